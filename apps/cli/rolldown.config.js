@@ -1,0 +1,17 @@
+// One folder with everything in it, split at each `await import()`: a command loads only its
+// own part. Types are checked elsewhere (`npm run typecheck`), so nothing but the bundler
+// writes to dist.
+export default {
+  input: { main: 'src/main.ts' },
+  platform: 'node',
+  resolve: { conditionNames: ['import', 'node', 'default'] },
+  tsconfig: true,
+  output: {
+    dir: 'dist',
+    format: 'esm',
+    cleanDir: true,
+    sourcemap: true,
+    entryFileNames: '[name].js',
+    chunkFileNames: 'chunks/[name]-[hash].js',
+  },
+};
