@@ -1,0 +1,64 @@
+export type { Clock } from './clock.ts'
+export { BEGIN_TOOL_NAME, DONE_MARKER } from './constants.ts'
+export { ERROR_CODES, OrionError, toErrorInfo } from './errors.ts'
+export type { ErrorCode, ErrorInfo, OrionErrorOptions } from './errors.ts'
+export type { JsonObject, JsonValue } from './json.ts'
+export type { FinishReason, LlmAdapter, LlmEvent, ResponseFormat, SendOptions, Usage } from './llm.ts'
+export type { AssistantMessage, Message, SystemMessage, ToolMessage, UserMessage } from './messages.ts'
+export { createTurnState } from './protocol.ts'
+export type {
+  ProtocolConfig,
+  ProtocolContext,
+  ProtocolEvent,
+  ProtocolName,
+  ProtocolOutcome,
+  ProtocolStrategy,
+  TurnState,
+} from './protocol.ts'
+export type { PausedSession, RunEvent, RunEventBase, RunEventBody, StopReason, TurnStatus } from './run-event.ts'
+export type {
+  Mode,
+  Tool,
+  ToolCall,
+  ToolContext,
+  ToolDefinition,
+  ToolExecutionContext,
+  ToolFailure,
+  ToolOutput,
+  ToolRegistry,
+  ToolResult,
+  ToolSuccess,
+} from './tools.ts'
+export type { TraceEvent, TraceFilter, TraceInput, TraceRecorder, TraceStore } from './trace.ts'
+export type {
+  ByteSource,
+  ClaimedSession,
+  CleanReport,
+  CommitRequest,
+  CommitResult,
+  ReadRange,
+  SaveResult,
+  SessionHandle,
+  SessionListing,
+  SessionStatus,
+  SessionStore,
+  TextExcerpt,
+  Workspace,
+} from './workspace.ts'
+export type { PlanContent, WritePlan, WritePlanOperation } from './write-plan.ts'
+export { WRITE_OPERATIONS } from './write-session.ts'
+export type {
+  EndCandidate,
+  LineEnding,
+  Seam,
+  SessionMetadata,
+  SessionQuestion,
+  SessionRecord,
+  SessionStateName,
+  TargetSnapshot,
+  TurnRecord,
+  ValidationSummary,
+  WriteOperation,
+  WriteReceipt,
+  WritingRecord,
+} from './write-session.ts'
