@@ -21,7 +21,9 @@ if (!existsSync(main) || !existsSync(`${root}node_modules/.modules.yaml`)) {
       shell: process.platform === 'win32',
     });
     if (status !== 0) {
-      process.stderr.write(`orion: \`npm run ${script}\` failed${error ? `: ${error.message}` : ''}\n`);
+      process.stderr.write(
+        `orion: \`npm run ${script}\` failed${error ? `: ${error.message}` : ''}\n`,
+      );
       process.exit(1);
     }
   }
