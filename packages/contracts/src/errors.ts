@@ -152,7 +152,7 @@ export type OrionErrorOptions = {
   readonly cause?: unknown
 }
 
-const MARKER: unique symbol = Symbol.for('orion.error')
+const MARKER = Symbol.for('orion.error')
 
 /**
  * An error that a user, a model or a client can do something about. Bugs stay plain `Error`s.
@@ -160,7 +160,6 @@ const MARKER: unique symbol = Symbol.for('orion.error')
  * `OrionError.isInstance` recognises errors of another copy of this package too, which `instanceof` does not.
  */
 export class OrionError extends Error {
-  readonly [MARKER] = true
   readonly code: ErrorCode
   readonly hint: string
   readonly retryable: boolean
@@ -173,6 +172,7 @@ export class OrionError extends Error {
     this.hint = options.hint ?? ERROR_CODES[options.code]
     this.retryable = options.retryable ?? false
     this.details = options.details ?? {}
+    Object.defineProperty(this, MARKER, { value: true })
   }
 
   static isInstance(value: unknown): value is OrionError {
