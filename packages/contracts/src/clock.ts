@@ -5,8 +5,8 @@
  * durations are measured with.
  */
 export interface Clock {
-  now(): number
-  monotonic(): number
+  now(): number;
+  monotonic(): number;
   /** Calls `callback` once after `milliseconds`; the returned function cancels it and may be called twice. */
-  schedule(milliseconds: number, callback: () => void): () => void
+  schedule(milliseconds: number, callback: () => void): () => void;
 }

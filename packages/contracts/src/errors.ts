@@ -1,4 +1,4 @@
-import type { JsonObject } from './json.ts'
+import type { JsonObject } from './json.ts';
 
 /** Every code that a user, a model or a client can meet. Never renamed or reused: scripts depend on them. */
 export type ErrorCode =
@@ -61,7 +61,7 @@ export type ErrorCode =
   | 'RESOURCE_BUSY'
   | 'WRITE_FAILED'
   | 'OUT_FILE_EXISTS'
-  | 'BUDGET_EXHAUSTED'
+  | 'BUDGET_EXHAUSTED';
 
 /** The next step for whoever reads an error of that code, unless the error itself knows a better one. */
 export const ERROR_CODES: Readonly<Record<ErrorCode, string>> = {
@@ -79,7 +79,8 @@ export const ERROR_CODES: Readonly<Record<ErrorCode, string>> = {
   PROVIDER_AUTH: 'Check the API key.',
   PROVIDER_RATE_LIMIT: 'Wait a little, then run the command again.',
   PROVIDER_OVERLOADED: 'The provider is overloaded; try again later.',
-  PROVIDER_CONTEXT_LIMIT: 'The conversation is too long for the model; start a new one or choose another model.',
+  PROVIDER_CONTEXT_LIMIT:
+    'The conversation is too long for the model; start a new one or choose another model.',
   PROVIDER_REQUEST: 'The provider refused the request; the message says why.',
   PROVIDER_ERROR: 'The provider failed; run the command again.',
   STREAM_TRUNCATED: 'The provider closed the stream before its end mark; run the command again.',
@@ -90,8 +91,10 @@ export const ERROR_CODES: Readonly<Record<ErrorCode, string>> = {
   // Tools
   UNKNOWN_TOOL: 'Call one of the offered tools.',
   INVALID_TOOL_ARGUMENTS: 'Send the complete arguments as one JSON object.',
-  ARGUMENTS_TOO_LARGE: 'Stream long text after WritePlanTool_begin instead of sending it as an argument.',
-  CONTENT_IN_ARGUMENTS: 'Leave the content out of the arguments; stream it as plain text after WritePlanTool_begin.',
+  ARGUMENTS_TOO_LARGE:
+    'Stream long text after WritePlanTool_begin instead of sending it as an argument.',
+  CONTENT_IN_ARGUMENTS:
+    'Leave the content out of the arguments; stream it as plain text after WritePlanTool_begin.',
   TOOL_FAILED: 'Read the message, change the arguments or go on without the tool.',
   TOOL_NOT_ALLOWED: 'Switch to ACT mode.',
   DUPLICATE_BLOCKED: 'Use the earlier result of the same call.',
@@ -101,17 +104,20 @@ export const ERROR_CODES: Readonly<Record<ErrorCode, string>> = {
   SESSION_BUSY: 'The session is in use by another process; wait for it or stop that process.',
   SESSION_NOT_FOUND: 'See `orion list-sessions`.',
   SESSION_DAMAGED: 'Copy the text out with `orion recover-session <id> --out <file>`.',
-  SESSION_FOREIGN: 'It was not made by you here; copy the text out with `orion recover-session <id> --out <file>`.',
+  SESSION_FOREIGN:
+    'It was not made by you here; copy the text out with `orion recover-session <id> --out <file>`.',
   SESSION_ABORTED: 'The write was cancelled.',
   TARGET_LOCKED: 'Another write session holds this file; wait for it, or recover or discard it.',
   TARGET_CHANGED: 'The file changed after the session began; nothing was overwritten.',
   EMPTY_CONTENT: 'Write the content, then DONE on its own line.',
   CONTENT_TOO_LARGE: 'Raise WRITE_SESSION_MAX_BYTES, or write the file in parts.',
-  INVALID_CONTENT_PATH: 'Only the session\'s own content file can be finalized.',
+  INVALID_CONTENT_PATH: "Only the session's own content file can be finalized.",
   INVALID_CONTENT: 'The text is not valid UTF-8.',
   NO_DONE: 'Finish it with `orion recover-session <id>` or write what is saved with `--finalize`.',
-  SEAM_UNVERIFIED: 'Continue with `orion recover-session <id>` or write what is saved with `--finalize`.',
-  QUESTION_OPEN: 'Answer it with `orion recover-session <id> --finalize` and one of the named options.',
+  SEAM_UNVERIFIED:
+    'Continue with `orion recover-session <id>` or write what is saved with `--finalize`.',
+  QUESTION_OPEN:
+    'Answer it with `orion recover-session <id> --finalize` and one of the named options.',
   VALIDATION_FAILED: 'Nothing was written; try again.',
   INTERNAL_ERROR: 'This is a defect in Orion; the text is saved.',
   // Paths and the disk
@@ -131,28 +137,28 @@ export const ERROR_CODES: Readonly<Record<ErrorCode, string>> = {
   OUT_FILE_EXISTS: 'Choose another file for --out.',
   // Budgets
   BUDGET_EXHAUSTED: 'Raise the limit, or ask for less at once.',
-}
+};
 
 /** An error as it travels: plain JSON, in events, tool results and traces. */
 export type ErrorInfo = {
-  readonly code: ErrorCode
-  readonly message: string
-  readonly retryable: boolean
-  readonly hint?: string
-}
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly retryable: boolean;
+  readonly hint?: string;
+};
 
 export type OrionErrorOptions = {
-  readonly code: ErrorCode
-  readonly message: string
+  readonly code: ErrorCode;
+  readonly message: string;
   /** The next step for the user; the code's own one when left out. */
-  readonly hint?: string
+  readonly hint?: string;
   /** Whether the same call may work later without any change. */
-  readonly retryable?: boolean
-  readonly details?: JsonObject
-  readonly cause?: unknown
-}
+  readonly retryable?: boolean;
+  readonly details?: JsonObject;
+  readonly cause?: unknown;
+};
 
-const MARKER = Symbol.for('orion.error')
+const MARKER = Symbol.for('orion.error');
 
 /**
  * An error that a user, a model or a client can do something about. Bugs stay plain `Error`s.
@@ -160,33 +166,33 @@ const MARKER = Symbol.for('orion.error')
  * `OrionError.isInstance` recognises errors of another copy of this package too, which `instanceof` does not.
  */
 export class OrionError extends Error {
-  readonly code: ErrorCode
-  readonly hint: string
-  readonly retryable: boolean
-  readonly details: JsonObject
+  readonly code: ErrorCode;
+  readonly hint: string;
+  readonly retryable: boolean;
+  readonly details: JsonObject;
 
   constructor(options: OrionErrorOptions) {
-    super(options.message, options.cause === undefined ? undefined : { cause: options.cause })
-    this.name = 'OrionError'
-    this.code = options.code
-    this.hint = options.hint ?? ERROR_CODES[options.code]
-    this.retryable = options.retryable ?? false
-    this.details = options.details ?? {}
-    Object.defineProperty(this, MARKER, { value: true })
+    super(options.message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'OrionError';
+    this.code = options.code;
+    this.hint = options.hint ?? ERROR_CODES[options.code];
+    this.retryable = options.retryable ?? false;
+    this.details = options.details ?? {};
+    Object.defineProperty(this, MARKER, { value: true });
   }
 
   static isInstance(value: unknown): value is OrionError {
-    return typeof value === 'object' && value !== null && MARKER in value
+    return typeof value === 'object' && value !== null && MARKER in value;
   }
 
   toInfo(): ErrorInfo {
-    return { code: this.code, message: this.message, retryable: this.retryable, hint: this.hint }
+    return { code: this.code, message: this.message, retryable: this.retryable, hint: this.hint };
   }
 }
 
 /** The JSON form of anything thrown; what is not an `OrionError` is a defect and says so. */
 export function toErrorInfo(error: unknown): ErrorInfo {
-  if (OrionError.isInstance(error)) return error.toInfo()
-  const message = error instanceof Error ? error.message : String(error)
-  return { code: 'INTERNAL_ERROR', message, retryable: false, hint: ERROR_CODES.INTERNAL_ERROR }
+  if (OrionError.isInstance(error)) return error.toInfo();
+  const message = error instanceof Error ? error.message : String(error);
+  return { code: 'INTERNAL_ERROR', message, retryable: false, hint: ERROR_CODES.INTERNAL_ERROR };
 }

@@ -1,11 +1,24 @@
-export type { Clock } from './clock.ts'
-export { BEGIN_TOOL_NAME, DONE_MARKER } from './constants.ts'
-export { ERROR_CODES, OrionError, toErrorInfo } from './errors.ts'
-export type { ErrorCode, ErrorInfo, OrionErrorOptions } from './errors.ts'
-export type { JsonObject, JsonValue } from './json.ts'
-export type { FinishReason, LlmAdapter, LlmEvent, ResponseFormat, SendOptions, Usage } from './llm.ts'
-export type { AssistantMessage, Message, SystemMessage, ToolMessage, UserMessage } from './messages.ts'
-export { createTurnState } from './protocol.ts'
+export type { Clock } from './clock.ts';
+export { BEGIN_TOOL_NAME, DONE_MARKER } from './constants.ts';
+export { ERROR_CODES, OrionError, toErrorInfo } from './errors.ts';
+export type { ErrorCode, ErrorInfo, OrionErrorOptions } from './errors.ts';
+export type { JsonObject, JsonValue } from './json.ts';
+export type {
+  FinishReason,
+  LlmAdapter,
+  LlmEvent,
+  ResponseFormat,
+  SendOptions,
+  Usage,
+} from './llm.ts';
+export type {
+  AssistantMessage,
+  Message,
+  SystemMessage,
+  ToolMessage,
+  UserMessage,
+} from './messages.ts';
+export { createTurnState } from './protocol.ts';
 export type {
   ProtocolConfig,
   ProtocolContext,
@@ -14,8 +27,15 @@ export type {
   ProtocolOutcome,
   ProtocolStrategy,
   TurnState,
-} from './protocol.ts'
-export type { PausedSession, RunEvent, RunEventBase, RunEventBody, StopReason, TurnStatus } from './run-event.ts'
+} from './protocol.ts';
+export type {
+  PausedSession,
+  RunEvent,
+  RunEventBase,
+  RunEventBody,
+  StopReason,
+  TurnStatus,
+} from './run-event.ts';
 export type {
   Mode,
   Tool,
@@ -28,8 +48,8 @@ export type {
   ToolRegistry,
   ToolResult,
   ToolSuccess,
-} from './tools.ts'
-export type { TraceEvent, TraceFilter, TraceInput, TraceRecorder, TraceStore } from './trace.ts'
+} from './tools.ts';
+export type { TraceEvent, TraceFilter, TraceInput, TraceRecorder, TraceStore } from './trace.ts';
 export type {
   ByteSource,
   ClaimedSession,
@@ -44,9 +64,9 @@ export type {
   SessionStore,
   TextExcerpt,
   Workspace,
-} from './workspace.ts'
-export type { PlanContent, WritePlan, WritePlanOperation } from './write-plan.ts'
-export { WRITE_OPERATIONS } from './write-session.ts'
+} from './workspace.ts';
+export type { PlanContent, WritePlan, WritePlanOperation } from './write-plan.ts';
+export { WRITE_OPERATIONS } from './write-session.ts';
 export type {
   EndCandidate,
   LineEnding,
@@ -61,4 +81,4 @@ export type {
   WriteOperation,
   WriteReceipt,
   WritingRecord,
-} from './write-session.ts'
+} from './write-session.ts';

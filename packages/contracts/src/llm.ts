@@ -1,17 +1,17 @@
-import type { ErrorInfo } from './errors.ts'
-import type { JsonObject } from './json.ts'
-import type { Message } from './messages.ts'
-import type { ToolCall, ToolDefinition } from './tools.ts'
+import type { ErrorInfo } from './errors.ts';
+import type { JsonObject } from './json.ts';
+import type { Message } from './messages.ts';
+import type { ToolCall, ToolDefinition } from './tools.ts';
 
 /** Tokens of one or more model calls; a provider that does not report a number leaves it at 0. */
 export type Usage = {
-  readonly inputTokens: number
-  readonly outputTokens: number
-  readonly cachedTokens: number
-  readonly reasoningTokens: number
-}
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cachedTokens: number;
+  readonly reasoningTokens: number;
+};
 
-export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'refusal' | 'pause'
+export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'refusal' | 'pause';
 
 /**
  * What an adapter yields while a model answers.
@@ -24,29 +24,34 @@ export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'refusal' | 'pause
 export type LlmEvent =
   | { readonly type: 'text-delta'; readonly text: string }
   | { readonly type: 'reasoning-delta'; readonly text: string }
-  | { readonly type: 'tool-call-start'; readonly index: number; readonly id: string; readonly name: string }
+  | {
+      readonly type: 'tool-call-start';
+      readonly index: number;
+      readonly id: string;
+      readonly name: string;
+    }
   | { readonly type: 'tool-call-delta'; readonly index: number; readonly argumentsDelta: string }
   | { readonly type: 'tool-call-end'; readonly index: number; readonly call: ToolCall }
   | { readonly type: 'usage'; readonly usage: Usage }
   | { readonly type: 'finish'; readonly reason: FinishReason }
-  | { readonly type: 'error'; readonly error: ErrorInfo }
+  | { readonly type: 'error'; readonly error: ErrorInfo };
 
 export type ResponseFormat =
   | { readonly type: 'text' }
-  | { readonly type: 'json_schema'; readonly name: string; readonly schema: JsonObject }
+  | { readonly type: 'json_schema'; readonly name: string; readonly schema: JsonObject };
 
 export type SendOptions = {
   /** Sent only when given. */
-  readonly temperature?: number
+  readonly temperature?: number;
   /** The limit of output tokens; the adapter's own one when left out. */
-  readonly max_tokens?: number
-  readonly tools?: readonly ToolDefinition[]
-  readonly tool_choice?: 'auto' | 'none' | 'required'
-  readonly responseFormat?: ResponseFormat
-  readonly signal?: AbortSignal
+  readonly max_tokens?: number;
+  readonly tools?: readonly ToolDefinition[];
+  readonly tool_choice?: 'auto' | 'none' | 'required';
+  readonly responseFormat?: ResponseFormat;
+  readonly signal?: AbortSignal;
   /** Ids for logs and traces; never sent to a provider. */
-  readonly context?: { readonly requestId: string; readonly projectId: string }
-}
+  readonly context?: { readonly requestId: string; readonly projectId: string };
+};
 
 /**
  * A provider, seen as a stream of events.
@@ -55,11 +60,14 @@ export type SendOptions = {
  * arrive as the final `error` event. Returning early from the iteration closes the request.
  */
 export interface LlmAdapter {
-  readonly name: string
-  readonly model: string
+  readonly name: string;
+  readonly model: string;
   /** Whether the orderly end of a message can be told from a pause; false only for providers without one. */
-  readonly signalsMessageEnd: boolean
+  readonly signalsMessageEnd: boolean;
   /** Whether `responseFormat: json_schema` is honoured. */
-  readonly structuredOutput: boolean
-  sendMessagesStreaming(messages: readonly Message[], options: SendOptions): AsyncIterable<LlmEvent>
+  readonly structuredOutput: boolean;
+  sendMessagesStreaming(
+    messages: readonly Message[],
+    options: SendOptions,
+  ): AsyncIterable<LlmEvent>;
 }

@@ -1,24 +1,24 @@
-import type { ToolCall } from './tools.ts'
+import type { ToolCall } from './tools.ts';
 
 /**
  * The history that a model reads, in the order in which it was made. A tool message answers a call of the
  * assistant message before it, by id; adapters translate for providers that have no such form.
  */
-export type Message = SystemMessage | UserMessage | AssistantMessage | ToolMessage
+export type Message = SystemMessage | UserMessage | AssistantMessage | ToolMessage;
 
-export type SystemMessage = { readonly role: 'system'; readonly content: string }
+export type SystemMessage = { readonly role: 'system'; readonly content: string };
 
-export type UserMessage = { readonly role: 'user'; readonly content: string }
+export type UserMessage = { readonly role: 'user'; readonly content: string };
 
 export type AssistantMessage = {
-  readonly role: 'assistant'
-  readonly content: string
-  readonly toolCalls?: readonly ToolCall[]
-}
+  readonly role: 'assistant';
+  readonly content: string;
+  readonly toolCalls?: readonly ToolCall[];
+};
 
 export type ToolMessage = {
-  readonly role: 'tool'
-  readonly toolCallId: string
-  readonly toolName: string
-  readonly content: string
-}
+  readonly role: 'tool';
+  readonly toolCallId: string;
+  readonly toolName: string;
+  readonly content: string;
+};

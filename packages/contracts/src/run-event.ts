@@ -1,8 +1,8 @@
-import type { ErrorInfo } from './errors.ts'
-import type { Usage } from './llm.ts'
-import type { SessionStateName, WriteOperation, WriteReceipt } from './write-session.ts'
+import type { ErrorInfo } from './errors.ts';
+import type { Usage } from './llm.ts';
+import type { SessionStateName, WriteOperation, WriteReceipt } from './write-session.ts';
 
-export type TurnStatus = 'complete' | 'incomplete' | 'stopped' | 'paused' | 'aborted' | 'error'
+export type TurnStatus = 'complete' | 'incomplete' | 'stopped' | 'paused' | 'aborted' | 'error';
 
 export type StopReason =
   | 'progress'
@@ -15,21 +15,21 @@ export type StopReason =
   | 'max_tokens'
   | 'cancelled'
   | 'provider_error'
-  | 'invalid_output'
+  | 'invalid_output';
 
 /** Stands on every event. */
 export type RunEventBase = {
   /** 1, 2, 3 … within the turn. */
-  readonly seq: number
+  readonly seq: number;
   /** The turn's id. */
-  readonly requestId: string
-  readonly projectId: string
-  readonly conversationId: string
-  readonly protocol: string
-  readonly phase: 'action' | 'tool' | 'complete'
-  readonly phaseIndex: number
-  readonly cycleIndex: number
-}
+  readonly requestId: string;
+  readonly projectId: string;
+  readonly conversationId: string;
+  readonly protocol: string;
+  readonly phase: 'action' | 'tool' | 'complete';
+  readonly phaseIndex: number;
+  readonly cycleIndex: number;
+};
 
 /**
  * The one public stream of a turn: the same in the library, on the command line and over HTTP. Plain JSON.
@@ -45,64 +45,68 @@ export type RunEventBody =
   | { readonly type: 'chunk'; readonly content: string; readonly source: 'model' | 'notice' }
   /** Text that was captured as file content. `offset` and `length` are bytes; `content` is null once it is gone. */
   | {
-      readonly type: 'write_chunk'
-      readonly sessionId: string
-      readonly offset: number
-      readonly length: number
-      readonly content: string | null
+      readonly type: 'write_chunk';
+      readonly sessionId: string;
+      readonly offset: number;
+      readonly length: number;
+      readonly content: string | null;
     }
   /** The text after `toOffset` (bytes) turned out not to belong to the file. */
   | { readonly type: 'write_rewind'; readonly sessionId: string; readonly toOffset: number }
   | {
-      readonly type: 'tool_calls'
-      readonly calls: readonly { readonly id: string; readonly name: string; readonly arguments: string }[]
+      readonly type: 'tool_calls';
+      readonly calls: readonly {
+        readonly id: string;
+        readonly name: string;
+        readonly arguments: string;
+      }[];
     }
   | {
-      readonly type: 'tool_result'
-      readonly callId: string
-      readonly toolName: string
-      readonly ok: boolean
-      readonly summary: string
-      readonly outputRef?: string
+      readonly type: 'tool_result';
+      readonly callId: string;
+      readonly toolName: string;
+      readonly ok: boolean;
+      readonly summary: string;
+      readonly outputRef?: string;
     }
   | {
-      readonly type: 'write_session'
-      readonly sessionId: string
-      readonly status: SessionStateName
-      readonly targetFile: string
-      readonly operation: WriteOperation
+      readonly type: 'write_session';
+      readonly sessionId: string;
+      readonly status: SessionStateName;
+      readonly targetFile: string;
+      readonly operation: WriteOperation;
       /** Content so far. */
-      readonly bytes: number
-      readonly lines: number
+      readonly bytes: number;
+      readonly lines: number;
       /** Bytes that are durable on the disk. */
-      readonly durableBytes: number
-      readonly receipt?: WriteReceipt
-      readonly code?: string
-      readonly paused?: PausedSession
+      readonly durableBytes: number;
+      readonly receipt?: WriteReceipt;
+      readonly code?: string;
+      readonly paused?: PausedSession;
     }
   | ({ readonly type: 'usage' } & Usage)
   | { readonly type: 'error'; readonly error: ErrorInfo }
   | {
-      readonly type: 'done'
+      readonly type: 'done';
       /** All model text of the turn in order, without notices and file content. */
-      readonly fullContent: string
-      readonly status: TurnStatus
+      readonly fullContent: string;
+      readonly status: TurnStatus;
       /** Why this protocol was chosen. */
-      readonly protocolReason: string
-      readonly stopReason?: StopReason
-    }
+      readonly protocolReason: string;
+      readonly stopReason?: StopReason;
+    };
 
 /** The event's own `phase` wins over the base's: on a `phase` event they are the same. */
-export type RunEvent = RunEventBody & RunEventBase
+export type RunEvent = RunEventBody & RunEventBase;
 
 /** A write session that waits for a person: what it is and the commands that go on with it. */
 export type PausedSession = {
-  readonly session_id: string
-  readonly target_file: string
-  readonly operation: WriteOperation
-  readonly code: string
-  readonly lines: number
-  readonly bytes: number
-  readonly session_dir: string
-  readonly commands: readonly string[]
-}
+  readonly session_id: string;
+  readonly target_file: string;
+  readonly operation: WriteOperation;
+  readonly code: string;
+  readonly lines: number;
+  readonly bytes: number;
+  readonly session_dir: string;
+  readonly commands: readonly string[];
+};

@@ -1,8 +1,8 @@
-import type { ErrorInfo } from './errors.ts'
-import type { JsonObject, JsonValue } from './json.ts'
+import type { ErrorInfo } from './errors.ts';
+import type { JsonObject, JsonValue } from './json.ts';
 
 /** Plan mode reads only; act mode may change the workspace. */
-export type Mode = 'plan' | 'act'
+export type Mode = 'plan' | 'act';
 
 /**
  * A call that a model made. `arguments` is the exact text that arrived.
@@ -11,46 +11,46 @@ export type Mode = 'plan' | 'act'
  * ever run. `cut`: it ends before its JSON does. `malformed`: it is not a JSON object at all.
  */
 export type ToolCall = {
-  readonly id: string
-  readonly name: string
-  readonly arguments: string
-  readonly state: 'complete' | 'cut' | 'malformed'
-}
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: string;
+  readonly state: 'complete' | 'cut' | 'malformed';
+};
 
 /** What a provider is told of a tool. `parameters` is a JSON Schema of an object. */
 export type ToolDefinition = {
-  readonly name: string
-  readonly description: string
-  readonly parameters: JsonObject
-}
+  readonly name: string;
+  readonly description: string;
+  readonly parameters: JsonObject;
+};
 
 type ToolResultBase = {
-  readonly toolCallId: string
-  readonly toolName: string
-  readonly details: JsonObject
+  readonly toolCallId: string;
+  readonly toolName: string;
+  readonly details: JsonObject;
   /** How often the tool ran; 0 when the call was refused before. */
-  readonly attempts: number
-}
+  readonly attempts: number;
+};
 
 export type ToolSuccess = ToolResultBase & {
-  readonly success: true
-  readonly result: JsonValue
+  readonly success: true;
+  readonly result: JsonValue;
   /** The turn goes on with the model's plain text as file content. */
-  readonly next?: 'content'
-}
+  readonly next?: 'content';
+};
 
-export type ToolFailure = ToolResultBase & { readonly success: false; readonly error: ErrorInfo }
+export type ToolFailure = ToolResultBase & { readonly success: false; readonly error: ErrorInfo };
 
-export type ToolResult = ToolSuccess | ToolFailure
+export type ToolResult = ToolSuccess | ToolFailure;
 
 /** What a tool is given besides its arguments. */
 export type ToolContext = {
-  readonly projectId: string
-  readonly requestId: string
-  readonly toolCallId: string
-  readonly mode: Mode
-  readonly signal: AbortSignal
-}
+  readonly projectId: string;
+  readonly requestId: string;
+  readonly toolCallId: string;
+  readonly mode: Mode;
+  readonly signal: AbortSignal;
+};
 
 /**
  * A tool that a registry runs.
@@ -59,34 +59,37 @@ export type ToolContext = {
  * failed result that the model reads; anything else that it throws becomes `TOOL_FAILED`.
  */
 export interface Tool {
-  readonly definition: ToolDefinition
+  readonly definition: ToolDefinition;
   /** `read` tools run in plan mode too and may be repeated; `write` tools never run twice by themselves. */
-  readonly effect: 'read' | 'write'
+  readonly effect: 'read' | 'write';
   /** The returned value is what the model reads; `next: 'content'` hands the turn over to the content stage. */
-  execute(args: JsonObject, context: ToolContext): Promise<ToolOutput>
+  execute(args: JsonObject, context: ToolContext): Promise<ToolOutput>;
   /** One line about the result for a person; the registry's own one when left out. */
-  summarize?(result: JsonValue): string
+  summarize?(result: JsonValue): string;
   /** Arguments with defaults filled and paths normalised, for recognising a repeated call. */
-  normalize?(args: JsonObject): JsonObject
+  normalize?(args: JsonObject): JsonObject;
 }
 
-export type ToolOutput = { readonly result: JsonValue; readonly next?: 'content' }
+export type ToolOutput = { readonly result: JsonValue; readonly next?: 'content' };
 
 export type ToolExecutionContext = {
-  readonly projectId: string
-  readonly requestId: string
-  readonly mode: Mode
-  readonly signal: AbortSignal
-}
+  readonly projectId: string;
+  readonly requestId: string;
+  readonly mode: Mode;
+  readonly signal: AbortSignal;
+};
 
 /** The tools of a turn. Nothing registers itself: a registry is built from a list of tools. */
 export interface ToolRegistry {
   /** The tools that a request offers: registered and allowed in this mode. */
-  definitions(mode: Mode): readonly ToolDefinition[]
+  definitions(mode: Mode): readonly ToolDefinition[];
   /** Runs the calls one after the other and answers in their order; never throws for what a call asks. */
-  executeToolCalls(calls: readonly ToolCall[], context: ToolExecutionContext): Promise<readonly ToolResult[]>
+  executeToolCalls(
+    calls: readonly ToolCall[],
+    context: ToolExecutionContext,
+  ): Promise<readonly ToolResult[]>;
   /** The same text for calls that mean the same; independent of key order, blanks and left-out defaults. */
-  signatureOf(call: ToolCall, projectId: string): string
+  signatureOf(call: ToolCall, projectId: string): string;
   /** One line about a result for a person. */
-  summarize(result: ToolResult): string
+  summarize(result: ToolResult): string;
 }

@@ -1,69 +1,69 @@
-import type { JsonValue } from './json.ts'
+import type { JsonValue } from './json.ts';
 
 /** One milestone of a turn. No file content, no text chunks; `details` may be any value, safe JSON or not. */
 export type TraceInput = {
-  readonly type: string
-  readonly projectId?: string
-  readonly requestId?: string
-  readonly sessionId?: string
-  readonly source?: string
-  readonly summary?: string
-  readonly direction?: 'in' | 'out'
-  readonly toolName?: string
-  readonly phaseIndex?: number
-  readonly cycleIndex?: number
-  readonly details?: unknown
-  readonly error?: unknown
-  readonly metadata?: unknown
+  readonly type: string;
+  readonly projectId?: string;
+  readonly requestId?: string;
+  readonly sessionId?: string;
+  readonly source?: string;
+  readonly summary?: string;
+  readonly direction?: 'in' | 'out';
+  readonly toolName?: string;
+  readonly phaseIndex?: number;
+  readonly cycleIndex?: number;
+  readonly details?: unknown;
+  readonly error?: unknown;
+  readonly metadata?: unknown;
   /** Milliseconds since the epoch; the store's clock when left out. */
-  readonly timestamp?: number
-}
+  readonly timestamp?: number;
+};
 
 /** A stored event. `raw` is the exact JSON text of the made-safe `details`; see the store for the projection. */
 export type TraceEvent = {
-  readonly id: number
-  readonly type: string
-  readonly projectId: string | null
-  readonly requestId: string | null
-  readonly sessionId: string | null
-  readonly source: string | null
-  readonly summary: string | null
-  readonly direction: 'in' | 'out' | null
-  readonly toolName: string | null
-  readonly phaseIndex: number | null
-  readonly cycleIndex: number | null
-  readonly timestamp: number
-  readonly details: JsonValue
-  readonly error: JsonValue
-  readonly metadata: JsonValue
-  readonly raw: string
-  readonly truncated: boolean
-}
+  readonly id: number;
+  readonly type: string;
+  readonly projectId: string | null;
+  readonly requestId: string | null;
+  readonly sessionId: string | null;
+  readonly source: string | null;
+  readonly summary: string | null;
+  readonly direction: 'in' | 'out' | null;
+  readonly toolName: string | null;
+  readonly phaseIndex: number | null;
+  readonly cycleIndex: number | null;
+  readonly timestamp: number;
+  readonly details: JsonValue;
+  readonly error: JsonValue;
+  readonly metadata: JsonValue;
+  readonly raw: string;
+  readonly truncated: boolean;
+};
 
 export type TraceFilter = {
-  readonly projectId?: string
-  readonly requestId?: string
-  readonly sessionId?: string
-  readonly type?: string
+  readonly projectId?: string;
+  readonly requestId?: string;
+  readonly sessionId?: string;
+  readonly type?: string;
   /** Milliseconds since the epoch, both inclusive. */
-  readonly from?: number
-  readonly to?: number
-  readonly limit?: number
-}
+  readonly from?: number;
+  readonly to?: number;
+  readonly limit?: number;
+};
 
 /** The writing half: never throws into the caller and never makes it wait. */
 export interface TraceRecorder {
-  record(event: TraceInput): void
-  record(type: string, data?: unknown): void
+  record(event: TraceInput): void;
+  record(type: string, data?: unknown): void;
 }
 
 export interface TraceStore extends TraceRecorder {
   /** The events of one turn in the order in which they were recorded. */
-  getTrace(requestId: string): Promise<readonly TraceEvent[]>
-  query(filter: TraceFilter): Promise<readonly TraceEvent[]>
+  getTrace(requestId: string): Promise<readonly TraceEvent[]>;
+  query(filter: TraceFilter): Promise<readonly TraceEvent[]>;
   /** Events that could not be kept. */
-  dropped(): number
+  dropped(): number;
   /** Waits until everything recorded so far is stored. */
-  flush(): Promise<void>
-  close(): Promise<void>
+  flush(): Promise<void>;
+  close(): Promise<void>;
 }

@@ -6,7 +6,7 @@ import type {
   TurnRecord,
   WriteOperation,
   WritingRecord,
-} from './write-session.ts'
+} from './write-session.ts';
 
 /**
  * The workspace on disk: the only door through which files are read, listed and changed.
@@ -16,76 +16,82 @@ import type {
  */
 export interface Workspace {
   /** Absolute, resolved. */
-  readonly root: string
+  readonly root: string;
   /** Where sessions, locks, backups and the attic live; `.orion` under the root unless moved. */
-  readonly stateDirectory: string
-  readonly sessions: SessionStore
+  readonly stateDirectory: string;
+  readonly sessions: SessionStore;
   /**
    * Whether this operation may change this target now, and what stands there.
    *
    * Rejects with INVALID_TARGET, PROTECTED_PATH, HARD_LINK, IS_DIRECTORY, NOT_A_FILE, PERMISSION_DENIED,
    * FILE_EXISTS (create), FILE_NOT_FOUND (append).
    */
-  checkTarget(target: string, operation: WriteOperation): Promise<TargetSnapshot>
+  checkTarget(target: string, operation: WriteOperation): Promise<TargetSnapshot>;
   /** Changes one file, or nothing. */
-  commit(request: CommitRequest): Promise<CommitResult>
+  commit(request: CommitRequest): Promise<CommitResult>;
   /** Lines of a text file, for the read tool. Rejects with FILE_NOT_FOUND, IS_DIRECTORY, INVALID_CONTENT … */
-  readText(path: string, range: ReadRange): Promise<TextExcerpt>
+  readText(path: string, range: ReadRange): Promise<TextExcerpt>;
   /** Files of the workspace, sorted, without ignored ones and the state directory; relative, `/`-separated. */
-  listFiles(limit: number): Promise<{ readonly files: readonly string[]; readonly truncated: boolean }>
+  listFiles(
+    limit: number,
+  ): Promise<{ readonly files: readonly string[]; readonly truncated: boolean }>;
   /** `AGENTS.md`, else `ORION.md`, at the root, at most `maxBytes` of it. */
   readInstructions(
     maxBytes: number,
-  ): Promise<{ readonly name: string; readonly content: string; readonly truncated: boolean } | null>
-  close(): Promise<void>
+  ): Promise<{
+    readonly name: string;
+    readonly content: string;
+    readonly truncated: boolean;
+  } | null>;
+  close(): Promise<void>;
 }
 
 export type ReadRange = {
   /** First line, counted from 1. */
-  readonly firstLine?: number
-  readonly maxLines: number
-  readonly maxBytes: number
-}
+  readonly firstLine?: number;
+  readonly maxLines: number;
+  readonly maxBytes: number;
+};
 
 export type TextExcerpt = {
-  readonly path: string
-  readonly content: string
-  readonly firstLine: number
-  readonly lastLine: number
+  readonly path: string;
+  readonly content: string;
+  readonly firstLine: number;
+  readonly lastLine: number;
   /** Of the whole file. */
-  readonly totalLines: number
-  readonly totalBytes: number
-  readonly truncated: boolean
-}
+  readonly totalLines: number;
+  readonly totalBytes: number;
+  readonly truncated: boolean;
+};
 
 /** Reads the bytes from the start, each time it is called. */
-export type ByteSource = () => AsyncIterable<Uint8Array>
+export type ByteSource = () => AsyncIterable<Uint8Array>;
 
 export type CommitRequest = {
-  readonly target: string
-  readonly operation: WriteOperation
+  readonly target: string;
+  readonly operation: WriteOperation;
   /** The new content, or for append the added part. */
-  readonly source: ByteSource
+  readonly source: ByteSource;
   /** The target when the work began; anything else that stands there now is TARGET_CHANGED. */
-  readonly expected: TargetSnapshot
+  readonly expected: TargetSnapshot;
   /** Called with what is about to happen, before the target changes; the commit goes on when it resolves. */
-  readonly journal: (writing: WritingRecord) => Promise<void>
-}
+  readonly journal: (writing: WritingRecord) => Promise<void>;
+};
 
 export type CommitResult = {
-  readonly path: string
+  readonly path: string;
   /** Bytes and lines (line feeds, plus one for an unterminated last line) that the source had. */
-  readonly bytes: number
-  readonly lines: number
+  readonly bytes: number;
+  readonly lines: number;
   /** Of the whole file after the commit. */
-  readonly sha256: string
-  readonly eol: LineEnding
-  readonly bom: boolean
-  readonly mode: string
-  readonly backup_id?: string
-  readonly warnings: readonly string[]
-  readonly not_kept: readonly string[]
-}
+  readonly sha256: string;
+  readonly eol: LineEnding;
+  readonly bom: boolean;
+  readonly mode: string;
+  readonly backup_id?: string;
+  readonly warnings: readonly string[];
+  readonly not_kept: readonly string[];
+};
 
 /**
  * Write sessions on disk: directories, leases, target locks, the attic.
@@ -98,64 +104,69 @@ export interface SessionStore {
    * Makes the session directory, takes its lease and the lock of its target. Without a usable disk the session
    * lives in memory (`persistence`). Rejects with TARGET_LOCKED and leaves nothing behind.
    */
-  begin(metadata: SessionMetadata): Promise<SessionHandle>
+  begin(metadata: SessionMetadata): Promise<SessionHandle>;
   /** Everything that lies there, newest first, whatever its condition. */
-  list(): Promise<readonly SessionListing[]>
+  list(): Promise<readonly SessionListing[]>;
   /**
    * Takes over an orphan, from the sessions or the attic. Of several processes exactly one succeeds.
    * Rejects with SESSION_NOT_FOUND, SESSION_BUSY (live elsewhere, or claimed first by another), SESSION_DAMAGED,
    * SESSION_FOREIGN, TARGET_LOCKED.
    */
-  claim(sessionId: string): Promise<ClaimedSession>
+  claim(sessionId: string): Promise<ClaimedSession>;
   /** Moves an orphan to the attic; claims it first. */
-  discard(sessionId: string): Promise<{ readonly attic: string }>
+  discard(sessionId: string): Promise<{ readonly attic: string }>;
   /** Moves orphans to the attic: those idle for the maximum age, or with `all` every one. Never a live one. */
-  clean(options: { readonly all: boolean }): Promise<CleanReport>
+  clean(options: { readonly all: boolean }): Promise<CleanReport>;
   /** The saved text as it lies there, also of a damaged or foreign session, without a claim. */
-  readContent(sessionId: string): AsyncIterable<Uint8Array>
+  readContent(sessionId: string): AsyncIterable<Uint8Array>;
   /** What every start does: old orphans to the attic, the attic within its limits, left-over temporary files away. */
-  housekeep(): Promise<CleanReport>
+  housekeep(): Promise<CleanReport>;
 }
 
 export type CleanReport = {
-  readonly moved: readonly { readonly session_id: string; readonly target_file: string | null; readonly bytes: number; readonly lines: number }[]
-  readonly bytes: number
-}
+  readonly moved: readonly {
+    readonly session_id: string;
+    readonly target_file: string | null;
+    readonly bytes: number;
+    readonly lines: number;
+  }[];
+  readonly bytes: number;
+};
 
-export type SessionStatus = 'live' | 'orphan' | 'damaged' | 'foreign'
+export type SessionStatus = 'live' | 'orphan' | 'damaged' | 'foreign';
 
 export type SessionListing = {
-  readonly session_id: string
-  readonly status: SessionStatus
+  readonly session_id: string;
+  readonly status: SessionStatus;
   /** Of the owner, while the session is live. */
-  readonly pid?: number
-  readonly state: string | null
-  readonly target_file: string | null
-  readonly operation: WriteOperation | null
-  readonly intent: string | null
+  readonly pid?: number;
+  readonly state: string | null;
+  readonly target_file: string | null;
+  readonly operation: WriteOperation | null;
+  readonly intent: string | null;
   /** Milliseconds since anything last happened to it. */
-  readonly age_ms: number
-  readonly lines: number
-  readonly bytes: number
-  readonly session_dir: string
+  readonly age_ms: number;
+  readonly lines: number;
+  readonly bytes: number;
+  readonly session_dir: string;
   /** Younger than the maximum age, so that a start offers to recover it. */
-  readonly recoverable: boolean
-  readonly code?: string
-}
+  readonly recoverable: boolean;
+  readonly code?: string;
+};
 
 export type ClaimedSession = {
-  readonly handle: SessionHandle
+  readonly handle: SessionHandle;
   /** Null when `state.json` was missing or unreadable; the content is all that is known then. */
-  readonly record: SessionRecord | null
-  readonly turn: TurnRecord | null
+  readonly record: SessionRecord | null;
+  readonly turn: TurnRecord | null;
   /** A commit that had begun: see `resolveWriting`. */
-  readonly writing: WritingRecord | null
+  readonly writing: WritingRecord | null;
   /** What was left out or mended, for the person: a cut code point, undecided text that was set aside. */
-  readonly notes: readonly string[]
-}
+  readonly notes: readonly string[];
+};
 
 /** How far the disk has come. */
-export type SaveResult = { readonly durableBytes: number; readonly persistence: 'disk' | 'memory' }
+export type SaveResult = { readonly durableBytes: number; readonly persistence: 'disk' | 'memory' };
 
 /**
  * A session that this process owns.
@@ -164,47 +175,46 @@ export type SaveResult = { readonly durableBytes: number; readonly persistence: 
  * becomes durable with `save`. Without a usable disk everything stays in memory until the disk is back.
  */
 export interface SessionHandle {
-  readonly id: string
-  readonly metadata: SessionMetadata
+  readonly id: string;
+  readonly metadata: SessionMetadata;
   /** Absolute. */
-  readonly directory: string
+  readonly directory: string;
   /** The content file that `state.json` names; another one after a failed fsync. */
-  contentPath(): string
-  persistence(): 'disk' | 'memory'
+  contentPath(): string;
+  persistence(): 'disk' | 'memory';
   /** Content that is known to belong to the file, in order. Lone surrogates are kept, as WTF-8. */
-  append(text: string): void
+  append(text: string): void;
   /** Bytes appended so far, saved or not. */
-  bytes(): number
+  bytes(): number;
   /** Text that may yet prove to be content: `pending.txt`. */
-  appendPending(text: string): void
-  clearPending(): void
-  readPending(): AsyncIterable<string>
+  appendPending(text: string): void;
+  clearPending(): void;
+  readPending(): AsyncIterable<string>;
   /** Text that does not belong to the file but is kept: `trailing.txt`. */
-  setAside(text: string): void
-  setAsideRange(start: number, end?: number): Promise<void>
+  setAside(text: string): void;
+  setAsideRange(start: number, end?: number): Promise<void>;
   /**
    * Makes everything appended so far durable, then replaces `state.json`. Calls while one is under way share the
    * next one. Rejects with DISK_FULL, PERMISSION_DENIED, READ_ONLY or WRITE_FAILED; the session then lives in
    * memory and a later `save` tries again at the durable offset.
    */
-  save(record: SessionRecord): Promise<SaveResult>
-  saveTurn(turn: TurnRecord): Promise<void>
+  save(record: SessionRecord): Promise<SaveResult>;
+  saveTurn(turn: TurnRecord): Promise<void>;
   /** Bytes of the content, from memory and disk, those not yet saved included. */
-  readContent(start?: number, end?: number): AsyncIterable<Uint8Array>
+  readContent(start?: number, end?: number): AsyncIterable<Uint8Array>;
   /** Records a commit that is about to happen; durable when it resolves. */
-  recordWriting(writing: WritingRecord): Promise<void>
+  recordWriting(writing: WritingRecord): Promise<void>;
   /**
    * What became of a recorded commit: `after` = it happened, `before` = it did not, `neither` = somebody else
    * changed the file. Removes the left-over temporary file.
    */
-  resolveWriting(writing: WritingRecord): Promise<'before' | 'after' | 'neither'>
+  resolveWriting(writing: WritingRecord): Promise<'before' | 'after' | 'neither'>;
   /** Aborted when another process has taken the session over; nothing is written from then on. */
-  readonly lost: AbortSignal
+  readonly lost: AbortSignal;
   /** Gives lease and lock back; the session stays, for a recovery. */
-  release(): Promise<void>
+  release(): Promise<void>;
   /** After a commit: the directory goes, text that was set aside moves to the attic. */
-  remove(): Promise<{ readonly trailing?: string; readonly warnings: readonly string[] }>
+  remove(): Promise<{ readonly trailing?: string; readonly warnings: readonly string[] }>;
   /** To the attic, where a recovery still finds it. */
-  discard(): Promise<{ readonly attic: string }>
+  discard(): Promise<{ readonly attic: string }>;
 }
-

@@ -1,11 +1,11 @@
-import type { JsonObject } from './json.ts'
-import type { Message } from './messages.ts'
-import type { Mode } from './tools.ts'
+import type { JsonObject } from './json.ts';
+import type { Message } from './messages.ts';
+import type { Mode } from './tools.ts';
 
 /** How a write session changes its target. */
-export type WriteOperation = 'create' | 'overwrite' | 'append'
+export type WriteOperation = 'create' | 'overwrite' | 'append';
 
-export const WRITE_OPERATIONS: readonly WriteOperation[] = ['create', 'overwrite', 'append']
+export const WRITE_OPERATIONS: readonly WriteOperation[] = ['create', 'overwrite', 'append'];
 
 /** The states of a write session as they stand in `state.json`, in status output and in traces. */
 export type SessionStateName =
@@ -17,151 +17,162 @@ export type SessionStateName =
   | 'session_active.needs_corrections'
   | 'session_active.paused'
   | 'done'
-  | 'aborted'
+  | 'aborted';
 
 /** `metadata.json`: what the model asked for. Written once, at begin. */
 export type SessionMetadata = {
-  readonly version: 1
-  readonly session_id: string
-  readonly intent: string
-  readonly target_file: string
-  readonly operation: WriteOperation
+  readonly version: 1;
+  readonly session_id: string;
+  readonly intent: string;
+  readonly target_file: string;
+  readonly operation: WriteOperation;
   /** ISO-8601, UTC. */
-  readonly created_at: string
+  readonly created_at: string;
   /** The line that ends the content wherever it stands. */
-  readonly end_marker: string
+  readonly end_marker: string;
   /** False: the one line ending before the marker does not belong to the file. */
-  readonly final_newline: boolean
+  readonly final_newline: boolean;
   /** The target as it was at begin. */
-  readonly target: TargetSnapshot
-}
+  readonly target: TargetSnapshot;
+};
 
 /** Where two messages were joined. */
 export type Seam = {
   /** The line of the content, counted from 1, at which the joined text begins. */
-  readonly line: number
-  readonly status: 'verified' | 'unverified'
-  readonly via: 'anchor' | 'restart' | 'tail' | 'prefill' | 'bridge' | 'recovery'
+  readonly line: number;
+  readonly status: 'verified' | 'unverified';
+  readonly via: 'anchor' | 'restart' | 'tail' | 'prefill' | 'bridge' | 'recovery';
   /** Repeated lines of the reply that were left out. */
-  readonly lines_dropped: number
+  readonly lines_dropped: number;
   /** Characters of the reply, such as a polite sentence or a fence, that were set aside. */
-  readonly text_set_aside: number
-  readonly conversion: 'none' | 'lf_to_crlf' | 'crlf_to_lf'
-}
+  readonly text_set_aside: number;
+  readonly conversion: 'none' | 'lf_to_crlf' | 'crlf_to_lf';
+};
 
 /** A question to the model that only its answer closes. */
 export type SessionQuestion =
   | { readonly kind: 'end'; readonly candidates: readonly EndCandidate[] }
-  | { readonly kind: 'near_miss'; readonly text: string; readonly contentEnd: number; readonly heldBack: boolean }
-  | { readonly kind: 'fence'; readonly contentStart: number; readonly contentEnd: number; readonly firstLine: string; readonly lastLine: string }
+  | {
+      readonly kind: 'near_miss';
+      readonly text: string;
+      readonly contentEnd: number;
+      readonly heldBack: boolean;
+    }
+  | {
+      readonly kind: 'fence';
+      readonly contentStart: number;
+      readonly contentEnd: number;
+      readonly firstLine: string;
+      readonly lastLine: string;
+    };
 
 /** A place at which the file may end: before the bare `DONE` that is `line`, counted from 1. */
 export type EndCandidate = {
-  readonly line: number
+  readonly line: number;
   /** Bytes of content before that line. */
-  readonly contentEnd: number
+  readonly contentEnd: number;
   /** The first words after it, for the question. */
-  readonly following: string
-}
+  readonly following: string;
+};
 
 /**
  * The part of `state.json` that the session reducer owns. The store adds `buffer_size`, `line_count`,
  * `last_save`, the name of the content file and `writing`.
  */
 export type SessionRecord = {
-  readonly version: 1
-  readonly state: SessionStateName
-  readonly question?: SessionQuestion
+  readonly version: 1;
+  readonly state: SessionStateName;
+  readonly question?: SessionQuestion;
   /** Bytes of the content file that belong to the file, when not all of them do. */
-  readonly content_start?: number
-  readonly content_end?: number
-  readonly fence_stripped: boolean
-  readonly fence_asked: boolean
-  readonly inner_done_lines: readonly number[]
-  readonly seams: readonly Seam[]
-  readonly idle_prompts: number
+  readonly content_start?: number;
+  readonly content_end?: number;
+  readonly fence_stripped: boolean;
+  readonly fence_asked: boolean;
+  readonly inner_done_lines: readonly number[];
+  readonly seams: readonly Seam[];
+  readonly idle_prompts: number;
   /** Why the session is paused. */
-  readonly code?: string
-}
+  readonly code?: string;
+};
 
 /** `writing` in `state.json`: a commit that has begun and whose outcome is not yet recorded. */
 export type WritingRecord = {
   /** The temporary file, relative to the workspace root. */
-  readonly temp: string
+  readonly temp: string;
   /** Hash of the target's bytes before, null when there was no file. */
-  readonly before: string | null
-  readonly after: string
-  readonly backup_id?: string
-}
+  readonly before: string | null;
+  readonly after: string;
+  readonly backup_id?: string;
+};
 
 /** `turn.json`: what a recovery in a new process needs to know of the turn. No keys, no file content. */
 export type TurnRecord = {
-  readonly version: 1
-  readonly requestId: string
-  readonly projectId: string
-  readonly conversationId: string
-  readonly provider: string
-  readonly model: string
-  readonly baseUrl?: string
-  readonly protocol: string
-  readonly mode: Mode
+  readonly version: 1;
+  readonly requestId: string;
+  readonly projectId: string;
+  readonly conversationId: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly baseUrl?: string;
+  readonly protocol: string;
+  readonly mode: Mode;
   /** Begin's call, whose tool message becomes the receipt. */
-  readonly callId: string
+  readonly callId: string;
   /** The history up to and with begin's tool message. */
-  readonly messages: readonly Message[]
-  readonly options: JsonObject
-}
+  readonly messages: readonly Message[];
+  readonly options: JsonObject;
+};
 
-export type LineEnding = 'lf' | 'crlf' | 'mixed' | 'none'
+export type LineEnding = 'lf' | 'crlf' | 'mixed' | 'none';
 
 export type ValidationSummary = {
-  readonly attempts: number
-  readonly invalid_found: number
-  readonly corrected: number
-  readonly replaced: number
-  readonly used_safe_replacement: boolean
-  readonly original_length: number
-  readonly final_length: number
-}
+  readonly attempts: number;
+  readonly invalid_found: number;
+  readonly corrected: number;
+  readonly replaced: number;
+  readonly used_safe_replacement: boolean;
+  readonly original_length: number;
+  readonly final_length: number;
+};
 
 /** What was written, and the only ground on which anything says that a file was written. No content. */
 export type WriteReceipt = {
-  readonly session_id: string
-  readonly target_file: string
-  readonly operation: WriteOperation
+  readonly session_id: string;
+  readonly target_file: string;
+  readonly operation: WriteOperation;
   /** Bytes and lines that this operation wrote: for append the added part. */
-  readonly bytes: number
-  readonly lines: number
+  readonly bytes: number;
+  readonly lines: number;
   /** Of the target's bytes on disk after the commit. */
-  readonly sha256: string
-  readonly eol: LineEnding
-  readonly bom: boolean
+  readonly sha256: string;
+  readonly eol: LineEnding;
+  readonly bom: boolean;
   /** Permission bits in octal, such as `0644`. */
-  readonly mode: string
-  readonly persistence: 'disk' | 'memory'
-  readonly fence_stripped: boolean
-  readonly inner_done_lines: readonly number[]
+  readonly mode: string;
+  readonly persistence: 'disk' | 'memory';
+  readonly fence_stripped: boolean;
+  readonly inner_done_lines: readonly number[];
   /** Where text that did not belong to the file was kept. */
-  readonly trailing?: string
-  readonly seams: readonly Seam[]
-  readonly validation_summary: ValidationSummary
-  readonly backup_id?: string
-  readonly backup_path?: string
-  readonly warnings: readonly string[]
+  readonly trailing?: string;
+  readonly seams: readonly Seam[];
+  readonly validation_summary: ValidationSummary;
+  readonly backup_id?: string;
+  readonly backup_path?: string;
+  readonly warnings: readonly string[];
   /** Properties of the old file that the new one does not have. */
-  readonly not_kept: readonly string[]
-}
+  readonly not_kept: readonly string[];
+};
 
 /** A target as the path policy saw it: resolved, allowed, and hashed when it exists. */
 export type TargetSnapshot = {
   /** Relative to the workspace root, with `/` between its parts. */
-  readonly path: string
+  readonly path: string;
   /** The resolved file that is read or replaced, behind any symbolic link. */
-  readonly realPath: string
-  readonly exists: boolean
+  readonly realPath: string;
+  readonly exists: boolean;
   /** Null when there is no file. */
-  readonly sha256: string | null
-  readonly bytes: number
+  readonly sha256: string | null;
+  readonly bytes: number;
   /** Permission bits, 0 when there is no file. */
-  readonly mode: number
-}
+  readonly mode: number;
+};

@@ -1,0 +1,130 @@
+/**
+ * What a line is, said once for every reader of streamed text.
+ *
+ * Invariants
+ * L1  Only LF ends a line; a CR directly before it belongs to the line ending. Nothing else does: not a lone CR,
+ *     not U+2028, U+2029 or U+0085.
+ * L2  Every function is pure and takes one line without its LF.
+ */
+
+/** Whether a line has nothing but blanks. */
+export function isBlankLine(line: string): boolean {
+  return trimLine(line) === '';
+}
+
+/** The line without trailing spaces, tabs and CR: how two lines are compared. */
+export function trimLine(line: string): string {
+  let end = line.length;
+  while (end > 0) {
+    const code = line.charCodeAt(end - 1);
+    if (code !== 0x20 && code !== 0x09 && code !== 0x0d) break;
+    end -= 1;
+  }
+  return end === line.length ? line : line.slice(0, end);
+}
+
+/** The line without leading spaces and tabs. */
+export function stripIndentation(line: string): string {
+  let start = 0;
+  while (start < line.length) {
+    const code = line.charCodeAt(start);
+    if (code !== 0x20 && code !== 0x09) break;
+    start += 1;
+  }
+  return start === 0 ? line : line.slice(start);
+}
+
+export function sameLine(left: string, right: string): boolean {
+  return trimLine(left) === trimLine(right);
+}
+
+/** Code units that are neither white space nor ASCII punctuation: what makes a line recognisable. */
+export function inkOf(text: string): number {
+  let ink = 0;
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (code > 0x7f) {
+      if (!isUnicodeSpace(code)) ink += 1;
+    } else if (
+      (code >= 0x30 && code <= 0x39) ||
+      (code >= 0x41 && code <= 0x5a) ||
+      (code >= 0x61 && code <= 0x7a)
+    ) {
+      ink += 1;
+    }
+  }
+  return ink;
+}
+
+function isUnicodeSpace(code: number): boolean {
+  return (
+    code === 0xa0 ||
+    code === 0x1680 ||
+    (code >= 0x2000 && code <= 0x200a) ||
+    code === 0x2028 ||
+    code === 0x2029 ||
+    code === 0x202f ||
+    code === 0x205f ||
+    code === 0x3000 ||
+    code === 0x85 ||
+    code === 0xfeff
+  );
+}
+
+const CHAT_START =
+  /^(?:\p{Lu}|\p{Lt}|\p{Lo}|\p{Lm}|\p{Extended_Pictographic}|\p{Regional_Indicator}|[*_([])/u;
+const CHAT_END = /[:.!…)\]：。！]$/u;
+
+/**
+ * Whether a line reads like a sentence to a person rather than like content: at most 160 characters, not
+ * indented, beginning with a capital, an uncased letter, an emoji or `*_([`, ending in `: . ! … ) ]` or a
+ * full-width stop.
+ */
+export function isChatLine(line: string): boolean {
+  const text = trimLine(line);
+  if (text === '' || text.length > 320) return false;
+  return [...text].length <= 160 && CHAT_START.test(text) && CHAT_END.test(text);
+}
+
+/** A line that opens or closes a Markdown code fence. */
+export type FenceLine = {
+  readonly character: '`' | '~';
+  /** At least three. */
+  readonly length: number;
+  /** What follows on the line, such as `python`; empty on a closing line. */
+  readonly info: string;
+};
+
+const FENCE = /^ {0,3}(?:(`{3,})([^`]*)|(~{3,})(.*))$/u;
+
+export function parseFenceLine(line: string): FenceLine | null {
+  const match = FENCE.exec(trimLine(line));
+  if (match === null) return null;
+  const backticks = match[1];
+  if (backticks !== undefined)
+    return { character: '`', length: backticks.length, info: (match[2] ?? '').trim() };
+  return { character: '~', length: (match[3] ?? '').length, info: (match[4] ?? '').trim() };
+}
+
+/** Whether `line` closes the fence that `open` opened. */
+export function closesFence(open: FenceLine, line: FenceLine): boolean {
+  return line.character === open.character && line.length >= open.length && line.info === '';
+}
+
+/** The length of `text` in UTF-8; a lone surrogate counts its three bytes of WTF-8. */
+export function utf8Length(text: string): number {
+  let bytes = text.length;
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (code < 0x80) continue;
+    if (code < 0x800) bytes += 1;
+    else {
+      bytes += 2;
+      if (code >= 0xd800 && code <= 0xdbff) {
+        const next = text.charCodeAt(index + 1);
+        if (next >= 0xdc00 && next <= 0xdfff) index += 1;
+      }
+    }
+  }
+  return bytes;
+}
