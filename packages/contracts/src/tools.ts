@@ -55,13 +55,18 @@ export type ToolContext = {
 /**
  * A tool that a registry runs.
  *
- * `execute` receives arguments that match `definition.parameters`. It may throw an `OrionError`, which becomes a
- * failed result that the model reads; anything else that it throws becomes `TOOL_FAILED`.
+ * `execute` receives arguments that match `definition.parameters`, unless `checksArguments` is set. It may throw
+ * an `OrionError`, which becomes a failed result that the model reads; anything else that it throws becomes
+ * `TOOL_FAILED`. INVALID_TOOL_ARGUMENTS, ARGUMENTS_TOO_LARGE and CONTENT_IN_ARGUMENTS mean that it did not run.
  */
 export interface Tool {
   readonly definition: ToolDefinition;
   /** `read` tools run in plan mode too and may be repeated; `write` tools never run twice by themselves. */
   readonly effect: 'read' | 'write';
+  /** The tool checks its arguments itself and words its refusals; the registry passes any JSON object on. */
+  readonly checksArguments?: boolean;
+  /** Longer arguments (UTF-8) are refused before they are parsed; 1 MiB when left out. */
+  readonly maxArgumentBytes?: number;
   /** The returned value is what the model reads; `next: 'content'` hands the turn over to the content stage. */
   execute(args: JsonObject, context: ToolContext): Promise<ToolOutput>;
   /** One line about the result for a person; the registry's own one when left out. */
@@ -70,7 +75,12 @@ export interface Tool {
   normalize?(args: JsonObject): JsonObject;
 }
 
-export type ToolOutput = { readonly result: JsonValue; readonly next?: 'content' };
+export type ToolOutput = {
+  readonly result: JsonValue;
+  readonly next?: 'content';
+  /** Facts for traces, such as ignored arguments; the model does not read them. */
+  readonly details?: JsonObject;
+};
 
 export type ToolExecutionContext = {
   readonly projectId: string;
