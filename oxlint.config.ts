@@ -251,7 +251,7 @@ export default defineConfig({
         ...properties(environmentProperties, sideDoorProperties),
         ...globals(globalObject),
         // stdout carries model text or JSON lines and is written through one stream.
-        'no-console': error({ allow: ['error'] }),
+        'no-console': ['error', { allow: ['error'] }],
       },
     },
     {
