@@ -32,11 +32,15 @@ export function openRepository(
 
 function listFiles(root: string): string[] {
   const listed = existsSync(join(root, '.git'))
-    ? execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
-        cwd: root,
-        encoding: 'utf8',
-        maxBuffer: 64 * 1024 * 1024,
-      }).split('\0')
+    ? execFileSync(
+        'git',
+        ['-c', 'safe.directory=*', 'ls-files', '-z', '--cached', '--others', '--exclude-standard'],
+        {
+          cwd: root,
+          encoding: 'utf8',
+          maxBuffer: 64 * 1024 * 1024,
+        },
+      ).split('\0')
     : walk(root);
   return listed
     .filter(
