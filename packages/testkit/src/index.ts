@@ -1,2 +1,12 @@
 export { createFakeClock } from './fake-clock.ts';
 export type { FakeClock } from './fake-clock.ts';
+export { callsReply, createFakeAdapter, textReply, toolCall } from './fake-adapter.ts';
+export type { FakeAdapter, FakeReply, SentRequest } from './fake-adapter.ts';
+export { createFakeToolRegistry, readTool } from './fake-tool-registry.ts';
+export type { FakeTool, FakeToolRegistry } from './fake-tool-registry.ts';
+export { createFakeTrace } from './fake-trace.ts';
+export type { FakeTrace } from './fake-trace.ts';
+export { describeProtocolContract, expectValidHistory } from './protocol-contract.ts';
+export { collect, createProtocolContext, outcomeOf, textOf } from './protocol-context.ts';
+export { describeToolRegistryContract } from './tool-registry-contract.ts';
+export { describeTraceStoreContract } from './trace-store-contract.ts';

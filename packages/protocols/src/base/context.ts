@@ -1,0 +1,49 @@
+import type { ProtocolContext } from '@orion/contracts';
+
+/**
+ * Throws a plain `Error` for a context that no protocol can work with: that is a defect of the caller, and
+ * better found before the first model call than in the middle of a turn (R134).
+ */
+export function validateContext(context: ProtocolContext): void {
+  const given: unknown = context;
+  if (typeof given !== 'object' || given === null) {
+    throw new Error('Protocol context: an object is needed');
+  }
+  const fields = given as Record<string, unknown>;
+  if (!Array.isArray(fields['messages'])) throw missing('messages', 'an array of messages');
+  for (const name of ['projectId', 'requestId'] as const) {
+    const value = fields[name];
+    if (typeof value !== 'string' || value === '') throw missing(name, 'a text that is not empty');
+  }
+  if (fields['mode'] !== 'plan' && fields['mode'] !== 'act') {
+    throw new Error(`Protocol context: unknown mode ${describe(fields['mode'])}; known: plan, act`);
+  }
+  needMethods(fields['adapter'], 'adapter', ['sendMessagesStreaming']);
+  needMethods(fields['toolRegistry'], 'toolRegistry', [
+    'definitions',
+    'executeToolCalls',
+    'signatureOf',
+    'summarize',
+  ]);
+  needMethods(fields['traceService'], 'traceService', ['record']);
+  needMethods(fields['config'], 'config', []);
+  needMethods(fields['turnState'], 'turnState', []);
+  needMethods(fields['signal'], 'signal', ['addEventListener']);
+}
+
+function needMethods(value: unknown, name: string, methods: readonly string[]): void {
+  if (typeof value !== 'object' || value === null) throw missing(name, 'an object');
+  for (const method of methods) {
+    if (typeof (value as Record<string, unknown>)[method] !== 'function') {
+      throw new Error(`Protocol context: ${name}.${method} is missing`);
+    }
+  }
+}
+
+function missing(name: string, expected: string): Error {
+  return new Error(`Protocol context: ${name} is missing (${expected} is needed)`);
+}
+
+function describe(value: unknown): string {
+  return typeof value === 'string' ? `"${value}"` : String(value);
+}

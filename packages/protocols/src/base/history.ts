@@ -1,0 +1,97 @@
+import type { ErrorInfo, JsonValue, Message, ToolCall, ToolResult } from '@orion/contracts';
+
+/** What stands in the history for a call without a name: providers refuse an empty one. */
+export const UNNAMED_TOOL = 'unnamed_tool';
+
+const SHOWN_BROKEN_ARGUMENTS = 1024;
+
+/**
+ * The messages that can be sent: without empty and malformed ones, which providers refuse, but with every
+ * assistant message that carries calls and every answer to a call (R142). Never changes its input.
+ */
+export function sendableMessages(messages: readonly Message[]): Message[] {
+  return messages.filter((message) => {
+    const given: unknown = message;
+    if (typeof given !== 'object' || given === null) return false;
+    if (typeof message.content !== 'string') return false;
+    switch (message.role) {
+      case 'tool':
+        return typeof message.toolCallId === 'string' && message.toolCallId !== '';
+      case 'assistant':
+        return (message.toolCalls?.length ?? 0) > 0 || /\S/.test(message.content);
+      case 'system':
+      case 'user':
+        return /\S/.test(message.content);
+      default:
+        return false;
+    }
+  });
+}
+
+/** Gives every call an id that no other call of its message has: an answer finds its call by nothing else. */
+export function withDistinctIds(calls: readonly ToolCall[], phaseIndex: number): ToolCall[] {
+  const taken = new Set<string>();
+  return calls.map((call, position) => {
+    let id = call.id === '' ? `call_${phaseIndex}_${position}` : call.id;
+    for (let copy = 2; taken.has(id); copy++) id = `${call.id}_${copy}`;
+    taken.add(id);
+    return id === call.id ? call : { ...call, id };
+  });
+}
+
+/**
+ * A call as the history keeps it. One that was not run because of its shape or size goes in with arguments that
+ * are a JSON object naming what arrived: servers parse the arguments of the history, and a cut argument of a
+ * megabyte would otherwise be paid for in every later request.
+ */
+export function historicCall(call: ToolCall, shorten: boolean): ToolCall {
+  const name = historicName(call.name);
+  if (!shorten) return name === call.name ? call : { ...call, name };
+  return {
+    ...call,
+    name,
+    arguments: JSON.stringify({
+      arguments_not_used: cutText(call.arguments, SHOWN_BROKEN_ARGUMENTS),
+      length: call.arguments.length,
+    }),
+  };
+}
+
+/** A name that a provider takes back: one refuses the whole request for a name that it finds misshapen. */
+export function historicName(name: string): string {
+  if (name.trim() === '') return UNNAMED_TOOL;
+  return name.replaceAll(/[^\w.-]/g, '_').slice(0, 128);
+}
+
+/** The first `limit` UTF-16 units of a text, never half a surrogate pair. */
+export function cutText(text: string, limit: number): string {
+  if (text.length <= limit) return text;
+  const last = text.charCodeAt(limit - 1);
+  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? limit - 1 : limit);
+}
+
+/** What the model reads of a result. */
+export function toolMessage(result: ToolResult, earlier?: JsonValue): Message {
+  return {
+    role: 'tool',
+    toolCallId: result.toolCallId,
+    toolName: historicName(result.toolName),
+    content: toolMessageContent(result, earlier),
+  };
+}
+
+function toolMessageContent(result: ToolResult, earlier: JsonValue | undefined): string {
+  if (result.success) return JSON.stringify(result.result);
+  return JSON.stringify({
+    error: forModel(result.error),
+    ...(earlier === undefined ? {} : { earlier_result: earlier }),
+  });
+}
+
+function forModel(error: ErrorInfo): { code: string; message: string; hint?: string } {
+  return {
+    code: error.code,
+    message: error.message,
+    ...(error.hint === undefined ? {} : { hint: error.hint }),
+  };
+}

@@ -1,0 +1,44 @@
+/**
+ * Makes a stream that stops its work when its consumer leaves (R139).
+ *
+ * An async generator cannot be left while it waits: `return()` stands in its queue until the pending step ends.
+ * Here `return()` first aborts the signal that the work was given, so that a silent provider or a slow tool ends
+ * now. An abort of the outer signal reaches the work too.
+ */
+export function stoppable<Event>(
+  outer: AbortSignal,
+  start: (signal: AbortSignal) => AsyncIterator<Event, unknown, undefined>,
+): AsyncIterableIterator<Event> {
+  const controller = new AbortController();
+  const onOuterAbort = (): void => {
+    controller.abort(outer.reason);
+  };
+  if (outer.aborted) onOuterAbort();
+  else outer.addEventListener('abort', onOuterAbort, { once: true });
+  const finish = (): void => {
+    outer.removeEventListener('abort', onOuterAbort);
+  };
+  const iterator = start(controller.signal);
+  const onStep = (step: IteratorResult<Event, unknown>): IteratorResult<Event, undefined> => {
+    if (step.done !== true) return step;
+    finish();
+    return { done: true, value: undefined };
+  };
+  const onFailure = (error: unknown): never => {
+    finish();
+    throw error;
+  };
+
+  return {
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    next: () => iterator.next().then(onStep, onFailure),
+    async return() {
+      finish();
+      controller.abort();
+      await iterator.return?.();
+      return { done: true, value: undefined };
+    },
+  };
+}

@@ -1,0 +1,203 @@
+import { toErrorInfo } from '@orion/contracts';
+import type {
+  LlmEvent,
+  ProtocolContext,
+  ProtocolEvent,
+  ProtocolOutcome,
+  ToolCall,
+  Usage,
+} from '@orion/contracts';
+import { BaseProtocol } from '../base/base-protocol.ts';
+import { sendableMessages } from '../base/history.ts';
+import { createProtocolTrace } from '../base/protocol-trace.ts';
+import { isAbort, NO_TERMINAL_EVENT } from '../base/stream-errors.ts';
+
+/**
+ * The stage in which a model's plain text is the content of a file (R160). Run by the turn driver between a
+ * begin and its commit; not selectable.
+ *
+ * 1. One model call: plain text, the same tools as elsewhere with tool_choice none, so that the provider's
+ *    prompt cache still holds.
+ * 2. Its only exits are the end of the message, an error and an abort.
+ * 3. Text goes through as it comes and is never gathered: it may be 64 MB. `appended` is therefore empty; what
+ *    the history says of the content is the driver's business.
+ * 4. It costs no iteration, no phase and no cycle.
+ */
+export class ContentProtocol extends BaseProtocol {
+  override getName(): string {
+    return 'content';
+  }
+
+  override canHandle(_context: ProtocolContext): boolean {
+    return true;
+  }
+
+  protected override run(
+    context: ProtocolContext,
+    signal: AbortSignal,
+  ): AsyncIterator<ProtocolEvent, unknown, undefined> {
+    return new ContentRun(context, signal);
+  }
+}
+
+export function createContentProtocol(): ContentProtocol {
+  return new ContentProtocol();
+}
+
+const ENDED: IteratorResult<ProtocolEvent, undefined> = { done: true, value: undefined };
+
+/**
+ * The run is an iterator written out instead of a generator: a file of 100,000 lines is some 300,000 events, and
+ * a generator would add two more turns of the promise queue to each of them.
+ */
+class ContentRun implements AsyncIterator<ProtocolEvent, undefined, undefined> {
+  readonly #context: ProtocolContext;
+  readonly #signal: AbortSignal;
+  readonly #calls: ToolCall[] = [];
+  #source: AsyncIterator<LlmEvent> | null = null;
+  #textLength = 0;
+  #usage: Usage | null = null;
+  #ended = false;
+
+  constructor(context: ProtocolContext, signal: AbortSignal) {
+    this.#context = context;
+    this.#signal = signal;
+  }
+
+  next(): Promise<IteratorResult<ProtocolEvent, undefined>> {
+    if (this.#ended) return Promise.resolve(ENDED);
+    try {
+      if (this.#source === null) {
+        if (this.#signal.aborted)
+          return Promise.resolve(this.#end({ kind: 'aborted', appended: [] }));
+        this.#source = this.#open();
+      }
+      return this.#source.next().then(this.#onStep, this.#onFailure);
+    } catch (error) {
+      return Promise.resolve(this.#onFailure(error));
+    }
+  }
+
+  async return(): Promise<IteratorResult<ProtocolEvent, undefined>> {
+    this.#ended = true;
+    const source = this.#source;
+    this.#source = null;
+    await source?.return?.();
+    return ENDED;
+  }
+
+  #open(): AsyncIterator<LlmEvent> {
+    const { adapter, toolRegistry, mode, config, requestId, projectId } = this.#context;
+    const messages = sendableMessages(this.#context.messages);
+    const tools = toolRegistry.definitions(mode);
+    this.#trace().llmCall(
+      this.#context.turnState.nextPhaseIndex,
+      messages,
+      tools.length,
+      'content',
+    );
+    return adapter
+      .sendMessagesStreaming(messages, {
+        responseFormat: { type: 'text' },
+        signal: this.#signal,
+        context: { requestId, projectId },
+        ...(tools.length === 0 ? {} : { tools, tool_choice: 'none' as const }),
+        ...(config.temperature === undefined ? {} : { temperature: config.temperature }),
+        ...(config.maxTokens === undefined ? {} : { max_tokens: config.maxTokens }),
+      })
+      [Symbol.asyncIterator]();
+  }
+
+  readonly #onStep = (
+    step: IteratorResult<LlmEvent>,
+  ): IteratorResult<ProtocolEvent, undefined> | Promise<IteratorResult<ProtocolEvent, undefined>> =>
+    this.#translate(step) ?? this.#nextShown();
+
+  /** Passes over the events that nobody sees, in a loop: a model may reason for 100,000 of them. */
+  async #nextShown(): Promise<IteratorResult<ProtocolEvent, undefined>> {
+    for (;;) {
+      const source = this.#source;
+      if (source === null) return ENDED;
+      const shown = this.#translate(await source.next());
+      if (shown !== null) return shown;
+    }
+  }
+
+  /** Null for an event that is not passed on. */
+  #translate(step: IteratorResult<LlmEvent>): IteratorResult<ProtocolEvent, undefined> | null {
+    // The consumer has left while this step was under way.
+    if (this.#ended) return ENDED;
+    if (step.done === true) {
+      if (this.#signal.aborted) return this.#end({ kind: 'aborted', appended: [] });
+      return this.#end({ kind: 'error', error: NO_TERMINAL_EVENT, appended: [] });
+    }
+    const event = step.value;
+    switch (event.type) {
+      case 'text-delta':
+        if (event.text === '') return null;
+        this.#textLength += event.text.length;
+        return { done: false, value: { type: 'chunk', content: event.text, source: 'model' } };
+      case 'usage':
+        this.#usage = event.usage;
+        return { done: false, value: { type: 'usage', usage: event.usage } };
+      case 'tool-call-end':
+        this.#calls.push(event.call);
+        return null;
+      case 'finish':
+        return this.#end({
+          kind: 'message_end',
+          finish: event.reason,
+          calls: this.#calls,
+          appended: [],
+        });
+      case 'error':
+        return this.#end(
+          isAbort(event.error, this.#signal)
+            ? { kind: 'aborted', appended: [] }
+            : { kind: 'error', error: event.error, appended: [] },
+        );
+      case 'reasoning-delta':
+      case 'tool-call-start':
+      case 'tool-call-delta':
+        return null;
+    }
+  }
+
+  readonly #onFailure = (error: unknown): IteratorResult<ProtocolEvent, undefined> => {
+    if (this.#ended) return ENDED;
+    const info = toErrorInfo(error);
+    return this.#end(
+      isAbort(info, this.#signal)
+        ? { kind: 'aborted', appended: [] }
+        : { kind: 'error', error: info, appended: [] },
+    );
+  };
+
+  #end(outcome: ProtocolOutcome): IteratorResult<ProtocolEvent, undefined> {
+    this.#ended = true;
+    const source = this.#source;
+    this.#source = null;
+    // The last event has come; a source that fails to close now has nothing left to say.
+    source?.return?.().then(undefined, () => {});
+    const trace = this.#trace();
+    const phaseIndex = this.#context.turnState.nextPhaseIndex;
+    trace.llmResult(phaseIndex, {
+      finish:
+        outcome.kind === 'message_end'
+          ? outcome.finish
+          : outcome.kind === 'aborted'
+            ? 'aborted'
+            : 'error',
+      textLength: this.#textLength,
+      calls: this.#calls,
+      usage: this.#usage,
+    });
+    for (const call of this.#calls) trace.toolCall(phaseIndex, call, 'ignored');
+    if (outcome.kind === 'error') trace.errorOccurred(phaseIndex, outcome.error);
+    return { done: false, value: { type: 'outcome', outcome } };
+  }
+
+  #trace(): ReturnType<typeof createProtocolTrace> {
+    return createProtocolTrace(this.#context, 'content');
+  }
+}

@@ -1,0 +1,8 @@
+export { BaseProtocol } from './base/base-protocol.ts';
+export { DEFAULT_PROTOCOL_CONFIG, resolveProtocolConfig } from './base/config.ts';
+export type { ProtocolConfigInput } from './base/config.ts';
+export { validateContext } from './base/context.ts';
+export { findExecuted, recordExecuted } from './base/executed-calls.ts';
+export { createContentProtocol } from './content/content-protocol.ts';
+export { createProtocol, normaliseProtocolName } from './create-protocol.ts';
+export { createStandardProtocol } from './standard/standard-protocol.ts';

@@ -1,0 +1,118 @@
+import { ERROR_CODES } from '@orion/contracts';
+import type {
+  ErrorCode,
+  JsonObject,
+  JsonValue,
+  ToolCall,
+  ToolFailure,
+  ToolResult,
+} from '@orion/contracts';
+import { UNNAMED_TOOL, cutText } from '../base/history.ts';
+
+/** Results of calls that were not run. Each says why and what to do instead. */
+
+const SHOWN_EARLIER_RESULT = 8192;
+const SHOWN_NAME = 100;
+
+function refusal(
+  call: ToolCall,
+  code: ErrorCode,
+  message: string,
+  more: {
+    readonly hint?: string;
+    readonly retryable?: boolean;
+    readonly details?: JsonObject;
+  } = {},
+): ToolFailure {
+  return {
+    toolCallId: call.id,
+    toolName: call.name.trim() === '' ? UNNAMED_TOOL : call.name,
+    success: false,
+    error: {
+      code,
+      message,
+      retryable: more.retryable ?? false,
+      hint: more.hint ?? ERROR_CODES[code],
+    },
+    details: more.details ?? {},
+    attempts: 0,
+  };
+}
+
+/** For a call whose arguments are not one whole JSON object, or that names no tool (R131, R164). */
+export function refuseBroken(call: ToolCall): ToolFailure {
+  const length = call.arguments.length;
+  if (call.name.trim() === '') {
+    return refusal(call, 'INVALID_TOOL_ARGUMENTS', 'The call names no tool; it was not run.', {
+      hint: 'Call one of the offered tools by its name.',
+      details: { length },
+    });
+  }
+  const why =
+    call.state === 'cut'
+      ? `The arguments were cut off after ${length} characters`
+      : `The arguments (${length} characters) are not a JSON object`;
+  return refusal(call, 'INVALID_TOOL_ARGUMENTS', `${why}; the tool was not run.`, {
+    details: { length, state: call.state },
+  });
+}
+
+/** For a tool that this mode does not offer (R178). */
+export function refuseInPlanMode(call: ToolCall): ToolFailure {
+  return refusal(
+    call,
+    'TOOL_NOT_ALLOWED',
+    `${cutText(call.name, SHOWN_NAME)} was not run: PLAN mode does not allow it.`,
+    { hint: 'Go on with the offered tools, or ask the user to switch to ACT mode.' },
+  );
+}
+
+/** For a call that was already run in this turn (R167, R173). */
+export function refuseDuplicate(call: ToolCall, earlier: ToolResult): ToolFailure {
+  return refusal(
+    call,
+    'DUPLICATE_BLOCKED',
+    'Duplicate tool call detected (already executed in this turn). Do NOT call this tool again. Use previous results.',
+    {
+      hint: `Use the result of call ${earlier.toolCallId}, repeated in earlier_result.`,
+      details: { earlier_call_id: earlier.toolCallId },
+    },
+  );
+}
+
+/** What a refused duplicate repeats of the first result; the whole of it stands at the call that it names. */
+export function earlierResult(earlier: ToolResult): JsonValue {
+  const { toolCallId } = earlier;
+  if (!earlier.success) {
+    const { code, message } = earlier.error;
+    return { tool_call_id: toolCallId, error: { code, message } };
+  }
+  const text = JSON.stringify(earlier.result);
+  if (text.length <= SHOWN_EARLIER_RESULT) {
+    return { tool_call_id: toolCallId, result: earlier.result };
+  }
+  return {
+    tool_call_id: toolCallId,
+    result_start: cutText(text, SHOWN_EARLIER_RESULT),
+    result_length: text.length,
+  };
+}
+
+/** For the calls that stand after one that opened a write session (R160). */
+export function refuseAfterHandover(call: ToolCall): ToolFailure {
+  return refusal(
+    call,
+    'SESSION_BUSY',
+    'Not run: a write session was opened by an earlier call of this message; call again after it.',
+    { hint: 'Stream the content first, then call again.', retryable: true },
+  );
+}
+
+export function refuseAborted(call: ToolCall): ToolFailure {
+  return refusal(call, 'ABORTED', 'Not run: the turn was cancelled.');
+}
+
+/** For a registry that answers a call with nothing, or breaks its promise not to throw (R158). */
+export function failedByRegistry(call: ToolCall, reason: string): ToolFailure {
+  return { ...refusal(call, 'TOOL_FAILED', reason), attempts: 1 };
+}

@@ -1,0 +1,182 @@
+import { toErrorInfo } from '@orion/contracts';
+import type {
+  JsonValue,
+  Message,
+  ProtocolContext,
+  ProtocolEvent,
+  ToolCall,
+  ToolResult,
+} from '@orion/contracts';
+import { findExecuted, recordExecuted } from '../base/executed-calls.ts';
+import { cutText, historicCall, toolMessage } from '../base/history.ts';
+import type { ProtocolTrace } from '../base/protocol-trace.ts';
+import {
+  earlierResult,
+  failedByRegistry,
+  refuseAborted,
+  refuseAfterHandover,
+  refuseBroken,
+  refuseDuplicate,
+  refuseInPlanMode,
+} from './refusals.ts';
+
+export type CallBatch = {
+  /** The calls as the history keeps them, in the model's order. */
+  readonly historicCalls: readonly ToolCall[];
+  /** One tool message for each of them, in the same order. */
+  readonly answers: readonly Message[];
+  /** How many of them ran. */
+  readonly executed: number;
+  readonly handover: { readonly call: ToolCall; readonly result: ToolResult } | null;
+};
+
+const SHOWN_RESULT = 2048;
+const SHOWN_NAME = 100;
+
+/**
+ * Runs the calls of one message, one after the other in their order, and answers each of them.
+ *
+ * 1. Exactly one `tool_result` and one tool message for every call, whatever becomes of it.
+ * 2. The tool phase begins with the first call that runs; a message of which none runs has no tool phase.
+ * 3. After a handover or an abort nothing runs any more.
+ */
+export async function* runCalls(
+  context: ProtocolContext,
+  signal: AbortSignal,
+  trace: ProtocolTrace,
+  calls: readonly ToolCall[],
+): AsyncGenerator<ProtocolEvent, CallBatch, undefined> {
+  const { turnState, toolRegistry, projectId, config } = context;
+  yield { type: 'tool_calls', calls };
+
+  const blocked = blockedInPlanMode(context, calls);
+  if (blocked.size > 0) yield planNotice(calls.filter((call) => blocked.has(call.id)));
+
+  const historicCalls: ToolCall[] = [];
+  const answers: Message[] = [];
+  let handover: CallBatch['handover'] = null;
+  let executed = 0;
+  let toolPhase: number | null = null;
+  const currentPhase = (): number => toolPhase ?? turnState.nextPhaseIndex - 1;
+
+  for (const call of calls) {
+    let result: ToolResult;
+    let earlier: JsonValue | undefined;
+    const refused = refusedBeforehand(call, blocked, handover !== null, signal);
+    const duplicateOf =
+      refused === null ? findExecuted(turnState, toolRegistry, projectId, call) : undefined;
+    if (refused !== null) {
+      trace.toolCall(currentPhase(), call, 'refused');
+      result = refused;
+    } else if (duplicateOf !== undefined) {
+      turnState.duplicates += 1;
+      trace.duplicate(currentPhase(), call, duplicateOf);
+      result = refuseDuplicate(call, duplicateOf);
+      earlier = earlierResult(duplicateOf);
+      yield notice(
+        `${shownName(call)} was blocked as DUPLICATE_BLOCKED: the same call was already executed in this turn.`,
+      );
+    } else {
+      if (toolPhase === null) {
+        toolPhase = turnState.nextPhaseIndex++;
+        yield { type: 'phase', phase: 'tool', index: toolPhase };
+        trace.phaseStart('tool', toolPhase);
+      }
+      trace.toolCall(toolPhase, call, 'run');
+      result = await runOne(context, signal, call);
+      if (result.attempts > 0) {
+        executed += 1;
+        turnState.cycleIndex += 1;
+        trace.toolExecuted(toolPhase, result);
+      }
+      recordExecuted(turnState, toolRegistry, projectId, call, result);
+      if (result.success && result.next === 'content') handover = { call, result };
+    }
+
+    const answer = toolMessage(result, earlier);
+    trace.toolResult(currentPhase(), result, answer.content.length);
+    historicCalls.push(historicCall(call, isUnusable(call, result)));
+    answers.push(answer);
+    yield { type: 'tool_result', result, summary: toolRegistry.summarize(result) };
+    if (config.debugShowToolResults) {
+      yield notice(`[${shownName(call)}] ${cutText(answer.content, SHOWN_RESULT)}`);
+    }
+  }
+  if (toolPhase !== null) {
+    trace.phaseEnd(
+      'tool',
+      toolPhase,
+      handover !== null ? 'handover' : signal.aborted ? 'aborted' : 'complete',
+    );
+  }
+  return { historicCalls, answers, executed, handover };
+}
+
+/** Runs one call. What a registry does that its contract rules out becomes a failed result too (R158). */
+async function runOne(
+  context: ProtocolContext,
+  signal: AbortSignal,
+  call: ToolCall,
+): Promise<ToolResult> {
+  const { toolRegistry, projectId, requestId, mode } = context;
+  try {
+    const results = await toolRegistry.executeToolCalls([call], {
+      projectId,
+      requestId,
+      mode,
+      signal,
+    });
+    const [result] = results;
+    if (result === undefined) return failedByRegistry(call, 'The tool gave no result.');
+    return { ...result, toolCallId: call.id };
+  } catch (error) {
+    return failedByRegistry(call, toErrorInfo(error).message);
+  }
+}
+
+function refusedBeforehand(
+  call: ToolCall,
+  blocked: ReadonlySet<string>,
+  handedOver: boolean,
+  signal: AbortSignal,
+): ToolResult | null {
+  if (call.state !== 'complete' || call.name.trim() === '') return refuseBroken(call);
+  if (blocked.has(call.id)) return refuseInPlanMode(call);
+  if (handedOver) return refuseAfterHandover(call);
+  if (signal.aborted) return refuseAborted(call);
+  return null;
+}
+
+/** The ids of the calls whose tool PLAN mode does not offer; matched by the exact name (R177). */
+function blockedInPlanMode(
+  context: ProtocolContext,
+  calls: readonly ToolCall[],
+): ReadonlySet<string> {
+  if (context.mode !== 'plan') return new Set();
+  const offered = new Set(context.toolRegistry.definitions('plan').map((tool) => tool.name));
+  return new Set(
+    calls
+      .filter((call) => call.name.trim() !== '' && !offered.has(call.name))
+      .map((call) => call.id),
+  );
+}
+
+function planNotice(calls: readonly ToolCall[]): ProtocolEvent {
+  const names = [...new Set(calls.map(shownName))].join(', ');
+  return notice(
+    `These tool calls were not run because PLAN mode does not allow them: ${names}. Switch to ACT mode to run them.`,
+  );
+}
+
+function isUnusable(call: ToolCall, result: ToolResult): boolean {
+  if (call.state !== 'complete' || call.name.trim() === '') return true;
+  return !result.success && result.error.code === 'ARGUMENTS_TOO_LARGE';
+}
+
+function shownName(call: ToolCall): string {
+  return cutText(call.name, SHOWN_NAME);
+}
+
+function notice(content: string): ProtocolEvent {
+  return { type: 'chunk', content, source: 'notice' };
+}

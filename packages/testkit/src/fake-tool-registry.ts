@@ -1,0 +1,70 @@
+import type {
+  JsonObject,
+  JsonValue,
+  ToolCall,
+  ToolExecutionContext,
+  ToolRegistry,
+  ToolResult,
+} from '@orion/contracts';
+
+/** What a tool of the fake answers: a value, a whole outcome, or a function that sees the arguments. */
+export type FakeTool = {
+  readonly effect: 'read' | 'write';
+  readonly run: (
+    args: JsonObject,
+    context: ToolExecutionContext,
+    call: ToolCall,
+  ) => Promise<Partial<ToolResult>> | Partial<ToolResult>;
+};
+
+/**
+ * A registry of scripted tools, for protocol tests without a tool runner (R144). It checks no arguments: what
+ * arrives here is what a protocol decided to run.
+ */
+export interface FakeToolRegistry extends ToolRegistry {
+  /** Ids of the calls that ran, in order. */
+  readonly ran: readonly string[];
+}
+
+export function createFakeToolRegistry(
+  tools: Readonly<Record<string, FakeTool>>,
+): FakeToolRegistry {
+  const ran: string[] = [];
+  const byName = new Map(Object.entries(tools));
+  return {
+    ran,
+    definitions: (mode) =>
+      [...byName]
+        .filter(([, tool]) => mode === 'act' || tool.effect === 'read')
+        .map(([name]) => ({ name, description: name, parameters: { type: 'object' } })),
+    async executeToolCalls(calls, context) {
+      const results: ToolResult[] = [];
+      for (const call of calls) {
+        const tool = byName.get(call.name);
+        const base = { toolCallId: call.id, toolName: call.name, details: {} };
+        if (tool === undefined) {
+          const error = { code: 'UNKNOWN_TOOL', message: call.name, retryable: false } as const;
+          results.push({ ...base, success: false, error, attempts: 0 });
+          continue;
+        }
+        ran.push(call.id);
+        const given = await tool.run(JSON.parse(call.arguments) as JsonObject, context, call);
+        results.push({
+          ...base,
+          success: true,
+          result: null,
+          attempts: 1,
+          ...given,
+        } as ToolResult);
+      }
+      return results;
+    },
+    signatureOf: (call, projectId) => JSON.stringify([call.name, call.arguments, projectId]),
+    summarize: (result) => `${result.toolName}: ${result.success ? 'ok' : result.error.code}`,
+  };
+}
+
+/** A read tool of the fake that always answers with this value. */
+export function readTool(result: JsonValue): FakeTool {
+  return { effect: 'read', run: () => ({ success: true, result }) };
+}

@@ -1,0 +1,216 @@
+import type { Clock, TraceEvent, TraceStore } from '@orion/contracts';
+import fastCheck from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { createFakeClock } from './fake-clock.ts';
+
+/**
+ * What every trace backend keeps.
+ *
+ * 1. Recording never throws and changes nothing, whatever it is given (R226, R228).
+ * 2. A turn's events come back in the order in which they were recorded (R224).
+ * 3. What comes back is JSON without secrets, at most 64 KiB an event (R229, R230).
+ */
+export function describeTraceStoreContract(
+  name: string,
+  factory: (options: { readonly clock: Clock }) => TraceStore | Promise<TraceStore>,
+): void {
+  describe(`trace store contract: ${name}`, () => {
+    const withStore = async (
+      use: (store: TraceStore, clock: ReturnType<typeof createFakeClock>) => Promise<void>,
+    ): Promise<void> => {
+      const clock = createFakeClock(1_000_000);
+      const store = await factory({ clock });
+      try {
+        await use(store, clock);
+      } finally {
+        await store.close();
+      }
+    };
+
+    /** Records one value and gives back how it is stored. */
+    const stored = async (store: TraceStore, details: unknown): Promise<TraceEvent> => {
+      store.record({ type: 'probe', requestId: 'probe', details });
+      await store.flush();
+      const event = (await store.getTrace('probe')).at(-1);
+      if (event === undefined) throw new Error('The event was not kept');
+      return event;
+    };
+
+    test('both forms of record; a turn comes back in its order', () =>
+      withStore(async (store, clock) => {
+        store.record({
+          type: 'first',
+          requestId: 'r1',
+          phaseIndex: 0,
+          cycleIndex: 0,
+          details: { a: 1 },
+        });
+        store.record({ type: 'other', requestId: 'r2' });
+        await clock.advance(5);
+        store.record({ type: 'second', requestId: 'r1', timestamp: 7 });
+        store.record('third', { b: 2 });
+        await store.flush();
+        const turn = await store.getTrace('r1');
+        expect(turn.map((event) => event.type)).toEqual(['first', 'second']);
+        expect(turn[0]).toMatchObject({
+          phaseIndex: 0,
+          cycleIndex: 0,
+          timestamp: 1_000_000,
+          details: { a: 1 },
+          raw: '{"a":1}',
+          truncated: false,
+          sessionId: null,
+        });
+        expect(turn[1]).toMatchObject({ timestamp: 7, phaseIndex: null });
+        expect(await store.query({ type: 'third' })).toMatchObject([
+          { details: { b: 2 }, timestamp: 1_000_005, requestId: null },
+        ]);
+        expect(store.dropped()).toBe(0);
+      }));
+
+    test('filters by project, request, session, type, time and number', () =>
+      withStore(async (store) => {
+        for (let index = 0; index < 6; index++) {
+          store.record({
+            type: index % 2 === 0 ? 'even' : 'odd',
+            projectId: index < 3 ? 'p1' : 'p2',
+            requestId: `r${index}`,
+            sessionId: `s${index % 3}`,
+            timestamp: index * 10,
+          });
+        }
+        await store.flush();
+        const find = async (filter: Parameters<TraceStore['query']>[0]) =>
+          (await store.query(filter)).map((event) => event.requestId);
+        expect(await find({})).toEqual(['r0', 'r1', 'r2', 'r3', 'r4', 'r5']);
+        expect(await find({ projectId: 'p1', type: 'even' })).toEqual(['r0', 'r2']);
+        expect(await find({ sessionId: 's1' })).toEqual(['r1', 'r4']);
+        expect(await find({ from: 10, to: 30 })).toEqual(['r1', 'r2', 'r3']);
+        expect(await find({ requestId: 'r5' })).toEqual(['r5']);
+        expect(await find({ from: 0, limit: 2 })).toEqual(['r4', 'r5']);
+        expect(await find({ limit: 0 })).toEqual([]);
+        expect(await find({ type: 'none' })).toEqual([]);
+      }));
+
+    test('keeps any value in some JSON form', () =>
+      withStore(async (store) => {
+        const cyclic: Record<string, unknown> = { name: 'loop' };
+        cyclic['self'] = cyclic;
+        const values: readonly unknown[] = [
+          undefined,
+          () => 1,
+          Symbol('s'),
+          10n,
+          NaN,
+          -Infinity,
+          new Date(Number.NaN),
+          new Error('boom', { cause: new TypeError('inner') }),
+          new Map([[{ a: 1 }, 2]]),
+          new Set([1]),
+          new Uint8Array(1000),
+          cyclic,
+          {
+            get broken() {
+              throw new Error('getter');
+            },
+          },
+          {
+            toJSON() {
+              throw new Error('toJSON');
+            },
+          },
+          new Proxy(
+            {},
+            {
+              ownKeys() {
+                throw new Error('proxy');
+              },
+              get() {
+                throw new Error('proxy');
+              },
+            },
+          ),
+          nest(5000),
+          '\u0000 \ud800',
+          { '\u0000': 1 },
+        ];
+        for (const value of values) {
+          const event = await stored(store, value);
+          expect(JSON.parse(event.raw)).toEqual(event.details);
+          expect(event.raw).not.toContain('\u0000');
+        }
+        expect(store.dropped()).toBe(0);
+      }));
+
+    test('never throws for generated values, and raw is the JSON of details', () =>
+      withStore(async (store) => {
+        await fastCheck.assert(
+          fastCheck.asyncProperty(
+            fastCheck.anything({
+              withBigInt: true,
+              withDate: true,
+              withMap: true,
+              withSet: true,
+              withTypedArray: true,
+              withNullPrototype: true,
+              withSparseArray: true,
+              withObjectString: true,
+              withBoxedValues: true,
+            }),
+            async (value) => {
+              const event = await stored(store, value);
+              expect(JSON.parse(event.raw)).toEqual(event.details);
+            },
+          ),
+          { numRuns: 200 },
+        );
+      }));
+
+    test('does not change what it is given', () =>
+      withStore(async (store) => {
+        const details = Object.freeze({ token: 'abcdefgh', list: Object.freeze([1]) });
+        await stored(store, details);
+        expect(details.token).toBe('abcdefgh');
+      }));
+
+    test('keeps no secret', () =>
+      withStore(async (store) => {
+        const secrets = ['sk-proj-abcdefgh12345678', 'hunter2hunter2', 'very-private-value'];
+        const event = await stored(store, {
+          headers: { Authorization: `Bearer ${secrets[1]}`, Cookie: secrets[2] },
+          text: `key is ${secrets[0]}, url https://h/x?api_key=${secrets[1]}&a=1`,
+          apiKey: secrets[2],
+          pairs: [['x-api-key', secrets[2]]],
+        });
+        for (const secret of secrets) expect(JSON.stringify(event)).not.toContain(secret);
+        expect(event.raw).toContain('[REDACTED]');
+        expect(event.raw).toContain('a=1');
+      }));
+
+    test('bounds an event and says so', () =>
+      withStore(async (store) => {
+        const many = Array.from({ length: 5000 }, (_, index) => `${index} ${'x'.repeat(100)}`);
+        for (const value of ['ä'.repeat(1_000_000), many, { a: { b: many } }]) {
+          const event = await stored(store, value);
+          expect(event.truncated).toBe(true);
+          expect(JSON.stringify(event).length).toBeLessThan(140_000);
+          expect(new TextEncoder().encode(event.raw).length).toBeLessThanOrEqual(65_536);
+        }
+      }));
+
+    test('bounds the names', () =>
+      withStore(async (store) => {
+        store.record({ type: 't'.repeat(300), toolName: 'n'.repeat(300), requestId: 'probe' });
+        await store.flush();
+        const [event] = await store.getTrace('probe');
+        expect(event?.type.length).toBe(50);
+        expect(event?.toolName?.length).toBe(255);
+      }));
+  });
+}
+
+function nest(depth: number): unknown {
+  let value: unknown = 'deep';
+  for (let level = 0; level < depth; level++) value = [value];
+  return value;
+}
