@@ -208,6 +208,8 @@ export function describeToolRegistryContract(
         fastCheck.property(
           fastCheck.dictionary(fastCheck.string(), fastCheck.jsonValue()),
           (args) => {
+            // A registry may refuse such a key; then there is nothing to compare.
+            fastCheck.pre(!JSON.stringify(args).includes('__proto__'));
             const sign = (value: unknown) =>
               registry.signatureOf(toolCall('x', 'read_file', JSON.stringify(value)), 'p');
             expect(sign(reversed(args))).toBe(sign(args));

@@ -1,0 +1,90 @@
+import { OrionError } from '@orion/contracts';
+import type { JsonObject, JsonValue, ToolCall } from '@orion/contracts';
+
+/**
+ * From the text of a call's arguments to a JSON object, or to an error that says where it fails.
+ *
+ * 1. Nothing is repaired, and nothing becomes `{}` but arguments that are empty (R131, R147).
+ * 2. The text is at most as long and as deep as the limits say before anything recursive sees it.
+ */
+
+export const MAX_ARGUMENT_BYTES: number = 1024 * 1024;
+export const MAX_ARGUMENT_DEPTH: number = 32;
+
+/** Throws ARGUMENTS_TOO_LARGE or INVALID_TOOL_ARGUMENTS. */
+export function parseArguments(call: ToolCall, maxBytes: number): JsonObject {
+  const text = call.arguments;
+  // A text has at least as many bytes as UTF-16 units, so a long one need not be encoded to be refused.
+  if (text.length > maxBytes || new TextEncoder().encode(text).length > maxBytes) {
+    throw new OrionError({
+      code: 'ARGUMENTS_TOO_LARGE',
+      message: `The arguments have ${text.length} characters; at most ${maxBytes} bytes are allowed`,
+      details: { length: text.length, max_bytes: maxBytes },
+    });
+  }
+  if (call.state === 'cut') throw invalid('end before their JSON does', text, text.length);
+  if (call.state === 'malformed') throw invalid('are not a JSON object', text, errorPosition(text));
+  if (text.trim() === '') return {};
+  if (nestingDepth(text) > MAX_ARGUMENT_DEPTH) {
+    throw invalid(`are nested deeper than ${MAX_ARGUMENT_DEPTH} levels`, text, null);
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw invalid('are not valid JSON', text, positionIn(error, text));
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw invalid('are not a JSON object', text, 0);
+  }
+  if (namesPrototype(value)) throw invalid('have a key __proto__', text, null);
+  return value as JsonObject;
+}
+
+function invalid(why: string, text: string, position: number | null): OrionError {
+  const at = position === null ? '' : ` at position ${position}`;
+  return new OrionError({
+    code: 'INVALID_TOOL_ARGUMENTS',
+    message: `The arguments (${text.length} characters) ${why}${at}; the tool was not run.`,
+    details: { length: text.length, position },
+  });
+}
+
+function errorPosition(text: string): number | null {
+  try {
+    JSON.parse(text);
+    return null;
+  } catch (error) {
+    return positionIn(error, text);
+  }
+}
+
+/** The engine tells the position in its message only, and leaves it out where the text ends too early. */
+function positionIn(error: unknown, text: string): number {
+  const told = error instanceof Error ? /position (\d+)/.exec(error.message)?.[1] : undefined;
+  return told === undefined ? text.length : Number(told);
+}
+
+/** How deep objects and arrays stand in each other; a text that is no JSON gives some number. */
+function nestingDepth(text: string): number {
+  let depth = 0;
+  let deepest = 0;
+  let inString = false;
+  for (let index = 0; index < text.length; index++) {
+    const character = text[index];
+    if (inString) {
+      if (character === '\\') index += 1;
+      else if (character === '"') inString = false;
+    } else if (character === '"') inString = true;
+    else if (character === '{' || character === '[') deepest = Math.max(deepest, ++depth);
+    else if (character === '}' || character === ']') depth -= 1;
+  }
+  return deepest;
+}
+
+/** JSON may name a key `__proto__`; code that copies such an object would change its prototype instead. */
+function namesPrototype(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (Object.hasOwn(value, '__proto__')) return true;
+  return Object.values(value as Record<string, JsonValue>).some(namesPrototype);
+}

@@ -1,0 +1,80 @@
+import type { JsonObject, JsonValue, TextExcerpt, Tool, Workspace } from '@orion/contracts';
+import { z } from 'zod';
+import { defineTool } from '../registry/define-tool.ts';
+
+export const READ_FILE_MAX_LINES: number = 2000;
+export const READ_FILE_MAX_BYTES: number = 64 * 1024;
+
+const schema = z.object({
+  path: z
+    .string()
+    .refine((path) => path.trim() !== '', { error: 'path is required' })
+    .describe('The file, relative to the workspace root'),
+  first_line: z.int().min(1).max(2_147_483_647).default(1).describe('Counted from 1'),
+  max_lines: z.int().min(1).max(READ_FILE_MAX_LINES).default(READ_FILE_MAX_LINES),
+});
+
+/**
+ * `read_file`: some lines of a text file as they are, without line numbers, and beside them what was left out and
+ * why, so that a model never takes a part for the whole.
+ */
+export function createReadFileTool(workspace: Pick<Workspace, 'readText'>): Tool {
+  return defineTool({
+    name: 'read_file',
+    description:
+      `Reads a text file of the workspace: at most ${READ_FILE_MAX_LINES} lines and ${READ_FILE_MAX_BYTES / 1024} KiB ` +
+      'at once. The result says which lines it has and how many the file has; read on with first_line.',
+    schema,
+    effect: 'read',
+    async execute({ path, first_line: firstLine, max_lines: maxLines }) {
+      const excerpt = await workspace.readText(path, {
+        firstLine,
+        maxLines,
+        maxBytes: READ_FILE_MAX_BYTES,
+      });
+      return { result: describeExcerpt(excerpt, firstLine, maxLines) };
+    },
+    summarize: summarizeExcerpt,
+  });
+}
+
+function describeExcerpt(excerpt: TextExcerpt, firstLine: number, maxLines: number): JsonObject {
+  const { path, content, lastLine, totalLines, totalBytes, truncated } = excerpt;
+  const facts = {
+    path,
+    first_line: excerpt.firstLine,
+    last_line: lastLine,
+    total_lines: totalLines,
+    total_bytes: totalBytes,
+    truncated,
+  };
+  const note = noteOf(excerpt, firstLine, maxLines);
+  return { ...facts, ...note, content };
+}
+
+/** Which limit cut the text, and how to get the rest. */
+function noteOf(excerpt: TextExcerpt, firstLine: number, maxLines: number): JsonObject {
+  const { content, lastLine, totalLines, truncated } = excerpt;
+  if (content === '' && totalLines > 0 && firstLine > totalLines) {
+    return { note: `The file has ${totalLines} lines; there is no line ${firstLine}.` };
+  }
+  if (!truncated) return {};
+  const lines = lastLine - excerpt.firstLine + 1;
+  const limit = lines >= maxLines ? 'max_lines' : 'max_bytes';
+  const size = limit === 'max_lines' ? `${maxLines} lines` : `${READ_FILE_MAX_BYTES / 1024} KiB`;
+  if (content.endsWith('\n') || lastLine >= totalLines) {
+    const next = lastLine + 1;
+    const readOn = next <= totalLines ? ` Read on with first_line ${next}.` : '';
+    return { limit, note: `Cut at ${size}.${readOn}` };
+  }
+  return {
+    limit,
+    note: `Cut at ${size}. Line ${lastLine} is longer than that and its rest cannot be read with this tool.`,
+  };
+}
+
+function summarizeExcerpt(result: JsonValue): string {
+  const facts = result as JsonObject;
+  const { path, first_line: first, last_line: last, total_lines: total } = facts;
+  return `${String(path)}: lines ${String(first)}-${String(last)} of ${String(total)}`;
+}
