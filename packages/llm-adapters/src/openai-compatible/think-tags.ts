@@ -1,0 +1,89 @@
+/**
+ * Reasoning that a model writes into its content between `<think>` and `</think>`, told apart from the answer.
+ *
+ * 1. Only a tag that opens the message counts, white space before it allowed: inside an answer or a file the
+ *    same characters are ordinary text.
+ * 2. White space before the opening tag and the line breaks after the closing one belong to the chat template,
+ *    not to the answer, and are left out.
+ * 3. Any split of the content gives the same two texts.
+ *
+ * A template that opens the tag in the prompt itself leaves no opening tag in the answer; servers for such
+ * models have an option that moves the reasoning into its own field.
+ */
+export type ThinkTags = {
+  push(content: string): void;
+  /** The message is over: what was held back because it could have become a tag is handed out. */
+  end(): void;
+};
+
+type Sinks = {
+  readonly onText: (text: string) => void;
+  readonly onReasoning: (text: string) => void;
+};
+
+const OPEN = '<think>';
+const CLOSE = '</think>';
+
+export function createThinkTags(sinks: Sinks): ThinkTags {
+  let mode: 'opening' | 'reasoning' | 'after' | 'text' = 'opening';
+  let held = '';
+
+  function push(content: string): void {
+    if (mode === 'text') {
+      sinks.onText(content);
+      return;
+    }
+    held += content;
+    if (mode === 'opening') {
+      const start = held.trimStart();
+      if (start.startsWith(OPEN)) {
+        mode = 'reasoning';
+        held = start.slice(OPEN.length);
+      } else if (!OPEN.startsWith(start)) {
+        mode = 'text';
+        release(sinks.onText);
+        return;
+      }
+    }
+    if (mode === 'reasoning') {
+      const close = held.indexOf(CLOSE);
+      if (close === -1) {
+        const safe = held.length - overlapWithClose(held);
+        if (safe > 0) sinks.onReasoning(held.slice(0, safe));
+        held = held.slice(safe);
+      } else {
+        if (close > 0) sinks.onReasoning(held.slice(0, close));
+        mode = 'after';
+        held = held.slice(close + CLOSE.length);
+      }
+    }
+    if (mode === 'after') {
+      held = held.replace(/^[\r\n]+/, '');
+      if (held === '') return;
+      mode = 'text';
+      release(sinks.onText);
+    }
+  }
+
+  function release(sink: (text: string) => void): void {
+    const text = held;
+    held = '';
+    if (text !== '') sink(text);
+  }
+
+  return {
+    push,
+    end: () => {
+      if (mode === 'opening') release(sinks.onText);
+      if (mode === 'reasoning') release(sinks.onReasoning);
+    },
+  };
+}
+
+/** How many characters at the end of a text could be the beginning of the closing tag. */
+function overlapWithClose(text: string): number {
+  for (let length = Math.min(CLOSE.length - 1, text.length); length > 0; length -= 1) {
+    if (CLOSE.startsWith(text.slice(text.length - length))) return length;
+  }
+  return 0;
+}

@@ -1,0 +1,78 @@
+import { toErrorInfo } from '@orion/contracts';
+import type { LlmAdapter } from '@orion/contracts';
+
+import { createOpenAiCompatibleAdapter } from '../openai-compatible/adapter.ts';
+import { parseScript } from './script.ts';
+import type { Script } from './script.ts';
+import { startScriptedProvider } from './server.ts';
+import type { RecordedRequest, ScriptedProvider, ScriptedProviderOptions } from './server.ts';
+
+export type ScriptedAdapterOptions = Pick<ScriptedProviderOptions, 'readDocument'> & {
+  readonly model?: string;
+  readonly temperature?: number;
+  readonly maxTokens?: number;
+};
+
+export type ScriptedAdapter = LlmAdapter & {
+  /** What the provider has received so far. */
+  readonly requests: readonly RecordedRequest[];
+  close(): Promise<void>;
+};
+
+/**
+ * A script as an adapter: a provider server in this process, started with the first request, and the ordinary
+ * chat-completions adapter talking to it over HTTP. A wrong script is refused here, at once.
+ */
+export function createScriptedAdapter(
+  script: Script | string | Readonly<Record<string, unknown>>,
+  options: ScriptedAdapterOptions = {},
+): ScriptedAdapter {
+  const parsed = parseScript(script);
+  const model = options.model ?? 'scripted';
+  let provider: Promise<ScriptedProvider> | undefined;
+  let running: ScriptedProvider | undefined;
+  let adapter: LlmAdapter | undefined;
+
+  async function getAdapter(): Promise<LlmAdapter> {
+    provider ??= startScriptedProvider(parsed, {
+      keepsProcess: false,
+      ...(options.readDocument === undefined ? {} : { readDocument: options.readDocument }),
+    });
+    running = await provider;
+    adapter ??= createOpenAiCompatibleAdapter({
+      model,
+      baseUrl: running.url,
+      ...(parsed.apiKey === undefined ? {} : { apiKey: parsed.apiKey }),
+      ...(options.temperature === undefined ? {} : { temperature: options.temperature }),
+      ...(options.maxTokens === undefined ? {} : { maxTokens: options.maxTokens }),
+    });
+    return adapter;
+  }
+
+  return {
+    name: 'scripted',
+    model,
+    signalsMessageEnd: true,
+    structuredOutput: true,
+    get requests(): readonly RecordedRequest[] {
+      return running?.requests ?? [];
+    },
+    async *sendMessagesStreaming(messages, sendOptions) {
+      let started: LlmAdapter;
+      try {
+        started = await getAdapter();
+      } catch (error) {
+        // A document that cannot be read is found only now.
+        yield { type: 'error', error: toErrorInfo(error) };
+        return;
+      }
+      yield* started.sendMessagesStreaming(messages, sendOptions);
+    },
+    close: async () => {
+      const closing = provider;
+      provider = undefined;
+      adapter = undefined;
+      await (await closing)?.close();
+    },
+  };
+}

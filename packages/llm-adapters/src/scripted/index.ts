@@ -1,0 +1,26 @@
+export { createScriptedAdapter } from './adapter.ts';
+export type { ScriptedAdapter, ScriptedAdapterOptions } from './adapter.ts';
+export { generateLines } from './document.ts';
+export { checkChatRequest, chatRequestSchema } from './request-schema.ts';
+export type { ChatRequest, ChatRequestMessage } from './request-schema.ts';
+export { runScriptedProvider } from './run.ts';
+export type { RunScriptedProviderOptions } from './run.ts';
+export { parseScript } from './script.ts';
+export type {
+  Behaviour,
+  Continuation,
+  ContinuationVariant,
+  CountMatch,
+  DocumentContent,
+  DocumentReply,
+  Fault,
+  FaultKind,
+  Reply,
+  Script,
+  ScriptedCall,
+  Shape,
+  TextMatch,
+  When,
+} from './script.ts';
+export { startScriptedProvider } from './server.ts';
+export type { RecordedRequest, ScriptedProvider, ScriptedProviderOptions } from './server.ts';

@@ -1,0 +1,103 @@
+/**
+ * What a request asks of a document, read from nothing but its text.
+ *
+ * The prompts are those of the write session; a model would understand them, this reads their fixed words.
+ */
+export type DocumentPrompt =
+  /** Write it from its first line (the begin result, or a prompt after nothing arrived). */
+  | { readonly kind: 'begin'; readonly sessionMarker: string | undefined }
+  /** Begin with the quotation and go on. `mayBeFinished`: `DONE` alone is an answer too. */
+  | {
+      readonly kind: 'continue';
+      readonly quote: string;
+      readonly unit: 'lines' | 'characters';
+      readonly savedLines: number | undefined;
+      readonly mayBeFinished: boolean;
+    }
+  | {
+      readonly kind: 'ambiguous';
+      readonly quote: string | undefined;
+      readonly savedLines: number | undefined;
+      readonly candidates: readonly number[];
+    }
+  | { readonly kind: 'near-miss'; readonly text: string }
+  | { readonly kind: 'fence'; readonly firstLine: string }
+  | { readonly kind: 'empty' }
+  | { readonly kind: 'bridge'; readonly end: string; readonly start: string };
+
+export type PromptMessage = { readonly role: string; readonly text: string };
+
+/** What the end of the conversation asks of `target`, or undefined if it asks nothing of it. */
+export function readDocumentPrompt(
+  messages: readonly PromptMessage[],
+  target: string,
+): DocumentPrompt | undefined {
+  const trailing = withoutSystemTail(messages);
+  const last = trailing.at(-1);
+  if (last?.role === 'user') return readUserPrompt(last.text, target);
+  for (let index = trailing.length - 1; trailing[index]?.role === 'tool'; index -= 1) {
+    const text = trailing[index]?.text ?? '';
+    if (text.includes(`complete content of ${target} as your next message`)) {
+      return { kind: 'begin', sessionMarker: /end with (DONE [0-9a-f]{4})/.exec(text)?.[1] };
+    }
+  }
+  return undefined;
+}
+
+/** How many prompts of the session stand in the conversation: each of them had, or now gets, a reply. */
+export function countPrompts(messages: readonly PromptMessage[], target: string): number {
+  return messages.filter(
+    (message) => message.role === 'user' && readUserPrompt(message.text, target) !== undefined,
+  ).length;
+}
+
+export function withoutSystemTail<Message extends { readonly role: string }>(
+  messages: readonly Message[],
+): readonly Message[] {
+  return messages.slice(0, messages.findLastIndex((message) => message.role !== 'system') + 1);
+}
+
+function readUserPrompt(text: string, target: string): DocumentPrompt | undefined {
+  const quote = quoted(text, 'tail');
+  // Names of the target are looked for outside the quotation, which may contain anything.
+  const outside = quote === undefined ? text : text.replace(quote, '');
+  const nearMiss = /^Your message ended with: ([\s\S]*?)\nReply DONE if/m.exec(text);
+  if (nearMiss !== null) return { kind: 'near-miss', text: nearMiss[1] ?? '' };
+  if (!outside.includes(target)) return undefined;
+
+  const end = quoted(text, 'end');
+  const start = quoted(text, 'start');
+  if (end !== undefined && start !== undefined) return { kind: 'bridge', end, start };
+  if (outside.includes(`Nothing of ${target} has arrived yet`))
+    return { kind: 'begin', sessionMarker: undefined };
+  if (outside.includes(`but no content for ${target}`)) return { kind: 'empty' };
+  if (outside.includes('Reply STRIP if')) {
+    const firstLine = /begins with ([\s\S]*?) and ends with /.exec(text)?.[1] ?? '';
+    return { kind: 'fence', firstLine };
+  }
+  const savedLines = readCount(outside);
+  const candidates = [...outside.matchAll(/^END (\d+)\b/gm)].map((match) => Number(match[1]));
+  if (candidates.length > 0) return { kind: 'ambiguous', quote, savedLines, candidates };
+  if (quote === undefined) return undefined;
+  return {
+    kind: 'continue',
+    quote,
+    unit: outside.includes('exactly this text') ? 'characters' : 'lines',
+    savedLines,
+    mayBeFinished: outside.includes("If you're finished"),
+  };
+}
+
+/** The last quotation of a kind; exactly the line ends that the tags add are left out. */
+function quoted(text: string, kind: 'tail' | 'end' | 'start'): string | undefined {
+  const open = [...text.matchAll(new RegExp(`<${kind}-([0-9a-f]+)>\\n`, 'g'))].at(-1);
+  if (open === undefined) return undefined;
+  const from = open.index + open[0].length;
+  const to = text.indexOf(`</${kind}-${open[1]}>`, from);
+  return to === -1 ? undefined : text.slice(from, to).replace(/\n$/, '');
+}
+
+function readCount(text: string): number | undefined {
+  const match = /(\d[\d,]*) lines? of /.exec(text);
+  return match === null ? undefined : Number((match[1] ?? '').replaceAll(',', ''));
+}

@@ -1,0 +1,381 @@
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+
+import { matches } from './conditions.ts';
+import { chooseContinuation, writeDocumentReply } from './continuation.ts';
+import { createDocument, loadDocument } from './document.ts';
+import type { ScriptedDocument } from './document.ts';
+import { countPrompts, readDocumentPrompt } from './prompts.ts';
+import type { DocumentPrompt, PromptMessage } from './prompts.ts';
+import { checkChatRequest, textOf } from './request-schema.ts';
+import type { ChatRequest } from './request-schema.ts';
+import { invalidScript, parseScript } from './script.ts';
+import type { Behaviour, Fault, Script, Shape } from './script.ts';
+import { streamReply, tokens } from './wire.ts';
+
+export type ScriptedProviderOptions = {
+  /** 0, the default, takes a free one. */
+  readonly port?: number;
+  readonly host?: string;
+  /** Reads the files that `content: { kind: 'file' }` names. */
+  readonly readDocument?: (path: string) => Promise<string>;
+  /** Whether the process stays alive for the server's sake; true when left out. */
+  readonly keepsProcess?: boolean;
+};
+
+export type RecordedRequest = {
+  readonly body: unknown;
+  /** What a strict provider would refuse in it; such a request was answered with 400. */
+  readonly violations: readonly string[];
+  readonly authorized: boolean;
+  /** The behaviour that answered, by name or place in the script; undefined if none did. */
+  readonly behaviour: string | undefined;
+};
+
+export type ScriptedProvider = {
+  /** The base URL, ending in /v1. */
+  readonly url: string;
+  readonly requests: readonly RecordedRequest[];
+  close(): Promise<void>;
+};
+
+const MAX_REQUEST_BYTES = 256 * 1024 * 1024;
+
+/**
+ * A provider on loopback that speaks chat completions and answers as its script says.
+ *
+ * 1. It knows nothing but the HTTP request: where a document goes on follows from the lines that a prompt quotes,
+ *    so that it can be killed and started again at any time. Only what a script calls `times` or counts by
+ *    `process` lives in the server.
+ * 2. Every request is checked against the provider's schema, answered with 400 if it fails, and recorded.
+ * 3. `GET /requests` on the same port returns the records, for tests whose server is another process.
+ */
+export async function startScriptedProvider(
+  script: Script | string | Readonly<Record<string, unknown>>,
+  options: ScriptedProviderOptions = {},
+): Promise<ScriptedProvider> {
+  const engine = await createEngine(parseScript(script), options.readDocument);
+  const host = options.host ?? '127.0.0.1';
+  const sockets = new Set<Socket>();
+  const server = createServer((request, response) => {
+    void engine.answer(request, response);
+  });
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+  });
+  await listen(server, options.port ?? 0, host);
+  if (options.keepsProcess === false) server.unref();
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${port}/v1`,
+    requests: engine.requests,
+    close: async () => {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+  };
+}
+
+async function listen(server: Server, port: number, host: string): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+type Engine = {
+  readonly requests: readonly RecordedRequest[];
+  answer(request: IncomingMessage, response: ServerResponse): Promise<void>;
+};
+
+async function createEngine(
+  script: Script,
+  readDocument: ScriptedProviderOptions['readDocument'],
+): Promise<Engine> {
+  const documents = await loadDocuments(script, readDocument);
+  const requests: RecordedRequest[] = [];
+  const counters = new Map<object, number>();
+  const used = (thing: object): number => counters.get(thing) ?? 0;
+  const use = (thing: object): number => {
+    const count = used(thing) + 1;
+    counters.set(thing, count);
+    return count;
+  };
+
+  function choose(
+    request: ChatRequest,
+  ): { behaviour: Behaviour; prompt: DocumentPrompt | undefined } | undefined {
+    const messages = promptMessages(request);
+    for (const behaviour of script.behaviours) {
+      if (behaviour.times !== undefined && used(behaviour) >= behaviour.times) continue;
+      if (!matches(behaviour.when, request)) continue;
+      const target = behaviour.reply.document?.target;
+      const prompt = target === undefined ? undefined : readDocumentPrompt(messages, target);
+      if (target === undefined || prompt !== undefined) return { behaviour, prompt };
+    }
+    return undefined;
+  }
+
+  async function complete(
+    request: ChatRequest,
+    behaviour: Behaviour,
+    prompt: DocumentPrompt | undefined,
+    response: ServerResponse,
+  ): Promise<void> {
+    const number = replyNumber(request, behaviour);
+    const fault = [...(behaviour.faults ?? []), ...(script.faults ?? [])].find(
+      (candidate) =>
+        faultApplies(candidate, number) &&
+        (candidate.times === undefined || used(candidate) < candidate.times),
+    );
+    if (fault !== undefined) use(fault);
+    if (fault?.kind === 'status') {
+      sendFault(response, fault);
+      return;
+    }
+    const { reply } = behaviour;
+    if (reply.raw !== undefined) {
+      response.writeHead(200, { 'content-type': reply.raw.contentType ?? 'text/event-stream' });
+      response.end(reply.raw.body);
+      return;
+    }
+    const turn = request.messages.filter((message) => message.role === 'assistant').length + 1;
+    const calls = (reply.toolCalls ?? []).map((call, index) => ({
+      id: call.id ?? `call_${turn}_${index}`,
+      name: call.name,
+      arguments:
+        typeof call.arguments === 'string' ? call.arguments : JSON.stringify(call.arguments ?? {}),
+    }));
+    const shape = { ...script.shape, ...behaviour.shape };
+    const promptCharacters = request.messages.reduce(
+      (sum, message) => sum + textOf(message).length,
+      0,
+    );
+    await streamReply(response, {
+      text:
+        reply.document === undefined || prompt === undefined
+          ? (reply.text ?? '')
+          : documentText(behaviour, reply.document, prompt, request),
+      calls,
+      finishReason: reply.finishReason ?? (calls.length > 0 ? 'tool_calls' : 'stop'),
+      model: request.model,
+      id: `chatcmpl-scripted-${turn}`,
+      promptTokens: tokens(promptCharacters),
+      wantsUsage: request.stream_options?.include_usage === true,
+      shape,
+      fault: fault ?? tokenLimit(request, shape),
+    });
+  }
+
+  function documentText(
+    behaviour: Behaviour,
+    reply: NonNullable<Behaviour['reply']['document']>,
+    prompt: DocumentPrompt,
+    request: ChatRequest,
+  ): string {
+    const document = documents.get(behaviour);
+    if (document === undefined) throw new Error('a document was not loaded');
+    const ordinal =
+      prompt.kind !== 'continue'
+        ? 1
+        : reply.countBy === 'process'
+          ? use(reply)
+          : countPrompts(promptMessages(request), reply.target);
+    return writeDocumentReply(
+      document,
+      reply,
+      prompt,
+      chooseContinuation(reply.continuations, ordinal),
+    );
+  }
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    try {
+      await route(request, response);
+    } catch (error) {
+      if (response.headersSent) response.destroy();
+      else
+        sendError(
+          response,
+          500,
+          error instanceof Error ? error.message : String(error),
+          'server_error',
+        );
+    }
+  }
+
+  async function route(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = new URL(request.url ?? '/', 'http://localhost').pathname;
+    if (request.method === 'GET' && path === '/requests') {
+      sendJson(response, 200, requests);
+      return;
+    }
+    if (request.method === 'GET' && path.endsWith('/models')) {
+      sendJson(response, 200, {
+        object: 'list',
+        data: [{ id: 'scripted', object: 'model', owned_by: 'orion' }],
+      });
+      return;
+    }
+    if (request.method !== 'POST' || !path.endsWith('/chat/completions')) {
+      sendError(
+        response,
+        404,
+        `Unknown request: ${request.method} ${path}`,
+        'invalid_request_error',
+      );
+      return;
+    }
+    const text = await readText(request);
+    const authorized =
+      script.apiKey === undefined || request.headers.authorization === `Bearer ${script.apiKey}`;
+    const body = parseJson(text);
+    const violations = body === undefined ? ['the body is not JSON'] : checkChatRequest(body);
+    const chosen = violations.length === 0 && authorized ? choose(body as ChatRequest) : undefined;
+    const name =
+      chosen === undefined
+        ? undefined
+        : (chosen.behaviour.name ?? String(script.behaviours.indexOf(chosen.behaviour)));
+    requests.push({ body, violations, authorized, behaviour: name });
+
+    if (!authorized) {
+      sendError(
+        response,
+        401,
+        'Incorrect API key provided.',
+        'invalid_request_error',
+        'invalid_api_key',
+      );
+    } else if (violations.length > 0) {
+      sendError(
+        response,
+        400,
+        `Invalid request: ${violations.slice(0, 5).join('; ')}`,
+        'invalid_request_error',
+      );
+    } else if (chosen === undefined) {
+      sendError(response, 400, 'No behaviour of the script fits this request.', 'script_error');
+    } else {
+      use(chosen.behaviour);
+      await complete(body as ChatRequest, chosen.behaviour, chosen.prompt, response);
+    }
+  }
+
+  return { requests, answer };
+}
+
+async function loadDocuments(
+  script: Script,
+  readDocument: ScriptedProviderOptions['readDocument'],
+): Promise<ReadonlyMap<Behaviour, ScriptedDocument>> {
+  const documents = new Map<Behaviour, ScriptedDocument>();
+  for (const [index, behaviour] of script.behaviours.entries()) {
+    const content = behaviour.reply.document?.content;
+    if (content === undefined) continue;
+    const place = `behaviours[${index}].reply.document.content`;
+    const read = readDocument ?? (() => Promise.reject(new Error('files cannot be read here')));
+    try {
+      documents.set(behaviour, createDocument(await loadDocument(content, read)));
+    } catch (error) {
+      throw invalidScript(
+        `${place}: ${error instanceof Error ? error.message : String(error)}`,
+        error,
+      );
+    }
+  }
+  return documents;
+}
+
+/**
+ * Which reply of its kind this is, as the request shows it. For a document: 1 for the message after begin, 2 for
+ * the reply to the first prompt of its session, and so on. Otherwise: the number of assistant messages and one.
+ */
+function replyNumber(request: ChatRequest, behaviour: Behaviour): number {
+  const target = behaviour.reply.document?.target;
+  if (target !== undefined) return countPrompts(promptMessages(request), target) + 1;
+  return request.messages.filter((message) => message.role === 'assistant').length + 1;
+}
+
+function faultApplies(fault: Fault, number: number): boolean {
+  if (fault.reply === undefined) return true;
+  return typeof fault.reply === 'number' ? fault.reply === number : fault.reply.includes(number);
+}
+
+function tokenLimit(request: ChatRequest, shape: Shape): Fault | undefined {
+  const limit = request.max_completion_tokens ?? request.max_tokens;
+  if (shape.honourMaxTokens !== true || limit === undefined) return undefined;
+  return { kind: 'length', at: { characters: limit * 4 } };
+}
+
+function promptMessages(request: ChatRequest): PromptMessage[] {
+  return request.messages.map((message) => ({ role: message.role, text: textOf(message) }));
+}
+
+async function readText(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > MAX_REQUEST_BYTES) throw new Error('the request is too large');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function sendJson(
+  response: ServerResponse,
+  status: number,
+  value: unknown,
+  headers: Record<string, string> = {},
+): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers });
+  response.end(JSON.stringify(value));
+}
+
+function sendError(
+  response: ServerResponse,
+  status: number,
+  message: string,
+  type: string,
+  code: string | null = null,
+): void {
+  sendJson(response, status, { error: { message, type, param: null, code } });
+}
+
+const STATUS_TYPES: ReadonlyMap<number, string> = new Map([
+  [400, 'invalid_request_error'],
+  [401, 'authentication_error'],
+  [429, 'rate_limit_error'],
+  [503, 'overloaded_error'],
+  [529, 'overloaded_error'],
+]);
+
+function sendFault(response: ServerResponse, fault: Fault): void {
+  const status = fault.status ?? 500;
+  const error = {
+    message: fault.message ?? `The scripted provider answers with ${status}.`,
+    type: fault.type ?? STATUS_TYPES.get(status) ?? 'server_error',
+    param: null,
+    code: fault.code ?? null,
+  };
+  sendJson(
+    response,
+    status,
+    { error },
+    fault.retryAfter === undefined ? {} : { 'retry-after': fault.retryAfter },
+  );
+}
