@@ -1,4 +1,15 @@
-import type { FenceLine } from './lines.ts';
+/**
+ * What is known of saved content without holding it.
+ *
+ * Invariants
+ * C1  A summary depends on the text alone, not on how it was divided: every division gives deep-equal summaries.
+ * C2  Its size is bounded, whatever the length of the content or of one line.
+ * C3  The cost of appending is linear in the appended text, plus a constant.
+ * C4  Offsets are bytes of the UTF-8 file, also where a surrogate pair arrives in two pieces.
+ * C5  A line takes part in the fence ledger and in the prefix hash once its LF has come, and never twice.
+ */
+import type { LineEnding } from '@orion/contracts';
+import { closesFence, parseFenceLine, trimLine, type FenceLine } from './lines.ts';
 
 /**
  * What is known of the content saved so far, without holding it: enough to choose an anchor, to recognise a
@@ -8,16 +19,22 @@ import type { FenceLine } from './lines.ts';
 export type ContentSummary = {
   /** UTF-8 bytes (WTF-8 for lone surrogates). A high surrogate at the end counts its three bytes until its pair comes. */
   readonly bytes: number;
+  /** UTF-16 code units. */
+  readonly length: number;
   /** LF count: the number of whole lines. */
   readonly lineFeeds: number;
   /** How many of them follow a CR. */
   readonly carriageReturnLineFeeds: number;
+  /** Whether anything but blanks has come; the open line counts. */
   readonly hasNonBlankLine: boolean;
-  /** The text after the last LF; of a very long line the last `OPEN_LINE_WINDOW` code units. */
+  /** The text after the last LF; of a very long line at least its last `OPEN_LINE_WINDOW` code units (less than twice as many). */
   readonly openLine: string;
   /** The whole length of that line in code units. */
   readonly openLineLength: number;
-  /** The end of the content: all of it, or at least its last `TAIL_WINDOW` code units (at most twice as many). */
+  /** The byte at which that line begins. */
+  readonly openLineStart: number;
+  readonly openLineMark: OpenLineMark;
+  /** The end of the content: all of it, or at least its last `TAIL_WINDOW` code units (less than twice as many). */
   readonly tail: string;
   /** Whether `tail` is all of it. */
   readonly tailIsWhole: boolean;
@@ -25,13 +42,36 @@ export type ContentSummary = {
   readonly prefix: PrefixLedger;
 };
 
+/** What the ledgers need of the open line once it is complete, at any length. */
+export type OpenLineMark = {
+  /** Its first `LINE_MARK_LENGTH` code units. */
+  readonly head: string;
+  /** Its length without trailing blanks. */
+  readonly inkLength: number;
+  /** Hash state after the last character that is not a blank, and after the last of all. */
+  readonly ink: HashPair;
+  readonly all: HashPair;
+};
+
+export type HashPair = { readonly first: number; readonly second: number };
+
 /** 128 Ki code units: the part of the content in which an anchor must be unique. */
 export const TAIL_WINDOW = 131_072;
 export const OPEN_LINE_WINDOW = 4_096;
+/** Code units of a line that the fence ledger keeps; a longer line is no fence. */
+export const LINE_MARK_LENGTH = 400;
+
+const FIRST_LINES = 3;
+const LAST_LINES = 5;
+const FIRST_FENCES = 4;
+const OPEN_FENCES = 8;
+const HEAD_LENGTH = 16_384;
+/** Beyond these, 262,144 lines, only `current` speaks for the content: a list must not grow with it (C2). */
+export const MAX_CHECKPOINTS = 4_096;
 
 /** Where fence lines stand; positions are byte offsets into the content. */
 export type FenceLedger = {
-  /** The first non-blank lines, at most 3, each cut to 400 characters. */
+  /** The first non-blank lines, at most 3, each trimmed and cut to 400 characters. */
   readonly firstLines: readonly LineMark[];
   /** The last non-blank lines that are complete, at most 5, oldest first. */
   readonly lastLines: readonly LineMark[];
@@ -41,6 +81,10 @@ export type FenceLedger = {
   readonly fenceCount: number;
   /** The fences that are open after the last complete line, outermost first, at most 8 deep. */
   readonly open: readonly FenceMark[];
+  /** How many more are open, deeper than `open` reaches. */
+  readonly openBeyond: number;
+  /** How often an outermost fence has been closed. */
+  readonly closedCount: number;
 };
 
 export type LineMark = {
@@ -60,19 +104,328 @@ export type FenceMark = LineMark & { readonly fence: FenceLine };
  * to every 64th.
  */
 export type PrefixLedger = {
-  /** The first whole lines, until 16 Ki code units. */
+  /** The first whole lines as they stand, until 16 Ki code units or a line of more than 8 Ki. */
   readonly head: string;
-  /** `checkpoints[i]` is the hash of the first `(i + 1) * CHECKPOINT_LINES` lines, each trimmed. */
+  /** Whether a whole line is missing from `head`. */
+  readonly headIsClosed: boolean;
+  /** `checkpoints[i]` is the key of the hash of the first `(i + 1) * CHECKPOINT_LINES` lines, each trimmed. */
   readonly checkpoints: readonly string[];
   /** Hash state after the last whole line. */
   readonly current: PrefixHash;
 };
 
 /** Two independent 32-bit hashes over trimmed lines and their ends. */
-export type PrefixHash = {
-  readonly lines: number;
-  readonly first: number;
-  readonly second: number;
-};
+export type PrefixHash = HashPair & { readonly lines: number };
 
 export const CHECKPOINT_LINES = 64;
+
+const FIRST_PRIME = 0x01000193;
+const SECOND_PRIME = 0x9e3779b1;
+
+export const emptyPrefixHash: PrefixHash = { lines: 0, first: 0x811c9dc5, second: 0x2545f491 };
+
+/** The hash with one more line; trailing blanks do not count. */
+export function extendPrefixHash(hash: PrefixHash, trimmedLine: string): PrefixHash {
+  const line = trimLine(trimmedLine);
+  let { first, second } = hash;
+  for (let index = 0; index < line.length; index += 1) {
+    const code = line.charCodeAt(index);
+    first = Math.imul(first ^ code, FIRST_PRIME);
+    second = Math.imul(((second << 5) | (second >>> 27)) ^ code, SECOND_PRIME);
+  }
+  return endHashedLine({ first, second }, hash.lines);
+}
+
+/** Equal keys: the same lines, but for one case in 2^64. */
+export function prefixHashKey(hash: PrefixHash): string {
+  return `${hash.lines}:${(hash.first >>> 0).toString(16)}:${(hash.second >>> 0).toString(16)}`;
+}
+
+/** The hash of a whole run of lines. */
+export function hashLines(lines: Iterable<string>): PrefixHash {
+  let hash = emptyPrefixHash;
+  for (const line of lines) hash = extendPrefixHash(hash, line);
+  return hash;
+}
+
+function endHashedLine(pair: HashPair, linesBefore: number): PrefixHash {
+  return {
+    lines: linesBefore + 1,
+    first: Math.imul(pair.first ^ 0x0a, FIRST_PRIME),
+    second: Math.imul(((pair.second << 5) | (pair.second >>> 27)) ^ 0x0a, SECOND_PRIME),
+  };
+}
+
+export function createSummary(): ContentSummary {
+  return {
+    bytes: 0,
+    length: 0,
+    lineFeeds: 0,
+    carriageReturnLineFeeds: 0,
+    hasNonBlankLine: false,
+    openLine: '',
+    openLineLength: 0,
+    openLineStart: 0,
+    openLineMark: startOfLine(emptyPrefixHash),
+    tail: '',
+    tailIsWhole: true,
+    fences: {
+      firstLines: [],
+      lastLines: [],
+      firstFences: [],
+      lastFence: null,
+      fenceCount: 0,
+      open: [],
+      openBeyond: 0,
+      closedCount: 0,
+    },
+    prefix: { head: '', headIsClosed: false, checkpoints: [], current: emptyPrefixHash },
+  };
+}
+
+/** Exactly the last `TAIL_WINDOW` code units, or all there are. */
+export function tailOf(summary: ContentSummary): string {
+  return summary.tail.slice(-TAIL_WINDOW);
+}
+
+export function eolOf(summary: ContentSummary): LineEnding {
+  if (summary.lineFeeds === 0) return 'none';
+  if (summary.carriageReturnLineFeeds === 0) return 'lf';
+  return summary.carriageReturnLineFeeds === summary.lineFeeds ? 'crlf' : 'mixed';
+}
+
+export function appendToSummary(summary: ContentSummary, text: string): ContentSummary {
+  if (text === '') return summary;
+  let lineEnd = text.indexOf('\n');
+  if (lineEnd === -1) {
+    const { mark, bytes } = growOpenLine(summary.openLineMark, summary, text);
+    const openLineLength = summary.openLineLength + text.length;
+    return {
+      ...summary,
+      ...grownTail(summary, text),
+      bytes: summary.bytes + bytes,
+      hasNonBlankLine: summary.hasNonBlankLine || mark.inkLength > 0,
+      openLine: windowOf(summary.openLine + text, openLineLength, OPEN_LINE_WINDOW),
+      openLineLength,
+      openLineMark: mark,
+    };
+  }
+
+  const ledger = fenceDraftOf(summary.fences);
+  const checkpoints: string[] = [];
+  let { carriageReturnLineFeeds, openLineStart, openLineMark } = summary;
+  let { head, headIsClosed, current } = summary.prefix;
+  let open: OpenLine = summary;
+  let { bytes } = summary;
+  let from = 0;
+  while (lineEnd !== -1) {
+    const piece = text.slice(from, lineEnd);
+    const grown = growOpenLine(openLineMark, open, piece);
+    const lineLength = open.openLineLength + piece.length;
+    const lastCode =
+      piece === ''
+        ? open.openLine.charCodeAt(open.openLine.length - 1)
+        : piece.charCodeAt(piece.length - 1);
+    if (lastCode === 0x0d) carriageReturnLineFeeds += 1;
+    bytes += grown.bytes + 1;
+    if (grown.mark.inkLength > 0)
+      noteLine(ledger, lineMark(grown.mark, current.lines + 1, openLineStart, bytes));
+    if (!headIsClosed) {
+      if (lineLength >= 2 * OPEN_LINE_WINDOW || head.length + lineLength + 1 > HEAD_LENGTH)
+        headIsClosed = true;
+      else head += `${open.openLine}${piece}\n`;
+    }
+    current = endHashedLine(grown.mark.ink, current.lines);
+    if (
+      current.lines % CHECKPOINT_LINES === 0 &&
+      current.lines <= CHECKPOINT_LINES * MAX_CHECKPOINTS
+    )
+      checkpoints.push(prefixHashKey(current));
+    openLineStart = bytes;
+    openLineMark = startOfLine(current);
+    open = NO_OPEN_LINE;
+    from = lineEnd + 1;
+    lineEnd = text.indexOf('\n', from);
+  }
+
+  const rest = text.slice(from);
+  const grown = growOpenLine(openLineMark, open, rest);
+  return {
+    ...grownTail(summary, text),
+    bytes: bytes + grown.bytes,
+    lineFeeds: current.lines,
+    carriageReturnLineFeeds,
+    hasNonBlankLine:
+      summary.hasNonBlankLine || grown.mark.inkLength > 0 || ledger.firstLines.length > 0,
+    openLine: windowOf(rest, rest.length, OPEN_LINE_WINDOW),
+    openLineLength: rest.length,
+    openLineStart,
+    openLineMark: grown.mark,
+    fences: ledgerOf(ledger),
+    prefix: {
+      head,
+      headIsClosed,
+      checkpoints:
+        checkpoints.length === 0
+          ? summary.prefix.checkpoints
+          : [...summary.prefix.checkpoints, ...checkpoints],
+      current,
+    },
+  };
+}
+
+/** The ledger as if the open line were complete: how a message's end is judged. */
+export function wholeFenceLedger(summary: ContentSummary): FenceLedger {
+  const mark = summary.openLineMark;
+  if (mark.inkLength === 0) return summary.fences;
+  const draft = fenceDraftOf(summary.fences);
+  noteLine(draft, lineMark(mark, summary.lineFeeds + 1, summary.openLineStart, summary.bytes));
+  return ledgerOf(draft);
+}
+
+type OpenLine = Pick<ContentSummary, 'openLine' | 'openLineLength'>;
+
+const NO_OPEN_LINE: OpenLine = { openLine: '', openLineLength: 0 };
+
+function startOfLine(hash: HashPair): OpenLineMark {
+  const pair = { first: hash.first, second: hash.second };
+  return { head: '', inkLength: 0, ink: pair, all: pair };
+}
+
+/** One pass over the new part of a line: bytes, hash, and where its ink ends (C3). */
+function growOpenLine(
+  mark: OpenLineMark,
+  line: OpenLine,
+  text: string,
+): { mark: OpenLineMark; bytes: number } {
+  if (text === '') return { mark, bytes: 0 };
+  let { first, second } = mark.all;
+  let inkFirst = mark.ink.first;
+  let inkSecond = mark.ink.second;
+  let inkEnd = 0;
+  let bytes = text.length;
+  let previous = line.openLine.charCodeAt(line.openLine.length - 1);
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    first = Math.imul(first ^ code, FIRST_PRIME);
+    second = Math.imul(((second << 5) | (second >>> 27)) ^ code, SECOND_PRIME);
+    if (code !== 0x20 && code !== 0x09 && code !== 0x0d) {
+      inkFirst = first;
+      inkSecond = second;
+      inkEnd = index + 1;
+      if (code > 0x7f) {
+        if (code < 0x800) bytes += 1;
+        // A pair has four bytes, of which its high surrogate has counted three already (C4).
+        else if (!(isLowSurrogate(code) && isHighSurrogate(previous))) bytes += 2;
+      }
+    }
+    previous = code;
+  }
+  return {
+    mark: {
+      head:
+        mark.head.length < LINE_MARK_LENGTH
+          ? mark.head + text.slice(0, LINE_MARK_LENGTH - mark.head.length)
+          : mark.head,
+      inkLength: inkEnd === 0 ? mark.inkLength : line.openLineLength + inkEnd,
+      ink: { first: inkFirst, second: inkSecond },
+      all: { first, second },
+    },
+    bytes,
+  };
+}
+
+function grownTail(
+  summary: ContentSummary,
+  text: string,
+): Pick<ContentSummary, 'length' | 'tail' | 'tailIsWhole'> {
+  const length = summary.length + text.length;
+  return {
+    length,
+    tail: windowOf(summary.tail + text, length, TAIL_WINDOW),
+    tailIsWhole: length < 2 * TAIL_WINDOW,
+  };
+}
+
+/**
+ * The end of a text of which `held` is known: cut at multiples of the window only, so that the cut depends on the
+ * length alone (C1) and each character is copied once or twice (C3).
+ */
+function windowOf(held: string, length: number, window: number): string {
+  const kept = length < 2 * window ? length : window + (length % window);
+  return held.length <= kept ? held : held.slice(-kept);
+}
+
+type FenceDraft = {
+  -readonly [Key in keyof FenceLedger]: FenceLedger[Key] extends readonly (infer Item)[]
+    ? Item[]
+    : FenceLedger[Key];
+};
+
+function fenceDraftOf(ledger: FenceLedger): FenceDraft {
+  return {
+    firstLines: [...ledger.firstLines],
+    lastLines: [...ledger.lastLines],
+    firstFences: [...ledger.firstFences],
+    lastFence: ledger.lastFence,
+    fenceCount: ledger.fenceCount,
+    open: [...ledger.open],
+    openBeyond: ledger.openBeyond,
+    closedCount: ledger.closedCount,
+  };
+}
+
+function ledgerOf(draft: FenceDraft): FenceLedger {
+  if (draft.lastLines.length <= LAST_LINES) return draft;
+  return { ...draft, lastLines: draft.lastLines.slice(-LAST_LINES) };
+}
+
+function lineMark(mark: OpenLineMark, line: number, start: number, end: number): LineMark {
+  const text = trimLine(mark.head);
+  const fence = mark.inkLength <= LINE_MARK_LENGTH ? fenceOf(text) : null;
+  return { line, start, end, text, fence };
+}
+
+function noteLine(draft: FenceDraft, mark: LineMark): void {
+  if (draft.firstLines.length < FIRST_LINES) draft.firstLines.push(mark);
+  draft.lastLines.push(mark);
+  if (!hasFence(mark)) return;
+  draft.fenceCount += 1;
+  draft.lastFence = mark;
+  if (draft.firstFences.length < FIRST_FENCES) draft.firstFences.push(mark);
+
+  const innermost = draft.open.at(-1);
+  if (innermost === undefined) {
+    draft.open.push(mark);
+  } else if (mark.fence.info !== '') {
+    // Markdown does not nest fences, models do: a fence that names a language opens one inside the other.
+    if (draft.open.length < OPEN_FENCES) draft.open.push(mark);
+    else draft.openBeyond += 1;
+  } else if (draft.openBeyond > 0) {
+    draft.openBeyond -= 1;
+  } else if (closesFence(innermost.fence, mark.fence)) {
+    draft.open.pop();
+    if (draft.open.length === 0) draft.closedCount += 1;
+  }
+  // A fence of another kind, or a shorter one, is text inside the innermost.
+}
+
+function hasFence(mark: LineMark): mark is FenceMark {
+  return mark.fence !== null;
+}
+
+/** `parseFenceLine`, at the cost of a look at the first characters for nearly every line. */
+function fenceOf(line: string): FenceLine | null {
+  let start = 0;
+  while (start < 3 && line.charCodeAt(start) === 0x20) start += 1;
+  const code = line.charCodeAt(start);
+  return code === 0x60 || code === 0x7e ? parseFenceLine(line) : null;
+}
+
+function isHighSurrogate(code: number): boolean {
+  return code >= 0xd800 && code <= 0xdbff;
+}
+
+function isLowSurrogate(code: number): boolean {
+  return code >= 0xdc00 && code <= 0xdfff;
+}

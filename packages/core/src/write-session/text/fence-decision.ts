@@ -1,0 +1,146 @@
+/**
+ * Whether fences wrap the file or belong to it (R032, R033).
+ *
+ * Invariants
+ * F1  Only what cannot be read otherwise is stripped without asking.
+ * F2  Offsets are bytes into the content; the line ending before a closing fence belongs to the file.
+ * F3  A decision that would leave nothing but blanks is never taken without asking.
+ */
+import {
+  wholeFenceLedger,
+  type ContentSummary,
+  type FenceLedger,
+  type FenceMark,
+} from './content-summary.ts';
+import { isChatLine, type FenceLine } from './lines.ts';
+import type { TargetKind } from './target-kind.ts';
+
+export type FencePolicy = 'auto' | 'never';
+
+export type FenceDecision =
+  | { readonly kind: 'keep' }
+  | { readonly kind: 'strip'; readonly contentStart: number; readonly contentEnd: number }
+  | {
+      readonly kind: 'question';
+      readonly contentStart: number;
+      readonly contentEnd: number;
+      readonly firstLine: string;
+      readonly lastLine: string;
+    };
+
+/** The fences at the place where a message ends. */
+export type FencesAtEnd = {
+  /** Those that the content has open, outermost first. */
+  readonly open: readonly FenceLine[];
+  /** The only one that is open, if all of the content stands in it and the target lets it end there (R033). */
+  readonly enclosing: FenceLine | null;
+};
+
+export const noFences: FencesAtEnd = { open: [], enclosing: null };
+
+const CHAT_BEFORE = 2;
+const CHAT_AFTER = 3;
+const KEEP: FenceDecision = { kind: 'keep' };
+
+export function decideFences(
+  summary: ContentSummary,
+  kind: TargetKind,
+  policy: FencePolicy,
+): FenceDecision {
+  if (policy === 'never') return KEEP;
+  const ledger = wholeFenceLedger(summary);
+  const first = ledger.firstLines[0];
+  const last = ledger.lastLines.at(-1);
+  const opening = ledger.firstFences[0];
+  if (first === undefined || last === undefined || opening === undefined) return KEEP;
+
+  const startsWithFence = opening.line === first.line;
+  const closing = ledger.lastFence;
+  const endsWithFence =
+    closing !== null && closing.line === last.line && closing.line !== first.line;
+  // The first fence stays open until the last one closes it: then whatever stands between pairs up.
+  const closesOnce = ledger.closedCount === 1 && ledger.open.length === 0;
+  const chatBefore = chatLinesBefore(ledger, opening);
+
+  if (closing !== null && closesOnce) {
+    const inner = { contentStart: opening.end, contentEnd: closing.start };
+    const holdsText = closing.line - opening.line > 1 && !isNextLine(ledger, opening, closing);
+    const wraps = startsWithFence && endsWithFence;
+    const chatAfter = chatLinesAfter(ledger, closing);
+    const wrapsWithChat =
+      chatBefore !== null &&
+      chatBefore <= CHAT_BEFORE &&
+      chatAfter !== null &&
+      chatAfter <= CHAT_AFTER;
+    const strip =
+      holdsText &&
+      ((kind === 'code' && (wraps || (wrapsWithChat && ledger.fenceCount === 2))) ||
+        (kind === 'markdown' && wraps && isMarkdownInfo(opening.fence.info)));
+    if (strip) return { kind: 'strip', ...inner };
+
+    const asks =
+      wraps ||
+      (wrapsWithChat &&
+        (kind === 'code' ||
+          (endsWithFence && (kind === 'prose' || isMarkdownInfo(opening.fence.info)))));
+    if (asks)
+      return { kind: 'question', ...inner, firstLine: opening.text, lastLine: closing.text };
+    return KEEP;
+  }
+
+  const neverCloses = ledger.closedCount === 0;
+  if (!startsWithFence || !(endsWithFence || neverCloses)) return KEEP;
+  return {
+    kind: 'question',
+    contentStart: opening.end,
+    contentEnd: endsWithFence ? last.start : summary.bytes,
+    firstLine: first.text,
+    lastLine: last.text,
+  };
+}
+
+/** For the end of a message: `summary` is the content up to the marker or fence that is held there. */
+export function fencesAtEnd(
+  summary: ContentSummary,
+  kind: TargetKind,
+  policy: FencePolicy,
+): FencesAtEnd {
+  const ledger = summary.fences;
+  const opening = ledger.firstFences[0];
+  if (opening === undefined || ledger.open.length === 0) return noFences;
+  const open = ledger.open.map((mark) => mark.fence);
+  const chatBefore = chatLinesBefore(ledger, opening);
+  const encloses =
+    policy === 'auto' &&
+    ledger.closedCount === 0 &&
+    ledger.open.length === 1 &&
+    ledger.openBeyond === 0 &&
+    chatBefore !== null &&
+    chatBefore <= CHAT_BEFORE &&
+    (kind !== 'markdown' || isMarkdownInfo(opening.fence.info));
+  return { open, enclosing: encloses ? opening.fence : null };
+}
+
+/** How many lines stand before the first fence, if there are few and all are chat. */
+function chatLinesBefore(ledger: FenceLedger, opening: FenceMark): number | null {
+  const index = ledger.firstLines.findIndex((mark) => mark.line === opening.line);
+  if (index === -1) return null;
+  return ledger.firstLines.slice(0, index).every((mark) => isChatLine(mark.text)) ? index : null;
+}
+
+function chatLinesAfter(ledger: FenceLedger, closing: FenceMark): number | null {
+  const index = ledger.lastLines.findIndex((mark) => mark.line === closing.line);
+  if (index === -1) return null;
+  const after = ledger.lastLines.slice(index + 1);
+  return after.every((mark) => isChatLine(mark.text)) ? after.length : null;
+}
+
+/** Whether nothing but blanks stands between two fences (F3). */
+function isNextLine(ledger: FenceLedger, opening: FenceMark, closing: FenceMark): boolean {
+  const index = ledger.lastLines.findIndex((mark) => mark.line === closing.line);
+  return ledger.lastLines[index - 1]?.line === opening.line;
+}
+
+function isMarkdownInfo(info: string): boolean {
+  return /^(?:markdown|md|mdx)$/iu.test(info.split(/\s/u, 1)[0] ?? '');
+}

@@ -1,0 +1,43 @@
+/**
+ * Lines that look as if `DONE` was meant (R021).
+ *
+ * Invariants
+ * N1  A near miss is content until the model says otherwise: nothing here removes anything.
+ * N2  What is named as near miss is always the end of the line, so that the content before it can be kept.
+ * N3  Lower-case `done`, a longer word and a sentence that ends in DONE on a line of its own never are one.
+ */
+import { stripIndentation, trimLine } from './lines.ts';
+
+/** Characters on either side of a decorated `DONE`: enough for `### **DONE** ###`, too few for a ruled line. */
+const DECORATION_LIMIT = 8;
+
+const DECORATED = new RegExp(
+  String.raw`^[^\p{L}\p{N}]{0,${DECORATION_LIMIT}}DONE(?: [0-9a-f]{4})?[^\p{L}\p{N}]{0,${DECORATION_LIMIT}}$`,
+  'u',
+);
+const CAPITALISED = /^\P{L}{0,4}Done\P{L}{0,4}$/u;
+const BARE = /^DONE(?: [0-9a-f]{4})?$/u;
+const JOINED = /[^ \t\r\n]DONE$/u;
+
+/**
+ * The end of the line that may not belong to the file, or null: the whole line if it is a decorated or indented
+ * DONE, four characters if the text before them belongs to the file in any case. `terminated`: an LF follows.
+ */
+export function nearMissOf(lastNonBlankLine: string, terminated: boolean): string | null {
+  return decoratedDone(lastNonBlankLine) ?? (terminated ? null : joinedDone(lastNonBlankLine));
+}
+
+/** For a whole line. */
+export function decoratedDone(line: string): string | null {
+  const trimmed = trimLine(line);
+  // Most lines end here: a decorated DONE is short but for its indentation.
+  const text = stripIndentation(trimmed);
+  if (text.length > 2 * (2 * DECORATION_LIMIT) + 9) return null;
+  if (BARE.test(trimmed)) return null;
+  return DECORATED.test(text) || CAPITALISED.test(text) ? trimmed : null;
+}
+
+/** For the end of a line without LF, whatever it begins with. */
+export function joinedDone(lineEnd: string): string | null {
+  return JOINED.test(lineEnd) ? 'DONE' : null;
+}

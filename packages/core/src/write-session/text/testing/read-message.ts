@@ -1,0 +1,62 @@
+import { appendToSummary, createSummary, type ContentSummary } from '../content-summary.ts';
+import { fencesAtEnd, type FencePolicy } from '../fence-decision.ts';
+import {
+  createMarkerReader,
+  endMarkers,
+  readMarkers,
+  type MarkerReaderOptions,
+  type MessageEnding,
+} from '../marker-reader.ts';
+import type { TargetKind } from '../target-kind.ts';
+
+export const END_MARKER = 'DONE 7f3a';
+
+export type ReadOptions = Partial<
+  Omit<MarkerReaderOptions, 'contentBytes' | 'contentLines' | 'atLineStart'>
+> & {
+  /** What is saved before the message. */
+  readonly before?: string;
+  readonly kind?: TargetKind;
+  readonly policy?: FencePolicy;
+  readonly orderly?: boolean;
+};
+
+export type MessageResult = {
+  /** What the message added. */
+  readonly content: string;
+  readonly ending: MessageEnding;
+  readonly blank: boolean;
+  /** After the end marker. */
+  readonly rest: string | null;
+  /** Of everything saved. */
+  readonly summary: ContentSummary;
+};
+
+/** Reads one message as a session does: each text appended, the end judged by what is saved then. */
+export function readMessage(pieces: readonly string[], options: ReadOptions = {}): MessageResult {
+  const { before = '', kind = 'code', policy = 'auto', orderly = true, ...rest } = options;
+  let summary = appendToSummary(createSummary(), before);
+  let reader = createMarkerReader({
+    endMarker: END_MARKER,
+    strict: false,
+    doneMode: 'terminal',
+    wrappingFence: null,
+    ...rest,
+    atLineStart: summary.openLineLength === 0,
+    contentBytes: summary.bytes,
+    contentLines: summary.lineFeeds,
+  });
+  let content = '';
+  let chat: string | null = null;
+  for (const piece of pieces) {
+    const step = readMarkers(reader, piece);
+    reader = step.reader;
+    content += step.content;
+    summary = appendToSummary(summary, step.content);
+    if (step.ended !== null) chat = (chat ?? '') + step.ended.rest;
+  }
+  const end = endMarkers(reader, orderly, fencesAtEnd(summary, kind, policy));
+  content += end.content;
+  summary = appendToSummary(summary, end.content);
+  return { content, ending: end.ending, blank: end.blank, rest: chat, summary };
+}
