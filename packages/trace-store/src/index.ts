@@ -1,0 +1,6 @@
+export { createMemoryTraceStore } from './memory/memory-trace-store.ts';
+export type { MemoryTraceStoreOptions } from './memory/memory-trace-store.ts';
+export { MAX_TRACE_LINE, formatTraceLine } from './render/format-trace-line.ts';
+export { redact, redactText } from './safety/redaction.ts';
+export { toSafeJson } from './safety/json-safety.ts';
+export type { SafeJson } from './safety/json-safety.ts';

@@ -1,0 +1,94 @@
+import type { Clock, TraceEvent, TraceFilter, TraceInput, TraceStore } from '@orion/contracts';
+import { prepareTraceEvent, toTraceInput } from '../safety/trace-event.ts';
+
+export type MemoryTraceStoreOptions = {
+  readonly clock: Pick<Clock, 'now'>;
+  /** The oldest events are dropped, and counted, beyond it; 10,000 when left out. */
+  readonly maxEvents?: number;
+  /** Sees every event as it is stored, already redacted. */
+  readonly onEvent?: (event: TraceEvent) => void;
+  /** Makes `record` throw when something cannot be kept, for tests and for those who would rather stop (R228). */
+  readonly strict?: boolean;
+};
+
+const DEFAULT_MAX_EVENTS = 10_000;
+
+/**
+ * Traces in memory, for as long as the process lives.
+ *
+ * 1. `record` never throws and never waits, unless `strict` is set (R228).
+ * 2. What is stored is frozen in meaning: a caller that changes its object afterwards changes no event.
+ * 3. Ids grow by one and are never used again, so that a gap tells of dropped events.
+ */
+export function createMemoryTraceStore(options: MemoryTraceStoreOptions): TraceStore {
+  const { clock, maxEvents = DEFAULT_MAX_EVENTS, onEvent, strict = false } = options;
+  if (!Number.isSafeInteger(maxEvents) || maxEvents < 1) {
+    throw new Error('maxEvents must be a whole number, 1 or more');
+  }
+  // A ring: the event with the id n stands at (n - 1) modulo maxEvents.
+  const ring: TraceEvent[] = [];
+  let nextId = 1;
+  let dropped = 0;
+  let closed = false;
+
+  const stored = (): TraceEvent[] => {
+    const start = (nextId - 1 - ring.length) % maxEvents;
+    return [...ring.slice(start), ...ring.slice(0, start)];
+  };
+
+  const keep = (event: TraceInput | string, data: unknown): void => {
+    if (closed) throw new Error('The trace store is closed');
+    const id = nextId;
+    const kept: TraceEvent = { id, ...prepareTraceEvent(toTraceInput(event, data), clock.now()) };
+    nextId += 1;
+    if (ring.length < maxEvents) {
+      ring.push(kept);
+    } else {
+      ring[(id - 1) % maxEvents] = kept;
+      dropped += 1;
+    }
+    onEvent?.(kept);
+  };
+
+  const matching = (filter: TraceFilter): TraceEvent[] => {
+    const found = stored().filter((event) => matches(event, filter));
+    const { limit } = filter;
+    if (limit === undefined || limit >= found.length) return found;
+    return limit <= 0 ? [] : found.slice(-limit);
+  };
+
+  return {
+    record(event: TraceInput | string, data?: unknown) {
+      if (strict) {
+        keep(event, data);
+        return;
+      }
+      const before = nextId;
+      try {
+        keep(event, data);
+      } catch {
+        // An observer that throws has still seen a stored event.
+        if (nextId === before) dropped += 1;
+      }
+    },
+    getTrace: (requestId) => Promise.resolve(matching({ requestId })),
+    query: (filter) => Promise.resolve(matching(filter)),
+    dropped: () => dropped,
+    flush: () => Promise.resolve(),
+    close() {
+      closed = true;
+      return Promise.resolve();
+    },
+  };
+}
+
+function matches(event: TraceEvent, filter: TraceFilter): boolean {
+  return (
+    (filter.projectId === undefined || event.projectId === filter.projectId) &&
+    (filter.requestId === undefined || event.requestId === filter.requestId) &&
+    (filter.sessionId === undefined || event.sessionId === filter.sessionId) &&
+    (filter.type === undefined || event.type === filter.type) &&
+    (filter.from === undefined || event.timestamp >= filter.from) &&
+    (filter.to === undefined || event.timestamp <= filter.to)
+  );
+}

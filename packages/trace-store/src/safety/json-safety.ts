@@ -1,0 +1,232 @@
+import { createHash } from 'node:crypto';
+import type { JsonValue } from '@orion/contracts';
+
+/**
+ * Any value as JSON (R226).
+ *
+ * 1. Never throws: whatever a value does when it is looked at becomes part of what is stored.
+ * 2. Represents, never refuses: what JSON has no form for is named in a text or an object with a `type`.
+ * 3. Bounded: depth, number of nodes and length of texts have limits, and `truncated` says when one was met.
+ * 4. Reads each property once and changes nothing.
+ */
+export type SafeJson = { readonly value: JsonValue; readonly truncated: boolean };
+
+export const MAX_DEPTH = 32;
+/** UTF-16 units of one text; of a longer one its start, length and hash are kept. */
+export const MAX_TEXT: number = 16 * 1024;
+const TEXT_START = 1024;
+const MAX_NODES = 10_000;
+/** UTF-16 units of all texts together: more than an event can hold, so that the rest need not be looked at. */
+const MAX_TOTAL_TEXT = 256 * 1024;
+const MAX_KEY = 256;
+
+export function toSafeJson(value: unknown): SafeJson {
+  const walk = new Walk();
+  return { value: walk.convert(value, 0), truncated: walk.truncated };
+}
+
+/** Length and sha256 of a text, for what is cut away; lone surrogates are hashed as U+FFFD. */
+export function textFacts(text: string): { length: number; sha256: string } {
+  return { length: text.length, sha256: createHash('sha256').update(text).digest('hex') };
+}
+
+class Walk {
+  truncated = false;
+  #nodes = 0;
+  #textLength = 0;
+  readonly #open = new Set<object>();
+
+  convert(value: unknown, depth: number): JsonValue {
+    switch (typeof value) {
+      case 'string':
+        return this.#text(value);
+      case 'number':
+        return Number.isFinite(value) ? value : String(value);
+      case 'boolean':
+        return value;
+      case 'bigint':
+        return this.#text(`${String(value)}n`);
+      case 'undefined':
+        return '[undefined]';
+      case 'symbol':
+        return this.#text(`[symbol ${value.description ?? ''}]`);
+      case 'function':
+        return this.#text(`[function ${nameOf(value)}]`);
+      case 'object':
+        return value === null ? null : this.#object(value, depth);
+    }
+  }
+
+  #text(text: string): JsonValue {
+    this.#textLength += Math.min(text.length, MAX_TEXT);
+    if (text.length <= MAX_TEXT) return text;
+    this.truncated = true;
+    return { type: 'text', truncated: true, ...textFacts(text), start: text.slice(0, TEXT_START) };
+  }
+
+  #object(value: object, depth: number): JsonValue {
+    if (this.#open.has(value)) return '[circular]';
+    if (depth >= MAX_DEPTH) {
+      this.truncated = true;
+      return '[too deep]';
+    }
+    this.#open.add(value);
+    try {
+      return this.#inside(value, depth);
+    } catch (error) {
+      return this.#text(`[unreadable: ${describeThrown(error)}]`);
+    } finally {
+      this.#open.delete(value);
+    }
+  }
+
+  #inside(value: object, depth: number): JsonValue {
+    if (Array.isArray(value)) return this.#list(value, value.length, depth);
+    if (value instanceof Date) {
+      return Number.isNaN(value.getTime()) ? '[invalid date]' : value.toISOString();
+    }
+    if (value instanceof Error) return this.#error(value, depth);
+    if (value instanceof Map) return this.#map(value, depth);
+    if (value instanceof Set) {
+      return { type: 'Set', values: this.#list(value, value.size, depth + 1) };
+    }
+    if (ArrayBuffer.isView(value)) {
+      return { type: nameOf(value.constructor), length: value.byteLength };
+    }
+    if (value instanceof ArrayBuffer || value instanceof SharedArrayBuffer) {
+      return { type: 'ArrayBuffer', length: value.byteLength };
+    }
+    if (value instanceof RegExp) return this.#text(String(value));
+    if (value instanceof Promise || value instanceof WeakMap || value instanceof WeakSet) {
+      return `[${nameOf(value.constructor)}]`;
+    }
+    const primitive = boxedPrimitive(value);
+    if (primitive !== undefined) return this.convert(primitive, depth);
+    const converted = this.#ownJson(value, depth);
+    return converted ?? this.#record(value, Object.keys(value), depth);
+  }
+
+  /** What an object's own `toJSON` says of it; a `toJSON` that throws is told of, and the object is read plainly. */
+  #ownJson(value: object, depth: number): JsonValue | undefined {
+    let toJson: unknown;
+    try {
+      toJson = (value as { toJSON?: unknown }).toJSON;
+    } catch {
+      return undefined;
+    }
+    if (typeof toJson !== 'function') return undefined;
+    try {
+      const converted: unknown = toJson.call(value, '');
+      return converted === value ? undefined : this.convert(converted, depth + 1);
+    } catch (error) {
+      return this.#text(`[toJSON threw: ${describeThrown(error)}]`);
+    }
+  }
+
+  #error(error: Error, depth: number): JsonValue {
+    const keys = ['name', 'message', 'code', 'stack', 'cause', 'errors'].filter((key) => {
+      const own = readProperty(error, key);
+      return !(own.read && own.value === undefined);
+    });
+    const others = Object.keys(error).filter((key) => !keys.includes(key));
+    return this.#record(error, [...keys, ...others], depth);
+  }
+
+  #map(map: ReadonlyMap<unknown, unknown>, depth: number): JsonValue {
+    const entries: JsonValue[] = [];
+    for (const [key, value] of map) {
+      if (this.#isFull()) {
+        entries.push(`[${map.size - entries.length} more]`);
+        break;
+      }
+      this.#nodes += 1;
+      entries.push([this.convert(key, depth + 2), this.convert(value, depth + 2)]);
+    }
+    return { type: 'Map', entries };
+  }
+
+  #list(values: Iterable<unknown>, size: number, depth: number): JsonValue {
+    const list: JsonValue[] = [];
+    for (const value of values) {
+      if (this.#isFull()) {
+        list.push(`[${size - list.length} more]`);
+        break;
+      }
+      this.#nodes += 1;
+      list.push(this.convert(value, depth + 1));
+    }
+    return list;
+  }
+
+  #record(value: object, keys: readonly string[], depth: number): JsonValue {
+    const entries: [string, JsonValue][] = [];
+    for (const key of keys) {
+      if (this.#isFull()) {
+        entries.push(['[more]', keys.length - entries.length]);
+        break;
+      }
+      this.#nodes += 1;
+      const property = readProperty(value, key);
+      entries.push([
+        this.#key(key),
+        property.read
+          ? this.convert(property.value, depth + 1)
+          : this.#text(`[getter threw: ${property.reason}]`),
+      ]);
+    }
+    return Object.fromEntries(entries);
+  }
+
+  #key(key: string): string {
+    this.#textLength += Math.min(key.length, MAX_KEY);
+    if (key.length <= MAX_KEY) return key;
+    this.truncated = true;
+    return `${key.slice(0, MAX_KEY)}… (${key.length} characters)`;
+  }
+
+  #isFull(): boolean {
+    const full = this.#nodes >= MAX_NODES || this.#textLength >= MAX_TOTAL_TEXT;
+    if (full) this.truncated = true;
+    return full;
+  }
+}
+
+function readProperty(
+  value: object,
+  key: string,
+):
+  | { readonly read: true; readonly value: unknown }
+  | { readonly read: false; readonly reason: string } {
+  try {
+    return { read: true, value: (value as Record<string, unknown>)[key] };
+  } catch (error) {
+    return { read: false, reason: describeThrown(error) };
+  }
+}
+
+function boxedPrimitive(value: object): unknown {
+  if (value instanceof String || value instanceof Number || value instanceof Boolean) {
+    return value.valueOf();
+  }
+  return value instanceof BigInt || value instanceof Symbol ? value.valueOf() : undefined;
+}
+
+/** The name of a function or class, which may be a getter that throws. */
+function nameOf(value: unknown): string {
+  try {
+    const { name } = value as { name?: unknown };
+    return typeof name === 'string' && name !== '' ? name.slice(0, MAX_KEY) : 'anonymous';
+  } catch {
+    return 'anonymous';
+  }
+}
+
+/** What was thrown, in a few words; itself it may be anything. */
+export function describeThrown(error: unknown): string {
+  try {
+    const text = error instanceof Error ? error.message : String(error);
+    return text.slice(0, MAX_KEY);
+  } catch {
+    return 'something that cannot be shown';
+  }
+}

@@ -1,0 +1,113 @@
+import { expect, test } from 'vitest';
+import { isSecretKey, redact, redactText } from './redaction.ts';
+
+test('knows keys that name a secret, however they are spelled, and no others', () => {
+  const secret = [
+    'authorization',
+    'Proxy-Authorization',
+    'api_key',
+    'apiKey',
+    'X-API-Key',
+    'OPENAI_API_KEY',
+    'access_token',
+    'token',
+    'refreshToken',
+    'password',
+    'PASSWD',
+    'client_secret',
+    'Set-Cookie',
+    'cookie',
+    'private_key',
+    'credentials',
+  ];
+  const plain = [
+    'inputTokens',
+    'max_tokens',
+    'tokens',
+    'tokenCount',
+    'key',
+    'path',
+    'author',
+    'secretary',
+    'cookies_accepted',
+    'signatures',
+  ];
+  expect(secret.filter((key) => !isSecretKey(key))).toEqual([]);
+  expect(plain.filter((key) => isSecretKey(key))).toEqual([]);
+});
+
+test('takes secrets out of any text', () => {
+  const cases: readonly (readonly [string, string])[] = [
+    ['key sk-proj-AbCd_1234-5678 end', 'key [REDACTED] end'],
+    ['Authorization: Bearer abc.def-123', 'Authorization: Bearer [REDACTED]'],
+    [
+      'https://h.example/v1?api_key=abc123&model=x',
+      'https://h.example/v1?api_key=[REDACTED]&model=x',
+    ],
+    ['https://h.example/?key=abc', 'https://h.example/?key=[REDACTED]'],
+    ['https://user:pa55@h.example/x', 'https://[REDACTED]@h.example/x'],
+    ['OPENAI_API_KEY=abcdef other=1', 'OPENAI_API_KEY=[REDACTED] other=1'],
+    ['{"password": "a\\"b", "x": 1}', '{"password": "[REDACTED]", "x": 1}'],
+    ['{\\"api_key\\":\\"abc\\",\\"x\\":1}', '{\\"api_key\\":\\"[REDACTED]\\",\\"x\\":1}'],
+    ['ghp_abcdefghijklmnop', '[REDACTED]'],
+    ['eyJhbGciOiJI.eyJzdWIiOiIx.c2lnbmF0dXJl', '[REDACTED]'],
+    ['-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----', '[REDACTED]'],
+    ['-----BEGIN PRIVATE KEY-----\nabc, cut', '[REDACTED]'],
+  ];
+  for (const [text, expected] of cases) expect(redactText(text)).toBe(expected);
+});
+
+test('leaves ordinary text alone', () => {
+  const texts = [
+    'The task-list has risk-free items and a disk-cache-entry.',
+    'const tokens = countTokens(text)',
+    'max_tokens=8192',
+    'see https://example.org/a?page=2',
+    'a 😀 \ud800 text',
+  ];
+  for (const text of texts) expect(redactText(text)).toBe(text);
+});
+
+test('shortens home directories', () => {
+  expect(redactText('/home/ann/project/a.ts')).toBe('~/project/a.ts');
+  expect(redactText('at /Users/ann/x:1:2')).toBe('at ~/x:1:2');
+  expect(redactText('C:\\Users\\ann\\x')).toBe('~\\x');
+  expect(redactText('/root/x and /rooted')).toBe('~/x and /rooted');
+});
+
+test('hides whatever stands under a secret key, in objects, pairs and at every depth', () => {
+  expect(
+    redact({
+      a: [{ token: { nested: 'x' } }, ['cookie', 'x'], { password: null, secret: false }],
+      'sk-abcdefgh1234': 1,
+    }),
+  ).toEqual({
+    a: [{ token: '[REDACTED]' }, ['cookie', '[REDACTED]'], { password: null, secret: false }],
+    '[REDACTED]': 1,
+  });
+});
+
+test('keys that become the same stay apart', () => {
+  expect(redact({ 'sk-abcdefgh1234': 1, 'sk-abcdefgh5678': 2 })).toEqual({
+    '[REDACTED]': 1,
+    "[REDACTED]'": 2,
+  });
+});
+
+test('stays fast on text made to slow it down', () => {
+  const started = performance.now();
+  for (const piece of [
+    'a.',
+    '"a',
+    'eyJ12345678-',
+    '?',
+    '-----BEGIN A',
+    '://a:',
+    'sk-',
+    '\\"',
+    '/home/',
+  ]) {
+    redactText(piece.repeat(16_384 / piece.length));
+  }
+  expect(performance.now() - started).toBeLessThan(1000);
+});
