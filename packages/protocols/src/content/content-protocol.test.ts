@@ -1,0 +1,124 @@
+import type { LlmEvent } from '@orion/contracts';
+import {
+  callsReply,
+  collect,
+  createFakeAdapter,
+  createFakeToolRegistry,
+  createFakeTrace,
+  createProtocolContext,
+  outcomeOf,
+  readTool,
+  textOf,
+  textReply,
+  toolCall,
+} from '@orion/testkit';
+import { expect, test } from 'vitest';
+import { createContentProtocol } from './content-protocol.ts';
+
+const toolRegistry = createFakeToolRegistry({
+  read_file: readTool(1),
+  WritePlanTool_begin: { effect: 'write', run: () => ({}) },
+});
+
+test('asks for plain text with the same tools and tool_choice none (R160)', async () => {
+  const adapter = createFakeAdapter([textReply('line\n', 'DONE\n')]);
+  const context = createProtocolContext({ adapter, toolRegistry });
+  const events = await collect(createContentProtocol().executeStreaming(context));
+  expect(events).toEqual([
+    { type: 'chunk', content: 'line\n', source: 'model' },
+    { type: 'chunk', content: 'DONE\n', source: 'model' },
+    {
+      type: 'outcome',
+      outcome: { kind: 'message_end', finish: 'stop', calls: [], appended: [] },
+    },
+  ]);
+  const options = adapter.requests[0]?.options;
+  expect(options).toMatchObject({ tool_choice: 'none', responseFormat: { type: 'text' } });
+  expect(options?.tools?.map((tool) => tool.name)).toEqual(['read_file', 'WritePlanTool_begin']);
+});
+
+test('costs no iteration, no phase and no cycle', async () => {
+  const context = createProtocolContext({
+    adapter: createFakeAdapter([textReply('a')]),
+    toolRegistry,
+  });
+  await collect(createContentProtocol().executeStreaming(context));
+  expect(context.turnState).toEqual({
+    iterations: 0,
+    nextPhaseIndex: 0,
+    cycleIndex: 0,
+    executed: new Map(),
+    duplicates: 0,
+  });
+});
+
+test('hands over calls without running them, whatever the finish', async () => {
+  const call = toolCall('1', 'read_file', { path: 'a' });
+  const events = [...callsReply([call], 'text').slice(0, -1)];
+  const adapter = createFakeAdapter([[...events, { type: 'finish', reason: 'length' }]]);
+  const traceService = createFakeTrace();
+  const context = createProtocolContext({ adapter, toolRegistry, traceService });
+  const outcome = outcomeOf(await collect(createContentProtocol().executeStreaming(context)));
+  expect(outcome).toEqual({ kind: 'message_end', finish: 'length', calls: [call], appended: [] });
+  expect(toolRegistry.ran).toEqual([]);
+  expect(traceService.events.map((event) => event.type)).toEqual([
+    'llm_call',
+    'llm_result',
+    'tool_call',
+  ]);
+});
+
+test('an error and a missing end are errors; the text before them went through', async () => {
+  const text: LlmEvent = { type: 'text-delta', text: 'half' };
+  const error = { code: 'STREAM_STALLED', message: 'silent', retryable: true } as const;
+  for (const [reply, code] of [
+    [[text, { type: 'error', error }], 'STREAM_STALLED'],
+    [[text], 'STREAM_TRUNCATED'],
+  ] as const) {
+    const context = createProtocolContext({ adapter: createFakeAdapter([reply]) });
+    const events = await collect(createContentProtocol().executeStreaming(context));
+    expect(textOf(events)).toBe('half');
+    expect(outcomeOf(events)).toMatchObject({ kind: 'error', error: { code }, appended: [] });
+  }
+});
+
+test('passes over any number of events that nobody sees', async () => {
+  const adapter = createFakeAdapter([
+    function* () {
+      for (let index = 0; index < 200_000; index++) yield { type: 'reasoning-delta', text: 'hm' };
+      yield* textReply('', 'a');
+    },
+  ]);
+  const events = await collect(
+    createContentProtocol().executeStreaming(createProtocolContext({ adapter })),
+  );
+  expect(events).toHaveLength(2);
+});
+
+test('nothing of the content is kept: not in the outcome, not in a trace', async () => {
+  const traceService = createFakeTrace();
+  const adapter = createFakeAdapter([textReply(...Array.from({ length: 100 }, () => 'CONTENT'))]);
+  const context = createProtocolContext({ adapter, traceService });
+  const events = await collect(createContentProtocol().executeStreaming(context));
+  expect(JSON.stringify(outcomeOf(events))).not.toContain('CONTENT');
+  expect(JSON.stringify(traceService.events)).not.toContain('CONTENT');
+  expect(traceService.ofType('llm_result')).toMatchObject([{ details: { textLength: 700 } }]);
+});
+
+test('an adapter that fails after the consumer has left is nobody’s business', async () => {
+  const adapter = createFakeAdapter([
+    async function* () {
+      yield { type: 'text-delta', text: 'a' };
+      await Promise.resolve();
+      throw new Error('late');
+    },
+  ]);
+  const iterator = createContentProtocol()
+    .executeStreaming(createProtocolContext({ adapter }))
+    [Symbol.asyncIterator]();
+  await iterator.next();
+  const waiting = iterator.next();
+  await iterator.return?.();
+  expect((await waiting).done).toBe(true);
+  expect((await iterator.next()).done).toBe(true);
+});

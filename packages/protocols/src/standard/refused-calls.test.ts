@@ -1,0 +1,164 @@
+import type { ToolCall } from '@orion/contracts';
+import {
+  callsReply,
+  collect,
+  createFakeAdapter,
+  createFakeToolRegistry,
+  createProtocolContext,
+  expectValidHistory,
+  outcomeOf,
+  readTool,
+  textOf,
+  textReply,
+  toolCall,
+} from '@orion/testkit';
+import type { FakeReply } from '@orion/testkit';
+import { expect, test } from 'vitest';
+import { createStandardProtocol } from './standard-protocol.ts';
+
+const registry = () =>
+  createFakeToolRegistry({
+    read_file: readTool('abc'),
+    write_file: { effect: 'write', run: () => ({ success: true, result: 'written' }) },
+  });
+
+async function run(replies: readonly FakeReply[], mode: 'plan' | 'act' = 'act') {
+  const adapter = createFakeAdapter(replies);
+  const toolRegistry = registry();
+  const context = createProtocolContext({ adapter, toolRegistry, mode });
+  const events = await collect(createStandardProtocol().executeStreaming(context));
+  adapter.assertConsumed();
+  const outcome = outcomeOf(events);
+  expectValidHistory([...context.messages, ...outcome.appended]);
+  const results = events.flatMap((event) => (event.type === 'tool_result' ? [event.result] : []));
+  const codes = results.map((result) => (result.success ? 'ok' : result.error.code));
+  return { adapter, toolRegistry, events, outcome, results, codes, turnState: context.turnState };
+}
+
+const cut: ToolCall = toolCall('c', 'read_file', '{"path":"a', 'cut');
+
+test('a cut, malformed or nameless call is answered and never run (R131, R164)', async () => {
+  const { toolRegistry, results, codes, outcome, turnState } = await run([
+    callsReply([
+      cut,
+      toolCall('m', 'read_file', 'path=a', 'malformed'),
+      toolCall('n', '', { path: 'a' }),
+      toolCall('ok', 'read_file', { path: 'a' }),
+    ]),
+    textReply('done'),
+  ]);
+  expect(toolRegistry.ran).toEqual(['ok']);
+  expect(codes).toEqual([
+    'INVALID_TOOL_ARGUMENTS',
+    'INVALID_TOOL_ARGUMENTS',
+    'INVALID_TOOL_ARGUMENTS',
+    'ok',
+  ]);
+  expect(results.map((result) => result.attempts)).toEqual([0, 0, 0, 1]);
+  expect(results[0]).toMatchObject({
+    error: { message: expect.stringContaining('cut off after 10 characters') },
+  });
+  expect(outcome.appended[1]).toMatchObject({
+    toolCallId: 'c',
+    content: expect.stringContaining('"code":"INVALID_TOOL_ARGUMENTS"'),
+  });
+  expect(turnState.cycleIndex).toBe(1);
+});
+
+test('the history names what arrived instead of repeating a broken argument', async () => {
+  const long = toolCall('c', 'write_file', `{"content":"${'x'.repeat(100_000)}`, 'cut');
+  const { adapter } = await run([callsReply([long]), textReply('done')]);
+  const assistant = adapter.requests[1]?.messages.at(-2);
+  if (assistant?.role !== 'assistant') throw new Error('an assistant message is expected');
+  const [call] = assistant.toolCalls ?? [];
+  const shown = JSON.parse(call?.arguments ?? '') as Record<string, unknown>;
+  expect(shown['length']).toBe(long.arguments.length);
+  expect(String(shown['arguments_not_used'])).toHaveLength(1024);
+});
+
+test('a message without a call that can run is worth one correction, not two (R164)', async () => {
+  const { outcome, adapter, turnState } = await run([
+    callsReply([cut]),
+    callsReply([{ ...cut, id: 'd' }]),
+    textReply('I cannot read it.'),
+  ]);
+  expect(outcome).toMatchObject({ kind: 'stopped', stopReason: 'invalid_output' });
+  expect(adapter.requests[2]?.options.tools).toBeUndefined();
+  expect(turnState.iterations).toBe(2);
+});
+
+test('a correction that works sets the count back', async () => {
+  const good = toolCall('g', 'read_file', { path: 'a' });
+  const { outcome } = await run([
+    callsReply([cut]),
+    callsReply([good]),
+    callsReply([{ ...cut, id: 'e' }]),
+    textReply('done'),
+  ]);
+  expect(outcome.kind).toBe('complete');
+});
+
+test('a tool that nobody has counts as a call that cannot run', async () => {
+  const { outcome, codes } = await run([
+    callsReply([toolCall('1', 'nobody')]),
+    callsReply([toolCall('2', 'no body?')]),
+    textReply('sorry'),
+  ]);
+  expect(codes).toEqual(['UNKNOWN_TOOL', 'UNKNOWN_TOOL']);
+  expect(outcome).toMatchObject({ kind: 'stopped', stopReason: 'invalid_output' });
+});
+
+test('plan mode runs no write: one notice, one refusal per call (R178)', async () => {
+  const { toolRegistry, codes, events, outcome } = await run(
+    [
+      callsReply([
+        toolCall('1', 'write_file', { path: 'a' }),
+        toolCall('2', 'read_file', { path: 'a' }),
+        toolCall('3', 'write_file', { path: 'b' }),
+        toolCall('4', 'read_file_and_delete', { path: 'b' }),
+      ]),
+      textReply('done'),
+    ],
+    'plan',
+  );
+  expect(toolRegistry.ran).toEqual(['2']);
+  expect(codes).toEqual(['TOOL_NOT_ALLOWED', 'ok', 'TOOL_NOT_ALLOWED', 'TOOL_NOT_ALLOWED']);
+  const notices = events.filter((event) => event.type === 'chunk' && event.source === 'notice');
+  expect(notices).toHaveLength(1);
+  expect(textOf(events, 'notice')).toContain('write_file, read_file_and_delete');
+  expect(textOf(events, 'notice')).toContain('ACT mode');
+  expect(outcome.kind).toBe('complete');
+});
+
+test('a message of which nothing runs has no tool phase (R154)', async () => {
+  const { events } = await run([callsReply([cut]), textReply('done')]);
+  const phases = events.flatMap((event) => (event.type === 'phase' ? [event.phase] : []));
+  expect(phases).toEqual(['action', 'action']);
+});
+
+test('calls without an id, or with the id of another, are told apart', async () => {
+  const { outcome } = await run([
+    callsReply([
+      toolCall('', 'read_file', { path: 'a' }),
+      toolCall('x', 'read_file', { path: 'b' }),
+      toolCall('x', 'read_file', { path: 'c' }),
+      toolCall('x_2', 'read_file', { path: 'd' }),
+    ]),
+    textReply('done'),
+  ]);
+  const ids = outcome.appended.flatMap((message) =>
+    message.role === 'tool' ? [message.toolCallId] : [],
+  );
+  expect(ids).toEqual(['call_0_0', 'x', 'x_2', 'x_2_2']);
+});
+
+test('a name that a provider would refuse is made harmless in the history', async () => {
+  const { outcome } = await run([
+    callsReply([toolCall('1', 'read file("a")'), toolCall('2', 'x'.repeat(500))]),
+    textReply('done'),
+  ]);
+  const [assistant] = outcome.appended;
+  expect(assistant).toMatchObject({
+    toolCalls: [{ name: 'read_file__a__' }, { name: 'x'.repeat(128) }],
+  });
+});
