@@ -1,0 +1,28 @@
+import { homedir } from 'node:os';
+import { fileURLToPath } from 'node:url';
+
+import { VERSION } from './version.ts';
+
+/**
+ * The command's start, given the URL of the file that Node was started with. `--version` is answered before anything
+ * else is loaded.
+ */
+export async function main(entry: string): Promise<void> {
+  const argv = process.argv.slice(2);
+  if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
+    process.stdout.write(`${VERSION}\n`);
+    return;
+  }
+  // Should every handle close before the command has ended, that is a failure and must not look like success.
+  process.exitCode = 1;
+  const { runCommandLine } = await import('./command-line/run-command-line.ts');
+  const exitCode = await runCommandLine({
+    argv,
+    environment: process.env,
+    homeDirectory: homedir(),
+    currentDirectory: process.cwd(),
+    entry: fileURLToPath(entry),
+  });
+  // Not left to the end of all handles: an idle connection must not keep a finished command alive.
+  process.exit(exitCode);
+}

@@ -1,0 +1,72 @@
+/** What stands below the options in the help of each command. */
+
+const EXIT_CODES = `
+Exit codes:
+  0    done
+  1    failure
+  2    usage or configuration
+  3    a write session is incomplete and can be recovered
+  4    the session is live in another process
+  5    a budget or a stop policy ended the turn
+  130  interrupted, with no session left open`;
+
+export const PROGRAM = `
+Text of the model goes to stdout, everything else to stderr.
+Every option has an environment variable: --base-url is ORION_BASE_URL, and so on.
+Settings stand in orion.config.json in the workspace and in ~/.config/orion/config.json.
+${EXIT_CODES}
+
+Examples:
+  $ orion demo
+  $ orion run --model gpt-4.1 "Write docs/guide.md"
+  $ orion list-sessions`;
+
+export const RUN = `
+Environment:
+  OPENAI_API_KEY    the key; needed only without a server of your own
+  OPENAI_BASE_URL   the server (ORION_BASE_URL wins)
+  ORION_MODEL       the model
+${EXIT_CODES}
+
+Examples:
+  $ orion run --model gpt-4.1 "Write a README for this folder"
+  $ orion run --provider deepseek "Explain src/main.ts" --mode plan
+  $ orion run --base-url http://127.0.0.1:11434/v1 --model qwen3 "Write notes.md"
+  $ git diff | orion run --model gpt-4.1 --json - > events.jsonl
+  $ orion run --recover yes`;
+
+export const RECOVER_SESSION = `
+Without --finalize, --discard or --out the model goes on where it stopped. Provider, model and server are those of
+the session unless they are named here or in the environment.
+${EXIT_CODES}
+
+Examples:
+  $ orion recover-session <id>
+  $ orion recover-session <id> --finalize
+  $ orion recover-session <id> --finalize --end-at 120
+  $ orion recover-session <id> --finalize --on-conflict=keep-both
+  $ orion recover-session <id> --out saved.txt
+  $ orion recover-session <id> --discard`;
+
+export const LIST_SESSIONS = `
+Status: live (a process is writing it), orphan (can be recovered), damaged or foreign (its text can be copied out).
+
+Exit codes: 0, also when there is none; 1 failure; 2 usage or configuration
+
+Example:
+  $ orion list-sessions --json`;
+
+export const CLEAN_SESSIONS = `
+Nothing of your text is deleted: a session that was put aside stays recoverable for 30 days. Sessions that a process
+is writing are left alone.
+
+Exit codes: 0 done; 1 failure; 2 usage or configuration
+
+Examples:
+  $ orion clean-sessions
+  $ orion clean-sessions --all --yes`;
+
+export const DEMO = `
+Needs no key and no network. Works in a temporary folder of its own.
+
+Exit codes: 0 the recovered file is equal to the document; 1 it is not`;

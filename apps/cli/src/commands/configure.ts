@@ -1,0 +1,36 @@
+import { stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+
+import type { Configuration, ConfigurationFlags } from '@orion/agent';
+import { OrionError } from '@orion/contracts';
+
+import type { CommandContext } from '../process/context.ts';
+
+/** The configuration of a command; what it had to leave out is told on stderr. */
+export async function configure(
+  context: CommandContext,
+  cwd: string | undefined,
+  flags: ConfigurationFlags = {},
+): Promise<Configuration> {
+  const { environment, homeDirectory } = context;
+  const { loadConfiguration } = await import('@orion/agent');
+  const workspace = await findWorkspace(context, cwd);
+  const configuration = await loadConfiguration({ flags, environment, workspace, homeDirectory });
+  for (const notice of configuration.notices) context.screen.line(notice, 'warning');
+  return configuration;
+}
+
+async function findWorkspace(context: CommandContext, cwd: string | undefined): Promise<string> {
+  const variable = context.environment['ORION_CWD'];
+  const named = cwd ?? (variable === '' ? undefined : variable);
+  const workspace = resolve(context.currentDirectory, named ?? '.');
+  const found = await stat(workspace).catch(() => null);
+  if (found === null || !found.isDirectory()) {
+    throw new OrionError({
+      code: 'CONFIG_INVALID',
+      message: `${cwd === undefined ? 'ORION_CWD' : '--cwd'}: there is no folder ${JSON.stringify(workspace)}.`,
+      hint: 'Name a folder that exists.',
+    });
+  }
+  return workspace;
+}

@@ -1,0 +1,107 @@
+import type { Orion, RecoverChoice } from '@orion/agent';
+import type { SessionListing } from '@orion/contracts';
+
+import type { CommandContext } from '../process/context.ts';
+import { readTypedLine } from '../terminal/ask.ts';
+import { formatAge, plural } from '../terminal/format.ts';
+import { interrupted } from './prompt.ts';
+
+export type RecoverOffer = {
+  readonly context: CommandContext;
+  readonly orion: Orion;
+  readonly choice: RecoverChoice;
+  readonly signal: AbortSignal;
+};
+
+/**
+ * Looks at the write sessions that were interrupted, before anything else is done. Answers the id of the one that
+ * the person, or `--recover yes`, wants to go on with.
+ */
+export async function offerRecovery(offer: RecoverOffer): Promise<string | null> {
+  const { context, orion, choice } = offer;
+  const sessions = (await orion.listSessions())
+    .filter((session) => session.status === 'orphan' && session.recoverable)
+    .toSorted((one, other) => one.age_ms - other.age_ms);
+  const [newest, ...others] = sessions;
+  if (newest === undefined) {
+    if (choice === 'yes') context.screen.line('There is no interrupted write session to recover.');
+    return null;
+  }
+  switch (choice) {
+    case 'no':
+      listOnly(offer, sessions);
+      return null;
+    case 'yes':
+      context.screen.line(`Recovering ${describe(newest)}.`);
+      listOnly(offer, others);
+      return newest.session_id;
+    case 'ask':
+      return askForEach(offer, sessions);
+    default:
+      return choice satisfies never;
+  }
+}
+
+async function askForEach(
+  offer: RecoverOffer,
+  sessions: readonly SessionListing[],
+): Promise<string | null> {
+  const { context, orion } = offer;
+  for (const [index, session] of sessions.entries()) {
+    context.screen.line(`Interrupted: ${describe(session)}.`);
+    const answer = await ask(offer);
+    if (answer === 'yes') {
+      listOnly(offer, sessions.slice(index + 1));
+      return session.session_id;
+    }
+    if (answer === 'no') {
+      const { attic } = await orion.discardSession(session.session_id);
+      context.screen.line(
+        `Put aside in ${attic}; \`orion recover-session ${session.session_id}\` still finds it for 30 days.`,
+        'faint',
+      );
+    }
+  }
+  return null;
+}
+
+async function ask({ context, signal }: RecoverOffer): Promise<'yes' | 'no' | 'later'> {
+  for (;;) {
+    context.screen.ask('Recover previous write session? (Y/n) ');
+    const typed = await readTypedLine(context.stdin, signal).catch(() => {
+      throw interrupted();
+    });
+    if (typed === null) return 'later';
+    switch (typed.trim().toLowerCase()) {
+      case '':
+      case 'y':
+      case 'yes':
+        return 'yes';
+      case 'n':
+      case 'no':
+        return 'no';
+      case 'l':
+      case 'later':
+        return 'later';
+      default:
+        context.screen.line(
+          'Enter or y goes on with it, n puts it aside (it stays recoverable), l asks again next time.',
+        );
+    }
+  }
+}
+
+function listOnly({ context, orion }: RecoverOffer, sessions: readonly SessionListing[]): void {
+  for (const session of sessions) {
+    const [command = `orion recover-session ${session.session_id}`] =
+      orion.describeSession(session).commands;
+    context.screen.line(`Interrupted: ${describe(session)}. Go on with it: ${command}`, 'warning');
+  }
+}
+
+function describe(session: SessionListing): string {
+  return (
+    `${session.target_file ?? session.session_id} (${session.operation ?? 'unknown operation'}), ` +
+    `${plural(session.lines, 'line')}, ${formatAge(session.age_ms)} ago`
+  );
+}

@@ -1,0 +1,118 @@
+import type { Configuration, Orion, ProviderOptions } from '@orion/agent';
+import { toErrorInfo, type RunEvent } from '@orion/contracts';
+
+import type { CommandContext } from '../process/context.ts';
+import { exitCodeOf, type ExitCode } from '../process/exit-code.ts';
+import { watchSignals } from '../process/interruption.ts';
+import { finishOutput, type CommandResult } from '../process/leave.ts';
+import { errorLines } from '../rendering/error-lines.ts';
+import { traceLine } from '../rendering/trace-line.ts';
+import { addToSummary, EMPTY_SUMMARY, type TurnSummary } from '../rendering/turn-summary.ts';
+import { createJsonView, createTerminalView, type TurnView } from '../rendering/turn-view.ts';
+
+export type TurnTools = {
+  readonly orion: Orion;
+  /** Aborted when the person interrupts. */
+  readonly signal: AbortSignal;
+  /** Shows a turn to its end. */
+  readonly show: (events: AsyncIterable<RunEvent>) => Promise<void>;
+};
+
+export type TurnSetup = {
+  readonly context: CommandContext;
+  readonly configuration: Configuration;
+  readonly provider?: ProviderOptions;
+  readonly json: boolean;
+};
+
+/**
+ * Runs what a command does with Orion: opened before, closed after, interrupted in order, and its end told truly
+ * whether it ended by itself, by an error or by a signal.
+ */
+export async function runWithOrion(
+  setup: TurnSetup,
+  body: (tools: TurnTools) => Promise<void>,
+): Promise<CommandResult> {
+  const { context, configuration, json } = setup;
+  const { screen } = context;
+  const view = createView(setup);
+  let summary: TurnSummary = EMPTY_SUMMARY;
+  let left = false;
+
+  const interruption = watchSignals({
+    onInterrupt: () => {
+      screen.line('Interrupted: saving what has arrived. Ctrl-C again stops at once.', 'warning');
+    },
+    exit: () => {
+      if (left) return;
+      left = true;
+      const result = { exitCode: exitCode(summary, null, true), summary };
+      void finishOutput(context, result, json).then((code) => process.exit(code));
+    },
+  });
+
+  async function show(events: AsyncIterable<RunEvent>): Promise<void> {
+    for await (const event of events) {
+      summary = addToSummary(summary, event);
+      const slow = view.show(event);
+      if (slow !== undefined) await slow;
+    }
+  }
+
+  let failure: unknown = null;
+  try {
+    const { createOrion } = await import('@orion/agent');
+    const orion = await createOrion({
+      workspace: configuration.workspace,
+      ...(setup.provider === undefined ? {} : { provider: setup.provider }),
+      protocol: configuration.protocol,
+      protocolReason: configuration.protocolReason,
+      settings: configuration.settings,
+      ...(configuration.verbose
+        ? {
+            onTrace: (event) => {
+              screen.line(traceLine(event), 'faint');
+            },
+          }
+        : {}),
+    });
+    interruption.onStop(() => orion.close());
+    try {
+      await body({ orion, signal: interruption.signal, show });
+    } finally {
+      view.end();
+      await orion.close();
+    }
+  } catch (error) {
+    failure = error;
+    const info = toErrorInfo(error);
+    for (const line of errorLines(info)) screen.line(line, 'error');
+    if (info.code === 'INTERNAL_ERROR' && configuration.verbose && error instanceof Error) {
+      screen.block(error.stack ?? '', 'faint');
+    }
+  } finally {
+    interruption.dispose();
+  }
+  return { exitCode: exitCode(summary, failure, interruption.signal.aborted), summary };
+}
+
+function exitCode(summary: TurnSummary, failure: unknown, interrupted: boolean): ExitCode {
+  const { status, lastError } = summary;
+  const ended = failure === null ? (status === 'error' ? lastError : null) : toErrorInfo(failure);
+  return exitCodeOf({
+    status,
+    errorCode: ended?.code ?? null,
+    sessionOpen: summary.sessionOpen,
+    // A turn that came to its own end was not interrupted, however late the signal came.
+    interrupted: interrupted && status === null,
+  });
+}
+
+function createView({ context, configuration, json }: TurnSetup): TurnView {
+  const { showContent, quiet } = configuration;
+  const { screen, stdout } = context;
+  const now = (): number => performance.now();
+  if (!json) return createTerminalView({ screen, quiet, showContent, now });
+  const beside = createTerminalView({ screen, quiet: true, showContent: false, now });
+  return createJsonView({ stdout, showContent, beside });
+}

@@ -1,0 +1,67 @@
+import type { RecoverChoice } from '@orion/agent';
+import { OrionError } from '@orion/contracts';
+
+import { flagsOf, type TurnOptions } from '../command-line/options.ts';
+import { wantsResultLine } from '../command-line/json-wanted.ts';
+import type { CommandContext } from '../process/context.ts';
+import type { CommandResult } from '../process/leave.ts';
+import { plural } from '../terminal/format.ts';
+import { configure } from './configure.ts';
+import { interrupted, readPrompt } from './prompt.ts';
+import { offerRecovery } from './recover-offer.ts';
+import { runWithOrion } from './run-turn.ts';
+
+/** `orion run [prompt]`: offers what was interrupted, then one turn. */
+export async function runCommand(
+  context: CommandContext,
+  argument: string | null,
+  options: TurnOptions,
+): Promise<CommandResult> {
+  const configuration = await configure(context, options.cwd, flagsOf(options));
+  const { requireProvider } = await import('@orion/agent');
+  const provider = requireProvider(configuration);
+  const choice = recoverChoice(context, configuration.recover);
+  const json = wantsResultLine(context.argv, context.environment);
+
+  return runWithOrion({ context, configuration, provider, json }, async (tools) => {
+    const { orion, signal, show } = tools;
+    const prompt = await readPrompt(context, argument, signal);
+    const cleaned = await orion.housekeep();
+    if (cleaned.moved.length > 0 && !configuration.quiet) {
+      context.screen.line(
+        `${plural(cleaned.moved.length, 'old interrupted write session')} put aside for 30 days; ` +
+          '`orion recover-session <id>` still finds what was saved.',
+        'faint',
+      );
+    }
+    const recover = await offerRecovery({ context, orion, choice, signal });
+    if (signal.aborted) throw interrupted();
+    if (prompt === null && recover === null) {
+      throw new OrionError({
+        code: 'USAGE',
+        message: 'There is no prompt.',
+        hint: 'Give it as an argument, or pipe it in: orion run "Write a README"',
+      });
+    }
+    await show(
+      orion.runTurn({
+        content: prompt ?? '',
+        mode: configuration.mode,
+        signal,
+        ...(configuration.projectId === null ? {} : { projectId: configuration.projectId }),
+        ...(recover === null ? {} : { recover }),
+      }),
+    );
+  });
+}
+
+function recoverChoice(context: CommandContext, chosen: RecoverChoice | null): RecoverChoice {
+  if (chosen === 'ask' && !context.interactive) {
+    throw new OrionError({
+      code: 'USAGE',
+      message: '--recover ask needs a terminal to ask on.',
+      hint: 'Use --recover yes or --recover no.',
+    });
+  }
+  return chosen ?? (context.interactive ? 'ask' : 'no');
+}

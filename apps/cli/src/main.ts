@@ -1,0 +1,18 @@
+#!/usr/bin/env node
+// Runs on every Node that knows ES modules, to say what to do on one that is too old: no other import than this one,
+// no top-level await, and nothing newer than the check itself.
+import module from 'node:module';
+
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+
+if (major < 22 || (major === 22 && minor < 12)) {
+  process.stderr.write(
+    'orion: NODE_TOO_OLD: this is Node ' +
+      process.versions.node +
+      '. Install Node 22.12 or newer.\n',
+  );
+  process.exitCode = 2;
+} else {
+  module.enableCompileCache();
+  void import('./cli.ts').then((cli) => cli.main(import.meta.url));
+}

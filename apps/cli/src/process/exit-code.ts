@@ -1,0 +1,69 @@
+import type { ErrorCode, TurnStatus } from '@orion/contracts';
+
+/** What the command tells the shell. Scripts depend on these numbers. */
+export const EXIT = {
+  done: 0,
+  failure: 1,
+  usage: 2,
+  /** A write session is incomplete and can be recovered. */
+  recoverable: 3,
+  /** The session is live in another process. */
+  busy: 4,
+  /** A budget or a stop policy ended the turn. */
+  stopped: 5,
+  /** Interrupted, with no session left open. */
+  interrupted: 130,
+} as const;
+
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+/** Strongest first: what the next step depends on most. */
+const PRECEDENCE: readonly ExitCode[] = [
+  EXIT.usage,
+  EXIT.busy,
+  EXIT.recoverable,
+  EXIT.interrupted,
+  EXIT.stopped,
+  EXIT.failure,
+];
+
+const USAGE_CODES: readonly ErrorCode[] = [
+  'CONFIG_INVALID',
+  'USAGE',
+  'PROVIDER_UNKNOWN',
+  'MODEL_MISSING',
+  'API_KEY_MISSING',
+  'SCRIPT_INVALID',
+  'NODE_TOO_OLD',
+  'PROTOCOL_UNSUPPORTED',
+];
+
+/** How a command ended. */
+export type Ending = {
+  /** Null when no turn began, or when its end was never seen. */
+  readonly status: TurnStatus | null;
+  /** What ended the command or the turn; an error that was got over does not stand here. */
+  readonly errorCode: ErrorCode | null;
+  /** Whether a write session was left open or paused. */
+  readonly sessionOpen: boolean;
+  readonly interrupted: boolean;
+};
+
+export function exitCodeOf(ending: Ending): ExitCode {
+  const causes = new Set<ExitCode>();
+  const { status, errorCode } = ending;
+  if (errorCode !== null) causes.add(exitCodeOfError(errorCode));
+  if (ending.sessionOpen || status === 'paused') causes.add(EXIT.recoverable);
+  if (ending.interrupted || status === 'aborted') causes.add(EXIT.interrupted);
+  if (status === 'stopped') causes.add(EXIT.stopped);
+  if (status === 'error' || status === 'incomplete') causes.add(EXIT.failure);
+  return PRECEDENCE.find((code) => causes.has(code)) ?? EXIT.done;
+}
+
+function exitCodeOfError(code: ErrorCode): ExitCode {
+  if (USAGE_CODES.includes(code)) return EXIT.usage;
+  if (code === 'SESSION_BUSY') return EXIT.busy;
+  if (code === 'BUDGET_EXHAUSTED') return EXIT.stopped;
+  if (code === 'ABORTED') return EXIT.interrupted;
+  return EXIT.failure;
+}

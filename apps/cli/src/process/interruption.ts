@@ -1,0 +1,64 @@
+/** What Ctrl-C and a request to stop mean for a command that runs a turn. */
+export type Interruption = {
+  /** Aborted by the first Ctrl-C or by a request to stop. */
+  readonly signal: AbortSignal;
+  /** Says how to stop in order: called at most once, by a second Ctrl-C, SIGTERM or SIGHUP. */
+  onStop(stop: () => Promise<void>): void;
+  /** Back to what signals do without us. */
+  dispose(): void;
+};
+
+export type InterruptionOptions = {
+  /** Tells the person that the first Ctrl-C was understood. */
+  readonly onInterrupt: () => void;
+  /** Ends the process: after the stop, or when it took too long. */
+  readonly exit: () => void;
+  /** Where signals come from. */
+  readonly source?: Pick<NodeJS.Process, 'on' | 'off'>;
+  readonly stopLimitMs?: number;
+};
+
+const STOP_LIMIT_MS = 5000;
+
+export function watchSignals(options: InterruptionOptions): Interruption {
+  const source = options.source ?? process;
+  const controller = new AbortController();
+  let stop: () => Promise<void> = () => Promise.resolve();
+  let limit: NodeJS.Timeout | undefined;
+
+  function beginStop(): void {
+    // A closing terminal sends several signals at once; they are one request.
+    if (limit !== undefined) return;
+    controller.abort();
+    // The turn ends by itself when its parts are closed; the process ends here only if it does not.
+    limit = setTimeout(options.exit, options.stopLimitMs ?? STOP_LIMIT_MS);
+    stop().catch(options.exit);
+  }
+
+  function interrupt(): void {
+    if (limit !== undefined) {
+      options.exit();
+    } else if (controller.signal.aborted) {
+      beginStop();
+    } else {
+      options.onInterrupt();
+      controller.abort();
+    }
+  }
+
+  source.on('SIGINT', interrupt);
+  source.on('SIGTERM', beginStop);
+  source.on('SIGHUP', beginStop);
+  return {
+    signal: controller.signal,
+    onStop(next) {
+      stop = next;
+    },
+    dispose() {
+      clearTimeout(limit);
+      source.off('SIGINT', interrupt);
+      source.off('SIGTERM', beginStop);
+      source.off('SIGHUP', beginStop);
+    },
+  };
+}

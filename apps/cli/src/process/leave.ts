@@ -1,0 +1,25 @@
+import { resultLine } from '../rendering/result-line.ts';
+import type { TurnSummary } from '../rendering/turn-summary.ts';
+import type { CommandContext } from './context.ts';
+import { EXIT, type ExitCode } from './exit-code.ts';
+
+/** How a command ended: the summary of its turn, where it is one that runs turns. */
+export type CommandResult = { readonly exitCode: ExitCode; readonly summary?: TurnSummary };
+
+/** With `--json`, the last line; then everything that was written goes out. Answers the final exit code. */
+export async function finishOutput(
+  context: CommandContext,
+  result: CommandResult,
+  json: boolean,
+): Promise<ExitCode> {
+  const { stdout, stderr, screen } = context;
+  screen.clearProgress();
+  if (json && result.summary !== undefined) {
+    await stdout.write(`${JSON.stringify(resultLine(result.summary, result.exitCode))}\n`);
+  }
+  await stdout.flush();
+  const failure = stdout.failure();
+  if (failure !== null) screen.line(`orion: stdout: ${failure.message}`, 'error');
+  await stderr.flush();
+  return failure !== null && result.exitCode === EXIT.done ? EXIT.failure : result.exitCode;
+}

@@ -1,0 +1,60 @@
+import type { RunEvent } from '@orion/contracts';
+
+import { formatBytes, formatCount } from '../terminal/format.ts';
+
+/** How far the file that is being streamed has come. */
+export type Progress = {
+  readonly file: string;
+  readonly lines: number;
+  readonly bytes: number;
+  readonly durableBytes: number;
+  readonly startedAt: number;
+  readonly startBytes: number;
+};
+
+/** Follows the events of a write session; null while no content is expected. `now` grows in milliseconds. */
+export function followProgress(
+  progress: Progress | null,
+  event: RunEvent,
+  now: number,
+): Progress | null {
+  switch (event.type) {
+    case 'write_session': {
+      const { status, targetFile: file, lines, bytes, durableBytes } = event;
+      if (
+        status !== 'session_active.awaiting_content' &&
+        status !== 'session_active.awaiting_done_or_more_content'
+      ) {
+        return null;
+      }
+      const base = progress ?? { startedAt: now, startBytes: bytes };
+      return { ...base, file, lines, bytes, durableBytes };
+    }
+    case 'write_chunk':
+      if (progress === null) return null;
+      return {
+        ...progress,
+        lines: progress.lines + countLineFeeds(event.content ?? ''),
+        bytes: event.offset + event.length,
+      };
+    case 'write_rewind':
+      return progress === null ? null : { ...progress, bytes: event.toOffset };
+    default:
+      return progress;
+  }
+}
+
+export function progressLine(progress: Progress, now: number): string {
+  const seconds = (now - progress.startedAt) / 1000;
+  const rate = seconds > 0 ? (progress.bytes - progress.startBytes) / seconds : 0;
+  return (
+    `${progress.file}: ${formatCount(progress.lines)} lines, ${formatBytes(progress.bytes)}, ` +
+    `${formatBytes(Math.max(0, Math.round(rate)))}/s, saved to byte ${formatCount(progress.durableBytes)}`
+  );
+}
+
+function countLineFeeds(text: string): number {
+  let count = 0;
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) count += 1;
+  return count;
+}

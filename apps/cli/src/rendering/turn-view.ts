@@ -1,0 +1,156 @@
+import { BEGIN_TOOL_NAME, type RunEvent } from '@orion/contracts';
+
+import type { OutputStream } from '../process/output-stream.ts';
+import type { Screen } from '../terminal/screen.ts';
+import { plural } from '../terminal/format.ts';
+import { errorLines } from './error-lines.ts';
+import { followProgress, progressLine, type Progress } from './progress.ts';
+import { needsAttention, pausedLines, receiptLine } from './write-lines.ts';
+
+/** Shows the events of a turn as they come. */
+export type TurnView = {
+  /** The promise, if any, is to be awaited before the next event is shown. */
+  show(event: RunEvent): Promise<void> | undefined;
+  /** After the last event, or when no more will come. */
+  end(): void;
+};
+
+export type TerminalViewOptions = {
+  readonly screen: Screen;
+  /** Only what a person must know: errors, warnings, receipts and pauses. */
+  readonly quiet: boolean;
+  /** File content too. */
+  readonly showContent: boolean;
+  /** Milliseconds that only grow. */
+  readonly now: () => number;
+};
+
+const PROGRESS_INTERVAL_MS = 100;
+
+export function createTerminalView(options: TerminalViewOptions): TurnView {
+  const { screen, quiet, showContent, now } = options;
+  const showsProgress = screen.showsProgress && !quiet && !(showContent && screen.stdoutIsTerminal);
+  /** Sessions whose capture was announced: each is announced once, however often its status changes. */
+  const announced = new Set<string>();
+  let progress: Progress | null = null;
+  let shownAt = Number.NEGATIVE_INFINITY;
+
+  function updateProgress(event: RunEvent): void {
+    const time = now();
+    const wasShown = progress !== null;
+    progress = followProgress(progress, event, time);
+    if (progress === null) {
+      if (wasShown) screen.clearProgress();
+      shownAt = Number.NEGATIVE_INFINITY;
+    } else if (time - shownAt >= PROGRESS_INTERVAL_MS) {
+      screen.progress(progressLine(progress, time));
+      shownAt = time;
+    }
+  }
+
+  function showSession(event: Extract<RunEvent, { type: 'write_session' }>): void {
+    if (event.receipt !== undefined) {
+      screen.line(
+        receiptLine(event.receipt),
+        needsAttention(event.receipt) ? 'warning' : 'success',
+      );
+      return;
+    }
+    if (event.paused !== undefined) {
+      for (const line of pausedLines(event.paused)) screen.line(line, 'warning');
+      return;
+    }
+    if (event.status === 'aborted') {
+      screen.line(`${event.targetFile} was not written (${event.code ?? 'cancelled'}).`, 'warning');
+      return;
+    }
+    if (quiet) return;
+    if (event.status === 'session_active.finalizing') {
+      screen.line(
+        `The content of ${event.targetFile} is complete: ${plural(event.lines, 'line')}.`,
+        'faint',
+      );
+    } else if (!announced.has(event.sessionId)) {
+      announced.add(event.sessionId);
+      screen.line(
+        event.bytes === 0
+          ? `Writing ${event.targetFile} (${event.operation}): what the model writes now is the file.`
+          : `Going on with ${event.targetFile} (${event.operation}) after ${plural(event.lines, 'line')}.`,
+        'faint',
+      );
+    }
+  }
+
+  return {
+    show(event) {
+      switch (event.type) {
+        case 'chunk':
+          if (event.source === 'model') return screen.text(event.content);
+          if (!quiet) screen.block(event.content, 'faint');
+          return undefined;
+        case 'write_chunk':
+          if (showsProgress) updateProgress(event);
+          return showContent && event.content !== null ? screen.text(event.content) : undefined;
+        case 'write_rewind':
+          if (showsProgress) updateProgress(event);
+          if (showContent) {
+            screen.line(`The text after byte ${event.toOffset} is not part of the file.`, 'faint');
+          }
+          return undefined;
+        case 'write_session':
+          showSession(event);
+          if (showsProgress) updateProgress(event);
+          return undefined;
+        case 'tool_result':
+          if (!quiet && !(event.ok && event.toolName === BEGIN_TOOL_NAME)) {
+            screen.line(`${event.toolName}: ${event.summary}`, event.ok ? 'faint' : 'warning');
+          }
+          return undefined;
+        case 'error':
+          for (const line of errorLines(event.error)) screen.line(line, 'error');
+          return undefined;
+        case 'done':
+          if (event.status === 'stopped' || event.status === 'incomplete') {
+            screen.line(
+              event.stopReason === undefined
+                ? 'The turn ended before it was complete.'
+                : `The turn was stopped (${event.stopReason}).`,
+              'warning',
+            );
+          }
+          return undefined;
+        case 'phase':
+        case 'tool_calls':
+        case 'usage':
+          return undefined;
+        default:
+          return event satisfies never;
+      }
+    },
+    end() {
+      screen.clearProgress();
+      screen.endText();
+    },
+  };
+}
+
+export type JsonViewOptions = {
+  readonly stdout: OutputStream;
+  readonly showContent: boolean;
+  /** What a person is told beside, on stderr. */
+  readonly beside: TurnView;
+};
+
+/** Every event as one line of JSON on stdout; file content only when asked for. */
+export function createJsonView({ stdout, showContent, beside }: JsonViewOptions): TurnView {
+  return {
+    show(event) {
+      if (event.type === 'write_chunk' && !showContent) return undefined;
+      if (event.type !== 'chunk' && event.type !== 'write_chunk') void beside.show(event);
+      return stdout.write(`${JSON.stringify(event)}\n`);
+    },
+    end() {
+      beside.end();
+    },
+  };
+}

@@ -1,0 +1,66 @@
+import type { PausedSession, Seam, WriteReceipt } from '@orion/contracts';
+
+import { formatBytes, formatCount, plural } from '../terminal/format.ts';
+
+const HASH_DIGITS = 12;
+
+/** A receipt as one line: what was written, and everything about it that a person should not overlook. */
+export function receiptLine(receipt: WriteReceipt): string {
+  const parts = [
+    `${plural(receipt.lines, 'line')}, ${plural(receipt.bytes, 'byte')}`,
+    `sha256 ${receipt.sha256.slice(0, HASH_DIGITS)}`,
+  ];
+  if (receipt.backup_id !== undefined) parts.push(`previous version kept as ${receipt.backup_id}`);
+  if (receipt.seams.length > 0) parts.push(seamText(receipt.seams));
+  if (receipt.fence_stripped) parts.push('code fence around it left out');
+  if (receipt.inner_done_lines.length > 0) {
+    parts.push(`DONE is part of the file at line ${receipt.inner_done_lines.join(', ')}`);
+  }
+  if (receipt.trailing !== undefined) {
+    parts.push(`text that is not part of it kept in ${receipt.trailing}`);
+  }
+  if (receipt.validation_summary.used_safe_replacement) {
+    parts.push(plural(receipt.validation_summary.replaced, 'invalid place') + ' replaced');
+  }
+  if (receipt.not_kept.length > 0) parts.push(`not kept: ${receipt.not_kept.join(', ')}`);
+  if (receipt.persistence === 'memory') parts.push('was not saved on disk while it was streamed');
+  for (const warning of receipt.warnings) parts.push(`warning: ${warning}`);
+  return `${verb(receipt.operation)} ${receipt.target_file}: ${parts.join('; ')}`;
+}
+
+/** Whether a person should look at the file before relying on it. */
+export function needsAttention(receipt: WriteReceipt): boolean {
+  return (
+    receipt.seams.some((seam) => seam.status === 'unverified') ||
+    receipt.warnings.length > 0 ||
+    receipt.not_kept.length > 0 ||
+    receipt.validation_summary.used_safe_replacement
+  );
+}
+
+function verb(operation: WriteReceipt['operation']): string {
+  switch (operation) {
+    case 'create':
+      return 'Created';
+    case 'overwrite':
+      return 'Overwrote';
+    case 'append':
+      return 'Appended to';
+    default:
+      return operation satisfies never;
+  }
+}
+
+function seamText(seams: readonly Seam[]): string {
+  const joined = seams.map((seam) => `${seam.status} at line ${formatCount(seam.line)}`).join(', ');
+  return `joined from ${seams.length + 1} parts, ${seams.length === 1 ? 'seam' : 'seams'} ${joined}`;
+}
+
+/** A paused session: what is safe, where it lies, and the commands that go on with it. */
+export function pausedLines(session: PausedSession): readonly string[] {
+  return [
+    `Paused (${session.code}): ${session.target_file} is not written yet. ` +
+      `${plural(session.lines, 'line')}, ${formatBytes(session.bytes)} (${plural(session.bytes, 'byte')}) are saved in ${session.session_dir}`,
+    ...session.commands.map((command) => `  ${command}`),
+  ];
+}

@@ -1,0 +1,111 @@
+import type { OutputStream } from '../process/output-stream.ts';
+import { createSanitizer, sanitize, sanitizeLine } from './sanitize.ts';
+import { shorten } from './width.ts';
+
+export type LineKind = 'notice' | 'warning' | 'error' | 'success' | 'faint';
+
+const COLORS: Readonly<Record<LineKind, string>> = {
+  notice: '',
+  warning: '33',
+  error: '31',
+  success: '32',
+  faint: '2',
+};
+
+/**
+ * Where a person reads: text of the model on stdout, everything else in whole lines on stderr, and at most one line
+ * of progress below them.
+ *
+ * Nothing that was not made here reaches a terminal unsanitised. A stdout that is no terminal gets the exact text.
+ */
+export type Screen = {
+  /** Whether progress is worth making. */
+  readonly showsProgress: boolean;
+  readonly stdoutIsTerminal: boolean;
+  /** Text of the model or of a file. The promise, if any, is to be awaited before more is written. */
+  text(text: string): Promise<void> | undefined;
+  /** One line; whatever would break or hide it is shown as text. */
+  line(text: string, kind?: LineKind): void;
+  /** Text of several lines. */
+  block(text: string, kind?: LineKind): void;
+  /** Replaces the line of progress. */
+  progress(text: string): void;
+  clearProgress(): void;
+  /** Asks without ending the line. */
+  ask(text: string): void;
+  /** Tells that the person has ended the line by typing Enter. */
+  answered(): void;
+  /** Ends an open line of text, on a terminal. */
+  endText(): void;
+};
+
+export type ScreenOptions = {
+  readonly stdout: OutputStream;
+  readonly stderr: OutputStream;
+  readonly colors: boolean;
+};
+
+export function createScreen({ stdout, stderr, colors }: ScreenOptions): Screen {
+  const sanitizer = createSanitizer();
+  let textLineIsOpen = false;
+  let progressWidth = 0;
+
+  function clearProgress(): void {
+    if (progressWidth === 0) return;
+    void stderr.write(`\r${' '.repeat(progressWidth)}\r`);
+    progressWidth = 0;
+  }
+
+  function endText(): void {
+    const rest = stdout.isTerminal ? sanitizer.end() : '';
+    if (rest !== '') void stdout.write(rest);
+    if (textLineIsOpen && stdout.isTerminal) void stdout.write('\n');
+    textLineIsOpen = false;
+  }
+
+  function writeLines(text: string, kind: LineKind): void {
+    clearProgress();
+    if (stderr.isTerminal) endText();
+    const color = colors ? COLORS[kind] : '';
+    for (const line of text.split('\n')) {
+      void stderr.write(color === '' ? `${line}\n` : `\u001B[${color}m${line}\u001B[0m\n`);
+    }
+  }
+
+  return {
+    showsProgress: stderr.isTerminal,
+    stdoutIsTerminal: stdout.isTerminal,
+    text(text) {
+      if (!stdout.isTerminal) return stdout.write(text);
+      clearProgress();
+      const shown = sanitizer.push(text);
+      if (shown === '') return undefined;
+      textLineIsOpen = !shown.endsWith('\n');
+      return stdout.write(shown);
+    },
+    line(text, kind = 'notice') {
+      writeLines(sanitizeLine(text), kind);
+    },
+    block(text, kind = 'notice') {
+      writeLines(sanitize(text.endsWith('\n') ? text.slice(0, -1) : text), kind);
+    },
+    progress(text) {
+      if (!stderr.isTerminal) return;
+      if (progressWidth === 0) endText();
+      const { text: shown, width } = shorten(sanitizeLine(text), stderr.columns() - 1);
+      const padding = ' '.repeat(Math.max(0, progressWidth - width));
+      void stderr.write(`\r${shown}${padding}`);
+      progressWidth = width;
+    },
+    clearProgress,
+    ask(text) {
+      clearProgress();
+      endText();
+      void stderr.write(sanitizeLine(text));
+    },
+    answered() {
+      textLineIsOpen = false;
+    },
+    endText,
+  };
+}

@@ -1,0 +1,93 @@
+import { readFile } from 'node:fs/promises';
+
+import { OrionError } from '@orion/contracts';
+
+import { isSettingName, settingFromFile, type Settings } from './settings.ts';
+
+/** What a configuration file may say. `settings` are written as keys of their own, beside the others. */
+export type FileConfiguration = {
+  readonly provider?: string;
+  readonly model?: string;
+  readonly baseUrl?: string;
+  readonly protocol?: string;
+  readonly mode?: string;
+  readonly projectId?: string;
+  readonly recover?: string;
+  readonly showContent?: boolean;
+  readonly verbose?: boolean;
+  readonly quiet?: boolean;
+  readonly settings: Partial<Settings>;
+};
+
+const OPTION_TYPES: Readonly<Record<Exclude<keyof FileConfiguration, 'settings'>, string>> = {
+  provider: 'string',
+  model: 'string',
+  baseUrl: 'string',
+  protocol: 'string',
+  mode: 'string',
+  projectId: 'string',
+  recover: 'string',
+  showContent: 'boolean',
+  verbose: 'boolean',
+  quiet: 'boolean',
+};
+
+function invalid(message: string, hint: string, cause?: unknown): OrionError {
+  return new OrionError({ code: 'CONFIG_INVALID', message, hint, cause });
+}
+
+async function readJson(file: string): Promise<unknown> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    throw invalid(
+      `${file} cannot be read (${code ?? 'unknown reason'}).`,
+      `Make ${file} a readable file, or remove it.`,
+      error,
+    );
+  }
+  try {
+    return JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text) as unknown;
+  } catch (error) {
+    throw invalid(
+      `${file} is not valid JSON: ${(error as Error).message}`,
+      `Correct ${file} and start again.`,
+      error,
+    );
+  }
+}
+
+/** The file's content, checked key by key; null when there is no such file. */
+export async function readConfigurationFile(file: string): Promise<FileConfiguration | null> {
+  const json = await readJson(file);
+  if (json === undefined) return null;
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
+    throw invalid(`${file} must hold one JSON object.`, `Correct ${file} and start again.`);
+  }
+  const options: Record<string, unknown> = {};
+  let settings: Partial<Settings> = {};
+  for (const [key, value] of Object.entries(json)) {
+    if (key === '$schema') continue;
+    if (isSettingName(key)) {
+      settings = { ...settings, ...settingFromFile(key, value, file) };
+    } else if (Object.hasOwn(OPTION_TYPES, key)) {
+      const expected = OPTION_TYPES[key as keyof typeof OPTION_TYPES];
+      if (typeof value !== expected || value === '') {
+        throw invalid(
+          `${file}: ${key} is ${JSON.stringify(value)}, but must be a ${expected}.`,
+          `Correct or remove ${key} in ${file} and start again.`,
+        );
+      }
+      options[key] = value;
+    } else {
+      throw invalid(
+        `${file}: ${JSON.stringify(key)} is no setting.`,
+        `Remove it, or choose one of: ${Object.keys(OPTION_TYPES).join(', ')}, or a setting of the documentation.`,
+      );
+    }
+  }
+  return { ...options, settings };
+}

@@ -1,0 +1,430 @@
+import { readFile } from 'node:fs/promises';
+import { isAbsolute, join, resolve } from 'node:path';
+
+import { OrionError, type Mode, type ProtocolName } from '@orion/contracts';
+import { MODEL_ALIASES, PROVIDER_NAMES } from '@orion/llm-adapters';
+
+import type { ProviderOptions } from '../orion.ts';
+import { readConfigurationFile, type FileConfiguration } from './configuration-file.ts';
+import { DEFAULT_SETTINGS, settingsFromEnvironment, type Settings } from './settings.ts';
+
+export type RecoverChoice = 'ask' | 'yes' | 'no';
+
+/** What the command line says; every one has a variable ORION_<FLAG> of the same meaning. */
+export type ConfigurationFlags = {
+  readonly provider?: string;
+  readonly model?: string;
+  readonly baseUrl?: string;
+  readonly protocol?: string;
+  readonly mode?: string;
+  readonly projectId?: string;
+  /** A file; relative to the current folder. */
+  readonly script?: string;
+  readonly recover?: string;
+  readonly allowPaths?: readonly string[];
+  readonly allowHardLink?: boolean;
+  readonly showContent?: boolean;
+  readonly verbose?: boolean;
+  readonly quiet?: boolean;
+};
+
+export type ConfigurationRequest = {
+  readonly flags: ConfigurationFlags;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Absolute. */
+  readonly workspace: string;
+  readonly homeDirectory: string;
+};
+
+export type Configuration = {
+  readonly workspace: string;
+  /** As far as it is known; `requireProvider` says whether that is enough for a turn. */
+  readonly provider: ProviderOptions;
+  /** The part of it that flags or environment name: a recovery takes the rest from its session. */
+  readonly providerChoice: Partial<ProviderOptions>;
+  readonly keyRequired: boolean;
+  readonly protocol: ProtocolName;
+  readonly protocolReason: string;
+  readonly mode: Mode;
+  readonly projectId: string | null;
+  /** Null when nobody chose: then it depends on whether there is a terminal. */
+  readonly recover: RecoverChoice | null;
+  readonly settings: Partial<Settings>;
+  readonly showContent: boolean;
+  readonly verbose: boolean;
+  readonly quiet: boolean;
+  /** Sentences for the person: what was left out, and why. */
+  readonly notices: readonly string[];
+};
+
+/** The protocols that exist. */
+export const PROTOCOLS: readonly ProtocolName[] = ['standard'];
+
+const KNOWN_PROTOCOLS: readonly string[] = ['standard', 'two-stage', 'controller'];
+const MODES: readonly string[] = ['plan', 'act'];
+const RECOVER_CHOICES: readonly string[] = ['ask', 'yes', 'no'];
+const WORKSPACE_FILE = 'orion.config.json';
+
+/** Settings of which a workspace file may lower the value: it can cost its user nothing but a shorter run. */
+const LIMITS: readonly (keyof Settings)[] = [
+  'maxBytes',
+  'maxIdlePrompts',
+  'maxTurns',
+  'maxSeconds',
+  'maxTokens',
+];
+
+type Named<T> = { readonly value: T; readonly source: string };
+
+/**
+ * Everything a command needs to know before it starts, from flags, environment, the workspace's
+ * `orion.config.json` and the user's own `config.json`, in this order.
+ *
+ * A workspace is often somebody else's. Its file therefore chooses only what costs nothing: model, protocol, mode
+ * and lower limits. Everything else in it takes effect only from the user's side, and `notices` says so.
+ *
+ * Rejects with CONFIG_INVALID (naming variable, flag, or file and key), PROVIDER_UNKNOWN, PROTOCOL_UNSUPPORTED and
+ * SCRIPT_INVALID.
+ */
+export async function loadConfiguration(request: ConfigurationRequest): Promise<Configuration> {
+  const { flags, workspace } = request;
+  const environment = withoutEmpty(request.environment);
+  const userFile = join(configurationFolder(environment, request.homeDirectory), 'config.json');
+  const user = await readConfigurationFile(userFile);
+  const workspaceFile = join(workspace, WORKSPACE_FILE);
+  const project = await readConfigurationFile(workspaceFile);
+
+  const fromEnvironment = settingsFromEnvironment(environment);
+  const fromUser = user?.settings ?? {};
+  const limits = tighterLimits(project?.settings ?? {}, { ...fromUser, ...fromEnvironment });
+  const settings: Partial<Settings> = {
+    ...fromUser,
+    ...limits,
+    ...fromEnvironment,
+    ...(flags.allowPaths === undefined ? {} : { allowPaths: flags.allowPaths }),
+    ...(flags.allowHardLink === undefined ? {} : { allowHardLink: flags.allowHardLink }),
+  };
+
+  const mode = firstNamed([
+    ['--mode', flags.mode],
+    ['ORION_MODE', environment['ORION_MODE']],
+    [workspaceFile, project?.mode],
+    [userFile, user?.mode],
+  ]);
+  const recover = firstNamed([
+    ['--recover', flags.recover],
+    ['ORION_RECOVER', environment['ORION_RECOVER']],
+    // In a file `ask` says no more than the default does; a script must not fail because of it.
+    [userFile, user?.recover === 'ask' ? undefined : user?.recover],
+  ]);
+  const projectId = firstNamed([
+    ['--project-id', flags.projectId],
+    ['ORION_PROJECT_ID', environment['ORION_PROJECT_ID']],
+    [userFile, user?.projectId],
+  ]);
+  const protocol = chooseProtocol([
+    ['--protocol', flags.protocol],
+    ['ORION_PROTOCOL', environment['ORION_PROTOCOL']],
+    ['TWO_STAGE_ENABLED', twoStage(environment)],
+    [workspaceFile, project?.protocol],
+    [userFile, user?.protocol],
+  ]);
+  const provider = await chooseProvider({
+    flags,
+    environment,
+    project,
+    user,
+    workspaceFile,
+    userFile,
+  });
+
+  const switchOf = (name: 'showContent' | 'verbose' | 'quiet', variable: string): boolean =>
+    flags[name] ?? booleanVariable(environment, variable) ?? user?.[name] ?? false;
+
+  return {
+    workspace,
+    provider: provider.options,
+    providerChoice: provider.choice,
+    keyRequired: provider.keyRequired,
+    protocol: protocol.value,
+    protocolReason: protocol.source,
+    mode: mode === undefined ? 'act' : (oneOf(mode, MODES) as Mode),
+    projectId: projectId?.value ?? null,
+    recover: recover === undefined ? null : (oneOf(recover, RECOVER_CHOICES) as RecoverChoice),
+    settings,
+    showContent: switchOf('showContent', 'ORION_SHOW_CONTENT'),
+    verbose: switchOf('verbose', 'ORION_VERBOSE'),
+    quiet: switchOf('quiet', 'ORION_QUIET'),
+    notices: project === null ? [] : ignoredKeys(workspaceFile, project, limits),
+  };
+}
+
+/** The provider of a turn. Throws MODEL_MISSING or API_KEY_MISSING when something is left to say. */
+export function requireProvider(configuration: Configuration): ProviderOptions {
+  const { provider } = configuration;
+  if (provider.type === 'scripted') {
+    if (provider.script === undefined) {
+      throw new OrionError({
+        code: 'SCRIPT_INVALID',
+        message: 'The scripted provider needs a script.',
+        hint: 'Name a script file with --script or ORION_SCRIPT.',
+      });
+    }
+    return provider;
+  }
+  if (provider.model === undefined) {
+    throw new OrionError({
+      code: 'MODEL_MISSING',
+      message: 'No model was named, and there is no default one.',
+    });
+  }
+  if (configuration.keyRequired && provider.apiKey === undefined) {
+    throw new OrionError({ code: 'API_KEY_MISSING', message: 'There is no API key.' });
+  }
+  return provider;
+}
+
+/**
+ * The provider of a recovery: what flags and environment name, and the key. Model and address that are left out are
+ * the session's own.
+ */
+export function recoveryProvider(configuration: Configuration): ProviderOptions {
+  const { type, apiKey, script } = configuration.provider;
+  return {
+    type,
+    ...configuration.providerChoice,
+    ...(apiKey === undefined ? {} : { apiKey }),
+    ...(script === undefined ? {} : { script }),
+  };
+}
+
+function withoutEmpty(
+  environment: ConfigurationRequest['environment'],
+): Readonly<Record<string, string>> {
+  const given: Record<string, string> = {};
+  for (const [name, value] of Object.entries(environment)) {
+    if (value !== undefined && value.trim() !== '') given[name] = value;
+  }
+  return given;
+}
+
+function configurationFolder(
+  environment: Readonly<Record<string, string>>,
+  homeDirectory: string,
+): string {
+  const base = environment['XDG_CONFIG_HOME'];
+  // The XDG rules: a relative path there is invalid and to be ignored.
+  return join(
+    base !== undefined && isAbsolute(base) ? base : join(homeDirectory, '.config'),
+    'orion',
+  );
+}
+
+function firstNamed<T>(
+  candidates: readonly (readonly [source: string, value: T | undefined])[],
+): Named<T> | undefined {
+  for (const [source, value] of candidates) {
+    if (value !== undefined) return { value, source };
+  }
+  return undefined;
+}
+
+function invalid({ source, value }: Named<string>, expected: string): OrionError {
+  return new OrionError({
+    code: 'CONFIG_INVALID',
+    message: `${source}: ${JSON.stringify(value)} must be ${expected}.`,
+    hint: `Correct ${source} and start again.`,
+  });
+}
+
+function oneOf(named: Named<string>, values: readonly string[]): string {
+  const value = named.value.trim().toLowerCase();
+  if (!values.includes(value)) throw invalid(named, `one of ${values.join(', ')}`);
+  return value;
+}
+
+function booleanVariable(
+  environment: Readonly<Record<string, string>>,
+  name: string,
+): boolean | undefined {
+  const text = environment[name];
+  if (text === undefined) return undefined;
+  return oneOf({ value: text, source: name }, ['true', 'false']) === 'true';
+}
+
+function twoStage(environment: Readonly<Record<string, string>>): string | undefined {
+  return booleanVariable(environment, 'TWO_STAGE_ENABLED') === true ? 'two-stage' : undefined;
+}
+
+function chooseProtocol(candidates: Parameters<typeof firstNamed<string>>[0]): Named<ProtocolName> {
+  const named = firstNamed(candidates);
+  if (named === undefined) return { value: 'standard', source: 'default' };
+  const name = oneOf(named, KNOWN_PROTOCOLS) as ProtocolName;
+  if (!PROTOCOLS.includes(name)) {
+    throw new OrionError({
+      code: 'PROTOCOL_UNSUPPORTED',
+      message: `${named.source}: this version has no protocol ${JSON.stringify(name)}.`,
+      hint: `Choose one of: ${PROTOCOLS.join(', ')}.`,
+    });
+  }
+  return { value: name, source: named.source };
+}
+
+type ProviderSources = {
+  readonly flags: ConfigurationFlags;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly project: FileConfiguration | null;
+  readonly user: FileConfiguration | null;
+  readonly workspaceFile: string;
+  readonly userFile: string;
+};
+
+type ChosenProvider = {
+  readonly options: ProviderOptions;
+  readonly choice: Partial<ProviderOptions>;
+  readonly keyRequired: boolean;
+};
+
+async function chooseProvider(sources: ProviderSources): Promise<ChosenProvider> {
+  const { flags, environment, project, user, workspaceFile, userFile } = sources;
+  const name: Named<string> = firstNamed([
+    ['--provider', flags.provider],
+    ['--script', flags.script === undefined ? undefined : 'scripted'],
+    ['ORION_PROVIDER', environment['ORION_PROVIDER']],
+    ['ADAPTER_TYPE', environment['ADAPTER_TYPE']],
+    [userFile, user?.provider],
+  ]) ?? { value: 'openai', source: 'default' };
+  const meaning = providerNamed(name.value.trim());
+  if (meaning === undefined) {
+    throw new OrionError({
+      code: 'PROVIDER_UNKNOWN',
+      message: `${name.source}: there is no provider ${JSON.stringify(name.value)}.`,
+      hint: `Choose one of: ${[...PROVIDER_NAMES, ...Object.keys(MODEL_ALIASES)].join(', ')}.`,
+    });
+  }
+  if (flags.script !== undefined && meaning.provider !== 'scripted') {
+    throw invalid(
+      { source: '--script', value: flags.script },
+      'left out: it is for the scripted provider',
+    );
+  }
+
+  // An alias such as `deepseek` names a model and a server too, and ranks as the place where it was said.
+  const saidByFlag = name.source === '--provider' ? meaning : undefined;
+  const saidByVariable = environment[name.source] === undefined ? undefined : meaning;
+  const saidInFile = name.source === userFile ? meaning : undefined;
+  const model = firstNamed([
+    ['--model', flags.model],
+    ['--provider', saidByFlag?.model],
+    ['ORION_MODEL', environment['ORION_MODEL']],
+    [name.source, saidByVariable?.model],
+    [workspaceFile, project?.model],
+    [userFile, user?.model],
+    [userFile, saidInFile?.model],
+  ]);
+  const baseUrl = firstNamed([
+    ['--base-url', flags.baseUrl],
+    ['--provider', saidByFlag?.baseUrl],
+    ['ORION_BASE_URL', environment['ORION_BASE_URL']],
+    ['OPENAI_BASE_URL', environment['OPENAI_BASE_URL']],
+    [name.source, saidByVariable?.baseUrl],
+    [userFile, user?.baseUrl],
+    [userFile, saidInFile?.baseUrl],
+  ]);
+  if (baseUrl !== undefined) checkUrl(baseUrl);
+  const script = meaning.provider === 'scripted' ? await readScript(flags, environment) : undefined;
+  const apiKey = meaning.provider === 'openai' ? environment['OPENAI_API_KEY'] : undefined;
+
+  const options: ProviderOptions = {
+    type: meaning.provider,
+    ...(model === undefined ? {} : { model: model.value }),
+    ...(baseUrl === undefined ? {} : { baseUrl: baseUrl.value }),
+    ...(apiKey === undefined ? {} : { apiKey }),
+    ...(script === undefined ? {} : { script }),
+  };
+  const chosen = (named: Named<string> | undefined): boolean =>
+    named !== undefined && (named.source.startsWith('--') || named.source in environment);
+  return {
+    options,
+    choice: {
+      ...(chosen(name) ? { type: options.type } : {}),
+      ...(chosen(model) && options.model !== undefined ? { model: options.model } : {}),
+      ...(chosen(baseUrl) && options.baseUrl !== undefined ? { baseUrl: options.baseUrl } : {}),
+    },
+    // The address behind an alias is the provider's own, not a server of the user's.
+    keyRequired:
+      meaning.provider === 'openai' && (baseUrl === undefined || baseUrl.value === meaning.baseUrl),
+  };
+}
+
+/** What a provider's name stands for: itself, or an alias that names a model and perhaps a server too. */
+function providerNamed(
+  name: string,
+): { readonly provider: string; readonly model?: string; readonly baseUrl?: string } | undefined {
+  if (PROVIDER_NAMES.includes(name)) return { provider: name };
+  return Object.hasOwn(MODEL_ALIASES, name) ? MODEL_ALIASES[name] : undefined;
+}
+
+function checkUrl(named: Named<string>): void {
+  const url = URL.parse(named.value);
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+    throw invalid(named, 'a URL that begins with http:// or https://');
+  }
+  if (url.username !== '' || url.password !== '') {
+    // Not repeated in the message: it is a secret, and base URLs are stored with a session.
+    throw new OrionError({
+      code: 'CONFIG_INVALID',
+      message: `${named.source}: a base URL must not hold a user name or password.`,
+      hint: 'Give the key in OPENAI_API_KEY.',
+    });
+  }
+}
+
+async function readScript(
+  flags: ConfigurationFlags,
+  environment: Readonly<Record<string, string>>,
+): Promise<string | undefined> {
+  const file = flags.script ?? environment['ORION_SCRIPT'];
+  if (file === undefined) return undefined;
+  try {
+    return await readFile(resolve(file), 'utf8');
+  } catch (error) {
+    throw new OrionError({
+      code: 'SCRIPT_INVALID',
+      message: `The script ${JSON.stringify(file)} cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown reason'}).`,
+      cause: error,
+    });
+  }
+}
+
+/** The limits of a workspace file that are below what would hold without it. */
+function tighterLimits(project: Partial<Settings>, others: Partial<Settings>): Partial<Settings> {
+  const limits: Record<string, unknown> = {};
+  for (const name of LIMITS) {
+    const limit = project[name];
+    const current = name in others ? others[name] : DEFAULT_SETTINGS[name];
+    if (typeof limit === 'number' && (typeof current !== 'number' || limit <= current)) {
+      limits[name] = limit;
+    }
+  }
+  return limits as Partial<Settings>;
+}
+
+/** One sentence that names what a workspace file may not decide. */
+function ignoredKeys(
+  file: string,
+  project: FileConfiguration,
+  limits: Partial<Settings>,
+): readonly string[] {
+  const { settings, model: _model, protocol: _protocol, mode: _mode, ...others } = project;
+  const ignored = [
+    ...Object.keys(others),
+    ...Object.keys(settings).filter((name) => !(name in limits)),
+  ];
+  if (ignored.length === 0) return [];
+  return [
+    `${file}: ${ignored.join(', ')} ${ignored.length === 1 ? 'was' : 'were'} ignored: a workspace file decides ` +
+      `model, protocol, mode and lower limits; anything else takes effect only from your own configuration, ` +
+      `flags or environment.`,
+  ];
+}

@@ -1,0 +1,191 @@
+import { OrionError } from '@orion/contracts';
+
+/**
+ * Everything that can be set, in one validated object. Each has one environment variable of the same meaning;
+ * times are milliseconds, sizes bytes.
+ */
+export type Settings = {
+  /** WRITE_SESSION_IDLE_MS: how long after a message without a marker the model is asked; 0 pauses at once. */
+  readonly idleMs: number;
+  /** WRITE_SESSION_SAVE_LINES, WRITE_SESSION_SAVE_MS: content is made durable after so many lines or so long. */
+  readonly saveLines: number;
+  readonly saveMs: number;
+  /** WRITE_SESSION_MAX_AGE_MS: an orphan of this age is no longer offered and moves to the attic. */
+  readonly maxAgeMs: number;
+  /** WRITE_SESSION_MAX_BYTES */
+  readonly maxBytes: number;
+  /** WRITE_SESSION_MAX_IDLE_PROMPTS */
+  readonly maxIdlePrompts: number;
+  /** WRITE_SESSION_DONE_MODE */
+  readonly doneMode: 'terminal' | 'first';
+  /** WRITE_SESSION_DONE_SETTLE_MS */
+  readonly doneSettleMs: number;
+  /** WRITE_SESSION_STRICT: only the session's own end marker ends the content. */
+  readonly strict: boolean;
+  /** WRITE_SESSION_STRIP_FENCE */
+  readonly stripFence: 'auto' | 'never';
+  /** WRITE_SESSION_CONTEXT_BYTES: how much of the content so far a model is shown while it writes. */
+  readonly contextBytes: number;
+  /** WRITE_SESSION_SEAM */
+  readonly seam: 'ask' | 'accept' | 'strict';
+  /** ORION_CONTEXT_TOKENS: the model's context when the model is not known. */
+  readonly contextTokens: number;
+  /** ORION_MAX_TURNS, ORION_MAX_SECONDS, ORION_MAX_TOKENS: a user's budgets; null means none. */
+  readonly maxTurns: number | null;
+  readonly maxSeconds: number | null;
+  readonly maxTokens: number | null;
+  /** ORION_STATE_DIR: instead of `.orion` under the workspace. */
+  readonly stateDirectory: string | null;
+  /** ORION_ALLOW_PATH: globs of protected paths that may be written. */
+  readonly allowPaths: readonly string[];
+  /** ORION_ALLOW_HARD_LINK */
+  readonly allowHardLink: boolean;
+  /** TRACE_STRICT: a trace that cannot be kept fails the turn. */
+  readonly traceStrict: boolean;
+};
+
+export const DEFAULT_SETTINGS: Settings = {
+  idleMs: 2000,
+  saveLines: 50,
+  saveMs: 5000,
+  maxAgeMs: 3_600_000,
+  maxBytes: 64 * 1024 * 1024,
+  maxIdlePrompts: 3,
+  doneMode: 'terminal',
+  doneSettleMs: 250,
+  strict: false,
+  stripFence: 'auto',
+  contextBytes: 128 * 1024,
+  seam: 'ask',
+  contextTokens: 8192,
+  maxTurns: null,
+  maxSeconds: null,
+  maxTokens: null,
+  stateDirectory: null,
+  allowPaths: [],
+  allowHardLink: false,
+  traceStrict: false,
+};
+
+/** How one setting is written: as text in an environment variable, as a JSON value in a file. */
+type Format = {
+  readonly expected: string;
+  /** Both answer `undefined` for what is not of this format. */
+  readonly fromText: (text: string) => unknown;
+  readonly fromJson: (value: unknown) => unknown;
+};
+
+/** A whole number of at least `minimum`; as text written in digits. */
+function integer(minimum: number): Format {
+  const check = (value: number): number | undefined =>
+    Number.isSafeInteger(value) && value >= minimum ? value : undefined;
+  return {
+    expected: `a whole number of at least ${minimum}`,
+    fromText: (text) => (/^\d+$/u.test(text.trim()) ? check(Number(text)) : undefined),
+    fromJson: (value) => (typeof value === 'number' ? check(value) : undefined),
+  };
+}
+
+const boolean: Format = {
+  expected: 'true or false',
+  fromText: (text) => {
+    const value = text.trim().toLowerCase();
+    return value === 'true' ? true : value === 'false' ? false : undefined;
+  },
+  fromJson: (value) => (typeof value === 'boolean' ? value : undefined),
+};
+
+function oneOf(...values: readonly string[]): Format {
+  const check = (value: string): string | undefined => (values.includes(value) ? value : undefined);
+  return {
+    expected: `one of ${values.join(', ')}`,
+    fromText: (text) => check(text.trim().toLowerCase()),
+    fromJson: (value) => (typeof value === 'string' ? check(value) : undefined),
+  };
+}
+
+const text: Format = {
+  expected: 'a text that is not empty',
+  fromText: (value) => value,
+  fromJson: (value) => (typeof value === 'string' && value.trim() !== '' ? value : undefined),
+};
+
+const list: Format = {
+  expected: 'a list of texts',
+  fromText: (value) =>
+    value
+      .split(',')
+      .map((item) => item.trim())
+      .filter((item) => item !== ''),
+  fromJson: (value) =>
+    Array.isArray(value) && value.every((item) => typeof item === 'string' && item.trim() !== '')
+      ? value
+      : undefined,
+};
+
+/** The variable of every setting and how its value is written. */
+const VARIABLES: Readonly<Record<keyof Settings, readonly [name: string, format: Format]>> = {
+  idleMs: ['WRITE_SESSION_IDLE_MS', integer(0)],
+  saveLines: ['WRITE_SESSION_SAVE_LINES', integer(1)],
+  saveMs: ['WRITE_SESSION_SAVE_MS', integer(1)],
+  maxAgeMs: ['WRITE_SESSION_MAX_AGE_MS', integer(0)],
+  maxBytes: ['WRITE_SESSION_MAX_BYTES', integer(1)],
+  maxIdlePrompts: ['WRITE_SESSION_MAX_IDLE_PROMPTS', integer(0)],
+  doneMode: ['WRITE_SESSION_DONE_MODE', oneOf('terminal', 'first')],
+  doneSettleMs: ['WRITE_SESSION_DONE_SETTLE_MS', integer(0)],
+  strict: ['WRITE_SESSION_STRICT', boolean],
+  stripFence: ['WRITE_SESSION_STRIP_FENCE', oneOf('auto', 'never')],
+  contextBytes: ['WRITE_SESSION_CONTEXT_BYTES', integer(1024)],
+  seam: ['WRITE_SESSION_SEAM', oneOf('ask', 'accept', 'strict')],
+  contextTokens: ['ORION_CONTEXT_TOKENS', integer(1)],
+  maxTurns: ['ORION_MAX_TURNS', integer(1)],
+  maxSeconds: ['ORION_MAX_SECONDS', integer(1)],
+  maxTokens: ['ORION_MAX_TOKENS', integer(1)],
+  stateDirectory: ['ORION_STATE_DIR', text],
+  allowPaths: ['ORION_ALLOW_PATH', list],
+  allowHardLink: ['ORION_ALLOW_HARD_LINK', boolean],
+  traceStrict: ['TRACE_STRICT', boolean],
+};
+
+export function isSettingName(name: string): name is keyof Settings {
+  return Object.hasOwn(VARIABLES, name);
+}
+
+/** The settings that an environment names. Throws CONFIG_INVALID naming the variable. */
+export function settingsFromEnvironment(
+  environment: Readonly<Record<string, string | undefined>>,
+): Partial<Settings> {
+  const settings: Record<string, unknown> = {};
+  for (const [key, [name, format]] of Object.entries(VARIABLES)) {
+    const text = environment[name];
+    if (text === undefined || text.trim() === '') continue;
+    const value = format.fromText(text);
+    if (value === undefined) {
+      throw new OrionError({
+        code: 'CONFIG_INVALID',
+        message: `${name} is ${JSON.stringify(text)}, but must be ${format.expected}.`,
+        hint: `Correct or unset ${name} and start again.`,
+      });
+    }
+    settings[key] = value;
+  }
+  return settings as Partial<Settings>;
+}
+
+/** One setting of a configuration file. Throws CONFIG_INVALID naming file and key. */
+export function settingFromFile(
+  name: keyof Settings,
+  value: unknown,
+  file: string,
+): Partial<Settings> {
+  const format = VARIABLES[name][1];
+  const read = format.fromJson(value);
+  if (read === undefined) {
+    throw new OrionError({
+      code: 'CONFIG_INVALID',
+      message: `${file}: ${name} is ${JSON.stringify(value)}, but must be ${format.expected}.`,
+      hint: `Correct or remove ${name} in ${file} and start again.`,
+    });
+  }
+  return { [name]: read } as Partial<Settings>;
+}
