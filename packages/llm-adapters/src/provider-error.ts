@@ -51,9 +51,8 @@ export function providerError(
 
 /** One line of a provider's own words: redacted, without control characters, of bounded length. */
 export function quoteProvider(message: string, redact: Redact): string {
-  // oxlint-disable-next-line no-control-regex -- they are what must not reach a terminal
   const oneLine = redact(message)
-    .replace(/[\u0000-\u0020\u007f-\u009f]+/g, ' ')
+    .replace(/[\s\p{Cc}]+/gu, ' ')
     .trim();
   return oneLine.length > MESSAGE_LIMIT ? `${oneLine.slice(0, MESSAGE_LIMIT)}…` : oneLine;
 }
@@ -81,7 +80,7 @@ export function classifyFailure(failure: ProviderFailure, redact: Redact): Error
       ? ''
       : ` (retry after ${quoteProvider(failure.retryAfter, redact)})`;
   const said = quoted === '' ? '' : `: ${quoted}`;
-  const withStatus = status === undefined ? '' : ` (HTTP ${status})`;
+  const withStatus = failure.status === undefined ? '' : ` (HTTP ${failure.status})`;
 
   if (
     words.includes('context_length') ||

@@ -68,7 +68,7 @@ export function createOpenAiCompatibleAdapter(options: OpenAiCompatibleOptions):
       apiKey,
       baseUrl: baseUrl.href,
       connectTimeoutMs: options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS,
-      fetch: options.fetch ?? globalThis.fetch,
+      fetch: options.fetch ?? fetch,
     }));
 
   async function request(
@@ -236,7 +236,7 @@ function readHttpError(
     readonly headers?: unknown;
   };
   if (typeof fields.status !== 'number') return undefined;
-  const failure = readFailure(fields.error ?? String(fields.message ?? ''), fields.status);
+  const failure = readFailure(fields.error ?? fields.message ?? '', fields.status);
   const retryAfter = fields.headers instanceof Headers ? fields.headers.get('retry-after') : null;
   return {
     failure: retryAfter === null ? failure : { ...failure, retryAfter },

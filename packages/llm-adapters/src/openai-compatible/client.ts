@@ -1,6 +1,6 @@
 import type { ClientOptions, OpenAI } from 'openai/client';
 
-export type FetchFunction = typeof globalThis.fetch;
+export type FetchFunction = typeof fetch;
 
 export type ConnectionOptions = {
   readonly apiKey: string | undefined;

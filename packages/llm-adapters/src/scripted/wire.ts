@@ -92,7 +92,7 @@ export async function streamReply(response: ServerResponse, reply: PlannedReply)
     );
     left = kept;
   }
-  let whole = await sendPieces(reply.text, envelope.content);
+  let whole = await sendPieces(reply.text, (piece) => envelope.content(piece));
   for (const [index, call] of reply.calls.entries()) {
     if (!whole || (left === 0 && fault?.at !== undefined)) {
       whole = false;
@@ -129,7 +129,9 @@ export async function streamReply(response: ServerResponse, reply: PlannedReply)
       await wait(fault.forMs);
       if (out.closed) return;
       left = Number.POSITIVE_INFINITY;
-      await sendPieces(reply.text.slice(charactersBefore(fault, reply)), envelope.content);
+      await sendPieces(reply.text.slice(charactersBefore(fault, reply)), (piece) =>
+        envelope.content(piece),
+      );
       break;
     case 'end':
       await out.flush();

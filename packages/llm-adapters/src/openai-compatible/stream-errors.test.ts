@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest';
+
+import {
+  DONE,
+  STOP,
+  USAGE,
+  chunk,
+  content,
+  errorOf,
+  receive,
+  sse,
+  textOf,
+} from '../testing/streams.ts';
+
+test('an error object in a normal chunk', async () => {
+  const events = await receive(
+    sse(content('a'), { error: { message: 'Overloaded', type: 'overloaded_error' } }, DONE),
+  );
+  expect(textOf(events)).toBe('a');
+  expect(errorOf(events)).toMatchObject({ code: 'PROVIDER_OVERLOADED', retryable: true });
+});
+
+test('an error after the finish reason and before [DONE] wins, and the usage is kept', async () => {
+  const failed = chunk({}, null, { error: { code: 400, message: 'Token limit reached' } });
+  const events = await receive(sse(content('a'), chunk({}, 'length'), USAGE, failed, DONE));
+  expect(events.map(({ type }) => type)).toEqual(['text-delta', 'usage', 'error']);
+  expect(errorOf(events)).toMatchObject({
+    code: 'PROVIDER_REQUEST',
+    message: 'The provider refused the request: Token limit reached',
+    retryable: false,
+  });
+});
+
+test('an error in a choice', async () => {
+  const failed = { choices: [{ index: 0, delta: {}, error: { code: 502, message: 'upstream' } }] };
+  expect(errorOf(await receive(sse(failed)))).toMatchObject({
+    code: 'PROVIDER_ERROR',
+    retryable: true,
+  });
+});
+
+test('an event named error, with an object or with plain words', async () => {
+  const named = (data: string): string => `${sse(content('a'))}event: error\ndata: ${data}\n\n`;
+  const object = await receive(named('{"error":{"message":"no","type":"server_error"}}'));
+  expect(errorOf(object)).toMatchObject({
+    code: 'PROVIDER_ERROR',
+    message: 'The provider failed: no',
+  });
+  expect(errorOf(await receive(named('rate limit')))).toMatchObject({ code: 'PROVIDER_ERROR' });
+});
+
+test('an error as plain text', async () => {
+  expect(errorOf(await receive(sse({ error: 'model not loaded' })))).toMatchObject({
+    code: 'PROVIDER_ERROR',
+    message: 'The provider failed: model not loaded',
+  });
+});
+
+test.for([
+  ['error', 'PROVIDER_ERROR'],
+  ['insufficient_system_resource', 'PROVIDER_OVERLOADED'],
+] as const)('the finish reason %s is an error', async ([reason, code]) => {
+  expect(errorOf(await receive(sse(content('a'), chunk({}, reason), DONE))).code).toBe(code);
+});
+
+test('nothing follows an error', async () => {
+  const events = await receive(sse({ error: { message: 'x' } }, content('late'), STOP, DONE));
+  expect(events.map(({ type }) => type)).toEqual(['error']);
+});

@@ -1,0 +1,168 @@
+import { createServer } from 'node:http';
+import { createServer as createTcpServer } from 'node:net';
+import type { AddressInfo, Server, Socket } from 'node:net';
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
+
+import { checkChatRequest } from '../scripted/request-schema.ts';
+
+export type ReceivedRequest = {
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: unknown;
+};
+
+/** What a connection gets: raw bytes in pieces, then an end. */
+export type Answer = {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly pieces: readonly (Uint8Array | string)[];
+  /** `orderly` ends the chunked body, `close` closes the socket without that, `reset` sends a RST. */
+  readonly end?: 'orderly' | 'close' | 'reset' | 'open';
+  /** Between two pieces; without one they leave as fast as the event loop turns. */
+  readonly pauseMs?: number;
+};
+
+export type ByteServer = {
+  readonly url: string;
+  readonly address: string;
+  readonly requests: ReceivedRequest[];
+  /** Connections that are open now. */
+  connections(): number;
+  /** How many connections there have been. */
+  accepted(): number;
+  close(): Promise<void>;
+};
+
+/**
+ * A provider that is nothing but a socket: it reads one HTTP request after the other and replays the bytes it was
+ * given, one HTTP chunk per piece. Every request is checked against the provider's schema; one that fails is
+ * answered with a status that no test expects.
+ */
+export async function startByteServer(
+  answers: Answer | readonly Answer[] | ((request: ReceivedRequest, index: number) => Answer),
+): Promise<ByteServer> {
+  const requests: ReceivedRequest[] = [];
+  const sockets = new Set<Socket>();
+  let accepted = 0;
+  const answerTo = (request: ReceivedRequest, index: number): Answer => {
+    if (typeof answers === 'function') return answers(request, index);
+    const list = Array.isArray(answers) ? (answers as readonly Answer[]) : [answers as Answer];
+    return list[Math.min(index, list.length - 1)] ?? { pieces: [] };
+  };
+
+  const server: Server = createTcpServer((socket) => {
+    accepted += 1;
+    sockets.add(socket);
+    socket.setNoDelay(true);
+    socket.on('close', () => sockets.delete(socket));
+    socket.on('error', () => undefined);
+    void serve(socket, (request) => {
+      requests.push(request);
+      const violations = checkChatRequest(request.body);
+      if (violations.length > 0) return { status: 418, pieces: [violations.join('; ')] };
+      return answerTo(request, requests.length - 1);
+    });
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/v1`,
+    address: `127.0.0.1:${port}`,
+    requests,
+    connections: () => sockets.size,
+    accepted: () => accepted,
+    close: async () => {
+      for (const socket of sockets) socket.destroy();
+      await new Promise<void>((resolve) => {
+        server.close(() => resolve());
+      });
+    },
+  };
+}
+
+async function serve(
+  socket: Socket,
+  answerTo: (request: ReceivedRequest) => Answer,
+): Promise<void> {
+  let buffered = Buffer.alloc(0);
+  try {
+    for await (const bytes of socket as AsyncIterable<Buffer>) {
+      buffered = Buffer.concat([buffered, bytes]);
+      const request = readRequest(buffered);
+      if (request === undefined) continue;
+      buffered = Buffer.alloc(0);
+      await sendAnswer(socket, answerTo(request));
+    }
+  } catch {
+    // The client went away, which is what some tests are about.
+  }
+}
+
+function readRequest(bytes: Buffer): ReceivedRequest | undefined {
+  const headEnd = bytes.indexOf('\r\n\r\n');
+  if (headEnd === -1) return undefined;
+  const [requestLine = '', ...headerLines] = bytes.subarray(0, headEnd).toString().split('\r\n');
+  const headers = Object.fromEntries(
+    headerLines.map((line) => {
+      const colon = line.indexOf(':');
+      return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
+    }),
+  );
+  const body = bytes.subarray(headEnd + 4);
+  if (body.length < Number(headers['content-length'] ?? 0)) return undefined;
+  return { path: requestLine.split(' ')[1] ?? '', headers, body: JSON.parse(body.toString()) };
+}
+
+async function sendAnswer(socket: Socket, answer: Answer): Promise<void> {
+  const { status = 200, end = 'orderly', pieces } = answer;
+  const headers = { 'content-type': 'text/event-stream', ...answer.headers };
+  const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.write(`HTTP/1.1 ${status} Status\r\n${head.join('')}transfer-encoding: chunked\r\n\r\n`);
+  for (const piece of pieces) {
+    const bytes = Buffer.from(piece);
+    if (bytes.length > 0) {
+      socket.write(
+        Buffer.concat([
+          Buffer.from(`${bytes.length.toString(16)}\r\n`),
+          bytes,
+          Buffer.from('\r\n'),
+        ]),
+      );
+    }
+    if (answer.pauseMs === undefined) await nextTurn();
+    else await wait(answer.pauseMs);
+  }
+  switch (end) {
+    case 'orderly':
+      socket.write('0\r\n\r\n');
+      return;
+    case 'close':
+      socket.end();
+      return;
+    case 'reset':
+      // What was written must have arrived, since a reset throws away what is under way.
+      while (socket.writableLength > 0) await wait(1);
+      await wait(20);
+      socket.resetAndDestroy();
+      return;
+    case 'open':
+      return;
+    default:
+      end satisfies never;
+  }
+}
+
+/** A port on which nothing listens. */
+export async function closedPort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  await new Promise<void>((resolve) => {
+    server.close(() => resolve());
+  });
+  return port;
+}
