@@ -32,6 +32,7 @@ test('names what JSON has no form for', () => {
       buffer: new ArrayBuffer(3),
       expression: /a/g,
       boxed: Object('text'),
+      negativeZero: Object(-0),
       later: Promise.resolve(1),
     }),
   ).toEqual({
@@ -49,6 +50,7 @@ test('names what JSON has no form for', () => {
     buffer: { type: 'ArrayBuffer', length: 3 },
     expression: '/a/g',
     boxed: 'text',
+    negativeZero: 0,
     later: '[Promise]',
   });
 });

@@ -41,7 +41,8 @@ class Walk {
       case 'string':
         return this.#text(value);
       case 'number':
-        return Number.isFinite(value) ? value : String(value);
+        // JSON text has no -0, and what is stored must be what its text says.
+        return Number.isFinite(value) ? value + 0 : String(value);
       case 'boolean':
         return value;
       case 'bigint':
