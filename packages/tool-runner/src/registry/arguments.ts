@@ -1,5 +1,6 @@
 import { OrionError } from '@orion/contracts';
 import type { JsonObject, JsonValue, ToolCall } from '@orion/contracts';
+import { jsonErrorPosition } from './json-error-position.ts';
 
 /**
  * From the text of a call's arguments to a JSON object, or to an error that says where it fails.
@@ -31,8 +32,8 @@ export function parseArguments(call: ToolCall, maxBytes: number): JsonObject {
   let value: unknown;
   try {
     value = JSON.parse(text);
-  } catch (error) {
-    throw invalid('are not valid JSON', text, positionIn(error, text));
+  } catch {
+    throw invalid('are not valid JSON', text, jsonErrorPosition(text));
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw invalid('are not a JSON object', text, 0);
@@ -50,19 +51,14 @@ function invalid(why: string, text: string, position: number | null): OrionError
   });
 }
 
+/** Null where the text is JSON after all, but not an object. */
 function errorPosition(text: string): number | null {
   try {
     JSON.parse(text);
     return null;
-  } catch (error) {
-    return positionIn(error, text);
+  } catch {
+    return jsonErrorPosition(text);
   }
-}
-
-/** The engine tells the position in its message only, and leaves it out where the text ends too early. */
-function positionIn(error: unknown, text: string): number {
-  const told = error instanceof Error ? /position (\d+)/.exec(error.message)?.[1] : undefined;
-  return told === undefined ? text.length : Number(told);
 }
 
 /** How deep objects and arrays stand in each other; a text that is no JSON gives some number. */

@@ -245,7 +245,7 @@ function summaryOf(result: ToolResult, tool: Tool | undefined): string {
 
 function oneLine(text: string): string {
   // oxlint-disable-next-line no-control-regex -- control characters are what is taken out
-  const line = text.replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ').trim();
+  const line = text.replaceAll(/[\s\u0000-\u001f\u007f-\u009f]+/g, ' ').trim();
   if (line.length <= SUMMARY_LENGTH) return line;
   return `${line.slice(0, SUMMARY_LENGTH - 1).toWellFormed()}…`;
 }

@@ -1,0 +1,104 @@
+import type { JsonObject, ToolExecutionContext } from '@orion/contracts';
+import { toolCall } from '@orion/testkit';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { defineTool } from './define-tool.ts';
+import type { ToolSpecification } from './define-tool.ts';
+import { createToolRegistry } from './tool-registry.ts';
+
+const context: ToolExecutionContext = {
+  projectId: 'p',
+  requestId: 'r',
+  mode: 'act',
+  signal: new AbortController().signal,
+};
+
+const schema = z.object({
+  path: z.string().describe('A file'),
+  count: z.int().min(1).max(9).default(3),
+  kind: z.enum(['a', 'b']).optional(),
+});
+
+const setup = (more: Partial<ToolSpecification<(typeof schema)['shape']>> = {}) => {
+  const seen: unknown[] = [];
+  const tool = defineTool({
+    name: 'probe',
+    description: 'a probe',
+    schema,
+    effect: 'read',
+    execute: (args) => {
+      seen.push(args);
+      return Promise.resolve({ result: { count: args.count } });
+    },
+    ...more,
+  });
+  const run = async (args: JsonObject) =>
+    (await createToolRegistry([tool]).executeToolCalls([toolCall('1', 'probe', args)], context))[0];
+  return { tool, seen, run };
+};
+
+test('tells a provider the schema, and nothing of the dialect', () => {
+  expect(setup().tool.definition).toEqual({
+    name: 'probe',
+    description: 'a probe',
+    parameters: {
+      type: 'object',
+      properties: {
+        path: { type: 'string', description: 'A file' },
+        count: { type: 'integer', minimum: 1, maximum: 9, default: 3 },
+        kind: { type: 'string', enum: ['a', 'b'] },
+      },
+      required: ['path'],
+      additionalProperties: false,
+    },
+  });
+  const open = setup({ unknownKeys: 'pass' }).tool.definition.parameters;
+  expect(open).not.toHaveProperty('additionalProperties');
+});
+
+test('gives a tool its arguments with defaults', async () => {
+  const { run, seen } = setup();
+  expect(await run({ path: 'a' })).toMatchObject({ success: true, result: { count: 3 } });
+  expect(seen).toEqual([{ path: 'a', count: 3 }]);
+});
+
+test('names what is wrong with the arguments, and does not run', async () => {
+  const { run, seen } = setup();
+  const result = await run({ count: 10, kind: 'c' });
+  expect(result).toMatchObject({
+    success: false,
+    attempts: 0,
+    error: {
+      code: 'INVALID_TOOL_ARGUMENTS',
+      message: expect.stringMatching(/path: .*count: .*kind: /),
+    },
+  });
+  expect(seen).toEqual([]);
+});
+
+test('unknown arguments are refused, ignored and named, or passed on (R127)', async () => {
+  const refused = setup();
+  expect(await refused.run({ path: 'a', content: 'x' })).toMatchObject({
+    error: { code: 'INVALID_TOOL_ARGUMENTS', message: expect.stringContaining('content') },
+  });
+
+  const ignored = setup({ unknownKeys: 'ignore' });
+  expect(await ignored.run({ path: 'a', extra: 1, more: 2 })).toMatchObject({
+    success: true,
+    details: { ignored_arguments: ['extra', 'more'] },
+  });
+  expect(ignored.seen).toEqual([{ path: 'a', count: 3 }]);
+
+  const passed = setup({ unknownKeys: 'pass' });
+  await passed.run({ path: 'a', content: 'x' });
+  expect(passed.seen).toEqual([{ path: 'a', count: 3, content: 'x' }]);
+});
+
+test('a tool may allow less than the registry (R127)', async () => {
+  const { run, seen } = setup({ maxArgumentBytes: 20 });
+  expect(await run({ path: 'x'.repeat(20) })).toMatchObject({
+    attempts: 0,
+    error: { code: 'ARGUMENTS_TOO_LARGE', hint: expect.stringContaining('Stream long text') },
+  });
+  expect(seen).toEqual([]);
+});

@@ -1,0 +1,283 @@
+import { OrionError } from '@orion/contracts';
+import type { Tool, ToolExecutionContext, ToolOutput } from '@orion/contracts';
+import { createFakeClock, toolCall } from '@orion/testkit';
+import { expect, test } from 'vitest';
+import { createToolRegistry } from './tool-registry.ts';
+import type { ToolRegistryOptions } from './tool-registry.ts';
+
+const context: ToolExecutionContext = {
+  projectId: 'p',
+  requestId: 'r',
+  mode: 'act',
+  signal: new AbortController().signal,
+};
+
+const tool = (
+  execute: Tool['execute'],
+  more: Partial<Tool> & { readonly name?: string } = {},
+): Tool => {
+  const { name = 'probe', ...rest } = more;
+  return {
+    definition: { name, description: '', parameters: { type: 'object' } },
+    effect: 'read',
+    execute,
+    ...rest,
+  };
+};
+
+const run = async (
+  probe: Tool,
+  options: ToolRegistryOptions = {},
+  more: Partial<ToolExecutionContext> = {},
+  args: string | object = {},
+) => {
+  const registry = createToolRegistry([probe], options);
+  const [result] = await registry.executeToolCalls([toolCall('1', 'probe', args as string)], {
+    ...context,
+    ...more,
+  });
+  if (result === undefined) throw new Error('A call has a result');
+  return { result, summary: registry.summarize(result) };
+};
+
+const failing = (error: unknown, fails: number, effect: Tool['effect'] = 'read') => {
+  let ran = 0;
+  return tool(
+    () => {
+      ran += 1;
+      if (ran <= fails) return Promise.reject(error as Error);
+      return Promise.resolve({ result: ran });
+    },
+    { effect },
+  );
+};
+
+const transient = new OrionError({ code: 'RESOURCE_BUSY', message: 'busy', retryable: true });
+
+test('a read is tried again, at most three more times, for an error that may pass (R176)', async () => {
+  expect((await run(failing(transient, 3))).result).toMatchObject({ success: true, attempts: 4 });
+  expect((await run(failing(transient, 4))).result).toMatchObject({
+    error: { code: 'RESOURCE_BUSY', retryable: true },
+    attempts: 4,
+  });
+  const system = Object.assign(new Error('try again'), { code: 'EAGAIN' });
+  expect((await run(failing(system, 1))).result).toMatchObject({ success: true, attempts: 2 });
+});
+
+test('neither a write nor a lasting error is tried again (R176)', async () => {
+  const lasting = [
+    new OrionError({ code: 'FILE_NOT_FOUND', message: 'none' }),
+    Object.assign(new Error('none'), { code: 'ENOENT' }),
+    new Error('defect'),
+    'a text',
+    null,
+  ];
+  for (const error of lasting) {
+    expect((await run(failing(error, 1))).result).toMatchObject({ success: false, attempts: 1 });
+  }
+  expect((await run(failing(transient, 1, 'write'))).result).toMatchObject({
+    success: false,
+    attempts: 1,
+  });
+});
+
+test('retries wait longer each time, and an abort ends the wait', async () => {
+  const clock = createFakeClock();
+  const controller = new AbortController();
+  const running = run(failing(transient, 9), { clock }, { signal: controller.signal });
+  await clock.advance(99);
+  expect(clock.pending()).toBe(1);
+  await clock.advance(1);
+  await clock.advance(199);
+  expect(clock.pending()).toBe(1);
+  controller.abort();
+  expect((await running).result).toMatchObject({ error: { code: 'ABORTED' }, attempts: 2 });
+  expect(clock.pending()).toBe(0);
+});
+
+test('a tool that changes its arguments does not change the next attempt', async () => {
+  const seen: unknown[] = [];
+  const probe = tool((args) => {
+    seen.push({ ...args });
+    (args as Record<string, unknown>)['path'] = 'changed';
+    return Promise.reject(transient);
+  });
+  await run(probe, {}, {}, { path: 'a' });
+  expect(seen).toEqual(Array.from({ length: 4 }, () => ({ path: 'a' })));
+});
+
+test('an abort does not wait for a read, but always for a write', async () => {
+  const late = (effect: Tool['effect']) => {
+    const controller = new AbortController();
+    let finish: (output: ToolOutput) => void = () => {};
+    const probe = tool(() => new Promise((resolve) => (finish = resolve)), { effect });
+    const running = run(probe, {}, { signal: controller.signal });
+    const settled = running.then(({ result }) => (result.success ? 'ok' : result.error.code));
+    return { controller, settled, finish: () => finish({ result: 1 }) };
+  };
+  const read = late('read');
+  await Promise.resolve();
+  read.controller.abort();
+  expect(await read.settled).toBe('ABORTED');
+  read.finish();
+
+  const write = late('write');
+  await Promise.resolve();
+  write.controller.abort();
+  const first = await Promise.race([
+    write.settled,
+    new Promise((resolve) => setImmediate(() => resolve('waiting'))),
+  ]);
+  expect(first).toBe('waiting');
+  write.finish();
+  expect(await write.settled).toBe('ok');
+});
+
+test('a read that fails after its abort stays silent', async () => {
+  const controller = new AbortController();
+  let fail: (error: Error) => void = () => {};
+  const probe = tool(() => new Promise((_resolve, reject) => (fail = reject)));
+  const running = run(probe, {}, { signal: controller.signal });
+  await Promise.resolve();
+  controller.abort();
+  expect((await running).result).toMatchObject({ error: { code: 'ABORTED' } });
+  fail(new Error('late'));
+  await new Promise((resolve) => setImmediate(resolve));
+});
+
+test('an answer that is not JSON is a failure of the tool', async () => {
+  const cyclic: Record<string, unknown> = {};
+  cyclic['self'] = cyclic;
+  for (const result of [undefined, 1n, cyclic, () => 1]) {
+    const output = { result } as unknown as ToolOutput;
+    expect((await run(tool(() => Promise.resolve(output)))).result).toMatchObject({
+      error: { code: 'TOOL_FAILED' },
+      attempts: 1,
+    });
+  }
+});
+
+test('a tool that throws at once, and one whose failure has details', async () => {
+  const thrower = tool(() => {
+    throw new Error('at once');
+  });
+  expect((await run(thrower)).result).toMatchObject({
+    error: { code: 'TOOL_FAILED', message: 'at once' },
+  });
+  const detailed = tool(() =>
+    Promise.reject(
+      new OrionError({ code: 'CONTENT_IN_ARGUMENTS', message: 'no', details: { key: 'content' } }),
+    ),
+  );
+  expect((await run(detailed)).result).toMatchObject({ attempts: 0, details: { key: 'content' } });
+});
+
+test('next and details come through', async () => {
+  const probe = tool(() => Promise.resolve({ result: 1, next: 'content', details: { a: 1 } }), {
+    effect: 'write',
+  });
+  expect((await run(probe)).result).toMatchObject({ next: 'content', details: { a: 1 } });
+});
+
+test('what is not approved does not run', async () => {
+  const ran: string[] = [];
+  const probe = tool(() => {
+    ran.push('ran');
+    return Promise.resolve({ result: 1 });
+  });
+  const asked: unknown[] = [];
+  const refused = await run(
+    probe,
+    {
+      approve: ({ call, effect, args }) => {
+        asked.push([call.name, effect, args]);
+        return Promise.resolve({ approved: false, reason: 'the user said no' });
+      },
+    },
+    {},
+    { path: 'a' },
+  );
+  expect(refused.result).toMatchObject({
+    attempts: 0,
+    error: { code: 'TOOL_NOT_ALLOWED', message: 'probe was not approved: the user said no' },
+  });
+  const failed = await run(probe, { approve: () => Promise.reject(new Error('no terminal')) });
+  expect(failed.result).toMatchObject({ error: { code: 'TOOL_NOT_ALLOWED' } });
+  expect(ran).toEqual([]);
+  const approved = await run(probe, { approve: () => Promise.resolve({ approved: true }) });
+  expect(approved.result.success).toBe(true);
+  expect(asked).toEqual([['probe', 'read', { path: 'a' }]]);
+});
+
+test('every result is recorded once, and a failing record disturbs nothing', async () => {
+  const recorded: string[] = [];
+  const registry = createToolRegistry([tool(() => Promise.resolve({ result: 1 }))], {
+    record: (call, result) => {
+      recorded.push(`${call.id} ${result.success}`);
+      throw new Error('record');
+    },
+  });
+  const results = await registry.executeToolCalls(
+    [toolCall('1', 'probe'), toolCall('2', 'nobody')],
+    context,
+  );
+  expect(results).toHaveLength(2);
+  expect(recorded).toEqual(['1 true', '2 false']);
+});
+
+test('a tool that checks its own arguments sees every key, and only objects', async () => {
+  const seen: unknown[] = [];
+  const probe = tool(
+    (args) => {
+      seen.push(args);
+      return Promise.reject(
+        new OrionError({ code: 'INVALID_TOOL_ARGUMENTS', message: 'target_file is required' }),
+      );
+    },
+    {
+      checksArguments: true,
+      definition: {
+        name: 'probe',
+        description: '',
+        parameters: {
+          type: 'object',
+          properties: { target_file: { type: 'string' } },
+          required: ['target_file'],
+          additionalProperties: false,
+        },
+      },
+    },
+  );
+  expect((await run(probe, {}, {}, { content: 'x' })).result).toMatchObject({
+    attempts: 0,
+    error: { message: 'target_file is required' },
+  });
+  expect((await run(probe, {}, {}, '[]')).result).toMatchObject({ attempts: 0 });
+  expect(seen).toEqual([{ content: 'x' }]);
+});
+
+test('summaries are one short line without control characters', async () => {
+  const probe = tool(() => Promise.resolve({ result: 1 }), {
+    summarize: () => `two\nlines \u001b[31m ${'x'.repeat(500)}`,
+  });
+  const { summary } = await run(probe);
+  expect(summary).toHaveLength(200);
+  expect(summary).toMatch(/^two lines \[31m x+…$/);
+  const broken = tool(() => Promise.resolve({ result: 1 }), {
+    summarize: () => {
+      throw new Error('summary');
+    },
+  });
+  expect((await run(broken)).summary).toBe('probe succeeded');
+});
+
+test('refuses a list of tools that cannot work', () => {
+  const probe = tool(() => Promise.resolve({ result: 1 }));
+  const named = (name: string) => tool(probe.execute, { name });
+  expect(() => createToolRegistry([probe, probe])).toThrow('Two tools are called probe');
+  for (const name of ['', 'a b', 'a\n', 'x'.repeat(129)]) {
+    expect(() => createToolRegistry([named(name)])).toThrow('A tool cannot be called');
+  }
+  const text = { ...probe, definition: { ...probe.definition, parameters: { type: 'string' } } };
+  expect(() => createToolRegistry([text])).toThrow('JSON Schema of an object');
+});

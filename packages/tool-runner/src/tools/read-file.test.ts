@@ -1,0 +1,140 @@
+import { OrionError } from '@orion/contracts';
+import type { JsonObject, ReadRange, ToolExecutionContext, Workspace } from '@orion/contracts';
+import { toolCall } from '@orion/testkit';
+import { expect, test } from 'vitest';
+import { createToolRegistry } from '../registry/tool-registry.ts';
+import { createReadFileTool } from './read-file.ts';
+
+const context: ToolExecutionContext = {
+  projectId: 'p',
+  requestId: 'r',
+  mode: 'plan',
+  signal: new AbortController().signal,
+};
+
+/** A workspace of one file that keeps the bounds as the port says. */
+function workspaceWith(text: string): Pick<Workspace, 'readText'> & { ranges: ReadRange[] } {
+  const ranges: ReadRange[] = [];
+  return {
+    ranges,
+    readText(path, range) {
+      ranges.push(range);
+      if (path !== 'a.txt') {
+        return Promise.reject(new OrionError({ code: 'FILE_NOT_FOUND', message: `no ${path}` }));
+      }
+      const lines = text.split(/(?<=\n)/).filter((line) => line !== '');
+      const firstLine = range.firstLine ?? 1;
+      let content = '';
+      let lastLine = firstLine - 1;
+      for (const line of lines.slice(firstLine - 1, firstLine - 1 + range.maxLines)) {
+        if (content.length + line.length > range.maxBytes) {
+          if (content === '') {
+            content = line.slice(0, range.maxBytes);
+            lastLine += 1;
+          }
+          break;
+        }
+        content += line;
+        lastLine += 1;
+      }
+      return Promise.resolve({
+        path,
+        content,
+        firstLine,
+        lastLine,
+        totalLines: lines.length,
+        totalBytes: text.length,
+        truncated: lastLine < lines.length || content.length === range.maxBytes,
+      });
+    },
+  };
+}
+
+async function read(text: string, args: JsonObject) {
+  const workspace = workspaceWith(text);
+  const registry = createToolRegistry([createReadFileTool(workspace)]);
+  const [result] = await registry.executeToolCalls([toolCall('1', 'read_file', args)], context);
+  if (result === undefined) throw new Error('A call has a result');
+  return {
+    ranges: workspace.ranges,
+    result,
+    value: result.success ? (result.result as JsonObject) : {},
+    summary: registry.summarize(result),
+  };
+}
+
+const numbered = (count: number, width = 0) =>
+  Array.from({ length: count }, (_, index) => `${index + 1}${'x'.repeat(width)}\n`).join('');
+
+test('reads a whole small file as it is', async () => {
+  const { value, ranges, summary } = await read('one\ntwo', { path: 'a.txt' });
+  expect(value).toEqual({
+    path: 'a.txt',
+    first_line: 1,
+    last_line: 2,
+    total_lines: 2,
+    total_bytes: 7,
+    truncated: false,
+    content: 'one\ntwo',
+  });
+  expect(ranges).toEqual([{ firstLine: 1, maxLines: 2000, maxBytes: 65_536 }]);
+  expect(summary).toBe('a.txt: lines 1-2 of 2');
+});
+
+test('says which limit cut the text and where to read on', async () => {
+  expect((await read(numbered(2500), { path: 'a.txt' })).value).toMatchObject({
+    truncated: true,
+    limit: 'max_lines',
+    last_line: 2000,
+    total_lines: 2500,
+    note: 'Cut at 2000 lines. Read on with first_line 2001.',
+  });
+  expect(
+    (await read(numbered(10), { path: 'a.txt', first_line: 3, max_lines: 2 })).value,
+  ).toMatchObject({
+    content: '3\n4\n',
+    limit: 'max_lines',
+    note: 'Cut at 2 lines. Read on with first_line 5.',
+  });
+  expect((await read(numbered(100, 1000), { path: 'a.txt' })).value).toMatchObject({
+    limit: 'max_bytes',
+    last_line: 65,
+    note: 'Cut at 64 KiB. Read on with first_line 66.',
+  });
+  expect((await read('x'.repeat(100_000), { path: 'a.txt' })).value).toMatchObject({
+    limit: 'max_bytes',
+    note: expect.stringContaining('Cut at 64 KiB.'),
+  });
+  expect((await read(`${'x'.repeat(100_000)}\nb\n`, { path: 'a.txt' })).value).toMatchObject({
+    note: expect.stringContaining('Line 1 is longer than that'),
+  });
+});
+
+test('says so when the file ends before the first line', async () => {
+  expect((await read('one\n', { path: 'a.txt', first_line: 5 })).value).toMatchObject({
+    content: '',
+    note: 'The file has 1 lines; there is no line 5.',
+  });
+});
+
+test('an error of the workspace is what the model reads', async () => {
+  expect((await read('', { path: 'b.txt' })).result).toMatchObject({
+    error: { code: 'FILE_NOT_FOUND', message: 'no b.txt' },
+  });
+});
+
+test('bounds that make no sense do not reach the workspace', async () => {
+  const wrong: readonly JsonObject[] = [
+    {},
+    { path: ' ' },
+    { path: 'a.txt', first_line: 0 },
+    { path: 'a.txt', max_lines: 2001 },
+    { path: 'a.txt', max_lines: 1.5 },
+    { path: 'a.txt', encoding: 'latin1' },
+  ];
+  for (const args of wrong) {
+    const { result, ranges } = await read('one', args);
+    expect(result).toMatchObject({ error: { code: 'INVALID_TOOL_ARGUMENTS' }, attempts: 0 });
+    expect(ranges).toEqual([]);
+  }
+});
