@@ -1,12 +1,7 @@
-import { OrionError, toErrorInfo } from '@orion/contracts';
-import { CommanderError } from 'commander';
-
-import { createContext, type CommandContext, type ProcessFacts } from '../process/context.ts';
-import { EXIT, exitCodeOf, type ExitCode } from '../process/exit-code.ts';
-import { finishOutput, type CommandResult } from '../process/leave.ts';
-import { errorLines } from '../rendering/error-lines.ts';
-import { EMPTY_SUMMARY } from '../rendering/turn-summary.ts';
-import { createProgram } from './program.ts';
+import { createContext, type ProcessFacts } from '../process/context.ts';
+import type { ExitCode } from '../process/exit-code.ts';
+import { finishOutput } from '../process/leave.ts';
+import { execute } from './execute.ts';
 import { wantsResultLine } from './json-wanted.ts';
 
 /** Parses, runs, and answers the exit code when everything is written. */
@@ -14,46 +9,4 @@ export async function runCommandLine(facts: ProcessFacts): Promise<ExitCode> {
   const context = createContext(facts);
   const json = wantsResultLine(context.argv, context.environment);
   return finishOutput(context, await execute(context), json);
-}
-
-async function execute(context: CommandContext): Promise<CommandResult> {
-  let result: CommandResult = { exitCode: EXIT.done };
-  try {
-    const program = createProgram(context, (reported) => {
-      result = reported;
-    });
-    if (context.argv.length === 0) {
-      context.screen.block(program.helpInformation());
-      throw new OrionError({ code: 'USAGE', message: 'No command was given.' });
-    }
-    await program.parseAsync([...context.argv], { from: 'user' });
-    return result;
-  } catch (error) {
-    if (error instanceof CommanderError && error.exitCode === 0) return { exitCode: EXIT.done };
-    const info = toErrorInfo(error instanceof CommanderError ? usageError(context, error) : error);
-    for (const line of errorLines(info)) context.screen.line(line, 'error');
-    const exitCode = exitCodeOf({
-      status: null,
-      errorCode: info.code,
-      sessionOpen: false,
-      interrupted: false,
-    });
-    return { exitCode, summary: EMPTY_SUMMARY };
-  }
-}
-
-function usageError(context: CommandContext, error: CommanderError): OrionError {
-  // Commander's text is `error: …`, with a suggestion on a second line.
-  const [message = '', suggestion] = error.message.replace(/^error: /u, '').split('\n');
-  const command = context.argv[0];
-  const known =
-    command !== undefined &&
-    /^[a-z-]+$/u.test(command) &&
-    error.code !== 'commander.unknownCommand';
-  const help = `See \`orion ${known && !command.startsWith('-') ? `${command} ` : ''}--help\`.`;
-  return new OrionError({
-    code: 'USAGE',
-    message: `${message.charAt(0).toUpperCase()}${message.slice(1).replace(/\.?$/u, '.')}`,
-    hint: suggestion === undefined ? help : `${suggestion.replace(/^\(|\)$/gu, '')} ${help}`,
-  });
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -118,14 +118,7 @@ async function streamAndKill(stage: Stage, url: string): Promise<SessionListing>
   const total = Buffer.byteLength(document.text);
   let contentPath: string | null = null;
   const writer = processes.start({
-    args: [
-      'run',
-      `Write ${DEMO_TARGET}`,
-      ...['-C', workspace],
-      ...['--base-url', url],
-      ...['--model', 'scripted'],
-      '--json',
-    ],
+    args: runArguments(workspace, url),
     onLine: () => undefined,
   });
   writer.child.stdin?.end();
@@ -157,8 +150,12 @@ async function streamAndKill(stage: Stage, url: string): Promise<SessionListing>
   return await onlySession(stage);
 }
 
+function runArguments(workspace: string, url: string): readonly string[] {
+  const options = `--json --base-url ${url} --model scripted`.split(' ');
+  return ['run', `Write ${DEMO_TARGET}`, '-C', workspace, ...options];
+}
+
 async function findContent(workspace: string): Promise<string | null> {
-  const { readdir } = await import('node:fs/promises');
   const sessions = join(workspace, '.orion', 'logs', 'write_sessions');
   const [id] = await readdir(sessions).catch(() => []);
   return id === undefined ? null : join(sessions, id, 'content.txt');

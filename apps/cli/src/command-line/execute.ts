@@ -1,0 +1,52 @@
+import { OrionError, toErrorInfo } from '@orion/contracts';
+import { CommanderError } from 'commander';
+
+import type { CommandContext } from '../process/context.ts';
+import { EXIT, exitCodeOf } from '../process/exit-code.ts';
+import type { CommandResult } from '../process/leave.ts';
+import { errorLines } from '../rendering/error-lines.ts';
+import { EMPTY_SUMMARY } from '../rendering/turn-summary.ts';
+import { createProgram } from './program.ts';
+
+/** Parses and runs. Never fails: what went wrong is told, and is in the result. */
+export async function execute(context: CommandContext): Promise<CommandResult> {
+  let result: CommandResult = { exitCode: EXIT.done };
+  try {
+    const program = createProgram(context, (reported) => {
+      result = reported;
+    });
+    if (context.argv.length === 0) {
+      context.screen.block(program.helpInformation());
+      throw new OrionError({ code: 'USAGE', message: 'No command was given.' });
+    }
+    await program.parseAsync([...context.argv], { from: 'user' });
+    return result;
+  } catch (error) {
+    if (error instanceof CommanderError && error.exitCode === 0) return { exitCode: EXIT.done };
+    const info = toErrorInfo(error instanceof CommanderError ? usageError(context, error) : error);
+    for (const line of errorLines(info)) context.screen.line(line, 'error');
+    const exitCode = exitCodeOf({
+      status: null,
+      errorCode: info.code,
+      sessionOpen: false,
+      interrupted: false,
+    });
+    return { exitCode, summary: EMPTY_SUMMARY };
+  }
+}
+
+function usageError(context: CommandContext, error: CommanderError): OrionError {
+  // Commander's text is `error: …`, with a suggestion on a second line.
+  const [message = '', suggestion] = error.message.replace(/^error: /u, '').split('\n');
+  const command = context.argv[0];
+  const known =
+    command !== undefined &&
+    /^[a-z-]+$/u.test(command) &&
+    error.code !== 'commander.unknownCommand';
+  const help = `See \`orion ${known && !command.startsWith('-') ? `${command} ` : ''}--help\`.`;
+  return new OrionError({
+    code: 'USAGE',
+    message: `${message.charAt(0).toUpperCase()}${message.slice(1).replace(/\.?$/u, '.')}`,
+    hint: suggestion === undefined ? help : `${suggestion.replace(/^\(|\)$/gu, '')} ${help}`,
+  });
+}

@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+
+import type { CommandContext } from '../process/context.ts';
+import { createScreen } from '../terminal/screen.ts';
+import { createFakeOutput, type FakeOutput } from '../testing/fake-output.ts';
+import { execute } from './execute.ts';
+
+type Told = { readonly exitCode: number; readonly out: string; readonly err: string };
+
+async function orion(...argv: string[]): Promise<Told> {
+  const stdout: FakeOutput = createFakeOutput();
+  const stderr: FakeOutput = createFakeOutput();
+  const context: CommandContext = {
+    argv,
+    environment: {},
+    homeDirectory: '/nonexistent',
+    currentDirectory: '/nonexistent',
+    entry: '/nonexistent/main.js',
+    stdin: process.stdin,
+    stdout,
+    stderr,
+    screen: createScreen({ stdout, stderr, colors: false }),
+    interactive: false,
+  };
+  const { exitCode } = await execute(context);
+  return { exitCode, out: stdout.written(), err: stderr.written() };
+}
+
+describe('the command line', () => {
+  it.each<[string[], RegExp]>([
+    [[], /No command was given[^]*orion --help/u],
+    [['rnu'], /Unknown command 'rnu'[^]*Did you mean run\?/u],
+    [['run', '--modle', 'x'], /Unknown option '--modle'[^]*--model/u],
+    [['run', '--model'], /argument missing/u],
+    [['run', '--mode', 'do', 'x'], /Allowed choices are plan, act/u],
+    [['run', '--recover', 'maybe', 'x'], /Allowed choices are ask, yes, no/u],
+    [['run', 'two', 'prompts'], /Too many arguments/u],
+    [['recover-session'], /Missing required argument 'id'/u],
+    [['recover-session', 's', '--end-at', '0'], /line number, counted from 1/u],
+    [['recover-session', 's', '--end-at', '1e3'], /line number/u],
+    [['recover-session', 's', '--answer', 'perhaps'], /keep, strip, done/u],
+    [['recover-session', 's', '--on-conflict=merge'], /overwrite, keep-both/u],
+    [['recover-session', 's', '--end-at', '3'], /--end-at is an answer for --finalize/u],
+    [['recover-session', 's', '--finalize', '--discard'], /--finalize and --discard exclude/u],
+    [['recover-session', 's', '--out', 'f', '--discard'], /--discard and --out exclude/u],
+    [['clean-sessions', '--all'], /Add --yes/u],
+    [['run', '-C', '/nonexistent/folder', 'x'], /--cwd: there is no folder/u],
+  ])('%j is refused with exit code 2 and the next step', async (argv, message) => {
+    const { exitCode, out, err } = await orion(...argv);
+    expect(err).toMatch(message);
+    expect(err).not.toContain('INTERNAL_ERROR');
+    expect(exitCode).toBe(2);
+    expect(out).toBe('');
+  });
+
+  it.each([
+    [['--help'], /Commands:[^]*Exit codes:[^]*130[^]*Examples:/u],
+    [['help', 'run'], /--recover[^]*Exit codes:[^]*Examples:/u],
+    [['run', '--help'], /--allow-path[^]*Examples:/u],
+    [['recover-session', '--help'], /--on-conflict[^]*Examples:/u],
+    [['clean-sessions', '-h'], /30 days/u],
+    [['list-sessions', '-h'], /orphan/u],
+    [['demo', '-h'], /no key/u],
+  ])('%j helps on stdout', async (argv, text) => {
+    const { exitCode, out, err } = await orion(...argv);
+    expect(out).toMatch(text);
+    expect(err).toBe('');
+    expect(exitCode).toBe(0);
+  });
+
+  it('does not show the demo’s own server', async () => {
+    expect((await orion('--help')).out).not.toContain('demo-provider');
+  });
+});

@@ -1,0 +1,45 @@
+import type { WriteReceipt } from '@orion/contracts';
+import { describe, expect, it } from 'vitest';
+
+import { RECEIPT } from '../testing/events.ts';
+import { needsAttention, receiptLine } from './write-lines.ts';
+
+const SEAM = {
+  line: 26,
+  status: 'verified',
+  via: 'recovery',
+  lines_dropped: 5,
+  text_set_aside: 0,
+  conversion: 'none',
+} as const;
+
+describe('the receipt as one line (R245)', () => {
+  it.each<[string, Partial<WriteReceipt>, string, boolean]>([
+    ['plain', {}, 'Created docs/n.txt: 240 lines, 2,052 bytes; sha256 c7632900127f', false],
+    [
+      'overwrite',
+      { operation: 'overwrite', backup_id: 'b7' },
+      'previous version kept as b7',
+      false,
+    ],
+    ['append', { operation: 'append' }, 'Appended to docs/n.txt', false],
+    ['a proved seam', { seams: [SEAM] }, 'joined from 2 parts, seam verified at line 26', false],
+    [
+      'an unproved seam',
+      { seams: [SEAM, { ...SEAM, line: 1234, status: 'unverified' }] },
+      'joined from 3 parts, seams verified at line 26, unverified at line 1,234',
+      true,
+    ],
+    ['a fence', { fence_stripped: true }, 'code fence around it left out', false],
+    ['inner DONE', { inner_done_lines: [3, 9] }, 'DONE is part of the file at line 3, 9', false],
+    ['trailing', { trailing: '/a/t.txt' }, 'text that is not part of it kept in /a/t.txt', false],
+    ['not kept', { not_kept: ['xattrs'] }, 'not kept: xattrs', true],
+    ['a warning', { warnings: ['slow disk'] }, 'warning: slow disk', true],
+    ['memory', { persistence: 'memory' }, 'was not saved on disk while it was streamed', false],
+  ])('%s', (_name, change, expected, attention) => {
+    const receipt = { ...RECEIPT, ...change };
+    expect(receiptLine(receipt)).toContain(expected);
+    expect(receiptLine(receipt)).not.toContain('\n');
+    expect(needsAttention(receipt)).toBe(attention);
+  });
+});

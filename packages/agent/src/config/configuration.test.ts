@@ -1,0 +1,327 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { OrionError } from '@orion/contracts';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+import {
+  loadConfiguration,
+  recoveryProvider,
+  requireProvider,
+  type Configuration,
+  type ConfigurationFlags,
+} from './configuration.ts';
+
+let folder: string;
+let workspace: string;
+let home: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'orion-config-'));
+  workspace = join(folder, 'workspace');
+  home = join(folder, 'home');
+  await mkdir(workspace);
+  await mkdir(join(home, '.config', 'orion'), { recursive: true });
+});
+
+afterEach(async () => {
+  await rm(folder, { recursive: true, force: true });
+});
+
+type Sources = {
+  readonly flags?: ConfigurationFlags;
+  readonly environment?: Record<string, string>;
+  readonly project?: unknown;
+  readonly user?: unknown;
+};
+
+async function load(sources: Sources): Promise<Configuration> {
+  const { flags = {}, environment = {}, project, user } = sources;
+  if (project !== undefined) await writeJson(join(workspace, 'orion.config.json'), project);
+  if (user !== undefined) await writeJson(join(home, '.config', 'orion', 'config.json'), user);
+  return await loadConfiguration({ flags, environment, workspace, homeDirectory: home });
+}
+
+async function writeJson(file: string, value: unknown): Promise<void> {
+  await writeFile(file, typeof value === 'string' ? value : JSON.stringify(value));
+}
+
+async function refusal(work: Promise<unknown> | (() => unknown)): Promise<OrionError> {
+  try {
+    await (typeof work === 'function' ? work() : work);
+  } catch (error) {
+    if (OrionError.isInstance(error)) return error;
+    throw error;
+  }
+  throw new Error('nothing was refused');
+}
+
+describe('where a value comes from', () => {
+  const user = { model: 'user', mode: 'plan', provider: 'deepseek', baseUrl: 'http://user/v1' };
+  const project = { model: 'project', mode: 'act' };
+  const environment = {
+    ORION_MODEL: 'variable',
+    ORION_MODE: 'plan',
+    ORION_BASE_URL: 'http://variable/v1',
+    OPENAI_BASE_URL: 'http://other/v1',
+  };
+  const flags = { model: 'flag', mode: 'act', baseUrl: 'http://flag/v1' };
+
+  it.each<[string, Sources, string | undefined, string, string | undefined]>([
+    ['nowhere', {}, undefined, 'act', undefined],
+    ['user file', { user }, 'user', 'plan', 'http://user/v1'],
+    ['workspace file', { user, project }, 'project', 'act', 'http://user/v1'],
+    ['environment', { user, project, environment }, 'variable', 'plan', 'http://variable/v1'],
+    ['flags', { user, project, environment, flags }, 'flag', 'act', 'http://flag/v1'],
+    [
+      'an empty variable is none',
+      { user, environment: { ORION_MODEL: ' ' } },
+      'user',
+      'plan',
+      'http://user/v1',
+    ],
+  ])('%s', async (_name, sources, model, mode, baseUrl) => {
+    const configuration = await load(sources);
+    expect(configuration.provider.model).toBe(model);
+    expect(configuration.mode).toBe(mode);
+    expect(configuration.provider.baseUrl).toBe(baseUrl);
+  });
+
+  it('takes OPENAI_BASE_URL where no ORION_BASE_URL is', async () => {
+    const { provider } = await load({ environment: { OPENAI_BASE_URL: 'http://other/v1' } });
+    expect(provider.baseUrl).toBe('http://other/v1');
+  });
+
+  it('looks for the user file below XDG_CONFIG_HOME, unless that is relative', async () => {
+    const elsewhere = join(folder, 'elsewhere');
+    await mkdir(join(elsewhere, 'orion'), { recursive: true });
+    await writeJson(join(elsewhere, 'orion', 'config.json'), { model: 'elsewhere' });
+    const absolute = await load({
+      user: { model: 'home' },
+      environment: { XDG_CONFIG_HOME: elsewhere },
+    });
+    expect(absolute.provider.model).toBe('elsewhere');
+    const relative = await load({ environment: { XDG_CONFIG_HOME: 'elsewhere' } });
+    expect(relative.provider.model).toBe('home');
+  });
+
+  it('reads every option from its variable', async () => {
+    const configuration = await load({
+      environment: {
+        ORION_PROVIDER: 'openai',
+        ADAPTER_TYPE: 'deepseek',
+        ORION_PROTOCOL: 'standard',
+        ORION_PROJECT_ID: 'p1',
+        ORION_RECOVER: 'no',
+        ORION_ALLOW_PATH: '.env, package.json',
+        ORION_ALLOW_HARD_LINK: 'TRUE',
+        ORION_SHOW_CONTENT: 'true',
+        ORION_VERBOSE: 'true',
+        ORION_QUIET: 'False',
+        WRITE_SESSION_MAX_BYTES: '1000',
+      },
+    });
+    expect(configuration).toMatchObject({
+      provider: { type: 'openai' },
+      protocol: 'standard',
+      protocolReason: 'ORION_PROTOCOL',
+      projectId: 'p1',
+      recover: 'no',
+      settings: { allowPaths: ['.env', 'package.json'], allowHardLink: true, maxBytes: 1000 },
+      showContent: true,
+      verbose: true,
+      quiet: false,
+    });
+  });
+
+  it('lets flags replace what the environment allows', async () => {
+    const { settings } = await load({
+      environment: { ORION_ALLOW_PATH: '.env', ORION_ALLOW_HARD_LINK: 'false' },
+      flags: { allowPaths: ['.git/**'], allowHardLink: true },
+    });
+    expect(settings).toMatchObject({ allowPaths: ['.git/**'], allowHardLink: true });
+  });
+
+  it('does not take `ask` in a file for an order to ask', async () => {
+    expect((await load({ user: { recover: 'ask' } })).recover).toBeNull();
+    expect((await load({ environment: { ORION_RECOVER: 'ask' } })).recover).toBe('ask');
+  });
+});
+
+describe('the workspace file', () => {
+  it('decides model, protocol, mode and lower limits without a word', async () => {
+    const configuration = await load({
+      project: { model: 'm', protocol: 'standard', mode: 'plan', maxBytes: 500, maxTurns: 3 },
+    });
+    expect(configuration.settings).toEqual({ maxBytes: 500, maxTurns: 3 });
+    expect(configuration.protocolReason).toBe(join(workspace, 'orion.config.json'));
+    expect(configuration.notices).toEqual([]);
+  });
+
+  it('cannot choose who gets the text, what is allowed, or a higher limit, and says so once', async () => {
+    const configuration = await load({
+      user: { maxTurns: 2 },
+      project: {
+        baseUrl: 'http://attacker/v1',
+        provider: 'deepseek',
+        recover: 'yes',
+        allowPaths: ['**'],
+        allowHardLink: true,
+        stateDirectory: '/somewhere',
+        maxBytes: 999_999_999_999,
+        maxTurns: 10,
+      },
+    });
+    expect(configuration.provider).toEqual({ type: 'openai' });
+    expect(configuration.recover).toBeNull();
+    expect(configuration.settings).toEqual({ maxTurns: 2 });
+    expect(configuration.notices).toHaveLength(1);
+    expect(configuration.notices[0]).toContain(
+      'baseUrl, provider, recover, allowPaths, allowHardLink, stateDirectory, maxBytes, maxTurns',
+    );
+  });
+
+  it('lowers a limit of the user, but not one of the environment', async () => {
+    const lower = await load({ user: { maxTurns: 9 }, project: { maxTurns: 4 } });
+    expect(lower.settings.maxTurns).toBe(4);
+    const { settings } = await load({ environment: { ORION_MAX_TURNS: '6' } });
+    expect(settings.maxTurns).toBe(6);
+  });
+});
+
+describe('what is refused, and where it stands', () => {
+  it.each<[string, Sources, string, RegExp]>([
+    [
+      'an unknown key',
+      { project: { modle: 'x' } },
+      'CONFIG_INVALID',
+      /orion\.config\.json.*"modle"/,
+    ],
+    ['a wrong type', { user: { model: 5 } }, 'CONFIG_INVALID', /config\.json: model is 5/],
+    ['a wrong setting', { user: { maxBytes: '5' } }, 'CONFIG_INVALID', /config\.json: maxBytes/],
+    ['a list of numbers', { user: { allowPaths: [1] } }, 'CONFIG_INVALID', /allowPaths/],
+    [
+      'broken JSON',
+      { project: '{"model": ' },
+      'CONFIG_INVALID',
+      /orion\.config\.json is not valid JSON/,
+    ],
+    ['no object', { project: [] }, 'CONFIG_INVALID', /one JSON object/],
+    ['a prototype key', { project: '{"__proto__": {}}' }, 'CONFIG_INVALID', /__proto__/],
+    [
+      'a mode in a file',
+      { user: { mode: 'do' } },
+      'CONFIG_INVALID',
+      /config\.json: "do" must be one of plan, act/,
+    ],
+    ['a variable', { environment: { ORION_MODE: 'do' } }, 'CONFIG_INVALID', /^ORION_MODE/],
+    ['a boolean (R236)', { environment: { ORION_QUIET: '1' } }, 'CONFIG_INVALID', /^ORION_QUIET/],
+    [
+      'a setting (R235)',
+      { environment: { WRITE_SESSION_SAVE_LINES: '0' } },
+      'CONFIG_INVALID',
+      /^WRITE_SESSION_SAVE_LINES/,
+    ],
+    [
+      'a switch',
+      { environment: { TWO_STAGE_ENABLED: 'yes' } },
+      'CONFIG_INVALID',
+      /^TWO_STAGE_ENABLED/,
+    ],
+    [
+      'a protocol that is not built',
+      { environment: { TWO_STAGE_ENABLED: 'true' } },
+      'PROTOCOL_UNSUPPORTED',
+      /^TWO_STAGE_ENABLED/,
+    ],
+    ['a protocol', { flags: { protocol: 'loop' } }, 'CONFIG_INVALID', /^--protocol/],
+    ['a provider', { flags: { provider: 'nobody' } }, 'PROVIDER_UNKNOWN', /^--provider/],
+    [
+      'ADAPTER_TYPE',
+      { environment: { ADAPTER_TYPE: 'nobody' } },
+      'PROVIDER_UNKNOWN',
+      /^ADAPTER_TYPE/,
+    ],
+    ['a URL', { flags: { baseUrl: 'localhost:80' } }, 'CONFIG_INVALID', /^--base-url/],
+    [
+      'a script of another provider',
+      { flags: { provider: 'openai', script: 's' } },
+      'CONFIG_INVALID',
+      /^--script/,
+    ],
+    [
+      'a script that is not there',
+      { flags: { script: '/nonexistent/s' } },
+      'SCRIPT_INVALID',
+      /ENOENT/,
+    ],
+  ])('%s', async (_name, sources, code, message) => {
+    const error = await refusal(load(sources));
+    expect(error.code).toBe(code);
+    expect(error.message).toMatch(message);
+    expect(error.hint).not.toBe('');
+  });
+
+  it('never repeats a password of a base URL', async () => {
+    const error = await refusal(load({ flags: { baseUrl: 'http://me:geheim@host/v1' } }));
+    expect(error.code).toBe('CONFIG_INVALID');
+    expect(`${error.message} ${error.hint}`).not.toContain('geheim');
+  });
+});
+
+describe('the provider of a turn', () => {
+  it.each<[string, Sources, string | null]>([
+    ['no model', { environment: { OPENAI_API_KEY: 'k' } }, 'MODEL_MISSING'],
+    ['no key', { flags: { model: 'm' } }, 'API_KEY_MISSING'],
+    ['no key for an alias with a server', { flags: { provider: 'deepseek' } }, 'API_KEY_MISSING'],
+    ['no key for a server of one’s own', { flags: { model: 'm', baseUrl: 'http://h/v1' } }, null],
+    ['a key', { flags: { model: 'm' }, environment: { OPENAI_API_KEY: 'k' } }, null],
+    ['no script', { flags: { provider: 'scripted' } }, 'SCRIPT_INVALID'],
+  ])('%s', async (_name, sources, code) => {
+    const configuration = await load(sources);
+    if (code === null) requireProvider(configuration);
+    else expect((await refusal(() => requireProvider(configuration))).code).toBe(code);
+  });
+
+  it('knows what an alias stands for, and lets it rank as the place where it was said', async () => {
+    const key = { OPENAI_API_KEY: 'k' };
+    const flag = await load({
+      flags: { provider: 'deepseek' },
+      environment: { ...key, ORION_MODEL: 'other', OPENAI_BASE_URL: 'http://other/v1' },
+    });
+    expect(flag.provider).toEqual({
+      type: 'openai',
+      model: 'deepseek-chat',
+      baseUrl: 'https://api.deepseek.com/v1',
+      apiKey: 'k',
+    });
+    const variable = await load({
+      environment: { ...key, ADAPTER_TYPE: 'deepseek', ORION_MODEL: 'other' },
+    });
+    expect(variable.provider).toMatchObject({
+      model: 'other',
+      baseUrl: 'https://api.deepseek.com/v1',
+    });
+  });
+
+  it('takes the script’s text, and --script alone means the scripted provider', async () => {
+    const script = join(folder, 'script.json');
+    await writeFile(script, '{"behaviours": []}');
+    const { provider } = await load({ flags: { script }, environment: { ADAPTER_TYPE: 'openai' } });
+    expect(provider).toEqual({ type: 'scripted', script: '{"behaviours": []}' });
+  });
+
+  it('leaves to the session of a recovery what neither flags nor environment name', async () => {
+    const configuration = await load({
+      user: { model: 'user', baseUrl: 'http://user/v1' },
+      flags: { baseUrl: 'http://flag/v1' },
+      environment: { OPENAI_API_KEY: 'k' },
+    });
+    expect(recoveryProvider(configuration)).toEqual({
+      type: 'openai',
+      baseUrl: 'http://flag/v1',
+      apiKey: 'k',
+    });
+  });
+});
