@@ -51,6 +51,12 @@ describe('R033: DONE inside the fence that wraps the file', () => {
     expect(result.ending.kind).toBe('ambiguous');
   });
 
+  test('is left out with its fence when the stream breaks (R031), and is content without one', () => {
+    const broken = { orderly: false };
+    expect(readMessage(['```python\nx\nDONE\n```\n'], broken).content).toBe('```python\nx\n');
+    expect(readMessage(['x\nDONE\n```\n'], broken).content).toBe('x\nDONE\n```\n');
+  });
+
   test('followed by DONE outside, belongs to the file', () => {
     const result = readMessage(['```python\nx\nDONE\n```\nDONE\n']);
     expect(result.content).toBe('```python\nx\nDONE\n```\n');

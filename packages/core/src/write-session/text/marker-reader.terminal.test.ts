@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { INNER_DONE_LIMIT, holdsMarker, createMarkerReader, readMarkers } from './marker-reader.ts';
-import { END_MARKER, readMessage, type ReadOptions } from './testing/read-message.ts';
+import { END_MARKER, readMessage } from './testing/read-message.ts';
 
-type Row = readonly [name: string, message: string, content: string, options?: ReadOptions];
+type Row = readonly [name: string, message: string, content: string];
 
 const TERMINAL: readonly Row[] = [
   ['R020 with LF', 'a\nDONE\n', 'a\n'],
@@ -20,8 +20,8 @@ const TERMINAL: readonly Row[] = [
 ];
 
 describe('a bare DONE ends the content (M4, M5)', () => {
-  test.each(TERMINAL)('%s', (_name, message, content, options) => {
-    const result = readMessage([message], options);
+  test.each(TERMINAL)('%s', (_name, message, content) => {
+    const result = readMessage([message]);
     expect(result.content).toBe(content);
     expect(result.ending).toEqual({
       kind: 'terminal',

@@ -295,33 +295,17 @@ export function endMarkers(
     }
   }
   if (group.marker !== '') {
-    const after =
-      reader.phase === 'remainder'
-        ? afterMarker(reader.remainder)
-        : { fence: group.fenceAfter, text: '' };
-    const fence = after.fence === '' ? null : parseFenceLine(after.fence.split('\n', 1)[0] ?? '');
-    if (!orderly) {
-      // Discarded: the anchor ends before it, so a model for which it was content writes it again (R031).
-      setAside += after.text;
-    } else if (after.text !== '') {
-      marker = 'done';
-      setAside += after.text;
-    } else if (fence === null) {
-      marker = 'done';
-    } else if (closesWrapping(options, after.fence) && open.length === 0) {
-      marker = 'done';
-      setAside += after.fence;
-    } else if (enclosing !== null && closesFence(enclosing, fence)) {
-      // The content keeps both fences, so that the fence decision sees them (R033).
-      marker = 'done';
-      out.release(
-        `${after.fence.split('\n', 1)[0] ?? ''}${after.fence.includes('\n') ? '\n' : ''}`,
-      );
-    } else if (options.doneMode === 'first') {
-      marker = 'done';
-      setAside += after.fence;
-    } else {
+    const after = afterMarker(reader, group, { open, enclosing });
+    if (after === null) {
       releaseGroup(out, { ...group, fenceBefore: '' });
+    } else {
+      // At a broken stream the marker is discarded with what it would have ended: the anchor stands before it, so a
+      // model for which it was content writes it again (R031).
+      setAside += after.setAside;
+      if (orderly) {
+        marker = 'done';
+        out.release(after.content);
+      }
     }
   }
 
@@ -585,14 +569,30 @@ function trimLineFeed(line: string): string {
   return line.endsWith('\n') ? line.slice(0, -1) : line;
 }
 
-/** What follows the first DONE: blanks, a closing fence in blanks, or text. */
-function afterMarker(remainder: string): { readonly fence: string; readonly text: string } {
-  const text = remainder.replace(/^(?:[ \t\r]*\n)+/u, '');
-  if (text.trim() === '') return { fence: '', text: '' };
-  const first = text.split('\n', 1)[0] ?? '';
-  const fence = parseFenceLine(first);
-  const isFence = fence !== null && fence.info === '' && text.slice(first.length).trim() === '';
-  return isFence ? { fence: text, text: '' } : { fence: '', text: remainder };
+/** What stands after the DONE that is held, or null if that makes the DONE content. */
+function afterMarker(
+  reader: MarkerReader,
+  group: Group,
+  fences: FencesAtEnd,
+): { readonly setAside: string; readonly content: string } | null {
+  const after = reader.phase === 'remainder' ? reader.remainder : group.fenceAfter;
+  const start = /^(?:[ \t\r]*\n)*/u.exec(after)?.[0].length ?? 0;
+  if (isBlankText(after)) return { setAside: '', content: '' };
+  const lineEnd = after.indexOf('\n', start);
+  const line = lineEnd === -1 ? after.slice(start) : after.slice(start, lineEnd + 1);
+  const fence = isBlankText(after.slice(start + line.length))
+    ? parseFenceLine(trimLineFeed(line))
+    : null;
+  if (fence !== null && closesWrapping(reader.options, line) && fences.open.length === 0)
+    return { setAside: after.slice(start), content: '' };
+  // The content keeps both fences, so that the fence decision sees them (R033).
+  if (fence !== null && fences.enclosing !== null && closesFence(fences.enclosing, fence))
+    return { setAside: '', content: line };
+  return reader.phase === 'remainder' ? { setAside: after, content: '' } : null;
+}
+
+function isBlankText(text: string): boolean {
+  return !/[^ \t\r\n]/u.test(text);
 }
 
 type Output = {
@@ -650,7 +650,7 @@ function createOutput(before: Released): Output {
     if (endsInHighSurrogate && isLowSurrogate(text.charCodeAt(0))) bytes -= 2;
     endsInHighSurrogate = isHighSurrogate(text.charCodeAt(text.length - 1));
     for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lineFeeds += 1;
-    hasInk ||= /[^ \t\r\n]/u.test(text);
+    hasInk ||= !isBlankText(text);
     length += text.length;
     recent += text;
     if (recent.length > 4 * RECENT_LENGTH) recent = recent.slice(-RECENT_LENGTH);

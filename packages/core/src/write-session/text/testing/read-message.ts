@@ -24,6 +24,8 @@ export type ReadOptions = Partial<
 export type MessageResult = {
   /** What the message added. */
   readonly content: string;
+  /** The part of it that was given before the message ended. */
+  readonly released: string;
   readonly ending: MessageEnding;
   readonly blank: boolean;
   /** After the end marker. */
@@ -55,8 +57,9 @@ export function readMessage(pieces: readonly string[], options: ReadOptions = {}
     summary = appendToSummary(summary, step.content);
     if (step.ended !== null) chat = (chat ?? '') + step.ended.rest;
   }
+  const released = content;
   const end = endMarkers(reader, orderly, fencesAtEnd(summary, kind, policy));
   content += end.content;
   summary = appendToSummary(summary, end.content);
-  return { content, ending: end.ending, blank: end.blank, rest: chat, summary };
+  return { content, released, ending: end.ending, blank: end.blank, rest: chat, summary };
 }
