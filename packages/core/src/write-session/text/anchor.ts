@@ -1,0 +1,154 @@
+import { contentEndOf, repeatedRun } from './content-end.ts';
+import type { ContentEnd } from './content-end.ts';
+import type { ContentSummary } from './content-summary.ts';
+import { inkOf, isBlankLine } from './lines.ts';
+
+/**
+ * What the model is asked to repeat before it goes on (R047, §1.4a rules 2 and 3).
+ *
+ * Invariants
+ * A1  The saved content ends with `lines`, then `openLine`, apart from blank lines at its end and a trailing CR.
+ * A2  What is not marked `repetitive` stands once in the last `TAIL_WINDOW` code units.
+ * A3  `lines` begins and ends with a non-blank line: blank lines between it and the open line are not part of it.
+ * A4  The model is asked to repeat `lines`, and then to write the next line in full, which is the open line from
+ *     its beginning; so a prompt quotes, and counts, `lines` alone. Only where there is no whole line it quotes
+ *     the open line, and the model goes on in it.
+ */
+export type Anchor = LineAnchor | CharacterAnchor;
+
+export type LineAnchor = {
+  readonly kind: 'lines';
+  /** Whole lines as they stand, without their LF. */
+  readonly lines: readonly string[];
+  /** The open last line without a trailing CR; empty when the content ends with a line ending. */
+  readonly openLine: string;
+  readonly repetitive: boolean;
+  /** Whether it begins at the content's first non-blank line. */
+  readonly whole: boolean;
+};
+
+export type CharacterAnchor = {
+  readonly kind: 'characters';
+  /** The last characters, up to the end of the last non-blank line. */
+  readonly text: string;
+  readonly repetitive: boolean;
+  /** Whether that line is open: the model goes on in the same line. */
+  readonly inOpenLine: boolean;
+};
+
+export const MAX_ANCHOR_LINES = 24;
+export const MAX_ANCHOR_LENGTH = 2_000;
+export const MIN_ANCHOR_INK = 24;
+const MIN_ANCHOR_LINES = 2;
+const MIN_REPETITIVE_LINES = 8;
+const MIN_REPETITIVE_INK = 48;
+const MAX_OPEN_LINE = 400;
+const MIN_CHARACTERS = 120;
+const MAX_CHARACTERS = 960;
+/** How much further an anchor of characters may reach back to begin with a word. */
+const WORD_REACH = 40;
+
+/** Needs content with a non-blank line. */
+export function chooseAnchor(summary: ContentSummary): Anchor {
+  return anchorOf(contentEndOf(summary));
+}
+
+export function anchorOf(end: ContentEnd): Anchor {
+  if (end.openLine.length > MAX_OPEN_LINE || !end.openLineIsWhole) return characterAnchor(end);
+  return lineAnchor(end) ?? characterAnchor(end);
+}
+
+function lineAnchor(end: ContentEnd): LineAnchor | null {
+  const count = end.lines.length;
+  const firstLine = end.firstLine;
+  if (count === 0) return firstLine === null ? null : anchorFrom(end, 0, false);
+
+  const repeated = repeatedRun(end);
+  let length = 0;
+  let ink = 0;
+  let nonBlank = 0;
+  let longest: { readonly start: number; readonly ink: number } | null = null;
+  for (let taken = 1; taken <= Math.min(count, MAX_ANCHOR_LINES); taken += 1) {
+    const start = count - taken;
+    const line = end.lines[start] ?? '';
+    length += line.length + 1;
+    if (length > MAX_ANCHOR_LENGTH) break;
+    if (isBlankLine(line)) continue;
+    ink += inkOf(line);
+    nonBlank += 1;
+    if (nonBlank >= MIN_ANCHOR_LINES && ink >= MIN_ANCHOR_INK && taken > repeated)
+      return anchorFrom(end, start, false);
+    if (start === firstLine) return anchorFrom(end, start, false);
+    longest = { start, ink };
+  }
+  if (
+    longest === null ||
+    count - longest.start < MIN_REPETITIVE_LINES ||
+    longest.ink < MIN_REPETITIVE_INK
+  )
+    return null;
+  return anchorFrom(end, longest.start, true);
+}
+
+function anchorFrom(end: ContentEnd, start: number, repetitive: boolean): LineAnchor {
+  return {
+    kind: 'lines',
+    lines: end.lines.slice(start),
+    openLine: end.openLine,
+    repetitive,
+    whole: end.firstLine !== null && start <= end.firstLine,
+  };
+}
+
+function characterAnchor(end: ContentEnd): CharacterAnchor {
+  const { text } = end;
+  const inOpenLine = end.openLine !== '';
+  const most = Math.min(MAX_CHARACTERS, text.length);
+  const suffices = (length: number): boolean => {
+    const candidate = text.slice(text.length - length);
+    if (inkOf(candidate) < MIN_ANCHOR_INK) return false;
+    return text.indexOf(candidate) === text.length - length;
+  };
+  if (!suffices(most)) {
+    const isAll = end.firstLine !== null && most === text.length;
+    return {
+      kind: 'characters',
+      text: text.slice(characterStart(text, text.length - most)),
+      repetitive: !isAll,
+      inOpenLine,
+    };
+  }
+  // Both conditions stay true for longer texts, so that the shortest can be found by halving.
+  let low = Math.min(MIN_CHARACTERS, most);
+  let high = most;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (suffices(middle)) high = middle;
+    else low = middle + 1;
+  }
+  const start = wordStart(text, text.length - high, text.length - most);
+  return { kind: 'characters', text: text.slice(start), repetitive: false, inOpenLine };
+}
+
+/** A place to begin at or before `start`: models lose leading blanks and halves of words. */
+function wordStart(text: string, start: number, earliest: number): number {
+  const stop = Math.max(earliest, start - WORD_REACH);
+  for (let index = start; index >= stop; index -= 1) {
+    if (isSpaceAt(text, index)) continue;
+    if (index === 0 || isSpaceAt(text, index - 1)) return index;
+  }
+  return characterStart(text, start);
+}
+
+function isSpaceAt(text: string, index: number): boolean {
+  const code = text.charCodeAt(index);
+  return code === 0x20 || code === 0x09 || code === 0x0a || code === 0x0d;
+}
+
+/** Not between the halves of a surrogate pair. */
+function characterStart(text: string, start: number): number {
+  const code = text.charCodeAt(start);
+  if (start === 0 || code < 0xdc00 || code > 0xdfff) return start;
+  const before = text.charCodeAt(start - 1);
+  return before >= 0xd800 && before <= 0xdbff ? start - 1 : start;
+}

@@ -1,0 +1,220 @@
+import type { EndCandidate, WriteOperation } from '@orion/contracts';
+import type { Anchor } from './anchor.ts';
+
+/**
+ * Every text that the model reads in a write session (P1 to P8). Short, imperative, one example: written for weak
+ * local models as much as for strong ones. Tests pin them word for word.
+ *
+ * Invariants
+ * T1  What is quoted to be repeated is quoted exactly, but for the CR of its line endings, and never cut.
+ * T2  A quotation cannot end its own tags: where it has such a tag, the tags' id is made longer by `x`.
+ * T3  What stands within a sentence, such as a path or a line of content, is one line there and of bounded length.
+ */
+
+export function beginInstructions({
+  target,
+  endMarker,
+}: {
+  readonly target: string;
+  readonly endMarker: string;
+}): string {
+  return `Write the complete content of ${inline(target)} as your next message, from its first line.
+No introduction, no code fence, no comment about it.
+After the last line write DONE on a line of its own, then stop.
+If the file itself contains a line that is only DONE, end with ${endMarker} instead.
+Example, for a file of two lines:
+first line
+second line
+DONE`;
+}
+
+/** What a prompt needs to quote the end of what is saved. */
+export type SavedEnd = {
+  readonly target: string;
+  readonly savedLines: number;
+  readonly anchor: Anchor;
+  /** The first four hex digits of the session id. */
+  readonly tag: string;
+};
+
+export function idlePrompt(saved: SavedEnd): string {
+  return `${savedSentence(saved)}
+${quotation(saved)}
+If you're finished, reply DONE on its own line. Otherwise continue writing: start with exactly ${repetition(saved.anchor)}, then ${continuing(saved.anchor)}. No introduction, no tags.`;
+}
+
+export function nothingSavedPrompt({ target }: { readonly target: string }): string {
+  return `Nothing of ${inline(target)} has arrived yet. Write its complete content now, from its first line, then DONE on its own line.`;
+}
+
+/** Only a file that is created can be meant to be empty. */
+export function emptyPrompt({
+  target,
+  operation,
+}: {
+  readonly target: string;
+  readonly operation: WriteOperation;
+}): string {
+  const noContent = `You wrote DONE, but no content for ${inline(target)}.`;
+  if (operation !== 'create')
+    return `${noContent} Write its complete content now, from its first line, then DONE on its own line.`;
+  return `${noContent} If it is to be an empty file, reply DONE on its own line again. Otherwise write its complete content now, from its first line, then DONE on its own line.`;
+}
+
+export function endQuestionPrompt(
+  question: Omit<SavedEnd, 'savedLines'> & { readonly candidates: readonly EndCandidate[] },
+): string {
+  const { target, anchor, candidates } = question;
+  const found = candidates.map(
+    ({ line, following }) =>
+      `Line ${line} of what is saved for ${inline(target)} is DONE, and this comes after it: "${inline(following, MAX_WORDS)}"`,
+  );
+  const ends = candidates.map(({ line }) => `END ${line}   if the file ends before line ${line}`);
+  const first = candidates.reduce((least, { line }) => Math.min(least, line), Infinity);
+  return `${found.join('\n')}
+If you're finished, reply DONE on its own line, or one of these lines:
+${ends.join('\n')}
+DONE      if line ${first} and what follows belong to the file, and the file is complete
+If the file is not complete, start with exactly ${repetition(anchor)}, then ${goesOnInLine(anchor) ? continuing(anchor) : 'go on'}:
+${quotation(question)}`;
+}
+
+export function nearMissPrompt({ text }: { readonly text: string }): string {
+  return `Your message ended with: ${inline(text, MAX_LINE)}
+Reply DONE if that is not part of the file (it will be left out).
+Reply KEEP if it is part of the file and the file is complete.`;
+}
+
+export function fencePrompt({
+  target,
+  firstLine,
+  lastLine,
+}: {
+  readonly target: string;
+  readonly firstLine: string;
+  readonly lastLine: string;
+}): string {
+  return `The text for ${inline(target)} begins with ${inline(firstLine, MAX_LINE)} and ends with ${inline(lastLine, MAX_LINE)}.
+Reply STRIP if these only wrap the file. Reply KEEP if they are part of it.`;
+}
+
+export function recoveryPrompt(saved: SavedEnd): string {
+  return `The session for ${inline(saved.target)} was interrupted.
+${continuationPrompt(saved)}`;
+}
+
+export function continuationPrompt(saved: SavedEnd): string {
+  const { anchor } = saved;
+  const instruction = goesOnInLine(anchor)
+    ? `Your next message must start with exactly this text. Then ${continuing(anchor)}.
+No introduction, no code fence, no tags. End with DONE on a line of its own.`
+    : `Your next message must start with exactly ${repetition(anchor)}. Then write the rest of the file, beginning with the next line in full.
+No introduction, no code fence, no tags. End with DONE on a line of its own.
+Example: saved lines "a", "b" → you write:
+a
+b
+c
+DONE`;
+  return `Your message was cut off. ${savedSentence(saved)}
+${quotation(saved)}
+${instruction}`;
+}
+
+export function reaskPrompt(saved: SavedEnd): string {
+  const first = quotedText(saved.anchor).split('\n', 1)[0] ?? '';
+  const quoted = inline(first, MAX_LINE);
+  // A shortened line must not be taken for the whole one.
+  const request =
+    quoted === first
+      ? `Its first line must be:\n${first}`
+      : `Its first line must begin with:\n${cut(first, MAX_LINE)}`;
+  return `That message did not start with the saved lines, so it was not used. ${request}
+${continuationPrompt(saved)}`;
+}
+
+export function bridgePrompt({
+  target,
+  anchor,
+  headLines,
+  tag,
+}: {
+  readonly target: string;
+  readonly anchor: Anchor;
+  readonly headLines: readonly string[];
+  readonly tag: string;
+}): string {
+  const end = quotedText(anchor);
+  const start = headLines.map(withoutCarriageReturn).join('\n');
+  const id = tagId(`${end}\n${start}`, tag);
+  return `Two parts of ${inline(target)} must be joined. Part 1 ends with:
+<end-${id}>
+${end}
+</end-${id}>
+Part 2 begins with:
+<start-${id}>
+${start}
+</start-${id}>
+Write the lines from the first line of part 1's end to the last line of part 2's beginning, with everything that belongs between. Leave out nothing, repeat nothing. Then DONE.`;
+}
+
+/** Characters of content in a sentence: enough to be recognised. */
+const MAX_WORDS = 80;
+const MAX_LINE = 200;
+
+function savedSentence({ savedLines, target }: SavedEnd): string {
+  return savedLines === 1
+    ? `1 line of ${inline(target)} is saved. It ends with:`
+    : `${savedLines} lines of ${inline(target)} are saved. They end with:`;
+}
+
+/** What the model is to repeat, as it is quoted. */
+export function quotedText(anchor: Anchor): string {
+  if (anchor.kind === 'characters') return anchor.text.replaceAll('\r\n', '\n');
+  if (anchor.lines.length === 0) return anchor.openLine;
+  return anchor.lines.map(withoutCarriageReturn).join('\n');
+}
+
+function quotation({ anchor, tag }: Pick<SavedEnd, 'anchor' | 'tag'>): string {
+  const text = quotedText(anchor);
+  const id = tagId(text, tag);
+  return `<tail-${id}>\n${text}\n</tail-${id}>`;
+}
+
+function tagId(text: string, tag: string): string {
+  let id = tag;
+  while (text.includes(`-${id}>`)) id += 'x';
+  return id;
+}
+
+/** Whether the model goes on behind the last quoted character rather than in a line of its own. */
+function goesOnInLine(anchor: Anchor): boolean {
+  return anchor.kind === 'characters' || anchor.lines.length === 0;
+}
+
+function repetition(anchor: Anchor): string {
+  if (goesOnInLine(anchor) || anchor.kind === 'characters') return 'this text';
+  return anchor.lines.length === 1 ? 'this line' : `these ${anchor.lines.length} lines`;
+}
+
+function continuing(anchor: Anchor): string {
+  const isInLine = anchor.kind === 'characters' ? anchor.inOpenLine : anchor.lines.length === 0;
+  if (isInLine)
+    return 'go on in the same line, without a line break or a space that does not belong there';
+  return 'go on with the next line in full';
+}
+
+function withoutCarriageReturn(line: string): string {
+  return line.endsWith('\r') ? line.slice(0, -1) : line;
+}
+
+/** In one line, and of at most `limit` characters. */
+function inline(text: string, limit = Infinity): string {
+  const line = text.replace(/[\r\n\u0085\u2028\u2029]+/gu, ' ').trim();
+  return line.length > limit ? `${cut(line, limit)}…` : line;
+}
+
+/** Never between the halves of a surrogate pair. */
+function cut(text: string, limit: number): string {
+  const code = text.charCodeAt(limit - 1);
+  return text.slice(0, code >= 0xd800 && code <= 0xdbff ? limit - 1 : limit);
+}

@@ -1,0 +1,200 @@
+import { MIN_ANCHOR_INK } from './anchor.ts';
+import type { Anchor } from './anchor.ts';
+import { contentEndOf } from './content-end.ts';
+import type { ContentSummary } from './content-summary.ts';
+import { inkOf, isBlankLine, parseFenceLine, stripIndentation, trimLine } from './lines.ts';
+import { extendPreamble, emptyPreamble, isMarkerLine, tagIdOf } from './seam-preamble.ts';
+
+/**
+ * Facts of a whole reply that did not repeat the anchor: what R039 (c) and (d) and §1.4a rule 9 decide on.
+ *
+ * Invariants
+ * R1  The facts depend on the reply alone, not on how it was divided.
+ * R2  What is held is bounded; the reply itself is kept only while it is short.
+ */
+export type ReplyCensus = {
+  readonly summary: ContentSummary;
+  readonly anchor: Anchor;
+  readonly endMarker: string;
+  /** The line that has not ended; of a long one the beginning. */
+  readonly openLine: string;
+  /** The whole text while it can still be short, and how much of it stands before the markers at its end. */
+  readonly text: string | null;
+  readonly textEnd: number;
+  readonly length: number;
+  readonly nonBlankLines: number;
+  /** Marker lines behind the last other line. */
+  readonly trailingMarkers: number;
+  /** The first lines. */
+  readonly head: readonly string[];
+};
+
+export type ReplyFacts = {
+  /** Without marker lines at the end. */
+  readonly nonBlankLines: number;
+  /** The reply without its end marker, if it has at most 3 non-blank lines and 64 Ki code units. */
+  readonly text: string | null;
+  /**
+   * Rule 9: no chat line, fence or tag before it, and none of its first three lines equal to a line of the anchor.
+   */
+  readonly clean: boolean;
+  /**
+   * The 2 to 10 first lines, by which a bridge can find this reply: together they do not stand in the content's
+   * tail, and the first non-blank one does not come again among them. Blank lines before it count, since the bridge
+   * is followed by the whole reply. Empty when there are none, or when the reply does not begin with content.
+   */
+  readonly headLines: readonly string[];
+};
+
+const MAX_SHORT_LINES = 3;
+const MAX_SHORT_LENGTH = 65_536;
+const MIN_HEAD_LINES = 2;
+const MAX_HEAD_LINES = 10;
+/** A head line is quoted in a prompt and repeated; a longer line cannot serve. */
+const MAX_HEAD_LENGTH = 2_000;
+const COMPARED_LINES = 3;
+
+export function createReplyCensus({
+  summary,
+  anchor,
+  endMarker,
+}: {
+  readonly summary: ContentSummary;
+  readonly anchor: Anchor;
+  readonly endMarker: string;
+}): ReplyCensus {
+  return {
+    summary,
+    anchor,
+    endMarker,
+    openLine: '',
+    text: '',
+    textEnd: 0,
+    length: 0,
+    nonBlankLines: 0,
+    trailingMarkers: 0,
+    head: [],
+  };
+}
+
+export function readReplyCensus(census: ReplyCensus, text: string): ReplyCensus {
+  let state = census;
+  let from = 0;
+  for (;;) {
+    const lineEnd = text.indexOf('\n', from);
+    if (lineEnd === -1) break;
+    state = readLine(state, text.slice(from, lineEnd), true);
+    from = lineEnd + 1;
+  }
+  const rest = text.slice(from);
+  const openLine = (state.openLine + rest).slice(0, MAX_SHORT_LENGTH + 1);
+  return { ...state, openLine, text: keptText(state, rest), length: state.length + rest.length };
+}
+
+export function endReplyCensus(census: ReplyCensus): ReplyFacts {
+  const whole = census.openLine === '' ? census : readLine(census, '', false);
+  const { nonBlankLines, head } = whole;
+  const isShort = nonBlankLines <= MAX_SHORT_LINES && whole.length <= MAX_SHORT_LENGTH;
+  const hasPreamble = beginsWithPreamble(whole);
+  return {
+    nonBlankLines,
+    text: isShort && whole.text !== null ? whole.text.slice(0, textEndOf(whole)) : null,
+    clean: nonBlankLines > 0 && !hasPreamble && !repeatsAnchorLine(whole),
+    // A last line without its end may be cut off, so it cannot be searched for.
+    headLines: hasPreamble ? [] : headLinesOf(whole, census.openLine === '' ? head : census.head),
+  };
+}
+
+function readLine(census: ReplyCensus, piece: string, terminated: boolean): ReplyCensus {
+  const line = census.openLine + piece;
+  const added = terminated ? `${piece}\n` : piece;
+  const length = census.length + added.length;
+  const state: ReplyCensus = {
+    ...census,
+    openLine: '',
+    length,
+    text: keptText(census, added),
+  };
+  if (isBlankLine(line)) return withHead(state, line);
+  if (isMarkerLine(line, census.endMarker))
+    return {
+      ...withHead(state, line),
+      trailingMarkers: census.trailingMarkers + 1,
+      textEnd:
+        census.trailingMarkers > 0 ? census.textEnd : length - line.length - (terminated ? 1 : 0),
+    };
+  return {
+    ...withHead(state, line),
+    nonBlankLines: census.nonBlankLines + census.trailingMarkers + 1,
+    trailingMarkers: 0,
+  };
+}
+
+function keptText(census: ReplyCensus, added: string): string | null {
+  if (census.text === null || census.nonBlankLines > MAX_SHORT_LINES) return null;
+  const text = census.text + added;
+  return text.length > MAX_SHORT_LENGTH ? null : text;
+}
+
+function textEndOf(census: ReplyCensus): number {
+  return census.trailingMarkers > 0 ? census.textEnd : census.length;
+}
+
+function withHead(census: ReplyCensus, line: string): ReplyCensus {
+  if (census.head.length >= MAX_HEAD_LINES) return census;
+  return { ...census, head: [...census.head, line] };
+}
+
+function beginsWithPreamble({ head, endMarker }: ReplyCensus): boolean {
+  const first = head.find((line) => !isBlankLine(line));
+  return first !== undefined && extendPreamble(emptyPreamble, first, tagIdOf(endMarker)) !== null;
+}
+
+function repeatsAnchorLine({ head, anchor }: ReplyCensus): boolean {
+  const lines = anchor.kind === 'lines' ? anchor.lines : anchor.text.split('\n');
+  const known = new Set(lines.map(bareLine));
+  known.delete('');
+  return head
+    .filter((line) => !isBlankLine(line))
+    .slice(0, COMPARED_LINES)
+    .some((line) => known.has(bareLine(line)));
+}
+
+function bareLine(line: string): string {
+  return stripIndentation(trimLine(line));
+}
+
+function headLinesOf(census: ReplyCensus, head: readonly string[]): readonly string[] {
+  const end = contentEndOf(census.summary);
+  const saved = end.openLine === '' ? end.trimmed : [...end.trimmed, trimLine(end.openLine)];
+  const lines = head.map(trimLine);
+  const first = lines.find((line) => line !== '');
+  let nonBlank = 0;
+  let ink = 0;
+  let length = 0;
+  for (const [index, line] of lines.entries()) {
+    if (isMarkerLine(line, census.endMarker) || parseFenceLine(line) !== null) break;
+    if (nonBlank > 0 && line === first) break;
+    length += line.length + 1;
+    if (length > MAX_HEAD_LENGTH) break;
+    if (line === '') continue;
+    nonBlank += 1;
+    ink += inkOf(line);
+    if (nonBlank < MIN_HEAD_LINES || ink < MIN_ANCHOR_INK) continue;
+    const run = lines.slice(0, index + 1);
+    if (!hasRun(saved, run)) return head.slice(0, index + 1).map(withoutCarriageReturn);
+  }
+  return [];
+}
+
+function withoutCarriageReturn(line: string): string {
+  return line.endsWith('\r') ? line.slice(0, -1) : line;
+}
+
+function hasRun(lines: readonly string[], run: readonly string[]): boolean {
+  const [first] = run;
+  return lines.some(
+    (line, start) =>
+      line === first && run.every((expected, index) => lines[start + index] === expected),
+  );
+}

@@ -1,0 +1,319 @@
+import { closesFence, inkOf, isBlankLine, isChatLine, parseFenceLine, trimLine } from './lines.ts';
+import type { FenceLine } from './lines.ts';
+import type { LineEndingConversion } from './line-ending-converter.ts';
+import type { TargetKind } from './target-kind.ts';
+import { MIN_ANCHOR_INK } from './anchor.ts';
+import { LONG_LINE } from './seam-overlap.ts';
+import type { SeamGround, Via } from './seam-overlap.ts';
+import { isClosingTag, isMarkerLine } from './seam-preamble.ts';
+import type { Preamble } from './seam-preamble.ts';
+
+/**
+ * What follows a repetition that has reached the content's end, and whether it may be joined (R047, §1.4a rules 4
+ * to 7).
+ *
+ * Invariants
+ * B1  `judge` is a function of the text behind the repetition and of whether the message has ended; it is asked at
+ *     fixed offsets only, so that its answer does not depend on how the text was divided.
+ * B2  What it cannot tell apart it refuses.
+ */
+export type Behind = {
+  readonly via: Via;
+  readonly preamble: Preamble;
+  /** The text that must follow first: the open line, or as much of it as the anchor has. */
+  readonly openText: string;
+  readonly lines: number;
+  readonly lineFeeds: number;
+  readonly carriageReturnLineFeeds: number;
+  readonly overlapHasFence: boolean;
+  /** Blank lines of the content's end that the reply may still repeat, and those that it has repeated. */
+  readonly blankLinesLeft: number;
+  readonly blankLinesDropped: number;
+  /** Offset in the reply of `held`, the text behind the repetition and those blank lines. */
+  readonly start: number;
+  readonly held: string;
+  readonly judgement: Judgement;
+};
+
+export type Judgement =
+  /** The open text has not come. */
+  | { readonly kind: 'open' }
+  /** The open text is there; more text has to show whether it may be joined. */
+  | { readonly kind: 'matched' }
+  | { readonly kind: 'failed' }
+  | { readonly kind: 'refused'; readonly reason: string }
+  | {
+      readonly kind: 'settled';
+      /** How much of `held` is not new content. */
+      readonly skip: number;
+      readonly closingLine: string;
+      readonly conversion: LineEndingConversion;
+      readonly wrappingFence: FenceLine | null;
+    };
+
+export type SeamContext = {
+  readonly ground: SeamGround;
+  readonly kind: TargetKind;
+  readonly endMarker: string;
+  readonly tagId: string;
+  /** Whether a fence is open at the content's end that does not begin the content. */
+  readonly isInFence: boolean;
+  readonly contentHasFence: boolean;
+};
+
+/** How much text may pass without a line ending before its first one decides about conversion (rule 7). */
+const CONVERSION_REACH = 65_536;
+
+export function judge(context: SeamContext, behind: Behind, ended: boolean): Judgement {
+  const { held, openText } = behind;
+  if (held.length < openText.length)
+    return !ended && openText.startsWith(held) ? { kind: 'open' } : { kind: 'failed' };
+  if (!held.startsWith(openText)) return { kind: 'failed' };
+
+  let skip = openText.length;
+  if (context.ground.end.endsInCarriageReturn) {
+    // The CR is stored already: only a line ending can follow it.
+    if (held.length === skip) {
+      if (!ended) return { kind: 'matched' };
+    } else if (held[skip] === '\r') skip += 1;
+    else if (held[skip] !== '\n') return { kind: 'failed' };
+  }
+
+  const quotation = closeQuotation(context, behind, skip, ended);
+  if (quotation.kind !== 'content') return quotation;
+  const rest = held.slice(quotation.skip);
+  const again = repeatsAnchor(context, rest, openText !== '' && quotation.skip === skip, ended);
+  if (again === 'unknown') return { kind: 'matched' };
+  if (again === 'yes') return { kind: 'refused', reason: 'anchor_repeated' };
+  const conversion = conversionOf(context.ground, behind, ended);
+  if (conversion === null) return { kind: 'matched' };
+  return {
+    kind: 'settled',
+    skip: quotation.skip,
+    closingLine: held.slice(skip, quotation.skip),
+    conversion,
+    wrappingFence: quotation.wrappingFence,
+  };
+}
+
+type Quotation =
+  | { readonly kind: 'content'; readonly skip: number; readonly wrappingFence: FenceLine | null }
+  | { readonly kind: 'matched' }
+  | { readonly kind: 'refused'; readonly reason: string };
+
+/** Whether a fence or tag that the reply opened wraps the quotation alone, or all of the reply (rule 6). */
+function closeQuotation(
+  context: SeamContext,
+  behind: Behind,
+  skip: number,
+  ended: boolean,
+): Quotation {
+  const { fence, hasTag } = behind.preamble;
+  const isOpenLine = behind.openText !== '';
+  if (isOpenLine && hasTag) return { kind: 'refused', reason: 'tag_around_open_line' };
+  const first = firstTextLine(behind.held, skip, isOpenLine, ended);
+  if (first === 'unknown') return { kind: 'matched' };
+  if (first === null || first.isSameLine) {
+    if (fence !== null && !mayWrap(context, behind, fence))
+      return { kind: 'refused', reason: 'fence_ambiguous' };
+    return { kind: 'content', skip, wrappingFence: fence };
+  }
+
+  const fenceLine = parseFenceLine(first.line);
+  const closes =
+    fence === null
+      ? isClosingTag(first.line, context.tagId)
+      : fenceLine !== null && closesFence(fence, fenceLine);
+  if (!closes) {
+    if (hasTag) return { kind: 'refused', reason: 'tag_not_closed' };
+    if (fence !== null && !mayWrap(context, behind, fence))
+      return { kind: 'refused', reason: 'fence_ambiguous' };
+    return { kind: 'content', skip, wrappingFence: fence };
+  }
+  if (fence !== null && context.kind === 'markdown')
+    return { kind: 'refused', reason: 'fence_closes_behind_quotation' };
+
+  const next = firstContentLine(context, behind.held, first.end, ended);
+  if (next === 'unknown') return { kind: 'matched' };
+  // Nothing more is written: a fence that only wraps closes here.
+  if (next === null && fence !== null) return { kind: 'content', skip, wrappingFence: fence };
+  // Behind an open line, or blank lines, nothing tells whether they end with the quotation or belong to the file.
+  if (isOpenLine || first.hasBlankBefore)
+    return { kind: 'refused', reason: 'quotation_closes_elsewhere' };
+  if (next !== null && announces(context, next))
+    return { kind: 'refused', reason: 'text_behind_quotation' };
+  return { kind: 'content', skip: first.end, wrappingFence: null };
+}
+
+/** A line that introduces the continuation rather than being part of it. */
+function announces(context: SeamContext, line: string): boolean {
+  if (parseFenceLine(line) !== null) return true;
+  if (!isChatLine(line)) return false;
+  return context.kind === 'code' || /[:：]$/u.test(trimLine(line));
+}
+
+/**
+ * A fence that the reply opened can be the one that a code block of the content needs, reopened for the
+ * quotation. Then its closing line is content.
+ */
+function mayWrap(context: SeamContext, behind: Behind, fence: FenceLine): boolean {
+  if (/^(?:markdown|mdx?)$/iu.test(fence.info)) return context.kind === 'markdown';
+  return !context.isInFence && (context.kind === 'code' || !behind.overlapHasFence);
+}
+
+type TextLine = {
+  readonly line: string;
+  readonly start: number;
+  /** Behind its LF. */
+  readonly end: number;
+  readonly hasBlankBefore: boolean;
+  /** Whether it is the rest of the open line itself. */
+  readonly isSameLine: boolean;
+};
+
+/** Behind so many blanks no line counts as the first any more, so that endless ones are not read again and again. */
+const BLANK_REACH = 2_048;
+
+/** The first non-blank line; null when there is none, 'unknown' as long as it has not ended. */
+function firstTextLine(
+  text: string,
+  from: number,
+  isOpenLine: boolean,
+  ended: boolean,
+): TextLine | null | 'unknown' {
+  let start = from;
+  let lines = 0;
+  for (;;) {
+    const lineEnd = text.indexOf('\n', start);
+    const line = text.slice(start, lineEnd === -1 ? text.length : lineEnd);
+    const isSameLine = isOpenLine && lines === 0;
+    const end = lineEnd === -1 ? text.length : lineEnd + 1;
+    const isKnown = isSameLine || lineEnd !== -1 || ended || line.length >= LONG_LINE;
+    if (isKnown && !isBlankLine(line))
+      return { line, start, end, hasBlankBefore: lines > (isOpenLine ? 1 : 0), isSameLine };
+    if (end - from > BLANK_REACH) return null;
+    if (lineEnd === -1) return ended ? null : 'unknown';
+    start = end;
+    lines += 1;
+  }
+}
+
+/** The first line that is neither blank nor a marker. */
+function firstContentLine(
+  context: SeamContext,
+  text: string,
+  from: number,
+  ended: boolean,
+): string | null | 'unknown' {
+  let start = from;
+  for (;;) {
+    const found = firstTextLine(text, start, false, ended);
+    if (found === null || found === 'unknown') return found;
+    if (found.end - from > BLANK_REACH) return found.line;
+    if (!isMarkerLine(found.line, context.endMarker)) return found.line;
+    start = found.end;
+  }
+}
+
+type Repetition = 'yes' | 'no' | 'unknown';
+
+/** How many chat or fence lines between two quotations are looked past. */
+const MAX_LINES_BETWEEN = 2;
+
+/** Whether the anchor follows once more: then nothing tells which of the two goes on (rule 6). */
+function repeatsAnchor(
+  context: SeamContext,
+  rest: string,
+  isInOpenLine: boolean,
+  ended: boolean,
+): Repetition {
+  const { anchor, quotation: quoted } = context.ground;
+  const endsInOpenLine = anchor.kind === 'characters' ? anchor.inOpenLine : anchor.openLine !== '';
+  const text = quoted.join('\n');
+  if (isInOpenLine && inkOf(text) >= MIN_ANCHOR_INK && rest.length > 0) {
+    if (rest.startsWith(text)) return 'yes';
+    if (text.startsWith(rest)) {
+      if (!ended) return 'unknown';
+      if (inkOf(rest) >= MIN_ANCHOR_INK) return 'yes';
+    }
+  }
+  let start = 0;
+  let between = 0;
+  let first = true;
+  for (;;) {
+    const found = firstTextLine(rest, start, first && isInOpenLine, ended);
+    if (found === 'unknown') return 'unknown';
+    if (found === null || found.isSameLine) return 'no';
+    first = false;
+    const again = startsWithQuotation(rest, found.start, quoted, {
+      endsInOpenLine,
+      ended,
+    });
+    if (again !== 'no') return again;
+    if (between === MAX_LINES_BETWEEN) return 'no';
+    if (
+      !isChatLine(found.line) &&
+      parseFenceLine(found.line) === null &&
+      !isClosingTag(found.line, context.tagId)
+    )
+      return 'no';
+    between += 1;
+    start = found.end;
+  }
+}
+
+function startsWithQuotation(
+  text: string,
+  from: number,
+  quoted: readonly string[],
+  facts: { readonly endsInOpenLine: boolean; readonly ended: boolean },
+): Repetition {
+  let start = from;
+  let nonBlank = 0;
+  let ink = 0;
+  for (const [index, expected] of quoted.entries()) {
+    const lineEnd = text.indexOf('\n', start);
+    const line = text.slice(start, lineEnd === -1 ? text.length : lineEnd);
+    if (facts.endsInOpenLine && index === quoted.length - 1) {
+      if (line.startsWith(expected)) return 'yes';
+      if (lineEnd !== -1 || !expected.startsWith(line)) return 'no';
+    } else if (lineEnd === -1) {
+      if (trimLine(line) === trimLine(expected) && index === quoted.length - 1 && facts.ended)
+        return 'yes';
+      if (!expected.startsWith(line)) return 'no';
+    } else {
+      if (trimLine(line) !== trimLine(expected)) return 'no';
+      if (!isBlankLine(line)) nonBlank += 1;
+      ink += inkOf(line);
+      start = lineEnd + 1;
+      continue;
+    }
+    if (!facts.ended) return 'unknown';
+    // Cut off within what may have become a second quotation.
+    return nonBlank >= 2 || ink >= MIN_ANCHOR_INK ? 'yes' : 'no';
+  }
+  return 'yes';
+}
+
+/** Rule 7; null as long as the line ending that decides has not come. */
+function conversionOf(
+  ground: SeamGround,
+  behind: Behind,
+  ended: boolean,
+): LineEndingConversion | null {
+  const { eol } = ground;
+  if (eol === 'none' || eol === 'mixed') return 'none';
+  const convert: LineEndingConversion = eol === 'crlf' ? 'lf_to_crlf' : 'crlf_to_lf';
+  const { lineFeeds, carriageReturnLineFeeds } = behind;
+  if (lineFeeds + carriageReturnLineFeeds > 0)
+    return (eol === 'crlf' ? carriageReturnLineFeeds : lineFeeds) === 0 ? convert : 'none';
+  const { held } = behind;
+  const lineEnd = held.indexOf('\n', behind.openText.length);
+  if (lineEnd !== -1) {
+    const isCarriageReturnLineFeed = held[lineEnd - 1] === '\r';
+    return isCarriageReturnLineFeed === (eol === 'crlf') ? 'none' : convert;
+  }
+  if (ended) return 'none';
+  // For a reply with one kind of ending this is right whichever it is: what has the right ending already stays.
+  return held.length >= CONVERSION_REACH ? convert : null;
+}

@@ -1,0 +1,73 @@
+import { isBlankLine, isChatLine, parseFenceLine, trimLine } from './lines.ts';
+import type { FenceLine } from './lines.ts';
+
+/** What stands before the repetition: at most two chat lines, then one fence or echoed tag (§1.4a rule 4). */
+export type Preamble = {
+  /** As it came, from its first non-blank line on. */
+  readonly text: string;
+  readonly hasBlankLine: boolean;
+  readonly chatLines: number;
+  readonly fence: FenceLine | null;
+  readonly hasTag: boolean;
+};
+
+export const emptyPreamble: Preamble = {
+  text: '',
+  hasBlankLine: false,
+  chatLines: 0,
+  fence: null,
+  hasTag: false,
+};
+
+const MAX_CHAT_LINES = 2;
+
+/** The preamble with one more line, or null when the line cannot belong to one. */
+export function extendPreamble(preamble: Preamble, line: string, tagId: string): Preamble | null {
+  if (isBlankLine(line)) {
+    const text = preamble.text === '' ? '' : `${preamble.text}${line}\n`;
+    return { ...preamble, text, hasBlankLine: true };
+  }
+  if (preamble.fence !== null || preamble.hasTag) return null;
+  const text = `${preamble.text}${line}\n`;
+  const fence = parseFenceLine(line);
+  if (fence !== null) return { ...preamble, text, fence };
+  if (isOpeningTag(line, tagId)) return { ...preamble, text, hasTag: true };
+  if (preamble.chatLines === MAX_CHAT_LINES || !isChatLine(line)) return null;
+  return { ...preamble, text, chatLines: preamble.chatLines + 1 };
+}
+
+/**
+ * The hex digits in the tags of this session's prompts, which are those of its end marker. Only tags with this id
+ * are an echo: content may speak of such tags too.
+ */
+export function tagIdOf(endMarker: string): string {
+  return endMarker.slice(endMarker.lastIndexOf(' ') + 1);
+}
+
+const TAG_NAMES = ['tail', 'end', 'start'];
+
+function isOpeningTag(line: string, tagId: string): boolean {
+  return isTag(line, '<', tagId);
+}
+
+export function isClosingTag(line: string, tagId: string): boolean {
+  return isTag(line, '</', tagId);
+}
+
+/** Prompts lengthen the id by `x` where the quoted text has the plain tag. */
+function isTag(line: string, opening: string, tagId: string): boolean {
+  const text = trimLine(line);
+  if (!text.endsWith('>')) return false;
+  return TAG_NAMES.some((name) => {
+    const start = `${opening}${name}-${tagId}`;
+    return text.startsWith(start) && /^x*>$/u.test(text.slice(start.length));
+  });
+}
+
+const MARKER = /^DONE(?: [0-9a-f]{4})?$/u;
+
+/** Any line that can end the content, whatever the session's mode (R020, R034). */
+export function isMarkerLine(line: string, endMarker: string): boolean {
+  const text = trimLine(line);
+  return text === endMarker || MARKER.test(text);
+}

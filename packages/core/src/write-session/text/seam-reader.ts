@@ -1,0 +1,399 @@
+import type { Anchor } from './anchor.ts';
+import type { ContentSummary } from './content-summary.ts';
+import type { LineEndingConversion } from './line-ending-converter.ts';
+import { isBlankLine, parseFenceLine } from './lines.ts';
+import type { FenceLine } from './lines.ts';
+import { judge } from './seam-behind.ts';
+import type { Behind, SeamContext } from './seam-behind.ts';
+import {
+  admittedOpenings,
+  extendOverlap,
+  isLive,
+  LONG_LINE,
+  mayBecomeNextLine,
+  seamGroundOf,
+  startOverlap,
+} from './seam-overlap.ts';
+import type { Overlap, Via } from './seam-overlap.ts';
+import { emptyPreamble, extendPreamble, isMarkerLine, tagIdOf } from './seam-preamble.ts';
+import type { Preamble } from './seam-preamble.ts';
+import { repeatedShifts } from './seam-shifts.ts';
+import type { TargetKind } from './target-kind.ts';
+
+/**
+ * Reads a reply that has to repeat the end of the saved content, and says where new content begins (R047, §1.4a).
+ *
+ * Invariants
+ * S1  Verdict and text depend on the reply alone, not on how it was divided: text is looked at where a line ends,
+ *     every `EVALUATION_STEP` code units, and at the message's end.
+ * S2  `verified` means that exactly one alignment of reply and content is possible and that rule 5 admits it. What
+ *     could be joined in two ways is hopeless, and so is what can only be joined by guessing.
+ * S3  Content + `rest` is the new content; `rest` has its own line endings until `conversion` is applied.
+ * S4  What is held is bounded by `MAX_HELD`; a repetition that may go on is not held at all.
+ */
+export type SeamReaderOptions = {
+  readonly summary: ContentSummary;
+  readonly anchor: Anchor;
+  readonly kind: TargetKind;
+  /** Read to the end even when hopeless. */
+  readonly readToEnd: boolean;
+  /** The session's end marker, such as `DONE 7f3a`. */
+  readonly endMarker: string;
+};
+
+export type SeamVerdict =
+  | VerifiedSeam
+  /** Nothing but markers and blanks. */
+  | { readonly kind: 'marker_only' }
+  | { readonly kind: 'blank' }
+  /** `reason` is for traces. */
+  | { readonly kind: 'hopeless'; readonly reason: string };
+
+export type VerifiedSeam = {
+  readonly kind: 'verified';
+  readonly via: Via;
+  /** Content that goes on directly behind the saved content. Markers in it have not been looked for. */
+  readonly rest: string;
+  /** Repeated lines, blank ones and the open line included. */
+  readonly linesDropped: number;
+  /** Chat lines, fences and tags around the repetition. */
+  readonly setAside: string;
+  readonly conversion: LineEndingConversion;
+  /** A fence that the reply opened around itself: its closing line is not content. */
+  readonly wrappingFence: FenceLine | null;
+};
+
+export type SeamReader = {
+  readonly context: SeamContext;
+  readonly readToEnd: boolean;
+  /** How often, counted from the end, the last characters of a repetitive anchor recur in the content. */
+  readonly shifts: readonly string[];
+  /** Offset in the reply up to which it was looked at. */
+  readonly offset: number;
+  /** Text behind it. */
+  readonly unread: string;
+  /** The current line up to `offset`. */
+  readonly line: string;
+  /** What has come before a repetition that may begin with the current line; null once none can. */
+  readonly preamble: Preamble | null;
+  readonly overlaps: readonly Overlap[];
+  readonly behinds: readonly Behind[];
+  readonly isBlank: boolean;
+  readonly isMarkersOnly: boolean;
+  readonly hopeless: string | null;
+};
+
+export const EVALUATION_STEP = 512;
+/** Code units of undecided text: more than the tail, so that any repetition in it can be decided. */
+export const MAX_HELD = 163_840;
+
+export function createSeamReader(options: SeamReaderOptions): SeamReader {
+  const { summary, anchor, kind, endMarker } = options;
+  const ground = seamGroundOf(summary, anchor);
+  const open = summary.fences.open;
+  const first = summary.fences.firstLines[0];
+  return {
+    context: {
+      ground,
+      kind,
+      endMarker,
+      tagId: tagIdOf(endMarker),
+      // A fence on the first line wraps code or data as a whole (R032); any other open one is inside it.
+      isInFence:
+        open.some((mark) => kind !== 'code' || mark.line !== first?.line) ||
+        (kind !== 'code' && /^ {0,3}[`~]/u.test(ground.end.openLine)),
+      contentHasFence: summary.fences.fenceCount > 0,
+    },
+    readToEnd: options.readToEnd,
+    shifts: repeatedShifts(ground.end, anchor),
+    offset: 0,
+    unread: '',
+    line: '',
+    preamble: emptyPreamble,
+    overlaps: [],
+    behinds: [],
+    isBlank: true,
+    isMarkersOnly: true,
+    hopeless: null,
+  };
+}
+
+export function readSeam(
+  reader: SeamReader,
+  text: string,
+): { readonly reader: SeamReader; readonly verdict: SeamVerdict | null } {
+  if (reader.hopeless !== null) return { reader, verdict: null };
+  const buffer = reader.unread + text;
+  let state: SeamReader = { ...reader, unread: '' };
+  let from = 0;
+  for (;;) {
+    const end = nextEvaluation(buffer, from, state.offset);
+    if (end === null) break;
+    state = readUnit(state, buffer.slice(from, end), false);
+    from = end;
+    const verdict = decide(state, false);
+    if (verdict === null) continue;
+    if (verdict.kind === 'verified')
+      return { reader: state, verdict: { ...verdict, rest: verdict.rest + buffer.slice(from) } };
+    if (verdict.kind !== 'hopeless' || !state.readToEnd) return { reader: state, verdict };
+    return { reader: hopelessReader(state, verdict.reason), verdict: null };
+  }
+  return { reader: { ...state, unread: buffer.slice(from) }, verdict: null };
+}
+
+/** The message has ended, in order or not. */
+export function endSeam(reader: SeamReader): SeamVerdict {
+  if (reader.hopeless !== null) return { kind: 'hopeless', reason: reader.hopeless };
+  const state = readUnit(reader, reader.unread, true);
+  return decide(state, true) ?? { kind: 'hopeless', reason: 'ended_within_repetition' };
+}
+
+/** Where the text is looked at next: behind an LF or at a multiple of the step (rule 8). */
+function nextEvaluation(buffer: string, from: number, offset: number): number | null {
+  const step = from + EVALUATION_STEP - (offset % EVALUATION_STEP);
+  const lineEnd = buffer.indexOf('\n', from);
+  if (lineEnd !== -1 && lineEnd < step) return lineEnd + 1;
+  return step <= buffer.length ? step : null;
+}
+
+function hopelessReader(reader: SeamReader, reason: string): SeamReader {
+  return { ...reader, line: '', preamble: null, overlaps: [], behinds: [], hopeless: reason };
+}
+
+function readUnit(reader: SeamReader, unit: string, ended: boolean): SeamReader {
+  const terminated = unit.endsWith('\n');
+  const isLineStart = reader.line === '';
+  const line = reader.line + (terminated ? unit.slice(0, -1) : unit);
+  const offset = reader.offset + unit.length;
+  let { preamble, overlaps, behinds } = reader;
+
+  if (preamble !== null && isLineStart && unit !== '')
+    behinds = [...behinds, ...openingsAt(reader, preamble)];
+  behinds = behinds
+    .map((behind) => readBehind(reader, behind, unit, ended))
+    .filter((behind) => behind.judgement.kind !== 'failed');
+
+  if (ended && line !== '' && !terminated) {
+    // What is cut off in the middle of a line may have been about to repeat more.
+    const mayRepeat = overlaps.filter((overlap) =>
+      mayBecomeNextLine(reader.context.ground, overlap, line),
+    );
+    const cut = readLine(reader.context, { preamble, overlaps, line, offset, terminated });
+    return {
+      ...reader,
+      ...factsOf(reader, line),
+      offset,
+      unread: '',
+      line,
+      preamble: cut.preamble,
+      overlaps: [...mayRepeat, ...cut.overlaps],
+      behinds: [...behinds, ...cut.behinds.map((behind) => judged(reader, behind, true))],
+    };
+  }
+  if (terminated) {
+    const read = readLine(reader.context, { preamble, overlaps, line, offset, terminated });
+    return {
+      ...reader,
+      ...factsOf(reader, line),
+      offset,
+      unread: '',
+      line: '',
+      preamble: read.preamble,
+      overlaps: read.overlaps,
+      behinds: [...behinds, ...read.behinds],
+    };
+  }
+  if (line.length >= LONG_LINE) {
+    const { ground } = reader.context;
+    overlaps = overlaps.filter(
+      (overlap) => line.length <= MAX_HELD && mayBecomeNextLine(ground, overlap, line),
+    );
+    if (preamble !== null && !mayBecomeNextLine(ground, startOverlap(ground, preamble), line))
+      preamble = null;
+  }
+  const isMarkersOnly = reader.isMarkersOnly && line.length < LONG_LINE;
+  const isBlank = reader.isBlank && line.length < LONG_LINE;
+  return {
+    ...reader,
+    isMarkersOnly,
+    isBlank,
+    offset,
+    unread: '',
+    line,
+    preamble,
+    overlaps,
+    behinds,
+  };
+}
+
+function factsOf(reader: SeamReader, line: string): Pick<SeamReader, 'isBlank' | 'isMarkersOnly'> {
+  if (isBlankLine(line)) return reader;
+  return {
+    isBlank: false,
+    isMarkersOnly: reader.isMarkersOnly && isMarkerLine(line, reader.context.endMarker),
+  };
+}
+
+type LineFacts = {
+  readonly preamble: Preamble | null;
+  readonly overlaps: readonly Overlap[];
+  readonly line: string;
+  /** Behind the line. */
+  readonly offset: number;
+  readonly terminated: boolean;
+};
+
+/** A whole line: every overlap goes on with it or fails, and one may begin with it. */
+function readLine(
+  context: SeamContext,
+  { preamble, overlaps, line, offset, terminated }: LineFacts,
+): Pick<SeamReader, 'preamble' | 'overlaps' | 'behinds'> {
+  const { ground } = context;
+  const begins = preamble !== null && !isBlankLine(line);
+  const candidates = begins ? [...overlaps, startOverlap(ground, preamble)] : overlaps;
+  const live: Overlap[] = [];
+  let complete: { readonly overlap: Overlap; readonly via: Via } | null = null;
+  for (const candidate of candidates) {
+    const { overlap, completed } = extendOverlap(ground, candidate, line, terminated);
+    if (isLive(overlap)) live.push(overlap);
+    // All that end here are the same join; the one that sets least aside tells most about it.
+    if (completed !== null) complete ??= { overlap, via: completed };
+  }
+  return {
+    preamble: preamble === null ? null : extendPreamble(preamble, line, context.tagId),
+    overlaps: live,
+    behinds: complete === null ? [] : [behindOverlap(context, complete, offset)],
+  };
+}
+
+function behindOverlap(
+  context: SeamContext,
+  { overlap, via }: { readonly overlap: Overlap; readonly via: Via },
+  start: number,
+): Behind {
+  const { end } = context.ground;
+  const repeated = end.trimmed.slice(-overlap.lines);
+  return {
+    via,
+    preamble: overlap.preamble,
+    openText: end.openLine,
+    lines: overlap.lines,
+    lineFeeds: overlap.lineFeeds,
+    carriageReturnLineFeeds: overlap.carriageReturnLineFeeds,
+    overlapHasFence:
+      (via === 'restart' && context.contentHasFence) ||
+      repeated.some((line) => parseFenceLine(line) !== null),
+    blankLinesLeft: end.blankLinesBehind,
+    blankLinesDropped: 0,
+    start,
+    held: '',
+    judgement: { kind: end.openLine === '' ? 'matched' : 'open' },
+  };
+}
+
+function openingsAt(reader: SeamReader, preamble: Preamble): readonly Behind[] {
+  return admittedOpenings(reader.context.ground, preamble).map((opening) => ({
+    via: opening.via,
+    preamble,
+    openText: opening.text,
+    lines: 0,
+    lineFeeds: 0,
+    carriageReturnLineFeeds: 0,
+    overlapHasFence: false,
+    blankLinesLeft: 0,
+    blankLinesDropped: 0,
+    start: reader.offset,
+    held: '',
+    judgement: { kind: 'open' },
+  }));
+}
+
+function readBehind(reader: SeamReader, behind: Behind, unit: string, ended: boolean): Behind {
+  const held = behind.held + unit;
+  // Settled text is only kept while another alignment may still come.
+  if (behind.judgement.kind === 'settled' || behind.judgement.kind === 'refused')
+    return { ...behind, held };
+  if (behind.blankLinesLeft > 0 && unit.endsWith('\n') && isBlankLine(held.slice(0, -1)))
+    return {
+      ...behind,
+      blankLinesLeft: behind.blankLinesLeft - 1,
+      blankLinesDropped: behind.blankLinesDropped + 1,
+      start: behind.start + held.length,
+      held: '',
+    };
+  const next = { ...behind, held, blankLinesLeft: isBlankLine(held) ? behind.blankLinesLeft : 0 };
+  return judged(reader, next, ended);
+}
+
+function judged(reader: SeamReader, behind: Behind, ended: boolean): Behind {
+  const judgement = judge(reader.context, behind, ended);
+  if (judgement.kind !== 'settled' || reader.shifts.length === 0) return { ...behind, judgement };
+  // Rule 5 for characters: the same reply must not fit the content further back as well.
+  const rest = behind.held.slice(judgement.skip).replaceAll('\r\n', '\n');
+  for (const shift of reader.shifts) {
+    if (rest.startsWith(shift))
+      return { ...behind, judgement: { kind: 'refused', reason: 'several_alignments' } };
+    if (!shift.startsWith(rest)) continue;
+    if (!ended) return { ...behind, judgement: { kind: 'matched' } };
+    if (!isBlankLine(rest))
+      return { ...behind, judgement: { kind: 'refused', reason: 'several_alignments' } };
+  }
+  return { ...behind, judgement };
+}
+
+function decide(reader: SeamReader, ended: boolean): SeamVerdict | null {
+  if (ended && reader.isBlank) return { kind: 'blank' };
+  if (ended && reader.isMarkersOnly) return { kind: 'marker_only' };
+  const { behinds } = reader;
+  const refused = behinds.find((behind) => behind.judgement.kind === 'refused');
+  if (refused?.judgement.kind === 'refused')
+    return { kind: 'hopeless', reason: refused.judgement.reason };
+  const matched = behinds.filter((behind) => behind.judgement.kind !== 'open');
+  const [first] = matched;
+  if (first !== undefined && matched.some((behind) => joinOf(behind) !== joinOf(first)))
+    return { kind: 'hopeless', reason: 'several_alignments' };
+  if (behinds.some((behind) => behind.held.length > MAX_HELD))
+    return { kind: 'hopeless', reason: 'undecided_for_too_long' };
+
+  const isOpen =
+    reader.overlaps.length > 0 ||
+    (reader.preamble !== null && !ended) ||
+    behinds.length > matched.length;
+  if (first !== undefined) {
+    if (first.judgement.kind !== 'settled') return null;
+    if (!isOpen) return verified(first);
+    if (!ended) return null;
+    // Another alignment was still possible: harmless only if there is nothing to append.
+    const seam = verified(first);
+    return seam !== null && isNothing(reader, seam.rest)
+      ? seam
+      : { kind: 'hopeless', reason: 'several_alignments' };
+  }
+  if (isOpen || (reader.isMarkersOnly && !ended)) return null;
+  return { kind: 'hopeless', reason: 'no_alignment' };
+}
+
+/** The offset in the reply at which it goes beyond the saved content. */
+function joinOf(behind: Behind): number {
+  return behind.start + behind.openText.length;
+}
+
+function isNothing(reader: SeamReader, rest: string): boolean {
+  return rest
+    .split('\n')
+    .every((line) => isBlankLine(line) || isMarkerLine(line, reader.context.endMarker));
+}
+
+function verified(behind: Behind): VerifiedSeam | null {
+  const { judgement } = behind;
+  if (judgement.kind !== 'settled') return null;
+  return {
+    kind: 'verified',
+    via: behind.via,
+    rest: behind.held.slice(judgement.skip),
+    linesDropped: behind.lines + behind.blankLinesDropped + (behind.openText === '' ? 0 : 1),
+    setAside: behind.preamble.text + judgement.closingLine,
+    conversion: judgement.conversion,
+    wrappingFence: judgement.wrappingFence,
+  };
+}
