@@ -1,0 +1,222 @@
+import type {
+  ErrorCode,
+  SessionQuestion,
+  SessionStateName,
+  WriteOperation,
+} from '@orion/contracts';
+
+/**
+ * Where a write session stands, apart from its text. Each state holds only what it owns: a question exists only
+ * where one is open, an attempt only while finalizing.
+ *
+ * The letters are those of the state table: I idle, C awaiting content, M awaiting DONE or more content,
+ * Q awaiting an answer, F finalizing, N corrections needed, P paused, D done, A aborted.
+ */
+export type ControlState =
+  | { readonly kind: 'idle' }
+  | AwaitingContent
+  | AwaitingMore
+  | AwaitingAnswer
+  | Finalizing
+  | NeedsCorrections
+  | Paused
+  | { readonly kind: 'done' }
+  | { readonly kind: 'aborted'; readonly code: ErrorCode };
+
+export type AwaitingContent = {
+  readonly kind: 'awaiting_content';
+  /** Prompts in a row without new content. */
+  readonly idlePrompts: number;
+  /** Requests in a row that brought no message. */
+  readonly retries: number;
+  /** A marker came without content; a second one confirms an empty file. */
+  readonly emptyAsked: boolean;
+};
+
+export type AwaitingMore = {
+  readonly kind: 'awaiting_more';
+  readonly idlePrompts: number;
+  /** Replies in a row to a continuation that brought nothing new. */
+  readonly stalledReplies: number;
+  /** What the next idle prompt asks, if it is a question. */
+  readonly question: SessionQuestion | null;
+};
+
+export type AwaitingAnswer = {
+  readonly kind: 'awaiting_answer';
+  readonly question: SessionQuestion;
+  /** False until the question has been sent, which waits for the end of the current message. */
+  readonly asked: boolean;
+  readonly idlePrompts: number;
+  readonly retries: number;
+};
+
+export type Finalizing = {
+  readonly kind: 'finalizing';
+  /** Failed attempts that were worth repeating. */
+  readonly attempts: number;
+};
+
+export type NeedsCorrections = { readonly kind: 'needs_corrections'; readonly round: number };
+
+export type Paused = {
+  readonly kind: 'paused';
+  readonly code: ErrorCode;
+  readonly question: SessionQuestion | null;
+};
+
+/** What can happen to a session, one name for each row of the state table. */
+export type ControlEvent =
+  | { readonly type: 'begin_ok' }
+  | { readonly type: 'begin_rejected' }
+  /** Content that is not blank was released by the readers of the text. */
+  | { readonly type: 'text' }
+  | { readonly type: 'blank_text' }
+  /** The line that ends the content wherever it stands is complete. */
+  | { readonly type: 'end_marker' }
+  /** An orderly end after a terminal marker; the message's text is verified, accepted or blank. */
+  | { readonly type: 'message_end_terminal' }
+  /** An ambiguous DONE or a near miss. */
+  | { readonly type: 'message_end_question'; readonly question: SessionQuestion }
+  | { readonly type: 'message_end_open' }
+  | { readonly type: 'message_end_length'; readonly progress: boolean }
+  | { readonly type: 'seam_verified' }
+  | { readonly type: 'seam_hopeless'; readonly remedy: SeamRemedy }
+  | { readonly type: 'settle_elapsed' }
+  | { readonly type: 'idle_elapsed' }
+  | {
+      readonly type: 'fence_question_due';
+      readonly question: SessionQuestion;
+      readonly messageOpen: boolean;
+    }
+  | {
+      readonly type: 'answer';
+      readonly answer: 'keep' | 'done' | 'strip' | 'end' | 'text' | 'unusable';
+    }
+  | { readonly type: 'tool_called' }
+  | { readonly type: 'save_due' }
+  | { readonly type: 'save_failed' }
+  | { readonly type: 'limit_exceeded' }
+  | { readonly type: 'finalize_ok' }
+  | { readonly type: 'finalize_needs_corrections' }
+  | { readonly type: 'finalize_retryable'; readonly code: ErrorCode }
+  | { readonly type: 'finalize_refused'; readonly code: ErrorCode }
+  | { readonly type: 'correction_usable' }
+  | { readonly type: 'correction_unusable' }
+  | {
+      readonly type: 'stream_error';
+      readonly code: ErrorCode;
+      readonly retryable: boolean;
+      readonly afterDone: boolean;
+      readonly progress: boolean;
+    }
+  | { readonly type: 'cancelled' }
+  | { readonly type: 'abort'; readonly writing: boolean }
+  | { readonly type: 'graceful_stop' }
+  | { readonly type: 'inactive' }
+  | {
+      readonly type: 'recover_accepted';
+      readonly content: boolean;
+      readonly question: SessionQuestion | null;
+    }
+  | { readonly type: 'recover_declined' }
+  | { readonly type: 'lease_lost'; readonly writing: boolean }
+  | { readonly type: 'finalize_command'; readonly answered: boolean };
+
+/** What becomes of a reply that does not join the saved text. */
+export type SeamRemedy = 'ask_again' | 'ask_bridge' | 'accept' | 'pause';
+
+/** What a transition asks for; the text and the numbers are filled in by the session around it. */
+export type ControlEffect =
+  | 'take_lease'
+  | 'start_idle_timer'
+  | 'cancel_idle_timer'
+  | 'buffer'
+  | 'hold'
+  | 'chat'
+  | 'save'
+  | 'write_state'
+  | 'resend'
+  | 'ask_idle'
+  | 'ask_empty'
+  | 'ask_continuation'
+  | 'ask_again'
+  | 'ask_bridge'
+  | 'ask_question'
+  | 'ask_recovery'
+  | 'ask_corrections'
+  | 'accept_unverified'
+  | 'parse_reply'
+  | 'append_reply'
+  | 'keep_all'
+  | 'leave_out'
+  | 'strip_fence'
+  | 'end_before'
+  | 'seam_reader'
+  | 'degrade'
+  | 'retry_finalize'
+  | 'finalize'
+  | 'safe_replacement'
+  | 'receipt'
+  | 'pause'
+  | 'release'
+  | 'park'
+  | 'remove_directory'
+  | 'move_to_attic'
+  | 'warn_lost'
+  | 'exit';
+
+export type Transition =
+  | {
+      readonly kind: 'moved';
+      readonly state: ControlState;
+      readonly effects: readonly ControlEffect[];
+    }
+  /** Nothing to do; traced. */
+  | { readonly kind: 'ignored' }
+  | { readonly kind: 'refused'; readonly code: ErrorCode }
+  /** Waits for the outcome of the commit. */
+  | { readonly kind: 'queued' }
+  /** The tool call or text is nobody's business here: it goes its ordinary way. */
+  | { readonly kind: 'ordinary' }
+  /** A defect of the caller: the state is unchanged. */
+  | { readonly kind: 'invalid' };
+
+export type ControlLimits = {
+  readonly operation: WriteOperation;
+  /** 0: no prompt, the session pauses at the end of the message. */
+  readonly idleMs: number;
+  readonly maxIdlePrompts: number;
+};
+
+/** Requests in a row without a message, and continuations in a row without progress. */
+export const MAX_RETRIES = 3;
+/** Repeats of a commit that failed for a passing reason, and the wait before each, in milliseconds. */
+export const MAX_FINALIZE_RETRIES = 2;
+export const FINALIZE_RETRY_MS = 1000;
+export const MAX_CORRECTION_ROUNDS = 3;
+
+export function stateNameOf(state: ControlState): SessionStateName {
+  switch (state.kind) {
+    case 'idle':
+      return 'idle';
+    case 'awaiting_content':
+      return 'session_active.awaiting_content';
+    case 'awaiting_more':
+      return 'session_active.awaiting_done_or_more_content';
+    case 'awaiting_answer':
+      return 'session_active.awaiting_answer';
+    case 'finalizing':
+      return 'session_active.finalizing';
+    case 'needs_corrections':
+      return 'session_active.needs_corrections';
+    case 'paused':
+      return 'session_active.paused';
+    case 'done':
+      return 'done';
+    case 'aborted':
+      return 'aborted';
+    default:
+      return state satisfies never;
+  }
+}
