@@ -127,10 +127,13 @@ export function createOpenAiCompatibleAdapter(options: OpenAiCompatibleOptions):
         return;
       }
       const reader = body.getReader();
-      for await (const events of decode(reader, decoder, controller.signal, address, redact))
+      for await (const events of decode(reader, decoder, controller.signal, address, redact)) {
+        if (events.at(-1)?.type === 'finish') {
+          closed = true;
+          leaveOpen(reader, controller);
+        }
         yield* events;
-      closed = true;
-      leaveOpen(reader, controller);
+      }
     } finally {
       sendOptions.signal?.removeEventListener('abort', abort);
       if (!closed) controller.abort();

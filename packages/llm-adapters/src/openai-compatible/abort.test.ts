@@ -1,0 +1,97 @@
+import { setTimeout as wait } from 'node:timers/promises';
+
+import { expect, test, vi } from 'vitest';
+
+import {
+  DONE,
+  QUESTION,
+  STOP,
+  ask,
+  collect,
+  content,
+  errorOf,
+  serve,
+  sse,
+  textOf,
+} from '../testing/streams.ts';
+import { createOpenAiCompatibleAdapter } from './adapter.ts';
+
+const ENDLESS = { pieces: [sse(content('a'))], end: 'open' } as const;
+
+test('an abort in mid-stream is the final error, and closes the socket', async () => {
+  const server = await serve(ENDLESS);
+  const adapter = createOpenAiCompatibleAdapter({ model: 'm', baseUrl: server.url });
+  const controller = new AbortController();
+  const events = [];
+  for await (const event of adapter.sendMessagesStreaming(QUESTION, {
+    signal: controller.signal,
+  })) {
+    events.push(event);
+    if (event.type === 'text-delta') setTimeout(() => controller.abort(), 10);
+  }
+  expect(textOf(events)).toBe('a');
+  expect(errorOf(events)).toMatchObject({ code: 'ABORTED', retryable: false });
+  await vi.waitFor(() => expect(server.connections()).toBe(0));
+});
+
+test('an abort closes the socket at once, also while nobody reads', async () => {
+  const server = await serve(ENDLESS);
+  const adapter = createOpenAiCompatibleAdapter({ model: 'm', baseUrl: server.url });
+  const controller = new AbortController();
+  const iterator = adapter
+    .sendMessagesStreaming(QUESTION, { signal: controller.signal })
+    [Symbol.asyncIterator]();
+  await iterator.next();
+  controller.abort();
+  await vi.waitFor(() => expect(server.connections()).toBe(0));
+  expect(await iterator.next()).toMatchObject({ value: { error: { code: 'ABORTED' } } });
+  expect(await iterator.next()).toMatchObject({ done: true });
+});
+
+test('an abort before the answer', async () => {
+  const server = await serve(() => {
+    controller.abort();
+    return { pieces: [], end: 'open' };
+  });
+  const controller = new AbortController();
+  const events = await ask(server, { signal: controller.signal });
+  expect(events.map(({ type }) => type)).toEqual(['error']);
+  expect(errorOf(events).code).toBe('ABORTED');
+});
+
+test('a signal that is already aborted sends nothing', async () => {
+  const server = await serve(ENDLESS);
+  const events = await ask(server, { signal: AbortSignal.abort() });
+  expect(errorOf(events).code).toBe('ABORTED');
+  expect(server.accepted()).toBe(0);
+});
+
+test('returning early closes the request', async () => {
+  const server = await serve(ENDLESS);
+  const adapter = createOpenAiCompatibleAdapter({ model: 'm', baseUrl: server.url });
+  for await (const event of adapter.sendMessagesStreaming(QUESTION, {})) {
+    expect(event.type).toBe('text-delta');
+    break;
+  }
+  await vi.waitFor(() => expect(server.connections()).toBe(0));
+});
+
+test('an error in the stream closes the request', async () => {
+  const server = await serve({ pieces: ['data: {"error":{"message":"x"}}\n\n'], end: 'open' });
+  await ask(server);
+  await vi.waitFor(() => expect(server.connections()).toBe(0));
+});
+
+test('an orderly end keeps the connection for the next request, and the signal free', async () => {
+  const server = await serve({ pieces: [sse(content('a'), STOP, DONE)] });
+  const adapter = createOpenAiCompatibleAdapter({ model: 'm', baseUrl: server.url });
+  const controller = new AbortController();
+  const listen = vi.spyOn(controller.signal, 'addEventListener');
+  const leave = vi.spyOn(controller.signal, 'removeEventListener');
+  for (let count = 0; count < 3; count += 1) {
+    await collect(adapter.sendMessagesStreaming(QUESTION, { signal: controller.signal }));
+    await wait(20);
+  }
+  expect(server.accepted()).toBe(1);
+  expect(leave).toHaveBeenCalledTimes(listen.mock.calls.length);
+});

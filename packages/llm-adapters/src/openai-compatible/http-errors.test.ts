@@ -1,0 +1,176 @@
+import { OrionError } from '@orion/contracts';
+import { describe, expect, test } from 'vitest';
+
+import { closedPort } from '../testing/byte-server.ts';
+import { ask, collect, errorOf, QUESTION, receive, serve } from '../testing/streams.ts';
+import { createOpenAiCompatibleAdapter } from './adapter.ts';
+
+const KEY = 'sk-canary-0123456789abcdef';
+
+const failure = (status: number, error: object, headers: Record<string, string> = {}) => ({
+  status,
+  headers: { 'content-type': 'application/json', ...headers },
+  pieces: [JSON.stringify({ error })],
+});
+
+describe('a refused request', () => {
+  test.for([
+    [401, { message: 'Incorrect API key', code: 'invalid_api_key' }, 'PROVIDER_AUTH', false],
+    [403, { message: 'No access' }, 'PROVIDER_AUTH', false],
+    [429, { message: 'Slow down', type: 'rate_limit_error' }, 'PROVIDER_RATE_LIMIT', true],
+    [429, { message: 'No credit', code: 'insufficient_quota' }, 'PROVIDER_RATE_LIMIT', false],
+    [402, { message: 'Insufficient Balance' }, 'PROVIDER_RATE_LIMIT', false],
+    [503, { message: 'Busy' }, 'PROVIDER_OVERLOADED', true],
+    [529, { message: 'Overloaded' }, 'PROVIDER_OVERLOADED', true],
+    [500, { message: 'Oops' }, 'PROVIDER_ERROR', true],
+    [408, { message: 'Timeout' }, 'PROVIDER_ERROR', true],
+    [404, { message: 'No such model' }, 'PROVIDER_REQUEST', false],
+    [400, { message: 'Bad' }, 'PROVIDER_REQUEST', false],
+    [422, { message: 'Bad' }, 'PROVIDER_REQUEST', false],
+    [400, { message: 'x', code: 'context_length_exceeded' }, 'PROVIDER_CONTEXT_LIMIT', false],
+    [
+      400,
+      { message: "This model's maximum context length is 8192 tokens." },
+      'PROVIDER_CONTEXT_LIMIT',
+      false,
+    ],
+    [413, { message: 'prompt is too long' }, 'PROVIDER_CONTEXT_LIMIT', false],
+  ] as const)('HTTP %i %j is %s', async ([status, error, code, retryable]) => {
+    const events = await receive(failure(status, error));
+    expect(events).toHaveLength(1);
+    expect(errorOf(events)).toMatchObject({ code, retryable, hint: expect.stringMatching(/\S/) });
+  });
+
+  test('is not repeated', async () => {
+    const server = await serve(failure(500, { message: 'Oops' }));
+    await ask(server);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test('says how long to wait', async () => {
+    const events = await receive(failure(429, { message: 'Slow down' }, { 'retry-after': '7' }));
+    expect(errorOf(events).message).toBe(
+      'The provider limits the rate of requests (retry after 7): Slow down',
+    );
+  });
+
+  test.for([
+    ['a page', 502, '<html>\u001b[31m<h1>Bad Gateway</h1>\n</html>', 'PROVIDER_ERROR'],
+    ['nothing', 500, '', 'PROVIDER_ERROR'],
+    ['a text', 400, 'bad request', 'PROVIDER_REQUEST'],
+    ['another object', 422, '{"detail":[{"msg":"nope"}]}', 'PROVIDER_REQUEST'],
+    ['an error text', 400, '{"error":"nope"}', 'PROVIDER_REQUEST'],
+  ] as const)('with %s as its body', async ([, status, body, code]) => {
+    const error = errorOf(
+      await receive({ status, pieces: [body], headers: { 'content-type': 'text/plain' } }),
+    );
+    expect(error.code).toBe(code);
+    // oxlint-disable-next-line no-control-regex -- none of them may be left
+    expect(error.message).not.toMatch(/[\u0000-\u001f]/);
+  });
+
+  test('keeps its words short', async () => {
+    const error = errorOf(await receive(failure(400, { message: 'x'.repeat(100_000) })));
+    expect(error.message.length).toBeLessThan(500);
+  });
+});
+
+describe('the API key', () => {
+  test.for([
+    ['an error answer', failure(401, { message: `Incorrect API key provided: ${KEY}.` })],
+    [
+      'an error answer, where it would be cut',
+      failure(400, { message: `${'x'.repeat(390)}${KEY}` }),
+    ],
+    ['a retry header', failure(429, { message: 'wait' }, { 'retry-after': KEY })],
+    ['a plain body', { status: 400, pieces: [`Authorization: Bearer ${KEY}`] }],
+    ['a chunk', { pieces: [`data: {"error":{"message":"key ${KEY}"}}\n\n`] }],
+    ['data that is no JSON', { pieces: [`data: {key: "${KEY}"\n\n`] }],
+  ] as const)('never appears in an error: echoed in %s', async ([, answer]) => {
+    const server = await serve(answer);
+    const events = await ask(server, {}, { apiKey: KEY });
+    expect(server.requests[0]?.headers['authorization']).toBe(`Bearer ${KEY}`);
+    expect(events.at(-1)?.type).toBe('error');
+    expect(JSON.stringify(events)).not.toContain('canary');
+    expect(JSON.stringify(events)).not.toMatch(/sk-c/);
+  });
+
+  test('that no header can carry is refused without being quoted', () => {
+    for (const apiKey of ['sk-canary\nInjected: 1', 'sk-canary ü', 'sk canary']) {
+      const create = (): unknown => createOpenAiCompatibleAdapter({ model: 'm', apiKey });
+      expect(create).toThrow(OrionError);
+      expect(create).not.toThrow(/canary/);
+    }
+  });
+
+  test('may have line ends around it, as files of keys do', async () => {
+    const server = await serve('data: [DONE]\n\n');
+    await ask(server, {}, { apiKey: ` ${KEY}\n` });
+    expect(server.requests[0]?.headers['authorization']).toBe(`Bearer ${KEY}`);
+  });
+});
+
+describe('a server that cannot be reached', () => {
+  test('is named by host and port', async () => {
+    const port = await closedPort();
+    const adapter = createOpenAiCompatibleAdapter({
+      model: 'm',
+      apiKey: KEY,
+      baseUrl: `http://127.0.0.1:${port}/v1`,
+    });
+    const events = await collect(adapter.sendMessagesStreaming(QUESTION, {}));
+    expect(events).toEqual([
+      {
+        type: 'error',
+        error: {
+          code: 'PROVIDER_UNREACHABLE',
+          message: `No connection to 127.0.0.1:${port} (ECONNREFUSED)`,
+          retryable: true,
+          hint: 'Check the network and the base URL, then run the command again.',
+        },
+      },
+    ]);
+  });
+
+  test('that answers with nothing for too long is unreachable', async () => {
+    let arrived = 0;
+    const server = await serve(() => {
+      arrived += 1;
+      return { pieces: [], end: 'open' };
+    });
+    const slow: typeof fetch = async (input, init) => {
+      const response = await fetch(input, init);
+      // Only the head counts, so it is what has to be late.
+      await new Promise((_resolve, reject) => {
+        init?.signal?.addEventListener('abort', () =>
+          reject(new DOMException('aborted', 'AbortError')),
+        );
+      });
+      return response;
+    };
+    const events = await ask(server, {}, { connectTimeoutMs: 50, fetch: slow });
+    expect(arrived).toBe(1);
+    expect(errorOf(events)).toMatchObject({
+      code: 'PROVIDER_UNREACHABLE',
+      message: `${server.address} did not answer in time`,
+    });
+  });
+
+  test('that closes the connection before it answers broke it', async () => {
+    const server = await serve(() => {
+      throw new Error('no answer');
+    });
+    const asked = ask(server);
+    setTimeout(() => void server.close(), 100);
+    expect(errorOf(await asked).code).toBe('STREAM_BROKEN');
+  });
+});
+
+test.for(['', 'localhost:11434', 'ftp://host/v1', 'http://user:secret@host/v1'])(
+  'the base URL %j is refused at once, without being quoted',
+  (baseUrl) => {
+    const create = (): unknown => createOpenAiCompatibleAdapter({ model: 'm', baseUrl });
+    expect(create).toThrow(OrionError);
+    expect(create).not.toThrow(/secret/);
+  },
+);
