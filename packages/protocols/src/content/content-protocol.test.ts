@@ -54,7 +54,7 @@ test('costs no iteration, no phase and no cycle', async () => {
 
 test('hands over calls without running them, whatever the finish', async () => {
   const call = toolCall('1', 'read_file', { path: 'a' });
-  const events = [...callsReply([call], 'text').slice(0, -1)];
+  const events = callsReply([call], 'text').slice(0, -1);
   const adapter = createFakeAdapter([[...events, { type: 'finish', reason: 'length' }]]);
   const traceService = createFakeTrace();
   const context = createProtocolContext({ adapter, toolRegistry, traceService });

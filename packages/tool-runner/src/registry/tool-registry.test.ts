@@ -272,8 +272,8 @@ test('summaries are one short line without control characters', async () => {
 });
 
 test('refuses a list of tools that cannot work', () => {
-  const probe = tool(() => Promise.resolve({ result: 1 }));
-  const named = (name: string) => tool(probe.execute, { name });
+  const named = (name: string) => tool(() => Promise.resolve({ result: 1 }), { name });
+  const probe = named('probe');
   expect(() => createToolRegistry([probe, probe])).toThrow('Two tools are called probe');
   for (const name of ['', 'a b', 'a\n', 'x'.repeat(129)]) {
     expect(() => createToolRegistry([named(name)])).toThrow('A tool cannot be called');

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue, TextExcerpt, Tool, Workspace } from '@orion/contracts';
+import type { JsonValue, TextExcerpt, Tool, Workspace } from '@orion/contracts';
 import { z } from 'zod';
 import { defineTool } from '../registry/define-tool.ts';
 
@@ -38,22 +38,39 @@ export function createReadFileTool(workspace: Pick<Workspace, 'readText'>): Tool
   });
 }
 
-function describeExcerpt(excerpt: TextExcerpt, firstLine: number, maxLines: number): JsonObject {
+/** What the model reads. */
+type ReadResult = {
+  readonly path: string;
+  readonly first_line: number;
+  readonly last_line: number;
+  readonly total_lines: number;
+  readonly total_bytes: number;
+  readonly truncated: boolean;
+  readonly limit?: 'max_lines' | 'max_bytes';
+  readonly note?: string;
+  readonly content: string;
+};
+
+function describeExcerpt(excerpt: TextExcerpt, firstLine: number, maxLines: number): ReadResult {
   const { path, content, lastLine, totalLines, totalBytes, truncated } = excerpt;
-  const facts = {
+  return {
     path,
     first_line: excerpt.firstLine,
     last_line: lastLine,
     total_lines: totalLines,
     total_bytes: totalBytes,
     truncated,
+    ...noteOf(excerpt, firstLine, maxLines),
+    content,
   };
-  const note = noteOf(excerpt, firstLine, maxLines);
-  return { ...facts, ...note, content };
 }
 
 /** Which limit cut the text, and how to get the rest. */
-function noteOf(excerpt: TextExcerpt, firstLine: number, maxLines: number): JsonObject {
+function noteOf(
+  excerpt: TextExcerpt,
+  firstLine: number,
+  maxLines: number,
+): Pick<ReadResult, 'limit' | 'note'> {
   const { content, lastLine, totalLines, truncated } = excerpt;
   if (content === '' && totalLines > 0 && firstLine > totalLines) {
     return { note: `The file has ${totalLines} lines; there is no line ${firstLine}.` };
@@ -74,7 +91,6 @@ function noteOf(excerpt: TextExcerpt, firstLine: number, maxLines: number): Json
 }
 
 function summarizeExcerpt(result: JsonValue): string {
-  const facts = result as JsonObject;
-  const { path, first_line: first, last_line: last, total_lines: total } = facts;
-  return `${String(path)}: lines ${String(first)}-${String(last)} of ${String(total)}`;
+  const { path, first_line: first, last_line: last, total_lines: total } = result as ReadResult;
+  return `${path}: lines ${first}-${last} of ${total}`;
 }

@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest';
+import * as exported from './index.ts';
+
+test('exports what others build on, and nothing else', () => {
+  expect(Object.keys(exported).sort()).toEqual([
+    'BaseProtocol',
+    'DEFAULT_PROTOCOL_CONFIG',
+    'createContentProtocol',
+    'createProtocol',
+    'createStandardProtocol',
+    'findExecuted',
+    'normaliseProtocolName',
+    'recordExecuted',
+    'resolveProtocolConfig',
+    'validateContext',
+  ]);
+});
