@@ -58,7 +58,7 @@ export type Configuration = {
 };
 
 /** The protocols that exist. */
-export const PROTOCOLS: readonly ProtocolName[] = ['standard'];
+const PROTOCOLS: readonly ProtocolName[] = ['standard'];
 
 const KNOWN_PROTOCOLS: readonly string[] = ['standard', 'two-stage', 'controller'];
 const MODES: readonly string[] = ['plan', 'act'];

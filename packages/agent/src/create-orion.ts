@@ -1,0 +1,272 @@
+import { randomUUID } from 'node:crypto';
+import { resolve } from 'node:path';
+
+import type {
+  Clock,
+  LlmAdapter,
+  PausedSession,
+  RunEvent,
+  SessionListing,
+  TraceEvent,
+  TraceStore,
+  Workspace,
+} from '@orion/contracts';
+import { createWritePlanTool } from '@orion/core';
+import type { SessionSettings } from '@orion/core';
+import { createContentProtocol, createProtocol, resolveProtocolConfig } from '@orion/protocols';
+import { createMemoryTraceStore } from '@orion/trace-store';
+import { createWorkspace } from '@orion/workspace';
+
+import { DEFAULT_SETTINGS } from './config/settings.ts';
+import type { Settings } from './config/settings.ts';
+import { contextLimit } from './context/content-messages.ts';
+import type { Orion, OrionOptions, TurnRequest } from './orion.ts';
+import { systemClock } from './system-clock.ts';
+import { commandsFor } from './turn/paused-session.ts';
+import { Turn } from './turn/turn.ts';
+import type { Conversation, ProviderIdentity, TurnDependencies, TurnTask } from './turn/turn.ts';
+
+const DEFAULT_PROJECT = 'default';
+const DAY_MS = 24 * 60 * 60 * 1000;
+const KEPT_BYTES = 512 * 1024 * 1024;
+/** Long-lived processes look for old orphans so often, in milliseconds. */
+const HOUSEKEEPING_MS = 60 * 60 * 1000;
+
+/**
+ * The composition root: builds every part from the options and hands them to each other. Rejects with an
+ * `OrionError` for options that cannot work.
+ */
+export async function createOrion(options: OrionOptions): Promise<Orion> {
+  const clock = options.clock ?? systemClock;
+  const settings: Settings = { ...DEFAULT_SETTINGS, ...options.settings };
+  const traces = options.traceStore ?? createTraceStore(clock, settings, options.onTrace);
+  const workspace = await (
+    options.createWorkspace ?? (() => openWorkspace(options, settings, clock, traces))
+  )();
+  const protocol = createProtocol(options.protocol ?? 'standard');
+  const stop = new AbortController();
+  const adapters = createConnector(options);
+  const dependencies: TurnDependencies = {
+    workspace,
+    connect: adapters.connect,
+    protocol,
+    protocolReason:
+      options.protocolReason ?? (options.protocol === undefined ? 'default' : 'option'),
+    protocolConfig: resolveProtocolConfig(),
+    content: createContentProtocol(),
+    writePlanTool: createWritePlanTool({ workspace, clock, createId: randomUUID }),
+    sessionSettings: (adapter) => sessionSettingsOf(settings, adapter),
+    contextLimit: contextLimit(settings.contextBytes, settings.contextTokens),
+    clock,
+    trace: traces,
+    createId: randomUUID,
+    conversations: new Map<string, Conversation>(),
+    stopSignal: stop.signal,
+  };
+  const running = new Set<Promise<void>>();
+  let cancelHousekeeping = scheduleHousekeeping();
+
+  function scheduleHousekeeping(): () => void {
+    return clock.schedule(HOUSEKEEPING_MS, () => {
+      void workspace.sessions
+        .housekeep()
+        .catch((error: unknown) => traces.record('housekeeping_failed', { error }))
+        .finally(() => {
+          if (!stop.signal.aborted) cancelHousekeeping = scheduleHousekeeping();
+        });
+    });
+  }
+
+  async function* start(
+    task: TurnTask,
+    request: Pick<TurnRequest, 'projectId' | 'conversationId' | 'signal'>,
+  ): AsyncGenerator<RunEvent, void> {
+    const turnEnd = new AbortController();
+    const signal = AbortSignal.any(
+      [stop.signal, turnEnd.signal, request.signal].filter((each) => each !== undefined),
+    );
+    const turn = new Turn(
+      dependencies,
+      {
+        requestId: randomUUID(),
+        projectId: request.projectId ?? DEFAULT_PROJECT,
+        conversationId: request.conversationId ?? randomUUID(),
+      },
+      task,
+      signal,
+    );
+    let ended = (): void => undefined;
+    const end = new Promise<void>((settle) => {
+      ended = settle;
+    });
+    running.add(end);
+    try {
+      yield* turn.run();
+    } finally {
+      turnEnd.abort();
+      running.delete(end);
+      ended();
+    }
+  }
+
+  return {
+    runTurn: (request) =>
+      start(
+        {
+          kind: 'message',
+          content: request.content,
+          mode: request.mode ?? 'act',
+          recover: request.recover ?? null,
+        },
+        request,
+      ),
+    recoverSession: (request) => start({ kind: 'recover', sessionId: request.sessionId }, request),
+    finalizeSession: (request) => start({ kind: 'finalize', request }, request),
+    listSessions: () => workspace.sessions.list(),
+    cleanSessions: (cleaning) => workspace.sessions.clean(cleaning),
+    discardSession: (sessionId) => workspace.sessions.discard(sessionId),
+    readSession: (sessionId) => workspace.sessions.readContent(sessionId),
+    housekeep: () => workspace.sessions.housekeep(),
+    describeSession,
+    getCurrentProtocol: () => options.protocol ?? 'standard',
+    traces,
+    async close() {
+      stop.abort();
+      cancelHousekeeping();
+      await Promise.all(running);
+      await adapters.close();
+      await workspace.close();
+      await traces.flush();
+      await traces.close();
+    },
+  };
+}
+
+function createTraceStore(
+  clock: Clock,
+  settings: Settings,
+  onTrace: ((event: TraceEvent) => void) | undefined,
+): TraceStore {
+  return createMemoryTraceStore({
+    clock,
+    strict: settings.traceStrict,
+    ...(onTrace === undefined ? {} : { onEvent: onTrace }),
+  });
+}
+
+function openWorkspace(
+  options: OrionOptions,
+  settings: Settings,
+  clock: Clock,
+  traces: TraceStore,
+): Promise<Workspace> {
+  const root = resolve(options.workspace);
+  return createWorkspace({
+    root,
+    clock,
+    ...(settings.stateDirectory === null
+      ? {}
+      : { stateDirectory: resolve(root, settings.stateDirectory) }),
+    settings: {
+      maxSessionAgeMs: settings.maxAgeMs,
+      allowPaths: settings.allowPaths,
+      allowHardLink: settings.allowHardLink,
+      interactive: false,
+      atticMaxAgeMs: 30 * DAY_MS,
+      atticMaxBytes: KEPT_BYTES,
+    },
+    onEvent: (type, details) => traces.record({ type, source: 'workspace', details }),
+  });
+}
+
+function sessionSettingsOf(settings: Settings, adapter: LlmAdapter | null): SessionSettings {
+  return {
+    idleMs: settings.idleMs,
+    maxIdlePrompts: settings.maxIdlePrompts,
+    saveLines: settings.saveLines,
+    saveMs: settings.saveMs,
+    maxBytes: settings.maxBytes,
+    doneMode: settings.doneMode,
+    doneSettleMs: settings.doneSettleMs,
+    strict: settings.strict,
+    stripFence: settings.stripFence,
+    seam: settings.seam,
+    signalsMessageEnd: adapter?.signalsMessageEnd ?? true,
+  };
+}
+
+type Connected = { readonly adapter: LlmAdapter; readonly identity: ProviderIdentity };
+
+/**
+ * Makes the adapter when the first turn asks for it. What the options leave open comes from the session that is
+ * recovered: its provider, model and base URL, never a key.
+ */
+function createConnector(options: OrionOptions): {
+  connect(defaults: ProviderIdentity | null): Promise<Connected>;
+  close(): Promise<void>;
+} {
+  const given = options.provider;
+  const opened = new Map<string, Promise<Connected & { close(): Promise<void> }>>();
+
+  async function open(
+    defaults: ProviderIdentity | null,
+  ): Promise<Connected & { close(): Promise<void> }> {
+    const provider = given?.type ?? defaults?.provider ?? 'openai';
+    const sameProvider =
+      defaults !== null && (given?.type === undefined || given.type === defaults.provider);
+    const model = given?.model ?? (sameProvider ? defaults.model : undefined);
+    const baseUrl = given?.baseUrl ?? (sameProvider ? defaults.baseUrl : undefined);
+    const { createAdapter } = await import('@orion/llm-adapters');
+    const adapter = await createAdapter({
+      provider,
+      ...(model === undefined ? {} : { model }),
+      ...(baseUrl === undefined ? {} : { baseUrl }),
+      ...(given?.apiKey === undefined ? {} : { apiKey: given.apiKey }),
+      ...(given?.script === undefined ? {} : { script: given.script }),
+    });
+    return {
+      adapter,
+      identity: { provider, model: adapter.model, ...(baseUrl === undefined ? {} : { baseUrl }) },
+      close: () => adapter.close(),
+    };
+  }
+
+  return {
+    async connect(defaults) {
+      const { adapter } = options;
+      if (adapter !== undefined) {
+        return { adapter, identity: { provider: adapter.name, model: adapter.model } };
+      }
+      const key = JSON.stringify(defaults);
+      const connected = opened.get(key) ?? open(defaults);
+      opened.set(key, connected);
+      try {
+        return await connected;
+      } catch (error) {
+        opened.delete(key);
+        throw error;
+      }
+    },
+    async close() {
+      for (const connected of opened.values()) {
+        const { close } = await connected;
+        await close();
+      }
+      opened.clear();
+    },
+  };
+}
+
+/** What is known of a session from outside: its question, if it has one, is named when it is recovered. */
+function describeSession(listing: SessionListing): PausedSession {
+  return {
+    session_id: listing.session_id,
+    target_file: listing.target_file ?? '',
+    operation: listing.operation ?? 'create',
+    code: listing.code ?? 'NO_DONE',
+    lines: listing.lines,
+    bytes: listing.bytes,
+    session_dir: listing.session_dir,
+    commands: commandsFor(listing.session_id, listing.code ?? null, null),
+  };
+}

@@ -1,0 +1,19 @@
+export { loadConfiguration, recoveryProvider, requireProvider } from './config/configuration.ts';
+export type {
+  Configuration,
+  ConfigurationFlags,
+  ConfigurationRequest,
+  RecoverChoice,
+} from './config/configuration.ts';
+export { DEFAULT_SETTINGS, settingsFromEnvironment } from './config/settings.ts';
+export type { Settings } from './config/settings.ts';
+export { createOrion } from './create-orion.ts';
+export type {
+  FinalizeRequest,
+  Orion,
+  OrionOptions,
+  ProviderOptions,
+  RecoverRequest,
+  TurnRequest,
+} from './orion.ts';
+export { formatTraceLine } from '@orion/trace-store';

@@ -1,0 +1,100 @@
+import type {
+  CleanReport,
+  Clock,
+  LlmAdapter,
+  Mode,
+  PausedSession,
+  ProtocolName,
+  RunEvent,
+  SessionListing,
+  TraceEvent,
+  TraceStore,
+  Workspace,
+} from '@orion/contracts';
+
+import type { Settings } from './config/settings.ts';
+
+/** Which provider answers, and how it is reached. */
+export type ProviderOptions = {
+  /** `openai` is any chat-completions server; also a model alias such as `deepseek`. */
+  readonly type: string;
+  readonly model?: string;
+  /** Needed only without a base URL of one's own. */
+  readonly apiKey?: string;
+  readonly baseUrl?: string;
+  /** For `scripted`: the script's JSON text. */
+  readonly script?: string;
+};
+
+export type OrionOptions = {
+  /** The folder that a turn may read and write. */
+  readonly workspace: string;
+  /** Needed for turns and for going on with a session, not for listing, cleaning or finalizing. */
+  readonly provider?: ProviderOptions;
+  /** An adapter of one's own, instead of `provider`. */
+  readonly adapter?: LlmAdapter;
+  readonly protocol?: ProtocolName;
+  /** Why this protocol: told in `done` and in the trace. */
+  readonly protocolReason?: string;
+  /** What differs from the defaults. */
+  readonly settings?: Partial<Settings>;
+  readonly clock?: Clock;
+  /** A workspace of one's own, instead of the one on disk. */
+  readonly createWorkspace?: () => Promise<Workspace>;
+  readonly traceStore?: TraceStore;
+  /** Called with every trace event as it is recorded; must not throw. */
+  readonly onTrace?: (event: TraceEvent) => void;
+};
+
+export type TurnRequest = {
+  readonly projectId?: string;
+  readonly conversationId?: string;
+  readonly content: string;
+  readonly mode?: Mode;
+  /** Aborting cancels the turn: an open write session is saved and paused. */
+  readonly signal?: AbortSignal;
+  /** Recovers this session first; `content` may then be empty, or is the next user message after the commit. */
+  readonly recover?: string;
+};
+
+export type RecoverRequest = {
+  readonly sessionId: string;
+  readonly signal?: AbortSignal;
+};
+
+export type FinalizeRequest = {
+  readonly sessionId: string;
+  /** Answers an open question `end`: the file ends before this line, counted from 1. */
+  readonly endAt?: number;
+  /** Answers an open question `near_miss` or `fence`. */
+  readonly answer?: 'keep' | 'strip' | 'done';
+  /** What to do when the target was changed since begin. */
+  readonly onConflict?: 'overwrite' | 'keep-both';
+  readonly signal?: AbortSignal;
+};
+
+/**
+ * The runtime. Every method that returns events is an async iterable whose last event is `done`; returning early
+ * aborts the turn. Methods reject with `OrionError` for what a user can cause before a turn has begun.
+ */
+export interface Orion {
+  /** One turn of the conversation. The history of a conversation lives as long as this object. */
+  runTurn(request: TurnRequest): AsyncIterable<RunEvent>;
+  /** Goes on with an interrupted write session; ends after its commit, pause or abort. */
+  recoverSession(request: RecoverRequest): AsyncIterable<RunEvent>;
+  /** Writes what a session has saved, without a model. */
+  finalizeSession(request: FinalizeRequest): AsyncIterable<RunEvent>;
+  listSessions(): Promise<readonly SessionListing[]>;
+  cleanSessions(options: { readonly all: boolean }): Promise<CleanReport>;
+  discardSession(sessionId: string): Promise<{ readonly attic: string }>;
+  /** The saved text of a session, whatever its condition. */
+  readSession(sessionId: string): AsyncIterable<Uint8Array>;
+  /** Moves old orphans to the attic and tidies up; every start of a command that may write calls it. */
+  housekeep(): Promise<CleanReport>;
+  /** How a paused session is described to a person, with the commands that go on with it. */
+  describeSession(listing: SessionListing): PausedSession;
+  getCurrentProtocol(): ProtocolName;
+  readonly traces: TraceStore;
+  /** Saves and releases what is open, ends what runs. May be called twice. */
+  close(): Promise<void>;
+}

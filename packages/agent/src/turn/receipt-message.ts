@@ -1,0 +1,63 @@
+import type { ErrorCode, PausedSession, WriteReceipt } from '@orion/contracts';
+import { ERROR_CODES } from '@orion/contracts';
+
+/** The most seams that a model is told of one by one. */
+const MAX_TOLD_SEAMS = 10;
+const MAX_NOTE = 500;
+
+/**
+ * What begin's tool result becomes once the file is written: all that later requests carry of it. No content, and
+ * no placeholder for it that a model could imitate.
+ */
+export function receiptMessage(receipt: WriteReceipt): string {
+  const unverified = receipt.seams.filter((seam) => seam.status === 'unverified');
+  return JSON.stringify({
+    status: 'written',
+    target_file: receipt.target_file,
+    operation: receipt.operation,
+    bytes: receipt.bytes,
+    lines: receipt.lines,
+    sha256: receipt.sha256,
+    line_endings: receipt.eol,
+    seams: receipt.seams.length,
+    ...(unverified.length === 0
+      ? {}
+      : {
+          unverified_seams_at_lines: unverified.slice(0, MAX_TOLD_SEAMS).map((seam) => seam.line),
+        }),
+    ...(receipt.fence_stripped ? { fence_stripped: true } : {}),
+    ...(receipt.inner_done_lines.length === 0
+      ? {}
+      : { inner_done_lines: receipt.inner_done_lines.slice(0, MAX_TOLD_SEAMS) }),
+    ...(receipt.backup_id === undefined ? {} : { backup_id: receipt.backup_id }),
+    ...(receipt.warnings.length === 0
+      ? {}
+      : { warnings: receipt.warnings.slice(0, MAX_TOLD_SEAMS) }),
+  });
+}
+
+/** What begin's tool result becomes when the session waits for a person. */
+export function pausedMessage(paused: PausedSession): string {
+  const note = {
+    status: 'paused',
+    code: paused.code,
+    target_file: paused.target_file.slice(0, 200),
+    saved_lines: paused.lines,
+    session_id: paused.session_id,
+    note: 'The file is not written. A person decides how to go on.',
+  };
+  return JSON.stringify(note).slice(0, MAX_NOTE);
+}
+
+export function abortedMessage(code: ErrorCode): string {
+  return JSON.stringify({
+    error: {
+      code,
+      message:
+        code === 'EMPTY_CONTENT'
+          ? 'No content arrived; nothing was written.'
+          : 'The write was cancelled; nothing was written.',
+      hint: ERROR_CODES[code],
+    },
+  });
+}

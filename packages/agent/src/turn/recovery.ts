@@ -1,0 +1,130 @@
+import type {
+  CommitResult,
+  Message,
+  SessionHandle,
+  TurnRecord,
+  Workspace,
+  WriteReceipt,
+  WritingRecord,
+} from '@orion/contracts';
+import { appendToSummary, createSummary, restoreSession } from '@orion/core';
+import type { ContentSummary, SessionSettings, WriteSession } from '@orion/core';
+
+import { ContentDecoder } from '../context/content-decoder.ts';
+
+/** An orphan that now belongs to this process, read back from the disk. */
+export type RecoveredSession = {
+  readonly handle: SessionHandle;
+  readonly session: WriteSession;
+  readonly turn: TurnRecord | null;
+  readonly notes: readonly string[];
+  /** What became of a commit that the dead process had begun. */
+  readonly commit:
+    | { readonly kind: 'none' }
+    | { readonly kind: 'happened'; readonly receipt: WriteReceipt }
+    | { readonly kind: 'not_happened' }
+    | { readonly kind: 'overtaken' };
+};
+
+/** Claims a session and rebuilds what the reducer needs to know of its text. */
+export async function recoverSession(
+  workspace: Workspace,
+  sessionId: string,
+  settings: SessionSettings,
+): Promise<RecoveredSession> {
+  const claimed = await workspace.sessions.claim(sessionId);
+  const { handle, record, turn, writing, notes } = claimed;
+  try {
+    const summary = await summarize(handle);
+    const session = restoreSession({ metadata: handle.metadata, settings, record, summary });
+    const commit =
+      writing === null ? { kind: 'none' as const } : await settle(handle, session, writing);
+    return { handle, session, turn, notes, commit };
+  } catch (error) {
+    await handle.release();
+    throw error;
+  }
+}
+
+async function summarize(handle: SessionHandle): Promise<ContentSummary> {
+  const decoder = new ContentDecoder();
+  let summary = createSummary();
+  for await (const chunk of handle.readContent())
+    summary = appendToSummary(summary, decoder.decode(chunk));
+  return appendToSummary(summary, decoder.end());
+}
+
+async function settle(
+  handle: SessionHandle,
+  session: WriteSession,
+  writing: WritingRecord,
+): Promise<RecoveredSession['commit']> {
+  switch (await handle.resolveWriting(writing)) {
+    case 'after':
+      return { kind: 'happened', receipt: receiptOf(handle, session, writing) };
+    case 'before':
+      return { kind: 'not_happened' };
+    case 'neither':
+      return { kind: 'overtaken' };
+  }
+}
+
+/** The receipt of a commit whose process died before it could tell: what the records prove, and no more. */
+function receiptOf(
+  handle: SessionHandle,
+  session: WriteSession,
+  writing: WritingRecord,
+): WriteReceipt {
+  const { metadata } = handle;
+  const { summary } = session;
+  const end = session.contentEnd ?? summary.bytes;
+  const commit: Pick<CommitResult, 'eol' | 'bom' | 'mode'> = {
+    eol: eolOf(summary),
+    bom: false,
+    mode: `0${(metadata.target.exists ? metadata.target.mode : 0o644).toString(8)}`,
+  };
+  return {
+    session_id: metadata.session_id,
+    target_file: metadata.target_file,
+    operation: metadata.operation,
+    bytes: end - session.contentStart,
+    lines: summary.lineFeeds + (summary.openLineLength > 0 ? 1 : 0),
+    sha256: writing.after,
+    ...commit,
+    persistence: 'disk',
+    fence_stripped: session.fenceStripped,
+    inner_done_lines: session.innerDoneLines,
+    seams: session.seams,
+    validation_summary: {
+      attempts: 0,
+      invalid_found: 0,
+      corrected: 0,
+      replaced: 0,
+      used_safe_replacement: false,
+      original_length: summary.bytes,
+      final_length: end - session.contentStart,
+    },
+    ...(writing.backup_id === undefined ? {} : { backup_id: writing.backup_id }),
+    warnings: ['committed_before_the_interruption'],
+    not_kept: [],
+  };
+}
+
+function eolOf(summary: ContentSummary): CommitResult['eol'] {
+  if (summary.lineFeeds === 0) return 'none';
+  if (summary.carriageReturnLineFeeds === 0) return 'lf';
+  return summary.carriageReturnLineFeeds === summary.lineFeeds ? 'crlf' : 'mixed';
+}
+
+/** The history that a recovered session goes on with; a short one of its own when `turn.json` is gone. */
+export function recoveredHistory(recovered: RecoveredSession): readonly Message[] {
+  if (recovered.turn !== null) return recovered.turn.messages;
+  const { metadata } = recovered.handle;
+  return [
+    {
+      role: 'system',
+      content: 'You write one file as plain text and end it with DONE on a line of its own.',
+    },
+    { role: 'user', content: `Write ${metadata.target_file}: ${metadata.intent}` },
+  ];
+}

@@ -1,0 +1,705 @@
+import type {
+  Clock,
+  ErrorCode,
+  Message,
+  PausedSession,
+  ProtocolContext,
+  ProtocolEvent,
+  ProtocolOutcome,
+  ProtocolStrategy,
+  RunEventBody,
+  SessionHandle,
+  TraceRecorder,
+  WriteReceipt,
+} from '@orion/contracts';
+import { OrionError, toErrorInfo } from '@orion/contracts';
+import { advance, isOpen, recordOf, stateNameOf } from '@orion/core';
+import type {
+  CommandAnswer,
+  FinalizeFacts,
+  MessageEnd,
+  SessionEffect,
+  SessionInput,
+  TimerName,
+  WriteSession,
+} from '@orion/core';
+
+import { contentMessages } from '../context/content-messages.ts';
+import { Mailbox } from './mailbox.ts';
+import { describePaused } from './paused-session.ts';
+
+/** How a write session left the hands of this turn. */
+export type SessionOutcome =
+  | { readonly kind: 'committed'; readonly receipt: WriteReceipt }
+  | { readonly kind: 'paused'; readonly paused: PausedSession; readonly message: string | null }
+  | { readonly kind: 'aborted'; readonly code: ErrorCode }
+  /** Another process has taken it over. */
+  | { readonly kind: 'lost' };
+
+export type SessionDriverOptions = {
+  readonly session: WriteSession;
+  readonly handle: SessionHandle;
+  /** The history that the content stage begins with: up to and with begin's tool message. */
+  readonly base: readonly Message[];
+  readonly content: ProtocolStrategy;
+  /** Everything of a protocol's context but the messages; null when no model may be asked. */
+  readonly context: Omit<ProtocolContext, 'messages'> | null;
+  readonly clock: Clock;
+  readonly trace: TraceRecorder;
+  readonly projectId: string;
+  readonly requestId: string;
+  /** How much of the content so far a model is shown, in bytes. */
+  readonly contextLimit: number;
+  readonly finalize: (facts: FinalizeFacts) => Promise<WriteReceipt>;
+  /** Aborted when the user cancels the turn. */
+  readonly signal: AbortSignal;
+  /** Aborted when the process is about to end: everything is saved and given back at once. */
+  readonly stopSignal: AbortSignal;
+};
+
+export type SessionStart =
+  | { readonly kind: 'content' }
+  | { readonly kind: 'recover' }
+  | {
+      readonly kind: 'finalize';
+      readonly answer: CommandAnswer | null;
+      readonly target?: FinalizeFacts['target'];
+    };
+
+/** Waits before a request that brought no message is repeated, in milliseconds. */
+const RESEND_WAITS: readonly number[] = [0, 500, 2000];
+/** A progress event at most so often, and a `saved` trace, in milliseconds. */
+const PROGRESS_MS = 1000;
+const SAVED_TRACE_MS = 5000;
+/** Commit failures that may pass by themselves. */
+const PASSING: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'RESOURCE_BUSY',
+  'DISK_FULL',
+  'PERMISSION_DENIED',
+]);
+
+type Job = Extract<
+  SessionEffect,
+  {
+    readonly type:
+      | 'set_aside_held'
+      | 'replay_held'
+      | 'set_aside_range'
+      | 'send_prompt'
+      | 'resend'
+      | 'finalize'
+      | 'pause'
+      | 'release'
+      | 'remove'
+      | 'discard';
+  }
+>;
+
+type Wake = { readonly kind: 'wake' };
+/** `stream` tells the events of the message that is read from late ones of a message that was left. */
+type Arrived =
+  | {
+      readonly kind: 'event';
+      readonly stream: AsyncIterator<ProtocolEvent>;
+      readonly result: IteratorResult<ProtocolEvent>;
+    }
+  | {
+      readonly kind: 'failed';
+      readonly stream: AsyncIterator<ProtocolEvent>;
+      readonly error: unknown;
+    };
+
+/**
+ * Carries out what the session reducer asks for: the only place where a session's values meet the disk, the
+ * model and the clock.
+ *
+ * Invariants
+ * D1  The reducer is the only account of where the session stands; nothing here remembers a status.
+ * D2  `#dispatch` is synchronous, so inputs never overlap: text is appended before anything else can happen.
+ * D3  Effects that wait are jobs, carried out one after the other in the order in which they were asked for.
+ * D4  Every save that was started is awaited before the session is given back or removed.
+ * D5  No timer outlives `run`.
+ */
+export class SessionDriver {
+  readonly #options: SessionDriverOptions;
+  readonly #mailbox = new Mailbox<Wake | Arrived>();
+  readonly #outbox: RunEventBody[] = [];
+  readonly #jobs: Job[] = [];
+  readonly #timers = new Map<TimerName, () => void>();
+  readonly #saves = new Set<Promise<void>>();
+  #session: WriteSession;
+  #stopMessage = false;
+  #committing = false;
+  #durableBytes: number;
+  #degradedTold = false;
+  #lastProgress = Number.NEGATIVE_INFINITY;
+  #lastSavedTrace = Number.NEGATIVE_INFINITY;
+  #refusal: { readonly code: ErrorCode; readonly message: string } | null = null;
+  #receipt: WriteReceipt | null = null;
+  #outcome: SessionOutcome | null = null;
+  #prompt: string | null = null;
+  #target: FinalizeFacts['target'];
+  #toldState: string | null = null;
+
+  constructor(options: SessionDriverOptions) {
+    this.#options = options;
+    this.#session = options.session;
+    this.#durableBytes = options.session.summary.bytes;
+  }
+
+  /**
+   * Runs the session until it is committed, paused or gone. Yields what a person may see; the outcome is the
+   * return value. Returning early saves the session and gives it back.
+   */
+  async *run(start: SessionStart): AsyncGenerator<RunEventBody, SessionOutcome> {
+    const { signal, stopSignal, handle } = this.#options;
+    const onCancel = (): void => this.#wakeUp();
+    const onLost = (): void => {
+      this.#dispatch({ type: 'lease_lost', writing: this.#committing });
+      this.#wakeUp();
+    };
+    signal.addEventListener('abort', onCancel);
+    stopSignal.addEventListener('abort', onCancel);
+    handle.lost.addEventListener('abort', onLost);
+    try {
+      this.#begin(start);
+      for (;;) {
+        yield* this.#drain();
+        if (this.#outcome !== null) return this.#outcome;
+        this.#noticeCancel();
+        const job = this.#jobs.shift();
+        if (job !== undefined) {
+          yield* this.#perform(job);
+        } else if (this.#isOver()) {
+          this.#outcome = this.#conclude();
+        } else {
+          await this.#mailbox.take();
+        }
+      }
+    } catch (error) {
+      if (this.#refusal !== null) throw error;
+      // R019: a defect never takes the text with it.
+      await this.#rescue(error);
+      const outcome = this.#pausedOutcome('INTERNAL_ERROR', toErrorInfo(error).message);
+      yield* this.#drain();
+      return outcome;
+    } finally {
+      signal.removeEventListener('abort', onCancel);
+      stopSignal.removeEventListener('abort', onCancel);
+      handle.lost.removeEventListener('abort', onLost);
+      for (const cancel of this.#timers.values()) cancel();
+      this.#timers.clear();
+      if (this.#outcome === null) await this.#rescue(null);
+    }
+  }
+
+  #begin(start: SessionStart): void {
+    this.#trace(start.kind === 'content' ? 'started' : 'recovered', {
+      bytes: this.#session.summary.bytes,
+      lines: this.#session.summary.lineFeeds,
+    });
+    switch (start.kind) {
+      case 'content':
+        this.#tellState();
+        this.#jobs.push({ type: 'resend', attempt: 0 });
+        return;
+      case 'recover':
+        this.#dispatch({ type: 'recover' });
+        return;
+      case 'finalize':
+        this.#target = start.target;
+        this.#dispatch({ type: 'finalize_command', answer: start.answer });
+        return;
+      default:
+        start satisfies never;
+    }
+  }
+
+  #isOver(): boolean {
+    return !isOpen(stateNameOf(this.#session.control)) || this.#refusal !== null;
+  }
+
+  #noticeCancel(): void {
+    const { signal, stopSignal } = this.#options;
+    if (!isOpen(stateNameOf(this.#session.control)) || this.#committing) return;
+    if (this.#session.control.kind === 'finalizing') return;
+    if (stopSignal.aborted || signal.aborted) this.#dispatch({ type: 'cancelled' });
+  }
+
+  #wakeUp(): void {
+    this.#mailbox.push({ kind: 'wake' });
+  }
+
+  *#drain(): Generator<RunEventBody, void> {
+    for (let event = this.#outbox.shift(); event !== undefined; event = this.#outbox.shift())
+      yield event;
+  }
+
+  /** The one way in. Text and saves are carried out at once, everything that waits becomes a job. */
+  #dispatch(input: SessionInput): void {
+    const { session, effects } = advance(this.#session, input);
+    this.#session = session;
+    for (const effect of effects) this.#carryOut(effect);
+    this.#tellState();
+  }
+
+  #carryOut(effect: SessionEffect): void {
+    const { handle, clock } = this.#options;
+    switch (effect.type) {
+      case 'append':
+        handle.append(effect.text);
+        this.#outbox.push({
+          type: 'write_chunk',
+          sessionId: handle.id,
+          offset: effect.offset,
+          length: effect.length,
+          content: effect.text,
+        });
+        return;
+      case 'hold':
+        handle.appendPending(effect.text);
+        return;
+      case 'discard_held':
+        handle.clearPending();
+        return;
+      case 'set_aside':
+        handle.setAside(effect.text);
+        return;
+      case 'rewind':
+        this.#outbox.push({
+          type: 'write_rewind',
+          sessionId: handle.id,
+          toOffset: effect.toOffset,
+        });
+        return;
+      case 'chat':
+        this.#outbox.push({ type: 'chunk', content: effect.text, source: 'model' });
+        return;
+      case 'save':
+        this.#save();
+        return;
+      case 'start_timer': {
+        this.#timers.get(effect.timer)?.();
+        const { timer } = effect;
+        const cancel = clock.schedule(effect.milliseconds, () => {
+          this.#timers.delete(timer);
+          this.#dispatch({ type: 'timer', timer });
+          this.#wakeUp();
+        });
+        this.#timers.set(timer, cancel);
+        return;
+      }
+      case 'cancel_timer':
+        this.#timers.get(effect.timer)?.();
+        this.#timers.delete(effect.timer);
+        return;
+      case 'stop_message':
+        this.#stopMessage = true;
+        return;
+      case 'warn':
+        this.#notice(effect.message);
+        return;
+      case 'refuse':
+        this.#refusal = { code: effect.code, message: effect.message };
+        return;
+      case 'trace':
+        this.#trace(effect.event, effect.details);
+        return;
+      case 'set_aside_held':
+      case 'replay_held':
+      case 'set_aside_range':
+      case 'send_prompt':
+      case 'resend':
+      case 'finalize':
+      case 'pause':
+      case 'release':
+      case 'remove':
+      case 'discard':
+        this.#jobs.push(effect);
+        return;
+      default:
+        effect satisfies never;
+    }
+  }
+
+  #save(): void {
+    const { handle, clock } = this.#options;
+    const save = handle.save(recordOf(this.#session)).then(
+      (result) => {
+        this.#durableBytes = result.durableBytes;
+        if (result.persistence === 'disk') this.#degradedTold = false;
+        const now = clock.monotonic();
+        if (now - this.#lastSavedTrace >= SAVED_TRACE_MS) {
+          this.#lastSavedTrace = now;
+          this.#trace('saved', { bytes: result.durableBytes });
+        }
+        if (now - this.#lastProgress >= PROGRESS_MS && isOpen(stateNameOf(this.#session.control))) {
+          this.#lastProgress = now;
+          this.#outbox.push(this.#stateEvent());
+        }
+      },
+      (error: unknown) => {
+        const { code, message } = toErrorInfo(error);
+        if (!this.#degradedTold) {
+          this.#degradedTold = true;
+          this.#notice(
+            `The session cannot be saved (${code}: ${message}). It goes on in memory only, where its size is not limited; a crash would lose it.`,
+          );
+        }
+        this.#trace('save_failed', { code });
+        this.#dispatch({ type: 'save_failed', code, message });
+        this.#wakeUp();
+      },
+    );
+    this.#saves.add(save);
+    void save.finally(() => this.#saves.delete(save));
+  }
+
+  async #saved(): Promise<void> {
+    while (this.#saves.size > 0) await Promise.all(this.#saves);
+  }
+
+  async *#perform(job: Job): AsyncGenerator<RunEventBody, void> {
+    const { handle } = this.#options;
+    switch (job.type) {
+      case 'send_prompt':
+        this.#prompt = job.prompt;
+        if (job.reason !== 'continuation' && job.reason !== 'ask_again') {
+          this.#trace(
+            job.reason === 'idle' || job.reason === 'question' ? 'idle_prompt' : 'prompt',
+            {
+              reason: job.reason,
+            },
+          );
+        }
+        this.#notice(`Asked the model: ${firstLine(job.prompt)}`);
+        yield* this.#receive();
+        return;
+      case 'resend': {
+        const wait =
+          RESEND_WAITS[Math.min(Math.max(job.attempt - 1, 0), RESEND_WAITS.length - 1)] ?? 0;
+        if (wait > 0) await this.#sleep(wait);
+        yield* this.#receive();
+        return;
+      }
+      case 'set_aside_held':
+        for await (const text of handle.readPending()) handle.setAside(text);
+        handle.clearPending();
+        return;
+      case 'replay_held':
+        for await (const text of handle.readPending()) {
+          this.#dispatch({ type: 'held_text', text });
+          yield* this.#drain();
+        }
+        this.#dispatch({ type: 'held_end' });
+        return;
+      case 'set_aside_range':
+        await handle.setAsideRange(job.start, job.end);
+        if (job.show) yield* this.#show(job.start, job.end);
+        return;
+      case 'finalize':
+        await this.#finalize(job.start, job.end);
+        return;
+      case 'pause':
+        this.#trace('paused', { code: job.code });
+        return;
+      case 'release':
+        await this.#saved();
+        await handle.release();
+        return;
+      case 'remove':
+        await this.#remove();
+        return;
+      case 'discard': {
+        await this.#saved();
+        const { attic } = await handle.discard();
+        this.#trace('discarded', { attic });
+        return;
+      }
+      default:
+        job satisfies never;
+    }
+  }
+
+  async *#show(start: number, end: number): AsyncGenerator<RunEventBody, void> {
+    const decoder = new TextDecoder();
+    for await (const chunk of this.#options.handle.readContent(start, end)) {
+      const content = decoder.decode(chunk, { stream: true });
+      if (content !== '') yield { type: 'chunk', content, source: 'model' };
+    }
+  }
+
+  #sleep(milliseconds: number): Promise<void> {
+    const { clock, signal, stopSignal } = this.#options;
+    return new Promise((resolve) => {
+      const done = (): void => {
+        cancel();
+        signal.removeEventListener('abort', done);
+        stopSignal.removeEventListener('abort', done);
+        resolve();
+      };
+      const cancel = clock.schedule(milliseconds, done);
+      signal.addEventListener('abort', done);
+      stopSignal.addEventListener('abort', done);
+      if (signal.aborted || stopSignal.aborted) done();
+    });
+  }
+
+  /** Asks the model for the next message and hands its text to the reducer as it arrives. */
+  async *#receive(): AsyncGenerator<RunEventBody, void> {
+    const { content, context, base, handle, contextLimit } = this.#options;
+    if (context === null) throw new Error('a model was asked although none was given');
+    const state = this.#session.control.kind;
+    if (state !== 'awaiting_content' && state !== 'awaiting_more' && state !== 'awaiting_answer')
+      return;
+    const { summary } = this.#session;
+    const messages = await contentMessages({
+      base,
+      handle,
+      prompt: this.#prompt,
+      limit: contextLimit,
+      lines: summary.lineFeeds + (summary.openLineLength > 0 ? 1 : 0),
+    });
+    this.#stopMessage = false;
+    this.#dispatch({ type: 'message_started' });
+    // Leaving a message aborts its request first: a stalled stream would never answer a `return`.
+    const leave = new AbortController();
+    const stream = content
+      .executeStreaming({
+        ...context,
+        messages,
+        signal: AbortSignal.any([context.signal, leave.signal]),
+      })
+      [Symbol.asyncIterator]();
+    try {
+      let outcome: ProtocolOutcome | null = null;
+      while (outcome === null && !this.#stopMessage) {
+        this.#await(stream);
+        const arrived = yield* this.#arrival(stream);
+        if (arrived === null) return;
+        if (arrived.done === true) break;
+        const event = arrived.value;
+        if (event.type === 'chunk') this.#dispatch({ type: 'text', text: event.content });
+        else if (event.type === 'usage') this.#outbox.push({ type: 'usage', ...event.usage });
+        else if (event.type === 'outcome') outcome = event.outcome;
+        yield* this.#drain();
+      }
+      if (outcome !== null) this.#endMessage(outcome);
+    } finally {
+      leave.abort();
+      await stream.return?.();
+    }
+  }
+
+  #await(stream: AsyncIterator<ProtocolEvent>): void {
+    stream.next().then(
+      (result) => this.#mailbox.push({ kind: 'event', stream, result }),
+      (error: unknown) => this.#mailbox.push({ kind: 'failed', stream, error }),
+    );
+  }
+
+  /** The next event of the stream; what timers do meanwhile is told at once. Null: the session has left it. */
+  async *#arrival(
+    stream: AsyncIterator<ProtocolEvent>,
+  ): AsyncGenerator<RunEventBody, IteratorResult<ProtocolEvent> | null> {
+    for (;;) {
+      const item = await this.#mailbox.take();
+      switch (item.kind) {
+        case 'event':
+          if (item.stream === stream) return item.result;
+          break;
+        case 'failed':
+          if (item.stream === stream) throw item.error;
+          break;
+        case 'wake':
+          yield* this.#drain();
+          if (this.#stopMessage || !isOpen(stateNameOf(this.#session.control))) return null;
+          break;
+        default:
+          item satisfies never;
+      }
+    }
+  }
+
+  #endMessage(outcome: ProtocolOutcome): void {
+    switch (outcome.kind) {
+      case 'message_end': {
+        if (outcome.calls.length > 0) {
+          this.#dispatch({ type: 'tool_called' });
+          const names = outcome.calls.map((call) => call.name).join(', ');
+          this.#refusal = null;
+          this.#trace('tool_call_refused', { code: 'SESSION_BUSY', names: names.slice(0, 200) });
+        }
+        const end: MessageEnd = outcome.finish === 'length' ? { kind: 'length' } : { kind: 'stop' };
+        this.#dispatch({ type: 'message_ended', end });
+        return;
+      }
+      case 'error': {
+        const { code, message, retryable } = outcome.error;
+        this.#trace('stream_error', { code });
+        this.#notice(`${message} (${code})`);
+        this.#dispatch({ type: 'message_ended', end: { kind: 'error', code, message, retryable } });
+        return;
+      }
+      case 'aborted':
+        this.#dispatch({ type: 'cancelled' });
+        return;
+      case 'complete':
+      case 'incomplete':
+      case 'stopped':
+      case 'handover':
+        throw new Error(`the content stage ended with ${outcome.kind}`);
+      default:
+        outcome satisfies never;
+    }
+  }
+
+  async #finalize(start: number, end: number | null): Promise<void> {
+    await this.#saved();
+    const { fenceStripped, innerDoneLines, seams } = this.#session;
+    this.#trace('finalize_started', { bytes: (end ?? this.#session.summary.bytes) - start });
+    this.#committing = true;
+    try {
+      this.#receipt = await this.#options.finalize({
+        start,
+        end,
+        fenceStripped,
+        innerDoneLines,
+        seams,
+        ...(this.#target === undefined ? {} : { target: this.#target }),
+      });
+    } catch (error) {
+      if (!OrionError.isInstance(error)) throw error;
+      this.#trace('failed', { code: error.code });
+      this.#dispatch({
+        type: 'finalize_failed',
+        code: error.code,
+        message: error.message,
+        retryable: PASSING.has(error.code),
+      });
+      return;
+    } finally {
+      this.#committing = false;
+    }
+    this.#trace('finalized', {
+      bytes: this.#receipt.bytes,
+      lines: this.#receipt.lines,
+      sha256: this.#receipt.sha256,
+    });
+    this.#dispatch({ type: 'finalized' });
+  }
+
+  /** The directory goes; after a commit the receipt learns where text that was set aside has gone. */
+  async #remove(): Promise<void> {
+    await this.#saved();
+    const { trailing, warnings } = await this.#options.handle.remove();
+    if (this.#receipt === null) return;
+    this.#receipt = {
+      ...this.#receipt,
+      ...(trailing === undefined ? {} : { trailing }),
+      warnings: [...this.#receipt.warnings, ...warnings],
+    };
+  }
+
+  #conclude(): SessionOutcome {
+    const { control } = this.#session;
+    if (this.#refusal !== null) throw new OrionError(this.#refusal);
+    switch (control.kind) {
+      case 'done': {
+        if (this.#receipt === null) throw new Error('a session is done without a receipt');
+        const event = this.#stateEvent();
+        this.#outbox.push({ ...event, receipt: this.#receipt });
+        return { kind: 'committed', receipt: this.#receipt };
+      }
+      case 'paused':
+        return this.#pausedOutcome(control.code, this.#session.message);
+      case 'aborted':
+        return { kind: 'aborted', code: control.code };
+      case 'idle':
+        return { kind: 'lost' };
+      case 'awaiting_content':
+      case 'awaiting_more':
+      case 'awaiting_answer':
+      case 'finalizing':
+      case 'needs_corrections':
+        throw new Error(`a session ended in ${control.kind}`);
+      default:
+        return control satisfies never;
+    }
+  }
+
+  #pausedOutcome(code: ErrorCode, message: string | null): SessionOutcome {
+    const paused = describePaused({
+      handle: this.#options.handle,
+      session: this.#session,
+      code,
+    });
+    this.#outbox.push({ ...this.#stateEvent(), status: 'session_active.paused', code, paused });
+    const outcome: SessionOutcome = { kind: 'paused', paused, message };
+    this.#outcome = outcome;
+    return outcome;
+  }
+
+  /** Saves what there is and gives the session back, whatever state it was in. */
+  async #rescue(error: unknown): Promise<void> {
+    const { handle } = this.#options;
+    if (error !== null) this.#trace('failed', { error: toErrorInfo(error).message.slice(0, 300) });
+    try {
+      await this.#saved();
+      await handle.save(recordOf(this.#session));
+    } catch {
+      // The text could not be saved now; what was saved before stays.
+    }
+    try {
+      await handle.release();
+    } catch {
+      // Its lease runs out by itself.
+    }
+  }
+
+  #stateEvent(): Extract<RunEventBody, { readonly type: 'write_session' }> {
+    const { metadata, summary, control } = this.#session;
+    return {
+      type: 'write_session',
+      sessionId: metadata.session_id,
+      status: stateNameOf(control),
+      targetFile: metadata.target_file,
+      operation: metadata.operation,
+      bytes: summary.bytes,
+      lines: summary.lineFeeds,
+      durableBytes: Math.min(this.#durableBytes, summary.bytes),
+    };
+  }
+
+  /** Tells a change of status once; the final ones carry more and are told when the session ends. */
+  #tellState(): void {
+    const name = stateNameOf(this.#session.control);
+    if (name === this.#toldState) return;
+    this.#toldState = name;
+    if (isOpen(name)) this.#outbox.push(this.#stateEvent());
+  }
+
+  #notice(message: string): void {
+    this.#outbox.push({ type: 'chunk', content: `${message}\n`, source: 'notice' });
+  }
+
+  #trace(
+    type: string,
+    details: { readonly [key: string]: string | number | boolean | null },
+  ): void {
+    const { trace, handle, projectId, requestId } = this.#options;
+    trace.record({
+      type: `write_session_${type}`,
+      source: 'write-session',
+      projectId,
+      requestId,
+      sessionId: handle.id,
+      details,
+    });
+  }
+}
+
+function firstLine(text: string): string {
+  const line = text.slice(0, 300).split('\n', 1)[0] ?? '';
+  return line;
+}

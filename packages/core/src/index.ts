@@ -1,0 +1,31 @@
+export {
+  createWritePlanTool,
+  MAX_BEGIN_ARGUMENT_BYTES,
+  readBeginRequest,
+} from './write-plan-tool.ts';
+export type {
+  BeginRequest,
+  BegunSession,
+  FinalizeFacts,
+  WritePlanTool,
+  WritePlanToolOptions,
+} from './write-plan-tool.ts';
+export { executeWritePlan } from './write-plan/execute.ts';
+export type { PlanExecution } from './write-plan/execute.ts';
+export { advance, createSession, recordOf, restoreSession } from './write-session/advance.ts';
+export { stateNameOf } from './write-session/control.ts';
+export type { ControlState } from './write-session/control.ts';
+export { isOpen, openQuestionOf } from './write-session/session.ts';
+export type {
+  CommandAnswer,
+  MessageEnd,
+  PromptReason,
+  SessionEffect,
+  SessionInput,
+  SessionSettings,
+  SessionStep,
+  TimerName,
+  WriteSession,
+} from './write-session/session.ts';
+export { appendToSummary, createSummary } from './write-session/text/content-summary.ts';
+export type { ContentSummary } from './write-session/text/content-summary.ts';

@@ -1,0 +1,71 @@
+import { OrionError } from '@orion/contracts';
+import type {
+  ByteSource,
+  CommitResult,
+  PlanContent,
+  Workspace,
+  WritePlan,
+  WritingRecord,
+} from '@orion/contracts';
+
+import { emptyScan, endScan, scanUtf8 } from '../validation/utf8-scan.ts';
+
+export type PlanExecution = {
+  readonly commit: CommitResult;
+  /** Bytes of the content as they were checked. */
+  readonly checkedBytes: number;
+};
+
+/**
+ * Checks the plan's content as text and commits it. Nothing is changed unless all of it is valid.
+ *
+ * Rejects with INVALID_CONTENT (the first invalid byte is named), VALIDATION_FAILED when the content could not
+ * be read, and whatever the workspace's commit rejects with.
+ */
+export async function executeWritePlan(
+  plan: WritePlan,
+  workspace: Workspace,
+  journal: (writing: WritingRecord) => Promise<void>,
+): Promise<PlanExecution> {
+  const [operation] = plan.operations;
+  const source = sourceOf(operation.content);
+  const checkedBytes = await checkText(source, operation.target_file);
+  const commit = await workspace.commit({
+    target: operation.target_file,
+    operation: operation.type,
+    source,
+    expected: plan.expected,
+    journal,
+  });
+  return { commit, checkedBytes };
+}
+
+function sourceOf(content: PlanContent): ByteSource {
+  if (content.kind === 'bytes') return content.source;
+  const bytes = new TextEncoder().encode(content.text);
+  return async function* once() {
+    yield bytes;
+  };
+}
+
+async function checkText(source: ByteSource, target: string): Promise<number> {
+  let scan = emptyScan;
+  try {
+    for await (const chunk of source()) scan = scanUtf8(scan, chunk);
+  } catch (error) {
+    throw new OrionError({
+      code: 'VALIDATION_FAILED',
+      message: `The saved text for ${target} could not be read back, so nothing was written.`,
+      cause: error,
+    });
+  }
+  const invalid = endScan(scan);
+  if (invalid !== null) {
+    throw new OrionError({
+      code: 'INVALID_CONTENT',
+      message: `The text for ${target} is not valid UTF-8 at byte ${invalid}; nothing was written.`,
+      details: { byte_offset: invalid },
+    });
+  }
+  return scan.bytes;
+}

@@ -1,0 +1,250 @@
+import { OrionError } from '@orion/contracts';
+import type { SessionMetadata, SessionRecord } from '@orion/contracts';
+
+import { stateNameOf } from './control.ts';
+import {
+  endHeldText,
+  endMessage,
+  readHeldText,
+  readText,
+  settleElapsed,
+  settleQuestion,
+  startMessage,
+} from './message-reading.ts';
+import { openQuestionOf } from './session.ts';
+import type {
+  CommandAnswer,
+  SessionInput,
+  SessionSettings,
+  SessionStep,
+  TimerName,
+  WriteSession,
+} from './session.ts';
+import { Step } from './step.ts';
+import { createSummary } from './text/content-summary.ts';
+import type { ContentSummary } from './text/content-summary.ts';
+import { targetKindOf } from './text/target-kind.ts';
+
+/** A session whose begin succeeded: it waits for its first message. */
+export function createSession(metadata: SessionMetadata, settings: SessionSettings): SessionStep {
+  const step = new Step(blankSession(metadata, settings, createSummary()));
+  step.dispatch({ type: 'begin_ok' });
+  return step.result();
+}
+
+/**
+ * A session that another process left behind, as it lies on the disk. It waits for `recover` or a
+ * `finalize_command`.
+ */
+export function restoreSession(options: {
+  readonly metadata: SessionMetadata;
+  readonly settings: SessionSettings;
+  readonly record: SessionRecord | null;
+  readonly summary: ContentSummary;
+}): WriteSession {
+  const { metadata, settings, record, summary } = options;
+  const session = blankSession(metadata, settings, summary);
+  return {
+    ...session,
+    control: {
+      kind: 'paused',
+      code: 'NO_DONE',
+      question: record?.question ?? null,
+    },
+    seams: record?.seams ?? [],
+    innerDoneLines: record?.inner_done_lines ?? [],
+    contentStart: record?.content_start ?? 0,
+    contentEnd: record?.content_end ?? null,
+    fenceStripped: record?.fence_stripped ?? false,
+    fenceAsked: record?.fence_asked ?? false,
+  };
+}
+
+function blankSession(
+  metadata: SessionMetadata,
+  settings: SessionSettings,
+  summary: ContentSummary,
+): WriteSession {
+  return {
+    control: { kind: 'idle' },
+    metadata,
+    settings,
+    kind: targetKindOf(metadata.target_file),
+    summary,
+    leadingBlanks: '',
+    reading: { kind: 'none' },
+    expecting: { kind: 'content' },
+    seams: [],
+    innerDoneLines: [],
+    contentStart: 0,
+    contentEnd: null,
+    fenceStripped: false,
+    fenceAsked: false,
+    unsavedLines: 0,
+    saveTimerRuns: false,
+    idleTimerRuns: false,
+    settleTimerRuns: false,
+    message: null,
+  };
+}
+
+/** The one door: what happened in, the next session and what is to be done out. Pure. */
+export function advance(session: WriteSession, input: SessionInput): SessionStep {
+  const step = new Step(session);
+  switch (input.type) {
+    case 'message_started':
+      startMessage(step);
+      break;
+    case 'text':
+      readText(step, input.text);
+      break;
+    case 'message_ended':
+      endMessage(step, input.end);
+      break;
+    case 'held_text':
+      readHeldText(step, input.text);
+      break;
+    case 'held_end':
+      endHeldText(step);
+      break;
+    case 'timer':
+      timerElapsed(step, input.timer);
+      break;
+    case 'save_failed':
+      step.update({ message: input.message });
+      step.dispatch({ type: 'save_failed' });
+      break;
+    case 'finalized':
+      step.dispatch({ type: 'finalize_ok' });
+      break;
+    case 'finalize_failed':
+      step.update({ message: input.message });
+      step.dispatch(
+        input.retryable
+          ? { type: 'finalize_retryable', code: input.code }
+          : { type: 'finalize_refused', code: input.code },
+      );
+      break;
+    case 'tool_called':
+      step.dispatch({ type: 'tool_called' });
+      break;
+    case 'cancelled':
+      cancelled(step);
+      break;
+    case 'aborted':
+      step.update({ reading: { kind: 'none' } });
+      step.dispatch({ type: 'abort', writing: input.writing });
+      break;
+    case 'stopped':
+      step.dispatch({ type: 'graceful_stop' });
+      break;
+    case 'inactive':
+      step.dispatch({ type: 'inactive' });
+      break;
+    case 'lease_lost':
+      step.update({ reading: { kind: 'none' } });
+      step.dispatch({ type: 'lease_lost', writing: input.writing });
+      break;
+    case 'recover':
+      step.dispatch({
+        type: 'recover_accepted',
+        content: session.summary.hasNonBlankLine,
+        question: openQuestionOf(session.control),
+      });
+      break;
+    case 'finalize_command':
+      finalizeCommand(step, input.answer);
+      break;
+    default:
+      input satisfies never;
+  }
+  return step.result();
+}
+
+/** A held marker is discarded, held text that may not belong to the file is kept aside. */
+function cancelled(step: Step): void {
+  if (step.session.reading.kind === 'seam') step.emit({ type: 'set_aside_held' });
+  step.update({ reading: { kind: 'none' } });
+  step.dispatch({ type: 'cancelled' });
+}
+
+function timerElapsed(step: Step, timer: TimerName): void {
+  switch (timer) {
+    case 'idle':
+      // A timer that was cancelled while its callback was already on its way.
+      if (!step.session.idleTimerRuns) return;
+      step.update({ idleTimerRuns: false });
+      step.emit({
+        type: 'trace',
+        event: 'idle_elapsed',
+        details: { state: stateNameOf(step.session.control) },
+      });
+      step.dispatch({ type: 'idle_elapsed' });
+      return;
+    case 'settle':
+      settleElapsed(step);
+      return;
+    case 'save':
+      if (!step.session.saveTimerRuns) return;
+      step.update({ saveTimerRuns: false });
+      step.dispatch({ type: 'save_due' });
+      return;
+    case 'save_retry':
+      step.dispatch({ type: 'save_due' });
+      return;
+    case 'finalize_retry':
+      if (step.session.control.kind === 'finalizing') {
+        step.emitFinalize();
+      }
+      return;
+    default:
+      timer satisfies never;
+  }
+}
+
+function finalizeCommand(step: Step, answer: CommandAnswer | null): void {
+  const question = openQuestionOf(step.session.control);
+  if (step.session.summary.bytes === 0) {
+    step.emit({
+      type: 'refuse',
+      code: 'EMPTY_CONTENT',
+      message: `Nothing is saved for ${step.session.metadata.target_file}.`,
+    });
+    return;
+  }
+  if (answer !== null) {
+    if (question === null) {
+      throw new OrionError({
+        code: 'USAGE',
+        message: 'No question is open in this session, so there is nothing to answer.',
+        hint: 'Leave out --end-at and --answer.',
+      });
+    }
+    if (!settleQuestion(step, question, answer)) {
+      step.dispatch({ type: 'finalize_command', answered: false });
+      return;
+    }
+  }
+  // A person decided: no further question is asked.
+  step.update({ fenceAsked: true });
+  step.dispatch({ type: 'finalize_command', answered: question === null || answer !== null });
+}
+
+/** What of a session stands in `state.json`. */
+export function recordOf(session: WriteSession): SessionRecord {
+  const { control } = session;
+  const question = openQuestionOf(control);
+  return {
+    version: 1,
+    state: stateNameOf(control),
+    ...(question === null ? {} : { question }),
+    ...(session.contentStart === 0 ? {} : { content_start: session.contentStart }),
+    ...(session.contentEnd === null ? {} : { content_end: session.contentEnd }),
+    fence_stripped: session.fenceStripped,
+    fence_asked: session.fenceAsked,
+    inner_done_lines: session.innerDoneLines,
+    seams: session.seams,
+    idle_prompts: 'idlePrompts' in control ? control.idlePrompts : 0,
+    ...(control.kind === 'paused' ? { code: control.code } : {}),
+  };
+}

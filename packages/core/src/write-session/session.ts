@@ -1,0 +1,253 @@
+import type {
+  ErrorCode,
+  Seam,
+  SessionMetadata,
+  SessionQuestion,
+  SessionStateName,
+} from '@orion/contracts';
+
+import type { ControlState } from './control.ts';
+import type { Anchor } from './text/anchor.ts';
+import type { BridgeReader } from './text/bridge.ts';
+import type { ContentSummary } from './text/content-summary.ts';
+import type { ConverterState } from './text/line-ending-converter.ts';
+import type { MarkerReader } from './text/marker-reader.ts';
+import type { ReplyCensus } from './text/reply-census.ts';
+import type { SeamReader } from './text/seam-reader.ts';
+import type { TargetKind } from './text/target-kind.ts';
+
+/** The settings that a session follows; see the agent's settings for their names and defaults. */
+export type SessionSettings = {
+  readonly idleMs: number;
+  readonly maxIdlePrompts: number;
+  readonly saveLines: number;
+  readonly saveMs: number;
+  readonly maxBytes: number;
+  readonly doneMode: 'terminal' | 'first';
+  readonly doneSettleMs: number;
+  readonly strict: boolean;
+  readonly stripFence: 'auto' | 'never';
+  readonly seam: 'ask' | 'accept' | 'strict';
+  /** Whether the adapter tells the orderly end of a message from a pause. */
+  readonly signalsMessageEnd: boolean;
+};
+
+/**
+ * A write session as a value: where it stands (`control`), what is known of the text, and how the message that
+ * is arriving is read. `advance` makes the next one; nothing else does.
+ *
+ * Invariants
+ * S1  Content leaves by `append` effects only, in order, and `summary` has seen exactly that text.
+ * S2  Text whose place is undecided leaves by `hold` effects only until it is verified, accepted or refused.
+ * S3  No text is dropped: what is not content goes to `set_aside`, `chat`, or stays in the held text.
+ */
+export type WriteSession = {
+  readonly control: ControlState;
+  readonly metadata: SessionMetadata;
+  readonly settings: SessionSettings;
+  readonly kind: TargetKind;
+  readonly summary: ContentSummary;
+  /** Blanks before the first content; they become content with it. */
+  readonly leadingBlanks: string;
+  readonly reading: Reading;
+  readonly expecting: Expectation;
+  readonly seams: readonly Seam[];
+  readonly innerDoneLines: readonly number[];
+  /** The part of the content, in bytes, that is the file; `contentEnd` null means all. */
+  readonly contentStart: number;
+  readonly contentEnd: number | null;
+  readonly fenceStripped: boolean;
+  readonly fenceAsked: boolean;
+  /** Whole lines since the last save, and whether its timer runs. */
+  readonly unsavedLines: number;
+  readonly saveTimerRuns: boolean;
+  readonly idleTimerRuns: boolean;
+  readonly settleTimerRuns: boolean;
+  /** The commit's own account of the failure, for the person. */
+  readonly message: string | null;
+};
+
+/** What the next message of the model is a reply to, which decides how it is read. */
+export type Expectation =
+  | { readonly kind: 'content' }
+  /** `asks`: how often the model was asked again after replies that did not join. */
+  | { readonly kind: 'continuation'; readonly asks: number; readonly recovery: boolean }
+  /** To an idle prompt or a recovery: the model may rightly have something else to say. */
+  | { readonly kind: 'reply'; readonly recovery: boolean }
+  | { readonly kind: 'answer' }
+  | {
+      readonly kind: 'bridge';
+      readonly headLines: readonly string[];
+      /** How the held part two ended. */
+      readonly end: MessageEnd;
+      readonly recovery: boolean;
+    };
+
+/** How a model's message ended. */
+export type MessageEnd =
+  | { readonly kind: 'stop' }
+  | { readonly kind: 'length' }
+  | {
+      readonly kind: 'error';
+      readonly code: ErrorCode;
+      readonly message: string;
+      readonly retryable: boolean;
+    };
+
+export type Reading =
+  /** No message is arriving, or one that is ordinary chat. */
+  | { readonly kind: 'none' }
+  /** Known content, up to its marker. */
+  | {
+      readonly kind: 'direct';
+      readonly marker: MarkerReader;
+      readonly converter: ConverterState;
+      /** Size of the content when the message began, to see whether it brought anything. */
+      readonly startBytes: number;
+      readonly startLines: number;
+      /** The end of the message that is being replayed from the held text. */
+      readonly replayed: MessageEnd | null;
+    }
+  /** Undecided: it may join the saved text. */
+  | {
+      readonly kind: 'seam';
+      readonly seam: SeamReader;
+      readonly census: ReplyCensus;
+      readonly anchor: Anchor;
+      readonly asks: number;
+      readonly reply: boolean;
+      readonly recovery: boolean;
+      /** The reply does not join; it is read to its end all the same. */
+      readonly hopeless: string | null;
+    }
+  | { readonly kind: 'answer'; readonly held: string }
+  | { readonly kind: 'bridge'; readonly bridge: BridgeReader };
+
+export type TimerName = 'idle' | 'settle' | 'save' | 'save_retry' | 'finalize_retry';
+
+/** What happens to a session. Inputs of one session come one after the other. */
+export type SessionInput =
+  /** A message of the model begins to arrive. */
+  | { readonly type: 'message_started' }
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'message_ended'; readonly end: MessageEnd }
+  /** The held text, read back in order after a `replay_held` effect, and its end. */
+  | { readonly type: 'held_text'; readonly text: string }
+  | { readonly type: 'held_end' }
+  | { readonly type: 'timer'; readonly timer: TimerName }
+  | { readonly type: 'save_failed'; readonly code: ErrorCode; readonly message: string }
+  | { readonly type: 'finalized' }
+  | {
+      readonly type: 'finalize_failed';
+      readonly code: ErrorCode;
+      readonly message: string;
+      readonly retryable: boolean;
+    }
+  /** The model called a tool although none is offered while it writes. */
+  | { readonly type: 'tool_called' }
+  | { readonly type: 'cancelled' }
+  | { readonly type: 'aborted'; readonly writing: boolean }
+  | { readonly type: 'stopped' }
+  | { readonly type: 'inactive' }
+  | { readonly type: 'lease_lost'; readonly writing: boolean }
+  | { readonly type: 'recover' }
+  | { readonly type: 'finalize_command'; readonly answer: CommandAnswer | null };
+
+/** A person's answer to an open question. */
+export type CommandAnswer =
+  | { readonly kind: 'end'; readonly line: number }
+  | { readonly kind: 'keep' }
+  | { readonly kind: 'strip' }
+  | { readonly kind: 'done' };
+
+export type PromptReason =
+  | 'idle'
+  | 'nothing_saved'
+  | 'empty'
+  | 'question'
+  | 'continuation'
+  | 'ask_again'
+  | 'bridge'
+  | 'recovery';
+
+/** What the driver carries out, in order. */
+export type SessionEffect =
+  /** Content; `offset` and `length` are its bytes. */
+  | {
+      readonly type: 'append';
+      readonly text: string;
+      readonly offset: number;
+      readonly length: number;
+    }
+  | { readonly type: 'hold'; readonly text: string }
+  | { readonly type: 'discard_held' }
+  /** The held text moves to what was set aside. */
+  | { readonly type: 'set_aside_held' }
+  /** Feed the held text back as `held_text`, then `held_end`, then drop it. */
+  | { readonly type: 'replay_held' }
+  | { readonly type: 'set_aside'; readonly text: string }
+  /** Copy saved bytes to what was set aside; `show`: they are chat, so the person sees them. */
+  | {
+      readonly type: 'set_aside_range';
+      readonly start: number;
+      readonly end: number;
+      readonly show: boolean;
+    }
+  | { readonly type: 'rewind'; readonly toOffset: number }
+  /** Ordinary text for the person. */
+  | { readonly type: 'chat'; readonly text: string }
+  | { readonly type: 'save' }
+  | { readonly type: 'start_timer'; readonly timer: TimerName; readonly milliseconds: number }
+  | { readonly type: 'cancel_timer'; readonly timer: TimerName }
+  /** Stop reading the message that is arriving. */
+  | { readonly type: 'stop_message' }
+  /** A user message, after which the model is asked for the next message. */
+  | { readonly type: 'send_prompt'; readonly prompt: string; readonly reason: PromptReason }
+  /** The same request again, after a wait. */
+  | { readonly type: 'resend'; readonly attempt: number }
+  | { readonly type: 'finalize'; readonly start: number; readonly end: number | null }
+  | { readonly type: 'pause'; readonly code: ErrorCode }
+  | { readonly type: 'release' }
+  | { readonly type: 'remove' }
+  | { readonly type: 'discard' }
+  | { readonly type: 'warn'; readonly message: string }
+  | { readonly type: 'refuse'; readonly code: ErrorCode; readonly message: string }
+  | {
+      readonly type: 'trace';
+      readonly event: string;
+      readonly details: { readonly [key: string]: string | number | boolean | null };
+    };
+
+export type SessionStep = {
+  readonly session: WriteSession;
+  readonly effects: readonly SessionEffect[];
+};
+
+/** The states in which a model's text is read for the session. */
+export function isOpen(name: SessionStateName): boolean {
+  return (
+    name === 'session_active.awaiting_content' ||
+    name === 'session_active.awaiting_done_or_more_content' ||
+    name === 'session_active.awaiting_answer' ||
+    name === 'session_active.finalizing' ||
+    name === 'session_active.needs_corrections'
+  );
+}
+
+export function openQuestionOf(control: ControlState): SessionQuestion | null {
+  switch (control.kind) {
+    case 'awaiting_answer':
+    case 'awaiting_more':
+    case 'paused':
+      return control.question;
+    case 'idle':
+    case 'awaiting_content':
+    case 'finalizing':
+    case 'needs_corrections':
+    case 'done':
+    case 'aborted':
+      return null;
+    default:
+      return control satisfies never;
+  }
+}

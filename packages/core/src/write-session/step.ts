@@ -1,0 +1,467 @@
+import type { ErrorCode, SessionQuestion } from '@orion/contracts';
+
+import type { ControlEffect, ControlEvent, Transition } from './control.ts';
+import { FINALIZE_RETRY_MS, stateNameOf } from './control.ts';
+import type {
+  Expectation,
+  PromptReason,
+  SessionEffect,
+  SessionStep,
+  WriteSession,
+} from './session.ts';
+import { chooseAnchor } from './text/anchor.ts';
+import { appendToSummary, eolOf } from './text/content-summary.ts';
+import { decideFences } from './text/fence-decision.ts';
+import { utf8Length } from './text/lines.ts';
+import {
+  bridgePrompt,
+  continuationPrompt,
+  emptyPrompt,
+  endQuestionPrompt,
+  fencePrompt,
+  idlePrompt,
+  nearMissPrompt,
+  nothingSavedPrompt,
+  reaskPrompt,
+  recoveryPrompt,
+} from './text/prompts.ts';
+import { transition } from './transition.ts';
+
+/** How long a session without a usable disk waits before it tries the disk again, in milliseconds. */
+const SAVE_RETRY_MS = 30_000;
+
+/**
+ * One call of `advance`: the session as it changes and the effects so far. Lives only within that call, so that
+ * the readers of text and the state table can both add to it in order.
+ */
+export class Step {
+  session: WriteSession;
+  readonly effects: SessionEffect[] = [];
+
+  constructor(session: WriteSession) {
+    this.session = session;
+  }
+
+  result(): SessionStep {
+    return { session: this.session, effects: this.effects };
+  }
+
+  update(change: Partial<WriteSession>): void {
+    this.session = { ...this.session, ...change };
+  }
+
+  emit(...effects: readonly SessionEffect[]): void {
+    this.effects.push(...effects);
+  }
+
+  /** Runs an event through the state table and turns what it asks for into effects with their data. */
+  dispatch(event: ControlEvent): Transition {
+    const { control, metadata, settings } = this.session;
+    const outcome = transition(control, event, {
+      operation: metadata.operation,
+      idleMs: settings.idleMs,
+      maxIdlePrompts: settings.maxIdlePrompts,
+    });
+    switch (outcome.kind) {
+      case 'moved': {
+        const before = stateNameOf(control);
+        this.update({ control: outcome.state });
+        for (const effect of outcome.effects) this.#perform(effect, event);
+        const after = stateNameOf(outcome.state);
+        if (before !== after) {
+          this.emit({
+            type: 'trace',
+            event: 'session_state',
+            details: { from: before, to: after, on: event.type },
+          });
+        }
+        break;
+      }
+      case 'ignored':
+        this.emit({
+          type: 'trace',
+          event: 'ignored',
+          details: { state: stateNameOf(control), on: event.type },
+        });
+        break;
+      case 'refused':
+        this.emit({
+          type: 'refuse',
+          code: outcome.code,
+          message: refusalText(outcome.code, this.session),
+        });
+        break;
+      case 'invalid':
+        throw new Error(`InvalidTransition: ${event.type} in ${stateNameOf(control)}`);
+      case 'ordinary':
+      case 'queued':
+        break;
+      default:
+        outcome satisfies never;
+    }
+    return outcome;
+  }
+
+  /** Appends content, within the size limit; returns false when the limit cut it. */
+  append(text: string): boolean {
+    if (text === '') return true;
+    const { summary, settings, leadingBlanks } = this.session;
+    if (!summary.hasNonBlankLine && summary.bytes === 0 && leadingBlanks === '' && isBlank(text)) {
+      this.update({ leadingBlanks: text });
+      this.dispatch({ type: 'blank_text' });
+      return true;
+    }
+    let content = text;
+    if (leadingBlanks !== '') {
+      if (isBlank(text)) {
+        this.update({ leadingBlanks: leadingBlanks + text });
+        return true;
+      }
+      content = leadingBlanks + text;
+      this.update({ leadingBlanks: '' });
+    }
+    const room = settings.maxBytes - summary.bytes;
+    const fits = content.length * 3 <= room || utf8Length(content) <= room;
+    if (!fits) content = longestPrefix(content, room);
+    if (content !== '') this.#appendContent(content);
+    if (!fits) {
+      this.emit({ type: 'stop_message' });
+      this.update({ reading: { kind: 'none' } });
+      this.dispatch({ type: 'limit_exceeded' });
+    }
+    return fits;
+  }
+
+  #appendContent(content: string): void {
+    const before = this.session.summary;
+    const summary = appendToSummary(before, content);
+    const length = summary.bytes - before.bytes;
+    this.update({ summary });
+    this.emit({ type: 'append', text: content, offset: before.bytes, length });
+    this.dispatch({ type: isBlank(content) ? 'blank_text' : 'text' });
+    const unsavedLines = this.session.unsavedLines + summary.lineFeeds - before.lineFeeds;
+    this.update({ unsavedLines });
+    if (unsavedLines >= this.session.settings.saveLines) {
+      this.dispatch({ type: 'save_due' });
+    } else if (!this.session.saveTimerRuns) {
+      this.update({ saveTimerRuns: true });
+      this.emit({ type: 'start_timer', timer: 'save', milliseconds: this.session.settings.saveMs });
+    }
+  }
+
+  /** Everything after `contentEnd`, or around a fence, that turned out not to be the file. */
+  endContentAt(end: number, show: boolean): void {
+    const { summary } = this.session;
+    this.update({ contentEnd: end });
+    if (end < summary.bytes) {
+      this.emit(
+        { type: 'set_aside_range', start: end, end: summary.bytes, show },
+        { type: 'rewind', toOffset: end },
+      );
+    }
+  }
+
+  send(reason: PromptReason, prompt: string, expecting: Expectation): void {
+    this.update({ expecting });
+    this.emit({ type: 'send_prompt', prompt, reason });
+  }
+
+  #perform(effect: ControlEffect, event: ControlEvent): void {
+    const { metadata, settings } = this.session;
+    const target = metadata.target_file;
+    const joining = lazyJoining(this.session);
+    switch (effect) {
+      case 'save':
+      case 'write_state':
+        if (this.session.saveTimerRuns) this.emit({ type: 'cancel_timer', timer: 'save' });
+        this.update({ unsavedLines: 0, saveTimerRuns: false });
+        this.emit({ type: 'save' });
+        return;
+      case 'start_idle_timer':
+        this.update({ idleTimerRuns: true });
+        this.emit({ type: 'start_timer', timer: 'idle', milliseconds: settings.idleMs });
+        return;
+      case 'cancel_idle_timer':
+        if (this.session.idleTimerRuns) {
+          this.update({ idleTimerRuns: false });
+          this.emit({ type: 'cancel_timer', timer: 'idle' });
+        }
+        return;
+      case 'resend': {
+        const { control } = this.session;
+        this.emit({
+          type: 'resend',
+          attempt: control.kind === 'awaiting_content' ? control.retries : 1,
+        });
+        return;
+      }
+      case 'ask_idle':
+        if (this.session.control.kind === 'awaiting_content') {
+          this.send('nothing_saved', nothingSavedPrompt({ target }), { kind: 'content' });
+        } else {
+          this.send('idle', idlePrompt(joining()), { kind: 'reply', recovery: false });
+        }
+        return;
+      case 'ask_empty':
+        this.send('empty', emptyPrompt({ target, operation: metadata.operation }), {
+          kind: 'content',
+        });
+        return;
+      case 'ask_continuation':
+        this.send('continuation', continuationPrompt(joining()), {
+          kind: 'continuation',
+          asks: 0,
+          recovery: false,
+        });
+        return;
+      case 'ask_again': {
+        const asks =
+          this.session.expecting.kind === 'continuation' ? this.session.expecting.asks + 1 : 1;
+        const recovery = isRecovery(this.session.expecting);
+        this.send('ask_again', reaskPrompt(joining()), { kind: 'continuation', asks, recovery });
+        return;
+      }
+      case 'ask_bridge': {
+        const { expecting } = this.session;
+        if (expecting.kind !== 'bridge')
+          throw new Error('a bridge was asked for without a part two');
+        this.send(
+          'bridge',
+          bridgePrompt({ ...joining(), headLines: expecting.headLines }),
+          expecting,
+        );
+        return;
+      }
+      case 'ask_question':
+        this.#ask();
+        return;
+      case 'ask_recovery':
+        if (this.session.control.kind === 'awaiting_content') {
+          this.send(
+            'recovery',
+            `The session for ${target} was interrupted.\n${nothingSavedPrompt({ target })}`,
+            { kind: 'content' },
+          );
+        } else {
+          this.send('recovery', recoveryPrompt(joining()), { kind: 'reply', recovery: true });
+        }
+        return;
+      case 'accept_unverified':
+        this.emit({ type: 'replay_held' });
+        return;
+      case 'finalize':
+        this.#finalize(event);
+        return;
+      case 'retry_finalize':
+        this.emit({
+          type: 'start_timer',
+          timer: 'finalize_retry',
+          milliseconds: FINALIZE_RETRY_MS,
+        });
+        return;
+      case 'pause': {
+        const { control } = this.session;
+        if (control.kind === 'paused') this.emit({ type: 'pause', code: control.code });
+        return;
+      }
+      case 'release':
+        this.emit({ type: 'release' });
+        return;
+      case 'remove_directory':
+        this.emit({ type: 'remove' });
+        return;
+      case 'move_to_attic':
+        this.emit({ type: 'discard' });
+        return;
+      case 'degrade':
+        this.emit({ type: 'start_timer', timer: 'save_retry', milliseconds: SAVE_RETRY_MS });
+        return;
+      case 'warn_lost':
+        this.emit({
+          type: 'warn',
+          message: `Another process has taken over the write session for ${target}; nothing more is written here.`,
+        });
+        return;
+      // Carried out by the reader that dispatched the event, or by the driver around the session.
+      case 'take_lease':
+      case 'buffer':
+      case 'hold':
+      case 'chat':
+      case 'parse_reply':
+      case 'keep_all':
+      case 'leave_out':
+      case 'strip_fence':
+      case 'end_before':
+      case 'seam_reader':
+      case 'receipt':
+      case 'park':
+      case 'exit':
+        return;
+      case 'ask_corrections':
+      case 'append_reply':
+      case 'safe_replacement':
+        throw new Error(`${effect} needs the repair loop`);
+      default:
+        effect satisfies never;
+    }
+  }
+
+  #ask(): void {
+    const { control, metadata, summary } = this.session;
+    if (control.kind !== 'awaiting_answer')
+      throw new Error('a question was asked outside its state');
+    const target = metadata.target_file;
+    this.send('question', questionPrompt(control.question), { kind: 'answer' });
+
+    function questionPrompt(question: SessionQuestion): string {
+      switch (question.kind) {
+        case 'end':
+          return endQuestionPrompt({
+            target,
+            candidates: question.candidates,
+            anchor: chooseAnchor(summary),
+            tag: metadata.session_id.slice(0, 4),
+          });
+        case 'near_miss':
+          return nearMissPrompt({ text: question.text });
+        case 'fence':
+          return fencePrompt({
+            target,
+            firstLine: question.firstLine,
+            lastLine: question.lastLine,
+          });
+        default:
+          return question satisfies never;
+      }
+    }
+  }
+
+  /** Decides about fences and the last line ending, then hands the content to the commit. */
+  #finalize(event: ControlEvent): void {
+    const { settings, summary, kind, contentStart, contentEnd } = this.session;
+    if (summary.bytes > 0 && contentStart === 0 && contentEnd === null) {
+      const decision = decideFences(summary, kind, settings.stripFence);
+      if (decision.kind === 'question' && !this.session.fenceAsked) {
+        this.update({ fenceAsked: true });
+        this.dispatch({
+          type: 'fence_question_due',
+          question: {
+            kind: 'fence',
+            contentStart: decision.contentStart,
+            contentEnd: decision.contentEnd,
+            firstLine: decision.firstLine,
+            lastLine: decision.lastLine,
+          },
+          messageOpen: event.type === 'end_marker',
+        });
+        return;
+      }
+      if (decision.kind === 'strip') this.stripFence(decision.contentStart, decision.contentEnd);
+    }
+    this.emitFinalize();
+  }
+
+  emitFinalize(): void {
+    this.emit({ type: 'finalize', start: this.session.contentStart, end: fileEndOf(this.session) });
+  }
+
+  stripFence(contentStart: number, contentEnd: number): void {
+    const { summary } = this.session;
+    if (contentStart > 0) {
+      this.emit({ type: 'set_aside_range', start: 0, end: contentStart, show: false });
+    }
+    if (contentEnd < summary.bytes) {
+      this.emit({ type: 'set_aside_range', start: contentEnd, end: summary.bytes, show: false });
+    }
+    this.update({ contentStart, contentEnd, fenceStripped: true });
+  }
+}
+
+/** Where the file ends in the content; without its last line ending when the model asked for that. */
+function fileEndOf(session: WriteSession): number | null {
+  const { metadata, summary, contentEnd } = session;
+  if (metadata.final_newline) return contentEnd;
+  const endsLine =
+    contentEnd === null ? summary.lineFeeds > 0 && summary.openLineLength === 0 : contentEnd > 0;
+  if (!endsLine) return contentEnd;
+  return Math.max(0, (contentEnd ?? summary.bytes) - (eolOf(summary) === 'crlf' ? 2 : 1));
+}
+
+/** Whether the file is being recovered, which its seam then says. */
+export function isRecovery(expecting: Expectation): boolean {
+  return 'recovery' in expecting && expecting.recovery;
+}
+
+/** What every prompt about a join quotes; the anchor is searched only when a prompt is made. */
+function lazyJoining(session: WriteSession): () => {
+  readonly target: string;
+  readonly savedLines: number;
+  readonly anchor: ReturnType<typeof chooseAnchor>;
+  readonly tag: string;
+} {
+  return () => ({
+    target: session.metadata.target_file,
+    savedLines: session.summary.lineFeeds,
+    anchor: chooseAnchor(session.summary),
+    tag: session.metadata.session_id.slice(0, 4),
+  });
+}
+
+export function isBlank(text: string): boolean {
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return false;
+  }
+  return true;
+}
+
+/** The longest beginning of `text` that has at most `bytes` bytes and does not cut a code point. */
+function longestPrefix(text: string, bytes: number): string {
+  let used = 0;
+  let end = 0;
+  for (const character of text) {
+    const length = utf8Length(character);
+    if (used + length > bytes) break;
+    used += length;
+    end += character.length;
+  }
+  return text.slice(0, end);
+}
+
+function refusalText(code: ErrorCode, session: WriteSession): string {
+  const target = session.metadata.target_file;
+  switch (code) {
+    case 'SESSION_ALREADY_ACTIVE':
+      return 'Another write session is already active. Please wait for it to complete.';
+    case 'SESSION_BUSY':
+      return `A write session for ${target} is open; call the tool again after it.`;
+    case 'EMPTY_CONTENT':
+      return `Nothing is saved for ${target}.`;
+    case 'QUESTION_OPEN': {
+      const { control } = session;
+      const question =
+        control.kind === 'awaiting_answer' || control.kind === 'paused' ? control.question : null;
+      return questionHelp(target, question);
+    }
+    case 'SESSION_NOT_FOUND':
+      return 'There is no active write session.';
+    default:
+      return `The session for ${target} cannot do this now.`;
+  }
+}
+
+function questionHelp(target: string, question: SessionQuestion | null): string {
+  if (question === null) return `A question about ${target} is open.`;
+  switch (question.kind) {
+    case 'end': {
+      const choices = question.candidates.map((candidate) => `--end-at ${candidate.line}`);
+      return `It is open where ${target} ends: add ${[...choices, '--answer done'].join(' or ')}.`;
+    }
+    case 'near_miss':
+      return `It is open whether ${JSON.stringify(question.text.slice(0, 80))} belongs to ${target}: add --answer keep or --answer done.`;
+    case 'fence':
+      return `It is open whether the fence around ${target} belongs to it: add --answer strip or --answer keep.`;
+    default:
+      return question satisfies never;
+  }
+}
