@@ -4,6 +4,7 @@ import type { SessionListing } from '@orion/contracts';
 import type { CommandContext } from '../process/context.ts';
 import { readTypedLine } from '../terminal/ask.ts';
 import { formatAge, plural } from '../terminal/format.ts';
+import { withPlace } from '../rendering/write-lines.ts';
 import { interrupted } from './prompt.ts';
 
 export type RecoverOffer = {
@@ -11,6 +12,8 @@ export type RecoverOffer = {
   readonly orion: Orion;
   readonly choice: RecoverChoice;
   readonly signal: AbortSignal;
+  /** See `placeOf`. */
+  readonly place: string;
 };
 
 /**
@@ -46,7 +49,7 @@ async function askForEach(
   offer: RecoverOffer,
   sessions: readonly SessionListing[],
 ): Promise<string | null> {
-  const { context, orion } = offer;
+  const { context, orion, place } = offer;
   for (const [index, session] of sessions.entries()) {
     context.screen.line(`Interrupted: ${describe(session)}.`);
     const answer = await ask(offer);
@@ -57,7 +60,7 @@ async function askForEach(
     if (answer === 'no') {
       const { attic } = await orion.discardSession(session.session_id);
       context.screen.line(
-        `Put aside in ${attic}; \`orion recover-session ${session.session_id}\` still finds it for 30 days.`,
+        `Put aside in ${attic}; \`${withPlace(`orion recover-session ${session.session_id}`, place)}\` still finds it for 30 days.`,
         'faint',
       );
     }
@@ -91,11 +94,14 @@ async function ask({ context, signal }: RecoverOffer): Promise<'yes' | 'no' | 'l
   }
 }
 
-function listOnly({ context, orion }: RecoverOffer, sessions: readonly SessionListing[]): void {
+function listOnly(offer: RecoverOffer, sessions: readonly SessionListing[]): void {
   for (const session of sessions) {
     const [command = `orion recover-session ${session.session_id}`] =
-      orion.describeSession(session).commands;
-    context.screen.line(`Interrupted: ${describe(session)}. Go on with it: ${command}`, 'warning');
+      offer.orion.describeSession(session).commands;
+    offer.context.screen.line(
+      `Interrupted: ${describe(session)}. Go on with it: ${withPlace(command, offer.place)}`,
+      'warning',
+    );
   }
 }
 

@@ -6,8 +6,8 @@ import { exitCodeOf, type ExitCode } from '../process/exit-code.ts';
 import { watchSignals } from '../process/interruption.ts';
 import { finishOutput, type CommandResult } from '../process/leave.ts';
 import { errorLines } from '../rendering/error-lines.ts';
-import { traceLine } from '../rendering/trace-line.ts';
 import { addToSummary, EMPTY_SUMMARY, type TurnSummary } from '../rendering/turn-summary.ts';
+import { placeOf } from './place.ts';
 import { createJsonView, createTerminalView, type TurnView } from '../rendering/turn-view.ts';
 
 export type TurnTools = {
@@ -61,7 +61,7 @@ export async function runWithOrion(
 
   let failure: unknown = null;
   try {
-    const { createOrion } = await import('@orion/agent');
+    const { createOrion, formatTraceLine } = await import('@orion/agent');
     const orion = await createOrion({
       workspace: configuration.workspace,
       ...(setup.provider === undefined ? {} : { provider: setup.provider }),
@@ -71,7 +71,7 @@ export async function runWithOrion(
       ...(configuration.verbose
         ? {
             onTrace: (event) => {
-              screen.line(traceLine(event), 'faint');
+              screen.line(formatTraceLine(event), 'faint');
             },
           }
         : {}),
@@ -110,9 +110,15 @@ function exitCode(summary: TurnSummary, failure: unknown, interrupted: boolean):
 
 function createView({ context, configuration, json }: TurnSetup): TurnView {
   const { showContent, quiet } = configuration;
-  const { screen, stdout } = context;
-  const now = (): number => performance.now();
-  if (!json) return createTerminalView({ screen, quiet, showContent, now });
-  const beside = createTerminalView({ screen, quiet: true, showContent: false, now });
+  const { screen, stdout, stderr } = context;
+  const shared = {
+    screen,
+    place: placeOf(context, configuration.workspace),
+    now: () => performance.now(),
+  };
+  if (!json) return createTerminalView({ ...shared, quiet, showContent });
+  // A person watches only if the lines of JSON go elsewhere.
+  const watched = stderr.isTerminal && !stdout.isTerminal;
+  const beside = createTerminalView({ ...shared, quiet: quiet || !watched, showContent: false });
   return createJsonView({ stdout, showContent, beside });
 }

@@ -7,6 +7,7 @@ import type { CommandContext } from '../process/context.ts';
 import type { CommandResult } from '../process/leave.ts';
 import { plural } from '../terminal/format.ts';
 import { configure } from './configure.ts';
+import { placeOf } from './place.ts';
 import { interrupted, readPrompt } from './prompt.ts';
 import { offerRecovery } from './recover-offer.ts';
 import { runWithOrion } from './run-turn.ts';
@@ -34,7 +35,13 @@ export async function runCommand(
         'faint',
       );
     }
-    const recover = await offerRecovery({ context, orion, choice, signal });
+    const recover = await offerRecovery({
+      context,
+      orion,
+      choice,
+      signal,
+      place: placeOf(context, configuration.workspace),
+    });
     if (signal.aborted) throw interrupted();
     if (prompt === null && recover === null) {
       throw new OrionError({

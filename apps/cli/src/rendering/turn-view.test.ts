@@ -14,6 +14,7 @@ type Options = {
   /** Milliseconds between two events. */
   readonly pace?: number;
   readonly columns?: number;
+  readonly place?: string;
 };
 
 function show(events: readonly RunEvent[], options: Options = {}): { out: string; err: string } {
@@ -24,7 +25,13 @@ function show(events: readonly RunEvent[], options: Options = {}): { out: string
   const screen = createScreen({ stdout, stderr, colors: false });
   let time = 0;
   const now = (): number => time;
-  const beside = createTerminalView({ screen, quiet: quiet || json, showContent, now });
+  const beside = createTerminalView({
+    screen,
+    quiet: quiet || json,
+    showContent,
+    place: options.place ?? '',
+    now,
+  });
   const view = json ? createJsonView({ stdout, showContent, beside }) : beside;
   for (const next of events) {
     void view.show(next);
@@ -160,6 +167,13 @@ describe('what a write ends with', () => {
         '/w/.orion/logs/write_sessions/s1\n' +
         '  orion recover-session s1\n' +
         '  orion recover-session s1 --finalize\n',
+    );
+  });
+
+  it('names commands that work where the person stands', () => {
+    const paused = session({ status: 'session_active.paused', paused: PAUSED });
+    expect(show([paused], { place: '-C ../w' }).err).toContain(
+      '  orion recover-session s1 --finalize -C ../w\n',
     );
   });
 

@@ -21,6 +21,8 @@ export type TerminalViewOptions = {
   readonly quiet: boolean;
   /** File content too. */
   readonly showContent: boolean;
+  /** What a command needs to find the workspace from here; empty when it is the current folder. */
+  readonly place: string;
   /** Milliseconds that only grow. */
   readonly now: () => number;
 };
@@ -28,7 +30,7 @@ export type TerminalViewOptions = {
 const PROGRESS_INTERVAL_MS = 100;
 
 export function createTerminalView(options: TerminalViewOptions): TurnView {
-  const { screen, quiet, showContent, now } = options;
+  const { screen, quiet, showContent, place, now } = options;
   const showsProgress = screen.showsProgress && !quiet && !(showContent && screen.stdoutIsTerminal);
   /** Sessions whose capture was announced: each is announced once, however often its status changes. */
   const announced = new Set<string>();
@@ -57,7 +59,7 @@ export function createTerminalView(options: TerminalViewOptions): TurnView {
       return;
     }
     if (event.paused !== undefined) {
-      for (const line of pausedLines(event.paused)) screen.line(line, 'warning');
+      for (const line of pausedLines(event.paused, place)) screen.line(line, 'warning');
       return;
     }
     if (event.status === 'aborted') {

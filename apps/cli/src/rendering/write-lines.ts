@@ -56,11 +56,19 @@ function seamText(seams: readonly Seam[]): string {
   return `joined from ${seams.length + 1} parts, ${seams.length === 1 ? 'seam' : 'seams'} ${joined}`;
 }
 
-/** A paused session: what is safe, where it lies, and the commands that go on with it. */
-export function pausedLines(session: PausedSession): readonly string[] {
+/**
+ * A paused session: what is safe, where it lies, and the commands that go on with it. `place` is what they need to
+ * find the workspace from where the person stands, such as `-C ../docs`.
+ */
+export function pausedLines(session: PausedSession, place: string): readonly string[] {
   return [
     `Paused (${session.code}): ${session.target_file} is not written yet. ` +
       `${plural(session.lines, 'line')}, ${formatBytes(session.bytes)} (${plural(session.bytes, 'byte')}) are saved in ${session.session_dir}`,
-    ...session.commands.map((command) => `  ${command}`),
+    ...session.commands.map((command) => `  ${withPlace(command, place)}`),
   ];
+}
+
+/** A command as it can be typed here. */
+export function withPlace(command: string, place: string): string {
+  return place === '' ? command : `${command} ${place}`;
 }
