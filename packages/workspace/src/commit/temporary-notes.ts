@@ -1,0 +1,89 @@
+/**
+ * Notes of the temporary files that stand beside targets, so that the start after a kill finds them.
+ *
+ * T1. A note is written before its temporary file and removed after it.
+ * T2. Only a note of a dead process is acted on, and only a file that has a temporary file's name
+ *     inside the workspace is removed.
+ */
+import { randomBytes } from 'node:crypto';
+import { lstat, readdir, unlink } from 'node:fs/promises';
+import { basename, join, relative } from 'node:path';
+import { isErrno } from '../disk/disk-error.ts';
+import { createFile, readSmallFile, removeIfThere } from '../disk/files.ts';
+import { parseFields } from '../disk/json.ts';
+import { judgeOwner } from '../ownership/judge-owner.ts';
+import { parseOwner } from '../ownership/owner-record.ts';
+import type { OwnerRecord } from '../ownership/owner-record.ts';
+import type { ProcessObserver } from '../ownership/process-identity.ts';
+import { isInside, resolvePath } from '../path-policy/resolve-path.ts';
+import type { StateDirectory } from '../state-directory.ts';
+
+const TEMPORARY_NAME = /^\.orion-[0-9a-f]{16}\.tmp$/u;
+const MAX_NOTE_BYTES = 16 * 1024;
+
+export function newTemporaryName(): string {
+  return `.orion-${randomBytes(8).toString('hex')}.tmp`;
+}
+
+export class TemporaryNotes {
+  readonly #state: StateDirectory;
+  readonly #root: string;
+  readonly #observer: ProcessObserver;
+
+  constructor(state: StateDirectory, root: string, observer: ProcessObserver) {
+    this.#state = state;
+    this.#root = root;
+    this.#observer = observer;
+  }
+
+  /** Without a usable state directory there is no note, and the commit goes on. */
+  async note(temporary: string): Promise<{ remove(): Promise<void> }> {
+    const path = join(this.#state.temporaries, `${basename(temporary)}.json`);
+    try {
+      await this.#state.ensure(this.#state.temporaries);
+      const owner: OwnerRecord = await this.#observer.newOwner();
+      const text = JSON.stringify({ ...owner, temporary: relative(this.#root, temporary) });
+      await createFile(path, Buffer.from(`${text}\n`));
+    } catch {
+      return { remove: async () => undefined };
+    }
+    return { remove: () => removeIfThere(path).catch(() => undefined) };
+  }
+
+  /** Removes what dead processes left. */
+  async sweep(): Promise<void> {
+    let names: string[];
+    try {
+      names = await readdir(this.#state.temporaries);
+    } catch {
+      return;
+    }
+    for (const name of names) {
+      if (!TEMPORARY_NAME.test(name.replace(/\.json$/u, ''))) continue;
+      const path = join(this.#state.temporaries, name);
+      const file = await readSmallFile(path, MAX_NOTE_BYTES);
+      const fields = file.kind === 'text' ? parseFields(file.text) : null;
+      const owner = parseOwner(fields);
+      if (owner === null || fields === null) continue;
+      if (judgeOwner(owner, await this.#observer.observe(owner)) === 'live') continue;
+      const temporary = fields['temporary'];
+      if (typeof temporary === 'string') await removeTemporary(this.#root, temporary);
+      await removeIfThere(path).catch(() => undefined);
+    }
+  }
+}
+
+/** Removes a left-over temporary file, named relative to the root. Anything else is left alone. */
+export async function removeTemporary(root: string, temporary: string): Promise<void> {
+  const names = temporary.split('/');
+  const name = names.pop() ?? '';
+  if (!TEMPORARY_NAME.test(name)) return;
+  const found = await resolvePath(root, names);
+  if (found.kind !== 'found' || !isInside(root, found.realPath)) return;
+  const path = join(found.realPath, name);
+  try {
+    if ((await lstat(path)).isFile()) await unlink(path);
+  } catch (error) {
+    if (!isErrno(error, 'ENOENT', 'ENOTDIR', 'EACCES', 'EPERM', 'EROFS')) throw error;
+  }
+}

@@ -1,0 +1,227 @@
+import { realpath, stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { OrionError } from '@orion/contracts';
+import type {
+  Clock,
+  CommitRequest,
+  CommitResult,
+  ReadRange,
+  SessionStore,
+  TargetSnapshot,
+  TextExcerpt,
+  Workspace,
+  WriteOperation,
+} from '@orion/contracts';
+import { BackupStore } from './commit/backup-store.ts';
+import { commitFile } from './commit/commit-file.ts';
+import { TemporaryNotes } from './commit/temporary-notes.ts';
+import { toDiskError } from './disk/disk-error.ts';
+import { createProcessObserver } from './ownership/process-identity.ts';
+import type { ProcessIdentity } from './ownership/process-identity.ts';
+import { shown } from './path-policy/parse-target.ts';
+import { PathPolicy } from './path-policy/path-policy.ts';
+import { isInside } from './path-policy/resolve-path.ts';
+import { listFiles } from './reading/list-files.ts';
+import { readInstructions } from './reading/read-instructions.ts';
+import { readText } from './reading/read-text.ts';
+import type { EventSink } from './session-dir/session-handle.ts';
+import { loadSessionKey } from './session-dir/session-key.ts';
+import { DiskSessionStore } from './session-dir/session-store.ts';
+import { resolveChosenDirectory, StateDirectory } from './state-directory.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const MIB = 1024 * 1024;
+
+/** Every setting has a default; `DEFAULT_WORKSPACE_SETTINGS` names them. */
+export type WorkspaceSettings = {
+  /** From this age on an orphan goes to the attic instead of being offered for recovery. */
+  readonly maxSessionAgeMs: number;
+  /** Globs of protected paths that may be written, relative to the root. */
+  readonly allowPaths: readonly string[];
+  readonly allowHardLink: boolean;
+  /** Whether a person is there: then `package.json` and lockfiles need a yes, too. */
+  readonly interactive: boolean;
+  readonly atticMaxAgeMs: number;
+  readonly atticMaxBytes: number;
+  readonly backupsMaxAgeMs: number;
+  readonly backupsMaxBytes: number;
+};
+
+export const DEFAULT_WORKSPACE_SETTINGS: WorkspaceSettings = {
+  maxSessionAgeMs: 60 * 60 * 1000,
+  allowPaths: [],
+  allowHardLink: false,
+  interactive: false,
+  atticMaxAgeMs: 30 * DAY_MS,
+  atticMaxBytes: 512 * MIB,
+  backupsMaxAgeMs: 30 * DAY_MS,
+  backupsMaxBytes: 512 * MIB,
+};
+
+/**
+ * Something worth a line in the trace: `cleaned`, `degraded`, `restored`, `lease_lost`,
+ * `attic_dropped`, `housekeeping_failed`. Never holds content. Must not throw.
+ */
+export type WorkspaceEventSink = EventSink;
+
+export type WorkspaceOptions = {
+  readonly root: string;
+  /** Instead of `.orion` under the root. */
+  readonly stateDirectory?: string;
+  readonly clock: Clock;
+  readonly settings?: Partial<WorkspaceSettings>;
+  /** Where this user's key lies, by which own sessions are told from foreign ones. */
+  readonly userKeyDirectory?: string;
+  readonly onEvent?: WorkspaceEventSink;
+  /** What the system says of this process; another answer makes another host, for tests. */
+  readonly identity?: () => Promise<ProcessIdentity>;
+};
+
+/**
+ * Opens a workspace. Nothing is written before there is something to store, so a full or read-only
+ * disk does not keep anybody from reading. Rejects when the root is no directory.
+ */
+export async function createWorkspace(options: WorkspaceOptions): Promise<Workspace> {
+  const givenRoot = resolve(options.root);
+  const root = await resolveRoot(givenRoot);
+  const stateDirectory =
+    options.stateDirectory === undefined
+      ? join(root, '.orion')
+      : await resolveChosenDirectory(resolve(options.stateDirectory));
+  return new DiskWorkspace(options, { givenRoot, root, stateDirectory });
+}
+
+async function resolveRoot(givenRoot: string): Promise<string> {
+  let root: string;
+  try {
+    root = await realpath(givenRoot);
+    if ((await stat(root)).isDirectory()) return root;
+  } catch (error) {
+    throw new OrionError({
+      code: 'INVALID_TARGET',
+      message: `The workspace ${shown(givenRoot)} cannot be opened.`,
+      hint: 'Name a directory that exists.',
+      cause: error,
+    });
+  }
+  throw new OrionError({
+    code: 'INVALID_TARGET',
+    message: `The workspace ${shown(givenRoot)} is not a directory.`,
+    hint: 'Name a directory.',
+  });
+}
+
+type Places = {
+  readonly givenRoot: string;
+  readonly root: string;
+  readonly stateDirectory: string;
+};
+
+class DiskWorkspace implements Workspace {
+  readonly root: string;
+  readonly stateDirectory: string;
+  readonly sessions: SessionStore;
+  readonly #policy: PathPolicy;
+  readonly #backups: BackupStore;
+  readonly #notes: TemporaryNotes;
+  readonly #store: DiskSessionStore;
+  readonly #allowHardLink: boolean;
+
+  constructor(options: WorkspaceOptions, places: Places) {
+    const settings: WorkspaceSettings = { ...DEFAULT_WORKSPACE_SETTINGS, ...options.settings };
+    const { clock } = options;
+    const state = new StateDirectory(places.stateDirectory);
+    const observer = createProcessObserver(clock, options.identity);
+    this.root = places.root;
+    this.stateDirectory = places.stateDirectory;
+    this.#allowHardLink = settings.allowHardLink;
+    this.#policy = new PathPolicy({
+      ...places,
+      allowPaths: settings.allowPaths,
+      allowHardLink: settings.allowHardLink,
+      interactive: settings.interactive,
+    });
+    this.#backups = new BackupStore(state, clock, {
+      maxAgeMs: settings.backupsMaxAgeMs,
+      maxBytes: settings.backupsMaxBytes,
+    });
+    this.#notes = new TemporaryNotes(state, places.root, observer);
+    this.#store = new DiskSessionStore({
+      clock,
+      root: places.root,
+      state,
+      policy: this.#policy,
+      observer,
+      loadKey: () => loadSessionKey(options.userKeyDirectory),
+      maxSessionAgeMs: settings.maxSessionAgeMs,
+      attic: { maxAgeMs: settings.atticMaxAgeMs, maxBytes: settings.atticMaxBytes },
+      onEvent: options.onEvent ?? ((): void => undefined),
+      sweepCommits: async () => {
+        await this.#notes.sweep();
+        await this.#backups.prune();
+      },
+    });
+    this.sessions = this.#store;
+  }
+
+  checkTarget(target: string, operation: WriteOperation): Promise<TargetSnapshot> {
+    return this.#policy.snapshot(target, operation);
+  }
+
+  commit(request: CommitRequest): Promise<CommitResult> {
+    const committer = {
+      root: this.root,
+      policy: this.#policy,
+      backups: this.#backups,
+      notes: this.#notes,
+      allowHardLink: this.#allowHardLink,
+    };
+    return commitFile(committer, request);
+  }
+
+  async readText(path: string, range: ReadRange): Promise<TextExcerpt> {
+    const found = await this.#policy.contain(path);
+    if (isInside(this.stateDirectory, found.realPath)) {
+      throw new OrionError({
+        code: 'PROTECTED_PATH',
+        message: `${shown(found.path)} belongs to Orion's own state.`,
+        hint: 'Read a file of the project.',
+      });
+    }
+    if (found.stat?.isDirectory() === true) {
+      throw new OrionError({
+        code: 'IS_DIRECTORY',
+        message: `${shown(found.path)} is a directory.`,
+      });
+    }
+    if (found.stat !== null && !found.stat.isFile()) {
+      throw new OrionError({
+        code: 'NOT_A_FILE',
+        message: `${shown(found.path)} is not a regular file.`,
+      });
+    }
+    try {
+      return await readText(found.path, found.realPath, range);
+    } catch (error) {
+      throw toDiskError(error, `read ${shown(found.path)}`);
+    }
+  }
+
+  listFiles(
+    limit: number,
+  ): Promise<{ readonly files: readonly string[]; readonly truncated: boolean }> {
+    return listFiles(this.root, this.stateDirectory, limit);
+  }
+
+  readInstructions(maxBytes: number): Promise<{
+    readonly name: string;
+    readonly content: string;
+    readonly truncated: boolean;
+  } | null> {
+    return readInstructions(this.#policy, maxBytes);
+  }
+
+  close(): Promise<void> {
+    return this.#store.releaseAll();
+  }
+}

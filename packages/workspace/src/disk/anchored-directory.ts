@@ -1,0 +1,123 @@
+/**
+ * A directory that stays the same one while names in it are used.
+ *
+ * D1. On Linux every name is reached through the descriptor of its directory (`/proc/self/fd/<n>`),
+ *     opened name by name without following links: swapping a directory for a link in between has no
+ *     effect on where bytes go.
+ * D2. Elsewhere names are reached by path; `stillThere` tells whether the path leads where it did.
+ */
+import { constants } from 'node:fs';
+import { lstat, mkdir, open, realpath } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { errnoOf, isErrno } from './disk-error.ts';
+import { syncDirectory } from './directories.ts';
+
+export type AnchoredDirectory = {
+  /** A path for this name in the directory, good while the anchor is open. */
+  pathOf(name: string): string;
+  stillThere(): Promise<boolean>;
+  sync(): Promise<void>;
+  close(): Promise<void>;
+};
+
+const DIRECTORY_FLAGS: number =
+  constants.O_RDONLY | constants.O_DIRECTORY | (constants.O_NOFOLLOW ?? 0);
+
+/**
+ * Opens `names` below `root`, both resolved, and makes those that are missing, durably. Fails with
+ * ELOOP or ENOTDIR when one of them is no longer a directory.
+ */
+export async function openAnchored(
+  root: string,
+  names: readonly string[],
+): Promise<AnchoredDirectory> {
+  return (await hasDescriptorPaths()) ? openByDescriptor(root, names) : openByPath(root, names);
+}
+
+let descriptorPaths: Promise<boolean> | null = null;
+
+function hasDescriptorPaths(): Promise<boolean> {
+  descriptorPaths ??= lstat('/proc/self/fd').then(
+    (found) => process.platform === 'linux' && found.isDirectory(),
+    () => false,
+  );
+  return descriptorPaths;
+}
+
+async function openByDescriptor(
+  root: string,
+  names: readonly string[],
+): Promise<AnchoredDirectory> {
+  let handle = await open(root, DIRECTORY_FLAGS);
+  for (const name of names) {
+    try {
+      const child = await openOrMake(handle, name);
+      const parent = handle;
+      handle = child;
+      await parent.close();
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
+  }
+  return {
+    pathOf: (name) => childPath(handle, name),
+    stillThere: async () => true,
+    sync: () => syncHandle(handle),
+    close: () => handle.close(),
+  };
+}
+
+function childPath(directory: FileHandle, name: string): string {
+  return `/proc/self/fd/${directory.fd}/${name}`;
+}
+
+async function openOrMake(parent: FileHandle, name: string): Promise<FileHandle> {
+  const path = childPath(parent, name);
+  try {
+    return await open(path, DIRECTORY_FLAGS);
+  } catch (error) {
+    if (!isErrno(error, 'ENOENT')) throw error;
+  }
+  await mkdir(path).catch((error: unknown) => {
+    if (!isErrno(error, 'EEXIST')) throw error;
+  });
+  await syncHandle(parent);
+  return await open(path, DIRECTORY_FLAGS);
+}
+
+async function syncHandle(handle: FileHandle): Promise<void> {
+  try {
+    await handle.sync();
+  } catch (error) {
+    if (!['EINVAL', 'ENOTSUP', 'EOPNOTSUPP'].includes(errnoOf(error) ?? '')) throw error;
+  }
+}
+
+async function openByPath(root: string, names: readonly string[]): Promise<AnchoredDirectory> {
+  let path = root;
+  for (const name of names) {
+    path = join(path, name);
+    try {
+      await mkdir(path);
+      await syncDirectory(dirname(path));
+    } catch (error) {
+      if (!isErrno(error, 'EEXIST')) throw error;
+    }
+  }
+  const stillThere = async (): Promise<boolean> =>
+    realpath(path).then(
+      (found) => found === path,
+      () => false,
+    );
+  if (!(await stillThere())) {
+    throw Object.assign(new Error(`${path} leads elsewhere`), { errno: -40, code: 'ELOOP' });
+  }
+  return {
+    pathOf: (name) => join(path, name),
+    stillThere,
+    sync: () => syncDirectory(path),
+    close: async () => undefined,
+  };
+}

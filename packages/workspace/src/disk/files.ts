@@ -1,0 +1,116 @@
+import { randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
+import { open, rename, unlink } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { errnoOf, isErrno } from './disk-error.ts';
+import { writeAll } from './write-all.ts';
+
+/** Neither follows a link nor waits for the other end of a pipe. */
+const READ_FLAGS: number = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+/** Opens a regular file; null when there is none, or something else has its name. */
+export async function openRegularFile(path: string): Promise<FileHandle | null> {
+  let handle: FileHandle;
+  try {
+    handle = await open(path, READ_FLAGS);
+  } catch (error) {
+    if (isErrno(error, 'ENOENT', 'ELOOP', 'EISDIR', 'ENXIO', 'ENOTDIR')) return null;
+    throw error;
+  }
+  try {
+    if ((await handle.stat()).isFile()) return handle;
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+  await handle.close();
+  return null;
+}
+
+const CHUNK_BYTES = 256 * 1024;
+
+/** The bytes from `start` to `end`; the handle stays the caller's. */
+export async function* readRange(
+  handle: FileHandle,
+  start: number,
+  end: number = Number.POSITIVE_INFINITY,
+): AsyncGenerator<Buffer, void, undefined> {
+  let position = start;
+  while (position < end) {
+    const buffer = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, end - position));
+    const { bytesRead } = await handle.read(buffer, 0, buffer.length, position);
+    if (bytesRead === 0) return;
+    position += bytesRead;
+    yield buffer.subarray(0, bytesRead);
+  }
+}
+
+export type SmallFile =
+  | { readonly kind: 'text'; readonly text: string; readonly modifiedAt: number }
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'unusable'; readonly reason: string };
+
+/** A small file of the state directory, whatever really lies there. */
+export async function readSmallFile(path: string, maxBytes: number): Promise<SmallFile> {
+  let handle: FileHandle | null;
+  try {
+    handle = await openRegularFile(path);
+  } catch (error) {
+    return { kind: 'unusable', reason: errnoOf(error) ?? String(error) };
+  }
+  if (handle === null) return { kind: 'missing' };
+  try {
+    const stat = await handle.stat();
+    if (stat.size > maxBytes) return { kind: 'unusable', reason: 'too large' };
+    const chunks: Buffer[] = [];
+    for await (const chunk of readRange(handle, 0, maxBytes)) chunks.push(chunk);
+    return {
+      kind: 'text',
+      text: Buffer.concat(chunks).toString('utf8'),
+      modifiedAt: stat.mtimeMs,
+    };
+  } catch (error) {
+    return { kind: 'unusable', reason: errnoOf(error) ?? String(error) };
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Creates a file with these bytes, durably; fails with EEXIST when the name is taken. */
+export async function createFile(path: string, bytes: Uint8Array): Promise<void> {
+  const handle = await open(path, 'wx', 0o600);
+  try {
+    await writeAll(handle, bytes, 0);
+    await handle.sync();
+  } catch (error) {
+    await handle.close().catch(() => undefined);
+    await unlink(path).catch(() => undefined);
+    throw error;
+  }
+  await handle.close();
+}
+
+export function temporaryName(path: string): string {
+  return join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);
+}
+
+/** Replaces a file: readers see the old bytes or the new ones. The name is durable after `syncDirectory`. */
+export async function replaceFile(path: string, text: string): Promise<void> {
+  const temporary = temporaryName(path);
+  await createFile(temporary, Buffer.from(text, 'utf8'));
+  try {
+    await rename(temporary, path);
+  } catch (error) {
+    await unlink(temporary).catch(() => undefined);
+    throw error;
+  }
+}
+
+export async function removeIfThere(path: string): Promise<void> {
+  try {
+    await unlink(path);
+  } catch (error) {
+    if (!isErrno(error, 'ENOENT')) throw error;
+  }
+}

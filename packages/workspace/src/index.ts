@@ -1,0 +1,8 @@
+export { createWorkspace, DEFAULT_WORKSPACE_SETTINGS } from './create-workspace.ts';
+export type {
+  WorkspaceEventSink,
+  WorkspaceOptions,
+  WorkspaceSettings,
+} from './create-workspace.ts';
+export type { BackupManifest } from './commit/backup-store.ts';
+export type { ProcessIdentity } from './ownership/process-identity.ts';

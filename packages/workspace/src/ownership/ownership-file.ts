@@ -1,0 +1,178 @@
+/**
+ * A file that says who owns something, and the taking over of what a dead process owned.
+ *
+ * O1. An owner file is complete from the moment it has its name (`link` of a complete temporary file).
+ * O2. Taking over = creating `claim-<token of the dead owner>`, which exactly one process can do.
+ *     The claim holds the new owner's record; `lease.json` or the lock file is replaced afterwards.
+ * O3. The owner is found by following claims from the file: a record with a claim on its token is
+ *     past. So a suspended owner that wakes up and replaces the file changes nothing.
+ * O4. A claim counts only while the file it started from still leads to it: whoever claims on old
+ *     knowledge finds out before acting.
+ * O5. Where links fail, the name is created exclusively and synced; an incomplete one counts as dead
+ *     once it is older than the lease's time to live.
+ */
+import { lstat } from 'node:fs/promises';
+import { link, rename, unlink } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { syncDirectory } from '../disk/directories.ts';
+import { isErrno } from '../disk/disk-error.ts';
+import { createFile, readSmallFile, removeIfThere, temporaryName } from '../disk/files.ts';
+import { LEASE_TTL_MS } from './judge-owner.ts';
+import { parseOwnerText } from './owner-record.ts';
+import type { OwnerRecord } from './owner-record.ts';
+
+const MAX_OWNER_BYTES = 64 * 1024;
+/** More takeovers of one session than anybody will see; guards against a ring of claims. */
+const MAX_CLAIMS = 1_000;
+const LINK_UNSUPPORTED = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EACCES'];
+
+export type OwnerPlace = {
+  readonly file: string;
+  readonly claimOf: (token: string) => string;
+};
+
+export function leasePlace(directory: string): OwnerPlace {
+  return {
+    file: `${directory}/lease.json`,
+    claimOf: (token) => `${directory}/claim-${token}`,
+  };
+}
+
+export function lockPlace(file: string): OwnerPlace {
+  return { file, claimOf: (token) => `${file}.claim-${token}` };
+}
+
+export type FoundOwner =
+  | { readonly kind: 'owned'; readonly owner: OwnerRecord; readonly fileExists: boolean }
+  /** Nobody: the file is missing or unreadable. `token` is what a claim names instead. */
+  | { readonly kind: 'nobody'; readonly token: string; readonly fileExists: boolean }
+  /** Somebody is just writing it, where links are not available. */
+  | { readonly kind: 'incomplete'; readonly token: string; readonly modifiedAt: number };
+
+/** The token that stands for an owner file without a readable record. */
+const NO_TOKEN = 'none';
+
+export async function findOwner(place: OwnerPlace): Promise<FoundOwner> {
+  const file = await readSmallFile(place.file, MAX_OWNER_BYTES);
+  const fileExists = file.kind !== 'missing';
+  const first = file.kind === 'text' ? parseOwnerText(file.text) : null;
+  let current: OwnerRecord | null = first;
+  let token = first?.token ?? NO_TOKEN;
+  for (let step = 0; step < MAX_CLAIMS; step += 1) {
+    const claim = await readSmallFile(place.claimOf(token), MAX_OWNER_BYTES);
+    if (claim.kind === 'missing') {
+      if (current !== null) return { kind: 'owned', owner: current, fileExists };
+      if (file.kind === 'text' && step === 0) {
+        return { kind: 'incomplete', token, modifiedAt: file.modifiedAt };
+      }
+      return { kind: 'nobody', token, fileExists };
+    }
+    const record = claim.kind === 'text' ? parseOwnerText(claim.text) : null;
+    if (record === null) {
+      const modifiedAt = claim.kind === 'text' ? claim.modifiedAt : 0;
+      // Its own claim is named after the claim, since it has no token.
+      const next = `${token}-incomplete`;
+      if ((await readSmallFile(place.claimOf(next), MAX_OWNER_BYTES)).kind === 'missing') {
+        return { kind: 'incomplete', token: next, modifiedAt };
+      }
+      token = next;
+      current = null;
+      continue;
+    }
+    // The file of the same owner has the fresher heartbeat, and says whether it was released.
+    current = record;
+    token = record.token;
+  }
+  return { kind: 'nobody', token, fileExists };
+}
+
+/** Whether an incomplete record is old enough to be nobody's. */
+export function isAbandoned(modifiedAt: number, now: number): boolean {
+  return now - modifiedAt >= LEASE_TTL_MS;
+}
+
+/** Takes a free place. False when it is taken. */
+export async function createOwner<R extends OwnerRecord>(
+  place: OwnerPlace,
+  record: R,
+): Promise<boolean> {
+  return linkRecord(place.file, record);
+}
+
+/**
+ * Takes over from an owner that was judged dead. `token` comes from `findOwner`. False when another
+ * process was first.
+ */
+export async function claimOwner<R extends OwnerRecord>(
+  place: OwnerPlace,
+  token: string,
+  record: R,
+): Promise<boolean> {
+  const claim = place.claimOf(token);
+  if (!(await linkRecord(claim, record))) return false;
+  const found = await findOwner(place);
+  if (found.kind !== 'owned' || found.owner.token !== record.token) {
+    await removeIfThere(claim).catch(() => undefined);
+    return false;
+  }
+  await replaceOwner(place, record);
+  return true;
+}
+
+/** Renews or marks the own record; the caller has made sure that it is still the owner. */
+export async function replaceOwner<R extends OwnerRecord>(
+  place: OwnerPlace,
+  record: R,
+): Promise<void> {
+  const temporary = temporaryName(place.file);
+  await createFile(temporary, recordBytes(record));
+  try {
+    await rename(temporary, place.file);
+  } catch (error) {
+    await unlink(temporary).catch(() => undefined);
+    throw error;
+  }
+}
+
+export type Standing = 'owner' | 'taken_over' | 'vanished';
+
+/** Whether a token still owns the place; cheap, asked before every batch of writes. */
+export async function standing(place: OwnerPlace, token: string): Promise<Standing> {
+  if (await exists(place.claimOf(token))) return 'taken_over';
+  return (await exists(place.file)) ? 'owner' : 'vanished';
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await lstat(path);
+    return true;
+  } catch (error) {
+    if (isErrno(error, 'ENOENT', 'ENOTDIR')) return false;
+    throw error;
+  }
+}
+
+function recordBytes(record: OwnerRecord): Buffer {
+  return Buffer.from(`${JSON.stringify(record)}\n`, 'utf8');
+}
+
+async function linkRecord(path: string, record: OwnerRecord): Promise<boolean> {
+  const temporary = temporaryName(path);
+  await createFile(temporary, recordBytes(record));
+  try {
+    await link(temporary, path);
+  } catch (error) {
+    if (isErrno(error, 'EEXIST')) return false;
+    if (!isErrno(error, ...LINK_UNSUPPORTED)) throw error;
+    try {
+      await createFile(path, recordBytes(record));
+    } catch (fallbackError) {
+      if (isErrno(fallbackError, 'EEXIST')) return false;
+      throw fallbackError;
+    }
+  } finally {
+    await unlink(temporary).catch(() => undefined);
+  }
+  await syncDirectory(dirname(path));
+  return true;
+}

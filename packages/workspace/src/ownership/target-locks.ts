@@ -1,0 +1,136 @@
+/**
+ * At most one live write session per target, across processes that share a state directory.
+ *
+ * L1. A lock carries the token of its session's lease, so that the lease tells whether it is alive.
+ * L2. A missing lock file is a free target; a dead owner's lock is claimed, never just replaced.
+ */
+import { createHash } from 'node:crypto';
+import { lstat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { OrionError } from '@orion/contracts';
+import { isErrno } from '../disk/disk-error.ts';
+import { readSmallFile, removeIfThere } from '../disk/files.ts';
+import { parseFields } from '../disk/json.ts';
+import { shown } from '../path-policy/parse-target.ts';
+import type { StateDirectory } from '../state-directory.ts';
+import { judgeOwner } from './judge-owner.ts';
+import {
+  claimOwner,
+  createOwner,
+  findOwner,
+  isAbandoned,
+  leasePlace,
+  lockPlace,
+} from './ownership-file.ts';
+import type { OwnerRecord } from './owner-record.ts';
+import type { ProcessObserver } from './process-identity.ts';
+
+type LockRecord = OwnerRecord & { readonly session_id: string };
+
+export type TargetLock = { release(): Promise<void> };
+
+/** Other processes may take or free the lock between two looks; each round is such a change. */
+const MAX_ROUNDS = 20;
+
+export class TargetLocks {
+  readonly #state: StateDirectory;
+  readonly #observer: ProcessObserver;
+  readonly #root: string;
+  #foldsCase: Promise<boolean> | null = null;
+
+  constructor(state: StateDirectory, observer: ProcessObserver, root: string) {
+    this.#state = state;
+    this.#observer = observer;
+    this.#root = root;
+  }
+
+  /** The name that all spellings of one target share. */
+  async keyOf(realPath: string): Promise<string> {
+    this.#foldsCase ??= foldsCase(this.#root);
+    const folded = (await this.#foldsCase) ? realPath.normalize('NFC').toLowerCase() : realPath;
+    return createHash('sha256').update(folded).digest('hex');
+  }
+
+  /** Rejects with TARGET_LOCKED, or with the system's error when the disk cannot be used. */
+  async acquire(
+    realPath: string,
+    path: string,
+    owner: OwnerRecord,
+    sessionId: string,
+  ): Promise<TargetLock> {
+    await this.#state.ensure(this.#state.locks);
+    const place = lockPlace(join(this.#state.locks, await this.keyOf(realPath)));
+    const record: LockRecord = { ...owner, session_id: sessionId };
+    for (let round = 0; round < MAX_ROUNDS; round += 1) {
+      if (await createOwner(place, record)) return lockOf(place.file, record.token, null);
+      const found = await findOwner(place);
+      if (found.kind === 'incomplete') {
+        const { now } = await this.#observer.observe(record);
+        if (!isAbandoned(found.modifiedAt, now)) throw targetLocked(path);
+      }
+      if (found.kind === 'owned') {
+        if (!found.fileExists) continue;
+        if (await this.#isLive(place.file, found.owner)) throw targetLocked(path);
+      }
+      const token = found.kind === 'owned' ? found.owner.token : found.token;
+      if (await claimOwner(place, token, record)) {
+        return lockOf(place.file, record.token, place.claimOf(token));
+      }
+    }
+    throw targetLocked(path);
+  }
+
+  /** Whether the lock of this target is one of this session. */
+  async belongsTo(realPath: string, sessionId: string): Promise<boolean> {
+    const file = join(this.#state.locks, await this.keyOf(realPath));
+    return (await readSessionId(file)) === sessionId;
+  }
+
+  async #isLive(file: string, owner: OwnerRecord): Promise<boolean> {
+    const verdict = judgeOwner(owner, await this.#observer.observe(owner));
+    if (verdict !== 'presumed_dead') return verdict === 'live';
+    // The heartbeat beats in the lease of the lock's session.
+    const sessionId = await readSessionId(file);
+    if (sessionId === null) return false;
+    const lease = await findOwner(leasePlace(join(this.#state.sessions, sessionId)));
+    if (lease.kind !== 'owned' || lease.owner.token !== owner.token) return false;
+    return judgeOwner(lease.owner, await this.#observer.observe(lease.owner)) === 'live';
+  }
+}
+
+function lockOf(file: string, token: string, wonClaim: string | null): TargetLock {
+  return {
+    release: async () => {
+      const found = await findOwner(lockPlace(file));
+      if (found.kind === 'owned' && found.owner.token === token) await removeIfThere(file);
+      if (wonClaim !== null) await removeIfThere(wonClaim);
+    },
+  };
+}
+
+async function readSessionId(file: string): Promise<string | null> {
+  const read = await readSmallFile(file, 64 * 1024);
+  const id = read.kind === 'text' ? parseFields(read.text)?.['session_id'] : null;
+  return typeof id === 'string' && /^[0-9a-f-]{36}$/u.test(id) ? id : null;
+}
+
+export function targetLocked(path: string): OrionError {
+  return new OrionError({
+    code: 'TARGET_LOCKED',
+    message: `Another write session holds ${shown(path)}.`,
+  });
+}
+
+/** Whether the root's own name is found in another case too. */
+async function foldsCase(root: string): Promise<boolean> {
+  const name = basename(root);
+  const swapped = name === name.toLowerCase() ? name.toUpperCase() : name.toLowerCase();
+  if (swapped === name) return process.platform === 'darwin' || process.platform === 'win32';
+  try {
+    const [one, other] = await Promise.all([lstat(root), lstat(join(dirname(root), swapped))]);
+    return one.dev === other.dev && one.ino === other.ino;
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return false;
+    return process.platform === 'darwin' || process.platform === 'win32';
+  }
+}

@@ -1,0 +1,229 @@
+/**
+ * Which file a target means, and whether it may be changed.
+ *
+ * P1. A target is judged by where it really leads: every component is resolved, also those below a
+ *     parent that does not exist yet.
+ * P2. Containment compares whole names of resolved paths, never prefixes of strings.
+ * P3. Protection is judged for the path as written and for the path it leads to.
+ */
+import type { Stats } from 'node:fs';
+import { constants } from 'node:fs';
+import { access, realpath } from 'node:fs/promises';
+import { dirname, relative, sep } from 'node:path';
+import { OrionError } from '@orion/contracts';
+import type { TargetSnapshot, WriteOperation } from '@orion/contracts';
+import picomatch from 'picomatch';
+import { hashFile } from '../commit/hash-file.ts';
+import { isErrno, toDiskError } from '../disk/disk-error.ts';
+import { openRegularFile } from '../disk/files.ts';
+import { invalidTarget, parseTarget, shown } from './parse-target.ts';
+import { protectionOf } from './protected-paths.ts';
+import { isInside, resolvePath } from './resolve-path.ts';
+
+export type PathPolicyOptions = {
+  /** Resolved. */
+  readonly root: string;
+  /** The root as it was given, which absolute targets may begin with. */
+  readonly givenRoot: string;
+  readonly stateDirectory: string;
+  readonly allowPaths: readonly string[];
+  readonly allowHardLink: boolean;
+  readonly interactive: boolean;
+};
+
+/** A contained path: `stat` is null when there is nothing yet. */
+export type ContainedPath = {
+  /** As written, normalised, relative to the root, `/`-separated. */
+  readonly path: string;
+  readonly realPath: string;
+  readonly stat: Stats | null;
+  /** The nearest directory that exists. */
+  readonly existingParent: string;
+};
+
+export class PathPolicy {
+  readonly #options: PathPolicyOptions;
+  readonly #isAllowed: (path: string) => boolean;
+
+  constructor(options: PathPolicyOptions) {
+    this.#options = options;
+    this.#isAllowed =
+      options.allowPaths.length === 0
+        ? (): boolean => false
+        : picomatch([...options.allowPaths], { dot: true, strictSlashes: true });
+  }
+
+  /** Finds a path inside the workspace, for reading. */
+  async contain(target: string): Promise<ContainedPath> {
+    const components = await this.#componentsInside(target);
+    const found = await resolvePath(this.#options.root, components);
+    const path = components.join('/');
+    switch (found.kind) {
+      case 'loop':
+        throw invalidTarget(target, 'its symbolic links go round in a circle');
+      case 'blocked':
+        throw new OrionError({
+          code: 'DIR_CREATE_FAILED',
+          message: `${shown(target)} cannot be used: a file stands where a directory is needed.`,
+          hint: 'Choose another name.',
+        });
+      case 'refused':
+        throw toDiskError(found.error, `look at ${shown(target)}`);
+      case 'missing':
+        this.#requireInside(target, found.realPath);
+        return { path, realPath: found.realPath, stat: null, existingParent: found.parent };
+      case 'found':
+        this.#requireInside(target, found.realPath);
+        return {
+          path,
+          realPath: found.realPath,
+          stat: found.stat,
+          existingParent: dirname(found.realPath),
+        };
+    }
+  }
+
+  /** Finds a path inside the workspace that this operation may change now. */
+  async containTarget(target: string, operation: WriteOperation): Promise<ContainedPath> {
+    const contained = await this.contain(target);
+    this.#requireUnprotected(contained);
+    requireFitting(contained, operation);
+    if (contained.stat !== null && contained.stat.nlink > 1 && !this.#options.allowHardLink) {
+      throw new OrionError({
+        code: 'HARD_LINK',
+        message: `${shown(contained.path)} has more than one name; a write would part them.`,
+      });
+    }
+    await requireWritable(contained);
+    return contained;
+  }
+
+  /** The same, with the hash of what stands there. */
+  async snapshot(target: string, operation: WriteOperation): Promise<TargetSnapshot> {
+    const contained = await this.containTarget(target, operation);
+    if (contained.stat === null) return missingSnapshot(contained);
+    try {
+      const handle = await openRegularFile(contained.realPath);
+      if (handle === null) return missingSnapshot(contained);
+      try {
+        const stat = await handle.stat();
+        const { sha256, bytes } = await hashFile(handle);
+        return {
+          path: contained.path,
+          realPath: contained.realPath,
+          exists: true,
+          sha256,
+          bytes,
+          mode: stat.mode & 0o7777,
+        };
+      } finally {
+        await handle.close();
+      }
+    } catch (error) {
+      throw toDiskError(error, `read ${shown(contained.path)}`);
+    }
+  }
+
+  /** The components below the root, of a relative target or of an absolute one that lies inside. */
+  async #componentsInside(target: string): Promise<readonly string[]> {
+    const parsed = parseTarget(target);
+    if (!parsed.absolute) return parsed.components;
+    const path = `/${parsed.components.join('/')}`;
+    for (const root of [this.#options.root, this.#options.givenRoot]) {
+      if (path !== root && isInside(root, path)) return relative(root, path).split(sep);
+    }
+    const resolved = await this.#resolveAbsolute(path);
+    if (resolved !== null) return resolved;
+    throw invalidTarget(target, 'it lies outside the workspace');
+  }
+
+  /** An absolute path may reach the root through links above it. */
+  async #resolveAbsolute(path: string): Promise<readonly string[] | null> {
+    const below: string[] = [];
+    for (let parent = path; parent !== dirname(parent); parent = dirname(parent)) {
+      try {
+        if (isInside(this.#options.root, await realpath(parent))) {
+          const inside = relative(this.#options.root, await realpath(parent));
+          const components = [...inside.split(sep).filter((name) => name !== ''), ...below];
+          return components.length === 0 ? null : components;
+        }
+      } catch (error) {
+        if (!isErrno(error, 'ENOENT', 'ENOTDIR')) return null;
+      }
+      below.unshift(parent.slice(dirname(parent).length).replace(/^\//u, ''));
+    }
+    return null;
+  }
+
+  #requireInside(target: string, realPath: string): void {
+    if (isInside(this.#options.root, realPath)) return;
+    throw invalidTarget(target, 'it leads out of the workspace');
+  }
+
+  #requireUnprotected(contained: ContainedPath): void {
+    const real = relative(this.#options.root, contained.realPath).split(sep).join('/');
+    if (isInside(this.#options.stateDirectory, contained.realPath)) {
+      throw protectedPath(contained.path, 'the state directory', false);
+    }
+    for (const path of new Set([contained.path, real])) {
+      const protection = protectionOf(path.split('/'));
+      if (protection.kind === 'never') throw protectedPath(contained.path, protection.rule, false);
+      if (protection.kind === 'free') continue;
+      if (protection.kind === 'ask_when_interactive' && !this.#options.interactive) continue;
+      if (this.#isAllowed(path)) continue;
+      throw protectedPath(contained.path, protection.rule, true);
+    }
+  }
+}
+
+function protectedPath(path: string, rule: string, mayBeAllowed: boolean): OrionError {
+  return new OrionError({
+    code: 'PROTECTED_PATH',
+    message: `${shown(path)} is protected (${rule}).`,
+    ...(mayBeAllowed ? {} : { hint: 'Orion keeps its own state there; choose another name.' }),
+    details: { rule },
+  });
+}
+
+function missingSnapshot(contained: ContainedPath): TargetSnapshot {
+  return {
+    path: contained.path,
+    realPath: contained.realPath,
+    exists: false,
+    sha256: null,
+    bytes: 0,
+    mode: 0,
+  };
+}
+
+function requireFitting(contained: ContainedPath, operation: WriteOperation): void {
+  const { stat, path } = contained;
+  if (stat === null) {
+    if (operation !== 'append') return;
+    throw new OrionError({
+      code: 'FILE_NOT_FOUND',
+      message: `There is no file ${shown(path)} to append to.`,
+    });
+  }
+  if (stat.isDirectory()) {
+    throw new OrionError({ code: 'IS_DIRECTORY', message: `${shown(path)} is a directory.` });
+  }
+  if (!stat.isFile()) {
+    throw new OrionError({ code: 'NOT_A_FILE', message: `${shown(path)} is not a regular file.` });
+  }
+  if (operation === 'create') {
+    throw new OrionError({ code: 'FILE_EXISTS', message: `${shown(path)} exists already.` });
+  }
+}
+
+/** A rename needs no permission of the file itself; the person who made it read-only meant it, though. */
+async function requireWritable(contained: ContainedPath): Promise<void> {
+  try {
+    if (contained.stat !== null) {
+      await access(contained.realPath, constants.R_OK | constants.W_OK);
+    }
+    await access(contained.existingParent, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw toDiskError(error, `write ${shown(contained.path)}`);
+  }
+}

@@ -1,0 +1,88 @@
+import type { Stats } from 'node:fs';
+import { lstat, readlink } from 'node:fs/promises';
+import { dirname, join, sep } from 'node:path';
+import { errnoOf, isErrno } from '../disk/disk-error.ts';
+
+/** As many links as Linux itself follows. */
+const MAX_LINKS = 40;
+
+/** Where a path really leads, its last names possibly not there yet. */
+export type ResolvedPath =
+  | { readonly kind: 'found'; readonly realPath: string; readonly stat: Stats }
+  /** `parent` exists and is a directory; `missing` are the names below it. */
+  | {
+      readonly kind: 'missing';
+      readonly realPath: string;
+      readonly parent: string;
+      readonly missing: readonly string[];
+    }
+  | { readonly kind: 'loop' }
+  /** Something on the way is neither a directory nor a link. */
+  | { readonly kind: 'blocked'; readonly at: string }
+  | { readonly kind: 'refused'; readonly at: string; readonly error: unknown };
+
+/** Whether `path` is `directory` or below it, by whole names. Both are resolved. */
+export function isInside(directory: string, path: string): boolean {
+  if (path === directory) return true;
+  return path.startsWith(directory.endsWith(sep) ? directory : directory + sep);
+}
+
+/**
+ * Follows every component from `start`, a resolved directory. Other than `realpath` it goes on where
+ * nothing exists, so that a new file under a link is judged by where it would really be made.
+ */
+export async function resolvePath(
+  start: string,
+  components: readonly string[],
+): Promise<ResolvedPath> {
+  const open = [...components];
+  let current = start;
+  let stat: Stats | null = null;
+  let links = 0;
+  for (;;) {
+    const name = open.shift();
+    if (name === undefined) break;
+    if (name === '' || name === '.') continue;
+    if (name === '..') {
+      current = dirname(current);
+      stat = null;
+      continue;
+    }
+    const path = join(current, name);
+    try {
+      stat = await lstat(path);
+    } catch (error) {
+      if (isErrno(error, 'ENOTDIR')) return { kind: 'blocked', at: current };
+      if (!isErrno(error, 'ENOENT')) return { kind: 'refused', at: path, error };
+      return missingBelow(current, [name, ...open]);
+    }
+    if (!stat.isSymbolicLink()) {
+      current = path;
+      continue;
+    }
+    links += 1;
+    if (links > MAX_LINKS) return { kind: 'loop' };
+    let target: string;
+    try {
+      target = await readlink(path);
+    } catch (error) {
+      return { kind: 'refused', at: path, error };
+    }
+    if (target.startsWith('/')) current = '/';
+    open.unshift(...target.split('/'));
+    stat = null;
+  }
+  try {
+    return { kind: 'found', realPath: current, stat: stat ?? (await lstat(current)) };
+  } catch (error) {
+    if (errnoOf(error) === null) throw error;
+    return { kind: 'refused', at: current, error };
+  }
+}
+
+/** Below a name that does not exist a parent step has no place to go back to. */
+function missingBelow(parent: string, names: readonly string[]): ResolvedPath {
+  const missing = names.filter((name) => name !== '' && name !== '.');
+  if (missing.includes('..')) return { kind: 'blocked', at: join(parent, missing[0] ?? '') };
+  return { kind: 'missing', realPath: join(parent, ...missing), parent, missing };
+}

@@ -1,0 +1,124 @@
+/** Lines of a text file, for the read tool. */
+import { isUtf8 } from 'node:buffer';
+import type { FileHandle } from 'node:fs/promises';
+import { OrionError } from '@orion/contracts';
+import type { ReadRange, TextExcerpt } from '@orion/contracts';
+import { openRegularFile, readRange } from '../disk/files.ts';
+import { shown } from '../path-policy/parse-target.ts';
+import { incompleteTail } from '../session-dir/wtf8.ts';
+
+const LF = 0x0a;
+/** Counting the lines of more than this would only keep everybody waiting. */
+const MAX_FILE_BYTES = 256 * 1024 * 1024;
+
+export async function readText(
+  path: string,
+  realPath: string,
+  range: ReadRange,
+): Promise<TextExcerpt> {
+  const handle = await openRegularFile(realPath);
+  if (handle === null) {
+    throw new OrionError({ code: 'FILE_NOT_FOUND', message: `There is no file ${shown(path)}.` });
+  }
+  try {
+    const { size } = await handle.stat();
+    if (size > MAX_FILE_BYTES) {
+      throw new OrionError({
+        code: 'CONTENT_TOO_LARGE',
+        message: `${shown(path)} has ${size} bytes, more than ${MAX_FILE_BYTES}.`,
+        hint: 'Read a smaller file.',
+      });
+    }
+    return await readLines(handle, path, range);
+  } finally {
+    await handle.close();
+  }
+}
+
+async function readLines(handle: FileHandle, path: string, range: ReadRange): Promise<TextExcerpt> {
+  const firstLine = Math.max(1, range.firstLine ?? 1);
+  const collector = new LineCollector(firstLine, range.maxLines, range.maxBytes);
+  for await (const chunk of readRange(handle, 0)) {
+    if (chunk.includes(0)) throw notText(path);
+    collector.add(chunk);
+  }
+  const bytes = collector.excerpt();
+  if (!isUtf8(bytes)) throw notText(path);
+  const totalLines = collector.totalLines();
+  const lastLine = firstLine - 1 + countLines(bytes);
+  return {
+    path,
+    content: bytes.toString('utf8'),
+    firstLine,
+    lastLine,
+    totalLines,
+    totalBytes: collector.totalBytes,
+    truncated: collector.cut || lastLine < totalLines,
+  };
+}
+
+function countLines(bytes: Buffer): number {
+  let count = 0;
+  for (let at = bytes.indexOf(LF); at !== -1; at = bytes.indexOf(LF, at + 1)) count += 1;
+  return count + (bytes.length > 0 && bytes.at(-1) !== LF ? 1 : 0);
+}
+
+/** Keeps the bytes of the wanted lines while the whole file passes by. */
+class LineCollector {
+  totalBytes = 0;
+  /** A wanted line did not fit. */
+  cut = false;
+  readonly #firstLine: number;
+  readonly #maxLines: number;
+  readonly #maxBytes: number;
+  readonly #pieces: Buffer[] = [];
+  #kept = 0;
+  #lineFeeds = 0;
+  #last = LF;
+
+  constructor(firstLine: number, maxLines: number, maxBytes: number) {
+    this.#firstLine = firstLine;
+    this.#maxLines = maxLines;
+    this.#maxBytes = maxBytes;
+  }
+
+  add(chunk: Buffer): void {
+    let from = 0;
+    while (from < chunk.length) {
+      const feed = chunk.indexOf(LF, from);
+      const to = feed === -1 ? chunk.length : feed + 1;
+      this.#take(chunk.subarray(from, to));
+      if (feed !== -1) this.#lineFeeds += 1;
+      from = to;
+    }
+    this.totalBytes += chunk.length;
+    this.#last = chunk.at(-1) ?? this.#last;
+  }
+
+  #take(piece: Buffer): void {
+    const line = this.#lineFeeds + 1;
+    if (line < this.#firstLine || line >= this.#firstLine + this.#maxLines || this.cut) return;
+    const room = this.#maxBytes - this.#kept;
+    if (piece.length > room) this.cut = true;
+    const kept = piece.subarray(0, Math.max(0, room));
+    this.#pieces.push(Buffer.from(kept));
+    this.#kept += kept.length;
+  }
+
+  excerpt(): Buffer {
+    const bytes = Buffer.concat(this.#pieces);
+    return this.cut ? bytes.subarray(0, bytes.length - incompleteTail(bytes)) : bytes;
+  }
+
+  totalLines(): number {
+    return this.#lineFeeds + (this.totalBytes > 0 && this.#last !== LF ? 1 : 0);
+  }
+}
+
+function notText(path: string): OrionError {
+  return new OrionError({
+    code: 'INVALID_CONTENT',
+    message: `${shown(path)} is not a UTF-8 text file.`,
+    hint: 'Read a text file.',
+  });
+}

@@ -1,0 +1,31 @@
+/** What the attic and the backups may drop. Pure. */
+
+export type Retained = {
+  readonly name: string;
+  /** Milliseconds since the epoch. */
+  readonly since: number;
+  readonly bytes: number;
+};
+
+export type RetentionLimits = { readonly maxAgeMs: number; readonly maxBytes: number };
+
+/**
+ * The entries to drop: those that are too old, then the oldest until the rest fits. The newest one is
+ * never dropped for its size: a limit smaller than one file would keep nothing at all.
+ */
+export function expired(
+  entries: readonly Retained[],
+  limits: RetentionLimits,
+  now: number,
+): readonly string[] {
+  const newestFirst = entries.toSorted((a, b) => b.since - a.since || (a.name < b.name ? 1 : -1));
+  const dropped: string[] = [];
+  let total = 0;
+  for (const [index, entry] of newestFirst.entries()) {
+    const tooOld = now - entry.since >= limits.maxAgeMs;
+    const tooMuch = index > 0 && total + entry.bytes > limits.maxBytes;
+    if (tooOld || tooMuch) dropped.push(entry.name);
+    else total += entry.bytes;
+  }
+  return dropped;
+}

@@ -1,0 +1,225 @@
+/** Looks at a session directory without changing it, whatever lies there. */
+import type { SessionListing, SessionMetadata, SessionStatus } from '@orion/contracts';
+import { lstat, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { countLineFeeds } from '../commit/text-tally.ts';
+import { openRegularFile, readRange, readSmallFile } from '../disk/files.ts';
+import { judgeOwner } from '../ownership/judge-owner.ts';
+import type { OwnerVerdict } from '../ownership/judge-owner.ts';
+import { findOwner, isAbandoned, leasePlace } from '../ownership/ownership-file.ts';
+import type { FoundOwner } from '../ownership/ownership-file.ts';
+import type { ProcessObserver } from '../ownership/process-identity.ts';
+import { contentNumber, MAX_JSON_BYTES, parseMetadata, parseState } from './session-files.ts';
+import type { SavedState } from './session-files.ts';
+import type { SessionKey } from './session-key.ts';
+
+export type ContentFile = {
+  readonly name: string;
+  readonly number: number;
+  readonly size: number;
+  readonly modifiedAt: number;
+};
+
+export type Inspection = {
+  readonly id: string;
+  readonly directory: string;
+  readonly status: SessionStatus;
+  /** Why a damaged session is damaged. */
+  readonly problem: string | null;
+  readonly metadata: SessionMetadata | null;
+  readonly state: SavedState | null;
+  readonly content: ContentFile | null;
+  readonly owner: FoundOwner;
+  readonly verdict: OwnerVerdict;
+  readonly ageMs: number;
+};
+
+export type Inspector = {
+  readonly observer: ProcessObserver;
+  readonly key: SessionKey | null;
+  readonly now: () => number;
+};
+
+/** Null when this is no directory of its own: links are not followed. */
+export async function inspectSession(
+  inspector: Inspector,
+  directory: string,
+  id: string,
+): Promise<Inspection | null> {
+  const stat = await lstat(directory).catch(() => null);
+  if (stat === null || !stat.isDirectory()) return null;
+  const [metadataFile, stateFile, owner, contents] = await Promise.all([
+    readSmallFile(join(directory, 'metadata.json'), MAX_JSON_BYTES),
+    readSmallFile(join(directory, 'state.json'), MAX_JSON_BYTES),
+    findOwner(leasePlace(directory)),
+    findContents(directory),
+  ]);
+  const metadata =
+    metadataFile.kind === 'text' ? parseMetadata(metadataFile.text, id) : metadataFile;
+  const state = stateFile.kind === 'text' ? parseState(stateFile.text) : stateFile;
+  const saved = state.kind === 'good' ? state.value : null;
+  const known = metadata.kind === 'good' ? metadata.value : null;
+  const content = contents === null ? null : chooseContent(contents, saved);
+  const verdict = await judge(inspector, owner);
+  const foreign =
+    known !== null &&
+    metadataFile.kind === 'text' &&
+    inspector.key !== null &&
+    !inspector.key.isOwn(metadataFile.text);
+  const problem = findProblem(metadata.kind, state.kind, contents);
+  return {
+    id,
+    directory,
+    status: statusOf(verdict, foreign, problem),
+    problem,
+    metadata: known,
+    state: saved,
+    content,
+    owner,
+    verdict,
+    ageMs: ageOf(inspector.now(), {
+      lastSave: saved?.lastSave,
+      heartbeat: owner.kind === 'owned' ? owner.owner.heartbeat_at : undefined,
+      createdAt: known?.created_at,
+      contentModifiedAt: content?.modifiedAt,
+      directoryModifiedAt: stat.mtimeMs,
+    }),
+  };
+}
+
+async function judge(inspector: Inspector, owner: FoundOwner): Promise<OwnerVerdict> {
+  switch (owner.kind) {
+    case 'nobody':
+      return 'dead';
+    case 'incomplete':
+      return isAbandoned(owner.modifiedAt, inspector.now()) ? 'dead' : 'live';
+    case 'owned':
+      return judgeOwner(owner.owner, await inspector.observer.observe(owner.owner));
+  }
+}
+
+function findProblem(
+  metadata: 'good' | 'invalid' | 'newer' | 'missing' | 'unusable',
+  state: 'good' | 'invalid' | 'newer' | 'missing' | 'unusable',
+  contents: readonly ContentFile[] | null,
+): string | null {
+  if (contents === null) return 'the directory cannot be read';
+  if (metadata === 'newer') return 'metadata.json is of a newer version';
+  if (metadata === 'missing') return 'metadata.json is missing';
+  if (metadata !== 'good') return 'metadata.json cannot be read';
+  // An unreadable state.json is rebuilt, since the content file is what counts.
+  return state === 'newer' ? 'state.json is of a newer version' : null;
+}
+
+function statusOf(verdict: OwnerVerdict, foreign: boolean, problem: string | null): SessionStatus {
+  if (verdict === 'live') return 'live';
+  if (problem !== null) return 'damaged';
+  return foreign ? 'foreign' : 'orphan';
+}
+
+type SignsOfLife = {
+  readonly lastSave: string | undefined;
+  readonly heartbeat: string | undefined;
+  readonly createdAt: string | undefined;
+  readonly contentModifiedAt: number | undefined;
+  readonly directoryModifiedAt: number;
+};
+
+/** Time since the latest sign of life; a clock that went backwards counts as no time at all. */
+export function ageOf(now: number, signs: SignsOfLife): number {
+  const times = [signs.lastSave, signs.heartbeat, signs.createdAt]
+    .map((text) => Date.parse(text ?? ''))
+    .concat(signs.contentModifiedAt ?? Number.NaN)
+    .filter((time) => !Number.isNaN(time));
+  const latest = times.length === 0 ? signs.directoryModifiedAt : Math.max(...times);
+  return Math.max(0, Math.floor(now - latest));
+}
+
+/** Null when the directory cannot be read. */
+async function findContents(directory: string): Promise<readonly ContentFile[] | null> {
+  let names: string[];
+  try {
+    names = await readdir(directory);
+  } catch {
+    return null;
+  }
+  const found: ContentFile[] = [];
+  for (const name of names) {
+    const number = contentNumber(name);
+    if (number === null) continue;
+    const stat = await lstat(join(directory, name)).catch(() => null);
+    if (stat === null || !stat.isFile()) continue;
+    found.push({ name, number, size: stat.size, modifiedAt: stat.mtimeMs });
+  }
+  return found;
+}
+
+/**
+ * The file that holds the text. Normally the one that `state.json` names; a successor that was made
+ * after a failed fsync counts once it holds as much, since then only the naming was missed.
+ */
+export function chooseContent(
+  contents: readonly ContentFile[],
+  state: SavedState | null,
+): ContentFile | null {
+  const oldestFirst = contents.toSorted((a, b) => a.number - b.number);
+  const named = oldestFirst.find((content) => content.name === state?.contentFile);
+  let chosen = named ?? null;
+  for (const content of oldestFirst) {
+    if (named !== undefined && content.number < named.number) continue;
+    if (chosen === null || content.size >= chosen.size) chosen = content;
+  }
+  return chosen;
+}
+
+/** As `list` shows it. Counts only the lines that came after the last save. */
+export async function listingOf(
+  inspection: Inspection,
+  maxSessionAgeMs: number,
+): Promise<SessionListing> {
+  const { metadata, state, content, owner, status, ageMs } = inspection;
+  return {
+    session_id: inspection.id,
+    status,
+    ...(status === 'live' && owner.kind === 'owned' ? { pid: owner.owner.pid } : {}),
+    state: state?.record?.state ?? null,
+    target_file: metadata?.target_file ?? null,
+    operation: metadata?.operation ?? null,
+    intent: metadata?.intent ?? null,
+    age_ms: ageMs,
+    lines: await countLines(inspection),
+    bytes: content?.size ?? 0,
+    session_dir: inspection.directory,
+    recoverable: status === 'orphan' && ageMs < maxSessionAgeMs,
+    ...codeOf(inspection),
+  };
+}
+
+function codeOf(inspection: Inspection): { readonly code?: string } {
+  if (inspection.status === 'damaged') return { code: 'SESSION_DAMAGED' };
+  if (inspection.status === 'foreign') return { code: 'SESSION_FOREIGN' };
+  const code = inspection.state?.record?.code;
+  return code === undefined ? {} : { code };
+}
+
+export async function countLines(inspection: Inspection): Promise<number> {
+  const { directory, content, state } = inspection;
+  if (content === null || content.size === 0) return 0;
+  const isCounted = state?.contentFile === content.name && state.bufferSize <= content.size;
+  const from = isCounted ? state.bufferSize : 0;
+  let lines = isCounted ? state.lineCount : 0;
+  try {
+    const handle = await openRegularFile(join(directory, content.name));
+    if (handle === null) return lines;
+    try {
+      for await (const chunk of readRange(handle, from)) lines += countLineFeeds(chunk);
+      const last = Buffer.alloc(1);
+      await handle.read(last, 0, 1, content.size - 1);
+      return last[0] === 0x0a ? lines : lines + 1;
+    } finally {
+      await handle.close();
+    }
+  } catch {
+    return lines;
+  }
+}

@@ -1,0 +1,246 @@
+/** What the JSON files of a session directory hold. Reading never throws: anything may lie there. */
+import { WRITE_OPERATIONS } from '@orion/contracts';
+import type {
+  SessionMetadata,
+  SessionRecord,
+  SessionStateName,
+  TargetSnapshot,
+  TurnRecord,
+  WritingRecord,
+} from '@orion/contracts';
+import { isCount, isFields, isTextOrNull, parseFields } from '../disk/json.ts';
+import type { Fields } from '../disk/json.ts';
+
+export const MAX_JSON_BYTES: number = 8 * 1024 * 1024;
+/** Messages of a whole conversation. */
+export const MAX_TURN_BYTES: number = 64 * 1024 * 1024;
+
+const CONTENT_NAME = /^content(?:\.([1-9]\d{0,5}))?\.txt$/u;
+
+/** `content.txt` is the first, `content.2.txt` the one after a failed fsync. Null for other names. */
+export function contentNumber(name: string): number | null {
+  const match = CONTENT_NAME.exec(name);
+  if (match === null) return null;
+  return match[1] === undefined ? 1 : Number(match[1]);
+}
+
+export function numberedName(stem: string, number: number): string {
+  return number === 1 ? `${stem}.txt` : `${stem}.${number}.txt`;
+}
+
+export type Parsed<T> =
+  | { readonly kind: 'good'; readonly value: T }
+  | { readonly kind: 'invalid' }
+  /** Written by a newer Orion: not ours to mend. */
+  | { readonly kind: 'newer' };
+
+function versionProblem(fields: Fields | null): Parsed<never> | null {
+  if (fields === null) return { kind: 'invalid' };
+  const version = fields['version'];
+  if (version === 1) return null;
+  return typeof version === 'number' && version > 1 ? { kind: 'newer' } : { kind: 'invalid' };
+}
+
+export function parseMetadata(text: string, sessionId: string): Parsed<SessionMetadata> {
+  const fields = parseFields(text);
+  const problem = versionProblem(fields);
+  if (fields === null || problem !== null) return problem ?? { kind: 'invalid' };
+  return isMetadata(fields) && fields.session_id === sessionId
+    ? { kind: 'good', value: withoutMac(fields) }
+    : { kind: 'invalid' };
+}
+
+function withoutMac(metadata: SessionMetadata & { readonly mac?: unknown }): SessionMetadata {
+  const { mac: _mac, ...rest } = metadata;
+  return rest;
+}
+
+function isMetadata(fields: Fields): fields is Fields & SessionMetadata {
+  return (
+    typeof fields['session_id'] === 'string' &&
+    typeof fields['intent'] === 'string' &&
+    typeof fields['target_file'] === 'string' &&
+    WRITE_OPERATIONS.some((operation) => operation === fields['operation']) &&
+    typeof fields['created_at'] === 'string' &&
+    !Number.isNaN(Date.parse(fields['created_at'])) &&
+    typeof fields['end_marker'] === 'string' &&
+    typeof fields['final_newline'] === 'boolean' &&
+    isSnapshot(fields['target'])
+  );
+}
+
+function isSnapshot(value: unknown): value is TargetSnapshot {
+  return (
+    isFields(value) &&
+    typeof value['path'] === 'string' &&
+    typeof value['realPath'] === 'string' &&
+    typeof value['exists'] === 'boolean' &&
+    isTextOrNull(value['sha256']) &&
+    isCount(value['bytes']) &&
+    isCount(value['mode'])
+  );
+}
+
+/** `state.json`: the reducer's record, and what the store knows of the content it covers. */
+export type SavedState = {
+  /** Null before the first save, and when that part cannot be read. */
+  readonly record: SessionRecord | null;
+  readonly bufferSize: number;
+  readonly lineCount: number;
+  readonly lastSave: string;
+  readonly contentFile: string;
+  readonly writing: WritingRecord | null;
+};
+
+export function formatState(state: SavedState): string {
+  return `${JSON.stringify({
+    version: 1,
+    ...state.record,
+    buffer_size: state.bufferSize,
+    line_count: state.lineCount,
+    last_save: state.lastSave,
+    content_file: state.contentFile,
+    ...(state.writing === null ? {} : { writing: state.writing }),
+  })}\n`;
+}
+
+export function parseState(text: string): Parsed<SavedState> {
+  const fields = parseFields(text);
+  const problem = versionProblem(fields);
+  if (fields === null || problem !== null) return problem ?? { kind: 'invalid' };
+  const { buffer_size, line_count, last_save, content_file, writing, ...rest } = fields;
+  if (!isCount(buffer_size) || !isCount(line_count)) return { kind: 'invalid' };
+  if (typeof last_save !== 'string' || Number.isNaN(Date.parse(last_save))) {
+    return { kind: 'invalid' };
+  }
+  if (typeof content_file !== 'string' || contentNumber(content_file) === null) {
+    return { kind: 'invalid' };
+  }
+  if (writing !== undefined && !isWriting(writing)) return { kind: 'invalid' };
+  return {
+    kind: 'good',
+    value: {
+      record: isRecord(rest) ? rest : null,
+      bufferSize: buffer_size,
+      lineCount: line_count,
+      lastSave: last_save,
+      contentFile: content_file,
+      writing: writing ?? null,
+    },
+  };
+}
+
+const STATES: Readonly<Record<SessionStateName, true>> = {
+  idle: true,
+  'session_active.awaiting_content': true,
+  'session_active.awaiting_done_or_more_content': true,
+  'session_active.awaiting_answer': true,
+  'session_active.finalizing': true,
+  'session_active.needs_corrections': true,
+  'session_active.paused': true,
+  done: true,
+  aborted: true,
+};
+
+function isRecord(fields: Fields): fields is Fields & SessionRecord {
+  const { state, question, content_start, content_end, inner_done_lines, seams, code } = fields;
+  return (
+    typeof state === 'string' &&
+    Object.hasOwn(STATES, state) &&
+    (question === undefined || isQuestion(question)) &&
+    (content_start === undefined || isCount(content_start)) &&
+    (content_end === undefined || isCount(content_end)) &&
+    typeof fields['fence_stripped'] === 'boolean' &&
+    typeof fields['fence_asked'] === 'boolean' &&
+    Array.isArray(inner_done_lines) &&
+    inner_done_lines.every(isCount) &&
+    Array.isArray(seams) &&
+    seams.every(isSeam) &&
+    isCount(fields['idle_prompts']) &&
+    (code === undefined || typeof code === 'string')
+  );
+}
+
+function isQuestion(value: unknown): boolean {
+  if (!isFields(value)) return false;
+  switch (value['kind']) {
+    case 'end':
+      return (
+        Array.isArray(value['candidates']) &&
+        value['candidates'].every(
+          (candidate: unknown) =>
+            isFields(candidate) &&
+            isCount(candidate['line']) &&
+            isCount(candidate['contentEnd']) &&
+            typeof candidate['following'] === 'string',
+        )
+      );
+    case 'near_miss':
+      return (
+        typeof value['text'] === 'string' &&
+        isCount(value['contentEnd']) &&
+        typeof value['heldBack'] === 'boolean'
+      );
+    case 'fence':
+      return (
+        isCount(value['contentStart']) &&
+        isCount(value['contentEnd']) &&
+        typeof value['firstLine'] === 'string' &&
+        typeof value['lastLine'] === 'string'
+      );
+    default:
+      return false;
+  }
+}
+
+function isSeam(value: unknown): boolean {
+  return (
+    isFields(value) &&
+    isCount(value['line']) &&
+    typeof value['status'] === 'string' &&
+    typeof value['via'] === 'string' &&
+    isCount(value['lines_dropped']) &&
+    isCount(value['text_set_aside']) &&
+    typeof value['conversion'] === 'string'
+  );
+}
+
+function isWriting(value: unknown): value is WritingRecord {
+  return (
+    isFields(value) &&
+    typeof value['temp'] === 'string' &&
+    isTextOrNull(value['before']) &&
+    typeof value['after'] === 'string' &&
+    (value['backup_id'] === undefined || typeof value['backup_id'] === 'string')
+  );
+}
+
+/** Null when it cannot be used: a recovery then needs its settings from elsewhere. */
+export function parseTurn(text: string): TurnRecord | null {
+  const fields = parseFields(text);
+  return fields !== null && isTurn(fields) ? fields : null;
+}
+
+const TURN_TEXTS: readonly string[] = [
+  'requestId',
+  'projectId',
+  'conversationId',
+  'provider',
+  'model',
+  'protocol',
+  'callId',
+];
+
+function isTurn(fields: Fields): fields is Fields & TurnRecord {
+  return (
+    fields['version'] === 1 &&
+    TURN_TEXTS.every((name) => typeof fields[name] === 'string') &&
+    (fields['mode'] === 'plan' || fields['mode'] === 'act') &&
+    (fields['baseUrl'] === undefined || typeof fields['baseUrl'] === 'string') &&
+    Array.isArray(fields['messages']) &&
+    fields['messages'].every(
+      (message) => isFields(message) && typeof message['role'] === 'string',
+    ) &&
+    isFields(fields['options'])
+  );
+}

@@ -1,0 +1,261 @@
+/**
+ * The directory of a session that this process owns, and the proof that it still does.
+ *
+ * H1. The directory gets its name when lease and metadata are complete in it: nobody ever sees a
+ *     session without an owner while it is being made.
+ * H2. `requireOwnership` is asked before anything is written; see O3 for why no wrong answer is
+ *     possible after a takeover has begun.
+ * H3. A directory that a person removed under a live session is made again. One that was moved to
+ *     the attic, or is missing after this process had slept past its lease, belongs to another.
+ */
+import { lstat, mkdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { OrionError } from '@orion/contracts';
+import type { Clock, SessionMetadata, TurnRecord } from '@orion/contracts';
+import { syncDirectory } from '../disk/directories.ts';
+import { isErrno } from '../disk/disk-error.ts';
+import { createFile, replaceFile } from '../disk/files.ts';
+import { HEARTBEAT_MS, LEASE_TTL_MS } from '../ownership/judge-owner.ts';
+import { createOwner, leasePlace, replaceOwner, standing } from '../ownership/ownership-file.ts';
+import type { OwnerRecord } from '../ownership/owner-record.ts';
+import type { TargetLock, TargetLocks } from '../ownership/target-locks.ts';
+import type { StateDirectory } from '../state-directory.ts';
+import type { SessionKey } from './session-key.ts';
+
+export type SessionHomeOptions = {
+  readonly clock: Clock;
+  readonly state: StateDirectory;
+  readonly locks: TargetLocks;
+  readonly key: SessionKey | null;
+  readonly metadata: SessionMetadata;
+  /** Where the target is now, behind any link. */
+  readonly targetRealPath: string;
+  readonly owner: OwnerRecord;
+  /** Called once. */
+  readonly onLost: () => void;
+  /** The directory has gone away under a live session. */
+  readonly onVanished: () => void;
+};
+
+type Stage =
+  /** No directory: not made yet, or removed by somebody. */
+  | { readonly kind: 'homeless' }
+  | { readonly kind: 'settled' }
+  | { readonly kind: 'lost' }
+  | { readonly kind: 'left' };
+
+export class SessionHome {
+  readonly directory: string;
+  readonly #options: SessionHomeOptions;
+  #stage: Stage = { kind: 'homeless' };
+  #lock: TargetLock | null = null;
+  #owner: OwnerRecord;
+  #cancelHeartbeat: (() => void) | null = null;
+  #beating: Promise<void> | null = null;
+  #lastBeat: number;
+
+  constructor(options: SessionHomeOptions) {
+    this.#options = options;
+    this.#owner = options.owner;
+    this.directory = join(options.state.sessions, options.metadata.session_id);
+    this.#lastBeat = options.clock.monotonic();
+  }
+
+  isSettled(): boolean {
+    return this.#stage.kind === 'settled';
+  }
+
+  isLost(): boolean {
+    return this.#stage.kind === 'lost';
+  }
+
+  pathOf(name: string): string {
+    return join(this.directory, name);
+  }
+
+  /** Takes the place of a dead owner in a directory that stands. */
+  moveIn(lock: TargetLock): void {
+    this.#lock = lock;
+    this.#stage = { kind: 'settled' };
+    this.#startHeartbeat();
+  }
+
+  /** Makes the directory, unless it stands. Rejects with TARGET_LOCKED or the system's error. */
+  async settle(turn: TurnRecord | null): Promise<void> {
+    if (this.#stage.kind !== 'homeless') return;
+    const { state, locks, metadata, targetRealPath } = this.#options;
+    this.#lock ??= await locks.acquire(
+      targetRealPath,
+      metadata.target.path,
+      this.#owner,
+      metadata.session_id,
+    );
+    await state.ensure(state.sessions);
+    const draft = join(state.sessions, `.new-${metadata.session_id}`);
+    await rm(draft, { recursive: true, force: true });
+    try {
+      await mkdir(draft, { mode: 0o700 });
+      this.#owner = this.#freshOwner();
+      await createOwner(leasePlace(draft), this.#owner);
+      await createFile(join(draft, 'metadata.json'), this.#metadataBytes());
+      if (turn !== null) await createFile(join(draft, 'turn.json'), jsonBytes(turn));
+      await syncDirectory(draft);
+      await rename(draft, this.directory);
+      await syncDirectory(state.sessions);
+    } catch (error) {
+      await rm(draft, { recursive: true, force: true }).catch(() => undefined);
+      throw error;
+    }
+    this.#stage = { kind: 'settled' };
+    this.#startHeartbeat();
+  }
+
+  /** Rejects when this process may no longer write here. */
+  async requireOwnership(): Promise<void> {
+    if (this.#stage.kind === 'lost') throw this.lostError();
+    if (this.#stage.kind !== 'settled') throw missingDirectory();
+    switch (await standing(leasePlace(this.directory), this.#owner.token)) {
+      case 'owner':
+        return;
+      case 'taken_over':
+        this.#lose();
+        throw this.lostError();
+      case 'vanished':
+        if (await this.#wasTakenAway()) {
+          this.#lose();
+          throw this.lostError();
+        }
+        this.#stage = { kind: 'homeless' };
+        this.#stopHeartbeat();
+        // With the state directory the lock may be gone, too; it is taken anew with the directory.
+        await this.freeTarget();
+        this.#options.onVanished();
+        throw missingDirectory();
+    }
+  }
+
+  async writeJson(name: string, value: unknown): Promise<void> {
+    await this.requireOwnership();
+    await replaceFile(this.pathOf(name), `${JSON.stringify(value)}\n`);
+  }
+
+  async writeText(name: string, text: string): Promise<void> {
+    await this.requireOwnership();
+    await replaceFile(this.pathOf(name), text);
+  }
+
+  /** Gives lease and lock back, so that anybody may recover the session. */
+  async giveBack(): Promise<void> {
+    await this.#stop();
+    if (this.#stage.kind === 'settled') {
+      await this.requireOwnership()
+        .then(() => this.markReleased(this.directory))
+        .catch(() => undefined);
+    }
+    await this.freeTarget();
+    if (this.#stage.kind !== 'lost') this.#stage = { kind: 'left' };
+  }
+
+  /** Stops renewing; the directory is about to go elsewhere. */
+  async leave(): Promise<void> {
+    await this.#stop();
+    if (this.#stage.kind !== 'lost') this.#stage = { kind: 'left' };
+  }
+
+  async markReleased(directory: string): Promise<void> {
+    this.#owner = { ...this.#freshOwner(), released: true };
+    await replaceOwner(leasePlace(directory), this.#owner);
+  }
+
+  async freeTarget(): Promise<void> {
+    const lock = this.#lock;
+    this.#lock = null;
+    await lock?.release().catch(() => undefined);
+  }
+
+  lostError(): OrionError {
+    return new OrionError({
+      code: 'SESSION_BUSY',
+      message: 'Another process has taken this write session over.',
+      details: { session_id: this.#options.metadata.session_id },
+    });
+  }
+
+  #metadataBytes(): Buffer {
+    const { key, metadata } = this.#options;
+    return jsonBytes(key === null ? metadata : { ...metadata, mac: key.sign(metadata) });
+  }
+
+  #freshOwner(): OwnerRecord {
+    return { ...this.#owner, heartbeat_at: new Date(this.#options.clock.now()).toISOString() };
+  }
+
+  #startHeartbeat(): void {
+    this.#lastBeat = this.#options.clock.monotonic();
+    this.#scheduleHeartbeat();
+  }
+
+  #scheduleHeartbeat(): void {
+    if (this.#stage.kind !== 'settled') return;
+    this.#cancelHeartbeat?.();
+    this.#cancelHeartbeat = this.#options.clock.schedule(HEARTBEAT_MS, () => {
+      this.#beating = this.#beat().finally(() => {
+        this.#beating = null;
+        this.#scheduleHeartbeat();
+      });
+    });
+  }
+
+  /** Never rejects: on one host the pid proves life, and a full disk must not end a session. */
+  async #beat(): Promise<void> {
+    try {
+      await this.requireOwnership();
+      this.#owner = this.#freshOwner();
+      await replaceOwner(leasePlace(this.directory), this.#owner);
+      this.#lastBeat = this.#options.clock.monotonic();
+    } catch {
+      // `requireOwnership` has told whom it concerns.
+    }
+  }
+
+  #stopHeartbeat(): void {
+    this.#cancelHeartbeat?.();
+    this.#cancelHeartbeat = null;
+  }
+
+  async #stop(): Promise<void> {
+    this.#stopHeartbeat();
+    await this.#beating;
+    this.#stopHeartbeat();
+  }
+
+  #lose(): void {
+    if (this.#stage.kind === 'lost') return;
+    this.#stage = { kind: 'lost' };
+    this.#stopHeartbeat();
+    this.#options.onLost();
+  }
+
+  async #wasTakenAway(): Promise<boolean> {
+    const slept = this.#options.clock.monotonic() - this.#lastBeat >= LEASE_TTL_MS;
+    if (slept) return true;
+    try {
+      await lstat(join(this.#options.state.attic, this.#options.metadata.session_id));
+      return true;
+    } catch (error) {
+      if (isErrno(error, 'ENOENT', 'ENOTDIR')) return false;
+      throw error;
+    }
+  }
+}
+
+function jsonBytes(value: unknown): Buffer {
+  return Buffer.from(`${JSON.stringify(value)}\n`, 'utf8');
+}
+
+function missingDirectory(): Error {
+  return Object.assign(new Error('the session directory is missing'), {
+    errno: -2,
+    code: 'ENOENT',
+  });
+}

@@ -1,0 +1,456 @@
+/**
+ * One append-only text file of a session, fed without waiting.
+ *
+ * S1. `append` never waits and never fails. Text is handed to the operating system within
+ *     HAND_OVER_MS, or at HAND_OVER_CHARACTERS, whichever comes first.
+ * S2. Bytes are held in memory until an fdatasync that covered them has succeeded.
+ * S3. The file only ever holds a prefix of the text, at exact offsets; a high surrogate at the end
+ *     waits in memory for its pair.
+ * S4. After a failed write for want of space, writing goes on in the same file at the durable offset.
+ *     After any other failure, a failed sync above all, the file is never trusted again: a new one is
+ *     made from the durable prefix and the held bytes.
+ * S5. The first file is made by the first write. When that failed, everything is held and only `sync`
+ *     tries again.
+ * S6. `mayWrite` is asked before every batch; a batch that it refuses is not written.
+ */
+import { constants } from 'node:fs';
+import { open, unlink } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import type { Clock } from '@orion/contracts';
+import { countLineFeeds } from '../commit/text-tally.ts';
+import { isErrno } from '../disk/disk-error.ts';
+import { readRange } from '../disk/files.ts';
+import { writeAll } from '../disk/write-all.ts';
+import { encodeWtf8, isHighSurrogate, isLowSurrogate } from './wtf8.ts';
+
+/** Half of the promised 100 ms: the other half is for a busy event loop and the write itself. */
+export const HAND_OVER_MS = 50;
+/** Three bytes each at most, so that never more than 64 KiB wait. */
+const HAND_OVER_CHARACTERS = Math.floor((64 * 1024) / 3);
+
+export type TextSpoolOptions = {
+  readonly clock: Clock;
+  /** The path for the next file, which must not exist. Called for the first one and after a failure. */
+  readonly nextPath: () => Promise<string>;
+  /** Rejects when nothing may be written: the session was taken over, or its directory is gone. */
+  readonly mayWrite: () => Promise<void>;
+  /** A write in the background failed; it is tried again by `sync`. */
+  readonly onFailure: (error: unknown) => void;
+};
+
+export type OpenFile = { readonly handle: FileHandle; readonly path: string };
+
+type Held = { readonly start: number; readonly bytes: Buffer; readonly lineFeeds: number };
+
+type Condition =
+  /** Nothing was written yet. */
+  | { readonly kind: 'unopened' }
+  | { readonly kind: 'good' }
+  /** The file ends somewhere behind the durable offset. */
+  | { readonly kind: 'torn'; readonly cause: unknown }
+  /** There is no file, or it is not to be trusted. */
+  | { readonly kind: 'lost'; readonly cause: unknown };
+
+export class TextSpool {
+  readonly #options: TextSpoolOptions;
+  #parts: string[] = [];
+  #partCharacters = 0;
+  #cancelHandOver: (() => void) | null = null;
+  /** Of `#parts`: those whose length in bytes is known already, and that length. */
+  #measuredParts = 0;
+  #measuredBytes = 0;
+
+  #held: Held[] = [];
+  /** Bytes that are encoded, written to the file, durable in the file. */
+  #encoded = 0;
+  #written = 0;
+  #durable = 0;
+  #durableLineFeeds = 0;
+
+  /** Being written; and the one that is known to hold the durable prefix, the same in good times. */
+  #current: OpenFile | null = null;
+  #trusted: OpenFile | null = null;
+  /** Files that a newer one replaced, until the newer one's name is durable. */
+  #superseded: OpenFile[] = [];
+  #confirmed = true;
+  #condition: Condition = { kind: 'unopened' };
+  #writing: Promise<void> | null = null;
+  #truncate = false;
+  #generation = 0;
+  #closed = false;
+
+  constructor(options: TextSpoolOptions) {
+    this.#options = options;
+  }
+
+  /** Goes on behind an existing file whose `bytes` are durable. */
+  adopt(file: OpenFile, bytes: number, lineFeeds: number): void {
+    this.#current = file;
+    this.#trusted = file;
+    this.#encoded = bytes;
+    this.#written = bytes;
+    this.#durable = bytes;
+    this.#durableLineFeeds = lineFeeds;
+    this.#condition = { kind: 'good' };
+  }
+
+  append(text: string): void {
+    if (text === '') return;
+    this.#parts.push(text);
+    this.#partCharacters += text.length;
+    if (this.#partCharacters >= HAND_OVER_CHARACTERS) this.#handOver();
+    else this.#scheduleHandOver();
+  }
+
+  /** Bytes that are text already, such as a range of another spool. */
+  appendBytes(bytes: Buffer): void {
+    this.#encode();
+    this.#settleWaitingSurrogate();
+    this.#hold(bytes);
+    this.#scheduleHandOver();
+  }
+
+  /** Forgets everything; the file is emptied by the next write. */
+  clear(): void {
+    if (this.isEmpty()) return;
+    this.#generation += 1;
+    this.#parts = [];
+    this.#partCharacters = 0;
+    this.#measuredParts = 0;
+    this.#measuredBytes = 0;
+    this.#held = [];
+    this.#encoded = 0;
+    this.#written = 0;
+    this.#durable = 0;
+    this.#durableLineFeeds = 0;
+    this.#truncate = this.#current !== null;
+    this.#scheduleHandOver();
+  }
+
+  isEmpty(): boolean {
+    return this.#encoded === 0 && this.#parts.length === 0;
+  }
+
+  bytes(): number {
+    for (; this.#measuredParts < this.#parts.length; this.#measuredParts += 1) {
+      const part = this.#parts[this.#measuredParts] ?? '';
+      this.#measuredBytes += Buffer.byteLength(part, 'utf8');
+      const previous = this.#parts[this.#measuredParts - 1] ?? '';
+      // Two halves of a pair were counted as three bytes each, together they have four.
+      const joins =
+        isHighSurrogate(previous.charCodeAt(previous.length - 1)) &&
+        isLowSurrogate(part.charCodeAt(0));
+      if (joins) this.#measuredBytes -= 2;
+    }
+    return this.#encoded + this.#measuredBytes;
+  }
+
+  durableBytes(): number {
+    return this.#durable;
+  }
+
+  durableLineFeeds(): number {
+    return this.#durableLineFeeds;
+  }
+
+  /** The file that holds the durable prefix; null while everything is in memory. */
+  path(): string | null {
+    return (this.#trusted ?? this.#current)?.path ?? null;
+  }
+
+  /** Everything has reached the operating system. */
+  isHandedOver(): boolean {
+    return this.#condition.kind === 'good' && this.#written === this.#encoded && !this.#truncate;
+  }
+
+  /** A failure that only `sync` can mend. */
+  isFailed(): boolean {
+    return this.#condition.kind === 'torn' || this.#condition.kind === 'lost';
+  }
+
+  /** There is no file and no need of one. */
+  isEmptyOnDisk(): boolean {
+    return this.#condition.kind === 'unopened' && this.#encoded === 0;
+  }
+
+  /** Needs a `sync` to be durable. */
+  isDirty(): boolean {
+    if (this.isFailed() && this.#encoded > 0) return true;
+    return this.#durable < this.#encoded || this.#parts.length > 0 || this.#truncate;
+  }
+
+  /** The file can no longer be trusted, for a reason outside: its directory was removed. */
+  distrust(cause: unknown): void {
+    this.#condition = { kind: 'lost', cause };
+  }
+
+  /** A lone high surrogate that still waits for its pair is written as it is. */
+  async finish(): Promise<void> {
+    this.#encode();
+    this.#settleWaitingSurrogate();
+    await this.handOver();
+  }
+
+  /** Waits until everything so far is with the operating system, or has failed to get there. */
+  async handOver(): Promise<void> {
+    this.#handOver();
+    while (this.#writing !== null) await this.#writing;
+  }
+
+  /**
+   * Makes everything appended so far durable. Returns whether another file took the place of the old
+   * one; the caller makes its name durable and then calls `confirmFile`.
+   */
+  async sync(): Promise<'same_file' | 'new_file'> {
+    this.#encode();
+    if (this.#condition.kind !== 'good') await this.#repair();
+    const generation = this.#generation;
+    const goal = this.#encoded;
+    while (this.#condition.kind === 'good' && generation === this.#generation) {
+      if (this.#written >= goal && !this.#truncate) break;
+      this.#handOver();
+      await this.#writing;
+    }
+    if (this.#condition.kind !== 'good') throw this.#failure();
+    const file = this.#current;
+    if (file === null) throw new Error('a spool in good condition has a file');
+    const target = this.#written;
+    try {
+      await file.handle.datasync();
+    } catch (error) {
+      this.#condition = { kind: 'lost', cause: error };
+      throw error;
+    }
+    if (generation === this.#generation) this.#markDurable(target);
+    if (this.#trusted !== file) {
+      if (this.#trusted !== null) this.#superseded.push(this.#trusted);
+      this.#trusted = file;
+    }
+    return this.#confirmed ? 'same_file' : 'new_file';
+  }
+
+  /** The directory that names the new file is durable: the older ones are not needed any more. */
+  async confirmFile(): Promise<void> {
+    this.#confirmed = true;
+    for (const file of this.#superseded.splice(0)) await this.#dispose(file);
+  }
+
+  /** The bytes from `start` to `end`, from the file and from memory, as they are when reading begins. */
+  async *read(
+    start: number = 0,
+    end: number = Number.POSITIVE_INFINITY,
+  ): AsyncGenerator<Buffer, void, undefined> {
+    this.#encode();
+    const durable = this.#durable;
+    const held = [...this.#held];
+    const waiting = this.#parts.join('');
+    const trusted = this.#trusted;
+    if (start < durable && trusted !== null) {
+      // With a descriptor of its own the reader goes on when the file is replaced or closed.
+      const own = await openOwn(trusted);
+      try {
+        yield* readRange(own?.handle ?? trusted.handle, start, Math.min(end, durable));
+      } finally {
+        await own?.handle.close();
+      }
+    }
+    if (waiting !== '') {
+      const last = held.at(-1);
+      const after = last === undefined ? durable : last.start + last.bytes.length;
+      held.push({ start: after, bytes: encodeWtf8(waiting), lineFeeds: 0 });
+    }
+    for (const piece of held) {
+      const from = Math.max(0, Math.max(start, durable) - piece.start);
+      const to = Math.min(piece.bytes.length, end - piece.start);
+      if (from < to) yield piece.bytes.subarray(from, to);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#cancelHandOver?.();
+    this.#cancelHandOver = null;
+    while (this.#writing !== null) await this.#writing;
+    const files = new Set([this.#current, this.#trusted, ...this.#superseded]);
+    this.#superseded = [];
+    for (const file of files) await file?.handle.close().catch(() => undefined);
+    this.#current = null;
+    this.#trusted = null;
+    this.#condition = { kind: 'lost', cause: null };
+  }
+
+  #scheduleHandOver(): void {
+    if (this.#closed) return;
+    this.#cancelHandOver ??= this.#options.clock.schedule(HAND_OVER_MS, () => this.#handOver());
+  }
+
+  #handOver(): void {
+    this.#cancelHandOver?.();
+    this.#cancelHandOver = null;
+    this.#encode();
+    this.#startWriting();
+  }
+
+  #startWriting(): void {
+    if (this.#closed || this.#writing !== null) return;
+    if (this.isFailed() || this.isHandedOver() || this.isEmptyOnDisk()) return;
+    this.#writing = this.#write().finally(() => {
+      this.#writing = null;
+      // Only what is encoded already: tiny strings go on collecting until their own time is up.
+      if (!this.isFailed()) this.#startWriting();
+    });
+  }
+
+  /** Turns the collected strings into bytes, but for a high surrogate at their end. */
+  #encode(): void {
+    if (this.#parts.length === 0) return;
+    const joined = this.#parts.join('');
+    const waits = isHighSurrogate(joined.charCodeAt(joined.length - 1));
+    const whole = waits ? joined.slice(0, -1) : joined;
+    this.#parts = waits ? [joined.slice(-1)] : [];
+    this.#partCharacters = waits ? 1 : 0;
+    this.#measuredParts = 0;
+    this.#measuredBytes = 0;
+    if (whole !== '') this.#hold(encodeWtf8(whole));
+  }
+
+  #settleWaitingSurrogate(): void {
+    const waiting = this.#parts.join('');
+    this.#parts = [];
+    this.#partCharacters = 0;
+    this.#measuredParts = 0;
+    this.#measuredBytes = 0;
+    if (waiting !== '') this.#hold(encodeWtf8(waiting));
+  }
+
+  #hold(bytes: Buffer): void {
+    this.#held.push({ start: this.#encoded, bytes, lineFeeds: countLineFeeds(bytes) });
+    this.#encoded += bytes.length;
+  }
+
+  /** Never rejects: what goes wrong is in `#condition`. */
+  async #write(): Promise<void> {
+    try {
+      await this.#options.mayWrite();
+      if (this.#condition.kind === 'unopened') await this.#replaceFile();
+    } catch (error) {
+      // The file itself has come to no harm, unless `mayWrite` has said so.
+      if (this.#condition.kind === 'good') this.#condition = { kind: 'torn', cause: error };
+      else if (this.#condition.kind === 'unopened') {
+        this.#condition = { kind: 'lost', cause: error };
+      }
+      this.#options.onFailure(error);
+      return;
+    }
+    try {
+      await this.#writeHeld();
+    } catch (error) {
+      const full = isErrno(error, 'ENOSPC', 'EDQUOT', 'EFBIG');
+      this.#condition = { kind: full ? 'torn' : 'lost', cause: error };
+      this.#options.onFailure(error);
+    }
+  }
+
+  async #writeHeld(): Promise<void> {
+    const file = this.#current;
+    if (file === null) return;
+    const generation = this.#generation;
+    if (this.#truncate) {
+      this.#truncate = false;
+      await file.handle.truncate(0);
+    }
+    for (const piece of this.#held.slice()) {
+      if (generation !== this.#generation) return;
+      const end = piece.start + piece.bytes.length;
+      if (end <= this.#written) continue;
+      await writeAll(file.handle, piece.bytes.subarray(this.#written - piece.start), this.#written);
+      if (generation === this.#generation) this.#written = end;
+    }
+  }
+
+  async #repair(): Promise<void> {
+    while (this.#writing !== null) await this.#writing;
+    if (this.#condition.kind === 'good') return;
+    await this.#options.mayWrite();
+    if (this.#condition.kind === 'torn' && this.#current !== null) {
+      await this.#current.handle.truncate(this.#durable);
+      this.#written = this.#durable;
+      this.#truncate = false;
+      this.#condition = { kind: 'good' };
+    } else {
+      await this.#replaceFile();
+    }
+  }
+
+  async #replaceFile(): Promise<void> {
+    const path = await this.#options.nextPath();
+    const handle = await open(path, 'wx+', 0o600);
+    try {
+      if (this.#durable > 0) await this.#copyDurablePrefix(handle);
+    } catch (error) {
+      await handle.close().catch(() => undefined);
+      throw error;
+    }
+    const abandoned = this.#current;
+    this.#current = { handle, path };
+    this.#confirmed = false;
+    this.#written = this.#durable;
+    this.#truncate = false;
+    this.#condition = { kind: 'good' };
+    if (abandoned !== null && abandoned !== this.#trusted) await this.#dispose(abandoned);
+  }
+
+  async #dispose(file: OpenFile): Promise<void> {
+    await file.handle.close().catch(() => undefined);
+    // In a directory that was made anew the next file may have the same name.
+    if (file.path !== this.#current?.path) await unlink(file.path).catch(() => undefined);
+  }
+
+  async #copyDurablePrefix(to: FileHandle): Promise<void> {
+    const from = this.#trusted;
+    if (from === null) throw new Error('durable bytes are in a trusted file');
+    let position = 0;
+    for await (const chunk of readRange(from.handle, 0, this.#durable)) {
+      await writeAll(to, chunk, position);
+      position += chunk.length;
+    }
+    if (position !== this.#durable) {
+      throw Object.assign(new Error('the durable prefix is shorter than it was'), {
+        errno: -5,
+        code: 'EIO',
+      });
+    }
+  }
+
+  #markDurable(target: number): void {
+    while (this.#held.length > 0) {
+      const first = this.#held[0];
+      if (first === undefined || first.start + first.bytes.length > target) break;
+      this.#durableLineFeeds += first.lineFeeds;
+      this.#held.shift();
+    }
+    // A piece is written as a whole before it counts as written, so the target is a border of pieces.
+    this.#durable = target;
+  }
+
+  #failure(): unknown {
+    const condition = this.#condition;
+    if (condition.kind === 'torn' || condition.kind === 'lost') return condition.cause;
+    return new Error('the spool has no file');
+  }
+}
+
+/** Null when another file has the path by now. */
+async function openOwn(file: OpenFile): Promise<OpenFile | null> {
+  let handle: FileHandle;
+  try {
+    handle = await open(file.path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return null;
+    throw error;
+  }
+  const [own, original] = await Promise.all([handle.stat(), file.handle.stat()]);
+  if (own.ino === original.ino && own.dev === original.dev) return { handle, path: file.path };
+  await handle.close();
+  return null;
+}

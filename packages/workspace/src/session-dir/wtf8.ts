@@ -1,0 +1,83 @@
+/**
+ * UTF-8 in which a lone surrogate keeps its three bytes (`ED A0 80` to `ED BF BF`), so that it can be
+ * found after a round trip through a file. For text without lone surrogates it is UTF-8.
+ */
+import { isUtf8 } from 'node:buffer';
+
+export function isHighSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff;
+}
+
+export function isLowSurrogate(unit: number): boolean {
+  return unit >= 0xdc00 && unit <= 0xdfff;
+}
+
+export function encodeWtf8(text: string): Buffer {
+  const bytes = Buffer.from(text, 'utf8');
+  if (text.isWellFormed()) return bytes;
+  // A lone surrogate was written as U+FFFD, which has three bytes too: only they need mending.
+  let at = 0;
+  for (let index = 0; index < text.length; index += 1) {
+    const unit = text.charCodeAt(index);
+    if (unit < 0x80) at += 1;
+    else if (unit < 0x800) at += 2;
+    else if (isHighSurrogate(unit) && isLowSurrogate(text.charCodeAt(index + 1))) {
+      at += 4;
+      index += 1;
+    } else {
+      if (unit >= 0xd800 && unit <= 0xdfff) {
+        bytes[at] = 0xe0 | (unit >> 12);
+        bytes[at + 1] = 0x80 | ((unit >> 6) & 0x3f);
+        bytes[at + 2] = 0x80 | (unit & 0x3f);
+      }
+      at += 3;
+    }
+  }
+  return bytes;
+}
+
+/** Bytes that end a code point that is not complete: 0 to 3. */
+export function incompleteTail(bytes: Uint8Array): number {
+  for (let back = 1; back <= 3 && back <= bytes.length; back += 1) {
+    const byte = bytes[bytes.length - back] ?? 0;
+    if (byte < 0x80) return 0;
+    if (byte >= 0xc0) {
+      const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
+      return length > back ? back : 0;
+    }
+  }
+  return 0;
+}
+
+/** Decodes pieces of a WTF-8 stream; bytes that are neither become U+FFFD. */
+export class Wtf8Decoder {
+  #rest: Buffer = Buffer.alloc(0);
+
+  decode(chunk: Uint8Array): string {
+    const bytes = Buffer.concat([this.#rest, chunk]);
+    const tail = incompleteTail(bytes);
+    this.#rest = bytes.subarray(bytes.length - tail);
+    return decodeWhole(bytes.subarray(0, bytes.length - tail));
+  }
+
+  end(): string {
+    const text = decodeWhole(this.#rest);
+    this.#rest = Buffer.alloc(0);
+    return text;
+  }
+}
+
+function decodeWhole(bytes: Buffer): string {
+  if (isUtf8(bytes)) return bytes.toString('utf8');
+  let text = '';
+  let from = 0;
+  for (let at = bytes.indexOf(0xed); at !== -1; at = bytes.indexOf(0xed, at + 1)) {
+    const second = bytes[at + 1] ?? 0;
+    const third = bytes[at + 2] ?? 0;
+    if (second < 0xa0 || second > 0xbf || (third & 0xc0) !== 0x80) continue;
+    text += bytes.toString('utf8', from, at);
+    text += String.fromCharCode(0xd000 | ((second & 0x3f) << 6) | (third & 0x3f));
+    from = at + 3;
+  }
+  return text + bytes.toString('utf8', from);
+}

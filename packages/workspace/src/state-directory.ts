@@ -1,0 +1,64 @@
+import { lstat, mkdir, realpath } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { ensurePrivateDirectory } from './disk/directories.ts';
+import { isErrno } from './disk/disk-error.ts';
+import { createFile } from './disk/files.ts';
+
+const SESSION_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/u;
+
+/** Anything else is refused before the disk is touched, since an id becomes a directory name. */
+export function isSessionId(text: string): boolean {
+  return SESSION_ID.test(text);
+}
+
+/** Where everything lies that Orion keeps of a workspace. */
+export class StateDirectory {
+  readonly path: string;
+  readonly sessions: string;
+  readonly locks: string;
+  readonly attic: string;
+  readonly backups: string;
+  /** One note for each temporary file beside a target, so that the next start can remove it. */
+  readonly temporaries: string;
+
+  constructor(path: string) {
+    this.path = path;
+    this.sessions = join(path, 'logs', 'write_sessions');
+    this.locks = join(path, 'locks');
+    this.attic = join(path, 'attic');
+    this.backups = join(path, 'backups');
+    this.temporaries = join(path, 'temporaries');
+  }
+
+  /**
+   * Makes the directory and one of those inside it. Only called when something is about to be stored:
+   * looking at a workspace leaves no trace in it.
+   */
+  async ensure(inner: string): Promise<void> {
+    await this.#ensureTop();
+    const steps: string[] = [];
+    for (let path = inner; path !== this.path; path = dirname(path)) steps.unshift(path);
+    for (const step of steps) await ensurePrivateDirectory(step);
+  }
+
+  async #ensureTop(): Promise<void> {
+    await mkdir(dirname(this.path), { recursive: true });
+    await ensurePrivateDirectory(this.path);
+    try {
+      await createFile(join(this.path, '.gitignore'), Buffer.from('*\n'));
+    } catch (error) {
+      if (!isErrno(error, 'EEXIST')) throw error;
+    }
+  }
+}
+
+/** A state directory that a person chose may be a link; the one inside a workspace may not. */
+export async function resolveChosenDirectory(path: string): Promise<string> {
+  try {
+    await lstat(path);
+    return await realpath(path);
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return path;
+    throw error;
+  }
+}

@@ -1,0 +1,147 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdtemp, readFile, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type {
+  CommitRequest,
+  SessionMetadata,
+  SessionRecord,
+  TargetSnapshot,
+  Workspace,
+  WriteOperation,
+} from '@orion/contracts';
+import { createFakeClock } from '@orion/testkit';
+import type { FakeClock } from '@orion/testkit';
+import { onTestFinished } from 'vitest';
+import { createWorkspace } from '../index.ts';
+import type { WorkspaceOptions } from '../index.ts';
+
+export type TestEvent = { readonly type: string; readonly details: Record<string, unknown> };
+
+export type TestWorkspace = {
+  readonly root: string;
+  readonly clock: FakeClock;
+  readonly workspace: Workspace;
+  readonly events: TestEvent[];
+  /** Another workspace object on the same directory. */
+  again(options?: Partial<WorkspaceOptions>): Promise<Workspace>;
+};
+
+/** A real directory that goes when the test ends. */
+export async function temporaryDirectory(): Promise<string> {
+  const path = await realpath(await mkdtemp(join(tmpdir(), 'orion-workspace-')));
+  onTestFinished(() => rm(path, { recursive: true, force: true }));
+  return path;
+}
+
+/** The wall clock starts at the real time, since files have real times too. */
+export async function openTestWorkspace(
+  options: Partial<WorkspaceOptions> = {},
+): Promise<TestWorkspace> {
+  const root = options.root ?? (await temporaryDirectory());
+  const clock = createFakeClock(Date.now());
+  const events: TestEvent[] = [];
+  const open = (more: Partial<WorkspaceOptions> = {}): Promise<Workspace> =>
+    createWorkspace({
+      clock,
+      onEvent: (type, details) => events.push({ type, details: { ...details } }),
+      ...options,
+      ...more,
+      root,
+    });
+  const workspace = await open();
+  onTestFinished(() => workspace.close());
+  return { root, clock, workspace, events, again: open };
+}
+
+export async function metadataFor(
+  workspace: Workspace,
+  target: string,
+  operation: WriteOperation = 'create',
+): Promise<SessionMetadata> {
+  const sessionId = randomUUID();
+  return {
+    version: 1,
+    session_id: sessionId,
+    intent: 'a test',
+    target_file: target,
+    operation,
+    created_at: new Date().toISOString(),
+    end_marker: `DONE ${sessionId.slice(0, 4)}`,
+    final_newline: true,
+    target: await workspace.checkTarget(target, operation),
+  };
+}
+
+export const RECORD: SessionRecord = {
+  version: 1,
+  state: 'session_active.awaiting_done_or_more_content',
+  fence_stripped: false,
+  fence_asked: false,
+  inner_done_lines: [],
+  seams: [],
+  idle_prompts: 0,
+};
+
+export function sourceOf(...pieces: readonly (string | Uint8Array)[]): CommitRequest['source'] {
+  return async function* () {
+    for (const piece of pieces) yield Buffer.from(piece);
+  };
+}
+
+export function commitRequest(
+  operation: WriteOperation,
+  expected: TargetSnapshot,
+  ...pieces: readonly string[]
+): CommitRequest {
+  return {
+    target: expected.path,
+    operation,
+    source: sourceOf(...pieces),
+    expected,
+    journal: async () => undefined,
+  };
+}
+
+export function sha256(text: string | Uint8Array): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+export async function textOf(source: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of source) chunks.push(chunk);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+export async function bytesOf(source: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of source) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+export async function jsonAt(path: string): Promise<Record<string, unknown>> {
+  const value: unknown = JSON.parse(await readFile(path, 'utf8'));
+  return Object.fromEntries(Object.entries(value ?? {}));
+}
+
+/** Waits for work that real files do in the background. */
+export async function eventually(
+  condition: () => boolean | Promise<boolean>,
+  what: string = 'the condition',
+): Promise<void> {
+  for (let round = 0; round < 2_000; round += 1) {
+    if (await condition()) return;
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+  throw new Error(`${what} did not come true`);
+}
+
+/** The code an `OrionError` rejects with. */
+export async function codeOf(promise: Promise<unknown>): Promise<string> {
+  try {
+    await promise;
+  } catch (error) {
+    return error instanceof Error && 'code' in error ? String(error.code) : String(error);
+  }
+  return 'no error';
+}
