@@ -95,15 +95,20 @@ export type FenceLine = {
   readonly info: string;
 };
 
-const FENCE = /^ {0,3}(?:(`{3,})([^`]*)|(~{3,})(.*))$/u;
+// `.` and `trim` would give a lone CR or U+2028 a meaning that it has not (L1).
+const FENCE = /^ {0,3}(?:(`{3,})([^`]*)|(~{3,})([^]*))$/u;
 
 export function parseFenceLine(line: string): FenceLine | null {
   const match = FENCE.exec(trimLine(line));
   if (match === null) return null;
   const backticks = match[1];
   if (backticks !== undefined)
-    return { character: '`', length: backticks.length, info: (match[2] ?? '').trim() };
-  return { character: '~', length: (match[3] ?? '').length, info: (match[4] ?? '').trim() };
+    return { character: '`', length: backticks.length, info: stripIndentation(match[2] ?? '') };
+  return {
+    character: '~',
+    length: (match[3] ?? '').length,
+    info: stripIndentation(match[4] ?? ''),
+  };
 }
 
 /** Whether `line` closes the fence that `open` opened. */

@@ -73,6 +73,8 @@ describe('R021: a near miss', () => {
     ['capitalised', 'a\nDone!', 'Done!', 2],
     ['as only line', '[DONE]\n', '[DONE]', 0],
     ['joined to the last line', 'é\nlast lineDONE', 'DONE', 12],
+    ['joined to a bracket, which stays', 'f() {\n}DONE', 'DONE', 7],
+    ['the end marker joined', 'é\nlast lineDONE 7f3a', 'DONE 7f3a', 12],
   ])('%s', (_name, message, text, contentEnd) => {
     const result = readMessage([message]);
     expect(result.content).toBe(message);

@@ -27,7 +27,7 @@ import {
   utf8Length,
   type FenceLine,
 } from './lines.ts';
-import { decoratedDone, joinedDone } from './near-miss.ts';
+import { decoratedDone, isBareDone, joinedDone } from './near-miss.ts';
 
 export type MarkerReaderOptions = {
   /** The session's own marker line, such as `DONE 7f3a`. */
@@ -350,9 +350,8 @@ function nearMiss(reader: MarkerReader, released: Released): EndingCore | null {
   const line = recent.slice(lineStart, inkEnd);
   const isWholeLine =
     lineStart > 0 || (recent.length === released.length && reader.options.atLineStart);
-  const text =
-    (isWholeLine ? decoratedDone(line) : null) ??
-    (recent.length === inkEnd ? joinedAtEnd(reader, released, line) : null);
+  const joined = recent.length === inkEnd ? joinedAtEnd(reader, released, line) : null;
+  const text = joined ?? (isWholeLine ? decoratedDone(line) : null);
   if (text === null) return null;
   // Blanks have one byte each.
   const contentEnd = released.bytes - (recent.length - inkEnd) - utf8Length(text);
@@ -369,7 +368,8 @@ export function holdsMarker(reader: MarkerReader): boolean {
 
 /** A message that is DONE alone, in the content's open line, is joined to what stands there. */
 function joinedAtEnd(reader: MarkerReader, released: Released, line: string): string | null {
-  if (line === 'DONE' && released.length === 4 && !reader.options.atLineStart) return 'DONE';
+  const isWholeMessage = released.length === line.length && !reader.options.atLineStart;
+  if (isWholeMessage && isBareDone(line)) return line;
   return joinedDone(line);
 }
 

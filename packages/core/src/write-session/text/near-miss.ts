@@ -17,14 +17,15 @@ const DECORATED = new RegExp(
 );
 const CAPITALISED = /^\P{L}{0,4}Done\P{L}{0,4}$/u;
 const BARE = /^DONE(?: [0-9a-f]{4})?$/u;
-const JOINED = /[^ \t\r\n]DONE$/u;
+const JOINED = /[^ \t\r\n](DONE(?: [0-9a-f]{4})?)$/u;
 
 /**
- * The end of the line that may not belong to the file, or null: the whole line if it is a decorated or indented
- * DONE, four characters if the text before them belongs to the file in any case. `terminated`: an LF follows.
+ * The end of the line that may not belong to the file, or null. `terminated`: an LF follows. Without one, a DONE that
+ * is joined to other characters leaves those in the file; otherwise the whole line, decoration and indentation, goes.
  */
 export function nearMissOf(lastNonBlankLine: string, terminated: boolean): string | null {
-  return decoratedDone(lastNonBlankLine) ?? (terminated ? null : joinedDone(lastNonBlankLine));
+  const joined = terminated ? null : joinedDone(lastNonBlankLine);
+  return joined ?? decoratedDone(lastNonBlankLine);
 }
 
 /** For a whole line. */
@@ -39,5 +40,10 @@ export function decoratedDone(line: string): string | null {
 
 /** For the end of a line without LF, whatever it begins with. */
 export function joinedDone(lineEnd: string): string | null {
-  return JOINED.test(lineEnd) ? 'DONE' : null;
+  return JOINED.exec(lineEnd)?.[1] ?? null;
+}
+
+/** Whether the line is a marker as it stands, of this session or another. */
+export function isBareDone(line: string): boolean {
+  return BARE.test(line);
 }
