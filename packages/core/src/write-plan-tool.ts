@@ -17,7 +17,7 @@ import { executeWritePlan } from './write-plan/execute.ts';
 import { beginInstructions } from './write-session/text/prompts.ts';
 
 /** Arguments of begin are metadata: more than this is content in the wrong place. */
-export const MAX_BEGIN_ARGUMENT_BYTES = 16 * 1024;
+export const MAX_BEGIN_ARGUMENT_BYTES: number = 16 * 1024;
 
 export type BeginRequest = {
   readonly intent: string;

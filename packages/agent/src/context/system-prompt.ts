@@ -2,9 +2,9 @@ import { BEGIN_TOOL_NAME } from '@orion/contracts';
 import type { Mode } from '@orion/contracts';
 
 /** The most files of the workspace that a model is told of. */
-export const MAX_LISTED_FILES = 200;
+export const MAX_LISTED_FILES: number = 200;
 /** The most bytes of project instructions that a model reads. */
-export const MAX_INSTRUCTION_BYTES = 32 * 1024;
+export const MAX_INSTRUCTION_BYTES: number = 32 * 1024;
 
 export type SystemPromptFacts = {
   readonly mode: Mode;
