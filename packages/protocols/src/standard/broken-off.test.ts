@@ -164,6 +164,23 @@ test('leaves no listener on the signal of the turn', async () => {
   for (let run = 0; run < 3; run++) {
     const context = createProtocolContext({ adapter: createFakeAdapter([textReply('a')]), signal });
     await collect(createStandardProtocol().executeStreaming(context));
+    const left = createProtocolContext({ adapter: createFakeAdapter([textReply('a')]), signal });
+    for await (const event of createStandardProtocol().executeStreaming(left)) {
+      if (event.type === 'chunk') break;
+    }
   }
   expect(listeners).toBe(0);
+});
+
+test('an answer finds its call by id, whatever id the registry gives it', async () => {
+  const inner = createFakeToolRegistry({ read_file: readTool(1) });
+  const toolRegistry = {
+    ...inner,
+    executeToolCalls: async (...args: Parameters<typeof inner.executeToolCalls>) =>
+      (await inner.executeToolCalls(...args)).map((result) => ({ ...result, toolCallId: 'other' })),
+  };
+  const adapter = createFakeAdapter([callsReply([read]), textReply('done')]);
+  const context = createProtocolContext({ adapter, toolRegistry });
+  const { appended } = outcomeOf(await collect(createStandardProtocol().executeStreaming(context)));
+  expectValidHistory([...context.messages, ...appended]);
 });

@@ -121,6 +121,24 @@ test('a write that succeeded makes the same read legal again, but not the same w
   expect(codes).toEqual(['ok', 'ok', 'ok', 'DUPLICATE_BLOCKED']);
 });
 
+test('one write does not make another one legal again', async () => {
+  const other = toolCall('2', 'write_file', { path: 'b' });
+  const { codes } = await run([
+    callsReply([call('1', 'write_file'), other, call('3', 'write_file')]),
+    textReply('done'),
+  ]);
+  expect(codes).toEqual(['ok', 'ok', 'DUPLICATE_BLOCKED']);
+});
+
+test('a call that was refused is no duplicate of itself', async () => {
+  const { codes, context } = await run([
+    callsReply([call('1', 'nobody'), call('2', 'nobody'), call('3')]),
+    textReply('done'),
+  ]);
+  expect(codes).toEqual(['UNKNOWN_TOOL', 'UNKNOWN_TOOL', 'ok']);
+  expect(context.turnState.duplicates).toBe(0);
+});
+
 test('a write that failed does not', async () => {
   const { codes } = await run([
     callsReply([call('1'), call('2', 'failing_write'), call('3'), call('4', 'failing_write')]),
