@@ -116,7 +116,6 @@ async function startProvider(stage: Stage): Promise<string> {
 async function streamAndKill(stage: Stage, url: string): Promise<SessionListing> {
   const { context, document, processes, workspace } = stage;
   const total = Buffer.byteLength(document.text);
-  let contentPath: string | null = null;
   const writer = processes.start({
     args: runArguments(workspace, url),
     onLine: () => undefined,
@@ -130,13 +129,10 @@ async function streamAndKill(stage: Stage, url: string): Promise<SessionListing>
   const began = performance.now();
   for (;;) {
     await wait(POLL_MS);
-    contentPath ??= await findContent(workspace);
-    const size =
-      contentPath === null ? 0 : ((await stat(contentPath).catch(() => null))?.size ?? 0);
-    if (size >= total * KILL_AT) break;
+    if ((await savedBytes(workspace)) >= total * KILL_AT) break;
     if (ended) throw new BrokenPromise('the writer ended before it could be killed');
     if (performance.now() - began > STREAM_LIMIT_MS)
-      throw new BrokenPromise('nothing was streamed');
+      throw new BrokenPromise('half of the document did not arrive in time');
   }
   writer.child.kill('SIGKILL');
   const { signal } = await writer.ended;
@@ -155,10 +151,14 @@ function runArguments(workspace: string, url: string): readonly string[] {
   return ['run', `Write ${DEMO_TARGET}`, '-C', workspace, ...options];
 }
 
-async function findContent(workspace: string): Promise<string | null> {
+/** How much of the content has reached the disk; a session is made under another name and then renamed. */
+async function savedBytes(workspace: string): Promise<number> {
   const sessions = join(workspace, '.orion', 'logs', 'write_sessions');
-  const [id] = await readdir(sessions).catch(() => []);
-  return id === undefined ? null : join(sessions, id, 'content.txt');
+  const names = await readdir(sessions).catch(() => []);
+  const found = await Promise.all(
+    names.map((name) => stat(join(sessions, name, 'content.txt')).catch(() => null)),
+  );
+  return Math.max(0, ...found.map((file) => file?.size ?? 0));
 }
 
 async function onlySession({ processes, workspace }: Stage): Promise<SessionListing> {

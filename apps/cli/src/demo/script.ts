@@ -6,7 +6,7 @@ import type { DemoDocument } from './document.ts';
 export const DEMO_TARGET = 'program/orion.js';
 
 /** So many events a second make the whole document take a few seconds. */
-const EVENTS_PER_SECOND = 6000;
+const EVENTS_PER_SECOND = 4000;
 /** Where the first stream waits, should this machine be too slow to kill the writer in time. */
 const WAITING_PLACE = 0.72;
 const WAITING_MS = 60_000;

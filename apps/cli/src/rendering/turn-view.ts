@@ -27,13 +27,16 @@ export type TerminalViewOptions = {
   readonly now: () => number;
 };
 
+type Stage = 'begun' | 'complete';
+type SessionEvent = Extract<RunEvent, { type: 'write_session' }>;
+
 const PROGRESS_INTERVAL_MS = 100;
 
 export function createTerminalView(options: TerminalViewOptions): TurnView {
   const { screen, quiet, showContent, place, now } = options;
   const showsProgress = screen.showsProgress && !quiet && !(showContent && screen.stdoutIsTerminal);
-  /** Sessions whose capture was announced: each is announced once, however often its status changes. */
-  const announced = new Set<string>();
+  /** How far each session was told of, by id. */
+  const told = new Map<string, Stage>();
   let progress: Progress | null = null;
   let shownAt = Number.NEGATIVE_INFINITY;
 
@@ -50,7 +53,7 @@ export function createTerminalView(options: TerminalViewOptions): TurnView {
     }
   }
 
-  function showSession(event: Extract<RunEvent, { type: 'write_session' }>): void {
+  function showSession(event: SessionEvent): void {
     if (event.receipt !== undefined) {
       screen.line(
         receiptLine(event.receipt),
@@ -66,21 +69,12 @@ export function createTerminalView(options: TerminalViewOptions): TurnView {
       screen.line(`${event.targetFile} was not written (${event.code ?? 'cancelled'}).`, 'warning');
       return;
     }
-    if (quiet) return;
-    if (event.status === 'session_active.finalizing') {
-      screen.line(
-        `The content of ${event.targetFile} is complete: ${plural(event.lines, 'line')}.`,
-        'faint',
-      );
-    } else if (!announced.has(event.sessionId)) {
-      announced.add(event.sessionId);
-      screen.line(
-        event.bytes === 0
-          ? `Writing ${event.targetFile} (${event.operation}): what the model writes now is the file.`
-          : `Going on with ${event.targetFile} (${event.operation}) after ${plural(event.lines, 'line')}.`,
-        'faint',
-      );
-    }
+    const stage = event.status === 'session_active.finalizing' ? 'complete' : 'begun';
+    if (quiet || told.get(event.sessionId) === stage) return;
+    // Several statuses make one stage, and a stage is told once: a repair may lead back to the first.
+    if (stage === 'begun' && told.has(event.sessionId)) return;
+    told.set(event.sessionId, stage);
+    screen.line(stageLine(event, stage), 'faint');
   }
 
   return {
@@ -134,6 +128,16 @@ export function createTerminalView(options: TerminalViewOptions): TurnView {
       screen.endText();
     },
   };
+}
+
+/** Tells when capture begins and when it ends. */
+function stageLine(event: SessionEvent, stage: Stage): string {
+  const { targetFile, operation, bytes, lines } = event;
+  if (stage === 'complete')
+    return `The content of ${targetFile} is complete: ${plural(lines, 'line')}.`;
+  if (bytes === 0)
+    return `Writing ${targetFile} (${operation}): what the model writes now is the file.`;
+  return `Going on with ${targetFile} (${operation}) after ${plural(lines, 'line')}.`;
 }
 
 export type JsonViewOptions = {
