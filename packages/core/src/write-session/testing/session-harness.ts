@@ -1,0 +1,234 @@
+import type { SessionMetadata, SessionRecord, WriteOperation } from '@orion/contracts';
+import { createFakeClock } from '@orion/testkit';
+import type { FakeClock } from '@orion/testkit';
+
+import { advance, createSession, recordOf, restoreSession } from '../advance.ts';
+import { stateNameOf } from '../control.ts';
+import type {
+  MessageEnd,
+  SessionEffect,
+  SessionInput,
+  SessionSettings,
+  TimerName,
+  WriteSession,
+} from '../session.ts';
+import { appendToSummary, createSummary } from '../text/content-summary.ts';
+
+export const DEFAULTS: SessionSettings = {
+  idleMs: 2000,
+  maxIdlePrompts: 3,
+  saveLines: 50,
+  saveMs: 5000,
+  maxBytes: 64 * 1024 * 1024,
+  doneMode: 'terminal',
+  doneSettleMs: 250,
+  strict: false,
+  stripFence: 'auto',
+  seam: 'ask',
+  signalsMessageEnd: true,
+};
+
+export const SESSION_ID = '7f3a0000-0000-4000-8000-000000000000';
+
+export function metadataFor(
+  target: string,
+  operation: WriteOperation = 'create',
+  finalNewline = true,
+): SessionMetadata {
+  return {
+    version: 1,
+    session_id: SESSION_ID,
+    intent: 'a test',
+    target_file: target,
+    operation,
+    created_at: '2026-01-01T00:00:00.000Z',
+    end_marker: 'DONE 7f3a',
+    final_newline: finalNewline,
+    target: {
+      path: target,
+      realPath: `/ws/${target}`,
+      exists: false,
+      sha256: null,
+      bytes: 0,
+      mode: 0,
+    },
+  };
+}
+
+export type HarnessOptions = {
+  readonly target?: string;
+  readonly operation?: WriteOperation;
+  readonly finalNewline?: boolean;
+  readonly settings?: Partial<SessionSettings>;
+  /** Saved content of a session that is recovered. */
+  readonly recovered?: { readonly content: string; readonly record: SessionRecord | null };
+};
+
+/**
+ * A session with everything around it that the driver has, but in memory: the content it appended, the text it
+ * holds or set aside, its timers on a fake clock, and the prompts it sent.
+ */
+export class SessionHarness {
+  session: WriteSession;
+  readonly clock: FakeClock = createFakeClock();
+  readonly prompts: string[] = [];
+  readonly warnings: string[] = [];
+  content = '';
+  held = '';
+  aside = '';
+  chat = '';
+  rewinds: number[] = [];
+  saves = 0;
+  resends = 0;
+  refusals: string[] = [];
+  /** The file, once the session was handed to the commit. */
+  file: string | null = null;
+  stopped = false;
+  ended: 'removed' | 'discarded' | 'released' | null = null;
+  readonly #timers = new Map<TimerName, () => void>();
+
+  constructor(options: HarnessOptions = {}) {
+    const metadata = metadataFor(
+      options.target ?? 'a.txt',
+      options.operation ?? 'create',
+      options.finalNewline ?? true,
+    );
+    const settings = { ...DEFAULTS, ...options.settings };
+    if (options.recovered === undefined) {
+      const { session, effects } = createSession(metadata, settings);
+      this.session = session;
+      this.#run(effects);
+    } else {
+      const { content, record } = options.recovered;
+      this.content = content;
+      this.session = restoreSession({
+        metadata,
+        settings,
+        record,
+        summary: appendToSummary(createSummary(), content),
+      });
+      this.send({ type: 'recover' });
+    }
+  }
+
+  get state(): string {
+    return stateNameOf(this.session.control);
+  }
+
+  get record(): SessionRecord {
+    return recordOf(this.session);
+  }
+
+  send(input: SessionInput): void {
+    const { session, effects } = advance(this.session, input);
+    this.session = session;
+    this.#run(effects);
+  }
+
+  /** A whole message of the model, in the pieces in which it arrives. */
+  message(pieces: string | readonly string[], end: MessageEnd = { kind: 'stop' }): void {
+    this.stopped = false;
+    this.send({ type: 'message_started' });
+    for (const text of typeof pieces === 'string' ? [pieces] : pieces) {
+      if (this.stopped) return;
+      this.send({ type: 'text', text });
+    }
+    if (!this.stopped) this.send({ type: 'message_ended', end });
+  }
+
+  async wait(milliseconds: number): Promise<void> {
+    await this.clock.advance(milliseconds);
+  }
+
+  #run(effects: readonly SessionEffect[]): void {
+    for (const effect of effects) this.#carryOut(effect);
+  }
+
+  #carryOut(effect: SessionEffect): void {
+    switch (effect.type) {
+      case 'append':
+        this.content += effect.text;
+        return;
+      case 'hold':
+        this.held += effect.text;
+        return;
+      case 'discard_held':
+        this.held = '';
+        return;
+      case 'set_aside_held':
+        this.aside += this.held;
+        this.held = '';
+        return;
+      case 'replay_held': {
+        const text = this.held;
+        for (const character of text) this.send({ type: 'held_text', text: character });
+        this.send({ type: 'held_end' });
+        return;
+      }
+      case 'set_aside':
+        this.aside += effect.text;
+        return;
+      case 'set_aside_range':
+        this.aside += bytesOf(this.content, effect.start, effect.end);
+        return;
+      case 'rewind':
+        this.rewinds.push(effect.toOffset);
+        return;
+      case 'chat':
+        this.chat += effect.text;
+        return;
+      case 'save':
+        this.saves += 1;
+        return;
+      case 'start_timer': {
+        this.#timers.get(effect.timer)?.();
+        const { timer } = effect;
+        this.#timers.set(
+          timer,
+          this.clock.schedule(effect.milliseconds, () => this.send({ type: 'timer', timer })),
+        );
+        return;
+      }
+      case 'cancel_timer':
+        this.#timers.get(effect.timer)?.();
+        this.#timers.delete(effect.timer);
+        return;
+      case 'stop_message':
+        this.stopped = true;
+        return;
+      case 'send_prompt':
+        this.prompts.push(effect.prompt);
+        return;
+      case 'resend':
+        this.resends += 1;
+        return;
+      case 'finalize':
+        this.file = bytesOf(this.content, effect.start, effect.end ?? undefined);
+        return;
+      case 'release':
+        this.ended = 'released';
+        return;
+      case 'remove':
+        this.ended = 'removed';
+        return;
+      case 'discard':
+        this.ended = 'discarded';
+        return;
+      case 'warn':
+        this.warnings.push(effect.message);
+        return;
+      case 'refuse':
+        this.refusals.push(effect.code);
+        return;
+      case 'pause':
+      case 'trace':
+        return;
+      default:
+        effect satisfies never;
+    }
+  }
+}
+
+function bytesOf(text: string, start: number, end?: number): string {
+  return Buffer.from(text, 'utf8').subarray(start, end).toString('utf8');
+}
