@@ -213,6 +213,7 @@ export function describeProtocolContract(name: string, factory: () => ProtocolSt
 /** Throws unless every call id of an assistant message is answered, once, before anybody else speaks. */
 export function expectValidHistory(messages: readonly Message[]): void {
   let open: string[] = [];
+  const seen = new Set<string>();
   for (const message of messages) {
     if (message.role === 'tool') {
       expect(open, `the answer to ${message.toolCallId} has an open call`).toContain(
@@ -228,6 +229,8 @@ export function expectValidHistory(messages: readonly Message[]): void {
     expect(new Set(open).size, 'call ids are distinct').toBe(open.length);
     for (const call of calls) {
       expect(call.id).not.toBe('');
+      expect(seen, 'a call id is used once').not.toContain(call.id);
+      seen.add(call.id);
       expect(call.name).toMatch(/^[\w.-]+$/);
       expect(JSON.parse(call.arguments === '' ? '{}' : call.arguments)).toBeTypeOf('object');
     }

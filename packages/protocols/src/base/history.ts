@@ -28,12 +28,24 @@ export function sendableMessages(messages: readonly Message[]): Message[] {
   });
 }
 
-/** Gives every call an id that no other call of its message has: an answer finds its call by nothing else. */
-export function withDistinctIds(calls: readonly ToolCall[], phaseIndex: number): ToolCall[] {
-  const taken = new Set<string>();
+/**
+ * Gives every call an id that no other call of its message or of the history has: an answer finds its call by
+ * nothing else, and some servers count the calls of each message from 0 again.
+ */
+export function withDistinctIds(
+  calls: readonly ToolCall[],
+  history: readonly Message[],
+  phaseIndex: number,
+): ToolCall[] {
+  const taken = new Set(
+    history.flatMap((message) =>
+      message.role === 'assistant' ? (message.toolCalls ?? []).map((call) => call.id) : [],
+    ),
+  );
   return calls.map((call, position) => {
-    let id = call.id === '' ? `call_${phaseIndex}_${position}` : call.id;
-    for (let copy = 2; taken.has(id); copy++) id = `${call.id}_${copy}`;
+    const given = call.id === '' ? `call_${phaseIndex}_${position}` : call.id;
+    let id = given;
+    for (let copy = 2; taken.has(id); copy++) id = `${given}_${copy}`;
     taken.add(id);
     return id === call.id ? call : { ...call, id };
   });

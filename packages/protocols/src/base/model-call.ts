@@ -93,7 +93,7 @@ export async function* callModel(
   }
 
   const text = texts.join('');
-  const distinct = withDistinctIds(calls, phaseIndex);
+  const distinct = withDistinctIds(calls, messages, phaseIndex);
   const finish = end.kind === 'finish' ? end.reason : end.kind;
   trace.llmResult(phaseIndex, { finish, textLength: text.length, calls: distinct, usage });
   if (end.kind === 'error') trace.errorOccurred(phaseIndex, end.error);

@@ -152,6 +152,18 @@ test('calls without an id, or with the id of another, are told apart', async () 
   expect(ids).toEqual(['call_0_0', 'x', 'x_2', 'x_2_2']);
 });
 
+test('a server that counts its calls from 0 in every message mixes up no answers', async () => {
+  const { outcome } = await run([
+    callsReply([toolCall('call_0', 'read_file', { path: 'a' })]),
+    callsReply([toolCall('call_0', 'read_file', { path: 'b' })]),
+    textReply('done'),
+  ]);
+  const ids = outcome.appended.flatMap((message) =>
+    message.role === 'tool' ? [message.toolCallId] : [],
+  );
+  expect(ids).toEqual(['call_0', 'call_0_2']);
+});
+
 test('a name that a provider would refuse is made harmless in the history', async () => {
   const { outcome } = await run([
     callsReply([toolCall('1', 'read file("a")'), toolCall('2', 'x'.repeat(500))]),

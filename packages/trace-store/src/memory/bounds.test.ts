@@ -62,6 +62,28 @@ test('a failing clock and a closed store drop the event; strict makes both fatal
   expect([store.dropped(), (await store.query({})).length]).toEqual([1, 1]);
 });
 
+test('the first drop is told of, once (R228)', async () => {
+  const told: string[] = [];
+  const full = createMemoryTraceStore({
+    clock,
+    maxEvents: 1,
+    onFirstDrop: (why) => told.push(why),
+  });
+  for (let number = 0; number < 5; number++) full.record('step');
+  expect([told, full.dropped()]).toEqual([['more than 1 events'], 4]);
+
+  const closed = createMemoryTraceStore({
+    clock,
+    onFirstDrop: () => {
+      throw new Error('observer');
+    },
+  });
+  await closed.close();
+  closed.record('late');
+  closed.record('later');
+  expect(closed.dropped()).toBe(2);
+});
+
 test('refuses a limit that would keep nothing', () => {
   for (const maxEvents of [0, -1, Number.NaN, 1.5]) {
     expect(() => createMemoryTraceStore({ clock, maxEvents })).toThrow('maxEvents');

@@ -1,4 +1,5 @@
 import type { Clock, TraceEvent, TraceFilter, TraceInput, TraceStore } from '@orion/contracts';
+import { describeThrown } from '../safety/json-safety.ts';
 import { prepareTraceEvent, toTraceInput } from '../safety/trace-event.ts';
 
 export type MemoryTraceStoreOptions = {
@@ -7,6 +8,8 @@ export type MemoryTraceStoreOptions = {
   readonly maxEvents?: number;
   /** Sees every event as it is stored, already redacted. */
   readonly onEvent?: (event: TraceEvent) => void;
+  /** Told once, when the first event is dropped; `dropped()` has the number (R228). */
+  readonly onFirstDrop?: (reason: string) => void;
   /** Makes `record` throw when something cannot be kept, for tests and for those who would rather stop (R228). */
   readonly strict?: boolean;
 };
@@ -21,7 +24,7 @@ const DEFAULT_MAX_EVENTS = 10_000;
  * 3. Ids grow by one and are never used again, so that a gap tells of dropped events.
  */
 export function createMemoryTraceStore(options: MemoryTraceStoreOptions): TraceStore {
-  const { clock, maxEvents = DEFAULT_MAX_EVENTS, onEvent, strict = false } = options;
+  const { clock, maxEvents = DEFAULT_MAX_EVENTS, onEvent, onFirstDrop, strict = false } = options;
   if (!Number.isSafeInteger(maxEvents) || maxEvents < 1) {
     throw new Error('maxEvents must be a whole number, 1 or more');
   }
@@ -36,6 +39,11 @@ export function createMemoryTraceStore(options: MemoryTraceStoreOptions): TraceS
     return [...ring.slice(start), ...ring.slice(0, start)];
   };
 
+  const drop = (reason: string): void => {
+    dropped += 1;
+    if (dropped === 1) onFirstDrop?.(reason);
+  };
+
   const keep = (event: TraceInput | string, data: unknown): void => {
     if (closed) throw new Error('The trace store is closed');
     const id = nextId;
@@ -45,7 +53,7 @@ export function createMemoryTraceStore(options: MemoryTraceStoreOptions): TraceS
       ring.push(kept);
     } else {
       ring[(id - 1) % maxEvents] = kept;
-      dropped += 1;
+      drop(`more than ${maxEvents} events`);
     }
     onEvent?.(kept);
   };
@@ -66,9 +74,14 @@ export function createMemoryTraceStore(options: MemoryTraceStoreOptions): TraceS
       const before = nextId;
       try {
         keep(event, data);
-      } catch {
+      } catch (error) {
         // An observer that throws has still seen a stored event.
-        if (nextId === before) dropped += 1;
+        if (nextId > before) return;
+        try {
+          drop(describeThrown(error));
+        } catch {
+          // Nobody is left to be told.
+        }
       }
     },
     getTrace: (requestId) => Promise.resolve(matching({ requestId })),
