@@ -3,6 +3,9 @@ import { fileURLToPath } from 'node:url';
 
 import { VERSION } from './version.ts';
 
+/** Stands for a current folder that was removed: a folder that there is not, so that a command says so. */
+const GONE = '/(the current folder was removed)';
+
 /**
  * The command's start, given the URL of the file that Node was started with. `--version` is answered before anything
  * else is loaded.
@@ -19,10 +22,19 @@ export async function main(entry: string): Promise<void> {
   const exitCode = await runCommandLine({
     argv,
     environment: process.env,
-    homeDirectory: homedir(),
-    currentDirectory: process.cwd(),
+    homeDirectory: orNull(homedir),
+    currentDirectory: orNull(() => process.cwd()) ?? GONE,
     entry: fileURLToPath(entry),
   });
   // Not left to the end of all handles: an idle connection must not keep a finished command alive.
   process.exit(exitCode);
+}
+
+/** Some answers of the system are missing in a container or a removed folder. */
+function orNull(read: () => string): string | null {
+  try {
+    return read();
+  } catch {
+    return null;
+  }
 }

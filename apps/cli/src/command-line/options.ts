@@ -5,10 +5,7 @@ import { Option, type Command } from 'commander';
 export type WorkspaceOptions = { readonly cwd?: string };
 
 export type TurnOptions = WorkspaceOptions &
-  Omit<ConfigurationFlags, 'allowPaths'> & {
-    readonly allowPath?: readonly string[];
-    readonly json?: boolean;
-  };
+  Omit<ConfigurationFlags, 'allowPaths'> & { readonly allowPath?: readonly string[] };
 
 export function addWorkspaceOption(command: Command): Command {
   return command.option(
@@ -52,6 +49,6 @@ export function choice(flags: string, description: string, values: readonly stri
 
 /** The options as the configuration takes them. */
 export function flagsOf(options: TurnOptions): ConfigurationFlags {
-  const { allowPath, cwd: _cwd, json: _json, ...flags } = options;
+  const { allowPath, cwd: _cwd, ...flags } = options;
   return { ...flags, ...(allowPath === undefined ? {} : { allowPaths: allowPath }) };
 }

@@ -5,7 +5,7 @@ import { EXIT } from '../process/exit-code.ts';
 import type { CommandResult } from '../process/leave.ts';
 import { readTypedLine } from '../terminal/ask.ts';
 import { formatBytes, plural } from '../terminal/format.ts';
-import { configure } from './configure.ts';
+import { configure, jsonFlag } from './configure.ts';
 
 export type CleanSessionsOptions = {
   readonly cwd?: string;
@@ -27,7 +27,7 @@ export async function cleanSessionsCommand(
       hint: 'Add --yes.',
     });
   }
-  const configuration = await configure(context, options.cwd);
+  const configuration = await configure(context, options.cwd, jsonFlag(options.json));
   const { createOrion } = await import('@orion/agent');
   const orion = await createOrion({
     workspace: configuration.workspace,
@@ -39,7 +39,7 @@ export async function cleanSessionsCommand(
       return { exitCode: EXIT.done };
     }
     const report = await orion.cleanSessions({ all });
-    if (options.json === true) {
+    if (configuration.json) {
       await context.stdout.write(`${JSON.stringify({ version: 1, ...report })}\n`);
     } else {
       for (const session of report.moved) {

@@ -20,17 +20,20 @@ export async function configure(
   return configuration;
 }
 
+export function jsonFlag(json: boolean | undefined): ConfigurationFlags {
+  return json === undefined ? {} : { json };
+}
+
 async function findWorkspace(context: CommandContext, cwd: string | undefined): Promise<string> {
   const variable = context.environment['ORION_CWD'];
   const named = cwd ?? (variable === '' ? undefined : variable);
   const workspace = resolve(context.currentDirectory, named ?? '.');
   const found = await stat(workspace).catch(() => null);
-  if (found === null || !found.isDirectory()) {
-    throw new OrionError({
-      code: 'CONFIG_INVALID',
-      message: `${cwd === undefined ? 'ORION_CWD' : '--cwd'}: there is no folder ${JSON.stringify(workspace)}.`,
-      hint: 'Name a folder that exists.',
-    });
-  }
-  return workspace;
+  if (found?.isDirectory() === true) return workspace;
+  const source = cwd !== undefined ? '--cwd: ' : named !== undefined ? 'ORION_CWD: ' : '';
+  throw new OrionError({
+    code: 'CONFIG_INVALID',
+    message: `${source}there is no folder ${JSON.stringify(workspace)}.`,
+    hint: 'Name a folder that exists.',
+  });
 }

@@ -6,14 +6,14 @@ import type { CommandResult } from '../process/leave.ts';
 import { formatAge, formatCount } from '../terminal/format.ts';
 import { sanitizeLine } from '../terminal/sanitize.ts';
 import { alignColumns } from '../terminal/table.ts';
-import { configure } from './configure.ts';
+import { configure, jsonFlag } from './configure.ts';
 
 /** `orion list-sessions`: a table on stdout, or with `--json` one object. */
 export async function listSessionsCommand(
   context: CommandContext,
   options: { readonly cwd?: string; readonly json?: boolean },
 ): Promise<CommandResult> {
-  const configuration = await configure(context, options.cwd);
+  const configuration = await configure(context, options.cwd, jsonFlag(options.json));
   const { createOrion } = await import('@orion/agent');
   const orion = await createOrion({
     workspace: configuration.workspace,
@@ -21,7 +21,7 @@ export async function listSessionsCommand(
   });
   try {
     const sessions = await orion.listSessions();
-    if (options.json === true) {
+    if (configuration.json) {
       await context.stdout.write(`${JSON.stringify({ version: 1, sessions })}\n`);
     } else if (sessions.length === 0) {
       context.screen.line('There are no write sessions.');

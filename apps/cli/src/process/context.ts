@@ -5,7 +5,8 @@ import { openOutputStream, type OutputStream } from './output-stream.ts';
 export type CommandContext = {
   readonly argv: readonly string[];
   readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly homeDirectory: string;
+  /** Null when it is unknown. */
+  readonly homeDirectory: string | null;
   readonly currentDirectory: string;
   /** The file that Node was started with: what a command starts to run Orion again. */
   readonly entry: string;

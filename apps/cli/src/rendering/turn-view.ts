@@ -116,6 +116,9 @@ export function createTerminalView(options: TerminalViewOptions): TurnView {
           }
           return undefined;
         case 'phase':
+          // What the model says next is another message of it.
+          if (event.phase === 'action') screen.endText();
+          return undefined;
         case 'tool_calls':
         case 'usage':
           return undefined;

@@ -106,6 +106,16 @@ describe('where a value comes from', () => {
     expect(relative.provider.model).toBe('home');
   });
 
+  it('does without a user file where there is no home', async () => {
+    const { provider } = await loadConfiguration({
+      flags: {},
+      environment: {},
+      workspace,
+      homeDirectory: null,
+    });
+    expect(provider).toEqual({ type: 'openai' });
+  });
+
   it('reads every option from its variable', async () => {
     const configuration = await load({
       environment: {
@@ -217,6 +227,12 @@ describe('what is refused, and where it stands', () => {
     ],
     ['a variable', { environment: { ORION_MODE: 'do' } }, 'CONFIG_INVALID', /^ORION_MODE/],
     ['a boolean (R236)', { environment: { ORION_QUIET: '1' } }, 'CONFIG_INVALID', /^ORION_QUIET/],
+    [
+      'the form of the output',
+      { environment: { ORION_JSON: '1' } },
+      'CONFIG_INVALID',
+      /^ORION_JSON/,
+    ],
     [
       'a setting (R235)',
       { environment: { WRITE_SESSION_SAVE_LINES: '0' } },

@@ -23,6 +23,7 @@ export type ConfigurationFlags = {
   readonly recover?: string;
   readonly allowPaths?: readonly string[];
   readonly allowHardLink?: boolean;
+  readonly json?: boolean;
   readonly showContent?: boolean;
   readonly verbose?: boolean;
   readonly quiet?: boolean;
@@ -33,7 +34,8 @@ export type ConfigurationRequest = {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Absolute. */
   readonly workspace: string;
-  readonly homeDirectory: string;
+  /** Null when it is unknown: then there is no user file. */
+  readonly homeDirectory: string | null;
 };
 
 export type Configuration = {
@@ -50,6 +52,7 @@ export type Configuration = {
   /** Null when nobody chose: then it depends on whether there is a terminal. */
   readonly recover: RecoverChoice | null;
   readonly settings: Partial<Settings>;
+  readonly json: boolean;
   readonly showContent: boolean;
   readonly verbose: boolean;
   readonly quiet: boolean;
@@ -89,8 +92,9 @@ type Named<T> = { readonly value: T; readonly source: string };
 export async function loadConfiguration(request: ConfigurationRequest): Promise<Configuration> {
   const { flags, workspace } = request;
   const environment = withoutEmpty(request.environment);
-  const userFile = join(configurationFolder(environment, request.homeDirectory), 'config.json');
-  const user = await readConfigurationFile(userFile);
+  const folder = configurationFolder(environment, request.homeDirectory);
+  const userFile = folder === null ? '' : join(folder, 'config.json');
+  const user = folder === null ? null : await readConfigurationFile(userFile);
   const workspaceFile = join(workspace, WORKSPACE_FILE);
   const project = await readConfigurationFile(workspaceFile);
 
@@ -152,6 +156,7 @@ export async function loadConfiguration(request: ConfigurationRequest): Promise<
     projectId: projectId?.value ?? null,
     recover: recover === undefined ? null : (oneOf(recover, RECOVER_CHOICES) as RecoverChoice),
     settings,
+    json: flags.json ?? booleanVariable(environment, 'ORION_JSON') ?? false,
     showContent: switchOf('showContent', 'ORION_SHOW_CONTENT'),
     verbose: switchOf('verbose', 'ORION_VERBOSE'),
     quiet: switchOf('quiet', 'ORION_QUIET'),
@@ -210,14 +215,12 @@ function withoutEmpty(
 
 function configurationFolder(
   environment: Readonly<Record<string, string>>,
-  homeDirectory: string,
-): string {
+  homeDirectory: string | null,
+): string | null {
   const base = environment['XDG_CONFIG_HOME'];
   // The XDG rules: a relative path there is invalid and to be ignored.
-  return join(
-    base !== undefined && isAbsolute(base) ? base : join(homeDirectory, '.config'),
-    'orion',
-  );
+  if (base !== undefined && isAbsolute(base)) return join(base, 'orion');
+  return homeDirectory === null ? null : join(homeDirectory, '.config', 'orion');
 }
 
 function firstNamed<T>(
