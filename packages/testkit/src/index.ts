@@ -1,3 +1,5 @@
+export { ADAPTER_SCENARIOS, API_KEY_CANARY, describeAdapterContract } from './adapter-contract.ts';
+export type { AdapterScenario, AdapterUnderTest } from './adapter-contract.ts';
 export { createFakeClock } from './fake-clock.ts';
 export type { FakeClock } from './fake-clock.ts';
 export { callsReply, createFakeAdapter, textReply, toolCall } from './fake-adapter.ts';

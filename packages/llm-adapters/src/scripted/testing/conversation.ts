@@ -9,9 +9,9 @@ import type { ScriptedProvider, ScriptedProviderOptions } from '../server.ts';
 
 export type Talk = {
   readonly provider: ScriptedProvider;
-  ask(messages: readonly Message[], send?: SendOptions): Promise<LlmEvent[]>;
+  readonly ask: (messages: readonly Message[], send?: SendOptions) => Promise<LlmEvent[]>;
   /** The text of the reply to these messages. */
-  text(...messages: readonly Message[]): Promise<string>;
+  readonly text: (...messages: readonly Message[]) => Promise<string>;
 };
 
 /** A script's server that lives as long as the test, and the ordinary adapter talking to it. */

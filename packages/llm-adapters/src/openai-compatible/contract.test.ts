@@ -1,0 +1,49 @@
+import { API_KEY_CANARY, describeAdapterContract } from '@orion/testkit';
+import type { AdapterScenario } from '@orion/testkit';
+
+import { startByteServer } from '../testing/byte-server.ts';
+import type { Answer } from '../testing/byte-server.ts';
+import { DONE, STOP, USAGE, chunk, content, sse, toolCall } from '../testing/streams.ts';
+import { createOpenAiCompatibleAdapter } from './adapter.ts';
+
+const HALF = sse(content('half'));
+const CALL = sse(
+  content('Calling.'),
+  toolCall({ index: 0, id: 'call_1', name: 'read_file', arguments: '' }),
+  toolCall({ index: 0, arguments: '{"path":' }),
+);
+
+const ANSWERS: Readonly<Record<AdapterScenario, Answer>> = {
+  text: { pieces: [sse(content('Hello, w'), content('örld '), content('🎉'), STOP, USAGE, DONE)] },
+  'tool-call': {
+    pieces: [
+      CALL,
+      sse(toolCall({ index: 0, arguments: '"a.txt"}' }), chunk({}, 'tool_calls'), DONE),
+    ],
+  },
+  'cut-call': { pieces: [CALL, sse(chunk({}, 'length'), DONE)] },
+  length: { pieces: [HALF, sse(chunk({}, 'length'), DONE)] },
+  truncated: { pieces: [HALF] },
+  broken: { pieces: [HALF], end: 'reset' },
+  failed: { pieces: [HALF, sse({ error: { message: 'no', type: 'server_error' } })] },
+  refused: {
+    status: 401,
+    pieces: [
+      JSON.stringify({ error: { message: `Incorrect API key provided: ${API_KEY_CANARY}` } }),
+    ],
+  },
+  endless: { pieces: [HALF], end: 'open' },
+};
+
+describeAdapterContract('openai-compatible', async (scenario) => {
+  const server = await startByteServer(ANSWERS[scenario]);
+  return {
+    adapter: createOpenAiCompatibleAdapter({
+      model: 'm',
+      apiKey: API_KEY_CANARY,
+      baseUrl: server.url,
+    }),
+    connections: () => server.connections(),
+    close: () => server.close(),
+  };
+});
