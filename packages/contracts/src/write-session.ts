@@ -99,6 +99,8 @@ export type SessionRecord = {
 export type WritingRecord = {
   /** The temporary file, relative to the workspace root. */
   readonly temp: string;
+  /** The file that changes, relative to the workspace root; the session's own target when left out. */
+  readonly target?: string;
   /** Hash of the target's bytes before, null when there was no file. */
   readonly before: string | null;
   readonly after: string;

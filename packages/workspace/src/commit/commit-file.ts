@@ -121,6 +121,7 @@ async function commitAt(committer: Committer, site: Site): Promise<CommitResult>
     backupId = await keepPrevious(committer, site, written.sha256);
     const writing: WritingRecord = {
       temp: relative(committer.root, temporaryPath).split(sep).join('/'),
+      target: target.path,
       before: request.expected.sha256,
       after: written.sha256,
       ...(backupId === null ? {} : { backup_id: backupId }),

@@ -209,6 +209,7 @@ function isWriting(value: unknown): value is WritingRecord {
   return (
     isFields(value) &&
     typeof value['temp'] === 'string' &&
+    (value['target'] === undefined || typeof value['target'] === 'string') &&
     isTextOrNull(value['before']) &&
     typeof value['after'] === 'string' &&
     (value['backup_id'] === undefined || typeof value['backup_id'] === 'string')

@@ -271,8 +271,12 @@ export class DiskSessionHandle implements SessionHandle {
     });
   }
 
-  readContent(start?: number, end?: number): AsyncIterable<Uint8Array> {
-    return this.content.read(start, end);
+  async *readContent(start?: number, end?: number): AsyncGenerator<Uint8Array, void, undefined> {
+    try {
+      yield* this.content.read(start, end);
+    } catch (error) {
+      throw toDiskError(error, 'read the saved text');
+    }
   }
 
   recordWriting(writing: WritingRecord): Promise<void> {

@@ -233,7 +233,7 @@ export class DiskSessionStore implements SessionStore {
   ): Promise<'before' | 'after' | 'neither'> {
     let found: string | null;
     try {
-      const target = await this.#options.policy.contain(metadata.target.path);
+      const target = await this.#options.policy.contain(writing.target ?? metadata.target.path);
       found = (await hashPath(target.realPath))?.sha256 ?? null;
     } catch (error) {
       toDiskError(error, 'read the target');

@@ -24,7 +24,7 @@ export type TestWorkspace = {
   readonly workspace: Workspace;
   readonly events: TestEvent[];
   /** Another workspace object on the same directory. */
-  again(options?: Partial<WorkspaceOptions>): Promise<Workspace>;
+  readonly again: (options?: Partial<WorkspaceOptions>) => Promise<Workspace>;
 };
 
 /** A real directory that goes when the test ends. */

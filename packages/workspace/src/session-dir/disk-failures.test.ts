@@ -1,0 +1,207 @@
+/** What happens to a session when calls of the system fail. */
+import { chmod, mkdir, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import {
+  codeOf,
+  eventually,
+  jsonAt,
+  metadataFor,
+  openTestWorkspace,
+  RECORD,
+  temporaryDirectory,
+  textOf,
+} from '../testing/temp-workspace.ts';
+
+type Call = 'datasync' | 'write' | 'sync';
+
+function systemError(code: string, errno = -1): Error {
+  return Object.assign(new Error(`${code}: injected`), { code, errno });
+}
+
+/** Lets one call of file handles fail, for as long as the returned function was not called. */
+async function failing(
+  call: Call,
+  error: Error,
+  times = Number.POSITIVE_INFINITY,
+): Promise<() => void> {
+  const probe = await open(join(await temporaryDirectory(), 'probe'), 'w');
+  const prototype = Object.getPrototypeOf(probe) as FileHandle;
+  await probe.close();
+  let left = times;
+  const original = Reflect.get(prototype, call) as (...args: unknown[]) => Promise<unknown>;
+  const spy = vi.spyOn(prototype, call).mockImplementation(function (
+    this: FileHandle,
+    ...args: unknown[]
+  ) {
+    left -= 1;
+    return (left < 0 ? original.apply(this, args) : Promise.reject(error)) as never;
+  });
+  const restore = (): void => spy.mockRestore();
+  onTestFinished(restore);
+  return restore;
+}
+
+describe('a session whose disk fails', () => {
+  it('never trusts a file again after a failed fsync', async () => {
+    const { workspace, events } = await openTestWorkspace();
+    const handle = await workspace.sessions.begin(await metadataFor(workspace, 'a.txt'));
+    handle.append('one\n');
+    await handle.save(RECORD);
+    handle.append('two\n');
+    const restore = await failing('datasync', systemError('EIO'), 1);
+    expect(await codeOf(handle.save(RECORD))).toBe('WRITE_FAILED');
+    expect(handle.persistence()).toBe('memory');
+    handle.append('three\n');
+    expect(await textOf(handle.readContent())).toBe('one\ntwo\nthree\n');
+    restore();
+    expect(await handle.save(RECORD)).toEqual({ durableBytes: 14, persistence: 'disk' });
+    expect(handle.contentPath()).toBe(join(handle.directory, 'content.2.txt'));
+    expect(await readFile(handle.contentPath(), 'utf8')).toBe('one\ntwo\nthree\n');
+    expect(await jsonAt(join(handle.directory, 'state.json'))).toMatchObject({
+      content_file: 'content.2.txt',
+      buffer_size: 14,
+      line_count: 3,
+    });
+    expect(await readdir(handle.directory)).not.toContain('content.txt');
+    expect(events.map((event) => event.type)).toEqual(['degraded', 'restored']);
+    await handle.release();
+    const claimed = await workspace.sessions.claim(handle.id);
+    expect(await textOf(claimed.handle.readContent())).toBe('one\ntwo\nthree\n');
+  });
+
+  it('tries again with yet another file when the new one fails, too', async () => {
+    const { workspace } = await openTestWorkspace();
+    const handle = await workspace.sessions.begin(await metadataFor(workspace, 'a.txt'));
+    handle.append('one\n');
+    await handle.save(RECORD);
+    handle.append('two\n');
+    const restore = await failing('datasync', systemError('EIO'), 3);
+    for (let attempt = 0; attempt < 3; attempt += 1) {
+      expect(await codeOf(handle.save(RECORD))).toBe('WRITE_FAILED');
+    }
+    restore();
+    await handle.save(RECORD);
+    expect(await readFile(handle.contentPath(), 'utf8')).toBe('one\ntwo\n');
+    expect(
+      (await readdir(handle.directory)).filter((name) => name.startsWith('content')),
+    ).toHaveLength(1);
+  });
+
+  it.each([
+    ['ENOSPC', -28, 'DISK_FULL'],
+    ['UNKNOWN', -122, 'DISK_FULL'],
+  ])('goes on at the durable offset of the same file after %s', async (code, errno, expected) => {
+    const { workspace, clock, events } = await openTestWorkspace();
+    const handle = await workspace.sessions.begin(await metadataFor(workspace, 'a.txt'));
+    handle.append('one\n');
+    await handle.save(RECORD);
+    const restore = await failing('write', systemError(code, errno));
+    handle.append('two\n');
+    await clock.advance(100);
+    await eventually(() => handle.persistence() === 'memory');
+    expect(events).toMatchObject([{ type: 'degraded', details: { code: expected } }]);
+    handle.append('three\n');
+    expect(await codeOf(handle.save(RECORD))).toBe(expected);
+    restore();
+    await handle.save(RECORD);
+    expect(handle.persistence()).toBe('disk');
+    expect(handle.contentPath()).toBe(join(handle.directory, 'content.txt'));
+    expect(await readFile(handle.contentPath(), 'utf8')).toBe('one\ntwo\nthree\n');
+  });
+
+  it('keeps its state when only state.json cannot be written', async () => {
+    const { workspace } = await openTestWorkspace();
+    const handle = await workspace.sessions.begin(await metadataFor(workspace, 'a.txt'));
+    handle.append('one\n');
+    await handle.save(RECORD);
+    const restore = await failing('sync', systemError('EROFS'));
+    handle.append('two\n');
+    expect(await codeOf(handle.save({ ...RECORD, idle_prompts: 1 }))).toBe('READ_ONLY');
+    expect(await jsonAt(join(handle.directory, 'state.json'))).toMatchObject({ buffer_size: 4 });
+    expect((await readdir(handle.directory)).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+    restore();
+    await handle.save({ ...RECORD, idle_prompts: 1 });
+    expect(await jsonAt(join(handle.directory, 'state.json'))).toMatchObject({
+      buffer_size: 8,
+      idle_prompts: 1,
+    });
+  });
+
+  it('begins in memory without a usable disk, and moves there once there is one', async () => {
+    const { root, workspace, events } = await openTestWorkspace();
+    await writeFile(join(root, '.orion'), 'in the way');
+    const handle = await workspace.sessions.begin(await metadataFor(workspace, 'a.txt'));
+    expect(handle.persistence()).toBe('memory');
+    expect(events).toMatchObject([{ type: 'degraded' }]);
+    handle.append('one\n');
+    handle.setAside('aside');
+    await handle.recordWriting({ temp: 't', before: null, after: 'x' });
+    expect(await codeOf(handle.save(RECORD))).toBe('WRITE_FAILED');
+    expect(await textOf(handle.readContent())).toBe('one\n');
+    expect(await codeOf(workspace.sessions.begin(await metadataFor(workspace, 'a.txt')))).toBe(
+      'TARGET_LOCKED',
+    );
+    await rm(join(root, '.orion'));
+    expect(await handle.save(RECORD)).toEqual({ durableBytes: 4, persistence: 'disk' });
+    expect(await readFile(handle.contentPath(), 'utf8')).toBe('one\n');
+    expect(await readFile(join(handle.directory, 'trailing.txt'), 'utf8')).toBe('aside');
+    expect((await workspace.sessions.list())[0]?.status).toBe('live');
+  });
+
+  it('removes a session that never reached the disk, but not text that was set aside', async () => {
+    const { root, workspace } = await openTestWorkspace();
+    await writeFile(join(root, '.orion'), 'in the way');
+    const one = await workspace.sessions.begin(await metadataFor(workspace, 'a.txt'));
+    expect(await one.remove()).toEqual({ warnings: [] });
+    const two = await workspace.sessions.begin(await metadataFor(workspace, 'a.txt'));
+    two.setAside('text');
+    expect((await two.remove()).warnings).toContain('trailing_not_moved');
+    const three = await workspace.sessions.begin(await metadataFor(workspace, 'a.txt'));
+    await three.release();
+    expect(await readFile(join(root, '.orion'), 'utf8')).toBe('in the way');
+  });
+
+  it('makes its directory anew when somebody removes it', async () => {
+    const { root, clock, workspace } = await openTestWorkspace();
+    const handle = await workspace.sessions.begin(await metadataFor(workspace, 'a.txt'));
+    handle.append('one\n');
+    handle.setAside('aside');
+    await handle.save(RECORD);
+    await rm(join(root, '.orion'), { recursive: true });
+    handle.append('two\n');
+    await clock.advance(100);
+    await eventually(() => handle.persistence() === 'memory');
+    expect(await textOf(handle.readContent())).toBe('one\ntwo\n');
+    await handle.save(RECORD);
+    expect(await readFile(handle.contentPath(), 'utf8')).toBe('one\ntwo\n');
+    expect(await readFile(join(handle.directory, 'trailing.txt'), 'utf8')).toBe('aside');
+    expect(handle.lost.aborted).toBe(false);
+    expect((await readdir(join(root, '.orion/locks'))).length).toBe(1);
+    await handle.release();
+    expect((await workspace.sessions.list())[0]).toMatchObject({ status: 'orphan', lines: 2 });
+  });
+
+  it('opens and reads a workspace that cannot be written', async () => {
+    const { root, again } = await openTestWorkspace();
+    await writeFile(join(root, 'a.txt'), 'text\n');
+    await mkdir(join(root, 'state'), { mode: 0o500 });
+    const workspace = await again({ stateDirectory: join(root, 'state/inner/deeper') });
+    expect((await workspace.readText('a.txt', { maxLines: 9, maxBytes: 99 })).content).toBe(
+      'text\n',
+    );
+    expect(await workspace.sessions.list()).toEqual([]);
+    await chmod(join(root, 'state'), 0o700);
+  });
+
+  it('refuses a state directory that leads elsewhere', async () => {
+    const { root, workspace } = await openTestWorkspace();
+    const outside = await temporaryDirectory();
+    const { symlink } = await import('node:fs/promises');
+    await symlink(outside, join(root, '.orion'));
+    const handle = await workspace.sessions.begin(await metadataFor(workspace, 'a.txt'));
+    expect(handle.persistence()).toBe('memory');
+    expect(await readdir(outside)).toEqual([]);
+  });
+});

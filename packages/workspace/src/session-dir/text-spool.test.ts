@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createFakeClock } from '@orion/testkit';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { bytesOf, eventually, temporaryDirectory } from '../testing/temp-workspace.ts';
+import { TextSpool } from './text-spool.ts';
+import { encodeWtf8 } from './wtf8.ts';
+
+function spoolIn(directory: string): {
+  spool: TextSpool;
+  clock: ReturnType<typeof createFakeClock>;
+} {
+  const clock = createFakeClock();
+  const spool = new TextSpool({
+    clock,
+    nextPath: async () => join(directory, `${randomUUID()}.txt`),
+    mayWrite: async () => undefined,
+    onFailure: (error) => {
+      throw error;
+    },
+  });
+  return { spool, clock };
+}
+
+/** Code units, so that pairs are split as well. */
+const pieces = fc.array(
+  fc.array(fc.constantFrom('a', '\n', 'é', '€', '\ud83d', '\ude00'), { maxLength: 4 }),
+  { maxLength: 30 },
+);
+
+describe('a text spool', () => {
+  it('holds the same bytes however the text is split and whenever it is looked at', async () => {
+    const directory = await temporaryDirectory();
+    await fc.assert(
+      fc.asyncProperty(pieces, fc.array(fc.nat({ max: 3 })), async (parts, looks) => {
+        const { spool } = spoolIn(directory);
+        let text = '';
+        for (const [index, part] of parts.entries()) {
+          spool.append(part.join(''));
+          text += part.join('');
+          switch (looks[index]) {
+            case 0:
+              expect(spool.bytes()).toBe(encodeWtf8(text).length);
+              break;
+            case 1:
+              await spool.sync();
+              break;
+            case 2:
+              expect(await bytesOf(spool.read())).toEqual(encodeWtf8(text));
+              break;
+            default:
+          }
+        }
+        const whole = encodeWtf8(text);
+        expect(spool.bytes()).toBe(whole.length);
+        expect(await bytesOf(spool.read(2, 9))).toEqual(whole.subarray(2, 9));
+        await spool.finish();
+        await spool.sync();
+        const path = spool.path();
+        expect(path === null ? Buffer.alloc(0) : await readFile(path)).toEqual(whole);
+        expect(spool.durableBytes()).toBe(whole.length);
+        expect(spool.durableLineFeeds()).toBe(text.split('\n').length - 1);
+        await spool.close();
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('keeps half a pair back until its other half comes', async () => {
+    const { spool, clock } = spoolIn(await temporaryDirectory());
+    spool.append('a\ud83d');
+    await clock.advance(100);
+    await eventually(() => spool.isHandedOver());
+    await spool.sync();
+    expect(await readFile(spool.path() ?? '', 'utf8')).toBe('a');
+    spool.append('\ude00');
+    await spool.sync();
+    expect(await readFile(spool.path() ?? '', 'utf8')).toBe('a😀');
+    await spool.close();
+  });
+
+  it('takes 300,000 tiny strings without much memory or time', async () => {
+    const { spool } = spoolIn(await temporaryDirectory());
+    const begun = performance.now();
+    for (let index = 0; index < 300_000; index += 1) {
+      spool.append('some text and a line feed \n');
+      if (index % 50 === 0) await Promise.resolve();
+    }
+    const appended = performance.now() - begun;
+    await spool.sync();
+    expect(spool.durableBytes()).toBe(300_000 * 27);
+    expect(appended).toBeLessThan(2_000);
+    await spool.close();
+  });
+});

@@ -1,0 +1,66 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { encodeWtf8, incompleteTail, Wtf8Decoder } from './wtf8.ts';
+
+/** Any sequence of UTF-16 code units, rich in surrogates. */
+const anyText = fc
+  .array(
+    fc.oneof(
+      fc.integer({ min: 0xd7fe, max: 0xe002 }),
+      fc.integer({ min: 0, max: 0xffff }),
+      fc.constantFrom(0x0a, 0x41, 0xe9),
+    ),
+    { maxLength: 40 },
+  )
+  .map((units) => String.fromCharCode(...units));
+
+describe('WTF-8', () => {
+  it('is UTF-8 for well-formed text', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        expect(encodeWtf8(text)).toEqual(Buffer.from(text, 'utf8'));
+      }),
+    );
+  });
+
+  it.each([
+    ['\ud83d', 'eda0bd'],
+    ['\udfff', 'edbfbf'],
+    ['A\ud83dB', '41eda0bd42'],
+    ['\ud83d\ude00', 'f09f9880'],
+    ['\ude00\ud83d', 'edb880eda0bd'],
+    ['\ud83d\ud83d\ude00', 'eda0bdf09f9880'],
+  ])('keeps what is lone in %j', (text, hex) => {
+    expect(encodeWtf8(text).toString('hex')).toBe(hex);
+  });
+
+  it('comes back the same, however the bytes are split', () => {
+    fc.assert(
+      fc.property(anyText, fc.array(fc.nat({ max: 200 })), (text, cuts) => {
+        const bytes = encodeWtf8(text);
+        const decoder = new Wtf8Decoder();
+        let back = '';
+        let from = 0;
+        for (const cut of cuts.toSorted((a, b) => a - b)) {
+          back += decoder.decode(bytes.subarray(from, Math.max(from, cut)));
+          from = Math.max(from, Math.min(cut, bytes.length));
+        }
+        back += decoder.decode(bytes.subarray(from)) + decoder.end();
+        expect(back).toBe(text);
+      }),
+    );
+  });
+
+  it('finds a code point that is cut off at any place', () => {
+    fc.assert(
+      fc.property(anyText, fc.nat(), (text, at) => {
+        const bytes = encodeWtf8(text);
+        const cut = bytes.subarray(0, at % (bytes.length + 1));
+        const whole = cut.subarray(0, cut.length - incompleteTail(cut));
+        const back = new Wtf8Decoder().decode(whole);
+        expect(text.startsWith(back)).toBe(true);
+        expect(cut.length - whole.length).toBeLessThanOrEqual(3);
+      }),
+    );
+  });
+});

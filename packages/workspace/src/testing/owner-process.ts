@@ -1,0 +1,107 @@
+/**
+ * A process of its own for tests of leases and commits. Reads one JSON command per line, answers each
+ * with one JSON line. `hostname` makes it another host; `state` moves the state directory.
+ */
+import { randomUUID } from 'node:crypto';
+import { createInterface } from 'node:readline';
+import type { Clock, SessionHandle, WriteOperation } from '@orion/contracts';
+import { createWorkspace } from '../index.ts';
+import { ownIdentity } from '../ownership/process-identity.ts';
+
+type Command =
+  | { readonly do: 'begin'; readonly target: string }
+  | { readonly do: 'append'; readonly text: string }
+  | { readonly do: 'save' }
+  | { readonly do: 'claim' | 'discard'; readonly id: string }
+  | { readonly do: 'clean' | 'list' | 'housekeep' }
+  | { readonly do: 'commit'; readonly target: string; readonly operation: WriteOperation }
+  | { readonly do: 'lost' };
+
+const clock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  schedule: (milliseconds, callback) => {
+    const timer = setTimeout(callback, milliseconds);
+    return () => clearTimeout(timer);
+  },
+};
+
+const settings = JSON.parse(process.argv[2] ?? '{}') as { root: string; hostname?: string };
+const workspace = await createWorkspace({
+  root: settings.root,
+  clock,
+  ...(settings.hostname === undefined
+    ? {}
+    : { identity: async () => ({ ...(await ownIdentity()), host: settings.hostname ?? '' }) }),
+});
+let handle: SessionHandle | null = null;
+
+async function run(command: Command): Promise<unknown> {
+  const { sessions } = workspace;
+  switch (command.do) {
+    case 'begin': {
+      const sessionId = randomUUID();
+      handle = await sessions.begin({
+        version: 1,
+        session_id: sessionId,
+        intent: 'a test',
+        target_file: command.target,
+        operation: 'overwrite',
+        created_at: new Date().toISOString(),
+        end_marker: 'DONE 0000',
+        final_newline: true,
+        target: await workspace.checkTarget(command.target, 'overwrite'),
+      });
+      return { id: sessionId };
+    }
+    case 'append':
+      handle?.append(command.text);
+      return {};
+    case 'save':
+      return handle?.save({
+        version: 1,
+        state: 'session_active.awaiting_done_or_more_content',
+        fence_stripped: false,
+        fence_asked: false,
+        inner_done_lines: [],
+        seams: [],
+        idle_prompts: 0,
+      });
+    case 'claim': {
+      const claimed = await sessions.claim(command.id);
+      handle = claimed.handle;
+      return { bytes: handle.bytes() };
+    }
+    case 'discard':
+      return sessions.discard(command.id);
+    case 'clean':
+      return sessions.clean({ all: true });
+    case 'housekeep':
+      return sessions.housekeep();
+    case 'list':
+      return sessions.list();
+    case 'lost':
+      return { lost: handle?.lost.aborted };
+    case 'commit': {
+      const expected = await workspace.checkTarget(command.target, command.operation);
+      return workspace.commit({
+        target: command.target,
+        operation: command.operation,
+        expected,
+        source: async function* () {
+          yield Buffer.from('new bytes\n');
+        },
+        journal: async () => undefined,
+      });
+    }
+  }
+}
+
+process.stdout.write('{"ready":true}\n');
+for await (const line of createInterface({ input: process.stdin })) {
+  const answer = await run(JSON.parse(line) as Command).catch((error: unknown) => ({
+    error: error instanceof Error && 'code' in error ? error.code : String(error),
+  }));
+  process.stdout.write(`${JSON.stringify(answer ?? null)}\n`);
+}
+process.exit(0);
