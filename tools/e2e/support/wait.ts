@@ -1,0 +1,24 @@
+/** Conditions are asked for this often; nothing here waits for a fixed time. */
+const INTERVAL_MS = 10;
+const LIMIT_MS = 20_000;
+
+/** Waits until `check` answers something; what was waited for stands in the error when it never does. */
+export async function waitFor<T>(
+  what: string,
+  check: () => T | null | undefined | false | Promise<T | null | undefined | false>,
+  limitMs = LIMIT_MS,
+): Promise<T> {
+  const end = performance.now() + limitMs;
+  for (;;) {
+    const found = await check();
+    if (found !== null && found !== undefined && found !== false) return found;
+    if (performance.now() > end) throw new Error(`timed out waiting for ${what}`);
+    await pause(INTERVAL_MS);
+  }
+}
+
+function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, milliseconds);
+  });
+}
