@@ -1,29 +1,14 @@
 import { describe, expect, it } from 'vitest';
 
-import type { CommandContext } from '../process/context.ts';
-import { createScreen } from '../terminal/screen.ts';
-import { createFakeOutput, type FakeOutput } from '../testing/fake-output.ts';
+import { createFakeContext } from '../testing/fake-context.ts';
 import { execute } from './execute.ts';
 
 type Told = { readonly exitCode: number; readonly out: string; readonly err: string };
 
 async function orion(...argv: string[]): Promise<Told> {
-  const stdout: FakeOutput = createFakeOutput();
-  const stderr: FakeOutput = createFakeOutput();
-  const context: CommandContext = {
-    argv,
-    environment: {},
-    homeDirectory: '/nonexistent',
-    currentDirectory: '/nonexistent',
-    entry: '/nonexistent/main.js',
-    stdin: process.stdin,
-    stdout,
-    stderr,
-    screen: createScreen({ stdout, stderr, colors: false }),
-    interactive: false,
-  };
+  const context = createFakeContext({ argv });
   const { exitCode } = await execute(context);
-  return { exitCode, out: stdout.written(), err: stderr.written() };
+  return { exitCode, out: context.stdout.written(), err: context.stderr.written() };
 }
 
 describe('the command line', () => {

@@ -61,5 +61,6 @@ export async function cleanSessionsCommand(
 async function confirm(context: CommandContext): Promise<boolean> {
   context.screen.ask('Put all interrupted write sessions aside, the recent ones too? (y/N) ');
   const typed = await readTypedLine(context.stdin, new AbortController().signal);
+  if (typed !== null) context.screen.answered();
   return ['y', 'yes'].includes((typed ?? '').trim().toLowerCase());
 }

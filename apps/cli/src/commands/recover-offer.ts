@@ -75,6 +75,7 @@ async function ask({ context, signal }: RecoverOffer): Promise<'yes' | 'no' | 'l
       throw interrupted();
     });
     if (typed === null) return 'later';
+    context.screen.answered();
     switch (typed.trim().toLowerCase()) {
       case '':
       case 'y':

@@ -10,7 +10,9 @@ import { flagsOf, type TurnOptions } from '../command-line/options.ts';
 import type { CommandContext } from '../process/context.ts';
 import type { CommandResult } from '../process/leave.ts';
 import { plural } from '../terminal/format.ts';
+import { withPlace } from '../rendering/write-lines.ts';
 import { configure } from './configure.ts';
+import { placeOf } from './place.ts';
 import { runWithOrion } from './run-turn.ts';
 
 export type RecoverSessionOptions = TurnOptions & {
@@ -41,13 +43,14 @@ export async function recoverSessionCommand(
     ...(withModel ? { provider: recoveryProvider(configuration) } : {}),
   };
 
+  const place = placeOf(context, configuration.workspace);
   return runWithOrion(setup, async ({ orion, signal, show }) => {
     if (out !== undefined) {
       await copyOut(context, orion, sessionId, resolve(context.currentDirectory, out));
     } else if (discard === true) {
       const { attic } = await orion.discardSession(sessionId);
       context.screen.line(
-        `Put aside in ${attic}; \`orion recover-session ${sessionId}\` still finds it for 30 days.`,
+        `Put aside in ${attic}; \`${withPlace(`orion recover-session ${sessionId}`, place)}\` still finds it for 30 days.`,
       );
     } else if (finalize === true) {
       await show(

@@ -38,9 +38,12 @@ export async function runWithOrion(
   const view = createView(setup);
   let summary: TurnSummary = EMPTY_SUMMARY;
   let left = false;
+  let turnIsRunning = false;
 
   const interruption = watchSignals({
     onInterrupt: () => {
+      // Before a turn there is nothing to save, and the command ends with an error that says so.
+      if (!turnIsRunning) return;
       screen.line('Interrupted: saving what has arrived. Ctrl-C again stops at once.', 'warning');
     },
     exit: () => {
@@ -52,6 +55,7 @@ export async function runWithOrion(
   });
 
   async function show(events: AsyncIterable<RunEvent>): Promise<void> {
+    turnIsRunning = true;
     for await (const event of events) {
       summary = addToSummary(summary, event);
       const slow = view.show(event);

@@ -31,9 +31,9 @@ export type Screen = {
   /** Replaces the line of progress. */
   progress(text: string): void;
   clearProgress(): void;
-  /** Asks without ending the line. */
+  /** Asks without ending the line; `answered` follows. */
   ask(text: string): void;
-  /** Tells that the person has ended the line by typing Enter. */
+  /** The person has ended the line by typing Enter. */
   answered(): void;
   /** Ends an open line of text, on a terminal. */
   endText(): void;
@@ -49,6 +49,7 @@ export function createScreen({ stdout, stderr, colors }: ScreenOptions): Screen 
   const sanitizer = createSanitizer();
   let textLineIsOpen = false;
   let progressWidth = 0;
+  let questionIsOpen = false;
 
   function clearProgress(): void {
     if (progressWidth === 0) return;
@@ -66,6 +67,8 @@ export function createScreen({ stdout, stderr, colors }: ScreenOptions): Screen 
   function writeLines(text: string, kind: LineKind): void {
     clearProgress();
     if (stderr.isTerminal) endText();
+    if (questionIsOpen) void stderr.write('\n');
+    questionIsOpen = false;
     const color = colors ? COLORS[kind] : '';
     for (const line of text.split('\n')) {
       void stderr.write(color === '' ? `${line}\n` : `\u001B[${color}m${line}\u001B[0m\n`);
@@ -102,9 +105,10 @@ export function createScreen({ stdout, stderr, colors }: ScreenOptions): Screen 
       clearProgress();
       endText();
       void stderr.write(sanitizeLine(text));
+      questionIsOpen = true;
     },
     answered() {
-      textLineIsOpen = false;
+      questionIsOpen = false;
     },
     endText,
   };

@@ -1,0 +1,35 @@
+import { PassThrough } from 'node:stream';
+
+import type { CommandContext } from '../process/context.ts';
+import { createScreen } from '../terminal/screen.ts';
+import { createFakeOutput, type FakeOutput } from './fake-output.ts';
+
+export type FakeContext = CommandContext & {
+  readonly stdout: FakeOutput;
+  readonly stderr: FakeOutput;
+  /** What the person types. */
+  readonly typed: PassThrough;
+};
+
+export function createFakeContext(options: {
+  readonly argv?: readonly string[];
+  readonly terminal?: boolean;
+}): FakeContext {
+  const terminal = options.terminal === true;
+  const stdout = createFakeOutput({ terminal });
+  const stderr = createFakeOutput({ terminal });
+  const typed = new PassThrough();
+  return {
+    argv: options.argv ?? [],
+    environment: {},
+    homeDirectory: null,
+    currentDirectory: '/nonexistent',
+    entry: '/nonexistent/main.js',
+    stdin: typed as unknown as NodeJS.ReadStream,
+    typed,
+    stdout,
+    stderr,
+    screen: createScreen({ stdout, stderr, colors: false }),
+    interactive: terminal,
+  };
+}
