@@ -1,0 +1,155 @@
+import { expect } from 'vitest';
+import type { Script } from '@orion/llm-adapters/scripted';
+
+import { prompts } from './support/requests.ts';
+import { at, type Sandbox, type SessionOnDisk } from './support/sandbox.ts';
+import { numbered, sha256, writeDocument } from './support/scripts.ts';
+import { test } from './support/test.ts';
+
+const ROWS = numbered('row', 1, 60, 2);
+const HALF = numbered('row', 1, 30, 2);
+const ROWS_SHA = 'f333715b158f6dca8effbd05b021f385d0e3c2ed76f1a23b750b385421841571';
+
+test.concurrent('A4: a killed write is offered on a terminal, and Enter makes the file whole', async ({
+  machine,
+}) => {
+  const provider = await machine.provider(rows());
+  const session = await killHalfway(machine, provider);
+
+  const terminal = machine.terminal(['run', ...at(provider)]);
+  await terminal.waitForOutput('Recover previous write session? (Y/n)');
+  expect(terminal.output()).toContain('rows.txt');
+  expect(terminal.output()).toContain('30 lines');
+  expect(await machine.exists('rows.txt')).toBe(false);
+  terminal.type('\r');
+  const ended = await terminal.finished;
+
+  expect(ended.exitCode).toBe(0);
+  expect(ended.output).toContain('seam verified at line 31');
+  const bytes = await machine.read('rows.txt');
+  expect(bytes.length).toBe(420);
+  expect(sha256(bytes)).toBe(ROWS_SHA);
+  expect(await machine.sessions()).toEqual([]);
+  // R065: the model was told of the interruption and of the lines that it is to repeat.
+  const [prompt, ...more] = prompts(provider.requests);
+  expect(more).toEqual([]);
+  expect(prompt).toContain('The session for rows.txt was interrupted.');
+  expect(prompt).toMatch(
+    /30 lines of rows\.txt are saved[\s\S]*<tail-.{4}>\nrow 26\n[\s\S]*row 30\n/u,
+  );
+  expect(prompt).toContain(`<tail-${session.id.slice(0, 4)}>`);
+});
+
+test.concurrent('A4: `run --recover yes --json` finalizes once and its receipt has one verified seam', async ({
+  machine,
+}) => {
+  const provider = await machine.provider(rows());
+  await killHalfway(machine, provider);
+
+  const ended = await machine.run([
+    'run',
+    '--recover',
+    'yes',
+    '--json',
+    '--verbose',
+    ...at(provider),
+  ]);
+
+  expect(ended.exitCode).toBe(0);
+  expect(ended.stderr.match(/write_session_finalize_started/gu)).toHaveLength(1);
+  expect(ended.result().receipts).toMatchObject([
+    {
+      bytes: 420,
+      sha256: ROWS_SHA,
+      seams: [{ line: 31, status: 'verified', via: 'recovery', lines_dropped: 5 }],
+    },
+  ]);
+  expect(sha256(await machine.read('rows.txt'))).toBe(ROWS_SHA);
+  expect(await machine.sessions()).toEqual([]);
+});
+
+test.concurrent('A4: rows that go on without the anchor are the same bytes, with a seam that is named unverified', async ({
+  machine,
+}) => {
+  const provider = await machine.provider(rows('no_anchor'));
+  const session = await killHalfway(machine, provider);
+
+  // Model, address and protocol are the session's own.
+  const ended = await machine.run(['recover-session', session.id]);
+
+  expect(ended.exitCode).toBe(0);
+  expect(sha256(await machine.read('rows.txt'))).toBe(ROWS_SHA);
+  expect(ended.stderr).toMatch(
+    /Created rows\.txt: 60 lines, 420 bytes.*seam unverified at line 31/u,
+  );
+  expect(ended.stdout).toBe('');
+});
+
+test.concurrent('A4, R063: a session that is too old is not offered but put aside, with one trace', async ({
+  machine,
+}) => {
+  const provider = await machine.provider(rows());
+  const session = await killHalfway(machine, provider);
+
+  const terminal = machine.terminal(['run', 'Write it.', '--verbose', ...at(provider)], {
+    env: { WRITE_SESSION_MAX_AGE_MS: '1' },
+  });
+  // The turn itself begins anew, and its stream stops where the first one did.
+  await terminal.waitForOutput('Writing rows.txt');
+
+  expect(terminal.output()).not.toContain('Recover previous write session?');
+  expect(terminal.output().match(/cleaned/gu)).toHaveLength(1);
+  expect(await machine.attic()).toEqual([session.id]);
+  expect((await machine.sessions()).map((one) => one.id)).not.toContain(session.id);
+});
+
+test.concurrent('R066, R074: n puts the session aside, and recover-session still finds it', async ({
+  machine,
+}) => {
+  const provider = await machine.provider(rows());
+  const session = await killHalfway(machine, provider);
+
+  const terminal = machine.terminal(['run', ...at(provider)]);
+  await terminal.waitForOutput('Recover previous write session? (Y/n)');
+  terminal.type('n\r');
+  const declined = await terminal.finished;
+  // Without a prompt there is nothing else to do.
+  expect(declined.exitCode).toBe(2);
+  expect(await machine.attic()).toEqual([session.id]);
+  expect(await machine.sessions()).toEqual([]);
+
+  const ended = await machine.run(['recover-session', session.id, '--json']);
+  expect(ended.exitCode).toBe(0);
+  expect(sha256(await machine.read('rows.txt'))).toBe(ROWS_SHA);
+  expect(await machine.attic()).toEqual([]);
+});
+
+function rows(variant?: 'no_anchor'): Script {
+  return writeDocument(
+    {
+      target: 'rows.txt',
+      content: ROWS,
+      ...(variant === undefined ? {} : { continuations: [{ variant }] }),
+    },
+    { shape: { chunk: 7 }, faults: [{ kind: 'stall', reply: 1, at: { lines: 30 } }] },
+  );
+}
+
+/** A real kill after 30 rows were streamed and saved. */
+async function killHalfway(
+  machine: Sandbox,
+  provider: Awaited<ReturnType<Sandbox['provider']>>,
+): Promise<SessionOnDisk> {
+  const writer = machine.startAsking(provider, [], { env: { WRITE_SESSION_SAVE_MS: '100' } });
+  const session = await machine.savedSession(210);
+  writer.kill('SIGKILL');
+  expect((await writer.finished).signal).toBe('SIGKILL');
+
+  expect(await session.content()).toEqual(Buffer.from(HALF));
+  expect(sha256(await session.content())).toBe(
+    'd306b0c6f46fd30c1552d63132ba516f09496f26f6649f6ef1171e4f2db21cdb',
+  );
+  expect(await session.json('state.json')).toMatchObject({ buffer_size: 210, line_count: 30 });
+  expect(await machine.exists('rows.txt')).toBe(false);
+  return session;
+}
