@@ -48,7 +48,7 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
   const adapters = createConnector(options);
   const dependencies: TurnDependencies = {
     workspace,
-    connect: adapters.connect,
+    connect: (defaults) => adapters.connect(defaults),
     protocol,
     protocolReason:
       options.protocolReason ?? (options.protocol === undefined ? 'default' : 'option'),
@@ -248,9 +248,9 @@ function createConnector(options: OrionOptions): {
       }
     },
     async close() {
-      for (const connected of opened.values()) {
-        const { close } = await connected;
-        await close();
+      for (const connecting of opened.values()) {
+        const connected = await connecting;
+        await connected.close();
       }
       opened.clear();
     },

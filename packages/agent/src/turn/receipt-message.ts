@@ -38,15 +38,19 @@ export function receiptMessage(receipt: WriteReceipt): string {
 
 /** What begin's tool result becomes when the session waits for a person. */
 export function pausedMessage(paused: PausedSession): string {
-  const note = {
-    status: 'paused',
-    code: paused.code,
-    target_file: paused.target_file.slice(0, 200),
-    saved_lines: paused.lines,
-    session_id: paused.session_id,
-    note: 'The file is not written. A person decides how to go on.',
-  };
-  return JSON.stringify(note).slice(0, MAX_NOTE);
+  const note = (target: string): string =>
+    JSON.stringify({
+      status: 'paused',
+      code: paused.code,
+      target_file: target,
+      saved_lines: paused.lines,
+      session_id: paused.session_id,
+      note: 'The file is not written. A person decides how to go on.',
+    });
+  // A name can be long, and longer still in JSON; the note keeps its end, which tells files apart.
+  let target = paused.target_file;
+  while (note(target).length > MAX_NOTE) target = target.slice(Math.ceil(target.length / 4));
+  return note(target);
 }
 
 export function abortedMessage(code: ErrorCode): string {

@@ -1,0 +1,68 @@
+import type { WriteReceipt } from '@orion/contracts';
+import { expect, test } from 'vitest';
+
+import { abortedMessage, pausedMessage, receiptMessage } from './receipt-message.ts';
+
+const receipt: WriteReceipt = {
+  session_id: '7f3a0000-0000-4000-8000-000000000000',
+  target_file: 'a.ts',
+  operation: 'create',
+  bytes: 10,
+  lines: 2,
+  sha256: 'f'.repeat(64),
+  eol: 'lf',
+  bom: false,
+  mode: '0644',
+  persistence: 'disk',
+  fence_stripped: false,
+  inner_done_lines: Array.from({ length: 5000 }, (_, index) => index + 1),
+  seams: Array.from({ length: 5000 }, (_, index) => ({
+    line: index + 1,
+    status: 'unverified' as const,
+    via: 'tail' as const,
+    lines_dropped: 0,
+    text_set_aside: 0,
+    conversion: 'none' as const,
+  })),
+  validation_summary: {
+    attempts: 0,
+    invalid_found: 0,
+    corrected: 0,
+    replaced: 0,
+    used_safe_replacement: false,
+    original_length: 10,
+    final_length: 10,
+  },
+  warnings: [],
+  not_kept: [],
+};
+
+test('R257: a receipt stays far below 4 kB in every later request, whatever it has to tell', () => {
+  const message = receiptMessage(receipt);
+  expect(message.length).toBeLessThan(1000);
+  expect(JSON.parse(message)).toMatchObject({ status: 'written', bytes: 10, seams: 5000 });
+});
+
+test('R160: the note of a paused session has at most 500 characters and is JSON', () => {
+  const message = pausedMessage({
+    session_id: receipt.session_id,
+    target_file: 'é"\\'.repeat(2000),
+    operation: 'create',
+    code: 'NO_DONE',
+    lines: 3,
+    bytes: 10,
+    session_dir: '/ws/.orion',
+    commands: [],
+  });
+  expect(message.length).toBeLessThanOrEqual(500);
+  expect(JSON.parse(message)).toMatchObject({ status: 'paused', code: 'NO_DONE', saved_lines: 3 });
+});
+
+test('R160: an aborted session is an error with its code', () => {
+  expect(JSON.parse(abortedMessage('EMPTY_CONTENT'))).toMatchObject({
+    error: { code: 'EMPTY_CONTENT' },
+  });
+  expect(JSON.parse(abortedMessage('SESSION_ABORTED'))).toMatchObject({
+    error: { code: 'SESSION_ABORTED' },
+  });
+});
