@@ -4,7 +4,6 @@ import type { ErrorInfo, FinishReason, LlmEvent, Usage } from '@orion/contracts'
 import { classifyFailure, providerError, quoteProvider, readFailure } from '../provider-error.ts';
 import type { Redact } from '../provider-error.ts';
 import { ToolCallMerger } from '../tool-call-merger.ts';
-import { ContentPattern } from './content-pattern.ts';
 import { createThinkTags } from './think-tags.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -29,7 +28,6 @@ export class ChunkDecoder {
   #finishReason: FinishReason | undefined;
   #usage: Usage | undefined;
   #ended = false;
-  readonly #pattern: ContentPattern = new ContentPattern();
   readonly #calls: ToolCallMerger = new ToolCallMerger((event) => {
     this.#flush();
     this.#events.push(event);
@@ -77,13 +75,6 @@ export class ChunkDecoder {
         return;
       }
     }
-    if (eventName === undefined) {
-      const text = this.#pattern.read(data);
-      if (text !== undefined) {
-        this.#think.push(text);
-        return;
-      }
-    }
     let chunk: unknown;
     try {
       chunk = JSON.parse(data);
@@ -97,10 +88,8 @@ export class ChunkDecoder {
       return;
     }
     if (eventName === 'error') this.fail(classifyFailure(readFailure(chunk), this.#redact));
-    else if (isFields(chunk)) {
-      this.#chunk(chunk);
-      this.#pattern.learn(data, chunk);
-    } else this.fail(invalid('a payload is not a JSON object'));
+    else if (isFields(chunk)) this.#chunk(chunk);
+    else this.fail(invalid('a payload is not a JSON object'));
   }
 
   /** A whole answer in one JSON document, from servers that do not stream. */
