@@ -1,0 +1,141 @@
+import type { ErrorCode } from '@orion/contracts';
+
+import type {
+  AwaitingMore,
+  ControlEvent,
+  ControlLimits,
+  SeamRemedy,
+  Transition,
+} from '../control.ts';
+import { MAX_RETRIES } from '../control.ts';
+import {
+  aborted,
+  filledSession,
+  finalizing,
+  ignored,
+  invalid,
+  moved,
+  paused,
+  refused,
+} from './moves.ts';
+
+export function fromAwaitingMore(
+  state: AwaitingMore,
+  event: ControlEvent,
+  limits: ControlLimits,
+): Transition {
+  switch (event.type) {
+    case 'begin_ok':
+      return refused('SESSION_ALREADY_ACTIVE');
+    case 'begin_rejected':
+      return moved(state);
+    case 'text':
+      return moved(
+        { ...filledSession, stalledReplies: state.stalledReplies },
+        'cancel_idle_timer',
+        'buffer',
+      );
+    case 'blank_text':
+      return moved(state, 'cancel_idle_timer', 'buffer');
+    case 'end_marker':
+    case 'message_end_terminal':
+      return moved(finalizing, 'save', 'finalize');
+    case 'message_end_question':
+      if (limits.idleMs === 0) return paused('NO_DONE', event.question);
+      return moved({ ...state, question: event.question }, 'save', 'start_idle_timer');
+    case 'message_end_open':
+      if (limits.idleMs === 0) return paused('NO_DONE');
+      return moved({ ...state, question: null, stalledReplies: 0 }, 'save', 'start_idle_timer');
+    case 'message_end_length':
+      return continued(state, event.progress, 'NO_DONE');
+    case 'stream_error':
+      if (!event.retryable) return paused(event.code);
+      if (event.afterDone) {
+        if (limits.idleMs === 0) return paused('NO_DONE');
+        return moved({ ...state, question: null }, 'save', 'start_idle_timer');
+      }
+      return continued(state, event.progress, event.code);
+    case 'seam_verified':
+      return moved({ ...state, question: null }, 'buffer');
+    case 'seam_hopeless':
+      return afterHopelessSeam(state, event.remedy);
+    case 'settle_elapsed':
+      return moved(finalizing, 'save', 'finalize');
+    case 'idle_elapsed':
+      if (state.idlePrompts >= limits.maxIdlePrompts) return paused('NO_DONE', state.question);
+      if (state.question !== null) {
+        return moved(
+          {
+            kind: 'awaiting_answer',
+            question: state.question,
+            asked: true,
+            idlePrompts: state.idlePrompts + 1,
+            retries: 0,
+          },
+          'ask_question',
+        );
+      }
+      return moved({ ...state, idlePrompts: state.idlePrompts + 1 }, 'ask_idle');
+    case 'tool_called':
+      return refused('SESSION_BUSY');
+    case 'save_due':
+      return moved(state, 'write_state');
+    case 'save_failed':
+      return moved(state, 'degrade');
+    case 'limit_exceeded':
+      return paused('CONTENT_TOO_LARGE');
+    case 'cancelled':
+      return paused('ABORTED', state.question);
+    case 'abort':
+      return aborted('SESSION_ABORTED', 'move_to_attic');
+    case 'graceful_stop':
+      return moved(
+        { kind: 'paused', code: 'ABORTED', question: state.question },
+        'save',
+        'release',
+        'exit',
+      );
+    case 'inactive':
+      return moved({ kind: 'idle' }, 'save', 'release');
+    case 'recover_accepted':
+      return refused('SESSION_ALREADY_ACTIVE');
+    case 'lease_lost':
+      return moved({ kind: 'idle' }, 'warn_lost');
+    case 'finalize_command':
+      return moved(finalizing, 'save', 'finalize');
+    case 'recover_declined':
+      return ignored;
+    case 'fence_question_due':
+    case 'answer':
+    case 'finalize_ok':
+    case 'finalize_needs_corrections':
+    case 'finalize_retryable':
+    case 'finalize_refused':
+    case 'correction_usable':
+    case 'correction_unusable':
+      return invalid;
+    default:
+      return event satisfies never;
+  }
+}
+
+function continued(state: AwaitingMore, progress: boolean, code: ErrorCode): Transition {
+  const stalledReplies = progress ? 0 : state.stalledReplies + 1;
+  if (stalledReplies >= MAX_RETRIES) return paused(code);
+  return moved({ ...state, question: null, stalledReplies }, 'save', 'ask_continuation');
+}
+
+function afterHopelessSeam(state: AwaitingMore, remedy: SeamRemedy): Transition {
+  switch (remedy) {
+    case 'ask_again':
+      return moved({ ...state, question: null }, 'save', 'ask_again');
+    case 'ask_bridge':
+      return moved({ ...state, question: null }, 'save', 'ask_bridge');
+    case 'accept':
+      return moved({ ...state, question: null }, 'accept_unverified');
+    case 'pause':
+      return paused('SEAM_UNVERIFIED');
+    default:
+      return remedy satisfies never;
+  }
+}

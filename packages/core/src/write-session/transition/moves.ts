@@ -1,0 +1,68 @@
+import type { ErrorCode, SessionQuestion } from '@orion/contracts';
+
+import type {
+  AwaitingContent,
+  AwaitingMore,
+  ControlEffect,
+  ControlState,
+  Finalizing,
+  Paused,
+  Transition,
+} from '../control.ts';
+
+/** The moves that several states share, so that the same thing is done in the same way from each of them. */
+
+export const ignored: Transition = { kind: 'ignored' };
+export const invalid: Transition = { kind: 'invalid' };
+export const ordinary: Transition = { kind: 'ordinary' };
+export const queued: Transition = { kind: 'queued' };
+
+export function moved(state: ControlState, ...effects: readonly ControlEffect[]): Transition {
+  return { kind: 'moved', state, effects };
+}
+
+export function refused(code: ErrorCode): Transition {
+  return { kind: 'refused', code };
+}
+
+export const emptySession: AwaitingContent = {
+  kind: 'awaiting_content',
+  idlePrompts: 0,
+  retries: 0,
+  emptyAsked: false,
+};
+export const filledSession: AwaitingMore = {
+  kind: 'awaiting_more',
+  idlePrompts: 0,
+  stalledReplies: 0,
+  question: null,
+};
+export const finalizing: Finalizing = { kind: 'finalizing', attempts: 0 };
+
+export function paused(code: ErrorCode, question: SessionQuestion | null = null): Transition {
+  const state: Paused = { kind: 'paused', code, question };
+  return moved(state, 'save', 'pause', 'release');
+}
+
+export function aborted(code: ErrorCode, where: 'remove_directory' | 'move_to_attic'): Transition {
+  return moved({ kind: 'aborted', code }, where);
+}
+
+export function recovered(event: {
+  readonly content: boolean;
+  readonly question: SessionQuestion | null;
+}): Transition {
+  if (event.question !== null) {
+    return moved(
+      {
+        kind: 'awaiting_answer',
+        question: event.question,
+        asked: true,
+        idlePrompts: 0,
+        retries: 0,
+      },
+      'ask_question',
+    );
+  }
+  return moved(event.content ? filledSession : emptySession, 'ask_recovery');
+}
