@@ -3,7 +3,7 @@ import { CommanderError } from 'commander';
 
 import type { CommandContext } from '../process/context.ts';
 import { EXIT, exitCodeOf } from '../process/exit-code.ts';
-import type { CommandResult } from '../process/leave.ts';
+import type { CommandResult } from '../process/finish.ts';
 import { errorLines } from '../rendering/error-lines.ts';
 import { EMPTY_SUMMARY } from '../rendering/turn-summary.ts';
 import { createProgram } from './program.ts';

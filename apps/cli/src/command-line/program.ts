@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander';
 
-import type { CommandResult } from '../process/leave.ts';
+import type { CommandResult } from '../process/finish.ts';
 import type { CommandContext } from '../process/context.ts';
 import type { RecoverSessionOptions } from '../commands/recover-session.ts';
 import { VERSION } from '../version.ts';

@@ -1,6 +1,6 @@
 import { createContext, type ProcessFacts } from '../process/context.ts';
 import type { ExitCode } from '../process/exit-code.ts';
-import { finishOutput } from '../process/leave.ts';
+import { finishOutput } from '../process/finish.ts';
 import { execute } from './execute.ts';
 import { wantsResultLine } from './json-wanted.ts';
 

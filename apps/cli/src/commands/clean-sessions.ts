@@ -2,7 +2,7 @@ import { OrionError } from '@orion/contracts';
 
 import type { CommandContext } from '../process/context.ts';
 import { EXIT } from '../process/exit-code.ts';
-import type { CommandResult } from '../process/leave.ts';
+import type { CommandResult } from '../process/finish.ts';
 import { readTypedLine } from '../terminal/ask.ts';
 import { formatBytes, plural } from '../terminal/format.ts';
 import { configure, jsonFlag } from './configure.ts';

@@ -2,7 +2,7 @@ import type { SessionListing } from '@orion/contracts';
 
 import type { CommandContext } from '../process/context.ts';
 import { EXIT } from '../process/exit-code.ts';
-import type { CommandResult } from '../process/leave.ts';
+import type { CommandResult } from '../process/finish.ts';
 import { formatAge, formatCount } from '../terminal/format.ts';
 import { sanitizeLine } from '../terminal/sanitize.ts';
 import { alignColumns } from '../terminal/table.ts';

@@ -8,7 +8,7 @@ import { OrionError } from '@orion/contracts';
 import { wantsResultLine } from '../command-line/json-wanted.ts';
 import { flagsOf, type TurnOptions } from '../command-line/options.ts';
 import type { CommandContext } from '../process/context.ts';
-import type { CommandResult } from '../process/leave.ts';
+import type { CommandResult } from '../process/finish.ts';
 import { plural } from '../terminal/format.ts';
 import { withPlace } from '../rendering/write-lines.ts';
 import { configure } from './configure.ts';

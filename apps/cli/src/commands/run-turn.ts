@@ -4,7 +4,7 @@ import { toErrorInfo, type RunEvent } from '@orion/contracts';
 import type { CommandContext } from '../process/context.ts';
 import { exitCodeOf, type ExitCode } from '../process/exit-code.ts';
 import { watchSignals } from '../process/interruption.ts';
-import { finishOutput, type CommandResult } from '../process/leave.ts';
+import { finishOutput, type CommandResult } from '../process/finish.ts';
 import { errorLines } from '../rendering/error-lines.ts';
 import { addToSummary, EMPTY_SUMMARY, type TurnSummary } from '../rendering/turn-summary.ts';
 import { placeOf } from './place.ts';

@@ -4,7 +4,7 @@ import { OrionError } from '@orion/contracts';
 import { flagsOf, type TurnOptions } from '../command-line/options.ts';
 import { wantsResultLine } from '../command-line/json-wanted.ts';
 import type { CommandContext } from '../process/context.ts';
-import type { CommandResult } from '../process/leave.ts';
+import type { CommandResult } from '../process/finish.ts';
 import { plural } from '../terminal/format.ts';
 import { configure } from './configure.ts';
 import { placeOf } from './place.ts';

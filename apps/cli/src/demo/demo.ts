@@ -8,7 +8,7 @@ import type { SessionListing, WriteReceipt } from '@orion/contracts';
 
 import type { CommandContext } from '../process/context.ts';
 import { EXIT } from '../process/exit-code.ts';
-import type { CommandResult } from '../process/leave.ts';
+import type { CommandResult } from '../process/finish.ts';
 import type { ResultLine } from '../rendering/result-line.ts';
 import { receiptLine } from '../rendering/write-lines.ts';
 import { formatBytes, formatCount, plural } from '../terminal/format.ts';
@@ -43,7 +43,9 @@ export async function demoCommand(
   const processes = createProcesses(context, folder);
   const leave = (): void => {
     processes.endAll();
-    void rm(folder, { recursive: true, force: true }).finally(() => process.exit(EXIT.interrupted));
+    void rm(folder, { recursive: true, force: true, maxRetries: 3 }).finally(() =>
+      process.exit(EXIT.interrupted),
+    );
   };
   process.on('SIGINT', leave).on('SIGTERM', leave).on('SIGHUP', leave);
   const say = async (text: string): Promise<void> => {

@@ -4,7 +4,7 @@ import { runScriptedProvider } from '@orion/llm-adapters/scripted';
 
 import type { CommandContext } from '../process/context.ts';
 import { EXIT } from '../process/exit-code.ts';
-import type { CommandResult } from '../process/leave.ts';
+import type { CommandResult } from '../process/finish.ts';
 
 /** The demo's model server as a process of its own; it ends when the process that started it is gone. */
 export async function demoProviderCommand(

@@ -177,6 +177,27 @@ describe('what a write ends with', () => {
     );
   });
 
+  it('says at the very end that a seam is unverified', () => {
+    const seams = [
+      {
+        line: 26,
+        status: 'unverified',
+        via: 'recovery',
+        lines_dropped: 0,
+        text_set_aside: 0,
+        conversion: 'none',
+      },
+    ] as const;
+    const { err } = show([
+      session({ status: 'done', receipt: { ...RECEIPT, seams } }),
+      event({ type: 'tool_result', callId: '1', toolName: 'read_file', ok: true, summary: 's' }),
+      done(),
+    ]);
+    expect(err.trimEnd().split('\n').at(-1)).toBe(
+      'Check docs/n.txt at line 26: how its parts were joined there is unverified.',
+    );
+  });
+
   it('tells of a write that was cancelled', () => {
     const { err } = show([session({ status: 'aborted', code: 'SESSION_ABORTED' })]);
     expect(err).toBe('docs/n.txt was not written (SESSION_ABORTED).\n');

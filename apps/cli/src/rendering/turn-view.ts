@@ -5,7 +5,7 @@ import type { Screen } from '../terminal/screen.ts';
 import { plural } from '../terminal/format.ts';
 import { errorLines } from './error-lines.ts';
 import { followProgress, progressLine, type Progress } from './progress.ts';
-import { needsAttention, pausedLines, receiptLine } from './write-lines.ts';
+import { needsAttention, pausedLines, receiptLine, unprovedSeams } from './write-lines.ts';
 
 /** Shows the events of a turn as they come. */
 export type TurnView = {
@@ -37,6 +37,8 @@ export function createTerminalView(options: TerminalViewOptions): TurnView {
   const showsProgress = screen.showsProgress && !quiet && !(showContent && screen.stdoutIsTerminal);
   /** How far each session was told of, by id. */
   const told = new Map<string, Stage>();
+  /** Said again at the end: other lines may stand between a receipt and the end of the turn. */
+  const unproved: string[] = [];
   let progress: Progress | null = null;
   let shownAt = Number.NEGATIVE_INFINITY;
 
@@ -55,6 +57,7 @@ export function createTerminalView(options: TerminalViewOptions): TurnView {
 
   function showSession(event: SessionEvent): void {
     if (event.receipt !== undefined) {
+      unproved.push(...unprovedSeams(event.receipt));
       screen.line(
         receiptLine(event.receipt),
         needsAttention(event.receipt) ? 'warning' : 'success',
@@ -114,6 +117,7 @@ export function createTerminalView(options: TerminalViewOptions): TurnView {
               'warning',
             );
           }
+          for (const line of unproved) screen.line(line, 'warning');
           return undefined;
         case 'phase':
           // What the model says next is another message of it.

@@ -56,6 +56,17 @@ function seamText(seams: readonly Seam[]): string {
   return `joined from ${seams.length + 1} parts, ${seams.length === 1 ? 'seam' : 'seams'} ${joined}`;
 }
 
+/** What the command says last of a file whose parts may not fit together. */
+export function unprovedSeams(receipt: WriteReceipt): readonly string[] {
+  const lines = receipt.seams
+    .filter((seam) => seam.status === 'unverified')
+    .map((seam) => formatCount(seam.line));
+  if (lines.length === 0) return [];
+  return [
+    `Check ${receipt.target_file} at line ${lines.join(', ')}: how its parts were joined there is unverified.`,
+  ];
+}
+
 /**
  * A paused session: what is safe, where it lies, and the commands that go on with it. `place` is what they need to
  * find the workspace from where the person stands, such as `-C ../docs`.
