@@ -2,15 +2,10 @@ import { OrionError } from '@orion/contracts';
 import type { SessionMetadata, SessionRecord } from '@orion/contracts';
 
 import { stateNameOf } from './control.ts';
-import {
-  endHeldText,
-  endMessage,
-  readHeldText,
-  readText,
-  settleElapsed,
-  settleQuestion,
-  startMessage,
-} from './message-reading.ts';
+import { endMessage, readText, startMessage } from './message-reading.ts';
+import { settleQuestion } from './reading/answer-reading.ts';
+import { endHeldText, readHeldText } from './reading/bridge-reading.ts';
+import { settleElapsed } from './reading/direct-reading.ts';
 import { openQuestionOf } from './session.ts';
 import type {
   CommandAnswer,

@@ -1,0 +1,30 @@
+import type { MessageEnd } from '../session.ts';
+import type { Step } from '../step.ts';
+
+/** A message of which nothing arrived. */
+export function endWithoutText(step: Step, end: MessageEnd): void {
+  step.update({ reading: { kind: 'none' } });
+  if (end.kind === 'stop') step.dispatch({ type: 'message_end_open' });
+  else cutOff(step, end, false, false);
+}
+
+/** The message ended before the model had finished it. */
+export function cutOff(
+  step: Step,
+  end: Exclude<MessageEnd, { kind: 'stop' }>,
+  progress: boolean,
+  afterDone: boolean,
+): void {
+  if (end.kind === 'length') {
+    step.dispatch({ type: 'message_end_length', progress });
+    return;
+  }
+  step.update({ message: end.message });
+  step.dispatch({
+    type: 'stream_error',
+    code: end.code,
+    retryable: end.retryable,
+    afterDone,
+    progress,
+  });
+}

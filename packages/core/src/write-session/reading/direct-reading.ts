@@ -1,0 +1,158 @@
+import type { MessageEnd, Reading } from '../session.ts';
+import type { Step } from '../step.ts';
+import { isBlank } from '../step.ts';
+import { fencesAtEnd } from '../text/fence-decision.ts';
+import type { FenceLine } from '../text/lines.ts';
+import {
+  convertLineEndings,
+  createConverter,
+  endConversion,
+} from '../text/line-ending-converter.ts';
+import type { LineEndingConversion } from '../text/line-ending-converter.ts';
+import { createMarkerReader, endMarkers, holdsMarker, readMarkers } from '../text/marker-reader.ts';
+import { cutOff } from './cut-off.ts';
+
+/** A reply brings something when it brings this many bytes or a line. */
+const PROGRESS_BYTES = 256;
+
+export type DirectReading = Extract<Reading, { kind: 'direct' }>;
+
+export function directReading(
+  step: Step,
+  wrappingFence: FenceLine | null,
+  conversion: LineEndingConversion,
+  replayed: MessageEnd | null = null,
+): Reading {
+  const { metadata, settings, summary, leadingBlanks } = step.session;
+  // Blanks before the first content are not in the summary yet, but they will stand before this text.
+  const contentBytes = summary.bytes + leadingBlanks.length;
+  const contentLines = summary.lineFeeds + leadingBlanks.split('\n').length - 1;
+  return {
+    kind: 'direct',
+    marker: createMarkerReader({
+      endMarker: metadata.end_marker,
+      strict: settings.strict,
+      doneMode: settings.doneMode,
+      atLineStart:
+        leadingBlanks === '' ? summary.openLineLength === 0 : leadingBlanks.endsWith('\n'),
+      contentBytes,
+      contentLines,
+      wrappingFence,
+    }),
+    converter: createConverter(conversion, summary.openLine.endsWith('\r')),
+    startBytes: summary.bytes,
+    startLines: summary.lineFeeds,
+    replayed,
+  };
+}
+
+export function readDirect(step: Step, reading: DirectReading, text: string): void {
+  const converted = convertLineEndings(reading.converter, text);
+  readConverted(step, { ...reading, converter: converted.state }, converted.text);
+}
+
+function readConverted(step: Step, reading: DirectReading, text: string): void {
+  const { reader, content, ended } = readMarkers(reading.marker, text);
+  step.update({ reading: { ...reading, marker: reader } });
+  if (!step.append(content)) return;
+  if (ended !== null) {
+    endDirect(step, { ...reading, marker: reader }, { kind: 'stop' }, 'end_marker');
+    // What follows the end marker is for the person.
+    if (ended.rest !== '') step.emit({ type: 'chat', text: ended.rest });
+    return;
+  }
+  if (!step.session.settings.signalsMessageEnd) watchSettling(step, reader, text);
+}
+
+/** Without an orderly end a terminal marker counts once nothing has followed it for a while. */
+function watchSettling(step: Step, marker: DirectReading['marker'], text: string): void {
+  const { settleTimerRuns, settings } = step.session;
+  if (holdsMarker(marker)) {
+    if (settleTimerRuns) return;
+    step.update({ settleTimerRuns: true });
+    step.emit({ type: 'start_timer', timer: 'settle', milliseconds: settings.doneSettleMs });
+  } else if (settleTimerRuns && !isBlank(text)) {
+    step.update({ settleTimerRuns: false });
+    step.emit({ type: 'cancel_timer', timer: 'settle' });
+  }
+}
+
+export function settleElapsed(step: Step): void {
+  const { reading } = step.session;
+  step.update({ settleTimerRuns: false });
+  if (reading.kind !== 'direct' || !holdsMarker(reading.marker)) return;
+  step.emit({ type: 'stop_message' });
+  endDirect(step, reading, { kind: 'stop' }, 'message');
+}
+
+export function endDirect(
+  step: Step,
+  reading: DirectReading,
+  end: MessageEnd,
+  by: 'message' | 'end_marker',
+): void {
+  let last = reading;
+  const held = endConversion(reading.converter);
+  if (held !== '') {
+    const { reader, content } = readMarkers(reading.marker, held);
+    last = { ...reading, marker: reader };
+    if (!step.append(content)) return;
+  }
+  const { settings, kind } = step.session;
+  const afterDone = holdsMarker(last.marker);
+  const { content, ending } = endMarkers(
+    last.marker,
+    end.kind === 'stop',
+    fencesAtEnd(step.session.summary, kind, settings.stripFence),
+  );
+  step.update({ reading: { kind: 'none' } });
+  if (!step.append(content)) return;
+  addInnerDoneLines(step, ending.innerDoneLines);
+  if (!isBlank(ending.setAside)) step.emit({ type: 'set_aside', text: ending.setAside });
+  if (end.kind !== 'stop') {
+    cutOff(step, end, bringsSomething(step, reading), afterDone);
+    return;
+  }
+  switch (ending.kind) {
+    case 'terminal':
+      if (step.session.control.kind === 'awaiting_content') step.update({ leadingBlanks: '' });
+      step.emit({ type: 'trace', event: 'done_detected', details: { marker: ending.marker } });
+      step.dispatch({ type: by === 'end_marker' ? 'end_marker' : 'message_end_terminal' });
+      return;
+    case 'ambiguous':
+      step.dispatch({
+        type: 'message_end_question',
+        question: { kind: 'end', candidates: ending.candidates },
+      });
+      return;
+    case 'near_miss':
+      step.dispatch({
+        type: 'message_end_question',
+        question: {
+          kind: 'near_miss',
+          text: ending.text,
+          contentEnd: ending.contentEnd,
+          heldBack: false,
+        },
+      });
+      return;
+    case 'none':
+      step.dispatch({ type: 'message_end_open' });
+      return;
+    default:
+      ending satisfies never;
+  }
+}
+
+function bringsSomething(step: Step, reading: DirectReading): boolean {
+  const { summary } = step.session;
+  return (
+    summary.bytes - reading.startBytes >= PROGRESS_BYTES || summary.lineFeeds > reading.startLines
+  );
+}
+
+export function addInnerDoneLines(step: Step, lines: readonly number[]): void {
+  if (lines.length === 0) return;
+  const all = new Set([...step.session.innerDoneLines, ...lines]);
+  step.update({ innerDoneLines: [...all].sort((left, right) => left - right) });
+}
