@@ -20,7 +20,6 @@ export type Answer =
 
 /** A reply with more blanks than this around its answer is read as text: the reply is held in memory. */
 const HELD_LIMIT = 16_384;
-const SURROUNDING_BLANKS = /^[ \t\r\n]+|[ \t\r\n]+$/gu;
 const END_LINE = /^END[ \t]+([0-9]{1,15})$/u;
 const END_LINE_BEGUN = /^END[ \t]*[0-9]{0,15}$/u;
 const OTHER_END_MARKER = /^DONE [0-9a-f]{4}$/u;
@@ -33,10 +32,9 @@ export function canStillBeAnswer(
   endMarker: string,
 ): boolean {
   if (heldText.length > HELD_LIMIT) return false;
-  const text = heldText.replace(/^[ \t\r\n]+/u, '');
-  const word = text.replace(SURROUNDING_BLANKS, '');
+  const word = withoutBlanks(heldText);
   // Blanks after a word that is none yet, as in `KE P`, can never become one.
-  const mayGrow = word.length === text.length;
+  const mayGrow = heldText.endsWith(word);
   if (word === '' || answerOf(question, word, endMarker) !== 'text') return true;
   if (question.kind === 'end' && END_LINE_BEGUN.test(word)) return mayGrow || /^END$/u.test(word);
   return (
@@ -51,7 +49,7 @@ export function readAnswer(
   wholeReply: string,
   endMarker: string,
 ): Answer {
-  const word = wholeReply.replace(SURROUNDING_BLANKS, '');
+  const word = withoutBlanks(wholeReply);
   const answer =
     wholeReply.length > HELD_LIMIT && word !== '' ? 'text' : answerOf(question, word, endMarker);
   if (answer !== 'text') return answer;
@@ -71,6 +69,19 @@ function answerOf(question: SessionQuestion, word: string, endMarker: string): A
   if (line === undefined) return 'text';
   const candidate = question.candidates.find((offered) => offered.line === Number(line));
   return candidate === undefined ? { kind: 'unusable' } : { kind: 'end', candidate };
+}
+
+/** A loop, since a pattern anchored at the end looks at every run of blanks from each of its places. */
+function withoutBlanks(text: string): string {
+  let start = 0;
+  let end = text.length;
+  while (start < end && isBlank(text.charCodeAt(start))) start += 1;
+  while (end > start && isBlank(text.charCodeAt(end - 1))) end -= 1;
+  return text.slice(start, end);
+}
+
+function isBlank(code: number): boolean {
+  return code === 0x20 || code === 0x09 || code === 0x0a || code === 0x0d;
 }
 
 function takesDone(question: SessionQuestion): boolean {

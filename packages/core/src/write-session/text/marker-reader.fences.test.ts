@@ -131,6 +131,23 @@ describe('the closing line of a fence around the reply', () => {
     expect(result.ending).toMatchObject({ kind: 'terminal', setAside: '' });
   });
 
+  test('stands after DONE when the line before it closes a fence of the content', () => {
+    const result = readMessage(['let a\n```\nDONE\n```\n'], {
+      before: '# x\n```js\n',
+      kind: 'markdown',
+      wrappingFence: { character: '`', length: 3, info: 'markdown' },
+    });
+    expect(result.content).toBe('let a\n```\n');
+    expect(result.ending).toMatchObject({ kind: 'terminal', setAside: '```\n' });
+  });
+
+  test('is content when another fence follows the DONE behind it', () => {
+    for (const orderly of [true, false]) {
+      const message = 'y\n```\nDONE\n~~~\n';
+      expect(readMessage([message], { ...inReply, orderly }).content).toBe(message);
+    }
+  });
+
   test('a shorter or another fence is content', () => {
     const wide: FenceLine = { character: '`', length: 4, info: '' };
     expect(readMessage(['y\n```\nDONE\n'], { wrappingFence: wide }).content).toBe('y\n```\n');

@@ -37,6 +37,8 @@ function leftOut(message: string, result: MessageResult): string {
   return message.slice(result.content.length);
 }
 
+const MARKER_LINE = /^DONE(?: [0-9a-f]{4})?[ \t\r]*$/mu;
+
 function inkIn(text: string): string {
   return text.replaceAll(/[ \t\r\n]/gu, '');
 }
@@ -58,14 +60,13 @@ test('M3, M4: content is the message up to the marker; only markers, blanks and 
         return;
       }
       const rest = leftOut(message, result);
-      if (options.doneMode === 'first' && result.ending.setAside !== '') {
-        // A closing fence before the DONE and the remainder after it.
-        const withoutMarker = rest.replace(/^DONE(?: [0-9a-f]{4})?[ \t\r]*$/mu, '');
-        expect(inkIn(result.ending.setAside)).toBe(inkIn(withoutMarker));
+      if (result.ending.setAside !== '') {
+        // Closing fences before and after the markers, or, with `first`, all that follows the first of them.
+        const markers = options.doneMode === 'first' ? MARKER_LINE : new RegExp(MARKER_LINE, 'gmu');
+        expect(inkIn(result.ending.setAside)).toBe(inkIn(rest.replace(markers, '')));
         return;
       }
-      expect(rest).toContain(result.ending.setAside);
-      const lines = rest.replace(result.ending.setAside, '').split('\n');
+      const lines = rest.split('\n');
       // With a broken stream the fence that DONE stands in (R033) is left out with that DONE.
       const reason =
         options.orderly === false
@@ -73,7 +74,7 @@ test('M3, M4: content is the message up to the marker; only markers, blanks and 
           : /^(?:DONE(?: [0-9a-f]{4})?)?[ \t\r]*$/u;
       for (const line of lines) expect(line).toMatch(reason);
       // Nothing is left out without a reason, and blanks alone are none.
-      if (rest !== '' && result.ending.setAside === '') expect(rest).toMatch(/^DONE/u);
+      if (rest !== '') expect(rest).toMatch(/^DONE/u);
     }),
     { numRuns: 3_000 },
   );
@@ -146,6 +147,13 @@ test('R026: while a marker is possible, nothing of it is given', () => {
   const given = pieces.map((_, index) => readMessage(pieces.slice(0, index + 1)).released);
   expect(given).toEqual(['a\n', 'a\n', 'a\n', 'a\n', 'a\n', 'a\n', 'a\n', 'a\nDONE 7f3b\n\nx']);
 });
+
+test.each(['DO ', 'DONEx', 'DONE \r ', 'DONE 7g', 'DONE  7', ' DONE', '```', '\n'])(
+  'R026: %j can be no marker and is given at once',
+  (message) => {
+    expect(readMessage(unitsOf(message)).released).toBe(message);
+  },
+);
 
 test('M6: endless lines and endless blanks are read in one pass', () => {
   const blanks = ' '.repeat(24);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { INNER_DONE_LIMIT, holdsMarker, createMarkerReader, readMarkers } from './marker-reader.ts';
 import { END_MARKER, readMessage } from './testing/read-message.ts';
+import { unitsOf } from './testing/splits.ts';
 
 type Row = readonly [name: string, message: string, content: string];
 
@@ -31,6 +32,7 @@ describe('a bare DONE ends the content (M4, M5)', () => {
     });
     expect(result.blank).toBe(content.trim() === '');
     expect(result.rest).toBeNull();
+    expect(readMessage(unitsOf(message))).toEqual(result);
   });
 });
 
@@ -56,6 +58,7 @@ describe('what is no marker is content, byte for byte', () => {
     const result = readMessage([message]);
     expect(result.content).toBe(message);
     expect(result.ending.kind).toBe('none');
+    expect(readMessage(unitsOf(message))).toEqual(result);
   });
 });
 

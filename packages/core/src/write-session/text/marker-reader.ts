@@ -284,28 +284,24 @@ export function endMarkers(
     }
   }
 
-  let { open, enclosing } = fences;
-  if (group.fenceBefore !== '') {
-    if (closesWrapping(options, group.fenceBefore) && open.length === 0) {
-      setAside += group.fenceBefore;
-    } else {
-      out.release(group.fenceBefore);
-      open = open.slice(0, -1);
-      enclosing = null;
-    }
-  }
-  if (group.marker !== '') {
-    const after = afterMarker(reader, group, { open, enclosing });
-    if (after === null) {
-      releaseGroup(out, { ...group, fenceBefore: '' });
-    } else {
-      // At a broken stream the marker is discarded with what it would have ended: the anchor stands before it, so a
-      // model for which it was content writes it again (R031).
-      setAside += after.setAside;
-      if (orderly) {
-        marker = 'done';
-        out.release(after.content);
-      }
+  const closesReply = closesWrapping(options, group.fenceBefore) && fences.open.length === 0;
+  // Otherwise that line closes a fence of the content, and none that was open outside it encloses the rest.
+  const fencesBehind =
+    group.fenceBefore === '' || closesReply
+      ? fences
+      : { open: fences.open.slice(0, -1), enclosing: null };
+  const after = group.marker === '' ? null : afterMarker(reader, group, fencesBehind);
+  if (group.marker !== '' && after === null) {
+    releaseGroup(out, group);
+  } else {
+    if (closesReply) setAside += group.fenceBefore;
+    else out.release(group.fenceBefore);
+    // At a broken stream the marker is discarded with what it would have ended: the anchor stands before it, so a
+    // model for which it was content writes it again (R031).
+    setAside += after?.setAside ?? '';
+    if (after !== null && orderly) {
+      marker = 'done';
+      out.release(after.content);
     }
   }
 
