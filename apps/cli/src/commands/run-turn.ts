@@ -10,6 +10,8 @@ import { addToSummary, EMPTY_SUMMARY, type TurnSummary } from '../rendering/turn
 import { placeOf } from './place.ts';
 import { createJsonView, createTerminalView, type TurnView } from '../rendering/turn-view.ts';
 
+const LAST_WORDS_MS = 500;
+
 export type TurnTools = {
   readonly orion: Orion;
   /** Aborted when the person interrupts. */
@@ -39,6 +41,7 @@ export async function runWithOrion(
   let summary: TurnSummary = EMPTY_SUMMARY;
   let left = false;
   let turnIsRunning = false;
+  let thrown: unknown = null;
 
   const interruption = watchSignals({
     onInterrupt: () => {
@@ -47,12 +50,36 @@ export async function runWithOrion(
       screen.line('Interrupted: saving what has arrived. Ctrl-C again stops at once.', 'warning');
     },
     exit: () => {
-      if (left) return;
-      left = true;
-      const result = { exitCode: exitCode(summary, null, true), summary };
-      void finishOutput(context, result, json).then((code) => process.exit(code));
+      leaveNow(null);
     },
   });
+
+  /** Ends the process without waiting for the turn; what is known by now decides the exit code. */
+  function leaveNow(failure: unknown): void {
+    if (left) return;
+    left = true;
+    const code = exitCode(summary, failure, interruption.signal.aborted);
+    // A reader that does not read must not keep a process that was told to stop.
+    setTimeout(() => process.exit(code), LAST_WORDS_MS);
+    void finishOutput(context, { exitCode: code, summary }, json).then((final) => {
+      process.exit(final);
+    });
+  }
+
+  function tellFailure(error: unknown): void {
+    const info = toErrorInfo(error);
+    for (const line of errorLines(info)) screen.line(line, 'error');
+    if (info.code === 'INTERNAL_ERROR' && configuration.verbose && error instanceof Error) {
+      screen.block(error.stack ?? '', 'faint');
+    }
+  }
+
+  // A defect outside of the turn: what was saved stays, and the end is told as truly as any other.
+  function crash(error: unknown): void {
+    tellFailure(error);
+    leaveNow(error);
+  }
+  process.on('uncaughtException', crash);
 
   async function show(events: AsyncIterable<RunEvent>): Promise<void> {
     turnIsRunning = true;
@@ -63,7 +90,6 @@ export async function runWithOrion(
     }
   }
 
-  let failure: unknown = null;
   try {
     const { createOrion, formatTraceLine } = await import('@orion/agent');
     const orion = await createOrion({
@@ -88,16 +114,15 @@ export async function runWithOrion(
       await orion.close();
     }
   } catch (error) {
-    failure = error;
-    const info = toErrorInfo(error);
-    for (const line of errorLines(info)) screen.line(line, 'error');
-    if (info.code === 'INTERNAL_ERROR' && configuration.verbose && error instanceof Error) {
-      screen.block(error.stack ?? '', 'faint');
-    }
+    thrown = error;
+    tellFailure(error);
   } finally {
     interruption.dispose();
+    process.off('uncaughtException', crash);
   }
-  return { exitCode: exitCode(summary, failure, interruption.signal.aborted), summary };
+  // The process is about to end, and has said its last words.
+  if (left) await new Promise<never>(() => undefined);
+  return { exitCode: exitCode(summary, thrown, interruption.signal.aborted), summary };
 }
 
 function exitCode(summary: TurnSummary, failure: unknown, interrupted: boolean): ExitCode {

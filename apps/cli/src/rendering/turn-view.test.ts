@@ -194,7 +194,7 @@ describe('what a write ends with', () => {
       done(),
     ]);
     expect(err.trimEnd().split('\n').at(-1)).toBe(
-      'Check docs/n.txt at line 26: how its parts were joined there is unverified.',
+      'docs/n.txt has an unverified seam at line 26: look whether something is missing or doubled there.',
     );
   });
 

@@ -63,7 +63,8 @@ export function unprovedSeams(receipt: WriteReceipt): readonly string[] {
     .map((seam) => formatCount(seam.line));
   if (lines.length === 0) return [];
   return [
-    `Check ${receipt.target_file} at line ${lines.join(', ')}: how its parts were joined there is unverified.`,
+    `${receipt.target_file} has ${lines.length === 1 ? 'an unverified seam' : 'unverified seams'} at line ` +
+      `${lines.join(', ')}: look whether something is missing or doubled there.`,
   ];
 }
 
