@@ -153,6 +153,10 @@ describe('R039: replies to an idle prompt', () => {
     expect(harness.prompts[1]).toMatch(/^Your message ended with: Yes, finished\./);
     harness.message('DONE');
     expect([harness.file, harness.aside]).toEqual([lines(1, 5), 'Yes, finished.\nDONE']);
+    // Instead of going on the model said something: whoever reads the receipt has to know.
+    expect(harness.session.seams).toMatchObject([
+      { line: 6, status: 'unverified', lines_dropped: 0, text_set_aside: 14 },
+    ]);
   });
 
   it('(c) KEEP takes them', async () => {
@@ -161,6 +165,7 @@ describe('R039: replies to an idle prompt', () => {
     await harness.wait(2000);
     harness.message('KEEP');
     expect(harness.file).toBe(`${lines(1, 5)}export {};\n`);
+    expect(harness.session.seams).toMatchObject([{ line: 6, status: 'unverified' }]);
   });
 
   it('(d) a longer clean one is appended, unverified', async () => {

@@ -5,6 +5,7 @@ import type { Step } from '../step.ts';
 import { canStillBeAnswer, readAnswer } from '../text/answers.ts';
 import { cutOff } from './cut-off.ts';
 import { addInnerDoneLines } from './direct-reading.ts';
+import { addSeam } from './undecided-reading.ts';
 
 /** Text of a reply to a question. False: it is no answer but goes on with the file. */
 export function readAnswerText(step: Step, held: string): boolean {
@@ -97,14 +98,21 @@ export function settleQuestion(
     case 'near_miss':
       if (answer.kind === 'keep') {
         if (question.heldBack) {
+          // Only the answer says that this text follows what is saved.
+          addSeam(step, 'unverified', 'tail');
           step.emit({ type: 'discard_held' });
           step.append(question.text);
         }
         return true;
       }
       if (answer.kind !== 'done') return false;
-      if (question.heldBack) step.emit({ type: 'set_aside_held' });
-      else step.endContentAt(question.contentEnd, false);
+      if (question.heldBack) {
+        // The model was asked to go on and said something else: the file may be too short here.
+        addSeam(step, 'unverified', 'tail', { textSetAside: question.text.length });
+        step.emit({ type: 'set_aside_held' });
+      } else {
+        step.endContentAt(question.contentEnd, false);
+      }
       return true;
     case 'fence':
       if (answer.kind === 'strip') {

@@ -21,7 +21,7 @@ export function endBridgeReply(step: Step, end: MessageEnd): void {
     step.dispatch({ type: 'seam_hopeless', remedy: 'pause' });
     return;
   }
-  addSeam(step, 'verified', 'bridge', joined.linesDropped);
+  addSeam(step, 'verified', 'bridge', { linesDropped: joined.linesDropped });
   step.dispatch({ type: 'seam_verified' });
   if (!step.append(joined.content)) return;
   step.update({ reading: directReading(step, null, 'none', expecting.end) });

@@ -230,14 +230,14 @@ export function addSeam(
   step: Step,
   status: Seam['status'],
   via: Seam['via'],
-  linesDropped = 0,
+  { linesDropped = 0, textSetAside = 0 } = {},
 ): void {
   const seam: Seam = {
     line: step.session.summary.lineFeeds + 1,
     status,
     via,
     lines_dropped: linesDropped,
-    text_set_aside: 0,
+    text_set_aside: textSetAside,
     conversion: 'none',
   };
   step.update({ seams: [...step.session.seams, seam] });
