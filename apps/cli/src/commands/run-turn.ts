@@ -54,12 +54,17 @@ export async function runWithOrion(
     },
   });
 
+  // A reader that does not read must not keep a turn from ending.
+  interruption.signal.addEventListener('abort', () => {
+    context.stdout.hurry();
+  });
+
   /** Ends the process without waiting for the turn; what is known by now decides the exit code. */
   function leaveNow(failure: unknown): void {
     if (left) return;
     left = true;
     const code = exitCode(summary, failure, interruption.signal.aborted);
-    // A reader that does not read must not keep a process that was told to stop.
+    // Nor the process, once it was told to stop.
     setTimeout(() => process.exit(code), LAST_WORDS_MS);
     void finishOutput(context, { exitCode: code, summary }, json).then((final) => {
       process.exit(final);

@@ -13,6 +13,11 @@ export async function finishOutput(
   json: boolean,
 ): Promise<ExitCode> {
   const { stdout, stderr, screen } = context;
+  // The outcome stands: whoever does not want to wait for a slow reader still gets its exit code.
+  const leave = (): void => {
+    process.exit(result.exitCode);
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, leave);
   screen.clearProgress();
   if (json && result.summary !== undefined) {
     await stdout.write(`${JSON.stringify(resultLine(result.summary, result.exitCode))}\n`);

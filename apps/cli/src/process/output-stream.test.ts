@@ -76,6 +76,15 @@ describe('an output', () => {
     expect(taken.join('')).toBe('ab');
   });
 
+  it('lets nobody wait for it any longer when the command has to end', async () => {
+    const { stream } = createSlowStream();
+    const output = openOutputStream(stream);
+    const waiting = output.write('more than ten');
+    output.hurry();
+    await waiting;
+    expect(output.write('again, more than ten')).toBeUndefined();
+  });
+
   it('goes on quietly when its reader is gone, and never leaves anyone waiting', async () => {
     const { stream, fail } = createSlowStream();
     const output = openOutputStream(stream);

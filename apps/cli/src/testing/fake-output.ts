@@ -14,6 +14,7 @@ export function createFakeOutput(
       text += typeof data === 'string' ? data : Buffer.from(data).toString();
       return undefined;
     },
+    hurry: () => undefined,
     flush: () => Promise.resolve(),
     failure: () => null,
     written: () => text,
