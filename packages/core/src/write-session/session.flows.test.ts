@@ -27,6 +27,14 @@ describe('R035: a marker without content', () => {
     expect(harness.file).toBe('text\n');
   });
 
+  it('R030: is one also behind blanks that end no line', async () => {
+    const harness = new SessionHarness();
+    harness.message('  ');
+    await harness.wait(2000);
+    harness.message('DONE');
+    expect([harness.state, harness.content]).toEqual(['session_active.awaiting_content', '']);
+  });
+
   it('never makes an empty file of an overwrite', async () => {
     const harness = new SessionHarness({ operation: 'overwrite' });
     for (let message = 0; message < 4; message += 1) {
@@ -155,7 +163,7 @@ describe('R039: replies to an idle prompt', () => {
     expect([harness.file, harness.aside]).toEqual([lines(1, 5), 'Yes, finished.\nDONE']);
     // Instead of going on the model said something: whoever reads the receipt has to know.
     expect(harness.session.seams).toMatchObject([
-      { line: 6, status: 'unverified', lines_dropped: 0, text_set_aside: 14 },
+      { line: 6, status: 'unverified', lines_dropped: 0, text_set_aside: 15 },
     ]);
   });
 
