@@ -33,8 +33,8 @@ export function directReading(
       endMarker: metadata.end_marker,
       strict: settings.strict,
       doneMode: settings.doneMode,
-      atLineStart:
-        leadingBlanks === '' ? summary.openLineLength === 0 : leadingBlanks.endsWith('\n'),
+      // A marker that follows blanks only is a marker, whatever the blanks end with.
+      atLineStart: leadingBlanks !== '' || summary.openLineLength === 0,
       contentBytes,
       contentLines,
       wrappingFence,
