@@ -230,7 +230,7 @@ export function addSeam(
   step: Step,
   status: Seam['status'],
   via: Seam['via'],
-  { linesDropped = 0, textSetAside = 0 } = {},
+  { linesDropped: number = 0, textSetAside = 0 } = {},
 ): void {
   const seam: Seam = {
     line: step.session.summary.lineFeeds + 1,
