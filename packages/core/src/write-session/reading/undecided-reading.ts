@@ -230,14 +230,14 @@ export function addSeam(
   step: Step,
   status: Seam['status'],
   via: Seam['via'],
-  { linesDropped: number = 0, textSetAside = 0 } = {},
+  counts: { readonly linesDropped?: number; readonly textSetAside?: number } = {},
 ): void {
   const seam: Seam = {
     line: step.session.summary.lineFeeds + 1,
     status,
     via,
-    lines_dropped: linesDropped,
-    text_set_aside: textSetAside,
+    lines_dropped: counts.linesDropped ?? 0,
+    text_set_aside: counts.textSetAside ?? 0,
     conversion: 'none',
   };
   step.update({ seams: [...step.session.seams, seam] });
