@@ -12,3 +12,4 @@ export { describeProtocolContract, expectValidHistory } from './protocol-contrac
 export { collect, createProtocolContext, outcomeOf, textOf } from './protocol-context.ts';
 export { describeToolRegistryContract } from './tool-registry-contract.ts';
 export { describeTraceStoreContract } from './trace-store-contract.ts';
+export { describeWorkspaceContract } from './workspace-contract.ts';

@@ -47,6 +47,8 @@ export type BackupOutcome =
   | { readonly kind: 'changed' };
 
 const BACKUP_ID = /^\d{8}T\d{9}Z-[0-9a-f]{8}$/u;
+const DRAFT_PREFIX = '.draft-';
+const DRAFT_AGE_MS = 60 * 60 * 1000;
 const MAX_MANIFEST_BYTES = 64 * 1024;
 
 export class BackupStore {
@@ -68,7 +70,7 @@ export class BackupStore {
     const id = `${createdAt.replace(/[-:.]/gu, '')}-${randomBytes(4).toString('hex')}`;
     const directory = join(this.#state.backups, id);
     // Under a name that is no backup's until it is complete.
-    const draft = join(this.#state.backups, `.draft-${id}`);
+    const draft = join(this.#state.backups, `${DRAFT_PREFIX}${id}`);
     await mkdir(draft, { mode: 0o700 });
     try {
       const content = join(draft, 'content');
@@ -130,6 +132,9 @@ export class BackupStore {
       if (isErrno(error, 'ENOENT')) return;
       throw error;
     }
+    for (const name of names.filter((candidate) => candidate.startsWith(DRAFT_PREFIX))) {
+      await this.#removeLeftDraft(name);
+    }
     const entries = [];
     for (const name of names.filter((candidate) => BACKUP_ID.test(candidate))) {
       const entry = await this.#measure(name);
@@ -145,6 +150,14 @@ export class BackupStore {
     this.#keptBytes = entries
       .filter((entry) => !dropped.has(entry.name))
       .reduce((total, entry) => total + entry.bytes, 0);
+  }
+
+  /** Of a process that died while it made the backup. */
+  async #removeLeftDraft(name: string): Promise<void> {
+    const path = join(this.#state.backups, name);
+    const stat = await lstat(path).catch(() => null);
+    if (stat === null || this.#clock.now() - stat.mtimeMs < DRAFT_AGE_MS) return;
+    await rm(path, { recursive: true, force: true });
   }
 
   async #measure(name: string): Promise<{ name: string; since: number; bytes: number } | null> {

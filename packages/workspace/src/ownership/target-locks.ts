@@ -5,7 +5,7 @@
  * L2. A missing lock file is a free target; a dead owner's lock is claimed, never just replaced.
  */
 import { createHash } from 'node:crypto';
-import { lstat } from 'node:fs/promises';
+import { lstat, readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { OrionError } from '@orion/contracts';
 import { isErrno } from '../disk/disk-error.ts';
@@ -31,6 +31,10 @@ export type TargetLock = { release(): Promise<void> };
 
 /** Other processes may take or free the lock between two looks; each round is such a change. */
 const MAX_ROUNDS = 20;
+
+/** A claim, or a temporary file, of the lock whose name is in the brackets. */
+const LEFT_OVER = /^\.?([0-9a-f]{64})\.(?:claim-|[0-9a-f]+\.tmp$)/u;
+const LEFT_OVER_AGE_MS = 60 * 60 * 1000;
 
 export class TargetLocks {
   readonly #state: StateDirectory;
@@ -84,6 +88,24 @@ export class TargetLocks {
   async belongsTo(realPath: string, sessionId: string): Promise<boolean> {
     const file = join(this.#state.locks, await this.keyOf(realPath));
     return (await readSessionId(file)) === sessionId;
+  }
+
+  /** Removes what processes left that died while they took or gave back a lock. */
+  async sweep(): Promise<void> {
+    const { locks } = this.#state;
+    const { now } = await this.#observer.observe(await this.#observer.newOwner());
+    for (const name of await readdir(locks).catch(() => [])) {
+      const lock = LEFT_OVER.exec(name)?.[1];
+      if (lock === undefined) continue;
+      const [stat, held] = await Promise.all([
+        lstat(join(locks, name)).catch(() => null),
+        lstat(join(locks, lock)).catch(() => null),
+      ]);
+      // While the lock stands a claim beside it may be what leads to its owner.
+      const isClaim = !name.startsWith('.');
+      if (stat === null || now - stat.mtimeMs < LEFT_OVER_AGE_MS || (isClaim && held)) continue;
+      await removeIfThere(join(locks, name));
+    }
   }
 
   async #isLive(file: string, owner: OwnerRecord): Promise<boolean> {

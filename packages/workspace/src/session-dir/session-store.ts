@@ -168,6 +168,7 @@ export class DiskSessionStore implements SessionStore {
       (): Promise<void> => this.#removeLeftTemporaries(),
       (): Promise<void> => this.#removeLeftDirectories(),
       (): Promise<void> => this.#pruneAttic(),
+      (): Promise<void> => this.#locks.sweep(),
       (): Promise<void> => this.#options.sweepCommits(),
     ]) {
       await step().catch((error: unknown) => this.#reportFailure(error));
@@ -304,6 +305,10 @@ export class DiskSessionStore implements SessionStore {
     }
     await syncDirectory(directory);
     await handle.content.confirmFile();
+    const old = inspection.content?.name;
+    if (content !== null && old !== undefined && content.path !== join(directory, old)) {
+      await removeIfThere(join(directory, old));
+    }
     return notes;
   }
 

@@ -75,6 +75,7 @@ export class TextSpool {
   #confirmed = true;
   #condition: Condition = { kind: 'unopened' };
   #writing: Promise<void> | null = null;
+  #syncing: Promise<unknown> = Promise.resolve();
   #truncate = false;
   #generation = 0;
   #closed = false;
@@ -201,7 +202,14 @@ export class TextSpool {
    * Makes everything appended so far durable. Returns whether another file took the place of the old
    * one; the caller makes its name durable and then calls `confirmFile`.
    */
-  async sync(): Promise<'same_file' | 'new_file'> {
+  sync(): Promise<'same_file' | 'new_file'> {
+    // One at a time: two that mend the same failure would make two files.
+    const synced = this.#syncing.then(() => this.#syncNow());
+    this.#syncing = synced.catch(() => undefined);
+    return synced;
+  }
+
+  async #syncNow(): Promise<'same_file' | 'new_file'> {
     this.#encode();
     if (this.#condition.kind !== 'good') await this.#repair();
     const generation = this.#generation;
@@ -449,8 +457,13 @@ async function openOwn(file: OpenFile): Promise<OpenFile | null> {
     if (isErrno(error, 'ENOENT')) return null;
     throw error;
   }
-  const [own, original] = await Promise.all([handle.stat(), file.handle.stat()]);
-  if (own.ino === original.ino && own.dev === original.dev) return { handle, path: file.path };
+  try {
+    const [own, original] = await Promise.all([handle.stat(), file.handle.stat()]);
+    if (own.ino === original.ino && own.dev === original.dev) return { handle, path: file.path };
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
   await handle.close();
   return null;
 }

@@ -17,7 +17,8 @@ const anyText = fc
 describe('WTF-8', () => {
   it('is UTF-8 for well-formed text', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (text) => {
+      fc.property(anyText, (any) => {
+        const text = any.toWellFormed();
         expect(encodeWtf8(text)).toEqual(Buffer.from(text, 'utf8'));
       }),
     );

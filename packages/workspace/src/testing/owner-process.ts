@@ -15,7 +15,7 @@ type Command =
   | { readonly do: 'claim' | 'discard'; readonly id: string }
   | { readonly do: 'clean' | 'list' | 'housekeep' }
   | { readonly do: 'commit'; readonly target: string; readonly operation: WriteOperation }
-  | { readonly do: 'lost' };
+  | { readonly do: 'release' | 'lost' };
 
 const clock: Clock = {
   now: () => Date.now(),
@@ -80,6 +80,10 @@ async function run(command: Command): Promise<unknown> {
       return sessions.housekeep();
     case 'list':
       return sessions.list();
+    case 'release':
+      await handle?.release();
+      handle = null;
+      return {};
     case 'lost':
       return { lost: handle?.lost.aborted };
     case 'commit': {

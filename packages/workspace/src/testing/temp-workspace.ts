@@ -41,16 +41,18 @@ export async function openTestWorkspace(
   const root = options.root ?? (await temporaryDirectory());
   const clock = createFakeClock(Date.now());
   const events: TestEvent[] = [];
-  const open = (more: Partial<WorkspaceOptions> = {}): Promise<Workspace> =>
-    createWorkspace({
+  const open = async (more: Partial<WorkspaceOptions> = {}): Promise<Workspace> => {
+    const opened = await createWorkspace({
       clock,
       onEvent: (type, details) => events.push({ type, details: { ...details } }),
       ...options,
       ...more,
       root,
     });
+    onTestFinished(() => opened.close());
+    return opened;
+  };
   const workspace = await open();
-  onTestFinished(() => workspace.close());
   return { root, clock, workspace, events, again: open };
 }
 

@@ -1,0 +1,142 @@
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { codeOf, openTestWorkspace, temporaryDirectory } from '../testing/temp-workspace.ts';
+
+function put(root: string, files: Readonly<Record<string, string | Buffer>>): void {
+  for (const [name, bytes] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, name)), { recursive: true });
+    writeFileSync(join(root, name), bytes);
+  }
+}
+
+describe('readText', () => {
+  const text = 'one\ntwo\r\nthré€\nlast';
+
+  it.each([
+    [{ maxLines: 10, maxBytes: 1000 }, text, 1, 4, false],
+    [{ firstLine: 2, maxLines: 2, maxBytes: 1000 }, 'two\r\nthré€\n', 2, 3, true],
+    [{ firstLine: 4, maxLines: 5, maxBytes: 1000 }, 'last', 4, 4, false],
+    [{ firstLine: 9, maxLines: 5, maxBytes: 1000 }, '', 9, 8, false],
+    [{ firstLine: 3, maxLines: 1, maxBytes: 6 }, 'thré', 3, 3, true],
+    [{ maxLines: 4, maxBytes: 5 }, 'one\nt', 1, 2, true],
+  ])('%j', async (range, content, firstLine, lastLine, truncated) => {
+    const { root, workspace } = await openTestWorkspace();
+    put(root, { 'a.txt': text });
+    expect(await workspace.readText('a.txt', range)).toEqual({
+      path: 'a.txt',
+      content,
+      firstLine,
+      lastLine,
+      totalLines: 4,
+      totalBytes: 22,
+      truncated,
+    });
+  });
+
+  it.each([
+    ['none.txt', 'FILE_NOT_FOUND'],
+    ['dir', 'IS_DIRECTORY'],
+    ['binary', 'INVALID_CONTENT'],
+    ['latin1.txt', 'INVALID_CONTENT'],
+    ['.orion/x', 'PROTECTED_PATH'],
+    ['../x', 'INVALID_TARGET'],
+  ])('%s: %s', async (path, code) => {
+    const { root, workspace } = await openTestWorkspace();
+    put(root, {
+      'dir/x': '',
+      binary: Buffer.from([1, 0, 2]),
+      'latin1.txt': Buffer.from('caf\xe9\n', 'latin1'),
+      '.orion/x': 'state',
+    });
+    expect(await codeOf(workspace.readText(path, { maxLines: 9, maxBytes: 99 }))).toBe(code);
+  });
+
+  it('an empty file has no lines', async () => {
+    const { root, workspace } = await openTestWorkspace();
+    put(root, { 'a.txt': '' });
+    expect(await workspace.readText('a.txt', { maxLines: 9, maxBytes: 99 })).toMatchObject({
+      content: '',
+      totalLines: 0,
+      truncated: false,
+    });
+  });
+});
+
+describe('listFiles', () => {
+  it('is sorted and leaves out what is ignored, as git does', async () => {
+    const { root, workspace } = await openTestWorkspace();
+    put(root, {
+      '.gitignore': '*.log\n/build/\n!keep.log\nnested/hidden\n',
+      'a.txt': '',
+      'a.log': '',
+      'keep.log': '',
+      'build/x': '',
+      'src/build/x': '',
+      'src/.gitignore': '!a.log\ntmp\n',
+      'src/a.log': '',
+      'src/b.log': '',
+      'src/tmp/x': '',
+      'nested/hidden': '',
+      'nested/shown': '',
+      'src-old/x': '',
+      'src.txt': '',
+      '.git/config': '',
+      'node_modules/x/index.js': '',
+      'web/node_modules/y': '',
+      '.orion/x': '',
+      '.env': '',
+    });
+    const outside = await temporaryDirectory();
+    put(outside, { 'secret.txt': '' });
+    symlinkSync(outside, join(root, 'link'));
+    expect(await workspace.listFiles(100)).toEqual({
+      files: [
+        '.env',
+        '.gitignore',
+        'a.txt',
+        'keep.log',
+        'nested/shown',
+        'src-old/x',
+        'src.txt',
+        'src/.gitignore',
+        'src/a.log',
+        'src/build/x',
+      ],
+      truncated: false,
+    });
+    expect(await workspace.listFiles(2)).toEqual({
+      files: ['.env', '.gitignore'],
+      truncated: true,
+    });
+    expect((await workspace.listFiles(10)).truncated).toBe(false);
+  });
+});
+
+describe('readInstructions', () => {
+  it('prefers AGENTS.md, cuts on a code point, and stays inside', async () => {
+    const { root, workspace } = await openTestWorkspace();
+    expect(await workspace.readInstructions(100)).toBeNull();
+    put(root, { 'ORION.md': 'orion' });
+    expect(await workspace.readInstructions(100)).toEqual({
+      name: 'ORION.md',
+      content: 'orion',
+      truncated: false,
+    });
+    put(root, { 'AGENTS.md': 'a€b' });
+    expect(await workspace.readInstructions(5)).toMatchObject({ content: 'a€b', truncated: false });
+    expect(await workspace.readInstructions(3)).toEqual({
+      name: 'AGENTS.md',
+      content: 'a',
+      truncated: true,
+    });
+  });
+
+  it('does not follow a link out of the workspace', async () => {
+    const { root, workspace } = await openTestWorkspace();
+    const outside = await temporaryDirectory();
+    put(outside, { 'x.md': 'stranger' });
+    symlinkSync(join(outside, 'x.md'), join(root, 'AGENTS.md'));
+    expect(await workspace.readInstructions(100)).toBeNull();
+  });
+});
