@@ -1,0 +1,40 @@
+import { expect } from 'vitest';
+
+import type { Finished } from './run.ts';
+import type { Sandbox } from './sandbox.ts';
+
+/** How a written document ended, judged by bytes alone. */
+export type Outcome = 'exact' | 'paused' | 'unverified';
+
+/**
+ * Judges a document that was joined from several messages. Whatever the model did, it is exact, or paused with a
+ * true beginning of it saved, or committed with a seam that the command itself calls unverified: never silently
+ * wrong.
+ */
+export async function judge(
+  machine: Sandbox,
+  ended: Finished,
+  document: { readonly target: string; readonly text: string },
+): Promise<Outcome> {
+  const { target, text } = document;
+  const written = await machine.find(target);
+  if (written === null) {
+    expect(ended.exitCode, ended.stderr).toBe(3);
+    expect(ended.stderr).toContain('Paused (');
+    const [session] = await machine.sessions();
+    const saved = String(await session?.content());
+    expect(text.startsWith(saved), `saved text is no beginning of ${target}`).toBe(true);
+    return 'paused';
+  }
+  expect(ended.exitCode, ended.stderr).toBe(0);
+  expect(await machine.sessions()).toEqual([]);
+  const receipt = ended.stderr.split('\n').find((line) => line.startsWith(`Created ${target}: `));
+  expect(receipt, ended.stderr).toBeDefined();
+  if (receipt?.includes('unverified at line') === true) {
+    // The last thing that a person reads says it too.
+    expect(ended.stderr.trimEnd().split('\n').at(-1)).toMatch(/unverified/u);
+    return 'unverified';
+  }
+  expect(String(written) === text, `${target} is silently wrong`).toBe(true);
+  return 'exact';
+}
