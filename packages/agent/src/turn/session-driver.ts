@@ -614,6 +614,8 @@ export class SessionDriver {
       case 'paused':
         return this.#pausedOutcome(control.code, this.#session.message);
       case 'aborted':
+        // Without this last word a reader of the events would take the session for open.
+        this.#outbox.push({ ...this.#stateEvent(), code: control.code });
         return { kind: 'aborted', code: control.code };
       case 'idle':
         return { kind: 'lost' };
@@ -666,7 +668,7 @@ export class SessionDriver {
       targetFile: metadata.target_file,
       operation: metadata.operation,
       bytes: summary.bytes,
-      lines: summary.lineFeeds,
+      lines: summary.lineFeeds + (summary.openLineLength > 0 ? 1 : 0),
       durableBytes: Math.min(this.#durableBytes, summary.bytes),
     };
   }
