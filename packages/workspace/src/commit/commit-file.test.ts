@@ -151,6 +151,23 @@ describe('commit', () => {
     },
   );
 
+  it('does not keep other bytes for undo than those it replaces', async () => {
+    const { root, workspace } = await openTestWorkspace();
+    await writeFile(join(root, 'a.txt'), 'old');
+    const expected = await workspace.checkTarget('a.txt', 'overwrite');
+    const request = {
+      ...commitRequest('overwrite', expected, 'new'),
+      source: async function* (): AsyncGenerator<Uint8Array> {
+        await writeFile(join(root, 'a.txt'), 'OLD');
+        yield Buffer.from('new');
+      },
+      // Back in time for the last look at the target.
+      journal: () => writeFile(join(root, 'a.txt'), 'old'),
+    };
+    expect(await codeOf(workspace.commit(request))).toBe('TARGET_CHANGED');
+    expect(await readdir(join(root, '.orion/backups'))).toEqual([]);
+  });
+
   it('never replaces a file that appears', async () => {
     const { root, workspace } = await openTestWorkspace();
     const expected = await workspace.checkTarget('a.txt', 'create');
