@@ -52,7 +52,7 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
     protocol,
     protocolReason:
       options.protocolReason ?? (options.protocol === undefined ? 'default' : 'option'),
-    protocolConfig: resolveProtocolConfig(),
+    protocolConfig: resolveProtocolConfig({ maxDuplicateAttempts: settings.maxDuplicateAttempts }),
     content: createContentProtocol(),
     writePlanTool: createWritePlanTool({ workspace, clock, createId: randomUUID }),
     sessionSettings: (adapter) => sessionSettingsOf(settings, adapter),
@@ -167,6 +167,7 @@ function openWorkspace(
     ...(settings.stateDirectory === null
       ? {}
       : { stateDirectory: resolve(root, settings.stateDirectory) }),
+    ...(options.userDirectory === undefined ? {} : { userKeyDirectory: options.userDirectory }),
     settings: {
       maxSessionAgeMs: settings.maxAgeMs,
       allowPaths: settings.allowPaths,

@@ -16,8 +16,11 @@ import type { Settings } from './config/settings.ts';
 
 /** Which provider answers, and how it is reached. */
 export type ProviderOptions = {
-  /** `openai` is any chat-completions server; also a model alias such as `deepseek`. */
-  readonly type: string;
+  /**
+   * `openai` is any chat-completions server; also a model alias such as `deepseek`. Left out: the provider of the
+   * session that is recovered, else `openai`.
+   */
+  readonly type?: string;
   readonly model?: string;
   /** Needed only without a base URL of one's own. */
   readonly apiKey?: string;
@@ -36,6 +39,11 @@ export type OrionOptions = {
   readonly protocol?: ProtocolName;
   /** Why this protocol: told in `done` and in the trace. */
   readonly protocolReason?: string;
+  /**
+   * A folder of this user's that no workspace contains. It keeps the key by which sessions of one's own are told from
+   * those that came with a workspace; left out, nothing can be told apart.
+   */
+  readonly userDirectory?: string;
   /** What differs from the defaults. */
   readonly settings?: Partial<Settings>;
   readonly clock?: Clock;

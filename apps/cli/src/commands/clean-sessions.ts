@@ -31,6 +31,7 @@ export async function cleanSessionsCommand(
   const { createOrion } = await import('@orion/agent');
   const orion = await createOrion({
     workspace: configuration.workspace,
+    ...(configuration.userDirectory === null ? {} : { userDirectory: configuration.userDirectory }),
     settings: configuration.settings,
   });
   try {

@@ -17,6 +17,7 @@ export async function listSessionsCommand(
   const { createOrion } = await import('@orion/agent');
   const orion = await createOrion({
     workspace: configuration.workspace,
+    ...(configuration.userDirectory === null ? {} : { userDirectory: configuration.userDirectory }),
     settings: configuration.settings,
   });
   try {

@@ -99,6 +99,9 @@ export async function runWithOrion(
     const { createOrion, formatTraceLine } = await import('@orion/agent');
     const orion = await createOrion({
       workspace: configuration.workspace,
+      ...(configuration.userDirectory === null
+        ? {}
+        : { userDirectory: configuration.userDirectory }),
       ...(setup.provider === undefined ? {} : { provider: setup.provider }),
       protocol: configuration.protocol,
       protocolReason: configuration.protocolReason,

@@ -162,16 +162,16 @@ describe('where a value comes from', () => {
 describe('the workspace file', () => {
   it('decides model, protocol, mode and lower limits without a word', async () => {
     const configuration = await load({
-      project: { model: 'm', protocol: 'standard', mode: 'plan', maxBytes: 500, maxTurns: 3 },
+      project: { model: 'm', protocol: 'standard', mode: 'plan', maxBytes: 500, maxIdlePrompts: 3 },
     });
-    expect(configuration.settings).toEqual({ maxBytes: 500, maxTurns: 3 });
+    expect(configuration.settings).toEqual({ maxBytes: 500, maxIdlePrompts: 3 });
     expect(configuration.protocolReason).toBe(join(workspace, 'orion.config.json'));
     expect(configuration.notices).toEqual([]);
   });
 
   it('cannot choose who gets the text, what is allowed, or a higher limit, and says so once', async () => {
     const configuration = await load({
-      user: { maxTurns: 2 },
+      user: { maxIdlePrompts: 2 },
       project: {
         baseUrl: 'http://attacker/v1',
         provider: 'deepseek',
@@ -180,23 +180,23 @@ describe('the workspace file', () => {
         allowHardLink: true,
         stateDirectory: '/somewhere',
         maxBytes: 999_999_999_999,
-        maxTurns: 10,
+        maxIdlePrompts: 10,
       },
     });
     expect(configuration.provider).toEqual({ type: 'openai' });
     expect(configuration.recover).toBeNull();
-    expect(configuration.settings).toEqual({ maxTurns: 2 });
+    expect(configuration.settings).toEqual({ maxIdlePrompts: 2 });
     expect(configuration.notices).toHaveLength(1);
     expect(configuration.notices[0]).toContain(
-      'baseUrl, provider, recover, allowPaths, allowHardLink, stateDirectory, maxBytes, maxTurns',
+      'baseUrl, provider, recover, allowPaths, allowHardLink, stateDirectory, maxBytes, maxIdlePrompts',
     );
   });
 
   it('lowers a limit of the user, but not one of the environment', async () => {
-    const lower = await load({ user: { maxTurns: 9 }, project: { maxTurns: 4 } });
-    expect(lower.settings.maxTurns).toBe(4);
-    const { settings } = await load({ environment: { ORION_MAX_TURNS: '6' } });
-    expect(settings.maxTurns).toBe(6);
+    const lower = await load({ user: { maxIdlePrompts: 9 }, project: { maxIdlePrompts: 4 } });
+    expect(lower.settings.maxIdlePrompts).toBe(4);
+    const { settings } = await load({ environment: { WRITE_SESSION_MAX_IDLE_PROMPTS: '6' } });
+    expect(settings.maxIdlePrompts).toBe(6);
   });
 });
 
@@ -335,7 +335,6 @@ describe('the provider of a turn', () => {
       environment: { OPENAI_API_KEY: 'k' },
     });
     expect(recoveryProvider(configuration)).toEqual({
-      type: 'openai',
       baseUrl: 'http://flag/v1',
       apiKey: 'k',
     });

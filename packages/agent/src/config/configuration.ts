@@ -40,6 +40,8 @@ export type ConfigurationRequest = {
 
 export type Configuration = {
   readonly workspace: string;
+  /** Where this user's own configuration lies; null when there is no home. */
+  readonly userDirectory: string | null;
   /** As far as it is known; `requireProvider` says whether that is enough for a turn. */
   readonly provider: ProviderOptions;
   /** The part of it that flags or environment name: a recovery takes the rest from its session. */
@@ -69,13 +71,7 @@ const RECOVER_CHOICES: readonly string[] = ['ask', 'yes', 'no'];
 const WORKSPACE_FILE = 'orion.config.json';
 
 /** Settings of which a workspace file may lower the value: it can cost its user nothing but a shorter run. */
-const LIMITS: readonly (keyof Settings)[] = [
-  'maxBytes',
-  'maxIdlePrompts',
-  'maxTurns',
-  'maxSeconds',
-  'maxTokens',
-];
+const LIMITS: readonly (keyof Settings)[] = ['maxBytes', 'maxIdlePrompts'];
 
 type Named<T> = { readonly value: T; readonly source: string };
 
@@ -147,6 +143,7 @@ export async function loadConfiguration(request: ConfigurationRequest): Promise<
 
   return {
     workspace,
+    userDirectory: folder,
     provider: provider.options,
     providerChoice: provider.choice,
     keyRequired: provider.keyRequired,
@@ -194,9 +191,8 @@ export function requireProvider(configuration: Configuration): ProviderOptions {
  * the session's own.
  */
 export function recoveryProvider(configuration: Configuration): ProviderOptions {
-  const { type, apiKey, script } = configuration.provider;
+  const { apiKey, script } = configuration.provider;
   return {
-    type,
     ...configuration.providerChoice,
     ...(apiKey === undefined ? {} : { apiKey }),
     ...(script === undefined ? {} : { script }),

@@ -30,10 +30,8 @@ export type Settings = {
   readonly seam: 'ask' | 'accept' | 'strict';
   /** ORION_CONTEXT_TOKENS: the model's context when the model is not known. */
   readonly contextTokens: number;
-  /** ORION_MAX_TURNS, ORION_MAX_SECONDS, ORION_MAX_TOKENS: a user's budgets; null means none. */
-  readonly maxTurns: number | null;
-  readonly maxSeconds: number | null;
-  readonly maxTokens: number | null;
+  /** MAX_DUPLICATE_ATTEMPTS: so often a model may repeat a call in one turn before it has to answer. */
+  readonly maxDuplicateAttempts: number;
   /** ORION_STATE_DIR: instead of `.orion` under the workspace. */
   readonly stateDirectory: string | null;
   /** ORION_ALLOW_PATH: globs of protected paths that may be written. */
@@ -58,9 +56,7 @@ export const DEFAULT_SETTINGS: Settings = {
   contextBytes: 128 * 1024,
   seam: 'ask',
   contextTokens: 8192,
-  maxTurns: null,
-  maxSeconds: null,
-  maxTokens: null,
+  maxDuplicateAttempts: 3,
   stateDirectory: null,
   allowPaths: [],
   allowHardLink: false,
@@ -138,9 +134,7 @@ const VARIABLES: Readonly<Record<keyof Settings, readonly [name: string, format:
   contextBytes: ['WRITE_SESSION_CONTEXT_BYTES', integer(1024)],
   seam: ['WRITE_SESSION_SEAM', oneOf('ask', 'accept', 'strict')],
   contextTokens: ['ORION_CONTEXT_TOKENS', integer(1)],
-  maxTurns: ['ORION_MAX_TURNS', integer(1)],
-  maxSeconds: ['ORION_MAX_SECONDS', integer(1)],
-  maxTokens: ['ORION_MAX_TOKENS', integer(1)],
+  maxDuplicateAttempts: ['MAX_DUPLICATE_ATTEMPTS', integer(0)],
   stateDirectory: ['ORION_STATE_DIR', text],
   allowPaths: ['ORION_ALLOW_PATH', list],
   allowHardLink: ['ORION_ALLOW_HARD_LINK', boolean],
