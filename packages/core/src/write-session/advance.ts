@@ -1,4 +1,3 @@
-import { OrionError } from '@orion/contracts';
 import type { SessionMetadata, SessionRecord } from '@orion/contracts';
 
 import { stateNameOf } from './control.ts';
@@ -209,11 +208,12 @@ function finalizeCommand(step: Step, answer: CommandAnswer | null): void {
   }
   if (answer !== null) {
     if (question === null) {
-      throw new OrionError({
+      step.emit({
+        type: 'refuse',
         code: 'USAGE',
-        message: 'No question is open in this session, so there is nothing to answer.',
-        hint: 'Leave out --end-at and --answer.',
+        message: 'No question is open in this session: leave out --end-at and --answer.',
       });
+      return;
     }
     if (!settleQuestion(step, question, answer)) {
       step.dispatch({ type: 'finalize_command', answered: false });
