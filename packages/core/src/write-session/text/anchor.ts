@@ -2,6 +2,7 @@ import { contentEndOf, repeatedRun } from './content-end.ts';
 import type { ContentEnd } from './content-end.ts';
 import type { ContentSummary } from './content-summary.ts';
 import { inkOf, isBlankLine } from './lines.ts';
+import { periodOf } from './seam-shifts.ts';
 
 /**
  * What the model is asked to repeat before it goes on (R047, §1.4a rules 2 and 3).
@@ -67,6 +68,7 @@ function lineAnchor(end: ContentEnd): LineAnchor | null {
   let length = 0;
   let ink = 0;
   let nonBlank = 0;
+  let unique: number | null = null;
   let longest: { readonly start: number; readonly ink: number } | null = null;
   for (let taken = 1; taken <= Math.min(count, MAX_ANCHOR_LINES); taken += 1) {
     const start = count - taken;
@@ -76,11 +78,15 @@ function lineAnchor(end: ContentEnd): LineAnchor | null {
     if (isBlankLine(line)) continue;
     ink += inkOf(line);
     nonBlank += 1;
-    if (nonBlank >= MIN_ANCHOR_LINES && ink >= MIN_ANCHOR_INK && taken > repeated)
-      return anchorFrom(end, start, false);
-    if (start === firstLine) return anchorFrom(end, start, false);
+    if (nonBlank >= MIN_ANCHOR_LINES && ink >= MIN_ANCHOR_INK && taken > repeated) {
+      unique ??= start;
+      // Equal lines that are unique in number only look the same in a reply that goes on with more of them.
+      if (periodOf(end.trimmed.slice(start)).length === 0) return anchorFrom(end, start, false);
+    }
+    if (start === firstLine) return anchorFrom(end, unique ?? start, false);
     longest = { start, ink };
   }
+  if (unique !== null) return anchorFrom(end, unique, false);
   if (
     longest === null ||
     count - longest.start < MIN_REPETITIVE_LINES ||
@@ -102,42 +108,43 @@ function anchorFrom(end: ContentEnd, start: number, repetitive: boolean): LineAn
 
 function characterAnchor(end: ContentEnd): CharacterAnchor {
   const { text } = end;
-  const inOpenLine = end.openLine !== '';
   const most = Math.min(MAX_CHARACTERS, text.length);
-  const suffices = (length: number): boolean => {
-    const candidate = text.slice(text.length - length);
-    if (inkOf(candidate) < MIN_ANCHOR_INK) return false;
-    return text.indexOf(candidate) === text.length - length;
-  };
-  if (!suffices(most)) {
-    const isAll = end.firstLine !== null && most === text.length;
-    return {
-      kind: 'characters',
-      text: text.slice(characterStart(text, text.length - most)),
-      repetitive: !isAll,
-      inOpenLine,
-    };
-  }
   // Both conditions stay true for longer texts, so that the shortest can be found by halving.
   let low = Math.min(MIN_CHARACTERS, most);
   let high = most;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (suffices(middle)) high = middle;
+    if (suffices(text, text.length - middle)) high = middle;
     else low = middle + 1;
   }
   const start = wordStart(text, text.length - high, text.length - most);
-  return { kind: 'characters', text: text.slice(start), repetitive: false, inOpenLine };
+  const isAll = end.firstLine !== null && text.slice(0, start).trim() === '';
+  return {
+    kind: 'characters',
+    text: text.slice(start),
+    repetitive: !isAll && !suffices(text, start),
+    inOpenLine: end.openLine !== '',
+  };
 }
 
-/** A place to begin at or before `start`: models lose leading blanks and halves of words. */
+function suffices(text: string, start: number): boolean {
+  const candidate = text.slice(start);
+  return inkOf(candidate) >= MIN_ANCHOR_INK && text.indexOf(candidate) === start;
+}
+
+/** A place to begin at or before `start`, never with a blank: models lose those, and halves of words. */
 function wordStart(text: string, start: number, earliest: number): number {
-  const stop = Math.max(earliest, start - WORD_REACH);
-  for (let index = start; index >= stop; index -= 1) {
-    if (isSpaceAt(text, index)) continue;
+  let begin = start;
+  while (begin > earliest && isSpaceAt(text, begin)) begin -= 1;
+  if (isSpaceAt(text, begin)) {
+    while (begin < text.length && isSpaceAt(text, begin)) begin += 1;
+    return begin;
+  }
+  const stop = Math.max(earliest, begin - WORD_REACH);
+  for (let index = begin; index >= stop; index -= 1) {
     if (index === 0 || isSpaceAt(text, index - 1)) return index;
   }
-  return characterStart(text, start);
+  return characterStart(text, begin);
 }
 
 function isSpaceAt(text: string, index: number): boolean {

@@ -25,7 +25,8 @@ export type Behind = {
   readonly lines: number;
   readonly lineFeeds: number;
   readonly carriageReturnLineFeeds: number;
-  readonly overlapHasFence: boolean;
+  /** Where the repeated lines repeat themselves: the lines, without blank ones, that come next then. */
+  readonly period: readonly string[];
   /** Blank lines of the content's end that the reply may still repeat, and those that it has repeated. */
   readonly blankLinesLeft: number;
   readonly blankLinesDropped: number;
@@ -56,7 +57,7 @@ export type SeamContext = {
   readonly kind: TargetKind;
   readonly endMarker: string;
   readonly tagId: string;
-  /** Whether a fence is open at the content's end that does not begin the content. */
+  /** Whether a fence is open at the content's end, other than one that wraps all of it. */
   readonly isInFence: boolean;
   readonly contentHasFence: boolean;
 };
@@ -85,6 +86,9 @@ export function judge(context: SeamContext, behind: Behind, ended: boolean): Jud
   const again = repeatsAnchor(context, rest, openText !== '' && quotation.skip === skip, ended);
   if (again === 'unknown') return { kind: 'matched' };
   if (again === 'yes') return { kind: 'refused', reason: 'anchor_repeated' };
+  const goesOn = continuesPeriod(behind, ended);
+  if (goesOn === 'unknown') return { kind: 'matched' };
+  if (goesOn === 'yes') return { kind: 'refused', reason: 'several_alignments' };
   const conversion = conversionOf(context.ground, behind, ended);
   if (conversion === null) return { kind: 'matched' };
   return {
@@ -114,7 +118,7 @@ function closeQuotation(
   const first = firstTextLine(behind.held, skip, isOpenLine, ended);
   if (first === 'unknown') return { kind: 'matched' };
   if (first === null || first.isSameLine) {
-    if (fence !== null && !mayWrap(context, behind, fence))
+    if (fence !== null && !mayWrap(context, fence))
       return { kind: 'refused', reason: 'fence_ambiguous' };
     return { kind: 'content', skip, wrappingFence: fence };
   }
@@ -126,7 +130,7 @@ function closeQuotation(
       : fenceLine !== null && closesFence(fence, fenceLine);
   if (!closes) {
     if (hasTag) return { kind: 'refused', reason: 'tag_not_closed' };
-    if (fence !== null && !mayWrap(context, behind, fence))
+    if (fence !== null && !mayWrap(context, fence))
       return { kind: 'refused', reason: 'fence_ambiguous' };
     return { kind: 'content', skip, wrappingFence: fence };
   }
@@ -135,11 +139,12 @@ function closeQuotation(
 
   const next = firstContentLine(context, behind.held, first.end, ended);
   if (next === 'unknown') return { kind: 'matched' };
-  // Nothing more is written: a fence that only wraps closes here.
-  if (next === null && fence !== null) return { kind: 'content', skip, wrappingFence: fence };
-  // Behind an open line, or blank lines, nothing tells whether they end with the quotation or belong to the file.
-  if (isOpenLine || first.hasBlankBefore)
+  if (isOpenLine || first.hasBlankBefore) {
+    // Nothing more is written: a fence that only wraps closes here.
+    if (next === null && fence !== null) return { kind: 'content', skip, wrappingFence: fence };
+    // Nothing tells whether these lines end with the quotation or belong to the file.
     return { kind: 'refused', reason: 'quotation_closes_elsewhere' };
+  }
   if (next !== null && announces(context, next))
     return { kind: 'refused', reason: 'text_behind_quotation' };
   return { kind: 'content', skip: first.end, wrappingFence: null };
@@ -154,11 +159,24 @@ function announces(context: SeamContext, line: string): boolean {
 
 /**
  * A fence that the reply opened can be the one that a code block of the content needs, reopened for the
- * quotation. Then its closing line is content.
+ * quotation; then its closing line is content. Markdown is only wrapped by a fence that says so.
  */
-function mayWrap(context: SeamContext, behind: Behind, fence: FenceLine): boolean {
-  if (/^(?:markdown|mdx?)$/iu.test(fence.info)) return context.kind === 'markdown';
-  return !context.isInFence && (context.kind === 'code' || !behind.overlapHasFence);
+function mayWrap(context: SeamContext, fence: FenceLine): boolean {
+  if (context.isInFence) return false;
+  switch (context.kind) {
+    case 'markdown':
+      return isMarkdownFence(fence);
+    case 'prose':
+      return !context.contentHasFence;
+    case 'code':
+      return true;
+    default:
+      return context.kind satisfies never;
+  }
+}
+
+export function isMarkdownFence(fence: FenceLine): boolean {
+  return /^(?:markdown|mdx?)$/iu.test(fence.info);
 }
 
 type TextLine = {
@@ -230,7 +248,9 @@ function repeatsAnchor(
   const { anchor, quotation: quoted } = context.ground;
   const endsInOpenLine = anchor.kind === 'characters' ? anchor.inOpenLine : anchor.openLine !== '';
   const text = quoted.join('\n');
-  if (isInOpenLine && inkOf(text) >= MIN_ANCHOR_INK && rest.length > 0) {
+  // A few characters at the start of a file come again in any text.
+  if (quoted.length === 1 && endsInOpenLine && inkOf(text) < MIN_ANCHOR_INK) return 'no';
+  if (isInOpenLine && rest !== '') {
     if (rest.startsWith(text)) return 'yes';
     if (text.startsWith(rest)) {
       if (!ended) return 'unknown';
@@ -291,6 +311,23 @@ function startsWithQuotation(
     if (!facts.ended) return 'unknown';
     // Cut off within what may have become a second quotation.
     return nonBlank >= 2 || ink >= MIN_ANCHOR_INK ? 'yes' : 'no';
+  }
+  return 'yes';
+}
+
+/**
+ * Whether repeated lines that are all alike, or alternate, go on in the same way: then a reply that repeats them
+ * looks the same as one that goes on without repeating, although the anchor is unique (rule 5).
+ */
+function continuesPeriod({ period, held }: Behind, ended: boolean): Repetition {
+  if (period.length === 0) return 'no';
+  let start = 0;
+  for (const [index, expected] of period.entries()) {
+    const found = firstTextLine(held, start, false, ended);
+    if (found === 'unknown') return 'unknown';
+    if (found === null || trimLine(found.line) !== expected)
+      return found === null && index > 0 ? 'yes' : 'no';
+    start = found.end;
   }
   return 'yes';
 }

@@ -21,6 +21,7 @@ import {
 import type { LineAutomaton } from './line-automaton.ts';
 import { inkOf, isBlankLine, stripIndentation, trimLine } from './lines.ts';
 import type { Preamble } from './seam-preamble.ts';
+import { periodOf, runPeriodOf } from './seam-shifts.ts';
 
 /**
  * Which part of the saved content a reply repeats, line by line (R047, §1.4a rules 4 and 5).
@@ -66,6 +67,8 @@ export type SeamGround = {
   /** With what a reply may begin in the open line itself. */
   readonly openings: readonly Opening[];
   readonly restart: RestartGround | null;
+  /** The lines that come next if the run of equal lines at the content's end goes on; empty without one. */
+  readonly runPeriod: readonly string[];
   /** Lines so long that they are compared before they have ended. */
   readonly longLines: readonly string[];
 };
@@ -98,6 +101,7 @@ export function seamGroundOf(summary: ContentSummary, anchor: Anchor): SeamGroun
     quotation: quotationOf(end, anchor),
     openings: openingsOf(end, anchor),
     restart: restartGroundOf(summary, end),
+    runPeriod: runPeriodOf(end.trimmed),
     longLines: end.trimmed.filter((line) => line.length >= LONG_LINE),
   };
 }
@@ -168,12 +172,16 @@ export function startOverlap(ground: SeamGround, preamble: Preamble): Overlap {
   };
 }
 
-/** Openings in the open line that rule 5 admits for a reply whose repetition begins behind `preamble`. */
+/**
+ * Openings in the open line that rule 5 admits for a reply whose repetition begins behind `preamble`. A few
+ * characters, all that is saved of a file, are found behind a chat line too easily.
+ */
 export function admittedOpenings(ground: SeamGround, preamble: Preamble): readonly Opening[] {
-  return ground.openings.filter(
-    (opening) =>
-      opening.via === 'anchor' ||
-      (ground.repeated < 0 && ground.openLineInk >= MIN_ANCHOR_INK && isBare(preamble)),
+  const hasInk = ground.openLineInk >= MIN_ANCHOR_INK;
+  return ground.openings.filter((opening) =>
+    opening.via === 'anchor'
+      ? hasInk || preamble.chatLines === 0
+      : hasInk && ground.repeated < 0 && isBare(preamble),
   );
 }
 
@@ -251,7 +259,8 @@ function completedVia(ground: SeamGround, overlap: Overlap): Via | null {
     if (
       lines > ground.repeated &&
       overlap.ink + ground.openLineInk >= MIN_ANCHOR_INK &&
-      isBare(overlap.preamble)
+      isBare(overlap.preamble) &&
+      periodOf(ground.end.trimmed.slice(-lines)).length === 0
     )
       return 'tail';
   }

@@ -1,9 +1,9 @@
 import type { Anchor } from './anchor.ts';
 import type { ContentSummary } from './content-summary.ts';
 import type { LineEndingConversion } from './line-ending-converter.ts';
-import { isBlankLine, parseFenceLine } from './lines.ts';
+import { isBlankLine } from './lines.ts';
 import type { FenceLine } from './lines.ts';
-import { judge } from './seam-behind.ts';
+import { isMarkdownFence, judge } from './seam-behind.ts';
 import type { Behind, SeamContext } from './seam-behind.ts';
 import {
   admittedOpenings,
@@ -17,7 +17,7 @@ import {
 import type { Overlap, Via } from './seam-overlap.ts';
 import { emptyPreamble, extendPreamble, isMarkerLine, tagIdOf } from './seam-preamble.ts';
 import type { Preamble } from './seam-preamble.ts';
-import { repeatedShifts } from './seam-shifts.ts';
+import { periodOf, repeatedShifts } from './seam-shifts.ts';
 import type { TargetKind } from './target-kind.ts';
 
 /**
@@ -98,9 +98,11 @@ export function createSeamReader(options: SeamReaderOptions): SeamReader {
       kind,
       endMarker,
       tagId: tagIdOf(endMarker),
-      // A fence on the first line wraps code or data as a whole (R032); any other open one is inside it.
+      // A fence on the first line may wrap the content as a whole (R032); any other open one is inside it.
       isInFence:
-        open.some((mark) => kind !== 'code' || mark.line !== first?.line) ||
+        open.some(
+          (mark) => mark.line !== first?.line || !(kind === 'code' || isMarkdownFence(mark.fence)),
+        ) ||
         (kind !== 'code' && /^ {0,3}[`~]/u.test(ground.end.openLine)),
       contentHasFence: summary.fences.fenceCount > 0,
     },
@@ -271,8 +273,8 @@ function behindOverlap(
   { overlap, via }: { readonly overlap: Overlap; readonly via: Via },
   start: number,
 ): Behind {
-  const { end } = context.ground;
-  const repeated = end.trimmed.slice(-overlap.lines);
+  const { end, runPeriod } = context.ground;
+  const period = periodOf(end.trimmed.slice(-overlap.lines));
   return {
     via,
     preamble: overlap.preamble,
@@ -280,9 +282,7 @@ function behindOverlap(
     lines: overlap.lines,
     lineFeeds: overlap.lineFeeds,
     carriageReturnLineFeeds: overlap.carriageReturnLineFeeds,
-    overlapHasFence:
-      (via === 'restart' && context.contentHasFence) ||
-      repeated.some((line) => parseFenceLine(line) !== null),
+    period: period.length > 0 ? period : runPeriod,
     blankLinesLeft: end.blankLinesBehind,
     blankLinesDropped: 0,
     start,
@@ -299,7 +299,7 @@ function openingsAt(reader: SeamReader, preamble: Preamble): readonly Behind[] {
     lines: 0,
     lineFeeds: 0,
     carriageReturnLineFeeds: 0,
-    overlapHasFence: false,
+    period: [],
     blankLinesLeft: 0,
     blankLinesDropped: 0,
     start: reader.offset,
@@ -313,7 +313,9 @@ function readBehind(reader: SeamReader, behind: Behind, unit: string, ended: boo
   // Settled text is only kept while another alignment may still come.
   if (behind.judgement.kind === 'settled' || behind.judgement.kind === 'refused')
     return { ...behind, held };
-  if (behind.blankLinesLeft > 0 && unit.endsWith('\n') && isBlankLine(held.slice(0, -1)))
+  if (behind.blankLinesLeft > 0 && isBlankLine(unit.endsWith('\n') ? held.slice(0, -1) : held)) {
+    if (!unit.endsWith('\n'))
+      return ended ? judged(reader, { ...behind, held }, true) : { ...behind, held };
     return {
       ...behind,
       blankLinesLeft: behind.blankLinesLeft - 1,
@@ -321,8 +323,8 @@ function readBehind(reader: SeamReader, behind: Behind, unit: string, ended: boo
       start: behind.start + held.length,
       held: '',
     };
-  const next = { ...behind, held, blankLinesLeft: isBlankLine(held) ? behind.blankLinesLeft : 0 };
-  return judged(reader, next, ended);
+  }
+  return judged(reader, { ...behind, held, blankLinesLeft: 0 }, ended);
 }
 
 function judged(reader: SeamReader, behind: Behind, ended: boolean): Behind {
@@ -344,7 +346,9 @@ function judged(reader: SeamReader, behind: Behind, ended: boolean): Behind {
 function decide(reader: SeamReader, ended: boolean): SeamVerdict | null {
   if (ended && reader.isBlank) return { kind: 'blank' };
   if (ended && reader.isMarkersOnly) return { kind: 'marker_only' };
-  const { behinds } = reader;
+  const behinds = reader.behinds.filter(
+    (behind) => !reader.behinds.some((other) => isBetter(other, behind)),
+  );
   const refused = behinds.find((behind) => behind.judgement.kind === 'refused');
   if (refused?.judgement.kind === 'refused')
     return { kind: 'hopeless', reason: refused.judgement.reason };
@@ -371,6 +375,13 @@ function decide(reader: SeamReader, ended: boolean): SeamVerdict | null {
   }
   if (isOpen || (reader.isMarkersOnly && !ended)) return null;
   return { kind: 'hopeless', reason: 'no_alignment' };
+}
+
+/** The same join, for which less has to be set aside. */
+function isBetter(other: Behind, behind: Behind): boolean {
+  return (
+    joinOf(other) === joinOf(behind) && other.preamble.text.length < behind.preamble.text.length
+  );
 }
 
 /** The offset in the reply at which it goes beyond the saved content. */

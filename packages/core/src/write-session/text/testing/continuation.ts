@@ -1,0 +1,111 @@
+import { chooseAnchor } from '../anchor.ts';
+import type { Anchor } from '../anchor.ts';
+import { appendToSummary, createSummary } from '../content-summary.ts';
+import { convertLineEndings, createConverter, endConversion } from '../line-ending-converter.ts';
+import { closesFence, isBlankLine, parseFenceLine, trimLine } from '../lines.ts';
+import type { FenceLine } from '../lines.ts';
+import { createSeamReader, endSeam, readSeam } from '../seam-reader.ts';
+import type { SeamReaderOptions, SeamVerdict } from '../seam-reader.ts';
+
+export const END_MARKER = 'DONE 7f3a';
+
+export type ReadingOptions = Partial<
+  Pick<SeamReaderOptions, 'anchor' | 'kind' | 'readToEnd' | 'endMarker'>
+>;
+
+export function anchorFor(saved: string): Anchor {
+  return chooseAnchor(appendToSummary(createSummary(), saved));
+}
+
+/** The verdict about a reply that arrives in `pieces`; a verified seam's `rest` holds all that came after it. */
+export function readReply(
+  saved: string,
+  pieces: readonly string[] | string,
+  options: ReadingOptions = {},
+): SeamVerdict {
+  const summary = appendToSummary(createSummary(), saved);
+  let reader = createSeamReader({
+    summary,
+    anchor: options.anchor ?? chooseAnchor(summary),
+    kind: options.kind ?? 'code',
+    readToEnd: options.readToEnd ?? false,
+    endMarker: options.endMarker ?? END_MARKER,
+  });
+  let verdict: SeamVerdict | null = null;
+  let later = '';
+  for (const piece of typeof pieces === 'string' ? [pieces] : pieces) {
+    if (verdict !== null) {
+      later += piece;
+      continue;
+    }
+    ({ reader, verdict } = readSeam(reader, piece));
+  }
+  verdict ??= endSeam(reader);
+  return verdict.kind === 'verified' ? { ...verdict, rest: verdict.rest + later } : verdict;
+}
+
+/** The new content, once a verified reply has passed what follows the seam reader. */
+export function joinedContent(saved: string, verdict: SeamVerdict): string | null {
+  if (verdict.kind !== 'verified') return null;
+  const { state, text } = convertLineEndings(
+    createConverter(verdict.conversion, saved.endsWith('\r')),
+    verdict.rest,
+  );
+  const rest = text + endConversion(state);
+  return saved + withoutClosingFence(rest, verdict.wrappingFence);
+}
+
+/**
+ * What a marker reader does with a wrapping fence: the last line of all, where it closes that fence and no fence
+ * of the content itself is open there, is not content.
+ */
+function withoutClosingFence(text: string, fence: FenceLine | null): string {
+  if (fence === null) return text;
+  const lines = text.split('\n');
+  let last = lines.length - 1;
+  while (last > 0 && isBlankLine(lines[last] ?? '')) last -= 1;
+  const line = parseFenceLine(trimLine(lines[last] ?? ''));
+  if (line === null || !closesFence(fence, line)) return text;
+  let open: FenceLine | null = null;
+  for (const inner of lines.slice(0, last).map(parseFenceLine)) {
+    if (inner === null) continue;
+    if (open === null) open = inner;
+    else if (closesFence(open, inner)) open = null;
+  }
+  if (open !== null && closesFence(open, line)) return text;
+  return lines
+    .slice(0, last)
+    .map((kept) => `${kept}\n`)
+    .join('');
+}
+
+/** Where in the saved text the anchor begins: what a model that does as asked writes is the document from there on. */
+export function anchorStart(saved: string, anchor: Anchor): number {
+  if (anchor.kind === 'characters') return saved.lastIndexOf(anchor.text);
+  if (anchor.lines.length === 0) return saved.lastIndexOf(anchor.openLine);
+  const start = saved.lastIndexOf(`${anchor.lines.join('\n')}\n`);
+  return start;
+}
+
+/** The start of the line that stands `lines` non-blank lines before `offset`. */
+export function linesBefore(text: string, offset: number, lines: number): number {
+  let start = text.lastIndexOf('\n', offset - 1) + 1;
+  let left = lines;
+  while (start > 0 && left > 0) {
+    const before = start < 2 ? 0 : text.lastIndexOf('\n', start - 2) + 1;
+    if (!isBlankLine(text.slice(before, start - 1))) left -= 1;
+    start = before;
+  }
+  return start;
+}
+
+/** The start of the next line with ink behind `offset`, or the text's length. */
+export function nextLineStart(text: string, offset: number): number {
+  let start = offset;
+  do {
+    const end = text.indexOf('\n', start);
+    if (end === -1) return text.length;
+    start = end + 1;
+  } while (/^[ \t\r]*(?:\n|$)/u.test(text.slice(start)) && start < text.length);
+  return start;
+}
