@@ -1,0 +1,127 @@
+import { describe, expect } from 'vitest';
+
+import { writeDocument, writeMessages } from './support/scripts.ts';
+import { test } from './support/test.ts';
+
+const ESCAPE = /\u001B/u;
+
+describe('R250: --json', () => {
+  test.concurrent('is nothing but numbered events and one result as the last line', async ({
+    machine,
+  }) => {
+    const provider = await machine.provider(
+      writeDocument({ target: 'a.txt', content: 'one\ntwo\n' }, { shape: { usage: true } }),
+    );
+    const ended = await machine.ask(provider, ['--json', '--project-id', 'p1']);
+    expect(ended.exitCode, ended.stderr).toBe(0);
+    const events = ended.events();
+    expect(events.map((event) => event.seq)).toEqual(
+      events.map((event) => event.seq).toSorted((one, other) => one - other),
+    );
+    expect(new Set(events.map((event) => event.projectId))).toEqual(new Set(['p1']));
+    expect(events.filter((event) => event.type === 'done')).toHaveLength(1);
+    expect(events.at(-1)).toMatchObject({
+      type: 'done',
+      status: 'complete',
+      fullContent: 'All written.',
+    });
+    expect(events.some((event) => event.type === 'write_chunk')).toBe(false);
+    const result = ended.result();
+    expect(Object.keys(result)).toEqual([
+      'type',
+      'version',
+      'status',
+      'exitCode',
+      'requestId',
+      'receipts',
+      'paused',
+      'usage',
+    ]);
+    expect(result).toMatchObject({
+      version: 1,
+      status: 'complete',
+      exitCode: 0,
+      requestId: events[0]?.requestId,
+      paused: [],
+    });
+    expect(result.usage.inputTokens).toBeGreaterThan(0);
+    expect(ended.stderr).not.toMatch(ESCAPE);
+  });
+
+  test.concurrent('--show-content adds the content as write_chunk events with growing offsets', async ({
+    machine,
+  }) => {
+    const text = 'first line\nsécond line\nthird line\n';
+    const provider = await machine.provider(writeDocument({ target: 'a.txt', content: text }));
+    const ended = await machine.ask(provider, ['--json', '--show-content']);
+    expect(ended.exitCode, ended.stderr).toBe(0);
+    const chunks = ended.events().flatMap((event) => (event.type === 'write_chunk' ? [event] : []));
+    expect(chunks.map((chunk) => chunk.content).join('')).toBe(text);
+    let offset = 0;
+    for (const chunk of chunks) {
+      expect(chunk).toMatchObject({ offset, length: Buffer.byteLength(chunk.content ?? '') });
+      offset += chunk.length;
+    }
+  });
+
+  test.concurrent('a paused session stands in the result with the commands that go on', async ({
+    machine,
+  }) => {
+    const provider = await machine.provider(writeMessages('a.txt', ['one\n']));
+    const ended = await machine.ask(provider, ['--json'], { env: { WRITE_SESSION_IDLE_MS: '0' } });
+    expect(ended.exitCode).toBe(3);
+    const [session] = await machine.sessions();
+    expect(ended.result()).toMatchObject({ status: 'paused', exitCode: 3, receipts: [] });
+    expect(ended.result().paused).toEqual([
+      {
+        session_id: session?.id,
+        target_file: 'a.txt',
+        operation: 'create',
+        code: 'NO_DONE',
+        lines: 1,
+        bytes: 4,
+        session_dir: session?.directory,
+        commands: [
+          `orion recover-session ${session?.id}`,
+          `orion recover-session ${session?.id} --finalize`,
+          `orion recover-session ${session?.id} --discard`,
+        ],
+      },
+    ]);
+    expect(ended.events().at(-1)).toMatchObject({ type: 'done', status: 'paused' });
+  });
+});
+
+describe('R077: without --json', () => {
+  test.concurrent('stdout is the text of the model, and nothing else', async ({ machine }) => {
+    const provider = await machine.provider(
+      writeDocument({ target: 'a.txt', content: 'one\ntwo\n' }),
+    );
+    const ended = await machine.ask(provider, ['--verbose']);
+    expect(ended).toMatchObject({ exitCode: 0, stdout: 'All written.' });
+    expect(ended.stderr).toContain('Created a.txt: 2 lines, 8 bytes; sha256 ');
+  });
+
+  test.concurrent('stderr has neither progress nor colours when it is no terminal', async ({
+    machine,
+  }) => {
+    const provider = await machine.provider(
+      writeDocument(
+        { target: 'a.txt', content: 'one line\n'.repeat(30) },
+        { shape: { chunk: 9, eventsPerSecond: 100 } },
+      ),
+    );
+    const ended = await machine.ask(provider);
+    expect(ended.exitCode).toBe(0);
+    expect(ended.stderr).not.toMatch(ESCAPE);
+    expect(ended.stderr).not.toContain('\r');
+    expect(ended.stderr).not.toContain('saved to byte');
+  });
+
+  test.concurrent('a reader that goes away is no failure', async ({ machine }) => {
+    const provider = await machine.provider(writeDocument({ target: 'a.txt', content: 'one\n' }));
+    const ended = await machine.ask(provider, ['--quiet']);
+    expect(ended.exitCode).toBe(0);
+    expect(ended.stderr.split('\n').filter((line) => line !== '')).toHaveLength(1);
+  });
+});

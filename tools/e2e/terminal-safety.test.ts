@@ -1,0 +1,121 @@
+import { describe, expect } from 'vitest';
+
+import { at } from './support/sandbox.ts';
+import { beginCall, LAST_WORD, writeDocument } from './support/scripts.ts';
+import { test } from './support/test.ts';
+
+const HOSTILE = 'a\u001B[2Jb\u001B]0;title\u0007c\u009B31md\u202Ee\u200Ef';
+/** A colour or the erasing of a line is ours; these are what must never come through. */
+const ATTACK = /\u001B\[2J|\u001B\]|\u0007|\u009B|\u202E|\u200E/u;
+
+describe('R254: what models, files and errors say is harmless on a terminal', () => {
+  test.concurrent('text of the model, also when a sequence is split over events; the file is exact', async ({
+    machine,
+  }) => {
+    const provider = await machine.provider({
+      shape: { chunk: 1 },
+      behaviours: [
+        {
+          reply: {
+            document: { target: 'a.txt', content: { kind: 'text', text: `${HOSTILE}\n` } },
+          },
+        },
+        beginCall({ target_file: 'a.txt', intent: HOSTILE }),
+        { reply: { text: `Say: ${HOSTILE}` } },
+      ],
+    });
+    const terminal = machine.terminal([
+      'run',
+      'Write it.',
+      '--show-content',
+      '--verbose',
+      ...at(provider),
+    ]);
+    const ended = await terminal.finished;
+    expect(ended.exitCode, ended.output).toBe(0);
+    expect(ended.output).toContain('Say: a\\x1b[2Jb\\x1b]0;title\\x07c\\x9b31md\\u202ee\\u200ef');
+    expect(ended.output).not.toMatch(ATTACK);
+    expect(String(await machine.read('a.txt'))).toBe(`${HOSTILE}\n`);
+  });
+
+  test.concurrent('names of files, which are refused too', async ({ machine }) => {
+    const provider = await machine.provider({
+      behaviours: [beginCall({ target_file: `docs/${HOSTILE}.txt` }), LAST_WORD],
+    });
+    const terminal = machine.terminal(['run', 'Write it.', '--verbose', ...at(provider)]);
+    const ended = await terminal.finished;
+    expect(ended.output).toContain('INVALID_TARGET');
+    expect(ended.output).not.toMatch(ATTACK);
+    expect(await machine.exists('docs')).toBe(false);
+  });
+
+  test.concurrent('errors of the provider', async ({ machine }) => {
+    const provider = await machine.provider({
+      behaviours: [
+        { reply: { text: 'x' }, faults: [{ kind: 'status', status: 400, message: HOSTILE }] },
+      ],
+    });
+    const terminal = machine.terminal(['run', 'Hello', ...at(provider)]);
+    const ended = await terminal.finished;
+    expect(ended.exitCode).toBe(1);
+    expect(ended.output).toContain('PROVIDER_REQUEST');
+    expect(ended.output).not.toMatch(ATTACK);
+  });
+
+  test.concurrent('a stdout that is no terminal gets the exact text', async ({ machine }) => {
+    const provider = await machine.provider({ behaviours: [{ reply: { text: HOSTILE } }] });
+    const ended = await machine.ask(provider);
+    expect(ended.stdout).toBe(HOSTILE);
+  });
+});
+
+describe('a terminal', () => {
+  const slow = writeDocument(
+    { target: 'a.txt', content: 'one line of text\n'.repeat(40) },
+    { shape: { chunk: 17, eventsPerSecond: 60 } },
+  );
+
+  test.concurrent('shows one line of progress: file, lines, bytes, rate, durable offset', async ({
+    machine,
+  }) => {
+    const provider = await machine.provider(slow);
+    const terminal = machine.terminal(['run', 'Write it.', ...at(provider)]);
+    const ended = await terminal.finished;
+    expect(ended.exitCode, ended.output).toBe(0);
+    expect(ended.output).toMatch(
+      /\ra\.txt: \d+ lines, \d+ B, \d+(\.\d+)? k?B\/s, saved to byte \d+/u,
+    );
+    expect(ended.output).toMatch(/\u001B\[32mCreated a\.txt: 40 lines/u);
+  });
+
+  test.concurrent('NO_COLOR takes the colours away, --quiet the progress', async ({ machine }) => {
+    const provider = await machine.provider(slow);
+    const terminal = machine.terminal(['run', 'Write it.', '--quiet', ...at(provider)], {
+      env: { NO_COLOR: '1' },
+    });
+    const ended = await terminal.finished;
+    expect(ended.output).not.toContain('\u001B[3');
+    expect(ended.output).not.toContain('saved to byte');
+    expect(ended.output).toContain('Created a.txt: 40 lines');
+  });
+
+  test.concurrent('Ctrl-C as a person types it pauses the write, exit 3', async ({ machine }) => {
+    const provider = await machine.provider(
+      writeDocument(
+        { target: 'a.txt', content: 'one line of text\n'.repeat(40) },
+        { faults: [{ kind: 'stall', reply: 1, at: { lines: 20 } }] },
+      ),
+    );
+    const terminal = machine.terminal(['run', 'Write it.', ...at(provider)], {
+      env: { WRITE_SESSION_SAVE_MS: '100' },
+    });
+    // The progress follows the disk, although nothing more arrives.
+    await terminal.waitForOutput('a.txt: 20 lines, 340 B');
+    await terminal.waitForOutput('saved to byte 340');
+    terminal.type('\u0003');
+    const ended = await terminal.finished;
+    expect(ended.exitCode, ended.output).toBe(3);
+    expect(ended.output).toContain('Paused (ABORTED): a.txt is not written yet. 20 lines');
+    expect(ended.output).toContain('orion recover-session ');
+  });
+});
