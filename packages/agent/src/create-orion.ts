@@ -24,7 +24,13 @@ import type { Orion, OrionOptions, TurnRequest } from './orion.ts';
 import { systemClock } from './system-clock.ts';
 import { commandsFor } from './turn/paused-session.ts';
 import { Turn } from './turn/turn.ts';
-import type { Conversation, ProviderIdentity, TurnDependencies, TurnTask } from './turn/turn.ts';
+import { TurnScope } from './turn/turn-scope.ts';
+import type {
+  Conversation,
+  ProviderIdentity,
+  TurnDependencies,
+  TurnTask,
+} from './turn/turn-scope.ts';
 
 const DEFAULT_PROJECT = 'default';
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -85,16 +91,16 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
     const signal = AbortSignal.any(
       [stop.signal, turnEnd.signal, request.signal].filter((each) => each !== undefined),
     );
-    const turn = new Turn(
+    const scope = new TurnScope(
       dependencies,
       {
         requestId: randomUUID(),
         projectId: request.projectId ?? DEFAULT_PROJECT,
         conversationId: request.conversationId ?? randomUUID(),
       },
-      task,
       signal,
     );
+    const turn = new Turn(scope, task);
     let ended = (): void => undefined;
     const end = new Promise<void>((settle) => {
       ended = settle;

@@ -1,70 +1,29 @@
 import type {
-  Clock,
   ErrorCode,
-  Message,
-  PausedSession,
-  ProtocolContext,
   ProtocolEvent,
   ProtocolOutcome,
-  ProtocolStrategy,
   RunEventBody,
-  SessionHandle,
-  TraceRecorder,
+  SaveResult,
   WriteReceipt,
 } from '@orion/contracts';
 import { OrionError, toErrorInfo } from '@orion/contracts';
 import { advance, isOpen, recordOf, stateNameOf } from '@orion/core';
 import type {
-  CommandAnswer,
   FinalizeFacts,
   MessageEnd,
   SessionEffect,
   SessionInput,
-  TimerName,
   WriteSession,
 } from '@orion/core';
 
 import { contentMessages } from '../context/content-messages.ts';
 import { Mailbox } from './mailbox.ts';
+import { MessageStream } from './message-stream.ts';
+import type { Arrival } from './message-stream.ts';
 import { describePaused } from './paused-session.ts';
-
-/** How a write session left the hands of this turn. */
-export type SessionOutcome =
-  | { readonly kind: 'committed'; readonly receipt: WriteReceipt }
-  | { readonly kind: 'paused'; readonly paused: PausedSession; readonly message: string | null }
-  | { readonly kind: 'aborted'; readonly code: ErrorCode }
-  /** Another process has taken it over. */
-  | { readonly kind: 'lost' };
-
-export type SessionDriverOptions = {
-  readonly session: WriteSession;
-  readonly handle: SessionHandle;
-  /** The history that the content stage begins with: up to and with begin's tool message. */
-  readonly base: readonly Message[];
-  readonly content: ProtocolStrategy;
-  /** Everything of a protocol's context but the messages; null when no model may be asked. */
-  readonly context: Omit<ProtocolContext, 'messages'> | null;
-  readonly clock: Clock;
-  readonly trace: TraceRecorder;
-  readonly projectId: string;
-  readonly requestId: string;
-  /** How much of the content so far a model is shown, in bytes. */
-  readonly contextLimit: number;
-  readonly finalize: (facts: FinalizeFacts) => Promise<WriteReceipt>;
-  /** Aborted when the user cancels the turn. */
-  readonly signal: AbortSignal;
-  /** Aborted when the process is about to end: everything is saved and given back at once. */
-  readonly stopSignal: AbortSignal;
-};
-
-export type SessionStart =
-  | { readonly kind: 'content' }
-  | { readonly kind: 'recover' }
-  | {
-      readonly kind: 'finalize';
-      readonly answer: CommandAnswer | null;
-      readonly target?: FinalizeFacts['target'];
-    };
+import type { SessionDriverOptions, SessionOutcome, SessionStart } from './session-run.ts';
+import { SessionSaver } from './session-saver.ts';
+import { SessionTimers, sleep } from './session-timers.ts';
 
 /** Waits before a request that brought no message is repeated, in milliseconds. */
 const RESEND_WAITS: readonly number[] = [0, 500, 2000];
@@ -95,20 +54,6 @@ type Job = Extract<
   }
 >;
 
-type Wake = { readonly kind: 'wake' };
-/** `stream` tells the events of the message that is read from late ones of a message that was left. */
-type Arrived =
-  | {
-      readonly kind: 'event';
-      readonly stream: AsyncIterator<ProtocolEvent>;
-      readonly result: IteratorResult<ProtocolEvent>;
-    }
-  | {
-      readonly kind: 'failed';
-      readonly stream: AsyncIterator<ProtocolEvent>;
-      readonly error: unknown;
-    };
-
 /**
  * Carries out what the session reducer asks for: the only place where a session's values meet the disk, the
  * model and the clock.
@@ -122,11 +67,11 @@ type Arrived =
  */
 export class SessionDriver {
   readonly #options: SessionDriverOptions;
-  readonly #mailbox = new Mailbox<Wake | Arrived>();
+  readonly #mailbox = new Mailbox<Arrival>();
   readonly #outbox: RunEventBody[] = [];
   readonly #jobs: Job[] = [];
-  readonly #timers = new Map<TimerName, () => void>();
-  readonly #saves = new Set<Promise<void>>();
+  readonly #timers: SessionTimers;
+  readonly #saver: SessionSaver;
   #session: WriteSession;
   #stopMessage = false;
   #committing = false;
@@ -143,6 +88,11 @@ export class SessionDriver {
 
   constructor(options: SessionDriverOptions) {
     this.#options = options;
+    this.#timers = new SessionTimers(options.clock);
+    this.#saver = new SessionSaver(options.handle, {
+      saved: (result) => this.#tellSaved(result),
+      failed: (error) => this.#tellSaveFailed(error),
+    });
     this.#session = options.session;
     this.#durableBytes = options.session.summary.bytes;
   }
@@ -187,8 +137,7 @@ export class SessionDriver {
       signal.removeEventListener('abort', onCancel);
       stopSignal.removeEventListener('abort', onCancel);
       handle.lost.removeEventListener('abort', onLost);
-      for (const cancel of this.#timers.values()) cancel();
-      this.#timers.clear();
+      this.#timers.cancelAll();
       if (this.#outcome === null) await this.#rescue(null);
     }
   }
@@ -244,7 +193,7 @@ export class SessionDriver {
   }
 
   #carryOut(effect: SessionEffect): void {
-    const { handle, clock } = this.#options;
+    const { handle } = this.#options;
     switch (effect.type) {
       case 'append':
         handle.append(effect.text);
@@ -276,22 +225,18 @@ export class SessionDriver {
         this.#outbox.push({ type: 'chunk', content: effect.text, source: 'model' });
         return;
       case 'save':
-        this.#save();
+        this.#saver.start(recordOf(this.#session));
         return;
       case 'start_timer': {
-        this.#timers.get(effect.timer)?.();
         const { timer } = effect;
-        const cancel = clock.schedule(effect.milliseconds, () => {
-          this.#timers.delete(timer);
+        this.#timers.start(timer, effect.milliseconds, () => {
           this.#dispatch({ type: 'timer', timer });
           this.#wakeUp();
         });
-        this.#timers.set(timer, cancel);
         return;
       }
       case 'cancel_timer':
-        this.#timers.get(effect.timer)?.();
-        this.#timers.delete(effect.timer);
+        this.#timers.cancel(effect.timer);
         return;
       case 'stop_message':
         this.#stopMessage = true;
@@ -322,47 +267,35 @@ export class SessionDriver {
     }
   }
 
-  #save(): void {
-    const { handle, clock } = this.#options;
-    const save = handle.save(recordOf(this.#session)).then(
-      (result) => {
-        this.#durableBytes = result.durableBytes;
-        if (result.persistence === 'disk') this.#degradedTold = false;
-        const now = clock.monotonic();
-        if (now - this.#lastSavedTrace >= SAVED_TRACE_MS) {
-          this.#lastSavedTrace = now;
-          this.#trace('saved', { bytes: result.durableBytes });
-        }
-        if (now - this.#lastProgress >= PROGRESS_MS && isOpen(stateNameOf(this.#session.control))) {
-          this.#lastProgress = now;
-          this.#outbox.push(this.#stateEvent());
-          // A stream that stalls brings nothing that would carry this out.
-          this.#wakeUp();
-        }
-      },
-      (error: unknown) => {
-        const { code, message } = toErrorInfo(error);
-        if (!this.#degradedTold) {
-          this.#degradedTold = true;
-          this.#notice(
-            `The session cannot be saved (${code}: ${message}). It goes on in memory only, where its size is not limited; a crash would lose it.`,
-          );
-        }
-        this.#trace('save_failed', { code });
-        this.#dispatch({ type: 'save_failed', code, message });
-        this.#wakeUp();
-      },
-    );
-    this.#saves.add(save);
-    void save.finally(() => this.#saves.delete(save));
+  #tellSaved(result: SaveResult): void {
+    this.#durableBytes = result.durableBytes;
+    if (result.persistence === 'disk') this.#degradedTold = false;
+    const now = this.#options.clock.monotonic();
+    if (now - this.#lastSavedTrace >= SAVED_TRACE_MS) {
+      this.#lastSavedTrace = now;
+      this.#trace('saved', { bytes: result.durableBytes });
+    }
+    if (now - this.#lastProgress >= PROGRESS_MS && isOpen(stateNameOf(this.#session.control))) {
+      this.#lastProgress = now;
+      this.#outbox.push(this.#stateEvent());
+    }
   }
 
-  async #saved(): Promise<void> {
-    while (this.#saves.size > 0) await Promise.all(this.#saves);
+  #tellSaveFailed(error: unknown): void {
+    const { code, message } = toErrorInfo(error);
+    if (!this.#degradedTold) {
+      this.#degradedTold = true;
+      this.#notice(
+        `The session cannot be saved (${code}: ${message}). It goes on in memory only, where its size is not limited; a crash would lose it.`,
+      );
+    }
+    this.#trace('save_failed', { code });
+    this.#dispatch({ type: 'save_failed', code, message });
+    this.#wakeUp();
   }
 
   async *#perform(job: Job): AsyncGenerator<RunEventBody, void> {
-    const { handle } = this.#options;
+    const { handle, clock, signal, stopSignal } = this.#options;
     switch (job.type) {
       case 'send_prompt':
         this.#prompt = job.prompt;
@@ -380,7 +313,7 @@ export class SessionDriver {
       case 'resend': {
         const wait =
           RESEND_WAITS[Math.min(Math.max(job.attempt - 1, 0), RESEND_WAITS.length - 1)] ?? 0;
-        if (wait > 0) await this.#sleep(wait);
+        if (wait > 0) await sleep(clock, wait, [signal, stopSignal]);
         yield* this.#receive();
         return;
       }
@@ -406,14 +339,14 @@ export class SessionDriver {
         this.#trace('paused', { code: job.code });
         return;
       case 'release':
-        await this.#saved();
+        await this.#saver.settled();
         await handle.release();
         return;
       case 'remove':
         await this.#remove();
         return;
       case 'discard': {
-        await this.#saved();
+        await this.#saver.settled();
         const { attic } = await handle.discard();
         this.#trace('discarded', { attic });
         return;
@@ -429,22 +362,6 @@ export class SessionDriver {
       const content = decoder.decode(chunk, { stream: true });
       if (content !== '') yield { type: 'chunk', content, source: 'model' };
     }
-  }
-
-  #sleep(milliseconds: number): Promise<void> {
-    const { clock, signal, stopSignal } = this.#options;
-    return new Promise((resolve) => {
-      const done = (): void => {
-        cancel();
-        signal.removeEventListener('abort', done);
-        stopSignal.removeEventListener('abort', done);
-        resolve();
-      };
-      const cancel = clock.schedule(milliseconds, done);
-      signal.addEventListener('abort', done);
-      stopSignal.addEventListener('abort', done);
-      if (signal.aborted || stopSignal.aborted) done();
-    });
   }
 
   /** Asks the model for the next message and hands its text to the reducer as it arrives. */
@@ -464,19 +381,17 @@ export class SessionDriver {
     });
     this.#stopMessage = false;
     this.#dispatch({ type: 'message_started' });
-    // Leaving a message aborts its request first: a stalled stream would never answer a `return`.
     const leave = new AbortController();
-    const stream = content
-      .executeStreaming({
-        ...context,
-        messages,
-        signal: AbortSignal.any([context.signal, leave.signal]),
-      })
-      [Symbol.asyncIterator]();
+    const signal = AbortSignal.any([context.signal, leave.signal]);
+    const stream = new MessageStream(
+      content.executeStreaming({ ...context, messages, signal }),
+      this.#mailbox,
+      leave,
+    );
     try {
       let outcome: ProtocolOutcome | null = null;
       while (outcome === null && !this.#stopMessage) {
-        this.#await(stream);
+        stream.request();
         const arrived = yield* this.#arrival(stream);
         if (arrived === null) return;
         if (arrived.done === true) break;
@@ -488,21 +403,13 @@ export class SessionDriver {
       }
       if (outcome !== null) this.#endMessage(outcome);
     } finally {
-      leave.abort();
-      await stream.return?.();
+      await stream.close();
     }
-  }
-
-  #await(stream: AsyncIterator<ProtocolEvent>): void {
-    stream.next().then(
-      (result) => this.#mailbox.push({ kind: 'event', stream, result }),
-      (error: unknown) => this.#mailbox.push({ kind: 'failed', stream, error }),
-    );
   }
 
   /** The next event of the stream; what timers do meanwhile is told at once. Null: the session has left it. */
   async *#arrival(
-    stream: AsyncIterator<ProtocolEvent>,
+    stream: MessageStream,
   ): AsyncGenerator<RunEventBody, IteratorResult<ProtocolEvent> | null> {
     for (;;) {
       const item = await this.#mailbox.take();
@@ -557,7 +464,7 @@ export class SessionDriver {
   }
 
   async #finalize(start: number, end: number | null): Promise<void> {
-    await this.#saved();
+    await this.#saver.settled();
     const { fenceStripped, innerDoneLines, seams } = this.#session;
     this.#trace('finalize_started', { bytes: (end ?? this.#session.summary.bytes) - start });
     this.#committing = true;
@@ -577,7 +484,8 @@ export class SessionDriver {
         type: 'finalize_failed',
         code: error.code,
         message: error.message,
-        retryable: PASSING.has(error.code),
+        // A change that was made but could not be made durable is settled by a recovery, not by repeating it.
+        retryable: PASSING.has(error.code) && error.details['changed'] !== true,
       });
       return;
     } finally {
@@ -593,7 +501,7 @@ export class SessionDriver {
 
   /** The directory goes; after a commit the receipt learns where text that was set aside has gone. */
   async #remove(): Promise<void> {
-    await this.#saved();
+    await this.#saver.settled();
     const { trailing, warnings } = await this.#options.handle.remove();
     if (this.#receipt === null) return;
     this.#receipt = {
@@ -649,7 +557,7 @@ export class SessionDriver {
     const { handle } = this.#options;
     if (error !== null) this.#trace('failed', { error: toErrorInfo(error).message.slice(0, 300) });
     try {
-      await this.#saved();
+      await this.#saver.settled();
       await handle.save(recordOf(this.#session));
     } catch {
       // The text could not be saved now; what was saved before stays.

@@ -1,0 +1,50 @@
+import type {
+  Clock,
+  ErrorCode,
+  Message,
+  PausedSession,
+  ProtocolContext,
+  ProtocolStrategy,
+  SessionHandle,
+  TraceRecorder,
+  WriteReceipt,
+} from '@orion/contracts';
+import type { CommandAnswer, FinalizeFacts, WriteSession } from '@orion/core';
+
+/** How a write session left the hands of this turn. */
+export type SessionOutcome =
+  | { readonly kind: 'committed'; readonly receipt: WriteReceipt }
+  | { readonly kind: 'paused'; readonly paused: PausedSession; readonly message: string | null }
+  | { readonly kind: 'aborted'; readonly code: ErrorCode }
+  /** Another process has taken it over. */
+  | { readonly kind: 'lost' };
+
+export type SessionDriverOptions = {
+  readonly session: WriteSession;
+  readonly handle: SessionHandle;
+  /** The history that the content stage begins with: up to and with begin's tool message. */
+  readonly base: readonly Message[];
+  readonly content: ProtocolStrategy;
+  /** Everything of a protocol's context but the messages; null when no model may be asked. */
+  readonly context: Omit<ProtocolContext, 'messages'> | null;
+  readonly clock: Clock;
+  readonly trace: TraceRecorder;
+  readonly projectId: string;
+  readonly requestId: string;
+  /** How much of the content so far a model is shown, in bytes. */
+  readonly contextLimit: number;
+  readonly finalize: (facts: FinalizeFacts) => Promise<WriteReceipt>;
+  /** Aborted when the user cancels the turn. */
+  readonly signal: AbortSignal;
+  /** Aborted when the process is about to end: everything is saved and given back at once. */
+  readonly stopSignal: AbortSignal;
+};
+
+export type SessionStart =
+  | { readonly kind: 'content' }
+  | { readonly kind: 'recover' }
+  | {
+      readonly kind: 'finalize';
+      readonly answer: CommandAnswer | null;
+      readonly target?: FinalizeFacts['target'];
+    };

@@ -1,0 +1,65 @@
+import type { ErrorInfo, RunEventBody, SessionHandle } from '@orion/contracts';
+import { OrionError } from '@orion/contracts';
+
+import { commandsFor } from './paused-session.ts';
+import type { RecoveredSession } from './recovery.ts';
+import type { SessionOutcome } from './session-run.ts';
+import type { TurnEnd } from './turn-scope.ts';
+
+/** How a turn ends when its write session did not, with what a person is told of it. */
+
+export function notice(message: string): RunEventBody {
+  return { type: 'chunk', content: `${message}\n`, source: 'notice' };
+}
+
+export function* pausedEnd(
+  outcome: Extract<SessionOutcome, { kind: 'paused' }>,
+  signal: AbortSignal,
+): Generator<RunEventBody, TurnEnd> {
+  if (outcome.message !== null && outcome.paused.code !== 'ABORTED') {
+    const info: ErrorInfo = new OrionError({
+      code: outcome.paused.code as ErrorInfo['code'],
+      message: outcome.message,
+    }).toInfo();
+    yield { type: 'error', error: info };
+  }
+  return signal.aborted ? { status: 'paused', stopReason: 'cancelled' } : { status: 'paused' };
+}
+
+export function* lostEnd(handle: SessionHandle): Generator<RunEventBody, TurnEnd> {
+  const error = new OrionError({
+    code: 'SESSION_BUSY',
+    message: `Another process took over the write session for ${handle.metadata.target_file}.`,
+  });
+  yield { type: 'error', error: error.toInfo() };
+  return { status: 'error' };
+}
+
+/** Somebody else changed the file between the commit's record and now: a person decides. */
+export function* overtakenEnd(recovered: RecoveredSession): Generator<RunEventBody, TurnEnd> {
+  const { handle, session } = recovered;
+  const { summary } = session;
+  const paused = {
+    session_id: handle.id,
+    target_file: handle.metadata.target_file,
+    operation: handle.metadata.operation,
+    code: 'TARGET_CHANGED',
+    lines: summary.lineFeeds + (summary.openLineLength > 0 ? 1 : 0),
+    bytes: summary.bytes,
+    session_dir: handle.directory,
+    commands: commandsFor(handle.id, 'TARGET_CHANGED', null),
+  } as const;
+  yield {
+    type: 'write_session',
+    sessionId: handle.id,
+    status: 'session_active.paused',
+    targetFile: handle.metadata.target_file,
+    operation: handle.metadata.operation,
+    bytes: summary.bytes,
+    lines: summary.lineFeeds,
+    durableBytes: summary.bytes,
+    code: 'TARGET_CHANGED',
+    paused,
+  };
+  return { status: 'paused' };
+}
