@@ -1,0 +1,98 @@
+import type { KillOutcome } from './outcome.ts';
+
+/** The outcomes as a table, one row a shape and one for all. */
+export function formatReport(outcomes: readonly KillOutcome[]): string {
+  const shapes = [...new Set(outcomes.map(({ shape }) => shape))];
+  const rows = [
+    HEAD,
+    ...shapes.map((shape) =>
+      row(
+        shape,
+        outcomes.filter((outcome) => outcome.shape === shape),
+      ),
+    ),
+    row('all', outcomes),
+  ];
+  const widths = HEAD.map((_, column) =>
+    Math.max(...rows.map((cells) => cells[column]?.length ?? 0)),
+  );
+  const table = rows
+    .map((cells) =>
+      cells
+        .map((cell, column) =>
+          column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0),
+        )
+        .join('  '),
+    )
+    .join('\n');
+  return `${table}\n\n${LEGEND}\n`;
+}
+
+const HEAD = [
+  'shape',
+  'kills',
+  'no session',
+  'committed',
+  'in session',
+  'recovered',
+  'equal',
+  'seams',
+  'lost ms p50',
+  'p95',
+  'max',
+  'certain max',
+  'sent ms max',
+  'lost bytes p50',
+  'max',
+  'held back',
+  'failed',
+];
+
+const LEGEND = `lost ms: how long before the kill the first lost text had been read by the process, at most (0: nothing lost).
+certain: the same without the time between two looks and without the wait for a processor; more than 100 fails.
+sent: how long before the kill the first lost text had been sent, whether or not the process could have read it.
+lost bytes: what the process had read and not saved. held back: lost in time, as a possible marker or an unproven reply.`;
+
+function row(name: string, outcomes: readonly KillOutcome[]): readonly string[] {
+  const losses = outcomes.flatMap(({ loss }) => (loss === null ? [] : [loss]));
+  const ages = losses.map(({ readAgeMs }) => readAgeMs);
+  const bytes = losses.map(({ readBytes, savedBytes }) => Math.max(0, readBytes - savedBytes));
+  const count = (test: (outcome: KillOutcome) => boolean): string =>
+    String(outcomes.filter(test).length);
+  return [
+    name,
+    String(outcomes.length),
+    count(({ found }) => found === 'no session'),
+    count(({ found }) => found === 'committed'),
+    count(({ found }) => found === 'session'),
+    count(({ recovered }) => recovered),
+    count(({ byteEqual }) => byteEqual),
+    String(outcomes.reduce((sum, { seams }) => sum + seams, 0)),
+    percentile(ages, 0.5),
+    percentile(ages, 0.95),
+    percentile(ages, 1),
+    percentile(
+      losses.map(({ certainAgeMs }) => certainAgeMs),
+      1,
+    ),
+    percentile(
+      losses.map(({ sentAgeMs }) => sentAgeMs),
+      1,
+    ),
+    percentile(bytes, 0.5),
+    percentile(bytes, 1),
+    count(({ heldBack }) => heldBack),
+    count(({ failures }) => failures.length > 0),
+  ];
+}
+
+function percentile(values: readonly number[], part: number): string {
+  if (values.length === 0) return '-';
+  const sorted = values.toSorted((a, b) => a - b);
+  return (sorted[Math.min(sorted.length - 1, Math.ceil(part * sorted.length) - 1)] ?? 0).toFixed(0);
+}
+
+/** What is needed to see a failure again. */
+export function formatFailure({ seed, shape, moment, failures, folder }: KillOutcome): string {
+  return `FAILED seed ${seed} (${shape}, ${moment}): ${failures.join('; ')}\n  kept in ${folder}\n  again: npm run crash -- --kills 1 --seed ${seed}\n`;
+}

@@ -1,0 +1,41 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join, relative, sep } from 'node:path';
+
+const SESSIONS = ['.orion', 'logs', 'write_sessions'];
+/** What a directory is called until lease and metadata are complete in it. */
+const DRAFT = '.new-';
+
+/** The write sessions of a workspace; a directory that is still being made is none. */
+export async function sessionIds(workspace: string): Promise<readonly string[]> {
+  const names = await readdir(join(workspace, ...SESSIONS)).catch(() => []);
+  return names.filter((name) => !name.startsWith(DRAFT));
+}
+
+export function sessionDirectory(workspace: string, id: string): string {
+  return join(workspace, ...SESSIONS, id);
+}
+
+export async function readIfThere(path: string): Promise<Buffer | undefined> {
+  return await readFile(path).catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  });
+}
+
+/** Files that may stay after a session has ended; `/` stands between folders. */
+const KEPT = [
+  /^\.orion\/\.gitignore$/,
+  /^\.orion\/[a-z-]*key[a-z.-]*$/,
+  /^\.orion\/backups\//,
+  // Text that never was content, put aside instead of thrown away.
+  /^\.orion\/attic\/[0-9a-f-]{36}\/(?:pending|trailing)(?:\.\d+)?\.txt$/,
+];
+
+/** Files of a workspace that belong to nobody any more: all but the target and what Orion keeps. */
+export async function leftovers(workspace: string, target: string): Promise<readonly string[]> {
+  const entries = await readdir(workspace, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => relative(workspace, join(entry.parentPath, entry.name)).replaceAll(sep, '/'))
+    .filter((path) => path !== target && !KEPT.some((kept) => kept.test(path)));
+}
