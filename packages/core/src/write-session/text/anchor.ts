@@ -2,7 +2,7 @@ import { contentEndOf, repeatedRun } from './content-end.ts';
 import type { ContentEnd } from './content-end.ts';
 import type { ContentSummary } from './content-summary.ts';
 import { inkOf, isBlankLine } from './lines.ts';
-import { periodOf } from './seam-shifts.ts';
+import { periodOf } from './line-period.ts';
 
 /**
  * What the model is asked to repeat before it goes on (R047, §1.4a rules 2 and 3).

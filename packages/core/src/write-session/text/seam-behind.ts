@@ -145,7 +145,7 @@ function closeQuotation(
     // Nothing tells whether these lines end with the quotation or belong to the file.
     return { kind: 'refused', reason: 'quotation_closes_elsewhere' };
   }
-  if (next !== null && announces(context, next))
+  if (next !== null && announces(context, next.line))
     return { kind: 'refused', reason: 'text_behind_quotation' };
   return { kind: 'content', skip: first.end, wrappingFence: null };
 }
@@ -222,13 +222,13 @@ function firstContentLine(
   text: string,
   from: number,
   ended: boolean,
-): string | null | 'unknown' {
+): TextLine | null | 'unknown' {
   let start = from;
   for (;;) {
     const found = firstTextLine(text, start, false, ended);
     if (found === null || found === 'unknown') return found;
-    if (found.end - from > BLANK_REACH) return found.line;
-    if (!isMarkerLine(found.line, context.endMarker)) return found.line;
+    if (found.end - from > BLANK_REACH) return found;
+    if (!isMarkerLine(found.line, context.endMarker)) return found;
     start = found.end;
   }
 }

@@ -21,7 +21,7 @@ import {
 import type { LineAutomaton } from './line-automaton.ts';
 import { inkOf, isBlankLine, stripIndentation, trimLine } from './lines.ts';
 import type { Preamble } from './seam-preamble.ts';
-import { periodOf, runPeriodOf } from './seam-shifts.ts';
+import { periodOf, runPeriodOf } from './line-period.ts';
 
 /**
  * Which part of the saved content a reply repeats, line by line (R047, §1.4a rules 4 and 5).

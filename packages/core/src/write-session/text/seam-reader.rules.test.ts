@@ -193,6 +193,18 @@ const REFUSED: readonly Refused[] = [
     reason: 'no_alignment',
   },
   {
+    rule: '4: a later line of the anchor without its indentation',
+    saved: 'def f():\n    total = compute_total(items)\n    report(total, items)\n',
+    reply: '    total = compute_total(items)\nreport(total, items)\n    return total\n',
+    reason: 'no_alignment',
+  },
+  {
+    rule: '5: part of the tail that is not unique',
+    saved: 'the very same line in two places\nother\nfirst one\nthe very same line in two places\n',
+    reply: 'the very same line in two places\nsomething new\n',
+    reason: 'no_alignment',
+  },
+  {
     rule: '5: a repetitive anchor with more than one alignment',
     saved: EQUAL.repeat(100),
     reply: `${EQUAL.repeat(30)}end\n`,
@@ -276,5 +288,22 @@ test('a reply that ends within its repetition is not joined', () => {
   expect(readReply(ROWS, `${ANCHOR}row 26\nrow 27\nrow 28\nrow 29\nrow 3`)).toEqual({
     kind: 'hopeless',
     reason: 'anchor_repeated',
+  });
+});
+
+test('rule 5: while a restart is still possible, a unique anchor that also begins the file decides nothing', () => {
+  const head = 'the first line of all of them\nthe second line of all of them\n';
+  const middle = Array.from({ length: 9_000 }, (_, index) => `line ${index} in between\n`).join('');
+  const saved = `${head}${middle}${head}`;
+  // Here the anchor is unique in the last 128 Ki, and the reply can be either of the two for a while.
+  const restarted = readReply(saved, `${saved}more\n`);
+  expect(restarted).toMatchObject({ kind: 'hopeless' });
+  expect(readReply(saved, `${head}line 0 in between\nline 1 in bet`)).toEqual({
+    kind: 'hopeless',
+    reason: 'several_alignments',
+  });
+  expect(readReply(saved, `${head}more\nline 0 in between\n`)).toMatchObject({
+    kind: 'verified',
+    rest: 'more\nline 0 in between\n',
   });
 });

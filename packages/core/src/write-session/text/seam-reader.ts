@@ -1,6 +1,7 @@
 import type { Anchor } from './anchor.ts';
 import type { ContentSummary } from './content-summary.ts';
 import type { LineEndingConversion } from './line-ending-converter.ts';
+import { periodOf } from './line-period.ts';
 import { isBlankLine } from './lines.ts';
 import type { FenceLine } from './lines.ts';
 import { isMarkdownFence, judge } from './seam-behind.ts';
@@ -17,7 +18,7 @@ import {
 import type { Overlap, Via } from './seam-overlap.ts';
 import { emptyPreamble, extendPreamble, isMarkerLine, tagIdOf } from './seam-preamble.ts';
 import type { Preamble } from './seam-preamble.ts';
-import { periodOf, repeatedShifts } from './seam-shifts.ts';
+import { repeatedShifts } from './seam-shifts.ts';
 import type { TargetKind } from './target-kind.ts';
 
 /**
