@@ -16,9 +16,10 @@ export function periodOf(lines: readonly string[]): readonly string[] {
 }
 
 const MAX_RUN_PERIOD = 8;
-const MIN_RUN = 3;
+/** Three closing brackets in a row are ordinary code. */
+const MIN_RUN = 4;
 
-/** The same for a run of at least three repetitions at the end of `lines`, in which a model easily loses count. */
+/** The same for a run of at least four repetitions at the end of `lines`, in which a model easily loses count. */
 export function runPeriodOf(lines: readonly string[]): readonly string[] {
   for (let period = 1; period <= MAX_RUN_PERIOD && MIN_RUN * period <= lines.length; period += 1) {
     const run = lines.slice(lines.length - MIN_RUN * period);

@@ -43,6 +43,8 @@ const codeLines: fc.Arbitrary<readonly string[]> = fc
   )
   // Two equal lines at the very start are a repeated anchor, which rule 6 refuses.
   .map((lines) => lines.slice(lines.findIndex((line) => typeof line !== 'string')))
+  // A run of equal lines is a matter of its own.
+  .map((lines) => lines.filter((line, index) => index === 0 || line !== lines[index - 1]))
   .map((lines) =>
     lines.map((line, index) =>
       typeof line === 'string'
