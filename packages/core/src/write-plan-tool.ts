@@ -97,7 +97,11 @@ export function createWritePlanTool(options: WritePlanToolOptions): WritePlanToo
         session_dir: handle.directory,
         target_file: target.path,
         operation: request.operation,
-        instructions: beginInstructions({ target: target.path, endMarker }),
+        instructions: beginInstructions({
+          target: target.path,
+          operation: request.operation,
+          endMarker,
+        }),
         end_marker: endMarker,
         next: 'content',
       },

@@ -25,6 +25,9 @@ export type DocumentPrompt =
   | { readonly kind: 'empty' }
   | { readonly kind: 'bridge'; readonly end: string; readonly start: string };
 
+/** How begin asks for a file, and for what is to be added to one. */
+const BEGINNINGS: readonly string[] = ['complete content of', 'text to add at the end of'];
+
 export type PromptMessage = { readonly role: string; readonly text: string };
 
 /** What the end of the conversation asks of `target`, or undefined if it asks nothing of it. */
@@ -37,7 +40,9 @@ export function readDocumentPrompt(
   if (last?.role === 'user') return readUserPrompt(last.text, target);
   for (let index = trailing.length - 1; trailing[index]?.role === 'tool'; index -= 1) {
     const text = trailing[index]?.text ?? '';
-    if (text.includes(`complete content of ${target} as your next message`)) {
+    if (
+      BEGINNINGS.some((beginning) => text.includes(`${beginning} ${target} as your next message`))
+    ) {
       return { kind: 'begin', sessionMarker: /end with (DONE [0-9a-f]{4})/.exec(text)?.[1] };
     }
   }

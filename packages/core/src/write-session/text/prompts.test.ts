@@ -33,7 +33,7 @@ const characters: Anchor = {
 const saved = { target, savedLines: 30, anchor: lines, tag: '7f3a' };
 
 test('P1 begin', () => {
-  expect(beginInstructions({ target, endMarker: 'DONE 7f3a' })).toBe(
+  expect(beginInstructions({ target, operation: 'create', endMarker: 'DONE 7f3a' })).toBe(
     `Write the complete content of src/rows.txt as your next message, from its first line.
 No introduction, no code fence, no comment about it.
 After the last line write DONE on a line of its own, then stop.
@@ -42,6 +42,18 @@ Example, for a file of two lines:
 first line
 second line
 DONE`,
+  );
+});
+
+test('P1 begin of an append asks for the added text alone', () => {
+  const text = beginInstructions({ target, operation: 'append', endMarker: 'DONE 7f3a' });
+  expect(text.split('\n', 2)[0]).toBe(
+    'Write the text to add at the end of src/rows.txt as your next message, from its first line. Do not repeat what the file already has.',
+  );
+  expect(text.split('\n').slice(1)).toEqual(
+    beginInstructions({ target, operation: 'overwrite', endMarker: 'DONE 7f3a' })
+      .split('\n')
+      .slice(1),
   );
 });
 

@@ -13,12 +13,19 @@ import type { Anchor } from './anchor.ts';
 
 export function beginInstructions({
   target,
+  operation,
   endMarker,
 }: {
   readonly target: string;
+  readonly operation: WriteOperation;
   readonly endMarker: string;
 }): string {
-  return `Write the complete content of ${inline(target)} as your next message, from its first line.
+  // An append that is asked for the complete content gets the old file once more.
+  const what =
+    operation === 'append'
+      ? `Write the text to add at the end of ${inline(target)} as your next message, from its first line. Do not repeat what the file already has.`
+      : `Write the complete content of ${inline(target)} as your next message, from its first line.`;
+  return `${what}
 No introduction, no code fence, no comment about it.
 After the last line write DONE on a line of its own, then stop.
 If the file itself contains a line that is only DONE, end with ${endMarker} instead.
