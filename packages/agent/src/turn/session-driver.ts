@@ -278,6 +278,8 @@ export class SessionDriver {
     if (now - this.#lastProgress >= PROGRESS_MS && isOpen(stateNameOf(this.#session.control))) {
       this.#lastProgress = now;
       this.#outbox.push(this.#stateEvent());
+      // A stream that stalls brings nothing that would carry this out.
+      this.#wakeUp();
     }
   }
 
