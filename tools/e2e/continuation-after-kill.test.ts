@@ -1,31 +1,29 @@
-import { describe, expect } from 'vitest';
-import type { ContinuationVariant } from '@orion/llm-adapters/scripted';
+import { expect } from 'vitest';
 
-import { carriageReturnDocument, codeDocument, markdownDocument } from './support/documents.ts';
-import { judge, type Outcome } from './support/outcomes.ts';
+import { continuationCases } from './support/continuations.ts';
+import { judge } from './support/outcomes.ts';
 import { writeDocument } from './support/scripts.ts';
 import { test } from './support/test.ts';
 
-/** Where the process is killed: inside a block of code, and inside a fence of the Markdown document. */
+/** Where the process is killed: inside a function of the code, between two sections of the Markdown. */
 const KILLED_AT = 1503;
 
-/** What a recovery ends in; where it depends on the document, for code, CRLF and Markdown. */
-const EXPECTED = {
-  repeat_extra: 'exact',
-  polite: 'exact',
-  restart: 'exact',
-  refence: 'exact',
+const CASES = continuationCases({
+  repeat_extra: ['exact', 'exact', 'exact'],
+  polite: ['exact', null, 'exact'],
+  restart: ['exact', 'exact', 'exact'],
+  // A fence around Markdown that has fences itself can be refused.
+  refence: ['exact', 'exact', 'exact or paused'],
   // Not clean enough to be accepted: asked again, then bridged where the rest has lines that are unique.
-  no_anchor: ['exact', 'exact', 'paused'],
-  start_late: ['exact', 'exact', 'paused'],
-  // A refusal in one sentence: the model says that it is no part of the file, and the receipt that it may be short.
-  ignore: 'unverified',
-} as const satisfies Partial<Record<ContinuationVariant, Outcome | readonly Outcome[]>>;
-const VARIANTS = Object.keys(EXPECTED) as (keyof typeof EXPECTED)[];
-const DOCUMENTS = [codeDocument(), carriageReturnDocument(), markdownDocument()];
+  no_anchor: ['exact', null, 'exact or paused'],
+  start_late: ['exact', 'exact', 'exact or paused'],
+  // A refusal in one sentence, which the model then says is no part of the file: it may be too short.
+  ignore: ['unverified', null, 'unverified'],
+});
 
-describe.for(DOCUMENTS)('R047: a killed write of a long $name document goes on', (document) => {
-  test.concurrent.for(VARIANTS)('with a model that answers: %s', async (variant, { machine }) => {
+test.concurrent.for(CASES)(
+  'R047: a killed write of a long document goes on: $name',
+  async ({ document, variant, allowed }, { machine }) => {
     const provider = await machine.provider(
       writeDocument(
         {
@@ -47,9 +45,6 @@ describe.for(DOCUMENTS)('R047: a killed write of a long $name document goes on',
 
     const ended = await machine.run(['recover-session', session.id]);
 
-    const outcome = await judge(machine, ended, document);
-    const expected = EXPECTED[variant];
-    const here = typeof expected === 'string' ? expected : expected[DOCUMENTS.indexOf(document)];
-    expect(outcome, ended.stderr).toBe(here);
-  });
-});
+    expect(allowed, ended.stderr).toContain(await judge(machine, ended, document));
+  },
+);

@@ -6,6 +6,7 @@ import { test } from './support/test.ts';
 
 const HOSTILE = 'a\u001B[2Jb\u001B]0;title\u0007c\u009B31md\u202Ee\u200Ef';
 /** A colour or the erasing of a line is ours; these are what must never come through. */
+// oxlint-disable-next-line no-control-regex -- control characters are what this is about
 const ATTACK = /\u001B\[2J|\u001B\]|\u0007|\u009B|\u202E|\u200E/u;
 
 describe('R254: what models, files and errors say is harmless on a terminal', () => {
@@ -85,7 +86,7 @@ describe('a terminal', () => {
     expect(ended.output).toMatch(
       /\ra\.txt: \d+ lines, \d+ B, \d+(\.\d+)? k?B\/s, saved to byte \d+/u,
     );
-    expect(ended.output).toMatch(/\u001B\[32mCreated a\.txt: 40 lines/u);
+    expect(ended.output).toContain('\u001B[32mCreated a.txt: 40 lines');
   });
 
   test.concurrent('NO_COLOR takes the colours away, --quiet the progress', async ({ machine }) => {

@@ -1,0 +1,103 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { readdir, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+
+import { numbered, writeMessages } from './support/scripts.ts';
+import { test } from './support/test.ts';
+
+const CAN_MOUNT = canMount();
+const SKIPPED = CAN_MOUNT ? '' : ' (SKIPPED: a small tmpfs cannot be mounted here)';
+const TEXT = numbered('a line of the document with number', 1, 2000);
+
+test.skipIf(!CAN_MOUNT)(
+  `R057: when the disk of the sessions fills up, the session goes on in memory with one warning${SKIPPED}`,
+  async ({ machine }) => {
+    const small = join(machine.root, 'small');
+    mkdirSync(small);
+    mount(small, 'size=64k');
+    try {
+      const provider = await machine.provider(
+        writeMessages('a.txt', [`${TEXT}DONE`], { shape: { chunk: 500 } }),
+      );
+      const ended = await machine.ask(provider, ['--json'], { env: { ORION_STATE_DIR: small } });
+      expect(ended.exitCode, ended.stderr).toBe(0);
+      expect(String(await machine.read('a.txt'))).toBe(TEXT);
+      expect(ended.result().receipts[0]?.persistence).toBe('memory');
+      const notices = ended
+        .events()
+        .flatMap((event) =>
+          event.type === 'chunk' && event.source === 'notice' ? [event.content] : [],
+        );
+      expect(notices.filter((text) => text.includes('memory'))).toHaveLength(1);
+    } finally {
+      unmount(small);
+    }
+  },
+);
+
+test.skipIf(!CAN_MOUNT)(
+  `R057: a read-only state directory: in memory from the start, one warning, the file is written${SKIPPED}`,
+  async ({ machine }) => {
+    const small = join(machine.root, 'small');
+    mkdirSync(small);
+    mount(small, 'ro,size=64k');
+    try {
+      const provider = await machine.provider(writeMessages('a.txt', ['one\ntwo\nDONE']));
+      const ended = await machine.ask(provider, ['--json'], { env: { ORION_STATE_DIR: small } });
+      expect(ended.exitCode, ended.stderr).toBe(0);
+      expect(String(await machine.read('a.txt'))).toBe('one\ntwo\n');
+      expect(ended.result().receipts[0]?.persistence).toBe('memory');
+    } finally {
+      unmount(small);
+    }
+  },
+);
+
+test.skipIf(!CAN_MOUNT)(
+  `R089: when the disk of the workspace is full, the session pauses with DISK_FULL and keeps every byte${SKIPPED}`,
+  async ({ machine }) => {
+    const small = join(machine.root, 'small');
+    mkdirSync(small);
+    mount(small, 'size=64k');
+    try {
+      const provider = await machine.provider(
+        writeMessages('a.txt', [`${TEXT}DONE`], { shape: { chunk: 500 } }),
+      );
+      const ended = await machine.ask(provider, ['-C', small, '--json'], {
+        env: { ORION_STATE_DIR: join(machine.root, 'state') },
+      });
+      expect(ended.exitCode, ended.stderr).toBe(3);
+      const [paused] = ended.result().paused;
+      expect(paused).toMatchObject({ code: 'DISK_FULL', bytes: TEXT.length });
+      // Neither the file nor a temporary one lies about.
+      expect(await readdir(small)).toEqual([]);
+      expect((await stat(join(paused?.session_dir ?? '', 'content.txt'))).size).toBe(TEXT.length);
+    } finally {
+      unmount(small);
+    }
+  },
+);
+
+function mount(folder: string, options: string): void {
+  execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', folder], { stdio: 'ignore' });
+}
+
+function unmount(folder: string): void {
+  execFileSync('umount', ['-l', folder], { stdio: 'ignore' });
+}
+
+function canMount(): boolean {
+  const folder = mkdtempSync(join(tmpdir(), 'orion-e2e-mount-'));
+  try {
+    mount(folder, 'size=64k');
+    unmount(folder);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,39 @@
+import type { ContinuationVariant } from '@orion/llm-adapters/scripted';
+
+import {
+  carriageReturnDocument,
+  codeDocument,
+  markdownDocument,
+  type LongDocument,
+} from './documents.ts';
+import type { Outcome } from './outcomes.ts';
+
+/** What a model that continues in this way ends in, on each kind of document. */
+export type Expectations = Readonly<
+  Partial<Record<ContinuationVariant, readonly [code: Allowed, crlf: Allowed, markdown: Allowed]>>
+>;
+
+/** Null: not tried, because nothing else than on the code document can happen. */
+type Allowed = Outcome | 'exact or paused' | null;
+
+export type ContinuationCase = {
+  readonly name: string;
+  readonly document: LongDocument;
+  readonly variant: ContinuationVariant;
+  readonly allowed: readonly Outcome[];
+};
+
+export function continuationCases(expectations: Expectations): readonly ContinuationCase[] {
+  return [codeDocument(), carriageReturnDocument(), markdownDocument()].flatMap((document, index) =>
+    Object.entries(expectations).flatMap(([variant, outcomes]) => {
+      const allowed = outcomes[index] ?? null;
+      if (allowed === null) return [];
+      return {
+        name: `${document.name}, ${variant}: ${allowed}`,
+        document,
+        variant: variant as ContinuationVariant,
+        allowed: allowed === 'exact or paused' ? ['exact', 'paused'] : [allowed],
+      };
+    }),
+  );
+}
