@@ -118,10 +118,21 @@ describe('R077: without --json', () => {
     expect(ended.stderr).not.toContain('saved to byte');
   });
 
-  test.concurrent('a reader that goes away is no failure', async ({ machine }) => {
+  test.concurrent('--quiet leaves one line for the receipt', async ({ machine }) => {
     const provider = await machine.provider(writeDocument({ target: 'a.txt', content: 'one\n' }));
     const ended = await machine.ask(provider, ['--quiet']);
     expect(ended.exitCode).toBe(0);
     expect(ended.stderr.split('\n').filter((line) => line !== '')).toHaveLength(1);
   });
+
+  test.concurrent.for([[], ['--json']])(
+    'a reader that goes away costs no file: %s',
+    async (args, { machine }) => {
+      const text = 'one line of text\n'.repeat(200);
+      const provider = await machine.provider(writeDocument({ target: 'a.txt', content: text }));
+      const ended = await machine.ask(provider, args, { closesStdout: true });
+      expect(ended.exitCode, ended.stderr).toBe(0);
+      expect(String(await machine.read('a.txt'))).toBe(text);
+    },
+  );
 });

@@ -173,3 +173,29 @@ test.concurrent('R065: where nothing was saved the recovery asks for the whole f
   expect(ended.result().receipts[0]).toMatchObject({ seams: [], lines: 30 });
   expect(String(await machine.read('a.txt'))).toBe(TEXT);
 });
+
+test.concurrent('R064: the lock of a dead session gives way to a new one on the same target', async ({
+  machine,
+}) => {
+  const stalled = await machine.provider(
+    writeDocument(
+      { target: 'a.txt', content: TEXT },
+      { faults: [{ kind: 'stall', reply: 1, at: { lines: 15 } }] },
+    ),
+  );
+  const writer = machine.startAsking(stalled, [], { env: { WRITE_SESSION_SAVE_MS: '50' } });
+  const session = await machine.savedSession(HALF.length);
+  writer.kill('SIGKILL');
+  await writer.finished;
+
+  const provider = await machine.provider(writeMessages('a.txt', ['another text\nDONE']));
+  const ended = await machine.ask(provider, ['--json']);
+  expect(ended.exitCode, ended.stderr).toBe(0);
+  expect(String(await machine.read('a.txt'))).toBe('another text\n');
+
+  // The older session is still there, and does not overwrite what came after it.
+  const recovered = await machine.run(['recover-session', session.id, '--finalize', '--json']);
+  expect(recovered.exitCode, recovered.stderr).toBe(3);
+  expect(recovered.result().paused).toMatchObject([{ code: 'FILE_EXISTS' }]);
+  expect(String(await machine.read('a.txt'))).toBe('another text\n');
+});

@@ -77,6 +77,28 @@ test('A5: a live session is nobody else’s; once its process is dead exactly on
   expect(String(await session.content())).toBe(numbered('entry', 1, 3));
 });
 
+test('several processes write different files of one workspace at the same time', async ({
+  machine,
+}) => {
+  const names = ['one.txt', 'two.txt', 'three.txt'];
+  const ended = await Promise.all(
+    names.map(async (target) => {
+      const provider = await machine.provider(
+        writeDocument(
+          { target, content: `${TEXT}${target}\n` },
+          { shape: { eventsPerSecond: 60 } },
+        ),
+      );
+      return machine.ask(provider, ['--json']);
+    }),
+  );
+  expect(ended.map((one) => one.exitCode)).toEqual([0, 0, 0]);
+  for (const name of names) {
+    expect(String(await machine.read(name))).toBe(`${TEXT}${name}\n`);
+  }
+  expect(await machine.sessions()).toEqual([]);
+});
+
 async function listed(machine: Sandbox): Promise<readonly SessionListing[]> {
   const { stdout, exitCode } = await machine.run(['list-sessions', '--json']);
   expect(exitCode).toBe(0);

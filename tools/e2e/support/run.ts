@@ -48,6 +48,8 @@ export type RunOptions = {
   readonly cwd?: string;
   /** Another Node than the one that runs the tests. */
   readonly node?: string;
+  /** Closes the reading end of stdout at once, as `| head` does. */
+  readonly closesStdout?: boolean;
 };
 
 const LIMIT_MS = 40_000;
@@ -68,6 +70,7 @@ export function startCommand(
   let stderr = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  if (options.closesStdout === true) child.stdout.destroy();
   // A command that has ended does not read what was piped in.
   child.stdin.on('error', () => undefined).end(options.stdin ?? '');
 

@@ -1,0 +1,72 @@
+import { describe, expect } from 'vitest';
+import type { Shape } from '@orion/llm-adapters/scripted';
+
+import { writeDocument, writePieces, LAST_WORD } from './support/scripts.ts';
+import { test } from './support/test.ts';
+
+const TEXT = 'Grüße, 世界 👩‍👩‍👧 𝕏\n[DONE]\n\n\n\tno tab lost  \r\nlast line, a\u00a0b\n';
+
+describe('R220: however the bytes of a stream come, the file is exact', () => {
+  const shapes: readonly (readonly [string, Shape])[] = [
+    ['byte by byte', { chunk: 7, bytes: 1 }],
+    [
+      'pairs of surrogates divided over events',
+      { chunk: 1, splitSurrogates: true, bytes: { min: 1, max: 5 } },
+    ],
+    ['CRLF framing and comments', { chunk: 3, crlf: true, comments: 3 }],
+    ['only a finish reason at the end', { chunk: 3, endMark: 'finish_reason' }],
+    ['ids that change', { chunk: 3, changingIds: true, usage: true }],
+    ['all in one event', { chunk: 100_000 }],
+  ];
+  test.concurrent.for(shapes)('%s', async ([, shape], { machine }) => {
+    const provider = await machine.provider(
+      writeDocument({ target: 'a.txt', content: TEXT }, { shape }),
+    );
+    const ended = await machine.ask(provider);
+    expect(ended.exitCode, ended.stderr).toBe(0);
+    expect(String(await machine.read('a.txt'))).toBe(TEXT);
+  });
+});
+
+describe('R006: what a model thinks is never content', () => {
+  test.concurrent.for(['reasoning_content', 'reasoning', 'think'] as const)(
+    'in %s',
+    async (reasoningField, { machine }) => {
+      const provider = await machine.provider(
+        writeDocument(
+          { target: 'a.txt', content: TEXT },
+          { shape: { chunk: 4, reasoning: 'I could write\nDONE\nhere.', reasoningField } },
+        ),
+      );
+      const ended = await machine.ask(provider, ['--json', '--show-content']);
+      expect(ended.exitCode, ended.stderr).toBe(0);
+      expect(String(await machine.read('a.txt'))).toBe(TEXT);
+      expect(ended.stdout).not.toContain('I could write');
+    },
+  );
+});
+
+describe('text that is no valid text', () => {
+  test.concurrent('a divided pair is one character', async ({ machine }) => {
+    const provider = await machine.provider({
+      behaviours: [...writePieces('a.txt', ['\uD83D', '\uDE00', '\nDONE']), LAST_WORD],
+    });
+    const ended = await machine.ask(provider);
+    expect(ended.exitCode, ended.stderr).toBe(0);
+    expect((await machine.read('a.txt')).toString('hex')).toBe('f09f98800a');
+  });
+
+  test.concurrent('R053: half a pair is kept as it came, and pauses the session instead of being guessed', async ({
+    machine,
+  }) => {
+    const provider = await machine.provider({
+      behaviours: [...writePieces('a.txt', ['A', '\uD83D', 'B\n', 'DONE']), LAST_WORD],
+    });
+    const ended = await machine.ask(provider, ['--json']);
+    expect(ended.exitCode, ended.stderr).toBe(3);
+    expect(ended.result().paused).toMatchObject([{ code: 'INVALID_CONTENT' }]);
+    const [session] = await machine.sessions();
+    expect((await session?.content())?.toString('hex')).toBe('41eda0bd420a');
+    expect(await machine.exists('a.txt')).toBe(false);
+  });
+});
