@@ -24,6 +24,10 @@ export type KillOutcome = {
   readonly recovered: boolean;
   readonly byteEqual: boolean;
   readonly seams: number;
+  /** Something was left that only the start after the recovery removed. */
+  readonly cleanedLater: boolean;
+  /** The session did not know its provider yet: the recovery was told. */
+  readonly withoutTurn: boolean;
   /** Empty if all is well. */
   readonly failures: readonly string[];
   /** The folder that was kept, for a failure. */

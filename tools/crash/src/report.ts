@@ -45,13 +45,17 @@ const HEAD = [
   'lost bytes p50',
   'max',
   'held back',
+  'cleaned later',
+  'no turn',
   'failed',
 ];
 
 const LEGEND = `lost ms: how long before the kill the first lost text had been read by the process, at most (0: nothing lost).
-certain: the same without the time between two looks and without the wait for a processor; more than 100 fails.
+certain: the same without the time between two looks and without waits for a processor or a disk; more than
+  100 fails, and on a loaded machine more than 100 and half of those waits.
 sent: how long before the kill the first lost text had been sent, whether or not the process could have read it.
-lost bytes: what the process had read and not saved. held back: lost in time, as a possible marker or an unproven reply.`;
+lost bytes: what the process had read and not saved. held back: lost in time, as a possible marker or an unproven reply.
+cleaned later: files that were left until the start after the recovery. no turn: killed before turn.json, so that the recovery had to be told its provider.`;
 
 function row(name: string, outcomes: readonly KillOutcome[]): readonly string[] {
   const losses = outcomes.flatMap(({ loss }) => (loss === null ? [] : [loss]));
@@ -82,6 +86,8 @@ function row(name: string, outcomes: readonly KillOutcome[]): readonly string[] 
     percentile(bytes, 0.5),
     percentile(bytes, 1),
     count(({ heldBack }) => heldBack),
+    count(({ cleanedLater }) => cleanedLater),
+    count(({ withoutTurn }) => withoutTurn),
     count(({ failures }) => failures.length > 0),
   ];
 }

@@ -1,5 +1,5 @@
 /** What a line looks like that may turn out to be an end marker or a fence, or the start of one. */
-const POSSIBLE_MARKER = /^[ \t*_#>`~-]*(?:D|DO|DON|DONE.{0,8})?[ \t\r\n]*$/;
+const POSSIBLE_MARKER = /^[ \t*_#>`~-]*(?:[*_#>`~-]|D|DO|DON|DONE.{0,8})[ \t\r\n]*$/;
 /** A reply whose place is not proven is decided at every line end, and every 512 characters. */
 const UNDECIDED_CHARACTERS = 512;
 /** Nothing longer is looked at as a possible marker. */

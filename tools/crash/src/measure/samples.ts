@@ -1,15 +1,14 @@
 import type { RelayedConnection } from '../stage/relay.ts';
-import { watchRunDelay } from './run-delay.ts';
-import { unreadBytes } from './socket-queues.ts';
+import { readSocketTable, unreadBytes } from './socket-queues.ts';
+import { watchStalls } from './stalls.ts';
 
-/** What was known at one time about a connection and the process that reads it. */
+/** What was known at one time about a process and what it reads. */
 export type Sample = {
   readonly at: number;
-  /** The latest one, from 0; -1 before the first. */
-  readonly connection: number;
-  /** Bytes of that connection that the process had read. */
-  readonly readBytes: number;
-  readonly runDelayMs: number;
+  /** Of each connection, in the order in which they were made, the bytes that the process had read. */
+  readonly readBytes: readonly number[];
+  /** Time without a processor or a disk, since the first look. */
+  readonly stalledMs: number;
 };
 
 /** Looks again and again at how far a process has read. */
@@ -27,22 +26,17 @@ export function startSampler(
   connections: () => readonly RelayedConnection[],
 ): Sampler {
   const samples: Sample[] = [];
-  const runDelay = watchRunDelay(pid);
+  const stalls = watchStalls(pid, SAMPLE_EVERY_MS);
   function take(): void {
-    const all = connections();
-    const connection = all.at(-1);
-    const sent = connection?.sends.at(-1)?.bytes ?? 0;
-    const unread =
-      connection === undefined
-        ? 0
-        : connection.queued() + (unreadBytes(relayPort, connection.remotePort) ?? 0);
     const at = performance.now();
-    samples.push({
-      at,
-      connection: all.length - 1,
-      readBytes: Math.max(0, sent - unread),
-      runDelayMs: runDelay.read(at),
+    const table = readSocketTable();
+    const readBytes = connections().map((connection) => {
+      const sent = connection.sends.at(-1)?.bytes ?? 0;
+      const inKernel =
+        table === undefined ? 0 : unreadBytes(table, relayPort, connection.remotePort);
+      return Math.max(0, sent - connection.queued() - inKernel);
     });
+    samples.push({ at, readBytes, stalledMs: stalls.read(at) });
   }
   const timer = setInterval(take, SAMPLE_EVERY_MS);
   return { samples, take, stop: () => clearInterval(timer) };

@@ -1,21 +1,23 @@
 import { readFileSync } from 'node:fs';
 
-/**
- * Bytes that were written to a loopback connection and that the other end has not read yet: they lie in the
- * kernel, and no program can save them. Undefined where the kernel does not tell.
- */
-export function unreadBytes(localPort: number, remotePort: number): number | undefined {
-  let table: string;
+/** The kernel's table of connections at one time; undefined where it has none. */
+export function readSocketTable(): string | undefined {
   try {
-    table = readFileSync('/proc/net/tcp', 'latin1');
+    return readFileSync('/proc/net/tcp', 'latin1');
   } catch {
     return undefined;
   }
+}
+
+/**
+ * Bytes that were written to a loopback connection and that the other end has not read yet: they lie in the
+ * kernel, and no program can save them.
+ */
+export function unreadBytes(table: string, localPort: number, remotePort: number): number {
   const here = hexPort(localPort);
   const there = hexPort(remotePort);
-  const received = findQueues(table, there, here)?.received;
-  const sent = findQueues(table, here, there)?.sent;
-  if (received === undefined || sent === undefined) return undefined;
+  const received = findQueues(table, there, here)?.received ?? 0;
+  const sent = findQueues(table, here, there)?.sent ?? 0;
   // Unacknowledged bytes have usually arrived long before their acknowledgement; only while the receiver's window
   // is full do they still wait on this side.
   return received + (received >= FULL_WINDOW_BYTES ? sent : 0);

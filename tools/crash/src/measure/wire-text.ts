@@ -1,5 +1,6 @@
 /** Text of an answer, and the byte of the connection at which each piece of it was complete. */
 export type WireAnswer = {
+  readonly startsAt: number;
   readonly text: string;
   readonly pieces: readonly { readonly endsAt: number; readonly characters: number }[];
 };
@@ -22,7 +23,7 @@ export function readAnswers(wire: Buffer): readonly WireAnswer[] {
             places: [{ at: 0, wireAt: bodyStart }],
             end: bodyStart + Number(length),
           };
-    answers.push(readEvents(body));
+    answers.push({ startsAt: position, ...readEvents(body) });
     position = body.end;
   }
   return answers;
@@ -58,7 +59,7 @@ function readChunks(wire: Buffer, start: number): Body {
 
 const EVENT_START = 'data: ';
 
-function readEvents(body: Body): WireAnswer {
+function readEvents(body: Body): Omit<WireAnswer, 'startsAt'> {
   const pieces: { endsAt: number; characters: number }[] = [];
   const texts: string[] = [];
   let place = 0;

@@ -20,7 +20,6 @@ export type Relay = {
   onSend: (total: number) => void;
   /** Called when an answer with chunked encoding has ended. */
   onAnswerEnd: () => void;
-  forget(): void;
   close(): Promise<void>;
 };
 
@@ -31,7 +30,7 @@ const LAST_CHUNK = '0\r\n\r\n';
  * kill may lose is judged by what had been sent, and neither end knows that.
  */
 export async function startRelay(): Promise<Relay> {
-  let connections: RelayedConnection[] = [];
+  const connections: RelayedConnection[] = [];
   const sockets = new Set<Socket>();
   let total = 0;
 
@@ -84,16 +83,10 @@ export async function startRelay(): Promise<Relay> {
 
   const relay: Relay = {
     port: (server.address() as AddressInfo).port,
-    get connections() {
-      return connections;
-    },
+    connections,
     target: new URL('http://127.0.0.1:1'),
     onSend: () => undefined,
     onAnswerEnd: () => undefined,
-    forget: () => {
-      connections = [];
-      total = 0;
-    },
     close: async () => {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       for (const socket of sockets) socket.destroy();

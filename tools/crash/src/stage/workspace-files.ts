@@ -1,14 +1,12 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, utimes } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 
 const SESSIONS = ['.orion', 'logs', 'write_sessions'];
-/** What a directory is called until lease and metadata are complete in it. */
-const DRAFT = '.new-';
 
-/** The write sessions of a workspace; a directory that is still being made is none. */
+/** The write sessions of a workspace; a directory that is being made or removed has a dot before its name. */
 export async function sessionIds(workspace: string): Promise<readonly string[]> {
   const names = await readdir(join(workspace, ...SESSIONS)).catch(() => []);
-  return names.filter((name) => !name.startsWith(DRAFT));
+  return names.filter((name) => !name.startsWith('.'));
 }
 
 export function sessionDirectory(workspace: string, id: string): string {
@@ -27,6 +25,8 @@ const KEPT = [
   /^\.orion\/\.gitignore$/,
   /^\.orion\/[a-z-]*key[a-z.-]*$/,
   /^\.orion\/backups\//,
+  // The next session on the same target takes the lock of a dead process over.
+  /^\.orion\/locks\/[0-9a-f]{64}$/,
   // Text that never was content, put aside instead of thrown away.
   /^\.orion\/attic\/[0-9a-f-]{36}\/(?:pending|trailing)(?:\.\d+)?\.txt$/,
 ];
@@ -38,4 +38,13 @@ export async function leftovers(workspace: string, target: string): Promise<read
     .filter((entry) => !entry.isDirectory())
     .map((entry) => relative(workspace, join(entry.parentPath, entry.name)).replaceAll(sep, '/'))
     .filter((path) => path !== target && !KEPT.some((kept) => kept.test(path)));
+}
+
+/** Lets an hour pass for directories that were being made, so that no one takes their maker for living. */
+export async function ageDrafts(workspace: string): Promise<void> {
+  const sessions = join(workspace, ...SESSIONS);
+  const hourAgo = Date.now() / 1000 - 3600;
+  for (const name of await readdir(sessions).catch(() => [])) {
+    if (name.startsWith('.new-')) await utimes(join(sessions, name), hourAgo, hourAgo);
+  }
 }
