@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-import { startSampler } from '../measure/samples.ts';
+import { startSampler, withoutGuesses } from '../measure/samples.ts';
 import type { Sample } from '../measure/samples.ts';
 import type { KillPlan } from '../plan.ts';
 import type { Ended, RunningCommand } from '../stage/command.ts';
@@ -45,7 +45,7 @@ export async function streamAndKill(request: KillRequest): Promise<Kill> {
   sampler.stop();
   // Those of the recovery come later.
   const connections = [...relay.connections];
-  return { ended: await ended, killedAt, samples: sampler.samples, connections };
+  return { ended: await ended, killedAt, samples: withoutGuesses(sampler.samples), connections };
 }
 
 /** The call that begins the session, and the heads of both answers. */

@@ -41,3 +41,22 @@ export function startSampler(
   const timer = setInterval(take, SAMPLE_EVERY_MS);
   return { samples, take, stop: () => clearInterval(timer) };
 }
+
+/**
+ * The samples with what was certainly not read taken out: bytes that were still unread later were unread before,
+ * even where the kernel's table, which tells of both ends at slightly different times, had it otherwise.
+ */
+export function withoutGuesses(samples: readonly Sample[]): readonly Sample[] {
+  const least: number[] = [];
+  return samples
+    .toReversed()
+    .map((sample) => ({
+      ...sample,
+      readBytes: sample.readBytes.map((bytes, connection) => {
+        const lowest = Math.min(bytes, least[connection] ?? Number.POSITIVE_INFINITY);
+        least[connection] = lowest;
+        return lowest;
+      }),
+    }))
+    .toReversed();
+}
