@@ -346,7 +346,8 @@ describe('F', () => {
         LAST_WORD,
       ],
     });
-    const ended = await machine.ask(provider);
+    // Not an idle prompt: it is asked although those are switched off.
+    const ended = await machine.ask(provider, [], { env: NO_IDLE });
     expect(ended.exitCode, ended.stderr).toBe(0);
     expect(prompts(provider.requests)[0]).toContain('Reply STRIP');
     expect(String(await machine.read('a.md'))).toBe('# Title\n\nText.\n');
