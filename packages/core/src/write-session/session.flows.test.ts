@@ -96,6 +96,26 @@ describe('R047: a message that was cut by its length', () => {
   });
 });
 
+describe('R047: a reply in a fence of its own, in a document with fences', () => {
+  const words = (from: number, to: number): string => lines(from, to).replaceAll('const ', 'Say ');
+  const reply = `\`\`\`markdown\n${words(18, 22)}\`\`\`sh\n${words(23, 24)}\`\`\`\nDONE\n`;
+
+  it('is not called verified when its last fence line may be either’s', () => {
+    const harness = new SessionHarness({ target: 'a.md' });
+    harness.message(`# Notes\n\n${words(1, 20)}`, { kind: 'length' });
+    harness.message(reply);
+    expect(harness.session.seams).toMatchObject([{ status: 'unverified' }]);
+  });
+
+  it('is verified when the fences pair up', () => {
+    const harness = new SessionHarness({ target: 'a.md' });
+    harness.message(`# Notes\n\n${words(1, 20)}`, { kind: 'length' });
+    harness.message(reply.replace('DONE', '```\nDONE'));
+    expect(harness.file).toBe(`# Notes\n\n${words(1, 22)}\`\`\`sh\n${words(23, 24)}\`\`\`\n`);
+    expect(harness.session.seams).toMatchObject([{ status: 'verified' }]);
+  });
+});
+
 describe('R031: a stream that breaks', () => {
   const broken = {
     kind: 'error',

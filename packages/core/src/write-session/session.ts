@@ -11,6 +11,7 @@ import type { Anchor } from './text/anchor.ts';
 import type { BridgeReader } from './text/bridge.ts';
 import type { ContentSummary } from './text/content-summary.ts';
 import type { ConverterState } from './text/line-ending-converter.ts';
+import type { FenceLine } from './text/lines.ts';
 import type { MarkerReader } from './text/marker-reader.ts';
 import type { ReplyCensus } from './text/reply-census.ts';
 import type { SeamReader } from './text/seam-reader.ts';
@@ -105,6 +106,8 @@ export type Reading =
       /** Size of the content when the message began, to see whether it brought anything. */
       readonly startBytes: number;
       readonly startLines: number;
+      /** A fence that the reply opened around itself; its closing line is not content. */
+      readonly wrappingFence: FenceLine | null;
       /** The end of the message that is being replayed from the held text. */
       readonly replayed: MessageEnd | null;
     }

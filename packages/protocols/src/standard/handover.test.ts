@@ -45,9 +45,10 @@ test('a begin ends the run; calls before it ran, calls after it are answered (R1
   const contents = outcome.appended.slice(1).map((message) => message.content);
   expect(contents[1]).toBe('{"stage":"awaiting_content"}');
   for (const content of contents.slice(2)) {
-    expect(content).toContain('SESSION_BUSY');
+    expect(content).toMatch(/SESSION_BUSY|SESSION_ALREADY_ACTIVE/u);
     expect(content).toContain('call again after it');
   }
+  expect(contents.at(-1)).toContain('Another write session is already active.');
   expect(events.filter((event) => event.type === 'tool_result')).toHaveLength(4);
   expect(context.turnState).toMatchObject({ iterations: 1, cycleIndex: 2 });
 });

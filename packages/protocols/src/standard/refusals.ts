@@ -1,4 +1,4 @@
-import { ERROR_CODES } from '@orion/contracts';
+import { BEGIN_TOOL_NAME, ERROR_CODES } from '@orion/contracts';
 import type {
   ErrorCode,
   JsonObject,
@@ -98,8 +98,16 @@ export function earlierResult(earlier: ToolResult): JsonValue {
   };
 }
 
-/** For the calls that stand after one that opened a write session (R160). */
+/** For the calls that stand after one that opened a write session (R160; a second begin: R007). */
 export function refuseAfterHandover(call: ToolCall): ToolFailure {
+  if (call.name === BEGIN_TOOL_NAME) {
+    return refusal(
+      call,
+      'SESSION_ALREADY_ACTIVE',
+      'Another write session is already active. Please wait for it to complete, then call again after it.',
+      { hint: 'Stream the content of the first file, then begin the next one.', retryable: true },
+    );
+  }
   return refusal(
     call,
     'SESSION_BUSY',

@@ -2,6 +2,8 @@ import type { MessageEnd, Reading } from '../session.ts';
 import type { Step } from '../step.ts';
 import { isBlank } from '../step.ts';
 import { fencesAtEnd } from '../text/fence-decision.ts';
+import { wholeFenceLedger } from '../text/content-summary.ts';
+import { closesFence } from '../text/lines.ts';
 import type { FenceLine } from '../text/lines.ts';
 import {
   convertLineEndings,
@@ -42,6 +44,7 @@ export function directReading(
     converter: createConverter(conversion, summary.openLine.endsWith('\r')),
     startBytes: summary.bytes,
     startLines: summary.lineFeeds,
+    wrappingFence,
     replayed,
   };
 }
@@ -108,6 +111,7 @@ export function endDirect(
   step.update({ reading: { kind: 'none' } });
   if (!step.append(content)) return;
   addInnerDoneLines(step, ending.innerDoneLines);
+  if (end.kind === 'stop' && ending.setAside === '') doubtWrapper(step, reading);
   if (!isBlank(ending.setAside)) step.emit({ type: 'set_aside', text: ending.setAside });
   if (end.kind !== 'stop') {
     cutOff(step, end, bringsSomething(step, reading), afterDone);
@@ -142,6 +146,20 @@ export function endDirect(
     default:
       ending satisfies never;
   }
+}
+
+/**
+ * A reply opened a fence around itself, and no line was found that closes it; but the content now ends with a line
+ * that would. In a document with fences of its own that line may be either's, so the join is not proven.
+ */
+function doubtWrapper(step: Step, reading: DirectReading): void {
+  const { seams, summary, kind } = step.session;
+  const last = seams.at(-1);
+  if (reading.wrappingFence === null || kind === 'code' || last === undefined) return;
+  const lastLine = wholeFenceLedger(summary).lastLines.at(-1);
+  if (lastLine?.fence == null || !closesFence(reading.wrappingFence, lastLine.fence)) return;
+  step.update({ seams: [...seams.slice(0, -1), { ...last, status: 'unverified' }] });
+  step.emit({ type: 'trace', event: 'seam_doubted', details: { line: last.line } });
 }
 
 function bringsSomething(step: Step, reading: DirectReading): boolean {
