@@ -10,7 +10,7 @@ import type { Providers } from '../stage/providers.ts';
 import { startRelay } from '../stage/relay.ts';
 import { estimateWireBytes, writerScript } from '../stage/scripts.ts';
 import {
-  ageDrafts,
+  ageLeftovers,
   leftovers,
   readIfThere,
   sessionDirectory,
@@ -118,10 +118,11 @@ export async function runKill(lane: Lane, plan: KillPlan): Promise<KillOutcome> 
   if ((await sessionIds(workspace)).length > 0) {
     failures.push('the session directory is still there');
   }
-  const cleanedLater = (await leftovers(workspace, shape.target)).length > 0;
+  const leftByKill = await leftovers(workspace, shape.target);
+  const cleanedLater = leftByKill.length > 0;
   if (cleanedLater) {
     // What a kill leaves need not be gone before the next start.
-    await ageDrafts(workspace);
+    await ageLeftovers(workspace, leftByKill);
     commands.push(await runCommand(place, ['run', 'Say one sentence.', ...common, ...provider]));
     const left = await leftovers(workspace, shape.target);
     if (left.length > 0) failures.push(`left behind: ${left.join(', ')}`);

@@ -1,5 +1,5 @@
 import { readdir, readFile, utimes } from 'node:fs/promises';
-import { join, relative, sep } from 'node:path';
+import { basename, dirname, join, relative, sep } from 'node:path';
 
 const SESSIONS = ['.orion', 'logs', 'write_sessions'];
 
@@ -40,11 +40,13 @@ export async function leftovers(workspace: string, target: string): Promise<read
     .filter((path) => path !== target && !KEPT.some((kept) => kept.test(path)));
 }
 
-/** Lets an hour pass for directories that were being made, so that no one takes their maker for living. */
-export async function ageDrafts(workspace: string): Promise<void> {
-  const sessions = join(workspace, ...SESSIONS);
+/** Lets an hour pass for what was left, so that no one takes its maker for living. */
+export async function ageLeftovers(workspace: string, paths: readonly string[]): Promise<void> {
   const hourAgo = Date.now() / 1000 - 3600;
-  for (const name of await readdir(sessions).catch(() => [])) {
-    if (name.startsWith('.new-')) await utimes(join(sessions, name), hourAgo, hourAgo);
+  for (const path of paths) {
+    const file = join(workspace, path);
+    await utimes(file, hourAgo, hourAgo);
+    // A directory that was being made is judged by its own time.
+    if (basename(dirname(file)).startsWith('.')) await utimes(dirname(file), hourAgo, hourAgo);
   }
 }
