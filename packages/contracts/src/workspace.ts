@@ -101,8 +101,9 @@ export interface SessionStore {
   /**
    * Makes the session directory, takes its lease and the lock of its target. Without a usable disk the session
    * lives in memory (`persistence`). Rejects with TARGET_LOCKED and leaves nothing behind.
+   * `turn` is there as soon as the session is: a process that is killed at any moment leaves both or neither.
    */
-  begin(metadata: SessionMetadata): Promise<SessionHandle>;
+  begin(metadata: SessionMetadata, turn?: TurnRecord): Promise<SessionHandle>;
   /** Everything that lies there, newest first, whatever its condition. */
   list(): Promise<readonly SessionListing[]>;
   /**

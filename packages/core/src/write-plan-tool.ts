@@ -8,6 +8,7 @@ import type {
   TargetSnapshot,
   Tool,
   ToolOutput,
+  TurnRecord,
   Workspace,
   WriteOperation,
   WriteReceipt,
@@ -43,8 +44,11 @@ export type FinalizeFacts = {
 export interface WritePlanTool {
   /** The definition that a model sees, bound to what opens the session. */
   tool(open: (request: BeginRequest, toolCallId: string) => Promise<BegunSession>): Tool;
-  /** Checks the request, makes the session on disk, and words the result for the model. */
-  begin(request: BeginRequest): Promise<BegunSession>;
+  /**
+   * Checks the request, makes the session on disk, and words the result for the model. `turn` is what a recovery
+   * needs to know; it is on disk as soon as the session is.
+   */
+  begin(request: BeginRequest, turn?: TurnRecord): Promise<BegunSession>;
   /**
    * Writes what a session has saved to its target. Internal: no model reaches it.
    *
@@ -72,7 +76,7 @@ export function createWritePlanTool(options: WritePlanToolOptions): WritePlanToo
   const { workspace, clock, createId } = options;
   const sessions = new Map<string, SessionHandle>();
 
-  async function begin(request: BeginRequest): Promise<BegunSession> {
+  async function begin(request: BeginRequest, turn?: TurnRecord): Promise<BegunSession> {
     const target = await workspace.checkTarget(request.target_file, request.operation);
     const sessionId = createId();
     const endMarker = `DONE ${sessionId.slice(0, 4)}`;
@@ -87,7 +91,7 @@ export function createWritePlanTool(options: WritePlanToolOptions): WritePlanToo
       final_newline: request.final_newline,
       target,
     };
-    const handle = await workspace.sessions.begin(metadata);
+    const handle = await workspace.sessions.begin(metadata, turn);
     sessions.set(sessionId, handle);
     return {
       handle,

@@ -145,7 +145,7 @@ class DiskWorkspace implements Workspace {
       maxAgeMs: settings.backupsMaxAgeMs,
       maxBytes: settings.backupsMaxBytes,
     });
-    this.#notes = new TemporaryNotes(state, places.root, observer);
+    this.#notes = new TemporaryNotes(state, places.root, observer, clock);
     this.#store = new DiskSessionStore({
       clock,
       root: places.root,

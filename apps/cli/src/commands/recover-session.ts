@@ -53,6 +53,7 @@ export async function recoverSessionCommand(
         `Put aside in ${attic}; \`${withPlace(`orion recover-session ${sessionId}`, place)}\` still finds it for 30 days.`,
       );
     } else if (finalize === true) {
+      await orion.housekeep();
       await show(
         orion.finalizeSession({
           sessionId,
@@ -63,6 +64,7 @@ export async function recoverSessionCommand(
         }),
       );
     } else {
+      await orion.housekeep();
       await show(orion.recoverSession({ sessionId, signal }));
     }
   });

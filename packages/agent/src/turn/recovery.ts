@@ -2,11 +2,13 @@ import type {
   CommitResult,
   Message,
   SessionHandle,
+  SessionMetadata,
   TurnRecord,
   Workspace,
   WriteReceipt,
   WritingRecord,
 } from '@orion/contracts';
+import { BEGIN_TOOL_NAME } from '@orion/contracts';
 import { appendToSummary, createSummary, restoreSession } from '@orion/core';
 import type { ContentSummary, SessionSettings, WriteSession } from '@orion/core';
 
@@ -116,10 +118,41 @@ function eolOf(summary: ContentSummary): CommitResult['eol'] {
   return summary.carriageReturnLineFeeds === summary.lineFeeds ? 'crlf' : 'mixed';
 }
 
+/** Begin's call and its answer, for a process that died before it had written them down. */
+function beginMessages(metadata: SessionMetadata, callId: string): readonly Message[] {
+  const { intent, target_file, operation } = metadata;
+  return [
+    {
+      role: 'assistant',
+      content: '',
+      toolCalls: [
+        {
+          id: callId,
+          name: BEGIN_TOOL_NAME,
+          arguments: JSON.stringify({ intent, target_file, operation }),
+          state: 'complete',
+        },
+      ],
+    },
+    {
+      role: 'tool',
+      toolCallId: callId,
+      toolName: BEGIN_TOOL_NAME,
+      content: JSON.stringify({ stage: 'awaiting_content', target_file, operation }),
+    },
+  ];
+}
+
 /** The history that a recovered session goes on with; a short one of its own when `turn.json` is gone. */
 export function recoveredHistory(recovered: RecoveredSession): readonly Message[] {
-  if (recovered.turn !== null) return recovered.turn.messages;
   const { metadata } = recovered.handle;
+  const { turn } = recovered;
+  if (turn !== null) {
+    const answered = turn.messages.some(
+      (message) => message.role === 'tool' && message.toolCallId === turn.callId,
+    );
+    return answered ? turn.messages : [...turn.messages, ...beginMessages(metadata, turn.callId)];
+  }
   return [
     {
       role: 'system',

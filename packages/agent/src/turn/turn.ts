@@ -141,7 +141,10 @@ export class Turn {
       [
         createReadFileTool(workspace),
         writePlanTool.tool(async (request, callId) => {
-          const begun = await writePlanTool.begin(request);
+          const begun = await writePlanTool.begin(
+            request,
+            this.#turnRecord(callId, identity, mode),
+          );
           this.#opened.set(callId, begun.handle);
           return begun;
         }),
@@ -280,24 +283,28 @@ export class Turn {
     }
   }
 
+  /** What a recovery needs to know. Before the handover it lacks begin's own messages. */
+  #turnRecord(callId: string, identity: ProviderIdentity, mode: Mode): TurnRecord {
+    return {
+      version: 1,
+      ...this.#scope.ids,
+      ...identity,
+      protocol: this.#scope.dependencies.protocol.getName(),
+      mode,
+      callId,
+      messages: this.#scope.messages,
+      options: {},
+    };
+  }
+
   async #saveTurn(
     handle: SessionHandle,
     call: ToolCall,
     identity: ProviderIdentity,
     mode: Mode,
   ): Promise<void> {
-    const record: TurnRecord = {
-      version: 1,
-      ...this.#scope.ids,
-      ...identity,
-      protocol: this.#scope.dependencies.protocol.getName(),
-      mode,
-      callId: call.id,
-      messages: this.#scope.messages,
-      options: {},
-    };
     try {
-      await handle.saveTurn(record);
+      await handle.saveTurn(this.#turnRecord(call.id, identity, mode));
     } catch (error) {
       // A recovery then knows less of the turn, but nothing of the file is lost.
       this.#scope.trace('turn_record_failed', { code: toErrorInfo(error).code });

@@ -4,14 +4,17 @@
  * T1. A note is written before its temporary file and removed after it.
  * T2. Only a note of a dead process is acted on, and only a file that has a temporary file's name
  *     inside the workspace is removed.
+ * T3. A note that cannot be read is being written by somebody, or its writer died: then its temporary
+ *     file was never made, and the note goes once it is old.
  */
 import { randomBytes } from 'node:crypto';
 import { lstat, readdir, unlink } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
+import type { Clock } from '@orion/contracts';
 import { isErrno } from '../disk/disk-error.ts';
 import { createFile, readSmallFile, removeIfThere } from '../disk/files.ts';
 import { parseFields } from '../disk/json.ts';
-import { judgeOwner } from '../ownership/judge-owner.ts';
+import { judgeOwner, LEASE_TTL_MS } from '../ownership/judge-owner.ts';
 import { parseOwner } from '../ownership/owner-record.ts';
 import type { OwnerRecord } from '../ownership/owner-record.ts';
 import type { ProcessObserver } from '../ownership/process-identity.ts';
@@ -29,8 +32,15 @@ export class TemporaryNotes {
   readonly #state: StateDirectory;
   readonly #root: string;
   readonly #observer: ProcessObserver;
+  readonly #clock: Pick<Clock, 'now'>;
 
-  constructor(state: StateDirectory, root: string, observer: ProcessObserver) {
+  constructor(
+    state: StateDirectory,
+    root: string,
+    observer: ProcessObserver,
+    clock: Pick<Clock, 'now'>,
+  ) {
+    this.#clock = clock;
     this.#state = state;
     this.#root = root;
     this.#observer = observer;
@@ -64,11 +74,24 @@ export class TemporaryNotes {
       const file = await readSmallFile(path, MAX_NOTE_BYTES);
       const fields = file.kind === 'text' ? parseFields(file.text) : null;
       const owner = parseOwner(fields);
-      if (owner === null || fields === null) continue;
+      if (owner === null || fields === null) {
+        await this.#removeIfOld(path);
+        continue;
+      }
       if (judgeOwner(owner, await this.#observer.observe(owner)) === 'live') continue;
       const temporary = fields['temporary'];
       if (typeof temporary === 'string') await removeTemporary(this.#root, temporary);
       await removeIfThere(path).catch(() => undefined);
+    }
+  }
+
+  async #removeIfOld(path: string): Promise<void> {
+    try {
+      const found = await lstat(path);
+      const age = this.#clock.now() - found.mtimeMs;
+      if (found.isFile() && age > LEASE_TTL_MS) await unlink(path);
+    } catch {
+      // It is gone, or stays until the next sweep.
     }
   }
 }

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -200,5 +200,23 @@ describe('foreign sessions', () => {
     const text = await readFile(path, 'utf8');
     await writeFile(path, text.replace('"a.txt"', '"b.txt"'));
     expect(await codeOf(test.workspace.sessions.claim(id))).toBe('SESSION_FOREIGN');
+  });
+});
+
+describe('notes of temporary files', () => {
+  it('that a kill cut short go once they are old, and not before', async () => {
+    const { root, workspace, clock } = await openTestWorkspace();
+    await released({ root, workspace, clock } as TestWorkspace, 'a.txt');
+    const folder = join(root, '.orion/temporaries');
+    mkdirSync(folder, { recursive: true });
+    const note = join(folder, '.orion-0123456789abcdef.tmp.json');
+    writeFileSync(note, '');
+    const seconds = clock.now() / 1000;
+    utimesSync(note, seconds, seconds - 29);
+    await workspace.sessions.housekeep();
+    expect(existsSync(note)).toBe(true);
+    utimesSync(note, seconds, seconds - 31);
+    await workspace.sessions.housekeep();
+    expect(existsSync(note)).toBe(false);
   });
 });

@@ -109,9 +109,10 @@ export class DiskSessionHandle implements SessionHandle {
   }
 
   /** Begins a new session. Rejects only with TARGET_LOCKED, or for a defect. */
-  async start(): Promise<void> {
+  async start(turn: TurnRecord | null): Promise<void> {
+    this.#turn = turn;
     try {
-      await this.#home.settle(null);
+      await this.#home.settle(turn);
       await this.content.sync();
       await syncDirectory(this.directory);
       await this.content.confirmFile();

@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { TurnRecord } from '@orion/contracts';
 import { describe, expect, it } from 'vitest';
 import {
   codeOf,
@@ -43,6 +44,27 @@ describe('a write session on disk', () => {
       target_file: 'docs/a.txt',
       operation: 'create',
     });
+  });
+
+  it('has its turn as soon as it is there, so that a kill leaves both or neither', async () => {
+    const { workspace } = await openTestWorkspace();
+    const turn: TurnRecord = {
+      version: 1,
+      requestId: 'r',
+      projectId: 'p',
+      conversationId: 'c',
+      provider: 'openai',
+      model: 'm',
+      protocol: 'standard',
+      mode: 'act',
+      callId: 'call_1',
+      messages: [{ role: 'user', content: 'write it' }],
+      options: {},
+    };
+    const handle = await workspace.sessions.begin(await metadataFor(workspace, 'a.txt'), turn);
+    expect(await jsonAt(join(handle.directory, 'turn.json'))).toEqual(turn);
+    await handle.release();
+    expect((await workspace.sessions.claim(handle.id)).turn).toEqual(turn);
   });
 
   it('leaves no trace in a workspace that is only looked at', async () => {

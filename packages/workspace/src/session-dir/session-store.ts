@@ -19,6 +19,7 @@ import type {
   SessionMetadata,
   SessionStore,
   WritingRecord,
+  TurnRecord,
 } from '@orion/contracts';
 import { hashPath } from '../commit/hash-file.ts';
 import { removeTemporary } from '../commit/temporary-notes.ts';
@@ -78,14 +79,14 @@ export class DiskSessionStore implements SessionStore {
     this.#locks = new TargetLocks(options.state, options.observer, options.root);
   }
 
-  async begin(metadata: SessionMetadata): Promise<SessionHandle> {
+  async begin(metadata: SessionMetadata, turn: TurnRecord | null = null): Promise<SessionHandle> {
     if (!isSessionId(metadata.session_id)) throw new Error('a session id is a lower-case UUID v4');
     const owner = await this.#options.observer.newOwner();
     const realPath = metadata.target.realPath;
     const key = await this.#holdTarget(realPath, metadata);
     const handle = await this.#newHandle(metadata, realPath, key, owner);
     try {
-      await handle.handle.start();
+      await handle.handle.start(turn);
     } catch (error) {
       this.#targets.delete(key);
       throw error;

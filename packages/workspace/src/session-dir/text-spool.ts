@@ -27,6 +27,8 @@ import { encodeWtf8, isHighSurrogate, isLowSurrogate } from './wtf8.ts';
 export const HAND_OVER_MS = 50;
 /** Three bytes each at most, so that never more than 64 KiB wait. */
 const HAND_OVER_CHARACTERS = Math.floor((64 * 1024) / 3);
+/** A single piece may be longer. */
+const MAX_WRITE_BYTES = 1024 * 1024;
 
 export type TextSpoolOptions = {
   readonly clock: Clock;
@@ -367,13 +369,31 @@ export class TextSpool {
       this.#truncate = false;
       await file.handle.truncate(0);
     }
-    for (const piece of this.#held.slice()) {
-      if (generation !== this.#generation) return;
+    // Pieces that wait go out together: each write is a round trip through the thread pool, and on a busy machine a
+    // backlog of small ones would outlast the promise of S1.
+    while (generation === this.#generation) {
+      const bytes = this.#nextUnwritten();
+      if (bytes.length === 0) return;
+      const start = this.#written;
+      await writeAll(file.handle, bytes, start);
+      if (generation === this.#generation) this.#written = start + bytes.length;
+    }
+  }
+
+  /** What was encoded and not yet written, at most MAX_WRITE_BYTES of it. */
+  #nextUnwritten(): Uint8Array {
+    const pieces: Uint8Array[] = [];
+    let length = 0;
+    for (const piece of this.#held) {
       const end = piece.start + piece.bytes.length;
       if (end <= this.#written) continue;
-      await writeAll(file.handle, piece.bytes.subarray(this.#written - piece.start), this.#written);
-      if (generation === this.#generation) this.#written = end;
+      const unwritten = piece.bytes.subarray(Math.max(0, this.#written - piece.start));
+      if (length > 0 && length + unwritten.length > MAX_WRITE_BYTES) break;
+      pieces.push(unwritten);
+      length += unwritten.length;
     }
+    const [first] = pieces;
+    return pieces.length === 1 && first !== undefined ? first : Buffer.concat(pieces);
   }
 
   async #repair(): Promise<void> {
