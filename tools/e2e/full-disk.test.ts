@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { readdir, stat } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
@@ -75,6 +75,31 @@ test.skipIf(!CAN_MOUNT)(
       // Neither the file nor a temporary one lies about.
       expect(await readdir(small)).toEqual([]);
       expect((await stat(join(paused?.session_dir ?? '', 'content.txt'))).size).toBe(TEXT.length);
+    } finally {
+      unmount(small);
+    }
+  },
+);
+
+test.skipIf(!CAN_MOUNT)(
+  `R057: when nothing but memory can hold the text, all of it is put on another disk before the process ends${SKIPPED}`,
+  async ({ machine }) => {
+    const small = join(machine.root, 'small');
+    const elsewhere = join(machine.root, 'elsewhere');
+    mkdirSync(small);
+    mkdirSync(elsewhere);
+    mount(small, 'size=64k');
+    try {
+      const provider = await machine.provider(
+        writeMessages('a.txt', [`${TEXT}DONE`], { shape: { chunk: 500 } }),
+      );
+      const ended = await machine.ask(provider, ['-C', small], { env: { TMPDIR: elsewhere } });
+      expect(ended.exitCode, ended.stderr).toBe(3);
+      const name = (await readdir(elsewhere)).find((each) => each.startsWith('orion-'));
+      const rescued = join(elsewhere, name ?? '');
+      expect(ended.stderr).toContain(rescued);
+      expect(await readFile(rescued, 'utf8')).toBe(TEXT);
+      expect((await stat(rescued)).mode & 0o777).toBe(0o600);
     } finally {
       unmount(small);
     }

@@ -201,6 +201,11 @@ export interface SessionHandle {
   saveTurn(turn: TurnRecord): Promise<void>;
   /** Bytes of the content, from memory and disk, those not yet saved included. */
   readContent(start?: number, end?: number): AsyncIterable<Uint8Array>;
+  /**
+   * Copies the content to a new private file in the system's temporary folder, for a session that its own disk
+   * cannot hold and that is about to end. Returns its path; rejects when that disk fails too.
+   */
+  rescue(): Promise<string>;
   /** Records a commit that is about to happen; durable when it resolves. */
   recordWriting(writing: WritingRecord): Promise<void>;
   /**

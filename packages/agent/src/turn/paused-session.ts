@@ -1,14 +1,15 @@
-import type { ErrorCode, PausedSession, SessionHandle, SessionQuestion } from '@orion/contracts';
+import type { ErrorCode, PausedSession, SessionQuestion } from '@orion/contracts';
 import { openQuestionOf } from '@orion/core';
 import type { WriteSession } from '@orion/core';
 
 /** What a person needs to know of a session that waits, and the commands that go on with it. */
 export function describePaused(options: {
-  readonly handle: SessionHandle;
+  /** Where the text lies. */
+  readonly place: string;
   readonly session: WriteSession;
   readonly code: ErrorCode;
 }): PausedSession {
-  const { handle, session, code } = options;
+  const { place, session, code } = options;
   const { metadata, summary, control } = session;
   return {
     session_id: metadata.session_id,
@@ -17,7 +18,7 @@ export function describePaused(options: {
     code,
     lines: summary.lineFeeds + (summary.openLineLength > 0 ? 1 : 0),
     bytes: summary.bytes,
-    session_dir: handle.directory,
+    session_dir: place,
     commands: commandsFor(metadata.session_id, code, openQuestionOf(control)),
   };
 }

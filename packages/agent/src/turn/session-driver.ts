@@ -85,6 +85,7 @@ export class SessionDriver {
   #prompt: string | null = null;
   #target: FinalizeFacts['target'];
   #toldState: string | null = null;
+  #rescuedAt: string | null = null;
 
   constructor(options: SessionDriverOptions) {
     this.#options = options;
@@ -339,6 +340,8 @@ export class SessionDriver {
         return;
       case 'pause':
         this.#trace('paused', { code: job.code });
+        await this.#saver.settled();
+        if (handle.persistence() === 'memory' && handle.bytes() > 0) await this.#rescueText();
         return;
       case 'release':
         await this.#saver.settled();
@@ -543,8 +546,9 @@ export class SessionDriver {
   }
 
   #pausedOutcome(code: ErrorCode, message: string | null): SessionOutcome {
+    const { handle } = this.#options;
     const paused = describePaused({
-      handle: this.#options.handle,
+      place: this.#rescuedAt ?? handle.directory,
       session: this.#session,
       code,
     });
@@ -568,6 +572,19 @@ export class SessionDriver {
       await handle.release();
     } catch {
       // Its lease runs out by itself.
+    }
+  }
+
+  /** What only memory holds would end with the process: it goes to another disk, and the person is told where. */
+  async #rescueText(): Promise<void> {
+    try {
+      const path = await this.#options.handle.rescue();
+      this.#rescuedAt = path;
+      this.#notice(`The text could not be saved in the session; all of it is in ${path}.`);
+      this.#trace('rescued', { path });
+    } catch (error) {
+      const { message } = toErrorInfo(error);
+      this.#notice(`The text could not be saved anywhere and ends with this process: ${message}`);
     }
   }
 

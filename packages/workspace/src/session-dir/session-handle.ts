@@ -9,6 +9,7 @@
  * E4. After the session was lost to another process nothing is written any more.
  */
 import { lstat, rename, rm, unlink, utimes } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { OrionError } from '@orion/contracts';
 import type {
@@ -24,6 +25,7 @@ import { open } from 'node:fs/promises';
 import { syncDirectory } from '../disk/directories.ts';
 import { errnoOf, isErrno, toDiskError } from '../disk/disk-error.ts';
 import { temporaryName } from '../disk/files.ts';
+import { rescueTo } from '../disk/rescue.ts';
 import { writeAll } from '../disk/write-all.ts';
 import type { StateDirectory } from '../state-directory.ts';
 import type { SessionHome } from './session-home.ts';
@@ -278,6 +280,16 @@ export class DiskSessionHandle implements SessionHandle {
     } catch (error) {
       throw toDiskError(error, 'read the saved text');
     }
+  }
+
+  async rescue(): Promise<string> {
+    const path = join(tmpdir(), `orion-${this.id}.txt`);
+    try {
+      await rescueTo(path, this.content.read());
+    } catch (error) {
+      throw toDiskError(error, 'copy the text to the temporary folder');
+    }
+    return path;
   }
 
   recordWriting(writing: WritingRecord): Promise<void> {
