@@ -7,9 +7,6 @@ export type CheckArguments = (args: JsonObject) => void;
 
 /** The check that a tool's own JSON Schema describes. */
 export function compileSchema(toolName: string, parameters: JsonObject): CheckArguments {
-  if (parameters['type'] !== 'object') {
-    throw new Error(`The parameters of ${toolName} are not a JSON Schema of an object`);
-  }
   const schema = z.fromJSONSchema(parameters as Parameters<typeof z.fromJSONSchema>[0]);
   return (args) => {
     const checked = schema.safeParse(args);

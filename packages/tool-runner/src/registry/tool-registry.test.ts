@@ -109,20 +109,32 @@ test('a tool that changes its arguments does not change the next attempt', async
 test('an abort does not wait for a read, but always for a write', async () => {
   const late = (effect: Tool['effect']) => {
     const controller = new AbortController();
-    let finish: (output: ToolOutput) => void = () => {};
-    const probe = tool(() => new Promise((resolve) => (finish = resolve)), { effect });
+    const started = Promise.withResolvers<void>();
+    const output = Promise.withResolvers<ToolOutput>();
+    const probe = tool(
+      () => {
+        started.resolve();
+        return output.promise;
+      },
+      { effect },
+    );
     const running = run(probe, {}, { signal: controller.signal });
     const settled = running.then(({ result }) => (result.success ? 'ok' : result.error.code));
-    return { controller, settled, finish: () => finish({ result: 1 }) };
+    return {
+      controller,
+      settled,
+      started: started.promise,
+      finish: () => output.resolve({ result: 1 }),
+    };
   };
   const read = late('read');
-  await Promise.resolve();
+  await read.started;
   read.controller.abort();
   expect(await read.settled).toBe('ABORTED');
   read.finish();
 
   const write = late('write');
-  await Promise.resolve();
+  await write.started;
   write.controller.abort();
   const first = await Promise.race([
     write.settled,
@@ -135,13 +147,17 @@ test('an abort does not wait for a read, but always for a write', async () => {
 
 test('a read that fails after its abort stays silent', async () => {
   const controller = new AbortController();
-  let fail: (error: Error) => void = () => {};
-  const probe = tool(() => new Promise((_resolve, reject) => (fail = reject)));
+  const started = Promise.withResolvers<void>();
+  const output = Promise.withResolvers<ToolOutput>();
+  const probe = tool(() => {
+    started.resolve();
+    return output.promise;
+  });
   const running = run(probe, {}, { signal: controller.signal });
-  await Promise.resolve();
+  await started.promise;
   controller.abort();
   expect((await running).result).toMatchObject({ error: { code: 'ABORTED' } });
-  fail(new Error('late'));
+  output.reject(new Error('late'));
   await new Promise((resolve) => setImmediate(resolve));
 });
 

@@ -14,7 +14,6 @@ import type {
   ToolResult,
 } from '@orion/contracts';
 import { MAX_ARGUMENT_BYTES, parseArguments } from './arguments.ts';
-import { compileSchema } from './schema.ts';
 import type { CheckArguments } from './schema.ts';
 import { signature } from './signature.ts';
 
@@ -39,7 +38,10 @@ export type ToolRegistryOptions = {
   readonly clock?: Clock;
 };
 
-type Entry = { readonly tool: Tool; readonly check: CheckArguments | null };
+type Entry = {
+  readonly tool: Tool;
+  readonly check: ((args: JsonObject) => Promise<void>) | null;
+};
 
 const MAX_RETRIES = 3;
 const FIRST_RETRY_DELAY = 100;
@@ -84,7 +86,7 @@ export function createToolRegistry(
       throw new Error(`A tool cannot be called ${JSON.stringify(name)}`);
     }
     if (entries.has(name)) throw new Error(`Two tools are called ${name}`);
-    const check = tool.checksArguments === true ? null : compileSchema(name, parameters);
+    const check = tool.checksArguments === true ? null : schemaCheck(name, parameters);
     entries.set(name, { tool, check });
   }
 
@@ -119,7 +121,7 @@ export function createToolRegistry(
     let args: JsonObject;
     try {
       args = parseArguments(call, tool.maxArgumentBytes ?? MAX_ARGUMENT_BYTES);
-      entry.check?.(args);
+      await entry.check?.(args);
     } catch (error) {
       return thrown(call, error, 0);
     }
@@ -227,6 +229,25 @@ export function createToolRegistry(
     summarize(result) {
       return oneLine(summaryOf(result, entries.get(result.toolName)?.tool));
     },
+  };
+}
+
+/** Throws at once for parameters of another type; the rest of the schema is read at the first check. */
+function schemaCheck(
+  toolName: string,
+  parameters: JsonObject,
+): (args: JsonObject) => Promise<void> {
+  if (parameters['type'] !== 'object') {
+    throw new Error(`The parameters of ${toolName} are not a JSON Schema of an object`);
+  }
+  let compiled: Promise<CheckArguments> | undefined;
+  return async (args) => {
+    // Not loaded before: the compiler takes a sixth of the time of a turn that calls no tool.
+    compiled ??= import('./schema.ts').then(({ compileSchema }) =>
+      compileSchema(toolName, parameters),
+    );
+    const check = await compiled;
+    check(args);
   };
 }
 

@@ -123,9 +123,18 @@ test('an error of the workspace is what the model reads', async () => {
   });
 });
 
+test('what a call leaves out is the same as what it stands for', () => {
+  const registry = createToolRegistry([createReadFileTool(workspaceWith(''))]);
+  const sign = (args: JsonObject) => registry.signatureOf(toolCall('1', 'read_file', args), 'p');
+  const whole = sign({ path: 'a.txt' });
+  expect(sign({ path: './a.txt', first_line: 1, max_lines: 2000 })).toBe(whole);
+  expect(sign({ path: 'a.txt', first_line: 2 })).not.toBe(whole);
+});
+
 test('bounds that make no sense do not reach the workspace', async () => {
   const wrong: readonly JsonObject[] = [
     {},
+    { path: 7 },
     { path: ' ' },
     { path: 'a.txt', first_line: 0 },
     { path: 'a.txt', max_lines: 2001 },

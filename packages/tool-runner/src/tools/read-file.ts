@@ -1,32 +1,63 @@
-import type { JsonValue, TextExcerpt, Tool, Workspace } from '@orion/contracts';
-import { z } from 'zod';
-import { defineTool } from '../registry/define-tool.ts';
+import { OrionError } from '@orion/contracts';
+import type { JsonObject, JsonValue, TextExcerpt, Tool, Workspace } from '@orion/contracts';
 
 export const READ_FILE_MAX_LINES: number = 2000;
 export const READ_FILE_MAX_BYTES: number = 64 * 1024;
 
-const schema = z.object({
-  path: z
-    .string()
-    .refine((path) => path.trim() !== '', { error: 'path is required' })
-    .describe('The file, relative to the workspace root'),
-  first_line: z.int().min(1).max(2_147_483_647).default(1).describe('Counted from 1'),
-  max_lines: z.int().min(1).max(READ_FILE_MAX_LINES).default(READ_FILE_MAX_LINES),
-});
+/** Written by hand and not with `defineTool`: every turn offers this tool, and few call it. */
+const PARAMETERS: JsonObject = {
+  type: 'object',
+  properties: {
+    path: { type: 'string', description: 'The file, relative to the workspace root' },
+    first_line: {
+      default: 1,
+      description: 'Counted from 1',
+      type: 'integer',
+      minimum: 1,
+      maximum: 2_147_483_647,
+    },
+    max_lines: {
+      default: READ_FILE_MAX_LINES,
+      type: 'integer',
+      minimum: 1,
+      maximum: READ_FILE_MAX_LINES,
+    },
+  },
+  required: ['path'],
+  additionalProperties: false,
+};
+
+/** What the schema lets through. */
+type Arguments = {
+  readonly path: string;
+  readonly first_line: number;
+  readonly max_lines: number;
+};
 
 /**
  * `read_file`: some lines of a text file as they are, without line numbers, and beside them what was left out and
  * why, so that a model never takes a part for the whole.
  */
 export function createReadFileTool(workspace: Pick<Workspace, 'readText'>): Tool {
-  return defineTool({
-    name: 'read_file',
-    description:
-      `Reads a text file of the workspace: at most ${READ_FILE_MAX_LINES} lines and ${READ_FILE_MAX_BYTES / 1024} KiB ` +
-      'at once. The result says which lines it has and how many the file has; read on with first_line.',
-    schema,
+  return {
+    definition: {
+      name: 'read_file',
+      description:
+        `Reads a text file of the workspace: at most ${READ_FILE_MAX_LINES} lines and ${READ_FILE_MAX_BYTES / 1024} KiB ` +
+        'at once. The result says which lines it has and how many the file has; read on with first_line.',
+      parameters: PARAMETERS,
+    },
     effect: 'read',
-    async execute({ path, first_line: firstLine, max_lines: maxLines }) {
+    normalize: withDefaults,
+    async execute(args) {
+      const { path, first_line: firstLine, max_lines: maxLines } = withDefaults(args) as Arguments;
+      if (path.trim() === '') {
+        throw new OrionError({
+          code: 'INVALID_TOOL_ARGUMENTS',
+          message: 'The arguments of read_file do not fit: path: path is required',
+          hint: 'Correct the named arguments and call again.',
+        });
+      }
       const excerpt = await workspace.readText(path, {
         firstLine,
         maxLines,
@@ -35,7 +66,11 @@ export function createReadFileTool(workspace: Pick<Workspace, 'readText'>): Tool
       return { result: describeExcerpt(excerpt, firstLine, maxLines) };
     },
     summarize: summarizeExcerpt,
-  });
+  };
+}
+
+function withDefaults(args: JsonObject): JsonObject {
+  return { first_line: 1, max_lines: READ_FILE_MAX_LINES, ...args };
 }
 
 /** What the model reads. */
