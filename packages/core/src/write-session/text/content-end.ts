@@ -29,7 +29,7 @@ export type ContentEnd = {
 
 export function contentEndOf(summary: ContentSummary): ContentEnd {
   const tail = tailOf(summary);
-  const isWhole = summary.tailIsWhole && summary.tail.length <= TAIL_WINDOW;
+  const isWhole = summary.length <= TAIL_WINDOW;
   const rows = tail.split('\n');
   const last = rows.pop() ?? '';
   const endsInCarriageReturn = last.endsWith('\r');

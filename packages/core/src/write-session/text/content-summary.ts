@@ -34,12 +34,21 @@ export type ContentSummary = {
   /** The byte at which that line begins. */
   readonly openLineStart: number;
   readonly openLineMark: OpenLineMark;
-  /** The end of the content: all of it, or at least its last `TAIL_WINDOW` code units (less than twice as many). */
-  readonly tail: string;
-  /** Whether `tail` is all of it. */
-  readonly tailIsWhole: boolean;
+  readonly tail: ContentTail;
   readonly fences: FenceLedger;
   readonly prefix: PrefixLedger;
+};
+
+/**
+ * The end of the content: all of it, or at least its last `TAIL_WINDOW` code units. In blocks, since what arrives is a
+ * chain of many small strings: whatever holds them for long makes them old, and only a collection of the whole heap
+ * frees what is old.
+ */
+export type ContentTail = {
+  /** The last whole blocks of `TAIL_BLOCK` code units, oldest first. */
+  readonly blocks: readonly string[];
+  /** What has come since. */
+  readonly open: string;
 };
 
 /** What the ledgers need of the open line once it is complete, at any length. */
@@ -57,6 +66,8 @@ export type HashPair = { readonly first: number; readonly second: number };
 
 /** 128 Ki code units: the part of the content in which an anchor must be unique. */
 export const TAIL_WINDOW = 131_072;
+/** Divides `TAIL_WINDOW`. */
+export const TAIL_BLOCK = 4_096;
 export const OPEN_LINE_WINDOW = 4_096;
 /** Code units of a line that the fence ledger keeps; a longer line is no fence. */
 export const LINE_MARK_LENGTH = 400;
@@ -167,8 +178,7 @@ export function createSummary(): ContentSummary {
     openLineLength: 0,
     openLineStart: 0,
     openLineMark: startOfLine(emptyPrefixHash),
-    tail: '',
-    tailIsWhole: true,
+    tail: { blocks: [], open: '' },
     fences: {
       firstLines: [],
       lastLines: [],
@@ -185,7 +195,8 @@ export function createSummary(): ContentSummary {
 
 /** Exactly the last `TAIL_WINDOW` code units, or all there are. */
 export function tailOf(summary: ContentSummary): string {
-  return summary.tail.slice(-TAIL_WINDOW);
+  const { blocks, open } = summary.tail;
+  return `${blocks.join('')}${open}`.slice(-TAIL_WINDOW);
 }
 
 export function eolOf(summary: ContentSummary): LineEnding {
@@ -335,15 +346,20 @@ function growOpenLine(
   };
 }
 
-function grownTail(
-  summary: ContentSummary,
-  text: string,
-): Pick<ContentSummary, 'length' | 'tail' | 'tailIsWhole'> {
+/** Blocks are cut at multiples of their size, so that they depend on the text alone (C1). */
+function grownTail(summary: ContentSummary, text: string): Pick<ContentSummary, 'length' | 'tail'> {
   const length = summary.length + text.length;
+  const { blocks } = summary.tail;
+  const open = summary.tail.open + text;
+  if (open.length < TAIL_BLOCK) return { length, tail: { blocks, open } };
+  const grown = [...blocks];
+  let from = 0;
+  for (; open.length - from >= TAIL_BLOCK; from += TAIL_BLOCK) {
+    grown.push(open.slice(from, from + TAIL_BLOCK));
+  }
   return {
     length,
-    tail: windowOf(summary.tail + text, length, TAIL_WINDOW),
-    tailIsWhole: length < 2 * TAIL_WINDOW,
+    tail: { blocks: grown.slice(-TAIL_WINDOW / TAIL_BLOCK), open: open.slice(from) },
   };
 }
 

@@ -649,7 +649,8 @@ function createOutput(before: Released): Output {
     hasInk ||= !isBlankText(text);
     length += text.length;
     recent += text;
-    if (recent.length > 4 * RECENT_LENGTH) recent = recent.slice(-RECENT_LENGTH);
+    // Not held for long, as in `ContentTail`.
+    if (recent.length >= 2 * RECENT_LENGTH) recent = recent.slice(-RECENT_LENGTH);
   };
 
   const state = (): Released => ({
