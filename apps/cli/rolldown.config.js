@@ -11,6 +11,12 @@ export default {
     format: 'esm',
     cleanDir: true,
     sourcemap: true,
+    // Node keeps the text of every file that it has loaded, and checks its compile cache against it. Names of functions
+    // and classes stay: they stand in stack traces and in errors.
+    minify: {
+      compress: { keepNames: { function: true, class: true } },
+      mangle: { keepNames: true },
+    },
     entryFileNames: '[name].js',
     chunkFileNames: 'chunks/[name]-[hash].js',
   },
