@@ -12,10 +12,11 @@ export default {
     cleanDir: true,
     sourcemap: true,
     // Node keeps the text of every file that it has loaded, and checks its compile cache against it. Names of functions
-    // and classes stay: they stand in stack traces and in errors.
+    // and classes stay, since they stand in stack traces and in errors; lines stay, since the demo streams them.
     minify: {
       compress: { keepNames: { function: true, class: true } },
       mangle: { keepNames: true },
+      codegen: { removeWhitespace: false },
     },
     entryFileNames: '[name].js',
     chunkFileNames: 'chunks/[name]-[hash].js',
