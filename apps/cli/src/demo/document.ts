@@ -12,7 +12,8 @@ const ENOUGH_LINES = 24_000;
 const LEAST_LINES = 20_001;
 
 /**
- * The program text of this very command, one built file after the other. It is real text of the kind that models
+ * The program text of this very command, one built file after the other, and of the last one as much as is needed,
+ * so that the document does not grow with the way the program is divided. It is real text of the kind that models
  * write, full of blank lines and of lines that occur a thousand times, and it is there wherever the command is.
  */
 export async function readDemoDocument(entry: string): Promise<DemoDocument> {
@@ -23,9 +24,10 @@ export async function readDemoDocument(entry: string): Promise<DemoDocument> {
   for (const file of await programFiles(folder)) {
     if (lines >= ENOUGH_LINES) break;
     const content = await readFile(join(folder, file), 'utf8');
-    const section = `// ${file}\n${content.endsWith('\n') ? content : `${content}\n`}`;
-    text += section;
-    lines += section.split('\n').length - 1;
+    const section = [`// ${file}`, ...content.replace(/\n$/u, '').split('\n')];
+    const taken = section.slice(0, ENOUGH_LINES - lines);
+    text += `${taken.join('\n')}\n`;
+    lines += taken.length;
     files += 1;
   }
   if (lines < LEAST_LINES) {
