@@ -36,9 +36,7 @@ export interface Workspace {
     limit: number,
   ): Promise<{ readonly files: readonly string[]; readonly truncated: boolean }>;
   /** `AGENTS.md`, else `ORION.md`, at the root, at most `maxBytes` of it. */
-  readInstructions(
-    maxBytes: number,
-  ): Promise<{
+  readInstructions(maxBytes: number): Promise<{
     readonly name: string;
     readonly content: string;
     readonly truncated: boolean;
