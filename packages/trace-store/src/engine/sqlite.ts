@@ -1,0 +1,208 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { SqlRefusedError, storeClosed, storeUnavailable } from './sql-database.ts';
+import type { SqlDatabase, SqlRow, SqlRunner, SqlScalar, SqlValue } from './sql-database.ts';
+
+export type SqliteOptions = {
+  /** How long to try while another connection writes; 10,000 when left out. */
+  readonly busyMs?: number;
+};
+
+const DEFAULT_BUSY_MS = 10_000;
+/** SQLite itself waits by stopping this thread, model stream and all; beyond this the wait is a timer. */
+const BLOCKING_BUSY_MS = 10;
+const BUSY_PAUSE_MS = 5;
+const MAX_CACHED_STATEMENTS = 200;
+
+const BUSY = 5;
+const LOCKED = 6;
+/** Result codes that speak of the statement: ERROR, TOOBIG, CONSTRAINT, MISMATCH, RANGE. */
+const REFUSALS: ReadonlySet<number> = new Set([1, 18, 19, 20, 25]);
+
+/**
+ * One connection to a SQLite file, or to `:memory:`.
+ *
+ * 1. One thing happens at a time: a statement that is asked for during a transaction comes after it.
+ * 2. A busy database is asked again for `busyMs`, and the thread is free between two attempts.
+ * 3. The file is readable by its owner alone, the files beside it too.
+ * 4. An acknowledged transaction survives the death of the process; the last of them may be lost in a power cut
+ *    (synchronous NORMAL), and never a part of one.
+ */
+export async function openSqlite(path: string, options: SqliteOptions = {}): Promise<SqlDatabase> {
+  const { busyMs = DEFAULT_BUSY_MS } = options;
+  const load = await loadSqlite();
+  const connection = await whileBusy(busyMs, () => connect(load, path));
+  const statements = new Map<string, { statement: StatementSync; order: readonly number[] }>();
+  let closed = false;
+  let last: Promise<unknown> = Promise.resolve();
+
+  const prepared = (sql: string): { statement: StatementSync; order: readonly number[] } => {
+    const known = statements.get(sql);
+    if (known !== undefined) {
+      statements.delete(sql);
+      statements.set(sql, known);
+      return known;
+    }
+    const { text, order } = toSqlite(sql);
+    const made = { statement: connection.prepare(text), order };
+    statements.set(sql, made);
+    if (statements.size > MAX_CACHED_STATEMENTS) {
+      const oldest = statements.keys().next();
+      if (oldest.done !== true) statements.delete(oldest.value);
+    }
+    return made;
+  };
+
+  const run = (sql: string, parameters: readonly SqlValue[]): number => {
+    const { statement, order } = prepared(sql);
+    return Number(statement.run(...bind(order, parameters)).changes);
+  };
+  const all = (sql: string, parameters: readonly SqlValue[]): readonly SqlRow[] => {
+    const { statement, order } = prepared(sql);
+    return statement.all(...bind(order, parameters)) as SqlRow[];
+  };
+
+  const inside: SqlRunner = {
+    dialect: 'sqlite',
+    run: (sql, parameters = []) => attempt(() => run(sql, parameters)),
+    all: (sql, parameters = []) => attempt(() => all(sql, parameters)),
+  };
+
+  const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
+    const mine = last.then(() => {
+      if (closed) throw storeClosed();
+      return work();
+    });
+    last = mine.catch(() => undefined);
+    return mine;
+  };
+
+  return {
+    dialect: 'sqlite',
+    run: (sql, parameters = []) => inTurn(() => whileBusy(busyMs, () => run(sql, parameters))),
+    all: (sql, parameters = []) => inTurn(() => whileBusy(busyMs, () => all(sql, parameters))),
+    transaction: (work) =>
+      inTurn(async () => {
+        await whileBusy(busyMs, () => run('begin immediate', []));
+        try {
+          const result = await work(inside);
+          await whileBusy(busyMs, () => run('commit', []));
+          return result;
+        } catch (error) {
+          try {
+            if (connection.isTransaction) run('rollback', []);
+          } catch {
+            // SQLite has rolled back by itself; what went wrong first is what the caller is told.
+          }
+          throw error;
+        }
+      }),
+    listen: () => () => undefined,
+    async close() {
+      await inTurn(async () => {
+        closed = true;
+        statements.clear();
+        await attempt(() => {
+          connection.close();
+        });
+      }).catch(() => undefined);
+    },
+  };
+}
+
+async function loadSqlite(): Promise<typeof DatabaseSync> {
+  try {
+    const module = await import('node:sqlite');
+    return module.DatabaseSync;
+  } catch {
+    throw storeUnavailable('This Node has no SQLite; 22.13 or newer has', { retryable: false });
+  }
+}
+
+function connect(Database: typeof DatabaseSync, path: string): DatabaseSync {
+  // SQLite makes the file, and gives the files beside it the same mode. A worker thread may not set the mask.
+  const mask = process.platform === 'win32' ? null : withoutThrowing(() => process.umask(0o177));
+  try {
+    const connection = new Database(path, { timeout: BLOCKING_BUSY_MS });
+    try {
+      connection.exec('pragma journal_mode = wal; pragma synchronous = normal;');
+      // A page that is dropped is overwritten: what a fold or a redaction removed is gone from the file.
+      connection.exec('pragma secure_delete = fast;');
+      return connection;
+    } catch (error) {
+      connection.close();
+      throw error;
+    }
+  } finally {
+    if (mask !== null) process.umask(mask);
+  }
+}
+
+function withoutThrowing<Result>(work: () => Result): Result | null {
+  try {
+    return work();
+  } catch {
+    return null;
+  }
+}
+
+/** `$1` is a name to SQLite and a cast is a syntax error: both are taken out, once for each text. */
+function toSqlite(sql: string): { text: string; order: readonly number[] } {
+  const order: number[] = [];
+  const text = sql.replace(/\$(\d+)|::[a-z]+/gu, (_, number: string | undefined) => {
+    if (number === undefined) return '';
+    order.push(Number(number) - 1);
+    return '?';
+  });
+  return { text, order };
+}
+
+function bind(order: readonly number[], parameters: readonly SqlValue[]): SqlScalar[] {
+  return order.map((index) => {
+    const value = parameters[index];
+    if (value === undefined) throw new Error(`The parameter $${index + 1} is missing`);
+    if (typeof value === 'object' && value !== null) throw new Error('SQLite takes no arrays');
+    return value;
+  });
+}
+
+async function whileBusy<Result>(busyMs: number, work: () => Result): Promise<Result> {
+  const start = performance.now();
+  for (;;) {
+    try {
+      return work();
+    } catch (error) {
+      const code = resultCode(error);
+      const busy = code !== null && ((code & 0xff) === BUSY || (code & 0xff) === LOCKED);
+      if (!busy || performance.now() - start >= busyMs) throw translate(error);
+    }
+    await new Promise((resolve) => {
+      setTimeout(resolve, BUSY_PAUSE_MS);
+    });
+  }
+}
+
+/** Asynchronous only in its form, so that both engines look alike. */
+// oxlint-disable-next-line typescript/require-await
+async function attempt<Result>(work: () => Result): Promise<Result> {
+  try {
+    return work();
+  } catch (error) {
+    throw translate(error);
+  }
+}
+
+function resultCode(error: unknown): number | null {
+  if (!(error instanceof Error) || !('errcode' in error)) return null;
+  return typeof error.errcode === 'number' ? error.errcode : null;
+}
+
+function translate(error: unknown): unknown {
+  const code = resultCode(error);
+  if (code === null || !(error instanceof Error)) return error;
+  if (REFUSALS.has(code & 0xff)) return new SqlRefusedError(String(code), error.message);
+  const busy = (code & 0xff) === BUSY || (code & 0xff) === LOCKED;
+  return storeUnavailable(`The SQLite database cannot be used: ${error.message}`, {
+    reason: String(code),
+    retryable: busy,
+  });
+}
