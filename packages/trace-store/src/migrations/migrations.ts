@@ -40,11 +40,14 @@ function firstSchema(dialect: SqlRunner['dialect']): readonly string[] {
       body ${json},
       error ${json},
       metadata ${json},
-      truncated integer not null
+      truncated integer not null,
+      uid text
     )`,
+    // What makes a batch that is sent again after a lost answer change nothing.
+    'create unique index trace_event_uid on trace_event (uid)',
     'create index trace_event_request on trace_event (request_id, id)',
     'create index trace_event_project on trace_event (project_id, id)',
-    'create index trace_event_session on trace_event (session_id, id)',
+    'create index trace_event_session on trace_event (session_id, id) where session_id is not null',
     'create index trace_event_type on trace_event (type, id)',
     'create index trace_event_time on trace_event (timestamp)',
 

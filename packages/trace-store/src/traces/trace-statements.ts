@@ -1,0 +1,82 @@
+import type { TraceFilter } from '@orion/contracts';
+import { insertStatement } from '../engine/sql-database.ts';
+import type { SqlRunner, SqlScalar, SqlValue } from '../engine/sql-database.ts';
+import { TRACE_COLUMNS } from './trace-row.ts';
+import type { TraceRow } from './trace-row.ts';
+
+export type Statement = { readonly sql: string; readonly parameters: readonly SqlValue[] };
+
+/** SQLite prepares a statement for each number of rows: few numbers, few statements. */
+const SQLITE_SIZES = [100, 20, 5, 1] as const;
+const ONCE = 'on conflict (uid) do nothing';
+
+const NAMES = TRACE_COLUMNS.map(({ name }) => name).join(', ');
+const SQLITE_INSERTS: ReadonlyMap<number, string> = new Map(
+  SQLITE_SIZES.map((size) => [
+    size,
+    `${insertStatement(
+      'trace_event',
+      TRACE_COLUMNS.map(({ name }) => name),
+      size,
+    )} ${ONCE}`,
+  ]),
+);
+/** One text for any number of rows: one array for each column. */
+const POSTGRES_INSERT = `insert into trace_event (${NAMES})
+  select ${TRACE_COLUMNS.map(({ name, type }) => (type === 'jsonb' ? `${name}::jsonb` : name)).join(', ')}
+  from unnest(${TRACE_COLUMNS.map(({ type }, index) => `$${index + 1}::${type === 'jsonb' ? 'text' : type}[]`).join(', ')})
+    with ordinality as batch (${NAMES}, position)
+  order by position
+  ${ONCE}`;
+
+/** How many of the waiting rows one statement takes. */
+export function batchSize(
+  dialect: SqlRunner['dialect'],
+  waiting: number,
+  batchRows: number,
+): number {
+  const wanted = Math.min(waiting, batchRows);
+  if (dialect === 'postgres') return wanted;
+  return SQLITE_SIZES.find((size) => size <= wanted) ?? 1;
+}
+
+export function insertRows(dialect: SqlRunner['dialect'], rows: readonly TraceRow[]): Statement {
+  if (dialect === 'postgres') {
+    return {
+      sql: POSTGRES_INSERT,
+      parameters: TRACE_COLUMNS.map((_, column) => rows.map((row) => row.values[column] ?? null)),
+    };
+  }
+  const sql = SQLITE_INSERTS.get(rows.length);
+  if (sql === undefined) throw new Error(`No statement inserts ${rows.length} rows`);
+  return { sql, parameters: rows.flatMap((row) => row.values) };
+}
+
+/** The newest events that match, newest first. */
+export function selectEvents(filter: TraceFilter, limit: number): Statement {
+  const conditions: string[] = [];
+  const parameters: SqlScalar[] = [];
+  const add = (condition: string, value: SqlScalar | undefined): void => {
+    if (value === undefined) return;
+    parameters.push(value);
+    conditions.push(`${condition} $${parameters.length}`);
+  };
+  add('project_id =', filter.projectId);
+  add('request_id =', filter.requestId);
+  add('session_id =', filter.sessionId);
+  add('type =', filter.type);
+  add('timestamp >=', filter.from === undefined ? undefined : wholeNumber(Math.ceil(filter.from)));
+  add('timestamp <=', filter.to === undefined ? undefined : wholeNumber(Math.floor(filter.to)));
+  parameters.push(limit);
+  const where = conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`;
+  return {
+    sql: `select id, ${NAMES} from trace_event ${where} order by id desc limit $${parameters.length}`,
+    parameters,
+  };
+}
+
+/** Within what a column holds: beyond it nothing is stored, before or after which an event could be. */
+function wholeNumber(value: number): number {
+  if (Number.isNaN(value)) return 0;
+  return Math.min(Math.max(value, Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER);
+}
