@@ -1,5 +1,8 @@
 export { createMemoryTraceStore } from './memory/memory-trace-store.ts';
 export type { MemoryTraceStoreOptions } from './memory/memory-trace-store.ts';
+export { openStore } from './open-store.ts';
+export type { Store, StoreLocation, StoreOptions } from './open-store.ts';
+export type { PostgresOptions } from './engine/postgres.ts';
 export { MAX_TRACE_LINE, formatTraceLine } from './render/format-trace-line.ts';
 export { redact, redactText } from './safety/redaction.ts';
 export { toSafeJson } from './safety/json-safety.ts';

@@ -1,6 +1,11 @@
 import { inject } from 'vitest';
-// For the type of what is injected.
-import type {} from './postgres-broker.ts';
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** The port of the global setup in `testing/postgres-broker.ts`. */
+    postgresBroker: number;
+  }
+}
 
 /** The Postgres of this run (`DATABASE_URL`, if that is set): shared by all, so make a database of your own in it. */
 export async function testPostgresUrl(): Promise<string> {

@@ -1,14 +1,9 @@
 import { createServer } from 'node:http';
 import type { TestProject } from 'vitest/node';
-import { startPostgres } from './start-postgres.ts';
-import type { TestPostgres } from './start-postgres.ts';
-
-declare module 'vitest' {
-  export interface ProvidedContext {
-    /** Where `testPostgresUrl` asks. */
-    postgresBroker: number;
-  }
-}
+import { startPostgres } from '../start-postgres.ts';
+import type { TestPostgres } from '../start-postgres.ts';
+// For the type of what is provided.
+import type {} from '../test-postgres-url.ts';
 
 /**
  * The global setup of tests that may want a Postgres: one server for all of a run, started when the first of them

@@ -1,0 +1,112 @@
+import type {
+  Clock,
+  ConversationStore,
+  ToolOutputStore,
+  TraceStore,
+  TurnLog,
+} from '@orion/contracts';
+import { createSqlConversationStore } from './conversations/sql-conversation-store.ts';
+import { createLazyDatabase } from './engine/lazy-database.ts';
+import { openPostgres } from './engine/postgres.ts';
+import type { PostgresOptions } from './engine/postgres.ts';
+import { reportRefusals } from './engine/reported-database.ts';
+import type { SqlDatabase } from './engine/sql-database.ts';
+import { openSqlite } from './engine/sqlite.ts';
+import { createMemoryTraceStore } from './memory/memory-trace-store.ts';
+import { migrate } from './migrations/migrate.ts';
+import { createSqlToolOutputStore } from './tool-outputs/sql-tool-output-store.ts';
+import { createSqlTurnLog } from './turn-log/sql-turn-log.ts';
+
+export type StoreLocation =
+  /** The folder of the file must be there when the store is first used; see `prepare`. */
+  | { readonly kind: 'sqlite'; readonly path: string }
+  /** `postgres://user:password@host:port/database`, with `?sslmode=require` for a checked TLS connection. */
+  | { readonly kind: 'postgres'; readonly url: string }
+  /** For as long as the process lives. */
+  | { readonly kind: 'memory' };
+
+export type StoreOptions = {
+  readonly clock: Clock;
+  /** Called once before the database is opened, to make the folder that it lies in. */
+  readonly prepare?: () => Promise<void>;
+  /** Finished turns lose what they streamed after so many days; 30 when left out. */
+  readonly turnRetentionDays?: number;
+  /** How often a reader of a turn looks by itself; 1,000 when left out. */
+  readonly sweepMs?: number;
+  readonly postgres?: PostgresOptions;
+};
+
+/** Everything durable but the files of a workspace. */
+export interface Store {
+  readonly traces: TraceStore;
+  readonly conversations: ConversationStore;
+  readonly toolOutputs: ToolOutputStore;
+  readonly turnLog: TurnLog;
+  /** Waits for what is being stored. */
+  close(): Promise<void>;
+}
+
+const DEFAULT_RETENTION_DAYS = 30;
+const DAY_MS = 86_400_000;
+
+/**
+ * The store at that place. Making it does nothing: the database is opened, and its schema brought up to date, by
+ * the first use. One that cannot be opened rejects each call with `STORE_UNAVAILABLE` or `STORE_TOO_NEW`, and is
+ * tried again.
+ */
+export function openStore(location: StoreLocation, options: StoreOptions): Store {
+  const { clock } = options;
+  const database = createLazyDatabase(
+    location.kind === 'postgres' ? 'postgres' : 'sqlite',
+    async () => {
+      await options.prepare?.();
+      const opened = await openAt(location, options);
+      try {
+        await migrate(opened);
+      } catch (error) {
+        await opened.close();
+        throw error;
+      }
+      return opened;
+    },
+  );
+  const reported = reportRefusals(database);
+  const traces = createMemoryTraceStore({ clock });
+  const sqlTurnLog = createSqlTurnLog(reported, {
+    clock,
+    ...(options.sweepMs === undefined ? {} : { sweepMs: options.sweepMs }),
+  });
+  const retentionMs = (options.turnRetentionDays ?? DEFAULT_RETENTION_DAYS) * DAY_MS;
+  let folding: Promise<unknown> | null = null;
+
+  return {
+    traces,
+    conversations: createSqlConversationStore(reported, { clock }),
+    toolOutputs: createSqlToolOutputStore(reported),
+    turnLog: {
+      ...sqlTurnLog,
+      async acquire(turnId, epoch) {
+        await sqlTurnLog.acquire(turnId, epoch);
+        // Once for a process and beside its turn: whoever writes also tidies up, and no timer keeps it alive.
+        folding ??= sqlTurnLog.foldFinishedTurns(clock.now() - retentionMs).catch(() => undefined);
+      },
+    },
+    async close() {
+      await traces.close();
+      await folding;
+      await database.close();
+    },
+  };
+}
+
+function openAt(location: StoreLocation, options: StoreOptions): Promise<SqlDatabase> {
+  switch (location.kind) {
+    case 'sqlite':
+      return openSqlite(location.path);
+    case 'postgres':
+      return openPostgres(location.url, options.postgres);
+    case 'memory':
+      return openSqlite(':memory:');
+  }
+  return location satisfies never;
+}
