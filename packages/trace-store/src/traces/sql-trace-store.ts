@@ -99,7 +99,7 @@ export function createSqlTraceStore(
     if (queue.isFull) throw new Error('Too many trace events wait for the database');
     const prepared = prepareTrace(toTraceInput(input, data), clock.now());
     const id = recorded + 1;
-    const row = toTraceRow(prepared, `${writerId}-${id}`, database.dialect);
+    const row = toTraceRow(prepared, `${writerId}-${id}`);
     if (!queue.push(row)) throw new Error('Too many trace events wait for the database');
     recorded = id;
     writer.wake();

@@ -1,12 +1,12 @@
 import type { JsonValue, TraceEvent } from '@orion/contracts';
-import type { SqlRow, SqlRunner, SqlScalar } from '../engine/sql-database.ts';
+import type { SqlRow, SqlScalar } from '../engine/sql-database.ts';
 import type { PreparedTrace } from '../safety/trace-event.ts';
 
 /**
  * An event as a row, and back.
  *
- * 1. `raw` is what was recorded, exactly; `body` is its projection for queries, and on SQLite it is left out where
- *    `raw` is its own projection: `coalesce(body, raw)`.
+ * 1. `raw` is what was recorded, exactly; `body` is its projection for queries. Nearly always `raw` is its own
+ *    projection, and then it is not sent twice: Postgres casts it, SQLite keeps null (`coalesce(body, raw)`).
  * 2. `body`, `error` and `metadata` are serialised here and cast by the database, whatever they hold (R227): a driver
  *    would make an array of Postgres of a list and leave a text as it is.
  * 3. `uid` is the row's own, so that a batch sent twice is stored once.
@@ -46,9 +46,8 @@ const ROW_BYTES = 500;
 export function toTraceRow(
   { event, body, error, metadata }: PreparedTrace,
   uid: string,
-  dialect: SqlRunner['dialect'],
 ): TraceRow {
-  const storedBody = dialect === 'sqlite' && body === event.raw ? null : body;
+  const ownBody = body === event.raw ? null : body;
   return {
     values: [
       event.type,
@@ -63,7 +62,7 @@ export function toTraceRow(
       event.cycleIndex,
       event.timestamp,
       event.raw,
-      storedBody,
+      ownBody,
       error,
       metadata,
       event.truncated ? 1 : 0,
@@ -73,7 +72,7 @@ export function toTraceRow(
       ROW_BYTES +
       2 *
         (event.raw.length +
-          (storedBody?.length ?? 0) +
+          (ownBody?.length ?? 0) +
           (error?.length ?? 0) +
           (metadata?.length ?? 0) +
           (event.summary?.length ?? 0)),

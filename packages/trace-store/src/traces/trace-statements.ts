@@ -21,9 +21,10 @@ const SQLITE_INSERTS: ReadonlyMap<number, string> = new Map(
     )} ${ONCE}`,
   ]),
 );
+const JSON_TEXT: Readonly<Record<string, string>> = { body: 'coalesce(body, raw)' };
 /** One text for any number of rows: one array for each column. */
 const POSTGRES_INSERT = `insert into trace_event (${NAMES})
-  select ${TRACE_COLUMNS.map(({ name, type }) => (type === 'jsonb' ? `${name}::jsonb` : name)).join(', ')}
+  select ${TRACE_COLUMNS.map(({ name, type }) => (type === 'jsonb' ? `${JSON_TEXT[name] ?? name}::jsonb` : name)).join(', ')}
   from unnest(${TRACE_COLUMNS.map(({ type }, index) => `$${index + 1}::${type === 'jsonb' ? 'text' : type}[]`).join(', ')})
     with ordinality as batch (${NAMES}, position)
   order by position
