@@ -13,8 +13,10 @@ import { reportRefusals } from './engine/reported-database.ts';
 import type { SqlDatabase } from './engine/sql-database.ts';
 import { openSqlite } from './engine/sqlite.ts';
 import { createMemoryTraceStore } from './memory/memory-trace-store.ts';
+import type { MemoryTraceStoreOptions } from './memory/memory-trace-store.ts';
 import { migrate } from './migrations/migrate.ts';
 import { createSqlToolOutputStore } from './tool-outputs/sql-tool-output-store.ts';
+import { createSqlTraceStore } from './traces/sql-trace-store.ts';
 import { createSqlTurnLog } from './turn-log/sql-turn-log.ts';
 
 export type StoreLocation =
@@ -33,6 +35,10 @@ export type StoreOptions = {
   readonly turnRetentionDays?: number;
   /** How often a reader of a turn looks by itself; 1,000 when left out. */
   readonly sweepMs?: number;
+  /** Who sees traces as they are recorded, who hears of the first that is lost, and whether that is fatal. */
+  readonly traces?: Pick<MemoryTraceStoreOptions, 'onEvent' | 'onFirstDrop' | 'strict'>;
+  /** Random ids; those of the platform when left out. */
+  readonly createId?: () => string;
   readonly postgres?: PostgresOptions;
 };
 
@@ -71,7 +77,11 @@ export function openStore(location: StoreLocation, options: StoreOptions): Store
     },
   );
   const reported = reportRefusals(database);
-  const traces = createMemoryTraceStore({ clock });
+  const createId = options.createId ?? (() => crypto.randomUUID());
+  const traces =
+    location.kind === 'memory'
+      ? createMemoryTraceStore({ clock, ...options.traces })
+      : createSqlTraceStore(database, { clock, createId, ...options.traces });
   const sqlTurnLog = createSqlTurnLog(reported, {
     clock,
     ...(options.sweepMs === undefined ? {} : { sweepMs: options.sweepMs }),
