@@ -1,0 +1,126 @@
+import type { Clock, ConversationStore, Message } from '@orion/contracts';
+
+import { endsWithin } from './wait.ts';
+
+/** How long a turn waits for its history to be read, and for it to be stored. */
+const LOAD_WAIT_MS = 2000;
+const SAVE_WAIT_MS = 250;
+const END_WAIT_MS = 1000;
+/** How many conversations are looked through for the one that a write session belongs to. */
+const LOOKED_THROUGH = 200;
+
+export type KeptConversation = {
+  readonly conversationId: string;
+  readonly projectId: string;
+  /** Without the system prompt, which belongs to a turn. */
+  readonly history: readonly Message[];
+  readonly openSessionId: string | null;
+};
+
+export type ConversationKeeperOptions = {
+  readonly store: ConversationStore;
+  readonly clock: Clock;
+  /** Told when the store fails; may be told again. */
+  readonly onTrouble: (error: unknown) => void;
+};
+
+/**
+ * The histories of conversations: stored beside the turns, and in memory where the store fails.
+ *
+ * 1. `keep` never waits and never fails. Of several states of one conversation only the newest need be stored.
+ * 2. What is not stored is answered from memory, so a conversation goes on in this process whatever the store does.
+ */
+export class ConversationKeeper {
+  readonly #options: ConversationKeeperOptions;
+  /** What is not stored, or not yet. */
+  readonly #unsaved = new Map<string, KeptConversation>();
+  #saving: Promise<void> | null = null;
+  #troubled = false;
+
+  constructor(options: ConversationKeeperOptions) {
+    this.#options = options;
+  }
+
+  keep(conversation: KeptConversation): void {
+    this.#unsaved.set(conversation.conversationId, conversation);
+    this.#save();
+  }
+
+  /** Null when there is none, or when the store cannot tell. */
+  async find(conversationId: string): Promise<KeptConversation | null> {
+    const unsaved = this.#unsaved.get(conversationId);
+    if (unsaved !== undefined) return unsaved;
+    return this.#ask((store) => store.load(conversationId));
+  }
+
+  /** The conversation whose turn left this write session open. */
+  async ofSession(sessionId: string): Promise<Omit<KeptConversation, 'history'> | null> {
+    const belongs = (one: { readonly openSessionId: string | null }): boolean =>
+      one.openSessionId === sessionId;
+    const unsaved = [...this.#unsaved.values()].find(belongs);
+    if (unsaved !== undefined) return unsaved;
+    const listed = await this.#ask((store) => store.list({ limit: LOOKED_THROUGH }));
+    return listed?.find(belongs) ?? null;
+  }
+
+  /** When everything kept so far is stored, or the store takes too long. Never rejects. */
+  async settled(): Promise<void> {
+    // A store that already made others wait is not waited for each time.
+    if (this.#saving === null || this.#troubled) return;
+    const inTime = await endsWithin(this.#options.clock, SAVE_WAIT_MS, this.#saving);
+    if (!inTime) this.#trouble(new Error('the store does not answer'));
+  }
+
+  /** Tries once more what could not be stored. */
+  async end(): Promise<void> {
+    if (this.#unsaved.size > 0) this.#save();
+    if (this.#saving !== null) {
+      await endsWithin(this.#options.clock, END_WAIT_MS, this.#saving);
+    }
+  }
+
+  async #ask<T>(question: (store: ConversationStore) => Promise<T>): Promise<T | null> {
+    const { store, clock, onTrouble } = this.#options;
+    let answer: T | null = null;
+    const asking = question(store).then(
+      (value) => {
+        answer = value;
+      },
+      (error: unknown) => onTrouble(error),
+    );
+    if (!(await endsWithin(clock, LOAD_WAIT_MS, asking))) {
+      onTrouble(new Error('the store does not answer'));
+    }
+    return answer;
+  }
+
+  #trouble(error: unknown): void {
+    this.#troubled = true;
+    this.#options.onTrouble(error);
+  }
+
+  #save(): void {
+    this.#saving ??= this.#saveAll().finally(() => {
+      this.#saving = null;
+    });
+  }
+
+  async #saveAll(): Promise<void> {
+    const failed = new Set<KeptConversation>();
+    for (;;) {
+      const next = [...this.#unsaved.values()].find((one) => !failed.has(one));
+      if (next === undefined) return;
+      try {
+        await this.#options.store.save(next);
+        this.#troubled = false;
+        // Meanwhile a newer state may wait.
+        if (this.#unsaved.get(next.conversationId) === next) {
+          this.#unsaved.delete(next.conversationId);
+        }
+      } catch (error) {
+        failed.add(next);
+        this.#trouble(error);
+      }
+    }
+  }
+}
