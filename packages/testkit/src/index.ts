@@ -1,5 +1,6 @@
 export { ADAPTER_SCENARIOS, API_KEY_CANARY, describeAdapterContract } from './adapter-contract.ts';
 export type { AdapterScenario, AdapterUnderTest } from './adapter-contract.ts';
+export { describeConversationStoreContract } from './conversation-store-contract.ts';
 export { createFakeClock } from './fake-clock.ts';
 export type { FakeClock } from './fake-clock.ts';
 export { callsReply, createFakeAdapter, textReply, toolCall } from './fake-adapter.ts';
@@ -13,6 +14,8 @@ export type { TestPostgres } from './postgres/start-postgres.ts';
 export { testPostgresUrl } from './postgres/test-postgres-url.ts';
 export { describeProtocolContract, expectValidHistory } from './protocol-contract.ts';
 export { collect, createProtocolContext, outcomeOf, textOf } from './protocol-context.ts';
+export { describeToolOutputStoreContract } from './tool-output-store-contract.ts';
 export { describeToolRegistryContract } from './tool-registry-contract.ts';
 export { describeTraceStoreContract } from './trace-store-contract.ts';
+export { describeTurnLogContract } from './turn-log-contract.ts';
 export { describeWorkspaceContract } from './workspace-contract.ts';
