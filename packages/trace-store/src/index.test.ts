@@ -5,10 +5,12 @@ test('exports what others build on, and nothing else', () => {
   expect(Object.keys(exported).sort()).toEqual([
     'MAX_TRACE_LINE',
     'createMemoryTraceStore',
+    'formatTimeline',
     'formatTraceLine',
     'openStore',
     'redact',
     'redactText',
+    'toExportLine',
     'toSafeJson',
   ]);
 });

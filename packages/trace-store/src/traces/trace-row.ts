@@ -43,10 +43,7 @@ export type TraceRow = {
 
 const ROW_BYTES = 500;
 
-export function toTraceRow(
-  { event, body, error, metadata }: PreparedTrace,
-  uid: string,
-): TraceRow {
+export function toTraceRow({ event, body, error, metadata }: PreparedTrace, uid: string): TraceRow {
   const ownBody = body === event.raw ? null : body;
   return {
     values: [
