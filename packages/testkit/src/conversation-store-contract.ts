@@ -28,11 +28,11 @@ export function describeConversationStoreContract(
       projects += 1;
       // Later with each test: stores may share a database, and the newest of all is asked for.
       const clock = createFakeClock(projects * 1_000_000);
-      const { conversations, close } = await factory({ clock });
+      const opened = await factory({ clock });
       try {
-        await use(conversations, `project-${projects}`, clock);
+        await use(opened.conversations, `project-${projects}`, clock);
       } finally {
-        await close();
+        await opened.close();
       }
     };
     const save = (
@@ -60,6 +60,7 @@ export function describeConversationStoreContract(
               {
                 id: 'c1',
                 name: 'read_file',
+                state: 'complete',
                 arguments: '{"path": "\\u0000\ud800" ',
               },
             ],

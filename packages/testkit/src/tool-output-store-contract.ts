@@ -18,12 +18,12 @@ export function describeToolOutputStoreContract(
     const withStore = async (
       use: (store: ToolOutputStore, conversationId: string) => Promise<void>,
     ): Promise<void> => {
-      const { toolOutputs, close } = await factory();
+      const opened = await factory();
       try {
         conversations += 1;
-        await use(toolOutputs, `conversation-${conversations}`);
+        await use(opened.toolOutputs, `conversation-${conversations}`);
       } finally {
-        await close();
+        await opened.close();
       }
     };
 

@@ -32,12 +32,12 @@ export function describeTurnLogContract(
       ) => Promise<void>,
     ): Promise<void> => {
       const clock = createFakeClock(1_000_000);
-      const { turnLog, close } = await factory({ clock });
+      const opened = await factory({ clock });
       try {
         turns += 1;
-        await use(turnLog, `turn-${turns}`, clock);
+        await use(opened.turnLog, `turn-${turns}`, clock);
       } finally {
-        await close();
+        await opened.close();
       }
     };
 

@@ -35,11 +35,12 @@ const RESTART_PAUSE_MS = 100;
 
 /**
  * Ends Postgres when its standard input ends, which the death of this process brings about too. With `KILL`
- * Postgres goes at once.
+ * Postgres goes at once. The keeper itself lets go of the standard error, so that its end tells of the server's.
  */
 const KEEPER = `
 "$@" </dev/null &
 child=$!
+exec 2>/dev/null
 read -r word
 if [ "$word" = KILL ]; then kill -KILL "$child"; else kill -INT "$child"; fi
 wait "$child"
