@@ -159,7 +159,7 @@ export class TraceWriter {
   }
 
   #release(removed: number): void {
-    for (const [done, wanted] of [...this.#waiters]) if (removed >= wanted) done();
+    for (const [done, wanted] of this.#waiters) if (removed >= wanted) done();
   }
 
   #retryLater(): void {
