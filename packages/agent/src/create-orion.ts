@@ -25,7 +25,7 @@ import type { Orion, OrionOptions, TurnRequest } from './orion.ts';
 import { ConversationKeeper } from './store/conversation-keeper.ts';
 import type { KeptConversation } from './store/conversation-keeper.ts';
 import { mirrorTraces } from './store/mirrored-traces.ts';
-import { defaultProject, openStoreFor } from './store/open-store.ts';
+import { defaultProject, storeLocation } from './store/store-location.ts';
 import { StoreTrouble } from './store/store-trouble.ts';
 import { TurnJournal } from './store/turn-journal.ts';
 import { endsWithin } from './store/wait.ts';
@@ -41,6 +41,8 @@ const KEPT_BYTES = 512 * 1024 * 1024;
 const HOUSEKEEPING_MS = 60 * 60 * 1000;
 /** How long the end waits for the last records to be stored. */
 const CLOSE_WAIT_MS = 2000;
+/** The same for a store that does not work. */
+const CLOSE_ANYWAY_MS = 300;
 
 /**
  * The composition root: builds every part from the options and hands them to each other. Rejects with an
@@ -56,12 +58,11 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
         traces.record({ type, source: 'workspace', details }),
       ))
   )();
-  const store = chooseStore(options, settings, clock, workspace);
+  const trouble = new StoreTrouble();
+  const store = chooseStore({ options, settings, clock, workspace, trouble });
   const traces = options.traceStore ?? tracesOf(store, options, settings, clock);
   const projectId = defaultProject(settings, workspace);
-  const trouble = new StoreTrouble();
-  const onTrouble = (error: unknown): void => trouble.report(error);
-  const conversations = new ConversationKeeper({ store: store.conversations, clock, onTrouble });
+  const conversations = new ConversationKeeper({ store: store.conversations, clock, trouble });
   const protocol = createProtocol(options.protocol ?? 'standard');
   const stop = new AbortController();
   const adapters = createConnector(options);
@@ -126,7 +127,7 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
       );
       scope.earlier = begun.history;
       scope.openSessionId = begun.openSessionId;
-      journal = new TurnJournal({ log: store.turnLog, clock, turnId: requestId, onTrouble });
+      journal = new TurnJournal({ log: store.turnLog, clock, turnId: requestId, trouble });
       const turn = new Turn(scope, task, journal, () => turnEnd.abort());
       yield* turn.run();
     } finally {
@@ -197,23 +198,34 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
       await adapters.close();
       await workspace.close();
       await conversations.end();
-      await endsWithin(clock, CLOSE_WAIT_MS, closeStores());
+      await endsWithin(clock, trouble.failing() ? CLOSE_ANYWAY_MS : CLOSE_WAIT_MS, closeStores());
     },
   };
 }
 
-function chooseStore(
-  options: OrionOptions,
-  settings: Settings,
-  clock: Clock,
-  workspace: Workspace,
-): Store {
-  const { store } = options;
+function chooseStore(parts: {
+  readonly options: OrionOptions;
+  readonly settings: Settings;
+  readonly clock: Clock;
+  readonly workspace: Workspace;
+  readonly trouble: StoreTrouble;
+}): Store {
+  const { options, settings, clock, workspace, trouble } = parts;
+  const { store, onTrace } = options;
   if (typeof store === 'object') return store;
-  if (store === 'memory') return openStore({ kind: 'memory' }, { clock });
-  return openStoreFor({ settings, clock, workspace });
+  return openStore(storeLocation(store, settings, workspace), {
+    clock,
+    createId: randomUUID,
+    prepare: () => workspace.ensureStateDirectory(),
+    traces: {
+      strict: settings.traceStrict,
+      onFirstDrop: (reason) => trouble.report(new Error(`traces are dropped: ${reason}`)),
+      ...(onTrace === undefined ? {} : { onEvent: onTrace }),
+    },
+  });
 }
 
+/** A store of one's own knows nothing of who watches the traces of this one. */
 function tracesOf(
   store: Store,
   options: OrionOptions,
@@ -221,13 +233,12 @@ function tracesOf(
   clock: Clock,
 ): TraceStore {
   const { onTrace } = options;
-  const strict = settings.traceStrict;
-  if (onTrace === undefined && !strict) return store.traces;
+  if (typeof options.store !== 'object' || onTrace === undefined) return store.traces;
   const mirror = createMemoryTraceStore({
     clock,
-    strict,
+    strict: settings.traceStrict,
     maxEvents: 1,
-    ...(onTrace === undefined ? {} : { onEvent: onTrace }),
+    onEvent: onTrace,
   });
   return mirrorTraces(store.traces, mirror);
 }

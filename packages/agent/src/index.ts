@@ -18,5 +18,5 @@ export type {
   TurnRequest,
 } from './orion.ts';
 export { runEventOf } from './store/log-entry.ts';
-export { formatTraceLine, openStore } from '@orion/trace-store';
+export { formatTimeline, formatTraceLine, openStore, toExportLine } from '@orion/trace-store';
 export type { Store } from '@orion/trace-store';

@@ -37,7 +37,10 @@ export async function storeBytes(machine: Sandbox): Promise<Buffer> {
 type Listed = { readonly conversationId: string; readonly openSessionId: string | null };
 
 /** As `orion conversations list --json` tells them. */
-export async function conversations(machine: Sandbox): Promise<readonly Listed[]> {
-  const { stdout } = await machine.run(['conversations', 'list', '--json']);
+export async function conversations(
+  machine: Sandbox,
+  env: Readonly<Record<string, string>> = {},
+): Promise<readonly Listed[]> {
+  const { stdout } = await machine.run(['conversations', 'list', '--json'], { env });
   return (JSON.parse(stdout) as { readonly conversations: readonly Listed[] }).conversations;
 }

@@ -11,13 +11,13 @@ export type ChosenConversation = {
 };
 
 /**
- * The stored conversation that `--continue` or `--resume` names; null for a new one. Rejects with
- * CONVERSATION_NOT_FOUND for a name that is not stored.
+ * The stored conversation that `--continue` or `--resume` names; null for a new one, undefined when the store cannot
+ * tell. Rejects with CONVERSATION_NOT_FOUND for a name that is not stored.
  */
 export async function chooseConversation(
   orion: Orion,
   configuration: Configuration,
-): Promise<ChosenConversation | null> {
+): Promise<ChosenConversation | null | undefined> {
   const { conversation, projectId } = configuration;
   switch (conversation.kind) {
     case 'new':
@@ -36,7 +36,7 @@ export async function chooseConversation(
         return latest ?? null;
       } catch (error) {
         // The turn goes on without a store, and says so itself.
-        if (OrionError.isInstance(error)) return null;
+        if (OrionError.isInstance(error)) return undefined;
         throw error;
       }
     default:

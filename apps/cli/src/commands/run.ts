@@ -62,7 +62,7 @@ export async function runCommand(
         mode: configuration.mode,
         signal,
         ...(configuration.projectId === null ? {} : { projectId: configuration.projectId }),
-        ...(conversation === null ? {} : { conversationId: conversation.conversationId }),
+        ...(conversation ? { conversationId: conversation.conversationId } : {}),
         ...(recover === null ? {} : { recover }),
       }),
     );

@@ -105,8 +105,8 @@ export async function showTraceCommand(
       );
       return;
     }
-    const { formatTraceLine } = await import('@orion/agent');
-    for (const event of events) await context.screen.text(`${formatTraceLine(event)}\n`);
+    const { formatTimeline } = await import('@orion/agent');
+    await context.stdout.write(formatTimeline(events, { columns: context.stdout.columns() }));
   });
   return { exitCode: EXIT.done };
 }
@@ -122,7 +122,8 @@ export async function exportTracesCommand(
         ? await store.traces.query(projectId === null ? {} : { projectId })
         : await store.traces.getTrace(options.request);
     if (options.request !== undefined && events.length === 0) throw traceNotFound(options.request);
-    for (const event of events) await context.stdout.write(`${JSON.stringify(event)}\n`);
+    const { toExportLine } = await import('@orion/agent');
+    for (const event of events) await context.stdout.write(toExportLine(event));
   });
   return { exitCode: EXIT.done };
 }

@@ -1,11 +1,14 @@
 import type { Clock, ConversationStore, Message } from '@orion/contracts';
 
+import type { StoreTrouble } from './store-trouble.ts';
 import { endsWithin } from './wait.ts';
 
 /** How long a turn waits for its history to be read, and for it to be stored. */
 const LOAD_WAIT_MS = 2000;
 const SAVE_WAIT_MS = 250;
 const END_WAIT_MS = 1000;
+/** The same for a store that does not work. */
+const END_ANYWAY_MS = 200;
 /** How many conversations are looked through for the one that a write session belongs to. */
 const LOOKED_THROUGH = 200;
 
@@ -20,8 +23,7 @@ export type KeptConversation = {
 export type ConversationKeeperOptions = {
   readonly store: ConversationStore;
   readonly clock: Clock;
-  /** Told when the store fails; may be told again. */
-  readonly onTrouble: (error: unknown) => void;
+  readonly trouble: StoreTrouble;
 };
 
 /**
@@ -35,8 +37,6 @@ export class ConversationKeeper {
   /** What is not stored, or not yet. */
   readonly #unsaved = new Map<string, KeptConversation>();
   #saving: Promise<void> | null = null;
-  #troubled = false;
-
   constructor(options: ConversationKeeperOptions) {
     this.#options = options;
   }
@@ -66,37 +66,34 @@ export class ConversationKeeper {
   /** When everything kept so far is stored, or the store takes too long. Never rejects. */
   async settled(): Promise<void> {
     // A store that already made others wait is not waited for each time.
-    if (this.#saving === null || this.#troubled) return;
-    const inTime = await endsWithin(this.#options.clock, SAVE_WAIT_MS, this.#saving);
-    if (!inTime) this.#trouble(new Error('the store does not answer'));
+    const { clock, trouble } = this.#options;
+    if (this.#saving === null || trouble.failing()) return;
+    const inTime = await endsWithin(clock, SAVE_WAIT_MS, this.#saving);
+    if (!inTime) trouble.report(new Error('it does not answer'));
   }
 
   /** Tries once more what could not be stored. */
   async end(): Promise<void> {
     if (this.#unsaved.size > 0) this.#save();
+    const { clock, trouble } = this.#options;
     if (this.#saving !== null) {
-      await endsWithin(this.#options.clock, END_WAIT_MS, this.#saving);
+      await endsWithin(clock, trouble.failing() ? END_ANYWAY_MS : END_WAIT_MS, this.#saving);
     }
   }
 
   async #ask<T>(question: (store: ConversationStore) => Promise<T>): Promise<T | null> {
-    const { store, clock, onTrouble } = this.#options;
+    const { store, clock, trouble } = this.#options;
     let answer: T | null = null;
     const asking = question(store).then(
       (value) => {
         answer = value;
       },
-      (error: unknown) => onTrouble(error),
+      (error: unknown) => trouble.report(error),
     );
     if (!(await endsWithin(clock, LOAD_WAIT_MS, asking))) {
-      onTrouble(new Error('the store does not answer'));
+      trouble.report(new Error('it does not answer'));
     }
     return answer;
-  }
-
-  #trouble(error: unknown): void {
-    this.#troubled = true;
-    this.#options.onTrouble(error);
   }
 
   #save(): void {
@@ -112,14 +109,14 @@ export class ConversationKeeper {
       if (next === undefined) return;
       try {
         await this.#options.store.save(next);
-        this.#troubled = false;
+        this.#options.trouble.recovered();
         // Meanwhile a newer state may wait.
         if (this.#unsaved.get(next.conversationId) === next) {
           this.#unsaved.delete(next.conversationId);
         }
       } catch (error) {
         failed.add(next);
-        this.#trouble(error);
+        this.#options.trouble.report(error);
       }
     }
   }

@@ -3,7 +3,8 @@ import { OrionError } from '@orion/contracts';
 
 import { countLineFeeds } from '../turn/join-text.ts';
 import { logEventOf } from './log-entry.ts';
-import { endsWithin, pause } from './wait.ts';
+import type { StoreTrouble } from './store-trouble.ts';
+import { endsWithin } from './wait.ts';
 
 /** A batch is handed to the log after so long, or when it has so many lines; an event counts as one at least. */
 const BATCH_MS = 100;
@@ -15,14 +16,15 @@ const MAX_BACKLOG = 10_000;
 /** How long an effect on the disk waits for its event to be stored, and the end of a turn for all of them. */
 const EFFECT_WAIT_MS = 250;
 const END_WAIT_MS = 1000;
+/** The same for a log that does not work: time for one more attempt. */
+const END_ANYWAY_MS = 200;
 const RETRY_MS: readonly number[] = [50, 200, 500, 1000];
 
 export type TurnJournalOptions = {
   readonly log: TurnLog;
   readonly clock: Clock;
   readonly turnId: string;
-  /** Told when the log cannot be written; may be told again. */
-  readonly onTrouble: (error: unknown) => void;
+  readonly trouble: StoreTrouble;
 };
 
 /**
@@ -39,11 +41,11 @@ export class TurnJournal {
   #lines = 0;
   #appending: Promise<void> | null = null;
   #acquired = false;
-  #troubled = false;
   #lost = false;
   #ending = false;
   #dropped = 0;
   #cancelTimer: (() => void) | null = null;
+  #retryNow: (() => void) | null = null;
   #end: Promise<void> | null = null;
 
   constructor(options: TurnJournalOptions) {
@@ -73,11 +75,12 @@ export class TurnJournal {
   /** When everything noted so far is stored, or the log takes too long. Never rejects. */
   async settled(): Promise<void> {
     // A log that already makes others wait is not waited for at every event.
-    if (this.#lost || this.#troubled) return;
+    const { clock, trouble } = this.#options;
+    if (this.#lost || trouble.failing()) return;
     this.#start();
     if (this.#appending === null) return;
-    const inTime = await endsWithin(this.#options.clock, EFFECT_WAIT_MS, this.#appending);
-    if (!inTime) this.#trouble(new Error('the store does not answer'));
+    const inTime = await endsWithin(clock, EFFECT_WAIT_MS, this.#appending);
+    if (!inTime) trouble.report(new Error('it does not answer'));
   }
 
   /** Stores what is left, gives up after a while, and leaves nothing behind. Never rejects. */
@@ -87,10 +90,12 @@ export class TurnJournal {
   }
 
   async #finish(): Promise<void> {
+    const { clock, trouble } = this.#options;
+    this.#ending = true;
+    this.#retryNow?.();
     this.#start();
-    this.#ending = this.#troubled;
     if (this.#appending !== null) {
-      await endsWithin(this.#options.clock, END_WAIT_MS, this.#appending);
+      await endsWithin(clock, trouble.failing() ? END_ANYWAY_MS : END_WAIT_MS, this.#appending);
     }
     this.#lose();
   }
@@ -110,16 +115,16 @@ export class TurnJournal {
       try {
         await this.#appendOnce();
         attempt = 0;
-        this.#troubled = false;
+        this.#options.trouble.recovered();
       } catch (error) {
-        this.#trouble(error);
+        this.#options.trouble.report(error);
         // Only of an unknown outcome, or a database that is away, is it known that a repeat can help.
         const again = OrionError.isInstance(error) && error.retryable;
         if (!again || this.#ending) {
           this.#lose();
           return;
         }
-        await pause(this.#options.clock, RETRY_MS[Math.min(attempt, RETRY_MS.length - 1)] ?? 0);
+        await this.#pause(RETRY_MS[Math.min(attempt, RETRY_MS.length - 1)] ?? 0);
         attempt += 1;
       }
     }
@@ -138,9 +143,15 @@ export class TurnJournal {
     this.#waiting.splice(0, batch.length);
   }
 
-  #trouble(error: unknown): void {
-    this.#troubled = true;
-    this.#options.onTrouble(error);
+  async #pause(milliseconds: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const cancel = this.#options.clock.schedule(milliseconds, resolve);
+      this.#retryNow = () => {
+        cancel();
+        resolve();
+      };
+    });
+    this.#retryNow = null;
   }
 
   #lose(): void {

@@ -17,9 +17,3 @@ export function endsWithin(
     work.then(end, end);
   });
 }
-
-export function pause(clock: Clock, milliseconds: number): Promise<void> {
-  return new Promise((resolve) => {
-    clock.schedule(milliseconds, resolve);
-  });
-}

@@ -66,7 +66,8 @@ class Timeline {
     this.#lastAt = Math.max(this.#lastAt, event.timestamp);
     if (event.error !== null) this.#errors += 1;
     const details = objectOf(event.details);
-    const phase = `${event.cycleIndex ?? 0}/${event.phaseIndex ?? 0}`;
+    // Its number is its own within the turn; the cycle may change before it ends.
+    const phase = String(event.phaseIndex ?? 0);
     const call = textOf(details['callId']) ?? '';
     switch (event.type) {
       case 'turn_started':
@@ -153,12 +154,11 @@ class Timeline {
   #write(event: TraceEvent, details: JsonObject): void {
     const step = event.type.slice('write_session_'.length);
     const key = `write ${event.sessionId ?? ''}`;
+    const name = `write ${textOf(details['target']) ?? event.sessionId ?? '?'}`;
     switch (step) {
       case 'started':
       case 'recovered':
-        this.#begin(key, event, 0, `write ${event.sessionId ?? '?'}`, [
-          step === 'recovered' ? 'recovered' : null,
-        ]);
+        this.#begin(key, event, 0, name, [step === 'recovered' ? 'recovered' : null]);
         return;
       case 'saved': {
         const entry = this.#open.get(key);
@@ -179,7 +179,7 @@ class Timeline {
         if (entry !== undefined) {
           entry.facts = entry.facts.filter((fact) => !fact.startsWith('saved '));
         }
-        this.#end(key, event, 0, `write ${event.sessionId ?? '?'}`, [
+        this.#end(key, event, 0, name, [
           'finalized',
           counted(details['lines'], 'line'),
           counted(details['bytes'], 'byte'),
@@ -188,10 +188,7 @@ class Timeline {
       }
       case 'paused':
       case 'discarded':
-        this.#end(key, event, 0, `write ${event.sessionId ?? '?'}`, [
-          step,
-          textOf(details['code']),
-        ]);
+        this.#end(key, event, 0, name, [step, textOf(details['code'])]);
         return;
     }
     this.#line(event, 1, `write ${step.replaceAll('_', ' ')}`, plainFacts(event));

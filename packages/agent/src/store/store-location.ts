@@ -1,29 +1,23 @@
 import { createHash } from 'node:crypto';
 import { basename, join } from 'node:path';
 
-import type { Clock, Workspace } from '@orion/contracts';
-import { openStore } from '@orion/trace-store';
-import type { Store } from '@orion/trace-store';
+import type { Workspace } from '@orion/contracts';
+import type { StoreLocation } from '@orion/trace-store';
 
 import type { Settings } from '../config/settings.ts';
 
 const DATABASE_FILE = 'orion.db';
 const OWN_PROJECT = 'default';
 
-/** The store that the settings ask for. Nothing is opened or made before its first use. */
-export function openStoreFor(options: {
-  readonly settings: Pick<Settings, 'databaseUrl'>;
-  readonly clock: Clock;
-  readonly workspace: Pick<Workspace, 'stateDirectory' | 'ensureStateDirectory'>;
-}): Store {
-  const { settings, clock, workspace } = options;
+export function storeLocation(
+  choice: 'memory' | undefined,
+  settings: Pick<Settings, 'databaseUrl'>,
+  workspace: Pick<Workspace, 'stateDirectory'>,
+): StoreLocation {
+  if (choice === 'memory') return { kind: 'memory' };
   const { databaseUrl } = settings;
-  if (databaseUrl !== null) return openStore({ kind: 'postgres', url: databaseUrl }, { clock });
-  const path = join(workspace.stateDirectory, DATABASE_FILE);
-  return openStore(
-    { kind: 'sqlite', path },
-    { clock, prepare: () => workspace.ensureStateDirectory() },
-  );
+  if (databaseUrl !== null) return { kind: 'postgres', url: databaseUrl };
+  return { kind: 'sqlite', path: join(workspace.stateDirectory, DATABASE_FILE) };
 }
 
 /**
