@@ -28,7 +28,7 @@ const SECRET_NAME =
  */
 type Rule = { readonly hint: RegExp; readonly pattern: RegExp; readonly replacement: string };
 
-const RULES: readonly Rule[] = [
+export const RULES: readonly Rule[] = [
   {
     hint: /-----BEGIN /,
     pattern: /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g,
@@ -38,13 +38,6 @@ const RULES: readonly Rule[] = [
     hint: /(?<=bearer|basic)\s/i,
     pattern: /\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{4,}/gi,
     replacement: `$1 ${REDACTED}`,
-  },
-  // A line of HTTP, or of a command that sends one
-  {
-    hint: /(?<=authorization|cookie|api-?key|token):/i,
-    pattern:
-      /\b((?:proxy-)?authorization|(?:set-)?cookie|x-(?:[a-z]{1,20}-){0,3}(?:api-?key|token)|api-key):(?!\s*(?:Bearer|Basic) \[REDACTED)[ \t]*[^\s"'\\][^\r\n"'\\]*/gi,
-    replacement: `$1: ${REDACTED}`,
   },
   { hint: /(?<=[srp]k)-/, pattern: /\b(?:sk|rk|pk)-[A-Za-z0-9_-]{8,}/g, replacement: REDACTED },
   {
@@ -97,10 +90,13 @@ const RULES: readonly Rule[] = [
     pattern: new RegExp(`([?&;](?:${SECRET_NAME}|key|sig|auth|code|pass)=)[^&\\s#"']+`, 'gi'),
     replacement: `$1${REDACTED}`,
   },
-  // NAME=value, as in an environment
+  // NAME=value and NAME="value", as in an environment
   {
     hint: /(?<=key|secret|token|passwd|password|signature|credential)=/i,
-    pattern: new RegExp(`(${SECRET_NAME}=)(?!\\[REDACTED)[^\\s&"']+`, 'gi'),
+    pattern: new RegExp(
+      `(${SECRET_NAME}=)(?!\\[REDACTED)(?:\\\\?"[^"\\r\\n]*|'[^'\\r\\n]*|[^\\s&"']+)`,
+      'gi',
+    ),
     replacement: `$1${REDACTED}`,
   },
   // "name": "value", JSON inside a text, and the same with its quotes escaped
@@ -119,6 +115,13 @@ const RULES: readonly Rule[] = [
       'gi',
     ),
     replacement: `$1${REDACTED}`,
+  },
+  // A line of HTTP, or of a command that sends one; after the others, since it takes the names in its value along
+  {
+    hint: /(?<=authorization|cookie|api-?key|token):/i,
+    pattern:
+      /\b((?:proxy-)?authorization|(?:set-)?cookie|x-(?:[a-z]{1,20}-){0,3}(?:api-?key|token)|api-key):(?!\s*(?:Bearer|Basic) \[REDACTED)[ \t]*[^\s"'\\][^\r\n"'\\]*/gi,
+    replacement: `$1: ${REDACTED}`,
   },
   {
     hint: /\/(?:home|Users)\/|:\\{1,2}Users\\|\/root/,
