@@ -104,6 +104,30 @@ export function describeTurnLogContract(
         expect((await log.read(turnId, 0)).map((entry) => entry.epoch)).toEqual([1, 1, 2]);
       }));
 
+    test('from the moment of a takeover on, nothing of the old writer goes in', () =>
+      withLog(async (log, turnId) => {
+        for (let round = 0; round < 10; round++) {
+          const id = `${turnId}-${round}`;
+          await log.acquire(id, 1);
+          const writing = Promise.all(
+            Array.from({ length: 3 }, async () => {
+              for (let seq = 1; seq <= 100;) {
+                const code = await codeOf(log.append(id, 1, seq, events(seq, 1)));
+                if (code === 'FENCED') return;
+                seq += 1;
+              }
+            }),
+          );
+          await log.acquire(id, 2);
+          const before = await log.read(id, 0);
+          await log.append(id, 2, before.length + 1, events(before.length + 1, 1));
+          await writing;
+          const after = await log.read(id, 0);
+          expect(after.slice(0, -1)).toEqual(before);
+          expect(after.at(-1)?.epoch).toBe(2);
+        }
+      }));
+
     test('who has not taken a turn appends nothing to it', () =>
       withLog(async (log, turnId) => {
         expect(await codeOf(log.append(turnId, 0, 1, events(1, 1)))).toBe('FENCED');

@@ -1,4 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { createPrivateFile } from './private-file.ts';
 import { SqlRefusedError, storeClosed, storeUnavailable } from './sql-database.ts';
 import type { SqlDatabase, SqlRow, SqlRunner, SqlScalar, SqlValue } from './sql-database.ts';
 
@@ -7,6 +8,7 @@ export type SqliteOptions = {
   readonly busyMs?: number;
 };
 
+const MEMORY = ':memory:';
 const DEFAULT_BUSY_MS = 10_000;
 /** SQLite itself waits by stopping this thread, model stream and all; beyond this the wait is a timer. */
 const BLOCKING_BUSY_MS = 10;
@@ -119,29 +121,17 @@ async function loadSqlite(): Promise<typeof DatabaseSync> {
 }
 
 function connect(Database: typeof DatabaseSync, path: string): DatabaseSync {
-  // SQLite makes the file, and gives the files beside it the same mode. A worker thread may not set the mask.
-  const mask = process.platform === 'win32' ? null : withoutThrowing(() => process.umask(0o177));
+  // The files beside it get the same mode from SQLite.
+  if (path !== MEMORY) createPrivateFile(path);
+  const connection = new Database(path, { timeout: BLOCKING_BUSY_MS });
   try {
-    const connection = new Database(path, { timeout: BLOCKING_BUSY_MS });
-    try {
-      connection.exec('pragma journal_mode = wal; pragma synchronous = normal;');
-      // A page that is dropped is overwritten: what a fold or a redaction removed is gone from the file.
-      connection.exec('pragma secure_delete = fast;');
-      return connection;
-    } catch (error) {
-      connection.close();
-      throw error;
-    }
-  } finally {
-    if (mask !== null) process.umask(mask);
-  }
-}
-
-function withoutThrowing<Result>(work: () => Result): Result | null {
-  try {
-    return work();
-  } catch {
-    return null;
+    connection.exec('pragma journal_mode = wal; pragma synchronous = normal;');
+    // A row that is deleted is overwritten: what a fold took away is not left in the file.
+    connection.exec('pragma secure_delete = fast;');
+    return connection;
+  } catch (error) {
+    connection.close();
+    throw error;
   }
 }
 
