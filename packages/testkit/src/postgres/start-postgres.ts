@@ -194,7 +194,7 @@ function removeLeftovers(): void {
     if (owner === undefined || isAlive(Number(owner))) continue;
     // Another user's leftovers are that user's.
     try {
-      rmSync(join(tmpdir(), name), { recursive: true, force: true });
+      rmSync(join(tmpdir(), name), { recursive: true, force: true, maxRetries: 5 });
     } catch {
       continue;
     }
