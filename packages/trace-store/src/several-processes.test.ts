@@ -8,7 +8,7 @@ import { expect, test } from 'vitest';
 import { openSqlite } from './engine/sqlite.ts';
 
 const PROCESSES = 4;
-const BATCHES = 100;
+const BATCHES = 400;
 const script = fileURLToPath(new URL('testing/write-in-a-process.ts', import.meta.url));
 
 test('four processes make one SQLite file and write to it: every row is there, and the file is sound', async () => {

@@ -10,9 +10,8 @@ export type SqliteOptions = {
 
 const MEMORY = ':memory:';
 const DEFAULT_BUSY_MS = 10_000;
-/** SQLite itself waits by stopping this thread, model stream and all; beyond this the wait is a timer. */
-const BLOCKING_BUSY_MS = 10;
-const BUSY_PAUSE_MS = 5;
+const FIRST_BUSY_PAUSE_MS = 1;
+const LAST_BUSY_PAUSE_MS = 20;
 const MAX_CACHED_STATEMENTS = 200;
 
 const BUSY = 5;
@@ -123,7 +122,8 @@ async function loadSqlite(): Promise<typeof DatabaseSync> {
 function connect(Database: typeof DatabaseSync, path: string): DatabaseSync {
   // The files beside it get the same mode from SQLite.
   if (path !== MEMORY) createPrivateFile(path);
-  const connection = new Database(path, { timeout: BLOCKING_BUSY_MS });
+  // No timeout: SQLite itself would wait by stopping this thread, the model's stream and all.
+  const connection = new Database(path, { timeout: 0 });
   try {
     connection.exec('pragma journal_mode = wal; pragma synchronous = normal;');
     // A row that is deleted is overwritten: what a fold took away is not left in the file.
@@ -157,7 +157,7 @@ function bind(order: readonly number[], parameters: readonly SqlValue[]): SqlSca
 
 async function whileBusy<Result>(busyMs: number, work: () => Result): Promise<Result> {
   const start = performance.now();
-  for (;;) {
+  for (let pause = FIRST_BUSY_PAUSE_MS; ; pause = Math.min(pause * 2, LAST_BUSY_PAUSE_MS)) {
     try {
       return work();
     } catch (error) {
@@ -166,7 +166,7 @@ async function whileBusy<Result>(busyMs: number, work: () => Result): Promise<Re
       if (!busy || performance.now() - start >= busyMs) throw translate(error);
     }
     await new Promise((resolve) => {
-      setTimeout(resolve, BUSY_PAUSE_MS);
+      setTimeout(resolve, pause);
     });
   }
 }
