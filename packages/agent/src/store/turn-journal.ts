@@ -176,8 +176,7 @@ async function acquire(log: TurnLog, turnId: string): Promise<void> {
   }
 }
 
+/** Content of a file does not count: only its place is stored, and the text itself is safe already. */
 function textLines(event: RunEvent): number {
-  return event.type === 'chunk' || event.type === 'write_chunk'
-    ? countLineFeeds(event.content ?? '')
-    : 0;
+  return event.type === 'chunk' ? countLineFeeds(event.content) : 0;
 }
