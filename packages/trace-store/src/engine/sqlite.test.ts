@@ -107,6 +107,23 @@ test('who has waited long enough is told so, and may try again', async () => {
   await waiter.close();
 });
 
+test('a full disk refuses whole transactions, and later ones go in again', async () => {
+  const database = await openSqlite(join(folder, 'full.db'));
+  await database.run('create table text (t text)');
+  const [size] = await database.all('pragma page_count');
+  await database.all(`pragma max_page_count = ${Number(size?.['page_count']) + 2}`);
+  const filling = database.transaction(async (inside) => {
+    for (let row = 0; row < 100; row++) {
+      await inside.run('insert into text values ($1)', ['x'.repeat(1_000)]);
+    }
+  });
+  await expect(filling).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', retryable: true });
+  expect(await database.all('select count(*) as rows from text')).toEqual([{ rows: 0 }]);
+  await database.all('pragma max_page_count = 100000');
+  await database.run('insert into text values ($1)', ['x']);
+  await database.close();
+});
+
 test('what is no database is left as it is', async () => {
   const path = join(folder, 'text.db');
   writeFileSync(path, 'This is a text and not a database.\n'.repeat(100));

@@ -16,6 +16,8 @@ const MAX_CACHED_STATEMENTS = 200;
 
 const BUSY = 5;
 const LOCKED = 6;
+/** What may pass: besides those an error of the disk, and a full one. */
+const PASSING: ReadonlySet<number> = new Set([BUSY, LOCKED, 10, 13]);
 /** Result codes that speak of the statement: ERROR, TOOBIG, CONSTRAINT, MISMATCH, RANGE. */
 const REFUSALS: ReadonlySet<number> = new Set([1, 18, 19, 20, 25]);
 
@@ -90,9 +92,9 @@ export async function openSqlite(path: string, options: SqliteOptions = {}): Pro
           return result;
         } catch (error) {
           try {
-            if (connection.isTransaction) run('rollback', []);
+            run('rollback', []);
           } catch {
-            // SQLite has rolled back by itself; what went wrong first is what the caller is told.
+            // SQLite may have rolled back by itself; what went wrong first is what the caller is told.
           }
           throw error;
         }
@@ -190,9 +192,8 @@ function translate(error: unknown): unknown {
   const code = resultCode(error);
   if (code === null || !(error instanceof Error)) return error;
   if (REFUSALS.has(code & 0xff)) return new SqlRefusedError(String(code), error.message);
-  const busy = (code & 0xff) === BUSY || (code & 0xff) === LOCKED;
   return storeUnavailable(`The SQLite database cannot be used: ${error.message}`, {
     reason: String(code),
-    retryable: busy,
+    retryable: PASSING.has(code & 0xff),
   });
 }

@@ -14,7 +14,9 @@ for (let batch = 0; batch < Number(batches); batch++) {
     kind: 'chunk',
     data: { worker, text: 'text' },
   }));
-  await store.turnLog.append(turnId, 1, first, events);
+  const last = await store.turnLog.append(turnId, 1, first, events);
+  // What has been said cannot be lost any more.
+  process.stdout.write(`${last}\n`);
   if (batch % 20 === 0) {
     await store.conversations.save({
       conversationId: `conversation-${worker}`,
