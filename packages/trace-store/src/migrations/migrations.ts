@@ -48,7 +48,6 @@ function firstSchema(dialect: SqlRunner['dialect']): readonly string[] {
     'create index trace_event_request on trace_event (request_id, id)',
     'create index trace_event_project on trace_event (project_id, id)',
     'create index trace_event_session on trace_event (session_id, id) where session_id is not null',
-    'create index trace_event_type on trace_event (type, id)',
     // Events come in about the order of their times: for Postgres a range of pages is enough.
     `create index trace_event_time on trace_event ${postgres ? 'using brin ' : ''}(timestamp)`,
 

@@ -6,6 +6,9 @@
  * 2. An escape is told from an escaped backslash: the six characters `\\u000` and a digit stay what they are.
  */
 const REPLACEMENT = '\ufffd';
+/** Whole pairs too: which halves are alone is then found out. */
+// oxlint-disable-next-line no-control-regex -- the one that no database holds
+const UNSTORABLE = /[\u0000\ud800-\udfff]/;
 const ESCAPE = /\\(?:u(?:0000|d[89a-f][0-9a-f]{2})|.)/gi;
 
 /** JSON text as `JSON.stringify` writes it, where only what is not well-formed is escaped as a surrogate. */
@@ -16,5 +19,5 @@ export function toProjection(json: string): string {
 
 /** A plain text, such as an id, as it is stored and looked up. */
 export function toStorableText(text: string): string {
-  return text.replaceAll('\u0000', REPLACEMENT).toWellFormed();
+  return UNSTORABLE.test(text) ? text.replaceAll('\u0000', REPLACEMENT).toWellFormed() : text;
 }

@@ -140,9 +140,13 @@ const anyHint = (flags: string): RegExp =>
 const ANY_HINT = anyHint('');
 const ANY_HINT_IN_ANY_CASE = anyHint('i');
 
+function mayHoldSecret(text: string): boolean {
+  return ANY_HINT.test(text) || ANY_HINT_IN_ANY_CASE.test(text);
+}
+
 /** One text without secrets, home directories as `~`. */
 export function redactText(text: string): string {
-  if (!ANY_HINT.test(text) && !ANY_HINT_IN_ANY_CASE.test(text)) return text;
+  if (!mayHoldSecret(text)) return text;
   let clean = text;
   for (const { hint, pattern, replacement } of RULES) {
     if (hint.test(clean)) clean = clean.replaceAll(pattern, replacement);
@@ -151,6 +155,28 @@ export function redactText(text: string): string {
 }
 
 export function redact(value: JsonValue): JsonValue {
+  return isClean(value) ? value : rewrite(value);
+}
+
+/** Nearly every value holds nothing to hide, and finding that out makes nothing new. */
+function isClean(value: JsonValue): boolean {
+  if (typeof value === 'string') return !mayHoldSecret(value);
+  if (typeof value !== 'object' || value === null) return true;
+  if (Array.isArray(value)) {
+    const list = value as readonly JsonValue[];
+    if (list.length === 2 && typeof list[0] === 'string' && isSecretKey(list[0])) return false;
+    return list.every(isClean);
+  }
+  const record = value as JsonObject;
+  for (const key of Object.keys(record)) {
+    const inner = record[key];
+    const { name, secret } = keyFacts(key);
+    if (secret || name !== key || inner === undefined || !isClean(inner)) return false;
+  }
+  return true;
+}
+
+function rewrite(value: JsonValue): JsonValue {
   if (typeof value === 'string') return redactText(value);
   if (Array.isArray(value)) return redactList(value as readonly JsonValue[]);
   if (typeof value !== 'object' || value === null) return value;
@@ -162,7 +188,7 @@ export function redact(value: JsonValue): JsonValue {
     let { name } = facts;
     while (taken.has(name)) name = `${name}'`;
     taken.add(name);
-    entries.push([name, facts.secret ? hidden(inner) : redact(inner)]);
+    entries.push([name, facts.secret ? hidden(inner) : rewrite(inner)]);
   }
   return Object.fromEntries(entries);
 }
@@ -193,7 +219,7 @@ function redactList(list: readonly JsonValue[]): JsonValue {
   ) {
     return [redactText(first), hidden(second)];
   }
-  return list.map(redact);
+  return list.map(rewrite);
 }
 
 /** Nothing, and whether there is something, are no secrets. */
