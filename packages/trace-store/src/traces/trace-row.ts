@@ -26,12 +26,12 @@ export const TRACE_COLUMNS: readonly {
   { name: 'phase_index', type: 'integer' },
   { name: 'cycle_index', type: 'integer' },
   { name: 'timestamp', type: 'bigint' },
-  { name: 'raw', type: 'text' },
   { name: 'body', type: 'jsonb' },
   { name: 'error', type: 'jsonb' },
   { name: 'metadata', type: 'jsonb' },
   { name: 'truncated', type: 'integer' },
   { name: 'uid', type: 'text' },
+  { name: 'raw', type: 'text' },
 ];
 
 export type TraceRow = {
@@ -58,12 +58,12 @@ export function toTraceRow({ event, body, error, metadata }: PreparedTrace, uid:
       event.phaseIndex,
       event.cycleIndex,
       event.timestamp,
-      event.raw,
       ownBody,
       error,
       metadata,
       event.truncated ? 1 : 0,
       uid,
+      event.raw,
     ],
     bytes:
       ROW_BYTES +

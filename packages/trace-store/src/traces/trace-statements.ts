@@ -21,14 +21,32 @@ const SQLITE_INSERTS: ReadonlyMap<number, string> = new Map(
     )} ${ONCE}`,
   ]),
 );
-const JSON_TEXT: Readonly<Record<string, string>> = { body: 'coalesce(body, raw)' };
-/** One text for any number of rows: one array for each column. */
-const POSTGRES_INSERT = `insert into trace_event (${NAMES})
-  select ${TRACE_COLUMNS.map(({ name, type }) => (type === 'jsonb' ? `${JSON_TEXT[name] ?? name}::jsonb` : name)).join(', ')}
-  from unnest(${TRACE_COLUMNS.map(({ type }, index) => `$${index + 1}::${type === 'jsonb' ? 'text' : type}[]`).join(', ')})
-    with ordinality as batch (${NAMES}, position)
-  order by position
-  ${ONCE}`;
+/** The last column is the longest by far: see `postgresInsert`. */
+const ARRAYS = TRACE_COLUMNS.slice(0, -1);
+const postgresInserts = new Map<number, string>();
+
+/**
+ * One array for each column, and for `raw` one parameter for each row: so it is neither escaped here nor parsed
+ * there. Postgres makes `body` of it where there is no other.
+ */
+function postgresInsert(rows: number): string {
+  const known = postgresInserts.get(rows);
+  if (known !== undefined) return known;
+  const types = ARRAYS.map(({ type }) => (type === 'jsonb' ? 'text' : type));
+  const arrays = types.map((type, index) => `$${index + 1}::${type}[]`);
+  const raw = Array.from({ length: rows }, (_, row) => `$${ARRAYS.length + row + 1}::text`);
+  const values = TRACE_COLUMNS.map(({ name, type }) => {
+    if (name === 'body') return 'coalesce(body, raw)::jsonb';
+    return type === 'jsonb' ? `${name}::jsonb` : name;
+  });
+  const sql = `insert into trace_event (${NAMES})
+    select ${values.join(', ')}
+    from unnest(${arrays.join(', ')}, array[${raw.join(', ')}]) with ordinality as batch (${NAMES}, position)
+    order by position
+    ${ONCE}`;
+  postgresInserts.set(rows, sql);
+  return sql;
+}
 
 /** How many of the waiting rows one statement takes. */
 export function batchSize(
@@ -44,8 +62,11 @@ export function batchSize(
 export function insertRows(dialect: SqlRunner['dialect'], rows: readonly TraceRow[]): Statement {
   if (dialect === 'postgres') {
     return {
-      sql: POSTGRES_INSERT,
-      parameters: TRACE_COLUMNS.map((_, column) => rows.map((row) => row.values[column] ?? null)),
+      sql: postgresInsert(rows.length),
+      parameters: [
+        ...ARRAYS.map((_, column) => rows.map((row) => row.values[column] ?? null)),
+        ...rows.map((row) => row.values[ARRAYS.length] ?? null),
+      ],
     };
   }
   const sql = SQLITE_INSERTS.get(rows.length);
