@@ -16,6 +16,7 @@ import { createMemoryTraceStore } from './memory/memory-trace-store.ts';
 import type { MemoryTraceStoreOptions } from './memory/memory-trace-store.ts';
 import { migrate } from './migrations/migrate.ts';
 import { createSqlToolOutputStore } from './tool-outputs/sql-tool-output-store.ts';
+import { pruneTraces } from './traces/prune-traces.ts';
 import { createSqlTraceStore } from './traces/sql-trace-store.ts';
 import { createSqlTurnLog } from './turn-log/sql-turn-log.ts';
 
@@ -31,7 +32,7 @@ export type StoreOptions = {
   readonly clock: Clock;
   /** Called once before the database is opened, to make the folder that it lies in. */
   readonly prepare?: () => Promise<void>;
-  /** Finished turns lose what they streamed after so many days; 30 when left out. */
+  /** Finished turns lose what they streamed after so many days, and traces go; 30 when left out. */
   readonly turnRetentionDays?: number;
   /** How often a reader of a turn looks by itself; 1,000 when left out. */
   readonly sweepMs?: number;
@@ -54,6 +55,7 @@ export interface Store {
 
 const DEFAULT_RETENTION_DAYS = 30;
 const DAY_MS = 86_400_000;
+const MAX_TRACE_BYTES = 512 * 1024 * 1024;
 
 /**
  * The store at that place. Making it does nothing: the database is opened, and its schema brought up to date, by
@@ -88,6 +90,10 @@ export function openStore(location: StoreLocation, options: StoreOptions): Store
   });
   const retentionMs = (options.turnRetentionDays ?? DEFAULT_RETENTION_DAYS) * DAY_MS;
   let folding: Promise<unknown> | null = null;
+  const tidyUp = async (before: number): Promise<void> => {
+    await sqlTurnLog.foldFinishedTurns(before);
+    await pruneTraces(database, { before, maxBytes: MAX_TRACE_BYTES });
+  };
 
   return {
     traces,
@@ -98,7 +104,7 @@ export function openStore(location: StoreLocation, options: StoreOptions): Store
       async acquire(turnId, epoch) {
         await sqlTurnLog.acquire(turnId, epoch);
         // Once for a process and beside its turn: whoever writes also tidies up, and no timer keeps it alive.
-        folding ??= sqlTurnLog.foldFinishedTurns(clock.now() - retentionMs).catch(() => undefined);
+        folding ??= tidyUp(clock.now() - retentionMs).catch(() => undefined);
       },
     },
     async close() {
