@@ -39,7 +39,7 @@ test('a server ends with the process that started it, however that ends, and lea
     async () => {
       expect(await answers(port)).toBe(false);
     },
-    { timeout: 5_000 },
+    { timeout: 20_000 },
   );
 
   const next = await startPostgres();
@@ -49,4 +49,4 @@ test('a server ends with the process that started it, however that ends, and lea
   await next.stop();
   expect(await answers(next.port)).toBe(false);
   expect(foldersOf(process.pid)).toEqual([]);
-}, 30_000);
+}, 60_000);

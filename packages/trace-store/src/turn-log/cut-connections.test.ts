@@ -40,7 +40,7 @@ test('400 batches over connections that break between query and answer: no event
     await store.close();
     await proxy.close();
   }
-}, 30_000);
+}, 60_000);
 
 function event(seq: number): TurnLogEvent {
   return { seq, kind: 'chunk', data: { text: `text ${seq}` } };

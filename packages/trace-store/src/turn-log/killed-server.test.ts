@@ -45,4 +45,4 @@ test('a server that is killed and comes back: the writer and the reader go on wh
     await store.close();
     await server.stop();
   }
-}, 30_000);
+}, 60_000);
