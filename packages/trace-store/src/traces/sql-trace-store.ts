@@ -39,6 +39,7 @@ const DEFAULTS = {
   flushMs: 5_000,
   closeMs: 1_000,
 } as const;
+const WRITER_ID = 16;
 /** Without a limit of the caller's own. */
 const MAX_FOUND = 10_000;
 
@@ -66,7 +67,8 @@ export function createSqlTraceStore(
       throw new Error(`${name} must be a whole number, 1 or more`);
     }
   }
-  const writerId = options.createId();
+  // Half a UUID is random enough to tell writers apart, and short in an index.
+  const writerId = options.createId().replaceAll('-', '').slice(0, WRITER_ID);
   const queue = new TraceQueue(settings.maxQueuedEvents, settings.maxQueuedBytes);
   let recorded = 0;
   let dropped = 0;
@@ -99,7 +101,7 @@ export function createSqlTraceStore(
     if (queue.isFull) throw new Error('Too many trace events wait for the database');
     const prepared = prepareTrace(toTraceInput(input, data), clock.now());
     const id = recorded + 1;
-    const row = toTraceRow(prepared, `${writerId}-${id}`);
+    const row = toTraceRow(prepared, `${writerId}-${id.toString(36).padStart(7, '0')}`);
     if (!queue.push(row)) throw new Error('Too many trace events wait for the database');
     recorded = id;
     writer.wake();
