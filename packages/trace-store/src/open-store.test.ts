@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { afterAll, expect, test, vi } from 'vitest';
 import { openSqlite } from './engine/sqlite.ts';
 import { openStore } from './open-store.ts';
+import { realClock } from './testing/real-clock.ts';
 import type { Store } from './open-store.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'orion-open-'));
@@ -108,6 +109,26 @@ test('a store that cannot be opened is a value at each caller’s hands, and no 
   }
   server.close();
 });
+
+test('a server that hangs does not hold up the end of the process', async () => {
+  const server = createServer(() => undefined);
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const url = `postgres://user@127.0.0.1:${port}/database`;
+  const store = openStore({ kind: 'postgres', url }, { clock: realClock });
+  store.traces.record('step');
+  const codes = codesOf(store);
+  const start = performance.now();
+  await new Promise((resolve) => server.once('connection', resolve));
+  await store.close();
+  expect(performance.now() - start).toBeLessThan(4_000);
+  expect(await codes).toEqual((await codes).map(() => 'STORE_UNAVAILABLE'));
+  expect(store.traces.dropped()).toBe(1);
+  server.close();
+}, 15_000);
 
 test('a schema of a newer version is refused for good, and stays as it is', async () => {
   const path = join(folder, 'newer.db');

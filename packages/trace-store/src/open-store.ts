@@ -55,6 +55,7 @@ export interface Store {
 
 const DEFAULT_RETENTION_DAYS = 30;
 const DAY_MS = 86_400_000;
+const TIDY_UP_MS = 250;
 const MAX_TRACE_BYTES = 512 * 1024 * 1024;
 
 /**
@@ -66,9 +67,11 @@ export function openStore(location: StoreLocation, options: StoreOptions): Store
   const { clock } = options;
   const database = createLazyDatabase(
     location.kind === 'postgres' ? 'postgres' : 'sqlite',
-    async () => {
+    async (closing) => {
       await options.prepare?.();
-      const opened = await openAt(location, options);
+      const opened = await openAt(location, options, closing);
+      // A server that hangs in the middle of this must not hold up the end of the process.
+      closing.addEventListener('abort', () => void opened.close(), { once: true });
       try {
         await migrate(opened);
       } catch (error) {
@@ -109,20 +112,35 @@ export function openStore(location: StoreLocation, options: StoreOptions): Store
     },
     async close() {
       await traces.close();
-      await folding;
+      // Tidying up has the time of a pause; what is left is for the next process.
+      if (folding !== null) await endsWithin(clock, TIDY_UP_MS, folding);
       await database.close();
     },
   };
 }
 
-function openAt(location: StoreLocation, options: StoreOptions): Promise<SqlDatabase> {
+function openAt(
+  location: StoreLocation,
+  options: StoreOptions,
+  signal: AbortSignal,
+): Promise<SqlDatabase> {
   switch (location.kind) {
     case 'sqlite':
-      return openSqlite(location.path);
+      return openSqlite(location.path, { signal });
     case 'postgres':
       return openPostgres(location.url, options.postgres);
     case 'memory':
       return openSqlite(':memory:');
   }
   return location satisfies never;
+}
+
+function endsWithin(clock: Clock, milliseconds: number, work: Promise<unknown>): Promise<void> {
+  return new Promise((resolve) => {
+    const cancel = clock.schedule(milliseconds, resolve);
+    void work.finally(() => {
+      cancel();
+      resolve();
+    });
+  });
 }

@@ -10,16 +10,18 @@ const RETRY_MS = 1_000;
  *
  * 1. Making it does nothing.
  * 2. Whoever comes while it is being opened waits for the same attempt.
- * 3. An attempt that failed is the answer for a second; then the next call tries again. What can never work is the
+ * 3. Closing ends an attempt that is under way, by the signal given to it.
+ * 4. An attempt that failed is the answer for a second; then the next call tries again. What can never work is the
  *    answer for good.
  */
 export function createLazyDatabase(
   dialect: SqlDatabase['dialect'],
-  open: () => Promise<SqlDatabase>,
+  open: (closing: AbortSignal) => Promise<SqlDatabase>,
 ): SqlDatabase {
   let opening: Promise<SqlDatabase> | null = null;
   let failedAt = 0;
   let failure: Error | null = null;
+  const closing = new AbortController();
   let closed = false;
 
   const get = async (): Promise<SqlDatabase> => {
@@ -28,7 +30,7 @@ export function createLazyDatabase(
     if (failure !== null && (isFinal(failure) || performance.now() - failedAt < RETRY_MS)) {
       throw failure;
     }
-    const mine = open();
+    const mine = open(closing.signal);
     opening = mine;
     try {
       return await mine;
@@ -62,6 +64,7 @@ export function createLazyDatabase(
     async close() {
       if (closed) return;
       closed = true;
+      closing.abort();
       if (opening === null) return;
       const database = await opening.catch(() => null);
       await database?.close();

@@ -137,6 +137,36 @@ test('a query that is never answered ends, and its connection is not used again'
   await proxy.close();
 });
 
+test('closing waits for no server that hangs, neither for its answer nor for its greeting', async () => {
+  const proxy = await startFaultyProxy(own.url());
+  const server = createServer(() => undefined);
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const hanging = await openPostgres(proxy.url);
+  proxy.arm('hang', 'select 2');
+  const silent = await openPostgres(`postgres://user@127.0.0.1:${port}/database`);
+  const start = performance.now();
+  const answers = Promise.all([
+    errorOf(hanging.all('select 2')),
+    errorOf(silent.all('select 1')),
+    errorOf(silent.transaction((inside) => inside.all('select 1'))),
+  ]);
+  await vi.waitFor(() => {
+    expect(proxy.faults).toBe(1);
+  });
+  await Promise.all([hanging.close(), silent.close()]);
+  expect((await answers).map((error) => error.code)).toEqual(
+    Array.from({ length: 3 }, () => 'STORE_UNAVAILABLE'),
+  );
+  // Far from the five and ten seconds that they would have had.
+  expect(performance.now() - start).toBeLessThan(3_000);
+  await proxy.close();
+  server.close();
+}, 15_000);
+
 test('a connection that breaks while nobody uses it ends nothing', async () => {
   const database = await openPostgres(own.url(), { maxConnections: 1 });
   const [row] = await database.all('select pg_backend_pid() as id');

@@ -1,4 +1,5 @@
 import type { Client, ClientConfig, PoolClient, QueryResult } from 'pg';
+import { Socket } from 'node:net';
 import { OrionError } from '@orion/contracts';
 import { SqlRefusedError, storeClosed, storeUnavailable } from './sql-database.ts';
 import type { SqlDatabase, SqlRow, SqlRunner, SqlValue } from './sql-database.ts';
@@ -17,6 +18,8 @@ const DEFAULT_CONNECT_MS = 5_000;
 const DEFAULT_STATEMENT_MS = 10_000;
 const IDLE_MS = 30_000;
 const RECONNECT_MS = 1_000;
+/** What is under way when the database is closed has so long to end; then its connections are cut. */
+const CLOSE_GRACE_MS = 250;
 
 const INT8 = 20;
 /** Classes of SQLSTATE that speak of the statement: features, cardinality, data, constraints, syntax. */
@@ -32,13 +35,24 @@ const FINAL: ReadonlySet<string> = new Set(['28', '3D']);
  * 2. No wait is without an end: to connect, for a statement, for a server that no longer answers.
  * 3. A connection on which anything but a refused statement happened is never used again.
  * 4. No error carries the password.
+ * 5. Closing takes no longer than the grace of what is under way.
  */
 export async function openPostgres(
   url: string,
   options: PostgresOptions = {},
 ): Promise<SqlDatabase> {
-  const { config, conceal } = readUrl(url, options);
+  const { config: read, conceal } = readUrl(url, options);
   const { Pool, Client } = await import('pg');
+  const sockets = new Set<Socket>();
+  const config: ClientConfig = {
+    ...read,
+    stream: () => {
+      const socket = new Socket();
+      sockets.add(socket);
+      socket.once('close', () => sockets.delete(socket));
+      return socket;
+    },
+  };
   const pool = new Pool({
     ...config,
     max: options.maxConnections ?? DEFAULT_MAX_CONNECTIONS,
@@ -113,7 +127,12 @@ export async function openPostgres(
       if (closed) return;
       closed = true;
       listener.close();
+      // The pool itself waits for every query, and one to a server that hangs has seconds left.
+      const cut = setTimeout(() => {
+        for (const socket of sockets) socket.destroy();
+      }, CLOSE_GRACE_MS);
       await pool.end().catch(() => undefined);
+      clearTimeout(cut);
     },
   };
 }

@@ -107,6 +107,25 @@ test('who has waited long enough is told so, and may try again', async () => {
   await waiter.close();
 });
 
+test('closing waits for no other writer', async () => {
+  const path = join(folder, 'closing.db');
+  const [writer, waiter] = [await openSqlite(path), await openSqlite(path)];
+  const held = Promise.withResolvers<void>();
+  const writing = writer.transaction(async () => held.promise);
+  const start = performance.now();
+  const waiting = Promise.allSettled(
+    ['one', 'two', 'three'].map((name) => waiter.run(`create table ${name} (a text)`)),
+  );
+  await waiter.close();
+  expect((await waiting).map((result) => result.status)).toEqual(
+    Array.from({ length: 3 }, () => 'rejected'),
+  );
+  expect(performance.now() - start).toBeLessThan(3_000);
+  held.resolve();
+  await writing;
+  await writer.close();
+});
+
 test('a full disk refuses whole transactions, and later ones go in again', async () => {
   const database = await openSqlite(join(folder, 'full.db'));
   await database.run('create table text (t text)');

@@ -6,10 +6,14 @@ import type { SqlDatabase, SqlRow, SqlRunner, SqlScalar, SqlValue } from './sql-
 export type SqliteOptions = {
   /** How long to try while another connection writes; 10,000 when left out. */
   readonly busyMs?: number;
+  /** Ends the wait for a busy database, as closing does, while it is opened. */
+  readonly signal?: AbortSignal;
 };
 
 const MEMORY = ':memory:';
 const DEFAULT_BUSY_MS = 10_000;
+/** What is under way when the database is closed waits so long at most for another writer. */
+const CLOSE_GRACE_MS = 250;
 const FIRST_BUSY_PAUSE_MS = 1;
 const LAST_BUSY_PAUSE_MS = 20;
 const MAX_CACHED_STATEMENTS = 200;
@@ -33,7 +37,17 @@ const REFUSALS: ReadonlySet<number> = new Set([1, 18, 19, 20, 25]);
 export async function openSqlite(path: string, options: SqliteOptions = {}): Promise<SqlDatabase> {
   const { busyMs = DEFAULT_BUSY_MS } = options;
   const load = await loadSqlite();
-  const connection = await whileBusy(busyMs, () => connect(load, path));
+  // Closing puts an end to every wait, also to those that have not begun.
+  let endOfWaits = Number.POSITIVE_INFINITY;
+  const closeSoon = (): void => {
+    endOfWaits = Math.min(endOfWaits, performance.now() + CLOSE_GRACE_MS);
+  };
+  const whileBusy = <Result>(work: () => Result): Promise<Result> => {
+    const end = performance.now() + busyMs;
+    return retryWhileBusy(() => Math.min(end, endOfWaits), work);
+  };
+  options.signal?.addEventListener('abort', closeSoon, { once: true });
+  const connection = await whileBusy(() => connect(load, path));
   const statements = new Map<string, { statement: StatementSync; order: readonly number[] }>();
   let closed = false;
   let last: Promise<unknown> = Promise.resolve();
@@ -81,14 +95,14 @@ export async function openSqlite(path: string, options: SqliteOptions = {}): Pro
 
   return {
     dialect: 'sqlite',
-    run: (sql, parameters = []) => inTurn(() => whileBusy(busyMs, () => run(sql, parameters))),
-    all: (sql, parameters = []) => inTurn(() => whileBusy(busyMs, () => all(sql, parameters))),
+    run: (sql, parameters = []) => inTurn(() => whileBusy(() => run(sql, parameters))),
+    all: (sql, parameters = []) => inTurn(() => whileBusy(() => all(sql, parameters))),
     transaction: (work) =>
       inTurn(async () => {
-        await whileBusy(busyMs, () => run('begin immediate', []));
+        await whileBusy(() => run('begin immediate', []));
         try {
           const result = await work(inside);
-          await whileBusy(busyMs, () => run('commit', []));
+          await whileBusy(() => run('commit', []));
           return result;
         } catch (error) {
           try {
@@ -101,6 +115,7 @@ export async function openSqlite(path: string, options: SqliteOptions = {}): Pro
       }),
     listen: () => () => undefined,
     async close() {
+      closeSoon();
       await inTurn(async () => {
         closed = true;
         statements.clear();
@@ -128,6 +143,8 @@ function connect(Database: typeof DatabaseSync, path: string): DatabaseSync {
   const connection = new Database(path, { timeout: 0 });
   try {
     connection.exec('pragma journal_mode = wal; pragma synchronous = normal;');
+    // At each checkpoint the disk is waited for, and this thread with it: every 16 MiB instead of every 4.
+    connection.exec('pragma wal_autocheckpoint = 4096;');
     // A row that is deleted is overwritten: what a fold took away is not left in the file.
     connection.exec('pragma secure_delete = fast;');
     return connection;
@@ -157,15 +174,14 @@ function bind(order: readonly number[], parameters: readonly SqlValue[]): SqlSca
   });
 }
 
-async function whileBusy<Result>(busyMs: number, work: () => Result): Promise<Result> {
-  const start = performance.now();
+async function retryWhileBusy<Result>(end: () => number, work: () => Result): Promise<Result> {
   for (let pause = FIRST_BUSY_PAUSE_MS; ; pause = Math.min(pause * 2, LAST_BUSY_PAUSE_MS)) {
     try {
       return work();
     } catch (error) {
       const code = resultCode(error);
       const busy = code !== null && ((code & 0xff) === BUSY || (code & 0xff) === LOCKED);
-      if (!busy || performance.now() - start >= busyMs) throw translate(error);
+      if (!busy || performance.now() >= end()) throw translate(error);
     }
     await new Promise((resolve) => {
       setTimeout(resolve, pause);
