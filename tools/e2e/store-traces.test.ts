@@ -51,6 +51,13 @@ test('a turn of an earlier process can be listed, drawn at 80 columns and export
   expect(unknown.stderr).toContain('TRACE_NOT_FOUND');
 });
 
+test('commands that read only what lies on the disk make no database', async ({ machine }) => {
+  for (const args of [['--version'], ['list-sessions'], ['clean-sessions'], ['--help']]) {
+    expect((await machine.run(args)).exitCode).toBe(0);
+  }
+  expect(await machine.exists('.orion')).toBe(false);
+});
+
 test('a workspace without turns has neither traces nor conversations, which is no failure', async ({
   machine,
 }) => {

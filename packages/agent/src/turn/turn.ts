@@ -349,9 +349,15 @@ export class Turn {
   }
 }
 
-/** Calls may change the disk, and so does a session's next step. */
+/**
+ * Calls may begin a session, and what follows `finalizing` changes the target. Other news of a session is not waited
+ * for: text goes on arriving behind it.
+ */
 function precedesEffect(event: RunEventBody): boolean {
-  return event.type === 'tool_calls' || event.type === 'write_session';
+  return (
+    event.type === 'tool_calls' ||
+    (event.type === 'write_session' && event.status === 'session_active.finalizing')
+  );
 }
 
 function doneOf(end: TurnEnd, parts: readonly string[], protocolReason: string): RunEventBody {
