@@ -25,7 +25,7 @@ export function formatRates({ recording, sqlite, postgres, plain }: StoreResult)
     spread(spreadOf(rates.map((rate) => rate.cpuMicroseconds)), (value) => value.toFixed(1)),
   ];
   return formatTable([
-    ['events of about 750 bytes', 'events/s', 'CPU us/event, this process'],
+    ['events of about 750 bytes', 'events/s', 'CPU us/event, this thread'],
     row('record() alone', recording),
     row('SQLite, stored', sqlite),
     row('Postgres, stored', postgres),
