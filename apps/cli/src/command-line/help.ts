@@ -26,6 +26,7 @@ Environment:
   OPENAI_API_KEY    the key; needed only without a server of your own
   OPENAI_BASE_URL   the server (ORION_BASE_URL wins)
   ORION_MODEL       the model
+  DATABASE_URL      a Postgres that keeps conversations and traces, instead of a file in .orion
 ${EXIT_CODES}
 
 Examples:
