@@ -25,7 +25,7 @@ import type { Orion, OrionOptions, TurnRequest } from './orion.ts';
 import { ConversationKeeper } from './store/conversation-keeper.ts';
 import type { KeptConversation } from './store/conversation-keeper.ts';
 import { mirrorTraces } from './store/mirrored-traces.ts';
-import { defaultProject, storeLocation } from './store/store-location.ts';
+import { mayBeShared, OWN_PROJECT, projectOf, storeLocation } from './store/store-location.ts';
 import { StoreTrouble } from './store/store-trouble.ts';
 import { TurnJournal } from './store/turn-journal.ts';
 import { endsWithin } from './store/wait.ts';
@@ -61,7 +61,8 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
   const trouble = new StoreTrouble();
   const store = chooseStore({ options, settings, clock, workspace, trouble });
   const traces = options.traceStore ?? tracesOf(store, options, settings, clock);
-  const projectId = defaultProject(settings, workspace);
+  const sharesStore = mayBeShared(settings);
+  const projectId = sharesStore ? projectOf(workspace) : OWN_PROJECT;
   const conversations = new ConversationKeeper({ store: store.conversations, clock, trouble });
   const protocol = createProtocol(options.protocol ?? 'standard');
   const stop = new AbortController();
@@ -182,6 +183,7 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
       start({ kind: 'recover', sessionId: request.sessionId }, request, request.sessionId),
     finalizeSession: (request) => start({ kind: 'finalize', request }, request, request.sessionId),
     projectId,
+    sharesStore,
     store,
     listSessions: () => workspace.sessions.list(),
     cleanSessions: (cleaning) => workspace.sessions.clean(cleaning),

@@ -111,6 +111,8 @@ export interface Orion {
   getCurrentProtocol(): ProtocolName;
   /** The project of a turn that names none. */
   readonly projectId: string;
+  /** Whether other workspaces may keep theirs in the same store. */
+  readonly sharesStore: boolean;
   /**
    * The durable records, opened by their first use. Their methods reject with STORE_UNAVAILABLE or STORE_TOO_NEW;
    * turns go on without them.

@@ -11,6 +11,7 @@ import { withStore, type StoreOptions } from './with-store.ts';
 export type ExportTracesOptions = StoreOptions & { readonly request?: string };
 
 const LISTED = 100;
+const EXPORTED = 1_000_000;
 
 type ListedTurn = {
   readonly request_id: string;
@@ -119,7 +120,10 @@ export async function exportTracesCommand(
   await withStore(context, options, async ({ store, projectId }) => {
     const events =
       options.request === undefined
-        ? await store.traces.query(projectId === null ? {} : { projectId })
+        ? await store.traces.query({
+            limit: EXPORTED,
+            ...(projectId === null ? {} : { projectId }),
+          })
         : await store.traces.getTrace(options.request);
     if (options.request !== undefined && events.length === 0) throw traceNotFound(options.request);
     const { toExportLine } = await import('@orion/agent');

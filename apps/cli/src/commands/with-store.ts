@@ -1,13 +1,12 @@
-import type { Configuration, ConfigurationFlags, Orion, Store } from '@orion/agent';
+import type { Configuration, ConfigurationFlags, Store } from '@orion/agent';
 
 import type { CommandContext } from '../process/context.ts';
 import { configure } from './configure.ts';
 
 export type StoreTools = {
   readonly configuration: Configuration;
-  readonly orion: Orion;
   readonly store: Store;
-  /** The project to look at; null for all of them. */
+  /** The project to look at; null for all of them. Other workspaces are no business of this one. */
   readonly projectId: string | null;
 };
 
@@ -35,7 +34,8 @@ export async function withStore(
     settings: configuration.settings,
   });
   try {
-    await body({ configuration, orion, store: orion.store, projectId: configuration.projectId });
+    const projectId = configuration.projectId ?? (orion.sharesStore ? orion.projectId : null);
+    await body({ configuration, store: orion.store, projectId });
   } finally {
     await orion.close();
   }

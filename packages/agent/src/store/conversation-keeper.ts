@@ -1,4 +1,5 @@
 import type { Clock, ConversationStore, Message } from '@orion/contracts';
+import { OrionError } from '@orion/contracts';
 
 import type { StoreTrouble } from './store-trouble.ts';
 import { endsWithin } from './wait.ts';
@@ -9,6 +10,8 @@ const SAVE_WAIT_MS = 250;
 const END_WAIT_MS = 1000;
 /** The same for a store that does not work. */
 const END_ANYWAY_MS = 200;
+/** So many conversations are kept for a store that does not work; the oldest go first. */
+const MAX_UNSAVED = 1000;
 /** How many conversations are looked through for the one that a write session belongs to. */
 const LOOKED_THROUGH = 200;
 
@@ -42,7 +45,11 @@ export class ConversationKeeper {
   }
 
   keep(conversation: KeptConversation): void {
-    this.#unsaved.set(conversation.conversationId, conversation);
+    const { conversationId } = conversation;
+    this.#unsaved.delete(conversationId);
+    this.#unsaved.set(conversationId, conversation);
+    const [oldest] = this.#unsaved.keys();
+    if (this.#unsaved.size > MAX_UNSAVED && oldest !== undefined) this.#unsaved.delete(oldest);
     this.#save();
   }
 
@@ -117,6 +124,8 @@ export class ConversationKeeper {
       } catch (error) {
         failed.add(next);
         this.#options.trouble.report(error);
+        // What is away for one is away for all.
+        if (OrionError.isInstance(error) && error.code === 'STORE_UNAVAILABLE') return;
       }
     }
   }

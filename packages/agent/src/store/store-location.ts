@@ -7,7 +7,8 @@ import type { StoreLocation } from '@orion/trace-store';
 import type { Settings } from '../config/settings.ts';
 
 const DATABASE_FILE = 'orion.db';
-const OWN_PROJECT = 'default';
+/** The project of a turn that names none where a workspace has its store for itself. */
+export const OWN_PROJECT = 'default';
 
 export function storeLocation(
   choice: 'memory' | undefined,
@@ -20,15 +21,16 @@ export function storeLocation(
   return { kind: 'sqlite', path: join(workspace.stateDirectory, DATABASE_FILE) };
 }
 
+/** Whether other workspaces may keep theirs in the same store. */
+export function mayBeShared(settings: Pick<Settings, 'databaseUrl' | 'stateDirectory'>): boolean {
+  return settings.databaseUrl !== null || settings.stateDirectory !== null;
+}
+
 /**
- * The project of a turn that names none. Where several workspaces share one store, each is a project of its own,
- * so that none goes on with a conversation of another.
+ * The project of a turn that names none where a store is shared: each workspace is one of its own, so that none goes
+ * on with a conversation of another.
  */
-export function defaultProject(
-  settings: Pick<Settings, 'databaseUrl' | 'stateDirectory'>,
-  workspace: Pick<Workspace, 'root'>,
-): string {
-  if (settings.databaseUrl === null && settings.stateDirectory === null) return OWN_PROJECT;
+export function projectOf(workspace: Pick<Workspace, 'root'>): string {
   const { root } = workspace;
   return `${basename(root)}-${createHash('sha256').update(root).digest('hex').slice(0, 8)}`;
 }

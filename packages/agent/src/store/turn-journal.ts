@@ -11,8 +11,9 @@ const BATCH_MS = 100;
 const BATCH_LINES = 50;
 /** The most events of one append. */
 const MAX_APPEND = 500;
-/** Events that wait while the log does not answer; with one more the rest of the turn is not logged. */
+/** What may wait while the log does not answer, in events and in text; with more the rest is not logged. */
 const MAX_BACKLOG = 10_000;
+const MAX_BACKLOG_CHARACTERS = 16 * 1024 * 1024;
 /** How long an effect on the disk waits for its event to be stored, and the end of a turn for all of them. */
 const EFFECT_WAIT_MS = 250;
 const END_WAIT_MS = 1000;
@@ -39,6 +40,8 @@ export class TurnJournal {
   readonly #options: TurnJournalOptions;
   readonly #waiting: TurnLogEvent[] = [];
   #lines = 0;
+  /** Of what waits and of what is being appended. */
+  #characters = 0;
   #appending: Promise<void> | null = null;
   #acquired = false;
   #lost = false;
@@ -63,7 +66,8 @@ export class TurnJournal {
       return;
     }
     this.#waiting.push(logEventOf(event));
-    if (this.#waiting.length > MAX_BACKLOG) {
+    this.#characters += charactersOf(event);
+    if (this.#waiting.length > MAX_BACKLOG || this.#characters > MAX_BACKLOG_CHARACTERS) {
       this.#lose();
       return;
     }
@@ -141,6 +145,7 @@ export class TurnJournal {
     if (first === undefined) return;
     await log.append(turnId, EPOCH, first.seq, batch);
     this.#waiting.splice(0, batch.length);
+    if (this.#waiting.length === 0) this.#characters = 0;
   }
 
   async #pause(milliseconds: number): Promise<void> {
@@ -173,6 +178,28 @@ async function acquire(log: TurnLog, turnId: string): Promise<void> {
   } catch (error) {
     const refused = OrionError.isInstance(error) && error.code === 'FENCED';
     if (!refused || (await log.epochOf(turnId)) !== EPOCH) throw error;
+  }
+}
+
+/** Of the parts that a model can make long. */
+function charactersOf(event: RunEvent): number {
+  switch (event.type) {
+    case 'chunk':
+      return event.content.length;
+    case 'tool_calls':
+      return event.calls.reduce((sum, call) => sum + call.arguments.length, 0);
+    case 'tool_result':
+      return event.summary.length;
+    case 'done':
+    case 'phase':
+    case 'write_chunk':
+    case 'write_rewind':
+    case 'write_session':
+    case 'usage':
+    case 'error':
+      return 0;
+    default:
+      return event satisfies never;
   }
 }
 
