@@ -2,8 +2,9 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { OrionError, type RunEvent, type TraceEvent } from '@orion/contracts';
+import { OrionError, type RunEvent, type TraceEvent, type Workspace } from '@orion/contracts';
 import { callsReply, createFakeAdapter, textReply, toolCall } from '@orion/testkit';
+import { createWorkspace } from '@orion/workspace';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { createOrion } from './create-orion.ts';
@@ -83,6 +84,42 @@ describe('the store of a turn', () => {
     expect(JSON.stringify(entries)).not.toContain('the first');
     expect(await readFile(join(workspace, 'a.txt'), 'utf8')).toBe('the first line\n');
     expect(events.at(-1)).toMatchObject({ type: 'done', status: 'complete' });
+  });
+
+  it('has an event that changes the disk before the change', async () => {
+    const seen: Record<string, unknown> = {};
+    const inner = await createWorkspace({ root: workspace, clock: systemClock });
+    let turnId = '';
+    const logged = async (): Promise<unknown> => {
+      const entries = await orion.store.turnLog.read(turnId, 0);
+      const { kind, data } = entries.at(-1) ?? { kind: 'nothing', data: {} };
+      return [kind, (data as { readonly status?: string }).status];
+    };
+    const watched: Workspace = {
+      root: inner.root,
+      stateDirectory: inner.stateDirectory,
+      sessions: inner.sessions,
+      ensureStateDirectory: () => inner.ensureStateDirectory(),
+      checkTarget: async (target, operation) => {
+        seen['begin'] ??= await logged();
+        return inner.checkTarget(target, operation);
+      },
+      commit: async (request) => {
+        seen['commit'] = await logged();
+        return inner.commit(request);
+      },
+      readText: (path, range) => inner.readText(path, range),
+      listFiles: (limit) => inner.listFiles(limit),
+      readInstructions: (maxBytes) => inner.readInstructions(maxBytes),
+      close: () => inner.close(),
+    };
+    const adapter = createFakeAdapter([begin, textReply('x\nDONE\n'), textReply('Written.')]);
+    const orion = await orionWith({ adapter, createWorkspace: () => Promise.resolve(watched) });
+    for await (const event of orion.runTurn({ content: 'write' })) turnId = event.requestId;
+    expect(seen).toEqual({
+      begin: ['tool_calls', undefined],
+      commit: ['write_session', 'session_active.finalizing'],
+    });
   });
 
   it('knows the open session of a conversation before its content arrives', async () => {
