@@ -23,10 +23,6 @@ export class TraceQueue {
     return this.#rows.length - this.#head;
   }
 
-  get bytes(): number {
-    return this.#bytes;
-  }
-
   /** Rows that have ever left. */
   get removed(): number {
     return this.#removed;
