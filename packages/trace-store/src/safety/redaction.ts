@@ -35,7 +35,7 @@ export const RULES: readonly Rule[] = [
     replacement: REDACTED,
   },
   {
-    hint: /(?<=bearer|basic)\s/i,
+    hint: /(?:bearer|basic)\s/i,
     pattern: /\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{4,}/gi,
     replacement: `$1 ${REDACTED}`,
   },
