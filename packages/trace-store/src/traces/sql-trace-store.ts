@@ -15,7 +15,7 @@ export type SqlTraceStoreOptions = {
   readonly maxQueuedEvents?: number;
   /** About so many bytes of them; 32 MiB when left out. */
   readonly maxQueuedBytes?: number;
-  /** Rows of one insert; 100 when left out. */
+  /** Rows of one insert, at most 1,000; 100 when left out. */
   readonly batchRows?: number;
   /** How long an event waits for others to be stored with; 100 when left out. */
   readonly batchMs?: number;
@@ -40,6 +40,7 @@ const DEFAULTS = {
   closeMs: 1_000,
 } as const;
 const WRITER_ID = 16;
+const MAX_BATCH_ROWS = 1_000;
 /** Without a limit of the caller's own. */
 const MAX_FOUND = 10_000;
 
@@ -87,7 +88,7 @@ export function createSqlTraceStore(
 
   const writer = new TraceWriter(database, queue, {
     clock,
-    batchRows: settings.batchRows,
+    batchRows: Math.min(settings.batchRows, MAX_BATCH_ROWS),
     batchMs: settings.batchMs,
     onRefused: (reason) => {
       drop(1, reason);
