@@ -178,7 +178,9 @@ describe('the store of a turn', () => {
       textReply('Written.'),
       textReply('Again.'),
     ]);
-    const orion = await orionWith({ store: broken, adapter });
+    const traced: TraceEvent[] = [];
+    const onTrace = (event: TraceEvent): void => void traced.push(event);
+    const orion = await orionWith({ store: broken, adapter, onTrace });
 
     const first = await collect(orion.runTurn({ content: 'write', conversationId: 'c' }));
     const second = await collect(orion.runTurn({ content: 'again', conversationId: 'c' }));
@@ -189,6 +191,9 @@ describe('the store of a turn', () => {
       (event) => event.type === 'chunk' && event.content.startsWith('The store does not work'),
     );
     expect(notices).toHaveLength(1);
+    // What the log does not have is counted.
+    const [incomplete] = traced.filter((event) => event.type === 'turn_log_incomplete');
+    expect(incomplete?.details).toEqual({ dropped: first.length });
     // In this process the conversation goes on nevertheless.
     expect(adapter.requests[3]?.messages.map((message) => message.role)).toEqual([
       'system',

@@ -104,6 +104,7 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
     request: Pick<TurnRequest, 'projectId' | 'conversationId' | 'signal'>,
     sessionId: string | null,
   ): AsyncGenerator<RunEvent, void> {
+    const requestId = randomUUID();
     const turnEnd = new AbortController();
     const signal = AbortSignal.any(
       [stop.signal, turnEnd.signal, request.signal].filter((each) => each !== undefined),
@@ -116,7 +117,6 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
     let journal: TurnJournal | null = null;
     try {
       const begun = await conversationOf(request, sessionId);
-      const requestId = randomUUID();
       const scope = new TurnScope(
         dependencies,
         {
@@ -134,6 +134,15 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
     } finally {
       turnEnd.abort();
       await journal?.end();
+      const dropped = journal?.dropped() ?? 0;
+      if (dropped > 0) {
+        traces.record({
+          type: 'turn_log_incomplete',
+          requestId,
+          source: 'agent',
+          details: { dropped },
+        });
+      }
       running.delete(end);
       ended();
     }
