@@ -4,6 +4,7 @@ import { expect } from 'vitest';
 import { numbered, writeDocument } from './support/scripts.ts';
 import { loggedEvents, storeBytes } from './support/stored.ts';
 import { test } from './support/test.ts';
+import { waitFor } from './support/wait.ts';
 
 const CANARY = 'canary line';
 const ROWS = numbered(CANARY, 1, 3000, 4);
@@ -77,11 +78,15 @@ test.concurrent('a turn that is killed has what it had shown in the log', async 
   const writer = machine.startAsking(provider, ['--json']);
   await machine.savedSession(20_000);
   const begun = await writer.waitForEvent('the session', (event) => event.type === 'write_session');
+  // The log is written beside the turn, and before the turn is over.
+  await waitFor('the session in the log', () =>
+    loggedEvents(machine, begun.requestId).some((row) => row.seq === begun.seq),
+  );
   writer.kill('SIGKILL');
   await writer.finished;
 
   const logged = loggedEvents(machine, begun.requestId);
-  // Recorded before the effect: the call that began the session, and the session itself.
+  expect(logged.map((row) => row.seq)).toEqual(logged.map((_, index) => index + 1));
   const kinds = logged.map((row) => row.kind);
   expect(kinds.indexOf('tool_calls')).toBeGreaterThan(-1);
   expect(kinds.indexOf('write_session')).toBeGreaterThan(kinds.indexOf('tool_calls'));
