@@ -8,17 +8,18 @@ export type Statement = { readonly sql: string; readonly parameters: readonly Sq
 
 /** SQLite prepares a statement for each number of rows: few numbers, few statements. */
 const SQLITE_SIZES = [100, 20, 5, 1] as const;
-const ONCE = 'on conflict (uid) do nothing';
+/** Costs a tenth of an insert, so that only a repeat has it; whichever of two comes second changes nothing. */
+const ONCE = ' on conflict (uid) do nothing';
 
 const NAMES = TRACE_COLUMNS.map(({ name }) => name).join(', ');
 const SQLITE_INSERTS: ReadonlyMap<number, string> = new Map(
   SQLITE_SIZES.map((size) => [
     size,
-    `${insertStatement(
+    insertStatement(
       'trace_event',
       TRACE_COLUMNS.map(({ name }) => name),
       size,
-    )} ${ONCE}`,
+    ),
   ]),
 );
 /** The last column is the longest by far: see `postgresInsert`. */
@@ -42,8 +43,7 @@ function postgresInsert(rows: number): string {
   const sql = `insert into trace_event (${NAMES})
     select ${values.join(', ')}
     from unnest(${arrays.join(', ')}, array[${raw.join(', ')}]) with ordinality as batch (${NAMES}, position)
-    order by position
-    ${ONCE}`;
+    order by position`;
   postgresInserts.set(rows, sql);
   return sql;
 }
@@ -59,10 +59,16 @@ export function batchSize(
   return SQLITE_SIZES.find((size) => size <= wanted) ?? 1;
 }
 
-export function insertRows(dialect: SqlRunner['dialect'], rows: readonly TraceRow[]): Statement {
+/** `repeated` when some of the rows may have gone in before. */
+export function insertRows(
+  dialect: SqlRunner['dialect'],
+  rows: readonly TraceRow[],
+  repeated: boolean,
+): Statement {
+  const once = repeated ? ONCE : '';
   if (dialect === 'postgres') {
     return {
-      sql: postgresInsert(rows.length),
+      sql: `${postgresInsert(rows.length)}${once}`,
       parameters: [
         ...ARRAYS.map((_, column) => rows.map((row) => row.values[column] ?? null)),
         ...rows.map((row) => row.values[ARRAYS.length] ?? null),
@@ -71,7 +77,7 @@ export function insertRows(dialect: SqlRunner['dialect'], rows: readonly TraceRo
   }
   const sql = SQLITE_INSERTS.get(rows.length);
   if (sql === undefined) throw new Error(`No statement inserts ${rows.length} rows`);
-  return { sql, parameters: rows.flatMap((row) => row.values) };
+  return { sql: `${sql}${once}`, parameters: rows.flatMap((row) => row.values) };
 }
 
 /** The newest events that match, newest first. */

@@ -39,6 +39,8 @@ export class TraceWriter {
   #cancelTimer: (() => void) | null = null;
   #retryMs = FIRST_RETRY_MS;
   #waiting = false;
+  /** The oldest rows may have gone in already: the answer to their last insert was not heard. */
+  #unanswered = false;
   #failure: Error | null = null;
   /** Those who wait, and how many rows must have left the queue for them. */
   readonly #waiters = new Map<() => void, number>();
@@ -114,7 +116,11 @@ export class TraceWriter {
       const rows = this.#queue.peek(batchSize(this.#database.dialect, waiting, batchRows));
       away = (await this.#write(rows)) === 'away';
       this.#release(this.#queue.removed);
-      if (!away) {
+      if (away) {
+        this.#unanswered = true;
+      } else {
+        // The queue only grows behind them, so that these rows were all of those.
+        this.#unanswered = false;
         this.#retryMs = FIRST_RETRY_MS;
         // SQLite answers without giving way to anything else.
         if (this.#database.dialect === 'sqlite') await nextMacrotask();
@@ -150,7 +156,7 @@ export class TraceWriter {
 
   async #insert(rows: readonly TraceRow[]): Promise<Error | null> {
     try {
-      const { sql, parameters } = insertRows(this.#database.dialect, rows);
+      const { sql, parameters } = insertRows(this.#database.dialect, rows, this.#unanswered);
       await this.#database.run(sql, parameters);
       return null;
     } catch (error) {
