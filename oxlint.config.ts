@@ -158,6 +158,11 @@ const areas: [files: string[], allowed: readonly BanName[]][] = [
   [['packages/{core,protocols}/src/**'], ['adapters']],
   [['packages/workspace/src/**'], [...determinism, 'adapters', 'files', 'processes']],
   [['packages/trace-store/src/**'], [...determinism, 'adapters', 'sqlite', 'postgres']],
+  [
+    // Makes the empty file of a database with the right mode, and nothing else.
+    ['packages/trace-store/src/engine/private-file.ts'],
+    [...determinism, 'adapters', 'sqlite', 'postgres', 'files'],
+  ],
   [['packages/llm-adapters/src/**'], [...determinism, 'adapters', 'providers']],
   [['packages/tool-runner/src/mcp/**'], [...determinism, 'adapters', 'processes']],
   [
@@ -176,6 +181,8 @@ const areas: [files: string[], allowed: readonly BanName[]][] = [
   ],
   [['apps/*/src/main.ts'], [...determinism, 'files', 'sideDoors']],
   [['tools/**'], [...builtins, 'adapters', 'testTools']],
+  // The plain driver is what the store is measured against.
+  [['tools/bench/src/store-rates.ts'], [...builtins, 'adapters', 'testTools', 'postgres']],
 ];
 
 // Tests are free in what they take from Node, the clock and the environment, never in layers.

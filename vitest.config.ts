@@ -14,6 +14,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['{packages,apps}/*/src/**/*.test.ts', 'tools/checks/**/*.test.ts'],
+          globalSetup: ['packages/testkit/src/postgres/testing/postgres-broker.ts'],
           sequence: { groupOrder: 0 },
         },
       },

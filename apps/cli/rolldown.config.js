@@ -4,7 +4,7 @@
 export default {
   input: { main: 'src/main.ts' },
   platform: 'node',
-  resolve: { conditionNames: ['import', 'node', 'default'] },
+  resolve: { conditionNames: ['node', 'default'] },
   tsconfig: true,
   output: {
     dir: 'dist',

@@ -7,36 +7,42 @@ import type {
   PausedSession,
   RunEvent,
   SessionListing,
-  TraceEvent,
   TraceStore,
   Workspace,
 } from '@orion/contracts';
 import { createWritePlanTool } from '@orion/core';
 import type { SessionSettings } from '@orion/core';
 import { createContentProtocol, createProtocol, resolveProtocolConfig } from '@orion/protocols';
-import { createMemoryTraceStore } from '@orion/trace-store';
+import { createMemoryTraceStore, openStore } from '@orion/trace-store';
+import type { Store } from '@orion/trace-store';
 import { createWorkspace } from '@orion/workspace';
+import type { WorkspaceEventSink } from '@orion/workspace';
 
 import { DEFAULT_SETTINGS } from './config/settings.ts';
 import type { Settings } from './config/settings.ts';
 import { contextLimit } from './context/content-messages.ts';
 import type { Orion, OrionOptions, TurnRequest } from './orion.ts';
+import { ConversationKeeper } from './store/conversation-keeper.ts';
+import type { KeptConversation } from './store/conversation-keeper.ts';
+import { mirrorTraces } from './store/mirrored-traces.ts';
+import { mayBeShared, OWN_PROJECT, projectOf, storeLocation } from './store/store-location.ts';
+import { StoreTrouble } from './store/store-trouble.ts';
+import { TurnJournal } from './store/turn-journal.ts';
+import { endsWithin } from './store/wait.ts';
 import { systemClock } from './system-clock.ts';
 import { commandsFor } from './turn/paused-session.ts';
 import { Turn } from './turn/turn.ts';
 import { TurnScope } from './turn/turn-scope.ts';
-import type {
-  Conversation,
-  ProviderIdentity,
-  TurnDependencies,
-  TurnTask,
-} from './turn/turn-scope.ts';
+import type { ProviderIdentity, TurnDependencies, TurnTask } from './turn/turn-scope.ts';
 
-const DEFAULT_PROJECT = 'default';
 const DAY_MS = 24 * 60 * 60 * 1000;
 const KEPT_BYTES = 512 * 1024 * 1024;
 /** Long-lived processes look for old orphans so often, in milliseconds. */
 const HOUSEKEEPING_MS = 60 * 60 * 1000;
+/** How long the end waits for the last records to be stored. */
+const CLOSE_WAIT_MS = 2000;
+/** The same for a store that does not work. */
+const CLOSE_ANYWAY_MS = 300;
 
 /**
  * The composition root: builds every part from the options and hands them to each other. Rejects with an
@@ -45,10 +51,19 @@ const HOUSEKEEPING_MS = 60 * 60 * 1000;
 export async function createOrion(options: OrionOptions): Promise<Orion> {
   const clock = options.clock ?? systemClock;
   const settings: Settings = { ...DEFAULT_SETTINGS, ...options.settings };
-  const traces = options.traceStore ?? createTraceStore(clock, settings, options.onTrace);
   const workspace = await (
-    options.createWorkspace ?? (() => openWorkspace(options, settings, clock, traces))
+    options.createWorkspace ??
+    (() =>
+      openWorkspace(options, settings, clock, (type, details) =>
+        traces.record({ type, source: 'workspace', details }),
+      ))
   )();
+  const trouble = new StoreTrouble();
+  const store = chooseStore({ options, settings, clock, workspace, trouble });
+  const traces = options.traceStore ?? tracesOf(store, options, settings, clock);
+  const sharesStore = mayBeShared(settings);
+  const projectId = sharesStore ? projectOf(workspace) : OWN_PROJECT;
+  const conversations = new ConversationKeeper({ store: store.conversations, clock, trouble });
   const protocol = createProtocol(options.protocol ?? 'standard');
   const stop = new AbortController();
   const adapters = createConnector(options);
@@ -66,7 +81,8 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
     clock,
     trace: traces,
     createId: randomUUID,
-    conversations: new Map<string, Conversation>(),
+    conversations,
+    takeStoreNotice: () => trouble.takeNotice(),
     stopSignal: stop.signal,
   };
   const running = new Set<Promise<void>>();
@@ -86,33 +102,78 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
   async function* start(
     task: TurnTask,
     request: Pick<TurnRequest, 'projectId' | 'conversationId' | 'signal'>,
+    sessionId: string | null,
   ): AsyncGenerator<RunEvent, void> {
+    const requestId = randomUUID();
     const turnEnd = new AbortController();
     const signal = AbortSignal.any(
       [stop.signal, turnEnd.signal, request.signal].filter((each) => each !== undefined),
     );
-    const scope = new TurnScope(
-      dependencies,
-      {
-        requestId: randomUUID(),
-        projectId: request.projectId ?? DEFAULT_PROJECT,
-        conversationId: request.conversationId ?? randomUUID(),
-      },
-      signal,
-    );
-    const turn = new Turn(scope, task);
     let ended = (): void => undefined;
     const end = new Promise<void>((settle) => {
       ended = settle;
     });
     running.add(end);
+    let journal: TurnJournal | null = null;
     try {
+      const begun = await conversationOf(request, sessionId);
+      const scope = new TurnScope(
+        dependencies,
+        {
+          requestId,
+          projectId: request.projectId ?? begun.projectId,
+          conversationId: begun.conversationId,
+        },
+        signal,
+      );
+      scope.earlier = begun.history;
+      scope.openSessionId = begun.openSessionId;
+      journal = new TurnJournal({ log: store.turnLog, clock, turnId: requestId, trouble });
+      const turn = new Turn(scope, task, journal, () => turnEnd.abort());
       yield* turn.run();
     } finally {
       turnEnd.abort();
+      await journal?.end();
+      const dropped = journal?.dropped() ?? 0;
+      if (dropped > 0) {
+        traces.record({
+          type: 'turn_log_incomplete',
+          requestId,
+          source: 'agent',
+          details: { dropped },
+        });
+      }
       running.delete(end);
       ended();
     }
+  }
+
+  /** Where a turn goes on: with the conversation of the session that it recovers, or the one that was named. */
+  async function conversationOf(
+    request: Pick<TurnRequest, 'conversationId'>,
+    sessionId: string | null,
+  ): Promise<KeptConversation> {
+    // One that is not known is not taken for the named one: its history is another.
+    const conversationId =
+      sessionId === null
+        ? request.conversationId
+        : (await conversations.ofSession(sessionId))?.conversationId;
+    const found = conversationId === undefined ? null : await conversations.find(conversationId);
+    return (
+      found ?? {
+        conversationId: conversationId ?? randomUUID(),
+        projectId,
+        history: [],
+        openSessionId: null,
+      }
+    );
+  }
+
+  async function closeStores(): Promise<void> {
+    await traces.flush();
+    await traces.close();
+    // A store of one's own lives on.
+    if (typeof options.store !== 'object') await store.close();
   }
 
   return {
@@ -125,9 +186,14 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
           recover: request.recover ?? null,
         },
         request,
+        request.recover ?? null,
       ),
-    recoverSession: (request) => start({ kind: 'recover', sessionId: request.sessionId }, request),
-    finalizeSession: (request) => start({ kind: 'finalize', request }, request),
+    recoverSession: (request) =>
+      start({ kind: 'recover', sessionId: request.sessionId }, request, request.sessionId),
+    finalizeSession: (request) => start({ kind: 'finalize', request }, request, request.sessionId),
+    projectId,
+    sharesStore,
+    store,
     listSessions: () => workspace.sessions.list(),
     cleanSessions: (cleaning) => workspace.sessions.clean(cleaning),
     discardSession: (sessionId) => workspace.sessions.discard(sessionId),
@@ -142,29 +208,57 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
       await Promise.all(running);
       await adapters.close();
       await workspace.close();
-      await traces.flush();
-      await traces.close();
+      await conversations.end();
+      await endsWithin(clock, trouble.failing() ? CLOSE_ANYWAY_MS : CLOSE_WAIT_MS, closeStores());
     },
   };
 }
 
-function createTraceStore(
-  clock: Clock,
+function chooseStore(parts: {
+  readonly options: OrionOptions;
+  readonly settings: Settings;
+  readonly clock: Clock;
+  readonly workspace: Workspace;
+  readonly trouble: StoreTrouble;
+}): Store {
+  const { options, settings, clock, workspace, trouble } = parts;
+  const { store, onTrace } = options;
+  if (typeof store === 'object') return store;
+  return openStore(storeLocation(store, settings, workspace), {
+    clock,
+    createId: randomUUID,
+    prepare: () => workspace.ensureStateDirectory(),
+    traces: {
+      strict: settings.traceStrict,
+      onFirstDrop: (reason) => trouble.report(new Error(`traces are dropped: ${reason}`)),
+      ...(onTrace === undefined ? {} : { onEvent: onTrace }),
+    },
+  });
+}
+
+/** A store of one's own knows nothing of who watches the traces of this one. */
+function tracesOf(
+  store: Store,
+  options: OrionOptions,
   settings: Settings,
-  onTrace: ((event: TraceEvent) => void) | undefined,
+  clock: Clock,
 ): TraceStore {
-  return createMemoryTraceStore({
+  const { onTrace } = options;
+  if (typeof options.store !== 'object' || onTrace === undefined) return store.traces;
+  const mirror = createMemoryTraceStore({
     clock,
     strict: settings.traceStrict,
-    ...(onTrace === undefined ? {} : { onEvent: onTrace }),
+    maxEvents: 1,
+    onEvent: onTrace,
   });
+  return mirrorTraces(store.traces, mirror);
 }
 
 function openWorkspace(
   options: OrionOptions,
   settings: Settings,
   clock: Clock,
-  traces: TraceStore,
+  onEvent: WorkspaceEventSink,
 ): Promise<Workspace> {
   const root = resolve(options.workspace);
   return createWorkspace({
@@ -182,7 +276,7 @@ function openWorkspace(
       atticMaxAgeMs: 30 * DAY_MS,
       atticMaxBytes: KEPT_BYTES,
     },
-    onEvent: (type, details) => traces.record({ type, source: 'workspace', details }),
+    onEvent,
   });
 }
 

@@ -3,6 +3,7 @@ export type {
   Configuration,
   ConfigurationFlags,
   ConfigurationRequest,
+  ConversationChoice,
   RecoverChoice,
 } from './config/configuration.ts';
 export { DEFAULT_SETTINGS, settingsFromEnvironment } from './config/settings.ts';
@@ -16,4 +17,6 @@ export type {
   RecoverRequest,
   TurnRequest,
 } from './orion.ts';
-export { formatTraceLine } from '@orion/trace-store';
+export { runEventOf } from './store/log-entry.ts';
+export { formatTimeline, formatTraceLine, openStore, toExportLine } from '@orion/trace-store';
+export type { Store } from '@orion/trace-store';

@@ -11,6 +11,7 @@ import type {
   TraceStore,
   Workspace,
 } from '@orion/contracts';
+import type { Store } from '@orion/trace-store';
 
 import type { Settings } from './config/settings.ts';
 
@@ -50,12 +51,18 @@ export type OrionOptions = {
   /** A workspace of one's own, instead of the one on disk. */
   readonly createWorkspace?: () => Promise<Workspace>;
   readonly traceStore?: TraceStore;
+  /**
+   * Where conversations, traces and the turn log are kept: `memory` for as long as this object lives, or a store of
+   * one's own. Left out: the database that `settings.databaseUrl` names, else `orion.db` in the state directory.
+   */
+  readonly store?: 'memory' | Store;
   /** Called with every trace event as it is recorded; must not throw. */
   readonly onTrace?: (event: TraceEvent) => void;
 };
 
 export type TurnRequest = {
   readonly projectId?: string;
+  /** Goes on with a stored conversation, or names a new one. */
   readonly conversationId?: string;
   readonly content: string;
   readonly mode?: Mode;
@@ -86,7 +93,7 @@ export type FinalizeRequest = {
  * aborts the turn. Methods reject with `OrionError` for what a user can cause before a turn has begun.
  */
 export interface Orion {
-  /** One turn of the conversation. The history of a conversation lives as long as this object. */
+  /** One turn of a conversation. Its history is stored, with receipts in place of what was written. */
   runTurn(request: TurnRequest): AsyncIterable<RunEvent>;
   /** Goes on with an interrupted write session; ends after its commit, pause or abort. */
   recoverSession(request: RecoverRequest): AsyncIterable<RunEvent>;
@@ -102,6 +109,15 @@ export interface Orion {
   /** How a paused session is described to a person, with the commands that go on with it. */
   describeSession(listing: SessionListing): PausedSession;
   getCurrentProtocol(): ProtocolName;
+  /** The project of a turn that names none. */
+  readonly projectId: string;
+  /** Whether other workspaces may keep theirs in the same store. */
+  readonly sharesStore: boolean;
+  /**
+   * The durable records, opened by their first use. Their methods reject with STORE_UNAVAILABLE or STORE_TOO_NEW;
+   * turns go on without them.
+   */
+  readonly store: Store;
   readonly traces: TraceStore;
   /** Saves and releases what is open, ends what runs. May be called twice. */
   close(): Promise<void>;

@@ -61,7 +61,14 @@ export type ErrorCode =
   | 'RESOURCE_BUSY'
   | 'WRITE_FAILED'
   | 'OUT_FILE_EXISTS'
-  | 'BUDGET_EXHAUSTED';
+  | 'BUDGET_EXHAUSTED'
+  | 'FENCED'
+  | 'TURN_LOG_GAP'
+  | 'STORE_UNAVAILABLE'
+  | 'STORE_TOO_NEW'
+  | 'INVALID_OUTPUT_ID'
+  | 'CONVERSATION_NOT_FOUND'
+  | 'TRACE_NOT_FOUND';
 
 /** The next step for whoever reads an error of that code, unless the error itself knows a better one. */
 export const ERROR_CODES: Readonly<Record<ErrorCode, string>> = {
@@ -137,6 +144,14 @@ export const ERROR_CODES: Readonly<Record<ErrorCode, string>> = {
   OUT_FILE_EXISTS: 'Choose another file for --out.',
   // Budgets
   BUDGET_EXHAUSTED: 'Raise the limit, or ask for less at once.',
+  // Stores
+  FENCED: 'Another process has taken this turn over.',
+  TURN_LOG_GAP: 'Read the turn again and append what follows.',
+  STORE_UNAVAILABLE: 'Check the database and DATABASE_URL; the turn itself goes on.',
+  STORE_TOO_NEW: 'The store was made by a newer version; use that version.',
+  INVALID_OUTPUT_ID: 'Leave out the id to use the latest output.',
+  CONVERSATION_NOT_FOUND: 'See `orion conversations list`.',
+  TRACE_NOT_FOUND: 'See `orion trace list`.',
 };
 
 /** An error as it travels: plain JSON, in events, tool results and traces. */

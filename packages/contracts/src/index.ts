@@ -82,3 +82,10 @@ export type {
   WriteReceipt,
   WritingRecord,
 } from './write-session.ts';
+export type {
+  ConversationStore,
+  ConversationSummary,
+  StoredConversation,
+} from './conversation-store.ts';
+export type { ToolOutputFilter, ToolOutputRecord, ToolOutputStore } from './tool-output-store.ts';
+export type { TurnLog, TurnLogEntry, TurnLogEvent } from './turn-log.ts';

@@ -19,6 +19,8 @@ export interface Workspace {
   readonly root: string;
   /** Where sessions, locks, backups and the attic live; `.orion` under the root unless moved. */
   readonly stateDirectory: string;
+  /** Makes it, for whoever keeps something of its own there. Rejects as a write to the disk does. */
+  ensureStateDirectory(): Promise<void>;
   readonly sessions: SessionStore;
   /**
    * Whether this operation may change this target now, and what stands there.

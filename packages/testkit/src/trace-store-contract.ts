@@ -9,6 +9,7 @@ import { createFakeClock } from './fake-clock.ts';
  * 1. Recording never throws and changes nothing, whatever it is given (R226, R228).
  * 2. A turn's events come back in the order in which they were recorded (R224).
  * 3. What comes back is JSON without secrets, at most 64 KiB an event (R229, R230).
+ * 4. No value makes a store lose another one, and `raw` is what was recorded (B24, R227).
  */
 export function describeTraceStoreContract(
   name: string,
@@ -164,6 +165,119 @@ export function describeTraceStoreContract(
           ),
           { numRuns: 200 },
         );
+      }));
+
+    test('takes what databases refuse, beside everything else, and raw is what was recorded', () =>
+      withStore(async (store) => {
+        const values: readonly (readonly [string, unknown])[] = [
+          ['ordinary', { a: 1 }],
+          ['U+0000', { text: 'a\u0000b', 'key\u0000': ['\u0000'] }],
+          ['a lone high surrogate', { text: 'a\ud800' }],
+          ['a lone low surrogate', ['\udc00b', { '\udfff': 1 }]],
+          ['a whole pair', '\u{1f600}'],
+          ['the letters of an escape', '\\u0000 \\ud800 \\\\u0000'],
+          ['a large number', { n: 1e308, small: 5e-324, zero: -0 }],
+          ['a number beyond all', { n: Number('1e200000'), text: '{"n":1e200000}' }],
+          ['a deep list', nest(50_000)],
+          ['a deep text', '['.repeat(10_000)],
+          ['a text that is JSON', '{"a":[1'],
+          ['an empty text', ''],
+          ['a text', 'plain text'],
+          ['a list', ['{', 1, null, [2], 'b"c\\']],
+          ['an empty list', []],
+          ['null', null],
+          ['a number', 5],
+          ['false', false],
+          ['5 MB', 'x'.repeat(5_000_000)],
+          ['5 MB of U+0000', '\u0000'.repeat(5_000_000)],
+          ['a prototype', JSON.parse('{"__proto__":{"a":1}}')],
+          ['quotes and arrays of Postgres', '{"a",NULL,\\}'],
+          ['ordinary again', { b: 2 }],
+        ];
+        for (const [summary, value] of values) {
+          store.record({
+            type: 'torture',
+            requestId: 'r',
+            summary,
+            details: value,
+            error: value,
+            metadata: value,
+          });
+        }
+        await store.flush();
+        const events = await store.getTrace('r');
+        expect(events.map((event) => event.summary)).toEqual(values.map(([summary]) => summary));
+        expect(store.dropped()).toBe(0);
+        for (const [index, [, value]] of values.entries()) {
+          const event = events[index];
+          if (event === undefined) throw new Error('An event is missing');
+          expect(JSON.parse(event.raw)).toEqual(event.details);
+          if (event.truncated || value === null) continue;
+          expect(event.raw).toBe(
+            JSON.stringify(value, (_, inner: unknown) =>
+              typeof inner === 'number' && !Number.isFinite(inner) ? String(inner) : inner,
+            ),
+          );
+        }
+        expect(events[1]).toMatchObject({
+          error: { text: 'a\ufffdb', 'key\ufffd': ['\ufffd'] },
+          metadata: { text: 'a\ufffdb' },
+        });
+        expect(events.at(-1)).toMatchObject({ error: { b: 2 }, metadata: { b: 2 } });
+      }));
+
+    test('an error that is a plain text, and a metadata that is a list, come back as they are', () =>
+      withStore(async (store) => {
+        store.record({
+          type: 'probe',
+          requestId: 'probe',
+          details: {
+            big: 10n,
+            e: new Error('x'),
+            s: 'a\u0000\ud800',
+            u: undefined,
+            key: 'Bearer abcdefgh',
+          },
+          error: 'plain text',
+          metadata: ['a', 1, { b: null }],
+        });
+        await store.flush();
+        const [event] = await store.getTrace('probe');
+        expect(event).toMatchObject({
+          details: {
+            big: '10n',
+            e: { name: 'Error', message: 'x' },
+            s: 'a\u0000\ud800',
+            u: '[undefined]',
+            key: 'Bearer [REDACTED]',
+          },
+          error: 'plain text',
+          metadata: ['a', 1, { b: null }],
+        });
+      }));
+
+    test('a name with what no database holds is found by that name', () =>
+      withStore(async (store) => {
+        const requestId = `r\u0000\ud800${'x'.repeat(300)}`;
+        store.record({ type: 'odd\u0000', requestId, phaseIndex: 1.5, timestamp: 12.75 });
+        await store.flush();
+        expect(await store.getTrace(requestId)).toMatchObject([
+          { type: 'odd\ufffd', phaseIndex: null, timestamp: 12 },
+        ]);
+        expect(await store.query({ type: 'odd\u0000', from: 11.5, to: 12.5 })).toHaveLength(1);
+        expect(await store.query({ from: Number.NEGATIVE_INFINITY, to: Infinity })).toHaveLength(1);
+      }));
+
+    test('many events keep their order and none is lost', () =>
+      withStore(async (store) => {
+        for (let index = 0; index < 1234; index++) {
+          store.record({ type: 'step', requestId: 'many', cycleIndex: index });
+        }
+        await store.flush();
+        const turn = await store.getTrace('many');
+        expect(turn.map((event) => event.cycleIndex)).toEqual([...turn.keys()]);
+        expect(turn).toHaveLength(1234);
+        expect(store.dropped()).toBe(0);
       }));
 
     test('does not change what it is given', () =>

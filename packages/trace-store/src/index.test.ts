@@ -5,9 +5,14 @@ test('exports what others build on, and nothing else', () => {
   expect(Object.keys(exported).sort()).toEqual([
     'MAX_TRACE_LINE',
     'createMemoryTraceStore',
+    'createOpenTelemetrySink',
+    'createSpanExport',
+    'formatTimeline',
     'formatTraceLine',
+    'openStore',
     'redact',
     'redactText',
+    'toExportLine',
     'toSafeJson',
   ]);
 });

@@ -15,7 +15,7 @@ import type {
 import { BackupStore } from './commit/backup-store.ts';
 import { commitFile } from './commit/commit-file.ts';
 import { TemporaryNotes } from './commit/temporary-notes.ts';
-import { toDiskError } from './disk/disk-error.ts';
+import { onDisk, toDiskError } from './disk/disk-error.ts';
 import { createProcessObserver } from './ownership/process-identity.ts';
 import type { ProcessIdentity } from './ownership/process-identity.ts';
 import { shown } from './path-policy/parse-target.ts';
@@ -126,6 +126,7 @@ class DiskWorkspace implements Workspace {
   readonly #notes: TemporaryNotes;
   readonly #store: DiskSessionStore;
   readonly #allowHardLink: boolean;
+  readonly #state: StateDirectory;
 
   constructor(options: WorkspaceOptions, places: Places) {
     const settings: WorkspaceSettings = { ...DEFAULT_WORKSPACE_SETTINGS, ...options.settings };
@@ -134,6 +135,7 @@ class DiskWorkspace implements Workspace {
     const observer = createProcessObserver(clock, options.identity);
     this.root = places.root;
     this.stateDirectory = places.stateDirectory;
+    this.#state = state;
     this.#allowHardLink = settings.allowHardLink;
     this.#policy = new PathPolicy({
       ...places,
@@ -162,6 +164,10 @@ class DiskWorkspace implements Workspace {
       },
     });
     this.sessions = this.#store;
+  }
+
+  ensureStateDirectory(): Promise<void> {
+    return onDisk('make the state directory', () => this.#state.ensure(this.stateDirectory));
   }
 
   checkTarget(target: string, operation: WriteOperation): Promise<TargetSnapshot> {

@@ -29,6 +29,14 @@ export async function measure({ args, folder }: Program): Promise<Measured> {
   return { wallMs, stdout, cpuMs: usage.cpuMs, peakMiB: usage.peakKiB / 1024 };
 }
 
+/** Runs a Node program to its end, for what it prints. */
+export function runProgram({
+  args,
+  folder,
+}: Program): Promise<Pick<Measured, 'wallMs' | 'stdout'>> {
+  return run(args, folder, {});
+}
+
 /** Only the time, without anything loaded into the process. */
 export async function measureTime({ args, folder }: Program): Promise<number> {
   return (await run(args, folder, {})).wallMs;

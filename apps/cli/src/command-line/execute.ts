@@ -36,9 +36,16 @@ export async function execute(context: CommandContext): Promise<CommandResult> {
 }
 
 function usageError(context: CommandContext, error: CommanderError): OrionError {
+  const command = context.argv[0];
+  if (error.code === 'commander.help') {
+    return new OrionError({
+      code: 'USAGE',
+      message: `\`orion ${command ?? ''}\` needs to know what to do.`,
+      hint: `See \`orion ${command ?? ''} --help\`.`,
+    });
+  }
   // Commander's text is `error: …`, with a suggestion on a second line.
   const [message = '', suggestion] = error.message.replace(/^error: /u, '').split('\n');
-  const command = context.argv[0];
   const known =
     command !== undefined &&
     /^[a-z-]+$/u.test(command) &&

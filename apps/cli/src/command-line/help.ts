@@ -26,6 +26,7 @@ Environment:
   OPENAI_API_KEY    the key; needed only without a server of your own
   OPENAI_BASE_URL   the server (ORION_BASE_URL wins)
   ORION_MODEL       the model
+  DATABASE_URL      a Postgres that keeps conversations and traces, instead of a file in .orion
 ${EXIT_CODES}
 
 Examples:
@@ -33,7 +34,8 @@ Examples:
   $ orion run --provider deepseek "Explain src/main.ts" --mode plan
   $ orion run --base-url http://127.0.0.1:11434/v1 --model qwen3 "Write notes.md"
   $ git diff | orion run --model gpt-4.1 --json - > events.jsonl
-  $ orion run --recover yes`;
+  $ orion run --recover yes
+  $ orion run --continue "Now a shorter version of it"`;
 
 export const RECOVER_SESSION = `
 Without --finalize, --discard or --out the model goes on where it stopped. Provider, model and server are those of
@@ -65,6 +67,27 @@ Exit codes: 0 done; 1 failure; 2 usage or configuration
 Examples:
   $ orion clean-sessions
   $ orion clean-sessions --all --yes`;
+
+const READ_CODES = 'Exit codes: 0, also when there is none; 1 failure; 2 usage or configuration';
+
+export const CONVERSATIONS = `
+Conversations are stored in the workspace's state directory, or in the Postgres that DATABASE_URL names. What was
+written to files stands in them as a receipt, never as a second copy.
+
+${READ_CODES}
+
+Examples:
+  $ orion conversations list
+  $ orion conversations show <id>
+  $ orion run --resume <id> "Go on"`;
+
+export const TRACE = `
+${READ_CODES}
+
+Examples:
+  $ orion trace list
+  $ orion trace show <request_id>
+  $ orion trace export --request <request_id> > turn.jsonl`;
 
 export const DEMO = `
 Needs no key and no network. Works in a temporary folder of its own.

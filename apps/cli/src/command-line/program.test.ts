@@ -29,6 +29,10 @@ describe('the command line', () => {
     [['recover-session', 's', '--finalize', '--discard'], /--finalize and --discard exclude/u],
     [['recover-session', 's', '--out', 'f', '--discard'], /--discard and --out exclude/u],
     [['clean-sessions', '--all'], /Add --yes/u],
+    [['conversations'], /needs to know what to do[^]*orion conversations --help/u],
+    [['trace', 'shwo'], /Unknown command 'shwo'[^]*Did you mean show\?/u],
+    [['trace', 'show'], /Missing required argument 'request_id'/u],
+    [['run', '--resume'], /argument missing/u],
     [['run', '-C', '/nonexistent/folder', 'x'], /--cwd: there is no folder/u],
   ])('%j is refused with exit code 2 and the next step', async (argv, message) => {
     const { exitCode, out, err } = await orion(...argv);
@@ -45,6 +49,8 @@ describe('the command line', () => {
     [['recover-session', '--help'], /--on-conflict[^]*Examples:/u],
     [['clean-sessions', '-h'], /30 days/u],
     [['list-sessions', '-h'], /orphan/u],
+    [['conversations', '-h'], /receipt[^]*Examples:/u],
+    [['trace', '-h'], /export[^]*Examples:/u],
     [['demo', '-h'], /no key/u],
   ])('%j helps on stdout', async (argv, text) => {
     const { exitCode, out, err } = await orion(...argv);

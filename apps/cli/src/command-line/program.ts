@@ -2,7 +2,9 @@ import { Command, InvalidArgumentError } from 'commander';
 
 import type { CommandResult } from '../process/finish.ts';
 import type { CommandContext } from '../process/context.ts';
+import type { ListConversationsOptions } from '../commands/conversations.ts';
 import type { RecoverSessionOptions } from '../commands/recover-session.ts';
+import type { ExportTracesOptions } from '../commands/traces.ts';
 import { VERSION } from '../version.ts';
 import * as help from './help.ts';
 import {
@@ -15,11 +17,10 @@ import {
   type WorkspaceOptions,
 } from './options.ts';
 
+type Report = (result: CommandResult) => void;
+
 /** The command line: every command loads its own part only when it runs. `report` receives how it ended. */
-export function createProgram(
-  context: CommandContext,
-  report: (result: CommandResult) => void,
-): Command {
+export function createProgram(context: CommandContext, report: Report): Command {
   const program = new Command('orion')
     .description('An agent runtime whose writes cannot be lost.')
     .version(VERSION, '-V, --version', 'print the version')
@@ -58,7 +59,9 @@ export function createProgram(
         'an interrupted write session is offered first (default: ask on a terminal, else no)',
         ['ask', 'yes', 'no'],
       ),
-    );
+    )
+    .option('--continue', 'go on with the latest conversation of this workspace')
+    .option('--resume <id>', 'go on with a conversation of `orion conversations list`');
   addPathOptions(run);
   addOutputOptions(run);
   run.action(async (prompt: string | undefined, options: TurnOptions) => {
@@ -125,6 +128,9 @@ export function createProgram(
     },
   );
 
+  addConversations(program, context, report);
+  addTraces(program, context, report);
+
   const demo = program
     .command('demo')
     .description(
@@ -144,6 +150,69 @@ export function createProgram(
   });
 
   return program;
+}
+
+function addConversations(program: Command, context: CommandContext, report: Report): void {
+  const conversations = program
+    .command('conversations')
+    .description('what was said in earlier turns')
+    .addHelpText('after', help.CONVERSATIONS);
+  const list = conversations.command('list').description('stored conversations, newest first');
+  addWorkspaceOption(list);
+  list
+    .option('--project-id <id>', 'only those of this project')
+    .option('--json', 'as one JSON object on stdout');
+  list.action(async (options: ListConversationsOptions) => {
+    const { listConversationsCommand } = await import('../commands/conversations.ts');
+    report(await listConversationsCommand(context, options));
+  });
+  const show = conversations
+    .command('show')
+    .argument('<id>', 'a conversation of `orion conversations list`')
+    .description('the messages of one, as a model reads them');
+  addWorkspaceOption(show);
+  show.option('--json', 'as one JSON object on stdout');
+  show.action(async (id: string, options: WorkspaceOptions & { json?: boolean }) => {
+    const { showConversationCommand } = await import('../commands/conversations.ts');
+    report(await showConversationCommand(context, id, options));
+  });
+}
+
+function addTraces(program: Command, context: CommandContext, report: Report): void {
+  const trace = program
+    .command('trace')
+    .description('what happened inside earlier turns')
+    .addHelpText('after', help.TRACE);
+  const list = trace.command('list').description('recorded turns, newest first');
+  addWorkspaceOption(list);
+  list
+    .option('--project-id <id>', 'only those of this project')
+    .option('--json', 'as one JSON object on stdout');
+  list.action(async (options: ListConversationsOptions) => {
+    const { listTracesCommand } = await import('../commands/traces.ts');
+    report(await listTracesCommand(context, options));
+  });
+  const show = trace
+    .command('show')
+    .argument('<request_id>', 'a turn of `orion trace list`')
+    .description('one turn as a timeline: phases, model calls, tools and writes');
+  addWorkspaceOption(show);
+  show.option('--json', 'as one JSON object on stdout');
+  show.action(async (id: string, options: WorkspaceOptions & { json?: boolean }) => {
+    const { showTraceCommand } = await import('../commands/traces.ts');
+    report(await showTraceCommand(context, id, options));
+  });
+  const exported = trace
+    .command('export')
+    .description('all recorded events as lines of JSON on stdout, oldest first');
+  addWorkspaceOption(exported);
+  exported
+    .option('--request <id>', 'only those of this turn')
+    .option('--project-id <id>', 'only those of this project');
+  exported.action(async (options: ExportTracesOptions) => {
+    const { exportTracesCommand } = await import('../commands/traces.ts');
+    report(await exportTracesCommand(context, options));
+  });
 }
 
 function lineNumber(text: string): number {

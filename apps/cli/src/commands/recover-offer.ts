@@ -14,6 +14,8 @@ export type RecoverOffer = {
   readonly signal: AbortSignal;
   /** See `placeOf`. */
   readonly place: string;
+  /** A session to offer before the newest: the one that the continued conversation left open. */
+  readonly first?: string | null;
 };
 
 /**
@@ -24,7 +26,11 @@ export async function offerRecovery(offer: RecoverOffer): Promise<string | null>
   const { context, orion, choice } = offer;
   const sessions = (await orion.listSessions())
     .filter((session) => session.status === 'orphan' && session.recoverable)
-    .toSorted((one, other) => one.age_ms - other.age_ms);
+    .toSorted(
+      (one, other) =>
+        Number(other.session_id === offer.first) - Number(one.session_id === offer.first) ||
+        one.age_ms - other.age_ms,
+    );
   const [newest, ...others] = sessions;
   if (newest === undefined) {
     if (choice === 'yes') context.screen.line('There is no interrupted write session to recover.');

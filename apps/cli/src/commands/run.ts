@@ -7,6 +7,7 @@ import type { CommandContext } from '../process/context.ts';
 import type { CommandResult } from '../process/finish.ts';
 import { plural } from '../terminal/format.ts';
 import { configure } from './configure.ts';
+import { chooseConversation, tellNewConversation } from './conversation-choice.ts';
 import { placeOf } from './place.ts';
 import { interrupted, readPrompt } from './prompt.ts';
 import { offerRecovery } from './recover-offer.ts';
@@ -35,13 +36,18 @@ export async function runCommand(
         'faint',
       );
     }
+    const conversation = await chooseConversation(orion, configuration);
     const recover = await offerRecovery({
       context,
       orion,
       choice,
       signal,
       place: placeOf(context, configuration.workspace),
+      first: conversation?.openSessionId ?? null,
     });
+    if (configuration.conversation.kind === 'latest' && conversation === null && recover === null) {
+      tellNewConversation(context);
+    }
     if (signal.aborted) throw interrupted();
     if (prompt === null && recover === null) {
       throw new OrionError({
@@ -56,6 +62,7 @@ export async function runCommand(
         mode: configuration.mode,
         signal,
         ...(configuration.projectId === null ? {} : { projectId: configuration.projectId }),
+        ...(conversation ? { conversationId: conversation.conversationId } : {}),
         ...(recover === null ? {} : { recover }),
       }),
     );

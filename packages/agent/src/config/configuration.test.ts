@@ -57,6 +57,38 @@ async function refusal(work: Promise<unknown> | (() => unknown)): Promise<OrionE
   throw new Error('nothing was refused');
 }
 
+describe('which conversation a turn goes on with', () => {
+  it.each<[string, Sources, Configuration['conversation']]>([
+    ['none by default', {}, { kind: 'new' }],
+    ['the latest', { flags: { continue: true } }, { kind: 'latest' }],
+    ['a named one', { flags: { resume: 'c1' } }, { kind: 'named', conversationId: 'c1' }],
+    ['ORION_CONTINUE', { environment: { ORION_CONTINUE: 'true' } }, { kind: 'latest' }],
+    [
+      'ORION_RESUME before ORION_CONTINUE',
+      { environment: { ORION_RESUME: 'c2', ORION_CONTINUE: 'true' } },
+      { kind: 'named', conversationId: 'c2' },
+    ],
+    [
+      '--resume before ORION_CONTINUE',
+      { flags: { resume: 'c1' }, environment: { ORION_CONTINUE: 'true' } },
+      { kind: 'named', conversationId: 'c1' },
+    ],
+    [
+      '--continue before ORION_RESUME',
+      { flags: { continue: true }, environment: { ORION_RESUME: 'c2' } },
+      { kind: 'latest' },
+    ],
+  ])('%s', async (_, sources, conversation) => {
+    expect((await load(sources)).conversation).toEqual(conversation);
+  });
+
+  it('is said once', async () => {
+    const error = await refusal(load({ flags: { continue: true, resume: 'c1' } }));
+    expect(error).toMatchObject({ code: 'CONFIG_INVALID' });
+    expect(error.message).toContain('--continue and --resume exclude each other');
+  });
+});
+
 describe('where a value comes from', () => {
   const user = { model: 'user', mode: 'plan', provider: 'deepseek', baseUrl: 'http://user/v1' };
   const project = { model: 'project', mode: 'act' };

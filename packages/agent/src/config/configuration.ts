@@ -10,6 +10,12 @@ import { DEFAULT_SETTINGS, settingsFromEnvironment, type Settings } from './sett
 
 export type RecoverChoice = 'ask' | 'yes' | 'no';
 
+/** Which conversation a turn belongs to. */
+export type ConversationChoice =
+  | { readonly kind: 'new' }
+  | { readonly kind: 'latest' }
+  | { readonly kind: 'named'; readonly conversationId: string };
+
 /** What the command line says; every one has a variable ORION_<FLAG> of the same meaning. */
 export type ConfigurationFlags = {
   readonly provider?: string;
@@ -21,6 +27,10 @@ export type ConfigurationFlags = {
   /** A file; relative to the current folder. */
   readonly script?: string;
   readonly recover?: string;
+  /** Go on with the latest conversation. */
+  readonly continue?: boolean;
+  /** Go on with this conversation. */
+  readonly resume?: string;
   readonly allowPaths?: readonly string[];
   readonly allowHardLink?: boolean;
   readonly json?: boolean;
@@ -53,6 +63,7 @@ export type Configuration = {
   readonly projectId: string | null;
   /** Null when nobody chose: then it depends on whether there is a terminal. */
   readonly recover: RecoverChoice | null;
+  readonly conversation: ConversationChoice;
   readonly settings: Partial<Settings>;
   readonly json: boolean;
   readonly showContent: boolean;
@@ -152,6 +163,7 @@ export async function loadConfiguration(request: ConfigurationRequest): Promise<
     mode: mode === undefined ? 'act' : (oneOf(mode, MODES) as Mode),
     projectId: projectId?.value ?? null,
     recover: recover === undefined ? null : (oneOf(recover, RECOVER_CHOICES) as RecoverChoice),
+    conversation: chooseConversation(flags, environment),
     settings,
     json: flags.json ?? booleanVariable(environment, 'ORION_JSON') ?? false,
     showContent: switchOf('showContent', 'ORION_SHOW_CONTENT'),
@@ -249,6 +261,25 @@ function booleanVariable(
   const text = environment[name];
   if (text === undefined) return undefined;
   return oneOf({ value: text, source: name }, ['true', 'false']) === 'true';
+}
+
+function chooseConversation(
+  flags: ConfigurationFlags,
+  environment: Readonly<Record<string, string>>,
+): ConversationChoice {
+  if (flags.continue === true && flags.resume !== undefined) {
+    throw new OrionError({
+      code: 'CONFIG_INVALID',
+      message: '--continue and --resume exclude each other.',
+      hint: 'Use --continue for the latest conversation, --resume <id> for any other.',
+    });
+  }
+  // A flag decides alone; of the variables the one that names a conversation is the more precise.
+  const resume =
+    flags.continue === true ? undefined : (flags.resume ?? environment['ORION_RESUME']);
+  if (resume !== undefined) return { kind: 'named', conversationId: resume };
+  const latest = flags.continue ?? booleanVariable(environment, 'ORION_CONTINUE') ?? false;
+  return { kind: latest ? 'latest' : 'new' };
 }
 
 function twoStage(environment: Readonly<Record<string, string>>): string | undefined {

@@ -34,6 +34,8 @@ export type Settings = {
   readonly maxDuplicateAttempts: number;
   /** ORION_STATE_DIR: instead of `.orion` under the workspace. */
   readonly stateDirectory: string | null;
+  /** DATABASE_URL: a Postgres that keeps conversations and traces, instead of a file in the state directory. */
+  readonly databaseUrl: string | null;
   /** ORION_ALLOW_PATH: globs of protected paths that may be written. */
   readonly allowPaths: readonly string[];
   /** ORION_ALLOW_HARD_LINK */
@@ -58,6 +60,7 @@ export const DEFAULT_SETTINGS: Settings = {
   contextTokens: 8192,
   maxDuplicateAttempts: 3,
   stateDirectory: null,
+  databaseUrl: null,
   allowPaths: [],
   allowHardLink: false,
   traceStrict: false,
@@ -136,6 +139,7 @@ const VARIABLES: Readonly<Record<keyof Settings, readonly [name: string, format:
   contextTokens: ['ORION_CONTEXT_TOKENS', integer(1)],
   maxDuplicateAttempts: ['MAX_DUPLICATE_ATTEMPTS', integer(0)],
   stateDirectory: ['ORION_STATE_DIR', text],
+  databaseUrl: ['DATABASE_URL', text],
   allowPaths: ['ORION_ALLOW_PATH', list],
   allowHardLink: ['ORION_ALLOW_HARD_LINK', boolean],
   traceStrict: ['TRACE_STRICT', boolean],

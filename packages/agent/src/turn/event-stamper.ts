@@ -8,25 +8,20 @@ export class EventStamper {
     readonly conversationId: string;
     readonly protocol: string;
   };
-  readonly #cycleIndex: () => number;
   #seq = 0;
   #phase: 'action' | 'tool' = 'action';
   #phaseIndex = 0;
 
-  constructor(
-    ids: {
-      readonly requestId: string;
-      readonly projectId: string;
-      readonly conversationId: string;
-      readonly protocol: string;
-    },
-    cycleIndex: () => number,
-  ) {
+  constructor(ids: {
+    readonly requestId: string;
+    readonly projectId: string;
+    readonly conversationId: string;
+    readonly protocol: string;
+  }) {
     this.#ids = ids;
-    this.#cycleIndex = cycleIndex;
   }
 
-  stamp(body: RunEventBody): RunEvent {
+  stamp(body: RunEventBody, cycleIndex: number): RunEvent {
     if (body.type === 'phase') {
       this.#phase = body.phase;
       this.#phaseIndex = body.index;
@@ -37,7 +32,7 @@ export class EventStamper {
       ...this.#ids,
       phase: body.type === 'done' ? ('complete' as const) : this.#phase,
       phaseIndex: this.#phaseIndex,
-      cycleIndex: this.#cycleIndex(),
+      cycleIndex,
     };
     return { ...base, ...body };
   }

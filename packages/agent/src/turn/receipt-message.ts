@@ -38,17 +38,32 @@ export function receiptMessage(receipt: WriteReceipt): string {
 
 /** What begin's tool result becomes when the session waits for a person. */
 export function pausedMessage(paused: PausedSession): string {
+  return unwrittenNote(paused.target_file, (target) => ({
+    status: 'paused',
+    code: paused.code,
+    target_file: target,
+    saved_lines: paused.lines,
+    session_id: paused.session_id,
+  }));
+}
+
+/** What it is in a history that is read after the process died while the content arrived. */
+export function interruptedMessage(sessionId: string, targetFile: string): string {
+  return unwrittenNote(targetFile, (target) => ({
+    status: 'interrupted',
+    target_file: target,
+    session_id: sessionId,
+  }));
+}
+
+function unwrittenNote(targetFile: string, facts: (target: string) => object): string {
   const note = (target: string): string =>
     JSON.stringify({
-      status: 'paused',
-      code: paused.code,
-      target_file: target,
-      saved_lines: paused.lines,
-      session_id: paused.session_id,
+      ...facts(target),
       note: 'The file is not written. A person decides how to go on.',
     });
   // A name can be long, and longer still in JSON; the note keeps its end, which tells files apart.
-  let target = paused.target_file;
+  let target = targetFile;
   while (note(target).length > MAX_NOTE) target = target.slice(Math.ceil(target.length / 4));
   return note(target);
 }

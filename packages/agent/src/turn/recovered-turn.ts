@@ -21,7 +21,9 @@ export async function* recover(
   let driven = false;
   try {
     for (const note of recovered.notes) yield notice(note);
+    scope.openSessionId = handle.id;
     scope.messages = recoveredHistory(recovered);
+    if (turn !== null) scope.recovered = { sessionId, callId: turn.callId };
     if (commit.kind === 'happened') {
       driven = true;
       return yield* concludeCommit(scope, recovered, commit.receipt);
@@ -94,6 +96,8 @@ async function* concludeCommit(
     receipt: whole,
   };
   if (turn !== null) scope.answerCall(turn.callId, receiptMessage(whole));
+  scope.openSessionId = null;
+  scope.remember();
   return null;
 }
 
@@ -106,12 +110,15 @@ async function* endRecovery(
   switch (outcome.kind) {
     case 'committed':
       scope.answerCall(callId, receiptMessage(outcome.receipt));
+      scope.openSessionId = null;
+      scope.remember();
       return null;
     case 'paused':
       scope.answerCall(callId, pausedMessage(outcome.paused));
       return yield* pausedEnd(outcome, scope.signal);
     case 'aborted':
       scope.answerCall(callId, abortedMessage(outcome.code));
+      scope.openSessionId = null;
       return { status: 'incomplete' };
     case 'lost':
       return yield* lostEnd(recovered.handle);
@@ -132,6 +139,11 @@ export async function* finalizeByHand(
   let driven = false;
   try {
     for (const note of recovered.notes) yield notice(note);
+    scope.openSessionId = handle.id;
+    if (recovered.turn !== null) {
+      scope.messages = recovered.turn.messages;
+      scope.recovered = { sessionId: handle.id, callId: recovered.turn.callId };
+    }
     if (commit.kind === 'happened') {
       driven = true;
       return (yield* concludeCommit(scope, recovered, commit.receipt)) ?? { status: 'complete' };

@@ -145,6 +145,7 @@ export class SessionDriver {
 
   #begin(start: SessionStart): void {
     this.#trace(start.kind === 'content' ? 'started' : 'recovered', {
+      target: this.#session.metadata.target_file,
       bytes: this.#session.summary.bytes,
       lines: this.#session.summary.lineFeeds,
     });
@@ -497,6 +498,7 @@ export class SessionDriver {
       this.#committing = false;
     }
     this.#trace('finalized', {
+      target: this.#receipt.target_file,
       bytes: this.#receipt.bytes,
       lines: this.#receipt.lines,
       sha256: this.#receipt.sha256,

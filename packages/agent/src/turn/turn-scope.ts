@@ -18,6 +18,8 @@ import { createTurnState } from '@orion/contracts';
 import type { SessionSettings, WritePlanTool, WriteSession } from '@orion/core';
 
 import type { FinalizeRequest } from '../orion.ts';
+import type { ConversationKeeper } from '../store/conversation-keeper.ts';
+import { interruptedMessage } from './receipt-message.ts';
 import { SessionDriver } from './session-driver.ts';
 import type { SessionOutcome, SessionStart } from './session-run.ts';
 
@@ -26,11 +28,6 @@ export type ProviderIdentity = {
   readonly provider: string;
   readonly model: string;
   readonly baseUrl?: string;
-};
-
-export type Conversation = {
-  /** Without the system prompt, which belongs to a turn. */
-  messages: readonly Message[];
 };
 
 /** What a turn works with; made once by the composition root. */
@@ -51,7 +48,9 @@ export type TurnDependencies = {
   readonly clock: Clock;
   readonly trace: TraceRecorder;
   readonly createId: () => string;
-  readonly conversations: Map<string, Conversation>;
+  readonly conversations: ConversationKeeper;
+  /** What a person is to be told of the store, once; null when there is nothing. */
+  readonly takeStoreNotice: () => string | null;
   /** Aborted when the process is about to end. */
   readonly stopSignal: AbortSignal;
 };
@@ -84,6 +83,12 @@ export class TurnScope {
   readonly state: TurnState = createTurnState();
   /** What a provider is sent, the system prompt first; valid at every moment. */
   messages: readonly Message[] = [];
+  /** The write session that this conversation would leave open if the process ended now. */
+  openSessionId: string | null = null;
+  /** The conversation as it was stored before this turn. */
+  earlier: readonly Message[] = [];
+  /** The session that this turn recovers, and the call that began it. */
+  recovered: { readonly sessionId: string; readonly callId: string } | null = null;
 
   constructor(dependencies: TurnDependencies, ids: TurnIds, signal: AbortSignal) {
     this.dependencies = dependencies;
@@ -123,9 +128,47 @@ export class TurnScope {
 
   /** Replaces what a call was answered with. */
   answerCall(callId: string, content: string): void {
-    this.messages = this.messages.map((message) =>
-      message.role === 'tool' && message.toolCallId === callId ? { ...message, content } : message,
+    this.messages = answered(this.messages, callId, content);
+  }
+
+  /**
+   * What was said so far, without the system prompt. A recovery goes on from the moment at which its session began;
+   * the conversation itself may have gone on since, and only begin's answer changes in it.
+   */
+  history(): readonly Message[] {
+    const messages = withoutSystem(this.messages);
+    const { recovered, earlier } = this;
+    if (recovered === null) return messages;
+    const { callId, sessionId } = recovered;
+    const answer = messages.findLast((message) => answers(message, callId));
+    const open = earlier.findLastIndex(
+      (message) => answers(message, callId) && message.content.includes(sessionId),
     );
+    if (answer === undefined || open === -1) return messages;
+    return earlier.map((message, index) =>
+      index === open ? { ...message, content: answer.content } : message,
+    );
+  }
+
+  /** Hands the conversation over to be stored, as it would have to go on from here. */
+  remember(history: readonly Message[] = this.history()): void {
+    if (history.length === 0) return;
+    this.dependencies.conversations.keep({
+      conversationId: this.ids.conversationId,
+      projectId: this.ids.projectId,
+      history,
+      openSessionId: this.openSessionId,
+    });
+  }
+
+  /**
+   * The same before the content of a file arrives. Its begin is answered as if the process had died right then:
+   * what is stored must be true whenever it is read.
+   */
+  async rememberOpen(sessionId: string, targetFile: string, callId: string): Promise<void> {
+    this.openSessionId = sessionId;
+    this.remember(answered(this.history(), callId, interruptedMessage(sessionId, targetFile)));
+    await this.dependencies.conversations.settled();
   }
 
   traceIds(): { readonly projectId: string; readonly requestId: string; readonly source: string } {
@@ -135,4 +178,22 @@ export class TurnScope {
   trace(type: string, details: { readonly [key: string]: string | number | boolean | null }): void {
     this.dependencies.trace.record({ type, ...this.traceIds(), details });
   }
+}
+
+function withoutSystem(messages: readonly Message[]): readonly Message[] {
+  return messages[0]?.role === 'system' ? messages.slice(1) : messages;
+}
+
+function answers(message: Message, callId: string): boolean {
+  return message.role === 'tool' && message.toolCallId === callId;
+}
+
+/** The last call of that id: some servers number the calls of each message anew. */
+function answered(
+  messages: readonly Message[],
+  callId: string,
+  content: string,
+): readonly Message[] {
+  const last = messages.findLastIndex((message) => answers(message, callId));
+  return messages.map((message, index) => (index === last ? { ...message, content } : message));
 }

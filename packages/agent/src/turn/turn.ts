@@ -17,10 +17,12 @@ import { recordExecuted } from '@orion/protocols';
 import { createReadFileTool, createToolRegistry } from '@orion/tool-runner';
 
 import { MAX_INSTRUCTION_BYTES, MAX_LISTED_FILES, systemPrompt } from '../context/system-prompt.ts';
+import type { TurnJournal } from '../store/turn-journal.ts';
 import { EventStamper } from './event-stamper.ts';
+import { joinText } from './join-text.ts';
 import { abortedMessage, pausedMessage, receiptMessage } from './receipt-message.ts';
 import { finalizeByHand, recover } from './recovered-turn.ts';
-import { lostEnd, pausedEnd } from './turn-ends.ts';
+import { lostEnd, notice, pausedEnd } from './turn-ends.ts';
 import type { ProviderIdentity, TurnEnd, TurnScope, TurnTask } from './turn-scope.ts';
 
 /**
@@ -30,60 +32,75 @@ import type { ProviderIdentity, TurnEnd, TurnScope, TurnTask } from './turn-scop
  * U1  Exactly one `done`, last, on every path.
  * U2  A session that a tool opened is driven to its outcome, or given back when the turn ends before that.
  * U3  The history that goes to a provider is valid at every moment: each call has its tool message.
+ * U4  An event that changes the disk is in the turn log before the change, unless the log fails; its outcome after.
  */
 export class Turn {
   readonly #scope: TurnScope;
   readonly #task: TurnTask;
   readonly #opened = new Map<string, SessionHandle>();
+  readonly #journal: TurnJournal;
+  readonly #leave: () => void;
 
-  constructor(scope: TurnScope, task: TurnTask) {
+  /** `leave` aborts what the turn does, for a reader that goes away while something is under way. */
+  constructor(scope: TurnScope, task: TurnTask, journal: TurnJournal, leave: () => void) {
     this.#scope = scope;
     this.#task = task;
+    this.#journal = journal;
+    this.#leave = leave;
   }
 
   async *run(): AsyncGenerator<RunEvent, void> {
-    const { protocol, protocolReason, trace } = this.#scope.dependencies;
-    const stamper = new EventStamper(
-      { ...this.#scope.ids, protocol: protocol.getName() },
-      () => this.#scope.state.cycleIndex,
-    );
+    const { protocol, protocolReason, trace, clock } = this.#scope.dependencies;
+    const stamper = new EventStamper({ ...this.#scope.ids, protocol: protocol.getName() });
+    const cycle = (): number => this.#scope.state.cycleIndex;
+    const record = (body: RunEventBody, cycleIndex = cycle()): RunEvent => {
+      const event = stamper.stamp(body, cycleIndex);
+      this.#journal.note(event);
+      return event;
+    };
     const parts: string[] = [];
-    let end: TurnEnd = { status: 'error' };
+    let end: TurnEnd | null = null;
     this.#scope.trace('turn_started', {
       task: this.#task.kind,
       protocol: protocol.getName(),
       reason: protocolReason,
     });
-    const body = this.#body();
+    const events = joinText(this.#body(), clock, cycle, this.#leave);
     try {
       for (;;) {
-        const next = await body.next();
+        const next = await events.next();
         if (next.done === true) {
           end = next.value;
           break;
         }
-        const event = next.value;
+        const { event, cycleIndex } = next.value;
         if (event.type === 'chunk' && event.source === 'model') parts.push(event.content);
-        yield stamper.stamp(event);
+        const recorded = record(event, cycleIndex);
+        // The log is written while the event is shown.
+        const stored = precedesEffect(event) ? this.#journal.settled() : null;
+        yield recorded;
+        if (stored !== null) await stored;
+        yield* this.#storeNotices(record);
       }
     } catch (error) {
       const info = toErrorInfo(error);
       trace.record({ type: 'error_occurred', ...this.#scope.traceIds(), error: info });
-      yield stamper.stamp({ type: 'error', error: info });
+      yield record({ type: 'error', error: info });
       end = { status: 'error' };
     } finally {
-      await body.return({ status: 'aborted' });
+      await events.return({ status: 'aborted' });
       await this.#giveBack();
-      this.#remember();
-      this.#scope.trace('turn_ended', { status: end.status, stopReason: end.stopReason ?? null });
+      this.#scope.remember();
+      const { status, stopReason } = end ?? { status: 'aborted' };
+      this.#scope.trace('turn_ended', { status, stopReason: stopReason ?? null });
+      // Nobody reads on, but whoever reads the log must see that the turn is over.
+      if (end === null) record(doneOf({ status: 'aborted' }, parts, protocolReason));
     }
-    yield stamper.stamp({
-      type: 'done',
-      fullContent: parts.join(''),
-      status: end.status,
-      protocolReason,
-      ...(end.stopReason === undefined ? {} : { stopReason: end.stopReason }),
-    });
+    await Promise.all([this.#journal.settled(), this.#scope.dependencies.conversations.settled()]);
+    yield* this.#storeNotices(record);
+    const done = record(doneOf(end, parts, protocolReason));
+    await this.#journal.end();
+    yield done;
   }
 
   #body(): AsyncGenerator<RunEventBody, TurnEnd> {
@@ -100,16 +117,16 @@ export class Turn {
   async *#answer(
     task: Extract<TurnTask, { kind: 'message' }>,
   ): AsyncGenerator<RunEventBody, TurnEnd> {
-    const conversation = this.#scope.dependencies.conversations.get(this.#scope.ids.conversationId);
-    let history = conversation?.messages ?? [];
+    let history = this.#scope.earlier;
     if (task.recover !== null) {
       const end = yield* recover(this.#scope, task.recover);
       if (end !== null) return end;
-      history = withoutSystem(this.#scope.messages);
+      history = this.#scope.history();
       if (task.content.trim() === '') return { status: 'complete' };
     }
     const { adapter, identity } = await this.#scope.dependencies.connect(null);
     const prompt = await this.#systemPrompt(task.mode);
+    this.#scope.recovered = null;
     this.#scope.messages = [prompt, ...history, { role: 'user', content: task.content }];
     return yield* this.#runProtocol(adapter, identity, task.mode);
   }
@@ -251,11 +268,14 @@ export class Turn {
     const settings = this.#scope.dependencies.sessionSettings(context.adapter);
     const { session } = createSession(handle.metadata, settings);
     await this.#saveTurn(handle, call, identity, context.mode);
+    await this.#scope.rememberOpen(handle.id, handle.metadata.target_file, call.id);
     const outcome = yield* this.#scope.drive(handle, session, context, { kind: 'content' });
     switch (outcome.kind) {
       case 'committed': {
         const content = receiptMessage(outcome.receipt);
         this.#scope.answerCall(call.id, content);
+        this.#scope.openSessionId = null;
+        this.#scope.remember();
         this.#scope.state.iterations = Math.max(0, this.#scope.state.iterations - 1);
         recordExecuted(this.#scope.state, registry, this.#scope.ids.projectId, call, {
           toolCallId: call.id,
@@ -272,11 +292,13 @@ export class Turn {
         return yield* pausedEnd(outcome, this.#scope.signal);
       case 'aborted':
         this.#scope.answerCall(call.id, abortedMessage(outcome.code));
+        this.#scope.openSessionId = null;
         return outcome.code === 'EMPTY_CONTENT'
           ? null
           : { status: 'aborted', stopReason: 'cancelled' };
       case 'lost':
         this.#scope.answerCall(call.id, abortedMessage('SESSION_ABORTED'));
+        this.#scope.openSessionId = null;
         return yield* lostEnd(handle);
       default:
         return outcome satisfies never;
@@ -328,14 +350,29 @@ export class Turn {
     this.#opened.clear();
   }
 
-  #remember(): void {
-    if (this.#scope.messages.length === 0) return;
-    this.#scope.dependencies.conversations.set(this.#scope.ids.conversationId, {
-      messages: withoutSystem(this.#scope.messages),
-    });
+  *#storeNotices(record: (body: RunEventBody) => RunEvent): Generator<RunEvent, void> {
+    const message = this.#scope.dependencies.takeStoreNotice();
+    if (message !== null) yield record(notice(message));
   }
 }
 
-function withoutSystem(messages: readonly Message[]): readonly Message[] {
-  return messages[0]?.role === 'system' ? messages.slice(1) : messages;
+/**
+ * Calls may begin a session, and what follows `finalizing` changes the target. Other news of a session is not waited
+ * for: text goes on arriving behind it.
+ */
+function precedesEffect(event: RunEventBody): boolean {
+  return (
+    event.type === 'tool_calls' ||
+    (event.type === 'write_session' && event.status === 'session_active.finalizing')
+  );
+}
+
+function doneOf(end: TurnEnd, parts: readonly string[], protocolReason: string): RunEventBody {
+  return {
+    type: 'done',
+    fullContent: parts.join(''),
+    status: end.status,
+    protocolReason,
+    ...(end.stopReason === undefined ? {} : { stopReason: end.stopReason }),
+  };
 }

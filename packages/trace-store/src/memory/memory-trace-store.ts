@@ -1,6 +1,6 @@
 import type { Clock, TraceEvent, TraceFilter, TraceInput, TraceStore } from '@orion/contracts';
 import { describeThrown } from '../safety/json-safety.ts';
-import { prepareTraceEvent, toTraceInput } from '../safety/trace-event.ts';
+import { prepareTraceEvent, toStoredFilter, toTraceInput } from '../safety/trace-event.ts';
 
 export type MemoryTraceStoreOptions = {
   readonly clock: Pick<Clock, 'now'>;
@@ -58,7 +58,8 @@ export function createMemoryTraceStore(options: MemoryTraceStoreOptions): TraceS
     onEvent?.(kept);
   };
 
-  const matching = (filter: TraceFilter): TraceEvent[] => {
+  const matching = (wanted: TraceFilter): TraceEvent[] => {
+    const filter = toStoredFilter(wanted);
     const found = stored().filter((event) => matches(event, filter));
     const { limit } = filter;
     if (limit === undefined || limit >= found.length) return found;

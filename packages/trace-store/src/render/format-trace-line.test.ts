@@ -42,10 +42,8 @@ test('an event without details or error says nothing of them', () => {
 });
 
 test('escapes what a terminal would act on', () => {
-  const line = formatTraceLine(
-    event({ type: 'x', summary: 'a\u001b[31m\r\nb\u009b\u202e\u2028\u{e0041}\ud800' }),
-  );
-  expect(line).toBe(
+  const summary = 'a\u001b[31m\r\nb\u009b\u202e\u2028\u{e0041}\ud800';
+  expect(formatTraceLine({ ...event({ type: 'x' }), summary })).toBe(
     '12:30:01.005 x a\\u{1b}[31m\\u{d}\\u{a}b\\u{9b}\\u{202e}\\u{2028}\\u{e0041}\\u{d800}',
   );
 });

@@ -1,5 +1,6 @@
+import fastCheck from 'fast-check';
 import { expect, test } from 'vitest';
-import { isSecretKey, redact, redactText } from './redaction.ts';
+import { RULES, isSecretKey, redact, redactText } from './redaction.ts';
 
 test('knows keys that name a secret, however they are spelled, and no others', () => {
   const secret = [
@@ -47,6 +48,11 @@ test('takes secrets out of any text', () => {
     ['https://h.example/?key=abc', 'https://h.example/?key=[REDACTED]'],
     ['https://user:pa55@h.example/x', 'https://[REDACTED]@h.example/x'],
     ['OPENAI_API_KEY=abcdef other=1', 'OPENAI_API_KEY=[REDACTED] other=1'],
+    ['DB_PASSWORD="a b" x=1', 'DB_PASSWORD=[REDACTED]" x=1'],
+    ["SECRET='a b' x=1", "SECRET=[REDACTED]' x=1"],
+    ['Cookie: a=b; c=d\r\nHost: h', 'Cookie: [REDACTED]\r\nHost: h'],
+    ['curl -H "x-api-key: abc" https://h', 'curl -H "x-api-key: [REDACTED]" https://h'],
+    ['https://hooks.slack.com/services/T0/B0/xyz', 'https://hooks.slack.com/services/[REDACTED]'],
     ['{"password": "a\\"b", "x": 1}', '{"password": "[REDACTED]", "x": 1}'],
     ['{\\"api_key\\":\\"abc\\",\\"x\\":1}', '{\\"api_key\\":\\"[REDACTED]\\",\\"x\\":1}'],
     ['ghp_abcdefghijklmnop', '[REDACTED]'],
@@ -110,4 +116,74 @@ test('stays fast on text made to slow it down', () => {
     redactText(piece.repeat(16_384 / piece.length));
   }
   expect(performance.now() - started).toBeLessThan(1000);
+});
+
+test('every text in which a rule finds something is one in which its hint is found', () => {
+  const pieces = [
+    'sk-',
+    'pk_live_',
+    'whsec_',
+    'ghp_',
+    'xoxb-',
+    'npm_',
+    'AKIA',
+    'ASIA0123456789ABCDEF',
+    'AIza',
+    'SG.',
+    'eyJ',
+    'Bearer ',
+    'BASIC ',
+    'Authorization',
+    'set-cookie',
+    'x-api-key',
+    'api_key',
+    'accessKey',
+    'secret',
+    'TOKEN',
+    'password',
+    'signature',
+    'key',
+    'auth',
+    ':',
+    '=',
+    '"',
+    '\\"',
+    '?',
+    '&',
+    ' ',
+    '\n',
+    '://',
+    '@',
+    'a',
+    '0',
+    'abcdefgh0123',
+    '.',
+    '-',
+    '_',
+    '/home/',
+    '/Users/ann',
+    'C:\\Users\\',
+    '/root',
+    '/',
+    'hooks.slack.com/services/',
+    '123456789',
+    'AA',
+    'x'.repeat(30),
+    '-----BEGIN ',
+    'PRIVATE KEY-----',
+    '-----END ',
+  ];
+  fastCheck.assert(
+    fastCheck.property(
+      fastCheck.array(fastCheck.constantFrom(...pieces), { maxLength: 12 }),
+      (parts) => {
+        const text = parts.join('');
+        for (const { hint, pattern } of RULES) {
+          const found = text.search(pattern) !== -1;
+          if (found) expect([text, hint.test(text)]).toEqual([text, true]);
+        }
+      },
+    ),
+    { numRuns: 20_000 },
+  );
 });

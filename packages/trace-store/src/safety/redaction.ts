@@ -21,40 +21,87 @@ export function isSecretKey(key: string): boolean {
 const SECRET_NAME =
   '(?<![A-Za-z0-9_.-])[A-Za-z0-9_.-]{0,64}(?:api[_-]?key|access[_-]?key|secret|token|password|passwd|signature|credential)';
 
-type Rule = { readonly pattern: RegExp; readonly replacement: string };
+/**
+ * `hint` is found in every text in which `pattern` matches, and looking for it costs a fraction: most texts hold no
+ * secret. It begins with a character that is rare in ordinary text where it can; what stands before it is looked at
+ * from there.
+ */
+type Rule = { readonly hint: RegExp; readonly pattern: RegExp; readonly replacement: string };
 
-const RULES: readonly Rule[] = [
+export const RULES: readonly Rule[] = [
   {
+    hint: /-----BEGIN /,
     pattern: /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g,
     replacement: REDACTED,
   },
-  { pattern: /\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{4,}/gi, replacement: `$1 ${REDACTED}` },
-  { pattern: /\b(?:sk|rk|pk)-[A-Za-z0-9_-]{8,}/g, replacement: REDACTED },
-  { pattern: /\b(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{8,}/g, replacement: REDACTED },
   {
-    pattern: /\b(?:gh[pousr]_|github_pat_|glpat-|xox[a-z]-|npm_)[A-Za-z0-9_-]{8,}/g,
+    hint: /(?:bearer|basic)\s/i,
+    pattern: /\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{4,}/gi,
+    replacement: `$1 ${REDACTED}`,
+  },
+  { hint: /(?<=[srp]k)-/, pattern: /\b(?:sk|rk|pk)-[A-Za-z0-9_-]{8,}/g, replacement: REDACTED },
+  {
+    hint: /(?<=[srp]k_(?:live|test)|whsec)_/,
+    pattern: /\b(?:(?:sk|rk|pk)_(?:live|test)|whsec)_[A-Za-z0-9+/=]{8,}/g,
     replacement: REDACTED,
   },
-  { pattern: /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g, replacement: REDACTED },
-  { pattern: /\bAIza[A-Za-z0-9_-]{30,}/g, replacement: REDACTED },
   {
+    hint: /(?<=gh[pousr]|github_pat|npm|hf|gsk|r8|dop_v1|shp(?:at|ss)|dckr_pat)_|(?<=glpat|xox[a-z]|xapp|pypi|xai|AGE-SECRET-KEY)-/,
+    pattern:
+      /\b(?:gh[pousr]_|github_pat_|glpat-|xox[a-z]-|xapp-|npm_|pypi-|hf_|gsk_|xai-|r8_|dop_v1_|shp(?:at|ss)_|dckr_pat_|AGE-SECRET-KEY-)[A-Za-z0-9_-]{8,}/g,
+    replacement: REDACTED,
+  },
+  {
+    hint: /AKIA|ASIA/,
+    pattern: /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g,
+    replacement: REDACTED,
+  },
+  { hint: /AIza/, pattern: /\bAIza[A-Za-z0-9_-]{30,}/g, replacement: REDACTED },
+  {
+    hint: /(?<=SG)\./,
+    pattern: /\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}/g,
+    replacement: REDACTED,
+  },
+  {
+    hint: /hooks\.slack\.com/,
+    pattern: /(hooks\.slack\.com\/(?:services|workflows)\/)[A-Za-z0-9/_-]+/g,
+    replacement: `$1${REDACTED}`,
+  },
+  // A number and 35 characters, as a bot of Telegram has them
+  {
+    hint: /:AA/,
+    pattern: /\b\d{6,12}:AA[A-Za-z0-9_-]{30,}/g,
+    replacement: REDACTED,
+  },
+  {
+    hint: /eyJ/,
     pattern: /\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]*)?/g,
     replacement: REDACTED,
   },
   // user:password@ in a URL
-  { pattern: /(:\/\/)[^\s/?#@:]*:[^\s/?#@]+@/g, replacement: `$1${REDACTED}@` },
+  {
+    hint: /:\/\//,
+    pattern: /(:\/\/)[^\s/?#@:]*:[^\s/?#@]+@/g,
+    replacement: `$1${REDACTED}@`,
+  },
   // ?key=value in a URL
   {
+    hint: /(?<=key|sig|auth|code|pass|secret|token|passwd|password|signature|credential)=/i,
     pattern: new RegExp(`([?&;](?:${SECRET_NAME}|key|sig|auth|code|pass)=)[^&\\s#"']+`, 'gi'),
     replacement: `$1${REDACTED}`,
   },
-  // NAME=value, as in an environment
+  // NAME=value and NAME="value", as in an environment
   {
-    pattern: new RegExp(`(${SECRET_NAME}=)(?!\\[REDACTED)[^\\s&"']+`, 'gi'),
+    hint: /(?<=key|secret|token|passwd|password|signature|credential)=/i,
+    pattern: new RegExp(
+      `(${SECRET_NAME}=)(?!\\[REDACTED)(?:\\\\?"[^"\\r\\n]*|'[^'\\r\\n]*|[^\\s&"']+)`,
+      'gi',
+    ),
     replacement: `$1${REDACTED}`,
   },
   // "name": "value", JSON inside a text, and the same with its quotes escaped
   {
+    hint: /(?<=key|secret|token|passwd|password|signature|credential|authorization|cookie)"/i,
     pattern: new RegExp(
       `("(?:${SECRET_NAME}|authorization|cookie)"\\s*:\\s*")(?:[^"\\\\]|\\\\.)*`,
       'gis',
@@ -62,24 +109,74 @@ const RULES: readonly Rule[] = [
     replacement: `$1${REDACTED}`,
   },
   {
+    hint: /(?<=key|secret|token|passwd|password|signature|credential|authorization|cookie)\\"/i,
     pattern: new RegExp(
       `(\\\\"(?:${SECRET_NAME}|authorization|cookie)\\\\"\\s*:\\s*\\\\")(?:[^"\\\\]|\\\\[^"])*`,
       'gi',
     ),
     replacement: `$1${REDACTED}`,
   },
+  // A line of HTTP, or of a command that sends one; after the others, since it takes the names in its value along
+  {
+    hint: /(?<=authorization|cookie|api-?key|token):/i,
+    pattern:
+      /\b((?:proxy-)?authorization|(?:set-)?cookie|x-(?:[a-z]{1,20}-){0,3}(?:api-?key|token)|api-key):(?!\s*(?:Bearer|Basic) \[REDACTED)[ \t]*[^\s"'\\][^\r\n"'\\]*/gi,
+    replacement: `$1: ${REDACTED}`,
+  },
+  {
+    hint: /\/(?:home|Users)\/|:\\{1,2}Users\\|\/root/,
+    pattern: /(?:\/home\/|\/Users\/|\b[A-Za-z]:\\{1,2}Users\\{1,2})[^/\\\s"':;,]+|\/root(?=\/|$)/g,
+    replacement: '~',
+  },
 ];
 
-const HOME = /(?:\/home\/|\/Users\/|\b[A-Za-z]:\\{1,2}Users\\{1,2})[^/\\\s"':;,]+|\/root(?=\/|$)/g;
+const anyHint = (flags: string): RegExp =>
+  new RegExp(
+    RULES.filter(({ hint }) => hint.flags === flags)
+      .map(({ hint }) => hint.source)
+      .join('|'),
+    flags,
+  );
+const ANY_HINT = anyHint('');
+const ANY_HINT_IN_ANY_CASE = anyHint('i');
+
+function mayHoldSecret(text: string): boolean {
+  return ANY_HINT.test(text) || ANY_HINT_IN_ANY_CASE.test(text);
+}
 
 /** One text without secrets, home directories as `~`. */
 export function redactText(text: string): string {
+  if (!mayHoldSecret(text)) return text;
   let clean = text;
-  for (const { pattern, replacement } of RULES) clean = clean.replaceAll(pattern, replacement);
-  return clean.replaceAll(HOME, '~');
+  for (const { hint, pattern, replacement } of RULES) {
+    if (hint.test(clean)) clean = clean.replaceAll(pattern, replacement);
+  }
+  return clean;
 }
 
 export function redact(value: JsonValue): JsonValue {
+  return isClean(value) ? value : rewrite(value);
+}
+
+/** Nearly every value holds nothing to hide, and finding that out makes nothing new. */
+function isClean(value: JsonValue): boolean {
+  if (typeof value === 'string') return !mayHoldSecret(value);
+  if (typeof value !== 'object' || value === null) return true;
+  if (Array.isArray(value)) {
+    const list = value as readonly JsonValue[];
+    if (list.length === 2 && typeof list[0] === 'string' && isSecretKey(list[0])) return false;
+    return list.every(isClean);
+  }
+  const record = value as JsonObject;
+  for (const key of Object.keys(record)) {
+    const inner = record[key];
+    const { name, secret } = keyFacts(key);
+    if (secret || name !== key || inner === undefined || !isClean(inner)) return false;
+  }
+  return true;
+}
+
+function rewrite(value: JsonValue): JsonValue {
   if (typeof value === 'string') return redactText(value);
   if (Array.isArray(value)) return redactList(value as readonly JsonValue[]);
   if (typeof value !== 'object' || value === null) return value;
@@ -87,12 +184,28 @@ export function redact(value: JsonValue): JsonValue {
   const taken = new Set<string>();
   for (const [key, inner] of Object.entries(value as JsonObject)) {
     if (inner === undefined) continue;
-    let name = redactText(key);
+    const facts = keyFacts(key);
+    let { name } = facts;
     while (taken.has(name)) name = `${name}'`;
     taken.add(name);
-    entries.push([name, isSecretKey(key) ? hidden(inner) : redact(inner)]);
+    entries.push([name, facts.secret ? hidden(inner) : rewrite(inner)]);
   }
   return Object.fromEntries(entries);
+}
+
+type KeyFacts = { readonly name: string; readonly secret: boolean };
+
+/** The same few hundred keys stand in every event. */
+const knownKeys = new Map<string, KeyFacts>();
+const MAX_KNOWN_KEYS = 1000;
+const MAX_KNOWN_KEY = 64;
+
+function keyFacts(key: string): KeyFacts {
+  const known = knownKeys.get(key);
+  if (known !== undefined) return known;
+  const facts = { name: redactText(key), secret: isSecretKey(key) };
+  if (knownKeys.size < MAX_KNOWN_KEYS && key.length <= MAX_KNOWN_KEY) knownKeys.set(key, facts);
+  return facts;
 }
 
 /** A pair whose first half names a secret, as in a list of headers, is treated like a key and its value. */
@@ -106,7 +219,7 @@ function redactList(list: readonly JsonValue[]): JsonValue {
   ) {
     return [redactText(first), hidden(second)];
   }
-  return list.map(redact);
+  return list.map(rewrite);
 }
 
 /** Nothing, and whether there is something, are no secrets. */

@@ -1,4 +1,5 @@
-import type { JsonValue, TraceEvent, TraceInput } from '@orion/contracts';
+import type { JsonValue, TraceEvent, TraceFilter, TraceInput } from '@orion/contracts';
+import { toProjection, toStorableText } from './json-projection.ts';
 import { textFacts, toSafeJson } from './json-safety.ts';
 import { redact, redactText } from './redaction.ts';
 
@@ -9,11 +10,14 @@ import { redact, redactText } from './redaction.ts';
  * 2. `raw` is the JSON text of `details`, at most 64 KiB of UTF-8. Where the text of `details` is longer, `raw`
  *    is its start, and `details` says how long the whole is and what its hash is.
  * 3. An index of 0 is 0 (R225).
+ * 4. Whatever the backend, the same comes back: names, `error` and `metadata` hold nothing that a database refuses;
+ *    only `raw`, and `details` which is read from it, are exact.
  */
 export const MAX_EVENT_BYTES: number = 64 * 1024;
 const MAX_TYPE = 50;
 const MAX_NAME = 255;
 const MAX_SUMMARY = 2048;
+const MAX_INDEX = 2_147_483_647;
 /** Of `error` and `metadata` each; what they and `details` take together stays within twice the event's limit. */
 const MAX_SIDE_BYTES = 16 * 1024;
 const PREVIEW = 1024;
@@ -25,45 +29,104 @@ export function toTraceInput(event: TraceInput | string, data: unknown): TraceIn
   return typeof event === 'string' ? { type: event, details: data } : event;
 }
 
+/** An event beside the JSON texts that a database is given; null where there is nothing. */
+export type PreparedTrace = {
+  readonly event: TraceEventDraft;
+  /** The projection of `details`, for queries. */
+  readonly body: string;
+  readonly error: string | null;
+  readonly metadata: string | null;
+};
+
 export function prepareTraceEvent(input: TraceInput, now: number): TraceEventDraft {
+  return prepareTrace(input, now).event;
+}
+
+export function prepareTrace(input: TraceInput, now: number): PreparedTrace {
   const details = bounded(input.details ?? {}, MAX_EVENT_BYTES);
-  const error = bounded(input.error ?? null, MAX_SIDE_BYTES);
-  const metadata = bounded(input.metadata ?? null, MAX_SIDE_BYTES);
+  const error = side(input.error);
+  const metadata = side(input.metadata);
   const { timestamp } = input;
   return {
-    type: name(input.type, MAX_TYPE) ?? 'unknown',
-    projectId: name(input.projectId, MAX_NAME),
-    requestId: name(input.requestId, MAX_NAME),
-    sessionId: name(input.sessionId, MAX_NAME),
-    source: clean(input.source, MAX_NAME),
-    summary: clean(input.summary, MAX_SUMMARY),
-    direction: input.direction === 'in' || input.direction === 'out' ? input.direction : null,
-    toolName: clean(input.toolName, MAX_NAME),
-    phaseIndex: index(input.phaseIndex),
-    cycleIndex: index(input.cycleIndex),
-    timestamp: isDate(timestamp) ? timestamp : now,
-    details: details.value,
-    error: error.value,
-    metadata: metadata.value,
-    raw: details.raw,
-    truncated: details.truncated || error.truncated || metadata.truncated,
+    event: {
+      type: name(input.type, MAX_TYPE) ?? 'unknown',
+      projectId: name(input.projectId, MAX_NAME),
+      requestId: name(input.requestId, MAX_NAME),
+      sessionId: name(input.sessionId, MAX_NAME),
+      source: clean(input.source, MAX_NAME),
+      summary: clean(input.summary, MAX_SUMMARY),
+      direction: input.direction === 'in' || input.direction === 'out' ? input.direction : null,
+      toolName: clean(input.toolName, MAX_NAME),
+      phaseIndex: index(input.phaseIndex),
+      cycleIndex: index(input.cycleIndex),
+      timestamp: Math.trunc(isDate(timestamp) ? timestamp : now),
+      details: details.value,
+      error: error.value,
+      metadata: metadata.value,
+      raw: details.raw,
+      truncated: details.truncated || error.truncated || metadata.truncated,
+    },
+    body: toProjection(details.text),
+    error: error.text,
+    metadata: metadata.text,
   };
 }
 
-type Bounded = { readonly value: JsonValue; readonly raw: string; readonly truncated: boolean };
+/** A filter whose names are as names are stored. */
+export function toStoredFilter(filter: TraceFilter): TraceFilter {
+  const { projectId, requestId, sessionId, type } = filter;
+  return {
+    ...filter,
+    ...(projectId === undefined ? {} : { projectId: storable(projectId, MAX_NAME) }),
+    ...(requestId === undefined ? {} : { requestId: storable(requestId, MAX_NAME) }),
+    ...(sessionId === undefined ? {} : { sessionId: storable(sessionId, MAX_NAME) }),
+    ...(type === undefined ? {} : { type: storable(type, MAX_TYPE) }),
+  };
+}
+
+/** `text` is the JSON text of `value`; `raw` is it too, unless it had to be cut. */
+type Bounded = {
+  readonly value: JsonValue;
+  readonly text: string;
+  readonly raw: string;
+  readonly truncated: boolean;
+};
 
 function bounded(value: unknown, maxBytes: number): Bounded {
   const safe = toSafeJson(value);
   const clean = redact(safe.value);
   const raw = JSON.stringify(clean);
-  if (Buffer.byteLength(raw) <= maxBytes) return { value: clean, raw, truncated: safe.truncated };
+  if (Buffer.byteLength(raw) <= maxBytes) {
+    return { value: clean, text: raw, raw, truncated: safe.truncated };
+  }
   const summary = {
     type: 'truncated',
     truncated: true,
     ...textFacts(raw),
     start: raw.slice(0, PREVIEW),
   };
-  return { value: summary, raw: cutToBytes(raw, maxBytes), truncated: true };
+  return {
+    value: summary,
+    text: JSON.stringify(summary),
+    raw: cutToBytes(raw, maxBytes),
+    truncated: true,
+  };
+}
+
+/** `error` or `metadata`, of which the projection is all that is kept. */
+function side(value: unknown): {
+  readonly value: JsonValue;
+  readonly text: string | null;
+  readonly truncated: boolean;
+} {
+  if (value === undefined || value === null) return { value: null, text: null, truncated: false };
+  const whole = bounded(value, MAX_SIDE_BYTES);
+  const text = toProjection(whole.text);
+  return {
+    value: text === whole.text ? whole.value : (JSON.parse(text) as JsonValue),
+    text,
+    truncated: whole.truncated,
+  };
 }
 
 /** The longest start of a text that is at most so many bytes of UTF-8; never half a character. */
@@ -72,22 +135,29 @@ export function cutToBytes(text: string, maxBytes: number): string {
   return text.slice(0, read);
 }
 
-/** An id or a type: kept as it is, since it is looked up by its exact text. */
+/** An id or a type: kept as it is but for what no database holds, since it is looked up by its text. */
 function name(value: unknown, limit: number): string | null {
   if (value === undefined || value === null) return null;
-  return (typeof value === 'string' ? value : JSON.stringify(toSafeJson(value).value)).slice(
-    0,
+  return storable(
+    typeof value === 'string' ? value : JSON.stringify(toSafeJson(value).value),
     limit,
   );
 }
 
-function clean(value: unknown, limit: number): string | null {
-  const text = name(value, limit * 4);
-  return text === null ? null : redactText(text).slice(0, limit);
+function storable(text: string, limit: number): string {
+  return toStorableText(text.slice(0, limit));
 }
 
+function clean(value: unknown, limit: number): string | null {
+  const text = name(value, limit * 4);
+  return text === null ? null : storable(redactText(text), limit);
+}
+
+/** A small whole number, as every database has a column for. */
 function index(value: unknown): number | null {
-  return typeof value === 'number' && Number.isFinite(value) ? value : null;
+  return typeof value === 'number' && Number.isInteger(value) && Math.abs(value) <= MAX_INDEX
+    ? value + 0
+    : null;
 }
 
 /** Milliseconds that a `Date` can hold; anything else could not be shown or compared. */

@@ -27,6 +27,8 @@ const KEPT = [
   /^\.orion\/backups\//,
   // The next session on the same target takes the lock of a dead process over.
   /^\.orion\/locks\/[0-9a-f]{64}$/,
+  // Conversations, traces and the turn log; the files beside it go with the last process that closes it.
+  /^\.orion\/orion\.db(?:-wal|-shm)?$/,
   // Text that never was content, put aside instead of thrown away.
   /^\.orion\/attic\/[0-9a-f-]{36}\/(?:pending|trailing)(?:\.\d+)?\.txt$/,
 ];

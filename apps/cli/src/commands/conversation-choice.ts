@@ -1,0 +1,50 @@
+import type { Configuration, Orion } from '@orion/agent';
+import { OrionError } from '@orion/contracts';
+
+import type { CommandContext } from '../process/context.ts';
+import { conversationNotFound } from './conversations.ts';
+
+export type ChosenConversation = {
+  readonly conversationId: string;
+  readonly projectId: string;
+  readonly openSessionId: string | null;
+};
+
+/**
+ * The stored conversation that `--continue` or `--resume` names; null for a new one, undefined when the store cannot
+ * tell. Rejects with CONVERSATION_NOT_FOUND for a name that is not stored.
+ */
+export async function chooseConversation(
+  orion: Orion,
+  configuration: Configuration,
+): Promise<ChosenConversation | null | undefined> {
+  const { conversation, projectId } = configuration;
+  switch (conversation.kind) {
+    case 'new':
+      return null;
+    case 'named': {
+      const found = await orion.store.conversations.load(conversation.conversationId);
+      if (found === null) throw conversationNotFound(conversation.conversationId);
+      return found;
+    }
+    case 'latest':
+      try {
+        const [latest] = await orion.store.conversations.list({
+          projectId: projectId ?? orion.projectId,
+          limit: 1,
+        });
+        return latest ?? null;
+      } catch (error) {
+        // The turn goes on without a store, and says so itself.
+        if (OrionError.isInstance(error)) return undefined;
+        throw error;
+      }
+    default:
+      return conversation satisfies never;
+  }
+}
+
+/** Tells that there was nothing to go on with. */
+export function tellNewConversation(context: CommandContext): void {
+  context.screen.line('There is no conversation to continue: this is a new one.');
+}

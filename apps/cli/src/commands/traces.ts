@@ -1,0 +1,140 @@
+import { OrionError, type TraceEvent, type TraceStore } from '@orion/contracts';
+
+import type { CommandContext } from '../process/context.ts';
+import { EXIT } from '../process/exit-code.ts';
+import type { CommandResult } from '../process/finish.ts';
+import { formatAge } from '../terminal/format.ts';
+import { sanitizeLine } from '../terminal/sanitize.ts';
+import { alignColumns } from '../terminal/table.ts';
+import { withStore, type StoreOptions } from './with-store.ts';
+
+export type ExportTracesOptions = StoreOptions & { readonly request?: string };
+
+const LISTED = 100;
+const EXPORTED = 1_000_000;
+
+type ListedTurn = {
+  readonly request_id: string;
+  readonly project_id: string | null;
+  readonly task: string | null;
+  /** Milliseconds since the epoch. */
+  readonly started_at: number;
+  /** Null while it runs, or when its process died. */
+  readonly status: string | null;
+  readonly duration_ms: number | null;
+};
+
+/** `orion trace list`: the turns that were recorded. */
+export async function listTracesCommand(
+  context: CommandContext,
+  options: StoreOptions,
+): Promise<CommandResult> {
+  await withStore(context, options, async ({ configuration, store, projectId }) => {
+    const turns = await listTurns(store.traces, projectId);
+    if (configuration.json) {
+      await context.stdout.write(`${JSON.stringify({ version: 1, traces: turns })}\n`);
+    } else if (turns.length === 0) {
+      context.screen.line('There are no traces.');
+    } else {
+      await context.stdout.write(table(turns));
+    }
+  });
+  return { exitCode: EXIT.done };
+}
+
+async function listTurns(
+  traces: TraceStore,
+  projectId: string | null,
+): Promise<readonly ListedTurn[]> {
+  const project = projectId === null ? {} : { projectId };
+  const started = await traces.query({ type: 'turn_started', limit: LISTED, ...project });
+  const from = Math.min(...started.map((event) => event.timestamp));
+  const ended = new Map<string | null, TraceEvent>();
+  if (started.length > 0) {
+    for (const event of await traces.query({ type: 'turn_ended', from, ...project })) {
+      ended.set(event.requestId, event);
+    }
+  }
+  return started
+    .toSorted((one, other) => other.timestamp - one.timestamp || other.id - one.id)
+    .map((event) => {
+      const end = ended.get(event.requestId);
+      return {
+        request_id: event.requestId ?? '',
+        project_id: event.projectId,
+        task: textOf(event, 'task'),
+        started_at: event.timestamp,
+        status: end === undefined ? null : textOf(end, 'status'),
+        duration_ms: end === undefined ? null : end.timestamp - event.timestamp,
+      };
+    });
+}
+
+function textOf(event: TraceEvent, name: string): string | null {
+  const { details } = event;
+  if (typeof details !== 'object' || details === null || Array.isArray(details)) return null;
+  const value = (details as Readonly<Record<string, unknown>>)[name];
+  return typeof value === 'string' ? value : null;
+}
+
+function table(turns: readonly ListedTurn[]): string {
+  const now = Date.now();
+  const rows = turns.map((turn) =>
+    [
+      turn.request_id,
+      `${formatAge(now - turn.started_at)} ago`,
+      turn.task ?? '-',
+      turn.status ?? 'not ended',
+      turn.duration_ms === null ? '-' : `${(turn.duration_ms / 1000).toFixed(1)} s`,
+    ].map(sanitizeLine),
+  );
+  return alignColumns([['REQUEST', 'STARTED', 'TASK', 'STATUS', 'DURATION'], ...rows]);
+}
+
+/** `orion trace show <request_id>`: the turn as a timeline. */
+export async function showTraceCommand(
+  context: CommandContext,
+  requestId: string,
+  options: StoreOptions,
+): Promise<CommandResult> {
+  await withStore(context, options, async ({ configuration, store }) => {
+    const events = await store.traces.getTrace(requestId);
+    if (events.length === 0) throw traceNotFound(requestId);
+    if (configuration.json) {
+      await context.stdout.write(
+        `${JSON.stringify({ version: 1, request_id: requestId, events })}\n`,
+      );
+      return;
+    }
+    const { formatTimeline } = await import('@orion/agent');
+    await context.stdout.write(formatTimeline(events, { columns: context.stdout.columns() }));
+  });
+  return { exitCode: EXIT.done };
+}
+
+/** `orion trace export`: events as lines of JSON. */
+export async function exportTracesCommand(
+  context: CommandContext,
+  options: ExportTracesOptions,
+): Promise<CommandResult> {
+  await withStore(context, options, async ({ store, projectId }) => {
+    const events =
+      options.request === undefined
+        ? await store.traces.query({
+            limit: EXPORTED,
+            ...(projectId === null ? {} : { projectId }),
+          })
+        : await store.traces.getTrace(options.request);
+    if (options.request !== undefined && events.length === 0) throw traceNotFound(options.request);
+    const { toExportLine } = await import('@orion/agent');
+    for (const event of events) await context.stdout.write(toExportLine(event));
+  });
+  return { exitCode: EXIT.done };
+}
+
+function traceNotFound(requestId: string): OrionError {
+  return new OrionError({
+    code: 'TRACE_NOT_FOUND',
+    message: `There is no trace of a turn ${JSON.stringify(requestId)}.`,
+  });
+}

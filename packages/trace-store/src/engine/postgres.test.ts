@@ -1,0 +1,205 @@
+import { OrionError } from '@orion/contracts';
+import { createServer } from 'node:net';
+import { expect, test, vi } from 'vitest';
+import { startFaultyProxy } from '../testing/faulty-proxy.ts';
+import { execute, useTestDatabase } from '../testing/test-database.ts';
+import { openPostgres } from './postgres.ts';
+import { SqlRefusedError } from './sql-database.ts';
+
+const PASSWORD = 'pass%2Fword-canary';
+const own = useTestDatabase();
+
+async function errorOf(result: Promise<unknown>): Promise<OrionError> {
+  const error: unknown = await result.catch((thrown: unknown) => thrown);
+  if (!OrionError.isInstance(error)) throw new Error(`Not an OrionError: ${String(error)}`);
+  return error;
+}
+
+test('whole numbers are numbers, and JSON is text', async () => {
+  const database = await openPostgres(own.url());
+  expect(
+    await database.all(
+      `select $1::bigint as long, 7::smallint as short, 1.5::float8 as real,
+       $2::jsonb as json, null::text as nothing`,
+      [1_700_000_000_000, '{"b":1,"a":[2]}'],
+    ),
+  ).toEqual([
+    { long: 1_700_000_000_000, short: 7, real: 1.5, json: '{"a": [2], "b": 1}', nothing: null },
+  ]);
+  expect(await database.all('select * from unnest($1::text[]) as t', [['a"{', null]])).toEqual([
+    { t: 'a"{' },
+    { t: null },
+  ]);
+  await database.close();
+});
+
+test('a refused statement is told apart from a database that is away, and costs no connection', async () => {
+  const database = await openPostgres(own.url(), { maxConnections: 1 });
+  const connection = async (): Promise<unknown> =>
+    (await database.all('select pg_backend_pid() as id'))[0]?.['id'];
+  const before = await connection();
+  for (const [sql, reason] of [
+    ['select $1::jsonb', '22P05'],
+    ['select $1::jsonb from nothing', '42P01'],
+  ] as const) {
+    const error: unknown = await database
+      .all(sql, ['"\\u0000"'])
+      .catch((thrown: unknown) => thrown);
+    expect(error instanceof SqlRefusedError && error.reason).toBe(reason);
+  }
+  await database.transaction(() => Promise.reject(new Error('a defect'))).catch(() => undefined);
+  expect(await connection()).toBe(before);
+  await database.close();
+});
+
+test('a transaction happens wholly or not at all', async () => {
+  const database = await openPostgres(own.url());
+  await database.run('create table number (n bigint primary key)');
+  const failed = database.transaction(async (inside) => {
+    expect(await inside.run('insert into number values (1), (2)')).toBe(2);
+    await inside.run('insert into number values (1)');
+  });
+  await expect(failed).rejects.toBeInstanceOf(SqlRefusedError);
+  expect(await database.all('select * from number')).toEqual([]);
+  await database.close();
+});
+
+test('the URL alone decides, whatever the environment says', async () => {
+  vi.stubEnv('PGOPTIONS', '-c default_transaction_read_only=on');
+  vi.stubEnv('PGSSLMODE', 'require');
+  vi.stubEnv('PGSSLNEGOTIATION', 'direct');
+  vi.stubEnv('PGAPPNAME', 'someone');
+  vi.stubEnv('PGPASSWORD', 'another');
+  vi.stubEnv('PGUSER', 'nobody');
+  vi.stubEnv('PGCLIENT_ENCODING', 'LATIN1');
+  const database = await openPostgres(own.url());
+  try {
+    await database.run('create table written (a text)');
+    expect(
+      await database.all(
+        "select current_setting('application_name') as name, current_setting('client_encoding') as encoding",
+      ),
+    ).toEqual([{ name: 'orion', encoding: 'UTF8' }]);
+  } finally {
+    vi.unstubAllEnvs();
+    await database.close();
+  }
+});
+
+test('no error carries the password (B19)', async () => {
+  const away = `postgres://user:${PASSWORD}@127.0.0.1:1/database`;
+  const database = await openPostgres(away);
+  const errors = [
+    await errorOf(database.all('select 1')),
+    await errorOf(openPostgres(`postgres://user:${PASSWORD}@[bad/database`)),
+    await errorOf(openPostgres(`mysql://user:${PASSWORD}@host/database`)),
+    await errorOf(openPostgres(`user:${PASSWORD}`)),
+  ];
+  await database.close();
+  // A name that is the password too: the driver's own words hold it.
+  const named = await openPostgres(
+    own.url().replace(/\/\/[^@]*@/u, '//no_such_role:no_such_role@'),
+  );
+  errors.push(await errorOf(named.all('select 1')));
+  await named.close();
+  for (const error of errors) {
+    const shown = [error.message, error.stack, error.hint, JSON.stringify(error), error.cause];
+    expect(error.code).toBe('STORE_UNAVAILABLE');
+    expect(shown.join('\n')).not.toMatch(/word-canary|no_such_role/u);
+  }
+});
+
+test('a server that takes the connection and says nothing is given up', async () => {
+  const server = createServer(() => undefined);
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const database = await openPostgres(`postgres://user@127.0.0.1:${port}/database`, {
+    connectMs: 50,
+  });
+  expect((await errorOf(database.all('select 1'))).retryable).toBe(true);
+  await database.close();
+  server.close();
+});
+
+test('a query that is never answered ends, and its connection is not used again', async () => {
+  const proxy = await startFaultyProxy(own.url());
+  const database = await openPostgres(proxy.url, { maxConnections: 1, statementMs: 50 });
+  await database.all('select 1');
+  proxy.arm('hang', 'select 2');
+  expect((await errorOf(database.all('select 2'))).code).toBe('STORE_UNAVAILABLE');
+  expect(await database.all('select 3 as n')).toEqual([{ n: 3 }]);
+  // One that the server itself gives up.
+  expect((await errorOf(database.all('select pg_sleep(5)'))).code).toBe('STORE_UNAVAILABLE');
+  await database.close();
+  await proxy.close();
+});
+
+test('closing waits for no server that hangs, neither for its answer nor for its greeting', async () => {
+  const proxy = await startFaultyProxy(own.url());
+  const server = createServer(() => undefined);
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const hanging = await openPostgres(proxy.url);
+  proxy.arm('hang', 'select 2');
+  const silent = await openPostgres(`postgres://user@127.0.0.1:${port}/database`);
+  const start = performance.now();
+  const answers = Promise.all([
+    errorOf(hanging.all('select 2')),
+    errorOf(silent.all('select 1')),
+    errorOf(silent.transaction((inside) => inside.all('select 1'))),
+  ]);
+  await vi.waitFor(() => {
+    expect(proxy.faults).toBe(1);
+  });
+  await Promise.all([hanging.close(), silent.close()]);
+  expect((await answers).map((error) => error.code)).toEqual(
+    Array.from({ length: 3 }, () => 'STORE_UNAVAILABLE'),
+  );
+  // Far from the five and ten seconds that they would have had.
+  expect(performance.now() - start).toBeLessThan(3_000);
+  await proxy.close();
+  server.close();
+}, 15_000);
+
+test('a connection that breaks while nobody uses it ends nothing', async () => {
+  const database = await openPostgres(own.url(), { maxConnections: 1 });
+  const [row] = await database.all('select pg_backend_pid() as id');
+  await execute(own.url(), `select pg_terminate_backend(${String(row?.['id'])})`);
+  await vi.waitFor(async () => {
+    expect(await database.all('select 1 as n')).toEqual([{ n: 1 }]);
+  });
+  await database.close();
+  expect((await errorOf(database.all('select 1'))).message).toBe('The store is closed');
+});
+
+test('who listens hears of other connections, also after the connection broke', async () => {
+  const proxy = await startFaultyProxy(own.url());
+  const [here, there] = [await openPostgres(proxy.url), await openPostgres(own.url())];
+  const heard: string[] = [];
+  const stop = here.listen('one', (payload) => heard.push(payload));
+  const stopOther = here.listen('two', (payload) => heard.push(`two ${payload}`));
+  const notify = async (text: string): Promise<void> => {
+    await vi.waitFor(
+      async () => {
+        await there.all("select pg_notify('one', $1), pg_notify('two', $1)", [text]);
+        expect(heard).toEqual(expect.arrayContaining([text, `two ${text}`]));
+      },
+      { timeout: 10_000, interval: 20 },
+    );
+  };
+  await notify('before');
+  proxy.setOpen(false);
+  proxy.setOpen(true);
+  await notify('after');
+  stop();
+  stopOther();
+  await here.close();
+  await there.close();
+  await proxy.close();
+}, 30_000);

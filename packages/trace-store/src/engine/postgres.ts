@@ -1,0 +1,334 @@
+import type { Client, ClientConfig, PoolClient, QueryResult } from 'pg';
+import { Socket } from 'node:net';
+import { OrionError } from '@orion/contracts';
+import { SqlRefusedError, storeClosed, storeUnavailable } from './sql-database.ts';
+import type { SqlDatabase, SqlRow, SqlRunner, SqlValue } from './sql-database.ts';
+
+export type PostgresOptions = {
+  /** 4 when left out. */
+  readonly maxConnections?: number;
+  /** 5,000 when left out. */
+  readonly connectMs?: number;
+  /** 10,000 when left out. Kept by the server, and here too for a server that has stopped answering. */
+  readonly statementMs?: number;
+};
+
+const DEFAULT_MAX_CONNECTIONS = 4;
+const DEFAULT_CONNECT_MS = 5_000;
+const DEFAULT_STATEMENT_MS = 10_000;
+const IDLE_MS = 30_000;
+const RECONNECT_MS = 1_000;
+/** What is under way when the database is closed has so long to end; then its connections are cut. */
+const CLOSE_GRACE_MS = 250;
+
+const INT8 = 20;
+/** Classes of SQLSTATE that speak of the statement: features, cardinality, data, constraints, syntax. */
+const REFUSALS: ReadonlySet<string> = new Set(['0A', '21', '22', '23', '42']);
+/** Nothing changes by asking again: wrong password, no such database. */
+const FINAL: ReadonlySet<string> = new Set(['28', '3D']);
+
+/**
+ * A small pool of connections to a Postgres server. Making it connects to nothing.
+ *
+ * 1. What the driver would read from the environment or from a file of passwords is set here instead: the URL
+ *    alone decides.
+ * 2. No wait is without an end: to connect, for a statement, for a server that no longer answers.
+ * 3. A connection on which anything but a refused statement happened is never used again.
+ * 4. No error carries the password.
+ * 5. Closing takes no longer than the grace of what is under way.
+ */
+export async function openPostgres(
+  url: string,
+  options: PostgresOptions = {},
+): Promise<SqlDatabase> {
+  const { config: read, conceal } = readUrl(url, options);
+  const { Pool, Client } = await import('pg');
+  const sockets = new Set<Socket>();
+  const config: ClientConfig = {
+    ...read,
+    stream: () => {
+      const socket = new Socket();
+      sockets.add(socket);
+      socket.once('close', () => sockets.delete(socket));
+      return socket;
+    },
+  };
+  const pool = new Pool({
+    ...config,
+    max: options.maxConnections ?? DEFAULT_MAX_CONNECTIONS,
+    min: 0,
+    idleTimeoutMillis: IDLE_MS,
+    allowExitOnIdle: true,
+  });
+  // Without a listener a connection that breaks while nobody uses it ends the process.
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) => {
+    client.on('error', () => undefined);
+  });
+  const listener = createListener(() => new Client(config));
+  let closed = false;
+
+  const translate = (error: unknown): unknown => {
+    if (!(error instanceof Error)) return error;
+    const code = 'code' in error && typeof error.code === 'string' ? error.code : null;
+    const message = conceal(messageOf(error));
+    if (code !== null && isRefusal(code)) return new SqlRefusedError(code, message);
+    return storeUnavailable(`The Postgres database cannot be used: ${message}`, {
+      ...(code === null ? {} : { reason: code }),
+      retryable: code === null || !FINAL.has(code.slice(0, 2)),
+    });
+  };
+
+  const withClient = async <Result>(work: (query: Query) => Promise<Result>): Promise<Result> => {
+    if (closed) throw storeClosed();
+    let client: PoolClient;
+    try {
+      client = await pool.connect();
+    } catch (error) {
+      throw translate(error);
+    }
+    let broken = false;
+    try {
+      return await work(async (sql, parameters = []) => {
+        try {
+          return await client.query<SqlRow>(sql, [...parameters]);
+        } catch (error) {
+          const translated = translate(error);
+          broken ||= !(translated instanceof SqlRefusedError);
+          throw translated;
+        }
+      });
+    } finally {
+      client.release(broken);
+    }
+  };
+
+  const transaction = async <Result>(
+    query: Query,
+    work: (inside: SqlRunner) => Promise<Result>,
+  ): Promise<Result> => {
+    await query('begin');
+    try {
+      const result = await work(runnerOf((use) => use(query)));
+      await query('commit');
+      return result;
+    } catch (error) {
+      // A connection that is thrown away by invariant 3 rolls back by itself, and may no longer answer.
+      if (!isUnavailable(error)) await query('rollback');
+      throw error;
+    }
+  };
+
+  return {
+    ...runnerOf(withClient),
+    transaction: (work) => withClient((query) => transaction(query, work)),
+    listen: (channel, onMessage) => listener.listen(channel, onMessage),
+    async close() {
+      if (closed) return;
+      closed = true;
+      listener.close();
+      // The pool itself waits for every query, and one to a server that hangs has seconds left.
+      const cut = setTimeout(() => {
+        for (const socket of sockets) socket.destroy();
+      }, CLOSE_GRACE_MS);
+      await pool.end().catch(() => undefined);
+      clearTimeout(cut);
+    },
+  };
+}
+
+type Query = (sql: string, parameters?: readonly SqlValue[]) => Promise<QueryResult<SqlRow>>;
+
+function runnerOf(
+  withQuery: <Result>(use: (query: Query) => Promise<Result>) => Promise<Result>,
+): SqlRunner {
+  return {
+    dialect: 'postgres',
+    run: (sql, parameters) =>
+      withQuery(async (query) => (await query(sql, parameters)).rowCount ?? 0),
+    all: (sql, parameters) => withQuery(async (query) => (await query(sql, parameters)).rows),
+  };
+}
+
+function isUnavailable(error: unknown): boolean {
+  return OrionError.isInstance(error) && error.code === 'STORE_UNAVAILABLE';
+}
+
+function isRefusal(code: string): boolean {
+  return /^[0-9A-Z]{5}$/u.test(code) && REFUSALS.has(code.slice(0, 2));
+}
+
+/** A host with several addresses fails with several errors and no words of its own. */
+function messageOf(error: Error): string {
+  if (error.message !== '') return error.message;
+  if (error instanceof AggregateError) {
+    const first: unknown = error.errors[0];
+    if (first instanceof Error) return first.message;
+  }
+  return error.name;
+}
+
+function readUrl(
+  text: string,
+  options: PostgresOptions,
+): { config: ClientConfig; conceal: (message: string) => string } {
+  // The platform's own error holds the whole text, password included.
+  if (!URL.canParse(text)) throw notAUrl();
+  const url = new URL(text);
+  if (url.protocol !== 'postgres:' && url.protocol !== 'postgresql:') throw notAUrl();
+  const password = decode(url.password);
+  const user = decode(url.username) || 'postgres';
+  const database = decode(url.pathname.slice(1)) || user;
+  const statementMs = options.statementMs ?? DEFAULT_STATEMENT_MS;
+  const config: ClientConfig = {
+    // A path in `host` names the folder of a local socket.
+    host: url.searchParams.get('host') ?? (decode(url.hostname) || 'localhost'),
+    port: Number(url.searchParams.get('port') ?? (url.port || '5432')),
+    user,
+    // A function is taken as it is, where an empty text would let the driver look for another password.
+    password: () => password,
+    database,
+    ssl: readSsl(url.searchParams.get('sslmode')),
+    sslnegotiation: 'postgres',
+    application_name: 'orion',
+    client_encoding: 'UTF8',
+    options: url.searchParams.get('options') ?? '-c timezone=UTC',
+    statement_timeout: statementMs,
+    query_timeout: statementMs + 1_000,
+    lock_timeout: statementMs,
+    idle_in_transaction_session_timeout: statementMs + 1_000,
+    connectionTimeoutMillis: options.connectMs ?? DEFAULT_CONNECT_MS,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    types: {
+      // Numbers of 64 bits are numbers: none of ours leaves the safe range. JSON stays text.
+      getTypeParser: (oid: number) => (oid === INT8 || oid < 0 ? Number : readScalar(oid)),
+    },
+  };
+  const secrets = [url.password, password].filter((secret) => secret !== '');
+  return {
+    config,
+    conceal: (message) =>
+      secrets.reduce((shown, secret) => shown.replaceAll(secret, '[REDACTED]'), message),
+  };
+}
+
+function notAUrl(): Error {
+  return storeUnavailable('The database is not named by a postgres:// URL', { retryable: false });
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function readSsl(mode: string | null): boolean | { rejectUnauthorized: boolean } {
+  switch (mode) {
+    case null:
+    case 'disable':
+    case 'allow':
+    case 'prefer':
+      return false;
+    case 'no-verify':
+      return { rejectUnauthorized: false };
+    default:
+      return true;
+  }
+}
+
+const INT2 = 21;
+const INT4 = 23;
+const OID = 26;
+const FLOAT4 = 700;
+const FLOAT8 = 701;
+
+function readScalar(oid: number): (text: string) => string | number {
+  switch (oid) {
+    case INT2:
+    case INT4:
+    case OID:
+    case FLOAT4:
+    case FLOAT8:
+      return Number;
+    default:
+      return (text) => text;
+  }
+}
+
+/** One connection for all channels, there while somebody listens. */
+function createListener(connect: () => Client): {
+  listen(channel: string, onMessage: (payload: string) => void): () => void;
+  close(): void;
+} {
+  const handlers = new Map<string, Set<(payload: string) => void>>();
+  let current: Client | null = null;
+  let retry: NodeJS.Timeout | null = null;
+  let closed = false;
+
+  const drop = (client: Client): void => {
+    // Ending a connection that never came about, or is gone, fails or waits: nobody waits for it here.
+    client.end().catch(() => undefined);
+    if (current !== client) return;
+    current = null;
+    if (closed || handlers.size === 0 || retry !== null) return;
+    retry = setTimeout(() => {
+      retry = null;
+      start();
+    }, RECONNECT_MS);
+    retry.unref();
+  };
+
+  const start = (): void => {
+    if (closed || current !== null || handlers.size === 0) return;
+    const client = connect();
+    current = client;
+    client.on('error', () => {
+      drop(client);
+    });
+    client.on('end', () => {
+      drop(client);
+    });
+    client.on('notification', ({ channel, payload }) => {
+      for (const handler of handlers.get(channel) ?? []) handler(payload ?? '');
+    });
+    const listenToAll = async (): Promise<void> => {
+      await client.connect();
+      for (const channel of handlers.keys()) await client.query(`listen "${channel}"`);
+    };
+    listenToAll().catch(() => {
+      drop(client);
+    });
+  };
+
+  return {
+    listen(channel, onMessage) {
+      const known = handlers.get(channel);
+      if (known !== undefined) {
+        known.add(onMessage);
+      } else {
+        handlers.set(channel, new Set([onMessage]));
+        // A channel that is new to a connection is best begun with a new connection: it happens once.
+        if (current !== null) drop(current);
+      }
+      start();
+      return () => {
+        const mine = handlers.get(channel);
+        mine?.delete(onMessage);
+        if (mine?.size === 0) handlers.delete(channel);
+        if (handlers.size > 0 || current === null) return;
+        const client = current;
+        current = null;
+        client.end().catch(() => undefined);
+      };
+    },
+    close() {
+      closed = true;
+      handlers.clear();
+      if (retry !== null) clearTimeout(retry);
+      if (current !== null) drop(current);
+    },
+  };
+}

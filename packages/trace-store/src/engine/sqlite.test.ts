@@ -1,0 +1,165 @@
+import { OrionError } from '@orion/contracts';
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { SqlRefusedError, insertStatement } from './sql-database.ts';
+import { openSqlite } from './sqlite.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'orion-sqlite-'));
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test('statements in the way of Postgres are translated', async () => {
+  const database = await openSqlite(':memory:');
+  expect(await database.all('select $2::bigint as b, $1::jsonb as a, $2 as c', ['x', 5])).toEqual([
+    { b: 5, a: 'x', c: 5 },
+  ]);
+  await database.run('create table pair (a text, b integer)');
+  const insert = insertStatement('pair', [{ name: 'a', cast: 'jsonb' }, 'b'], 2);
+  expect(insert).toBe('insert into pair (a, b) values ($1::jsonb, $2), ($3::jsonb, $4)');
+  expect(await database.run(insert, ['x', 1, null, 2])).toBe(2);
+  expect(await database.all('select * from pair order by b')).toEqual([
+    { a: 'x', b: 1 },
+    { a: null, b: 2 },
+  ]);
+  await expect(database.run(insert, ['x', 1, 'y'])).rejects.toThrow('$4 is missing');
+  await database.close();
+});
+
+test('a transaction happens wholly or not at all, and others come after it', async () => {
+  const database = await openSqlite(':memory:');
+  await database.run('create table number (n integer primary key)');
+  const order: string[] = [];
+  const first = database.transaction(async (inside) => {
+    await inside.run('insert into number values (1)');
+    await Promise.resolve();
+    order.push('first');
+    return 'result';
+  });
+  const second = database
+    .transaction(async (inside) => {
+      await inside.run('insert into number values (2)');
+      order.push('second');
+      await inside.run('insert into number values (2)');
+    })
+    .catch((error: unknown) => error);
+  const third = database.all('select n from number');
+  expect(await first).toBe('result');
+  expect(await second).toBeInstanceOf(SqlRefusedError);
+  expect(await third).toEqual([{ n: 1 }]);
+  expect(order).toEqual(['first', 'second']);
+  await database.close();
+});
+
+test('the database and the files beside it are their owner’s alone', async () => {
+  const path = join(folder, 'private.db');
+  const mask = process.umask(0o022);
+  try {
+    const database = await openSqlite(path);
+    await database.run('create table one (a text)');
+    for (const file of [path, `${path}-wal`, `${path}-shm`]) {
+      expect(statSync(file).mode & 0o777).toBe(0o600);
+    }
+    await database.close();
+  } finally {
+    process.umask(mask);
+  }
+});
+
+test('while another connection writes this one waits without holding up anything else', async () => {
+  const path = join(folder, 'busy.db');
+  const [writer, waiter] = [await openSqlite(path), await openSqlite(path)];
+  await writer.run('create table number (n integer)');
+  const held = Promise.withResolvers<void>();
+  const writing = writer.transaction(async (inside) => {
+    await inside.run('insert into number values (1)');
+    await held.promise;
+  });
+  const waiting = waiter.run('insert into number values (2)');
+  // Timers run while the insert waits.
+  await new Promise((resolve) => {
+    setTimeout(resolve, 30);
+  });
+  held.resolve();
+  await writing;
+  await waiting;
+  expect(await waiter.all('select n from number order by n')).toEqual([{ n: 1 }, { n: 2 }]);
+  await writer.close();
+  await waiter.close();
+});
+
+test('who has waited long enough is told so, and may try again', async () => {
+  const path = join(folder, 'held.db');
+  const [writer, waiter] = [await openSqlite(path), await openSqlite(path, { busyMs: 20 })];
+  const held = Promise.withResolvers<void>();
+  const writing = writer.transaction(async () => held.promise);
+  const error: unknown = await waiter.run('create table one (a text)').catch((e: unknown) => e);
+  expect(OrionError.isInstance(error) && [error.code, error.retryable]).toEqual([
+    'STORE_UNAVAILABLE',
+    true,
+  ]);
+  held.resolve();
+  await writing;
+  await waiter.run('create table one (a text)');
+  await writer.close();
+  await waiter.close();
+});
+
+test('closing waits for no other writer', async () => {
+  const path = join(folder, 'closing.db');
+  const [writer, waiter] = [await openSqlite(path), await openSqlite(path)];
+  const held = Promise.withResolvers<void>();
+  const writing = writer.transaction(async () => held.promise);
+  const start = performance.now();
+  const waiting = Promise.allSettled(
+    ['one', 'two', 'three'].map((name) => waiter.run(`create table ${name} (a text)`)),
+  );
+  await waiter.close();
+  expect((await waiting).map((result) => result.status)).toEqual(
+    Array.from({ length: 3 }, () => 'rejected'),
+  );
+  expect(performance.now() - start).toBeLessThan(3_000);
+  held.resolve();
+  await writing;
+  await writer.close();
+});
+
+test('a full disk refuses whole transactions, and later ones go in again', async () => {
+  const database = await openSqlite(join(folder, 'full.db'));
+  await database.run('create table text (t text)');
+  const [size] = await database.all('pragma page_count');
+  await database.all(`pragma max_page_count = ${Number(size?.['page_count']) + 2}`);
+  const filling = database.transaction(async (inside) => {
+    for (let row = 0; row < 100; row++) {
+      await inside.run('insert into text values ($1)', ['x'.repeat(1_000)]);
+    }
+  });
+  await expect(filling).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', retryable: true });
+  expect(await database.all('select count(*) as rows from text')).toEqual([{ rows: 0 }]);
+  await database.all('pragma max_page_count = 100000');
+  await database.run('insert into text values ($1)', ['x']);
+  await database.close();
+});
+
+test('what is no database is left as it is', async () => {
+  const path = join(folder, 'text.db');
+  writeFileSync(path, 'This is a text and not a database.\n'.repeat(100));
+  const before = statSync(path).size;
+  await expect(openSqlite(path)).rejects.toMatchObject({
+    code: 'STORE_UNAVAILABLE',
+    retryable: false,
+  });
+  expect(statSync(path).size).toBe(before);
+  await expect(openSqlite(join(folder, 'none', 'orion.db'))).rejects.toMatchObject({
+    code: 'STORE_UNAVAILABLE',
+  });
+});
+
+test('a closed database says so', async () => {
+  const database = await openSqlite(':memory:');
+  await database.close();
+  await database.close();
+  await expect(database.all('select 1')).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+});

@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { openPostgres } from '../engine/postgres.ts';
+import type { SqlDatabase } from '../engine/sql-database.ts';
+import { openSqlite } from '../engine/sqlite.ts';
+import { execute, inDatabase, useTestDatabase } from '../testing/test-database.ts';
+import { migrate } from './migrate.ts';
+import { MIGRATIONS } from './migrations.ts';
+import type { Migration } from './migrations.ts';
+
+const own = useTestDatabase();
+const folder = mkdtempSync(join(tmpdir(), 'orion-migrate-'));
+const made: string[] = [];
+afterAll(async () => {
+  rmSync(folder, { recursive: true, force: true });
+  for (const name of made) await execute(own.url(), `drop database ${name} with (force)`);
+});
+
+/** Gives every caller another connection to one new database. */
+const engines: readonly (readonly [string, () => Promise<() => Promise<SqlDatabase>>])[] = [
+  [
+    'SQLite',
+    () => {
+      const path = join(folder, `${randomUUID()}.db`);
+      return Promise.resolve(() => openSqlite(path));
+    },
+  ],
+  [
+    'Postgres',
+    async () => {
+      const name = `orion_migrate_${randomUUID().replaceAll('-', '')}`;
+      await execute(own.url(), `create database ${name}`);
+      made.push(name);
+      return () => openPostgres(inDatabase(own.url(), name));
+    },
+  ],
+];
+
+const step = (version: number, ...statements: string[]): Migration => ({
+  version,
+  name: `step ${version}`,
+  statements: () => statements,
+});
+
+describe.each(engines)('%s', (_, newDatabase) => {
+  test('the steps are numbered 1, 2, 3 … and a store is made by them', async () => {
+    expect(MIGRATIONS.map((migration) => migration.version)).toEqual(
+      MIGRATIONS.map((__, index) => index + 1),
+    );
+    const database = await (await newDatabase())();
+    await migrate(database);
+    await migrate(database);
+    expect(await database.all('select version from schema_step order by version')).toEqual(
+      MIGRATIONS.map(({ version }) => ({ version })),
+    );
+    for (const table of ['trace_event', 'conversation', 'tool_output', 'turn', 'turn_event']) {
+      expect(await database.all(`select count(*) as rows from ${table}`)).toEqual([{ rows: 0 }]);
+    }
+    await database.close();
+  });
+
+  test('many start at once: each step happens once', async () => {
+    const open = await newDatabase();
+    const databases = await Promise.all(Array.from({ length: 6 }, () => open()));
+    const steps = [
+      step(1, 'create table one (a text)'),
+      step(2, "insert into one values ('x')", 'create table two (a text)'),
+    ];
+    await Promise.all(databases.map((database) => migrate(database, steps)));
+    expect(await databases[0]?.all('select a from one')).toEqual([{ a: 'x' }]);
+    await Promise.all(databases.map((database) => database.close()));
+  });
+
+  test('a step that fails has not begun, and the steps before it stay', async () => {
+    const database = await (await newDatabase())();
+    const first = step(1, 'create table one (a text)');
+    const broken = step(2, 'create table two (a text)', 'this is not SQL');
+    await expect(migrate(database, [first, broken])).rejects.toThrow();
+    await expect(database.all('select * from two')).rejects.toThrow();
+    expect(await database.all('select version from schema_step')).toEqual([{ version: 1 }]);
+    await migrate(database, [first, step(2, 'create table two (a text)')]);
+    expect(await database.all('select * from two')).toEqual([]);
+    await database.close();
+  });
+
+  test('a newer schema is refused and left alone', async () => {
+    const database = await (await newDatabase())();
+    const first = step(1, 'create table one (a text)');
+    await migrate(database, [first, step(2, 'create table two (a text)')]);
+    await expect(migrate(database, [first])).rejects.toMatchObject({
+      code: 'STORE_TOO_NEW',
+      retryable: false,
+    });
+    expect(await database.all('select max(version) as version from schema_step')).toEqual([
+      { version: 2 },
+    ]);
+    await database.close();
+  });
+});

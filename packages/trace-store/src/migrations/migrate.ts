@@ -1,0 +1,68 @@
+import { OrionError } from '@orion/contracts';
+import { SqlRefusedError } from '../engine/sql-database.ts';
+import type { SqlDatabase, SqlRunner } from '../engine/sql-database.ts';
+import { MIGRATIONS } from './migrations.ts';
+import type { Migration } from './migrations.ts';
+
+/** Any number, as long as it is ours alone among those who use advisory locks in the same database. */
+const ADVISORY_LOCK = 7_306_127_450_213;
+
+/**
+ * Brings the schema to the newest step.
+ *
+ * 1. A step and the note that it is done are one transaction, so a step that was cut off has not begun.
+ * 2. One process works at a time; the others wait and find the work done.
+ * 3. A schema with a step that we do not know is refused before anything is changed.
+ */
+export async function migrate(
+  database: SqlDatabase,
+  migrations: readonly Migration[] = MIGRATIONS,
+): Promise<void> {
+  const newest = migrations.at(-1)?.version ?? 0;
+  // The usual start takes one look and no lock.
+  if ((await versionOf(database)) === newest) return;
+  for (const migration of migrations) {
+    await database.transaction(async (inside) => {
+      if (inside.dialect === 'postgres') {
+        await inside.all('select pg_advisory_xact_lock($1::bigint)', [ADVISORY_LOCK]);
+      }
+      await inside.run(
+        `create table if not exists schema_step (
+          version integer primary key,
+          name text not null
+        )`,
+      );
+      const version = await versionIn(inside);
+      if (version > newest) throw tooNew(version, newest);
+      if (version >= migration.version) return;
+      for (const statement of migration.statements(inside.dialect)) await inside.run(statement);
+      await inside.run('insert into schema_step (version, name) values ($1, $2)', [
+        migration.version,
+        migration.name,
+      ]);
+    });
+  }
+  const version = await versionIn(database);
+  if (version > newest) throw tooNew(version, newest);
+}
+
+async function versionOf(database: SqlDatabase): Promise<number> {
+  try {
+    return await versionIn(database);
+  } catch (error) {
+    if (error instanceof SqlRefusedError) return 0;
+    throw error;
+  }
+}
+
+async function versionIn(runner: SqlRunner): Promise<number> {
+  const [row] = await runner.all('select max(version) as version from schema_step');
+  return Number(row?.['version'] ?? 0);
+}
+
+function tooNew(version: number, newest: number): OrionError {
+  return new OrionError({
+    code: 'STORE_TOO_NEW',
+    message: `The store has the schema ${version}; this version knows ${newest}`,
+  });
+}

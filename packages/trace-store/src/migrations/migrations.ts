@@ -1,0 +1,104 @@
+import type { SqlRunner } from '../engine/sql-database.ts';
+
+/**
+ * A step of the schema. What has been released is never changed: a later step corrects it.
+ *
+ * Numbers of 64 bits and JSON for queries have names of their own in each dialect.
+ */
+export type Migration = {
+  readonly version: number;
+  readonly name: string;
+  readonly statements: (dialect: SqlRunner['dialect']) => readonly string[];
+};
+
+export const MIGRATIONS: readonly Migration[] = [
+  { version: 1, name: 'the first schema', statements: firstSchema },
+];
+
+function firstSchema(dialect: SqlRunner['dialect']): readonly string[] {
+  const postgres = dialect === 'postgres';
+  const long = postgres ? 'bigint' : 'integer';
+  const json = postgres ? 'jsonb' : 'text';
+  const ownId = postgres
+    ? 'bigint generated always as identity primary key'
+    : 'integer primary key autoincrement';
+  return [
+    `create table trace_event (
+      id ${ownId},
+      type text not null,
+      project_id text,
+      request_id text,
+      session_id text,
+      source text,
+      summary text,
+      direction text,
+      tool_name text,
+      phase_index integer,
+      cycle_index integer,
+      timestamp ${long} not null,
+      raw text not null,
+      body ${json},
+      error ${json},
+      metadata ${json},
+      truncated integer not null,
+      uid text
+    )`,
+    // What makes a batch that is sent again after a lost answer change nothing.
+    'create unique index trace_event_uid on trace_event (uid)',
+    'create index trace_event_request on trace_event (request_id, id)',
+    'create index trace_event_project on trace_event (project_id, id)',
+    'create index trace_event_session on trace_event (session_id, id) where session_id is not null',
+    // Events come in about the order of their times: for Postgres a range of pages is enough.
+    `create index trace_event_time on trace_event ${postgres ? 'using brin ' : ''}(timestamp)`,
+
+    `create table conversation (
+      conversation_id text primary key,
+      project_id text not null,
+      title text not null,
+      messages integer not null,
+      created_at ${long} not null,
+      updated_at ${long} not null,
+      open_session_id text
+    )`,
+    'create index conversation_newest on conversation (updated_at desc)',
+    'create index conversation_project on conversation (project_id, updated_at desc)',
+    // Text, and not JSON for queries: a message comes back as it was, U+0000 and lone surrogates included.
+    `create table conversation_message (
+      conversation_id text not null references conversation (conversation_id),
+      position integer not null,
+      message text not null,
+      primary key (conversation_id, position)
+    )`,
+
+    `create table tool_output (
+      id text primary key,
+      tool_name text not null,
+      conversation_id text not null,
+      message_id text not null,
+      created_at ${long} not null,
+      success integer not null,
+      parameters text not null,
+      output text not null
+    )`,
+    'create index tool_output_time on tool_output (created_at, id)',
+    'create index tool_output_conversation on tool_output (conversation_id, created_at)',
+
+    `create table turn (
+      turn_id text primary key,
+      epoch ${long} not null,
+      last_seq ${long} not null,
+      finished_at ${long},
+      folded_at ${long}
+    )`,
+    'create index turn_to_fold on turn (finished_at) where folded_at is null',
+    `create table turn_event (
+      turn_id text not null,
+      seq ${long} not null,
+      epoch ${long} not null,
+      kind text not null,
+      data text not null,
+      stored_at ${long} not null,
+      primary key (turn_id, seq)
+    )`,
+  ];
+}

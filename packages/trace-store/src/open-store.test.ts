@@ -1,0 +1,189 @@
+import { OrionError } from '@orion/contracts';
+import { createFakeClock } from '@orion/testkit';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test, vi } from 'vitest';
+import { openSqlite } from './engine/sqlite.ts';
+import { openStore } from './open-store.ts';
+import { realClock } from './testing/real-clock.ts';
+import type { Store } from './open-store.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'orion-open-'));
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+const clock = createFakeClock(1_000_000);
+
+/** What each port answers when the database cannot be used. */
+async function codesOf(store: Store): Promise<unknown[]> {
+  const calls = [
+    () => store.turnLog.acquire('turn', 1),
+    () => store.turnLog.append('turn', 1, 1, [{ seq: 1, kind: 'chunk', data: null }]),
+    () => store.turnLog.read('turn', 0),
+    () => store.turnLog.epochOf('turn'),
+    () =>
+      store.turnLog.tail('turn', 0, new AbortController().signal)[Symbol.asyncIterator]().next(),
+    () =>
+      store.conversations.save({
+        conversationId: 'c',
+        projectId: 'p',
+        history: [],
+        openSessionId: null,
+      }),
+    () => store.conversations.load('c'),
+    () => store.conversations.list({ limit: 1 }),
+    () => store.toolOutputs.get('id'),
+    () => store.toolOutputs.list({}),
+  ];
+  return Promise.all(
+    calls.map(async (call) => {
+      try {
+        await call();
+        return null;
+      } catch (error) {
+        return OrionError.isInstance(error) ? error.code : error;
+      }
+    }),
+  );
+}
+
+test('making a store does nothing; its first use makes the folder, the file and the schema', async () => {
+  const path = join(folder, 'state', 'orion.db');
+  const prepare = vi.fn(() => {
+    mkdirSync(join(folder, 'state'));
+    return Promise.resolve();
+  });
+  const store = openStore({ kind: 'sqlite', path }, { clock, prepare });
+  expect(existsSync(path)).toBe(false);
+  const [epoch, list] = await Promise.all([
+    store.turnLog.epochOf('turn'),
+    store.conversations.list({ limit: 1 }),
+  ]);
+  expect([epoch, list]).toEqual([0, []]);
+  expect(prepare).toHaveBeenCalledOnce();
+  await store.close();
+
+  const unused = openStore({ kind: 'sqlite', path: join(folder, 'unused.db') }, { clock });
+  await unused.close();
+  expect(readdirSync(folder)).not.toContain('unused.db');
+});
+
+test('what was stored is there for the next process', async () => {
+  const location = { kind: 'sqlite', path: join(folder, 'kept.db') } as const;
+  const first = openStore(location, { clock });
+  await first.turnLog.acquire('turn', 3);
+  await first.turnLog.append('turn', 3, 1, [{ seq: 1, kind: 'chunk', data: 'x' }]);
+  first.traces.record({ type: 'step', requestId: 'turn' });
+  await first.close();
+  const second = openStore(location, { clock });
+  expect(await second.turnLog.epochOf('turn')).toBe(3);
+  expect(await second.turnLog.read('turn', 0)).toHaveLength(1);
+  expect(await second.traces.getTrace('turn')).toMatchObject([{ type: 'step' }]);
+  await second.close();
+});
+
+test('a store that cannot be opened is a value at each caller’s hands, and no trace of it throws', async () => {
+  const taken = join(folder, 'taken');
+  writeFileSync(taken, '');
+  const server = createServer((socket) => socket.destroy());
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  for (const location of [
+    { kind: 'sqlite', path: join(taken, 'orion.db') },
+    { kind: 'postgres', url: `postgres://user@127.0.0.1:${port}/database` },
+    { kind: 'postgres', url: 'postgres://user@127.0.0.1:1/database' },
+    { kind: 'postgres', url: 'nonsense' },
+  ] as const) {
+    const store = openStore(location, { clock });
+    store.traces.record('step', { text: 'text' });
+    const codes = await codesOf(store);
+    expect(codes).toEqual(codes.map(() => 'STORE_UNAVAILABLE'));
+    const closing = store.close();
+    await clock.advance(10_000);
+    await closing;
+  }
+  server.close();
+});
+
+test('a server that hangs does not hold up the end of the process', async () => {
+  const server = createServer(() => undefined);
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const url = `postgres://user@127.0.0.1:${port}/database`;
+  const store = openStore({ kind: 'postgres', url }, { clock: realClock });
+  store.traces.record('step');
+  const codes = codesOf(store);
+  const start = performance.now();
+  await new Promise((resolve) => server.once('connection', resolve));
+  await store.close();
+  expect(performance.now() - start).toBeLessThan(4_000);
+  expect(await codes).toEqual((await codes).map(() => 'STORE_UNAVAILABLE'));
+  expect(store.traces.dropped()).toBe(1);
+  server.close();
+}, 15_000);
+
+test('a schema of a newer version is refused for good, and stays as it is', async () => {
+  const path = join(folder, 'newer.db');
+  const first = openStore({ kind: 'sqlite', path }, { clock });
+  await first.turnLog.epochOf('turn');
+  await first.close();
+  const database = await openSqlite(path);
+  await database.run("insert into schema_step (version, name) values (999, 'later')");
+  await database.close();
+  const store = openStore({ kind: 'sqlite', path }, { clock });
+  const codes = await codesOf(store);
+  expect(codes).toEqual(codes.map(() => 'STORE_TOO_NEW'));
+  await store.close();
+});
+
+test('a store whose tables somebody took away is unavailable, and not a defect', async () => {
+  const path = join(folder, 'robbed.db');
+  const store = openStore({ kind: 'sqlite', path }, { clock });
+  await store.turnLog.epochOf('turn');
+  const database = await openSqlite(path);
+  for (const table of [
+    'turn',
+    'turn_event',
+    'conversation_message',
+    'conversation',
+    'tool_output',
+  ]) {
+    await database.run(`drop table ${table}`);
+  }
+  await database.close();
+  const codes = await codesOf(store);
+  expect(codes).toEqual(codes.map(() => 'STORE_UNAVAILABLE'));
+  await store.close();
+});
+
+test('a database that comes back later is used then', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  const late = join(folder, 'late');
+  const store = openStore({ kind: 'sqlite', path: join(late, 'orion.db') }, { clock });
+  const unavailable = { code: 'STORE_UNAVAILABLE' };
+  await expect(store.turnLog.epochOf('turn')).rejects.toMatchObject(unavailable);
+  mkdirSync(late);
+  // Not at once, so that a database that is away costs little.
+  await expect(store.turnLog.epochOf('turn')).rejects.toMatchObject(unavailable);
+  vi.advanceTimersByTime(1_000);
+  expect(await store.turnLog.epochOf('turn')).toBe(0);
+  await store.close();
+  vi.useRealTimers();
+});
+
+test('a closed store says so', async () => {
+  const store = openStore({ kind: 'memory' }, { clock });
+  await store.turnLog.acquire('turn', 1);
+  await store.close();
+  await store.close();
+  const codes = await codesOf(store);
+  expect(codes).toEqual(codes.map(() => 'STORE_UNAVAILABLE'));
+});

@@ -1,0 +1,146 @@
+import type {
+  Clock,
+  ConversationStore,
+  ToolOutputStore,
+  TraceStore,
+  TurnLog,
+} from '@orion/contracts';
+import { createSqlConversationStore } from './conversations/sql-conversation-store.ts';
+import { createLazyDatabase } from './engine/lazy-database.ts';
+import { openPostgres } from './engine/postgres.ts';
+import type { PostgresOptions } from './engine/postgres.ts';
+import { reportRefusals } from './engine/reported-database.ts';
+import type { SqlDatabase } from './engine/sql-database.ts';
+import { openSqlite } from './engine/sqlite.ts';
+import { createMemoryTraceStore } from './memory/memory-trace-store.ts';
+import type { MemoryTraceStoreOptions } from './memory/memory-trace-store.ts';
+import { migrate } from './migrations/migrate.ts';
+import { createSqlToolOutputStore } from './tool-outputs/sql-tool-output-store.ts';
+import { pruneTraces } from './traces/prune-traces.ts';
+import { createSqlTraceStore } from './traces/sql-trace-store.ts';
+import { createSqlTurnLog } from './turn-log/sql-turn-log.ts';
+
+export type StoreLocation =
+  /** The folder of the file must be there when the store is first used; see `prepare`. */
+  | { readonly kind: 'sqlite'; readonly path: string }
+  /** `postgres://user:password@host:port/database`, with `?sslmode=require` for a checked TLS connection. */
+  | { readonly kind: 'postgres'; readonly url: string }
+  /** For as long as the process lives. */
+  | { readonly kind: 'memory' };
+
+export type StoreOptions = {
+  readonly clock: Clock;
+  /** Called once before the database is opened, to make the folder that it lies in. */
+  readonly prepare?: () => Promise<void>;
+  /** Finished turns lose what they streamed after so many days, and traces go; 30 when left out. */
+  readonly turnRetentionDays?: number;
+  /** How often a reader of a turn looks by itself; 1,000 when left out. */
+  readonly sweepMs?: number;
+  /** Who sees traces as they are recorded, who hears of the first that is lost, and whether that is fatal. */
+  readonly traces?: Pick<MemoryTraceStoreOptions, 'onEvent' | 'onFirstDrop' | 'strict'>;
+  /** Random ids; those of the platform when left out. */
+  readonly createId?: () => string;
+  readonly postgres?: PostgresOptions;
+};
+
+/** Everything durable but the files of a workspace. */
+export interface Store {
+  readonly traces: TraceStore;
+  readonly conversations: ConversationStore;
+  readonly toolOutputs: ToolOutputStore;
+  readonly turnLog: TurnLog;
+  /** Waits for what is being stored. */
+  close(): Promise<void>;
+}
+
+const DEFAULT_RETENTION_DAYS = 30;
+const DAY_MS = 86_400_000;
+const TIDY_UP_MS = 250;
+const MAX_TRACE_BYTES = 512 * 1024 * 1024;
+
+/**
+ * The store at that place. Making it does nothing: the database is opened, and its schema brought up to date, by
+ * the first use. One that cannot be opened rejects each call with `STORE_UNAVAILABLE` or `STORE_TOO_NEW`, and is
+ * tried again.
+ */
+export function openStore(location: StoreLocation, options: StoreOptions): Store {
+  const { clock } = options;
+  const database = createLazyDatabase(
+    location.kind === 'postgres' ? 'postgres' : 'sqlite',
+    async (closing) => {
+      await options.prepare?.();
+      const opened = await openAt(location, options, closing);
+      // A server that hangs in the middle of this must not hold up the end of the process.
+      closing.addEventListener('abort', () => void opened.close(), { once: true });
+      try {
+        await migrate(opened);
+      } catch (error) {
+        await opened.close();
+        throw error;
+      }
+      return opened;
+    },
+  );
+  const reported = reportRefusals(database);
+  const createId = options.createId ?? (() => crypto.randomUUID());
+  const traces =
+    location.kind === 'memory'
+      ? createMemoryTraceStore({ clock, ...options.traces })
+      : createSqlTraceStore(database, { clock, createId, ...options.traces });
+  const sqlTurnLog = createSqlTurnLog(reported, {
+    clock,
+    ...(options.sweepMs === undefined ? {} : { sweepMs: options.sweepMs }),
+  });
+  const retentionMs = (options.turnRetentionDays ?? DEFAULT_RETENTION_DAYS) * DAY_MS;
+  let folding: Promise<unknown> | null = null;
+  const tidyUp = async (before: number): Promise<void> => {
+    await sqlTurnLog.foldFinishedTurns(before);
+    await pruneTraces(database, { before, maxBytes: MAX_TRACE_BYTES });
+  };
+
+  return {
+    traces,
+    conversations: createSqlConversationStore(reported, { clock }),
+    toolOutputs: createSqlToolOutputStore(reported),
+    turnLog: {
+      ...sqlTurnLog,
+      async acquire(turnId, epoch) {
+        await sqlTurnLog.acquire(turnId, epoch);
+        // Once for a process and beside its turn: whoever writes also tidies up, and no timer keeps it alive.
+        folding ??= tidyUp(clock.now() - retentionMs).catch(() => undefined);
+      },
+    },
+    async close() {
+      await traces.close();
+      // Tidying up has the time of a pause; what is left is for the next process.
+      if (folding !== null) await endsWithin(clock, TIDY_UP_MS, folding);
+      await database.close();
+    },
+  };
+}
+
+function openAt(
+  location: StoreLocation,
+  options: StoreOptions,
+  signal: AbortSignal,
+): Promise<SqlDatabase> {
+  switch (location.kind) {
+    case 'sqlite':
+      return openSqlite(location.path, { signal });
+    case 'postgres':
+      return openPostgres(location.url, options.postgres);
+    case 'memory':
+      return openSqlite(':memory:');
+  }
+  return location satisfies never;
+}
+
+function endsWithin(clock: Clock, milliseconds: number, work: Promise<unknown>): Promise<void> {
+  return new Promise((resolve) => {
+    const cancel = clock.schedule(milliseconds, resolve);
+    void work.finally(() => {
+      cancel();
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,361 @@
+import type { JsonObject, JsonValue, TraceEvent } from '@orion/contracts';
+import { escapeForTerminal } from './escape-for-terminal.ts';
+
+export type TimelineOptions = {
+  /** 80 when left out; never less than 40. */
+  readonly columns?: number;
+};
+
+const DEFAULT_COLUMNS = 80;
+const MIN_COLUMNS = 40;
+const TIME_COLUMNS = 8;
+const DURATION_COLUMNS = 8;
+const SHOWN_TEXT = 1000;
+
+/** One line of the timeline; what ends an act fills in its line instead of making another. */
+type Entry = {
+  readonly at: number;
+  readonly indent: number;
+  readonly name: string;
+  facts: string[];
+  endedAt: number | null;
+  /** It should have an end, so that its absence is worth a word. */
+  readonly lasts: boolean;
+};
+
+const COUNT: Intl.NumberFormat = new Intl.NumberFormat('en-US');
+
+/**
+ * The events of one turn as a person reads them: a head, then a line for each phase, model call, tool and write with
+ * the time since the turn's first event at its left and how long it took at its right.
+ *
+ * 1. Every event is somewhere: in a line of its own or in the line of what it ends.
+ * 2. No line is longer than the columns; a text that does not fit is cut with an ellipsis.
+ * 3. Nothing in it acts on a terminal (R014, R254).
+ */
+export function formatTimeline(
+  events: readonly TraceEvent[],
+  options: TimelineOptions = {},
+): string {
+  const columns = Math.max(MIN_COLUMNS, Math.floor(options.columns ?? DEFAULT_COLUMNS));
+  const [first] = events;
+  if (first === undefined) return 'Nothing was recorded.\n';
+  const timeline = new Timeline();
+  for (const event of events) timeline.add(event);
+  const lines = [
+    ...timeline.head(first).map((line) => cut(line, columns)),
+    '',
+    ...timeline.entries.map((entry) => formatEntry(entry, first.timestamp, columns)),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+class Timeline {
+  readonly entries: Entry[] = [];
+  readonly #open = new Map<string, Entry>();
+  #inputTokens = 0;
+  #outputTokens = 0;
+  #modelCalls = 0;
+  #tools = 0;
+  #files = 0;
+  #errors = 0;
+  #lastAt = 0;
+  #status: string | null = null;
+
+  add(event: TraceEvent): void {
+    this.#lastAt = Math.max(this.#lastAt, event.timestamp);
+    if (event.error !== null) this.#errors += 1;
+    const details = objectOf(event.details);
+    // Its number is its own within the turn; the cycle may change before it ends.
+    const phase = String(event.phaseIndex ?? 0);
+    const call = textOf(details['callId']) ?? '';
+    switch (event.type) {
+      case 'turn_started':
+        this.#line(event, 0, 'turn started', plainFacts(event));
+        return;
+      case 'turn_ended':
+        this.#status = textOf(details['status']);
+        this.#line(event, 0, 'turn ended', [
+          textOf(details['status']),
+          named('because', details['stopReason']),
+        ]);
+        return;
+      case 'phase_start':
+        this.#begin(`phase ${phase}`, event, 0, `phase ${event.phaseIndex ?? '?'}`, [
+          textOf(details['phase']),
+        ]);
+        return;
+      case 'phase_end':
+        this.#end(`phase ${phase}`, event, 0, 'phase end', [textOf(details['reason'])]);
+        return;
+      case 'llm_call':
+        this.#modelCalls += 1;
+        this.#begin(`model ${phase}`, event, 1, 'model', [
+          textOf(details['model']),
+          details['purpose'] === 'chat' ? null : textOf(details['purpose']),
+          counted(details['messages'], 'message'),
+          details['tools'] === 0 ? null : counted(details['tools'], 'tool'),
+        ]);
+        return;
+      case 'llm_result': {
+        const usage = objectOf(details['usage'] ?? null);
+        this.#inputTokens += numberOf(usage['inputTokens']) ?? 0;
+        this.#outputTokens += numberOf(usage['outputTokens']) ?? 0;
+        this.#end(`model ${phase}`, event, 1, 'model answer', [
+          ...tokens(usage),
+          textOf(details['finish']),
+        ]);
+        return;
+      }
+      case 'tool_call': {
+        const treatment = textOf(details['treatment']);
+        const facts = [treatment === 'run' ? null : treatment];
+        const name = `tool ${event.toolName ?? '?'}`;
+        if (treatment === 'run') {
+          this.#tools += 1;
+          this.#begin(`tool ${call}`, event, 1, name, facts);
+        } else this.#line(event, 1, name, facts);
+        return;
+      }
+      case 'tool_executed':
+        // Its result follows, with the same facts and more.
+        return;
+      case 'tool_result':
+        this.#end(`tool ${call}`, event, 1, `tool ${event.toolName ?? '?'}`, [
+          details['success'] === false ? 'failed' : 'ok',
+          errorText(event.error),
+          details['attempts'] === 1 ? null : counted(details['attempts'], 'attempt'),
+          counted(details['contentLength'], 'character'),
+        ]);
+        return;
+      default:
+        if (event.type.startsWith('write_session_')) this.#write(event, details);
+        else this.#line(event, 1, event.type.replaceAll('_', ' '), plainFacts(event));
+    }
+  }
+
+  head(first: TraceEvent): string[] {
+    const status = this.#status ?? 'not ended';
+    const span = duration(this.#lastAt - first.timestamp).trim();
+    const counts = [
+      plural(this.#modelCalls, 'model call'),
+      `${COUNT.format(this.#inputTokens)} tokens in, ${COUNT.format(this.#outputTokens)} out`,
+      plural(this.#tools, 'tool'),
+      plural(this.#files, 'file'),
+      this.#errors === 0 ? null : plural(this.#errors, 'error'),
+    ];
+    return [
+      `turn ${first.requestId ?? '-'}`,
+      `${new Date(first.timestamp).toISOString().replace('T', ' ').slice(0, 19)} UTC · ${status} · ${span}`,
+      counts.filter((count) => count !== null).join(' · '),
+    ];
+  }
+
+  #write(event: TraceEvent, details: JsonObject): void {
+    const step = event.type.slice('write_session_'.length);
+    const key = `write ${event.sessionId ?? ''}`;
+    const name = `write ${textOf(details['target']) ?? event.sessionId ?? '?'}`;
+    switch (step) {
+      case 'started':
+      case 'recovered':
+        this.#begin(key, event, 0, name, [step === 'recovered' ? 'recovered' : null]);
+        return;
+      case 'saved': {
+        const entry = this.#open.get(key);
+        if (entry === undefined) break;
+        const saves = entry.facts.findIndex((fact) => fact.startsWith('saved '));
+        const bytes = counted(details['bytes'], 'byte');
+        const fact = bytes === null ? 'saved ' : `saved ${bytes}`;
+        if (saves === -1) entry.facts.push(fact);
+        else entry.facts[saves] = fact;
+        return;
+      }
+      case 'finalize_started':
+        if (this.#open.has(key)) return;
+        break;
+      case 'finalized': {
+        this.#files += 1;
+        const entry = this.#open.get(key);
+        if (entry !== undefined) {
+          entry.facts = entry.facts.filter((fact) => !fact.startsWith('saved '));
+        }
+        this.#end(key, event, 0, name, [
+          'finalized',
+          counted(details['lines'], 'line'),
+          counted(details['bytes'], 'byte'),
+        ]);
+        return;
+      }
+      case 'paused':
+      case 'discarded':
+        this.#end(key, event, 0, name, [step, textOf(details['code'])]);
+        return;
+    }
+    this.#line(event, 1, `write ${step.replaceAll('_', ' ')}`, plainFacts(event));
+  }
+
+  #line(event: TraceEvent, indent: number, name: string, facts: readonly Fact[]): void {
+    this.#push({
+      at: event.timestamp,
+      indent,
+      name,
+      facts: given(facts),
+      endedAt: null,
+      lasts: false,
+    });
+  }
+
+  #begin(
+    key: string,
+    event: TraceEvent,
+    indent: number,
+    name: string,
+    facts: readonly Fact[],
+  ): void {
+    const entry = {
+      at: event.timestamp,
+      indent,
+      name,
+      facts: given(facts),
+      endedAt: null,
+      lasts: true,
+    };
+    this.#open.set(key, entry);
+    this.#push(entry);
+  }
+
+  #end(key: string, event: TraceEvent, indent: number, name: string, facts: readonly Fact[]): void {
+    const entry = this.#open.get(key);
+    if (entry === undefined) {
+      this.#line(event, indent, name, facts);
+      return;
+    }
+    this.#open.delete(key);
+    // What it came to is of more interest than what it began with, after the name of what it was done with.
+    const [subject, ...beginning] = entry.facts;
+    entry.facts = [...given([subject ?? null]), ...given(facts), ...beginning];
+    entry.endedAt = event.timestamp;
+  }
+
+  #push(entry: Entry): void {
+    this.entries.push(entry);
+  }
+}
+
+function formatEntry(entry: Entry, start: number, columns: number): string {
+  const time = `+${((entry.at - start) / 1000).toFixed(3)}`.padStart(TIME_COLUMNS);
+  const ended =
+    entry.endedAt === null ? (entry.lasts ? 'no end' : '') : duration(entry.endedAt - entry.at);
+  const room = columns - time.length - 2 - (ended === '' ? 0 : DURATION_COLUMNS + 2);
+  const text = `${'  '.repeat(entry.indent)}${[entry.name, entry.facts.join(', ')].filter((part) => part !== '').join('  ')}`;
+  const shown = cut(text, room);
+  if (ended === '') return `${time}  ${shown}`.trimEnd();
+  return `${time}  ${shown}${' '.repeat(Math.max(0, room - width(shown)))}  ${ended.padStart(DURATION_COLUMNS)}`;
+}
+
+type Fact = string | null;
+
+function given(facts: readonly Fact[]): string[] {
+  return facts.filter((fact): fact is string => fact !== null && fact !== '');
+}
+
+/** What is known of an event that this view has no form for. */
+function plainFacts(event: TraceEvent): Fact[] {
+  const details = objectOf(event.details);
+  return [
+    event.toolName,
+    event.summary,
+    errorText(event.error),
+    ...Object.entries(details)
+      .slice(0, 8)
+      .map(([key, value]) =>
+        value === undefined || value === null || typeof value === 'object'
+          ? null
+          : `${key}=${String(value).slice(0, SHOWN_TEXT)}`,
+      ),
+  ];
+}
+
+function errorText(error: JsonValue): string | null {
+  if (error === null) return null;
+  if (typeof error === 'string') return error;
+  const { code, message } = objectOf(error);
+  const texts = given([textOf(code), textOf(message)]);
+  return texts.length === 0 ? JSON.stringify(error).slice(0, SHOWN_TEXT) : texts.join(': ');
+}
+
+function tokens(usage: JsonObject): Fact[] {
+  const input = numberOf(usage['inputTokens']);
+  const output = numberOf(usage['outputTokens']);
+  const cached = numberOf(usage['cachedTokens']) ?? 0;
+  const reasoning = numberOf(usage['reasoningTokens']) ?? 0;
+  if (input === null || output === null) return [];
+  return [
+    `${COUNT.format(input)} in${cached > 0 ? ` (${COUNT.format(cached)} cached)` : ''}`,
+    `${COUNT.format(output)} out${reasoning > 0 ? ` (${COUNT.format(reasoning)} reasoning)` : ''}`,
+  ];
+}
+
+function counted(value: JsonValue | undefined, noun: string): string | null {
+  const count = numberOf(value);
+  return count === null ? null : plural(count, noun);
+}
+
+function plural(count: number, noun: string): string {
+  return `${COUNT.format(count)} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+function named(name: string, value: JsonValue | undefined): string | null {
+  const text = textOf(value);
+  return text === null ? null : `${name} ${text}`;
+}
+
+function objectOf(value: JsonValue): JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as JsonObject)
+    : {};
+}
+
+function textOf(value: JsonValue | undefined): string | null {
+  return typeof value === 'string' ? value : null;
+}
+
+function numberOf(value: JsonValue | undefined): number | null {
+  return typeof value === 'number' ? value : null;
+}
+
+function duration(milliseconds: number): string {
+  const shown = Math.max(0, milliseconds);
+  if (shown < 1_000) return `${shown} ms`;
+  if (shown < 60_000) return `${(shown / 1_000).toFixed(1)} s`;
+  const seconds = Math.round(shown / 1_000);
+  if (seconds < 3_600)
+    return `${Math.floor(seconds / 60)}m${String(seconds % 60).padStart(2, '0')}s`;
+  const minutes = Math.round(seconds / 60);
+  return `${Math.floor(minutes / 60)}h${String(minutes % 60).padStart(2, '0')}m`;
+}
+
+/** An escaped text of at most so many columns. */
+function cut(text: string, columns: number): string {
+  // Nothing longer is shown, and escaping makes a text only longer.
+  const escaped = escapeForTerminal(text.slice(0, SHOWN_TEXT));
+  if (width(escaped) <= columns) return escaped;
+  let shown = '';
+  let taken = 0;
+  for (const character of escaped) {
+    taken += width(character);
+    if (taken > columns - 1) break;
+    shown += character;
+  }
+  return `${shown.trimEnd()}…`;
+}
+
+/** Scripts of East Asia and emoji, which a terminal shows in two columns. */
+const WIDE =
+  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
+
+function width(text: string): number {
+  let columns = 0;
+  for (const character of text) columns += WIDE.test(character) ? 2 : 1;
+  return columns;
+}

@@ -1,0 +1,25 @@
+import {
+  describeConversationStoreContract,
+  describeToolOutputStoreContract,
+  describeTurnLogContract,
+} from '@orion/testkit';
+import type { Clock } from '@orion/contracts';
+import { createFakeClock } from '@orion/testkit';
+import { useTestDatabase } from './testing/test-database.ts';
+import { openStore } from './open-store.ts';
+import type { Store, StoreLocation } from './open-store.ts';
+
+const own = useTestDatabase();
+const locations: readonly (readonly [name: string, at: () => StoreLocation])[] = [
+  ['SQLite', () => ({ kind: 'memory' })],
+  ['Postgres', () => ({ kind: 'postgres', url: own.url() })],
+];
+
+for (const [name, at] of locations) {
+  // In the form that a factory has, and as a caller meets it: nothing is open yet.
+  const open = ({ clock }: { readonly clock: Clock }): Promise<Store> =>
+    Promise.resolve(openStore(at(), { clock }));
+  describeTurnLogContract(name, open);
+  describeConversationStoreContract(name, open);
+  describeToolOutputStoreContract(name, () => open({ clock: createFakeClock() }));
+}

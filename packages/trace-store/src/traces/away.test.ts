@@ -1,0 +1,123 @@
+import { createFakeClock } from '@orion/testkit';
+import { expect, test } from 'vitest';
+import { createSqlTraceStore } from './sql-trace-store.ts';
+import type { SqlTraceStoreOptions } from './sql-trace-store.ts';
+import { away, createScriptedDatabase, hang } from './testing/scripted-database.ts';
+
+function setUp(options: Partial<SqlTraceStoreOptions> = {}) {
+  const clock = createFakeClock();
+  const database = createScriptedDatabase();
+  const reasons: string[] = [];
+  const store = createSqlTraceStore(database, {
+    clock,
+    createId: () => 'w',
+    onFirstDrop: (reason) => reasons.push(reason),
+    ...options,
+  });
+  return { clock, database, store, reasons };
+}
+
+test('while the database hangs the queue is bounded, drops are counted, and nothing more is asked of it', async () => {
+  const { clock, database, store, reasons } = setUp({ maxQueuedEvents: 500 });
+  database.behave = hang;
+  let looked = 0;
+  const details = {
+    get value() {
+      looked += 1;
+      return 'x';
+    },
+  };
+  for (let round = 0; round < 100; round++) {
+    for (let index = 0; index < 100; index++) store.record('step', details);
+    await clock.advance(1_000);
+  }
+  expect(database.attempts).toEqual([100]);
+  expect(store.dropped()).toBe(10_000 - 500);
+  expect(reasons).toHaveLength(1);
+  // An event that is not kept costs nothing: its value is not even looked at.
+  expect(looked).toBe(500);
+});
+
+test('close ends by its deadline when the database hangs, and counts what it leaves behind', async () => {
+  const { clock, database, store } = setUp({ closeMs: 300 });
+  database.behave = hang;
+  for (let index = 0; index < 250; index++) store.record('step');
+  let closed = false;
+  const closing = store.close().then(() => {
+    closed = true;
+  });
+  await clock.advance(299);
+  expect(closed).toBe(false);
+  await clock.advance(1);
+  expect(closed).toBe(true);
+  await closing;
+  expect(store.dropped()).toBe(250);
+  expect(clock.pending()).toBe(0);
+  store.record('late');
+  expect(store.dropped()).toBe(251);
+  await store.close();
+});
+
+test('flush ends by its deadline, and what it waited for is stored when the database is back', async () => {
+  const { clock, database, store } = setUp({ flushMs: 1_000 });
+  database.behave = away;
+  store.record({ type: 'step', summary: 'kept' });
+  let flushed = false;
+  const flushing = store.flush().then(() => {
+    flushed = true;
+  });
+  await clock.advance(999);
+  expect(flushed).toBe(false);
+  await clock.advance(1);
+  await flushing;
+  expect(database.stored).toEqual([]);
+  database.behave = () => undefined;
+  await clock.advance(5_000);
+  expect(database.stored).toEqual(['kept']);
+  expect(store.dropped()).toBe(0);
+  await store.close();
+});
+
+test('a database that is away is asked later and later, and no row is lost that fitted', async () => {
+  const { clock, database, store } = setUp({ maxQueuedEvents: 300 });
+  database.behave = away;
+  for (let index = 0; index < 400; index++) store.record({ type: 'step', summary: `${index}` });
+  await clock.advance(60_000);
+  // 100 ms, doubled up to 5 s.
+  expect(database.attempts.length).toBeLessThan(20);
+  database.behave = () => undefined;
+  await clock.advance(5_000);
+  expect(database.stored).toEqual(Array.from({ length: 300 }, (_, index) => `${index}`));
+  expect(store.dropped()).toBe(100);
+  store.record({ type: 'step', summary: 'after' });
+  await clock.advance(100);
+  expect(database.stored.at(-1)).toBe('after');
+  await store.close();
+});
+
+test('close asks a database that is away once more and waits no longer', async () => {
+  const { clock, database, store } = setUp();
+  database.behave = away;
+  for (let index = 0; index < 10; index++) store.record('step');
+  await clock.advance(1_000);
+  const before = database.attempts.length;
+  // The clock stands still: only an answer can end this.
+  await store.close();
+  expect(database.attempts.length).toBe(before + 1);
+  expect(store.dropped()).toBe(10);
+  expect(clock.pending()).toBe(0);
+});
+
+test('the queue is bounded in bytes too', () => {
+  const { database, store } = setUp({ maxQueuedBytes: 1_000_000 });
+  database.behave = hang;
+  for (let index = 0; index < 1_000; index++) store.record('step', 'x'.repeat(10_000));
+  expect(store.dropped()).toBeGreaterThan(940);
+  expect(store.dropped()).toBeLessThan(960);
+});
+
+test('refuses limits that would keep nothing', () => {
+  for (const maxQueuedEvents of [0, -1, Number.NaN, 1.5]) {
+    expect(() => setUp({ maxQueuedEvents })).toThrow('maxQueuedEvents');
+  }
+});

@@ -1,0 +1,52 @@
+import { createFakeClock } from '@orion/testkit';
+import { expect, test } from 'vitest';
+import { openPostgres } from '../engine/postgres.ts';
+import type { SqlDatabase } from '../engine/sql-database.ts';
+import { openSqlite } from '../engine/sqlite.ts';
+import { migrate } from '../migrations/migrate.ts';
+import { useTestDatabase } from '../testing/test-database.ts';
+import { pruneTraces } from './prune-traces.ts';
+import { createSqlTraceStore } from './sql-trace-store.ts';
+
+const own = useTestDatabase();
+const EVENTS = 2_500;
+
+const engines: readonly (readonly [string, () => Promise<SqlDatabase>])[] = [
+  ['sqlite', () => openSqlite(':memory:')],
+  ['postgres', () => openPostgres(own.url())],
+];
+
+test.each(engines)('%s keeps the newest, by age and by size', async (_, open) => {
+  const database = await open();
+  try {
+    await migrate(database);
+    const store = createSqlTraceStore(database, {
+      clock: createFakeClock(),
+      createId: () => 'w',
+      strict: true,
+    });
+    for (let index = 0; index < EVENTS; index++) {
+      store.record({ type: 'step', cycleIndex: index, timestamp: index, details: 'x'.repeat(698) });
+    }
+    await store.flush();
+    const kept = async (): Promise<number[]> =>
+      (await store.query({})).map((event) => event.cycleIndex ?? -1);
+
+    expect(await pruneTraces(database, {})).toBe(0);
+    expect(await pruneTraces(database, { before: 1_200 })).toBe(1_200);
+    expect((await kept())[0]).toBe(1_200);
+    expect(await pruneTraces(database, { before: 1_200, maxBytes: 1e12 })).toBe(0);
+
+    const removed = await pruneTraces(database, { maxBytes: 500_000 });
+    const left = await kept();
+    expect(removed).toBe(EVENTS - 1_200 - left.length);
+    expect(left.at(-1)).toBe(EVENTS - 1);
+    expect(left).toEqual([...left.keys()].map((index) => EVENTS - left.length + index));
+    // 700 bytes of text and about 300 around it, and on Postgres as much again for queries.
+    expect(left.length).toBeGreaterThan(200);
+    expect(left.length).toBeLessThanOrEqual(500);
+    await store.close();
+  } finally {
+    await database.close();
+  }
+});

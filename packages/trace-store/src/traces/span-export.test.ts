@@ -1,0 +1,155 @@
+import type { TraceInput } from '@orion/contracts';
+import { expect, test } from 'vitest';
+import { prepareTraceEvent } from '../safety/trace-event.ts';
+import { createOpenTelemetrySink, createSpanExport } from './span-export.ts';
+import type { OpenSpan, SpanAttributes, SpanSink } from './span-export.ts';
+
+type Told = {
+  readonly name: string;
+  readonly parent: string | null;
+  readonly from: number;
+  to?: number;
+  error?: string | null;
+  attributes: SpanAttributes;
+};
+
+function createFakeSink(): SpanSink & { readonly spans: Told[] } {
+  const spans: Told[] = [];
+  const names = new Map<OpenSpan, string>();
+  return {
+    spans,
+    start({ name, at, parent, attributes }) {
+      const told: Told = {
+        name,
+        parent: parent && (names.get(parent) ?? null),
+        from: at,
+        attributes,
+      };
+      spans.push(told);
+      const open: OpenSpan = {
+        end(to, more, error) {
+          Object.assign(told, { to, error, attributes: { ...told.attributes, ...more } });
+        },
+      };
+      names.set(open, name);
+      return open;
+    },
+  };
+}
+
+const play = (observe: ReturnType<typeof createSpanExport>, steps: readonly TraceInput[]): void => {
+  for (const [index, step] of steps.entries()) {
+    observe({
+      id: index + 1,
+      ...prepareTraceEvent({ requestId: 'r', timestamp: index, ...step }, 0),
+    });
+  }
+};
+
+const TURN: readonly TraceInput[] = [
+  { type: 'turn_started' },
+  { type: 'llm_call', phaseIndex: 0, details: { provider: 'p', model: 'm', messages: 2 } },
+  {
+    type: 'llm_result',
+    phaseIndex: 0,
+    details: { finish: 'tool_calls', usage: { inputTokens: 7, outputTokens: 3 } },
+  },
+  {
+    type: 'tool_call',
+    toolName: 'read',
+    details: { callId: 'c', treatment: 'run', arguments: 'private' },
+  },
+  {
+    type: 'tool_result',
+    toolName: 'read',
+    error: { code: 'TOOL_FAILED' },
+    details: { callId: 'c', success: false },
+  },
+  { type: 'tool_call', toolName: 'drop', details: { callId: 'd', treatment: 'refused' } },
+  { type: 'llm_call', phaseIndex: 1, details: { provider: 'p', model: 'm' } },
+  { type: 'turn_ended', details: { status: 'done' } },
+];
+
+test('a turn is spans with the names of the gen_ai conventions, and every one of them ends', () => {
+  const sink = createFakeSink();
+  play(createSpanExport(sink), TURN);
+  const agent = 'invoke_agent orion';
+  expect(sink.spans).toMatchObject([
+    {
+      name: agent,
+      parent: null,
+      from: 0,
+      to: 7,
+      error: null,
+      attributes: { 'gen_ai.operation.name': 'invoke_agent' },
+    },
+    {
+      name: 'chat m',
+      parent: agent,
+      from: 1,
+      to: 2,
+      error: null,
+      attributes: {
+        'gen_ai.operation.name': 'chat',
+        'gen_ai.provider.name': 'p',
+        'gen_ai.request.model': 'm',
+        'gen_ai.usage.input_tokens': 7,
+        'gen_ai.usage.output_tokens': 3,
+        'gen_ai.response.finish_reasons': ['tool_calls'],
+      },
+    },
+    { name: 'execute_tool read', parent: agent, from: 3, to: 4, error: 'TOOL_FAILED' },
+    { name: 'chat m', parent: agent, from: 6, to: 7, error: 'unfinished' },
+  ]);
+  expect(JSON.stringify(sink.spans)).not.toContain('private');
+});
+
+test('a sink that throws, and events of no turn, disturb nobody', () => {
+  const observe = createSpanExport({
+    start() {
+      throw new Error('sink');
+    },
+  });
+  play(observe, TURN);
+  const sink = createFakeSink();
+  play(createSpanExport(sink), [{ type: 'llm_call', details: {} }, { type: 'turn_ended' }]);
+  expect(sink.spans).toEqual([]);
+});
+
+test('OpenTelemetry gets parents by way of its contexts, and errors as a status', () => {
+  const calls: unknown[] = [];
+  const sink = createOpenTelemetrySink({
+    context: { active: () => 'root' },
+    trace: {
+      setSpan: (context: string, span: { readonly name: string } & ReturnType<typeof spanOf>) =>
+        `${context}>${span.name}`,
+      getTracer: () => ({
+        startSpan(name: string, options: { kind: number; startTime: number }, context: string) {
+          calls.push([name, options.kind, options.startTime, context]);
+          return { name, ...spanOf(calls) };
+        },
+      }),
+    },
+  });
+  play(createSpanExport(sink), TURN.slice(0, 5));
+  expect(calls).toEqual([
+    ['invoke_agent orion', 0, 0, 'root'],
+    ['chat m', 2, 1, 'root>invoke_agent orion'],
+    expect.objectContaining({ 'gen_ai.usage.input_tokens': 7 }),
+    ['end', 2],
+    ['execute_tool read', 0, 3, 'root>invoke_agent orion'],
+    { 'error.type': 'TOOL_FAILED' },
+    { code: 2, message: 'TOOL_FAILED' },
+    ['end', 4],
+  ]);
+});
+
+function spanOf(calls: unknown[]) {
+  return {
+    setAttributes: (attributes: object) => calls.push(attributes),
+    setStatus: (status: object) => calls.push(status),
+    end: (at: number) => {
+      calls.push(['end', at]);
+    },
+  };
+}

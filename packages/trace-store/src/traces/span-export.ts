@@ -1,0 +1,227 @@
+import type { JsonObject, JsonValue, TraceEvent } from '@orion/contracts';
+
+export type SpanAttributes = Readonly<Record<string, string | number | readonly string[]>>;
+
+/** A span that has begun. Neither call may throw into a turn; what it throws is dropped. */
+export interface OpenSpan {
+  /** `error` says what kind of failure it ended with; milliseconds since the epoch. */
+  end(at: number, attributes: SpanAttributes, error: string | null): void;
+}
+
+/** Where spans go: the one thing that an exporter has to be. */
+export interface SpanSink {
+  start(span: {
+    readonly name: string;
+    /** `client` for a call that leaves this process. */
+    readonly kind: 'internal' | 'client';
+    readonly at: number;
+    readonly parent: OpenSpan | null;
+    readonly attributes: SpanAttributes;
+  }): OpenSpan;
+}
+
+type Turn = { readonly root: OpenSpan; readonly open: Map<string, OpenSpan> };
+
+/** Turns that never end (their process was stopped) must not pile up. */
+const MAX_TURNS = 1_000;
+
+/**
+ * Turns as spans, named by the gen_ai conventions of OpenTelemetry: a turn is `invoke_agent`, a model call `chat`, a
+ * tool `execute_tool`. The result is an observer of events, already redacted, for whoever composes the parts; nothing
+ * is exported unless somebody does.
+ *
+ * 1. No prompt, no answer and no argument becomes an attribute.
+ * 2. Every span that begins ends: at the latest with its turn.
+ * 3. A sink that throws disturbs nobody.
+ */
+export function createSpanExport(sink: SpanSink): (event: TraceEvent) => void {
+  const turns = new Map<string, Turn>();
+
+  const endTurn = (requestId: string, at: number, error: string | null): void => {
+    const turn = turns.get(requestId);
+    if (turn === undefined) return;
+    turns.delete(requestId);
+    for (const span of turn.open.values()) span.end(at, {}, 'unfinished');
+    turn.root.end(at, {}, error);
+  };
+
+  const begin = (
+    turn: Turn,
+    key: string,
+    name: string,
+    kind: 'internal' | 'client',
+    at: number,
+    attributes: SpanAttributes,
+  ): void => {
+    turn.open.get(key)?.end(at, {}, 'unfinished');
+    turn.open.set(key, sink.start({ name, kind, at, parent: turn.root, attributes }));
+  };
+
+  const end = (
+    turn: Turn,
+    key: string,
+    at: number,
+    attributes: SpanAttributes,
+    error: string | null,
+  ): void => {
+    const span = turn.open.get(key);
+    turn.open.delete(key);
+    span?.end(at, attributes, error);
+  };
+
+  const observe = (event: TraceEvent): void => {
+    const { requestId, timestamp: at } = event;
+    if (requestId === null) return;
+    if (event.type === 'turn_started') {
+      endTurn(requestId, at, 'unfinished');
+      const [oldest] = turns.keys();
+      if (turns.size >= MAX_TURNS && oldest !== undefined) endTurn(oldest, at, 'unfinished');
+      const attributes = {
+        'gen_ai.operation.name': 'invoke_agent',
+        'gen_ai.agent.name': 'orion',
+        'orion.request.id': requestId,
+      };
+      const span = { name: 'invoke_agent orion', kind: 'internal', at, parent: null } as const;
+      turns.set(requestId, { root: sink.start({ ...span, attributes }), open: new Map() });
+      return;
+    }
+    const turn = turns.get(requestId);
+    if (turn === undefined) return;
+    const details = objectOf(event.details);
+    const model = `model ${event.cycleIndex ?? 0}/${event.phaseIndex ?? 0}`;
+    const tool = `tool ${textOf(details['callId']) ?? ''}`;
+    switch (event.type) {
+      case 'turn_ended': {
+        const status = textOf(details['status']) ?? 'unknown';
+        endTurn(requestId, at, status === 'failed' || status === 'error' ? status : null);
+        return;
+      }
+      case 'llm_call': {
+        const name = textOf(details['model']) ?? 'unknown';
+        begin(turn, model, `chat ${name}`, 'client', at, {
+          'gen_ai.operation.name': 'chat',
+          'gen_ai.provider.name': textOf(details['provider']) ?? 'unknown',
+          'gen_ai.request.model': name,
+        });
+        return;
+      }
+      case 'llm_result': {
+        const usage = objectOf(details['usage'] ?? null);
+        const finish = textOf(details['finish']) ?? 'unknown';
+        const failed = finish === 'error' || finish === 'aborted';
+        end(
+          turn,
+          model,
+          at,
+          {
+            'gen_ai.response.finish_reasons': [finish],
+            ...counted('gen_ai.usage.input_tokens', usage['inputTokens']),
+            ...counted('gen_ai.usage.output_tokens', usage['outputTokens']),
+          },
+          failed ? finish : null,
+        );
+        return;
+      }
+      case 'tool_call':
+        if (details['treatment'] !== 'run') return;
+        begin(turn, tool, `execute_tool ${event.toolName ?? 'unknown'}`, 'internal', at, {
+          'gen_ai.operation.name': 'execute_tool',
+          'gen_ai.tool.name': event.toolName ?? 'unknown',
+          'gen_ai.tool.call.id': textOf(details['callId']) ?? '',
+        });
+        return;
+      case 'tool_result': {
+        const code = textOf(objectOf(event.error)['code']) ?? 'failed';
+        end(turn, tool, at, {}, details['success'] === false ? code : null);
+        return;
+      }
+    }
+  };
+
+  return (event) => {
+    try {
+      observe(event);
+    } catch {
+      // Telemetry is never a reason for a turn to fail.
+    }
+  };
+}
+
+/** As much of `@opentelemetry/api` as is used, so that nobody has to install it who does not export. */
+export type OpenTelemetryApi<
+  Context = unknown,
+  Span extends OpenTelemetrySpan = OpenTelemetrySpan,
+> = {
+  readonly trace: {
+    getTracer(name: string): {
+      startSpan(
+        name: string,
+        options: {
+          kind: number;
+          startTime: number;
+          attributes: Record<string, string | number | string[]>;
+        },
+        context: Context,
+      ): Span;
+    };
+    setSpan(context: Context, span: Span): Context;
+  };
+  readonly context: { active(): Context };
+};
+
+export type OpenTelemetrySpan = {
+  setAttributes(attributes: Record<string, string | number | string[]>): unknown;
+  setStatus(status: { code: number; message?: string }): unknown;
+  end(at: number): void;
+};
+
+/** The numbers of `SpanKind` and `SpanStatusCode`. */
+const KINDS = { internal: 0, client: 2 } as const;
+const STATUS_ERROR = 2;
+
+/** A sink for whoever has set OpenTelemetry up: `createOpenTelemetrySink(await import('@opentelemetry/api'))`. */
+export function createOpenTelemetrySink<Context, Span extends OpenTelemetrySpan>(
+  api: OpenTelemetryApi<Context, Span>,
+): SpanSink {
+  const tracer = api.trace.getTracer('orion');
+  const contexts = new WeakMap<OpenSpan, Context>();
+  return {
+    start({ name, kind, at, parent, attributes }) {
+      const context = (parent === null ? undefined : contexts.get(parent)) ?? api.context.active();
+      const options = { kind: KINDS[kind], startTime: at, attributes: mutable(attributes) };
+      const span = tracer.startSpan(name, options, context);
+      const open: OpenSpan = {
+        end(endAt, more, error) {
+          span.setAttributes(mutable(error === null ? more : { ...more, 'error.type': error }));
+          if (error !== null) span.setStatus({ code: STATUS_ERROR, message: error });
+          span.end(endAt);
+        },
+      };
+      contexts.set(open, api.trace.setSpan(context, span));
+      return open;
+    },
+  };
+}
+
+function mutable(attributes: SpanAttributes): Record<string, string | number | string[]> {
+  return Object.fromEntries(
+    Object.entries(attributes).map(([name, value]) => [
+      name,
+      typeof value === 'object' ? [...value] : value,
+    ]),
+  );
+}
+
+function counted(name: string, value: JsonValue | undefined): SpanAttributes {
+  return typeof value === 'number' ? { [name]: value } : {};
+}
+
+function objectOf(value: JsonValue): JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as JsonObject)
+    : {};
+}
+
+function textOf(value: JsonValue | undefined): string | null {
+  return typeof value === 'string' ? value : null;
+}

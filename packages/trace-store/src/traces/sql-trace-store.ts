@@ -1,0 +1,158 @@
+import type { Clock, TraceEvent, TraceFilter, TraceInput, TraceStore } from '@orion/contracts';
+import type { SqlDatabase } from '../engine/sql-database.ts';
+import { describeThrown } from '../safety/json-safety.ts';
+import { prepareTrace, toStoredFilter, toTraceInput } from '../safety/trace-event.ts';
+import { TraceQueue } from './trace-queue.ts';
+import { toTraceEvent, toTraceRow } from './trace-row.ts';
+import { selectEvents } from './trace-statements.ts';
+import { TraceWriter } from './trace-writer.ts';
+
+export type SqlTraceStoreOptions = {
+  readonly clock: Clock;
+  /** Tells the rows of one store from those of any other that writes to the same database. */
+  readonly createId: () => string;
+  /** Events that may wait to be stored; 10,000 when left out. */
+  readonly maxQueuedEvents?: number;
+  /** About so many bytes of them; 32 MiB when left out. */
+  readonly maxQueuedBytes?: number;
+  /** Rows of one insert, at most 1,000; 100 when left out. */
+  readonly batchRows?: number;
+  /** How long an event waits for others to be stored with; 100 when left out. */
+  readonly batchMs?: number;
+  /** How long `flush` waits at most; 5,000 when left out. */
+  readonly flushMs?: number;
+  /** How long `close` waits at most; 1,000 when left out. */
+  readonly closeMs?: number;
+  /** Sees every event as it goes into the queue, already redacted; its id counts the events of this store. */
+  readonly onEvent?: (event: TraceEvent) => void;
+  /** Told once, when the first event is dropped; `dropped()` has the number (R228). */
+  readonly onFirstDrop?: (reason: string) => void;
+  /** `record` throws, and `flush` and `close` reject, when something cannot be kept (R228). */
+  readonly strict?: boolean;
+};
+
+const DEFAULTS = {
+  maxQueuedEvents: 10_000,
+  maxQueuedBytes: 32 * 1024 * 1024,
+  batchRows: 100,
+  batchMs: 100,
+  flushMs: 5_000,
+  closeMs: 1_000,
+} as const;
+const WRITER_ID = 16;
+const MAX_BATCH_ROWS = 1_000;
+/** Without a limit of the caller's own. */
+const MAX_FOUND = 10_000;
+
+/**
+ * Traces in a database, SQLite or Postgres.
+ *
+ * 1. `record` makes the value safe, redacts it and puts it into a bounded queue; it touches no database, never throws
+ *    and never waits, unless `strict` is set (R226, R228, R229).
+ * 2. Rows are stored in the order in which they were recorded, many at once. What the database refuses is found out
+ *    row by row, and one bad row costs no other (B24).
+ * 3. While the database is away rows wait in the queue; what no longer fits is dropped and counted (C10).
+ * 4. A row is stored at most once, also when the answer to its batch was lost: it carries an id of its own.
+ * 5. `flush` and `close` end by their deadlines, whatever the database does. What `close` leaves behind is counted,
+ *    although an insert that was under way may still have gone in.
+ * 6. The database belongs to the caller, who closes it after the store.
+ */
+export function createSqlTraceStore(
+  database: SqlDatabase,
+  options: SqlTraceStoreOptions,
+): TraceStore {
+  const settings = { ...DEFAULTS, ...withoutUndefined(options) };
+  const { clock, onEvent, onFirstDrop, strict = false } = options;
+  for (const name of ['maxQueuedEvents', 'maxQueuedBytes', 'batchRows'] as const) {
+    if (!Number.isSafeInteger(settings[name]) || settings[name] < 1) {
+      throw new Error(`${name} must be a whole number, 1 or more`);
+    }
+  }
+  // Half a UUID is random enough to tell writers apart, and short in an index.
+  const writerId = options.createId().replaceAll('-', '').slice(0, WRITER_ID);
+  const queue = new TraceQueue(settings.maxQueuedEvents, settings.maxQueuedBytes);
+  let recorded = 0;
+  let dropped = 0;
+  let closed: Promise<void> | null = null;
+
+  const drop = (count: number, reason: string): void => {
+    const first = dropped === 0;
+    dropped += count;
+    if (!first) return;
+    try {
+      onFirstDrop?.(reason);
+    } catch {
+      // An observer's failure is its own.
+    }
+  };
+
+  const writer = new TraceWriter(database, queue, {
+    clock,
+    batchRows: Math.min(settings.batchRows, MAX_BATCH_ROWS),
+    batchMs: settings.batchMs,
+    onRefused: (reason) => {
+      drop(1, reason);
+    },
+  });
+
+  const keep = (input: TraceInput | string, data: unknown): void => {
+    if (closed !== null) throw new Error('The trace store is closed');
+    if (strict) writer.throwFailure();
+    // Before anything is spent on an event that is not kept.
+    if (queue.isFull) throw new Error('Too many trace events wait for the database');
+    const prepared = prepareTrace(toTraceInput(input, data), clock.now());
+    const id = recorded + 1;
+    const row = toTraceRow(prepared, `${writerId}-${id.toString(36).padStart(7, '0')}`);
+    if (!queue.push(row)) throw new Error('Too many trace events wait for the database');
+    recorded = id;
+    writer.wake();
+    try {
+      onEvent?.({ id, ...prepared.event });
+    } catch (error) {
+      // An observer that throws has still seen an event that is kept.
+      if (strict) throw error;
+    }
+  };
+
+  return {
+    record(input: TraceInput | string, data?: unknown) {
+      try {
+        keep(input, data);
+      } catch (error) {
+        drop(1, describeThrown(error));
+        if (strict) throw error;
+      }
+    },
+    getTrace: (requestId) => find({ requestId }, Number.MAX_SAFE_INTEGER),
+    query: (filter) => find(filter, filter.limit ?? MAX_FOUND),
+    dropped: () => dropped,
+    async flush() {
+      await writer.drain(settings.flushMs);
+      if (strict) writer.throwFailure();
+    },
+    close() {
+      closed ??= (async () => {
+        await writer.stop(settings.closeMs);
+        if (queue.size > 0) {
+          drop(queue.size, 'The store was closed before the database had taken every event');
+          queue.remove(queue.size);
+        }
+        if (strict) writer.throwFailure();
+      })();
+      return closed;
+    },
+  };
+
+  async function find(filter: TraceFilter, limit: number): Promise<readonly TraceEvent[]> {
+    if (!(limit >= 1)) return [];
+    const { sql, parameters } = selectEvents(toStoredFilter(filter), Math.floor(limit));
+    const rows = await database.all(sql, parameters);
+    return rows.map(toTraceEvent).toReversed();
+  }
+}
+
+function withoutUndefined<Options extends object>(options: Options): Options {
+  return Object.fromEntries(
+    Object.entries(options).filter(([, value]) => value !== undefined),
+  ) as Options;
+}

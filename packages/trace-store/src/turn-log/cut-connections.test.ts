@@ -1,0 +1,64 @@
+import { OrionError } from '@orion/contracts';
+import type { TurnLog, TurnLogEvent } from '@orion/contracts';
+import { expect, test } from 'vitest';
+import { openStore } from '../open-store.ts';
+import { startFaultyProxy } from '../testing/faulty-proxy.ts';
+import { realClock } from '../testing/real-clock.ts';
+import { useTestDatabase } from '../testing/test-database.ts';
+
+const BATCHES = 400;
+const BATCH = 3;
+
+const own = useTestDatabase();
+
+test('400 batches over connections that break between query and answer: no event lost, none twice', async () => {
+  const proxy = await startFaultyProxy(own.url());
+  const store = openStore({ kind: 'postgres', url: proxy.url }, { clock: realClock });
+  try {
+    await store.turnLog.acquire('turn', 1);
+    let unanswered = 0;
+    for (let batch = 0; batch < BATCHES; batch++) {
+      const first = batch * BATCH + 1;
+      const events = Array.from({ length: BATCH }, (_, index) => event(first + index));
+      if (batch % 4 === 0) proxy.arm('lose-answer', 'insert into turn_event');
+      if (batch % 4 === 2) proxy.arm('cut-at-once', 'insert into turn_event');
+      unanswered += await appendUntilAnswered(store.turnLog, first, events);
+    }
+    expect(proxy.faults).toBe(BATCHES / 2);
+    expect(unanswered).toBe(proxy.faults);
+    const seqs: number[] = [];
+    for (let after = 0; ; after = seqs.at(-1) ?? 0) {
+      const entries = await store.turnLog.read('turn', after);
+      if (entries.length === 0) break;
+      for (const entry of entries) {
+        expect(entry.data).toEqual(event(entry.seq).data);
+        seqs.push(entry.seq);
+      }
+    }
+    expect(seqs).toEqual(Array.from({ length: BATCHES * BATCH }, (_, index) => index + 1));
+  } finally {
+    await store.close();
+    await proxy.close();
+  }
+}, 60_000);
+
+function event(seq: number): TurnLogEvent {
+  return { seq, kind: 'chunk', data: { text: `text ${seq}` } };
+}
+
+/** How often nothing was known of the outcome. */
+async function appendUntilAnswered(
+  log: TurnLog,
+  first: number,
+  events: readonly TurnLogEvent[],
+): Promise<number> {
+  for (let unanswered = 0; ; unanswered++) {
+    try {
+      expect(await log.append('turn', 1, first, events)).toBe(first + events.length - 1);
+      return unanswered;
+    } catch (error) {
+      if (!OrionError.isInstance(error) || error.code !== 'STORE_UNAVAILABLE') throw error;
+      expect(error.retryable).toBe(true);
+    }
+  }
+}

@@ -1,0 +1,90 @@
+import { createFakeClock } from '@orion/testkit';
+import { describe, expect, test } from 'vitest';
+import { openPostgres } from '../engine/postgres.ts';
+import type { SqlDatabase } from '../engine/sql-database.ts';
+import { openSqlite } from '../engine/sqlite.ts';
+import { migrate } from '../migrations/migrate.ts';
+import { openStore } from '../open-store.ts';
+import { useTestDatabase } from '../testing/test-database.ts';
+import { createSqlTurnLog } from './sql-turn-log.ts';
+import type { SqlTurnLog } from './sql-turn-log.ts';
+
+const own = useTestDatabase();
+const engines: readonly (readonly [string, () => Promise<SqlDatabase>])[] = [
+  ['SQLite', () => openSqlite(':memory:')],
+  ['Postgres', () => openPostgres(own.url())],
+];
+const KINDS = ['phase', 'chunk', 'write_chunk', 'write_rewind', 'write_session', 'usage', 'done'];
+
+async function writeTurn(log: SqlTurnLog, turnId: string, kinds: readonly string[]): Promise<void> {
+  await log.acquire(turnId, 1);
+  await log.append(
+    turnId,
+    1,
+    1,
+    kinds.map((kind, index) => ({ seq: index + 1, kind, data: { kind } })),
+  );
+}
+
+describe.each(engines)('%s', (_, open) => {
+  test('a turn that ended long ago keeps its end and its receipts; others keep everything', async () => {
+    const clock = createFakeClock(1_000);
+    const database = await open();
+    await migrate(database);
+    const log = createSqlTurnLog(database, { clock });
+    await writeTurn(log, 'old', KINDS);
+    await writeTurn(log, 'open', KINDS.slice(0, -1));
+    await clock.advance(1_000);
+    await writeTurn(log, 'new', KINDS);
+
+    expect(await log.foldFinishedTurns(2_000)).toBe(1);
+    expect(await log.foldFinishedTurns(2_000)).toBe(0);
+    const kindsOf = async (turnId: string): Promise<string[]> =>
+      (await log.read(turnId, 0)).map((entry) => entry.kind);
+    expect(await kindsOf('old')).toEqual(['write_session', 'usage', 'done']);
+    expect(await kindsOf('open')).toEqual(KINDS.slice(0, -1));
+    expect(await kindsOf('new')).toEqual(KINDS);
+    // Numbers stay, and a reader still ends.
+    const seqs: number[] = [];
+    for await (const entry of log.tail('old', 0, new AbortController().signal)) {
+      seqs.push(entry.seq);
+    }
+    expect(seqs).toEqual([5, 6, 7]);
+    await database.close();
+  });
+
+  test('at most so many turns are folded at once, the oldest first', async () => {
+    const clock = createFakeClock(5_000);
+    const database = await open();
+    await migrate(database);
+    const log = createSqlTurnLog(database, { clock });
+    for (const turnId of ['a', 'b', 'c']) {
+      await writeTurn(log, `many-${turnId}`, ['chunk', 'done']);
+      await clock.advance(1);
+    }
+    expect(await log.foldFinishedTurns(6_000, 2)).toBe(2);
+    expect(await log.read('many-a', 0)).toHaveLength(1);
+    expect(await log.read('many-c', 0)).toHaveLength(2);
+    await log.foldFinishedTurns(6_000);
+    await database.close();
+  });
+});
+
+test('whoever takes a turn folds those that ended before the time of the settings', async () => {
+  const location = { kind: 'postgres', url: own.url() } as const;
+  const clock = createFakeClock(0);
+  const before = openStore(location, { clock });
+  await before.turnLog.acquire('taken', 1);
+  await before.turnLog.append('taken', 1, 1, [
+    { seq: 1, kind: 'chunk', data: null },
+    { seq: 2, kind: 'done', data: null },
+  ]);
+  await before.close();
+  await clock.advance(2 * 86_400_000);
+  const later = openStore(location, { clock, turnRetentionDays: 1 });
+  await later.turnLog.acquire('another', 1);
+  await later.close();
+  const reader = openStore(location, { clock });
+  expect((await reader.turnLog.read('taken', 0)).map((entry) => entry.kind)).toEqual(['done']);
+  await reader.close();
+});

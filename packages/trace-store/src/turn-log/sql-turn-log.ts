@@ -1,0 +1,285 @@
+import { OrionError } from '@orion/contracts';
+import type { Clock, JsonValue, TurnLog, TurnLogEntry } from '@orion/contracts';
+import { insertStatement } from '../engine/sql-database.ts';
+import type { SqlDatabase, SqlRow, SqlRunner } from '../engine/sql-database.ts';
+import { WakeUps } from './wake-ups.ts';
+
+export type SqlTurnLogOptions = {
+  readonly clock: Pick<Clock, 'now' | 'schedule'>;
+  /** How often a reader looks by itself; 1,000 when left out. */
+  readonly sweepMs?: number;
+};
+
+export interface SqlTurnLog extends TurnLog {
+  /**
+   * Folds turns that were finished before that time, the oldest first: what ended them and the receipts of their
+   * writes stay, what was streamed goes. Returns how many were folded, at most `limit`, 100 when left out.
+   */
+  foldFinishedTurns(before: number, limit?: number): Promise<number>;
+}
+
+const DEFAULT_SWEEP_MS = 1_000;
+const DEFAULT_READ_LIMIT = 1_000;
+const DEFAULT_FOLD_LIMIT = 100;
+const CHANNEL = 'orion_turn';
+/** Rows of one statement: SQLite takes 32,766 parameters. */
+const ROWS_PER_INSERT = 1_000;
+/** What tells how a turn ended and what it wrote. */
+const KEPT_KINDS = ['done', 'error', 'usage', 'write_session'];
+
+/**
+ * The turn log in a database.
+ *
+ * 1. The check of the epoch, the check of the number and the append are one: between them no other writer comes.
+ * 2. A refused append has changed nothing.
+ * 3. A repeat is known by its writer, its numbers and its content; anything else with taken numbers is refused.
+ * 4. A reader sees numbers in order, each once, and none that may still be taken back.
+ */
+export function createSqlTurnLog(database: SqlDatabase, options: SqlTurnLogOptions): SqlTurnLog {
+  const { clock, sweepMs = DEFAULT_SWEEP_MS } = options;
+  const put = database.dialect === 'postgres' ? putPostgres : putSqlite;
+  const wakeUps = new WakeUps({
+    clock,
+    sweepMs,
+    listen: (wake) => database.listen(CHANNEL, wake),
+  });
+
+  const read: TurnLog['read'] = async (turnId, afterSeq, limit = DEFAULT_READ_LIMIT) => {
+    const rows = await database.all(
+      `select seq, epoch, kind, data, stored_at from turn_event
+       where turn_id = $1 and seq > $2 order by seq limit $3::bigint`,
+      [turnId, afterSeq, Math.max(0, limit)],
+    );
+    return rows.map((row) => toEntry(turnId, row));
+  };
+
+  const isOver = async (turnId: string, afterSeq: number): Promise<boolean> => {
+    const rows = await database.all(
+      'select 1 from turn where turn_id = $1 and finished_at is not null and last_seq <= $2',
+      [turnId, afterSeq],
+    );
+    return rows.length > 0;
+  };
+
+  return {
+    async acquire(turnId, epoch) {
+      const taken =
+        Number.isSafeInteger(epoch) &&
+        epoch >= 1 &&
+        (await database.run(
+          `insert into turn (turn_id, epoch, last_seq) values ($1, $2, 0)
+           on conflict (turn_id) do update set epoch = excluded.epoch
+           where turn.epoch < excluded.epoch`,
+          [turnId, epoch],
+        )) > 0;
+      if (!taken) throw fenced(turnId, epoch);
+    },
+
+    async append(turnId, epoch, expectSeq, events) {
+      for (const [index, event] of events.entries()) {
+        if (event.seq !== expectSeq + index) {
+          throw gap(turnId, `the number ${event.seq} stands where ${expectSeq + index} belongs`);
+        }
+      }
+      const last = await put(database, {
+        turnId,
+        epoch,
+        expectSeq,
+        events: events.map(({ seq, kind, data }) => ({ seq, kind, data: JSON.stringify(data) })),
+        now: clock.now(),
+        finished: events.some((event) => event.kind === 'done'),
+      });
+      wakeUps.wake(turnId);
+      return last;
+    },
+
+    read,
+
+    async *tail(turnId, afterSeq, signal) {
+      // From before the first look, so that what is stored after it wakes.
+      const watch = wakeUps.watch(turnId);
+      let position = afterSeq;
+      let looked = false;
+      try {
+        while (!signal.aborted) {
+          let entries: readonly TurnLogEntry[] = [];
+          try {
+            entries = await read(turnId, position);
+            if (!looked && entries.length === 0 && (await isOver(turnId, position))) return;
+            looked = true;
+          } catch (error) {
+            // A database that has been there comes back; one that never was is the reader's to hear of.
+            if (!looked || !isUnavailable(error)) throw error;
+          }
+          for (const entry of entries) {
+            if (signal.aborted) return;
+            position = entry.seq;
+            yield entry;
+            if (entry.kind === 'done') return;
+          }
+          if (entries.length === 0) await watch.wait(signal);
+        }
+      } finally {
+        watch.stop();
+      }
+    },
+
+    async epochOf(turnId) {
+      const [row] = await database.all('select epoch from turn where turn_id = $1', [turnId]);
+      return Number(row?.['epoch'] ?? 0);
+    },
+
+    async foldFinishedTurns(before, limit = DEFAULT_FOLD_LIMIT) {
+      const turns = await database.all(
+        `select turn_id from turn where finished_at < $1 and folded_at is null
+         order by finished_at limit $2::bigint`,
+        [before, limit],
+      );
+      const kept = KEPT_KINDS.map((kind) => `'${kind}'`).join(', ');
+      for (const { turn_id: turnId = null } of turns) {
+        // Each by itself: a long fold must not keep the writers of SQLite waiting.
+        await database.transaction(async (inside) => {
+          await inside.run(`delete from turn_event where turn_id = $1 and kind not in (${kept})`, [
+            turnId,
+          ]);
+          await inside.run('update turn set folded_at = $2 where turn_id = $1', [
+            turnId,
+            clock.now(),
+          ]);
+        });
+      }
+      return turns.length;
+    },
+  };
+}
+
+type Append = {
+  readonly turnId: string;
+  readonly epoch: number;
+  readonly expectSeq: number;
+  readonly events: readonly {
+    readonly seq: number;
+    readonly kind: string;
+    readonly data: string;
+  }[];
+  readonly now: number;
+  readonly finished: boolean;
+};
+
+/**
+ * Moves the turn's end if, and only if, this writer may: the one place where both checks are made.
+ * $1 turn, $2 epoch, $3 the last number before, $4 how many more, $5 now, $6 whether it is over.
+ */
+const MOVE_END = `update turn
+  set last_seq = $3::bigint + $4::bigint,
+      finished_at = case when $6::integer = 1 then $5::bigint else finished_at end
+  where turn_id = $1 and epoch = $2::bigint and last_seq = $3::bigint`;
+
+async function putSqlite(database: SqlDatabase, append: Append): Promise<number> {
+  return database.transaction(async (inside) => {
+    const { turnId, epoch, expectSeq, events, now, finished } = append;
+    const moved = await inside.run(MOVE_END, [
+      turnId,
+      epoch,
+      expectSeq - 1,
+      events.length,
+      now,
+      finished ? 1 : 0,
+    ]);
+    if (moved === 0) return settleRefusal(inside, append);
+    for (let start = 0; start < events.length; start += ROWS_PER_INSERT) {
+      const part = events.slice(start, start + ROWS_PER_INSERT);
+      await inside.run(
+        insertStatement(
+          'turn_event',
+          ['turn_id', 'seq', 'epoch', 'kind', 'data', 'stored_at'],
+          part.length,
+        ),
+        part.flatMap(({ seq, kind, data }) => [turnId, seq, epoch, kind, data, now]),
+      );
+    }
+    return expectSeq + events.length - 1;
+  });
+}
+
+/** One statement, so that a connection that breaks leaves all of it or nothing, and one answer is enough. */
+async function putPostgres(database: SqlDatabase, append: Append): Promise<number> {
+  const { turnId, epoch, expectSeq, events, now, finished } = append;
+  const moved = await database.all(
+    `with turn_end as (
+       ${MOVE_END} returning turn_id
+     ), stored as (
+       insert into turn_event (turn_id, seq, epoch, kind, data, stored_at)
+       select turn_end.turn_id, event.seq, $2::bigint, event.kind, event.data, $5::bigint
+       from turn_end, unnest($7::bigint[], $8::text[], $9::text[]) as event (seq, kind, data)
+     )
+     select pg_notify('${CHANNEL}', turn_id) from turn_end`,
+    [
+      turnId,
+      epoch,
+      expectSeq - 1,
+      events.length,
+      now,
+      finished ? 1 : 0,
+      events.map((event) => event.seq),
+      events.map((event) => event.kind),
+      events.map((event) => event.data),
+    ],
+  );
+  if (moved.length === 0) return settleRefusal(database, append);
+  return expectSeq + events.length - 1;
+}
+
+/** Why the end of the turn was not moved: another writer, a repeat, or a gap. */
+async function settleRefusal(runner: SqlRunner, append: Append): Promise<number> {
+  const { turnId, epoch, expectSeq, events } = append;
+  const [turn] = await runner.all('select epoch, last_seq from turn where turn_id = $1', [turnId]);
+  if (turn?.['epoch'] !== epoch) throw fenced(turnId, epoch);
+  const last = Number(turn['last_seq']);
+  const end = expectSeq + events.length - 1;
+  if (end > last) throw gap(turnId, `${last} is its last number and ${expectSeq} does not follow`);
+  const rows = await runner.all(
+    `select epoch, kind, data from turn_event
+     where turn_id = $1 and seq between $2 and $3 order by seq`,
+    [turnId, expectSeq, end],
+  );
+  const isRepeat =
+    rows.length === events.length &&
+    rows.every(
+      (row, index) =>
+        row['epoch'] === epoch &&
+        row['kind'] === events[index]?.kind &&
+        row['data'] === events[index]?.data,
+    );
+  if (!isRepeat) throw gap(turnId, `the numbers from ${expectSeq} to ${end} are taken`);
+  return last;
+}
+
+function toEntry(turnId: string, row: SqlRow): TurnLogEntry {
+  return {
+    turnId,
+    seq: Number(row['seq']),
+    epoch: Number(row['epoch']),
+    kind: String(row['kind']),
+    data: JSON.parse(String(row['data'])) as JsonValue,
+    storedAt: Number(row['stored_at']),
+  };
+}
+
+function fenced(turnId: string, epoch: number): OrionError {
+  return new OrionError({
+    code: 'FENCED',
+    message: `The turn ${turnId} does not belong to the writer ${epoch}`,
+  });
+}
+
+function gap(turnId: string, why: string): OrionError {
+  return new OrionError({
+    code: 'TURN_LOG_GAP',
+    message: `The events do not go on where the turn ${turnId} stands: ${why}`,
+  });
+}
+
+function isUnavailable(error: unknown): boolean {
+  return OrionError.isInstance(error) && error.code === 'STORE_UNAVAILABLE' && error.retryable;
+}

@@ -1,0 +1,117 @@
+import { mkdir } from 'node:fs/promises';
+
+import { startPostgres } from '@orion/testkit';
+import { expect } from 'vitest';
+
+import type { Finished } from './support/run.ts';
+import { at } from './support/sandbox.ts';
+import { numbered, writeDocument } from './support/scripts.ts';
+import { conversations } from './support/stored.ts';
+import { test } from './support/test.ts';
+import { waitFor } from './support/wait.ts';
+
+const ROWS = numbered('row', 1, 400, 3);
+const NOTICE = /The store does not work \(/gu;
+
+test.concurrent('a database file that is none costs one notice, and not the turn', async ({
+  machine,
+}) => {
+  await machine.write(
+    '.orion/orion.db',
+    'this was a shopping list and not a database\n'.repeat(50),
+  );
+  const provider = await machine.provider(writeDocument({ target: 'rows.txt', content: ROWS }));
+
+  const ended = await machine.ask(provider);
+
+  expect(ended.exitCode, ended.stderr).toBe(0);
+  expect(String(await machine.read('rows.txt'))).toBe(ROWS);
+  expect(ended.stderr.match(NOTICE)).toHaveLength(1);
+  expect(ended.stderr).toContain('STORE_UNAVAILABLE');
+  // Whatever it is, it is left as it was.
+  expect(String(await machine.read('.orion/orion.db'))).toContain('shopping list');
+  const listed = await machine.run(['conversations', 'list']);
+  expect(listed.exitCode).toBe(1);
+  expect(listed.stderr).toContain('STORE_UNAVAILABLE');
+});
+
+test.concurrent('a database that cannot be made costs one notice, and not the turn', async ({
+  machine,
+}) => {
+  // A folder in its place: to be denied a file is nothing that root can be.
+  await mkdir(machine.path('.orion', 'orion.db'), { recursive: true });
+  const provider = await machine.provider(writeDocument({ target: 'rows.txt', content: ROWS }));
+
+  const ended = await machine.ask(provider, ['--continue', '--json']);
+
+  expect(ended.exitCode, ended.stderr).toBe(0);
+  expect(String(await machine.read('rows.txt'))).toBe(ROWS);
+  expect(noticesOf(ended)).toHaveLength(1);
+  // Whether there was a conversation is not known, so nothing is said of it.
+  expect(ended.stderr).not.toContain('no conversation');
+});
+
+test.concurrent('a DATABASE_URL that leads nowhere costs one notice without the password', async ({
+  machine,
+}) => {
+  const provider = await machine.provider(writeDocument({ target: 'rows.txt', content: ROWS }));
+  for (const url of ['postgres://me:hidden-word@127.0.0.1:1/none', 'mysql://me:hidden-word@h/d']) {
+    const ended = await machine.run(['run', 'Write it.', ...at(provider)], {
+      env: { DATABASE_URL: url },
+    });
+    expect(ended.exitCode, ended.stderr).toBe(0);
+    expect(ended.stderr.match(NOTICE)).toHaveLength(1);
+    expect(ended.stderr).not.toContain('hidden-word');
+    await machine.write('rows.txt', '');
+  }
+});
+
+test('a Postgres that is killed in mid-turn does not end the turn; one that is back has the next one', async ({
+  machine,
+}) => {
+  const postgres = await startPostgres();
+  try {
+    const env = { DATABASE_URL: postgres.url };
+    const provider = await machine.provider(
+      writeDocument(
+        { target: 'rows.txt', content: ROWS },
+        { faults: [{ kind: 'stall', reply: 1, at: { lines: 200 }, forMs: 1500 }] },
+      ),
+    );
+    const writer = machine.startAsking(provider, ['--json'], {
+      env: { ...env, WRITE_SESSION_SAVE_MS: '100' },
+    });
+    await machine.savedSession(500);
+    await postgres.kill();
+
+    const ended = await writer.finished;
+
+    expect(ended.exitCode, ended.stderr).toBe(0);
+    expect(String(await machine.read('rows.txt'))).toBe(ROWS);
+    expect(noticesOf(ended)).toHaveLength(1);
+    expect(await machine.exists('.orion/orion.db')).toBe(false);
+
+    await postgres.restart();
+    const second = await machine.run(['run', 'And now?', '--json', ...at(provider)], { env });
+    expect(second.exitCode, second.stderr).toBe(0);
+    const conversationId = second.events()[0]?.conversationId;
+    const listed = await waitFor('the conversation', () => conversations(machine, env));
+    expect(listed[0]).toMatchObject({ conversationId, openSessionId: null });
+    const third = await machine.run(['run', 'More.', '--continue', '--json', ...at(provider)], {
+      env,
+    });
+    expect(third.events()[0]?.conversationId).toBe(conversationId);
+  } finally {
+    await postgres.stop();
+  }
+});
+
+function noticesOf(ended: Finished): readonly string[] {
+  return ended
+    .events()
+    .flatMap((event) =>
+      event.type === 'chunk' && event.content.startsWith('The store does not work')
+        ? [event.content]
+        : [],
+    );
+}

@@ -1,0 +1,46 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+
+import type { Sandbox } from './sandbox.ts';
+
+export type LoggedEvent = {
+  readonly seq: number;
+  readonly kind: string;
+  readonly data: Readonly<Record<string, unknown>>;
+};
+
+/** The turn log's rows of one turn, read by nothing of ours. */
+export function loggedEvents(machine: Sandbox, turnId: string): readonly LoggedEvent[] {
+  const database = new DatabaseSync(machine.path('.orion', 'orion.db'), { readOnly: true });
+  try {
+    return database
+      .prepare('select seq, kind, data from turn_event where turn_id = ? order by seq')
+      .all(turnId)
+      .map((row) => ({
+        seq: Number(row['seq']),
+        kind: String(row['kind']),
+        data: JSON.parse(String(row['data'])) as LoggedEvent['data'],
+      }));
+  } finally {
+    database.close();
+  }
+}
+
+/** Every byte of the store's files. */
+export async function storeBytes(machine: Sandbox): Promise<Buffer> {
+  const folder = machine.path('.orion');
+  const names = (await readdir(folder)).filter((name) => name.startsWith('orion.db'));
+  return Buffer.concat(await Promise.all(names.map((name) => readFile(join(folder, name)))));
+}
+
+type Listed = { readonly conversationId: string; readonly openSessionId: string | null };
+
+/** As `orion conversations list --json` tells them. */
+export async function conversations(
+  machine: Sandbox,
+  env: Readonly<Record<string, string>> = {},
+): Promise<readonly Listed[]> {
+  const { stdout } = await machine.run(['conversations', 'list', '--json'], { env });
+  return (JSON.parse(stdout) as { readonly conversations: readonly Listed[] }).conversations;
+}
