@@ -156,8 +156,8 @@ function doubtWrapper(step: Step, reading: DirectReading): void {
   const { seams, summary, kind } = step.session;
   const last = seams.at(-1);
   if (reading.wrappingFence === null || kind === 'code' || last === undefined) return;
-  const lastLine = wholeFenceLedger(summary).lastLines.at(-1);
-  if (lastLine?.fence == null || !closesFence(reading.wrappingFence, lastLine.fence)) return;
+  const lastFence = wholeFenceLedger(summary).lastLines.at(-1)?.fence ?? null;
+  if (lastFence === null || !closesFence(reading.wrappingFence, lastFence)) return;
   step.update({ seams: [...seams.slice(0, -1), { ...last, status: 'unverified' }] });
   step.emit({ type: 'trace', event: 'seam_doubted', details: { line: last.line } });
 }
