@@ -15,6 +15,8 @@ export default defineConfig({
           name: 'unit',
           include: ['{packages,apps}/*/src/**/*.test.ts', 'tools/checks/**/*.test.ts'],
           globalSetup: ['packages/testkit/src/postgres/testing/postgres-broker.ts'],
+          // Vitest would leave one of two processors to itself, which hardly uses it.
+          maxWorkers: '100%',
           sequence: { groupOrder: 0 },
         },
       },
