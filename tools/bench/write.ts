@@ -52,13 +52,12 @@ try {
     results.push(await compareSize({ ...common, lines, provider: bulk }));
   }
   process.stdout.write(`The stream in bulk\n${formatSizes(results)}\n\n`);
-  const eventByEvent = await compareSize({
-    ...common,
-    lines: Math.max(...sizes),
-    runs: Math.min(runs, MOST_RUNS_EVENT_BY_EVENT),
-    provider: single,
-  });
-  process.stdout.write(`The stream event by event\n${formatSizes([eventByEvent])}\n\n`);
+  const eventByEvent: SizeResult[] = [];
+  for (const lines of sizes) {
+    const fewRuns = Math.min(runs, MOST_RUNS_EVENT_BY_EVENT);
+    eventByEvent.push(await compareSize({ ...common, lines, runs: fewRuns, provider: single }));
+  }
+  process.stdout.write(`The stream event by event\n${formatSizes(eventByEvent)}\n\n`);
   const result = { start, sizes: results, eventByEvent };
   const goals = goalsOf(result);
   process.stdout.write(`${formatGoals(goals)}\n`);
