@@ -104,6 +104,8 @@ describe('the store of a turn', () => {
         seen['begin'] ??= await logged();
         return inner.checkTarget(target, operation);
       },
+      readTarget: (snapshot) => inner.readTarget(snapshot),
+      prepareCommit: (request) => inner.prepareCommit(request),
       commit: async (request) => {
         seen['commit'] = await logged();
         return inner.commit(request);

@@ -75,7 +75,12 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
       options.protocolReason ?? (options.protocol === undefined ? 'default' : 'option'),
     protocolConfig: resolveProtocolConfig({ maxDuplicateAttempts: settings.maxDuplicateAttempts }),
     content: createContentProtocol(),
-    writePlanTool: createWritePlanTool({ workspace, clock, createId: randomUUID }),
+    writePlanTool: createWritePlanTool({
+      workspace,
+      clock,
+      createId: randomUUID,
+      eol: settings.eol,
+    }),
     sessionSettings: (adapter) => sessionSettingsOf(settings, adapter),
     contextLimit: contextLimit(settings.contextBytes, settings.contextTokens),
     clock,

@@ -29,7 +29,19 @@ export interface Workspace {
    * FILE_EXISTS (create), FILE_NOT_FOUND (append).
    */
   checkTarget(target: string, operation: WriteOperation): Promise<TargetSnapshot>;
-  /** Changes one file, or nothing. */
+  /**
+   * The bytes of an existing target, verified: rejects with TARGET_CHANGED before its end when they are not those
+   * of the snapshot. Never holds the file in memory.
+   */
+  readTarget(snapshot: TargetSnapshot): AsyncIterable<Uint8Array>;
+  /**
+   * Makes everything of a change but the change: the new bytes are complete and durable beside the target, the
+   * previous ones durable in the backups. Nothing is visible yet. Exactly one of `apply` and `discard` must follow.
+   *
+   * Rejects as `checkTarget` does, with TARGET_CHANGED, and with what the disk refuses; nothing is left then.
+   */
+  prepareCommit(request: PrepareRequest): Promise<PreparedCommit>;
+  /** Changes one file, or nothing: prepares, calls the journal, applies. */
   commit(request: CommitRequest): Promise<CommitResult>;
   /** Lines of a text file, for the read tool. Rejects with FILE_NOT_FOUND, IS_DIRECTORY, INVALID_CONTENT … */
   readText(path: string, range: ReadRange): Promise<TextExcerpt>;
@@ -67,20 +79,53 @@ export type TextExcerpt = {
 /** Reads the bytes from the start, each time it is called. */
 export type ByteSource = () => AsyncIterable<Uint8Array>;
 
-export type CommitRequest = {
+/** One piece of the new file; the pieces in order are the whole of it. */
+export type CommitPart =
+  /** Bytes `start` up to, not including, `end` of the file as it was when the work began. */
+  | { readonly kind: 'kept'; readonly start: number; readonly end: number }
+  /** New bytes. Read once, and a second time only when line endings turn out not to be convertible. */
+  | { readonly kind: 'new'; readonly source: ByteSource };
+
+export type PrepareRequest = {
   readonly target: string;
   readonly operation: WriteOperation;
-  /** The new content, or for append the added part. */
-  readonly source: ByteSource;
+  readonly parts: readonly CommitPart[];
+  /**
+   * `match`: in a file whose lines all end in CRLF, bare LFs of new bytes become CRLF (when nothing is kept, only if
+   * the new bytes have no CRLF at all), and a byte order mark stays when nothing is kept. `as-is`: new bytes go in
+   * as they come.
+   */
+  readonly eol: 'match' | 'as-is';
   /** The target when the work began; anything else that stands there now is TARGET_CHANGED. */
   readonly expected: TargetSnapshot;
+  /** The session or plan that this change is part of: one undo takes back all changes of one id. */
+  readonly changeId?: string;
+};
+
+export type CommitRequest = PrepareRequest & {
   /** Called with what is about to happen, before the target changes; the commit goes on when it resolves. */
   readonly journal: (writing: WritingRecord) => Promise<void>;
 };
 
+/** A change that is about to happen. */
+export interface PreparedCommit {
+  /** What `apply` is going to do, for a journal that is durable before it is called. */
+  readonly writing: WritingRecord;
+  /** What `apply` is going to report; it may add warnings. */
+  readonly result: CommitResult;
+  /**
+   * Makes the change visible and durable. Rejects with TARGET_CHANGED or FILE_EXISTS when something else stands
+   * there, and with what the disk refuses; everything prepared is then gone. An error whose details say
+   * `changed: true` came after the change.
+   */
+  apply(): Promise<CommitResult>;
+  /** Removes everything prepared; never rejects. */
+  discard(): Promise<void>;
+}
+
 export type CommitResult = {
   readonly path: string;
-  /** Bytes and lines (line feeds, plus one for an unterminated last line) that the source had. */
+  /** Bytes and lines (line feeds, plus one for an unterminated last line) that are new, as they stand on disk. */
   readonly bytes: number;
   readonly lines: number;
   /** Of the whole file after the commit. */
@@ -88,7 +133,10 @@ export type CommitResult = {
   readonly eol: LineEnding;
   readonly bom: boolean;
   readonly mode: string;
+  /** What undo calls this change; missing only when no record of it could be kept, which a warning says. */
   readonly backup_id?: string;
+  /** Absolute; the previous bytes, when there was a file. */
+  readonly backup_path?: string;
   readonly warnings: readonly string[];
   readonly not_kept: readonly string[];
 };

@@ -18,4 +18,8 @@ export type WritePlan = {
   readonly operations: readonly [WritePlanOperation];
   /** The target when the work began. */
   readonly expected: TargetSnapshot;
+  /** What undo takes back together: the session's or the plan's id. */
+  readonly changeId: string;
+  /** `as-is` switches the conversion of line endings off. */
+  readonly eol: 'match' | 'as-is';
 };

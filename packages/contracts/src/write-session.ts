@@ -177,4 +177,7 @@ export type TargetSnapshot = {
   readonly bytes: number;
   /** Permission bits, 0 when there is no file. */
   readonly mode: number;
+  readonly eol: LineEnding;
+  /** Whether the file begins with a byte order mark. */
+  readonly bom: boolean;
 };

@@ -70,6 +70,8 @@ export type WritePlanToolOptions = {
   readonly clock: Clock;
   /** A new lower-case UUID v4 each time. */
   readonly createId: () => string;
+  /** Whether new text takes the line endings of the file it goes into; `match` when left out. */
+  readonly eol?: 'match' | 'as-is';
 };
 
 export function createWritePlanTool(options: WritePlanToolOptions): WritePlanTool {
@@ -147,6 +149,8 @@ export function createWritePlanTool(options: WritePlanToolOptions): WritePlanToo
           },
         ],
         expected,
+        changeId: sessionId,
+        eol: options.eol ?? 'match',
       },
       workspace,
       (writing) => handle.recordWriting(writing),
@@ -175,6 +179,7 @@ export function createWritePlanTool(options: WritePlanToolOptions): WritePlanToo
         final_length: commit.bytes,
       },
       ...(commit.backup_id === undefined ? {} : { backup_id: commit.backup_id }),
+      ...(commit.backup_path === undefined ? {} : { backup_path: commit.backup_path }),
       warnings: commit.warnings,
       not_kept: commit.not_kept,
     };

@@ -1,9 +1,12 @@
 /** What every implementation of `Workspace` and its `SessionStore` promises. */
 import { OrionError } from '@orion/contracts';
 import type {
+  ByteSource,
+  CommitPart,
   ErrorCode,
   SessionMetadata,
   SessionRecord,
+  TargetSnapshot,
   Workspace,
   WriteOperation,
   WritingRecord,
@@ -41,7 +44,7 @@ export function describeWorkspaceContract(name: string, create: WorkspaceFactory
       const test = await create();
       const made = await commit(test.workspace, 'a/b.txt', 'create', 'one\n');
       expect(made).toMatchObject({ path: 'a/b.txt', bytes: 4, lines: 1, eol: 'lf', bom: false });
-      expect(made.backup_id).toBeUndefined();
+      expect(made.backup_path).toBeUndefined();
       const added = await commit(test.workspace, 'a/b.txt', 'append', 'two');
       expect(added).toMatchObject({ bytes: 3, lines: 1 });
       expect(await test.read('a/b.txt')).toBe('one\ntwo');
@@ -61,7 +64,8 @@ export function describeWorkspaceContract(name: string, create: WorkspaceFactory
         target: 'a.txt',
         operation: 'create',
         expected,
-        source: textSource('text'),
+        parts: partsOf('create', expected, 'text'),
+        eol: 'match',
         journal: async (writing) => {
           seen = writing;
           expect(await test.read('a.txt')).toBeNull();
@@ -82,7 +86,8 @@ export function describeWorkspaceContract(name: string, create: WorkspaceFactory
         target: 'a.txt',
         operation: 'overwrite',
         expected,
-        source: textSource('new'),
+        parts: partsOf('overwrite', expected, 'new'),
+        eol: 'match',
         journal: async () => undefined,
       });
       expect(await codeOf(attempt)).toBe('TARGET_CHANGED');
@@ -270,10 +275,22 @@ async function commit(
 ): ReturnType<Workspace['commit']> {
   const expected = await workspace.checkTarget(target, operation);
   const journal = async (): Promise<void> => undefined;
-  return workspace.commit({ target, operation, expected, source: textSource(text), journal });
+  const parts = partsOf(operation, expected, text);
+  return workspace.commit({ target, operation, expected, parts, eol: 'as-is', journal });
 }
 
-function textSource(text: string): () => AsyncIterable<Uint8Array> {
+function partsOf(
+  operation: WriteOperation,
+  expected: TargetSnapshot,
+  text: string,
+): readonly CommitPart[] {
+  const added: CommitPart = { kind: 'new', source: textSource(text) };
+  return operation === 'append'
+    ? [{ kind: 'kept', start: 0, end: expected.bytes }, added]
+    : [added];
+}
+
+function textSource(text: string): ByteSource {
   return async function* once() {
     yield new TextEncoder().encode(text);
   };

@@ -5,6 +5,8 @@ import type {
   Clock,
   CommitRequest,
   CommitResult,
+  PreparedCommit,
+  PrepareRequest,
   ReadRange,
   SessionStore,
   TargetSnapshot,
@@ -13,7 +15,10 @@ import type {
   WriteOperation,
 } from '@orion/contracts';
 import { BackupStore } from './commit/backup-store.ts';
-import { commitFile } from './commit/commit-file.ts';
+import type { Committer } from './commit/commit-site.ts';
+import { hashPath } from './commit/hash-file.ts';
+import { commitFile, prepareCommit } from './commit/prepare-commit.ts';
+import { readTarget } from './commit/read-target.ts';
 import { TemporaryNotes } from './commit/temporary-notes.ts';
 import { onDisk, toDiskError } from './disk/disk-error.ts';
 import { createProcessObserver } from './ownership/process-identity.ts';
@@ -125,7 +130,6 @@ class DiskWorkspace implements Workspace {
   readonly #backups: BackupStore;
   readonly #notes: TemporaryNotes;
   readonly #store: DiskSessionStore;
-  readonly #allowHardLink: boolean;
   readonly #state: StateDirectory;
 
   constructor(options: WorkspaceOptions, places: Places) {
@@ -136,7 +140,6 @@ class DiskWorkspace implements Workspace {
     this.root = places.root;
     this.stateDirectory = places.stateDirectory;
     this.#state = state;
-    this.#allowHardLink = settings.allowHardLink;
     this.#policy = new PathPolicy({
       ...places,
       allowPaths: settings.allowPaths,
@@ -159,7 +162,7 @@ class DiskWorkspace implements Workspace {
       attic: { maxAgeMs: settings.atticMaxAgeMs, maxBytes: settings.atticMaxBytes },
       onEvent: options.onEvent ?? ((): void => undefined),
       sweepCommits: async () => {
-        await this.#notes.sweep();
+        await this.#notes.sweep((id) => this.#backups.settle(id, (path) => this.#hashOf(path)));
         await this.#backups.prune();
       },
     });
@@ -174,15 +177,31 @@ class DiskWorkspace implements Workspace {
     return this.#policy.snapshot(target, operation);
   }
 
+  readTarget(snapshot: TargetSnapshot): AsyncIterable<Uint8Array> {
+    return readTarget(this.#policy, snapshot);
+  }
+
+  prepareCommit(request: PrepareRequest): Promise<PreparedCommit> {
+    return prepareCommit(this.#committer(), request);
+  }
+
   commit(request: CommitRequest): Promise<CommitResult> {
-    const committer = {
+    return commitFile(this.#committer(), request);
+  }
+
+  #committer(): Committer {
+    return {
       root: this.root,
       policy: this.#policy,
       backups: this.#backups,
       notes: this.#notes,
-      allowHardLink: this.#allowHardLink,
     };
-    return commitFile(committer, request);
+  }
+
+  /** Null when there is no such file. */
+  async #hashOf(path: string): Promise<string | null> {
+    const found = await this.#policy.contain(path);
+    return (await hashPath(found.realPath))?.sha256 ?? null;
   }
 
   async readText(path: string, range: ReadRange): Promise<TextExcerpt> {

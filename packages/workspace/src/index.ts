@@ -4,5 +4,5 @@ export type {
   WorkspaceOptions,
   WorkspaceSettings,
 } from './create-workspace.ts';
-export type { BackupManifest } from './commit/backup-store.ts';
+export type { BackupManifest } from './commit/backup-manifest.ts';
 export type { ProcessIdentity } from './ownership/process-identity.ts';

@@ -10,7 +10,10 @@ export function receiptLine(receipt: WriteReceipt): string {
     `${plural(receipt.lines, 'line')}, ${plural(receipt.bytes, 'byte')}`,
     `sha256 ${receipt.sha256.slice(0, HASH_DIGITS)}`,
   ];
-  if (receipt.backup_id !== undefined) parts.push(`previous version kept as ${receipt.backup_id}`);
+  if (receipt.backup_id !== undefined && receipt.operation !== 'create') {
+    parts.push(`previous version kept as ${receipt.backup_id}`);
+  }
+  if (receipt.eol === 'crlf') parts.push('CRLF line endings');
   if (receipt.seams.length > 0) parts.push(seamText(receipt.seams));
   if (receipt.fence_stripped) parts.push('code fence around it left out');
   if (receipt.inner_done_lines.length > 0) {

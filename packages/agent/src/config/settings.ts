@@ -24,6 +24,8 @@ export type Settings = {
   readonly strict: boolean;
   /** WRITE_SESSION_STRIP_FENCE */
   readonly stripFence: 'auto' | 'never';
+  /** WRITE_SESSION_EOL: `match` gives new text the CRLF of a file that has nothing else; `as-is` never does. */
+  readonly eol: 'match' | 'as-is';
   /** WRITE_SESSION_CONTEXT_BYTES: how much of the content so far a model is shown while it writes. */
   readonly contextBytes: number;
   /** WRITE_SESSION_SEAM */
@@ -55,6 +57,7 @@ export const DEFAULT_SETTINGS: Settings = {
   doneSettleMs: 250,
   strict: false,
   stripFence: 'auto',
+  eol: 'match',
   contextBytes: 128 * 1024,
   seam: 'ask',
   contextTokens: 8192,
@@ -134,6 +137,7 @@ const VARIABLES: Readonly<Record<keyof Settings, readonly [name: string, format:
   doneSettleMs: ['WRITE_SESSION_DONE_SETTLE_MS', integer(0)],
   strict: ['WRITE_SESSION_STRICT', boolean],
   stripFence: ['WRITE_SESSION_STRIP_FENCE', oneOf('auto', 'never')],
+  eol: ['WRITE_SESSION_EOL', oneOf('match', 'as-is')],
   contextBytes: ['WRITE_SESSION_CONTEXT_BYTES', integer(1024)],
   seam: ['WRITE_SESSION_SEAM', oneOf('ask', 'accept', 'strict')],
   contextTokens: ['ORION_CONTEXT_TOKENS', integer(1)],

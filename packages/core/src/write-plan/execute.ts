@@ -1,9 +1,12 @@
 import { OrionError } from '@orion/contracts';
 import type {
   ByteSource,
+  CommitPart,
   CommitResult,
   PlanContent,
+  TargetSnapshot,
   Workspace,
+  WriteOperation,
   WritePlan,
   WritingRecord,
 } from '@orion/contracts';
@@ -33,11 +36,22 @@ export async function executeWritePlan(
   const commit = await workspace.commit({
     target: operation.target_file,
     operation: operation.type,
-    source,
+    parts: partsOf(operation.type, plan.expected, source),
+    eol: plan.eol,
     expected: plan.expected,
+    changeId: plan.changeId,
     journal,
   });
   return { commit, checkedBytes };
+}
+
+function partsOf(
+  type: WriteOperation,
+  expected: TargetSnapshot,
+  source: ByteSource,
+): readonly CommitPart[] {
+  const added: CommitPart = { kind: 'new', source };
+  return type === 'append' ? [{ kind: 'kept', start: 0, end: expected.bytes }, added] : [added];
 }
 
 function sourceOf(content: PlanContent): ByteSource {

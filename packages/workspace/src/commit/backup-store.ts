@@ -4,52 +4,42 @@
  * K1. A backup is durable, and its bytes have the hash that the commit expects, before the target
  *     changes.
  * K2. Age and quota drop the oldest first; the newest is never dropped.
+ * K3. What is being made has a name that is no backup's.
  */
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { chmod, copyFile, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Clock, WriteOperation } from '@orion/contracts';
+import type { Clock } from '@orion/contracts';
 import { syncDirectory } from '../disk/directories.ts';
 import { isErrno } from '../disk/disk-error.ts';
 import { createFile, readSmallFile } from '../disk/files.ts';
-import { isFields, parseFields } from '../disk/json.ts';
 import { expired } from '../retention/retention.ts';
 import type { RetentionLimits } from '../retention/retention.ts';
 import type { StateDirectory } from '../state-directory.ts';
+import { isBackupId, parseManifest } from './backup-manifest.ts';
+import type { BackupManifest } from './backup-manifest.ts';
 import { hashPath } from './hash-file.ts';
 
-/** `manifest.json` of a backup. */
-export type BackupManifest = {
-  readonly version: 1;
-  readonly id: string;
-  /** The file, relative to the workspace root. */
-  readonly path: string;
-  readonly operation: WriteOperation;
-  readonly created_at: string;
-  readonly before: { readonly sha256: string; readonly bytes: number; readonly mode: string };
-  readonly after: { readonly sha256: string };
-};
-
-export type BackupRequest = {
-  /** Where the bytes are now. */
-  readonly source: string;
-  readonly path: string;
-  readonly operation: WriteOperation;
-  readonly beforeSha256: string;
-  readonly beforeMode: number;
-  readonly afterSha256: string;
-};
-
-export type BackupOutcome =
-  | { readonly kind: 'kept'; readonly id: string }
-  /** The source no longer has the bytes it should have. */
-  | { readonly kind: 'changed' };
-
-const BACKUP_ID = /^\d{8}T\d{9}Z-[0-9a-f]{8}$/u;
 const DRAFT_PREFIX = '.draft-';
 const DRAFT_AGE_MS = 60 * 60 * 1000;
 const MAX_MANIFEST_BYTES = 64 * 1024;
+
+/** A backup in the making. */
+export type BackupDraft = {
+  readonly id: string;
+  /** Where the kept bytes are until `seal`, and from then on; null when none are kept. */
+  readonly contentPath: string | null;
+  readonly sealedContentPath: string | null;
+  /** For a file that does not exist yet. */
+  begin(): Promise<void>;
+  /** Copies the bytes at `source`; `changed` when they do not have this hash. */
+  keep(source: string, sha256: string): Promise<'kept' | 'changed'>;
+  /** Durable from here on, and listed. */
+  seal(change: Omit<BackupManifest, 'version' | 'id' | 'created_at'>): Promise<void>;
+  /** Of a change that does not happen; also after `seal`. */
+  discard(): Promise<void>;
+};
 
 export class BackupStore {
   readonly #state: StateDirectory;
@@ -64,58 +54,92 @@ export class BackupStore {
     this.#limits = limits;
   }
 
-  async keep(request: BackupRequest): Promise<BackupOutcome> {
-    await this.#state.ensure(this.#state.backups);
+  draft(): BackupDraft {
     const createdAt = new Date(this.#clock.now()).toISOString();
     const id = `${createdAt.replace(/[-:.]/gu, '')}-${randomBytes(4).toString('hex')}`;
-    const directory = join(this.#state.backups, id);
-    // Under a name that is no backup's until it is complete.
-    const draft = join(this.#state.backups, `${DRAFT_PREFIX}${id}`);
-    await mkdir(draft, { mode: 0o700 });
-    try {
-      const content = join(draft, 'content');
-      await copyFile(request.source, content, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
-      await chmod(content, 0o600);
-      const handle = await open(content, 'r+');
-      try {
-        await handle.sync();
-      } finally {
-        await handle.close();
-      }
-      const copied = await hashPath(content);
-      if (copied === null || copied.sha256 !== request.beforeSha256) {
+    const { backups } = this.#state;
+    const draft = draftPath(backups, id);
+    const sealed = join(backups, id);
+    let hasContent = false;
+    const begin = async (): Promise<void> => {
+      await this.#state.ensure(backups);
+      await mkdir(draft, { mode: 0o700 });
+    };
+    return {
+      id,
+      get contentPath() {
+        return hasContent ? join(draft, 'content') : null;
+      },
+      get sealedContentPath() {
+        return hasContent ? join(sealed, 'content') : null;
+      },
+      begin,
+      keep: async (source, sha256) => {
+        await begin();
+        const content = join(draft, 'content');
+        await copyDurably(source, content);
+        const copied = await hashPath(content);
+        if (copied?.sha256 !== sha256) return 'changed';
+        hasContent = true;
+        return 'kept';
+      },
+      seal: async (change) => {
+        const manifest: BackupManifest = { version: 1, id, created_at: createdAt, ...change };
+        const text = `${JSON.stringify(manifest)}\n`;
+        await createFile(join(draft, 'manifest.json'), Buffer.from(text));
+        await syncDirectory(draft);
+        await rename(draft, sealed);
+        await syncDirectory(backups);
+        if (this.#keptBytes !== null) this.#keptBytes += change.before?.bytes ?? 0;
+      },
+      discard: async () => {
         await rm(draft, { recursive: true, force: true });
-        return { kind: 'changed' };
-      }
-      const manifest: BackupManifest = {
-        version: 1,
-        id,
-        path: request.path,
-        operation: request.operation,
-        created_at: createdAt,
-        before: {
-          sha256: request.beforeSha256,
-          bytes: copied.bytes,
-          mode: octal(request.beforeMode),
-        },
-        after: { sha256: request.afterSha256 },
-      };
-      await createFile(join(draft, 'manifest.json'), Buffer.from(`${JSON.stringify(manifest)}\n`));
-      await syncDirectory(draft);
-      await rename(draft, directory);
-      await syncDirectory(this.#state.backups);
-      if (this.#keptBytes !== null) this.#keptBytes += copied.bytes;
-      return { kind: 'kept', id };
-    } catch (error) {
-      await rm(draft, { recursive: true, force: true }).catch(() => undefined);
-      throw error;
-    }
+        await this.forget(id);
+      },
+    };
   }
 
-  /** Forgets a backup of a change that did not happen. */
   async forget(id: string): Promise<void> {
     await rm(join(this.#state.backups, id), { recursive: true, force: true });
     this.#keptBytes = null;
+  }
+
+  /**
+   * Of a process that died between the two steps of a commit: half a backup goes, and a whole one whose change did
+   * not happen. `hashOf` tells what a target is now.
+   */
+  async settle(id: string, hashOf: (path: string) => Promise<string | null>): Promise<void> {
+    if (!isBackupId(id)) return;
+    await rm(draftPath(this.#state.backups, id), { recursive: true, force: true });
+    const manifest = await this.read(id);
+    if (manifest === null) return;
+    const before = manifest.before?.sha256 ?? null;
+    const after = manifest.after?.sha256 ?? null;
+    if (before === after) return;
+    try {
+      if ((await hashOf(manifest.path)) === before) await this.forget(id);
+    } catch {
+      // What cannot be looked at may have changed: the way back stays.
+    }
+  }
+
+  /** Null when there is no such backup, or its manifest cannot be read. */
+  async read(id: string): Promise<BackupManifest | null> {
+    if (!isBackupId(id)) return null;
+    const path = join(this.#state.backups, id, 'manifest.json');
+    const file = await readSmallFile(path, MAX_MANIFEST_BYTES);
+    return file.kind === 'text' ? parseManifest(file.text, id) : null;
+  }
+
+  contentPath(id: string): string {
+    return join(this.#state.backups, id, 'content');
+  }
+
+  /** Every backup that can be read, the newest first. */
+  async list(): Promise<readonly BackupManifest[]> {
+    const ids = (await this.#names()).filter(isBackupId).toSorted().toReversed();
+    const manifests = await Promise.all(ids.map((id) => this.read(id)));
+    return manifests.filter((manifest) => manifest !== null);
   }
 
   /** Counts again only when the quota may have been passed. */
@@ -125,18 +149,12 @@ export class BackupStore {
   }
 
   async prune(): Promise<void> {
-    let names: string[];
-    try {
-      names = await readdir(this.#state.backups);
-    } catch (error) {
-      if (isErrno(error, 'ENOENT')) return;
-      throw error;
-    }
+    const names = await this.#names();
     for (const name of names.filter((candidate) => candidate.startsWith(DRAFT_PREFIX))) {
       await this.#removeLeftDraft(name);
     }
     const entries = [];
-    for (const name of names.filter((candidate) => BACKUP_ID.test(candidate))) {
+    for (const name of names.filter(isBackupId)) {
       const entry = await this.#measure(name);
       if (entry !== null) entries.push(entry);
     }
@@ -152,7 +170,16 @@ export class BackupStore {
       .reduce((total, entry) => total + entry.bytes, 0);
   }
 
-  /** Of a process that died while it made the backup. */
+  async #names(): Promise<readonly string[]> {
+    try {
+      return await readdir(this.#state.backups);
+    } catch (error) {
+      if (isErrno(error, 'ENOENT')) return [];
+      throw error;
+    }
+  }
+
+  /** Of a process that died while it made the backup, and left no note. */
   async #removeLeftDraft(name: string): Promise<void> {
     const path = join(this.#state.backups, name);
     const stat = await lstat(path).catch(() => null);
@@ -161,22 +188,32 @@ export class BackupStore {
   }
 
   async #measure(name: string): Promise<{ name: string; since: number; bytes: number } | null> {
-    const directory = join(this.#state.backups, name);
     try {
-      const stat = await lstat(directory);
+      const stat = await lstat(join(this.#state.backups, name));
       if (!stat.isDirectory()) return null;
-      const file = await readSmallFile(join(directory, 'manifest.json'), MAX_MANIFEST_BYTES);
-      const manifest = file.kind === 'text' ? parseFields(file.text) : null;
-      const created = Date.parse(String(manifest?.['created_at']));
-      const before = manifest?.['before'];
-      const bytes = isFields(before) && typeof before['bytes'] === 'number' ? before['bytes'] : 0;
-      return { name, since: Number.isNaN(created) ? stat.mtimeMs : created, bytes };
+      const manifest = await this.read(name);
+      return {
+        name,
+        since: manifest === null ? stat.mtimeMs : Date.parse(manifest.created_at),
+        bytes: manifest?.before?.bytes ?? 0,
+      };
     } catch {
       return null;
     }
   }
 }
 
-export function octal(mode: number): string {
-  return (mode & 0o7777).toString(8).padStart(4, '0');
+function draftPath(backups: string, id: string): string {
+  return join(backups, `${DRAFT_PREFIX}${id}`);
+}
+
+async function copyDurably(source: string, destination: string): Promise<void> {
+  await copyFile(source, destination, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+  await chmod(destination, 0o600);
+  const handle = await open(destination, 'r+');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
 }

@@ -48,6 +48,7 @@ describe('commit', () => {
       eol: 'crlf',
       bom: false,
       mode: (0o666 & ~process.umask()).toString(8).padStart(4, '0'),
+      backup_id: expect.stringMatching(/^\d{8}T\d{9}Z-[0-9a-f]{8}$/u),
       warnings: [],
       not_kept: [],
     });
@@ -93,7 +94,7 @@ describe('commit', () => {
     const expected = await workspace.checkTarget('new.txt', 'overwrite');
     const result = await workspace.commit(commitRequest('overwrite', expected, 'x'));
     expect(result.warnings).toEqual(['created_missing']);
-    expect(result.backup_id).toBeUndefined();
+    expect(result.backup_path).toBeUndefined();
   });
 
   it('writes through a link and leaves the link', async () => {
@@ -155,12 +156,9 @@ describe('commit', () => {
     const { root, workspace } = await openTestWorkspace();
     await writeFile(join(root, 'a.txt'), 'old');
     const expected = await workspace.checkTarget('a.txt', 'overwrite');
+    await writeFile(join(root, 'a.txt'), 'OLD');
     const request = {
       ...commitRequest('overwrite', expected, 'new'),
-      source: async function* (): AsyncGenerator<Uint8Array> {
-        await writeFile(join(root, 'a.txt'), 'OLD');
-        yield Buffer.from('new');
-      },
       // Back in time for the last look at the target.
       journal: () => writeFile(join(root, 'a.txt'), 'old'),
     };
@@ -203,7 +201,8 @@ describe('commit', () => {
       yield* sourceOf('half')();
       throw new Error('no source');
     };
-    await expect(workspace.commit({ ...request, source })).rejects.toThrow('no source');
+    const parts = [{ kind: 'new', source }] as const;
+    await expect(workspace.commit({ ...request, parts })).rejects.toThrow('no source');
     expect(await readFile(join(root, 'a.txt'), 'utf8')).toBe('old');
     expect(await leftovers(root)).toEqual([]);
     expect(await readdir(join(root, '.orion/backups'))).toEqual([]);

@@ -1,7 +1,8 @@
 /**
- * Notes of the temporary files that stand beside targets, so that the start after a kill finds them.
+ * Notes of commits that are under way, so that the start after a kill finds what they left: the
+ * temporary file beside the target, and a backup of a change that did not happen.
  *
- * T1. A note is written before its temporary file and removed after it.
+ * T1. A note is durable before its temporary file is made and removed after it.
  * T2. Only a note of a dead process is acted on, and only a file that has a temporary file's name
  *     inside the workspace is removed.
  * T3. A note that cannot be read is being written by somebody, or its writer died: then its temporary
@@ -9,8 +10,9 @@
  */
 import { randomBytes } from 'node:crypto';
 import { lstat, readdir, unlink } from 'node:fs/promises';
-import { basename, join, relative } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Clock } from '@orion/contracts';
+import { syncDirectory } from '../disk/directories.ts';
 import { isErrno } from '../disk/disk-error.ts';
 import { createFile, readSmallFile, removeIfThere } from '../disk/files.ts';
 import { parseFields } from '../disk/json.ts';
@@ -27,6 +29,12 @@ const MAX_NOTE_BYTES = 16 * 1024;
 export function newTemporaryName(): string {
   return `.orion-${randomBytes(8).toString('hex')}.tmp`;
 }
+
+/** What a commit is about to make: a file, relative to the root, and a backup. */
+export type NotedCommit = { readonly temporary: string; readonly backupId: string };
+
+/** Removing it never fails: what stays is swept later. */
+export type TemporaryNote = { remove(): Promise<void> };
 
 export class TemporaryNotes {
   readonly #state: StateDirectory;
@@ -47,21 +55,27 @@ export class TemporaryNotes {
   }
 
   /** Without a usable state directory there is no note, and the commit goes on. */
-  async note(temporary: string): Promise<{ remove(): Promise<void> }> {
-    const path = join(this.#state.temporaries, `${basename(temporary)}.json`);
+  async note(commit: NotedCommit): Promise<TemporaryNote> {
+    const path = join(this.#state.temporaries, `${basename(commit.temporary)}.json`);
     try {
       await this.#state.ensure(this.#state.temporaries);
       const owner: OwnerRecord = await this.#observer.newOwner();
-      const text = JSON.stringify({ ...owner, temporary: relative(this.#root, temporary) });
+      const text = JSON.stringify({
+        ...owner,
+        temporary: commit.temporary,
+        backup_id: commit.backupId,
+      });
       await createFile(path, Buffer.from(`${text}\n`));
+      await syncDirectory(this.#state.temporaries);
     } catch {
+      await removeIfThere(path).catch(() => undefined);
       return { remove: async () => undefined };
     }
     return { remove: () => removeIfThere(path).catch(() => undefined) };
   }
 
-  /** Removes what dead processes left. */
-  async sweep(): Promise<void> {
+  /** Removes what dead processes left; `settleBackup` sees to the backup that they were making. */
+  async sweep(settleBackup: (backupId: string) => Promise<void>): Promise<void> {
     let names: string[];
     try {
       names = await readdir(this.#state.temporaries);
@@ -81,6 +95,8 @@ export class TemporaryNotes {
       if (judgeOwner(owner, await this.#observer.observe(owner)) === 'live') continue;
       const temporary = fields['temporary'];
       if (typeof temporary === 'string') await removeTemporary(this.#root, temporary);
+      const backupId = fields['backup_id'];
+      if (typeof backupId === 'string') await settleBackup(backupId);
       await removeIfThere(path).catch(() => undefined);
     }
   }

@@ -36,6 +36,11 @@ export class TextTally {
     return this.#lineFeeds + (this.bytes > 0 && this.#last !== LF ? 1 : 0);
   }
 
+  /** -1 before the first byte. */
+  lastByte(): number {
+    return this.#last;
+  }
+
   eol(): LineEnding {
     if (this.#lineFeeds === 0) return 'none';
     if (this.#crlf === 0) return 'lf';

@@ -13,7 +13,7 @@ import { dirname, relative, sep } from 'node:path';
 import { OrionError } from '@orion/contracts';
 import type { TargetSnapshot, WriteOperation } from '@orion/contracts';
 import picomatch from 'picomatch';
-import { hashFile } from '../commit/hash-file.ts';
+import { describeFile } from '../commit/hash-file.ts';
 import { isErrno, toDiskError } from '../disk/disk-error.ts';
 import { openRegularFile } from '../disk/files.ts';
 import { invalidTarget, parseTarget, shown } from './parse-target.ts';
@@ -107,14 +107,13 @@ export class PathPolicy {
       if (handle === null) return missingSnapshot(contained);
       try {
         const stat = await handle.stat();
-        const { sha256, bytes } = await hashFile(handle);
+        const facts = await describeFile(handle);
         return {
           path: contained.path,
           realPath: contained.realPath,
           exists: true,
-          sha256,
-          bytes,
           mode: stat.mode & 0o7777,
+          ...facts,
         };
       } finally {
         await handle.close();
@@ -193,6 +192,8 @@ function missingSnapshot(contained: ContainedPath): TargetSnapshot {
     sha256: null,
     bytes: 0,
     mode: 0,
+    eol: 'none',
+    bom: false,
   };
 }
 

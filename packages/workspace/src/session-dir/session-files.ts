@@ -77,7 +77,9 @@ function isSnapshot(value: unknown): value is TargetSnapshot {
     typeof value['exists'] === 'boolean' &&
     isTextOrNull(value['sha256']) &&
     isCount(value['bytes']) &&
-    isCount(value['mode'])
+    isCount(value['mode']) &&
+    ['lf', 'crlf', 'mixed', 'none'].includes(String(value['eol'])) &&
+    typeof value['bom'] === 'boolean'
   );
 }
 

@@ -4,7 +4,13 @@
  */
 import { randomUUID } from 'node:crypto';
 import { createInterface } from 'node:readline';
-import type { Clock, SessionHandle, WriteOperation } from '@orion/contracts';
+import type {
+  Clock,
+  CommitPart,
+  SessionHandle,
+  TargetSnapshot,
+  WriteOperation,
+} from '@orion/contracts';
 import { createWorkspace } from '../index.ts';
 import { ownIdentity } from '../ownership/process-identity.ts';
 
@@ -35,6 +41,18 @@ const workspace = await createWorkspace({
     : { identity: async () => ({ ...(await ownIdentity()), host: settings.hostname ?? '' }) }),
 });
 let handle: SessionHandle | null = null;
+
+function partsOf(operation: WriteOperation, expected: TargetSnapshot): readonly CommitPart[] {
+  const added: CommitPart = {
+    kind: 'new',
+    source: async function* () {
+      yield Buffer.from('new bytes\n');
+    },
+  };
+  return operation === 'append'
+    ? [{ kind: 'kept', start: 0, end: expected.bytes }, added]
+    : [added];
+}
 
 async function run(command: Command): Promise<unknown> {
   const { sessions } = workspace;
@@ -92,9 +110,8 @@ async function run(command: Command): Promise<unknown> {
         target: command.target,
         operation: command.operation,
         expected,
-        source: async function* () {
-          yield Buffer.from('new bytes\n');
-        },
+        parts: partsOf(command.operation, expected),
+        eol: 'match',
         journal: async () => undefined,
       });
     }

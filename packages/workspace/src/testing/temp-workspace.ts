@@ -3,6 +3,8 @@ import { mkdtemp, readFile, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type {
+  ByteSource,
+  CommitPart,
   CommitRequest,
   SessionMetadata,
   SessionRecord,
@@ -85,10 +87,21 @@ export const RECORD: SessionRecord = {
   idle_prompts: 0,
 };
 
-export function sourceOf(...pieces: readonly (string | Uint8Array)[]): CommitRequest['source'] {
+export function sourceOf(...pieces: readonly (string | Uint8Array)[]): ByteSource {
   return async function* () {
     for (const piece of pieces) yield Buffer.from(piece);
   };
+}
+
+export function partsOf(
+  operation: WriteOperation,
+  expected: TargetSnapshot,
+  source: ByteSource,
+): readonly CommitPart[] {
+  const added: CommitPart = { kind: 'new', source };
+  return operation === 'append'
+    ? [{ kind: 'kept', start: 0, end: expected.bytes }, added]
+    : [added];
 }
 
 export function commitRequest(
@@ -99,7 +112,8 @@ export function commitRequest(
   return {
     target: expected.path,
     operation,
-    source: sourceOf(...pieces),
+    parts: partsOf(operation, expected, sourceOf(...pieces)),
+    eol: 'match',
     expected,
     journal: async () => undefined,
   };

@@ -51,6 +51,8 @@ export function metadataFor(
       sha256: null,
       bytes: 0,
       mode: 0,
+      eol: 'none',
+      bom: false,
     },
   };
 }

@@ -1,0 +1,31 @@
+import { OrionError } from '@orion/contracts';
+import { toDiskError } from '../disk/disk-error.ts';
+import { shown } from '../path-policy/parse-target.ts';
+
+export function fileExists(path: string, cause?: unknown): OrionError {
+  return new OrionError({
+    code: 'FILE_EXISTS',
+    message: `${shown(path)} exists already.`,
+    ...(cause === undefined ? {} : { cause }),
+  });
+}
+
+export function targetChanged(path: string): OrionError {
+  return new OrionError({
+    code: 'TARGET_CHANGED',
+    message: `${shown(path)} is not what it was when the work began; nothing was overwritten.`,
+  });
+}
+
+/** The change stands, but its name may not outlive a power cut: nothing may be called written. */
+export function notConfirmed(path: string, error: unknown): OrionError {
+  const cause = toDiskError(error, `make the change of ${shown(path)} durable`);
+  return new OrionError({
+    code: cause.code,
+    message: cause.message,
+    retryable: false,
+    hint: 'The file has its new content, but the disk did not confirm it; check the disk.',
+    details: { ...cause.details, changed: true },
+    cause: error,
+  });
+}

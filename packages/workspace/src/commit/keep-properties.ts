@@ -1,0 +1,78 @@
+/** What of the old file besides its bytes goes over to the new one. */
+import { spawn } from 'node:child_process';
+import { access } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { isErrno } from '../disk/disk-error.ts';
+import type { Site } from './commit-site.ts';
+
+export type KeptProperties = { readonly mode: number; readonly notKept: readonly string[] };
+
+/**
+ * Owner first: changing it takes set-id bits and capabilities away. Then attributes and access lists, then the mode,
+ * which they may have changed.
+ */
+export async function keepProperties(site: Site, handle: FileHandle): Promise<KeptProperties> {
+  const { old, request } = site;
+  if (old === null) {
+    const mode = request.mode ?? 0o666 & ~process.umask();
+    await handle.chmod(mode);
+    return { mode, notKept: [] };
+  }
+  const stat = await old.stat();
+  const notKept: string[] = [];
+  const fresh = await handle.stat();
+  if (fresh.uid !== stat.uid || fresh.gid !== stat.gid) {
+    try {
+      await handle.chown(stat.uid, stat.gid);
+    } catch (error) {
+      if (!isErrno(error, 'EPERM', 'EACCES', 'EINVAL', 'ENOSYS', 'ENOTSUP')) throw error;
+      notKept.push('owner');
+    }
+  }
+  if (!(await copyAttributes(old, handle))) notKept.push('xattrs', 'acls');
+  // With another owner the set-id bits would mean somebody else.
+  const mode = stat.mode & (notKept.includes('owner') ? 0o1777 : 0o7777);
+  await handle.chmod(mode);
+  if (mode !== (stat.mode & 0o7777)) notKept.push('mode');
+  if (stat.nlink > 1) notKept.push('hard_link');
+  return { mode, notKept };
+}
+
+/** Absolute, so that no PATH decides what runs. */
+const COPY_PROGRAMS: readonly string[] = [
+  '/usr/bin/cp',
+  '/bin/cp',
+  '/run/current-system/sw/bin/cp',
+];
+
+/** Node has no calls for extended attributes and access lists; GNU cp has. False: they may be lost. */
+async function copyAttributes(from: FileHandle, to: FileHandle): Promise<boolean> {
+  if (process.platform !== 'linux') return false;
+  for (const program of COPY_PROGRAMS) {
+    const isThere = await access(program).then(
+      () => true,
+      () => false,
+    );
+    if (isThere) return runCopy(program, from, to);
+  }
+  return false;
+}
+
+/** The files are passed as descriptors 3 and 4: no name is looked up again. */
+function runCopy(program: string, from: FileHandle, to: FileHandle): Promise<boolean> {
+  return new Promise((resolve) => {
+    const child = spawn(
+      program,
+      [
+        '--attributes-only',
+        '--preserve=mode,xattr',
+        '--no-preserve=timestamps',
+        '/proc/self/fd/3',
+        '/proc/self/fd/4',
+      ],
+      { cwd: '/', env: { LC_ALL: 'C' }, stdio: ['ignore', 'ignore', 'ignore', from.fd, to.fd] },
+    );
+    child.once('error', () => resolve(false));
+    child.once('close', (code) => resolve(code === 0));
+  });
+}

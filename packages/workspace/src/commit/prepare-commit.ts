@@ -1,0 +1,231 @@
+/**
+ * Changes one file, or nothing, in two steps: `prepareCommit` makes everything but the change, `apply`
+ * makes the change.
+ *
+ * C1. The new bytes are complete and durable under a temporary name in the target's directory before
+ *     the target changes; the target itself is never written to (except C5).
+ * C2. The previous bytes are durable in the backups before the target changes. Kept parts of the new
+ *     file come from there, since those bytes are known to be the expected ones and cannot change.
+ * C3. Whoever prepares records what is about to happen before `apply`.
+ * C4. What stands at the target is hashed right before the change; anything unexpected stops it.
+ *     Between that hash and the rename a window remains.
+ * C5. A new file appears by `link`, so that a file that appeared meanwhile is never replaced. Where
+ *     the file system has no links the target is created exclusively, which a warning says.
+ * C6. Whatever fails leaves target and backups as they were and no temporary file.
+ * C7. Every call goes through the directory that was opened when the commit was prepared.
+ */
+import { open } from 'node:fs/promises';
+import { relative, sep } from 'node:path';
+import { OrionError } from '@orion/contracts';
+import type { CommitRequest, CommitResult, PreparedCommit, WritingRecord } from '@orion/contracts';
+import { onDisk } from '../disk/disk-error.ts';
+import { removeIfThere } from '../disk/files.ts';
+import { shown } from '../path-policy/parse-target.ts';
+import { octal } from './backup-manifest.ts';
+import type { BackupDraft } from './backup-store.ts';
+import { notConfirmed, targetChanged } from './commit-errors.ts';
+import { besideTarget, openSite, requireUnchanged } from './commit-site.ts';
+import type { ChangeRequest, Committer, Site } from './commit-site.ts';
+import { putInPlace, removeTarget } from './put-in-place.ts';
+import { newTemporaryName } from './temporary-notes.ts';
+import type { TemporaryNote } from './temporary-notes.ts';
+import { TextTally } from './text-tally.ts';
+import { writeTemporary } from './write-temporary.ts';
+import type { WrittenTemporary } from './write-temporary.ts';
+
+export async function commitFile(
+  committer: Committer,
+  request: CommitRequest,
+): Promise<CommitResult> {
+  const prepared = await prepareCommit(committer, request);
+  try {
+    await request.journal(prepared.writing);
+  } catch (error) {
+    await prepared.discard();
+    throw error;
+  }
+  return prepared.apply();
+}
+
+export async function prepareCommit(
+  committer: Committer,
+  request: ChangeRequest,
+): Promise<PreparedCommit> {
+  const site = await openSite(committer, request);
+  const name = newTemporaryName();
+  const draft = committer.backups.draft();
+  const parts: PreparedParts = {
+    committer,
+    site,
+    draft,
+    temporary: site.directory.pathOf(name),
+    note: await committer.notes.note({
+      temporary: besideTarget(committer, site, name),
+      backupId: draft.id,
+    }),
+  };
+  try {
+    let recorded = await recordPrevious(parts);
+    const written = request.removes === true ? null : await writeNew(parts);
+    recorded = recorded && (await sealRecord(parts, written?.sha256 ?? null));
+    const result = resultOf(site, written, recorded ? draft : null);
+    const writing: WritingRecord = {
+      temp: besideTarget(committer, site, name),
+      target: site.target.path,
+      before: request.expected.sha256,
+      after: result.sha256,
+      ...(result.backup_id === undefined ? {} : { backup_id: result.backup_id }),
+    };
+    return new Prepared(parts, writing, result);
+  } catch (error) {
+    await takeBack(parts);
+    throw error;
+  } finally {
+    await site.old?.close().catch(() => undefined);
+  }
+}
+
+type PreparedParts = {
+  readonly committer: Committer;
+  readonly site: Site;
+  readonly draft: BackupDraft;
+  readonly temporary: string;
+  readonly note: TemporaryNote;
+};
+
+class Prepared implements PreparedCommit {
+  readonly writing: WritingRecord;
+  readonly result: CommitResult;
+  readonly #parts: PreparedParts;
+  #over = false;
+
+  constructor(parts: PreparedParts, writing: WritingRecord, result: CommitResult) {
+    this.#parts = parts;
+    this.writing = writing;
+    this.result = result;
+  }
+
+  async apply(): Promise<CommitResult> {
+    this.#end();
+    const { site, temporary, committer, note } = this.#parts;
+    const { path } = site.target;
+    let warnings: readonly string[];
+    try {
+      await requireUnchanged(site);
+      warnings = await onDisk(`write ${shown(path)}`, () =>
+        site.request.removes === true ? removeTarget(site) : putInPlace(site, temporary),
+      );
+    } catch (error) {
+      await takeBack(this.#parts);
+      throw error;
+    }
+    try {
+      await site.directory.sync();
+    } catch (error) {
+      throw notConfirmed(path, error);
+    } finally {
+      await note.remove();
+      await site.directory.close().catch(() => undefined);
+    }
+    await committer.backups.pruneWhenFull().catch(() => undefined);
+    return { ...this.result, warnings: [...this.result.warnings, ...warnings] };
+  }
+
+  async discard(): Promise<void> {
+    this.#end();
+    await takeBack(this.#parts);
+  }
+
+  #end(): void {
+    if (this.#over) throw new Error('this commit was applied or discarded before');
+    this.#over = true;
+  }
+}
+
+/** C6. */
+async function takeBack({ site, temporary, draft, note }: PreparedParts): Promise<void> {
+  await removeIfThere(temporary).catch(() => undefined);
+  await draft.discard().catch(() => undefined);
+  await note.remove();
+  await site.directory.close().catch(() => undefined);
+}
+
+/** Without previous bytes the record only makes an undo possible: a file can be made without it. */
+async function unlessOptional(
+  { site, draft }: PreparedParts,
+  step: () => Promise<void>,
+): Promise<boolean> {
+  try {
+    await onDisk(`keep the previous bytes of ${shown(site.target.path)}`, step);
+    return true;
+  } catch (error) {
+    if (site.request.expected.sha256 !== null || !OrionError.isInstance(error)) throw error;
+    await draft.discard().catch(() => undefined);
+    return false;
+  }
+}
+
+async function recordPrevious(parts: PreparedParts): Promise<boolean> {
+  const { site, draft } = parts;
+  const { sha256 } = site.request.expected;
+  return unlessOptional(parts, async () => {
+    if (sha256 === null) return draft.begin();
+    const outcome = await draft.keep(site.directory.pathOf(site.name), sha256);
+    if (outcome === 'changed') throw targetChanged(site.target.path);
+  });
+}
+
+async function sealRecord(parts: PreparedParts, after: string | null): Promise<boolean> {
+  const { committer, site, draft } = parts;
+  const { request, target } = site;
+  const { changeId, undoes, expected } = request;
+  return unlessOptional(parts, () =>
+    draft.seal({
+      path: relative(committer.root, target.realPath).split(sep).join('/'),
+      operation: undoes === undefined ? request.operation : 'undo',
+      ...(changeId === undefined ? {} : { change_id: changeId }),
+      ...(undoes === undefined ? {} : { undoes }),
+      before:
+        expected.sha256 === null
+          ? null
+          : { sha256: expected.sha256, bytes: expected.bytes, mode: octal(expected.mode) },
+      after: after === null ? null : { sha256: after },
+    }),
+  );
+}
+
+async function writeNew({ site, temporary, draft }: PreparedParts): Promise<WrittenTemporary> {
+  const previous = draft.contentPath === null ? null : await open(draft.contentPath, 'r');
+  try {
+    return await writeTemporary(site, temporary, previous);
+  } finally {
+    await previous?.close();
+  }
+}
+
+function resultOf(
+  { request, target }: Site,
+  written: WrittenTemporary | null,
+  draft: BackupDraft | null,
+): CommitResult {
+  const whole = written?.whole ?? new TextTally();
+  const warnings: string[] = [];
+  if (request.operation === 'overwrite' && !request.expected.exists) {
+    warnings.push('created_missing');
+  }
+  if (draft === null) warnings.push('no_undo_record');
+  const backupPath = draft?.sealedContentPath ?? null;
+  return {
+    path: target.path,
+    bytes: written?.added.bytes ?? 0,
+    lines: written?.added.lines() ?? 0,
+    sha256: written?.sha256 ?? '',
+    eol: whole.eol(),
+    bom: whole.bom(),
+    mode: octal(written?.mode ?? 0),
+    ...(draft === null ? {} : { backup_id: draft.id }),
+    ...(backupPath === null ? {} : { backup_path: backupPath }),
+    warnings,
+    not_kept: written?.notKept ?? [],
+  };
+}

@@ -1,0 +1,68 @@
+/** The one step that changes the target: a rename, a link, or an unlink. */
+import { constants } from 'node:fs';
+import { link, open, rename, unlink } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { isErrno } from '../disk/disk-error.ts';
+import { readRange } from '../disk/files.ts';
+import { writeAll } from '../disk/write-all.ts';
+import { appeared } from './commit-site.ts';
+import type { Site } from './commit-site.ts';
+
+/** Errors of `link` that say that the file system has no links, not that something is wrong. */
+const LINK_UNSUPPORTED = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV', 'EACCES'];
+
+/** Gives the temporary file its name. Returns warnings. */
+export async function putInPlace(site: Site, temporary: string): Promise<readonly string[]> {
+  const { request, directory, name } = site;
+  const place = directory.pathOf(name);
+  if (request.expected.exists) {
+    await rename(temporary, place);
+    return [];
+  }
+  const warnings: string[] = [];
+  try {
+    await link(temporary, place);
+  } catch (error) {
+    if (isErrno(error, 'EEXIST')) throw appeared(site, error);
+    if (!isErrno(error, ...LINK_UNSUPPORTED)) throw error;
+    await createExclusively(site, temporary, place);
+    warnings.push('created_without_link');
+  }
+  // The target stands; a temporary name that cannot be removed now goes with the next start.
+  await unlink(temporary).catch(() => warnings.push('temporary_file_left'));
+  return warnings;
+}
+
+/** Takes the target away; its bytes are in the backups. */
+export async function removeTarget(site: Site): Promise<readonly string[]> {
+  await unlink(site.directory.pathOf(site.name));
+  return [];
+}
+
+async function createExclusively(site: Site, temporary: string, place: string): Promise<void> {
+  const from = await open(temporary, constants.O_RDONLY | constants.O_NOFOLLOW);
+  try {
+    const { mode } = await from.stat();
+    let to: FileHandle;
+    try {
+      to = await open(place, 'wx', mode & 0o777);
+    } catch (error) {
+      throw isErrno(error, 'EEXIST') ? appeared(site, error) : error;
+    }
+    try {
+      let position = 0;
+      for await (const chunk of readRange(from, 0)) {
+        await writeAll(to, chunk, position);
+        position += chunk.length;
+      }
+      await to.sync();
+      await to.close();
+    } catch (error) {
+      await to.close().catch(() => undefined);
+      await unlink(place).catch(() => undefined);
+      throw error;
+    }
+  } finally {
+    await from.close();
+  }
+}

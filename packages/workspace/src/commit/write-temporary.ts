@@ -1,0 +1,117 @@
+/** The new bytes of a target, complete and durable under a temporary name. */
+import { createHash } from 'node:crypto';
+import type { Hash } from 'node:crypto';
+import { open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import type { CommitPart } from '@orion/contracts';
+import { onDisk } from '../disk/disk-error.ts';
+import { readRange } from '../disk/files.ts';
+import { writeAll } from '../disk/write-all.ts';
+import { shown } from '../path-policy/parse-target.ts';
+import { CrlfConverter, textRule, withByteOrderMark } from './adapt-text.ts';
+import type { TextRule } from './adapt-text.ts';
+import { targetChanged } from './commit-errors.ts';
+import type { Site } from './commit-site.ts';
+import { keepProperties } from './keep-properties.ts';
+import { TextTally } from './text-tally.ts';
+
+export type WrittenTemporary = {
+  readonly sha256: string;
+  /** The new bytes alone, as they were written. */
+  readonly added: TextTally;
+  readonly whole: TextTally;
+  readonly mode: number;
+  readonly notKept: readonly string[];
+};
+
+/**
+ * Writes the parts of the request to a file that did not exist. `previous` holds the verified bytes of
+ * the target, from which kept parts are taken.
+ */
+export async function writeTemporary(
+  site: Site,
+  path: string,
+  previous: FileHandle | null,
+): Promise<WrittenTemporary> {
+  const { request, target } = site;
+  const action = `write ${shown(target.path)}`;
+  const keepsBytes = request.parts.some((part) => part.kind === 'kept');
+  const rule = textRule(request.eol, request.expected, keepsBytes);
+  const handle = await onDisk(action, () => open(path, 'wx', 0o600));
+  let isOpen = true;
+  try {
+    const written = await writeParts({ site, handle, previous, rule });
+    const kept = await onDisk(action, () => keepProperties(site, handle));
+    await onDisk(action, () => handle.sync());
+    isOpen = false;
+    await onDisk(action, () => handle.close());
+    const { hash, ...rest } = written;
+    return { sha256: hash.digest('hex'), ...rest, ...kept };
+  } catch (error) {
+    if (isOpen) await handle.close().catch(() => undefined);
+    throw error;
+  }
+}
+
+type Job = {
+  readonly site: Site;
+  readonly handle: FileHandle;
+  readonly previous: FileHandle | null;
+  readonly rule: TextRule;
+};
+
+type Draft = {
+  readonly hash: Hash;
+  readonly added: TextTally;
+  readonly whole: TextTally;
+};
+
+async function writeParts(job: Job): Promise<Draft> {
+  const { site, handle, rule } = job;
+  const action = `write ${shown(site.target.path)}`;
+  const hash = createHash('sha256');
+  const added = new TextTally();
+  const whole = new TextTally();
+  const write = async (chunk: Uint8Array): Promise<void> => {
+    await onDisk(action, () => writeAll(handle, chunk, whole.bytes));
+    hash.update(chunk);
+    whole.add(chunk);
+  };
+  for (const part of site.request.parts) {
+    if (part.kind === 'kept') {
+      for await (const chunk of keptBytes(job, part)) await write(chunk);
+      continue;
+    }
+    const source = rule.keepMark ? withByteOrderMark(part.source()) : part.source();
+    const converter = rule.toCrlf ? new CrlfConverter(whole.lastByte()) : null;
+    for await (const chunk of source) {
+      const bytes = converter === null ? chunk : converter.push(chunk);
+      if (converter !== null && rule.onlyPure && converter.found > 0) {
+        // They replace all there was and bring line endings of their own: from the start, as they are.
+        await onDisk(action, () => handle.truncate(0));
+        return writeParts({ ...job, rule: { ...rule, toCrlf: false } });
+      }
+      await write(bytes);
+      added.add(bytes);
+    }
+  }
+  return { hash, added, whole };
+}
+
+async function* keptBytes(
+  { site, previous }: Job,
+  part: Extract<CommitPart, { readonly kind: 'kept' }>,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const { path } = site.target;
+  const { start, end } = part;
+  if (start < 0 || end < start || end > site.request.expected.bytes) {
+    throw new RangeError(`the bytes ${start} to ${end} are not all in ${path}`);
+  }
+  if (previous === null) throw new RangeError(`there are no bytes of ${path} to keep`);
+  let bytes = 0;
+  for await (const chunk of readRange(previous, start, end)) {
+    bytes += chunk.length;
+    yield chunk;
+  }
+  if (bytes !== end - start) throw targetChanged(path);
+}
