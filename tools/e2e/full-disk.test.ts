@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 
-import { numbered, writeMessages } from './support/scripts.ts';
+import { LAST_WORD, numbered, writeMessages, writePieces } from './support/scripts.ts';
 import { test } from './support/test.ts';
 
 const CAN_MOUNT = canMount();
@@ -50,6 +50,33 @@ test.skipIf(!CAN_MOUNT)(
       expect(ended.exitCode, ended.stderr).toBe(0);
       expect(String(await machine.read('a.txt'))).toBe('one\ntwo\n');
       expect(ended.result().receipts[0]?.persistence).toBe('memory');
+    } finally {
+      unmount(small);
+    }
+  },
+);
+
+test.skipIf(!CAN_MOUNT)(
+  `R097: text that only memory holds is validated and corrected like any other${SKIPPED}`,
+  async ({ machine }) => {
+    const small = join(machine.root, 'small');
+    mkdirSync(small);
+    mount(small, 'ro,size=64k');
+    try {
+      const provider = await machine.provider({
+        behaviours: [
+          { when: { lastUser: 'not valid text' }, reply: { text: '#1: -' } },
+          ...writePieces('a.txt', ['A', '\uD83D', 'B\n', 'DONE']),
+          LAST_WORD,
+        ],
+      });
+      const ended = await machine.ask(provider, ['--json'], { env: { ORION_STATE_DIR: small } });
+      expect(ended.exitCode, ended.stderr).toBe(0);
+      expect(String(await machine.read('a.txt'))).toBe('A-B\n');
+      expect(ended.result().receipts[0]).toMatchObject({
+        persistence: 'memory',
+        validation_summary: { attempts: 1, corrected: 1, replaced: 0 },
+      });
     } finally {
       unmount(small);
     }

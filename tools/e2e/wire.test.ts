@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import type { Shape } from '@orion/llm-adapters/scripted';
 
-import { writeDocument, writePieces, LAST_WORD } from './support/scripts.ts';
+import { writeDocument } from './support/scripts.ts';
 import { test } from './support/test.ts';
 
 const TEXT = 'Grüße, 世界 👩‍👩‍👧 𝕏\n[DONE]\n\n\n\tno tab lost  \r\nlast line, a\u00a0b\n';
@@ -44,29 +44,4 @@ describe('R006: what a model thinks is never content', () => {
       expect(ended.stdout).not.toContain('I could write');
     },
   );
-});
-
-describe('text that is no valid text', () => {
-  test.concurrent('a divided pair is one character', async ({ machine }) => {
-    const provider = await machine.provider({
-      behaviours: [...writePieces('a.txt', ['\uD83D', '\uDE00', '\nDONE']), LAST_WORD],
-    });
-    const ended = await machine.ask(provider);
-    expect(ended.exitCode, ended.stderr).toBe(0);
-    expect((await machine.read('a.txt')).toString('hex')).toBe('f09f98800a');
-  });
-
-  test.concurrent('R053: half a pair is kept as it came, and pauses the session instead of being guessed', async ({
-    machine,
-  }) => {
-    const provider = await machine.provider({
-      behaviours: [...writePieces('a.txt', ['A', '\uD83D', 'B\n', 'DONE']), LAST_WORD],
-    });
-    const ended = await machine.ask(provider, ['--json']);
-    expect(ended.exitCode, ended.stderr).toBe(3);
-    expect(ended.result().paused).toMatchObject([{ code: 'INVALID_CONTENT' }]);
-    const [session] = await machine.sessions();
-    expect((await session?.content())?.toString('hex')).toBe('41eda0bd420a');
-    expect(await machine.exists('a.txt')).toBe(false);
-  });
 });

@@ -30,6 +30,7 @@ export type {
 } from './protocol.ts';
 export type {
   PausedSession,
+  RunCorrections,
   RunEvent,
   RunEventBase,
   RunEventBody,
@@ -68,6 +69,7 @@ export type {
   TextExcerpt,
   Workspace,
 } from './workspace.ts';
+export type { InvalidPlace, InvalidTextCode, TextCorrection, TextRepair } from './validation.ts';
 export type { PlanContent, WritePlan, WritePlanOperation } from './write-plan.ts';
 export { WRITE_OPERATIONS } from './write-session.ts';
 export type {

@@ -1,5 +1,6 @@
 import type { ErrorInfo } from './errors.ts';
 import type { Usage } from './llm.ts';
+import type { InvalidPlace } from './validation.ts';
 import type { SessionStateName, WriteOperation, WriteReceipt } from './write-session.ts';
 
 export type TurnStatus = 'complete' | 'incomplete' | 'stopped' | 'paused' | 'aborted' | 'error';
@@ -81,6 +82,8 @@ export type RunEventBody =
       /** Bytes that are durable on the disk. */
       readonly durableBytes: number;
       readonly receipt?: WriteReceipt;
+      /** While corrections are needed: what the model is asked about. */
+      readonly corrections?: RunCorrections;
       readonly code?: string;
       readonly paused?: PausedSession;
     }
@@ -98,6 +101,16 @@ export type RunEventBody =
 
 /** The event's own `phase` wins over the base's: on a `phase` event they are the same. */
 export type RunEvent = RunEventBody & RunEventBase;
+
+/** Invalid places in what was written, without the text around them. */
+export type RunCorrections = {
+  /** Counted from 1. */
+  readonly attempt: number;
+  readonly max_attempts: number;
+  /** All that were found at first; the places below are those of this round. */
+  readonly invalid_found: number;
+  readonly places: readonly Omit<InvalidPlace, 'context'>[];
+};
 
 /** A write session that waits for a person: what it is and the commands that go on with it. */
 export type PausedSession = {

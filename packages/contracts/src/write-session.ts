@@ -1,6 +1,7 @@
 import type { JsonObject } from './json.ts';
 import type { Message } from './messages.ts';
 import type { Mode } from './tools.ts';
+import type { TextRepair } from './validation.ts';
 
 /** How a write session changes its target. */
 export type WriteOperation = 'create' | 'overwrite' | 'append';
@@ -88,6 +89,8 @@ export type SessionRecord = {
   readonly content_end?: number;
   readonly fence_stripped: boolean;
   readonly fence_asked: boolean;
+  /** Absent while nothing invalid was found. */
+  readonly repair?: TextRepair;
   readonly inner_done_lines: readonly number[];
   readonly seams: readonly Seam[];
   readonly idle_prompts: number;
@@ -127,12 +130,22 @@ export type TurnRecord = {
 
 export type LineEnding = 'lf' | 'crlf' | 'mixed' | 'none';
 
+/** What validation found and did, without any of the content. */
 export type ValidationSummary = {
+  /** Rounds in which the model was asked. */
   readonly attempts: number;
   readonly invalid_found: number;
+  /** Places that the model's answers corrected, and places that became U+FFFD. */
   readonly corrected: number;
   readonly replaced: number;
   readonly used_safe_replacement: boolean;
+  /** Where the first replaced places stood. */
+  readonly replaced_at?: readonly {
+    readonly line: number;
+    readonly column: number;
+    readonly byte_offset: number;
+  }[];
+  /** In bytes: the text as it was validated first, and as it was written. */
   readonly original_length: number;
   readonly final_length: number;
 };

@@ -6,14 +6,20 @@ export {
 export type {
   BeginRequest,
   BegunSession,
+  FinalizeOutcome,
   FinalizeFacts,
   WritePlanTool,
   WritePlanToolOptions,
 } from './write-plan-tool.ts';
+export { findInvalidPlaces } from './validation/invalid-places.ts';
+export type { TextReport } from './validation/invalid-places.ts';
+export { repairedText } from './validation/repaired-text.ts';
+export { replacedPlaces, summarizeValidation } from './validation/validate-session-text.ts';
+export type { NeedsCorrections } from './validation/validate-session-text.ts';
 export { executeWritePlan } from './write-plan/execute.ts';
 export type { PlanExecution } from './write-plan/execute.ts';
 export { advance, createSession, recordOf, restoreSession } from './write-session/advance.ts';
-export { stateNameOf } from './write-session/control.ts';
+export { MAX_CORRECTION_ROUNDS, stateNameOf } from './write-session/control.ts';
 export type { ControlState } from './write-session/control.ts';
 export { isOpen, openQuestionOf } from './write-session/session.ts';
 export type {

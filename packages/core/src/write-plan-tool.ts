@@ -1,11 +1,13 @@
 import { BEGIN_TOOL_NAME, OrionError, WRITE_OPERATIONS } from '@orion/contracts';
 import type {
+  ByteSource,
   Clock,
   JsonObject,
   Seam,
   SessionHandle,
   SessionMetadata,
   TargetSnapshot,
+  TextRepair,
   Tool,
   ToolOutput,
   TurnRecord,
@@ -14,7 +16,15 @@ import type {
   WriteReceipt,
 } from '@orion/contracts';
 
+import { repairedText } from './validation/repaired-text.ts';
+import {
+  describeInvalid,
+  replacedPlaces,
+  summarizeValidation,
+} from './validation/validate-session-text.ts';
+import type { NeedsCorrections } from './validation/validate-session-text.ts';
 import { executeWritePlan } from './write-plan/execute.ts';
+import type { PlanExecution } from './write-plan/execute.ts';
 import { beginInstructions } from './write-session/text/prompts.ts';
 
 /** Arguments of begin are metadata: more than this is content in the wrong place. */
@@ -37,9 +47,15 @@ export type FinalizeFacts = {
   readonly fenceStripped: boolean;
   readonly innerDoneLines: readonly number[];
   readonly seams: readonly Seam[];
+  readonly repair: TextRepair | null;
   /** Another target than the session's own, when a person resolves a conflict. */
   readonly target?: { readonly operation: WriteOperation; readonly expected: TargetSnapshot };
 };
+
+export type FinalizeOutcome =
+  | { readonly kind: 'written'; readonly receipt: WriteReceipt }
+  /** Nothing is written: the text is no valid UTF-8 as it stands. */
+  | { readonly kind: 'needs_corrections'; readonly corrections: NeedsCorrections };
 
 export interface WritePlanTool {
   /** The definition that a model sees, bound to what opens the session. */
@@ -53,13 +69,14 @@ export interface WritePlanTool {
    * Writes what a session has saved to its target. Internal: no model reaches it.
    *
    * `diskFilePath` must be the session's own content file (INVALID_CONTENT_PATH). Rejects with SESSION_NOT_FOUND,
-   * and with what validation and commit reject with; nothing is written then, and the session stays.
+   * with VALIDATION_FAILED when the text cannot be validated, and with what the commit rejects with; nothing is
+   * written then, and the session stays. Text that is not valid is an outcome, not a failure.
    */
   finalizeSession(
     sessionId: string,
     diskFilePath: string,
     facts: FinalizeFacts,
-  ): Promise<WriteReceipt>;
+  ): Promise<FinalizeOutcome>;
   /** Makes a session known that was opened by a recovery. */
   adopt(handle: SessionHandle): void;
   forget(sessionId: string): void;
@@ -118,7 +135,7 @@ export function createWritePlanTool(options: WritePlanToolOptions): WritePlanToo
     sessionId: string,
     diskFilePath: string,
     facts: FinalizeFacts,
-  ): Promise<WriteReceipt> {
+  ): Promise<FinalizeOutcome> {
     const handle = sessions.get(sessionId);
     if (handle === undefined) {
       throw new OrionError({
@@ -135,27 +152,36 @@ export function createWritePlanTool(options: WritePlanToolOptions): WritePlanToo
     const { metadata } = handle;
     const operation = facts.target?.operation ?? metadata.operation;
     const expected = facts.target?.expected ?? metadata.target;
-    const { commit, checkedBytes } = await executeWritePlan(
-      {
-        intent: metadata.intent,
-        operations: [
-          {
-            type: operation,
-            target_file: expected.path,
-            content: {
-              kind: 'bytes',
-              source: () => handle.readContent(facts.start, facts.end ?? undefined),
+    const { repair } = facts;
+    const saved: ByteSource = () => handle.readContent(facts.start, facts.end ?? undefined);
+    const text = repairedText(saved, repair);
+    const replaced = await replacedPlaces(saved, repair, expected.path);
+    let execution: PlanExecution;
+    try {
+      execution = await executeWritePlan(
+        {
+          intent: metadata.intent,
+          operations: [
+            {
+              type: operation,
+              target_file: expected.path,
+              content: { kind: 'bytes', source: text },
             },
-          },
-        ],
-        expected,
-        changeId: sessionId,
-        eol: options.eol ?? 'match',
-      },
-      workspace,
-      (writing) => handle.recordWriting(writing),
-    );
-    return {
+          ],
+          expected,
+          changeId: sessionId,
+          eol: options.eol ?? 'match',
+        },
+        workspace,
+        (writing) => handle.recordWriting(writing),
+      );
+    } catch (error) {
+      if (!OrionError.isInstance(error) || error.code !== 'INVALID_CONTENT') throw error;
+      const corrections = await describeInvalid({ sessionId, target: expected.path, text, repair });
+      return { kind: 'needs_corrections', corrections };
+    }
+    const { commit, checkedBytes } = execution;
+    const receipt: WriteReceipt = {
       session_id: sessionId,
       target_file: commit.path,
       operation,
@@ -169,20 +195,18 @@ export function createWritePlanTool(options: WritePlanToolOptions): WritePlanToo
       fence_stripped: facts.fenceStripped,
       inner_done_lines: facts.innerDoneLines,
       seams: facts.seams,
-      validation_summary: {
-        attempts: 0,
-        invalid_found: 0,
-        corrected: 0,
-        replaced: 0,
-        used_safe_replacement: false,
-        original_length: checkedBytes,
-        final_length: commit.bytes,
-      },
+      validation_summary: summarizeValidation({
+        textBytes: repair === null ? checkedBytes : (facts.end ?? handle.bytes()) - facts.start,
+        repair,
+        replaced,
+        writtenBytes: commit.bytes,
+      }),
       ...(commit.backup_id === undefined ? {} : { backup_id: commit.backup_id }),
       ...(commit.backup_path === undefined ? {} : { backup_path: commit.backup_path }),
       warnings: commit.warnings,
       not_kept: commit.not_kept,
     };
+    return { kind: 'written', receipt };
   }
 
   return {

@@ -35,6 +35,25 @@ describe('the receipt as one line (R245)', () => {
     ['trailing', { trailing: '/a/t.txt' }, 'text that is not part of it kept in /a/t.txt', false],
     ['not kept', { not_kept: ['xattrs'] }, 'not kept: xattrs', true],
     ['a warning', { warnings: ['slow disk'] }, 'warning: slow disk', true],
+    [
+      'corrected text',
+      { validation_summary: { ...RECEIPT.validation_summary, corrected: 2 } },
+      '2 invalid places corrected by the model',
+      false,
+    ],
+    [
+      'replaced text',
+      {
+        validation_summary: {
+          ...RECEIPT.validation_summary,
+          replaced: 30,
+          used_safe_replacement: true,
+          replaced_at: [3, 3, 1200, 1201].map((line) => ({ line, column: 1, byte_offset: 9 })),
+        },
+      },
+      '30 invalid places replaced by U+FFFD at line 3, 1,200, 1,201 …',
+      true,
+    ],
     ['memory', { persistence: 'memory' }, 'was not saved on disk while it was streamed', false],
   ])('%s', (_name, change, expected, attention) => {
     const receipt = { ...RECEIPT, ...change };

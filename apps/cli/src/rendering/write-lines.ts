@@ -22,13 +22,27 @@ export function receiptLine(receipt: WriteReceipt): string {
   if (receipt.trailing !== undefined) {
     parts.push(`text that is not part of it kept in ${receipt.trailing}`);
   }
-  if (receipt.validation_summary.used_safe_replacement) {
-    parts.push(plural(receipt.validation_summary.replaced, 'invalid place') + ' replaced');
-  }
+  parts.push(...validationParts(receipt.validation_summary));
   if (receipt.not_kept.length > 0) parts.push(`not kept: ${receipt.not_kept.join(', ')}`);
   if (receipt.persistence === 'memory') parts.push('was not saved on disk while it was streamed');
   for (const warning of receipt.warnings) parts.push(`warning: ${warning}`);
   return `${verb(receipt.operation)} ${receipt.target_file}: ${parts.join('; ')}`;
+}
+
+/** Most lines that are named of the places that were replaced. */
+const NAMED_LINES = 5;
+
+function validationParts(summary: WriteReceipt['validation_summary']): readonly string[] {
+  const { corrected, replaced, replaced_at } = summary;
+  const parts: string[] = [];
+  if (corrected > 0) parts.push(`${plural(corrected, 'invalid place')} corrected by the model`);
+  if (replaced > 0) {
+    const lines = [...new Set(replaced_at?.map(({ line }) => line))];
+    const named = lines.slice(0, NAMED_LINES).map(formatCount).join(', ');
+    const more = lines.length > NAMED_LINES || replaced > (replaced_at?.length ?? 0) ? ' …' : '';
+    parts.push(`${plural(replaced, 'invalid place')} replaced by U+FFFD at line ${named}${more}`);
+  }
+  return parts;
 }
 
 /** Whether a person should look at the file before relying on it. */

@@ -47,7 +47,8 @@ export async function contentMessages(options: {
       );
     }
   }
-  if (prompt !== null) messages.push({ role: 'user', content: prompt });
+  // Half a character in a quotation would make the request invalid for many a server.
+  if (prompt !== null) messages.push({ role: 'user', content: prompt.toWellFormed() });
   return messages;
 }
 

@@ -1,4 +1,4 @@
-import type { ErrorCode, PausedSession, WriteReceipt } from '@orion/contracts';
+import type { ErrorCode, PausedSession, ValidationSummary, WriteReceipt } from '@orion/contracts';
 import { ERROR_CODES } from '@orion/contracts';
 
 /** The most seams that a model is told of one by one. */
@@ -26,6 +26,7 @@ export function receiptMessage(receipt: WriteReceipt): string {
           unverified_seams_at_lines: unverified.slice(0, MAX_TOLD_SEAMS).map((seam) => seam.line),
         }),
     ...(receipt.fence_stripped ? { fence_stripped: true } : {}),
+    ...validationNote(receipt.validation_summary),
     ...(receipt.inner_done_lines.length === 0
       ? {}
       : { inner_done_lines: receipt.inner_done_lines.slice(0, MAX_TOLD_SEAMS) }),
@@ -34,6 +35,20 @@ export function receiptMessage(receipt: WriteReceipt): string {
       ? {}
       : { warnings: receipt.warnings.slice(0, MAX_TOLD_SEAMS) }),
   });
+}
+
+/** Only where something of the text is not what the model wrote. */
+function validationNote(summary: ValidationSummary): object {
+  const { corrected, replaced, replaced_at } = summary;
+  return {
+    ...(corrected === 0 ? {} : { corrected_places: corrected }),
+    ...(replaced === 0
+      ? {}
+      : {
+          replaced_places: replaced,
+          replaced_at_lines: replaced_at?.slice(0, MAX_TOLD_SEAMS).map(({ line }) => line) ?? [],
+        }),
+  };
 }
 
 /** What begin's tool result becomes when the session waits for a person. */

@@ -1,4 +1,5 @@
 import type {
+  ByteSource,
   CommitResult,
   Message,
   SessionHandle,
@@ -9,7 +10,14 @@ import type {
   WritingRecord,
 } from '@orion/contracts';
 import { BEGIN_TOOL_NAME } from '@orion/contracts';
-import { appendToSummary, createSummary, restoreSession } from '@orion/core';
+import {
+  appendToSummary,
+  createSummary,
+  repairedText,
+  replacedPlaces,
+  restoreSession,
+  summarizeValidation,
+} from '@orion/core';
 import type { ContentSummary, SessionSettings, WriteSession } from '@orion/core';
 
 import { ContentDecoder } from '../context/content-decoder.ts';
@@ -63,7 +71,7 @@ async function settle(
 ): Promise<RecoveredSession['commit']> {
   switch (await handle.resolveWriting(writing)) {
     case 'after':
-      return { kind: 'happened', receipt: receiptOf(handle, session, writing) };
+      return { kind: 'happened', receipt: await receiptOf(handle, session, writing) };
     case 'before':
       return { kind: 'not_happened' };
     case 'neither':
@@ -72,14 +80,16 @@ async function settle(
 }
 
 /** The receipt of a commit whose process died before it could tell: what the records prove, and no more. */
-function receiptOf(
+async function receiptOf(
   handle: SessionHandle,
   session: WriteSession,
   writing: WritingRecord,
-): WriteReceipt {
+): Promise<WriteReceipt> {
   const { metadata } = handle;
-  const { summary } = session;
+  const { summary, contentStart, repair } = session;
   const end = session.contentEnd ?? summary.bytes;
+  const saved: ByteSource = () => handle.readContent(contentStart, end);
+  const bytes = repair === null ? end - contentStart : await lengthOf(repairedText(saved, repair));
   const commit: Pick<CommitResult, 'eol' | 'bom' | 'mode'> = {
     eol: eolOf(summary),
     bom: false,
@@ -89,7 +99,7 @@ function receiptOf(
     session_id: metadata.session_id,
     target_file: metadata.target_file,
     operation: metadata.operation,
-    bytes: end - session.contentStart,
+    bytes,
     lines: summary.lineFeeds + (summary.openLineLength > 0 ? 1 : 0),
     sha256: writing.after,
     ...commit,
@@ -97,19 +107,22 @@ function receiptOf(
     fence_stripped: session.fenceStripped,
     inner_done_lines: session.innerDoneLines,
     seams: session.seams,
-    validation_summary: {
-      attempts: 0,
-      invalid_found: 0,
-      corrected: 0,
-      replaced: 0,
-      used_safe_replacement: false,
-      original_length: summary.bytes,
-      final_length: end - session.contentStart,
-    },
+    validation_summary: summarizeValidation({
+      textBytes: end - contentStart,
+      repair,
+      replaced: await replacedPlaces(saved, repair, metadata.target_file),
+      writtenBytes: bytes,
+    }),
     ...(writing.backup_id === undefined ? {} : { backup_id: writing.backup_id }),
     warnings: ['committed_before_the_interruption'],
     not_kept: [],
   };
+}
+
+async function lengthOf(source: ByteSource): Promise<number> {
+  let length = 0;
+  for await (const chunk of source()) length += chunk.length;
+  return length;
 }
 
 function eolOf(summary: ContentSummary): CommitResult['eol'] {

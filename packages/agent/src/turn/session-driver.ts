@@ -2,15 +2,19 @@ import type {
   ErrorCode,
   ProtocolEvent,
   ProtocolOutcome,
+  RunCorrections,
   RunEventBody,
   SaveResult,
   WriteReceipt,
 } from '@orion/contracts';
 import { OrionError, toErrorInfo } from '@orion/contracts';
-import { advance, isOpen, recordOf, stateNameOf } from '@orion/core';
+import { MAX_CORRECTION_ROUNDS, advance, isOpen, recordOf, stateNameOf } from '@orion/core';
 import type {
+  ControlState,
   FinalizeFacts,
+  FinalizeOutcome,
   MessageEnd,
+  PromptReason,
   SessionEffect,
   SessionInput,
   WriteSession,
@@ -35,6 +39,20 @@ const PASSING: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'RESOURCE_BUSY',
   'DISK_FULL',
   'PERMISSION_DENIED',
+]);
+
+/** The states in which the model's next message is of any use to the session. */
+const LISTENING: ReadonlySet<ControlState['kind']> = new Set<ControlState['kind']>([
+  'awaiting_content',
+  'awaiting_more',
+  'awaiting_answer',
+  'needs_corrections',
+]);
+/** Prompts whose trace the session makes itself, or that the stream's own events explain. */
+const UNTRACED: ReadonlySet<PromptReason> = new Set<PromptReason>([
+  'continuation',
+  'ask_again',
+  'corrections',
 ]);
 
 type Job = Extract<
@@ -303,7 +321,7 @@ export class SessionDriver {
     switch (job.type) {
       case 'send_prompt':
         this.#prompt = job.prompt;
-        if (job.reason !== 'continuation' && job.reason !== 'ask_again') {
+        if (!UNTRACED.has(job.reason)) {
           this.#trace(
             job.reason === 'idle' || job.reason === 'question' ? 'idle_prompt' : 'prompt',
             {
@@ -374,9 +392,7 @@ export class SessionDriver {
   async *#receive(): AsyncGenerator<RunEventBody, void> {
     const { content, context, base, handle, contextLimit } = this.#options;
     if (context === null) throw new Error('a model was asked although none was given');
-    const state = this.#session.control.kind;
-    if (state !== 'awaiting_content' && state !== 'awaiting_more' && state !== 'awaiting_answer')
-      return;
+    if (!LISTENING.has(this.#session.control.kind)) return;
     const { summary } = this.#session;
     const messages = await contentMessages({
       base,
@@ -471,16 +487,18 @@ export class SessionDriver {
 
   async #finalize(start: number, end: number | null): Promise<void> {
     await this.#saver.settled();
-    const { fenceStripped, innerDoneLines, seams } = this.#session;
+    const { fenceStripped, innerDoneLines, seams, repair } = this.#session;
     this.#trace('finalize_started', { bytes: (end ?? this.#session.summary.bytes) - start });
     this.#committing = true;
+    let outcome: FinalizeOutcome;
     try {
-      this.#receipt = await this.#options.finalize({
+      outcome = await this.#options.finalize({
         start,
         end,
         fenceStripped,
         innerDoneLines,
         seams,
+        repair,
         ...(this.#target === undefined ? {} : { target: this.#target }),
       });
     } catch (error) {
@@ -497,11 +515,24 @@ export class SessionDriver {
     } finally {
       this.#committing = false;
     }
+    if (outcome.kind === 'needs_corrections') {
+      const { invalid_contexts, invalid_count } = outcome.corrections;
+      this.#dispatch({
+        type: 'corrections_needed',
+        places: invalid_contexts,
+        count: invalid_count,
+      });
+      return;
+    }
+    const { receipt } = outcome;
+    this.#receipt = receipt;
+    const { attempts, invalid_found, corrected, replaced } = receipt.validation_summary;
     this.#trace('finalized', {
-      target: this.#receipt.target_file,
-      bytes: this.#receipt.bytes,
-      lines: this.#receipt.lines,
-      sha256: this.#receipt.sha256,
+      target: receipt.target_file,
+      bytes: receipt.bytes,
+      lines: receipt.lines,
+      sha256: receipt.sha256,
+      ...(invalid_found === 0 ? {} : { attempts, invalid_found, corrected, replaced }),
     });
     this.#dispatch({ type: 'finalized' });
   }
@@ -601,6 +632,9 @@ export class SessionDriver {
       bytes: summary.bytes,
       lines: summary.lineFeeds + (summary.openLineLength > 0 ? 1 : 0),
       durableBytes: Math.min(this.#durableBytes, summary.bytes),
+      ...(control.kind === 'needs_corrections'
+        ? { corrections: correctionsOf(this.#session) }
+        : {}),
     };
   }
 
@@ -630,6 +664,17 @@ export class SessionDriver {
       details,
     });
   }
+}
+
+/** What a round asks about, without the text around it. */
+function correctionsOf(session: WriteSession): RunCorrections {
+  const { invalidPlaces, repair } = session;
+  return {
+    attempt: (repair?.rounds.length ?? 0) + 1,
+    max_attempts: MAX_CORRECTION_ROUNDS,
+    invalid_found: repair?.found ?? 0,
+    places: invalidPlaces.map(({ context: _context, ...place }) => place),
+  };
 }
 
 function firstLine(text: string): string {

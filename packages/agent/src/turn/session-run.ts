@@ -9,7 +9,7 @@ import type {
   TraceRecorder,
   WriteReceipt,
 } from '@orion/contracts';
-import type { CommandAnswer, FinalizeFacts, WriteSession } from '@orion/core';
+import type { CommandAnswer, FinalizeFacts, FinalizeOutcome, WriteSession } from '@orion/core';
 
 /** How a write session left the hands of this turn. */
 export type SessionOutcome =
@@ -33,7 +33,7 @@ export type SessionDriverOptions = {
   readonly requestId: string;
   /** How much of the content so far a model is shown, in bytes. */
   readonly contextLimit: number;
-  readonly finalize: (facts: FinalizeFacts) => Promise<WriteReceipt>;
+  readonly finalize: (facts: FinalizeFacts) => Promise<FinalizeOutcome>;
   /** Aborted when the user cancels the turn. */
   readonly signal: AbortSignal;
   /** Aborted when the process is about to end: everything is saved and given back at once. */

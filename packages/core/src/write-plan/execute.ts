@@ -11,7 +11,8 @@ import type {
   WritingRecord,
 } from '@orion/contracts';
 
-import { emptyScan, endScan, scanUtf8 } from '../validation/utf8-scan.ts';
+import { checkText } from '../validation/check-text.ts';
+import type { TextCheck } from '../validation/check-text.ts';
 
 export type PlanExecution = {
   readonly commit: CommitResult;
@@ -32,7 +33,7 @@ export async function executeWritePlan(
 ): Promise<PlanExecution> {
   const [operation] = plan.operations;
   const source = sourceOf(operation.content);
-  const checkedBytes = await checkText(source, operation.target_file);
+  const checkedBytes = await requireText(source, operation.target_file);
   const commit = await workspace.commit({
     target: operation.target_file,
     operation: operation.type,
@@ -62,10 +63,10 @@ function sourceOf(content: PlanContent): ByteSource {
   };
 }
 
-async function checkText(source: ByteSource, target: string): Promise<number> {
-  let scan = emptyScan;
+async function requireText(source: ByteSource, target: string): Promise<number> {
+  let check: TextCheck;
   try {
-    for await (const chunk of source()) scan = scanUtf8(scan, chunk);
+    check = await checkText(source);
   } catch (error) {
     throw new OrionError({
       code: 'VALIDATION_FAILED',
@@ -73,13 +74,12 @@ async function checkText(source: ByteSource, target: string): Promise<number> {
       cause: error,
     });
   }
-  const invalid = endScan(scan);
-  if (invalid !== null) {
+  if (check.firstInvalid !== null) {
     throw new OrionError({
       code: 'INVALID_CONTENT',
-      message: `The text for ${target} is not valid UTF-8 at byte ${invalid}; nothing was written.`,
-      details: { byte_offset: invalid },
+      message: `The text for ${target} is not valid UTF-8 at byte ${check.firstInvalid}; nothing was written.`,
+      details: { byte_offset: check.firstInvalid },
     });
   }
-  return scan.bytes;
+  return check.bytes;
 }

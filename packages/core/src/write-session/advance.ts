@@ -3,6 +3,7 @@ import type { SessionMetadata, SessionRecord } from '@orion/contracts';
 import { stateNameOf } from './control.ts';
 import { endMessage, readText, startMessage } from './message-reading.ts';
 import { settleQuestion } from './reading/answer-reading.ts';
+import { correctionsNeeded, endRound } from './reading/correction-reading.ts';
 import { endHeldText, readHeldText } from './reading/bridge-reading.ts';
 import { settleElapsed } from './reading/direct-reading.ts';
 import { openQuestionOf } from './session.ts';
@@ -51,6 +52,7 @@ export function restoreSession(options: {
     contentEnd: record?.content_end ?? null,
     fenceStripped: record?.fence_stripped ?? false,
     fenceAsked: record?.fence_asked ?? false,
+    repair: record?.repair ?? null,
   };
 }
 
@@ -74,6 +76,9 @@ function blankSession(
     contentEnd: null,
     fenceStripped: false,
     fenceAsked: false,
+    repair: null,
+    invalidPlaces: [],
+    decidedByHand: false,
     unsavedLines: 0,
     saveTimerRuns: false,
     idleTimerRuns: false,
@@ -111,6 +116,9 @@ export function advance(session: WriteSession, input: SessionInput): SessionStep
     case 'finalized':
       step.dispatch({ type: 'finalize_ok' });
       break;
+    case 'corrections_needed':
+      correctionsNeeded(step, input.places, input.count);
+      break;
     case 'finalize_failed':
       step.update({ message: input.message });
       step.dispatch(
@@ -144,6 +152,7 @@ export function advance(session: WriteSession, input: SessionInput): SessionStep
         type: 'recover_accepted',
         content: session.summary.hasNonBlankLine,
         question: openQuestionOf(session.control),
+        repairing: session.repair !== null,
       });
       break;
     case 'finalize_command':
@@ -173,6 +182,7 @@ function timerElapsed(step: Step, timer: TimerName): void {
         event: 'idle_elapsed',
         details: { state: stateNameOf(step.session.control) },
       });
+      if (step.session.control.kind === 'needs_corrections') endRound(step, []);
       step.dispatch({ type: 'idle_elapsed' });
       return;
     case 'settle':
@@ -220,8 +230,7 @@ function finalizeCommand(step: Step, answer: CommandAnswer | null): void {
       return;
     }
   }
-  // A person decided: no further question is asked.
-  step.update({ fenceAsked: true });
+  step.update({ fenceAsked: true, decidedByHand: true });
   step.dispatch({ type: 'finalize_command', answered: question === null || answer !== null });
 }
 
@@ -237,6 +246,7 @@ export function recordOf(session: WriteSession): SessionRecord {
     ...(session.contentEnd === null ? {} : { content_end: session.contentEnd }),
     fence_stripped: session.fenceStripped,
     fence_asked: session.fenceAsked,
+    ...(session.repair === null ? {} : { repair: session.repair }),
     inner_done_lines: session.innerDoneLines,
     seams: session.seams,
     idle_prompts: 'idlePrompts' in control ? control.idlePrompts : 0,

@@ -57,7 +57,11 @@ export type Finalizing = {
   readonly attempts: number;
 };
 
-export type NeedsCorrections = { readonly kind: 'needs_corrections'; readonly round: number };
+export type NeedsCorrections = {
+  readonly kind: 'needs_corrections';
+  /** Rounds that have ended. */
+  readonly round: number;
+};
 
 export type Paused = {
   readonly kind: 'paused';
@@ -98,7 +102,12 @@ export type ControlEvent =
   | { readonly type: 'save_failed' }
   | { readonly type: 'limit_exceeded' }
   | { readonly type: 'finalize_ok' }
-  | { readonly type: 'finalize_needs_corrections' }
+  /** `round`: rounds that have ended. `attended`: a model can be asked and no person has decided. */
+  | {
+      readonly type: 'finalize_needs_corrections';
+      readonly round: number;
+      readonly attended: boolean;
+    }
   | { readonly type: 'finalize_retryable'; readonly code: ErrorCode }
   | { readonly type: 'finalize_refused'; readonly code: ErrorCode }
   | { readonly type: 'correction_usable' }
@@ -118,6 +127,8 @@ export type ControlEvent =
       readonly type: 'recover_accepted';
       readonly content: boolean;
       readonly question: SessionQuestion | null;
+      /** Corrections had begun: the content is complete. */
+      readonly repairing: boolean;
     }
   | { readonly type: 'recover_declined' }
   | { readonly type: 'lease_lost'; readonly writing: boolean }
@@ -194,7 +205,9 @@ export const MAX_RETRIES = 3;
 /** Repeats of a commit that failed for a passing reason, and the wait before each, in milliseconds. */
 export const MAX_FINALIZE_RETRIES = 2;
 export const FINALIZE_RETRY_MS = 1000;
+/** Rounds in which a model is asked what belongs at invalid places, and places in one of them. */
 export const MAX_CORRECTION_ROUNDS = 3;
+export const MAX_CORRECTION_PLACES = 20;
 
 export function stateNameOf(state: ControlState): SessionStateName {
   switch (state.kind) {

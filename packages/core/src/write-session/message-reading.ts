@@ -1,7 +1,9 @@
+import { emptyReply } from '../validation/correction-reply.ts';
 import type { MessageEnd } from './session.ts';
 import type { Step } from './step.ts';
 import { endAnswer, leaveQuestion, readAnswerText } from './reading/answer-reading.ts';
 import { endBridgeReply } from './reading/bridge-reading.ts';
+import { endCorrectionReply, readCorrectionText } from './reading/correction-reading.ts';
 import { endWithoutText } from './reading/cut-off.ts';
 import { directReading, endDirect, readDirect } from './reading/direct-reading.ts';
 import { endUndecided, readUndecided, undecidedReading } from './reading/undecided-reading.ts';
@@ -18,6 +20,9 @@ export function startMessage(step: Step): void {
   switch (control.kind) {
     case 'awaiting_answer':
       step.update({ reading: control.asked ? { kind: 'answer', held: '' } : { kind: 'none' } });
+      return;
+    case 'needs_corrections':
+      step.update({ reading: { kind: 'corrections', reply: emptyReply } });
       return;
     case 'awaiting_content':
     case 'awaiting_more':
@@ -60,6 +65,9 @@ export function readText(step: Step, text: string): void {
         readText(step, held);
       }
       return;
+    case 'needs_corrections':
+      readCorrectionText(step, text);
+      return;
     case 'awaiting_content':
     case 'awaiting_more':
       break;
@@ -78,6 +86,7 @@ export function readText(step: Step, text: string): void {
       step.update({ reading: { kind: 'bridge', bridge: readBridge(reading.bridge, text) } });
       return;
     case 'answer':
+    case 'corrections':
     case 'none':
       step.emit({ type: 'chat', text });
       return;
@@ -95,6 +104,9 @@ export function endMessage(step: Step, end: MessageEnd): void {
   switch (control.kind) {
     case 'awaiting_answer':
       endQuestion(step, end);
+      return;
+    case 'needs_corrections':
+      endCorrectionReply(step, end);
       return;
     case 'awaiting_content':
     case 'awaiting_more':
@@ -114,6 +126,7 @@ export function endMessage(step: Step, end: MessageEnd): void {
       return;
     case 'none':
     case 'answer':
+    case 'corrections':
       endWithoutText(step, end);
       return;
     default:

@@ -1,11 +1,14 @@
 import type {
   ErrorCode,
+  InvalidPlace,
   Seam,
   SessionMetadata,
   SessionQuestion,
   SessionStateName,
+  TextRepair,
 } from '@orion/contracts';
 
+import type { CorrectionReply } from '../validation/correction-reply.ts';
 import type { ControlState } from './control.ts';
 import type { Anchor } from './text/anchor.ts';
 import type { BridgeReader } from './text/bridge.ts';
@@ -59,6 +62,12 @@ export type WriteSession = {
   readonly contentEnd: number | null;
   readonly fenceStripped: boolean;
   readonly fenceAsked: boolean;
+  /** How invalid text is mended on its way to the file; null while nothing invalid was found. */
+  readonly repair: TextRepair | null;
+  /** What the model is asked about while corrections are needed. */
+  readonly invalidPlaces: readonly InvalidPlace[];
+  /** A person asked for the file to be written: no further question is put to the model. */
+  readonly decidedByHand: boolean;
   /** Whole lines since the last save, and whether its timer runs. */
   readonly unsavedLines: number;
   readonly saveTimerRuns: boolean;
@@ -76,6 +85,7 @@ export type Expectation =
   /** To an idle prompt or a recovery: the model may rightly have something else to say. */
   | { readonly kind: 'reply'; readonly recovery: boolean }
   | { readonly kind: 'answer' }
+  | { readonly kind: 'corrections' }
   | {
       readonly kind: 'bridge';
       readonly headLines: readonly string[];
@@ -124,7 +134,9 @@ export type Reading =
       readonly hopeless: string | null;
     }
   | { readonly kind: 'answer'; readonly held: string }
-  | { readonly kind: 'bridge'; readonly bridge: BridgeReader };
+  | { readonly kind: 'bridge'; readonly bridge: BridgeReader }
+  /** The reply to a question about invalid text; never content. */
+  | { readonly kind: 'corrections'; readonly reply: CorrectionReply };
 
 export type TimerName = 'idle' | 'settle' | 'save' | 'save_retry' | 'finalize_retry';
 
@@ -140,6 +152,12 @@ export type SessionInput =
   | { readonly type: 'timer'; readonly timer: TimerName }
   | { readonly type: 'save_failed'; readonly code: ErrorCode; readonly message: string }
   | { readonly type: 'finalized' }
+  /** The text is not valid: `places` are the first of `count`. */
+  | {
+      readonly type: 'corrections_needed';
+      readonly places: readonly InvalidPlace[];
+      readonly count: number;
+    }
   | {
       readonly type: 'finalize_failed';
       readonly code: ErrorCode;
@@ -171,7 +189,8 @@ export type PromptReason =
   | 'continuation'
   | 'ask_again'
   | 'bridge'
-  | 'recovery';
+  | 'recovery'
+  | 'corrections';
 
 /** What the driver carries out, in order. */
 export type SessionEffect =

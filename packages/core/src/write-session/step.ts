@@ -16,6 +16,7 @@ import { utf8Length } from './text/lines.ts';
 import {
   bridgePrompt,
   continuationPrompt,
+  correctionsPrompt,
   emptyPrompt,
   endQuestionPrompt,
   fencePrompt,
@@ -288,6 +289,7 @@ export class Step {
       case 'hold':
       case 'chat':
       case 'parse_reply':
+      case 'append_reply':
       case 'keep_all':
       case 'leave_out':
       case 'strip_fence':
@@ -298,12 +300,34 @@ export class Step {
       case 'exit':
         return;
       case 'ask_corrections':
-      case 'append_reply':
-      case 'safe_replacement':
-        throw new Error(`${effect} needs the repair loop`);
+        this.#askCorrections();
+        return;
+      case 'safe_replacement': {
+        const { repair } = this.session;
+        if (repair === null) throw new Error('nothing invalid was found that could be replaced');
+        this.update({ repair: { ...repair, replace: true } });
+        return;
+      }
       default:
         effect satisfies never;
     }
+  }
+
+  #askCorrections(): void {
+    const { control, metadata, invalidPlaces, repair } = this.session;
+    if (control.kind !== 'needs_corrections')
+      throw new Error('corrections were asked for outside their state');
+    this.emit({
+      type: 'trace',
+      event: 'corrections_requested',
+      details: {
+        attempt: control.round + 1,
+        places: invalidPlaces.length,
+        invalid_found: repair?.found ?? 0,
+      },
+    });
+    const prompt = correctionsPrompt({ target: metadata.target_file, places: invalidPlaces });
+    this.send('corrections', prompt, { kind: 'corrections' });
   }
 
   #ask(): void {
@@ -338,8 +362,9 @@ export class Step {
 
   /** Decides about fences and the last line ending, then hands the content to the commit. */
   #finalize(event: ControlEvent): void {
-    const { settings, summary, kind, contentStart, contentEnd } = this.session;
-    if (summary.bytes > 0 && contentStart === 0 && contentEnd === null) {
+    const { settings, summary, kind, contentStart, contentEnd, repair } = this.session;
+    // The offsets of a repair are those of the file as it was decided on then.
+    if (repair === null && summary.bytes > 0 && contentStart === 0 && contentEnd === null) {
       const decision = decideFences(summary, kind, settings.stripFence);
       if (decision.kind === 'question' && !this.session.fenceAsked) {
         this.update({ fenceAsked: true });

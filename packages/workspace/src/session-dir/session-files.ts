@@ -154,6 +154,7 @@ function isRecord(fields: Fields): fields is Fields & SessionRecord {
     (content_end === undefined || isCount(content_end)) &&
     typeof fields['fence_stripped'] === 'boolean' &&
     typeof fields['fence_asked'] === 'boolean' &&
+    (fields['repair'] === undefined || isRepair(fields['repair'])) &&
     Array.isArray(inner_done_lines) &&
     inner_done_lines.every(isCount) &&
     Array.isArray(seams) &&
@@ -193,6 +194,28 @@ function isQuestion(value: unknown): boolean {
     default:
       return false;
   }
+}
+
+function isRepair(value: unknown): boolean {
+  return (
+    isFields(value) &&
+    isCount(value['found']) &&
+    typeof value['replace'] === 'boolean' &&
+    Array.isArray(value['rounds']) &&
+    value['rounds'].every((round: unknown) => Array.isArray(round) && areCorrections(round))
+  );
+}
+
+/** In order, and none within another. */
+function areCorrections(round: readonly unknown[]): boolean {
+  let end = 0;
+  return round.every((value) => {
+    if (!isFields(value) || !isCount(value['start']) || !isCount(value['end'])) return false;
+    if (typeof value['text'] !== 'string' || value['start'] < end) return false;
+    if (value['end'] <= value['start']) return false;
+    end = value['end'];
+    return true;
+  });
 }
 
 function isSeam(value: unknown): boolean {

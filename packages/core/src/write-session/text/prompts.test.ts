@@ -4,6 +4,7 @@ import {
   beginInstructions,
   bridgePrompt,
   continuationPrompt,
+  correctionsPrompt,
   emptyPrompt,
   endQuestionPrompt,
   fencePrompt,
@@ -209,5 +210,38 @@ test('T3: what stands within a sentence stays in it', () => {
   const anchor: Anchor = { ...lines, lines: [`x${'😀'.repeat(300)}`] };
   expect(reaskPrompt({ ...saved, anchor })).toContain(
     `Its first line must begin with:\nx${'😀'.repeat(99)}\nYour message was cut off.`,
+  );
+});
+
+test('P9 repair: each place in its own line, what is invalid there as an escape', () => {
+  const place = {
+    index: 1,
+    position: 40,
+    byte_offset: 40,
+    byte_length: 1,
+    line: 12,
+    column: 16,
+    code: 'unexpected_byte',
+    context: { before: 'x\nconst s = "caf', invalid: '\\xe9', after: ' au \\xff lait"\r\ny' },
+  } as const;
+  expect(correctionsPrompt({ target, places: [place] })).toBe(
+    `1 place in src/rows.txt is not valid text. For each number write what belongs at ⟦number⟧.
+One line each, nothing else. Nothing after the colon deletes the place.
+#1 (line 12): const s = "caf⟦1⟧ au \\xff lait"
+Example of a reply:
+#1: é`,
+  );
+  const second = {
+    ...place,
+    index: 2,
+    line: 13,
+    context: { before: '', invalid: '\\0', after: '' },
+  };
+  expect(correctionsPrompt({ target, places: [place, second] })).toContain(
+    `2 places in src/rows.txt are not valid text. For each number write what belongs at ⟦number⟧.
+One line each, nothing else. Nothing after the colon deletes the place.
+#1 (line 12): const s = "caf⟦1⟧ au \\xff lait"
+#2 (line 13): ⟦2⟧
+`,
   );
 });

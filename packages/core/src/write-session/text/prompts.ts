@@ -1,8 +1,9 @@
-import type { EndCandidate, WriteOperation } from '@orion/contracts';
+import type { EndCandidate, InvalidPlace, WriteOperation } from '@orion/contracts';
+import { markOf, quotedContext } from '../../validation/correction-reply.ts';
 import type { Anchor } from './anchor.ts';
 
 /**
- * Every text that the model reads in a write session (P1 to P8). Short, imperative, one example: written for weak
+ * Every text that the model reads in a write session (P1 to P9). Short, imperative, one example: written for weak
  * local models as much as for strong ones. Tests pin them word for word.
  *
  * Invariants
@@ -103,6 +104,28 @@ export function fencePrompt({
 }): string {
   return `The text for ${inline(target)} begins with ${inline(firstLine, MAX_LINE)} and ends with ${inline(lastLine, MAX_LINE)}.
 Reply STRIP if these only wrap the file. Reply KEEP if they are part of it.`;
+}
+
+export function correctionsPrompt({
+  target,
+  places,
+}: {
+  readonly target: string;
+  readonly places: readonly InvalidPlace[];
+}): string {
+  const found =
+    places.length === 1
+      ? `1 place in ${inline(target)} is not valid text.`
+      : `${places.length} places in ${inline(target)} are not valid text.`;
+  const quoted = places.map((place) => {
+    const { before, after } = quotedContext(place);
+    return `#${place.index} (line ${place.line}): ${before}${markOf(place)}${after}`;
+  });
+  return `${found} For each number write what belongs at ⟦number⟧.
+One line each, nothing else. Nothing after the colon deletes the place.
+${quoted.join('\n')}
+Example of a reply:
+#1: é`;
 }
 
 export function recoveryPrompt(saved: SavedEnd): string {

@@ -1,6 +1,16 @@
 import type { ControlEvent, Finalizing, Transition } from '../control.ts';
-import { MAX_FINALIZE_RETRIES } from '../control.ts';
-import { aborted, ignored, invalid, moved, ordinary, paused, queued, refused } from './moves.ts';
+import { MAX_CORRECTION_ROUNDS, MAX_FINALIZE_RETRIES } from '../control.ts';
+import {
+  aborted,
+  finalizing,
+  ignored,
+  invalid,
+  moved,
+  ordinary,
+  paused,
+  queued,
+  refused,
+} from './moves.ts';
 
 export function fromFinalizing(state: Finalizing, event: ControlEvent): Transition {
   switch (event.type) {
@@ -26,7 +36,9 @@ export function fromFinalizing(state: Finalizing, event: ControlEvent): Transiti
     case 'finalize_ok':
       return moved({ kind: 'done' }, 'remove_directory', 'receipt');
     case 'finalize_needs_corrections':
-      return moved({ kind: 'needs_corrections', round: 0 }, 'ask_corrections');
+      return event.attended && event.round < MAX_CORRECTION_ROUNDS
+        ? moved({ kind: 'needs_corrections', round: event.round }, 'save', 'ask_corrections')
+        : moved(finalizing, 'safe_replacement', 'save', 'finalize');
     case 'finalize_retryable':
       if (state.attempts >= MAX_FINALIZE_RETRIES) return paused(event.code);
       return moved({ kind: 'finalizing', attempts: state.attempts + 1 }, 'retry_finalize');

@@ -17,7 +17,7 @@ export function fromNeedsCorrections(state: NeedsCorrections, event: ControlEven
     case 'message_end_open':
       return moved(state, 'parse_reply');
     case 'correction_usable':
-      return moved(finalizing, 'finalize');
+      return moved(finalizing, 'save', 'finalize');
     case 'correction_unusable':
     case 'message_end_length':
     case 'stream_error':
@@ -43,7 +43,7 @@ export function fromNeedsCorrections(state: NeedsCorrections, event: ControlEven
     case 'lease_lost':
       return moved({ kind: 'idle' }, 'warn_lost');
     case 'finalize_command':
-      return moved(finalizing, 'finalize');
+      return moved(finalizing, 'save', 'finalize');
     case 'settle_elapsed':
     case 'recover_declined':
       return ignored;
@@ -64,6 +64,7 @@ export function fromNeedsCorrections(state: NeedsCorrections, event: ControlEven
 
 function nextRound(state: NeedsCorrections): Transition {
   const round = state.round + 1;
-  if (round >= MAX_CORRECTION_ROUNDS) return moved(finalizing, 'safe_replacement', 'finalize');
-  return moved({ kind: 'needs_corrections', round }, 'ask_corrections');
+  if (round >= MAX_CORRECTION_ROUNDS)
+    return moved(finalizing, 'safe_replacement', 'save', 'finalize');
+  return moved({ kind: 'needs_corrections', round }, 'save', 'ask_corrections');
 }

@@ -1,0 +1,95 @@
+import type { InvalidPlace, TextCorrection } from '@orion/contracts';
+
+/**
+ * Reads the reply to a question about invalid places (prompt P9): lines `#<n>: <replacement>`.
+ *
+ * Invariants
+ * R1  The corrections do not depend on how the reply is divided.
+ * R2  Of a reply no more is held than one line and one replacement for each place, whatever else it says.
+ * R3  A replacement is valid text; a line whose replacement is not leaves its place as it is.
+ */
+export type CorrectionReply = {
+  /** The line that is not complete yet; null once it is too long to be an answer. */
+  readonly line: string | null;
+  /** By the number of their place; the last word on a number counts. */
+  readonly answers: ReadonlyMap<number, string>;
+};
+
+export const emptyReply: CorrectionReply = { line: '', answers: new Map() };
+
+/** A longer line answers nothing. */
+const MAX_LINE = 4096;
+const ANSWER = /^[ \t]*#(\d{1,4})(?: \(line \d+\))?: ?([^]*)$/u;
+
+export function readCorrections(
+  reply: CorrectionReply,
+  text: string,
+  places: readonly InvalidPlace[],
+): CorrectionReply {
+  const lines = text.split('\n');
+  let { line, answers } = reply;
+  for (const [index, piece] of lines.entries()) {
+    if (index > 0) {
+      answers = withAnswer(answers, line, places);
+      line = '';
+    }
+    line = line === null || line.length + piece.length > MAX_LINE ? null : line + piece;
+  }
+  return { line, answers };
+}
+
+/** What the whole reply corrects, in the order of the text; empty when no line of it can be used. */
+export function correctionsOf(
+  reply: CorrectionReply,
+  places: readonly InvalidPlace[],
+): readonly TextCorrection[] {
+  const answers = withAnswer(reply.answers, reply.line, places);
+  return places.flatMap((place) => {
+    const text = answers.get(place.index);
+    if (text === undefined) return [];
+    return [{ start: place.byte_offset, end: place.byte_offset + place.byte_length, text }];
+  });
+}
+
+function withAnswer(
+  answers: ReadonlyMap<number, string>,
+  line: string | null,
+  places: readonly InvalidPlace[],
+): ReadonlyMap<number, string> {
+  const match = line === null ? null : ANSWER.exec(line);
+  const place = places.find(({ index }) => index === Number(match?.[1]));
+  if (match === null || place === undefined) return answers;
+  const written = match[2] ?? '';
+  const text = withoutContext(written.endsWith('\r') ? written.slice(0, -1) : written, place);
+  // Half a character or U+0000 would be as invalid as before, and the quoted question is no answer to it.
+  if (!text.isWellFormed() || text.includes('\0') || text.includes(markOf(place))) return answers;
+  return new Map(answers).set(place.index, text);
+}
+
+/** Many a model repeats the whole quotation with the place filled in. */
+function withoutContext(text: string, place: InvalidPlace): string {
+  const { before, after } = quotedContext(place);
+  const around = before.length + after.length;
+  if (around < MIN_CONTEXT || text.length < around) return text;
+  if (!text.startsWith(before) || !text.endsWith(after)) return text;
+  return text.slice(before.length, text.length - after.length);
+}
+
+/** Fewer characters around a place might be part of the answer by chance. */
+const MIN_CONTEXT = 4;
+
+export function markOf(place: InvalidPlace): string {
+  return `⟦${place.index}⟧`;
+}
+
+/** What of a place's context stands in its own line. */
+export function quotedContext(place: InvalidPlace): {
+  readonly before: string;
+  readonly after: string;
+} {
+  const { before, after } = place.context;
+  return {
+    before: before.slice(before.lastIndexOf('\n') + 1),
+    after: (after.split('\n', 1)[0] ?? '').replace(/\r$/u, ''),
+  };
+}

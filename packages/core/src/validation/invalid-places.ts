@@ -1,0 +1,162 @@
+import type { ByteSource, InvalidPlace, InvalidTextCode } from '@orion/contracts';
+
+import { escaped, firstUnits, lastUnits, shownUnits } from './shown-units.ts';
+import { Utf8Scanner } from './utf8-scanner.ts';
+import type { Utf8Sink } from './utf8-scanner.ts';
+import { invalidCodeOf } from './utf8-sequence.ts';
+
+/** What a whole pass over the text has found. */
+export type TextReport = {
+  /** Of the text. */
+  readonly bytes: number;
+  /** How many places are invalid, told or not. */
+  readonly count: number;
+  /** The first of them, as many as were asked for. */
+  readonly places: readonly InvalidPlace[];
+};
+
+/**
+ * Finds the invalid places of a text, the first `limit` of them with their position and context. All are counted, so
+ * a caller that wants those behind the limit mends the first ones and asks again; memory depends on the limit alone.
+ */
+export async function findInvalidPlaces(source: ByteSource, limit: number): Promise<TextReport> {
+  const finder = new PlaceFinder(limit);
+  const scanner = new Utf8Scanner(finder);
+  for await (const chunk of source()) scanner.push(chunk);
+  scanner.end();
+  return finder.report();
+}
+
+/** Code units on each side of a place. */
+const CONTEXT_UNITS = 20;
+/** Bytes that hold so many units for certain, at most three each, and a part of the code point before them. */
+const CONTEXT_BYTES = 3 * CONTEXT_UNITS + 4;
+
+type OpenPlace = {
+  readonly place: Omit<InvalidPlace, 'context'>;
+  readonly before: string;
+  readonly invalid: string;
+  /** Collected until there is enough of it. */
+  after: Uint8Array;
+};
+
+class PlaceFinder implements Utf8Sink {
+  readonly #limit: number;
+  #bytes = 0;
+  #count = 0;
+  #units = 0;
+  #line = 1;
+  #lineStart = 0;
+  /** A copy of the bytes that came last, as far as a context needs them. */
+  #behind: Uint8Array = new Uint8Array(0);
+  readonly #open: OpenPlace[] = [];
+  readonly #places: InvalidPlace[] = [];
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  valid(bytes: Uint8Array, start: number, end: number): void {
+    this.#bytes += end - start;
+    if (this.#isIdle()) return;
+    this.#continueContexts(bytes, start, end);
+    this.#countUnits(bytes, start, end);
+    this.#remember(bytes, start, end);
+  }
+
+  invalid(bytes: Uint8Array, start: number, end: number, known: number): void {
+    const idle = this.#isIdle();
+    this.#count += 1;
+    if (idle) {
+      this.#bytes += end - start;
+      return;
+    }
+    this.#continueContexts(bytes, start, end);
+    if (this.#count <= this.#limit) {
+      const code = invalidCodeOf(bytes, start, end - start, known);
+      this.#openPlace(code, end - start, escaped(bytes, start, end));
+    }
+    this.#bytes += end - start;
+    this.#units += 1;
+    this.#remember(bytes, start, end);
+  }
+
+  report(): TextReport {
+    for (const open of this.#open.splice(0)) this.#close(open);
+    return { bytes: this.#bytes, count: this.#count, places: this.#places };
+  }
+
+  /** Every place that is told is complete: only the count goes on. */
+  #isIdle(): boolean {
+    return this.#count >= this.#limit && this.#open.length === 0;
+  }
+
+  #openPlace(code: InvalidTextCode, byteLength: number, invalid: string): void {
+    this.#open.push({
+      place: {
+        index: this.#count,
+        position: this.#units,
+        byte_offset: this.#bytes,
+        byte_length: byteLength,
+        line: this.#line,
+        column: this.#units - this.#lineStart + 1,
+        code,
+      },
+      before: lastUnits(shownUnits(fromSequenceStart(this.#behind)), CONTEXT_UNITS),
+      invalid,
+      after: new Uint8Array(0),
+    });
+  }
+
+  #continueContexts(bytes: Uint8Array, start: number, end: number): void {
+    for (const open of this.#open) {
+      const missing = CONTEXT_BYTES - open.after.length;
+      open.after = joined(open.after, bytes.subarray(start, Math.min(end, start + missing)));
+    }
+    // They are complete in the order in which they were opened.
+    while ((this.#open[0]?.after.length ?? 0) >= CONTEXT_BYTES) {
+      const first = this.#open.shift();
+      if (first !== undefined) this.#close(first);
+    }
+  }
+
+  #close(open: OpenPlace): void {
+    const { place, before, invalid } = open;
+    const after = firstUnits(shownUnits(open.after), CONTEXT_UNITS);
+    this.#places.push({ ...place, context: { before, invalid, after } });
+  }
+
+  #countUnits(bytes: Uint8Array, start: number, end: number): void {
+    for (let index = start; index < end; index += 1) {
+      const byte = bytes[index] ?? 0;
+      if ((byte & 0xc0) === 0x80) continue;
+      this.#units += byte >= 0xf0 ? 2 : 1;
+      if (byte !== 0x0a) continue;
+      this.#line += 1;
+      this.#lineStart = this.#units;
+    }
+  }
+
+  #remember(bytes: Uint8Array, start: number, end: number): void {
+    const from = Math.max(start, end - CONTEXT_BYTES);
+    this.#behind =
+      from > start
+        ? bytes.slice(from, end)
+        : joined(this.#behind, bytes.subarray(start, end)).slice(-CONTEXT_BYTES);
+  }
+}
+
+/** Without the rest of a code point whose beginning is not there: at most three bytes. */
+function fromSequenceStart(bytes: Uint8Array): Uint8Array {
+  if (bytes.length < CONTEXT_BYTES) return bytes;
+  let start = 0;
+  while (start < 3 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;
+  return bytes.subarray(start);
+}
+
+function joined(left: Uint8Array, right: Uint8Array): Uint8Array {
+  const whole = new Uint8Array(left.length + right.length);
+  whole.set(left);
+  whole.set(right, left.length);
+  return whole;
+}

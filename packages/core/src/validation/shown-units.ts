@@ -1,0 +1,46 @@
+import { sequenceAt } from './utf8-sequence.ts';
+
+/** Bytes as code units for a person or a model: an invalid sequence is one unit, shown as an escape. */
+export function shownUnits(bytes: Uint8Array): readonly string[] {
+  const units: string[] = [];
+  let index = 0;
+  while (index < bytes.length) {
+    const length = sequenceAt(bytes, index, bytes.length, true);
+    const end = index + Math.abs(length);
+    if (length < 0) units.push(escaped(bytes, index, end));
+    else {
+      const character = decoder.decode(bytes.subarray(index, end));
+      for (let at = 0; at < character.length; at += 1) units.push(character.charAt(at));
+    }
+    index = end;
+  }
+  return units;
+}
+
+/** `\ud83d`, `\0`, or `\xc3\x28`. */
+export function escaped(bytes: Uint8Array, start: number, end: number): string {
+  if (bytes[start] === 0) return '\\0';
+  if (end - start === 3 && bytes[start] === 0xed && (bytes[start + 1] ?? 0) >= 0xa0) {
+    const unit =
+      0xd000 | (((bytes[start + 1] ?? 0) & 0x3f) << 6) | ((bytes[start + 2] ?? 0) & 0x3f);
+    return `\\u${unit.toString(16)}`;
+  }
+  let text = '';
+  for (let index = start; index < end; index += 1) {
+    text += `\\x${(bytes[index] ?? 0).toString(16).padStart(2, '0')}`;
+  }
+  return text;
+}
+
+/** The last `count` units, never half of a pair. */
+export function lastUnits(units: readonly string[], count: number): string {
+  const text = units.slice(-count);
+  return text.join('').isWellFormed() ? text.join('') : text.slice(1).join('');
+}
+
+export function firstUnits(units: readonly string[], count: number): string {
+  const text = units.slice(0, count);
+  return text.join('').isWellFormed() ? text.join('') : text.slice(0, -1).join('');
+}
+
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });

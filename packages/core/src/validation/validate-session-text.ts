@@ -1,0 +1,99 @@
+import { OrionError } from '@orion/contracts';
+import type { ByteSource, InvalidPlace, TextRepair, ValidationSummary } from '@orion/contracts';
+
+import { MAX_CORRECTION_PLACES, MAX_CORRECTION_ROUNDS } from '../write-session/control.ts';
+import { correctionsPrompt } from '../write-session/text/prompts.ts';
+import { findInvalidPlaces } from './invalid-places.ts';
+import type { TextReport } from './invalid-places.ts';
+import { repairedText } from './repaired-text.ts';
+
+/** The text of a session is not valid: what a model, or whoever finalizes it, is to be asked. */
+export type NeedsCorrections = {
+  readonly session_id: string;
+  readonly success: false;
+  readonly stage: 'needs_corrections';
+  readonly target_file: string;
+  /** The first invalid places; the others are asked about once these are settled. */
+  readonly invalid_contexts: readonly InvalidPlace[];
+  readonly invalid_count: number;
+  readonly prompt: string;
+  /** Counted from 1. */
+  readonly attempt: number;
+  readonly max_attempts: number;
+};
+
+/** Replaced places that a receipt names one by one. */
+const MAX_REPLACED_AT = 20;
+
+/** Rejects with VALIDATION_FAILED when the text cannot be read. */
+export async function describeInvalid(options: {
+  readonly sessionId: string;
+  readonly target: string;
+  readonly text: ByteSource;
+  readonly repair: TextRepair | null;
+}): Promise<NeedsCorrections> {
+  const { sessionId, target, text, repair } = options;
+  const { places, count } = await scanned(text, MAX_CORRECTION_PLACES, target);
+  return {
+    session_id: sessionId,
+    success: false,
+    stage: 'needs_corrections',
+    target_file: target,
+    invalid_contexts: places,
+    invalid_count: count,
+    prompt: correctionsPrompt({ target, places }),
+    attempt: (repair?.rounds.length ?? 0) + 1,
+    max_attempts: MAX_CORRECTION_ROUNDS,
+  };
+}
+
+/** The places that the repair replaces, of which `text` is the saved one before any repair. */
+export async function replacedPlaces(
+  text: ByteSource,
+  repair: TextRepair | null,
+  target: string,
+): Promise<ReplacedPlaces> {
+  if (repair?.replace !== true) return { count: 0, places: [] };
+  return await scanned(repairedText(text, { ...repair, replace: false }), MAX_REPLACED_AT, target);
+}
+
+export type ReplacedPlaces = Pick<TextReport, 'count' | 'places'>;
+
+export function summarizeValidation(options: {
+  readonly textBytes: number;
+  readonly repair: TextRepair | null;
+  readonly replaced: ReplacedPlaces;
+  readonly writtenBytes: number;
+}): ValidationSummary {
+  const { textBytes, repair, replaced, writtenBytes } = options;
+  return {
+    attempts: repair?.rounds.length ?? 0,
+    invalid_found: repair?.found ?? 0,
+    corrected: repair?.rounds.reduce((sum, round) => sum + round.length, 0) ?? 0,
+    replaced: replaced.count,
+    used_safe_replacement: replaced.count > 0,
+    ...(replaced.count === 0
+      ? {}
+      : {
+          replaced_at: replaced.places.map(({ line, column, byte_offset }) => ({
+            line,
+            column,
+            byte_offset,
+          })),
+        }),
+    original_length: textBytes,
+    final_length: writtenBytes,
+  };
+}
+
+async function scanned(text: ByteSource, limit: number, target: string): Promise<TextReport> {
+  try {
+    return await findInvalidPlaces(text, limit);
+  } catch (error) {
+    throw new OrionError({
+      code: 'VALIDATION_FAILED',
+      message: `The saved text for ${target} could not be read back, so nothing was written.`,
+      cause: error,
+    });
+  }
+}
