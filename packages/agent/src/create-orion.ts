@@ -5,6 +5,7 @@ import type {
   Clock,
   LlmAdapter,
   PausedSession,
+  ProtocolConfig,
   RunEvent,
   SessionListing,
   TraceStore,
@@ -18,6 +19,7 @@ import type { Store } from '@orion/trace-store';
 import { createWorkspace } from '@orion/workspace';
 import type { WorkspaceEventSink } from '@orion/workspace';
 
+import { chooseProtocol } from './config/protocol-choice.ts';
 import { DEFAULT_SETTINGS } from './config/settings.ts';
 import type { Settings } from './config/settings.ts';
 import { contextLimit } from './context/content-messages.ts';
@@ -64,17 +66,13 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
   const sharesStore = mayBeShared(settings);
   const projectId = sharesStore ? projectOf(workspace) : OWN_PROJECT;
   const conversations = new ConversationKeeper({ store: store.conversations, clock, trouble });
-  const protocol = createProtocol(options.protocol ?? 'standard');
+  const protocols = createProtocolChooser(options, settings);
   const stop = new AbortController();
   const adapters = createConnector(options);
-  const dependencies: TurnDependencies = {
+  const shared: Omit<TurnDependencies, keyof TurnProtocol> = {
     workspace,
     connect: (defaults) => adapters.connect(defaults),
-    protocol,
-    protocolReason:
-      options.protocolReason ?? (options.protocol === undefined ? 'default' : 'option'),
-    protocolConfig: resolveProtocolConfig({ maxDuplicateAttempts: settings.maxDuplicateAttempts }),
-    content: createContentProtocol(),
+    protocolConfig: protocolConfigOf(settings),
     writePlanTool: createWritePlanTool({
       workspace,
       clock,
@@ -106,9 +104,10 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
 
   async function* start(
     task: TurnTask,
-    request: Pick<TurnRequest, 'projectId' | 'conversationId' | 'signal'>,
+    request: Pick<TurnRequest, 'projectId' | 'conversationId' | 'signal' | 'protocol' | 'metadata'>,
     sessionId: string | null,
   ): AsyncGenerator<RunEvent, void> {
+    const dependencies: TurnDependencies = { ...shared, ...protocols.choose(request) };
     const requestId = randomUUID();
     const turnEnd = new AbortController();
     const signal = AbortSignal.any(
@@ -205,7 +204,7 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
     readSession: (sessionId) => workspace.sessions.readContent(sessionId),
     housekeep: () => workspace.sessions.housekeep(),
     describeSession,
-    getCurrentProtocol: () => options.protocol ?? 'standard',
+    getCurrentProtocol: () => protocols.current(),
     traces,
     async close() {
       stop.abort();
@@ -282,6 +281,60 @@ function openWorkspace(
       atticMaxBytes: KEPT_BYTES,
     },
     onEvent,
+  });
+}
+
+/** The parts of a turn that depend on its protocol. */
+type TurnProtocol = Pick<TurnDependencies, 'protocol' | 'protocolReason' | 'content'>;
+
+/** Chooses the protocol of each turn; a wrong one in the options is refused at once. */
+function createProtocolChooser(
+  options: OrionOptions,
+  settings: Settings,
+): {
+  choose(request: Pick<TurnRequest, 'protocol' | 'metadata'>): TurnProtocol;
+  current(): string;
+} {
+  const { protocol: given, protocolReason } = options;
+  const content = createContentProtocol();
+  const own = typeof given === 'object' ? given : null;
+  const configured =
+    typeof given === 'string'
+      ? chooseProtocol({
+          pinned: given,
+          pinnedBy: protocolReason ?? 'option',
+          overrideEnabled: false,
+        })
+      : undefined;
+  let current = own?.getName() ?? configured?.name ?? 'standard';
+  return {
+    choose(request) {
+      const { name, reason } = chooseProtocol({
+        pinned: request.protocol,
+        metadata: request.metadata,
+        overrideEnabled: settings.protocolOverrideEnabled,
+        configured,
+      });
+      const chosen =
+        own !== null && reason === 'default'
+          ? { protocol: own, protocolReason: protocolReason ?? 'option' }
+          : { protocol: createProtocol(name), protocolReason: reason };
+      current = chosen.protocol.getName();
+      return { ...chosen, content };
+    },
+    current: () => current,
+  };
+}
+
+function protocolConfigOf(settings: Settings): ProtocolConfig {
+  const { maxTurns, maxSeconds, maxTokens } = settings;
+  return resolveProtocolConfig({
+    maxDuplicateAttempts: settings.maxDuplicateAttempts,
+    maxPhaseCycles: settings.maxPhaseCycles,
+    maxInvalidOutputs: settings.controllerMaxInvalid,
+    stopSeconds: settings.stopSeconds,
+    stopTokens: settings.stopTokens,
+    budget: { maxTurns, maxSeconds, maxTokens },
   });
 }
 

@@ -6,6 +6,8 @@ export type {
   ConversationChoice,
   RecoverChoice,
 } from './config/configuration.ts';
+export { chooseProtocol } from './config/protocol-choice.ts';
+export type { ProtocolChoice, ProtocolQuestion } from './config/protocol-choice.ts';
 export { DEFAULT_SETTINGS, settingsFromEnvironment } from './config/settings.ts';
 export type { Settings } from './config/settings.ts';
 export { createOrion } from './create-orion.ts';

@@ -5,6 +5,7 @@ import type {
   Mode,
   PausedSession,
   ProtocolName,
+  ProtocolStrategy,
   RunEvent,
   SessionListing,
   TraceEvent,
@@ -37,7 +38,8 @@ export type OrionOptions = {
   readonly provider?: ProviderOptions;
   /** An adapter of one's own, instead of `provider`. */
   readonly adapter?: LlmAdapter;
-  readonly protocol?: ProtocolName;
+  /** The protocol of turns that name none: one of those that exist, or one of one's own. */
+  readonly protocol?: ProtocolName | ProtocolStrategy;
   /** Why this protocol: told in `done` and in the trace. */
   readonly protocolReason?: string;
   /**
@@ -66,6 +68,10 @@ export type TurnRequest = {
   readonly conversationId?: string;
   readonly content: string;
   readonly mode?: Mode;
+  /** Pins the protocol of this turn, as a route of its own does. Unknown names are PROTOCOL_UNSUPPORTED. */
+  readonly protocol?: string;
+  /** What a client says about its request; `protocol` in it counts when `protocolOverrideEnabled` is set. */
+  readonly metadata?: { readonly [key: string]: unknown };
   /** Aborting cancels the turn: an open write session is saved and paused. */
   readonly signal?: AbortSignal;
   /** Recovers this session first; `content` may then be empty, or is the next user message after the commit. */
@@ -108,7 +114,8 @@ export interface Orion {
   housekeep(): Promise<CleanReport>;
   /** How a paused session is described to a person, with the commands that go on with it. */
   describeSession(listing: SessionListing): PausedSession;
-  getCurrentProtocol(): ProtocolName;
+  /** The name of the protocol in use: that of the latest turn, before the first one that of the options. */
+  getCurrentProtocol(): string;
   /** The project of a turn that names none. */
   readonly projectId: string;
   /** Whether other workspaces may keep theirs in the same store. */

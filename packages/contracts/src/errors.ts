@@ -61,6 +61,7 @@ export type ErrorCode =
   | 'RESOURCE_BUSY'
   | 'WRITE_FAILED'
   | 'OUT_FILE_EXISTS'
+  | 'CONTROLLER_INVALID_OUTPUT'
   | 'BUDGET_EXHAUSTED'
   | 'FENCED'
   | 'TURN_LOG_GAP'
@@ -142,7 +143,9 @@ export const ERROR_CODES: Readonly<Record<ErrorCode, string>> = {
   RESOURCE_BUSY: 'Try again in a moment.',
   WRITE_FAILED: 'Check the disk, then try again.',
   OUT_FILE_EXISTS: 'Choose another file for --out.',
-  // Budgets
+  // Budgets and what a model may not answer
+  CONTROLLER_INVALID_OUTPUT:
+    'Try again, choose another model, or use --protocol standard with a model that calls tools.',
   BUDGET_EXHAUSTED: 'Raise the limit, or ask for less at once.',
   // Stores
   FENCED: 'Another process has taken this turn over.',

@@ -19,14 +19,19 @@ export type {
   UserMessage,
 } from './messages.ts';
 export { createTurnState } from './protocol.ts';
+export { isPlanModeTool, PLAN_MODE_TOOLS } from './plan-mode.ts';
 export type {
+  ModelSpending,
   ProtocolConfig,
   ProtocolContext,
   ProtocolEvent,
   ProtocolName,
   ProtocolOutcome,
   ProtocolStrategy,
+  TurnBudget,
+  TurnProgress,
   TurnState,
+  TurnStop,
 } from './protocol.ts';
 export type {
   PausedSession,
@@ -49,6 +54,7 @@ export type {
   ToolRegistry,
   ToolResult,
   ToolSuccess,
+  ToolTraits,
 } from './tools.ts';
 export type { TraceEvent, TraceFilter, TraceInput, TraceRecorder, TraceStore } from './trace.ts';
 export type {

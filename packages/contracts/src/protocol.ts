@@ -1,3 +1,4 @@
+import type { Clock } from './clock.ts';
 import type { ErrorInfo } from './errors.ts';
 import type { FinishReason, LlmAdapter, Usage } from './llm.ts';
 import type { Message } from './messages.ts';
@@ -6,6 +7,33 @@ import type { Mode, ToolCall, ToolRegistry, ToolResult } from './tools.ts';
 import type { TraceRecorder } from './trace.ts';
 
 export type ProtocolName = 'standard' | 'two-stage' | 'controller';
+
+/** What model calls took together. */
+export type ModelSpending = {
+  calls: number;
+  /** From the request to the last event, by the monotonic clock. */
+  milliseconds: number;
+  /** Streamed by the model: as its provider counts them, estimated while it has not said so. */
+  tokens: number;
+};
+
+/** What ended a turn before its model did: the first limit that was reached. */
+export type TurnStop = {
+  readonly reason: StopReason;
+  /** The name of the limit, as the configuration has it. */
+  readonly limit: string;
+  readonly value: number;
+};
+
+/** What tells a turn that goes on from one that goes in circles. */
+export type TurnProgress = {
+  /** Tool phases in a row that brought nothing new. */
+  idlePhases: number;
+  /** The signature of the last call that ran. */
+  lastSignature: string | null;
+  /** Signatures and hashes of results that were seen in this turn. */
+  readonly seen: Set<string>;
+};
 
 /**
  * What one turn remembers between the runs of its protocol. The turn driver makes it and hands the same object
@@ -18,21 +46,67 @@ export type TurnState = {
   nextPhaseIndex: number;
   /** Tool executions that are complete. */
   cycleIndex: number;
+  /** Cycles that were used up: tool phases, and messages of which no call could be run. */
+  cyclesUsed: number;
   /** Results of the executed calls, by signature. */
   readonly executed: Map<string, ToolResult>;
   /** How often a model repeated an executed call. */
   duplicates: number;
+  readonly progress: TurnProgress;
+  /** Of the model calls outside of content stages, and of those that streamed a file. */
+  readonly spent: { readonly protocol: ModelSpending; readonly content: ModelSpending };
+  /** On the monotonic clock; set by the first run. */
+  startedAt: number | null;
+  stop: TurnStop | null;
 };
 
 export function createTurnState(): TurnState {
-  return { iterations: 0, nextPhaseIndex: 0, cycleIndex: 0, executed: new Map(), duplicates: 0 };
+  return {
+    iterations: 0,
+    nextPhaseIndex: 0,
+    cycleIndex: 0,
+    cyclesUsed: 0,
+    executed: new Map(),
+    duplicates: 0,
+    progress: { idlePhases: 0, lastSignature: null, seen: new Set() },
+    spent: {
+      protocol: { calls: 0, milliseconds: 0, tokens: 0 },
+      content: { calls: 0, milliseconds: 0, tokens: 0 },
+    },
+    startedAt: null,
+    stop: null,
+  };
 }
 
+/** What a user allows a whole turn, content stages included; null is no limit. Reached, nothing more is asked. */
+export type TurnBudget = {
+  /** Model calls. */
+  readonly maxTurns: number | null;
+  /** From the first run on. */
+  readonly maxSeconds: number | null;
+  /** Streamed by the model. */
+  readonly maxTokens: number | null;
+};
+
 export type ProtocolConfig = {
+  /** Standard: model calls with tools. */
   readonly maxIterations: number;
+  /** Two-stage: pairs of an action and a tool phase. */
   readonly maxPhaseCycles: number;
-  readonly maxDuplicateAttempts: number;
   readonly maxToolsPerToolPhase: number;
+  /** Controller: model calls. */
+  readonly maxControllerTurns: number;
+  /** Controller: tool calls in a row for one step of its plan. */
+  readonly maxToolCallsPerStep: number;
+  /** Controller: how often unusable output is corrected before it is an error. */
+  readonly maxInvalidOutputs: number;
+  readonly maxDuplicateAttempts: number;
+  /** Stop policy: tool phases in a row that bring nothing new. */
+  readonly maxIdleToolPhases: number;
+  /** Stop policy: what the model calls of a turn outside of content stages may take together. */
+  readonly stopSeconds: number;
+  readonly stopTokens: number;
+  readonly budget: TurnBudget;
   readonly debugShowToolResults: boolean;
   /** Sent only when set. */
   readonly temperature?: number;
@@ -50,6 +124,7 @@ export type ProtocolContext = {
   readonly traceService: TraceRecorder;
   readonly config: ProtocolConfig;
   readonly turnState: TurnState;
+  readonly clock: Clock;
   readonly signal: AbortSignal;
 };
 
@@ -59,7 +134,8 @@ export type ProtocolOutcome = {
   readonly appended: readonly Message[];
 } & (
   | { readonly kind: 'complete' }
-  | { readonly kind: 'incomplete' }
+  /** The model has said nothing that answers; with a `stopReason` in the last call that a limit allowed. */
+  | { readonly kind: 'incomplete'; readonly stopReason?: StopReason }
   | { readonly kind: 'stopped'; readonly stopReason: StopReason }
   | { readonly kind: 'aborted' }
   | { readonly kind: 'error'; readonly error: ErrorInfo }

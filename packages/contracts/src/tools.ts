@@ -61,8 +61,12 @@ export type ToolContext = {
  */
 export interface Tool {
   readonly definition: ToolDefinition;
-  /** `read` tools run in plan mode too and may be repeated; `write` tools never run twice by themselves. */
+  /** `read` tools may be repeated after an error that may pass; `write` tools never run twice by themselves. */
   readonly effect: 'read' | 'write';
+  /** Asked the same again it may answer something else: a repeated call is no duplicate. For read tools. */
+  readonly pollable?: boolean;
+  /** How long one run may take, in milliseconds; 120,000 when left out. Then its signal is aborted. */
+  readonly timeoutMs?: number;
   /** The tool checks its arguments itself and words its refusals; the registry passes any JSON object on. */
   readonly checksArguments?: boolean;
   /** Longer arguments (UTF-8) are refused before they are parsed; 1 MiB when left out. */
@@ -89,10 +93,18 @@ export type ToolExecutionContext = {
   readonly signal: AbortSignal;
 };
 
+/** What a protocol has to know of a tool to judge its calls. */
+export type ToolTraits = {
+  readonly effect: 'read' | 'write';
+  readonly pollable: boolean;
+};
+
 /** The tools of a turn. Nothing registers itself: a registry is built from a list of tools. */
 export interface ToolRegistry {
   /** The tools that a request offers: registered and allowed in this mode. */
   definitions(mode: Mode): readonly ToolDefinition[];
+  /** Undefined for a name that is not registered. */
+  traitsOf(toolName: string): ToolTraits | undefined;
   /** Runs the calls one after the other and answers in their order; never throws for what a call asks. */
   executeToolCalls(
     calls: readonly ToolCall[],

@@ -1,6 +1,7 @@
 import { OrionError } from '@orion/contracts';
 import type { ProtocolName, ProtocolStrategy } from '@orion/contracts';
 import { createStandardProtocol } from './standard/standard-protocol.ts';
+import { createTwoStageProtocol } from './two-stage/two-stage-protocol.ts';
 
 const SPELLINGS: ReadonlyMap<string, ProtocolName> = new Map([
   ['standard', 'standard'],
@@ -9,9 +10,16 @@ const SPELLINGS: ReadonlyMap<string, ProtocolName> = new Map([
   ['controller', 'controller'],
 ]);
 
-const AVAILABLE: ReadonlyMap<ProtocolName, () => ProtocolStrategy> = new Map([
+const AVAILABLE: ReadonlyMap<ProtocolName, () => ProtocolStrategy> = new Map<
+  ProtocolName,
+  () => ProtocolStrategy
+>([
   ['standard', createStandardProtocol],
+  ['two-stage', createTwoStageProtocol],
 ]);
+
+/** The protocols that can be chosen, the default first. */
+export const PROTOCOL_NAMES: readonly ProtocolName[] = [...AVAILABLE.keys()];
 
 /** The one spelling of a protocol's name (R264), or PROTOCOL_UNSUPPORTED for a name that nothing has. */
 export function normaliseProtocolName(name: string): ProtocolName {

@@ -1,3 +1,4 @@
+import { isPlanModeTool } from '@orion/contracts';
 import type {
   JsonObject,
   JsonValue,
@@ -10,6 +11,7 @@ import type {
 /** What a tool of the fake answers: a value, a whole outcome, or a function that sees the arguments. */
 export type FakeTool = {
   readonly effect: 'read' | 'write';
+  readonly pollable?: boolean;
   readonly run: (
     args: JsonObject,
     context: ToolExecutionContext,
@@ -35,8 +37,14 @@ export function createFakeToolRegistry(
     ran,
     definitions: (mode) =>
       [...byName]
-        .filter(([, tool]) => mode === 'act' || tool.effect === 'read')
+        .filter(
+          ([name, tool]) => mode === 'act' || (tool.effect === 'read' && isPlanModeTool(name)),
+        )
         .map(([name]) => ({ name, description: name, parameters: { type: 'object' } })),
+    traitsOf(toolName) {
+      const tool = byName.get(toolName);
+      return tool && { effect: tool.effect, pollable: tool.pollable ?? false };
+    },
     async executeToolCalls(calls, context) {
       const results: ToolResult[] = [];
       for (const call of calls) {

@@ -1,6 +1,7 @@
 import { createTurnState } from '@orion/contracts';
 import type { ProtocolContext, ProtocolEvent, ProtocolOutcome } from '@orion/contracts';
 import { createFakeAdapter } from './fake-adapter.ts';
+import { createFakeClock } from './fake-clock.ts';
 import { createFakeToolRegistry } from './fake-tool-registry.ts';
 import { createFakeTrace } from './fake-trace.ts';
 
@@ -20,11 +21,19 @@ export function createProtocolContext(overrides: Partial<ProtocolContext> = {}):
     config: {
       maxIterations: 5,
       maxPhaseCycles: 3,
-      maxDuplicateAttempts: 3,
       maxToolsPerToolPhase: 1,
+      maxControllerTurns: 20,
+      maxToolCallsPerStep: 5,
+      maxInvalidOutputs: 2,
+      maxDuplicateAttempts: 3,
+      maxIdleToolPhases: 2,
+      stopSeconds: 120,
+      stopTokens: 32_768,
+      budget: { maxTurns: null, maxSeconds: null, maxTokens: null },
       debugShowToolResults: false,
     },
     turnState: createTurnState(),
+    clock: createFakeClock(),
     signal: new AbortController().signal,
     ...overrides,
   };

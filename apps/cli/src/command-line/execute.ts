@@ -27,6 +27,7 @@ export async function execute(context: CommandContext): Promise<CommandResult> {
     for (const line of errorLines(info)) context.screen.line(line, 'error');
     const exitCode = exitCodeOf({
       status: null,
+      stopReason: null,
       errorCode: info.code,
       sessionOpen: false,
       interrupted: false,

@@ -26,6 +26,10 @@ Environment:
   OPENAI_API_KEY    the key; needed only without a server of your own
   OPENAI_BASE_URL   the server (ORION_BASE_URL wins)
   ORION_MODEL       the model
+  TWO_STAGE_ENABLED true makes two-stage the protocol when none is named
+  ORION_STOP_SECONDS, ORION_STOP_TOKENS
+                    the stop policy: what a turn's model calls may take (120, 32768); streamed files
+                    do not count. --max-turns, --max-seconds and --max-tokens count everything.
   DATABASE_URL      a Postgres that keeps conversations and traces, instead of a file in .orion
 ${EXIT_CODES}
 
@@ -34,6 +38,7 @@ Examples:
   $ orion run --provider deepseek "Explain src/main.ts" --mode plan
   $ orion run --base-url http://127.0.0.1:11434/v1 --model qwen3 "Write notes.md"
   $ git diff | orion run --model gpt-4.1 --json - > events.jsonl
+  $ orion run --protocol two-stage --max-turns 10 --max-seconds 300 "Tidy up the notes"
   $ orion run --recover yes
   $ orion run --continue "Now a shorter version of it"`;
 

@@ -33,6 +33,13 @@ export function addOutputOptions(command: Command): Command {
     .option('--quiet', 'only errors, warnings and what was written');
 }
 
+export function addBudgetOptions(command: Command): Command {
+  return command
+    .option('--max-turns <n>', 'stop after so many model calls; an open write session is paused')
+    .option('--max-seconds <n>', 'stop after so many seconds')
+    .option('--max-tokens <n>', 'stop after so many tokens of the model');
+}
+
 export function addPathOptions(command: Command): Command {
   return command
     .option(

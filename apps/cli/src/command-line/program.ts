@@ -8,6 +8,7 @@ import type { ExportTracesOptions } from '../commands/traces.ts';
 import { VERSION } from '../version.ts';
 import * as help from './help.ts';
 import {
+  addBudgetOptions,
   addOutputOptions,
   addPathOptions,
   addProviderOptions,
@@ -48,7 +49,7 @@ export function createProgram(context: CommandContext, report: Report): Command 
   addWorkspaceOption(run);
   addProviderOptions(run);
   run
-    .option('--protocol <name>', 'how a turn goes: standard')
+    .option('--protocol <name>', 'how a turn goes: standard (default) or two-stage')
     .addOption(
       choice('--mode <mode>', 'plan only reads, act may write (default: act)', ['plan', 'act']),
     )
@@ -62,6 +63,7 @@ export function createProgram(context: CommandContext, report: Report): Command 
     )
     .option('--continue', 'go on with the latest conversation of this workspace')
     .option('--resume <id>', 'go on with a conversation of `orion conversations list`');
+  addBudgetOptions(run);
   addPathOptions(run);
   addOutputOptions(run);
   run.action(async (prompt: string | undefined, options: TurnOptions) => {
@@ -95,6 +97,7 @@ export function createProgram(context: CommandContext, report: Report): Command 
     .option('--discard', 'put the session aside; its text stays recoverable for 30 days')
     .option('--out <file>', 'copy the saved text to a new file');
   addProviderOptions(recover);
+  addBudgetOptions(recover);
   addPathOptions(recover);
   addOutputOptions(recover);
   recover.action(async (id: string, options: RecoverSessionOptions) => {

@@ -138,6 +138,7 @@ function exitCode(summary: TurnSummary, failure: unknown, interrupted: boolean):
   const ended = failure === null ? (status === 'error' ? lastError : null) : toErrorInfo(failure);
   return exitCodeOf({
     status,
+    stopReason: summary.stopReason,
     errorCode: ended?.code ?? null,
     sessionOpen: summary.sessionOpen,
     // A turn that came to its own end was not interrupted, however late the signal came.

@@ -4,6 +4,7 @@ import { exitCodeOf, type Ending } from './exit-code.ts';
 
 const QUIET: Ending = {
   status: 'complete',
+  stopReason: null,
   errorCode: null,
   sessionOpen: false,
   interrupted: false,
@@ -23,7 +24,7 @@ describe('exit codes (R077): 2 > 4 > 3 > 130 > 5 > 1 > 0', () => {
     [{ status: null, errorCode: 'USAGE' }, 2],
     [{ status: null, errorCode: 'PROTOCOL_UNSUPPORTED' }, 2],
     [{ status: 'paused' }, 3],
-    [{ status: 'complete', sessionOpen: true }, 3],
+    [{ status: 'complete', stopReason: null, sessionOpen: true }, 3],
     [{ status: null, errorCode: 'SESSION_BUSY' }, 4],
     [{ status: 'stopped' }, 5],
     [{ status: 'error', errorCode: 'BUDGET_EXHAUSTED' }, 5],

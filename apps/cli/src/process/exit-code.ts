@@ -1,4 +1,4 @@
-import type { ErrorCode, TurnStatus } from '@orion/contracts';
+import type { ErrorCode, StopReason, TurnStatus } from '@orion/contracts';
 
 /** What the command tells the shell. Scripts depend on these numbers. */
 export const EXIT = {
@@ -42,6 +42,8 @@ const USAGE_CODES: readonly ErrorCode[] = [
 export type Ending = {
   /** Null when no turn began, or when its end was never seen. */
   readonly status: TurnStatus | null;
+  /** The limit that ended the turn, if one did. */
+  readonly stopReason: StopReason | null;
   /** What ended the command or the turn; an error that was got over does not stand here. */
   readonly errorCode: ErrorCode | null;
   /** Whether a write session was left open or paused. */
@@ -55,9 +57,15 @@ export function exitCodeOf(ending: Ending): ExitCode {
   if (errorCode !== null) causes.add(exitCodeOfError(errorCode));
   if (ending.sessionOpen || status === 'paused') causes.add(EXIT.recoverable);
   if (ending.interrupted || status === 'aborted') causes.add(EXIT.interrupted);
-  if (status === 'stopped') causes.add(EXIT.stopped);
+  if (status === 'stopped' || isLimit(ending.stopReason)) causes.add(EXIT.stopped);
   if (status === 'error' || status === 'incomplete') causes.add(EXIT.failure);
   return PRECEDENCE.find((code) => causes.has(code)) ?? EXIT.done;
+}
+
+/** The others name what went wrong, not a limit. */
+function isLimit(stopReason: StopReason | null): boolean {
+  if (stopReason === null) return false;
+  return !['cancelled', 'provider_error', 'invalid_output'].includes(stopReason);
 }
 
 function exitCodeOfError(code: ErrorCode): ExitCode {

@@ -1,4 +1,4 @@
-import type { PausedSession, TurnStatus, Usage, WriteReceipt } from '@orion/contracts';
+import type { PausedSession, StopReason, TurnStatus, Usage, WriteReceipt } from '@orion/contracts';
 
 import type { ExitCode } from '../process/exit-code.ts';
 import type { TurnSummary } from './turn-summary.ts';
@@ -8,6 +8,8 @@ export type ResultLine = {
   readonly type: 'result';
   readonly version: 1;
   readonly status: TurnStatus;
+  /** What stopped the turn, if something did. */
+  readonly stopReason?: StopReason;
   readonly exitCode: ExitCode;
   /** Null when no turn began. */
   readonly requestId: string | null;
@@ -21,6 +23,7 @@ export function resultLine(summary: TurnSummary, exitCode: ExitCode): ResultLine
     type: 'result',
     version: 1,
     status: summary.status ?? statusOf(exitCode),
+    ...(summary.stopReason === null ? {} : { stopReason: summary.stopReason }),
     exitCode,
     requestId: summary.requestId,
     receipts: summary.receipts,

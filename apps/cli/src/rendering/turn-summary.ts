@@ -2,6 +2,7 @@ import type {
   ErrorInfo,
   PausedSession,
   RunEvent,
+  StopReason,
   TurnStatus,
   Usage,
   WriteReceipt,
@@ -12,6 +13,7 @@ export type TurnSummary = {
   readonly requestId: string | null;
   /** Null until `done`. */
   readonly status: TurnStatus | null;
+  readonly stopReason: StopReason | null;
   readonly lastError: ErrorInfo | null;
   readonly receipts: readonly WriteReceipt[];
   readonly paused: readonly PausedSession[];
@@ -23,6 +25,7 @@ export type TurnSummary = {
 export const EMPTY_SUMMARY: TurnSummary = {
   requestId: null,
   status: null,
+  stopReason: null,
   lastError: null,
   receipts: [],
   paused: [],
@@ -65,7 +68,12 @@ export function addToSummary(summary: TurnSummary, event: RunEvent): TurnSummary
     case 'error':
       return { ...summary, requestId: event.requestId, lastError: event.error };
     case 'done':
-      return { ...summary, requestId: event.requestId, status: event.status };
+      return {
+        ...summary,
+        requestId: event.requestId,
+        status: event.status,
+        stopReason: event.stopReason ?? null,
+      };
     default:
       return event satisfies never;
   }

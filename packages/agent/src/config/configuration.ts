@@ -6,7 +6,13 @@ import { MODEL_ALIASES, PROVIDER_NAMES } from '@orion/llm-adapters';
 
 import type { ProviderOptions } from '../orion.ts';
 import { readConfigurationFile, type FileConfiguration } from './configuration-file.ts';
-import { DEFAULT_SETTINGS, settingsFromEnvironment, type Settings } from './settings.ts';
+import { protocolNamed } from './protocol-choice.ts';
+import {
+  DEFAULT_SETTINGS,
+  settingFromFlag,
+  settingsFromEnvironment,
+  type Settings,
+} from './settings.ts';
 
 export type RecoverChoice = 'ask' | 'yes' | 'no';
 
@@ -33,6 +39,10 @@ export type ConfigurationFlags = {
   readonly resume?: string;
   readonly allowPaths?: readonly string[];
   readonly allowHardLink?: boolean;
+  /** Budgets of the turn, as they were typed. */
+  readonly maxTurns?: string;
+  readonly maxSeconds?: string;
+  readonly maxTokens?: string;
   readonly json?: boolean;
   readonly showContent?: boolean;
   readonly verbose?: boolean;
@@ -73,16 +83,23 @@ export type Configuration = {
   readonly notices: readonly string[];
 };
 
-/** The protocols that exist. */
-const PROTOCOLS: readonly ProtocolName[] = ['standard'];
-
-const KNOWN_PROTOCOLS: readonly string[] = ['standard', 'two-stage', 'controller'];
 const MODES: readonly string[] = ['plan', 'act'];
 const RECOVER_CHOICES: readonly string[] = ['ask', 'yes', 'no'];
 const WORKSPACE_FILE = 'orion.config.json';
 
 /** Settings of which a workspace file may lower the value: it can cost its user nothing but a shorter run. */
-const LIMITS: readonly (keyof Settings)[] = ['maxBytes', 'maxIdlePrompts'];
+const LIMITS: readonly (keyof Settings)[] = [
+  'maxBytes',
+  'maxIdlePrompts',
+  'maxDuplicateAttempts',
+  'maxPhaseCycles',
+  'controllerMaxInvalid',
+  'stopSeconds',
+  'stopTokens',
+  'maxTurns',
+  'maxSeconds',
+  'maxTokens',
+];
 
 type Named<T> = { readonly value: T; readonly source: string };
 
@@ -114,6 +131,7 @@ export async function loadConfiguration(request: ConfigurationRequest): Promise<
     ...fromEnvironment,
     ...(flags.allowPaths === undefined ? {} : { allowPaths: flags.allowPaths }),
     ...(flags.allowHardLink === undefined ? {} : { allowHardLink: flags.allowHardLink }),
+    ...budgetFlags(flags),
   };
 
   const mode = firstNamed([
@@ -289,15 +307,16 @@ function twoStage(environment: Readonly<Record<string, string>>): string | undef
 function chooseProtocol(candidates: Parameters<typeof firstNamed<string>>[0]): Named<ProtocolName> {
   const named = firstNamed(candidates);
   if (named === undefined) return { value: 'standard', source: 'default' };
-  const name = oneOf(named, KNOWN_PROTOCOLS) as ProtocolName;
-  if (!PROTOCOLS.includes(name)) {
-    throw new OrionError({
-      code: 'PROTOCOL_UNSUPPORTED',
-      message: `${named.source}: this version has no protocol ${JSON.stringify(name)}.`,
-      hint: `Choose one of: ${PROTOCOLS.join(', ')}.`,
-    });
-  }
-  return { value: name, source: named.source };
+  return { value: protocolNamed(named.value, named.source), source: named.source };
+}
+
+function budgetFlags(flags: ConfigurationFlags): Partial<Settings> {
+  const { maxTurns, maxSeconds, maxTokens } = flags;
+  return {
+    ...(maxTurns === undefined ? {} : settingFromFlag('maxTurns', '--max-turns', maxTurns)),
+    ...(maxSeconds === undefined ? {} : settingFromFlag('maxSeconds', '--max-seconds', maxSeconds)),
+    ...(maxTokens === undefined ? {} : settingFromFlag('maxTokens', '--max-tokens', maxTokens)),
+  };
 }
 
 type ProviderSources = {

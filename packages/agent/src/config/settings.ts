@@ -34,6 +34,19 @@ export type Settings = {
   readonly contextTokens: number;
   /** MAX_DUPLICATE_ATTEMPTS: so often a model may repeat a call in one turn before it has to answer. */
   readonly maxDuplicateAttempts: number;
+  /** MAX_PHASE_CYCLES: two-stage: so many pairs of an action and a tool phase. */
+  readonly maxPhaseCycles: number;
+  /** CONTROLLER_MAX_INVALID: controller: so often unusable output is corrected before the turn fails. */
+  readonly controllerMaxInvalid: number;
+  /** ORION_STOP_SECONDS, ORION_STOP_TOKENS: what model calls may take in one turn, streamed files left out. */
+  readonly stopSeconds: number;
+  readonly stopTokens: number;
+  /** ORION_MAX_TURNS, ORION_MAX_SECONDS, ORION_MAX_TOKENS: the budget of one turn, streamed files included. */
+  readonly maxTurns: number | null;
+  readonly maxSeconds: number | null;
+  readonly maxTokens: number | null;
+  /** PROTOCOL_OVERRIDE_ENABLED: whether the metadata of a turn may choose its protocol. */
+  readonly protocolOverrideEnabled: boolean;
   /** ORION_STATE_DIR: instead of `.orion` under the workspace. */
   readonly stateDirectory: string | null;
   /** DATABASE_URL: a Postgres that keeps conversations and traces, instead of a file in the state directory. */
@@ -62,6 +75,14 @@ export const DEFAULT_SETTINGS: Settings = {
   seam: 'ask',
   contextTokens: 8192,
   maxDuplicateAttempts: 3,
+  maxPhaseCycles: 3,
+  controllerMaxInvalid: 2,
+  stopSeconds: 120,
+  stopTokens: 32_768,
+  maxTurns: null,
+  maxSeconds: null,
+  maxTokens: null,
+  protocolOverrideEnabled: false,
   stateDirectory: null,
   databaseUrl: null,
   allowPaths: [],
@@ -142,6 +163,14 @@ const VARIABLES: Readonly<Record<keyof Settings, readonly [name: string, format:
   seam: ['WRITE_SESSION_SEAM', oneOf('ask', 'accept', 'strict')],
   contextTokens: ['ORION_CONTEXT_TOKENS', integer(1)],
   maxDuplicateAttempts: ['MAX_DUPLICATE_ATTEMPTS', integer(0)],
+  maxPhaseCycles: ['MAX_PHASE_CYCLES', integer(0)],
+  controllerMaxInvalid: ['CONTROLLER_MAX_INVALID', integer(0)],
+  stopSeconds: ['ORION_STOP_SECONDS', integer(1)],
+  stopTokens: ['ORION_STOP_TOKENS', integer(1)],
+  maxTurns: ['ORION_MAX_TURNS', integer(1)],
+  maxSeconds: ['ORION_MAX_SECONDS', integer(1)],
+  maxTokens: ['ORION_MAX_TOKENS', integer(1)],
+  protocolOverrideEnabled: ['PROTOCOL_OVERRIDE_ENABLED', boolean],
   stateDirectory: ['ORION_STATE_DIR', text],
   databaseUrl: ['DATABASE_URL', text],
   allowPaths: ['ORION_ALLOW_PATH', list],
@@ -172,6 +201,24 @@ export function settingsFromEnvironment(
     settings[key] = value;
   }
   return settings as Partial<Settings>;
+}
+
+/** One setting as a flag has it. Throws CONFIG_INVALID naming the flag. */
+export function settingFromFlag(
+  name: keyof Settings,
+  flag: string,
+  text: string,
+): Partial<Settings> {
+  const format = VARIABLES[name][1];
+  const value = format.fromText(text);
+  if (value === undefined) {
+    throw new OrionError({
+      code: 'CONFIG_INVALID',
+      message: `${flag} is ${JSON.stringify(text)}, but must be ${format.expected}.`,
+      hint: `Correct ${flag} and start again.`,
+    });
+  }
+  return { [name]: value } as Partial<Settings>;
 }
 
 /** One setting of a configuration file. Throws CONFIG_INVALID naming file and key. */

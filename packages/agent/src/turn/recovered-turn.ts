@@ -72,6 +72,7 @@ async function recoveryContext(
     traceService: trace,
     config: protocolConfig,
     turnState: scope.state,
+    clock,
     signal: scope.signal,
   };
 }
@@ -115,7 +116,7 @@ async function* endRecovery(
       return null;
     case 'paused':
       scope.answerCall(callId, pausedMessage(outcome.paused));
-      return yield* pausedEnd(outcome, scope.signal);
+      return yield* pausedEnd(outcome, scope);
     case 'aborted':
       scope.answerCall(callId, abortedMessage(outcome.code));
       scope.openSessionId = null;

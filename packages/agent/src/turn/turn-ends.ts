@@ -1,4 +1,4 @@
-import type { ErrorInfo, RunEventBody, SessionHandle } from '@orion/contracts';
+import type { ErrorInfo, RunEventBody, SessionHandle, TurnState } from '@orion/contracts';
 import { OrionError } from '@orion/contracts';
 
 import { commandsFor } from './paused-session.ts';
@@ -14,7 +14,7 @@ export function notice(message: string): RunEventBody {
 
 export function* pausedEnd(
   outcome: Extract<SessionOutcome, { kind: 'paused' }>,
-  signal: AbortSignal,
+  turn: { readonly signal: AbortSignal; readonly state: TurnState },
 ): Generator<RunEventBody, TurnEnd> {
   if (outcome.message !== null && outcome.paused.code !== 'ABORTED') {
     const info: ErrorInfo = new OrionError({
@@ -23,7 +23,10 @@ export function* pausedEnd(
     }).toInfo();
     yield { type: 'error', error: info };
   }
-  return signal.aborted ? { status: 'paused', stopReason: 'cancelled' } : { status: 'paused' };
+  if (turn.signal.aborted) return { status: 'paused', stopReason: 'cancelled' };
+  // Only a budget stops a turn while a session is open.
+  const { stop } = turn.state;
+  return stop === null ? { status: 'paused' } : { status: 'paused', stopReason: stop.reason };
 }
 
 export function* lostEnd(handle: SessionHandle): Generator<RunEventBody, TurnEnd> {

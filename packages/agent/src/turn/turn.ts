@@ -13,7 +13,7 @@ import type {
 } from '@orion/contracts';
 import { OrionError, toErrorInfo } from '@orion/contracts';
 import { createSession } from '@orion/core';
-import { recordExecuted } from '@orion/protocols';
+import { recordCommittedBegin } from '@orion/protocols';
 import { createReadFileTool, createToolRegistry } from '@orion/tool-runner';
 
 import { MAX_INSTRUCTION_BYTES, MAX_LISTED_FILES, systemPrompt } from '../context/system-prompt.ts';
@@ -177,6 +177,7 @@ export class Turn {
       traceService: this.#scope.dependencies.trace,
       config: protocolConfig,
       turnState: this.#scope.state,
+      clock,
       signal: this.#scope.signal,
     };
     if (!protocol.canHandle({ ...context, messages: this.#scope.messages })) {
@@ -239,14 +240,23 @@ export class Turn {
       case 'complete':
         return { status: 'complete' };
       case 'incomplete':
-        return { status: 'incomplete' };
+        return {
+          status: 'incomplete',
+          ...(outcome.stopReason === undefined ? {} : { stopReason: outcome.stopReason }),
+        };
       case 'stopped':
         return { status: 'stopped', stopReason: outcome.stopReason };
       case 'aborted':
         return { status: 'aborted', stopReason: 'cancelled' };
       case 'error':
         yield { type: 'error', error: outcome.error };
-        return { status: 'error', stopReason: 'provider_error' };
+        return {
+          status: 'error',
+          stopReason:
+            outcome.error.code === 'CONTROLLER_INVALID_OUTPUT'
+              ? 'invalid_output'
+              : 'provider_error',
+        };
       case 'message_end':
         throw new Error('a protocol ended like the content stage');
       default:
@@ -276,20 +286,13 @@ export class Turn {
         this.#scope.answerCall(call.id, content);
         this.#scope.openSessionId = null;
         this.#scope.remember();
-        this.#scope.state.iterations = Math.max(0, this.#scope.state.iterations - 1);
-        recordExecuted(this.#scope.state, registry, this.#scope.ids.projectId, call, {
-          toolCallId: call.id,
-          toolName: call.name,
-          success: true,
-          result: content,
-          details: {},
-          attempts: 1,
-        });
+        const { state, ids } = this.#scope;
+        recordCommittedBegin(state, registry, ids.projectId, call, content);
         return null;
       }
       case 'paused':
         this.#scope.answerCall(call.id, pausedMessage(outcome.paused));
-        return yield* pausedEnd(outcome, this.#scope.signal);
+        return yield* pausedEnd(outcome, this.#scope);
       case 'aborted':
         this.#scope.answerCall(call.id, abortedMessage(outcome.code));
         this.#scope.openSessionId = null;

@@ -18,6 +18,7 @@ export class BaseProtocol implements ProtocolStrategy {
   /** Throws at once, not at the first event, when the context is malformed. */
   executeStreaming(context: ProtocolContext): AsyncIterable<ProtocolEvent> {
     validateContext(context);
+    context.turnState.startedAt ??= context.clock.monotonic();
     return stoppable(context.signal, (signal) => this.run(context, signal));
   }
 

@@ -5,8 +5,15 @@ test('undefined is the default and 0 is 0 (R135)', () => {
   expect(resolveProtocolConfig()).toEqual({
     maxIterations: 5,
     maxPhaseCycles: 3,
-    maxDuplicateAttempts: 3,
     maxToolsPerToolPhase: 1,
+    maxControllerTurns: 20,
+    maxToolCallsPerStep: 5,
+    maxInvalidOutputs: 2,
+    maxDuplicateAttempts: 3,
+    maxIdleToolPhases: 2,
+    stopSeconds: 120,
+    stopTokens: 32_768,
+    budget: { maxTurns: null, maxSeconds: null, maxTokens: null },
     debugShowToolResults: false,
   });
   expect(
@@ -17,13 +24,15 @@ test('undefined is the default and 0 is 0 (R135)', () => {
       maxToolsPerToolPhase: undefined,
       temperature: 0,
       maxTokens: undefined,
+      budget: { maxTurns: 0, maxTokens: undefined },
     }),
   ).toEqual({
+    ...resolveProtocolConfig(),
     maxIterations: 0,
     maxPhaseCycles: 0,
     maxDuplicateAttempts: 0,
     maxToolsPerToolPhase: 1,
-    debugShowToolResults: false,
+    budget: { maxTurns: 0, maxSeconds: null, maxTokens: null },
     temperature: 0,
   });
 });
@@ -34,6 +43,9 @@ test('a limit that is none is refused by its name (R135)', () => {
     'maxPhaseCycles',
     'maxDuplicateAttempts',
     'maxToolsPerToolPhase',
+    'maxIdleToolPhases',
+    'stopSeconds',
+    'stopTokens',
     'maxTokens',
   ] as const;
   for (const name of limits) {
@@ -41,6 +53,7 @@ test('a limit that is none is refused by its name (R135)', () => {
       expect(() => resolveProtocolConfig({ [name]: value as number })).toThrow(name);
     }
   }
+  expect(() => resolveProtocolConfig({ budget: { maxTurns: -1 } })).toThrow('maxTurns');
   expect(() => resolveProtocolConfig({ maxTokens: 0 })).toThrow('maxTokens');
   expect(() => resolveProtocolConfig({ temperature: -0.1 })).toThrow('temperature');
   expect(() => resolveProtocolConfig({ debugShowToolResults: 'yes' as never })).toThrow(

@@ -24,10 +24,12 @@ export function validateContext(context: ProtocolContext): void {
     'executeToolCalls',
     'signatureOf',
     'summarize',
+    'traitsOf',
   ]);
   needMethods(fields['traceService'], 'traceService', ['record']);
   needMethods(fields['config'], 'config', []);
   needMethods(fields['turnState'], 'turnState', []);
+  needMethods(fields['clock'], 'clock', ['monotonic', 'schedule']);
   needMethods(fields['signal'], 'signal', ['addEventListener']);
 }
 

@@ -5,6 +5,11 @@ export const UNNAMED_TOOL = 'unnamed_tool';
 
 const SHOWN_BROKEN_ARGUMENTS = 1024;
 
+/** Whether a call is whole and names a tool; anything else is answered, never run (R147). */
+export function isUsable(call: ToolCall): boolean {
+  return call.state === 'complete' && call.name.trim() !== '';
+}
+
 /**
  * The messages that can be sent: without empty and malformed ones, which providers refuse, but with every
  * assistant message that carries calls and every answer to a call (R142). Never changes its input.

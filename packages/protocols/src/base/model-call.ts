@@ -5,67 +5,93 @@ import type {
   Message,
   ProtocolContext,
   ProtocolEvent,
+  ResponseFormat,
   ToolCall,
   ToolDefinition,
+  TurnStop,
   Usage,
 } from '@orion/contracts';
-import { sendableMessages, withDistinctIds } from './history.ts';
+import { allowanceOf } from '../stop-policy/allowance.ts';
+import type { CallPurpose } from '../stop-policy/allowance.ts';
+import { CallMeter } from '../stop-policy/call-meter.ts';
+import { isUsable, sendableMessages, withDistinctIds } from './history.ts';
 import type { ProtocolTrace } from './protocol-trace.ts';
 import { isAbort, NO_TERMINAL_EVENT } from './stream-errors.ts';
 
-/** What one model call came to. `text` is what was forwarded, also when the message broke off. */
+/** What one model call came to. `text` is what arrived, also when the message broke off. */
 export type ModelAnswer = {
   readonly text: string;
   /** In the order in which they were closed, each with an id of its own. */
   readonly calls: readonly ToolCall[];
   readonly end:
     | { readonly kind: 'finish'; readonly reason: FinishReason }
+    /** Reading stopped because the calls that were asked for are there. */
+    | { readonly kind: 'enough_calls' }
+    /** Reading stopped at a limit. */
+    | { readonly kind: 'cut'; readonly stop: TurnStop }
     | { readonly kind: 'error'; readonly error: ErrorInfo }
     | { readonly kind: 'aborted' };
 };
 
+export type ModelRequest = {
+  readonly messages: readonly Message[];
+  readonly tools: readonly ToolDefinition[];
+  readonly purpose: Exclude<CallPurpose, 'content'>;
+  readonly responseFormat?: ResponseFormat;
+  /** Reading stops, and the request is closed, as soon as so many usable calls are complete. */
+  readonly enoughCalls?: number;
+  /** The text is for the protocol, not for the person. */
+  readonly keepsText?: boolean;
+};
+
 /**
  * One model call as an action phase: `phase`, then text and usage as they come (R146). Reasoning is not passed
- * on. Never throws for what the adapter does (R158).
+ * on. Never throws for what the adapter does (R158), and takes no more than the limits of the turn allow (R169).
  */
 export async function* callModel(
   context: ProtocolContext,
   signal: AbortSignal,
   trace: ProtocolTrace,
-  request: {
-    readonly messages: readonly Message[];
-    readonly tools: readonly ToolDefinition[];
-    readonly purpose: string;
-  },
+  request: ModelRequest,
 ): AsyncGenerator<ProtocolEvent, ModelAnswer, undefined> {
-  const { adapter, config, requestId, projectId, turnState } = context;
+  const { adapter, config, requestId, projectId, turnState, clock } = context;
+  const { tools, responseFormat, enoughCalls = Number.POSITIVE_INFINITY } = request;
   const phaseIndex = turnState.nextPhaseIndex++;
   yield { type: 'phase', phase: 'action', index: phaseIndex };
   trace.phaseStart('action', phaseIndex);
 
   const messages = sendableMessages(request.messages);
-  trace.llmCall(phaseIndex, messages, request.tools.length, request.purpose);
+  trace.llmCall(phaseIndex, messages, tools.length, request.purpose);
+  const allowance = allowanceOf(turnState, config, clock.monotonic(), request.purpose);
+  const meter = new CallMeter(clock, turnState.spent.protocol, allowance, signal);
   const texts: string[] = [];
   const calls: ToolCall[] = [];
+  let usable = 0;
   let usage: Usage | null = null;
   let end: ModelAnswer['end'] | null = null;
   try {
     const stream = adapter.sendMessagesStreaming(messages, {
-      signal,
+      signal: meter.signal,
       context: { requestId, projectId },
-      ...(request.tools.length === 0 ? {} : { tools: request.tools }),
+      ...(tools.length === 0 ? {} : { tools }),
+      ...(responseFormat === undefined ? {} : { responseFormat }),
       ...(config.temperature === undefined ? {} : { temperature: config.temperature }),
       ...(config.maxTokens === undefined ? {} : { max_tokens: config.maxTokens }),
     });
     for await (const event of stream) {
+      const enough = meter.count(event);
       switch (event.type) {
         case 'text-delta':
           if (event.text === '') break;
           texts.push(event.text);
-          yield { type: 'chunk', content: event.text, source: 'model' };
+          if (request.keepsText !== true) {
+            yield { type: 'chunk', content: event.text, source: 'model' };
+          }
           break;
         case 'tool-call-end':
           calls.push(event.call);
+          if (isUsable(event.call)) usable += 1;
+          if (usable >= enoughCalls) end = { kind: 'enough_calls' };
           break;
         case 'usage':
           usage = event.usage;
@@ -82,15 +108,14 @@ export async function* callModel(
         case 'tool-call-delta':
           break;
       }
-      if (end !== null) break;
+      if (enough || end !== null) break;
     }
   } catch (error) {
     end ??= { kind: 'error', error: toErrorInfo(error) };
+  } finally {
+    meter.end();
   }
-  end ??= { kind: 'error', error: NO_TERMINAL_EVENT };
-  if (signal.aborted || (end.kind === 'error' && isAbort(end.error, signal))) {
-    end = { kind: 'aborted' };
-  }
+  end = endOf(end, meter.cut, signal);
 
   const text = texts.join('');
   const distinct = withDistinctIds(calls, messages, phaseIndex);
@@ -99,4 +124,17 @@ export async function* callModel(
   if (end.kind === 'error') trace.errorOccurred(phaseIndex, end.error);
   trace.phaseEnd('action', phaseIndex, finish);
   return { text, calls: distinct, end };
+}
+
+/** An abort outranks everything; a limit outranks what its own abort looks like in the stream. */
+function endOf(
+  seen: ModelAnswer['end'] | null,
+  cut: TurnStop | null,
+  signal: AbortSignal,
+): ModelAnswer['end'] {
+  if (signal.aborted) return { kind: 'aborted' };
+  if (cut !== null && seen?.kind !== 'finish') return { kind: 'cut', stop: cut };
+  if (seen === null) return { kind: 'error', error: NO_TERMINAL_EVENT };
+  if (seen.kind === 'error' && isAbort(seen.error, signal)) return { kind: 'aborted' };
+  return seen;
 }

@@ -3,10 +3,10 @@ import type {
   FinishReason,
   Message,
   ProtocolContext,
-  StopReason,
   ToolCall,
   ToolDefinition,
   ToolResult,
+  TurnStop,
   Usage,
 } from '@orion/contracts';
 import { cutText } from './history.ts';
@@ -35,11 +35,13 @@ export type ProtocolTrace = {
   toolExecuted(phaseIndex: number, result: ToolResult): void;
   duplicate(phaseIndex: number, call: ToolCall, earlier: ToolResult): void;
   errorOccurred(phaseIndex: number, error: ErrorInfo): void;
-  budgetExhausted(phaseIndex: number, stopReason: StopReason, limit: string, value: number): void;
+  budgetExhausted(phaseIndex: number, stop: TurnStop): void;
+  /** Something that a protocol decided and that has no type of its own. */
+  note(type: string, phaseIndex: number, details: unknown): void;
 };
 
 export type LlmResultFacts = {
-  readonly finish: FinishReason | 'error' | 'aborted';
+  readonly finish: FinishReason | 'enough_calls' | 'cut' | 'error' | 'aborted';
   readonly textLength: number;
   readonly calls: readonly ToolCall[];
   readonly usage: Usage | null;
@@ -145,8 +147,9 @@ export function createProtocolTrace(context: ProtocolContext, protocol: string):
     errorOccurred(phaseIndex, error) {
       write('error_occurred', phaseIndex, {}, { error });
     },
-    budgetExhausted(phaseIndex, stopReason, limit, value) {
-      write('budget_exhausted', phaseIndex, { stopReason, limit, value });
+    budgetExhausted(phaseIndex, { reason, limit, value }) {
+      write('budget_exhausted', phaseIndex, { stopReason: reason, limit, value });
     },
+    note: write,
   };
 }

@@ -43,8 +43,9 @@ test('costs no iteration, no phase and no cycle', async () => {
     toolRegistry,
   });
   await collect(createContentProtocol().executeStreaming(context));
-  expect(context.turnState).toEqual({
+  expect(context.turnState).toMatchObject({
     iterations: 0,
+    cyclesUsed: 0,
     nextPhaseIndex: 0,
     cycleIndex: 0,
     executed: new Map(),

@@ -1,16 +1,20 @@
-import { toErrorInfo } from '@orion/contracts';
+import { OrionError, toErrorInfo } from '@orion/contracts';
 import type {
   LlmEvent,
   ProtocolContext,
   ProtocolEvent,
   ProtocolOutcome,
   ToolCall,
+  TurnStop,
   Usage,
 } from '@orion/contracts';
 import { BaseProtocol } from '../base/base-protocol.ts';
 import { sendableMessages } from '../base/history.ts';
 import { createProtocolTrace } from '../base/protocol-trace.ts';
 import { isAbort, NO_TERMINAL_EVENT } from '../base/stream-errors.ts';
+import { allowanceOf } from '../stop-policy/allowance.ts';
+import { CallMeter } from '../stop-policy/call-meter.ts';
+import { findBudgetStop } from '../stop-policy/verdict.ts';
 
 /**
  * The stage in which a model's plain text is the content of a file (R160). Run by the turn driver between a
@@ -21,7 +25,8 @@ import { isAbort, NO_TERMINAL_EVENT } from '../base/stream-errors.ts';
  * 2. Its only exits are the end of the message, an error and an abort.
  * 3. Text goes through as it comes and is never gathered: it may be 64 MB. `appended` is therefore empty; what
  *    the history says of the content is the driver's business.
- * 4. It costs no iteration, no phase and no cycle.
+ * 4. It costs no iteration, no phase and no cycle, and the stop policy leaves it alone. Only the user's budgets
+ *    end it, as an error that cannot be retried (BUDGET_EXHAUSTED): its session is then paused (R169, R251).
  */
 export class ContentProtocol extends BaseProtocol {
   override getName(): string {
@@ -57,6 +62,7 @@ class ContentRun implements AsyncIterator<ProtocolEvent, undefined, undefined> {
   #source: AsyncIterator<LlmEvent> | null = null;
   #textLength = 0;
   #usage: Usage | null = null;
+  #meter: CallMeter | null = null;
   #ended = false;
 
   constructor(context: ProtocolContext, signal: AbortSignal) {
@@ -70,7 +76,14 @@ class ContentRun implements AsyncIterator<ProtocolEvent, undefined, undefined> {
       if (this.#source === null) {
         if (this.#signal.aborted)
           return Promise.resolve(this.#end({ kind: 'aborted', appended: [] }));
-        this.#source = this.#open();
+        const { turnState, config, clock } = this.#context;
+        const stop = findBudgetStop(turnState, config, clock.monotonic());
+        if (stop !== null) return Promise.resolve(this.#endAtLimit(stop));
+        const allowance = allowanceOf(turnState, config, clock.monotonic(), 'content');
+        this.#meter = new CallMeter(clock, turnState.spent.content, allowance, this.#signal);
+        this.#source = this.#open(this.#meter.signal);
+      } else if (this.#meter !== null && this.#meter.cut !== null) {
+        return Promise.resolve(this.#endAtLimit(this.#meter.cut));
       }
       return this.#source.next().then(this.#onStep, this.#onFailure);
     } catch (error) {
@@ -80,13 +93,14 @@ class ContentRun implements AsyncIterator<ProtocolEvent, undefined, undefined> {
 
   async return(): Promise<IteratorResult<ProtocolEvent, undefined>> {
     this.#ended = true;
+    this.#meter?.end();
     const source = this.#source;
     this.#source = null;
     await source?.return?.();
     return ENDED;
   }
 
-  #open(): AsyncIterator<LlmEvent> {
+  #open(signal: AbortSignal): AsyncIterator<LlmEvent> {
     const { adapter, toolRegistry, mode, config, requestId, projectId } = this.#context;
     const messages = sendableMessages(this.#context.messages);
     const tools = toolRegistry.definitions(mode);
@@ -99,7 +113,7 @@ class ContentRun implements AsyncIterator<ProtocolEvent, undefined, undefined> {
     return adapter
       .sendMessagesStreaming(messages, {
         responseFormat: { type: 'text' },
-        signal: this.#signal,
+        signal,
         context: { requestId, projectId },
         ...(tools.length === 0 ? {} : { tools, tool_choice: 'none' as const }),
         ...(config.temperature === undefined ? {} : { temperature: config.temperature }),
@@ -129,9 +143,14 @@ class ContentRun implements AsyncIterator<ProtocolEvent, undefined, undefined> {
     if (this.#ended) return ENDED;
     if (step.done === true) {
       if (this.#signal.aborted) return this.#end({ kind: 'aborted', appended: [] });
+      const cut = this.#meter?.cut ?? null;
+      if (cut !== null) return this.#endAtLimit(cut);
       return this.#end({ kind: 'error', error: NO_TERMINAL_EVENT, appended: [] });
     }
     const event = step.value;
+    // Text that has arrived is passed on before the limit ends the stage.
+    const cut = this.#meter?.count(event) === true && event.type !== 'text-delta';
+    if (cut && event.type !== 'finish') return this.#endAtLimit(this.#meter?.cut ?? null);
     switch (event.type) {
       case 'text-delta':
         if (event.text === '') return null;
@@ -165,6 +184,8 @@ class ContentRun implements AsyncIterator<ProtocolEvent, undefined, undefined> {
 
   readonly #onFailure = (error: unknown): IteratorResult<ProtocolEvent, undefined> => {
     if (this.#ended) return ENDED;
+    const cut = this.#meter?.cut ?? null;
+    if (cut !== null) return this.#endAtLimit(cut);
     const info = toErrorInfo(error);
     return this.#end(
       isAbort(info, this.#signal)
@@ -173,8 +194,21 @@ class ContentRun implements AsyncIterator<ProtocolEvent, undefined, undefined> {
     );
   };
 
+  #endAtLimit(stop: TurnStop | null): IteratorResult<ProtocolEvent, undefined> {
+    if (stop === null) throw new Error('a content stage was cut without a limit');
+    const { turnState } = this.#context;
+    turnState.stop ??= stop;
+    this.#trace().budgetExhausted(turnState.nextPhaseIndex, stop);
+    const error = new OrionError({
+      code: 'BUDGET_EXHAUSTED',
+      message: `The turn has used up its ${stop.limit} of ${stop.value}.`,
+    }).toInfo();
+    return this.#end({ kind: 'error', error, appended: [] });
+  }
+
   #end(outcome: ProtocolOutcome): IteratorResult<ProtocolEvent, undefined> {
     this.#ended = true;
+    this.#meter?.end();
     const source = this.#source;
     this.#source = null;
     // The last event has come; a source that fails to close now has nothing left to say.

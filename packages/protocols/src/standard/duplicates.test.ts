@@ -15,7 +15,7 @@ import {
 import type { FakeReply } from '@orion/testkit';
 import { expect, test } from 'vitest';
 import { resolveProtocolConfig } from '../base/config.ts';
-import { recordExecuted } from '../base/executed-calls.ts';
+import { recordExecuted } from '../calls/executed-calls.ts';
 import { createStandardProtocol } from './standard-protocol.ts';
 
 const failure = (retryable: boolean): Partial<ToolResult> => ({

@@ -1,4 +1,4 @@
-import { OrionError, toErrorInfo } from '@orion/contracts';
+import { isPlanModeTool, OrionError, toErrorInfo } from '@orion/contracts';
 import type {
   Clock,
   ErrorCode,
@@ -34,7 +34,7 @@ export type ToolRegistryOptions = {
   readonly approve?: (request: ApprovalRequest) => Promise<Approval>;
   /** Sees every result once, refusals included; what it throws is ignored. */
   readonly record?: (call: ToolCall, result: ToolResult) => void;
-  /** Makes retries wait a little longer each time; without one they follow at once. */
+  /** For the time limit of tools and the waits between retries; without one there is neither. */
   readonly clock?: Clock;
 };
 
@@ -45,6 +45,7 @@ type Entry = {
 
 const MAX_RETRIES = 3;
 const FIRST_RETRY_DELAY = 100;
+const DEFAULT_TIMEOUT_MS = 120_000;
 const SUMMARY_LENGTH = 200;
 const SHOWN_NAME = 100;
 
@@ -73,7 +74,8 @@ const REFUSALS: ReadonlySet<ErrorCode> = new Set([
  * 1. A call goes validate → approve → execute → record, and comes out as exactly one result.
  * 2. Tools are found in a `Map` by their exact name, so that no name reaches anything else (R085).
  * 3. Only a read tool is ever run twice by itself, at most 3 more times, for an error that may pass (R176).
- * 4. An abort ends the wait for a read tool; a write tool is always waited for, since what it has done must be known.
+ * 4. PLAN mode offers what reads and stands on its list of exact names, nothing else (R177).
+ * 5. An abort, or the tool's time limit, ends the wait for a read tool; a write tool is always waited for, since what it has done must be known.
  */
 export function createToolRegistry(
   tools: readonly Tool[],
@@ -91,7 +93,7 @@ export function createToolRegistry(
   }
 
   const isOffered = (tool: Tool, mode: ToolExecutionContext['mode']): boolean =>
-    mode === 'act' || tool.effect === 'read';
+    mode === 'act' || (tool.effect === 'read' && isPlanModeTool(tool.definition.name));
 
   const offeredNames = (mode: ToolExecutionContext['mode']): string =>
     tools
@@ -160,15 +162,26 @@ export function createToolRegistry(
     args: JsonObject,
     context: ToolExecutionContext,
   ): Promise<ToolResult> {
-    const toolContext: ToolContext = { ...context, toolCallId: call.id };
+    const limitMs = tool.timeoutMs ?? DEFAULT_TIMEOUT_MS;
     for (let attempts = 1; ; attempts++) {
+      const limited = withTimeLimit(context.signal, limitMs, options.clock);
+      const toolContext: ToolContext = {
+        ...context,
+        signal: limited.signal,
+        toolCallId: call.id,
+      };
       try {
         // A new object each time: a tool that changes its arguments must not change the next attempt's.
         const running = tool.execute(structuredClone(args), toolContext);
         const output =
-          tool.effect === 'read' ? await orAborted(running, context.signal) : await running;
+          tool.effect === 'read' ? await orAborted(running, limited.signal) : await running;
+        limited.end();
         return success(call, output, attempts);
       } catch (error) {
+        limited.end();
+        if (limited.signal.aborted && !context.signal.aborted) {
+          return timedOut(call, limitMs, attempts);
+        }
         if (error === ABORTED) return cancelled(call, attempts);
         const retry = tool.effect === 'read' && attempts <= MAX_RETRIES && isTransient(error);
         if (!retry || context.signal.aborted) return thrown(call, error, attempts);
@@ -195,6 +208,11 @@ export function createToolRegistry(
   return {
     definitions: (mode) =>
       tools.filter((tool) => isOffered(tool, mode)).map((tool) => tool.definition),
+
+    traitsOf(toolName) {
+      const tool = entries.get(toolName)?.tool;
+      return tool && { effect: tool.effect, pollable: tool.pollable ?? false };
+    },
 
     async executeToolCalls(calls, context) {
       const results: ToolResult[] = [];
@@ -312,6 +330,38 @@ function cancelled(call: ToolCall, attempts: number): ToolResult {
     new OrionError({ code: 'ABORTED', message: 'The call was cancelled.' }).toInfo(),
     attempts,
   );
+}
+
+function timedOut(call: ToolCall, limitMs: number, attempts: number): ToolResult {
+  return failure(
+    call,
+    new OrionError({
+      code: 'TOOL_FAILED',
+      message: `${call.name.slice(0, SHOWN_NAME)} took longer than ${limitMs / 1000} s and was stopped.`,
+    }).toInfo(),
+    attempts,
+  );
+}
+
+/** The signal for one run: aborted with the given one, and after so many milliseconds. */
+function withTimeLimit(
+  outer: AbortSignal,
+  milliseconds: number,
+  clock: Clock | undefined,
+): { readonly signal: AbortSignal; readonly end: () => void } {
+  if (clock === undefined) return { signal: outer, end: () => undefined };
+  const controller = new AbortController();
+  const abort = (): void => controller.abort(outer.reason);
+  if (outer.aborted) abort();
+  else outer.addEventListener('abort', abort, { once: true });
+  const cancel = clock.schedule(milliseconds, () => controller.abort());
+  return {
+    signal: controller.signal,
+    end: () => {
+      cancel();
+      outer.removeEventListener('abort', abort);
+    },
+  };
 }
 
 function failure(

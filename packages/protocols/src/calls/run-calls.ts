@@ -1,4 +1,4 @@
-import { toErrorInfo } from '@orion/contracts';
+import { isPlanModeTool, toErrorInfo } from '@orion/contracts';
 import type {
   JsonValue,
   Message,
@@ -7,14 +7,20 @@ import type {
   ToolCall,
   ToolResult,
 } from '@orion/contracts';
-import { findExecuted, recordExecuted } from '../base/executed-calls.ts';
-import { cutText, historicCall, toolMessage } from '../base/history.ts';
+import { cutText, historicCall, isUsable, toolMessage } from '../base/history.ts';
+import { notice } from '../base/notices.ts';
 import type { ProtocolTrace } from '../base/protocol-trace.ts';
+import { budgetSignal } from '../stop-policy/deadline.ts';
+import { notePhase } from '../stop-policy/progress.ts';
+import type { ExecutedCall } from '../stop-policy/progress.ts';
+import { findBudgetStop } from '../stop-policy/verdict.ts';
+import { findExecuted, recordExecuted } from './executed-calls.ts';
 import {
   earlierResult,
   failedByRegistry,
   refuseAborted,
   refuseAfterHandover,
+  refuseBeyondBudget,
   refuseBroken,
   refuseDuplicate,
   refuseInPlanMode,
@@ -27,6 +33,10 @@ export type CallBatch = {
   readonly answers: readonly Message[];
   /** How many of them ran. */
   readonly executed: number;
+  /** How many were refused because they had run before. */
+  readonly duplicates: number;
+  /** Whether they ran, and brought nothing new. */
+  readonly idle: boolean;
   readonly handover: { readonly call: ToolCall; readonly result: ToolResult } | null;
 };
 
@@ -55,14 +65,15 @@ export async function* runCalls(
   const historicCalls: ToolCall[] = [];
   const answers: Message[] = [];
   let handover: CallBatch['handover'] = null;
-  let executed = 0;
+  const executed: ExecutedCall[] = [];
+  let duplicates = 0;
   let toolPhase: number | null = null;
   const currentPhase = (): number => toolPhase ?? turnState.nextPhaseIndex - 1;
 
   for (const call of calls) {
     let result: ToolResult;
     let earlier: JsonValue | undefined;
-    const refused = refusedBeforehand(call, blocked, handover !== null, signal);
+    const refused = refusedBeforehand(context, call, blocked, handover !== null, signal);
     const duplicateOf =
       refused === null ? findExecuted(turnState, toolRegistry, projectId, call) : undefined;
     if (refused !== null) {
@@ -70,6 +81,7 @@ export async function* runCalls(
       result = refused;
     } else if (duplicateOf !== undefined) {
       turnState.duplicates += 1;
+      duplicates += 1;
       trace.duplicate(currentPhase(), call, duplicateOf);
       result = refuseDuplicate(call, duplicateOf);
       earlier = earlierResult(duplicateOf);
@@ -85,9 +97,13 @@ export async function* runCalls(
       trace.toolCall(toolPhase, call, 'run');
       result = await runOne(context, signal, call);
       if (result.attempts > 0) {
-        executed += 1;
         turnState.cycleIndex += 1;
         trace.toolExecuted(toolPhase, result);
+        executed.push({
+          signature: toolRegistry.signatureOf(call, projectId),
+          result,
+          pollable: toolRegistry.traitsOf(call.name)?.pollable === true,
+        });
       }
       recordExecuted(turnState, toolRegistry, projectId, call, result);
       if (result.success && result.next === 'content') handover = { call, result };
@@ -95,7 +111,7 @@ export async function* runCalls(
 
     const answer = toolMessage(result, earlier);
     trace.toolResult(currentPhase(), result, answer.content.length);
-    historicCalls.push(historicCall(call, isUnusable(call, result)));
+    historicCalls.push(historicCall(call, standsShortened(call, result)));
     answers.push(answer);
     yield { type: 'tool_result', result, summary: toolRegistry.summarize(result) };
     if (config.debugShowToolResults) {
@@ -109,7 +125,8 @@ export async function* runCalls(
       handover !== null ? 'handover' : signal.aborted ? 'aborted' : 'complete',
     );
   }
-  return { historicCalls, answers, executed, handover };
+  const idle = notePhase(turnState.progress, executed);
+  return { historicCalls, answers, executed: executed.length, duplicates, idle, handover };
 }
 
 /** Runs one call. What a registry does that its contract rules out becomes a failed result too (R158). */
@@ -119,32 +136,37 @@ async function runOne(
   call: ToolCall,
 ): Promise<ToolResult> {
   const { toolRegistry, projectId, requestId, mode } = context;
+  const limited = budgetSignal(context, signal);
   try {
     const results = await toolRegistry.executeToolCalls([call], {
       projectId,
       requestId,
       mode,
-      signal,
+      signal: limited.signal,
     });
     const [result] = results;
     if (result === undefined) return failedByRegistry(call, 'The tool gave no result.');
     return { ...result, toolCallId: call.id };
   } catch (error) {
     return failedByRegistry(call, toErrorInfo(error).message);
+  } finally {
+    limited.end();
   }
 }
 
 function refusedBeforehand(
+  context: ProtocolContext,
   call: ToolCall,
   blocked: ReadonlySet<string>,
   handedOver: boolean,
   signal: AbortSignal,
 ): ToolResult | null {
-  if (call.state !== 'complete' || call.name.trim() === '') return refuseBroken(call);
+  if (!isUsable(call)) return refuseBroken(call);
   if (blocked.has(call.id)) return refuseInPlanMode(call);
   if (handedOver) return refuseAfterHandover(call);
   if (signal.aborted) return refuseAborted(call);
-  return null;
+  const budget = findBudgetStop(context.turnState, context.config, context.clock.monotonic());
+  return budget === null ? null : refuseBeyondBudget(call, budget);
 }
 
 /** The ids of the calls whose tool PLAN mode does not offer; matched by the exact name (R177). */
@@ -153,10 +175,9 @@ function blockedInPlanMode(
   calls: readonly ToolCall[],
 ): ReadonlySet<string> {
   if (context.mode !== 'plan') return new Set();
-  const offered = new Set(context.toolRegistry.definitions('plan').map((tool) => tool.name));
   return new Set(
     calls
-      .filter((call) => call.name.trim() !== '' && !offered.has(call.name))
+      .filter((call) => call.name.trim() !== '' && !isPlanModeTool(call.name))
       .map((call) => call.id),
   );
 }
@@ -168,15 +189,11 @@ function planNotice(calls: readonly ToolCall[]): ProtocolEvent {
   );
 }
 
-function isUnusable(call: ToolCall, result: ToolResult): boolean {
-  if (call.state !== 'complete' || call.name.trim() === '') return true;
+function standsShortened(call: ToolCall, result: ToolResult): boolean {
+  if (!isUsable(call)) return true;
   return !result.success && result.error.code === 'ARGUMENTS_TOO_LARGE';
 }
 
 function shownName(call: ToolCall): string {
   return cutText(call.name, SHOWN_NAME);
-}
-
-function notice(content: string): ProtocolEvent {
-  return { type: 'chunk', content, source: 'notice' };
 }

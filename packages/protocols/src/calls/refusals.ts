@@ -6,6 +6,7 @@ import type {
   ToolCall,
   ToolFailure,
   ToolResult,
+  TurnStop,
 } from '@orion/contracts';
 import { UNNAMED_TOOL, cutText } from '../base/history.ts';
 
@@ -113,6 +114,15 @@ export function refuseAfterHandover(call: ToolCall): ToolFailure {
     'SESSION_BUSY',
     'Not run: a write session was opened by an earlier call of this message; call again after it.',
     { hint: 'Stream the content first, then call again.', retryable: true },
+  );
+}
+
+/** For a call whose result no model call could read any more (R251). */
+export function refuseBeyondBudget(call: ToolCall, stop: TurnStop): ToolFailure {
+  return refusal(
+    call,
+    'BUDGET_EXHAUSTED',
+    `Not run: the turn has used up its ${stop.limit} of ${stop.value}.`,
   );
 }
 

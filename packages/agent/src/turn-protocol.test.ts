@@ -1,0 +1,87 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import type { ProtocolStrategy, RunEvent } from '@orion/contracts';
+import { createStandardProtocol } from '@orion/protocols';
+import { createFakeAdapter, textReply } from '@orion/testkit';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+
+import { createOrion } from './create-orion.ts';
+import type { OrionOptions, TurnRequest } from './orion.ts';
+
+let workspace: string;
+beforeEach(async () => {
+  workspace = await mkdtemp(join(tmpdir(), 'orion-protocol-'));
+});
+afterEach(async () => {
+  await rm(workspace, { recursive: true, force: true });
+});
+
+async function turn(options: Partial<OrionOptions>, request: Partial<TurnRequest>) {
+  const adapter = createFakeAdapter([textReply('Hello.')]);
+  const orion = await createOrion({ workspace, store: 'memory', adapter, ...options });
+  const before = orion.getCurrentProtocol();
+  const events: RunEvent[] = [];
+  try {
+    for await (const event of orion.runTurn({ content: 'hi', ...request })) events.push(event);
+    const requestId = events[0]?.requestId ?? '';
+    const started = (await orion.traces.getTrace(requestId)).find(
+      (event) => event.type === 'turn_started',
+    );
+    return { before, current: orion.getCurrentProtocol(), done: events.at(-1), started };
+  } finally {
+    await orion.close();
+  }
+}
+
+it('tells in done and in the trace which protocol ran and why (R180, R267)', async () => {
+  const { before, current, done, started } = await turn(
+    { protocol: 'standard', settings: { protocolOverrideEnabled: true } },
+    { metadata: { protocol: 'two_stage' } },
+  );
+  expect(before).toBe('standard');
+  expect(current).toBe('two-stage');
+  expect(done).toMatchObject({
+    type: 'done',
+    status: 'complete',
+    protocol: 'two-stage',
+    protocolReason: 'metadata.protocol',
+  });
+  expect(started?.details).toMatchObject({ protocol: 'two-stage', reason: 'metadata.protocol' });
+});
+
+it('leaves metadata alone unless it may decide', async () => {
+  const { done } = await turn({}, { metadata: { protocol: 'two_stage' } });
+  expect(done).toMatchObject({ protocol: 'standard', protocolReason: 'default' });
+});
+
+it('refuses a name that no protocol has before anything else', async () => {
+  await expect(turn({}, { protocol: 'loop' })).rejects.toMatchObject({
+    code: 'PROTOCOL_UNSUPPORTED',
+  });
+});
+
+it('runs a protocol of the caller', async () => {
+  const standard = createStandardProtocol();
+  const own: ProtocolStrategy = {
+    getName: () => 'own',
+    canHandle: () => true,
+    executeStreaming: (context) => standard.executeStreaming(context),
+  };
+  const { before, done } = await turn({ protocol: own }, {});
+  expect(before).toBe('own');
+  expect(done).toMatchObject({ protocol: 'own', protocolReason: 'option', fullContent: 'Hello.' });
+});
+
+it('asks a protocol first whether it can work with the adapter', async () => {
+  const strategy: ProtocolStrategy = {
+    getName: () => 'picky',
+    canHandle: () => false,
+    executeStreaming: () => {
+      throw new Error('not reached');
+    },
+  };
+  const { done } = await turn({ protocol: strategy }, {});
+  expect(done).toMatchObject({ status: 'error', fullContent: '' });
+});

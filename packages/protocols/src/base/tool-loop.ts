@@ -1,0 +1,234 @@
+import type {
+  Message,
+  ProtocolContext,
+  ProtocolEvent,
+  ProtocolName,
+  ProtocolOutcome,
+  TurnStop,
+} from '@orion/contracts';
+import { runCalls } from '../calls/run-calls.ts';
+import type { CallBatch } from '../calls/run-calls.ts';
+import { findStop, isBudget } from '../stop-policy/verdict.ts';
+import { callModel } from './model-call.ts';
+import type { ModelAnswer } from './model-call.ts';
+import { isUsable } from './history.ts';
+import { NO_ANSWER, notice } from './notices.ts';
+import { createProtocolTrace } from './protocol-trace.ts';
+import type { ProtocolTrace } from './protocol-trace.ts';
+
+/**
+ * The loop of the protocols for models with native tool calls: an answer, its calls, an answer with their
+ * results, until a message has no calls.
+ *
+ * 1. Every model call is an action phase, every batch of executed calls a tool phase (R154).
+ * 2. Before every model call the stop policy and the protocol's ceiling are asked. A stop ends tool use for good:
+ *    one last call without tools (R170), or none after a budget (R251). No write session is open then: a begin
+ *    leaves the loop as a handover, and the stage that streams the file has the budgets alone.
+ * 3. `appended` is valid for a provider on every path: each call id in it has its answer (R140).
+ * 4. A result with `next: 'content'` ends the run with `handover`; calls after it are answered, not run (R160).
+ */
+export type LoopRules = {
+  readonly name: ProtocolName;
+  /** How many usable calls of a message are taken; reading stops at the last of them. */
+  readonly callsPerMessage: number;
+  /** The protocol's own limit, if it is reached; asked before every model call. */
+  readonly ceiling: (turn: TurnSoFar) => TurnStop | null;
+  /** Why there are no more tools, for the last call. */
+  readonly explain: (stop: TurnStop) => string;
+  /** What a model is told after a message of which no call could be run; null: the calls' answers say it all. */
+  readonly correction: string | null;
+};
+
+export type TurnSoFar = {
+  readonly context: ProtocolContext;
+  /** Messages in a row of which no call could be run. */
+  readonly refusedInARow: number;
+};
+
+/** Said before the stop policy ends a turn that goes in circles. */
+export const NUDGE: string =
+  'The last tool calls brought nothing new. Use the results that you have, or try something else; repeating them ends the turn.';
+
+export async function* runToolLoop(
+  rules: LoopRules,
+  context: ProtocolContext,
+  signal: AbortSignal,
+): AsyncGenerator<ProtocolEvent, void, undefined> {
+  const { turnState, toolRegistry, mode, config, clock } = context;
+  const trace = createProtocolTrace(context, rules.name);
+  const appended: Message[] = [];
+  const tools = rules.callsPerMessage === 0 ? [] : toolRegistry.definitions(mode);
+  if (turnState.nextPhaseIndex === 0) trace.toolRegistration(tools);
+  let refusedInARow = 0;
+
+  for (;;) {
+    if (signal.aborted) return yield end({ kind: 'aborted', appended });
+
+    turnState.stop ??=
+      findStop(turnState, config, clock.monotonic()) ?? rules.ceiling({ context, refusedInARow });
+    if (turnState.stop !== null) {
+      return yield* finish(rules, context, signal, trace, appended, turnState.stop);
+    }
+
+    turnState.iterations += 1;
+    const answer = yield* callModel(context, signal, trace, {
+      messages: [...context.messages, ...appended],
+      tools,
+      purpose: 'answer',
+      ...(Number.isFinite(rules.callsPerMessage) ? { enoughCalls: rules.callsPerMessage } : {}),
+    });
+    if (answer.end.kind === 'aborted' || answer.end.kind === 'error') {
+      appendText(appended, answer);
+      return yield end(brokenOff(answer.end, appended));
+    }
+    const calls = answer.end.kind === 'cut' ? [] : taken(answer, rules.callsPerMessage);
+    for (const call of answer.calls) {
+      if (!calls.includes(call)) trace.toolCall(turnState.nextPhaseIndex - 1, call, 'ignored');
+    }
+    if (answer.end.kind === 'cut') {
+      appendText(appended, answer);
+      turnState.stop = answer.end.stop;
+      continue;
+    }
+
+    if (calls.length === 0) {
+      appendText(appended, answer);
+      if (isBlank(answer)) {
+        yield NO_ANSWER;
+        return yield end({ kind: 'incomplete', appended });
+      }
+      const reason = answer.end.kind === 'finish' ? answer.end.reason : 'stop';
+      // A pause is no end: the provider asks to be called again with what it has said so far.
+      if (reason === 'pause') continue;
+      if (reason === 'length') {
+        yield notice('The answer was cut at the output limit of the model.');
+        return yield end({ kind: 'incomplete', appended });
+      }
+      return yield end({ kind: 'complete', appended });
+    }
+
+    const batch = yield* runCalls(context, signal, trace, calls);
+    appended.push(
+      { role: 'assistant', content: answer.text, toolCalls: batch.historicCalls },
+      ...batch.answers,
+    );
+    const onlyDuplicates = batch.duplicates === calls.length;
+    if (!onlyDuplicates) turnState.cyclesUsed += 1;
+    if (batch.handover !== null) {
+      return yield end({ kind: 'handover', ...batch.handover, appended });
+    }
+    if (batch.executed > 0) refusedInARow = 0;
+    else if (!onlyDuplicates) refusedInARow += 1;
+    if (batch.executed === 0 && rules.correction !== null && !calls.some(isUsable)) {
+      yield* tellModel(rules.correction, appended);
+    }
+    yield* nudge(context, trace, batch, appended);
+  }
+}
+
+/** The end after a stop: the last answer, and what it makes of the turn. */
+async function* finish(
+  rules: LoopRules,
+  context: ProtocolContext,
+  signal: AbortSignal,
+  trace: ProtocolTrace,
+  appended: Message[],
+  stop: TurnStop,
+): AsyncGenerator<ProtocolEvent, void, undefined> {
+  const { turnState } = context;
+  trace.budgetExhausted(turnState.nextPhaseIndex, stop);
+  if (isBudget(stop)) {
+    yield notice(`The turn was stopped: its ${stop.limit} of ${stop.value} is used up.`);
+    return yield end({ kind: 'stopped', stopReason: stop.reason, appended });
+  }
+  const explanation = rules.explain(stop);
+  yield notice(explanation);
+  const answer = yield* callModel(context, signal, trace, {
+    // Sent with this call only: in the stored history it would forbid tools to later turns.
+    messages: [
+      ...context.messages,
+      ...appended,
+      { role: 'system', content: `${explanation} ${FINAL_INSTRUCTION}` },
+    ],
+    tools: [],
+    purpose: 'final',
+  });
+  for (const call of answer.calls) trace.toolCall(turnState.nextPhaseIndex - 1, call, 'ignored');
+  appendText(appended, answer);
+  if (answer.end.kind === 'aborted' || answer.end.kind === 'error') {
+    return yield end(brokenOff(answer.end, appended));
+  }
+  if (isBlank(answer)) {
+    yield NO_ANSWER;
+    return yield end({ kind: 'incomplete', stopReason: stop.reason, appended });
+  }
+  if (answer.end.kind === 'cut') yield notice('The last answer was cut at the limit of the turn.');
+  return yield end({ kind: 'stopped', stopReason: stop.reason, appended });
+}
+
+const FINAL_INSTRUCTION = 'Answer now with existing results.';
+
+/** The reasons that all protocols share; a ceiling is worded by its protocol. */
+export function explainStop(stop: TurnStop): string {
+  switch (stop.reason) {
+    case 'duplicates':
+      return 'Maximum duplicate attempts reached.';
+    case 'progress':
+      return `The last ${stop.value} tool phases brought nothing new.`;
+    case 'time':
+      return `The time for tool use (${stop.value} s) is over.`;
+    case 'tokens':
+      return `The tokens for tool use (${stop.value}) are used up.`;
+    default:
+      return 'None of the tool calls could be run.';
+  }
+}
+
+/** The usable ones, up to the limit; without any, the first broken one, so that the model hears of it. */
+function taken(answer: ModelAnswer, limit: number): ModelAnswer['calls'] {
+  if (!Number.isFinite(limit)) return answer.calls;
+  const usable = answer.calls.filter(isUsable).slice(0, limit);
+  return usable.length > 0 ? usable : answer.calls.slice(0, Math.min(1, limit));
+}
+
+/** One phase before the policy would end the turn, the model is told so. */
+export function* nudge(
+  context: ProtocolContext,
+  trace: ProtocolTrace,
+  batch: Pick<CallBatch, 'idle'>,
+  appended: Message[],
+): Generator<ProtocolEvent, void> {
+  const { turnState, config } = context;
+  const { idlePhases } = turnState.progress;
+  if (!batch.idle || idlePhases !== config.maxIdleToolPhases - 1) return;
+  trace.note('nudge', turnState.nextPhaseIndex - 1, { idlePhases });
+  yield* tellModel(NUDGE, appended);
+}
+
+/** To the model as a system message, to the person as a notice (R141). */
+function* tellModel(content: string, appended: Message[]): Generator<ProtocolEvent, void> {
+  appended.push({ role: 'system', content });
+  yield notice(content);
+}
+
+export function brokenOff(
+  broken: Extract<ModelAnswer['end'], { kind: 'aborted' | 'error' }>,
+  appended: readonly Message[],
+): ProtocolOutcome {
+  return broken.kind === 'aborted'
+    ? { kind: 'aborted', appended }
+    : { kind: 'error', error: broken.error, appended };
+}
+
+function isBlank(answer: ModelAnswer): boolean {
+  return !/\S/.test(answer.text);
+}
+
+/** Without its calls: those of a message that broke off were never asked for in full. */
+function appendText(appended: Message[], answer: ModelAnswer): void {
+  if (!isBlank(answer)) appended.push({ role: 'assistant', content: answer.text });
+}
+
+export function end(outcome: ProtocolOutcome): ProtocolEvent {
+  return { type: 'outcome', outcome };
+}

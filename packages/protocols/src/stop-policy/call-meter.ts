@@ -1,0 +1,96 @@
+import type { Clock, LlmEvent, ModelSpending, TurnStop } from '@orion/contracts';
+import type { Allowance } from './allowance.ts';
+import { MAX_TIMER_MS } from './deadline.ts';
+
+/** What a token is taken for while the provider has not counted: about four characters of English or of code. */
+const CHARACTERS_PER_TOKEN = 4;
+
+/**
+ * Watches one model call: counts what it streams into the turn's spending, and says when it has had enough.
+ *
+ * 1. The count of the provider replaces the estimate as soon as it comes.
+ * 2. Past its time the signal is aborted, so that a provider that has gone silent ends too.
+ * 3. `end` must be called, as often as one likes; it leaves no timer behind.
+ */
+export class CallMeter {
+  /** For the adapter: aborted with the given signal, and when the time is up. */
+  readonly signal: AbortSignal;
+  readonly #clock: Clock;
+  readonly #spending: ModelSpending;
+  readonly #allowance: Allowance;
+  readonly #startedAt: number;
+  readonly #tokensBefore: number;
+  readonly #cancelTimer: () => void;
+  readonly #release: () => void;
+  #characters = 0;
+  #reported: number | null = null;
+  #cut: TurnStop | null = null;
+  #ended = false;
+
+  constructor(clock: Clock, spending: ModelSpending, allowance: Allowance, outer: AbortSignal) {
+    this.#clock = clock;
+    this.#spending = spending;
+    this.#allowance = allowance;
+    this.#startedAt = clock.monotonic();
+    this.#tokensBefore = spending.tokens;
+    spending.calls += 1;
+    const controller = new AbortController();
+    const abort = (): void => controller.abort(outer.reason);
+    if (outer.aborted) abort();
+    else outer.addEventListener('abort', abort, { once: true });
+    this.#release = () => outer.removeEventListener('abort', abort);
+    this.signal = controller.signal;
+    this.#cancelTimer =
+      allowance.milliseconds === Number.POSITIVE_INFINITY
+        ? () => undefined
+        : clock.schedule(Math.min(allowance.milliseconds, MAX_TIMER_MS), () => {
+            this.#cut ??= allowance.onTime;
+            controller.abort();
+          });
+  }
+
+  /** The limit that this call ran into. */
+  get cut(): TurnStop | null {
+    return this.#cut;
+  }
+
+  /** Counts an event; true when the call is to be left now. */
+  count(event: LlmEvent): boolean {
+    switch (event.type) {
+      case 'text-delta':
+      case 'reasoning-delta':
+        this.#characters += event.text.length;
+        break;
+      case 'tool-call-start':
+        this.#characters += event.name.length;
+        break;
+      case 'tool-call-delta':
+        this.#characters += event.argumentsDelta.length;
+        break;
+      case 'usage':
+        this.#reported = Math.max(this.#reported ?? 0, event.usage.outputTokens);
+        break;
+      case 'tool-call-end':
+      case 'finish':
+      case 'error':
+        return this.#cut !== null;
+    }
+    if (this.#tokens() > this.#allowance.tokens) this.#cut ??= this.#allowance.onTokens;
+    return this.#cut !== null;
+  }
+
+  end(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#cancelTimer();
+    this.#release();
+    this.#spending.milliseconds += this.#clock.monotonic() - this.#startedAt;
+    this.#spending.tokens = this.#tokensBefore + this.#tokens();
+  }
+
+  #tokens(): number {
+    // A server that leaves its count at 0 has not counted.
+    const estimate = Math.ceil(this.#characters / CHARACTERS_PER_TOKEN);
+    return this.#reported === null || this.#reported === 0 ? estimate : this.#reported;
+  }
+}

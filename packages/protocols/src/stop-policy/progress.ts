@@ -1,0 +1,43 @@
+import { createHash } from 'node:crypto';
+import type { ToolResult, TurnProgress } from '@orion/contracts';
+
+/**
+ * Whether a turn gets anywhere. A tool phase brings something new when one of its calls was not made before in
+ * this turn, or answered with something that was not seen before.
+ *
+ * 1. Everything seen counts, not only the phase before: two calls that alternate are found like one that repeats.
+ * 2. Only calls that ran count; a refused duplicate is no tool phase.
+ * 3. A pollable tool may be asked the same again in a row: waiting is neither progress nor a circle. Going back to
+ *    one after another call is a circle when its answer is old.
+ */
+
+/** A call that ran. */
+export type ExecutedCall = {
+  readonly signature: string;
+  readonly result: ToolResult;
+  readonly pollable: boolean;
+};
+
+/** Notes one tool phase; true when it brought nothing new. */
+export function notePhase(progress: TurnProgress, calls: readonly ExecutedCall[]): boolean {
+  if (calls.length === 0) return false;
+  let news = false;
+  let waiting = true;
+  for (const { signature, result, pollable } of calls) {
+    const hash = resultHash(result);
+    if (!progress.seen.has(signature) || !progress.seen.has(hash)) news = true;
+    if (!(pollable && signature === progress.lastSignature)) waiting = false;
+    progress.seen.add(signature).add(hash);
+    progress.lastSignature = signature;
+  }
+  if (news) progress.idlePhases = 0;
+  else if (!waiting) progress.idlePhases += 1;
+  return !news && !waiting;
+}
+
+function resultHash(result: ToolResult): string {
+  const said = result.success
+    ? result.result
+    : { code: result.error.code, message: result.error.message };
+  return createHash('sha256').update(JSON.stringify(said)).digest('base64');
+}

@@ -1,0 +1,65 @@
+import type { ProtocolConfig, TurnState, TurnStop } from '@orion/contracts';
+
+/**
+ * Whether a turn has reached a limit. Pure: the turn's memory and the time in, a verdict out.
+ *
+ * 1. First hit wins: the caller asks before every model call, and what it finds is the turn's stop for good.
+ *    Limits that are reached at the same moment rank as they stand here.
+ * 2. A budget is the user's own limit (R251): it counts content stages too, and after it nothing more is asked.
+ * 3. The policy (R169) counts model calls outside of content stages, and allows one last answer (R170).
+ * 4. The ceilings of a protocol are its own and come after these.
+ */
+
+export type BudgetReason = 'max_turns' | 'max_seconds' | 'max_tokens';
+
+/** The budget that is used up, if one is; `now` is the monotonic clock. */
+export function findBudgetStop(
+  state: TurnState,
+  config: ProtocolConfig,
+  now: number,
+): TurnStop | null {
+  const { maxTurns, maxSeconds, maxTokens } = config.budget;
+  const { protocol, content } = state.spent;
+  const calls = protocol.calls + content.calls;
+  if (maxTurns !== null && calls >= maxTurns) return budgetStop('max_turns', maxTurns);
+  if (maxSeconds !== null && state.startedAt !== null) {
+    if (now - state.startedAt >= maxSeconds * 1000) return budgetStop('max_seconds', maxSeconds);
+  }
+  const tokens = protocol.tokens + content.tokens;
+  if (maxTokens !== null && tokens >= maxTokens) return budgetStop('max_tokens', maxTokens);
+  return null;
+}
+
+/** The limit of the shared policy that is reached, if one is. */
+export function findPolicyStop(state: TurnState, config: ProtocolConfig): TurnStop | null {
+  const { duplicates, progress } = state;
+  if (duplicates > 0 && duplicates >= config.maxDuplicateAttempts) {
+    return { reason: 'duplicates', limit: 'maxDuplicateAttempts', value: duplicates };
+  }
+  if (progress.idlePhases > 0 && progress.idlePhases >= config.maxIdleToolPhases) {
+    return { reason: 'progress', limit: 'maxIdleToolPhases', value: progress.idlePhases };
+  }
+  const { milliseconds, tokens } = state.spent.protocol;
+  if (milliseconds >= config.stopSeconds * 1000) return policyStop('time', config);
+  if (tokens >= config.stopTokens) return policyStop('tokens', config);
+  return null;
+}
+
+export function findStop(state: TurnState, config: ProtocolConfig, now: number): TurnStop | null {
+  return findBudgetStop(state, config, now) ?? findPolicyStop(state, config);
+}
+
+export function isBudget(stop: TurnStop): boolean {
+  return ['max_turns', 'max_seconds', 'max_tokens'].includes(stop.reason);
+}
+
+export function budgetStop(reason: BudgetReason, value: number): TurnStop {
+  const limits = { max_turns: 'maxTurns', max_seconds: 'maxSeconds', max_tokens: 'maxTokens' };
+  return { reason, limit: limits[reason], value };
+}
+
+export function policyStop(reason: 'time' | 'tokens', config: ProtocolConfig): TurnStop {
+  return reason === 'time'
+    ? { reason, limit: 'stopSeconds', value: config.stopSeconds }
+    : { reason, limit: 'stopTokens', value: config.stopTokens };
+}

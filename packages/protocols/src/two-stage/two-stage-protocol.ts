@@ -1,0 +1,51 @@
+import type { ProtocolContext, ProtocolEvent } from '@orion/contracts';
+import { BaseProtocol } from '../base/base-protocol.ts';
+import { explainStop, runToolLoop } from '../base/tool-loop.ts';
+import type { LoopRules } from '../base/tool-loop.ts';
+
+/**
+ * 1. An action phase ends with the first complete call: reading stops there, the request is closed, and what the
+ *    model would have said after it is never asked for (R145, R148). `maxToolsPerToolPhase` takes more at once.
+ * 2. A tool phase runs that call, and the next action phase begins with its result.
+ * 3. `turnState.cyclesUsed` counts tool phases and messages of which no call could be run, so that broken calls
+ *    end too (R150). Duplicates use no cycle and have a limit of their own (R151, R173).
+ */
+function rulesOf(context: ProtocolContext): LoopRules {
+  return {
+    name: 'two-stage',
+    callsPerMessage: context.config.maxToolsPerToolPhase,
+    ceiling: () => {
+      const { cyclesUsed } = context.turnState;
+      return cyclesUsed >= context.config.maxPhaseCycles
+        ? { reason: 'ceiling', limit: 'maxPhaseCycles', value: cyclesUsed }
+        : null;
+    },
+    explain: (stop) =>
+      stop.reason === 'ceiling'
+        ? `Maximum tool execution cycles (${context.config.maxPhaseCycles}) reached.`
+        : explainStop(stop),
+    correction: 'Tool call incomplete or malformed. Continue reasoning.',
+  };
+}
+
+/** The protocol that keeps a model from calling tools faster than it reads their results: one call at a time. */
+export class TwoStageProtocol extends BaseProtocol {
+  override getName(): string {
+    return 'two-stage';
+  }
+
+  override canHandle(_context: ProtocolContext): boolean {
+    return true;
+  }
+
+  protected override run(
+    context: ProtocolContext,
+    signal: AbortSignal,
+  ): AsyncIterator<ProtocolEvent, unknown, undefined> {
+    return runToolLoop(rulesOf(context), context, signal);
+  }
+}
+
+export function createTwoStageProtocol(): TwoStageProtocol {
+  return new TwoStageProtocol();
+}
