@@ -74,7 +74,7 @@ test.concurrent('--max-seconds ends a provider that has gone silent in the middl
       beginCall({ target_file: 'a.txt' }),
     ],
   });
-  const ended = await machine.ask(provider, ['--json'], { env: { ORION_MAX_SECONDS: '1' } });
+  const ended = await machine.ask(provider, ['--json'], { env: { ORION_MAX_SECONDS: '3' } });
   expect(ended.exitCode, ended.stderr).toBe(3);
   expect(ended.events().at(-1)).toMatchObject({ status: 'paused', stopReason: 'max_seconds' });
   const [session] = await machine.sessions();

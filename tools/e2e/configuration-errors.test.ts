@@ -21,7 +21,7 @@ describe('a command that cannot start says why and what to do, with exit 2', () 
       'nowhere',
     ],
     ['an unknown option', ['--colour'], {}, 'USAGE', '--help'],
-    ['an unknown protocol', ['--protocol', 'magic'], {}, 'CONFIG_INVALID', 'standard'],
+    ['an unknown protocol', ['--protocol', 'magic'], {}, 'PROTOCOL_UNSUPPORTED', 'standard'],
     [
       '--recover ask without a terminal',
       ['--recover', 'ask', '--model', 'x', '--base-url', 'http://127.0.0.1:9/v1'],
