@@ -106,6 +106,8 @@ describe('the store of a turn', () => {
       },
       readTarget: (snapshot) => inner.readTarget(snapshot),
       prepareCommit: (request) => inner.prepareCommit(request),
+      listChanges: () => inner.listChanges(),
+      undo: (request) => inner.undo(request),
       commit: async (request) => {
         seen['commit'] = await logged();
         return inner.commit(request);

@@ -201,6 +201,20 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
     listSessions: () => workspace.sessions.list(),
     cleanSessions: (cleaning) => workspace.sessions.clean(cleaning),
     discardSession: (sessionId) => workspace.sessions.discard(sessionId),
+    listChanges: () => workspace.listChanges(),
+    async undo(request = {}) {
+      const report = await workspace.undo(request);
+      traces.record({
+        type: 'change_undone',
+        source: 'workspace',
+        details: {
+          change_id: report.change_id,
+          undo_id: report.undo_id ?? null,
+          files: report.files.map((file) => `${file.outcome} ${file.target_file}`),
+        },
+      });
+      return report;
+    },
     readSession: (sessionId) => workspace.sessions.readContent(sessionId),
     housekeep: () => workspace.sessions.housekeep(),
     describeSession,

@@ -6,10 +6,13 @@ import type {
   PausedSession,
   ProtocolName,
   ProtocolStrategy,
+  RecordedChange,
   RunEvent,
   SessionListing,
   TraceEvent,
   TraceStore,
+  UndoReport,
+  UndoRequest,
   Workspace,
 } from '@orion/contracts';
 import type { Store } from '@orion/trace-store';
@@ -108,6 +111,10 @@ export interface Orion {
   listSessions(): Promise<readonly SessionListing[]>;
   cleanSessions(options: { readonly all: boolean }): Promise<CleanReport>;
   discardSession(sessionId: string): Promise<{ readonly attic: string }>;
+  /** The changes that `undo` can take back, newest first. */
+  listChanges(): Promise<readonly RecordedChange[]>;
+  /** Gives every file of a change its previous bytes back; see `Workspace.undo` for what it rejects with. */
+  undo(request?: UndoRequest): Promise<UndoReport>;
   /** The saved text of a session, whatever its condition. */
   readSession(sessionId: string): AsyncIterable<Uint8Array>;
   /** Moves old orphans to the attic and tidies up; every start of a command that may write calls it. */

@@ -62,6 +62,9 @@ export type ErrorCode =
   | 'WRITE_FAILED'
   | 'OUT_FILE_EXISTS'
   | 'CONTROLLER_INVALID_OUTPUT'
+  | 'CHANGE_NOT_FOUND'
+  | 'BACKUP_DAMAGED'
+  | 'BACKUP_FOREIGN'
   | 'BUDGET_EXHAUSTED'
   | 'FENCED'
   | 'TURN_LOG_GAP'
@@ -143,6 +146,10 @@ export const ERROR_CODES: Readonly<Record<ErrorCode, string>> = {
   RESOURCE_BUSY: 'Try again in a moment.',
   WRITE_FAILED: 'Check the disk, then try again.',
   OUT_FILE_EXISTS: 'Choose another file for --out.',
+  // Undo
+  CHANGE_NOT_FOUND: 'See `orion undo --list`.',
+  BACKUP_DAMAGED: 'The kept bytes are not what they were; nothing was changed.',
+  BACKUP_FOREIGN: 'Look at what it would restore; --force does it.',
   // Budgets and what a model may not answer
   CONTROLLER_INVALID_OUTPUT:
     'Try again, choose another model, or use --protocol standard with a model that calls tools.',

@@ -63,22 +63,27 @@ export type {
   CleanReport,
   CommitPart,
   CommitRequest,
-  CommitResult,
   PrepareRequest,
   PreparedCommit,
   ReadRange,
+  RecordedChange,
+  RecordedFile,
   SaveResult,
   SessionHandle,
   SessionListing,
   SessionStatus,
   SessionStore,
   TextExcerpt,
+  UndoneFile,
+  UndoReport,
+  UndoRequest,
   Workspace,
 } from './workspace.ts';
 export type { InvalidPlace, InvalidTextCode, TextCorrection, TextRepair } from './validation.ts';
 export type { PlanContent, WritePlan, WritePlanOperation } from './write-plan.ts';
 export { WRITE_OPERATIONS } from './write-session.ts';
 export type {
+  CommitResult,
   EndCandidate,
   LineEnding,
   Seam,

@@ -1,5 +1,5 @@
 import type {
-  LineEnding,
+  CommitResult,
   SessionMetadata,
   SessionRecord,
   TargetSnapshot,
@@ -43,6 +43,17 @@ export interface Workspace {
   prepareCommit(request: PrepareRequest): Promise<PreparedCommit>;
   /** Changes one file, or nothing: prepares, calls the journal, applies. */
   commit(request: CommitRequest): Promise<CommitResult>;
+  /** The changes that can be taken back, newest first. */
+  listChanges(): Promise<readonly RecordedChange[]>;
+  /**
+   * Gives every file of a change its previous bytes back; a file that the change made is removed. The bytes that are
+   * replaced are kept, so that an undo can be undone. Files that have their previous bytes already are left alone.
+   *
+   * Rejects with CHANGE_NOT_FOUND, BACKUP_FOREIGN, BACKUP_DAMAGED, TARGET_CHANGED (edited since, unless forced),
+   * TARGET_LOCKED, and as `checkTarget` does; every file is checked before the first one changes. When the disk
+   * refuses one in the middle, `details.undone` names those that are done, and the same call goes on with the rest.
+   */
+  undo(request: UndoRequest): Promise<UndoReport>;
   /** Lines of a text file, for the read tool. Rejects with FILE_NOT_FOUND, IS_DIRECTORY, INVALID_CONTENT … */
   readText(path: string, range: ReadRange): Promise<TextExcerpt>;
   /** Files of the workspace, sorted, without ignored ones and the state directory; relative, `/`-separated. */
@@ -123,22 +134,55 @@ export interface PreparedCommit {
   discard(): Promise<void>;
 }
 
-export type CommitResult = {
-  readonly path: string;
-  /** Bytes and lines (line feeds, plus one for an unterminated last line) that are new, as they stand on disk. */
+export type UndoRequest = {
+  /** A change's id, or the backup id of one of its files; the latest change that is in effect when left out. */
+  readonly id?: string;
+  /** Also a file that was edited since (that version is kept, too), and a change that was recorded elsewhere. */
+  readonly force?: boolean;
+};
+
+/** Everything that one session or plan changed, or one undo. */
+export type RecordedChange = {
+  readonly change_id: string;
+  /** ISO-8601, UTC; of its last file. */
+  readonly created_at: string;
+  readonly status: 'in_effect' | 'undone';
+  /** The changes that this one took back; empty for anything but an undo. */
+  readonly undoes: readonly string[];
+  /** Not recorded by this user here, but come with the folder. */
+  readonly foreign: boolean;
+  readonly files: readonly RecordedFile[];
+};
+
+export type RecordedFile = {
+  readonly backup_id: string;
+  /** Relative to the workspace root, behind any link. */
+  readonly target_file: string;
+  readonly operation: WriteOperation | 'undo';
+  readonly undone: boolean;
+  /** What undo puts back; null: there was no file. */
+  readonly before: { readonly sha256: string; readonly bytes: number } | null;
+  /** What has to stand there for it; null: the file was removed. */
+  readonly after: { readonly sha256: string } | null;
+};
+
+export type UndoneFile = {
+  readonly target_file: string;
+  readonly outcome: 'restored' | 'removed' | 'unchanged';
+  /** Of the file as it is now; null when there is none. */
+  readonly sha256: string | null;
   readonly bytes: number;
-  readonly lines: number;
-  /** Of the whole file after the commit. */
-  readonly sha256: string;
-  readonly eol: LineEnding;
-  readonly bom: boolean;
-  readonly mode: string;
-  /** What undo calls this change; missing only when no record of it could be kept, which a warning says. */
+  /** Where the bytes are that were replaced. */
   readonly backup_id?: string;
-  /** Absolute; the previous bytes, when there was a file. */
-  readonly backup_path?: string;
   readonly warnings: readonly string[];
   readonly not_kept: readonly string[];
+};
+
+export type UndoReport = {
+  readonly change_id: string;
+  /** Undo this to have the change again; missing when nothing had to be done. */
+  readonly undo_id?: string;
+  readonly files: readonly UndoneFile[];
 };
 
 /**

@@ -107,7 +107,8 @@ export type WritingRecord = {
   /** Hash of the target's bytes before, null when there was no file. */
   readonly before: string | null;
   readonly after: string;
-  readonly backup_id?: string;
+  /** What is reported of it, when it happens and its process does not live to tell. */
+  readonly result: CommitResult;
 };
 
 /** `turn.json`: what a recovery in a new process needs to know of the turn. No keys, no file content. */
@@ -126,6 +127,25 @@ export type TurnRecord = {
   /** The history up to and with begin's tool message. */
   readonly messages: readonly Message[];
   readonly options: JsonObject;
+};
+
+/** What a commit reports of the file. */
+export type CommitResult = {
+  readonly path: string;
+  /** Bytes and lines (line feeds, plus one for an unterminated last line) that are new, as they stand on disk. */
+  readonly bytes: number;
+  readonly lines: number;
+  /** Of the whole file after the commit. */
+  readonly sha256: string;
+  readonly eol: LineEnding;
+  readonly bom: boolean;
+  readonly mode: string;
+  /** What undo calls this change; missing only when no record of it could be kept, which a warning says. */
+  readonly backup_id?: string;
+  /** Absolute; the previous bytes, when there was a file. */
+  readonly backup_path?: string;
+  readonly warnings: readonly string[];
+  readonly not_kept: readonly string[];
 };
 
 export type LineEnding = 'lf' | 'crlf' | 'mixed' | 'none';

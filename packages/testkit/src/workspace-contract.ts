@@ -3,6 +3,7 @@ import { OrionError } from '@orion/contracts';
 import type {
   ByteSource,
   CommitPart,
+  CommitResult,
   ErrorCode,
   SessionMetadata,
   SessionRecord,
@@ -227,11 +228,22 @@ export function describeWorkspaceContract(name: string, create: WorkspaceFactory
     it('knows what became of a commit', async () => {
       const test = await create();
       const { handle } = await begun(test);
-      const before = { temp: 'none.tmp', before: null, after: '0'.repeat(64) };
+      const result: CommitResult = {
+        path: 'a.txt',
+        bytes: 4,
+        lines: 1,
+        sha256: '0'.repeat(64),
+        eol: 'none',
+        bom: false,
+        mode: '0644',
+        warnings: [],
+        not_kept: [],
+      };
+      const before = { temp: 'none.tmp', before: null, after: '0'.repeat(64), result };
       await handle.recordWriting(before);
       expect(await handle.resolveWriting(before)).toBe('before');
-      const result = await commit(test.workspace, 'a.txt', 'create', 'text');
-      const after = { ...before, after: result.sha256 };
+      const made = await commit(test.workspace, 'a.txt', 'create', 'text');
+      const after = { ...before, after: made.sha256 };
       expect(await handle.resolveWriting(after)).toBe('after');
       await test.write('a.txt', 'of another');
       expect(await handle.resolveWriting(after)).toBe('neither');

@@ -8,9 +8,12 @@ import type {
   PreparedCommit,
   PrepareRequest,
   ReadRange,
+  RecordedChange,
   SessionStore,
   TargetSnapshot,
   TextExcerpt,
+  UndoReport,
+  UndoRequest,
   Workspace,
   WriteOperation,
 } from '@orion/contracts';
@@ -31,8 +34,11 @@ import { readInstructions } from './reading/read-instructions.ts';
 import { readText } from './reading/read-text.ts';
 import type { EventSink } from './session-dir/session-handle.ts';
 import { loadSessionKey } from './session-dir/session-key.ts';
+import type { SessionKey } from './session-dir/session-key.ts';
 import { DiskSessionStore } from './session-dir/session-store.ts';
 import { resolveChosenDirectory, StateDirectory } from './state-directory.ts';
+import { changesOf } from './undo/history.ts';
+import { undoChange } from './undo/undo-change.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const MIB = 1024 * 1024;
@@ -146,9 +152,16 @@ class DiskWorkspace implements Workspace {
       allowHardLink: settings.allowHardLink,
       interactive: settings.interactive,
     });
-    this.#backups = new BackupStore(state, clock, {
-      maxAgeMs: settings.backupsMaxAgeMs,
-      maxBytes: settings.backupsMaxBytes,
+    let key: Promise<SessionKey | null> | null = null;
+    const loadKey = (): Promise<SessionKey | null> => {
+      key ??= loadSessionKey(options.userKeyDirectory);
+      return key;
+    };
+    this.#backups = new BackupStore({
+      state,
+      clock,
+      limits: { maxAgeMs: settings.backupsMaxAgeMs, maxBytes: settings.backupsMaxBytes },
+      loadKey,
     });
     this.#notes = new TemporaryNotes(state, places.root, observer, clock);
     this.#store = new DiskSessionStore({
@@ -157,7 +170,7 @@ class DiskWorkspace implements Workspace {
       state,
       policy: this.#policy,
       observer,
-      loadKey: () => loadSessionKey(options.userKeyDirectory),
+      loadKey,
       maxSessionAgeMs: settings.maxSessionAgeMs,
       attic: { maxAgeMs: settings.atticMaxAgeMs, maxBytes: settings.atticMaxBytes },
       onEvent: options.onEvent ?? ((): void => undefined),
@@ -187,6 +200,20 @@ class DiskWorkspace implements Workspace {
 
   commit(request: CommitRequest): Promise<CommitResult> {
     return commitFile(this.#committer(), request);
+  }
+
+  async listChanges(): Promise<readonly RecordedChange[]> {
+    return changesOf(await onDisk('read the backups', () => this.#backups.list()));
+  }
+
+  undo(request: UndoRequest): Promise<UndoReport> {
+    return undoChange(
+      {
+        committer: this.#committer(),
+        lockTarget: (realPath, path) => this.#store.lockTarget(realPath, path),
+      },
+      request,
+    );
   }
 
   #committer(): Committer {

@@ -73,6 +73,19 @@ Examples:
   $ orion clean-sessions
   $ orion clean-sessions --all --yes`;
 
+export const UNDO = `
+The previous bytes of every changed file are kept for 30 days, at most 512 MiB of them, in any folder, with git or
+without. A file that the change made is removed. A file that was edited since is left alone, and so are all others of
+the same change. What undo replaces is kept, too: undo the undo to have it again. Repeated, it goes back further.
+
+Exit codes: 0 done; 1 nothing to undo, a file was changed since, or failure; 2 usage or configuration
+
+Examples:
+  $ orion undo
+  $ orion undo --list
+  $ orion undo <id>
+  $ orion undo <id> --force`;
+
 const READ_CODES = 'Exit codes: 0, also when there is none; 1 failure; 2 usage or configuration';
 
 export const CONVERSATIONS = `

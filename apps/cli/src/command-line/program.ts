@@ -5,6 +5,7 @@ import type { CommandContext } from '../process/context.ts';
 import type { ListConversationsOptions } from '../commands/conversations.ts';
 import type { RecoverSessionOptions } from '../commands/recover-session.ts';
 import type { ExportTracesOptions } from '../commands/traces.ts';
+import type { UndoOptions } from '../commands/undo.ts';
 import { VERSION } from '../version.ts';
 import * as help from './help.ts';
 import {
@@ -130,6 +131,21 @@ export function createProgram(context: CommandContext, report: Report): Command 
       report(await cleanSessionsCommand(context, options));
     },
   );
+
+  const undo = program
+    .command('undo')
+    .argument('[id]', 'a change of `orion undo --list`; the latest one when left out')
+    .description('give files the bytes back that they had before a change');
+  addWorkspaceOption(undo);
+  undo
+    .option('--list', 'show the changes that can be taken back')
+    .option('--force', 'also a file that was edited since; that version is kept, too');
+  addPathOptions(undo);
+  undo.option('--json', 'as one JSON object on stdout').addHelpText('after', help.UNDO);
+  undo.action(async (id: string | undefined, options: UndoOptions) => {
+    const { undoCommand } = await import('../commands/undo.ts');
+    report(await undoCommand(context, id, options));
+  });
 
   addConversations(program, context, report);
   addTraces(program, context, report);

@@ -1,6 +1,5 @@
 import type {
   ByteSource,
-  CommitResult,
   Message,
   SessionHandle,
   SessionMetadata,
@@ -79,7 +78,7 @@ async function settle(
   }
 }
 
-/** The receipt of a commit whose process died before it could tell: what the records prove, and no more. */
+/** The receipt of a commit whose process died before it could tell. */
 async function receiptOf(
   handle: SessionHandle,
   session: WriteSession,
@@ -87,22 +86,15 @@ async function receiptOf(
 ): Promise<WriteReceipt> {
   const { metadata } = handle;
   const { summary, contentStart, repair } = session;
+  const { path, ...reported } = writing.result;
   const end = session.contentEnd ?? summary.bytes;
   const saved: ByteSource = () => handle.readContent(contentStart, end);
-  const bytes = repair === null ? end - contentStart : await lengthOf(repairedText(saved, repair));
-  const commit: Pick<CommitResult, 'eol' | 'bom' | 'mode'> = {
-    eol: eolOf(summary),
-    bom: false,
-    mode: `0${(metadata.target.exists ? metadata.target.mode : 0o644).toString(8)}`,
-  };
   return {
     session_id: metadata.session_id,
-    target_file: metadata.target_file,
-    operation: metadata.operation,
-    bytes,
-    lines: summary.lineFeeds + (summary.openLineLength > 0 ? 1 : 0),
-    sha256: writing.after,
-    ...commit,
+    target_file: path,
+    // A person may have decided a conflict: then it is a file beside the target.
+    operation: path === metadata.target.path ? metadata.operation : 'create',
+    ...reported,
     persistence: 'disk',
     fence_stripped: session.fenceStripped,
     inner_done_lines: session.innerDoneLines,
@@ -111,24 +103,10 @@ async function receiptOf(
       textBytes: end - contentStart,
       repair,
       replaced: await replacedPlaces(saved, repair, metadata.target_file),
-      writtenBytes: bytes,
+      writtenBytes: reported.bytes,
     }),
-    ...(writing.backup_id === undefined ? {} : { backup_id: writing.backup_id }),
-    warnings: ['committed_before_the_interruption'],
-    not_kept: [],
+    warnings: [...reported.warnings, 'committed_before_the_interruption'],
   };
-}
-
-async function lengthOf(source: ByteSource): Promise<number> {
-  let length = 0;
-  for await (const chunk of source()) length += chunk.length;
-  return length;
-}
-
-function eolOf(summary: ContentSummary): CommitResult['eol'] {
-  if (summary.lineFeeds === 0) return 'none';
-  if (summary.carriageReturnLineFeeds === 0) return 'lf';
-  return summary.carriageReturnLineFeeds === summary.lineFeeds ? 'crlf' : 'mixed';
 }
 
 /** Begin's call and its answer, for a process that died before it had written them down. */

@@ -12,8 +12,8 @@ export type BackupManifest = {
   readonly created_at: string;
   /** The session or plan that the change belongs to; its own id when left out. */
   readonly change_id?: string;
-  /** The backup that this change put back. */
-  readonly undoes?: string;
+  /** The backups that this change put back. */
+  readonly undoes?: readonly string[];
   /** Null: there was no file. */
   readonly before: FileState | null;
   /** Null: the file was removed. */
@@ -42,7 +42,7 @@ export function parseManifest(text: string, id: string): BackupManifest | null {
   if (operation !== 'undo' && !isOperation(operation)) return null;
   if (typeof created_at !== 'string' || Number.isNaN(Date.parse(created_at))) return null;
   if (change_id !== undefined && typeof change_id !== 'string') return null;
-  if (undoes !== undefined && (typeof undoes !== 'string' || !isBackupId(undoes))) return null;
+  if (undoes !== undefined && !isBackupIds(undoes)) return null;
   if (before !== null && !isFileState(before)) return null;
   if (after !== null && !(isFields(after) && isSha256(after['sha256']))) return null;
   return {
@@ -56,6 +56,10 @@ export function parseManifest(text: string, id: string): BackupManifest | null {
     before,
     after: after === null ? null : { sha256: String(after['sha256']) },
   };
+}
+
+function isBackupIds(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((id) => typeof id === 'string' && isBackupId(id));
 }
 
 function isOperation(value: unknown): value is WriteOperation {

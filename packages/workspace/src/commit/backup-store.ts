@@ -16,6 +16,7 @@ import { isErrno } from '../disk/disk-error.ts';
 import { createFile, readSmallFile } from '../disk/files.ts';
 import { expired } from '../retention/retention.ts';
 import type { RetentionLimits } from '../retention/retention.ts';
+import type { SessionKey } from '../session-dir/session-key.ts';
 import type { StateDirectory } from '../state-directory.ts';
 import { isBackupId, parseManifest } from './backup-manifest.ts';
 import type { BackupManifest } from './backup-manifest.ts';
@@ -41,21 +42,37 @@ export type BackupDraft = {
   discard(): Promise<void>;
 };
 
+export type BackupStoreOptions = {
+  readonly state: StateDirectory;
+  readonly clock: Clock;
+  readonly limits: RetentionLimits;
+  /** Null where own backups and foreign ones cannot be told apart. */
+  readonly loadKey: () => Promise<SessionKey | null>;
+};
+
+/** A backup as it lies there. */
+export type ListedBackup = BackupManifest & { readonly foreign: boolean };
+
 export class BackupStore {
   readonly #state: StateDirectory;
   readonly #clock: Clock;
   readonly #limits: RetentionLimits;
+  readonly #loadKey: () => Promise<SessionKey | null>;
   /** Bytes kept when last counted, and those added since; null before the first count. */
   #keptBytes: number | null = null;
+  #lastMade = 0;
 
-  constructor(state: StateDirectory, clock: Clock, limits: RetentionLimits) {
-    this.#state = state;
-    this.#clock = clock;
-    this.#limits = limits;
+  constructor(options: BackupStoreOptions) {
+    this.#state = options.state;
+    this.#clock = options.clock;
+    this.#limits = options.limits;
+    this.#loadKey = options.loadKey;
   }
 
   draft(): BackupDraft {
-    const createdAt = new Date(this.#clock.now()).toISOString();
+    // Two changes never have the same time, so that the ids of one process tell their order.
+    this.#lastMade = Math.max(this.#clock.now(), this.#lastMade + 1);
+    const createdAt = new Date(this.#lastMade).toISOString();
     const id = `${createdAt.replace(/[-:.]/gu, '')}-${randomBytes(4).toString('hex')}`;
     const { backups } = this.#state;
     const draft = draftPath(backups, id);
@@ -85,7 +102,8 @@ export class BackupStore {
       },
       seal: async (change) => {
         const manifest: BackupManifest = { version: 1, id, created_at: createdAt, ...change };
-        const text = `${JSON.stringify(manifest)}\n`;
+        const mac = (await this.#loadKey())?.sign(manifest);
+        const text = `${JSON.stringify(mac === undefined ? manifest : { ...manifest, mac })}\n`;
         await createFile(join(draft, 'manifest.json'), Buffer.from(text));
         await syncDirectory(draft);
         await rename(draft, sealed);
@@ -124,11 +142,14 @@ export class BackupStore {
   }
 
   /** Null when there is no such backup, or its manifest cannot be read. */
-  async read(id: string): Promise<BackupManifest | null> {
+  async read(id: string): Promise<ListedBackup | null> {
     if (!isBackupId(id)) return null;
     const path = join(this.#state.backups, id, 'manifest.json');
     const file = await readSmallFile(path, MAX_MANIFEST_BYTES);
-    return file.kind === 'text' ? parseManifest(file.text, id) : null;
+    const manifest = file.kind === 'text' ? parseManifest(file.text, id) : null;
+    if (file.kind !== 'text' || manifest === null) return null;
+    const key = await this.#loadKey();
+    return { ...manifest, foreign: key !== null && !key.isOwn(file.text) };
   }
 
   contentPath(id: string): string {
@@ -136,10 +157,14 @@ export class BackupStore {
   }
 
   /** Every backup that can be read, the newest first. */
-  async list(): Promise<readonly BackupManifest[]> {
+  async list(): Promise<readonly ListedBackup[]> {
     const ids = (await this.#names()).filter(isBackupId).toSorted().toReversed();
-    const manifests = await Promise.all(ids.map((id) => this.read(id)));
-    return manifests.filter((manifest) => manifest !== null);
+    const manifests: ListedBackup[] = [];
+    for (const id of ids) {
+      const manifest = await this.read(id);
+      if (manifest !== null) manifests.push(manifest);
+    }
+    return manifests;
   }
 
   /** Counts again only when the quota may have been passed. */

@@ -31,8 +31,8 @@ export type ChangeRequest = PrepareRequest & {
   readonly removes?: true;
   /** Of a file that is made; what the umask leaves when left out. */
   readonly mode?: number;
-  /** The backup that is put back. */
-  readonly undoes?: string;
+  /** The backups that are put back. */
+  readonly undoes?: readonly string[];
 };
 
 export type Site = {

@@ -74,7 +74,7 @@ export async function prepareCommit(
       target: site.target.path,
       before: request.expected.sha256,
       after: result.sha256,
-      ...(result.backup_id === undefined ? {} : { backup_id: result.backup_id }),
+      result,
     };
     return new Prepared(parts, writing, result);
   } catch (error) {

@@ -9,6 +9,7 @@ import {
   metadataFor,
   openTestWorkspace,
   RECORD,
+  writingRecord,
 } from '../testing/temp-workspace.ts';
 
 it('renews the lease every 5 s, and stops when it is given back (R058)', async () => {
@@ -46,7 +47,7 @@ it('notices within one heartbeat that it was taken over, and writes nothing more
   handle.append('late\n');
   handle.setAside('late');
   expect((await handle.save(RECORD)).persistence).toBe('memory');
-  const writing = { temp: 't', before: null, after: 'x' };
+  const writing = writingRecord('x');
   expect(await codeOf(handle.recordWriting(writing))).toBe('SESSION_BUSY');
   await handle.remove();
   expect(await readFile(join(handle.directory, 'content.txt'), 'utf8')).toBe('mine\n');

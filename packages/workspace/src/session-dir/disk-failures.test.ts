@@ -12,6 +12,7 @@ import {
   RECORD,
   temporaryDirectory,
   textOf,
+  writingRecord,
 } from '../testing/temp-workspace.ts';
 
 type Call = 'datasync' | 'write' | 'sync';
@@ -137,7 +138,7 @@ describe('a session whose disk fails', () => {
     expect(events).toMatchObject([{ type: 'degraded' }]);
     handle.append('one\n');
     handle.setAside('aside');
-    await handle.recordWriting({ temp: 't', before: null, after: 'x' });
+    await handle.recordWriting(writingRecord('x', 't'));
     expect(await codeOf(handle.save(RECORD))).toBe('WRITE_FAILED');
     expect(await textOf(handle.readContent())).toBe('one\n');
     expect(await codeOf(workspace.sessions.begin(await metadataFor(workspace, 'a.txt')))).toBe(

@@ -11,6 +11,7 @@ import {
   RECORD,
   temporaryDirectory,
   textOf,
+  writingRecord,
 } from '../testing/temp-workspace.ts';
 import type { TestWorkspace } from '../testing/temp-workspace.ts';
 import { ageOf } from './inspect-session.ts';
@@ -120,13 +121,13 @@ describe('housekeeping', () => {
     const { workspace, root } = test;
     const handle = await workspace.sessions.begin(await metadataFor(workspace, 'a.txt'));
     const temp = '.orion-00000000deadbeef.tmp';
-    await handle.recordWriting({ temp, before: null, after: 'x' });
+    await handle.recordWriting(writingRecord('x', temp));
     await handle.release();
     writeFileSync(join(root, temp), 'half');
     writeFileSync(join(root, '.orion-0000000000000001.tmp'), 'of nobody known');
     writeFileSync(join(root, 'precious.txt'), 'mine');
     const other = await workspace.sessions.begin(await metadataFor(workspace, 'b.txt'));
-    await other.recordWriting({ temp: 'precious.txt', before: null, after: 'x' });
+    await other.recordWriting(writingRecord('x', 'precious.txt'));
     await other.release();
     await workspace.sessions.housekeep();
     expect(readdirSync(root).toSorted()).toEqual([

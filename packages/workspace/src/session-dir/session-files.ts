@@ -1,6 +1,8 @@
 /** What the JSON files of a session directory hold. Reading never throws: anything may lie there. */
 import { WRITE_OPERATIONS } from '@orion/contracts';
 import type {
+  CommitResult,
+  LineEnding,
   SessionMetadata,
   SessionRecord,
   SessionStateName,
@@ -78,7 +80,7 @@ function isSnapshot(value: unknown): value is TargetSnapshot {
     isTextOrNull(value['sha256']) &&
     isCount(value['bytes']) &&
     isCount(value['mode']) &&
-    ['lf', 'crlf', 'mixed', 'none'].includes(String(value['eol'])) &&
+    isLineEnding(value['eol']) &&
     typeof value['bom'] === 'boolean'
   );
 }
@@ -237,8 +239,35 @@ function isWriting(value: unknown): value is WritingRecord {
     (value['target'] === undefined || typeof value['target'] === 'string') &&
     isTextOrNull(value['before']) &&
     typeof value['after'] === 'string' &&
-    (value['backup_id'] === undefined || typeof value['backup_id'] === 'string')
+    isCommitResult(value['result'])
   );
+}
+
+function isCommitResult(value: unknown): value is CommitResult {
+  return (
+    isFields(value) &&
+    ['path', 'sha256', 'mode'].every((name) => typeof value[name] === 'string') &&
+    isCount(value['bytes']) &&
+    isCount(value['lines']) &&
+    isLineEnding(value['eol']) &&
+    typeof value['bom'] === 'boolean' &&
+    isOptionalText(value['backup_id']) &&
+    isOptionalText(value['backup_path']) &&
+    isTexts(value['warnings']) &&
+    isTexts(value['not_kept'])
+  );
+}
+
+function isLineEnding(value: unknown): value is LineEnding {
+  return ['lf', 'crlf', 'mixed', 'none'].some((name) => name === value);
+}
+
+function isOptionalText(value: unknown): boolean {
+  return value === undefined || typeof value === 'string';
+}
+
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string');
 }
 
 /** Null when it cannot be used: a recovery then needs its settings from elsewhere. */

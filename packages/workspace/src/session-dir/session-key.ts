@@ -1,11 +1,10 @@
 /**
- * Proves that a session was made by this user: its metadata carries a MAC by a key that no workspace
- * contains. A session that came with a cloned repository has none that fits.
+ * Proves that a session or a backup was made by this user: its metadata carries a MAC by a key that no
+ * workspace contains. One that came with a cloned repository has none that fits.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { SessionMetadata } from '@orion/contracts';
 import { isErrno } from '../disk/disk-error.ts';
 import { createFile, readSmallFile } from '../disk/files.ts';
 import { isFields, parseFields } from '../disk/json.ts';
@@ -13,8 +12,10 @@ import { isFields, parseFields } from '../disk/json.ts';
 const KEY_TEXT = /^[0-9a-f]{64}\n?$/u;
 
 export type SessionKey = {
-  sign(metadata: SessionMetadata): string;
-  isOwn(metadataText: string): boolean;
+  /** Of fields that are about to be stored together with it, as `mac`. */
+  sign(fields: object): string;
+  /** Whether the JSON text carries the MAC of its other fields. */
+  isOwn(text: string): boolean;
 };
 
 /** Null where there is no usable key directory: nothing can be told apart then. */
@@ -26,9 +27,9 @@ export async function loadSessionKey(directory: string | undefined): Promise<Ses
   const macOf = (fields: unknown): string =>
     createHmac('sha256', key).update(canonical(fields)).digest('hex');
   return {
-    sign: (metadata) => macOf(metadata),
-    isOwn: (metadataText) => {
-      const fields = parseFields(metadataText);
+    sign: (fields) => macOf(fields),
+    isOwn: (text) => {
+      const fields = parseFields(text);
       if (fields === null) return false;
       const { mac, ...rest } = fields;
       if (typeof mac !== 'string') return false;

@@ -12,6 +12,7 @@ import {
   RECORD,
   sha256,
   textOf,
+  writingRecord,
 } from '../testing/temp-workspace.ts';
 
 const SESSIONS = '.orion/logs/write_sessions';
@@ -275,7 +276,7 @@ describe('recovery', () => {
   it('says what became of a commit that had begun', async () => {
     const { root, workspace } = await openTestWorkspace();
     const handle = await workspace.sessions.begin(await metadataFor(workspace, 'a.txt'));
-    const writing = { temp: '.orion-0123456789abcdef.tmp', before: null, after: sha256('new') };
+    const writing = writingRecord(sha256('new'), '.orion-0123456789abcdef.tmp');
     await handle.recordWriting(writing);
     await handle.release();
     const { writeFile } = await import('node:fs/promises');

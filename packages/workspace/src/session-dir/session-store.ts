@@ -7,6 +7,7 @@
  * R4. Names that are not ours are never touched, links are never followed, and one broken session
  *     never hides another.
  */
+import { randomUUID } from 'node:crypto';
 import { lstat, readdir, rename, rm, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { OrionError } from '@orion/contracts';
@@ -83,7 +84,7 @@ export class DiskSessionStore implements SessionStore {
     if (!isSessionId(metadata.session_id)) throw new Error('a session id is a lower-case UUID v4');
     const owner = await this.#options.observer.newOwner();
     const realPath = metadata.target.realPath;
-    const key = await this.#holdTarget(realPath, metadata);
+    const key = await this.#holdTarget(realPath, metadata.target.path, metadata.session_id);
     const handle = await this.#newHandle(metadata, realPath, key, owner);
     try {
       await handle.handle.start(turn);
@@ -181,10 +182,29 @@ export class DiskSessionStore implements SessionStore {
     for (const handle of this.#open.values()) await handle.release();
   }
 
-  async #holdTarget(realPath: string, metadata: SessionMetadata): Promise<string> {
+  /** Holds a target for a change that has no session; rejects with TARGET_LOCKED as `begin` does. */
+  async lockTarget(realPath: string, path: string): Promise<TargetLock> {
+    const holder = randomUUID();
+    const key = await this.#holdTarget(realPath, path, holder);
+    try {
+      const owner = await this.#options.observer.newOwner();
+      const lock = await this.#locks.acquire(realPath, path, owner, holder);
+      return {
+        release: async () => {
+          this.#targets.delete(key);
+          await lock.release();
+        },
+      };
+    } catch (error) {
+      this.#targets.delete(key);
+      throw error;
+    }
+  }
+
+  async #holdTarget(realPath: string, path: string, holder: string): Promise<string> {
     const key = await this.#locks.keyOf(realPath);
-    if (this.#targets.has(key)) throw targetLocked(metadata.target.path);
-    this.#targets.set(key, metadata.session_id);
+    if (this.#targets.has(key)) throw targetLocked(path);
+    this.#targets.set(key, holder);
     return key;
   }
 
@@ -254,7 +274,7 @@ export class DiskSessionStore implements SessionStore {
     const { state, policy } = this.#options;
     const target = await policy.contain(metadata.target.path).catch(() => null);
     const realPath = target?.realPath ?? metadata.target.realPath;
-    const targetKey = await this.#holdTarget(realPath, metadata);
+    const targetKey = await this.#holdTarget(realPath, metadata.target.path, metadata.session_id);
     let lock: TargetLock | null = null;
     let made: { readonly handle: DiskSessionHandle; readonly home: SessionHome } | null = null;
     try {

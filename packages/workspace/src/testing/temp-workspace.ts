@@ -11,6 +11,7 @@ import type {
   TargetSnapshot,
   Workspace,
   WriteOperation,
+  WritingRecord,
 } from '@orion/contracts';
 import { createFakeClock } from '@orion/testkit';
 import type { FakeClock } from '@orion/testkit';
@@ -160,4 +161,24 @@ export async function codeOf(promise: Promise<unknown>): Promise<string> {
     return error instanceof Error && 'code' in error ? String(error.code) : String(error);
   }
   return 'no error';
+}
+
+/** A commit as a session journals it. */
+export function writingRecord(after: string, temp: string = 'none.tmp'): WritingRecord {
+  return {
+    temp,
+    before: null,
+    after,
+    result: {
+      path: 'a.txt',
+      bytes: 1,
+      lines: 1,
+      sha256: after,
+      eol: 'none',
+      bom: false,
+      mode: '0644',
+      warnings: [],
+      not_kept: [],
+    },
+  };
 }

@@ -1,0 +1,223 @@
+/**
+ * Takes a change back. Each file goes through the same commit as any other change.
+ *
+ * U1. Every file is locked, checked and prepared before the first one changes.
+ * U2. What stands there now is kept before it is replaced, so that an undo can be undone.
+ * U3. A file that has its previous bytes already is done: the same undo can be called again after one
+ *     that was interrupted.
+ */
+import { randomUUID } from 'node:crypto';
+import { OrionError } from '@orion/contracts';
+import type {
+  CommitResult,
+  PreparedCommit,
+  RecordedChange,
+  TargetSnapshot,
+  UndoneFile,
+  UndoReport,
+  UndoRequest,
+} from '@orion/contracts';
+import type { ChangeRequest, Committer } from '../commit/commit-site.ts';
+import { prepareCommit } from '../commit/prepare-commit.ts';
+import { onDisk, toDiskError } from '../disk/disk-error.ts';
+import { openRegularFile, readRange } from '../disk/files.ts';
+import type { TargetLock } from '../ownership/target-locks.ts';
+import { shown } from '../path-policy/parse-target.ts';
+import { changesOf, chooseChange, stepsOf } from './history.ts';
+import type { FileStep } from './history.ts';
+
+export type Undoer = {
+  readonly committer: Committer;
+  readonly lockTarget: (realPath: string, path: string) => Promise<TargetLock>;
+};
+
+/** A file with what stands there now. */
+type Checked = { readonly step: FileStep; readonly found: TargetSnapshot };
+type Ready = Checked & { readonly prepared: PreparedCommit | null };
+
+export async function undoChange(undoer: Undoer, request: UndoRequest): Promise<UndoReport> {
+  const change = await findChange(undoer.committer, request);
+  const undoId = randomUUID();
+  const locks: TargetLock[] = [];
+  try {
+    const checked: Checked[] = [];
+    for (const step of stepsOf(change)) {
+      const found = await lookAt(undoer, step, locks);
+      requireSameAsAfter(step, found, request.force === true);
+      checked.push({ step, found });
+    }
+    const ready = await prepareAll(undoer.committer, checked, undoId);
+    const files = await applyAll(ready);
+    return {
+      change_id: change.change_id,
+      ...(ready.some(({ prepared }) => prepared !== null) ? { undo_id: undoId } : {}),
+      files,
+    };
+  } finally {
+    for (const lock of locks) await lock.release().catch(() => undefined);
+  }
+}
+
+async function findChange(committer: Committer, request: UndoRequest): Promise<RecordedChange> {
+  const backups = await onDisk('read the backups', () => committer.backups.list());
+  const change = chooseChange(changesOf(backups), request.id);
+  if (change === null) {
+    throw new OrionError({
+      code: 'CHANGE_NOT_FOUND',
+      message:
+        request.id === undefined
+          ? 'There is no change that could be taken back.'
+          : `There is no change ${shown(request.id)} that could be taken back.`,
+    });
+  }
+  if (change.foreign && request.force !== true) {
+    throw new OrionError({
+      code: 'BACKUP_FOREIGN',
+      message: `The change ${shown(change.change_id)} was not made by you here; nothing was changed.`,
+      details: { files: change.files.map((file) => file.target_file) },
+    });
+  }
+  return change;
+}
+
+async function lookAt(
+  undoer: Undoer,
+  step: FileStep,
+  locks: TargetLock[],
+): Promise<TargetSnapshot> {
+  const { policy } = undoer.committer;
+  const target = await policy.containTarget(step.path, 'overwrite');
+  locks.push(
+    await onDisk(`lock ${shown(step.path)}`, () => undoer.lockTarget(target.realPath, target.path)),
+  );
+  // Under the lock: what is seen from here on is not the middle of another change.
+  return policy.snapshot(step.path, 'overwrite');
+}
+
+function requireSameAsAfter(step: FileStep, found: TargetSnapshot, force: boolean): void {
+  if (force || isDone({ step, found })) return;
+  if (found.sha256 === (step.after?.sha256 ?? null)) return;
+  throw new OrionError({
+    code: 'TARGET_CHANGED',
+    message: `${shown(step.path)} was changed after what is to be undone; nothing was changed.`,
+    hint: '--force restores the previous bytes anyway and keeps the present ones as a backup.',
+    details: { target_file: step.path },
+  });
+}
+
+function isDone({ step, found }: Checked): boolean {
+  return found.sha256 === (step.before?.sha256 ?? null);
+}
+
+async function prepareAll(
+  committer: Committer,
+  checked: readonly Checked[],
+  undoId: string,
+): Promise<readonly Ready[]> {
+  const ready: Ready[] = [];
+  try {
+    for (const each of checked) {
+      ready.push({ ...each, prepared: await prepare(committer, each, undoId) });
+    }
+    return ready;
+  } catch (error) {
+    for (const { prepared } of ready) await prepared?.discard();
+    throw error;
+  }
+}
+
+/** Null: there is nothing to do. */
+async function prepare(
+  committer: Committer,
+  checked: Checked,
+  undoId: string,
+): Promise<PreparedCommit | null> {
+  const { step, found } = checked;
+  if (isDone(checked)) return null;
+  const request: ChangeRequest = {
+    target: step.path,
+    operation: 'overwrite',
+    parts: [],
+    eol: 'as-is',
+    expected: found,
+    changeId: undoId,
+    undoes: step.backups,
+  };
+  const { before } = step;
+  if (before === null) return prepareCommit(committer, { ...request, removes: true });
+  const backup = await committer.backups.read(step.contentOf);
+  const prepared = await prepareCommit(committer, {
+    ...request,
+    parts: [{ kind: 'new', source: () => backupBytes(committer, step) }],
+    ...(backup?.before === null || backup?.before === undefined
+      ? {}
+      : { mode: Number.parseInt(backup.before.mode, 8) }),
+  });
+  if (prepared.result.sha256 === before.sha256) return prepared;
+  await prepared.discard();
+  throw backupDamaged(step);
+}
+
+async function* backupBytes(
+  committer: Committer,
+  step: FileStep,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const action = `read the kept bytes of ${shown(step.path)}`;
+  const path = committer.backups.contentPath(step.contentOf);
+  const handle = await onDisk(action, () => openRegularFile(path));
+  if (handle === null) throw backupDamaged(step);
+  try {
+    yield* readRange(handle, 0);
+  } catch (error) {
+    throw toDiskError(error, action);
+  } finally {
+    await handle.close();
+  }
+}
+
+function backupDamaged(step: FileStep): OrionError {
+  return new OrionError({
+    code: 'BACKUP_DAMAGED',
+    message: `The kept bytes of ${shown(step.path)} are gone or not what they were.`,
+    details: { target_file: step.path, backup_id: step.contentOf },
+  });
+}
+
+async function applyAll(ready: readonly Ready[]): Promise<readonly UndoneFile[]> {
+  const files: UndoneFile[] = [];
+  for (const [index, each] of ready.entries()) {
+    try {
+      const result = each.prepared === null ? null : await each.prepared.apply();
+      files.push(undoneFile(each, result));
+    } catch (error) {
+      for (const later of ready.slice(index + 1)) await later.prepared?.discard();
+      throw withProgress(error, files);
+    }
+  }
+  return files;
+}
+
+function undoneFile({ step, found }: Checked, result: CommitResult | null): UndoneFile {
+  const unchanged = { target_file: step.path, sha256: found.sha256, bytes: found.bytes };
+  if (result === null) return { ...unchanged, outcome: 'unchanged', warnings: [], not_kept: [] };
+  return {
+    target_file: step.path,
+    outcome: step.before === null ? 'removed' : 'restored',
+    sha256: step.before === null ? null : result.sha256,
+    bytes: result.bytes,
+    ...(result.backup_id === undefined ? {} : { backup_id: result.backup_id }),
+    warnings: result.warnings.filter((warning) => warning !== 'created_missing'),
+    not_kept: result.not_kept,
+  };
+}
+
+function withProgress(error: unknown, files: readonly UndoneFile[]): unknown {
+  if (files.length === 0 || !OrionError.isInstance(error)) return error;
+  return new OrionError({
+    code: error.code,
+    message: error.message,
+    hint: `${error.hint} ${files.length} of the files are undone already; the same undo goes on with the rest.`,
+    details: { ...error.details, undone: files.map((file) => file.target_file) },
+    cause: error,
+  });
+}
