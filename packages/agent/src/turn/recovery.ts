@@ -12,7 +12,6 @@ import { BEGIN_TOOL_NAME } from '@orion/contracts';
 import {
   appendToSummary,
   createSummary,
-  repairedText,
   replacedPlaces,
   restoreSession,
   summarizeValidation,

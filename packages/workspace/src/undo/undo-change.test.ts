@@ -52,7 +52,7 @@ describe('undo', () => {
     }
     const id = await change(workspace, 'a.bin', kind, 'new\n');
     const after = await bytesAt(test, 'a.bin');
-    clock.advance(1000);
+    await clock.advance(1000);
     const report = await workspace.undo({});
     expect(await bytesAt(test, 'a.bin')).toEqual(old);
     expect(report).toMatchObject({
@@ -66,14 +66,14 @@ describe('undo', () => {
         },
       ],
     });
-    clock.advance(1000);
+    await clock.advance(1000);
     expect(await codeOf(workspace.undo({}))).toBe('CHANGE_NOT_FOUND');
-    clock.advance(1000);
+    await clock.advance(1000);
     await workspace.undo({ id: report.undo_id ?? '' });
     expect(await bytesAt(test, 'a.bin')).toEqual(after);
     if (old !== null) expect((await stat(join(root, 'a.bin'))).mode & 0o777).toBe(0o640);
     // The change is in effect again.
-    clock.advance(1000);
+    await clock.advance(1000);
     await workspace.undo({});
     expect(await bytesAt(test, 'a.bin')).toEqual(old);
     expect((await readdir(root)).filter((name) => name.endsWith('.tmp'))).toEqual([]);
@@ -99,12 +99,12 @@ describe('undo', () => {
     const { workspace, clock } = test;
     for (const text of ['1', '2', '3']) {
       await change(workspace, 'a.txt', 'overwrite', text);
-      clock.advance(1000);
+      await clock.advance(1000);
     }
     const seen: (string | null)[] = [];
     for (let round = 0; round < 3; round += 1) {
       await workspace.undo({});
-      clock.advance(1000);
+      await clock.advance(1000);
       seen.push((await bytesAt(test, 'a.txt'))?.toString() ?? null);
     }
     expect(seen).toEqual(['2', '1', null]);
@@ -116,12 +116,12 @@ describe('undo', () => {
     await writeFile(join(root, 'a.txt'), 'old');
     await change(workspace, 'a.txt', 'overwrite', 'new');
     await writeFile(join(root, 'a.txt'), 'NEW');
-    clock.advance(1000);
+    await clock.advance(1000);
     expect(await codeOf(workspace.undo({}))).toBe('TARGET_CHANGED');
     expect(String(await bytesAt(test, 'a.txt'))).toBe('NEW');
     const report = await workspace.undo({ force: true });
     expect(String(await bytesAt(test, 'a.txt'))).toBe('old');
-    clock.advance(1000);
+    await clock.advance(1000);
     await workspace.undo({ id: report.undo_id ?? '' });
     expect(String(await bytesAt(test, 'a.txt'))).toBe('NEW');
   });
@@ -162,7 +162,7 @@ describe('a change of several files', () => {
     await change(workspace, 'new.txt', 'create', 'N', 'plan-1');
     await change(workspace, 'b.txt', 'append', 'B', 'plan-1');
     await change(workspace, 'a.txt', 'append', 'A', 'plan-1');
-    clock.advance(1000);
+    await clock.advance(1000);
     return test;
   }
 
@@ -179,7 +179,7 @@ describe('a change of several files', () => {
     const report = await test.workspace.undo({});
     expect(report.change_id).toBe('plan-1');
     expect(await textsOf(test)).toEqual(['a', 'b', null]);
-    test.clock.advance(1000);
+    await test.clock.advance(1000);
     await test.workspace.undo({ id: report.undo_id ?? '' });
     expect(await textsOf(test)).toEqual(['AA', 'bB', 'N']);
     expect((await test.workspace.listChanges()).map(({ status }) => status)).toEqual([
@@ -267,7 +267,7 @@ describe('what lies in the backups is not trusted', () => {
     expect(await codeOf(mine.undo({}))).toBe('CHANGE_NOT_FOUND');
     expect(await codeOf(mine.undo({ id }))).toBe('BACKUP_FOREIGN');
     expect(String(await bytesAt(theirs, 'a.txt'))).toBe('harmless');
-    theirs.clock.advance(1000);
+    await theirs.clock.advance(1000);
     await mine.undo({ id, force: true });
     expect(String(await bytesAt(theirs, 'a.txt'))).toBe('hostile');
     expect((await mine.listChanges())[0]).toMatchObject({ foreign: false, undoes: [id] });
