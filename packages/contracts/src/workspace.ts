@@ -87,7 +87,7 @@ export type TextExcerpt = {
   readonly truncated: boolean;
 };
 
-/** Reads the bytes from the start, each time it is called. */
+/** Reads the bytes from the start, each time it is called. A chunk holds until the next one is asked for. */
 export type ByteSource = () => AsyncIterable<Uint8Array>;
 
 /** One piece of the new file; the pieces in order are the whole of it. */
@@ -293,7 +293,10 @@ export interface SessionHandle {
    */
   save(record: SessionRecord): Promise<SaveResult>;
   saveTurn(turn: TurnRecord): Promise<void>;
-  /** Bytes of the content, from memory and disk, those not yet saved included. */
+  /**
+   * Bytes of the content, from memory and disk, those not yet saved included. A chunk holds until the next one is
+   * asked for: whoever needs it longer copies it.
+   */
   readContent(start?: number, end?: number): AsyncIterable<Uint8Array>;
   /**
    * Copies the content to a new private file in the system's temporary folder, for a session that its own disk

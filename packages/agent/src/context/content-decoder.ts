@@ -21,7 +21,7 @@ export class ContentDecoder {
       start = index + 3;
     }
     const end = incompleteSurrogate(bytes, start);
-    this.#rest = end === bytes.length ? new Uint8Array(0) : bytes.slice(end);
+    this.#rest = end === bytes.length ? new Uint8Array(0) : Uint8Array.from(bytes.subarray(end));
     return text + this.#decoder.decode(bytes.subarray(start, end), { stream: true });
   }
 

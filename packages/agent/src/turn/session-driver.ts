@@ -108,12 +108,12 @@ export class SessionDriver {
   constructor(options: SessionDriverOptions) {
     this.#options = options;
     this.#timers = new SessionTimers(options.clock);
-    this.#saver = new SessionSaver(options.handle, {
+    this.#durableBytes = options.session.summary.bytes;
+    this.#saver = new SessionSaver(options.handle, this.#durableBytes, options.clock, {
       saved: (result) => this.#tellSaved(result),
       failed: (error) => this.#tellSaveFailed(error),
     });
     this.#session = options.session;
-    this.#durableBytes = options.session.summary.bytes;
   }
 
   /**
@@ -422,6 +422,7 @@ export class SessionDriver {
         else if (event.type === 'usage') this.#outbox.push({ type: 'usage', ...event.usage });
         else if (event.type === 'outcome') outcome = event.outcome;
         yield* this.#drain();
+        if (this.#saver.isBehind()) await this.#saver.catchUp(recordOf(this.#session));
       }
       if (outcome !== null) this.#endMessage(outcome);
     } finally {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import type { TargetSnapshot } from '@orion/contracts';
-import { openRegularFile, readRange } from '../disk/files.ts';
+import { openRegularFile, scanRange } from '../disk/files.ts';
 import { TextTally } from './text-tally.ts';
 
 export type FileHash = { readonly sha256: string; readonly bytes: number };
@@ -9,7 +9,7 @@ export type FileHash = { readonly sha256: string; readonly bytes: number };
 export async function hashFile(handle: FileHandle): Promise<FileHash> {
   const hash = createHash('sha256');
   let bytes = 0;
-  for await (const chunk of readRange(handle, 0)) {
+  for await (const chunk of scanRange(handle, 0)) {
     hash.update(chunk);
     bytes += chunk.length;
   }
@@ -22,7 +22,7 @@ export type TextFacts = FileHash & Pick<TargetSnapshot, 'eol' | 'bom'>;
 export async function describeFile(handle: FileHandle): Promise<TextFacts> {
   const hash = createHash('sha256');
   const tally = new TextTally();
-  for await (const chunk of readRange(handle, 0)) {
+  for await (const chunk of scanRange(handle, 0)) {
     hash.update(chunk);
     tally.add(chunk);
   }

@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { link, open, rename, unlink } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { isErrno } from '../disk/disk-error.ts';
-import { readRange } from '../disk/files.ts';
+import { scanRange } from '../disk/files.ts';
 import { writeAll } from '../disk/write-all.ts';
 import { appeared } from './commit-site.ts';
 import type { Site } from './commit-site.ts';
@@ -51,7 +51,7 @@ async function createExclusively(site: Site, temporary: string, place: string): 
     }
     try {
       let position = 0;
-      for await (const chunk of readRange(from, 0)) {
+      for await (const chunk of scanRange(from, 0)) {
         await writeAll(to, chunk, position);
         position += chunk.length;
       }

@@ -5,7 +5,7 @@ import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import type { CommitPart } from '@orion/contracts';
 import { onDisk } from '../disk/disk-error.ts';
-import { readRange } from '../disk/files.ts';
+import { scanRange } from '../disk/files.ts';
 import { writeAll } from '../disk/write-all.ts';
 import { shown } from '../path-policy/parse-target.ts';
 import { CrlfConverter, textRule, withByteOrderMark } from './adapt-text.ts';
@@ -109,7 +109,7 @@ async function* keptBytes(
   }
   if (previous === null) throw new RangeError(`there are no bytes of ${path} to keep`);
   let bytes = 0;
-  for await (const chunk of readRange(previous, start, end)) {
+  for await (const chunk of scanRange(previous, start, end)) {
     bytes += chunk.length;
     yield chunk;
   }

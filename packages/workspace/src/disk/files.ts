@@ -30,19 +30,33 @@ export async function openRegularFile(path: string): Promise<FileHandle | null> 
 
 const CHUNK_BYTES = 256 * 1024;
 
-/** The bytes from `start` to `end`; the handle stays the caller's. */
+/** The bytes from `start` to `end`, each chunk the receiver's own; the handle stays the caller's. */
 export async function* readRange(
   handle: FileHandle,
   start: number,
   end: number = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<Buffer, void, undefined> {
+  for await (const chunk of scanRange(handle, start, end)) yield Buffer.from(chunk);
+}
+
+/**
+ * The same for a receiver who is done with a chunk when it asks for the next one: all of them lie in one piece of
+ * memory, so that a long file leaves no garbage of its own size behind. They are no `Buffer`, whose `slice` is a view.
+ */
+export async function* scanRange(
+  handle: FileHandle,
+  start: number,
+  end: number = Number.POSITIVE_INFINITY,
+): AsyncGenerator<Uint8Array, void, undefined> {
   let position = start;
+  if (position >= end) return;
+  const memory = new Uint8Array(Math.min(CHUNK_BYTES, end - position));
   while (position < end) {
-    const buffer = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, end - position));
-    const { bytesRead } = await handle.read(buffer, 0, buffer.length, position);
+    const wanted = Math.min(memory.length, end - position);
+    const { bytesRead } = await handle.read(memory, 0, wanted, position);
     if (bytesRead === 0) return;
     position += bytesRead;
-    yield buffer.subarray(0, bytesRead);
+    yield memory.subarray(0, bytesRead);
   }
 }
 

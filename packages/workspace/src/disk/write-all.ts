@@ -15,3 +15,18 @@ export async function writeAll(
     written += result.bytesWritten;
   }
 }
+
+/** Writes the pieces one behind the other, all of them, in as few calls as it takes. */
+export async function writeAllOf(
+  handle: FileHandle,
+  pieces: readonly Uint8Array[],
+  position: number,
+): Promise<void> {
+  const accepted = pieces.length > 1 ? (await handle.writev(pieces, position)).bytesWritten : 0;
+  let start = 0;
+  for (const piece of pieces) {
+    const skipped = Math.min(piece.length, Math.max(0, accepted - start));
+    await writeAll(handle, piece.subarray(skipped), position + start + skipped);
+    start += piece.length;
+  }
+}

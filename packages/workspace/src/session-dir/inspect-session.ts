@@ -3,7 +3,7 @@ import type { SessionListing, SessionMetadata, SessionStatus } from '@orion/cont
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { countLineFeeds } from '../commit/text-tally.ts';
-import { openRegularFile, readRange, readSmallFile } from '../disk/files.ts';
+import { openRegularFile, scanRange, readSmallFile } from '../disk/files.ts';
 import { judgeOwner } from '../ownership/judge-owner.ts';
 import type { OwnerVerdict } from '../ownership/judge-owner.ts';
 import { findOwner, isAbandoned, leasePlace } from '../ownership/ownership-file.ts';
@@ -212,7 +212,7 @@ export async function countLines(inspection: Inspection): Promise<number> {
     const handle = await openRegularFile(join(directory, content.name));
     if (handle === null) return lines;
     try {
-      for await (const chunk of readRange(handle, from)) lines += countLineFeeds(chunk);
+      for await (const chunk of scanRange(handle, from)) lines += countLineFeeds(chunk);
       const last = Buffer.alloc(1);
       await handle.read(last, 0, 1, content.size - 1);
       return last[0] === 0x0a ? lines : lines + 1;

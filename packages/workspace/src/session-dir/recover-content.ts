@@ -8,7 +8,7 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { countLineFeeds } from '../commit/text-tally.ts';
-import { readRange } from '../disk/files.ts';
+import { scanRange } from '../disk/files.ts';
 import { writeAll } from '../disk/write-all.ts';
 import { incompleteTail } from './wtf8.ts';
 
@@ -46,7 +46,7 @@ export async function recoverContent(request: ContentToRecover): Promise<Recover
     if (request.copyTo !== null) {
       handle = await open(request.copyTo, 'wx+', 0o600);
       let position = 0;
-      for await (const chunk of readRange(old, 0, scan.bytes)) {
+      for await (const chunk of scanRange(old, 0, scan.bytes)) {
         await writeAll(handle, chunk, position);
         position += chunk.length;
       }
@@ -71,7 +71,7 @@ async function scanContent(
   let lineFeeds = 0;
   /** Behind the last byte that is text for certain. */
   let end = 0;
-  for await (const chunk of readRange(handle, 0)) {
+  for await (const chunk of scanRange(handle, 0)) {
     lineFeeds += countLineFeeds(chunk);
     if (request.afterRestart) end = endWithoutZeros(chunk, position, request.durableBytes, end);
     else end = position + chunk.length;
@@ -82,7 +82,12 @@ async function scanContent(
   return { bytes: end - incompleteTail(tail), lineFeeds };
 }
 
-function endWithoutZeros(chunk: Buffer, position: number, durable: number, end: number): number {
+function endWithoutZeros(
+  chunk: Uint8Array,
+  position: number,
+  durable: number,
+  end: number,
+): number {
   for (let index = chunk.length - 1; index >= 0; index -= 1) {
     const offset = position + index;
     if (chunk[index] !== 0 || offset < durable) return offset + 1;

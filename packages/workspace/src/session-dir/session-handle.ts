@@ -485,8 +485,8 @@ const PENDING_HEADER = 'follows ';
 
 /** The bytes of a pending file behind its first line. */
 export async function* withoutHeader(
-  source: AsyncIterable<Buffer>,
-): AsyncGenerator<Buffer, void, undefined> {
+  source: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array, void, undefined> {
   let inHeader = true;
   for await (const chunk of source) {
     if (!inHeader) {
@@ -501,7 +501,7 @@ export async function* withoutHeader(
 }
 
 async function* decodePending(
-  source: AsyncIterable<Buffer>,
+  source: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<string, void, undefined> {
   const decoder = new Wtf8Decoder();
   for await (const chunk of withoutHeader(source)) {

@@ -81,6 +81,26 @@ describe('a text spool', () => {
     await spool.close();
   });
 
+  it('ends a sync although text goes on coming', async () => {
+    const { spool } = spoolIn(await temporaryDirectory());
+    spool.append('x'.repeat(100_000));
+    let flowing = true;
+    const flood = (): void => {
+      if (!flowing) return;
+      spool.append('y'.repeat(200_000));
+      setImmediate(flood);
+    };
+    flood();
+    await spool.sync();
+    expect(spool.durableBytes()).toBeGreaterThanOrEqual(100_000);
+    await spool.handOver();
+    flowing = false;
+    expect(spool.bytes()).toBeGreaterThan(spool.durableBytes());
+    await spool.sync();
+    expect(spool.durableBytes()).toBe(spool.bytes());
+    await spool.close();
+  });
+
   it('takes 300,000 tiny strings without much memory or time', async () => {
     const { spool } = spoolIn(await temporaryDirectory());
     const begun = performance.now();

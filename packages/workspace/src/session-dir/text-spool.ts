@@ -2,7 +2,7 @@
  * One append-only text file of a session, fed without waiting.
  *
  * S1. `append` never waits and never fails. Text is handed to the operating system within
- *     HAND_OVER_MS, or at HAND_OVER_CHARACTERS, whichever comes first.
+ *     HAND_OVER_MS, or at HAND_OVER_BYTES, whichever comes first.
  * S2. Bytes are held in memory until an fdatasync that covered them has succeeded.
  * S3. The file only ever holds a prefix of the text, at exact offsets; a high surrogate at the end
  *     waits in memory for its pair.
@@ -12,22 +12,21 @@
  * S5. The first file is made by the first write. When that failed, everything is held and only `sync`
  *     tries again.
  * S6. `mayWrite` is asked before every batch; a batch that it refuses is not written.
+ * S7. Whoever waits, waits for what had been appended when the wait began: text that goes on coming
+ *     does not put a sync off.
  */
 import { constants } from 'node:fs';
 import { open, unlink } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import type { Clock } from '@orion/contracts';
-import { countLineFeeds } from '../commit/text-tally.ts';
 import { isErrno } from '../disk/disk-error.ts';
-import { readRange } from '../disk/files.ts';
-import { writeAll } from '../disk/write-all.ts';
-import { encodeWtf8, isHighSurrogate, isLowSurrogate } from './wtf8.ts';
+import { scanRange } from '../disk/files.ts';
+import { writeAll, writeAllOf } from '../disk/write-all.ts';
+import { HeldBytes } from './held-bytes.ts';
 
 /** Half of the promised 100 ms: the other half is for a busy event loop and the write itself. */
 export const HAND_OVER_MS = 50;
-/** Three bytes each at most, so that never more than 64 KiB wait. */
-const HAND_OVER_CHARACTERS = Math.floor((64 * 1024) / 3);
-/** A single piece may be longer. */
+const HAND_OVER_BYTES = 64 * 1024;
 const MAX_WRITE_BYTES = 1024 * 1024;
 
 export type TextSpoolOptions = {
@@ -42,8 +41,6 @@ export type TextSpoolOptions = {
 
 export type OpenFile = { readonly handle: FileHandle; readonly path: string };
 
-type Held = { readonly start: number; readonly bytes: Buffer; readonly lineFeeds: number };
-
 type Condition =
   /** Nothing was written yet. */
   | { readonly kind: 'unopened' }
@@ -55,18 +52,11 @@ type Condition =
 
 export class TextSpool {
   readonly #options: TextSpoolOptions;
-  #parts: string[] = [];
-  #partCharacters = 0;
   #cancelHandOver: (() => void) | null = null;
-  /** Of `#parts`: those whose length in bytes is known already, and that length. */
-  #measuredParts = 0;
-  #measuredBytes = 0;
-
-  #held: Held[] = [];
-  /** Bytes that are encoded, written to the file, durable in the file. */
-  #encoded = 0;
+  /** What is not durable; its start is how far the disk has come for certain. */
+  readonly #held: HeldBytes = new HeldBytes();
+  /** The offset up to which the file was written. */
   #written = 0;
-  #durable = 0;
   #durableLineFeeds = 0;
 
   /** Being written; and the one that is known to hold the durable prefix, the same in good times. */
@@ -90,66 +80,45 @@ export class TextSpool {
   adopt(file: OpenFile, bytes: number, lineFeeds: number): void {
     this.#current = file;
     this.#trusted = file;
-    this.#encoded = bytes;
+    this.#held.restart(bytes);
     this.#written = bytes;
-    this.#durable = bytes;
     this.#durableLineFeeds = lineFeeds;
     this.#condition = { kind: 'good' };
   }
 
   append(text: string): void {
     if (text === '') return;
-    this.#parts.push(text);
-    this.#partCharacters += text.length;
-    if (this.#partCharacters >= HAND_OVER_CHARACTERS) this.#handOver();
-    else this.#scheduleHandOver();
+    this.#held.append(text);
+    this.#appended();
   }
 
-  /** Bytes that are text already, such as a range of another spool. */
-  appendBytes(bytes: Buffer): void {
-    this.#encode();
-    this.#settleWaitingSurrogate();
-    this.#hold(bytes);
-    this.#scheduleHandOver();
+  /** Bytes that are text already, such as a range of another spool; they are copied. */
+  appendBytes(bytes: Uint8Array): void {
+    this.#held.appendBytes(bytes);
+    this.#appended();
   }
 
   /** Forgets everything; the file is emptied by the next write. */
   clear(): void {
     if (this.isEmpty()) return;
     this.#generation += 1;
-    this.#parts = [];
-    this.#partCharacters = 0;
-    this.#measuredParts = 0;
-    this.#measuredBytes = 0;
-    this.#held = [];
-    this.#encoded = 0;
+    this.#held.restart(0);
     this.#written = 0;
-    this.#durable = 0;
     this.#durableLineFeeds = 0;
     this.#truncate = this.#current !== null;
     this.#scheduleHandOver();
   }
 
   isEmpty(): boolean {
-    return this.#encoded === 0 && this.#parts.length === 0;
+    return this.#held.length === 0;
   }
 
   bytes(): number {
-    for (; this.#measuredParts < this.#parts.length; this.#measuredParts += 1) {
-      const part = this.#parts[this.#measuredParts] ?? '';
-      this.#measuredBytes += Buffer.byteLength(part, 'utf8');
-      const previous = this.#parts[this.#measuredParts - 1] ?? '';
-      // Two halves of a pair were counted as three bytes each, together they have four.
-      const joins =
-        isHighSurrogate(previous.charCodeAt(previous.length - 1)) &&
-        isLowSurrogate(part.charCodeAt(0));
-      if (joins) this.#measuredBytes -= 2;
-    }
-    return this.#encoded + this.#measuredBytes;
+    return this.#held.length;
   }
 
   durableBytes(): number {
-    return this.#durable;
+    return this.#held.start;
   }
 
   durableLineFeeds(): number {
@@ -163,7 +132,7 @@ export class TextSpool {
 
   /** Everything has reached the operating system. */
   isHandedOver(): boolean {
-    return this.#condition.kind === 'good' && this.#written === this.#encoded && !this.#truncate;
+    return this.#condition.kind === 'good' && this.#written === this.#held.end && !this.#truncate;
   }
 
   /** A failure that only `sync` can mend. */
@@ -173,13 +142,13 @@ export class TextSpool {
 
   /** There is no file and no need of one. */
   isEmptyOnDisk(): boolean {
-    return this.#condition.kind === 'unopened' && this.#encoded === 0;
+    return this.#condition.kind === 'unopened' && this.#held.end === 0;
   }
 
   /** Needs a `sync` to be durable. */
   isDirty(): boolean {
-    if (this.isFailed() && this.#encoded > 0) return true;
-    return this.#durable < this.#encoded || this.#parts.length > 0 || this.#truncate;
+    if (this.isFailed() && this.#held.end > 0) return true;
+    return this.#held.start < this.#held.length || this.#truncate;
   }
 
   /** The file can no longer be trusted, for a reason outside: its directory was removed. */
@@ -189,15 +158,15 @@ export class TextSpool {
 
   /** A lone high surrogate that still waits for its pair is written as it is. */
   async finish(): Promise<void> {
-    this.#encode();
-    this.#settleWaitingSurrogate();
+    this.#held.settle();
     await this.handOver();
   }
 
   /** Waits until everything so far is with the operating system, or has failed to get there. */
   async handOver(): Promise<void> {
+    const goal = this.#held.end;
     this.#handOver();
-    while (this.#writing !== null) await this.#writing;
+    while (this.#writing !== null && (this.#written < goal || this.#truncate)) await this.#writing;
   }
 
   /**
@@ -212,10 +181,9 @@ export class TextSpool {
   }
 
   async #syncNow(): Promise<'same_file' | 'new_file'> {
-    this.#encode();
     if (this.#condition.kind !== 'good') await this.#repair();
     const generation = this.#generation;
-    const goal = this.#encoded;
+    const goal = this.#held.end;
     while (this.#condition.kind === 'good' && generation === this.#generation) {
       if (this.#written >= goal && !this.#truncate) break;
       this.#handOver();
@@ -231,7 +199,9 @@ export class TextSpool {
       this.#condition = { kind: 'lost', cause: error };
       throw error;
     }
-    if (generation === this.#generation) this.#markDurable(target);
+    if (generation === this.#generation) {
+      this.#durableLineFeeds += this.#held.markDurable(target);
+    }
     if (this.#trusted !== file) {
       if (this.#trusted !== null) this.#superseded.push(this.#trusted);
       this.#trusted = file;
@@ -249,30 +219,23 @@ export class TextSpool {
   async *read(
     start: number = 0,
     end: number = Number.POSITIVE_INFINITY,
-  ): AsyncGenerator<Buffer, void, undefined> {
-    this.#encode();
-    const durable = this.#durable;
-    const held = [...this.#held];
-    const waiting = this.#parts.join('');
+  ): AsyncGenerator<Uint8Array, void, undefined> {
+    const durable = this.#held.start;
     const trusted = this.#trusted;
-    if (start < durable && trusted !== null) {
-      // With a descriptor of its own the reader goes on when the file is replaced or closed.
-      const own = await openOwn(trusted);
-      try {
-        yield* readRange(own?.handle ?? trusted.handle, start, Math.min(end, durable));
-      } finally {
-        await own?.handle.close();
+    const pinned = this.#held.pin(Math.max(start, durable), end);
+    try {
+      if (start < durable && trusted !== null) {
+        // With a descriptor of its own the reader goes on when the file is replaced or closed.
+        const own = await openOwn(trusted);
+        try {
+          yield* scanRange(own?.handle ?? trusted.handle, start, Math.min(end, durable));
+        } finally {
+          await own?.handle.close();
+        }
       }
-    }
-    if (waiting !== '') {
-      const last = held.at(-1);
-      const after = last === undefined ? durable : last.start + last.bytes.length;
-      held.push({ start: after, bytes: encodeWtf8(waiting), lineFeeds: 0 });
-    }
-    for (const piece of held) {
-      const from = Math.max(0, Math.max(start, durable) - piece.start);
-      const to = Math.min(piece.bytes.length, end - piece.start);
-      if (from < to) yield piece.bytes.subarray(from, to);
+      yield* pinned.views;
+    } finally {
+      pinned.release();
     }
   }
 
@@ -289,6 +252,11 @@ export class TextSpool {
     this.#condition = { kind: 'lost', cause: null };
   }
 
+  #appended(): void {
+    if (this.#held.end - this.#written >= HAND_OVER_BYTES) this.#handOver();
+    else this.#scheduleHandOver();
+  }
+
   #scheduleHandOver(): void {
     if (this.#closed) return;
     this.#cancelHandOver ??= this.#options.clock.schedule(HAND_OVER_MS, () => this.#handOver());
@@ -297,7 +265,6 @@ export class TextSpool {
   #handOver(): void {
     this.#cancelHandOver?.();
     this.#cancelHandOver = null;
-    this.#encode();
     this.#startWriting();
   }
 
@@ -306,36 +273,9 @@ export class TextSpool {
     if (this.isFailed() || this.isHandedOver() || this.isEmptyOnDisk()) return;
     this.#writing = this.#write().finally(() => {
       this.#writing = null;
-      // Only what is encoded already: tiny strings go on collecting until their own time is up.
-      if (!this.isFailed()) this.#startWriting();
+      // A few bytes go on collecting until their own time is up.
+      if (this.#cancelHandOver === null) this.#startWriting();
     });
-  }
-
-  /** Turns the collected strings into bytes, but for a high surrogate at their end. */
-  #encode(): void {
-    if (this.#parts.length === 0) return;
-    const joined = this.#parts.join('');
-    const waits = isHighSurrogate(joined.charCodeAt(joined.length - 1));
-    const whole = waits ? joined.slice(0, -1) : joined;
-    this.#parts = waits ? [joined.slice(-1)] : [];
-    this.#partCharacters = waits ? 1 : 0;
-    this.#measuredParts = 0;
-    this.#measuredBytes = 0;
-    if (whole !== '') this.#hold(encodeWtf8(whole));
-  }
-
-  #settleWaitingSurrogate(): void {
-    const waiting = this.#parts.join('');
-    this.#parts = [];
-    this.#partCharacters = 0;
-    this.#measuredParts = 0;
-    this.#measuredBytes = 0;
-    if (waiting !== '') this.#hold(encodeWtf8(waiting));
-  }
-
-  #hold(bytes: Buffer): void {
-    this.#held.push({ start: this.#encoded, bytes, lineFeeds: countLineFeeds(bytes) });
-    this.#encoded += bytes.length;
   }
 
   /** Never rejects: what goes wrong is in `#condition`. */
@@ -369,40 +309,21 @@ export class TextSpool {
       this.#truncate = false;
       await file.handle.truncate(0);
     }
-    // Pieces that wait go out together: each write is a round trip through the thread pool, and on a busy machine a
-    // backlog of small ones would outlast the promise of S1.
-    while (generation === this.#generation) {
-      const bytes = this.#nextUnwritten();
-      if (bytes.length === 0) return;
-      const start = this.#written;
-      await writeAll(file.handle, bytes, start);
-      if (generation === this.#generation) this.#written = start + bytes.length;
-    }
-  }
-
-  /** What was encoded and not yet written, at most MAX_WRITE_BYTES of it. */
-  #nextUnwritten(): Uint8Array {
-    const pieces: Uint8Array[] = [];
-    let length = 0;
-    for (const piece of this.#held) {
-      const end = piece.start + piece.bytes.length;
-      if (end <= this.#written) continue;
-      const unwritten = piece.bytes.subarray(Math.max(0, this.#written - piece.start));
-      if (length > 0 && length + unwritten.length > MAX_WRITE_BYTES) break;
-      pieces.push(unwritten);
-      length += unwritten.length;
-    }
-    const [first] = pieces;
-    return pieces.length === 1 && first !== undefined ? first : Buffer.concat(pieces);
+    // Everything that waits goes out together: each write is a round trip through the thread pool, and on a busy
+    // machine a backlog of small ones would outlast the promise of S1.
+    const start = this.#written;
+    const end = Math.min(this.#held.end, start + MAX_WRITE_BYTES);
+    await writeAllOf(file.handle, this.#held.views(start, end), start);
+    if (generation === this.#generation) this.#written = end;
   }
 
   async #repair(): Promise<void> {
-    while (this.#writing !== null) await this.#writing;
-    if (this.#condition.kind === 'good') return;
+    while (this.#writing !== null && !this.#isGood()) await this.#writing;
+    if (this.#isGood()) return;
     await this.#options.mayWrite();
     if (this.#condition.kind === 'torn' && this.#current !== null) {
-      await this.#current.handle.truncate(this.#durable);
-      this.#written = this.#durable;
+      await this.#current.handle.truncate(this.#held.start);
+      this.#written = this.#held.start;
       this.#truncate = false;
       this.#condition = { kind: 'good' };
     } else {
@@ -414,7 +335,7 @@ export class TextSpool {
     const path = await this.#options.nextPath();
     const handle = await open(path, 'wx+', 0o600);
     try {
-      if (this.#durable > 0) await this.#copyDurablePrefix(handle);
+      if (this.#held.start > 0) await this.#copyDurablePrefix(handle);
     } catch (error) {
       await handle.close().catch(() => undefined);
       throw error;
@@ -422,7 +343,7 @@ export class TextSpool {
     const abandoned = this.#current;
     this.#current = { handle, path };
     this.#confirmed = false;
-    this.#written = this.#durable;
+    this.#written = this.#held.start;
     this.#truncate = false;
     this.#condition = { kind: 'good' };
     if (abandoned !== null && abandoned !== this.#trusted) await this.#dispose(abandoned);
@@ -438,11 +359,11 @@ export class TextSpool {
     const from = this.#trusted;
     if (from === null) throw new Error('durable bytes are in a trusted file');
     let position = 0;
-    for await (const chunk of readRange(from.handle, 0, this.#durable)) {
+    for await (const chunk of scanRange(from.handle, 0, this.#held.start)) {
       await writeAll(to, chunk, position);
       position += chunk.length;
     }
-    if (position !== this.#durable) {
+    if (position !== this.#held.start) {
       throw Object.assign(new Error('the durable prefix is shorter than it was'), {
         errno: -5,
         code: 'EIO',
@@ -450,15 +371,8 @@ export class TextSpool {
     }
   }
 
-  #markDurable(target: number): void {
-    while (this.#held.length > 0) {
-      const first = this.#held[0];
-      if (first === undefined || first.start + first.bytes.length > target) break;
-      this.#durableLineFeeds += first.lineFeeds;
-      this.#held.shift();
-    }
-    // A piece is written as a whole before it counts as written, so the target is a border of pieces.
-    this.#durable = target;
+  #isGood(): boolean {
+    return this.#condition.kind === 'good';
   }
 
   #failure(): unknown {

@@ -10,12 +10,13 @@ import { stripIndentation, trimLine } from './lines.ts';
 
 /** Characters on either side of a decorated `DONE`: enough for `### **DONE** ###`, too few for a ruled line. */
 const DECORATION_LIMIT = 8;
+/** On either side of a `Done`, which an ordinary sentence has too. */
+const CAPITALISED_LIMIT = 4;
 
-const DECORATED = new RegExp(
-  String.raw`^[^\p{L}\p{N}]{0,${DECORATION_LIMIT}}DONE(?: [0-9a-f]{4})?[^\p{L}\p{N}]{0,${DECORATION_LIMIT}}$`,
-  'u',
-);
-const CAPITALISED = /^\P{L}{0,4}Done\P{L}{0,4}$/u;
+/** One character at a time: a class of thousands of ranges that is counted in a pattern compiles into megabytes. */
+const LETTER_OR_NUMBER = /[\p{L}\p{N}]/u;
+const LETTER = /\p{L}/u;
+const MARKER_TOKEN = /^ [0-9a-f]{4}/u;
 const BARE = /^DONE(?: [0-9a-f]{4})?$/u;
 const JOINED = /[^ \t\r\n](DONE(?: [0-9a-f]{4})?)$/u;
 
@@ -35,7 +36,32 @@ export function decoratedDone(line: string): string | null {
   const text = stripIndentation(trimmed);
   if (text.length > 2 * (2 * DECORATION_LIMIT) + 9) return null;
   if (BARE.test(trimmed)) return null;
-  return DECORATED.test(text) || CAPITALISED.test(text) ? trimmed : null;
+  return isDecorated(text) || isCapitalised(text) ? trimmed : null;
+}
+
+function isDecorated(text: string): boolean {
+  const at = text.indexOf('DONE');
+  if (at === -1) return false;
+  const after = text.slice(at + 'DONE'.length);
+  return (
+    isDecoration(text.slice(0, at), LETTER_OR_NUMBER, DECORATION_LIMIT) &&
+    [after, after.replace(MARKER_TOKEN, '')].some((end) =>
+      isDecoration(end, LETTER_OR_NUMBER, DECORATION_LIMIT),
+    )
+  );
+}
+
+function isCapitalised(text: string): boolean {
+  const at = text.indexOf('Done');
+  return (
+    at !== -1 &&
+    isDecoration(text.slice(0, at), LETTER, CAPITALISED_LIMIT) &&
+    isDecoration(text.slice(at + 'Done'.length), LETTER, CAPITALISED_LIMIT)
+  );
+}
+
+function isDecoration(text: string, forbidden: RegExp, limit: number): boolean {
+  return [...text].length <= limit && !forbidden.test(text);
 }
 
 /** For the end of a line without LF, whatever it begins with. */

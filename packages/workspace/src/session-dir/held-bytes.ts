@@ -1,0 +1,168 @@
+/**
+ * The end of a text that is not yet known to be on the disk, as bytes.
+ *
+ * H1. Text becomes bytes when it is appended: strings that lived until a sync would grow old and pile up.
+ * H2. A high surrogate at the end waits for its pair, outside of the bytes.
+ * H3. Bytes lie in blocks of one size, which are used again: the memory is that of the longest backlog,
+ *     not that of the text. A block is used again only once all of it is durable and nobody reads.
+ * H4. What a view shows does not change while it may be looked at: until its bytes are durable, or until
+ *     the reader who pinned them lets go.
+ */
+import { countLineFeeds } from '../commit/text-tally.ts';
+import { encodeWtf8, isHighSurrogate } from './wtf8.ts';
+
+const BLOCK_BYTES = 64 * 1024;
+/** Blocks that are kept for later; more belong to a backlog that is over. */
+const MAX_SPARE_BLOCKS = 8;
+/** Three bytes: a code unit's largest share of UTF-8, and the length of a lone surrogate. */
+const SURROGATE_BYTES = 3;
+
+/** Covers the offsets from `start`; only the last block grows. */
+type Block = { readonly start: number; readonly bytes: Uint8Array; length: number };
+
+export type PinnedBytes = {
+  readonly views: readonly Uint8Array[];
+  /** To be called once; the views are not to be looked at afterwards. */
+  readonly release: () => void;
+};
+
+const encoder = new TextEncoder();
+
+export class HeldBytes {
+  #blocks: Block[] = [];
+  #spare: Uint8Array[] = [];
+  /** Offsets: everything below `#start` is durable, everything below `#end` is encoded. */
+  #start = 0;
+  #end = 0;
+  #waiting = '';
+  #pins = 0;
+
+  /** The offset of the first byte that is held. */
+  get start(): number {
+    return this.#start;
+  }
+
+  /** The offset after the last byte, without a surrogate that waits. */
+  get end(): number {
+    return this.#end;
+  }
+
+  /** Whether a high surrogate waits for its pair. */
+  get waits(): boolean {
+    return this.#waiting !== '';
+  }
+
+  /** Bytes of the whole text, with a surrogate that waits. */
+  get length(): number {
+    return this.#end + (this.waits ? SURROGATE_BYTES : 0);
+  }
+
+  append(text: string): void {
+    let rest = this.#waiting + text;
+    this.#waiting = '';
+    if (isHighSurrogate(rest.charCodeAt(rest.length - 1))) {
+      this.#waiting = rest.slice(-1);
+      rest = rest.slice(0, -1);
+    }
+    if (!rest.isWellFormed()) {
+      this.#copy(encodeWtf8(rest));
+      return;
+    }
+    while (rest !== '') {
+      const block = this.#lastBlock();
+      const { read, written } = encoder.encodeInto(rest, block.bytes.subarray(block.length));
+      if (written === 0) {
+        // What is left of the block is less than one character.
+        this.#addBlock();
+        continue;
+      }
+      block.length += written;
+      this.#end += written;
+      rest = rest.slice(read);
+    }
+  }
+
+  appendBytes(bytes: Uint8Array): void {
+    this.settle();
+    this.#copy(bytes);
+  }
+
+  /** A surrogate that waits is written as it is. */
+  settle(): void {
+    if (!this.waits) return;
+    const lone = encodeWtf8(this.#waiting);
+    this.#waiting = '';
+    this.#copy(lone);
+  }
+
+  /** The encoded bytes between two offsets, to be written before `markDurable` is called for them. */
+  views(from: number, to: number): readonly Uint8Array[] {
+    const views: Uint8Array[] = [];
+    for (const block of this.#blocks) {
+      const first = Math.max(0, from - block.start);
+      const last = Math.min(block.length, to - block.start);
+      if (first < last) views.push(block.bytes.subarray(first, last));
+    }
+    return views;
+  }
+
+  /** The bytes between two offsets, as they are now, for a reader that takes its time. */
+  pin(from: number, to: number): PinnedBytes {
+    const views = [...this.views(from, to)];
+    const waiting = encodeWtf8(this.#waiting);
+    views.push(waiting.subarray(Math.max(0, from - this.#end), Math.max(0, to - this.#end)));
+    this.#pins += 1;
+    return {
+      views,
+      release: () => {
+        this.#pins -= 1;
+      },
+    };
+  }
+
+  /** Everything below the offset is on the disk; returns how many line feeds were in what is now let go. */
+  markDurable(target: number): number {
+    let lineFeeds = 0;
+    for (const view of this.views(this.#start, target)) lineFeeds += countLineFeeds(view);
+    this.#start = target;
+    for (;;) {
+      const [first] = this.#blocks;
+      if (first === undefined || first.start + first.length > target) break;
+      this.#blocks.shift();
+      if (this.#pins === 0 && this.#spare.length < MAX_SPARE_BLOCKS) this.#spare.push(first.bytes);
+    }
+    return lineFeeds;
+  }
+
+  /** Goes on at an offset, with nothing held. Blocks that a write or a reader may still look at are left to them. */
+  restart(offset: number): void {
+    this.#blocks = [];
+    this.#start = offset;
+    this.#end = offset;
+    this.#waiting = '';
+  }
+
+  #copy(bytes: Uint8Array): void {
+    let rest = bytes;
+    while (rest.length > 0) {
+      let block = this.#lastBlock();
+      if (block.length === block.bytes.length) block = this.#addBlock();
+      const part = rest.subarray(0, block.bytes.length - block.length);
+      block.bytes.set(part, block.length);
+      block.length += part.length;
+      this.#end += part.length;
+      rest = rest.subarray(part.length);
+    }
+  }
+
+  #lastBlock(): Block {
+    return this.#blocks.at(-1) ?? this.#addBlock();
+  }
+
+  #addBlock(): Block {
+    const bytes = this.#spare.pop() ?? new Uint8Array(BLOCK_BYTES);
+    const block = { start: this.#end, bytes, length: 0 };
+    this.#blocks.push(block);
+    return block;
+  }
+}
