@@ -15,7 +15,7 @@ function slowDisk(): {
   readonly saver: SessionSaver;
   readonly clock: ReturnType<typeof createFakeClock>;
   readonly saves: PendingSave[];
-  append(bytes: number): void;
+  readonly append: (bytes: number) => void;
 } {
   const clock = createFakeClock();
   const saves: PendingSave[] = [];
