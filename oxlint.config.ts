@@ -182,7 +182,10 @@ const areas: [files: string[], allowed: readonly BanName[]][] = [
   [['apps/*/src/main.ts'], [...determinism, 'files', 'sideDoors']],
   [['tools/**'], [...builtins, 'adapters', 'testTools']],
   // The plain driver is what the store is measured against.
-  [['tools/bench/src/store-rates.ts'], [...builtins, 'adapters', 'testTools', 'postgres']],
+  [
+    ['tools/bench/src/store-{rates,conditions}.ts'],
+    [...builtins, 'adapters', 'testTools', 'postgres'],
+  ],
 ];
 
 // Tests are free in what they take from Node, the clock and the environment, never in layers.

@@ -1,22 +1,31 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { access, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
 import type { Clock, TraceStore } from '@orion/contracts';
 import { startPostgres } from '@orion/testkit';
 import { createMemoryTraceStore, openStore } from '@orion/trace-store';
 
+import { startProvider } from './src/provider.ts';
 import { formatGoals } from './src/report.ts';
+import { benchScript } from './src/script.ts';
+import { prepareConditions } from './src/store-conditions.ts';
 import { measureOpen } from './src/store-open.ts';
 import { rateOfPlainDriver, rateOfRecording, rateOfStore } from './src/store-rates.ts';
 import type { Rate } from './src/store-rates.ts';
-import { formatOpen, formatRates, storeGoals } from './src/store-report.ts';
+import { formatOpen, formatRates, formatTurns, storeGoals } from './src/store-report.ts';
+import { measureTurns } from './src/store-turns.ts';
+import type { TurnFigures } from './src/store-turns.ts';
 
 const { values } = parseArgs({
   options: {
     events: { type: 'string', default: '20000' },
     runs: { type: 'string', default: '5' },
+    /** Turns with the store in each condition, and how long the file is that each of them writes. */
+    turns: { type: 'string', default: '15' },
+    lines: { type: 'string', default: '20000' },
     /** Where the figures go as JSON. */
     json: { type: 'string' },
   },
@@ -24,6 +33,10 @@ const { values } = parseArgs({
 const BATCH = 100;
 const events = Math.ceil(readCount('events', values.events) / BATCH) * BATCH;
 const runs = readCount('runs', values.runs);
+const turns = readCount('turns', values.turns);
+const lines = readCount('lines', values.lines);
+const command = fileURLToPath(new URL('../../apps/cli/dist/main.js', import.meta.url));
+await access(command);
 
 const clock: Clock = {
   now: () => Date.now(),
@@ -70,8 +83,11 @@ try {
   await checkCount(postgres.traces);
   await sqlite.close();
   await postgres.close();
-  const result = { recording, plain, ...stored, open: await measureOpen(folder, runs * 3) };
-  process.stdout.write(`${formatRates(result)}\n\n${formatOpen(result.open)}\n\n`);
+  const open = await measureOpen(folder, runs * 3);
+  const rates = { recording, plain, ...stored };
+  process.stdout.write(`${formatRates(rates)}\n\n${formatOpen(open)}\n\n`);
+  const result = { ...rates, open, turns: await compareTurns() };
+  process.stdout.write(`${formatTurns(result.turns, { turns, lines })}\n\n`);
   const goals = storeGoals(result);
   process.stdout.write(`${formatGoals(goals)}\n`);
   if (values.json !== undefined) {
@@ -81,6 +97,19 @@ try {
 } finally {
   await server?.stop();
   await rm(folder, { recursive: true, force: true });
+}
+
+async function compareTurns(): Promise<readonly TurnFigures[]> {
+  const prepared = await prepareConditions(url, folder, clock);
+  const provider = await startProvider(folder, benchScript([lines], 'bulk'));
+  try {
+    for (const missing of prepared.missing) process.stdout.write(`not measured: ${missing}\n`);
+    const { conditions } = prepared;
+    return await measureTurns({ conditions, lines, rounds: turns, command, provider, folder });
+  } finally {
+    provider.close();
+    await prepared.close();
+  }
 }
 
 function memoryStore(): TraceStore {

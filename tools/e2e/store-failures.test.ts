@@ -1,4 +1,5 @@
 import { mkdir } from 'node:fs/promises';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
 
 import { startPostgres } from '@orion/testkit';
 import { expect } from 'vitest';
@@ -47,6 +48,14 @@ test.concurrent('a database that cannot be made costs one notice, and not the tu
   expect(ended.exitCode, ended.stderr).toBe(0);
   expect(String(await machine.read('rows.txt'))).toBe(ROWS);
   expect(noticesOf(ended)).toHaveLength(1);
+  // What the notice feared is told in the end, to a person and to a script.
+  const { notStored } = ended.result();
+  expect(notStored).toMatchObject({ conversations: 1 });
+  expect(notStored?.turnEvents).toBeGreaterThan(10);
+  expect(notStored?.traceEvents).toBeGreaterThan(10);
+  expect(
+    ended.stderr.match(/^Not stored, since the store was away.*: 1 conversation, /gmu),
+  ).toHaveLength(1);
   // Whether there was a conversation is not known, so nothing is said of it.
   expect(ended.stderr).not.toContain('no conversation');
 });
@@ -63,6 +72,35 @@ test.concurrent('a DATABASE_URL that leads nowhere costs one notice without the 
     expect(ended.stderr.match(NOTICE)).toHaveLength(1);
     expect(ended.stderr).not.toContain('hidden-word');
     await machine.write('rows.txt', '');
+  }
+});
+
+test.concurrent('C10: a server that takes connections and never answers keeps no turn and no end waiting', async ({
+  machine,
+}) => {
+  const sockets: Socket[] = [];
+  const server = createServer((socket) => void sockets.push(socket.on('error', () => undefined)));
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  try {
+    const { port } = server.address() as AddressInfo;
+    const provider = await machine.provider(writeDocument({ target: 'rows.txt', content: ROWS }));
+
+    const ended = await machine.ask(provider, ['--json'], {
+      env: { DATABASE_URL: `postgres://me@127.0.0.1:${port}/none` },
+    });
+
+    expect(ended.exitCode, ended.stderr).toBe(0);
+    expect(String(await machine.read('rows.txt'))).toBe(ROWS);
+    expect(sockets.length).toBeGreaterThan(0);
+    // Silence alone is no failure that is told of while the turn runs; what it has cost is.
+    expect(noticesOf(ended)).toEqual([]);
+    expect(ended.result().notStored).toMatchObject({ conversations: 1 });
+    expect(ended.stderr).toContain('Not stored, since the store was away');
+  } finally {
+    for (const socket of sockets) socket.destroy();
+    server.close();
   }
 });
 

@@ -195,7 +195,12 @@ describe('the store of a turn', () => {
       (event) => event.type === 'chunk' && event.content.startsWith('The store does not work'),
     );
     expect(notices).toHaveLength(1);
-    // What the log does not have is counted.
+    // What the log does not have is counted, when nothing more can come of it.
+    await orion.close();
+    expect(orion.notStored()).toMatchObject({
+      turnEvents: first.length + second.length,
+      conversations: 1,
+    });
     const [incomplete] = traced.filter((event) => event.type === 'turn_log_incomplete');
     expect(incomplete?.details).toEqual({ dropped: first.length });
     // In this process the conversation goes on nevertheless.

@@ -15,7 +15,7 @@ import { createWritePlanTool } from '@orion/core';
 import type { SessionSettings } from '@orion/core';
 import { createContentProtocol, createProtocol, resolveProtocolConfig } from '@orion/protocols';
 import { createMemoryTraceStore, openStore } from '@orion/trace-store';
-import type { Store } from '@orion/trace-store';
+import type { Store, StoreLocation } from '@orion/trace-store';
 import { createWorkspace } from '@orion/workspace';
 import type { WorkspaceEventSink } from '@orion/workspace';
 
@@ -28,9 +28,11 @@ import { ConversationKeeper } from './store/conversation-keeper.ts';
 import type { KeptConversation } from './store/conversation-keeper.ts';
 import { mirrorTraces } from './store/mirrored-traces.ts';
 import { mayBeShared, OWN_PROJECT, projectOf, storeLocation } from './store/store-location.ts';
-import { StoreTrouble } from './store/store-trouble.ts';
-import { TurnJournal } from './store/turn-journal.ts';
-import { endsWithin } from './store/wait.ts';
+import { observeConversations, observeTurnLog } from './store/observed-store.ts';
+import { StoreHealth } from './store/store-health.ts';
+import type { TurnJournal } from './store/turn-journal.ts';
+import { TurnJournals } from './store/turn-journals.ts';
+import { untilAborted } from './store/wait.ts';
 import { systemClock } from './system-clock.ts';
 import { commandsFor } from './turn/paused-session.ts';
 import { Turn } from './turn/turn.ts';
@@ -41,10 +43,8 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const KEPT_BYTES = 512 * 1024 * 1024;
 /** Long-lived processes look for old orphans so often, in milliseconds. */
 const HOUSEKEEPING_MS = 60 * 60 * 1000;
-/** How long the end waits for the last records to be stored. */
-const CLOSE_WAIT_MS = 2000;
-/** The same for a store that does not work. */
-const CLOSE_ANYWAY_MS = 300;
+/** What opening a file may take before a turn goes on without it: nothing but a disk is waited for. */
+const OPEN_FILE_MS = 250;
 
 /**
  * The composition root: builds every part from the options and hands them to each other. Rejects with an
@@ -60,12 +60,42 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
         traces.record({ type, source: 'workspace', details }),
       ))
   )();
-  const trouble = new StoreTrouble();
-  const store = chooseStore({ options, settings, clock, workspace, trouble });
+  const location = storeLocation(
+    options.store === 'memory' ? 'memory' : undefined,
+    settings,
+    workspace,
+  );
+  const health = new StoreHealth({
+    clock,
+    ...(location.kind === 'postgres' ? {} : { openingMs: OPEN_FILE_MS }),
+  });
+  const ownStore = typeof options.store === 'object' ? options.store : null;
+  const store = ownStore ?? openOwnStore({ options, settings, clock, workspace, location, health });
   const traces = options.traceStore ?? tracesOf(store, options, settings, clock);
   const sharesStore = mayBeShared(settings);
   const projectId = sharesStore ? projectOf(workspace) : OWN_PROJECT;
-  const conversations = new ConversationKeeper({ store: store.conversations, clock, trouble });
+  // What opens a store sees all that is asked of it; one that was passed in is seen from here.
+  const conversations = new ConversationKeeper({
+    store:
+      ownStore === null
+        ? store.conversations
+        : observeConversations(ownStore.conversations, health),
+    clock,
+    health,
+  });
+  const journals = new TurnJournals({
+    log: ownStore === null ? store.turnLog : observeTurnLog(ownStore.turnLog, health),
+    clock,
+    health,
+    onIncomplete: (requestId, dropped) => {
+      traces.record({
+        type: 'turn_log_incomplete',
+        requestId,
+        source: 'agent',
+        details: { dropped },
+      });
+    },
+  });
   const protocols = createProtocolChooser(options, settings);
   const stop = new AbortController();
   const adapters = createConnector(options);
@@ -85,7 +115,7 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
     trace: traces,
     createId: randomUUID,
     conversations,
-    takeStoreNotice: () => trouble.takeNotice(),
+    takeStoreNotice: () => health.takeNotice(),
     stopSignal: stop.signal,
   };
   const running = new Set<Promise<void>>();
@@ -132,21 +162,12 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
       );
       scope.earlier = begun.history;
       scope.openSessionId = begun.openSessionId;
-      journal = new TurnJournal({ log: store.turnLog, clock, turnId: requestId, trouble });
+      journal = journals.begin(requestId);
       const turn = new Turn(scope, task, journal, () => turnEnd.abort());
       yield* turn.run();
     } finally {
       turnEnd.abort();
-      await journal?.end();
-      const dropped = journal?.dropped() ?? 0;
-      if (dropped > 0) {
-        traces.record({
-          type: 'turn_log_incomplete',
-          requestId,
-          source: 'agent',
-          details: { dropped },
-        });
-      }
+      if (journal !== null) await journals.end(journal);
       running.delete(end);
       ended();
     }
@@ -173,11 +194,29 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
     );
   }
 
-  async function closeStores(): Promise<void> {
-    await traces.flush();
-    await traces.close();
-    // A store of one's own lives on.
-    if (typeof options.store !== 'object') await store.close();
+  let closed: Promise<void> | null = null;
+
+  async function close(): Promise<void> {
+    stop.abort();
+    cancelHousekeeping();
+    await Promise.all(running);
+    await adapters.close();
+    await workspace.close();
+    await health.end(async (cut) => {
+      await untilAborted(cut, Promise.all([conversations.end(), journals.finish()]));
+      journals.abandon();
+      await closeStores(cut);
+    });
+  }
+
+  /** What was passed in lives on. */
+  async function closeStores(cut: AbortSignal): Promise<void> {
+    try {
+      if (ownStore === null && options.traceStore === undefined) return;
+      await untilAborted(cut, traces.flush());
+    } finally {
+      if (ownStore === null) await store.close(cut);
+    }
   }
 
   return {
@@ -220,35 +259,40 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
     describeSession,
     getCurrentProtocol: () => protocols.current(),
     traces,
-    async close() {
-      stop.abort();
-      cancelHousekeeping();
-      await Promise.all(running);
-      await adapters.close();
-      await workspace.close();
-      await conversations.end();
-      await endsWithin(clock, trouble.failing() ? CLOSE_ANYWAY_MS : CLOSE_WAIT_MS, closeStores());
+    notStored: () => ({
+      turnEvents: journals.dropped(),
+      conversations: conversations.unsaved(),
+      traceEvents: traces.dropped(),
+    }),
+    close() {
+      closed ??= close();
+      return closed;
     },
   };
 }
 
-function chooseStore(parts: {
+function openOwnStore(parts: {
   readonly options: OrionOptions;
   readonly settings: Settings;
   readonly clock: Clock;
   readonly workspace: Workspace;
-  readonly trouble: StoreTrouble;
+  readonly location: StoreLocation;
+  readonly health: StoreHealth;
 }): Store {
-  const { options, settings, clock, workspace, trouble } = parts;
-  const { store, onTrace } = options;
-  if (typeof store === 'object') return store;
-  return openStore(storeLocation(store, settings, workspace), {
+  const { options, settings, clock, workspace, location, health } = parts;
+  const { onTrace } = options;
+  return openStore(location, {
     clock,
     createId: randomUUID,
     prepare: () => workspace.ensureStateDirectory(),
+    observe: (attempt, kind) => {
+      health.observe(attempt, kind);
+    },
     traces: {
       strict: settings.traceStrict,
-      onFirstDrop: (reason) => trouble.report(new Error(`traces are dropped: ${reason}`)),
+      onFirstDrop: (reason) => {
+        health.tell(new Error(`traces are dropped: ${reason}`));
+      },
       ...(onTrace === undefined ? {} : { onEvent: onTrace }),
     },
   });

@@ -13,6 +13,7 @@ export type { Settings } from './config/settings.ts';
 export { createOrion } from './create-orion.ts';
 export type {
   FinalizeRequest,
+  NotStored,
   Orion,
   OrionOptions,
   ProviderOptions,

@@ -97,6 +97,15 @@ export type FinalizeRequest = {
   readonly signal?: AbortSignal;
 };
 
+/** What the store does not have and will not get: a store that fails ends no turn. */
+export type NotStored = {
+  /** Events of turns that the turn log lacks. */
+  readonly turnEvents: number;
+  /** Conversations that are not stored as they were left. */
+  readonly conversations: number;
+  readonly traceEvents: number;
+};
+
 /**
  * The runtime. Every method that returns events is an async iterable whose last event is `done`; returning early
  * aborts the turn. Methods reject with `OrionError` for what a user can cause before a turn has begun.
@@ -133,6 +142,8 @@ export interface Orion {
    */
   readonly store: Store;
   readonly traces: TraceStore;
+  /** What was lost on the way into the store; final after `close`. Files and write sessions are not part of it. */
+  notStored(): NotStored;
   /** Saves and releases what is open, ends what runs. May be called twice. */
   close(): Promise<void>;
 }

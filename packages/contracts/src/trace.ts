@@ -65,5 +65,6 @@ export interface TraceStore extends TraceRecorder {
   dropped(): number;
   /** Waits until everything recorded so far is stored. */
   flush(): Promise<void>;
-  close(): Promise<void>;
+  /** Waits a moment for what is being stored, and no longer than until `cut` aborts. The rest counts as dropped. */
+  close(cut?: AbortSignal): Promise<void>;
 }

@@ -1,5 +1,6 @@
 export { createMemoryTraceStore } from './memory/memory-trace-store.ts';
 export type { MemoryTraceStoreOptions } from './memory/memory-trace-store.ts';
+export type { DatabaseObserver } from './engine/lazy-database.ts';
 export { openStore } from './open-store.ts';
 export type { Store, StoreLocation, StoreOptions } from './open-store.ts';
 export type { PostgresOptions } from './engine/postgres.ts';

@@ -7,6 +7,7 @@ import type {
 } from '@orion/contracts';
 import { createSqlConversationStore } from './conversations/sql-conversation-store.ts';
 import { createLazyDatabase } from './engine/lazy-database.ts';
+import type { DatabaseObserver } from './engine/lazy-database.ts';
 import { openPostgres } from './engine/postgres.ts';
 import type { PostgresOptions } from './engine/postgres.ts';
 import { reportRefusals } from './engine/reported-database.ts';
@@ -32,6 +33,8 @@ export type StoreOptions = {
   readonly clock: Clock;
   /** Called once before the database is opened, to make the folder that it lies in. */
   readonly prepare?: () => Promise<void>;
+  /** Sees every attempt to use the database, also in the background: whoever waits for the store knows how it is. */
+  readonly observe?: DatabaseObserver;
   /** Finished turns lose what they streamed after so many days, and traces go; 30 when left out. */
   readonly turnRetentionDays?: number;
   /** How often a reader of a turn looks by itself; 1,000 when left out. */
@@ -49,8 +52,8 @@ export interface Store {
   readonly conversations: ConversationStore;
   readonly toolOutputs: ToolOutputStore;
   readonly turnLog: TurnLog;
-  /** Waits for what is being stored. */
-  close(): Promise<void>;
+  /** Waits a moment for what is being stored, and no longer than until `cut` aborts. */
+  close(cut?: AbortSignal): Promise<void>;
 }
 
 const DEFAULT_RETENTION_DAYS = 30;
@@ -67,11 +70,11 @@ export function openStore(location: StoreLocation, options: StoreOptions): Store
   const { clock } = options;
   const database = createLazyDatabase(
     location.kind === 'postgres' ? 'postgres' : 'sqlite',
-    async (closing) => {
+    async ({ closing, cut }) => {
       await options.prepare?.();
       const opened = await openAt(location, options, closing);
       // A server that hangs in the middle of this must not hold up the end of the process.
-      closing.addEventListener('abort', () => void opened.close(), { once: true });
+      closing.addEventListener('abort', () => void opened.close(cut), { once: true });
       try {
         await migrate(opened);
       } catch (error) {
@@ -80,6 +83,7 @@ export function openStore(location: StoreLocation, options: StoreOptions): Store
       }
       return opened;
     },
+    options.observe,
   );
   const reported = reportRefusals(database);
   const createId = options.createId ?? (() => crypto.randomUUID());
@@ -110,11 +114,14 @@ export function openStore(location: StoreLocation, options: StoreOptions): Store
         folding ??= tidyUp(clock.now() - retentionMs).catch(() => undefined);
       },
     },
-    async close() {
-      await traces.close();
-      // Tidying up has the time of a pause; what is left is for the next process.
-      if (folding !== null) await endsWithin(clock, TIDY_UP_MS, folding);
-      await database.close();
+    async close(cut) {
+      try {
+        await traces.close(cut);
+        // Tidying up has the time of a pause; what is left is for the next process.
+        if (folding !== null) await endsWithin(clock, TIDY_UP_MS, folding, cut);
+      } finally {
+        await database.close(cut);
+      }
     },
   };
 }
@@ -135,12 +142,22 @@ function openAt(
   return location satisfies never;
 }
 
-function endsWithin(clock: Clock, milliseconds: number, work: Promise<unknown>): Promise<void> {
+/** `work` never rejects. */
+function endsWithin(
+  clock: Clock,
+  milliseconds: number,
+  work: Promise<unknown>,
+  cut: AbortSignal | undefined,
+): Promise<void> {
   return new Promise((resolve) => {
-    const cancel = clock.schedule(milliseconds, resolve);
-    void work.finally(() => {
+    const end = (): void => {
       cancel();
+      cut?.removeEventListener('abort', end);
       resolve();
-    });
+    };
+    const cancel = clock.schedule(milliseconds, end);
+    cut?.addEventListener('abort', end, { once: true });
+    if (cut?.aborted === true) end();
+    void work.then(end);
   });
 }

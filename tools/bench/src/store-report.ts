@@ -3,22 +3,28 @@ import { spreadOf } from './statistics.ts';
 import type { Spread } from './statistics.ts';
 import type { OpenResult } from './store-open.ts';
 import type { Rate } from './store-rates.ts';
+import type { TurnFigures } from './store-turns.ts';
 import { formatTable } from './table.ts';
 
-export type StoreResult = {
+export type StoreRates = {
   readonly recording: readonly Rate[];
   readonly sqlite: readonly Rate[];
   readonly postgres: readonly Rate[];
   readonly plain: readonly Rate[];
+};
+
+export type StoreResult = StoreRates & {
   readonly open: OpenResult;
+  readonly turns: readonly TurnFigures[];
 };
 
 const SQLITE_PER_SECOND = 50_000;
 const PLAIN_SHARE = 0.5;
 const OPEN_MS = 15;
+const TURN_RATIO = 1.05;
 const COUNT: Intl.NumberFormat = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 
-export function formatRates({ recording, sqlite, postgres, plain }: StoreResult): string {
+export function formatRates({ recording, sqlite, postgres, plain }: StoreRates): string {
   const row = (name: string, rates: readonly Rate[]): string[] => [
     name,
     spread(perSecond(rates), (value) => COUNT.format(value)),
@@ -48,7 +54,32 @@ export function formatOpen({ newMs, existingMs, loadMs }: OpenResult): string {
   ]);
 }
 
-export function storeGoals({ sqlite, postgres, plain, open }: StoreResult): readonly Goal[] {
+export function formatTurns(
+  figures: readonly TurnFigures[],
+  { turns, lines }: { readonly turns: number; readonly lines: number },
+): string {
+  const milliseconds = (value: number): string => value.toFixed(0);
+  const ratio = (of: Spread | null): string =>
+    of === null ? '' : spread(of, (value) => value.toFixed(2));
+  return formatTable([
+    [
+      `${turns} turns of ${COUNT.format(lines)} lines, the store being`,
+      'turn ms',
+      'beside the healthy one',
+      'process ms',
+      'beside the healthy one',
+    ],
+    ...figures.map((figure) => [
+      figure.name,
+      spread(figure.turnMs, milliseconds),
+      ratio(figure.turnRatio),
+      spread(figure.processMs, milliseconds),
+      ratio(figure.processRatio),
+    ]),
+  ]);
+}
+
+export function storeGoals({ sqlite, postgres, plain, open, turns }: StoreResult): readonly Goal[] {
   const sqliteRate = perSecond(sqlite).median;
   const share = shares(postgres, plain).median;
   const opened = open.existingMs.median;
@@ -71,6 +102,18 @@ export function storeGoals({ sqlite, postgres, plain, open }: StoreResult): read
       measured: `${opened.toFixed(1)} ms`,
       met: opened <= OPEN_MS,
     },
+    ...turns.flatMap(({ name, beside, turnRatio }) =>
+      turnRatio === null
+        ? []
+        : [
+            {
+              name: `a turn with ${name}, beside ${beside}`,
+              wanted: `at most ${TURN_RATIO} x`,
+              measured: `${turnRatio.median.toFixed(2)} x`,
+              met: turnRatio.median <= TURN_RATIO,
+            },
+          ],
+    ),
   ];
 }
 

@@ -15,6 +15,11 @@ export type ResultLine = {
   readonly receipts: readonly WriteReceipt[];
   readonly paused: readonly PausedSession[];
   readonly usage: Usage;
+  readonly notStored?: {
+    readonly turnEvents: number;
+    readonly conversations: number;
+    readonly traceEvents: number;
+  };
 };
 
 /** A command that has ended. */

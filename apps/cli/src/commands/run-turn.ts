@@ -1,4 +1,4 @@
-import type { Configuration, Orion, ProviderOptions } from '@orion/agent';
+import type { Configuration, NotStored, Orion, ProviderOptions } from '@orion/agent';
 import { toErrorInfo, type RunEvent } from '@orion/contracts';
 
 import type { CommandContext } from '../process/context.ts';
@@ -6,6 +6,7 @@ import { exitCodeOf, type ExitCode } from '../process/exit-code.ts';
 import { watchSignals } from '../process/interruption.ts';
 import { finishOutput, type CommandResult } from '../process/finish.ts';
 import { errorLines } from '../rendering/error-lines.ts';
+import { notStoredLine } from '../rendering/not-stored-line.ts';
 import { addToSummary, EMPTY_SUMMARY, type TurnSummary } from '../rendering/turn-summary.ts';
 import { placeOf } from './place.ts';
 import { createJsonView, createTerminalView, type TurnView } from '../rendering/turn-view.ts';
@@ -39,6 +40,7 @@ export async function runWithOrion(
   const { screen } = context;
   const view = createView(setup);
   let summary: TurnSummary = EMPTY_SUMMARY;
+  let notStored: NotStored | null = null;
   let left = false;
   let turnIsRunning = false;
   let thrown: unknown = null;
@@ -120,6 +122,11 @@ export async function runWithOrion(
     } finally {
       view.end();
       await orion.close();
+      const line = notStoredLine(orion.notStored());
+      if (line !== null) {
+        notStored = orion.notStored();
+        screen.line(line, 'warning');
+      }
     }
   } catch (error) {
     thrown = error;
@@ -130,7 +137,11 @@ export async function runWithOrion(
   }
   // The process is about to end, and has said its last words.
   if (left) await new Promise<never>(() => undefined);
-  return { exitCode: exitCode(summary, thrown, interruption.signal.aborted), summary };
+  return {
+    exitCode: exitCode(summary, thrown, interruption.signal.aborted),
+    summary,
+    ...(notStored === null ? {} : { notStored }),
+  };
 }
 
 function exitCode(summary: TurnSummary, failure: unknown, interrupted: boolean): ExitCode {

@@ -1,10 +1,17 @@
+import type { NotStored } from '@orion/agent';
+
 import { resultLine } from '../rendering/result-line.ts';
 import type { TurnSummary } from '../rendering/turn-summary.ts';
 import type { CommandContext } from './context.ts';
 import { EXIT, type ExitCode } from './exit-code.ts';
 
 /** How a command ended: the summary of its turn, where it is one that runs turns. */
-export type CommandResult = { readonly exitCode: ExitCode; readonly summary?: TurnSummary };
+export type CommandResult = {
+  readonly exitCode: ExitCode;
+  readonly summary?: TurnSummary;
+  /** Left out when all of it was stored, or nothing is known of it. */
+  readonly notStored?: NotStored;
+};
 
 /** With `--json`, the last line; then everything that was written goes out. Answers the final exit code. */
 export async function finishOutput(
@@ -20,7 +27,8 @@ export async function finishOutput(
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, leave);
   screen.clearProgress();
   if (json && result.summary !== undefined) {
-    await stdout.write(`${JSON.stringify(resultLine(result.summary, result.exitCode))}\n`);
+    const line = resultLine(result.summary, result.exitCode, result.notStored);
+    await stdout.write(`${JSON.stringify(line)}\n`);
   }
   await stdout.flush();
   const failure = stdout.failure();

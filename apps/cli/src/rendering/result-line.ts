@@ -1,3 +1,4 @@
+import type { NotStored } from '@orion/agent';
 import type { PausedSession, StopReason, TurnStatus, Usage, WriteReceipt } from '@orion/contracts';
 
 import type { ExitCode } from '../process/exit-code.ts';
@@ -16,9 +17,15 @@ export type ResultLine = {
   readonly receipts: readonly WriteReceipt[];
   readonly paused: readonly PausedSession[];
   readonly usage: Usage;
+  /** What conversations, turn log and traces lack because the store was away or full; left out when it is nothing. */
+  readonly notStored?: NotStored;
 };
 
-export function resultLine(summary: TurnSummary, exitCode: ExitCode): ResultLine {
+export function resultLine(
+  summary: TurnSummary,
+  exitCode: ExitCode,
+  notStored?: NotStored,
+): ResultLine {
   return {
     type: 'result',
     version: 1,
@@ -29,6 +36,7 @@ export function resultLine(summary: TurnSummary, exitCode: ExitCode): ResultLine
     receipts: summary.receipts,
     paused: summary.paused,
     usage: summary.usage,
+    ...(notStored === undefined ? {} : { notStored }),
   };
 }
 

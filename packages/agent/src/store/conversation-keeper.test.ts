@@ -8,7 +8,8 @@ import { createFakeClock } from '@orion/testkit';
 import { describe, expect, it } from 'vitest';
 
 import { ConversationKeeper, type KeptConversation } from './conversation-keeper.ts';
-import { StoreTrouble } from './store-trouble.ts';
+import { observeConversations } from './observed-store.ts';
+import { StoreHealth } from './store-health.ts';
 
 const user = (content: string): Message => ({ role: 'user', content });
 
@@ -18,9 +19,10 @@ function conversation(content: string, openSessionId: string | null = null): Kep
 
 function keeperWith(store: Partial<ConversationStore>) {
   const clock = createFakeClock();
-  const trouble = new StoreTrouble();
-  const keeper = new ConversationKeeper({ store: store as ConversationStore, clock, trouble });
-  return { keeper, clock, trouble };
+  const health = new StoreHealth({ clock });
+  const observed = observeConversations(store as ConversationStore, health);
+  const keeper = new ConversationKeeper({ store: observed, clock, health });
+  return { keeper, clock, health };
 }
 
 const failing = (): Promise<never> =>
@@ -46,7 +48,7 @@ describe('keeping conversations', () => {
 
   it('answers from memory what could not be stored, and tries once more in the end', async () => {
     let attempts = 0;
-    const { keeper, trouble } = keeperWith({
+    const { keeper, health } = keeperWith({
       save: () => {
         attempts += 1;
         return failing();
@@ -62,7 +64,8 @@ describe('keeping conversations', () => {
     expect(attempts).toBe(1);
     await keeper.end();
     expect(attempts).toBe(2);
-    expect(trouble.takeNotice()).toContain('STORE_UNAVAILABLE');
+    expect(keeper.unsaved()).toBe(1);
+    expect(health.takeNotice()).toContain('STORE_UNAVAILABLE');
   });
 
   it('asks the store for what it has stored: another process may have gone on with it', async () => {
@@ -79,11 +82,12 @@ describe('keeping conversations', () => {
     expect(await keeper.ofSession('s3')).toBeNull();
   });
 
-  it('begins without a history when the store does not answer within two seconds', async () => {
-    const { keeper, clock } = keeperWith({ load: () => new Promise(() => undefined) });
+  it('begins without a history when the store does not answer within a second', async () => {
+    const { keeper, clock, health } = keeperWith({ load: () => new Promise(() => undefined) });
     const found = keeper.find('c');
-    await clock.advance(2000);
+    await clock.advance(1000);
     expect(await found).toBeNull();
+    expect(health.takeNotice()).toContain('does not answer');
     expect(clock.pending()).toBe(0);
   });
 });

@@ -1,15 +1,11 @@
 import type { Clock, ConversationStore, Message } from '@orion/contracts';
 import { OrionError } from '@orion/contracts';
 
-import type { StoreTrouble } from './store-trouble.ts';
+import type { StoreHealth } from './store-health.ts';
 import { endsWithin } from './wait.ts';
 
-/** How long a turn waits for its history to be read, and for it to be stored. */
-const LOAD_WAIT_MS = 2000;
-const SAVE_WAIT_MS = 250;
-const END_WAIT_MS = 1000;
-/** The same for a store that does not work. */
-const END_ANYWAY_MS = 200;
+/** How long a history is waited for: without it the model would answer in another conversation. */
+const LOAD_WAIT_MS = 1000;
 /** So many conversations are kept for a store that does not work; the oldest go first. */
 const MAX_UNSAVED = 1000;
 /** How many conversations are looked through for the one that a write session belongs to. */
@@ -26,7 +22,7 @@ export type KeptConversation = {
 export type ConversationKeeperOptions = {
   readonly store: ConversationStore;
   readonly clock: Clock;
-  readonly trouble: StoreTrouble;
+  readonly health: StoreHealth;
 };
 
 /**
@@ -42,6 +38,11 @@ export class ConversationKeeper {
   #saving: Promise<void> | null = null;
   constructor(options: ConversationKeeperOptions) {
     this.#options = options;
+  }
+
+  /** Conversations of which the store does not have the newest state. */
+  unsaved(): number {
+    return this.#unsaved.size;
   }
 
   keep(conversation: KeptConversation): void {
@@ -70,35 +71,30 @@ export class ConversationKeeper {
     return listed?.find(belongs) ?? null;
   }
 
-  /** When everything kept so far is stored, or the store takes too long. Never rejects. */
+  /** When everything kept so far is stored, or that is not worth waiting for. Never rejects. */
   async settled(): Promise<void> {
-    // A store that already made others wait is not waited for each time.
-    const { clock, trouble } = this.#options;
-    if (this.#saving === null || trouble.failing()) return;
-    const inTime = await endsWithin(clock, SAVE_WAIT_MS, this.#saving);
-    if (!inTime) trouble.report(new Error('it does not answer'));
+    if (this.#saving !== null) await this.#options.health.wait(this.#saving);
   }
 
-  /** Tries once more what could not be stored. */
+  /** Tries once more what could not be stored, and ends when that is over. Never rejects. */
   async end(): Promise<void> {
     if (this.#unsaved.size > 0) this.#save();
-    const { clock, trouble } = this.#options;
-    if (this.#saving !== null) {
-      await endsWithin(clock, trouble.failing() ? END_ANYWAY_MS : END_WAIT_MS, this.#saving);
-    }
+    await this.#saving;
   }
 
   async #ask<T>(question: (store: ConversationStore) => Promise<T>): Promise<T | null> {
-    const { store, clock, trouble } = this.#options;
+    const { store, clock, health } = this.#options;
     let answer: T | null = null;
     const asking = question(store).then(
       (value) => {
         answer = value;
       },
-      (error: unknown) => trouble.report(error),
+      (error: unknown) => {
+        health.tell(error);
+      },
     );
     if (!(await endsWithin(clock, LOAD_WAIT_MS, asking))) {
-      trouble.report(new Error('it does not answer'));
+      health.tell(new Error('it does not answer'));
     }
     return answer;
   }
@@ -116,14 +112,13 @@ export class ConversationKeeper {
       if (next === undefined) return;
       try {
         await this.#options.store.save(next);
-        this.#options.trouble.recovered();
         // Meanwhile a newer state may wait.
         if (this.#unsaved.get(next.conversationId) === next) {
           this.#unsaved.delete(next.conversationId);
         }
       } catch (error) {
         failed.add(next);
-        this.#options.trouble.report(error);
+        this.#options.health.tell(error);
         // What is away for one is away for all.
         if (OrionError.isInstance(error) && error.code === 'STORE_UNAVAILABLE') return;
       }

@@ -13,6 +13,6 @@ export function mirrorTraces(store: TraceStore, mirror: TraceStore): TraceStore 
     query: (filter) => store.query(filter),
     dropped: () => store.dropped(),
     flush: () => store.flush(),
-    close: () => store.close(),
+    close: (cut) => store.close(cut),
   };
 }

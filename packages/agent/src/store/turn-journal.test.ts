@@ -3,7 +3,8 @@ import { createFakeClock } from '@orion/testkit';
 import { describe, expect, it } from 'vitest';
 
 import { runEventOf } from './log-entry.ts';
-import { StoreTrouble } from './store-trouble.ts';
+import { observeTurnLog } from './observed-store.ts';
+import { StoreHealth } from './store-health.ts';
 import { TurnJournal } from './turn-journal.ts';
 
 type Append = { readonly epoch: number; readonly expectSeq: number; readonly kinds: string[] };
@@ -23,8 +24,9 @@ function journalWith(answer: (call: number) => Promise<void> = () => Promise.res
     },
   };
   const clock = createFakeClock();
-  const trouble = new StoreTrouble();
-  const journal = new TurnJournal({ log: log as TurnLog, clock, turnId: 't', trouble });
+  const health = new StoreHealth({ clock });
+  const observed = observeTurnLog(log as TurnLog, health);
+  const journal = new TurnJournal({ log: observed, clock, turnId: 't', health });
   let seq = 0;
   const note = (...bodies: RunEventBody[]): void => {
     for (const body of bodies) {
@@ -33,7 +35,7 @@ function journalWith(answer: (call: number) => Promise<void> = () => Promise.res
       journal.note({ ...base, phase: 'action', phaseIndex: 0, cycleIndex: 0, ...body } as RunEvent);
     }
   };
-  return { journal, log, clock, trouble, appends, data, note };
+  return { journal, log, clock, health, appends, data, note };
 }
 
 const chunk = (content = 'text'): RunEventBody => ({ type: 'chunk', content, source: 'model' });
@@ -78,16 +80,15 @@ describe('the journal of a turn', () => {
   });
 
   it('repeats an append whose outcome is not known, just as it was', async () => {
-    const { journal, clock, appends, note, trouble } = journalWith((call) =>
+    const { journal, clock, appends, note, health } = journalWith((call) =>
       call < 3 ? Promise.reject(unavailable()) : Promise.resolve(),
     );
     note(chunk());
     await clock.advance(1000);
     expect(appends).toEqual([appends[0], appends[0], appends[0]]);
     expect(journal.dropped()).toBe(0);
-    expect(trouble.failing()).toBe(false);
-    expect(trouble.takeNotice()).toContain('STORE_UNAVAILABLE');
-    expect(trouble.takeNotice()).toBeNull();
+    expect(health.takeNotice()).toContain('STORE_UNAVAILABLE');
+    expect(health.takeNotice()).toBeNull();
   });
 
   it('takes a turn whose acquire was answered to nobody for its own', async () => {
@@ -118,13 +119,29 @@ describe('the journal of a turn', () => {
     note(chunk());
     let waited = false;
     const settled = journal.settled().then(() => (waited = true));
-    await clock.advance(249);
+    await clock.advance(14);
     expect(waited).toBe(false);
     await clock.advance(1);
     await settled;
     note(chunk());
     // With the clock standing still: nothing is waited for.
     await journal.settled();
+    await journal.end();
+  });
+
+  it('takes the turn before there is anything to append', async () => {
+    const { journal, clock, log, appends, note } = journalWith();
+    let taken = 0;
+    log.acquire = () => {
+      taken += 1;
+      return Promise.resolve();
+    };
+    journal.open();
+    await clock.advance(0);
+    expect([taken, appends.length]).toEqual([1, 0]);
+    note(chunk());
+    await clock.advance(100);
+    expect([taken, appends.length]).toEqual([1, 1]);
   });
 
   it('keeps no more than 10,000 events for a log that does not answer', async () => {
@@ -144,18 +161,53 @@ describe('the journal of a turn', () => {
     await clock.advance(100);
     note({ type: 'done', fullContent: '', status: 'complete', protocolReason: 'x' });
     await journal.end();
+    await journal.finished;
     expect(appends.at(-1)?.kinds).toEqual(['chunk', 'done']);
     expect(journal.dropped()).toBe(0);
     expect(clock.pending()).toBe(0);
   });
 
-  it('gives up in the end', async () => {
-    const { journal, clock, note } = journalWith(never);
+  it('goes on after the turn with a log that is away, and gives up a minute later', async () => {
+    let away = true;
+    const { journal, clock, appends, note } = journalWith(() =>
+      away ? Promise.reject(unavailable()) : Promise.resolve(),
+    );
     note(chunk());
-    const ended = journal.end();
-    await clock.advance(1000);
-    await ended;
+    await journal.end();
+    await clock.advance(30_000);
+    away = false;
+    await clock.advance(1_000);
+    await journal.finished;
+    expect(appends.at(-1)?.kinds).toEqual(['chunk']);
+    expect(journal.dropped()).toBe(0);
+    expect(clock.pending()).toBe(0);
+
+    const hopeless = journalWith(() => Promise.reject(unavailable()));
+    hopeless.note(chunk());
+    await hopeless.journal.end();
+    await hopeless.clock.advance(60_000);
+    await hopeless.journal.finished;
+    expect(hopeless.journal.dropped()).toBe(1);
+    expect(hopeless.clock.pending()).toBe(0);
+  });
+
+  it('finishes with one more attempt, or when it is abandoned', async () => {
+    const { journal, appends, note, clock } = journalWith(() => Promise.reject(unavailable()));
+    note(chunk());
+    await journal.end();
+    const before = appends.length;
+    await journal.finish();
+    expect(appends.length - before).toBeLessThanOrEqual(1);
     expect(journal.dropped()).toBe(1);
     expect(clock.pending()).toBe(0);
+
+    const hung = journalWith(never);
+    hung.note(chunk());
+    const finishing = hung.journal.finish();
+    await hung.clock.advance(10_000);
+    hung.journal.abandon();
+    await finishing;
+    expect(hung.journal.dropped()).toBe(1);
+    expect(hung.clock.pending()).toBe(0);
   });
 });

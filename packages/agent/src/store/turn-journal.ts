@@ -3,8 +3,7 @@ import { OrionError } from '@orion/contracts';
 
 import { countLineFeeds } from '../turn/join-text.ts';
 import { logEventOf } from './log-entry.ts';
-import type { StoreTrouble } from './store-trouble.ts';
-import { endsWithin } from './wait.ts';
+import type { StoreHealth } from './store-health.ts';
 
 /** A batch is handed to the log after so long, or when it has so many lines; an event counts as one at least. */
 const BATCH_MS = 100;
@@ -14,18 +13,15 @@ const MAX_APPEND = 500;
 /** What may wait while the log does not answer, in events and in text; with more the rest is not logged. */
 const MAX_BACKLOG = 10_000;
 const MAX_BACKLOG_CHARACTERS = 16 * 1024 * 1024;
-/** How long an effect on the disk waits for its event to be stored, and the end of a turn for all of them. */
-const EFFECT_WAIT_MS = 250;
-const END_WAIT_MS = 1000;
-/** The same for a log that does not work: time for one more attempt. */
-const END_ANYWAY_MS = 200;
+/** So long after its end a turn's events still go to a log that was away. */
+const LINGER_MS = 60_000;
 const RETRY_MS: readonly number[] = [50, 200, 500, 1000];
 
 export type TurnJournalOptions = {
   readonly log: TurnLog;
   readonly clock: Clock;
   readonly turnId: string;
-  readonly trouble: StoreTrouble;
+  readonly health: StoreHealth;
 };
 
 /**
@@ -35,6 +31,8 @@ export type TurnJournalOptions = {
  * 2. An append whose outcome is unknown is repeated as it was: the log recognises it.
  * 3. What waits is bounded. When the log is lost for this turn, later events are counted and left out, so that what
  *    is stored is always a beginning of the turn.
+ * 4. The turn waits as long as the health of the store says; what is not stored when it ends goes on beside whatever
+ *    comes next. `finished` resolves on every path.
  */
 export class TurnJournal {
   readonly #options: TurnJournalOptions;
@@ -45,11 +43,14 @@ export class TurnJournal {
   #appending: Promise<void> | null = null;
   #acquired = false;
   #lost = false;
-  #ending = false;
+  #ended = false;
+  /** No attempt follows one that fails. */
+  #finishing = false;
   #dropped = 0;
   #cancelTimer: (() => void) | null = null;
+  #cancelLinger: (() => void) | null = null;
   #retryNow: (() => void) | null = null;
-  #end: Promise<void> | null = null;
+  readonly #finished = Promise.withResolvers<void>();
 
   constructor(options: TurnJournalOptions) {
     this.#options = options;
@@ -58,6 +59,16 @@ export class TurnJournal {
   /** Events that are not in the log and will not be. */
   dropped(): number {
     return this.#dropped;
+  }
+
+  /** When it is known of every event whether it is in the log, after the turn has ended. */
+  get finished(): Promise<void> {
+    return this.#finished.promise;
+  }
+
+  /** Takes the turn in the log, beside what the turn begins with: a log that has to be opened first is open sooner. */
+  open(): void {
+    this.#start();
   }
 
   note(event: RunEvent): void {
@@ -76,31 +87,37 @@ export class TurnJournal {
     else this.#cancelTimer ??= this.#options.clock.schedule(BATCH_MS, () => this.#start());
   }
 
-  /** When everything noted so far is stored, or the log takes too long. Never rejects. */
+  /** When everything noted so far is stored, or that is not worth waiting for. Never rejects. */
   async settled(): Promise<void> {
-    // A log that already makes others wait is not waited for at every event.
-    const { clock, trouble } = this.#options;
-    if (this.#lost || trouble.failing()) return;
     this.#start();
-    if (this.#appending === null) return;
-    const inTime = await endsWithin(clock, EFFECT_WAIT_MS, this.#appending);
-    if (!inTime) trouble.report(new Error('it does not answer'));
+    if (this.#appending !== null) await this.#options.health.wait(this.#appending);
   }
 
-  /** Stores what is left, gives up after a while, and leaves nothing behind. Never rejects. */
-  end(): Promise<void> {
-    this.#end ??= this.#finish();
-    return this.#end;
+  /** After the last event. As `settled`; what is not stored by then goes on for a while by itself. */
+  async end(): Promise<void> {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#cancelLinger = this.#options.clock.schedule(LINGER_MS, () => {
+      this.#lose();
+    });
+    this.#retryNow?.();
+    await this.settled();
+    this.#finishIfEmpty();
   }
 
-  async #finish(): Promise<void> {
-    const { clock, trouble } = this.#options;
-    this.#ending = true;
+  /** The same without a future: what the next attempt does not store is lost. */
+  async finish(): Promise<void> {
+    this.#ended = true;
+    this.#finishing = true;
     this.#retryNow?.();
     this.#start();
-    if (this.#appending !== null) {
-      await endsWithin(clock, trouble.failing() ? END_ANYWAY_MS : END_WAIT_MS, this.#appending);
-    }
+    this.#finishIfEmpty();
+    await this.finished;
+  }
+
+  /** Gives up what is not stored now. */
+  abandon(): void {
+    this.#ended = true;
     this.#lose();
   }
 
@@ -108,23 +125,24 @@ export class TurnJournal {
     this.#cancelTimer?.();
     this.#cancelTimer = null;
     this.#lines = 0;
-    if (this.#lost || this.#waiting.length === 0 || this.#appending !== null) return;
+    if (this.#lost || this.#appending !== null) return;
+    if (this.#acquired && this.#waiting.length === 0) return;
     this.#appending = this.#appendAll().finally(() => {
       this.#appending = null;
+      this.#finishIfEmpty();
     });
   }
 
   async #appendAll(): Promise<void> {
-    for (let attempt = 0; this.#waiting.length > 0 && !this.#lost;) {
+    for (let attempt = 0; (!this.#acquired || this.#waiting.length > 0) && !this.#lost;) {
       try {
         await this.#appendOnce();
         attempt = 0;
-        this.#options.trouble.recovered();
       } catch (error) {
-        this.#options.trouble.report(error);
+        this.#options.health.tell(error);
         // Only of an unknown outcome, or a database that is away, is it known that a repeat can help.
         const again = OrionError.isInstance(error) && error.retryable;
-        if (!again || this.#ending) {
+        if (!again || this.#finishing) {
           this.#lose();
           return;
         }
@@ -165,6 +183,15 @@ export class TurnJournal {
     this.#cancelTimer = null;
     this.#dropped += this.#waiting.length;
     this.#waiting.length = 0;
+    this.#retryNow?.();
+    this.#finishIfEmpty();
+  }
+
+  #finishIfEmpty(): void {
+    if (!this.#ended || this.#waiting.length > 0) return;
+    this.#cancelLinger?.();
+    this.#cancelLinger = null;
+    this.#finished.resolve();
   }
 }
 

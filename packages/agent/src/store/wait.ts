@@ -17,3 +17,21 @@ export function endsWithin(
     work.then(end, end);
   });
 }
+
+/** Ends with `work`, or when the signal aborts and `work` goes on alone. Rejects with what `work` rejects before. */
+export async function untilAborted(signal: AbortSignal, work: Promise<unknown>): Promise<void> {
+  if (signal.aborted) {
+    work.catch(() => undefined);
+    return;
+  }
+  const aborted = Promise.withResolvers<void>();
+  const end = (): void => {
+    aborted.resolve();
+  };
+  signal.addEventListener('abort', end, { once: true });
+  try {
+    await Promise.race([work, aborted.promise]);
+  } finally {
+    signal.removeEventListener('abort', end);
+  }
+}

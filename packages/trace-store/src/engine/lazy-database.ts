@@ -1,27 +1,38 @@
 import { OrionError } from '@orion/contracts';
-import { storeClosed } from './sql-database.ts';
+import { SqlRefusedError, storeClosed } from './sql-database.ts';
 import type { SqlDatabase } from './sql-database.ts';
 
 /** So that a database that is away costs one attempt a second, not one for each call. */
 const RETRY_MS = 1_000;
 
 /**
+ * Sees every attempt to use a database as it begins: to open it, or a call to one that is open. An attempt that
+ * rejects is one of which nothing is known, or the database cannot be used; a statement that is refused was answered.
+ */
+export type DatabaseObserver = (attempt: Promise<unknown>, kind: 'opening' | 'call') => void;
+
+/** How an attempt to open a database is ended: `closing` leaves what is under way a moment, `cut` does not. */
+export type OpeningSignals = { readonly closing: AbortSignal; readonly cut: AbortSignal };
+
+/**
  * A database that is opened by its first use.
  *
  * 1. Making it does nothing.
  * 2. Whoever comes while it is being opened waits for the same attempt.
- * 3. Closing ends an attempt that is under way, by the signal given to it.
+ * 3. Closing ends an attempt that is under way, by the signals given to it.
  * 4. An attempt that failed is the answer for a second; then the next call tries again. What can never work is the
  *    answer for good.
  */
 export function createLazyDatabase(
   dialect: SqlDatabase['dialect'],
-  open: (closing: AbortSignal) => Promise<SqlDatabase>,
+  open: (signals: OpeningSignals) => Promise<SqlDatabase>,
+  observe: DatabaseObserver = () => undefined,
 ): SqlDatabase {
   let opening: Promise<SqlDatabase> | null = null;
   let failedAt = 0;
   let failure: Error | null = null;
   const closing = new AbortController();
+  const cutting = new AbortController();
   let closed = false;
 
   const get = async (): Promise<SqlDatabase> => {
@@ -30,8 +41,9 @@ export function createLazyDatabase(
     if (failure !== null && (isFinal(failure) || performance.now() - failedAt < RETRY_MS)) {
       throw failure;
     }
-    const mine = open(closing.signal);
+    const mine = open({ closing: closing.signal, cut: cutting.signal });
     opening = mine;
+    observe(mine, 'opening');
     try {
       return await mine;
     } catch (error) {
@@ -42,11 +54,20 @@ export function createLazyDatabase(
     }
   };
 
+  const call = async <Result>(use: (database: SqlDatabase) => Promise<Result>): Promise<Result> => {
+    const result = use(await get());
+    const attempt = result.catch(throwUnlessRefused);
+    // Whoever made the call hears of its failure.
+    attempt.catch(() => undefined);
+    observe(attempt, 'call');
+    return result;
+  };
+
   return {
     dialect,
-    run: async (sql, parameters) => (await get()).run(sql, parameters),
-    all: async (sql, parameters) => (await get()).all(sql, parameters),
-    transaction: async (work) => (await get()).transaction(work),
+    run: (sql, parameters) => call((database) => database.run(sql, parameters)),
+    all: (sql, parameters) => call((database) => database.all(sql, parameters)),
+    transaction: (work) => call((database) => database.transaction(work)),
     listen(channel, onMessage) {
       let stopped = false;
       let stop = (): void => undefined;
@@ -61,15 +82,25 @@ export function createLazyDatabase(
         stop();
       };
     },
-    async close() {
-      if (closed) return;
-      closed = true;
-      closing.abort();
-      if (opening === null) return;
-      const database = await opening.catch(() => null);
-      await database?.close();
+    async close(cut) {
+      const cutOff = (): void => {
+        cutting.abort();
+      };
+      if (cut?.aborted === true) cutOff();
+      else cut?.addEventListener('abort', cutOff, { once: true });
+      if (!closed) {
+        closed = true;
+        closing.abort();
+        const database = await opening?.catch(() => null);
+        await database?.close(cutting.signal);
+      }
+      cut?.removeEventListener('abort', cutOff);
     },
   };
+}
+
+function throwUnlessRefused(error: unknown): void {
+  if (!(error instanceof SqlRefusedError)) throw error;
 }
 
 function isFinal(error: Error): boolean {

@@ -35,7 +35,7 @@ const FINAL: ReadonlySet<string> = new Set(['28', '3D']);
  * 2. No wait is without an end: to connect, for a statement, for a server that no longer answers.
  * 3. A connection on which anything but a refused statement happened is never used again.
  * 4. No error carries the password.
- * 5. Closing takes no longer than the grace of what is under way.
+ * 5. Closing takes no longer than the grace of what is under way, and no time when it is cut.
  */
 export async function openPostgres(
   url: string,
@@ -123,16 +123,21 @@ export async function openPostgres(
     ...runnerOf(withClient),
     transaction: (work) => withClient((query) => transaction(query, work)),
     listen: (channel, onMessage) => listener.listen(channel, onMessage),
-    async close() {
-      if (closed) return;
-      closed = true;
-      listener.close();
-      // The pool itself waits for every query, and one to a server that hangs has seconds left.
-      const cut = setTimeout(() => {
+    async close(cut) {
+      const destroySockets = (): void => {
         for (const socket of sockets) socket.destroy();
-      }, CLOSE_GRACE_MS);
-      await pool.end().catch(() => undefined);
-      clearTimeout(cut);
+      };
+      if (cut?.aborted === true) destroySockets();
+      else cut?.addEventListener('abort', destroySockets, { once: true });
+      if (!closed) {
+        closed = true;
+        listener.close();
+        // The pool itself waits for every query, and one to a server that hangs has seconds left.
+        const grace = setTimeout(destroySockets, CLOSE_GRACE_MS);
+        await pool.end().catch(() => undefined);
+        clearTimeout(grace);
+      }
+      cut?.removeEventListener('abort', destroySockets);
     },
   };
 }

@@ -20,6 +20,6 @@ export function reportRefusals(database: SqlDatabase): SqlDatabase {
     all: (sql, parameters) => reported(database.all(sql, parameters)),
     transaction: (work) => reported(database.transaction(work)),
     listen: (channel, onMessage) => database.listen(channel, onMessage),
-    close: () => database.close(),
+    close: (cut) => database.close(cut),
   };
 }

@@ -28,7 +28,8 @@ export interface SqlDatabase extends SqlRunner {
   transaction<Result>(work: (inside: SqlRunner) => Promise<Result>): Promise<Result>;
   /** Calls back for each NOTIFY until stopped; a broken connection is made anew. Does nothing on SQLite. */
   listen(channel: string, onMessage: (payload: string) => void): () => void;
-  close(): Promise<void>;
+  /** What is under way has a moment to end, and none when `cut` is or gets aborted. */
+  close(cut?: AbortSignal): Promise<void>;
 }
 
 /** The statement or its values are wrong: the same statement never works, and others still do. */

@@ -114,8 +114,13 @@ export async function openSqlite(path: string, options: SqliteOptions = {}): Pro
         }
       }),
     listen: () => () => undefined,
-    async close() {
+    async close(cut) {
       closeSoon();
+      const closeNow = (): void => {
+        endOfWaits = 0;
+      };
+      if (cut?.aborted === true) closeNow();
+      else cut?.addEventListener('abort', closeNow, { once: true });
       await inTurn(async () => {
         closed = true;
         statements.clear();
@@ -123,6 +128,7 @@ export async function openSqlite(path: string, options: SqliteOptions = {}): Pro
           connection.close();
         });
       }).catch(() => undefined);
+      cut?.removeEventListener('abort', closeNow);
     },
   };
 }

@@ -53,7 +53,7 @@ const MAX_FOUND = 10_000;
  *    row by row, and one bad row costs no other (B24).
  * 3. While the database is away rows wait in the queue; what no longer fits is dropped and counted (C10).
  * 4. A row is stored at most once, also when the answer to its batch was lost: it carries an id of its own.
- * 5. `flush` and `close` end by their deadlines, whatever the database does. What `close` leaves behind is counted,
+ * 5. `flush` and `close` end by their deadlines, `close` when it is cut, whatever the database does. What `close` leaves behind is counted,
  *    although an insert that was under way may still have gone in.
  * 6. The database belongs to the caller, who closes it after the store.
  */
@@ -130,9 +130,9 @@ export function createSqlTraceStore(
       await writer.drain(settings.flushMs);
       if (strict) writer.throwFailure();
     },
-    close() {
+    close(cut) {
       closed ??= (async () => {
-        await writer.stop(settings.closeMs);
+        await writer.stop(settings.closeMs, cut);
         if (queue.size > 0) {
           drop(queue.size, 'The store was closed before the database had taken every event');
           queue.remove(queue.size);

@@ -60,8 +60,8 @@ export class TraceWriter {
   }
 
   /** Resolves when every row that is in the queue now is stored or refused, or when the time is over. */
-  async drain(milliseconds: number): Promise<void> {
-    if (this.#queue.size === 0) return;
+  async drain(milliseconds: number, cut?: AbortSignal): Promise<void> {
+    if (this.#queue.size === 0 || cut?.aborted === true) return;
     this.#everything = true;
     if (!this.#writing) this.#start();
     await new Promise<void>((resolve) => {
@@ -70,17 +70,19 @@ export class TraceWriter {
       });
       const done = (): void => {
         cancel();
+        cut?.removeEventListener('abort', done);
         this.#waiters.delete(done);
         resolve();
       };
+      cut?.addEventListener('abort', done, { once: true });
       this.#waiters.set(done, this.#queue.removed + this.#queue.size);
     });
   }
 
   /** The last drain. A database that is away is asked once more, and not waited for. */
-  async stop(milliseconds: number): Promise<void> {
+  async stop(milliseconds: number, cut?: AbortSignal): Promise<void> {
     this.#closing = true;
-    await this.drain(milliseconds);
+    await this.drain(milliseconds, cut);
     this.#stopped = true;
     this.#clearTimer();
   }

@@ -1,0 +1,31 @@
+import type { ConversationStore, TurnLog } from '@orion/contracts';
+import type { StoreHealth } from './store-health.ts';
+
+/** The same store, with every call seen as an attempt to use it: for one that somebody else has opened. */
+export function observeConversations(
+  store: ConversationStore,
+  health: StoreHealth,
+): ConversationStore {
+  return {
+    save: (conversation) => observed(health, store.save(conversation)),
+    load: (conversationId) => observed(health, store.load(conversationId)),
+    list: (filter) => observed(health, store.list(filter)),
+  };
+}
+
+/** A tail lasts as long as its reader wants, and tells nothing of how long answers take. */
+export function observeTurnLog(log: TurnLog, health: StoreHealth): TurnLog {
+  return {
+    acquire: (turnId, epoch) => observed(health, log.acquire(turnId, epoch)),
+    append: (turnId, epoch, expectSeq, events) =>
+      observed(health, log.append(turnId, epoch, expectSeq, events)),
+    read: (turnId, afterSeq, limit) => observed(health, log.read(turnId, afterSeq, limit)),
+    tail: (turnId, afterSeq, signal) => log.tail(turnId, afterSeq, signal),
+    epochOf: (turnId) => observed(health, log.epochOf(turnId)),
+  };
+}
+
+function observed<Answer>(health: StoreHealth, call: Promise<Answer>): Promise<Answer> {
+  health.observe(call);
+  return call;
+}

@@ -1,0 +1,203 @@
+import type { Clock } from '@orion/contracts';
+import { OrionError } from '@orion/contracts';
+
+/** The least that a store has for an answer before a turn goes on without it: several times what a local one takes. */
+const LEAST_PATIENCE_MS = 15;
+const MOST_PATIENCE_MS = 250;
+/** A store is slow when it takes so many times as long as it usually does. */
+const USUAL_TIMES = 4;
+/** How much of the usual time the newest answer makes up. */
+const NEWEST_SHARE = 1 / 4;
+/** The end of a process waits while answers come, but for none that is out for so long, and not longer than that. */
+const END_SILENCE_MS = 400;
+const END_MS = 2_000;
+/** Time for one more attempt with a store that failed. */
+const LAST_ATTEMPT_MS = 20;
+
+export type StoreHealthOptions = {
+  readonly clock: Clock;
+  /** What opening may take, in milliseconds: a file opens at once, and a server that hangs is known by nothing else. */
+  readonly openingMs?: number;
+};
+
+/** Why nobody waits: the last attempt failed, or answers are out for longer than is worth waiting for. */
+type Trouble = 'failing' | 'silent';
+
+/** Told of everything that may change how long it is worth waiting. */
+type Watcher = () => void;
+
+/**
+ * What a process knows of its store, from whoever uses it, and how long anybody waits for it.
+ *
+ * 1. A turn waits for answers, never for time: for as long as a few usual answers, counted from the last one. In vain
+ *    it waits once; then nobody waits until the store has answered, whatever it is that was asked.
+ * 2. Once one attempt has failed nobody waits, and who waits already goes on.
+ * 3. Not to wait is not to give up: what was asked goes on in the background, and an answer ends the trouble.
+ * 4. The person is told of a failure once. Silence alone is none: what it has cost is known in the end.
+ */
+export class StoreHealth {
+  readonly #clock: Clock;
+  readonly #openingMs: number;
+  #trouble: Trouble | null = null;
+  /** Milliseconds from a call to its answer, smoothed; null before the first. */
+  #usualMs: number | null = null;
+  #answeredAt = Number.NEGATIVE_INFINITY;
+  /** When each attempt began that is under way, the oldest first. */
+  readonly #underWay = new Set<{ readonly since: number }>();
+  readonly #watchers = new Set<Watcher>();
+  #told = false;
+  #notice: string | null = null;
+
+  constructor({ clock, openingMs = LEAST_PATIENCE_MS }: StoreHealthOptions) {
+    this.#clock = clock;
+    this.#openingMs = openingMs;
+  }
+
+  /** Every attempt to use the store comes by here. It may reject: that it failed is all that is of interest. */
+  observe(attempt: Promise<unknown>, kind: 'opening' | 'call' = 'call'): void {
+    const begun = { since: this.#clock.monotonic() };
+    this.#underWay.add(begun);
+    this.#tellWatchers();
+    attempt.then(
+      () => {
+        this.#underWay.delete(begun);
+        this.#answeredAt = this.#clock.monotonic();
+        // What opening takes says nothing of how long a call does.
+        if (kind === 'call') this.#learn(this.#answeredAt - begun.since);
+        this.#trouble = null;
+        this.#tellWatchers();
+      },
+      (error: unknown) => {
+        this.#underWay.delete(begun);
+        this.#trouble = 'failing';
+        this.tell(error);
+        this.#tellWatchers();
+      },
+    );
+  }
+
+  /** For something that the person has to know of: one sentence, once. A turn goes on without its store. */
+  tell(error: unknown): void {
+    if (this.#told) return;
+    this.#told = true;
+    const code = OrionError.isInstance(error) ? error.code : 'STORE_UNAVAILABLE';
+    const message = error instanceof Error ? error.message : String(error);
+    this.#notice =
+      `The store does not work (${code}: ${message.replace(/\.$/u, '')}). The turn goes on; what is said ` +
+      'and done in it may not be there in later ones.';
+  }
+
+  /** The sentence, if there is one and it was not taken before. */
+  takeNotice(): string | null {
+    const notice = this.#notice;
+    this.#notice = null;
+    return notice;
+  }
+
+  /** For something that a turn would rather have stored before it goes on. Whatever `work` rejects with is its own. */
+  async wait(work: Promise<unknown>): Promise<void> {
+    if (this.#trouble !== null) return;
+    const began = this.#clock.monotonic();
+    await new Promise<void>((resolve) => {
+      const end = (): void => {
+        deadline.cancel();
+        resolve();
+      };
+      const deadline = this.#deadline(
+        () => {
+          if (this.#trouble !== null) return Number.NEGATIVE_INFINITY;
+          const since = Math.max(began, this.#answeredAt);
+          return Math.min(since + this.#patienceMs(), began + MOST_PATIENCE_MS);
+        },
+        () => {
+          this.#trouble ??= 'silent';
+          end();
+        },
+      );
+      work.then(end, end);
+    });
+  }
+
+  /**
+   * The end of everything: what `work` does with the store has the time that it is worth, and is then cut. Rejects
+   * with what `work` rejects with.
+   */
+  async end(work: (cut: AbortSignal) => Promise<void>): Promise<void> {
+    const cut = new AbortController();
+    const began = this.#clock.monotonic();
+    const deadline = this.#deadline(
+      () => {
+        if (this.#trouble === 'failing') return began + LAST_ATTEMPT_MS;
+        const [oldest] = this.#underWay;
+        const silentUntil =
+          oldest === undefined
+            ? Number.POSITIVE_INFINITY
+            : Math.max(oldest.since, this.#answeredAt) + END_SILENCE_MS;
+        return Math.min(silentUntil, began + END_MS);
+      },
+      () => {
+        cut.abort();
+      },
+    );
+    try {
+      await work(cut.signal);
+    } finally {
+      deadline.cancel();
+    }
+  }
+
+  /**
+   * Calls back once at a time that moves with what is heard of the store. The time is waited for in two halves: after
+   * a pause of this thread the first of them is over at once, and in the second it hears what came meanwhile.
+   */
+  #deadline(at: () => number, callback: () => void): { cancel(): void } {
+    let cancelTimer: (() => void) | null = null;
+    const cancel = (): void => {
+      cancelTimer?.();
+      cancelTimer = null;
+      this.#watchers.delete(look);
+    };
+    const wait = (half: 1 | 2): void => {
+      const left = at() - this.#clock.monotonic();
+      if (left === Number.POSITIVE_INFINITY) return;
+      if (left === Number.NEGATIVE_INFINITY) {
+        cancel();
+        callback();
+        return;
+      }
+      cancelTimer = this.#clock.schedule(half === 1 ? left / 2 : Math.max(0, left), () => {
+        if (half === 1) {
+          wait(2);
+          return;
+        }
+        cancel();
+        callback();
+      });
+    };
+    const look = (): void => {
+      cancelTimer?.();
+      cancelTimer = null;
+      wait(1);
+    };
+    this.#watchers.add(look);
+    // Not before the caller has what it cancels with.
+    queueMicrotask(() => {
+      if (this.#watchers.has(look)) look();
+    });
+    return { cancel };
+  }
+
+  #patienceMs(): number {
+    if (this.#usualMs === null) return this.#openingMs;
+    return Math.max(LEAST_PATIENCE_MS, this.#usualMs * USUAL_TIMES);
+  }
+
+  #learn(milliseconds: number): void {
+    const usual = this.#usualMs ?? milliseconds;
+    this.#usualMs = usual + (milliseconds - usual) * NEWEST_SHARE;
+  }
+
+  #tellWatchers(): void {
+    for (const look of this.#watchers) look();
+  }
+}
