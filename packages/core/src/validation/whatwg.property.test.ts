@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { checkText } from './check-text.ts';
 import { findInvalidPlaces } from './invalid-places.ts';
 import { repairedText } from './repaired-text.ts';
+import { validatedText } from './validated-text.ts';
 import {
   CHUNK_SIZES,
   collect,
@@ -39,9 +39,9 @@ describe('A17: the WHATWG decoder agrees, at every chunk size', () => {
           text = false;
         }
         for (const size of CHUNK_SIZES) {
-          const check = await checkText(inChunks(bytes, size));
-          expect(check.bytes).toBe(bytes.length);
-          expect(check.firstInvalid === null).toBe(text);
+          const { source } = validatedText(inChunks(bytes, size), 'a.txt');
+          if (text) expect(await collect(source)).toEqual(Buffer.from(bytes));
+          else await expect(collect(source)).rejects.toMatchObject({ code: 'INVALID_CONTENT' });
         }
       }),
       { numRuns: 2000 },

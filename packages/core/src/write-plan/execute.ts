@@ -1,4 +1,3 @@
-import { OrionError } from '@orion/contracts';
 import type {
   ByteSource,
   CommitPart,
@@ -11,8 +10,7 @@ import type {
   WritingRecord,
 } from '@orion/contracts';
 
-import { checkText } from '../validation/check-text.ts';
-import type { TextCheck } from '../validation/check-text.ts';
+import { validatedText } from '../validation/validated-text.ts';
 
 export type PlanExecution = {
   readonly commit: CommitResult;
@@ -21,7 +19,8 @@ export type PlanExecution = {
 };
 
 /**
- * Checks the plan's content as text and commits it. Nothing is changed unless all of it is valid.
+ * Commits the plan's content, which is validated as text while it is read: before the change that makes it visible,
+ * every byte has passed.
  *
  * Rejects with INVALID_CONTENT (the first invalid byte is named), VALIDATION_FAILED when the content could not
  * be read, and whatever the workspace's commit rejects with.
@@ -32,18 +31,17 @@ export async function executeWritePlan(
   journal: (writing: WritingRecord) => Promise<void>,
 ): Promise<PlanExecution> {
   const [operation] = plan.operations;
-  const source = sourceOf(operation.content);
-  const checkedBytes = await requireText(source, operation.target_file);
+  const text = validatedText(sourceOf(operation.content), operation.target_file);
   const commit = await workspace.commit({
     target: operation.target_file,
     operation: operation.type,
-    parts: partsOf(operation.type, plan.expected, source),
+    parts: partsOf(operation.type, plan.expected, text.source),
     eol: plan.eol,
     expected: plan.expected,
     changeId: plan.changeId,
     journal,
   });
-  return { commit, checkedBytes };
+  return { commit, checkedBytes: text.bytes() };
 }
 
 function partsOf(
@@ -61,25 +59,4 @@ function sourceOf(content: PlanContent): ByteSource {
   return async function* once() {
     yield bytes;
   };
-}
-
-async function requireText(source: ByteSource, target: string): Promise<number> {
-  let check: TextCheck;
-  try {
-    check = await checkText(source);
-  } catch (error) {
-    throw new OrionError({
-      code: 'VALIDATION_FAILED',
-      message: `The saved text for ${target} could not be read back, so nothing was written.`,
-      cause: error,
-    });
-  }
-  if (check.firstInvalid !== null) {
-    throw new OrionError({
-      code: 'INVALID_CONTENT',
-      message: `The text for ${target} is not valid UTF-8 at byte ${check.firstInvalid}; nothing was written.`,
-      details: { byte_offset: check.firstInvalid },
-    });
-  }
-  return check.bytes;
 }

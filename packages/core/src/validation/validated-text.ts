@@ -1,0 +1,61 @@
+import { OrionError } from '@orion/contracts';
+import type { ByteSource } from '@orion/contracts';
+
+import { Utf8Scanner } from './utf8-scanner.ts';
+import type { Utf8Sink } from './utf8-scanner.ts';
+
+/**
+ * The same bytes, validated while they pass by: whoever reads them to their end has read nothing but text. Reading
+ * rejects with INVALID_CONTENT (the first invalid byte is named), and with VALIDATION_FAILED when the bytes
+ * themselves cannot be read. `bytes` counts those of the last reading.
+ */
+export function validatedText(
+  source: ByteSource,
+  target: string,
+): { readonly source: ByteSource; readonly bytes: () => number } {
+  let gate = new Gate();
+  async function* validated(): AsyncGenerator<Uint8Array, void, undefined> {
+    gate = new Gate();
+    const scanner = new Utf8Scanner(gate);
+    try {
+      for await (const chunk of source()) {
+        scanner.push(chunk);
+        requireValid(gate, target);
+        yield chunk;
+      }
+    } catch (error) {
+      if (OrionError.isInstance(error) && error.code === 'INVALID_CONTENT') throw error;
+      throw new OrionError({
+        code: 'VALIDATION_FAILED',
+        message: `The saved text for ${target} could not be read back, so nothing was written.`,
+        cause: error,
+      });
+    }
+    scanner.end();
+    requireValid(gate, target);
+  }
+  return { source: validated, bytes: () => gate.bytes };
+}
+
+function requireValid({ firstInvalid }: Gate, target: string): void {
+  if (firstInvalid === null) return;
+  throw new OrionError({
+    code: 'INVALID_CONTENT',
+    message: `The text for ${target} is not valid UTF-8 at byte ${firstInvalid}; nothing was written.`,
+    details: { byte_offset: firstInvalid },
+  });
+}
+
+class Gate implements Utf8Sink {
+  bytes = 0;
+  firstInvalid: number | null = null;
+
+  valid(_bytes: Uint8Array, start: number, end: number): void {
+    this.bytes += end - start;
+  }
+
+  invalid(_bytes: Uint8Array, start: number, end: number): void {
+    this.firstInvalid ??= this.bytes;
+    this.bytes += end - start;
+  }
+}
