@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import type { SessionHandle, Workspace } from '@orion/contracts';
+import type { SessionHandle, Workspace, WritingRecord } from '@orion/contracts';
 import { createWritePlanTool, executeWritePlan } from '@orion/core';
 
 import { realClock } from './real-clock.ts';
@@ -91,7 +91,7 @@ async function timeOf(
   const target = 'written.txt';
   const expected = await workspace.checkTarget(target, 'create');
   const source = () => handle.readContent();
-  const journal = () => handle.recordWriting({ temp: 'none', before: null, after: 'none' });
+  const journal = (writing: WritingRecord) => handle.recordWriting(writing);
   const began = performance.now();
   if (way === 'with') {
     const plan = {
