@@ -98,7 +98,7 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
   });
   const protocols = createProtocolChooser(options, settings);
   const stop = new AbortController();
-  const adapters = createConnector(options);
+  const adapters = createConnector(options, settings, clock);
   const shared: Omit<TurnDependencies, keyof TurnProtocol> = {
     workspace,
     connect: (defaults) => adapters.connect(defaults),
@@ -110,7 +110,7 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
       eol: settings.eol,
     }),
     sessionSettings: (adapter) => sessionSettingsOf(settings, adapter),
-    contextLimit: contextLimit(settings.contextBytes, settings.contextTokens),
+    contextLimit: (adapter) => contextLimit(settings, adapter),
     clock,
     trace: traces,
     createId: randomUUID,
@@ -418,7 +418,11 @@ type Connected = { readonly adapter: LlmAdapter; readonly identity: ProviderIden
  * Makes the adapter when the first turn asks for it. What the options leave open comes from the session that is
  * recovered: its provider, model and base URL, never a key.
  */
-function createConnector(options: OrionOptions): {
+function createConnector(
+  options: OrionOptions,
+  settings: Settings,
+  clock: Clock,
+): {
   connect(defaults: ProviderIdentity | null): Promise<Connected>;
   close(): Promise<void>;
 } {
@@ -433,12 +437,20 @@ function createConnector(options: OrionOptions): {
       defaults !== null && (given?.type === undefined || given.type === defaults.provider);
     const model = given?.model ?? (sameProvider ? defaults.model : undefined);
     const baseUrl = given?.baseUrl ?? (sameProvider ? defaults.baseUrl : undefined);
+    // A key is for the provider that it was given with, whatever a session says.
+    const apiKey =
+      given?.apiKey !== undefined && (given.type ?? 'openai') === provider
+        ? given.apiKey
+        : given?.keys?.[provider];
     const { createAdapter } = await import('@orion/llm-adapters');
     const adapter = await createAdapter({
       provider,
       ...(model === undefined ? {} : { model }),
       ...(baseUrl === undefined ? {} : { baseUrl }),
-      ...(given?.apiKey === undefined ? {} : { apiKey: given.apiKey }),
+      ...(apiKey === undefined ? {} : { apiKey }),
+      ...(settings.silenceMs === null ? {} : { silenceMs: settings.silenceMs }),
+      ...(settings.outputTokens === null ? {} : { maxTokens: settings.outputTokens }),
+      clock,
       ...(given?.script === undefined ? {} : { script: given.script }),
     });
     return {

@@ -22,13 +22,15 @@ import type { Settings } from './config/settings.ts';
 /** Which provider answers, and how it is reached. */
 export type ProviderOptions = {
   /**
-   * `openai` is any chat-completions server; also a model alias such as `deepseek`. Left out: the provider of the
-   * session that is recovered, else `openai`.
+   * `openai` (any chat-completions server), `openai-responses`, `anthropic` or `scripted`; also a model alias such
+   * as `deepseek`. Left out: the provider of the session that is recovered, else `openai`.
    */
   readonly type?: string;
   readonly model?: string;
   /** Needed only without a base URL of one's own. */
   readonly apiKey?: string;
+  /** Keys by provider, for a recovery whose session names the provider; `apiKey` is for `type`. */
+  readonly keys?: Readonly<Record<string, string>>;
   readonly baseUrl?: string;
   /** For `scripted`: the script's JSON text. */
   readonly script?: string;

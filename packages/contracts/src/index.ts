@@ -7,6 +7,7 @@ export type {
   FinishReason,
   LlmAdapter,
   LlmEvent,
+  ModelLimits,
   ResponseFormat,
   SendOptions,
   Usage,

@@ -53,6 +53,16 @@ export type SendOptions = {
   readonly context?: { readonly requestId: string; readonly projectId: string };
 };
 
+/** What a model can do; null where that is not known. */
+export type ModelLimits = {
+  /** How many tokens a request and its answer may have together. */
+  readonly contextTokens: number | null;
+  /** How many tokens one answer may have. */
+  readonly outputTokens: number | null;
+  /** Whether it goes on with an assistant message that stands last in a request. */
+  readonly prefill: boolean;
+};
+
 /**
  * A provider, seen as a stream of events.
  *
@@ -62,6 +72,8 @@ export type SendOptions = {
 export interface LlmAdapter {
   readonly name: string;
   readonly model: string;
+  /** Of the model; left out by adapters that know nothing of it. */
+  readonly limits?: ModelLimits;
   /** Whether the orderly end of a message can be told from a pause; false only for providers without one. */
   readonly signalsMessageEnd: boolean;
   /** Whether `responseFormat: json_schema` is honoured. */

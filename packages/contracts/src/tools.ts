@@ -15,6 +15,11 @@ export type ToolCall = {
   readonly name: string;
   readonly arguments: string;
   readonly state: 'complete' | 'cut' | 'malformed';
+  /**
+   * A call of a provider's free-form tool: `arguments` is any text, `complete` when it is whole. No such tool is
+   * ever offered, and no registry runs one.
+   */
+  readonly kind?: 'custom';
 };
 
 /** What a provider is told of a tool. `parameters` is a JSON Schema of an object. */

@@ -1,19 +1,15 @@
 import { OrionError } from '@orion/contracts';
 import type { LlmAdapter } from '@orion/contracts';
 
+import type { AdapterOptions } from './adapter-options.ts';
+import { createAnthropicAdapter } from './anthropic/adapter.ts';
 import { createOpenAiCompatibleAdapter } from './openai-compatible/adapter.ts';
-import type { FetchFunction } from './openai-compatible/client.ts';
+import { createOpenAiResponsesAdapter } from './openai-responses/adapter.ts';
 
-export type AdapterConfig = {
+export type AdapterConfig = Omit<AdapterOptions, 'model'> & {
   /** A provider's name, or a model alias. */
   readonly provider: string;
   readonly model?: string;
-  readonly apiKey?: string;
-  readonly baseUrl?: string;
-  readonly temperature?: number;
-  readonly maxTokens?: number;
-  readonly connectTimeoutMs?: number;
-  readonly fetch?: FetchFunction;
   /** `scripted` only: the script, as JSON text or as an object. */
   readonly script?: string | Readonly<Record<string, unknown>>;
   /** `scripted` only: reads the documents that the script names. */
@@ -26,9 +22,19 @@ export type ManagedAdapter = LlmAdapter & {
 };
 
 /** The providers of this version. */
-export const PROVIDER_NAMES: readonly string[] = ['openai', 'scripted'];
+export const PROVIDER_NAMES: readonly string[] = [
+  'openai',
+  'openai-responses',
+  'anthropic',
+  'scripted',
+];
 
-const LATER_PROVIDERS: readonly string[] = ['openai-responses', 'anthropic'];
+/** The adapters that talk to a provider's own server. */
+const CREATORS: Readonly<Record<string, (options: AdapterOptions) => LlmAdapter>> = {
+  openai: createOpenAiCompatibleAdapter,
+  'openai-responses': createOpenAiResponsesAdapter,
+  anthropic: createAnthropicAdapter,
+};
 
 export type ModelAlias = {
   readonly provider: string;
@@ -61,17 +67,18 @@ export async function createAdapter(config: AdapterConfig): Promise<ManagedAdapt
     ? MODEL_ALIASES[config.provider]
     : undefined;
   const provider = alias?.provider ?? config.provider;
-  switch (provider) {
-    case 'openai':
-      return createOpenAi(config, alias);
-    case 'scripted':
-      return await createScripted(config);
-    default:
-      throw unknownProvider(provider);
-  }
+  if (provider === 'scripted') return await createScripted(config);
+  const create = Object.hasOwn(CREATORS, provider) ? CREATORS[provider] : undefined;
+  if (create === undefined) throw unknownProvider(provider);
+  return createRemote(create, config, alias);
 }
 
-function createOpenAi(config: AdapterConfig, alias: ModelAlias | undefined): ManagedAdapter {
+function createRemote(
+  create: (options: AdapterOptions) => LlmAdapter,
+  config: AdapterConfig,
+  alias: ModelAlias | undefined,
+): ManagedAdapter {
+  const { provider: _provider, script: _script, readDocument: _read, ...options } = config;
   const model = config.model ?? alias?.model;
   if (model === undefined || model === '') {
     throw new OrionError({ code: 'MODEL_MISSING', message: 'No model is named' });
@@ -81,15 +88,7 @@ function createOpenAi(config: AdapterConfig, alias: ModelAlias | undefined): Man
     throw new OrionError({ code: 'API_KEY_MISSING', message: 'There is no API key' });
   }
   const baseUrl = config.baseUrl ?? alias?.baseUrl;
-  const adapter = createOpenAiCompatibleAdapter({
-    model,
-    ...(config.apiKey === undefined ? {} : { apiKey: config.apiKey }),
-    ...(baseUrl === undefined ? {} : { baseUrl }),
-    ...(config.temperature === undefined ? {} : { temperature: config.temperature }),
-    ...(config.maxTokens === undefined ? {} : { maxTokens: config.maxTokens }),
-    ...(config.connectTimeoutMs === undefined ? {} : { connectTimeoutMs: config.connectTimeoutMs }),
-    ...(config.fetch === undefined ? {} : { fetch: config.fetch }),
-  });
+  const adapter = create({ ...options, model, ...(baseUrl === undefined ? {} : { baseUrl }) });
   return { ...adapter, close: () => Promise.resolve() };
 }
 
@@ -112,8 +111,6 @@ async function createScripted(config: AdapterConfig): Promise<ManagedAdapter> {
 
 function unknownProvider(provider: string): OrionError {
   const available = `Available: ${PROVIDER_NAMES.join(', ')}; model aliases: ${Object.keys(MODEL_ALIASES).join(', ')}.`;
-  const message = LATER_PROVIDERS.includes(provider)
-    ? `The provider "${provider}" is not available in this version`
-    : `There is no provider "${provider}"`;
+  const message = `There is no provider "${provider}"`;
   return new OrionError({ code: 'PROVIDER_UNKNOWN', message, hint: available });
 }

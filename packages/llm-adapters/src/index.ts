@@ -2,4 +2,11 @@ export { createAdapter, MODEL_ALIASES, PROVIDER_NAMES } from './create-adapter.t
 export type { AdapterConfig, ManagedAdapter, ModelAlias } from './create-adapter.ts';
 export { createOpenAiCompatibleAdapter, OPENAI_BASE_URL } from './openai-compatible/adapter.ts';
 export type { OpenAiCompatibleOptions } from './openai-compatible/adapter.ts';
-export type { FetchFunction } from './openai-compatible/client.ts';
+export { createOpenAiResponsesAdapter } from './openai-responses/adapter.ts';
+export type { OpenAiResponsesOptions } from './openai-responses/adapter.ts';
+export { ANTHROPIC_BASE_URL, createAnthropicAdapter } from './anthropic/adapter.ts';
+export type { AnthropicOptions } from './anthropic/adapter.ts';
+export { modelLimits } from './models.ts';
+export { findViolations, sanitizeSchema } from './schema.ts';
+export type { SchemaViolation } from './schema.ts';
+export type { FetchFunction } from './stream/http-fetch.ts';

@@ -8,6 +8,8 @@ export type ToolCallDelta = {
   readonly id?: string | undefined;
   readonly name?: string | undefined;
   readonly arguments?: string | undefined;
+  /** The call takes any text instead of a JSON object. */
+  readonly freeForm?: boolean | undefined;
 };
 
 type OpenCall = {
@@ -17,6 +19,7 @@ type OpenCall = {
   id: string;
   name: string;
   fragments: string[];
+  freeForm: boolean;
   started: boolean;
 };
 
@@ -52,12 +55,14 @@ export class ToolCallMerger {
         id: '',
         name: '',
         fragments: [],
+        freeForm: false,
         started: false,
       };
       this.#calls.push(call);
     }
     if (call.id === '') call.id = id;
     if (call.name === '') call.name = name;
+    if (delta.freeForm === true) call.freeForm = true;
     if (fragment !== '') call.fragments.push(fragment);
 
     if (call.started) {
@@ -74,6 +79,16 @@ export class ToolCallMerger {
       if (call.id === '') call.id = `call_${call.ordinal}`;
       if (!call.started) this.#start(call);
       const text = call.fragments.join('');
+      if (call.freeForm) {
+        const state = cutOff ? 'cut' : 'complete';
+        const { id, name } = call;
+        this.#emit({
+          type: 'tool-call-end',
+          index: call.ordinal,
+          call: { id, name, arguments: text, state, kind: 'custom' },
+        });
+        continue;
+      }
       const none = text.trim() === '';
       this.#emit({
         type: 'tool-call-end',

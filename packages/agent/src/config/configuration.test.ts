@@ -120,6 +120,28 @@ describe('where a value comes from', () => {
     expect(configuration.provider.baseUrl).toBe(baseUrl);
   });
 
+  it.each([
+    ['openai', 'open', 'http://open/v1'],
+    ['openai-responses', 'open', 'http://open/v1'],
+    ['anthropic', 'anthropic', 'http://anthropic'],
+  ])('gives %s its own key and address, and nobody else', async (type, apiKey, baseUrl) => {
+    const environment = {
+      OPENAI_API_KEY: 'open',
+      OPENAI_BASE_URL: 'http://open/v1',
+      ANTHROPIC_API_KEY: 'anthropic',
+      ANTHROPIC_BASE_URL: 'http://anthropic',
+    };
+    const { provider } = await load({ environment, flags: { provider: type } });
+    expect(provider).toEqual({ type, apiKey, baseUrl });
+  });
+
+  it('names the variable of the key that is missing', async () => {
+    const configuration = await load({ flags: { provider: 'anthropic', model: 'm' } });
+    expect(() => requireProvider(configuration)).toThrow(
+      expect.objectContaining({ hint: expect.stringContaining('ANTHROPIC_API_KEY') }),
+    );
+  });
+
   it('takes OPENAI_BASE_URL where no ORION_BASE_URL is', async () => {
     const { provider } = await load({ environment: { OPENAI_BASE_URL: 'http://other/v1' } });
     expect(provider.baseUrl).toBe('http://other/v1');
@@ -376,7 +398,7 @@ describe('the provider of a turn', () => {
     });
     expect(recoveryProvider(configuration)).toEqual({
       baseUrl: 'http://flag/v1',
-      apiKey: 'k',
+      keys: { openai: 'k', 'openai-responses': 'k' },
     });
   });
 });

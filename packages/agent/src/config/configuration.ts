@@ -66,6 +66,8 @@ export type Configuration = {
   readonly provider: ProviderOptions;
   /** The part of it that flags or environment name: a recovery takes the rest from its session. */
   readonly providerChoice: Partial<ProviderOptions>;
+  /** The keys that the environment holds, by provider. */
+  readonly providerKeys: Readonly<Record<string, string>>;
   readonly keyRequired: boolean;
   readonly protocol: ProtocolName;
   readonly protocolReason: string;
@@ -100,6 +102,13 @@ const LIMITS: readonly (keyof Settings)[] = [
   'maxSeconds',
   'maxTokens',
 ];
+
+/** The variables of the providers that have an address and a key of their own. */
+const VENDORS: Readonly<Record<string, { readonly key: string; readonly baseUrl: string }>> = {
+  openai: { key: 'OPENAI_API_KEY', baseUrl: 'OPENAI_BASE_URL' },
+  'openai-responses': { key: 'OPENAI_API_KEY', baseUrl: 'OPENAI_BASE_URL' },
+  anthropic: { key: 'ANTHROPIC_API_KEY', baseUrl: 'ANTHROPIC_BASE_URL' },
+};
 
 type Named<T> = { readonly value: T; readonly source: string };
 
@@ -175,6 +184,7 @@ export async function loadConfiguration(request: ConfigurationRequest): Promise<
     userDirectory: folder,
     provider: provider.options,
     providerChoice: provider.choice,
+    providerKeys: keysOf(environment),
     keyRequired: provider.keyRequired,
     protocol: protocol.value,
     protocolReason: protocol.source,
@@ -211,20 +221,27 @@ export function requireProvider(configuration: Configuration): ProviderOptions {
     });
   }
   if (configuration.keyRequired && provider.apiKey === undefined) {
-    throw new OrionError({ code: 'API_KEY_MISSING', message: 'There is no API key.' });
+    const variable = VENDORS[provider.type ?? 'openai']?.key;
+    throw new OrionError({
+      code: 'API_KEY_MISSING',
+      message: 'There is no API key.',
+      ...(variable === undefined
+        ? {}
+        : { hint: `Set ${variable}, or name your own server with --base-url.` }),
+    });
   }
   return provider;
 }
 
 /**
- * The provider of a recovery: what flags and environment name, and the key. Model and address that are left out are
+ * The provider of a recovery: what flags and environment name, and the keys. Model and address that are left out are
  * the session's own.
  */
 export function recoveryProvider(configuration: Configuration): ProviderOptions {
-  const { apiKey, script } = configuration.provider;
+  const { script } = configuration.provider;
   return {
     ...configuration.providerChoice,
-    ...(apiKey === undefined ? {} : { apiKey }),
+    keys: configuration.providerKeys,
     ...(script === undefined ? {} : { script }),
   };
 }
@@ -362,6 +379,7 @@ async function chooseProvider(sources: ProviderSources): Promise<ChosenProvider>
   const saidByFlag = name.source === '--provider' ? meaning : undefined;
   const saidByVariable = environment[name.source] === undefined ? undefined : meaning;
   const saidInFile = name.source === userFile ? meaning : undefined;
+  const vendor = VENDORS[meaning.provider];
   const model = firstNamed([
     ['--model', flags.model],
     ['--provider', saidByFlag?.model],
@@ -375,14 +393,14 @@ async function chooseProvider(sources: ProviderSources): Promise<ChosenProvider>
     ['--base-url', flags.baseUrl],
     ['--provider', saidByFlag?.baseUrl],
     ['ORION_BASE_URL', environment['ORION_BASE_URL']],
-    ['OPENAI_BASE_URL', environment['OPENAI_BASE_URL']],
+    ...(vendor === undefined ? [] : [[vendor.baseUrl, environment[vendor.baseUrl]] as const]),
     [name.source, saidByVariable?.baseUrl],
     [userFile, user?.baseUrl],
     [userFile, saidInFile?.baseUrl],
   ]);
   if (baseUrl !== undefined) checkUrl(baseUrl);
   const script = meaning.provider === 'scripted' ? await readScript(flags, environment) : undefined;
-  const apiKey = meaning.provider === 'openai' ? environment['OPENAI_API_KEY'] : undefined;
+  const apiKey = keysOf(environment)[meaning.provider];
 
   const options: ProviderOptions = {
     type: meaning.provider,
@@ -402,8 +420,18 @@ async function chooseProvider(sources: ProviderSources): Promise<ChosenProvider>
     },
     // The address behind an alias is the provider's own, not a server of the user's.
     keyRequired:
-      meaning.provider === 'openai' && (baseUrl === undefined || baseUrl.value === meaning.baseUrl),
+      vendor !== undefined && (baseUrl === undefined || baseUrl.value === meaning.baseUrl),
   };
+}
+
+/** Each provider's own key, so that none is ever sent to another one. */
+function keysOf(environment: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(VENDORS).flatMap(([provider, { key }]) => {
+      const value = environment[key];
+      return value === undefined ? [] : [[provider, value] as const];
+    }),
+  );
 }
 
 /** What a provider's name stands for: itself, or an alias that names a model and perhaps a server too. */
@@ -424,7 +452,7 @@ function checkUrl(named: Named<string>): void {
     throw new OrionError({
       code: 'CONFIG_INVALID',
       message: `${named.source}: a base URL must not hold a user name or password.`,
-      hint: 'Give the key in OPENAI_API_KEY.',
+      hint: 'Give the key in OPENAI_API_KEY or ANTHROPIC_API_KEY.',
     });
   }
 }

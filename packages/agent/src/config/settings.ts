@@ -30,8 +30,12 @@ export type Settings = {
   readonly contextBytes: number;
   /** WRITE_SESSION_SEAM */
   readonly seam: 'ask' | 'accept' | 'strict';
-  /** ORION_CONTEXT_TOKENS: the model's context when the model is not known. */
-  readonly contextTokens: number;
+  /** ORION_CONTEXT_TOKENS: the model's context; null takes what is known of the model, 8,192 if nothing is. */
+  readonly contextTokens: number | null;
+  /** ORION_OUTPUT_TOKENS: the limit of one answer; null takes what is known of the model. */
+  readonly outputTokens: number | null;
+  /** ORION_SILENCE_MS: how long a provider may send nothing; null is a minute, and longer before its first event. */
+  readonly silenceMs: number | null;
   /** MAX_DUPLICATE_ATTEMPTS: so often a model may repeat a call in one turn before it has to answer. */
   readonly maxDuplicateAttempts: number;
   /** MAX_PHASE_CYCLES: two-stage: so many pairs of an action and a tool phase. */
@@ -73,7 +77,9 @@ export const DEFAULT_SETTINGS: Settings = {
   eol: 'match',
   contextBytes: 128 * 1024,
   seam: 'ask',
-  contextTokens: 8192,
+  contextTokens: null,
+  outputTokens: null,
+  silenceMs: null,
   maxDuplicateAttempts: 3,
   maxPhaseCycles: 3,
   controllerMaxInvalid: 2,
@@ -162,6 +168,8 @@ const VARIABLES: Readonly<Record<keyof Settings, readonly [name: string, format:
   contextBytes: ['WRITE_SESSION_CONTEXT_BYTES', integer(1024)],
   seam: ['WRITE_SESSION_SEAM', oneOf('ask', 'accept', 'strict')],
   contextTokens: ['ORION_CONTEXT_TOKENS', integer(1)],
+  outputTokens: ['ORION_OUTPUT_TOKENS', integer(16)],
+  silenceMs: ['ORION_SILENCE_MS', integer(1)],
   maxDuplicateAttempts: ['MAX_DUPLICATE_ATTEMPTS', integer(0)],
   maxPhaseCycles: ['MAX_PHASE_CYCLES', integer(0)],
   controllerMaxInvalid: ['CONTROLLER_MAX_INVALID', integer(0)],

@@ -61,6 +61,10 @@ test('R257: nothing saved adds nothing', async () => {
 });
 
 test('R257: the limit is a quarter of the context at three bytes a token, at most the setting', () => {
-  expect(contextLimit(128 * 1024, 8192)).toBe(6144);
-  expect(contextLimit(128 * 1024, 1_000_000)).toBe(128 * 1024);
+  const limits = { contextTokens: 16_384, outputTokens: null, prefill: false };
+  const unset = { contextBytes: 128 * 1024, contextTokens: null };
+  expect(contextLimit(unset, null)).toBe(6144);
+  expect(contextLimit(unset, { limits })).toBe(12_288);
+  expect(contextLimit({ ...unset, contextTokens: 8192 }, { limits })).toBe(6144);
+  expect(contextLimit({ ...unset, contextTokens: 1_000_000 }, null)).toBe(128 * 1024);
 });

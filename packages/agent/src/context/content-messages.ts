@@ -1,4 +1,4 @@
-import type { Message, SessionHandle } from '@orion/contracts';
+import type { LlmAdapter, Message, SessionHandle } from '@orion/contracts';
 
 /** Of content that is longer than the limit a model is shown this much of its beginning … */
 const HEAD_BYTES = 16 * 1024;
@@ -7,9 +7,16 @@ const TAIL_BYTES = 64 * 1024;
 /** A token is taken to be this many bytes. */
 const BYTES_PER_TOKEN = 3;
 
+/** The context of a model of which nothing is known. */
+const UNKNOWN_CONTEXT_TOKENS = 8192;
+
 /** How much of the content so far is shown whole, in bytes: a quarter of the model's context at most. */
-export function contextLimit(contextBytes: number, contextTokens: number): number {
-  return Math.min(contextBytes, Math.floor((contextTokens * BYTES_PER_TOKEN) / 4));
+export function contextLimit(
+  settings: { readonly contextBytes: number; readonly contextTokens: number | null },
+  adapter: Pick<LlmAdapter, 'limits'> | null,
+): number {
+  const tokens = settings.contextTokens ?? adapter?.limits?.contextTokens ?? UNKNOWN_CONTEXT_TOKENS;
+  return Math.min(settings.contextBytes, Math.floor((tokens * BYTES_PER_TOKEN) / 4));
 }
 
 /**

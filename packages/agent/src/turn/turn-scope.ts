@@ -44,7 +44,7 @@ export type TurnDependencies = {
   readonly writePlanTool: WritePlanTool;
   readonly sessionSettings: (adapter: LlmAdapter | null) => SessionSettings;
   /** How much of a file in progress a model is shown, in bytes. */
-  readonly contextLimit: number;
+  readonly contextLimit: (adapter: LlmAdapter | null) => number;
   readonly clock: Clock;
   readonly trace: TraceRecorder;
   readonly createId: () => string;
@@ -114,7 +114,7 @@ export class TurnScope {
       trace,
       projectId: this.ids.projectId,
       requestId: this.ids.requestId,
-      contextLimit,
+      contextLimit: contextLimit(context?.adapter ?? null),
       finalize: (facts) => writePlanTool.finalizeSession(handle.id, handle.contentPath(), facts),
       signal: this.signal,
       stopSignal,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { createBodyDecoder } from '../stream/byte-stream.ts';
+import { createEventStreamDecoder } from '../stream/event-stream.ts';
 import { DONE, STOP, content, errorOf, merged, receive, sse, textOf } from '../testing/streams.ts';
 
 const WHOLE = [
@@ -127,10 +127,13 @@ describe('another body', () => {
 test('nothing is held without bound', () => {
   for (const start of ['data: ', '{"a":"']) {
     const limits: number[] = [];
-    const decoder = createBodyDecoder(
+    const decoder = createEventStreamDecoder(
       {
         onEvent: () => undefined,
+        onText: () => undefined,
         onDocument: () => undefined,
+        readText: () => undefined,
+        textKeys: [],
         onTooLarge: (limit) => limits.push(limit),
       },
       1000,

@@ -5,9 +5,13 @@ import type {
   ChatCompletionTool,
 } from 'openai/resources/chat/completions';
 
-import { classifyArguments } from '../tool-arguments.ts';
+import { createCallIds, historicArguments, toolName } from '../conversation.ts';
+import type { CallIds } from '../conversation.ts';
+import type { Refusals } from '../refused-parameters.ts';
 import type { Quirks } from './quirks.ts';
-import type { OptionalParameter, Refusal } from './refusals.ts';
+
+/** OpenAI refuses longer ones; other providers' ids may be. */
+const LONGEST_CALL_ID = 40;
 
 export type RequestDefaults = {
   readonly model: string;
@@ -15,7 +19,7 @@ export type RequestDefaults = {
   readonly maxTokens: number;
   readonly quirks: Quirks;
   /** What this server has refused before. */
-  readonly refusals: ReadonlyMap<OptionalParameter, Refusal['remedy']>;
+  readonly refusals: Refusals;
 };
 
 export function buildRequest(
@@ -27,9 +31,10 @@ export function buildRequest(
   const temperature = options.temperature ?? defaults.temperature;
   const tools = options.tools ?? [];
   const limit = limitParameter(quirks.limitParameter, refusals);
+  const ids = createCallIds(LONGEST_CALL_ID);
   return {
     model: defaults.model,
-    messages: messages.flatMap(convertMessage),
+    messages: messages.flatMap((message) => convertMessage(message, ids)),
     stream: true,
     ...(refusals.has('stream_options') ? {} : { stream_options: { include_usage: true } }),
     ...(limit === undefined ? {} : { [limit]: options.max_tokens ?? defaults.maxTokens }),
@@ -57,7 +62,7 @@ export function buildRequest(
 
 function limitParameter(
   first: Quirks['limitParameter'],
-  refusals: RequestDefaults['refusals'],
+  refusals: Refusals,
 ): Quirks['limitParameter'] | undefined {
   const remedy = refusals.get(first);
   if (remedy === undefined) return first;
@@ -66,7 +71,7 @@ function limitParameter(
 }
 
 /** Empty messages are left out: servers refuse them. A tool message stays, since the call before it needs one. */
-function convertMessage(message: Message): ChatCompletionMessageParam[] {
+function convertMessage(message: Message, ids: CallIds): ChatCompletionMessageParam[] {
   switch (message.role) {
     case 'system':
     case 'user':
@@ -78,28 +83,38 @@ function convertMessage(message: Message): ChatCompletionMessageParam[] {
       if (calls.length > 0) {
         // An empty text and not null: templates of local models print a null as a word.
         return [
-          { role: 'assistant', content: message.content, tool_calls: calls.map(convertCall) },
+          {
+            role: 'assistant',
+            content: message.content,
+            tool_calls: calls.map((call) => convertCall(call, ids)),
+          },
         ];
       }
       return message.content.trim() === '' ? [] : [{ role: 'assistant', content: message.content }];
     }
     case 'tool':
-      return [{ role: 'tool', tool_call_id: message.toolCallId, content: message.content }];
+      return [
+        { role: 'tool', tool_call_id: ids.ofResult(message.toolCallId), content: message.content },
+      ];
     default:
       message satisfies never;
       return [];
   }
 }
 
-function convertCall(call: ToolCall): {
+function convertCall(
+  call: ToolCall,
+  ids: CallIds,
+): {
   id: string;
   type: 'function';
   function: { name: string; arguments: string };
 } {
-  // Servers parse these arguments again and refuse the whole conversation when they are not JSON. The call was
-  // never run, and its result tells the model what was wrong with it.
-  const text = classifyArguments(call.arguments) === 'complete' ? call.arguments : '{}';
-  return { id: call.id, type: 'function', function: { name: call.name, arguments: text } };
+  return {
+    id: ids.ofCall(call.id),
+    type: 'function',
+    function: { name: toolName(call.name), arguments: historicArguments(call) },
+  };
 }
 
 function convertTool(tool: ToolDefinition): ChatCompletionTool {

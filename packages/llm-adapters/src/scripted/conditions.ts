@@ -1,10 +1,9 @@
 import { withoutSystemTail } from './prompts.ts';
-import { textOf } from './request-schema.ts';
-import type { ChatRequest } from './request-schema.ts';
+import type { ProviderRequest } from './requests/provider-request.ts';
 import type { CountMatch, TextMatch, When } from './script.ts';
 
 /** Whether a request fulfils all conditions. */
-export function matches(when: When | undefined, request: ChatRequest): boolean {
+export function matches(when: When | undefined, request: ProviderRequest): boolean {
   if (when === undefined) return true;
   const conversation = withoutSystemTail(request.messages);
   const last = conversation.at(-1);
@@ -16,10 +15,9 @@ export function matches(when: When | undefined, request: ChatRequest): boolean {
     wanted: TextMatch | undefined,
     message: (typeof conversation)[number] | undefined,
   ): boolean =>
-    wanted === undefined || (message !== undefined && textMatches(wanted, textOf(message)));
+    wanted === undefined || (message !== undefined && textMatches(wanted, message.text));
   const someFits = (wanted: TextMatch | undefined, messages: typeof conversation): boolean =>
-    wanted === undefined || messages.some((message) => textMatches(wanted, textOf(message)));
-  const offered = request.tools ?? [];
+    wanted === undefined || messages.some((message) => textMatches(wanted, message.text));
 
   return (
     (when.lastRole === undefined || when.lastRole === last?.role) &&
@@ -30,14 +28,17 @@ export function matches(when: When | undefined, request: ChatRequest): boolean {
       request.messages.filter((message) => message.role === 'system'),
     ) &&
     someFits(when.history, request.messages) &&
-    (when.toolResult === undefined || toolResultFits(when.toolResult, tools.map(textOf))) &&
+    (when.toolResult === undefined ||
+      toolResultFits(
+        when.toolResult,
+        tools.map((tool) => tool.text),
+      )) &&
     countFits(when.toolResults, tools.length) &&
     countFits(when.assistantMessages, countRole('assistant')) &&
     countFits(when.userMessages, countRole('user')) &&
-    (when.tools === undefined || when.tools === offered.length > 0) &&
-    (when.offersTool === undefined ||
-      offered.some((tool) => tool.function.name === when.offersTool)) &&
-    (when.toolChoice === undefined || when.toolChoice === (request.tool_choice ?? 'auto'))
+    (when.tools === undefined || when.tools === request.tools.length > 0) &&
+    (when.offersTool === undefined || request.tools.includes(when.offersTool)) &&
+    (when.toolChoice === undefined || when.toolChoice === request.toolChoice)
   );
 }
 

@@ -1,8 +1,8 @@
 export { createScriptedAdapter } from './adapter.ts';
 export type { ScriptedAdapter, ScriptedAdapterOptions } from './adapter.ts';
 export { generateLines } from './document.ts';
-export { checkChatRequest, chatRequestSchema } from './request-schema.ts';
-export type { ChatRequest, ChatRequestMessage } from './request-schema.ts';
+export { checkRequest } from './requests/check.ts';
+export type { WireName } from './requests/check.ts';
 export { runScriptedProvider } from './run.ts';
 export type { RunScriptedProviderOptions } from './run.ts';
 export { parseScript } from './script.ts';

@@ -58,13 +58,26 @@ export type Shape = {
   readonly honourMaxTokens?: boolean | undefined;
 };
 
-export type FaultKind = 'length' | 'disconnect' | 'reset' | 'error' | 'end' | 'stall' | 'status';
+/**
+ * `length`: stops and says so. `stop`: stops and says that the answer is complete. `end`: the body ends in order,
+ * without an end mark. `disconnect`, `reset`: the connection breaks. `error`: an error in the stream. `stall`:
+ * silence. `status`: an HTTP status instead of a stream.
+ */
+export type FaultKind =
+  | 'length'
+  | 'stop'
+  | 'disconnect'
+  | 'reset'
+  | 'error'
+  | 'end'
+  | 'stall'
+  | 'status';
 
 export type Fault = {
   readonly kind: FaultKind;
   /** Which replies, counted as the request shows it (see `replyNumber`); all when left out. */
   readonly reply?: number | readonly number[] | undefined;
-  /** After how much of the reply; at its end (`length`, `end`) or before it (all others) when left out. */
+  /** After how much of the reply; at its end (`length`, `stop`, `end`) or before it (all others) when left out. */
   readonly at?:
     | { readonly characters?: number | undefined; readonly lines?: number | undefined }
     | undefined;
@@ -238,7 +251,7 @@ const shape = z.strictObject({
 
 const fault = z
   .strictObject({
-    kind: z.enum(['length', 'disconnect', 'reset', 'error', 'end', 'stall', 'status']),
+    kind: z.enum(['length', 'stop', 'disconnect', 'reset', 'error', 'end', 'stall', 'status']),
     reply: z.union([positive, z.array(positive).min(1)]).optional(),
     at: z.strictObject({ characters: natural.optional(), lines: natural.optional() }).optional(),
     times: positive.optional(),

@@ -7,12 +7,13 @@ import { chooseContinuation, writeDocumentReply } from './continuation.ts';
 import { createDocument, loadDocument } from './document.ts';
 import type { ScriptedDocument } from './document.ts';
 import { countPrompts, readDocumentPrompt } from './prompts.ts';
-import type { DocumentPrompt, PromptMessage } from './prompts.ts';
-import { checkChatRequest, textOf } from './request-schema.ts';
-import type { ChatRequest } from './request-schema.ts';
+import type { DocumentPrompt } from './prompts.ts';
+import { REQUEST_FORMATS, wireOf } from './requests/check.ts';
+import type { WireName } from './requests/check.ts';
+import type { ProviderRequest } from './requests/provider-request.ts';
 import { invalidScript, parseScript } from './script.ts';
 import type { Behaviour, Fault, Script, Shape } from './script.ts';
-import { streamReply, tokens } from './wire.ts';
+import { streamReply, tokens } from './wire/stream-reply.ts';
 
 export type ScriptedProviderOptions = {
   /** 0, the default, takes a free one. */
@@ -25,6 +26,7 @@ export type ScriptedProviderOptions = {
 };
 
 export type RecordedRequest = {
+  readonly wire: WireName;
   readonly body: unknown;
   /** What a strict provider would refuse in it; such a request was answered with 400. */
   readonly violations: readonly string[];
@@ -43,7 +45,8 @@ export type ScriptedProvider = {
 const MAX_REQUEST_BYTES = 256 * 1024 * 1024;
 
 /**
- * A provider on loopback that speaks chat completions and answers as its script says.
+ * A provider on loopback that speaks all three wire formats, whichever a request comes in, and answers as its
+ * script says.
  *
  * 1. It knows nothing but the HTTP request: where a document goes on follows from the lines that a prompt quotes,
  *    so that it can be killed and started again at any time. Only what a script calls `times` or counts by
@@ -109,9 +112,9 @@ async function createEngine(
   };
 
   function choose(
-    request: ChatRequest,
+    request: ProviderRequest,
   ): { behaviour: Behaviour; prompt: DocumentPrompt | undefined } | undefined {
-    const messages = promptMessages(request);
+    const messages = request.messages;
     for (const behaviour of script.behaviours) {
       if (behaviour.times !== undefined && used(behaviour) >= behaviour.times) continue;
       if (!matches(behaviour.when, request)) continue;
@@ -123,7 +126,8 @@ async function createEngine(
   }
 
   async function complete(
-    request: ChatRequest,
+    wire: WireName,
+    request: ProviderRequest,
     behaviour: Behaviour,
     prompt: DocumentPrompt | undefined,
     response: ServerResponse,
@@ -136,7 +140,7 @@ async function createEngine(
     );
     if (fault !== undefined) use(fault);
     if (fault?.kind === 'status') {
-      sendFault(response, fault);
+      sendFault(wire, response, fault);
       return;
     }
     const { reply } = behaviour;
@@ -154,10 +158,11 @@ async function createEngine(
     }));
     const shape = { ...script.shape, ...behaviour.shape };
     const promptCharacters = request.messages.reduce(
-      (sum, message) => sum + textOf(message).length,
+      (sum, message) => sum + message.text.length,
       0,
     );
     await streamReply(response, {
+      wire,
       text:
         reply.document === undefined || prompt === undefined
           ? (reply.text ?? '')
@@ -165,9 +170,9 @@ async function createEngine(
       calls,
       finishReason: reply.finishReason ?? (calls.length > 0 ? 'tool_calls' : 'stop'),
       model: request.model,
-      id: `chatcmpl-scripted-${turn}`,
+      id: `${ID_PREFIXES[wire]}scripted-${turn}`,
       promptTokens: tokens(promptCharacters),
-      wantsUsage: request.stream_options?.include_usage === true,
+      wantsUsage: request.wantsUsage,
       shape,
       fault: fault ?? tokenLimit(request, shape),
     });
@@ -177,7 +182,7 @@ async function createEngine(
     behaviour: Behaviour,
     reply: NonNullable<Behaviour['reply']['document']>,
     prompt: DocumentPrompt,
-    request: ChatRequest,
+    request: ProviderRequest,
   ): string {
     const document = documents.get(behaviour);
     if (document === undefined) throw new Error('a document was not loaded');
@@ -186,7 +191,7 @@ async function createEngine(
         ? 1
         : reply.countBy === 'process'
           ? use(reply)
-          : countPrompts(promptMessages(request), reply.target);
+          : countPrompts(request.messages, reply.target);
     return writeDocumentReply(
       document,
       reply,
@@ -201,12 +206,10 @@ async function createEngine(
     } catch (error) {
       if (response.headersSent) response.destroy();
       else
-        sendError(
-          response,
-          500,
-          error instanceof Error ? error.message : String(error),
-          'server_error',
-        );
+        sendError('chat', response, 500, {
+          message: error instanceof Error ? error.message : String(error),
+          type: 'server_error',
+        });
     }
   }
 
@@ -223,47 +226,40 @@ async function createEngine(
       });
       return;
     }
-    if (request.method !== 'POST' || !path.endsWith('/chat/completions')) {
-      sendError(
-        response,
-        404,
-        `Unknown request: ${request.method} ${path}`,
-        'invalid_request_error',
-      );
+    const wire = wireOf(path);
+    if (request.method !== 'POST' || wire === undefined) {
+      const message = `Unknown request: ${request.method} ${path}`;
+      sendError('chat', response, 404, { message, type: 'invalid_request_error' });
       return;
     }
     const text = await readText(request);
-    const authorized =
-      script.apiKey === undefined || request.headers.authorization === `Bearer ${script.apiKey}`;
+    const authorized = isAuthorized(request, script.apiKey);
     const body = parseJson(text);
-    const violations = body === undefined ? ['the body is not JSON'] : checkChatRequest(body);
-    const chosen = violations.length === 0 && authorized ? choose(body as ChatRequest) : undefined;
+    const format = REQUEST_FORMATS[wire];
+    const violations = body === undefined ? ['the body is not JSON'] : format.check(body);
+    const read = violations.length === 0 ? format.read(body) : undefined;
+    const chosen = read !== undefined && authorized ? choose(read) : undefined;
     const name =
       chosen === undefined
         ? undefined
         : (chosen.behaviour.name ?? String(script.behaviours.indexOf(chosen.behaviour)));
-    requests.push({ body, violations, authorized, behaviour: name });
+    requests.push({ wire, body, violations, authorized, behaviour: name });
 
     if (!authorized) {
-      sendError(
-        response,
-        401,
-        'Incorrect API key provided.',
-        'invalid_request_error',
-        'invalid_api_key',
-      );
-    } else if (violations.length > 0) {
-      sendError(
-        response,
-        400,
-        `Invalid request: ${violations.slice(0, 5).join('; ')}`,
-        'invalid_request_error',
-      );
+      sendError(wire, response, 401, {
+        message: 'Incorrect API key provided.',
+        type: 'authentication_error',
+        code: 'invalid_api_key',
+      });
+    } else if (read === undefined) {
+      const message = `Invalid request: ${violations.slice(0, 5).join('; ')}`;
+      sendError(wire, response, 400, { message, type: 'invalid_request_error' });
     } else if (chosen === undefined) {
-      sendError(response, 400, 'No behaviour of the script fits this request.', 'script_error');
+      const message = 'No behaviour of the script fits this request.';
+      sendError(wire, response, 400, { message, type: 'script_error' });
     } else {
       use(chosen.behaviour);
-      await complete(body as ChatRequest, chosen.behaviour, chosen.prompt, response);
+      await complete(wire, read, chosen.behaviour, chosen.prompt, response);
     }
   }
 
@@ -296,9 +292,9 @@ async function loadDocuments(
  * Which reply of its kind this is, as the request shows it. For a document: 1 for the message after begin, 2 for
  * the reply to the first prompt of its session, and so on. Otherwise: the number of assistant messages and one.
  */
-function replyNumber(request: ChatRequest, behaviour: Behaviour): number {
+function replyNumber(request: ProviderRequest, behaviour: Behaviour): number {
   const target = behaviour.reply.document?.target;
-  if (target !== undefined) return countPrompts(promptMessages(request), target) + 1;
+  if (target !== undefined) return countPrompts(request.messages, target) + 1;
   return request.messages.filter((message) => message.role === 'assistant').length + 1;
 }
 
@@ -307,14 +303,10 @@ function faultApplies(fault: Fault, number: number): boolean {
   return typeof fault.reply === 'number' ? fault.reply === number : fault.reply.includes(number);
 }
 
-function tokenLimit(request: ChatRequest, shape: Shape): Fault | undefined {
-  const limit = request.max_completion_tokens ?? request.max_tokens;
+function tokenLimit(request: ProviderRequest, shape: Shape): Fault | undefined {
+  const limit = request.maxTokens;
   if (shape.honourMaxTokens !== true || limit === undefined) return undefined;
   return { kind: 'length', at: { characters: limit * 4 } };
-}
-
-function promptMessages(request: ChatRequest): PromptMessage[] {
-  return request.messages.map((message) => ({ role: message.role, text: textOf(message) }));
 }
 
 async function readText(request: IncomingMessage): Promise<string> {
@@ -346,15 +338,39 @@ function sendJson(
   response.end(JSON.stringify(value));
 }
 
+type ErrorWords = {
+  readonly message: string;
+  readonly type: string;
+  readonly code?: string | number | null | undefined;
+};
+
 function sendError(
+  wire: WireName,
   response: ServerResponse,
   status: number,
-  message: string,
-  type: string,
-  code: string | null = null,
+  { message, type, code = null }: ErrorWords,
+  headers: Record<string, string> = {},
 ): void {
-  sendJson(response, status, { error: { message, type, param: null, code } });
+  const body =
+    wire === 'messages'
+      ? { type: 'error', error: { type, message } }
+      : { error: { message, type, param: null, code } };
+  sendJson(response, status, body, headers);
 }
+
+/** Messages carry their key in a header of its own. */
+function isAuthorized(request: IncomingMessage, apiKey: string | undefined): boolean {
+  if (apiKey === undefined) return true;
+  return (
+    request.headers.authorization === `Bearer ${apiKey}` || request.headers['x-api-key'] === apiKey
+  );
+}
+
+const ID_PREFIXES: Readonly<Record<WireName, string>> = {
+  chat: 'chatcmpl-',
+  responses: 'resp_',
+  messages: 'msg_',
+};
 
 const STATUS_TYPES: ReadonlyMap<number, string> = new Map([
   [400, 'invalid_request_error'],
@@ -364,18 +380,17 @@ const STATUS_TYPES: ReadonlyMap<number, string> = new Map([
   [529, 'overloaded_error'],
 ]);
 
-function sendFault(response: ServerResponse, fault: Fault): void {
+function sendFault(wire: WireName, response: ServerResponse, fault: Fault): void {
   const status = fault.status ?? 500;
-  const error = {
-    message: fault.message ?? `The scripted provider answers with ${status}.`,
-    type: fault.type ?? STATUS_TYPES.get(status) ?? 'server_error',
-    param: null,
-    code: fault.code ?? null,
-  };
-  sendJson(
+  sendError(
+    wire,
     response,
     status,
-    { error },
+    {
+      message: fault.message ?? `The scripted provider answers with ${status}.`,
+      type: fault.type ?? STATUS_TYPES.get(status) ?? 'server_error',
+      code: fault.code,
+    },
     fault.retryAfter === undefined ? {} : { 'retry-after': fault.retryAfter },
   );
 }

@@ -3,7 +3,7 @@ import { createServer as createTcpServer } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 
-import { checkChatRequest } from '../scripted/request-schema.ts';
+import { checkRequest } from '../scripted/requests/check.ts';
 
 export type ReceivedRequest = {
   readonly path: string;
@@ -58,7 +58,7 @@ export async function startByteServer(
     socket.on('error', () => undefined);
     void serve(socket, (request) => {
       requests.push(request);
-      const violations = checkChatRequest(request.body);
+      const violations = checkRequest(request.path, request.body);
       if (violations.length > 0) return { status: 418, pieces: [violations.join('; ')] };
       return answerTo(request, requests.length - 1);
     });

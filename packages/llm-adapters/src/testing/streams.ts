@@ -6,6 +6,9 @@ import type { OpenAiCompatibleOptions } from '../openai-compatible/adapter.ts';
 import { startByteServer } from './byte-server.ts';
 import type { Answer, ByteServer } from './byte-server.ts';
 
+/** For tests of what one request brings. */
+export const ONCE = { retries: 0 } as const;
+
 export const QUESTION: readonly Message[] = [{ role: 'user', content: 'Hello' }];
 
 /** A chunk's JSON around the given choice. */
@@ -101,7 +104,12 @@ export async function ask(
   send: SendOptions = {},
   options: Partial<OpenAiCompatibleOptions> = {},
 ): Promise<LlmEvent[]> {
-  const adapter = createOpenAiCompatibleAdapter({ model: 'm', baseUrl: server.url, ...options });
+  const adapter = createOpenAiCompatibleAdapter({
+    model: 'm',
+    baseUrl: server.url,
+    retry: ONCE,
+    ...options,
+  });
   return await collect(adapter.sendMessagesStreaming(QUESTION, send));
 }
 

@@ -2,7 +2,7 @@ import type { LlmEvent, Message, SendOptions } from '@orion/contracts';
 import { onTestFinished } from 'vitest';
 
 import { createOpenAiCompatibleAdapter } from '../../openai-compatible/adapter.ts';
-import { collect, textOf } from '../../testing/streams.ts';
+import { ONCE, collect, textOf } from '../../testing/streams.ts';
 import type { Script } from '../script.ts';
 import { startScriptedProvider } from '../server.ts';
 import type { ScriptedProvider, ScriptedProviderOptions } from '../server.ts';
@@ -18,7 +18,11 @@ export type Talk = {
 export async function talk(script: Script, options?: ScriptedProviderOptions): Promise<Talk> {
   const provider = await startScriptedProvider(script, options);
   onTestFinished(() => provider.close());
-  const adapter = createOpenAiCompatibleAdapter({ model: 'm', baseUrl: provider.url });
+  const adapter = createOpenAiCompatibleAdapter({
+    model: 'm',
+    baseUrl: provider.url,
+    retry: ONCE,
+  });
   const ask: Talk['ask'] = async (messages, send = {}) =>
     await collect(adapter.sendMessagesStreaming(messages, send));
   return { provider, ask, text: async (...messages) => textOf(await ask(messages)) };

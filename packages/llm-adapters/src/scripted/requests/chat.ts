@@ -1,3 +1,5 @@
+import type { ProviderRequest } from './provider-request.ts';
+import { isJsonObject, words } from './schema-parts.ts';
 import { z } from 'zod';
 
 /**
@@ -123,11 +125,7 @@ export const chatRequestSchema: z.ZodType<ChatRequest> = z
 /** Everything that a strict server would refuse, in words; empty for a valid request. */
 export function checkChatRequest(body: unknown): readonly string[] {
   const result = chatRequestSchema.safeParse(body);
-  if (!result.success) {
-    return result.error.issues.map(
-      (issue) => `${issue.path.map(String).join('.')}: ${issue.message}`,
-    );
-  }
+  if (!result.success) return words(result.error);
   return checkToolMessages(result.data.messages);
 }
 
@@ -150,16 +148,19 @@ function checkToolMessages(messages: readonly ChatRequestMessage[]): string[] {
   return violations;
 }
 
-export function textOf(entry: ChatRequestMessage): string {
-  if (typeof entry.content === 'string') return entry.content;
-  return (entry.content ?? []).map((part) => part.text).join('');
+/** The request in the words of all formats. */
+export function readChatRequest(request: ChatRequest): ProviderRequest {
+  return {
+    model: request.model,
+    messages: request.messages.map((entry) => ({ role: entry.role, text: textOf(entry) })),
+    tools: (request.tools ?? []).map((tool) => tool.function.name),
+    toolChoice: typeof request.tool_choice === 'string' ? request.tool_choice : 'auto',
+    maxTokens: request.max_completion_tokens ?? request.max_tokens,
+    wantsUsage: request.stream_options?.include_usage === true,
+  };
 }
 
-function isJsonObject(value: string): boolean {
-  try {
-    const parsed: unknown = JSON.parse(value);
-    return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed);
-  } catch {
-    return false;
-  }
+function textOf(entry: ChatRequestMessage): string {
+  if (typeof entry.content === 'string') return entry.content;
+  return (entry.content ?? []).map((part) => part.text).join('');
 }

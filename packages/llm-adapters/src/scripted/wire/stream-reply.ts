@@ -1,11 +1,17 @@
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import type { ServerResponse } from 'node:http';
 
-import { createSizes } from './random.ts';
-import type { Fault, Shape } from './script.ts';
+import { createSizes } from '../random.ts';
+import type { WireName } from '../requests/check.ts';
+import type { Fault, Shape } from '../script.ts';
+import { createChatWriter } from './chat-writer.ts';
+import { createMessagesWriter } from './messages-writer.ts';
+import { createResponsesWriter } from './responses-writer.ts';
+import type { ReplyFacts, WireWriter } from './wire-writer.ts';
 
 /** What is sent, before faults and shape are applied. */
 export type PlannedReply = {
+  readonly wire: WireName;
   readonly text: string;
   readonly calls: readonly {
     readonly id: string;
@@ -48,11 +54,12 @@ export async function streamReply(response: ServerResponse, reply: PlannedReply)
   }
   for (let count = 0; count < (shape.comments ?? 0); count += 1) out.add(': keep-alive\n\n');
 
-  const envelope = createEnvelope(reply);
+  const writer = createWriter(reply);
   const nextSize = createSizes(shape.chunk ?? DEFAULT_CHUNK, shape.seed ?? 1);
   const pace = createPace(shape.eventsPerSecond ?? 0);
   let left = charactersBefore(fault, reply);
   let events = 0;
+  if (left > 0 || fault?.kind !== 'error') out.add(writer.begin());
 
   /** Sends as much of a text as the fault leaves, one event per piece; false when it is used up. */
   async function sendPieces(text: string, wrap: (piece: string) => string): Promise<boolean> {
@@ -83,33 +90,21 @@ export async function streamReply(response: ServerResponse, reply: PlannedReply)
 
   if (shape.reasoning !== undefined && left > 0) {
     const { reasoning, reasoningField = 'reasoning_content' } = shape;
-    const field = reasoningField === 'think' ? 'content' : reasoningField;
     const kept = left;
     left = Number.POSITIVE_INFINITY;
-    await sendPieces(
-      reasoningField === 'think' ? `<think>${reasoning}</think>\n\n` : reasoning,
-      (piece) => envelope.delta(`{"${field}":${JSON.stringify(piece)}}`),
-    );
+    if (reasoningField === 'think')
+      await sendPieces(`<think>${reasoning}</think>\n\n`, (piece) => writer.text(piece));
+    else await sendPieces(reasoning, (piece) => writer.reasoning(piece, reasoningField));
     left = kept;
   }
-  let whole = await sendPieces(reply.text, (piece) => envelope.content(piece));
+  let whole = await sendPieces(reply.text, (piece) => writer.text(piece));
   for (const [index, call] of reply.calls.entries()) {
     if (!whole || (left === 0 && fault?.at !== undefined)) {
       whole = false;
       break;
     }
-    const named = {
-      index,
-      id: call.id,
-      type: 'function',
-      function: { name: call.name, arguments: '' },
-    };
-    out.add(envelope.delta(`{"tool_calls":[${JSON.stringify(named)}]}`));
-    whole = await sendPieces(call.arguments, (piece) =>
-      envelope.delta(
-        `{"tool_calls":[{"index":${index},"function":{"arguments":${JSON.stringify(piece)}}}]}`,
-      ),
-    );
+    out.add(writer.beginCall(index, call));
+    whole = await sendPieces(call.arguments, (piece) => writer.callArguments(index, piece));
   }
   if (out.closed) return;
 
@@ -130,7 +125,7 @@ export async function streamReply(response: ServerResponse, reply: PlannedReply)
       if (out.closed) return;
       left = Number.POSITIVE_INFINITY;
       await sendPieces(reply.text.slice(charactersBefore(fault, reply)), (piece) =>
-        envelope.content(piece),
+        writer.text(piece),
       );
       break;
     case 'end':
@@ -138,21 +133,19 @@ export async function streamReply(response: ServerResponse, reply: PlannedReply)
       response.end();
       return;
     case 'error': {
-      if (fault?.afterFinish === true) out.add(envelope.finish('length'));
       const {
         message = 'The scripted provider failed.',
         type = 'server_error',
         code,
+        afterFinish = false,
       } = fault ?? {};
-      out.add(
-        `data: ${JSON.stringify({ error: { message, type, ...(code === undefined ? {} : { code }) } })}\n\n`,
-      );
-      if (fault?.afterFinish === true) out.add('data: [DONE]\n\n');
+      out.add(writer.error({ message, type, code }, afterFinish));
       await out.flush();
       response.end();
       return;
     }
     case 'length':
+    case 'stop':
     case 'status':
     case undefined:
       break;
@@ -160,11 +153,7 @@ export async function streamReply(response: ServerResponse, reply: PlannedReply)
       kind satisfies never;
   }
 
-  const endMark = shape.endMark ?? 'both';
-  if (endMark !== 'done')
-    out.add(envelope.finish(kind === 'length' ? 'length' : reply.finishReason));
-  if (reply.wantsUsage && shape.usage !== false) out.add(envelope.usage());
-  if (endMark !== 'finish_reason') out.add('data: [DONE]\n\n');
+  out.add(writer.end(kind === 'length' ? 'length' : reply.finishReason));
   await out.flush();
   response.end();
 }
@@ -237,47 +226,25 @@ function createOutput(response: ServerResponse, shape: Shape): Output {
   };
 }
 
-type Envelope = {
-  content(piece: string): string;
-  delta(json: string): string;
-  finish(reason: string): string;
-  usage(): string;
+const WRITERS: Readonly<Record<WireName, (reply: ReplyFacts) => WireWriter>> = {
+  chat: createChatWriter,
+  responses: createResponsesWriter,
+  messages: createMessagesWriter,
 };
 
-/** Fields as a well-known provider sends them, so that an event has a realistic size. */
-function createEnvelope(reply: PlannedReply): Envelope {
-  let events = 0;
-  const changing = reply.shape.changingIds === true;
-  const head = (id: string): string =>
-    `data: {"id":${JSON.stringify(id)},"object":"chat.completion.chunk","created":1700000000,"model":${JSON.stringify(reply.model)},"system_fingerprint":"fp_0000000000",`;
-  const fixed = head(reply.id);
-  const prefix = (): string => {
-    events += 1;
-    return changing ? head(`${reply.id}-${events}`) : fixed;
-  };
-  const open = '"choices":[{"index":0,"delta":';
-  const close = ',"logprobs":null,"finish_reason":null}]}\n\n';
-  const contentPrefix = `${fixed}${open}{"content":`;
-  const contentClose = `}${close}`;
-  return {
-    content: changing
-      ? (piece) => `${prefix()}${open}{"content":${JSON.stringify(piece)}${contentClose}`
-      : (piece) => contentPrefix + JSON.stringify(piece) + contentClose,
-    delta: (json) => `${prefix()}${open}${json}${close}`,
-    finish: (reason) =>
-      `${prefix()}"choices":[{"index":0,"delta":{},"logprobs":null,"finish_reason":${JSON.stringify(reason)}}]}\n\n`,
-    usage: () => {
-      const completion = tokens(
-        reply.text.length + reply.calls.reduce((sum, call) => sum + call.arguments.length, 0),
-      );
-      const usage = {
-        prompt_tokens: reply.promptTokens,
-        completion_tokens: completion,
-        total_tokens: reply.promptTokens + completion,
-      };
-      return `${prefix()}"choices":[],"usage":${JSON.stringify(usage)}}\n\n`;
-    },
-  };
+function createWriter(reply: PlannedReply): WireWriter {
+  const { shape } = reply;
+  return WRITERS[reply.wire]({
+    id: reply.id,
+    model: reply.model,
+    promptTokens: reply.promptTokens,
+    completionTokens: tokens(
+      reply.text.length + reply.calls.reduce((sum, call) => sum + call.arguments.length, 0),
+    ),
+    wantsUsage: reply.wantsUsage && shape.usage !== false,
+    changingIds: shape.changingIds === true,
+    endMark: shape.endMark ?? 'both',
+  });
 }
 
 /** Four characters each, the usual rule of thumb. */
@@ -292,11 +259,14 @@ function createPace(eventsPerSecond: number): (events: number) => number {
   return (events) => start + (events * 1000) / eventsPerSecond - performance.now();
 }
 
+/** Without a place these strike at the end, all others before the first character. */
+const AT_THE_END: ReadonlySet<Fault['kind']> = new Set<Fault['kind']>(['length', 'end', 'stop']);
+
 /** After how many characters of the reply the fault strikes; without a place at the end or before the first. */
 function charactersBefore(fault: Fault | undefined, reply: PlannedReply): number {
   if (fault === undefined) return Number.POSITIVE_INFINITY;
   if (fault.at === undefined) {
-    return fault.kind === 'length' || fault.kind === 'end' ? Number.POSITIVE_INFINITY : 0;
+    return AT_THE_END.has(fault.kind) ? Number.POSITIVE_INFINITY : 0;
   }
   let characters = fault.at.characters ?? Number.POSITIVE_INFINITY;
   if (fault.at.lines !== undefined) {

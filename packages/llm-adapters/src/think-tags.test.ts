@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { DONE, STOP, chunk, content, merged, receive, sse } from '../testing/streams.ts';
+import { DONE, STOP, chunk, content, merged, receive, sse } from './testing/streams.ts';
 import { createThinkTags } from './think-tags.ts';
 
 const text = (value: string) => ({ type: 'text-delta', text: value });

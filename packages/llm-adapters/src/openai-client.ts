@@ -1,14 +1,6 @@
 import type { ClientOptions, OpenAI } from 'openai/client';
 
-export type FetchFunction = typeof fetch;
-
-export type ConnectionOptions = {
-  readonly apiKey: string | undefined;
-  readonly baseUrl: string;
-  /** How long the server may take until the head of its answer. */
-  readonly connectTimeoutMs: number;
-  readonly fetch: FetchFunction;
-};
+import type { ConnectionOptions } from './adapter-options.ts';
 
 /** The SDK insists on a key; this one is never sent, since the header that would carry it is taken out. */
 const NO_KEY = 'no-key';
@@ -19,7 +11,12 @@ const silent = (): void => undefined;
  * The SDK's client with every option given: what is left out, it reads from the environment by itself. Loaded
  * when the first request is made, because loading it takes longer than everything else at start.
  */
-export async function createClient(options: ConnectionOptions): Promise<OpenAI> {
+export function createOpenAiClient(options: ConnectionOptions): () => Promise<OpenAI> {
+  let client: Promise<OpenAI> | undefined;
+  return () => (client ??= load(options));
+}
+
+async function load(options: ConnectionOptions): Promise<OpenAI> {
   const { OpenAI: Client } = await import('openai/client');
   const defaultHeaders = options.apiKey === undefined ? { Authorization: null } : {};
   const all: ClientOptions = {

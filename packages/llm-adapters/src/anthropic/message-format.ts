@@ -1,0 +1,202 @@
+import type { FinishReason, Usage } from '@orion/contracts';
+
+import { classifyFailure, readFailure } from '../provider-error.ts';
+import type { Redact } from '../provider-error.ts';
+import { invalidStream, truncated } from '../stream/message-events.ts';
+import type { MessageEvents } from '../stream/message-events.ts';
+import { isFields, textField, tokenCount } from '../stream/payloads.ts';
+import type { Fields, WireFormat } from '../stream/payloads.ts';
+
+/** A call whose arguments may have come whole, when its block began. */
+type CallBlock = { readonly input: Fields; hasDeltas: boolean };
+
+/**
+ * What the payloads of a Messages stream mean.
+ *
+ * 1. The message has ended with `message_stop`, and with nothing else. A stop reason alone is not an end.
+ * 2. A second `message_start` of the same message is a repetition; one of another message is no part of this one.
+ * 3. Blocks of tools that the provider runs itself look like calls and are none; what else is not known is ignored.
+ */
+export class MessageFormat implements WireFormat {
+  readonly name = 'the Messages format';
+  readonly textKeys: readonly string[] = ['text'];
+  readonly #message: MessageEvents;
+  readonly #redact: Redact;
+  readonly #calls = new Map<number, CallBlock>();
+  #id: string | undefined;
+  #stopReason: FinishReason | undefined;
+  #usage: Fields = {};
+
+  constructor(message: MessageEvents, redact: Redact) {
+    this.#message = message;
+    this.#redact = redact;
+  }
+
+  plainText(payload: Fields): string | undefined {
+    if (payload['type'] !== 'content_block_delta') return undefined;
+    const { delta } = payload;
+    if (!isFields(delta) || delta['type'] !== 'text_delta') return undefined;
+    return typeof delta['text'] === 'string' ? delta['text'] : undefined;
+  }
+
+  read(payload: Fields): void {
+    switch (payload['type']) {
+      case 'message_start':
+        this.#start(payload['message']);
+        return;
+      case 'content_block_start':
+        if (isFields(payload['content_block']))
+          this.#startBlock(tokenCount(payload['index']), payload['content_block']);
+        return;
+      case 'content_block_delta':
+        if (isFields(payload['delta'])) this.#delta(tokenCount(payload['index']), payload['delta']);
+        return;
+      case 'content_block_stop':
+        this.#stopBlock(tokenCount(payload['index']));
+        return;
+      case 'message_delta':
+        if (isFields(payload['delta'])) this.#setStopReason(payload['delta']['stop_reason']);
+        this.#addUsage(payload['usage']);
+        return;
+      case 'message_stop':
+        this.#finish();
+        return;
+      case 'error':
+        this.#message.fail(classifyFailure(readFailure(payload), this.#redact));
+        return;
+      default:
+        // `ping`, and whatever will be added: the format asks its readers to pass over what they do not know.
+        if (isFields(payload['error']))
+          this.#message.fail(classifyFailure(readFailure(payload), this.#redact));
+    }
+  }
+
+  readDocument(document: Fields): boolean {
+    if (document['type'] === 'error' || isFields(document['error'])) {
+      this.#message.fail(classifyFailure(readFailure(document), this.#redact));
+      return true;
+    }
+    if (document['type'] !== 'message' || !Array.isArray(document['content'])) return false;
+    for (const [index, block] of (document['content'] as readonly unknown[]).entries()) {
+      if (!isFields(block)) continue;
+      this.#startBlock(index, block);
+      this.#stopBlock(index);
+    }
+    this.#setStopReason(document['stop_reason']);
+    this.#addUsage(document['usage']);
+    this.#finish();
+    return true;
+  }
+
+  /** Not of this format; what ends its messages is `message_stop`. */
+  done(): void {}
+
+  end(): void {
+    this.#message.fail(truncated());
+  }
+
+  #start(message: unknown): void {
+    if (!isFields(message)) return;
+    const id = textField(message, 'id');
+    if (this.#id !== undefined) {
+      if (id !== this.#id)
+        this.#message.fail(invalidStream(this.name, 'a second message began within the first one'));
+      return;
+    }
+    this.#id = id;
+    this.#addUsage(message['usage']);
+  }
+
+  #startBlock(index: number, block: Fields): void {
+    switch (block['type']) {
+      case 'text':
+        this.#message.text(textField(block, 'text'));
+        return;
+      case 'thinking':
+        this.#message.reasoning(textField(block, 'thinking'));
+        return;
+      case 'tool_use':
+        this.#calls.set(index, {
+          input: isFields(block['input']) ? block['input'] : {},
+          hasDeltas: false,
+        });
+        this.#message.toolCall({
+          index,
+          id: textField(block, 'id'),
+          name: textField(block, 'name'),
+        });
+        return;
+      default:
+      // Tools that the provider runs, their results, hidden reasoning, compaction: nothing for us to do.
+    }
+  }
+
+  #delta(index: number, delta: Fields): void {
+    switch (delta['type']) {
+      case 'text_delta':
+        this.#message.text(textField(delta, 'text'));
+        return;
+      case 'thinking_delta':
+        this.#message.reasoning(textField(delta, 'thinking'));
+        return;
+      case 'input_json_delta': {
+        const call = this.#calls.get(index);
+        const fragment = textField(delta, 'partial_json');
+        if (call === undefined || fragment === '') return;
+        call.hasDeltas = true;
+        this.#message.toolCall({ index, arguments: fragment });
+        return;
+      }
+      default:
+    }
+  }
+
+  #stopBlock(index: number): void {
+    const call = this.#calls.get(index);
+    if (call === undefined || call.hasDeltas || Object.keys(call.input).length === 0) return;
+    call.hasDeltas = true;
+    this.#message.toolCall({ index, arguments: JSON.stringify(call.input) });
+  }
+
+  #setStopReason(reason: unknown): void {
+    if (typeof reason !== 'string') return;
+    // What nobody knows counts as `length`: the answer is then checked and continued, not taken for whole.
+    this.#stopReason = STOP_REASONS.get(reason) ?? 'length';
+  }
+
+  /** Numbers grow in later events; one that is missing there keeps its value. */
+  #addUsage(usage: unknown): void {
+    if (!isFields(usage)) return;
+    const known = Object.entries(usage).filter(([, value]) => value !== null);
+    this.#usage = { ...this.#usage, ...Object.fromEntries(known) };
+    this.#message.usage(readUsage(this.#usage));
+  }
+
+  #finish(): void {
+    this.#message.finish(this.#stopReason);
+  }
+}
+
+const STOP_REASONS: ReadonlyMap<string, FinishReason> = new Map<string, FinishReason>([
+  ['end_turn', 'stop'],
+  ['stop_sequence', 'stop'],
+  ['tool_use', 'tool_calls'],
+  ['max_tokens', 'length'],
+  ['model_context_window_exceeded', 'length'],
+  ['refusal', 'refusal'],
+  ['pause_turn', 'pause'],
+  ['compaction', 'pause'],
+]);
+
+function readUsage(usage: Fields): Usage {
+  const cached = tokenCount(usage['cache_read_input_tokens']);
+  const details = isFields(usage['output_tokens_details']) ? usage['output_tokens_details'] : {};
+  return {
+    // What was read from the cache and what was put into it are counted apart on the wire.
+    inputTokens:
+      tokenCount(usage['input_tokens']) + cached + tokenCount(usage['cache_creation_input_tokens']),
+    outputTokens: tokenCount(usage['output_tokens']),
+    cachedTokens: cached,
+    reasoningTokens: tokenCount(details['thinking_tokens']),
+  };
+}

@@ -1,0 +1,165 @@
+import type {
+  ContentBlockParam,
+  MessageCreateParamsStreaming,
+  MessageParam,
+  TextBlockParam,
+  Tool,
+  ToolChoice,
+} from '@anthropic-ai/sdk/resources/messages';
+import type { JsonObject, Message, SendOptions, ToolDefinition } from '@orion/contracts';
+
+import {
+  createCallIds,
+  historicArguments,
+  isBlank,
+  splitSystem,
+  toolName,
+} from '../conversation.ts';
+import type { CallIds } from '../conversation.ts';
+import type { Refusals } from '../refused-parameters.ts';
+import { sanitizeSchema, withoutTopLevelAlternatives } from '../schema.ts';
+import type { MessagesQuirks } from './quirks.ts';
+
+export type MessagesDefaults = {
+  readonly model: string;
+  readonly temperature: number | undefined;
+  readonly maxTokens: number;
+  readonly quirks: MessagesQuirks;
+  readonly refusals: Refusals;
+};
+
+const LONGEST_CALL_ID = 64;
+const CACHE_MARK = { type: 'ephemeral' } as const;
+
+/**
+ * A conversation as the Messages API wants it.
+ *
+ * 1. Roles alternate: neighbours of one role are one message, and results of calls stand first in the one that
+ *    follows the calls.
+ * 2. System messages that begin the conversation are its system prompt; later ones are said by the user.
+ * 3. Cache marks stand at the ends of what stays the same: tools, system prompt, and the conversation so far.
+ */
+export function buildMessagesRequest(
+  messages: readonly Message[],
+  options: SendOptions,
+  defaults: MessagesDefaults,
+): MessageCreateParamsStreaming {
+  const { quirks, refusals } = defaults;
+  const { system, rest } = splitSystem(messages);
+  const temperature = options.temperature ?? defaults.temperature;
+  const tools = options.tools ?? [];
+  const mark = quirks.cacheMarks;
+  return {
+    model: defaults.model,
+    max_tokens: options.max_tokens ?? defaults.maxTokens,
+    stream: true,
+    messages: convertMessages(rest, mark),
+    ...(system.length === 0 ? {} : { system: convertSystem(system, mark) }),
+    ...(temperature === undefined || quirks.temperature === 'never' || refusals.has('temperature')
+      ? {}
+      : { temperature }),
+    ...(tools.length === 0 ? {} : { tools: convertTools(tools, mark) }),
+    ...(tools.length === 0 || options.tool_choice === undefined || refusals.has('tool_choice')
+      ? {}
+      : { tool_choice: TOOL_CHOICES[options.tool_choice] }),
+    ...(options.responseFormat?.type === 'json_schema' && !refusals.has('output_config')
+      ? {
+          output_config: {
+            format: {
+              type: 'json_schema',
+              schema: { ...sanitizeSchema(options.responseFormat.schema) },
+            },
+          },
+        }
+      : {}),
+  };
+}
+
+const TOOL_CHOICES: Readonly<Record<NonNullable<SendOptions['tool_choice']>, ToolChoice>> = {
+  auto: { type: 'auto' },
+  none: { type: 'none' },
+  required: { type: 'any' },
+};
+
+function convertSystem(texts: readonly string[], mark: boolean): TextBlockParam[] {
+  return texts.map((text, index) => ({
+    type: 'text',
+    text,
+    ...(mark && index === texts.length - 1 ? { cache_control: CACHE_MARK } : {}),
+  }));
+}
+
+function convertTools(tools: readonly ToolDefinition[], mark: boolean): Tool[] {
+  return tools.map((tool, index) => ({
+    name: tool.name,
+    description: tool.description,
+    input_schema: { ...withoutTopLevelAlternatives(tool.parameters), type: 'object' },
+    ...(mark && index === tools.length - 1 ? { cache_control: CACHE_MARK } : {}),
+  }));
+}
+
+function convertMessages(messages: readonly Message[], mark: boolean): MessageParam[] {
+  const ids = createCallIds(LONGEST_CALL_ID);
+  const turns: { role: 'user' | 'assistant'; content: ContentBlockParam[] }[] = [];
+  for (const message of messages) {
+    const role = message.role === 'assistant' ? 'assistant' : 'user';
+    const blocks = convertMessage(message, ids);
+    if (blocks.length === 0) continue;
+    const last = turns.at(-1);
+    if (last?.role === role) last.content.push(...blocks);
+    else turns.push({ role, content: blocks });
+  }
+  for (const turn of turns) {
+    // Results must come before anything else that the user says.
+    turn.content.sort((left, right) => rank(left) - rank(right));
+  }
+  const last = turns.at(-1);
+  if (last?.role === 'assistant') trimEnd(last.content);
+  if (mark && last?.role === 'user') markLast(last.content);
+  return turns;
+}
+
+function rank(block: ContentBlockParam): number {
+  return block.type === 'tool_result' ? 0 : 1;
+}
+
+function convertMessage(message: Message, ids: CallIds): ContentBlockParam[] {
+  switch (message.role) {
+    case 'system':
+    case 'user':
+      return textBlocks(message.content);
+    case 'assistant':
+      return [
+        ...textBlocks(message.content),
+        ...(message.toolCalls ?? []).map((call) => ({
+          type: 'tool_use' as const,
+          id: ids.ofCall(call.id),
+          name: toolName(call.name),
+          input: JSON.parse(historicArguments(call)) as JsonObject,
+        })),
+      ];
+    case 'tool': {
+      const content = isBlank(message.content) ? {} : { content: message.content };
+      return [{ type: 'tool_result', tool_use_id: ids.ofResult(message.toolCallId), ...content }];
+    }
+    default:
+      message satisfies never;
+      return [];
+  }
+}
+
+function textBlocks(text: string): TextBlockParam[] {
+  return isBlank(text) ? [] : [{ type: 'text', text }];
+}
+
+/** An answer that the request begins must not end with white space. */
+function trimEnd(blocks: ContentBlockParam[]): void {
+  const last = blocks.at(-1);
+  if (last?.type === 'text') blocks[blocks.length - 1] = { ...last, text: last.text.trimEnd() };
+}
+
+function markLast(blocks: ContentBlockParam[]): void {
+  const last = blocks.at(-1);
+  if (last?.type === 'text' || last?.type === 'tool_result')
+    blocks[blocks.length - 1] = { ...last, cache_control: CACHE_MARK };
+}

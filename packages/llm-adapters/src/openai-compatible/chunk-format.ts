@@ -1,0 +1,214 @@
+import type { FinishReason, Usage } from '@orion/contracts';
+
+import { classifyFailure, providerError, readFailure } from '../provider-error.ts';
+import type { Redact } from '../provider-error.ts';
+import { truncated } from '../stream/message-events.ts';
+import type { MessageEvents } from '../stream/message-events.ts';
+import { isFields, isFilled, tokenCount } from '../stream/payloads.ts';
+import type { Fields, WireFormat } from '../stream/payloads.ts';
+
+/**
+ * What the payloads of a chat-completions stream mean.
+ *
+ * 1. Only choice 0 counts, and nothing is keyed by the chunk's id, which some servers change on every chunk.
+ * 2. The message has ended with `[DONE]`, or with a finish reason and an orderly end of the body. A finish reason
+ *    alone is not an end: an error may still follow it.
+ */
+export class ChunkFormat implements WireFormat {
+  readonly name = 'chat completions';
+  readonly textKeys: readonly string[] = ['content'];
+  readonly #message: MessageEvents;
+  readonly #redact: Redact;
+  #refused = false;
+  #finishReason: FinishReason | undefined;
+
+  constructor(message: MessageEvents, redact: Redact) {
+    this.#message = message;
+    this.#redact = redact;
+  }
+
+  plainText(chunk: Fields): string | undefined {
+    const { choices } = chunk;
+    if (!Array.isArray(choices) || choices.length !== 1) return undefined;
+    if (isFilled(chunk['usage']) || isFilled(chunk['x_groq']) || isFilled(chunk['error']))
+      return undefined;
+    const [choice] = choices as readonly unknown[];
+    if (!isFields(choice) || (choice['index'] ?? 0) !== 0) return undefined;
+    if (isFilled(choice['finish_reason']) || isFilled(choice['error'])) return undefined;
+    const { delta } = choice;
+    if (!isFields(delta) || typeof delta['content'] !== 'string') return undefined;
+    const more =
+      isFilled(delta['reasoning_content']) ||
+      isFilled(delta['reasoning']) ||
+      isFilled(delta['refusal']) ||
+      isFilled(delta['tool_calls']);
+    if (more) return undefined;
+    return delta['content'];
+  }
+
+  read(chunk: Fields): void {
+    const usage =
+      chunk['usage'] ?? (isFields(chunk['x_groq']) ? chunk['x_groq']['usage'] : undefined);
+    if (isFields(usage)) this.#message.usage(readUsage(usage));
+    if (chunk['error'] !== undefined && chunk['error'] !== null) {
+      this.#message.fail(classifyFailure(readFailure(chunk['error']), this.#redact));
+      return;
+    }
+    const { choices } = chunk;
+    if (!Array.isArray(choices)) return;
+    for (const choice of choices as readonly unknown[]) {
+      if (isFields(choice) && (choice['index'] ?? 0) === 0) this.#choice(choice);
+      if (this.#message.ended) return;
+    }
+  }
+
+  readDocument(document: Fields): boolean {
+    this.read(document);
+    if (this.#message.ended) return true;
+    if (!Array.isArray(document['choices'])) return false;
+    this.done();
+    return true;
+  }
+
+  done(): void {
+    // A refusal that is told as text of its own needs no finish reason to be one.
+    const refused = this.#refused && this.#message.calls === 0 && this.#finishReason !== 'length';
+    this.#message.finish(refused ? 'refusal' : this.#finishReason);
+  }
+
+  end(): void {
+    if (this.#finishReason === undefined) this.#message.fail(truncated());
+    else this.done();
+  }
+
+  #choice(choice: Fields): void {
+    if (choice['error'] !== undefined && choice['error'] !== null) {
+      this.#message.fail(classifyFailure(readFailure(choice['error']), this.#redact));
+      return;
+    }
+    const delta = choice['delta'];
+    if (isFields(delta)) this.#delta(delta);
+    // Servers that pretend to stream send the whole message at once; after deltas it would be a repetition.
+    else if (isFields(choice['message']) && !this.#message.hasContent)
+      this.#delta(choice['message']);
+    const reason = choice['finish_reason'];
+    if (typeof reason === 'string' && reason !== '') this.#setFinishReason(reason);
+  }
+
+  #delta(delta: Fields): void {
+    const reasoning = delta['reasoning_content'] ?? delta['reasoning'];
+    if (typeof reasoning === 'string' && reasoning !== '') this.#message.reasoning(reasoning);
+    const { content } = delta;
+    if (typeof content === 'string') this.#text(content);
+    else if (Array.isArray(content)) {
+      for (const part of content as readonly unknown[]) this.#part(part);
+    }
+    const { refusal } = delta;
+    if (typeof refusal === 'string' && refusal !== '') {
+      this.#refused = true;
+      this.#text(refusal);
+    }
+    const calls = delta['tool_calls'];
+    if (Array.isArray(calls)) {
+      for (const call of calls as readonly unknown[]) if (isFields(call)) this.#toolCall(call);
+    }
+  }
+
+  #text(text: string): void {
+    if (text !== '') this.#message.text(text);
+  }
+
+  /** Content in parts, as some servers send it: text, or reasoning that is again a list of parts. */
+  #part(part: unknown): void {
+    if (!isFields(part)) return;
+    if (typeof part['text'] === 'string') {
+      this.#text(part['text']);
+    } else if (Array.isArray(part['thinking'])) {
+      for (const thought of part['thinking'] as readonly unknown[]) {
+        if (isFields(thought) && typeof thought['text'] === 'string')
+          this.#message.reasoning(thought['text']);
+      }
+    }
+  }
+
+  #toolCall(call: Fields): void {
+    const named = isFields(call['function']) ? call['function'] : {};
+    const given = named['arguments'];
+    this.#message.toolCall({
+      index: typeof call['index'] === 'number' ? call['index'] : undefined,
+      id: typeof call['id'] === 'string' ? call['id'] : undefined,
+      name: typeof named['name'] === 'string' ? named['name'] : undefined,
+      // Some local servers send the object itself instead of its text.
+      arguments:
+        typeof given === 'string' ? given : isFields(given) ? JSON.stringify(given) : undefined,
+    });
+  }
+
+  #setFinishReason(wireReason: string): void {
+    const failure = FAILED_REASONS.get(wireReason);
+    if (failure !== undefined) {
+      this.#message.fail(
+        providerError(failure, `The provider stopped with the reason "${wireReason}"`, true),
+      );
+      return;
+    }
+    const reason = FINISH_REASONS.get(wireReason) ?? 'length';
+    // Repeated reasons: the one that says most about the answer stays.
+    const rank = (value: FinishReason | undefined): number =>
+      value === undefined ? -1 : RANKING.indexOf(value);
+    if (rank(reason) > rank(this.#finishReason)) this.#finishReason = reason;
+  }
+}
+
+/**
+ * A reason that is not listed counts as `length`: the only one after which an answer is checked for its end and
+ * continued instead of being taken for whole.
+ */
+const FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map<string, FinishReason>([
+  ['stop', 'stop'],
+  ['eos', 'stop'],
+  ['eos_token', 'stop'],
+  ['end_turn', 'stop'],
+  ['stop_sequence', 'stop'],
+  ['complete', 'stop'],
+  ['completed', 'stop'],
+  ['STOP', 'stop'],
+  ['tool_calls', 'tool_calls'],
+  ['tool_use', 'tool_calls'],
+  ['function_call', 'tool_calls'],
+  ['content_filter', 'refusal'],
+  ['refusal', 'refusal'],
+  ['SAFETY', 'refusal'],
+  ['length', 'length'],
+  ['max_tokens', 'length'],
+  ['model_length', 'length'],
+  ['MAX_TOKENS', 'length'],
+]);
+
+/** Reasons that mean the provider gave up. */
+const FAILED_REASONS: ReadonlyMap<string, 'PROVIDER_ERROR' | 'PROVIDER_OVERLOADED'> = new Map<
+  string,
+  'PROVIDER_ERROR' | 'PROVIDER_OVERLOADED'
+>([
+  ['error', 'PROVIDER_ERROR'],
+  ['network_error', 'PROVIDER_ERROR'],
+  ['abort', 'PROVIDER_ERROR'],
+  ['cancelled', 'PROVIDER_ERROR'],
+  ['insufficient_system_resource', 'PROVIDER_OVERLOADED'],
+]);
+
+const RANKING: readonly FinishReason[] = ['stop', 'tool_calls', 'refusal', 'length'];
+
+function readUsage(usage: Fields): Usage {
+  const prompt = isFields(usage['prompt_tokens_details']) ? usage['prompt_tokens_details'] : {};
+  const completion = isFields(usage['completion_tokens_details'])
+    ? usage['completion_tokens_details']
+    : {};
+  return {
+    inputTokens: tokenCount(usage['prompt_tokens']),
+    outputTokens: tokenCount(usage['completion_tokens']),
+    // DeepSeek's own name stands beside the usual one.
+    cachedTokens: tokenCount(prompt['cached_tokens'] ?? usage['prompt_cache_hit_tokens']),
+    reasoningTokens: tokenCount(completion['reasoning_tokens']),
+  };
+}

@@ -1,0 +1,29 @@
+import { OPENAI_REASONING_MODEL, readQuirks } from '../quirks.ts';
+import type { QuirkRow } from '../quirks.ts';
+
+/** What differs between models and servers that speak Responses. */
+export type ResponsesQuirks = {
+  readonly temperature: 'as-given' | 'never';
+  /** Says that the answer need not be kept; servers that keep nothing know no such parameter. */
+  readonly store: boolean;
+};
+
+const DEFAULTS: ResponsesQuirks = { temperature: 'as-given', store: false };
+
+const ROWS: readonly QuirkRow<ResponsesQuirks>[] = [
+  {
+    when: (host) => host.endsWith('openai.com') || host.endsWith('.openai.azure.com'),
+    quirks: { store: true },
+    reason:
+      'OpenAI keeps answers for 30 days unless it is told not to; the conversation is kept here.',
+  },
+  {
+    when: (_host, model) => OPENAI_REASONING_MODEL.test(model),
+    quirks: { temperature: 'never' },
+    reason: "OpenAI's reasoning models accept only their own temperature, also behind a router.",
+  },
+];
+
+export function responsesQuirks(host: string, model: string): ResponsesQuirks {
+  return readQuirks(DEFAULTS, ROWS, host, model);
+}

@@ -1,0 +1,260 @@
+import type { Usage } from '@orion/contracts';
+
+import { classifyFailure, providerError, readFailure } from '../provider-error.ts';
+import type { Redact } from '../provider-error.ts';
+import { truncated } from '../stream/message-events.ts';
+import type { MessageEvents } from '../stream/message-events.ts';
+import { isFields, textField, tokenCount } from '../stream/payloads.ts';
+import type { Fields, WireFormat } from '../stream/payloads.ts';
+
+/** So many of the latest events are known again when a resumed stream repeats them. */
+const REMEMBERED_EVENTS = 256;
+
+/**
+ * What the payloads of a Responses stream mean.
+ *
+ * 1. The message has ended with `response.completed`, `incomplete` or `failed`, and with nothing else; `[DONE]`,
+ *    which some servers send too, says nothing.
+ * 2. Items are known by their place in the output: their ids change from event to event on some servers.
+ * 3. A text or an argument text that comes whole counts only where no piece of it has come before.
+ * 4. Items of tools that the provider runs itself look like calls and are none.
+ * 5. An event that has come before, with the same number and the same words, is a repetition. Equal words alone
+ *    prove nothing: a file may hold the same line twice.
+ */
+export class ResponseFormat implements WireFormat {
+  readonly name = 'the Responses format';
+  readonly textKeys: readonly string[] = ['delta'];
+  readonly #message: MessageEvents;
+  readonly #redact: Redact;
+  /** The places of which pieces have come. */
+  readonly #pieces = new Set<string>();
+  readonly #latest = new Map<number, string>();
+  #refused = false;
+
+  constructor(message: MessageEvents, redact: Redact) {
+    this.#message = message;
+    this.#redact = redact;
+  }
+
+  plainText(payload: Fields): string | undefined {
+    // A numbered event is remembered, and so does more than add its text.
+    if (payload['type'] !== 'response.output_text.delta') return undefined;
+    if (payload['sequence_number'] !== undefined || !this.#pieces.has(placeOf(payload, 'text')))
+      return undefined;
+    return typeof payload['delta'] === 'string' ? payload['delta'] : undefined;
+  }
+
+  read(payload: Fields): void {
+    if (this.#isRepetition(payload)) return;
+    const { type } = payload;
+    switch (type) {
+      case 'response.output_text.delta':
+        this.#piece(payload, 'text');
+        this.#message.text(textField(payload, 'delta'));
+        return;
+      case 'response.output_text.done':
+        if (this.#isWhole(payload, 'text')) this.#message.text(textField(payload, 'text'));
+        return;
+      case 'response.refusal.delta':
+        this.#refused = true;
+        this.#piece(payload, 'refusal');
+        this.#message.text(textField(payload, 'delta'));
+        return;
+      case 'response.refusal.done':
+        this.#refused = true;
+        if (this.#isWhole(payload, 'refusal')) this.#message.text(textField(payload, 'refusal'));
+        return;
+      case 'response.reasoning_text.delta':
+      case 'response.reasoning_summary_text.delta':
+      case 'response.reasoning.delta':
+        this.#piece(payload, 'reasoning');
+        this.#message.reasoning(textField(payload, 'delta'));
+        return;
+      case 'response.reasoning_summary_part.added':
+        // Parts of a summary are paragraphs; nothing on the wire separates them.
+        if (tokenCount(payload['summary_index']) > 0) this.#message.reasoning('\n\n');
+        return;
+      case 'response.output_item.added':
+        if (isFields(payload['item'])) this.#startItem(payload, payload['item']);
+        return;
+      case 'response.function_call_arguments.delta':
+      case 'response.custom_tool_call_input.delta':
+        this.#arguments(payload, textField(payload, 'delta'));
+        return;
+      case 'response.function_call_arguments.done':
+        this.#wholeArguments(payload, payload['arguments']);
+        return;
+      case 'response.custom_tool_call_input.done':
+        this.#wholeArguments(payload, payload['input']);
+        return;
+      case 'response.output_item.done':
+        if (isFields(payload['item'])) this.#endItem(payload, payload['item']);
+        return;
+      case 'response.completed':
+      case 'response.incomplete':
+      case 'response.failed':
+      case 'response.cancelled':
+        this.#end(type, isFields(payload['response']) ? payload['response'] : {});
+        return;
+      case 'error':
+        this.#message.fail(classifyFailure(readFailure(payload), this.#redact));
+        return;
+      default:
+        // An error in a form of another protocol is an error all the same.
+        if (typeof type !== 'string' && isFields(payload['error']))
+          this.#message.fail(classifyFailure(readFailure(payload), this.#redact));
+    }
+  }
+
+  readDocument(document: Fields): boolean {
+    if (isFields(document['error']) && document['object'] !== 'response') {
+      this.#message.fail(classifyFailure(readFailure(document), this.#redact));
+      return true;
+    }
+    if (!Array.isArray(document['output'])) return false;
+    for (const [index, item] of (document['output'] as readonly unknown[]).entries()) {
+      if (!isFields(item)) continue;
+      this.#startItem({ output_index: index }, item);
+      this.#endItem({ output_index: index }, item);
+    }
+    const status = textField(document, 'status');
+    this.#end(`response.${status === '' ? 'completed' : status}`, document);
+    return true;
+  }
+
+  done(): void {}
+
+  end(): void {
+    this.#message.fail(truncated());
+  }
+
+  #startItem(event: Fields, item: Fields): void {
+    const custom = item['type'] === 'custom_tool_call';
+    if (item['type'] !== 'function_call' && !custom) return;
+    this.#message.toolCall({
+      index: indexOf(event),
+      id: textField(item, 'call_id') || textField(item, 'id'),
+      name: textField(item, 'name'),
+      ...(custom ? { freeForm: true } : {}),
+    });
+  }
+
+  #endItem(event: Fields, item: Fields): void {
+    switch (item['type']) {
+      case 'function_call':
+        this.#startItem(event, item);
+        this.#wholeArguments(event, item['arguments']);
+        return;
+      case 'custom_tool_call':
+        this.#startItem(event, item);
+        this.#wholeArguments(event, item['input']);
+        return;
+      case 'message':
+        if (!Array.isArray(item['content'])) return;
+        for (const [index, part] of (item['content'] as readonly unknown[]).entries()) {
+          if (isFields(part)) this.#wholePart({ ...event, content_index: index }, part);
+        }
+        return;
+      default:
+    }
+  }
+
+  #wholePart(place: Fields, part: Fields): void {
+    if (part['type'] === 'refusal') {
+      this.#refused = true;
+      if (this.#isWhole(place, 'refusal')) this.#message.text(textField(part, 'refusal'));
+    } else if (part['type'] === 'output_text' && this.#isWhole(place, 'text')) {
+      this.#message.text(textField(part, 'text'));
+    }
+  }
+
+  #arguments(event: Fields, fragment: string): void {
+    if (fragment === '') return;
+    this.#pieces.add(`arguments:${indexOf(event) ?? ''}`);
+    this.#message.toolCall({ index: indexOf(event), arguments: fragment });
+  }
+
+  #wholeArguments(event: Fields, text: unknown): void {
+    if (this.#pieces.has(`arguments:${indexOf(event) ?? ''}`)) return;
+    this.#arguments(
+      event,
+      isFields(text) ? JSON.stringify(text) : typeof text === 'string' ? text : '',
+    );
+  }
+
+  #piece(event: Fields, kind: string): void {
+    this.#pieces.add(placeOf(event, kind));
+  }
+
+  /** Whether a text that came whole is new; afterwards it no longer is. */
+  #isWhole(event: Fields, kind: string): boolean {
+    const place = placeOf(event, kind);
+    if (this.#pieces.has(place)) return false;
+    this.#pieces.add(place);
+    return true;
+  }
+
+  #isRepetition(event: Fields): boolean {
+    const number = event['sequence_number'];
+    if (typeof number !== 'number') return false;
+    const words = JSON.stringify(event);
+    if (this.#latest.get(number) === words) return true;
+    this.#latest.delete(number);
+    this.#latest.set(number, words);
+    if (this.#latest.size > REMEMBERED_EVENTS) {
+      const [oldest] = this.#latest.keys();
+      if (oldest !== undefined) this.#latest.delete(oldest);
+    }
+    return false;
+  }
+
+  #end(type: string, response: Fields): void {
+    if (isFields(response['usage'])) this.#message.usage(readUsage(response['usage']));
+    switch (type) {
+      case 'response.completed':
+        this.#finish('stop');
+        return;
+      case 'response.incomplete': {
+        const details = isFields(response['incomplete_details'])
+          ? response['incomplete_details']
+          : {};
+        // Whatever cut it off, it is cut off.
+        this.#finish(details['reason'] === 'content_filter' ? 'refusal' : 'length');
+        return;
+      }
+      case 'response.cancelled':
+        this.#message.fail(
+          providerError('PROVIDER_ERROR', 'The provider cancelled the response', true),
+        );
+        return;
+      default: {
+        const failure = readFailure(response['error'] ?? '');
+        this.#message.fail(classifyFailure(failure, this.#redact));
+      }
+    }
+  }
+
+  #finish(reason: 'stop' | 'length' | 'refusal'): void {
+    const refused = reason === 'stop' && this.#refused && this.#message.calls === 0;
+    this.#message.finish(refused ? 'refusal' : reason);
+  }
+}
+
+function indexOf(event: Fields): number | undefined {
+  return typeof event['output_index'] === 'number' ? event['output_index'] : undefined;
+}
+
+function placeOf(event: Fields, kind: string): string {
+  return `${kind}:${tokenCount(event['output_index'])}:${tokenCount(event['content_index'])}`;
+}
+
+function readUsage(usage: Fields): Usage {
+  const input = isFields(usage['input_tokens_details']) ? usage['input_tokens_details'] : {};
+  const output = isFields(usage['output_tokens_details']) ? usage['output_tokens_details'] : {};
+  return {
+    inputTokens: tokenCount(usage['input_tokens']),
+    outputTokens: tokenCount(usage['output_tokens']),
+    cachedTokens: tokenCount(input['cached_tokens']),
+    reasoningTokens: tokenCount(output['reasoning_tokens']),
+  };
+}

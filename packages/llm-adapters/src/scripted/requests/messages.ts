@@ -1,0 +1,192 @@
+import { z } from 'zod';
+
+import type { ProviderRequest, RequestMessage } from './provider-request.ts';
+import { words } from './schema-parts.ts';
+
+/**
+ * A Messages request as Anthropic's reference describes it, without the parts that need other content than text.
+ * Unknown fields are refused: the strictest server counts.
+ */
+const cacheControl = z.strictObject({
+  type: z.literal('ephemeral'),
+  ttl: z.enum(['5m', '1h']).optional(),
+});
+const spoken = z.string().refine((text) => text.trim() !== '', {
+  error: 'text content blocks must contain non-whitespace text',
+});
+const textBlock = z.strictObject({
+  type: z.literal('text'),
+  text: spoken,
+  cache_control: cacheControl.optional(),
+});
+const callId = z.string().regex(/^[a-zA-Z0-9_-]+$/);
+const toolUse = z.strictObject({
+  type: z.literal('tool_use'),
+  id: callId,
+  name: z.string().regex(/^[a-zA-Z0-9_-]{1,128}$/),
+  input: z.looseObject({}),
+  cache_control: cacheControl.optional(),
+});
+const toolResult = z.strictObject({
+  type: z.literal('tool_result'),
+  tool_use_id: callId,
+  content: z.union([spoken, z.array(textBlock).min(1)]).optional(),
+  is_error: z.boolean().optional(),
+  cache_control: cacheControl.optional(),
+});
+const message = z.discriminatedUnion('role', [
+  z.strictObject({
+    role: z.literal('user'),
+    content: z.union([spoken, z.array(z.union([textBlock, toolResult])).min(1)]),
+  }),
+  z.strictObject({
+    role: z.literal('assistant'),
+    content: z.union([spoken, z.array(z.union([textBlock, toolUse])).min(1)]),
+  }),
+]);
+
+const messagesRequest = z.strictObject({
+  model: z.string().min(1),
+  max_tokens: z.int().min(1),
+  messages: z.array(message).min(1),
+  stream: z.literal(true),
+  system: z.union([spoken, z.array(textBlock).min(1)]).optional(),
+  temperature: z.number().min(0).max(1).optional(),
+  tools: z
+    .array(
+      z.strictObject({
+        name: z.string().regex(/^[a-zA-Z0-9_-]{1,128}$/),
+        description: z.string().optional(),
+        input_schema: z
+          .looseObject({ type: z.literal('object') })
+          .refine((schema) => !['oneOf', 'anyOf', 'allOf'].some((keyword) => keyword in schema), {
+            error: 'input_schema does not support oneOf, allOf, or anyOf at the top level',
+          }),
+        cache_control: cacheControl.optional(),
+      }),
+    )
+    .min(1)
+    .optional(),
+  tool_choice: z
+    .discriminatedUnion('type', [
+      z.strictObject({
+        type: z.literal('auto'),
+        disable_parallel_tool_use: z.boolean().optional(),
+      }),
+      z.strictObject({ type: z.literal('any'), disable_parallel_tool_use: z.boolean().optional() }),
+      z.strictObject({ type: z.literal('none') }),
+      z.strictObject({ type: z.literal('tool'), name: z.string().min(1) }),
+    ])
+    .optional(),
+  output_config: z
+    .strictObject({
+      format: z
+        .strictObject({ type: z.literal('json_schema'), schema: z.looseObject({}) })
+        .optional(),
+      effort: z.string().optional(),
+    })
+    .optional(),
+  stop_sequences: z.array(z.string()).optional(),
+  metadata: z.strictObject({ user_id: z.string().optional() }).optional(),
+});
+
+type MessagesRequest = z.infer<typeof messagesRequest>;
+
+/** No more marks than that in one request. */
+const MOST_CACHE_MARKS = 4;
+
+export function checkMessagesRequest(body: unknown): readonly string[] {
+  const result = messagesRequest.safeParse(body);
+  if (!result.success) return words(result.error);
+  return [...checkTurns(result.data), ...checkTools(result.data)];
+}
+
+function checkTools(request: MessagesRequest): string[] {
+  const violations: string[] = [];
+  if (request.tools === undefined && request.tool_choice !== undefined)
+    violations.push('tool_choice: may only be specified while providing tools');
+  const marks = JSON.stringify(request).split('"cache_control":').length - 1;
+  if (marks > MOST_CACHE_MARKS) violations.push(`a maximum of ${MOST_CACHE_MARKS} cache marks`);
+  return violations;
+}
+
+/** Calls are answered in the very next message, before anything else is said there, and ids are used once. */
+function checkTurns({ messages }: MessagesRequest): string[] {
+  const violations: string[] = [];
+  const used = new Set<string>();
+  let open = new Set<string>();
+  if (messages[0]?.role !== 'user') violations.push("messages: the first one must be the user's");
+  messages.forEach((entry, index) => {
+    const blocks = typeof entry.content === 'string' ? [] : entry.content;
+    let spoke = typeof entry.content === 'string';
+    for (const block of blocks) {
+      if (block.type === 'tool_result') {
+        if (spoke) violations.push(`messages.${index}: tool results must come first`);
+        if (!open.delete(block.tool_use_id))
+          violations.push(`messages.${index}: no tool_use ${block.tool_use_id} before this result`);
+      } else {
+        spoke = true;
+      }
+    }
+    if (open.size > 0)
+      violations.push(`messages.${index}: tool_use ids without results: ${[...open].join(', ')}`);
+    open = new Set();
+    for (const block of blocks) {
+      if (block.type !== 'tool_use') continue;
+      if (used.has(block.id)) violations.push(`messages.${index}: tool_use ids must be unique`);
+      used.add(block.id);
+      open.add(block.id);
+    }
+    if (messages[index + 1]?.role === entry.role)
+      violations.push(`messages.${index + 1}: roles must alternate`);
+  });
+  if (open.size > 0) violations.push(`tool_use ids without results: ${[...open].join(', ')}`);
+  const last = messages.at(-1);
+  if (last?.role === 'assistant') {
+    const end = typeof last.content === 'string' ? last.content : last.content.at(-1);
+    const text = typeof end === 'string' ? end : end?.type === 'text' ? end.text : '';
+    if (text !== text.trimEnd())
+      violations.push('messages: final assistant content cannot end with trailing whitespace');
+  }
+  return violations;
+}
+
+const TOOL_CHOICES: Readonly<Record<string, string>> = {
+  auto: 'auto',
+  any: 'required',
+  none: 'none',
+};
+
+export function readMessagesRequest(request: MessagesRequest): ProviderRequest {
+  const system =
+    typeof request.system === 'string'
+      ? [request.system]
+      : (request.system ?? []).map((block) => block.text);
+  return {
+    model: request.model,
+    messages: [
+      ...system.map((text): RequestMessage => ({ role: 'system', text })),
+      ...request.messages.flatMap(readMessage),
+    ],
+    tools: (request.tools ?? []).map((tool) => tool.name),
+    toolChoice: TOOL_CHOICES[request.tool_choice?.type ?? 'auto'] ?? 'auto',
+    maxTokens: request.max_tokens,
+    wantsUsage: true,
+  };
+}
+
+/** What is said in several blocks was several messages before it was put into this format. */
+function readMessage(entry: MessagesRequest['messages'][number]): RequestMessage[] {
+  if (typeof entry.content === 'string') return [{ role: entry.role, text: entry.content }];
+  if (entry.role === 'assistant') {
+    const text = entry.content.map((block) => (block.type === 'text' ? block.text : '')).join('');
+    return [{ role: 'assistant', text }];
+  }
+  return entry.content.map((block): RequestMessage => {
+    if (block.type === 'text') return { role: 'user', text: block.text };
+    const { content } = block;
+    const text =
+      typeof content === 'string' ? content : (content ?? []).map((part) => part.text).join('');
+    return { role: 'tool', text };
+  });
+}

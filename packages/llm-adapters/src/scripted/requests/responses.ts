@@ -1,0 +1,149 @@
+import { z } from 'zod';
+
+import type { ProviderRequest, RequestMessage } from './provider-request.ts';
+import { isJsonObject, words } from './schema-parts.ts';
+
+/**
+ * A Responses request as OpenAI's reference describes it, without the parts that need other content than text.
+ * Unknown fields are refused: the strictest server counts.
+ */
+const name = z.string().regex(/^[a-zA-Z0-9_-]{1,64}$/);
+const callId = z.string().min(1).max(64);
+const spoken = z.string().min(1);
+const item = z.union([
+  z.strictObject({
+    type: z.literal('message').optional(),
+    role: z.enum(['system', 'developer', 'user', 'assistant']),
+    content: z.union([
+      spoken,
+      z
+        .array(z.strictObject({ type: z.enum(['input_text', 'output_text']), text: z.string() }))
+        .min(1),
+    ]),
+  }),
+  z.strictObject({
+    type: z.literal('function_call'),
+    id: z.string().optional(),
+    call_id: callId,
+    name,
+    arguments: z.string().refine(isJsonObject, { error: 'is not the text of a JSON object' }),
+    status: z.string().optional(),
+  }),
+  z.strictObject({
+    type: z.literal('function_call_output'),
+    id: z.string().optional(),
+    call_id: callId,
+    output: z.string(),
+    status: z.string().optional(),
+  }),
+]);
+
+const responsesRequest = z
+  .strictObject({
+    model: z.string().min(1),
+    input: z.union([spoken, z.array(item).min(1)]),
+    stream: z.literal(true),
+    instructions: z.string().optional(),
+    store: z.boolean().optional(),
+    temperature: z.number().min(0).max(2).optional(),
+    max_output_tokens: z.int().min(16).optional(),
+    parallel_tool_calls: z.boolean().optional(),
+    tools: z
+      .array(
+        z.strictObject({
+          type: z.literal('function'),
+          name,
+          description: z.string().optional(),
+          parameters: z.looseObject({ type: z.literal('object') }).nullable(),
+          strict: z.boolean().nullable(),
+        }),
+      )
+      .min(1)
+      .max(128)
+      .optional(),
+    tool_choice: z
+      .union([
+        z.enum(['none', 'auto', 'required']),
+        z.strictObject({ type: z.literal('function'), name }),
+      ])
+      .optional(),
+    text: z
+      .strictObject({
+        format: z
+          .discriminatedUnion('type', [
+            z.strictObject({ type: z.literal('text') }),
+            z.strictObject({
+              type: z.literal('json_schema'),
+              name,
+              schema: z.looseObject({}),
+              strict: z.boolean().nullable().optional(),
+            }),
+          ])
+          .optional(),
+      })
+      .optional(),
+  })
+  .refine((value) => value.tools !== undefined || value.tool_choice === undefined, {
+    error: 'tool_choice is only allowed when tools are given',
+    path: ['tool_choice'],
+  });
+
+type ResponsesRequest = z.infer<typeof responsesRequest>;
+
+export function checkResponsesRequest(body: unknown): readonly string[] {
+  const result = responsesRequest.safeParse(body);
+  if (!result.success) return words(result.error);
+  const { input } = result.data;
+  if (typeof input === 'string') return [];
+  const violations: string[] = [];
+  const open = new Set<string>();
+  const used = new Set<string>();
+  input.forEach((entry, index) => {
+    if (entry.type === 'function_call') {
+      if (used.has(entry.call_id)) violations.push(`input.${index}: the call id is used twice`);
+      used.add(entry.call_id);
+      open.add(entry.call_id);
+    } else if (entry.type === 'function_call_output') {
+      if (!open.delete(entry.call_id))
+        violations.push(`input.${index}: no call ${entry.call_id} waits for this output`);
+    }
+  });
+  for (const id of open) violations.push(`no tool output found for function call ${id}`);
+  return violations;
+}
+
+export function readResponsesRequest(request: ResponsesRequest): ProviderRequest {
+  const input =
+    typeof request.input === 'string'
+      ? [{ role: 'user' as const, content: request.input }]
+      : request.input;
+  const messages: RequestMessage[] = [];
+  if (request.instructions !== undefined)
+    messages.push({ role: 'system', text: request.instructions });
+  let sameMessage = false;
+  for (const entry of input) {
+    if ('role' in entry) {
+      messages.push({ role: entry.role, text: textOf(entry.content) });
+      sameMessage = entry.role === 'assistant';
+    } else if (entry.type === 'function_call') {
+      // Calls are items of their own after the text of the message that made them.
+      if (!sameMessage) messages.push({ role: 'assistant', text: '' });
+      sameMessage = true;
+    } else {
+      messages.push({ role: 'tool', text: entry.output });
+      sameMessage = false;
+    }
+  }
+  return {
+    model: request.model,
+    messages,
+    tools: (request.tools ?? []).map((tool) => tool.name),
+    toolChoice: typeof request.tool_choice === 'string' ? request.tool_choice : 'auto',
+    maxTokens: request.max_output_tokens,
+    wantsUsage: true,
+  };
+}
+
+function textOf(content: string | readonly { readonly text: string }[]): string {
+  return typeof content === 'string' ? content : content.map((part) => part.text).join('');
+}

@@ -1,0 +1,15 @@
+import type { z } from 'zod';
+
+/** The faults of a request, one sentence each, with their places. */
+export function words(error: z.ZodError): readonly string[] {
+  return error.issues.map((issue) => `${issue.path.map(String).join('.')}: ${issue.message}`);
+}
+
+export function isJsonObject(value: string): boolean {
+  try {
+    const parsed: unknown = JSON.parse(value);
+    return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,250 @@
+import { findEnvelope, readRun } from './text-envelope.ts';
+import type { TextEnvelope } from './text-envelope.ts';
+
+/**
+ * Bytes of an HTTP body turned into server-sent events, read by read.
+ *
+ * 1. Any split of the bytes gives the same events: inside a character, a line, a CRLF, a byte order mark.
+ * 2. A body that is not an event stream at all (one JSON document, an HTML page) is recognised by its first
+ *    character, whatever its Content-Type says, and handed over whole.
+ * 3. Nothing is held without bound, and what is held is not read again with each piece that arrives.
+ * 4. Text deltas that share an envelope reach `onText` without being parsed one by one; everything else, and
+ *    everything in doubt, reaches `onEvent`.
+ *
+ * Lines are found in latin1, where a character is a byte: structure is ASCII, and UTF-8 is decoded only where a
+ * payload holds more than that. Line ends are ASCII too, so that decoding by line is decoding the whole.
+ */
+export type StreamEvents = {
+  /**
+   * `atEnd`: the body ended inside this event, so that its data may be incomplete. Returns the text if the event
+   * did nothing but add this text to the message.
+   */
+  readonly onEvent: (data: string, name: string | undefined, atEnd: boolean) => string | undefined;
+  readonly onText: (text: string) => void;
+  readonly onDocument: (text: string, kind: 'json' | 'other') => void;
+  readonly onTooLarge: (limit: number) => void;
+  /** What an event means if it would do nothing but add a text; asked without any effect. */
+  readonly readText: (data: string, name: string | undefined) => string | undefined;
+  /** The names under which texts stand in payloads. */
+  readonly textKeys: readonly string[];
+};
+
+export type EventStreamDecoder = {
+  feed(bytes: Uint8Array): void;
+  /** The body has ended in an orderly way. */
+  end(): void;
+};
+
+/** Far above any event of a real provider; a document is held whole and gets the same bound. */
+const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
+/** Envelopes that fitted nothing cost more than they save: after so many of them one is tried now and then. */
+const FRUITLESS_ENVELOPES = 8;
+const ENVELOPE_RETRY = 256;
+
+const BYTE_ORDER_MARK = '\u00ef\u00bb\u00bf';
+const NOT_ASCII = /[\u0080-\u00ff]/;
+
+export function createEventStreamDecoder(
+  events: StreamEvents,
+  limit: number = MAX_BUFFERED_BYTES,
+): EventStreamDecoder {
+  let mode: 'undecided' | 'events' | 'json' | 'other' | 'overflown' = 'undecided';
+  /** A line, or in other modes a document, that is not whole yet. */
+  let held: string[] = [];
+  let heldLength = 0;
+  let afterCarriageReturn = false;
+
+  const event = new OpenEvent();
+  let envelope: TextEnvelope | undefined;
+  let fruitless = 0;
+  let plainEvents = 0;
+
+  function hold(text: string): void {
+    if (text === '') return;
+    held.push(text);
+    heldLength += text.length;
+    if (heldLength + event.length > limit) {
+      mode = 'overflown';
+      held = [];
+      events.onTooLarge(limit);
+    }
+  }
+
+  function takeHeld(): string {
+    const text = held.length === 1 ? (held[0] ?? '') : held.join('');
+    held = [];
+    heldLength = 0;
+    return text;
+  }
+
+  function decide(text: string): void {
+    hold(text);
+    if (mode !== 'undecided') return;
+    const start = held.join('');
+    if (start.length < BYTE_ORDER_MARK.length && BYTE_ORDER_MARK.startsWith(start)) return;
+    const body = start.startsWith(BYTE_ORDER_MARK) ? start.slice(BYTE_ORDER_MARK.length) : start;
+    const first = body.trimStart().charAt(0);
+    if (first === '') return;
+    mode = first === '{' || first === '[' ? 'json' : first === '<' ? 'other' : 'events';
+    held = mode === 'events' ? [] : [body];
+    heldLength = mode === 'events' ? 0 : body.length;
+    if (mode === 'events') readLines(body);
+  }
+
+  function readLines(chunk: string): void {
+    let text = chunk;
+    if (afterCarriageReturn) {
+      if (text.startsWith('\n')) text = text.slice(1);
+      afterCarriageReturn = false;
+    }
+    let nextReturn = text.indexOf('\r');
+    if (heldLength > 0) {
+      if (nextReturn === -1 && !text.includes('\n')) {
+        hold(text);
+        return;
+      }
+      const before = takeHeld();
+      if (nextReturn !== -1) nextReturn += before.length;
+      text = before + text;
+    }
+    let position = 0;
+    while (position < text.length) {
+      if (envelope !== undefined && event.isNew) {
+        const run = readRun(envelope, text, position);
+        if (run !== undefined) {
+          fruitless = 0;
+          if (run.text !== '') events.onText(run.text);
+          position = run.end;
+          if (nextReturn !== -1 && nextReturn < position) nextReturn = text.indexOf('\r', position);
+          continue;
+        }
+      }
+      const start = position;
+      position = readEvent(text, position, nextReturn);
+      if (nextReturn !== -1 && nextReturn < position) nextReturn = text.indexOf('\r', position);
+      if (position === start) break;
+    }
+    if (mode === 'events') hold(text.slice(position));
+  }
+
+  /** Reads lines up to the end of one event; gives back where the first line begins that was not read. */
+  function readEvent(text: string, from: number, firstReturn: number): number {
+    const whole = event.isNew;
+    let position = from;
+    let nextReturn = firstReturn;
+    for (;;) {
+      const feed = text.indexOf('\n', position);
+      const end = nextReturn !== -1 && (feed === -1 || nextReturn < feed) ? nextReturn : feed;
+      if (end === -1) return position;
+      const line = text.slice(position, end);
+      position = end + 1;
+      if (end === nextReturn) {
+        if (position === text.length) afterCarriageReturn = true;
+        else if (text.charCodeAt(position) === 0x0a) position += 1;
+        nextReturn = text.indexOf('\r', position);
+      }
+      if (line !== '') {
+        event.addLine(line);
+        continue;
+      }
+      if (event.hasData) {
+        const plain = dispatch(false);
+        if (plain !== undefined && whole && !afterCarriageReturn)
+          learn(text.slice(from, position), plain);
+      }
+      event.clear();
+      return position;
+    }
+  }
+
+  function dispatch(atEnd: boolean): string | undefined {
+    return events.onEvent(toText(event.data), event.name, atEnd);
+  }
+
+  function learn(whole: string, plain: string): void {
+    plainEvents += 1;
+    if (fruitless >= FRUITLESS_ENVELOPES && plainEvents % ENVELOPE_RETRY !== 0) return;
+    const found = findEnvelope(whole, plain, events.textKeys, (probe) => {
+      const probed = new OpenEvent();
+      for (const line of probe.split(/\r\n|\r|\n/)) {
+        if (line !== '') probed.addLine(line);
+      }
+      return events.readText(toText(probed.data), probed.name);
+    });
+    if (found === undefined) return;
+    envelope = found;
+    fruitless += 1;
+  }
+
+  return {
+    feed: (bytes) => {
+      const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+      switch (mode) {
+        case 'events':
+          readLines(text);
+          return;
+        case 'undecided':
+          decide(text);
+          return;
+        case 'json':
+        case 'other':
+          hold(text);
+          return;
+        case 'overflown':
+          return;
+        default:
+          mode satisfies never;
+      }
+    },
+    end: () => {
+      if (mode === 'json' || mode === 'other') {
+        events.onDocument(toText(takeHeld()), mode);
+      } else if (mode === 'events') {
+        // A last event without its blank line still counts.
+        const line = takeHeld();
+        if (line !== '') event.addLine(line);
+        if (event.hasData) dispatch(true);
+        event.clear();
+      }
+    },
+  };
+}
+
+/** The lines of one event as far as they have come; the fields are those of the standard. */
+class OpenEvent {
+  name: string | undefined;
+  data = '';
+  hasData = false;
+  /** No line of it has come yet, not even a comment. */
+  isNew = true;
+
+  get length(): number {
+    return this.data.length;
+  }
+
+  addLine(line: string): void {
+    this.isNew = false;
+    if (line.startsWith('data:')) {
+      const value = line.slice(line.charCodeAt(5) === 0x20 ? 6 : 5);
+      this.data = this.hasData ? `${this.data}\n${value}` : value;
+      this.hasData = true;
+    } else if (line.startsWith('event:')) {
+      const value = line.slice(line.charCodeAt(6) === 0x20 ? 7 : 6);
+      this.name = value === '' ? undefined : value;
+    } else if (line === 'data') {
+      if (this.hasData) this.data += '\n';
+      this.hasData = true;
+    }
+  }
+
+  clear(): void {
+    this.name = undefined;
+    this.data = '';
+    this.hasData = false;
+    this.isNew = true;
+  }
+}
+
+function toText(bytes: string): string {
+  return NOT_ASCII.test(bytes) ? Buffer.from(bytes, 'latin1').toString('utf8') : bytes;
+}

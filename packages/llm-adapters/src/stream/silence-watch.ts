@@ -1,0 +1,51 @@
+import type { Clock } from '@orion/contracts';
+
+/** Tells when nothing has come for too long. Time in which nobody was waiting does not count. */
+export type SilenceWatch = {
+  /** Somebody waits from now on; silence of more than `limit` milliseconds is reported. */
+  waiting(limit: number): void;
+  arrived(): void;
+  stop(): void;
+};
+
+/**
+ * One timer for many short waits: it looks again when it rings, since setting one for each piece of a fast stream
+ * would cost more than reading the piece.
+ */
+export function createSilenceWatch(clock: Clock, onSilence: (limit: number) => void): SilenceWatch {
+  let since: number | undefined;
+  let limit = 0;
+  let rings = Number.POSITIVE_INFINITY;
+  let cancel: (() => void) | undefined;
+
+  function set(milliseconds: number): void {
+    cancel?.();
+    rings = clock.monotonic() + milliseconds;
+    cancel = clock.schedule(milliseconds, ring);
+  }
+
+  function ring(): void {
+    cancel = undefined;
+    rings = Number.POSITIVE_INFINITY;
+    if (since === undefined) return;
+    const left = since + limit - clock.monotonic();
+    if (left > 0) set(left);
+    else onSilence(limit);
+  }
+
+  return {
+    waiting: (milliseconds) => {
+      since = clock.monotonic();
+      limit = milliseconds;
+      if (cancel === undefined || rings > since + milliseconds) set(milliseconds);
+    },
+    arrived: () => {
+      since = undefined;
+    },
+    stop: () => {
+      since = undefined;
+      cancel?.();
+      cancel = undefined;
+    },
+  };
+}

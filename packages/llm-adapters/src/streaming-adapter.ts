@@ -1,0 +1,304 @@
+import type {
+  Clock,
+  ErrorInfo,
+  LlmAdapter,
+  LlmEvent,
+  Message,
+  ModelLimits,
+  SendOptions,
+} from '@orion/contracts';
+
+import { sleep } from './clock.ts';
+import {
+  classifyConnectionFailure,
+  classifyFailure,
+  providerError,
+  readFailure,
+} from './provider-error.ts';
+import type { ProviderFailure, Redact } from './provider-error.ts';
+import { readRefusal } from './refused-parameters.ts';
+import type { Refusals, Remedy } from './refused-parameters.ts';
+import { isWorthRetrying, readRetryAfter, retryWait } from './retry.ts';
+import type { RetryPolicy } from './retry.ts';
+import type { Body } from './stream/body.ts';
+import { createEventStreamDecoder } from './stream/event-stream.ts';
+import { bodyOf } from './stream/http-fetch.ts';
+import { MessageEvents, invalidStream } from './stream/message-events.ts';
+import { createPayloadReader } from './stream/payloads.ts';
+import type { WireFormat } from './stream/payloads.ts';
+import { createSilenceWatch } from './stream/silence-watch.ts';
+
+/** What is a provider's own: how it is asked, and what its payloads mean. */
+export type Provider<RequestBody extends object> = {
+  readonly name: string;
+  readonly model: string;
+  readonly limits: ModelLimits;
+  /** Host and port, for messages. */
+  readonly address: string;
+  readonly redact: Redact;
+  readonly buildRequest: (
+    messages: readonly Message[],
+    options: SendOptions,
+    refusals: Refusals,
+  ) => RequestBody;
+  /** Sends the request; rejects with the SDK's error for any status but 2xx. */
+  readonly post: (body: RequestBody, signal: AbortSignal) => Promise<Response>;
+  readonly createFormat: (message: MessageEvents) => WireFormat;
+  /** Parameters without which a request means the same, only less exactly. */
+  readonly optionalParameters: readonly string[];
+  /** Those of them that have two names. */
+  readonly swaps: ReadonlySet<string>;
+};
+
+export type StreamingSettings = {
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly retry: RetryPolicy;
+  /** How long a server may say nothing before its first event, and after it. */
+  readonly firstEventMs: number;
+  readonly silenceMs: number;
+};
+
+/** How long a server may take to close an answer after its end mark before the connection is given up. */
+const CLOSE_GRACE_MS = 1000;
+
+type Failure = { readonly error: ErrorInfo; readonly retryAfterMs?: number | undefined };
+type Outcome = { readonly response: Response } | Failure;
+
+/**
+ * A provider as a stream of events: everything that is the same whatever the wire format.
+ *
+ * 1. The SDK makes the request, nothing more: the body is decoded here.
+ * 2. Every failure is one final `error` event; nothing is thrown.
+ * 3. The connection is closed when the iteration ends early or the signal aborts. After an orderly end it is kept
+ *    for the next request.
+ * 4. A parameter that the server refuses is left out, once per parameter, in this and in all later requests.
+ * 5. A request is repeated only while nothing of its answer has been passed on: afterwards a repetition could say
+ *    something else.
+ * 6. A server that stops sending is given up after a while; what it sent is kept.
+ */
+export function createStreamingAdapter<RequestBody extends object>(
+  provider: Provider<RequestBody>,
+  settings: StreamingSettings,
+): LlmAdapter {
+  const { address, redact } = provider;
+  const { clock, retry } = settings;
+  const refusals = new Map<string, Remedy>();
+
+  async function request(
+    messages: readonly Message[],
+    options: SendOptions,
+    signal: AbortSignal,
+  ): Promise<Outcome> {
+    for (;;) {
+      const body = provider.buildRequest(messages, options, refusals);
+      try {
+        return { response: await provider.post(body, signal) };
+      } catch (error) {
+        if (signal.aborted) return { error: aborted() };
+        const refused = readHttpError(error, clock.now());
+        if (refused === undefined)
+          return { error: classifyConnectionFailure(error, address, redact) };
+        const sent = provider.optionalParameters.filter((parameter) => parameter in body);
+        const refusal = readRefusal(refused.failure, refused.parameter, sent, provider.swaps);
+        if (refusal === undefined || refusals.has(refusal.parameter)) {
+          return {
+            error: classifyFailure(refused.failure, redact),
+            retryAfterMs: refused.retryAfterMs,
+          };
+        }
+        refusals.set(refusal.parameter, refusal.remedy);
+      }
+    }
+  }
+
+  /** The events of one answer, read by read; the last ones contain the final event. */
+  async function* receive(
+    body: Body,
+    controller: AbortController,
+  ): AsyncGenerator<readonly LlmEvent[], void, undefined> {
+    const message = new MessageEvents();
+    const format = provider.createFormat(message);
+    const payloads = createPayloadReader(format, message, redact);
+    const stream = createEventStreamDecoder({
+      ...payloads,
+      onText: (text) => message.text(text),
+      textKeys: format.textKeys,
+      onTooLarge: (limit) =>
+        message.fail(invalidStream(format.name, `an event is larger than ${limit} bytes`)),
+    });
+    let silence: number | undefined;
+    const watch = createSilenceWatch(clock, (limit) => {
+      silence = limit;
+      controller.abort();
+    });
+    let limit = settings.firstEventMs;
+    try {
+      while (!message.ended) {
+        watch.waiting(limit);
+        const arrival = await body.read();
+        watch.arrived();
+        if (silence !== undefined) message.fail(stalled(address, silence));
+        else if (controller.signal.aborted) message.fail(aborted());
+        else if (arrival.kind === 'error')
+          message.fail(classifyBreak(arrival.error, address, redact));
+        else if (arrival.kind === 'end') {
+          stream.end();
+          if (!message.ended) format.end();
+        } else {
+          for (const chunk of arrival.chunks) stream.feed(chunk);
+        }
+        const events = message.take();
+        if (events.length === 0) continue;
+        limit = settings.silenceMs;
+        yield events;
+      }
+    } finally {
+      watch.stop();
+    }
+  }
+
+  async function* send(
+    messages: readonly Message[],
+    options: SendOptions,
+  ): AsyncGenerator<LlmEvent, void, undefined> {
+    const cancel = new AbortController();
+    const onAbort = (): void => cancel.abort();
+    if (options.signal?.aborted === true) {
+      yield { type: 'error', error: aborted() };
+      return;
+    }
+    options.signal?.addEventListener('abort', onAbort, { once: true });
+    try {
+      for (let attempt = 0; ; attempt += 1) {
+        const failure = yield* attemptOnce(messages, options, cancel.signal);
+        if (failure === undefined) return;
+        const { error, retryAfterMs } = failure;
+        if (attempt >= retry.retries || !isWorthRetrying(error)) {
+          yield { type: 'error', error };
+          return;
+        }
+        await sleep(clock, retryWait(retry, attempt, retryAfterMs, settings.random), cancel.signal);
+        if (cancel.signal.aborted) {
+          yield { type: 'error', error: aborted() };
+          return;
+        }
+      }
+    } finally {
+      options.signal?.removeEventListener('abort', onAbort);
+      cancel.abort();
+    }
+  }
+
+  /** One request. Returns its failure if it failed before anything was passed on; undefined once it is over. */
+  async function* attemptOnce(
+    messages: readonly Message[],
+    options: SendOptions,
+    cancel: AbortSignal,
+  ): AsyncGenerator<LlmEvent, Failure | undefined, undefined> {
+    const controller = new AbortController();
+    const onCancel = (): void => controller.abort();
+    if (cancel.aborted) controller.abort();
+    cancel.addEventListener('abort', onCancel, { once: true });
+    let ended = false;
+    try {
+      const outcome = await request(messages, options, controller.signal);
+      if ('error' in outcome) return outcome;
+      const body = bodyOf(outcome.response);
+      let begun = false;
+      for await (const events of receive(body, controller)) {
+        const last = events.at(-1);
+        if (last?.type === 'error' && !begun && events.every(isLastWord))
+          return { error: last.error };
+        begun = true;
+        if (last?.type === 'finish') {
+          ended = true;
+          leaveOpen(body, controller, clock);
+        }
+        yield* events;
+      }
+      return undefined;
+    } finally {
+      cancel.removeEventListener('abort', onCancel);
+      if (!ended) controller.abort();
+    }
+  }
+
+  return {
+    name: provider.name,
+    model: provider.model,
+    limits: provider.limits,
+    signalsMessageEnd: true,
+    structuredOutput: true,
+    sendMessagesStreaming: send,
+  };
+}
+
+/** Nothing of the answer itself. */
+function isLastWord(event: LlmEvent): boolean {
+  return event.type === 'error' || event.type === 'usage';
+}
+
+/** After the head of an answer every failure of the connection is a break, whatever its cause is called. */
+function classifyBreak(error: unknown, address: string, redact: Redact): ErrorInfo {
+  const known = classifyConnectionFailure(error, address, redact);
+  if (known.code === 'STREAM_STALLED') return known;
+  return providerError(
+    'STREAM_BROKEN',
+    `The connection to ${address} broke while it was sending`,
+    true,
+  );
+}
+
+/** Reads what is left of an ended answer, so that its connection can serve the next request. */
+function leaveOpen(body: Body, controller: AbortController, clock: Clock): void {
+  const cancelTimer = clock.schedule(CLOSE_GRACE_MS, () => controller.abort());
+  const drain = async (): Promise<void> => {
+    for (;;) {
+      if ((await body.read()).kind !== 'bytes') break;
+    }
+    cancelTimer();
+  };
+  void drain();
+}
+
+function readHttpError(
+  error: unknown,
+  now: number,
+):
+  | {
+      readonly failure: ProviderFailure;
+      readonly parameter: string | undefined;
+      readonly retryAfterMs: number | undefined;
+    }
+  | undefined {
+  if (typeof error !== 'object' || error === null) return undefined;
+  const fields = error as {
+    readonly status?: unknown;
+    readonly error?: unknown;
+    readonly message?: unknown;
+    readonly param?: unknown;
+    readonly headers?: unknown;
+  };
+  if (typeof fields.status !== 'number') return undefined;
+  const failure = readFailure(fields.error ?? fields.message ?? '', fields.status);
+  const headers = fields.headers instanceof Headers ? fields.headers : new Headers();
+  const retryAfter = headers.get('retry-after');
+  return {
+    failure: retryAfter === null ? failure : { ...failure, retryAfter },
+    parameter: typeof fields.param === 'string' ? fields.param : undefined,
+    retryAfterMs: readRetryAfter(headers, now),
+  };
+}
+
+function aborted(): ErrorInfo {
+  return providerError('ABORTED', 'The request was cancelled', false);
+}
+
+function stalled(address: string, silenceMs: number): ErrorInfo {
+  return providerError(
+    'STREAM_STALLED',
+    `${address} has sent nothing for ${silenceMs / 1000} seconds`,
+    true,
+  );
+}
