@@ -22,14 +22,8 @@ type RequestFormat = {
 
 export const REQUEST_FORMATS: Readonly<Record<WireName, RequestFormat>> = {
   chat: { check: checkChatRequest, read: (body) => readChatRequest(body as ChatRequest) },
-  responses: {
-    check: checkResponsesRequest,
-    read: (body) => readResponsesRequest(body as Parameters<typeof readResponsesRequest>[0]),
-  },
-  messages: {
-    check: checkMessagesRequest,
-    read: (body) => readMessagesRequest(body as Parameters<typeof readMessagesRequest>[0]),
-  },
+  responses: { check: checkResponsesRequest, read: readResponsesRequest },
+  messages: { check: checkMessagesRequest, read: readMessagesRequest },
 };
 
 export function checkRequest(path: string, body: unknown): readonly string[] {

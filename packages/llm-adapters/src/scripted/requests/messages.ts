@@ -157,7 +157,8 @@ const TOOL_CHOICES: Readonly<Record<string, string>> = {
   none: 'none',
 };
 
-export function readMessagesRequest(request: MessagesRequest): ProviderRequest {
+export function readMessagesRequest(body: unknown): ProviderRequest {
+  const request = messagesRequest.parse(body);
   const system =
     typeof request.system === 'string'
       ? [request.system]

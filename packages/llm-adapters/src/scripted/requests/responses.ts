@@ -112,7 +112,8 @@ export function checkResponsesRequest(body: unknown): readonly string[] {
   return violations;
 }
 
-export function readResponsesRequest(request: ResponsesRequest): ProviderRequest {
+export function readResponsesRequest(body: unknown): ProviderRequest {
+  const request = responsesRequest.parse(body);
   const input =
     typeof request.input === 'string'
       ? [{ role: 'user' as const, content: request.input }]
