@@ -159,8 +159,8 @@ const areas: [files: string[], allowed: readonly BanName[]][] = [
   [['packages/workspace/src/**'], [...determinism, 'adapters', 'files', 'processes']],
   [['packages/trace-store/src/**'], [...determinism, 'adapters', 'sqlite', 'postgres']],
   [
-    // Makes the empty file of a database with the right mode, and nothing else.
-    ['packages/trace-store/src/engine/private-file.ts'],
+    // Makes the empty file of a database with the right mode, or finds out that there is none, and nothing else.
+    ['packages/trace-store/src/engine/database-file.ts'],
     [...determinism, 'adapters', 'sqlite', 'postgres', 'files'],
   ],
   [['packages/llm-adapters/src/**'], [...determinism, 'adapters', 'providers']],

@@ -70,4 +70,15 @@ test('a workspace without turns has neither traces nor conversations, which is n
     expect(ended.exitCode, ended.stderr).toBe(0);
     expect(ended.stdout).toBe('');
   }
+  for (const args of [
+    ['conversations', 'show', 'nobody'],
+    ['trace', 'show', 'nobody'],
+    ['trace', 'export', '--request', 'nobody'],
+  ]) {
+    const ended = await machine.run(args);
+    expect(ended.exitCode, ended.stderr).toBe(1);
+    expect(ended.stderr).toContain('_NOT_FOUND');
+  }
+  // To look leaves nothing behind.
+  expect(await machine.exists('.orion')).toBe(false);
 });

@@ -1,8 +1,9 @@
 import type { RunEvent } from '@orion/contracts';
 import { expect } from 'vitest';
 
-import { numbered, writeDocument } from './support/scripts.ts';
-import { loggedEvents, storeBytes } from './support/stored.ts';
+import { LAST_WORD, numbered, writeDocument } from './support/scripts.ts';
+import { at } from './support/sandbox.ts';
+import { ageTurns, loggedEvents, storeBytes } from './support/stored.ts';
 import { test } from './support/test.ts';
 import { waitFor } from './support/wait.ts';
 
@@ -76,7 +77,7 @@ test.concurrent('a turn that is killed has what it had shown in the log', async 
     ),
   );
   const writer = machine.startAsking(provider, ['--json']);
-  await machine.savedSession(20_000);
+  const session = await machine.savedSession(20_000);
   const begun = await writer.waitForEvent('the session', (event) => event.type === 'write_session');
   // The log is written beside the turn, and before the turn is over.
   await waitFor('the session in the log', () =>
@@ -91,4 +92,16 @@ test.concurrent('a turn that is killed has what it had shown in the log', async 
   expect(kinds.indexOf('tool_calls')).toBeGreaterThan(-1);
   expect(kinds.indexOf('write_session')).toBeGreaterThan(kinds.indexOf('tool_calls'));
   expect(kinds).not.toContain('done' satisfies RunEvent['type']);
+
+  // Long after, the next turn of anybody folds it, and the file can still be recovered.
+  ageTurns(machine, 40);
+  const another = await machine.provider({ behaviours: [LAST_WORD] });
+  const next = await machine.run(['run', 'And now?', ...at(another)]);
+  expect(next.exitCode, next.stderr).toBe(0);
+  const left = loggedEvents(machine, begun.requestId).map((row) => row.kind);
+  expect(left).toContain('write_session');
+  expect(left).not.toContain('write_chunk');
+  const recovered = await machine.run(['recover-session', session.id, '--json']);
+  expect(recovered.exitCode, recovered.stderr).toBe(0);
+  expect(String(await machine.read('rows.txt'))).toBe(ROWS);
 });

@@ -16,6 +16,7 @@ export async function main(entry: string): Promise<void> {
     process.stdout.write(`${VERSION}\n`);
     return;
   }
+  hideSqliteWarning();
   // Should every handle close before the command has ended, that is a failure and must not look like success.
   process.exitCode = 1;
   const { runCommandLine } = await import('./command-line/run-command-line.ts');
@@ -28,6 +29,15 @@ export async function main(entry: string): Promise<void> {
   });
   // Not left to the end of all handles: an idle connection must not keep a finished command alive.
   process.exit(exitCode);
+}
+
+/** Node 22 calls its SQLite experimental, on the stderr of whoever uses it; what is used of it is tested. */
+function hideSqliteWarning(): void {
+  const emitWarning = process.emitWarning.bind(process) as (...all: unknown[]) => void;
+  process.emitWarning = (warning: string | Error, ...rest: unknown[]): void => {
+    if (String(warning).startsWith('SQLite is an experimental feature')) return;
+    emitWarning(warning, ...rest);
+  };
 }
 
 /** Some answers of the system are missing in a container or a removed folder. */

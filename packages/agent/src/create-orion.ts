@@ -284,6 +284,7 @@ function openOwnStore(parts: {
   return openStore(location, {
     clock,
     createId: randomUUID,
+    ...(options.createStore === undefined ? {} : { create: options.createStore }),
     prepare: () => workspace.ensureStateDirectory(),
     observe: (attempt, kind) => {
       health.observe(attempt, kind);

@@ -63,6 +63,8 @@ export type OrionOptions = {
    * one's own. Left out: the database that `settings.databaseUrl` names, else `orion.db` in the state directory.
    */
   readonly store?: 'memory' | Store;
+  /** `false` for those who only read: a store that is not there is then not made, and reads as an empty one. */
+  readonly createStore?: boolean;
   /** Called with every trace event as it is recorded; must not throw. */
   readonly onTrace?: (event: TraceEvent) => void;
 };

@@ -61,6 +61,11 @@ export interface TraceStore extends TraceRecorder {
   /** The events of one turn in the order in which they were recorded. */
   getTrace(requestId: string): Promise<readonly TraceEvent[]>;
   query(filter: TraceFilter): Promise<readonly TraceEvent[]>;
+  /**
+   * All events that match, in the order in which they were recorded, a page at a time: however many there are, few are
+   * held. What is recorded after the first of them is read is not among them.
+   */
+  scan(filter: Omit<TraceFilter, 'limit'>): AsyncIterable<TraceEvent>;
   /** Events that could not be kept. */
   dropped(): number;
   /** Waits until everything recorded so far is stored. */

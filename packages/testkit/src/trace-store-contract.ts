@@ -93,6 +93,41 @@ export function describeTraceStoreContract(
         expect(await find({ type: 'none' })).toEqual([]);
       }));
 
+    test('a scan has every event that matches, in order and however many, and ends', () =>
+      withStore(async (store) => {
+        const COUNT = 1_050;
+        for (let index = 0; index < COUNT; index++) {
+          store.record({
+            type: 'step',
+            projectId: index % 2 === 0 ? 'even' : 'odd',
+            details: index,
+          });
+          if (index % 250 === 0) await store.flush();
+        }
+        await store.flush();
+        const scan = async (filter: Parameters<TraceStore['scan']>[0]): Promise<unknown[]> => {
+          const found: unknown[] = [];
+          for await (const event of store.scan(filter)) {
+            found.push(event.details);
+            // What is recorded meanwhile is not waited for.
+            if (found.length === 1) {
+              store.record({ type: 'late', projectId: 'odd' });
+              await store.flush();
+            }
+          }
+          return found;
+        };
+        const all = Array.from({ length: COUNT }, (_, index) => index);
+        expect(await scan({ projectId: 'even' })).toEqual(all.filter((index) => index % 2 === 0));
+        expect(await scan({ type: 'step' })).toEqual(all);
+        expect(await scan({ projectId: 'none' })).toEqual([]);
+        // Leaving early is no failure.
+        for await (const event of store.scan({})) {
+          expect(event.details).toBe(0);
+          break;
+        }
+      }));
+
     test('keeps any value in some JSON form', () =>
       withStore(async (store) => {
         const cyclic: Record<string, unknown> = { name: 'loop' };

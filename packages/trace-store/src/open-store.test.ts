@@ -1,15 +1,20 @@
 import { OrionError } from '@orion/contracts';
 import { createFakeClock } from '@orion/testkit';
+import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test, vi } from 'vitest';
 import { openSqlite } from './engine/sqlite.ts';
 import { openStore } from './open-store.ts';
+import { startFaultyProxy } from './testing/faulty-proxy.ts';
 import { realClock } from './testing/real-clock.ts';
+import { execute, inDatabase, useTestDatabase } from './testing/test-database.ts';
 import type { Store } from './open-store.ts';
 
+const own = useTestDatabase();
 const folder = mkdtempSync(join(tmpdir(), 'orion-open-'));
 afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
@@ -187,3 +192,122 @@ test('a closed store says so', async () => {
   const codes = await codesOf(store);
   expect(codes).toEqual(codes.map(() => 'STORE_UNAVAILABLE'));
 });
+
+test('who only reads makes nothing, and finds an empty store where there is none', async () => {
+  const path = join(folder, 'not-there', 'orion.db');
+  let prepared = 0;
+  const prepare = (): Promise<void> => {
+    prepared += 1;
+    return Promise.resolve();
+  };
+  const name = `orion_test_${randomUUID().replaceAll('-', '')}`;
+  await execute(own.url(), `create database ${name}`);
+  const url = inDatabase(own.url(), name);
+  for (const location of [
+    { kind: 'sqlite', path },
+    { kind: 'postgres', url },
+  ] as const) {
+    const store = openStore(location, { clock, create: false, prepare });
+    expect(await store.conversations.list({ limit: 9 })).toEqual([]);
+    expect(await store.conversations.load('c')).toBeNull();
+    expect(await store.traces.query({})).toEqual([]);
+    expect(await store.traces.getTrace('r')).toEqual([]);
+    for await (const event of store.traces.scan({})) expect(event).toBeUndefined();
+    expect(await store.turnLog.read('t', 0)).toEqual([]);
+    expect(await store.toolOutputs.get('o')).toBeNull();
+    await expect(store.turnLog.acquire('t', 1)).rejects.toMatchObject({
+      code: 'STORE_UNAVAILABLE',
+    });
+    await store.close();
+  }
+  expect(existsSync(join(folder, 'not-there'))).toBe(false);
+  expect(await execute(url, "select 1 from pg_tables where schemaname = 'public'")).toEqual([]);
+  expect(prepared).toBe(0);
+  await execute(own.url(), `drop database ${name} with (force)`);
+
+  const there = join(folder, 'there.db');
+  const writer = openStore({ kind: 'sqlite', path: there }, { clock });
+  await writer.turnLog.acquire('t', 1);
+  const reader = openStore({ kind: 'sqlite', path: there }, { clock, create: false });
+  expect(await reader.turnLog.epochOf('t')).toBe(1);
+  await reader.close();
+  await writer.close();
+});
+
+test('a close that is cut does not wait for a server that hangs, opened or not', async () => {
+  const proxy = await startFaultyProxy(own.url());
+  const opened = openStore({ kind: 'postgres', url: proxy.url }, { clock });
+  await opened.turnLog.epochOf('turn');
+  proxy.arm('hang', 'insert into turn ');
+  const hanging = codeOf(opened.turnLog.acquire('turn', 1));
+  const silent = createServer(() => undefined);
+  await new Promise<void>((resolve) => {
+    silent.listen(0, '127.0.0.1', resolve);
+  });
+  const { port } = silent.address() as AddressInfo;
+  const url = `postgres://user@127.0.0.1:${port}/database`;
+  const opening = openStore({ kind: 'postgres', url }, { clock });
+  const connected = new Promise((resolve) => silent.once('connection', resolve));
+  const waiting = codeOf(opening.turnLog.acquire('turn', 1));
+  await connected;
+
+  // The clock of the store stands still, and nothing answers: only the cut can end this.
+  const before = performance.now();
+  for (const store of [opened, opening]) {
+    store.traces.record('step');
+    const cut = new AbortController();
+    const closing = store.close(cut.signal);
+    cut.abort();
+    await closing;
+    expect(store.traces.dropped()).toBe(1);
+  }
+  expect(await hanging).toBe('STORE_UNAVAILABLE');
+  expect(await waiting).toBe('STORE_UNAVAILABLE');
+  // Far from the seconds that a connection and a statement have.
+  expect(performance.now() - before).toBeLessThan(2_000);
+  silent.close();
+  await proxy.close();
+}, 20_000);
+
+test('whoever opens a store sees every attempt to use it, and a refusal as an answer', async () => {
+  const seen: string[] = [];
+  const store = openStore(
+    { kind: 'memory' },
+    {
+      clock,
+      observe: (attempt, kind) => {
+        attempt.then(
+          () => seen.push(`${kind} answered`),
+          () => seen.push(`${kind} failed`),
+        );
+      },
+    },
+  );
+  await store.turnLog.acquire('turn', 1);
+  expect(seen.slice(0, 2)).toEqual(['opening answered', 'call answered']);
+  await expect(store.turnLog.acquire('turn', 1)).rejects.toMatchObject({ code: 'FENCED' });
+  expect(new Set(seen)).toEqual(new Set(['opening answered', 'call answered']));
+  await store.close();
+
+  const away = openStore(
+    { kind: 'sqlite', path: join(folder, 'missing', 'orion.db') },
+    {
+      clock,
+      observe: (attempt, kind) => {
+        attempt.catch(() => seen.push(`${kind} failed`));
+      },
+    },
+  );
+  await expect(away.turnLog.epochOf('turn')).rejects.toThrow('SQLite');
+  await expect(away.turnLog.epochOf('turn')).rejects.toThrow('SQLite');
+  // The second was no attempt.
+  expect(seen.filter((each) => each.endsWith('failed'))).toEqual(['opening failed']);
+  await away.close();
+});
+
+function codeOf(call: Promise<unknown>): Promise<unknown> {
+  return call.then(
+    () => null,
+    (error: unknown) => (error as { readonly code?: unknown }).code,
+  );
+}

@@ -6,6 +6,8 @@ import type {
   TurnLog,
 } from '@orion/contracts';
 import { createSqlConversationStore } from './conversations/sql-conversation-store.ts';
+import { databaseFileExists } from './engine/database-file.ts';
+import { openEmptyDatabase } from './engine/empty-database.ts';
 import { createLazyDatabase } from './engine/lazy-database.ts';
 import type { DatabaseObserver } from './engine/lazy-database.ts';
 import { openPostgres } from './engine/postgres.ts';
@@ -15,7 +17,7 @@ import type { SqlDatabase } from './engine/sql-database.ts';
 import { openSqlite } from './engine/sqlite.ts';
 import { createMemoryTraceStore } from './memory/memory-trace-store.ts';
 import type { MemoryTraceStoreOptions } from './memory/memory-trace-store.ts';
-import { migrate } from './migrations/migrate.ts';
+import { isWithoutSchema, migrate } from './migrations/migrate.ts';
 import { createSqlToolOutputStore } from './tool-outputs/sql-tool-output-store.ts';
 import { pruneTraces } from './traces/prune-traces.ts';
 import { createSqlTraceStore } from './traces/sql-trace-store.ts';
@@ -31,11 +33,16 @@ export type StoreLocation =
 
 export type StoreOptions = {
   readonly clock: Clock;
+  /**
+   * `false` for those who only read: a database that is not there, or is without our tables, is then not made but
+   * reads as an empty one for as long as this store is open.
+   */
+  readonly create?: boolean;
   /** Called once before the database is opened, to make the folder that it lies in. */
   readonly prepare?: () => Promise<void>;
   /** Sees every attempt to use the database, also in the background: whoever waits for the store knows how it is. */
   readonly observe?: DatabaseObserver;
-  /** Finished turns lose what they streamed after so many days, and traces go; 30 when left out. */
+  /** Turns in which nothing happened for so many days lose what they streamed, and traces go; 30 when left out. */
   readonly turnRetentionDays?: number;
   /** How often a reader of a turn looks by itself; 1,000 when left out. */
   readonly sweepMs?: number;
@@ -71,11 +78,19 @@ export function openStore(location: StoreLocation, options: StoreOptions): Store
   const database = createLazyDatabase(
     location.kind === 'postgres' ? 'postgres' : 'sqlite',
     async ({ closing, cut }) => {
-      await options.prepare?.();
+      const { create = true } = options;
+      if (!create && location.kind === 'sqlite' && !databaseFileExists(location.path)) {
+        return openEmptyDatabase('sqlite');
+      }
+      if (create) await options.prepare?.();
       const opened = await openAt(location, options, closing);
       // A server that hangs in the middle of this must not hold up the end of the process.
       closing.addEventListener('abort', () => void opened.close(cut), { once: true });
       try {
+        if (!create && (await isWithoutSchema(opened))) {
+          await opened.close();
+          return openEmptyDatabase(opened.dialect);
+        }
         await migrate(opened);
       } catch (error) {
         await opened.close();
@@ -98,7 +113,7 @@ export function openStore(location: StoreLocation, options: StoreOptions): Store
   const retentionMs = (options.turnRetentionDays ?? DEFAULT_RETENTION_DAYS) * DAY_MS;
   let folding: Promise<unknown> | null = null;
   const tidyUp = async (before: number): Promise<void> => {
-    await sqlTurnLog.foldFinishedTurns(before);
+    await sqlTurnLog.foldOldTurns(before);
     await pruneTraces(database, { before, maxBytes: MAX_TRACE_BYTES });
   };
 

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { openSqlite } from './engine/sqlite.ts';
+import { MIGRATIONS } from './migrations/migrations.ts';
 import { openStore } from './open-store.ts';
 import { realClock } from './testing/real-clock.ts';
 
@@ -39,7 +40,7 @@ test('four processes make one SQLite file and write to it: every row is there, a
     const conversations = await database.all('select * from conversation');
     expect(conversations).toHaveLength(PROCESSES);
     expect(await database.all('pragma integrity_check')).toEqual([{ integrity_check: 'ok' }]);
-    expect(await database.all('select version from schema_step')).toHaveLength(1);
+    expect(await database.all('select version from schema_step')).toHaveLength(MIGRATIONS.length);
     await database.close();
   } finally {
     rmSync(folder, { recursive: true, force: true });

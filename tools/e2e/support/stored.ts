@@ -27,6 +27,16 @@ export function loggedEvents(machine: Sandbox, turnId: string): readonly LoggedE
   }
 }
 
+/** As if everything in the turn log had happened so many days ago. */
+export function ageTurns(machine: Sandbox, days: number): void {
+  const database = new DatabaseSync(machine.path('.orion', 'orion.db'));
+  try {
+    database.prepare('update turn set active_at = active_at - ?').run(days * 86_400_000);
+  } finally {
+    database.close();
+  }
+}
+
 /** Every byte of the store's files. */
 export async function storeBytes(machine: Sandbox): Promise<Buffer> {
   const folder = machine.path('.orion');

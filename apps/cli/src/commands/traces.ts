@@ -11,7 +11,6 @@ import { withStore, type StoreOptions } from './with-store.ts';
 export type ExportTracesOptions = StoreOptions & { readonly request?: string };
 
 const LISTED = 100;
-const EXPORTED = 1_000_000;
 
 type ListedTurn = {
   readonly request_id: string;
@@ -118,16 +117,18 @@ export async function exportTracesCommand(
   options: ExportTracesOptions,
 ): Promise<CommandResult> {
   await withStore(context, options, async ({ store, projectId }) => {
-    const events =
-      options.request === undefined
-        ? await store.traces.query({
-            limit: EXPORTED,
-            ...(projectId === null ? {} : { projectId }),
-          })
-        : await store.traces.getTrace(options.request);
-    if (options.request !== undefined && events.length === 0) throw traceNotFound(options.request);
+    const { request } = options;
     const { toExportLine } = await import('@orion/agent');
-    for (const event of events) await context.stdout.write(toExportLine(event));
+    let found = false;
+    const filter = {
+      ...(request === undefined ? {} : { requestId: request }),
+      ...(request !== undefined || projectId === null ? {} : { projectId }),
+    };
+    for await (const event of store.traces.scan(filter)) {
+      found = true;
+      await context.stdout.write(toExportLine(event));
+    }
+    if (request !== undefined && !found) throw traceNotFound(request);
   });
   return { exitCode: EXIT.done };
 }

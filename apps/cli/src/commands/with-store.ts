@@ -16,7 +16,7 @@ export type StoreOptions = {
   readonly projectId?: string;
 };
 
-/** Opens the workspace's store for a command that reads in it. */
+/** Opens the workspace's store for a command that reads in it: looking leaves nothing behind. */
 export async function withStore(
   context: CommandContext,
   options: StoreOptions,
@@ -32,6 +32,7 @@ export async function withStore(
     workspace: configuration.workspace,
     ...(configuration.userDirectory === null ? {} : { userDirectory: configuration.userDirectory }),
     settings: configuration.settings,
+    createStore: false,
   });
   try {
     const projectId = configuration.projectId ?? (orion.sharesStore ? orion.projectId : null);

@@ -11,6 +11,7 @@ export function mirrorTraces(store: TraceStore, mirror: TraceStore): TraceStore 
     },
     getTrace: (requestId) => store.getTrace(requestId),
     query: (filter) => store.query(filter),
+    scan: (filter) => store.scan(filter),
     dropped: () => store.dropped(),
     flush: () => store.flush(),
     close: (cut) => store.close(cut),

@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { createPrivateFile } from './private-file.ts';
+import { createPrivateFile } from './database-file.ts';
 import { SqlRefusedError, storeClosed, storeUnavailable } from './sql-database.ts';
 import type { SqlDatabase, SqlRow, SqlRunner, SqlScalar, SqlValue } from './sql-database.ts';
 

@@ -87,6 +87,10 @@ export function createMemoryTraceStore(options: MemoryTraceStoreOptions): TraceS
     },
     getTrace: (requestId) => Promise.resolve(matching({ requestId })),
     query: (filter) => Promise.resolve(matching(filter)),
+    // oxlint-disable-next-line typescript/require-await
+    async *scan(filter) {
+      yield* matching(filter);
+    },
     dropped: () => dropped,
     flush: () => Promise.resolve(),
     close() {

@@ -86,6 +86,36 @@ describe.each(engines)('%s', (_, newDatabase) => {
     await database.close();
   });
 
+  test('turns of the first schema learn when something last happened in them', async () => {
+    const database = await (await newDatabase())();
+    await migrate(database, MIGRATIONS.slice(0, 1));
+    for (const [turnId, lastSeq, finishedAt] of [
+      ['ended', 2, 20],
+      ['killed', 2, null],
+      ['begun', 0, null],
+    ] as const) {
+      await database.run(
+        'insert into turn (turn_id, epoch, last_seq, finished_at) values ($1, 1, $2, $3)',
+        [turnId, lastSeq, finishedAt],
+      );
+      for (let seq = 1; seq <= lastSeq; seq += 1) {
+        await database.run(
+          `insert into turn_event (turn_id, seq, epoch, kind, data, stored_at)
+           values ($1, $2, 1, 'chunk', 'null', $3)`,
+          [turnId, seq, seq * 10],
+        );
+      }
+    }
+    const now = Date.now();
+    await migrate(database);
+    const rows = await database.all('select turn_id, active_at from turn order by active_at');
+    expect(rows.slice(0, 2).map((row) => row['active_at'])).toEqual([20, 20]);
+    // Nothing tells of one without events: it counts as new.
+    expect(rows[2]?.['turn_id']).toBe('begun');
+    expect(Math.abs(Number(rows[2]?.['active_at']) - now)).toBeLessThan(60_000);
+    await database.close();
+  });
+
   test('a newer schema is refused and left alone', async () => {
     const database = await (await newDatabase())();
     const first = step(1, 'create table one (a text)');

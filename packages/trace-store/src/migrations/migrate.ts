@@ -46,6 +46,11 @@ export async function migrate(
   if (version > newest) throw tooNew(version, newest);
 }
 
+/** Whether none of our tables is there. */
+export async function isWithoutSchema(database: SqlDatabase): Promise<boolean> {
+  return (await versionOf(database)) === 0;
+}
+
 async function versionOf(database: SqlDatabase): Promise<number> {
   try {
     return await versionIn(database);

@@ -13,6 +13,7 @@ export type Migration = {
 
 export const MIGRATIONS: readonly Migration[] = [
   { version: 1, name: 'the first schema', statements: firstSchema },
+  { version: 2, name: 'when something last happened in a turn', statements: lastActivity },
 ];
 
 function firstSchema(dialect: SqlRunner['dialect']): readonly string[] {
@@ -100,5 +101,22 @@ function firstSchema(dialect: SqlRunner['dialect']): readonly string[] {
       stored_at ${long} not null,
       primary key (turn_id, seq)
     )`,
+  ];
+}
+
+/** A turn whose process died has no end: how old it is only its last event tells. */
+function lastActivity(dialect: SqlRunner['dialect']): readonly string[] {
+  const postgres = dialect === 'postgres';
+  const now = postgres ? 'cast(extract(epoch from now()) * 1000 as bigint)' : 'unixepoch() * 1000';
+  return [
+    `alter table turn add column active_at ${postgres ? 'bigint' : 'integer'} not null default 0`,
+    `update turn set active_at = coalesce(
+      finished_at,
+      (select stored_at from turn_event
+       where turn_event.turn_id = turn.turn_id and turn_event.seq = turn.last_seq),
+      ${now}
+    )`,
+    'drop index turn_to_fold',
+    'create index turn_to_fold on turn (active_at) where folded_at is null',
   ];
 }

@@ -4,7 +4,7 @@ import { describeThrown } from '../safety/json-safety.ts';
 import { prepareTrace, toStoredFilter, toTraceInput } from '../safety/trace-event.ts';
 import { TraceQueue } from './trace-queue.ts';
 import { toTraceEvent, toTraceRow } from './trace-row.ts';
-import { selectEvents } from './trace-statements.ts';
+import { SELECT_LAST_ID, selectEvents, selectPage } from './trace-statements.ts';
 import { TraceWriter } from './trace-writer.ts';
 
 export type SqlTraceStoreOptions = {
@@ -43,6 +43,8 @@ const WRITER_ID = 16;
 const MAX_BATCH_ROWS = 1_000;
 /** Without a limit of the caller's own. */
 const MAX_FOUND = 10_000;
+/** Events that a scan holds at once: 64 KiB each at the most, and twice in the answer of the database. */
+const PAGE = 200;
 
 /**
  * Traces in a database, SQLite or Postgres.
@@ -125,6 +127,7 @@ export function createSqlTraceStore(
     },
     getTrace: (requestId) => find({ requestId }, Number.MAX_SAFE_INTEGER),
     query: (filter) => find(filter, filter.limit ?? MAX_FOUND),
+    scan,
     dropped: () => dropped,
     async flush() {
       await writer.drain(settings.flushMs);
@@ -148,6 +151,23 @@ export function createSqlTraceStore(
     const { sql, parameters } = selectEvents(toStoredFilter(filter), Math.floor(limit));
     const rows = await database.all(sql, parameters);
     return rows.map(toTraceEvent).toReversed();
+  }
+
+  async function* scan(filter: TraceFilter): AsyncGenerator<TraceEvent, void> {
+    const wanted = toStoredFilter(filter);
+    // Without an end a store that is written to faster than it is read would never be read.
+    const [newest] = await database.all(SELECT_LAST_ID);
+    const last = Number(newest?.['last'] ?? 0);
+    for (let after = 0; ;) {
+      const { sql, parameters } = selectPage(wanted, { after, last }, PAGE);
+      const rows = await database.all(sql, parameters);
+      for (const row of rows) {
+        const event = toTraceEvent(row);
+        after = event.id;
+        yield event;
+      }
+      if (rows.length < PAGE) return;
+    }
   }
 }
 

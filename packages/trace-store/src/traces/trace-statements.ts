@@ -82,6 +82,26 @@ export function insertRows(
 
 /** The newest events that match, newest first. */
 export function selectEvents(filter: TraceFilter, limit: number): Statement {
+  return select(filter, {}, 'desc', limit);
+}
+
+/** The oldest events that match between two numbers, the second one included, oldest first. */
+export function selectPage(
+  filter: TraceFilter,
+  between: { readonly after: number; readonly last: number },
+  limit: number,
+): Statement {
+  return select(filter, between, 'asc', limit);
+}
+
+export const SELECT_LAST_ID = 'select coalesce(max(id), 0) as last from trace_event';
+
+function select(
+  filter: TraceFilter,
+  { after, last }: { readonly after?: number; readonly last?: number },
+  order: 'asc' | 'desc',
+  limit: number,
+): Statement {
   const conditions: string[] = [];
   const parameters: SqlScalar[] = [];
   const add = (condition: string, value: SqlScalar | undefined): void => {
@@ -89,6 +109,8 @@ export function selectEvents(filter: TraceFilter, limit: number): Statement {
     parameters.push(value);
     conditions.push(`${condition} $${parameters.length}`);
   };
+  add('id >', after);
+  add('id <=', last);
   add('project_id =', filter.projectId);
   add('request_id =', filter.requestId);
   add('session_id =', filter.sessionId);
@@ -98,7 +120,7 @@ export function selectEvents(filter: TraceFilter, limit: number): Statement {
   parameters.push(limit);
   const where = conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`;
   return {
-    sql: `select id, ${NAMES} from trace_event ${where} order by id desc limit $${parameters.length}`,
+    sql: `select id, ${NAMES} from trace_event ${where} order by id ${order} limit $${parameters.length}`,
     parameters,
   };
 }

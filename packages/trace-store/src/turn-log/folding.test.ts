@@ -33,12 +33,12 @@ describe.each(engines)('%s', (_, open) => {
     await migrate(database);
     const log = createSqlTurnLog(database, { clock });
     await writeTurn(log, 'old', KINDS);
-    await writeTurn(log, 'open', KINDS.slice(0, -1));
     await clock.advance(1_000);
+    await writeTurn(log, 'open', KINDS.slice(0, -1));
     await writeTurn(log, 'new', KINDS);
 
-    expect(await log.foldFinishedTurns(2_000)).toBe(1);
-    expect(await log.foldFinishedTurns(2_000)).toBe(0);
+    expect(await log.foldOldTurns(2_000)).toBe(1);
+    expect(await log.foldOldTurns(2_000)).toBe(0);
     const kindsOf = async (turnId: string): Promise<string[]> =>
       (await log.read(turnId, 0)).map((entry) => entry.kind);
     expect(await kindsOf('old')).toEqual(['write_session', 'usage', 'done']);
@@ -53,19 +53,63 @@ describe.each(engines)('%s', (_, open) => {
     await database.close();
   });
 
+  test('a turn that never ended is folded when nothing happened in it for as long, and its writer is fenced', async () => {
+    const clock = createFakeClock(1_000);
+    const database = await open();
+    await migrate(database);
+    const log = createSqlTurnLog(database, { clock });
+    await log.acquire('taken-alone', 1);
+    await writeTurn(log, 'killed', KINDS.slice(0, -1));
+    await writeTurn(log, 'alive', KINDS.slice(0, -1));
+    const reader = (async () => {
+      const seqs: number[] = [];
+      for await (const entry of log.tail('killed', 0, new AbortController().signal)) {
+        seqs.push(entry.seq);
+      }
+      return seqs;
+    })();
+    await clock.advance(500);
+    await log.append('alive', 1, 7, [{ seq: 7, kind: 'chunk', data: null }]);
+
+    expect(await log.foldOldTurns(1_200)).toBe(2);
+    expect(await log.foldOldTurns(1_200)).toBe(0);
+
+    const kindsOf = async (turnId: string): Promise<string[]> =>
+      (await log.read(turnId, 0)).map((entry) => entry.kind);
+    expect(await kindsOf('killed')).toEqual(['write_session', 'usage']);
+    expect(await kindsOf('alive')).toEqual([...KINDS.slice(0, -1), 'chunk']);
+    // Who reads it comes to an end, and who thinks that he writes it is told.
+    await clock.advance(1_000);
+    expect(await reader).toEqual([1, 2, 3, 4, 5, 6]);
+    for (const turnId of ['killed', 'taken-alone']) {
+      await expect(
+        log.append(turnId, 1, turnId === 'killed' ? 7 : 1, [
+          { seq: turnId === 'killed' ? 7 : 1, kind: 'chunk', data: null },
+        ]),
+      ).rejects.toMatchObject({ code: 'FENCED' });
+    }
+    // Another writer may still take it, numbered where it stands.
+    await log.acquire('killed', 3);
+    expect(await log.append('killed', 3, 7, [{ seq: 7, kind: 'done', data: null }])).toBe(7);
+    await log.append('alive', 1, 8, [{ seq: 8, kind: 'done', data: null }]);
+    await database.close();
+  });
+
   test('at most so many turns are folded at once, the oldest first', async () => {
     const clock = createFakeClock(5_000);
     const database = await open();
     await migrate(database);
     const log = createSqlTurnLog(database, { clock });
+    // What other tests left in the same database.
+    await log.foldOldTurns(5_000);
     for (const turnId of ['a', 'b', 'c']) {
       await writeTurn(log, `many-${turnId}`, ['chunk', 'done']);
       await clock.advance(1);
     }
-    expect(await log.foldFinishedTurns(6_000, 2)).toBe(2);
+    expect(await log.foldOldTurns(6_000, 2)).toBe(2);
     expect(await log.read('many-a', 0)).toHaveLength(1);
     expect(await log.read('many-c', 0)).toHaveLength(2);
-    await log.foldFinishedTurns(6_000);
+    await log.foldOldTurns(6_000);
     await database.close();
   });
 });

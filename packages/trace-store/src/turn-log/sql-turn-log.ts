@@ -12,10 +12,11 @@ export type SqlTurnLogOptions = {
 
 export interface SqlTurnLog extends TurnLog {
   /**
-   * Folds turns that were finished before that time, the oldest first: what ended them and the receipts of their
-   * writes stay, what was streamed goes. Returns how many were folded, at most `limit`, 100 when left out.
+   * Folds turns in which nothing happened since that time, the oldest first: what ended them and the receipts of
+   * their writes stay, what was streamed goes. A turn without an end has lost its writer by then and ends with that:
+   * should the writer live after all, it is fenced. Returns how many were folded, at most `limit`, 100 when left out.
    */
-  foldFinishedTurns(before: number, limit?: number): Promise<number>;
+  foldOldTurns(before: number, limit?: number): Promise<number>;
 }
 
 const DEFAULT_SWEEP_MS = 1_000;
@@ -34,6 +35,7 @@ const KEPT_KINDS = ['done', 'error', 'usage', 'write_session'];
  * 2. A refused append has changed nothing.
  * 3. A repeat is known by its writer, its numbers and its content; anything else with taken numbers is refused.
  * 4. A reader sees numbers in order, each once, and none that may still be taken back.
+ * 5. A turn that was not finished is folded only together with taking it from its writer.
  */
 export function createSqlTurnLog(database: SqlDatabase, options: SqlTurnLogOptions): SqlTurnLog {
   const { clock, sweepMs = DEFAULT_SWEEP_MS } = options;
@@ -67,10 +69,10 @@ export function createSqlTurnLog(database: SqlDatabase, options: SqlTurnLogOptio
         Number.isSafeInteger(epoch) &&
         epoch >= 1 &&
         (await database.run(
-          `insert into turn (turn_id, epoch, last_seq) values ($1, $2, 0)
-           on conflict (turn_id) do update set epoch = excluded.epoch
+          `insert into turn (turn_id, epoch, last_seq, active_at) values ($1, $2, 0, $3)
+           on conflict (turn_id) do update set epoch = excluded.epoch, active_at = excluded.active_at
            where turn.epoch < excluded.epoch`,
-          [turnId, epoch],
+          [turnId, epoch, clock.now()],
         )) > 0;
       if (!taken) throw fenced(turnId, epoch);
     },
@@ -105,7 +107,7 @@ export function createSqlTurnLog(database: SqlDatabase, options: SqlTurnLogOptio
           let entries: readonly TurnLogEntry[] = [];
           try {
             entries = await read(turnId, position);
-            if (!looked && entries.length === 0 && (await isOver(turnId, position))) return;
+            if (entries.length === 0 && (await isOver(turnId, position))) return;
             looked = true;
           } catch (error) {
             // A database that has been there comes back; one that never was is the reader's to hear of.
@@ -129,26 +131,34 @@ export function createSqlTurnLog(database: SqlDatabase, options: SqlTurnLogOptio
       return Number(row?.['epoch'] ?? 0);
     },
 
-    async foldFinishedTurns(before, limit = DEFAULT_FOLD_LIMIT) {
+    async foldOldTurns(before, limit = DEFAULT_FOLD_LIMIT) {
       const turns = await database.all(
-        `select turn_id from turn where finished_at < $1 and folded_at is null
-         order by finished_at limit $2::bigint`,
+        `select turn_id from turn where active_at < $1 and folded_at is null
+         order by active_at limit $2::bigint`,
         [before, limit],
       );
       const kept = KEPT_KINDS.map((kind) => `'${kind}'`).join(', ');
+      let folded = 0;
       for (const { turn_id: turnId = null } of turns) {
         // Each by itself: a long fold must not keep the writers of SQLite waiting.
         await database.transaction(async (inside) => {
+          // First, since it takes the turn from its writer: one that has come back to life meanwhile stays.
+          const taken = await inside.run(
+            `update turn
+             set folded_at = $2::bigint,
+                 epoch = case when finished_at is null then epoch + 1 else epoch end,
+                 finished_at = coalesce(finished_at, active_at)
+             where turn_id = $1 and active_at < $3::bigint and folded_at is null`,
+            [turnId, clock.now(), before],
+          );
+          if (taken === 0) return;
           await inside.run(`delete from turn_event where turn_id = $1 and kind not in (${kept})`, [
             turnId,
           ]);
-          await inside.run('update turn set folded_at = $2 where turn_id = $1', [
-            turnId,
-            clock.now(),
-          ]);
+          folded += 1;
         });
       }
-      return turns.length;
+      return folded;
     },
   };
 }
@@ -172,6 +182,7 @@ type Append = {
  */
 const MOVE_END = `update turn
   set last_seq = $3::bigint + $4::bigint,
+      active_at = $5::bigint,
       finished_at = case when $6::integer = 1 then $5::bigint else finished_at end
   where turn_id = $1 and epoch = $2::bigint and last_seq = $3::bigint`;
 

@@ -1,4 +1,4 @@
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, existsSync, openSync } from 'node:fs';
 
 /**
  * Makes an empty file that only its owner may read, unless there is one. A SQLite that makes the file itself gives
@@ -10,4 +10,9 @@ export function createPrivateFile(path: string): void {
   } catch {
     // It is there, or SQLite says better what is wrong.
   }
+}
+
+/** Whether there is anything to open; what cannot be told is left to SQLite. */
+export function databaseFileExists(path: string): boolean {
+  return existsSync(path);
 }
