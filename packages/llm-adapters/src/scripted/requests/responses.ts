@@ -88,8 +88,6 @@ const responsesRequest = z
     path: ['tool_choice'],
   });
 
-type ResponsesRequest = z.infer<typeof responsesRequest>;
-
 export function checkResponsesRequest(body: unknown): readonly string[] {
   const result = responsesRequest.safeParse(body);
   if (!result.success) return words(result.error);
