@@ -103,6 +103,7 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
     workspace,
     connect: (defaults) => adapters.connect(defaults),
     protocolConfig: protocolConfigOf(settings),
+    content: (name) => createContentProtocol(name === 'controller' ? 'text' : 'native'),
     writePlanTool: createWritePlanTool({
       workspace,
       clock,
@@ -344,7 +345,7 @@ function openWorkspace(
 }
 
 /** The parts of a turn that depend on its protocol. */
-type TurnProtocol = Pick<TurnDependencies, 'protocol' | 'protocolReason' | 'content'>;
+type TurnProtocol = Pick<TurnDependencies, 'protocol' | 'protocolReason'>;
 
 /** Chooses the protocol of each turn; a wrong one in the options is refused at once. */
 function createProtocolChooser(
@@ -355,7 +356,6 @@ function createProtocolChooser(
   current(): string;
 } {
   const { protocol: given, protocolReason } = options;
-  const content = createContentProtocol();
   const own = typeof given === 'object' ? given : null;
   const configured =
     typeof given === 'string'
@@ -379,7 +379,7 @@ function createProtocolChooser(
           ? { protocol: own, protocolReason: protocolReason ?? 'option' }
           : { protocol: createProtocol(name), protocolReason: reason };
       current = chosen.protocol.getName();
-      return { ...chosen, content };
+      return chosen;
     },
     current: () => current,
   };

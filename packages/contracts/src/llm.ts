@@ -38,7 +38,14 @@ export type LlmEvent =
 
 export type ResponseFormat =
   | { readonly type: 'text' }
-  | { readonly type: 'json_schema'; readonly name: string; readonly schema: JsonObject };
+  | {
+      readonly type: 'json_schema';
+      readonly name: string;
+      readonly schema: JsonObject;
+      /** Whether the provider is to hold the model to every word of it; true when left out. Optional fields and
+       *  fields of any type are more than some providers can hold to. */
+      readonly strict?: boolean;
+    };
 
 export type SendOptions = {
   /** Sent only when given. */

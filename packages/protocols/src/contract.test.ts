@@ -1,8 +1,14 @@
 import { describeProtocolContract } from '@orion/testkit';
 import { createContentProtocol } from './content/content-protocol.ts';
+import { createControllerProtocol } from './controller/controller-protocol.ts';
+import { CONTROLLER_DIALECT } from './controller/testing/dialect.ts';
 import { createStandardProtocol } from './standard/standard-protocol.ts';
 import { createTwoStageProtocol } from './two-stage/two-stage-protocol.ts';
 
-describeProtocolContract('standard', createStandardProtocol);
-describeProtocolContract('two-stage', createTwoStageProtocol);
-describeProtocolContract('content', createContentProtocol);
+describeProtocolContract('standard', createStandardProtocol, { maxModelCalls: 6 });
+describeProtocolContract('two-stage', createTwoStageProtocol, { maxModelCalls: 5 });
+describeProtocolContract('controller', createControllerProtocol, { dialect: CONTROLLER_DIALECT });
+describeProtocolContract('content', createContentProtocol, { maxModelCalls: 1 });
+describeProtocolContract('content as text', () => createContentProtocol('text'), {
+  maxModelCalls: 1,
+});

@@ -1,5 +1,6 @@
 import { OrionError } from '@orion/contracts';
 import type { ProtocolName, ProtocolStrategy } from '@orion/contracts';
+import { createControllerProtocol } from './controller/controller-protocol.ts';
 import { createStandardProtocol } from './standard/standard-protocol.ts';
 import { createTwoStageProtocol } from './two-stage/two-stage-protocol.ts';
 
@@ -16,6 +17,7 @@ const AVAILABLE: ReadonlyMap<ProtocolName, () => ProtocolStrategy> = new Map<
 >([
   ['standard', createStandardProtocol],
   ['two-stage', createTwoStageProtocol],
+  ['controller', createControllerProtocol],
 ]);
 
 /** The protocols that can be chosen, the default first. */

@@ -7,6 +7,7 @@ test('exports what others build on, and nothing else', () => {
     'DEFAULT_PROTOCOL_CONFIG',
     'PROTOCOL_NAMES',
     'createContentProtocol',
+    'createControllerProtocol',
     'createProtocol',
     'createStandardProtocol',
     'createTwoStageProtocol',

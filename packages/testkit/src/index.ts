@@ -12,7 +12,12 @@ export type { FakeTrace } from './fake-trace.ts';
 export { startPostgres } from './postgres/start-postgres.ts';
 export type { TestPostgres } from './postgres/start-postgres.ts';
 export { testPostgresUrl } from './postgres/test-postgres-url.ts';
-export { describeProtocolContract, expectValidHistory } from './protocol-contract.ts';
+export {
+  describeProtocolContract,
+  expectValidHistory,
+  NATIVE_DIALECT,
+} from './protocol-contract.ts';
+export type { ModelDialect, ProtocolContractOptions } from './protocol-contract.ts';
 export { collect, createProtocolContext, outcomeOf, textOf } from './protocol-context.ts';
 export { describeToolOutputStoreContract } from './tool-output-store-contract.ts';
 export { describeToolRegistryContract } from './tool-registry-contract.ts';

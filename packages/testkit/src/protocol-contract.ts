@@ -1,29 +1,65 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { LlmEvent, Message, ProtocolContext, ProtocolStrategy } from '@orion/contracts';
+import { createTurnState } from '@orion/contracts';
+import type {
+  LlmEvent,
+  Message,
+  ProtocolContext,
+  ProtocolEvent,
+  ProtocolStrategy,
+  ToolCall,
+} from '@orion/contracts';
 import fastCheck from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { callsReply, createFakeAdapter, textReply, toolCall } from './fake-adapter.ts';
-import type { FakeReply } from './fake-adapter.ts';
+import type { FakeAdapter, FakeReply, SentRequest } from './fake-adapter.ts';
+import { createFakeClock } from './fake-clock.ts';
 import { createFakeToolRegistry, readTool } from './fake-tool-registry.ts';
 import { collect, createProtocolContext, outcomeOf, textOf } from './protocol-context.ts';
 
+/** How the models of a protocol say what they say: a protocol may ask for another form than the provider's own. */
+export type ModelDialect = {
+  /** The text that stands in the stream for this answer. */
+  readonly answer: (text: string) => string;
+  /** The events of a message that makes these calls, after some text or none. */
+  readonly calls: (calls: readonly ToolCall[], text?: string) => readonly LlmEvent[];
+};
+
+/** Plain text, and calls in the form of the provider. */
+export const NATIVE_DIALECT: ModelDialect = { answer: (text) => text, calls: callsReply };
+
+export type ProtocolContractOptions = {
+  readonly dialect?: ModelDialect;
+  /** How many model calls a run may make for a model that does one thing for ever. */
+  readonly maxModelCalls?: number;
+};
+
 /**
- * What every protocol keeps, whatever the model does.
+ * What every protocol keeps, whatever the model does. A protocol of one's own runs it like those that exist.
  *
  * 1. Exactly one outcome, always last (R137, R163).
  * 2. `appended` is valid for a provider: calls and answers pair up (R140).
  * 3. Nothing in the context is changed but `turnState` (R134).
  * 4. An abort, or a consumer that leaves, closes the request (R139).
  * 5. Nothing that a model, a tool or a provider does is thrown (R158).
+ * 6. A model that does one thing for ever is left after a bounded number of calls, one that falls silent or never
+ *    ends after the time and tokens of the configuration, and no timer is left behind (R169, R170).
+ * 7. Two runs of one instance know nothing of each other (R172).
  */
-export function describeProtocolContract(name: string, factory: () => ProtocolStrategy): void {
+export function describeProtocolContract(
+  name: string,
+  factory: () => ProtocolStrategy,
+  options: ProtocolContractOptions = {},
+): void {
+  const { dialect = NATIVE_DIALECT, maxModelCalls = 21 } = options;
+  const say = (...texts: readonly string[]): LlmEvent[] =>
+    textReply(dialect.answer(texts.join('')));
   describe(`protocol contract: ${name}`, () => {
     const readRegistry = () =>
       createFakeToolRegistry({ read_file: readTool({ content: 'a' }), list_files: readTool([]) });
     const read = toolCall('call_1', 'read_file', { path: 'a.txt' });
     const cut = toolCall('call_2', 'read_file', '{"path": "a', 'cut');
     const replies: Readonly<Record<string, readonly LlmEvent[]>> = {
-      text: textReply('Hello', ' there'),
+      text: say('Hello', ' there'),
       'nothing at all': [],
       'an empty message': textReply(),
       'text and no end': [{ type: 'text-delta', text: 'Hel' }],
@@ -34,10 +70,11 @@ export function describeProtocolContract(name: string, factory: () => ProtocolSt
           error: { code: 'STREAM_BROKEN', message: 'The connection broke', retryable: true },
         },
       ],
-      'a call': callsReply([read], 'Let me look.'),
+      'a call': dialect.calls([read], 'Let me look.'),
       'a cut call': callsReply([cut]),
       'a nameless call': callsReply([toolCall('', ' ', {})]),
       'calls of one id': callsReply([read, { ...read, name: 'list_files' }]),
+      'half an object': textReply('{"action":"next_st'),
       'a length stop': [
         { type: 'text-delta', text: 'Hel' },
         { type: 'finish', reason: 'length' },
@@ -47,7 +84,9 @@ export function describeProtocolContract(name: string, factory: () => ProtocolSt
     // After the case's own reply every further call of the protocol gets a plain answer.
     const contextFor = (reply: FakeReply, more: Partial<ProtocolContext> = {}): ProtocolContext =>
       createProtocolContext({
-        adapter: createFakeAdapter([reply, ...Array.from({ length: 9 }, () => textReply('Done.'))]),
+        adapter: createFakeAdapter([reply, ...Array.from({ length: 9 }, () => say('Done.'))], {
+          structuredOutput: true,
+        }),
         toolRegistry: readRegistry(),
         ...more,
       });
@@ -79,14 +118,14 @@ export function describeProtocolContract(name: string, factory: () => ProtocolSt
       });
       const silent = { ...registry, executeToolCalls: () => Promise.resolve([]) };
       for (const toolRegistry of [registry, silent]) {
-        const context = contextFor(callsReply([read]), { toolRegistry });
+        const context = contextFor(dialect.calls([read]), { toolRegistry });
         const { appended } = outcomeOf(await collect(factory().executeStreaming(context)));
         expectValidHistory([...context.messages, ...appended]);
       }
     });
 
     test('changes nothing in the context but its turn state', async () => {
-      const context = contextFor(callsReply([read], 'Looking.'));
+      const context = contextFor(dialect.calls([read], 'Looking.'));
       for (const message of context.messages) Object.freeze(message);
       Object.freeze(context.messages);
       Object.freeze(context.config);
@@ -95,7 +134,7 @@ export function describeProtocolContract(name: string, factory: () => ProtocolSt
     });
 
     test('refuses a malformed context before any model call', () => {
-      const context = contextFor(textReply('Hello'));
+      const context = contextFor(say('Hello'));
       const broken: readonly Partial<Record<keyof ProtocolContext, unknown>>[] = [
         { messages: undefined },
         { mode: 'write' },
@@ -106,6 +145,7 @@ export function describeProtocolContract(name: string, factory: () => ProtocolSt
         { traceService: null },
         { config: undefined },
         { turnState: undefined },
+        { clock: {} },
         { signal: undefined },
       ];
       for (const change of broken) {
@@ -115,7 +155,7 @@ export function describeProtocolContract(name: string, factory: () => ProtocolSt
     });
 
     test('an abort before the start asks no provider', async () => {
-      const adapter = createFakeAdapter([textReply('Hello')]);
+      const adapter = createFakeAdapter([say('Hello')]);
       const context = createProtocolContext({ adapter, signal: AbortSignal.abort() });
       const outcome = outcomeOf(await collect(factory().executeStreaming(context)));
       expect(outcome).toEqual({ kind: 'aborted', appended: [] });
@@ -136,21 +176,24 @@ export function describeProtocolContract(name: string, factory: () => ProtocolSt
         };
       }
 
-      const events = [];
-      for await (const event of factory().executeStreaming(context)) {
-        events.push(event);
-        if (event.type === 'chunk') controller.abort();
-      }
+      const events: ProtocolEvent[] = [];
+      const running = (async () => {
+        for await (const event of factory().executeStreaming(context)) events.push(event);
+      })();
+      await opened(adapter);
+      controller.abort();
+      await running;
       expect(outcomeOf(events).kind).toBe('aborted');
       expect(adapter.open()).toBe(0);
     });
 
     test('a consumer that leaves closes the request', async () => {
-      const adapter = createFakeAdapter([textReply('a', 'b', 'c')]);
+      const adapter = createFakeAdapter([say('a', 'b', 'c')], { structuredOutput: true });
       const context = createProtocolContext({ adapter });
       for await (const event of factory().executeStreaming(context)) {
         if (event.type === 'chunk') break;
       }
+      expect(adapter.requests).toHaveLength(1);
       expect(adapter.open()).toBe(0);
     });
 
@@ -165,13 +208,12 @@ export function describeProtocolContract(name: string, factory: () => ProtocolSt
 
       const context = createProtocolContext({ adapter });
       const iterator = factory().executeStreaming(context)[Symbol.asyncIterator]();
-      for (;;) {
-        const step = await iterator.next();
-        if (step.done === true || step.value.type === 'chunk') break;
-      }
-      const waiting = iterator.next();
+      const reading = (async () => {
+        for (let step = await iterator.next(); step.done !== true;) step = await iterator.next();
+      })();
+      await opened(adapter);
       await iterator.return?.();
-      await waiting;
+      await reading;
       expect(adapter.open()).toBe(0);
       expect((await iterator.next()).done).toBe(true);
     });
@@ -183,18 +225,12 @@ export function describeProtocolContract(name: string, factory: () => ProtocolSt
             maxLength: 30,
           }),
           async (parts) => {
-            const reply: LlmEvent[] = [
-              { type: 'text-delta', text: 'start' },
-              ...parts.map(([thought, text]): LlmEvent =>
-                thought ? { type: 'reasoning-delta', text } : { type: 'text-delta', text },
-              ),
-              { type: 'finish', reason: 'stop' },
-            ];
-            const adapter = createFakeAdapter([reply]);
+            const said = parts.map(([thought, text]) => (thought ? '' : text)).join('');
+            const reply = divided(dialect.answer(`start${said}`), parts);
+            const adapter = createFakeAdapter([reply], { structuredOutput: true });
             const events = await collect(
               factory().executeStreaming(createProtocolContext({ adapter })),
             );
-            const said = parts.map(([thought, text]) => (thought ? '' : text)).join('');
             expect(textOf(events)).toBe(`start${said}`);
             expect(['complete', 'message_end']).toContain(outcomeOf(events).kind);
           },
@@ -203,9 +239,95 @@ export function describeProtocolContract(name: string, factory: () => ProtocolSt
       );
     });
 
+    const forEver: Readonly<Record<string, readonly LlmEvent[]>> = {
+      'one call': dialect.calls([read]),
+      'a broken call': callsReply([cut]),
+      'nothing at all': textReply(),
+      'half an object': textReply('{"action":'),
+      'an unknown tool': dialect.calls([toolCall('call_9', 'nobody', {})]),
+    };
+    for (const [title, reply] of Object.entries(forEver)) {
+      test(`a model that answers with ${title} for ever is left`, async () => {
+        const adapter = createFakeAdapter(
+          Array.from({ length: maxModelCalls }, () => reply),
+          { structuredOutput: true },
+        );
+        const clock = createFakeClock();
+        const toolRegistry = readRegistry();
+        const context = createProtocolContext({ adapter, toolRegistry, clock });
+        const events = await collect(factory().executeStreaming(context));
+        const outcome = outcomeOf(events);
+        expectValidHistory([...context.messages, ...outcome.appended]);
+        expect(adapter.requests.length).toBeLessThanOrEqual(maxModelCalls);
+        expect(toolRegistry.ran.length).toBeLessThanOrEqual(1);
+        expect(JSON.stringify(outcome)).not.toContain('Unexpected model call');
+        expect(clock.pending()).toBe(0);
+      });
+    }
+
+    test('a model that falls silent is left when its time is over', async () => {
+      const clock = createFakeClock();
+      const adapter = createFakeAdapter(
+        Array.from(
+          { length: 2 },
+          () =>
+            async function* (request: SentRequest) {
+              yield { type: 'text-delta', text: '{' } as const;
+              while (request.options.signal?.aborted !== true) await clock.advance(1000);
+              yield {
+                type: 'error',
+                error: { code: 'ABORTED', message: 'closed', retryable: false },
+              } as const;
+            },
+        ),
+        { structuredOutput: true },
+      );
+      const context = createProtocolContext({ adapter, clock });
+      const bounded: ProtocolContext = {
+        ...context,
+        config: { ...context.config, budget: { ...context.config.budget, maxSeconds: 60 } },
+      };
+      outcomeOf(await collect(factory().executeStreaming(bounded)));
+      expect(clock.monotonic()).toBeLessThanOrEqual(60_000);
+      expect(clock.pending()).toBe(0);
+      expect(adapter.open()).toBe(0);
+    });
+
+    test('a model that never ends is left when its tokens are used up', async () => {
+      const clock = createFakeClock();
+      const adapter = createFakeAdapter(
+        Array.from(
+          { length: 2 },
+          () =>
+            function* (): Generator<LlmEvent> {
+              for (;;) yield { type: 'text-delta', text: 'for ever and ever ' };
+            },
+        ),
+        { structuredOutput: true },
+      );
+      const context = createProtocolContext({ adapter, clock });
+      const bounded: ProtocolContext = {
+        ...context,
+        config: { ...context.config, budget: { ...context.config.budget, maxTokens: 1000 } },
+      };
+      outcomeOf(await collect(factory().executeStreaming(bounded)));
+      expect(clock.pending()).toBe(0);
+      expect(adapter.open()).toBe(0);
+    });
+
+    test('two runs of one instance know nothing of each other', async () => {
+      const protocol = factory();
+      const kinds = [];
+      for (let turn = 0; turn < 2; turn++) {
+        const context = contextFor(dialect.calls([read]), { turnState: createTurnState() });
+        kinds.push(outcomeOf(await collect(protocol.executeStreaming(context))).kind);
+      }
+      expect(kinds[1]).toBe(kinds[0]);
+    });
+
     test('has a name, and says whether it can handle a context', () => {
       expect(factory().getName()).toMatch(/^[a-z-]+$/);
-      expect(typeof factory().canHandle(contextFor(textReply('a')))).toBe('boolean');
+      expect(typeof factory().canHandle(contextFor(say('a')))).toBe('boolean');
     });
   });
 }
@@ -237,6 +359,26 @@ export function expectValidHistory(messages: readonly Message[]): void {
     expect(calls.length > 0 || message.content !== '').toBe(true);
   }
   expect(open, 'calls without an answer').toEqual([]);
+}
+
+/** The text in pieces, with thoughts between them. */
+function divided(
+  text: string,
+  parts: readonly (readonly [thought: boolean, text: string])[],
+): LlmEvent[] {
+  const events: LlmEvent[] = [];
+  let at = 0;
+  for (const [thought, part] of parts) {
+    if (thought) events.push({ type: 'reasoning-delta', text: part });
+    else events.push({ type: 'text-delta', text: text.slice(at, (at += part.length)) });
+  }
+  events.push({ type: 'text-delta', text: text.slice(at) }, { type: 'finish', reason: 'stop' });
+  return events;
+}
+
+/** Waits until a request has arrived and its answer is being read. */
+async function opened(adapter: FakeAdapter): Promise<void> {
+  while (adapter.open() === 0) await new Promise((resolve) => setImmediate(resolve));
 }
 
 function aborted(signal: AbortSignal | undefined): Promise<void> {

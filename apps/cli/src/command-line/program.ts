@@ -50,7 +50,7 @@ export function createProgram(context: CommandContext, report: Report): Command 
   addWorkspaceOption(run);
   addProviderOptions(run);
   run
-    .option('--protocol <name>', 'how a turn goes: standard (default) or two-stage')
+    .option('--protocol <name>', 'how a turn goes: standard (default), two-stage or controller')
     .addOption(
       choice('--mode <mode>', 'plan only reads, act may write (default: act)', ['plan', 'act']),
     )

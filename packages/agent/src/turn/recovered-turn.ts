@@ -37,7 +37,7 @@ export async function* recover(
     driven = true;
     const start: SessionStart =
       commit.kind === 'not_happened' ? { kind: 'finalize', answer: null } : { kind: 'recover' };
-    const outcome = yield* scope.drive(handle, session, context, start);
+    const outcome = yield* scope.drive(handle, session, context, start, turn?.protocol);
     return yield* endRecovery(scope, recovered, outcome);
   } finally {
     if (!driven) await handle.release();

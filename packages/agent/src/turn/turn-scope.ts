@@ -40,7 +40,8 @@ export type TurnDependencies = {
   readonly protocol: ProtocolStrategy;
   readonly protocolReason: string;
   readonly protocolConfig: ProtocolConfig;
-  readonly content: ProtocolStrategy;
+  /** The content stage, in the form in which a protocol's models read their history. */
+  readonly content: (protocolName: string) => ProtocolStrategy;
   readonly writePlanTool: WritePlanTool;
   readonly sessionSettings: (adapter: LlmAdapter | null) => SessionSettings;
   /** How much of a file in progress a model is shown, in bytes. */
@@ -102,13 +103,14 @@ export class TurnScope {
     session: WriteSession,
     context: Omit<ProtocolContext, 'messages'> | null,
     start: SessionStart,
+    protocolName: string = this.dependencies.protocol.getName(),
   ): AsyncGenerator<RunEventBody, SessionOutcome> {
     const { writePlanTool, content, clock, trace, contextLimit, stopSignal } = this.dependencies;
     const driver = new SessionDriver({
       session,
       handle,
       base: this.messages,
-      content,
+      content: content(protocolName),
       context,
       clock,
       trace,

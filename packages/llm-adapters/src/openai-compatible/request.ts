@@ -52,7 +52,7 @@ export function buildRequest(
             json_schema: {
               name: options.responseFormat.name,
               schema: options.responseFormat.schema,
-              strict: true,
+              strict: options.responseFormat.strict ?? true,
             },
           },
         }

@@ -3,18 +3,18 @@ import type {
   ProtocolContext,
   ProtocolEvent,
   ProtocolName,
-  ProtocolOutcome,
   TurnStop,
 } from '@orion/contracts';
 import { runCalls } from '../calls/run-calls.ts';
-import type { CallBatch } from '../calls/run-calls.ts';
 import { findStop, isBudget } from '../stop-policy/verdict.ts';
+import { isUsable } from './history.ts';
 import { callModel } from './model-call.ts';
 import type { ModelAnswer } from './model-call.ts';
-import { isUsable } from './history.ts';
 import { NO_ANSWER, notice } from './notices.ts';
+import { appendText, brokenOff, budgetEnd, end, isBlank } from './outcomes.ts';
 import { createProtocolTrace } from './protocol-trace.ts';
 import type { ProtocolTrace } from './protocol-trace.ts';
+import { FINAL_INSTRUCTION, nudge, tellModel } from './stop-words.ts';
 
 /**
  * The loop of the protocols for models with native tool calls: an answer, its calls, an answer with their
@@ -44,10 +44,6 @@ export type TurnSoFar = {
   /** Messages in a row of which no call could be run. */
   readonly refusedInARow: number;
 };
-
-/** Said before the stop policy ends a turn that goes in circles. */
-export const NUDGE: string =
-  'The last tool calls brought nothing new. Use the results that you have, or try something else; repeating them ends the turn.';
 
 export async function* runToolLoop(
   rules: LoopRules,
@@ -138,8 +134,7 @@ async function* finish(
   const { turnState } = context;
   trace.budgetExhausted(turnState.nextPhaseIndex, stop);
   if (isBudget(stop)) {
-    yield notice(`The turn was stopped: its ${stop.limit} of ${stop.value} is used up.`);
-    return yield end({ kind: 'stopped', stopReason: stop.reason, appended });
+    return yield* budgetEnd(stop, appended);
   }
   const explanation = rules.explain(stop);
   yield notice(explanation);
@@ -166,69 +161,9 @@ async function* finish(
   return yield end({ kind: 'stopped', stopReason: stop.reason, appended });
 }
 
-const FINAL_INSTRUCTION = 'Answer now with existing results.';
-
-/** The reasons that all protocols share; a ceiling is worded by its protocol. */
-export function explainStop(stop: TurnStop): string {
-  switch (stop.reason) {
-    case 'duplicates':
-      return 'Maximum duplicate attempts reached.';
-    case 'progress':
-      return `The last ${stop.value} tool phases brought nothing new.`;
-    case 'time':
-      return `The time for tool use (${stop.value} s) is over.`;
-    case 'tokens':
-      return `The tokens for tool use (${stop.value}) are used up.`;
-    default:
-      return 'None of the tool calls could be run.';
-  }
-}
-
 /** The usable ones, up to the limit; without any, the first broken one, so that the model hears of it. */
 function taken(answer: ModelAnswer, limit: number): ModelAnswer['calls'] {
   if (!Number.isFinite(limit)) return answer.calls;
   const usable = answer.calls.filter(isUsable).slice(0, limit);
   return usable.length > 0 ? usable : answer.calls.slice(0, Math.min(1, limit));
-}
-
-/** One phase before the policy would end the turn, the model is told so. */
-export function* nudge(
-  context: ProtocolContext,
-  trace: ProtocolTrace,
-  batch: Pick<CallBatch, 'idle'>,
-  appended: Message[],
-): Generator<ProtocolEvent, void> {
-  const { turnState, config } = context;
-  const { idlePhases } = turnState.progress;
-  if (!batch.idle || idlePhases !== config.maxIdleToolPhases - 1) return;
-  trace.note('nudge', turnState.nextPhaseIndex - 1, { idlePhases });
-  yield* tellModel(NUDGE, appended);
-}
-
-/** To the model as a system message, to the person as a notice (R141). */
-function* tellModel(content: string, appended: Message[]): Generator<ProtocolEvent, void> {
-  appended.push({ role: 'system', content });
-  yield notice(content);
-}
-
-export function brokenOff(
-  broken: Extract<ModelAnswer['end'], { kind: 'aborted' | 'error' }>,
-  appended: readonly Message[],
-): ProtocolOutcome {
-  return broken.kind === 'aborted'
-    ? { kind: 'aborted', appended }
-    : { kind: 'error', error: broken.error, appended };
-}
-
-function isBlank(answer: ModelAnswer): boolean {
-  return !/\S/.test(answer.text);
-}
-
-/** Without its calls: those of a message that broke off were never asked for in full. */
-function appendText(appended: Message[], answer: ModelAnswer): void {
-  if (!isBlank(answer)) appended.push({ role: 'assistant', content: answer.text });
-}
-
-export function end(outcome: ProtocolOutcome): ProtocolEvent {
-  return { type: 'outcome', outcome };
 }

@@ -31,6 +31,8 @@ export type CallBatch = {
   readonly historicCalls: readonly ToolCall[];
   /** One tool message for each of them, in the same order. */
   readonly answers: readonly Message[];
+  /** What became of each of them, in the same order. */
+  readonly results: readonly ToolResult[];
   /** How many of them ran. */
   readonly executed: number;
   /** How many were refused because they had run before. */
@@ -64,6 +66,7 @@ export async function* runCalls(
 
   const historicCalls: ToolCall[] = [];
   const answers: Message[] = [];
+  const results: ToolResult[] = [];
   let handover: CallBatch['handover'] = null;
   const executed: ExecutedCall[] = [];
   let duplicates = 0;
@@ -113,6 +116,7 @@ export async function* runCalls(
     trace.toolResult(currentPhase(), result, answer.content.length);
     historicCalls.push(historicCall(call, standsShortened(call, result)));
     answers.push(answer);
+    results.push(result);
     yield { type: 'tool_result', result, summary: toolRegistry.summarize(result) };
     if (config.debugShowToolResults) {
       yield notice(`[${shownName(call)}] ${cutText(answer.content, SHOWN_RESULT)}`);
@@ -126,7 +130,15 @@ export async function* runCalls(
     );
   }
   const idle = notePhase(turnState.progress, executed);
-  return { historicCalls, answers, executed: executed.length, duplicates, idle, handover };
+  return {
+    historicCalls,
+    answers,
+    results,
+    executed: executed.length,
+    duplicates,
+    idle,
+    handover,
+  };
 }
 
 /** Runs one call. What a registry does that its contract rules out becomes a failed result too (R158). */

@@ -13,8 +13,15 @@ import { sendableMessages } from '../base/history.ts';
 import { createProtocolTrace } from '../base/protocol-trace.ts';
 import { isAbort, NO_TERMINAL_EVENT } from '../base/stream-errors.ts';
 import { allowanceOf } from '../stop-policy/allowance.ts';
+import { contentStageMessages } from '../controller/text-history.ts';
 import { CallMeter } from '../stop-policy/call-meter.ts';
 import { findBudgetStop } from '../stop-policy/verdict.ts';
+
+export type ContentHistory =
+  /** Calls and their answers as the provider has them, the tools offered but not to be called. */
+  | 'native'
+  /** For models without tool calls: the history as text, as the controller renders it. */
+  | 'text';
 
 /**
  * The stage in which a model's plain text is the content of a file (R160). Run by the turn driver between a
@@ -29,6 +36,13 @@ import { findBudgetStop } from '../stop-policy/verdict.ts';
  *    end it, as an error that cannot be retried (BUDGET_EXHAUSTED): its session is then paused (R169, R251).
  */
 export class ContentProtocol extends BaseProtocol {
+  readonly #history: ContentHistory;
+
+  constructor(history: ContentHistory) {
+    super();
+    this.#history = history;
+  }
+
   override getName(): string {
     return 'content';
   }
@@ -41,12 +55,12 @@ export class ContentProtocol extends BaseProtocol {
     context: ProtocolContext,
     signal: AbortSignal,
   ): AsyncIterator<ProtocolEvent, unknown, undefined> {
-    return new ContentRun(context, signal);
+    return new ContentRun(context, signal, this.#history);
   }
 }
 
-export function createContentProtocol(): ContentProtocol {
-  return new ContentProtocol();
+export function createContentProtocol(history: ContentHistory = 'native'): ContentProtocol {
+  return new ContentProtocol(history);
 }
 
 const ENDED: IteratorResult<ProtocolEvent, undefined> = { done: true, value: undefined };
@@ -58,6 +72,7 @@ const ENDED: IteratorResult<ProtocolEvent, undefined> = { done: true, value: und
 class ContentRun implements AsyncIterator<ProtocolEvent, undefined, undefined> {
   readonly #context: ProtocolContext;
   readonly #signal: AbortSignal;
+  readonly #history: ContentHistory;
   readonly #calls: ToolCall[] = [];
   #source: AsyncIterator<LlmEvent> | null = null;
   #textLength = 0;
@@ -65,9 +80,10 @@ class ContentRun implements AsyncIterator<ProtocolEvent, undefined, undefined> {
   #meter: CallMeter | null = null;
   #ended = false;
 
-  constructor(context: ProtocolContext, signal: AbortSignal) {
+  constructor(context: ProtocolContext, signal: AbortSignal, history: ContentHistory) {
     this.#context = context;
     this.#signal = signal;
+    this.#history = history;
   }
 
   next(): Promise<IteratorResult<ProtocolEvent, undefined>> {
@@ -102,8 +118,12 @@ class ContentRun implements AsyncIterator<ProtocolEvent, undefined, undefined> {
 
   #open(signal: AbortSignal): AsyncIterator<LlmEvent> {
     const { adapter, toolRegistry, mode, config, requestId, projectId } = this.#context;
-    const messages = sendableMessages(this.#context.messages);
-    const tools = toolRegistry.definitions(mode);
+    const offered = toolRegistry.definitions(mode);
+    const native = this.#history === 'native';
+    const messages = sendableMessages(
+      native ? this.#context.messages : contentStageMessages(this.#context.messages, offered),
+    );
+    const tools = native ? offered : [];
     this.#trace().llmCall(
       this.#context.turnState.nextPhaseIndex,
       messages,

@@ -1,6 +1,7 @@
 import type { ProtocolContext, ProtocolEvent } from '@orion/contracts';
 import { BaseProtocol } from '../base/base-protocol.ts';
-import { explainStop, runToolLoop } from '../base/tool-loop.ts';
+import { explainStop } from '../base/stop-words.ts';
+import { runToolLoop } from '../base/tool-loop.ts';
 import type { LoopRules } from '../base/tool-loop.ts';
 
 /** Messages in a row of which no call ran; the first one is worth a correction, the second one ends tool use. */

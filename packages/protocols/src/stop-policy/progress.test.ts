@@ -16,7 +16,7 @@ import {
 import type { FakeReply, FakeTool } from '@orion/testkit';
 import { expect, test } from 'vitest';
 import { resolveProtocolConfig } from '../base/config.ts';
-import { NUDGE } from '../base/tool-loop.ts';
+import { NUDGE } from '../base/stop-words.ts';
 import { createStandardProtocol } from '../standard/standard-protocol.ts';
 import { notePhase } from './progress.ts';
 

@@ -1,6 +1,7 @@
 import type { ProtocolContext, ProtocolEvent } from '@orion/contracts';
 import { BaseProtocol } from '../base/base-protocol.ts';
-import { explainStop, runToolLoop } from '../base/tool-loop.ts';
+import { explainStop } from '../base/stop-words.ts';
+import { runToolLoop } from '../base/tool-loop.ts';
 import type { LoopRules } from '../base/tool-loop.ts';
 
 /**

@@ -1,0 +1,34 @@
+import type { Message, ProtocolEvent, ProtocolOutcome, TurnStop } from '@orion/contracts';
+import type { ModelAnswer } from './model-call.ts';
+import { notice } from './notices.ts';
+
+export function end(outcome: ProtocolOutcome): ProtocolEvent {
+  return { type: 'outcome', outcome };
+}
+
+export function brokenOff(
+  broken: Extract<ModelAnswer['end'], { kind: 'aborted' | 'error' }>,
+  appended: readonly Message[],
+): ProtocolOutcome {
+  return broken.kind === 'aborted'
+    ? { kind: 'aborted', appended }
+    : { kind: 'error', error: broken.error, appended };
+}
+
+/** After a budget nothing more is asked (R251). */
+export function* budgetEnd(
+  stop: TurnStop,
+  appended: readonly Message[],
+): Generator<ProtocolEvent, void> {
+  yield notice(`The turn was stopped: its ${stop.limit} of ${stop.value} is used up.`);
+  yield end({ kind: 'stopped', stopReason: stop.reason, appended });
+}
+
+export function isBlank(answer: ModelAnswer): boolean {
+  return !/\S/.test(answer.text);
+}
+
+/** Without its calls: those of a message that broke off were never asked for in full. */
+export function appendText(appended: Message[], answer: ModelAnswer): void {
+  if (!isBlank(answer)) appended.push({ role: 'assistant', content: answer.text });
+}

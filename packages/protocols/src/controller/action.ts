@@ -1,0 +1,184 @@
+import type { JsonObject, JsonValue } from '@orion/contracts';
+import { isObject, normaliseOutput } from './normalise.ts';
+import { readOutput } from './output-text.ts';
+
+export type ResumeTarget = 'reflecting' | 'controller';
+
+/** What a controller model has decided. Each kind holds what it needs; nothing in it was made up (R193). */
+export type ControllerAction =
+  | {
+      readonly kind: 'tool';
+      readonly thinking: JsonObject;
+      readonly tool: string;
+      readonly args: JsonObject;
+      readonly description: string | null;
+    }
+  | { readonly kind: 'complete'; readonly message: string; readonly thinking: JsonObject | null }
+  | {
+      readonly kind: 'ask_user';
+      readonly question: string;
+      readonly context: string | null;
+      readonly resumeTo: ResumeTarget;
+      readonly thinking: JsonObject | null;
+    }
+  | { readonly kind: 'guardrail_stop'; readonly reason: string; readonly message: string | null };
+
+export type ParsedOutput =
+  | { readonly ok: true; readonly action: ControllerAction; readonly ignored: readonly string[] }
+  | { readonly ok: false; readonly error: string };
+
+const ACTIONS = '`next_step`, `complete`, `guardrail_stop`, `ask_user`';
+
+/** From the text of a model to its action, or to the sentence that says what is wrong with it. */
+export function parseAction(text: string): ParsedOutput {
+  const output = readOutput(text);
+  if (typeof output === 'string') return invalid(output);
+  const { fields, ignored } = normaliseOutput(output);
+  try {
+    return { ok: true, action: actionOf(fields), ignored };
+  } catch (error) {
+    if (error instanceof InvalidOutput) return { ok: false, error: error.message };
+    throw error;
+  }
+}
+
+/** Control flow within this file: fields are read one by one, and the first one that is wrong ends it. */
+class InvalidOutput extends Error {}
+
+type Fields = ReadonlyMap<string, JsonValue>;
+
+function actionOf(fields: Fields): ControllerAction {
+  const name = text(fields, 'action');
+  switch (name) {
+    case 'next_step':
+      return nextStep(fields);
+    case 'complete':
+      return { kind: 'complete', message: needed(fields, 'message'), thinking: thinking(fields) };
+    case 'guardrail_stop':
+      return {
+        kind: 'guardrail_stop',
+        reason: needed(fields, 'reason'),
+        message: text(fields, 'message'),
+      };
+    case 'ask_user':
+      return askUser(fields, needed(fields, 'question'));
+    case 'respond': {
+      const message = text(fields, 'message');
+      if (message !== null) return { kind: 'complete', message, thinking: thinking(fields) };
+      throw unknownAction(name);
+    }
+    case null:
+      throw wrong('missing field `action`');
+    default:
+      throw unknownAction(name);
+  }
+}
+
+function nextStep(fields: Fields): ControllerAction {
+  const thought = thinking(fields);
+  if (thought === null) throw wrong('missing field `thinking`');
+  const type = text(fields, 'type') ?? inferredType(fields);
+  switch (type) {
+    case 'tool': {
+      const tool = text(fields, 'tool');
+      if (tool === null) {
+        throw new InvalidOutput("next_step type=tool requires non-empty 'tool' field");
+      }
+      return {
+        kind: 'tool',
+        thinking: thought,
+        tool,
+        args: argsOf(fields.get('args')),
+        description: text(fields, 'description'),
+      };
+    }
+    case 'respond': {
+      const message = text(fields, 'message');
+      if (message === null) {
+        throw new InvalidOutput("next_step type=respond requires non-empty 'message' field");
+      }
+      return { kind: 'complete', message, thinking: thought };
+    }
+    case 'ask_user': {
+      const question = text(fields, 'question');
+      if (question === null) {
+        throw new InvalidOutput("next_step type=ask_user requires non-empty 'question' field");
+      }
+      return askUser(fields, question);
+    }
+    case null:
+      throw new InvalidOutput(
+        "Cannot determine step type: provide 'type' or 'tool'/'message'/'question'",
+      );
+    default:
+      throw new InvalidOutput(`Unknown step type: ${type}`);
+  }
+}
+
+/** A description alone says nothing of what is to be done (R191). */
+function inferredType(fields: Fields): string | null {
+  if (fields.has('tool')) return 'tool';
+  if (fields.has('question')) return 'ask_user';
+  return fields.has('message') ? 'respond' : null;
+}
+
+function askUser(fields: Fields, question: string): ControllerAction {
+  const resumeTo = text(fields, 'resume_to') ?? 'reflecting';
+  if (resumeTo !== 'reflecting' && resumeTo !== 'controller') {
+    throw wrong(`unknown variant \`${resumeTo}\`, expected \`reflecting\` or \`controller\``);
+  }
+  return {
+    kind: 'ask_user',
+    question,
+    context: text(fields, 'context'),
+    resumeTo,
+    thinking: thinking(fields),
+  };
+}
+
+/** Other forms than an object are kept as the task that they probably name (R193). */
+function thinking(fields: Fields): JsonObject | null {
+  const value = fields.get('thinking');
+  if (value === undefined) return null;
+  return isObject(value) ? value : { task: value };
+}
+
+/** Models send arguments as an object, as JSON in a string, or as something simpler (R196). */
+function argsOf(value: JsonValue | undefined): JsonObject {
+  if (value === undefined) return {};
+  if (isObject(value)) return value;
+  if (typeof value !== 'string') return { value };
+  let parsed: JsonValue;
+  try {
+    parsed = JSON.parse(value) as JsonValue;
+  } catch {
+    return { input: value };
+  }
+  return isObject(parsed) ? parsed : { value: parsed };
+}
+
+/** Blank ones were taken out before. */
+function text(fields: Fields, name: string): string | null {
+  const value = fields.get(name);
+  if (value === undefined) return null;
+  if (typeof value === 'string') return value;
+  throw wrong(`field \`${name}\` must be a string`);
+}
+
+function needed(fields: Fields, name: string): string {
+  const value = text(fields, name);
+  if (value === null) throw wrong(`missing field \`${name}\``);
+  return value;
+}
+
+function unknownAction(name: string): InvalidOutput {
+  return wrong(`unknown variant \`${name}\`, expected one of ${ACTIONS}`);
+}
+
+function wrong(what: string): InvalidOutput {
+  return new InvalidOutput(`Invalid controller output: ${what}`);
+}
+
+function invalid(what: string): ParsedOutput {
+  return { ok: false, error: `Invalid controller output: ${what}` };
+}

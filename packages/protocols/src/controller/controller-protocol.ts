@@ -1,0 +1,229 @@
+import { ERROR_CODES } from '@orion/contracts';
+import type {
+  ErrorInfo,
+  Message,
+  ProtocolContext,
+  ProtocolEvent,
+  ToolCall,
+} from '@orion/contracts';
+import { BaseProtocol } from '../base/base-protocol.ts';
+import { cutText } from '../base/history.ts';
+import { callModel } from '../base/model-call.ts';
+import type { ModelAnswer } from '../base/model-call.ts';
+import { notice } from '../base/notices.ts';
+import { brokenOff, budgetEnd, end } from '../base/outcomes.ts';
+import { createProtocolTrace } from '../base/protocol-trace.ts';
+import type { ProtocolTrace } from '../base/protocol-trace.ts';
+import { FINAL_INSTRUCTION, nudge } from '../base/stop-words.ts';
+import { runCalls } from '../calls/run-calls.ts';
+import { findStop, isBudget } from '../stop-policy/verdict.ts';
+import { parseAction } from './action.ts';
+import type { ParsedOutput } from './action.ts';
+import { answerOf, finalAnswer, say } from './final-answer.ts';
+import { ControllerLimits, explainControllerStop } from './limits.ts';
+import { CONTROLLER_FORMAT } from './schema.ts';
+import { controllerMessages } from './text-history.ts';
+
+/**
+ * The protocol for models without tool calls of their own: every message is one flat JSON action.
+ *
+ * 1. What a model says is an action or it is nothing: unusable output is asked for again, a bounded number of
+ *    times, and then an error. Nothing is made up in its place (R193, R199).
+ * 2. Requests carry neither tools nor tool messages: the history is rendered as text. What the run appends is the
+ *    history that every protocol has, calls and their answers (R140).
+ * 3. The person sees messages and questions, never the JSON.
+ * 4. Stop policy, budgets, duplicates and PLAN hold as everywhere; besides, the same failure twice ends tool use,
+ *    and so do too many calls for one step (R200). A step is what the model describes as one.
+ */
+export class ControllerProtocol extends BaseProtocol {
+  override getName(): string {
+    return 'controller';
+  }
+
+  override canHandle(context: ProtocolContext): boolean {
+    return context.adapter.structuredOutput;
+  }
+
+  protected override run(
+    context: ProtocolContext,
+    signal: AbortSignal,
+  ): AsyncIterator<ProtocolEvent, unknown, undefined> {
+    return runController(context, signal);
+  }
+}
+
+export function createControllerProtocol(): ControllerProtocol {
+  return new ControllerProtocol();
+}
+
+const SHOWN_INVALID_OUTPUT = 2048;
+const TRACED_THINKING = 2048;
+
+/** The unusable outputs since the last usable one. */
+type Invalid = { readonly count: number; readonly text: string; readonly error: string };
+
+async function* runController(
+  context: ProtocolContext,
+  signal: AbortSignal,
+): AsyncGenerator<ProtocolEvent, void, undefined> {
+  const { turnState, toolRegistry, mode, config, clock } = context;
+  const trace = createProtocolTrace(context, 'controller');
+  const appended: Message[] = [];
+  const tools = toolRegistry.definitions(mode);
+  if (turnState.nextPhaseIndex === 0) trace.toolRegistration(tools);
+  const limits = new ControllerLimits(context);
+  let invalid = null as Invalid | null;
+
+  const ask = (
+    purpose: 'answer' | 'final',
+    last: readonly Message[],
+  ): AsyncGenerator<ProtocolEvent, ModelAnswer, undefined> =>
+    callModel(context, signal, trace, {
+      messages: controllerMessages([...context.messages, ...appended], tools, last),
+      tools: [],
+      purpose,
+      responseFormat: CONTROLLER_FORMAT,
+      keepsText: true,
+    });
+
+  for (;;) {
+    if (signal.aborted) return yield end({ kind: 'aborted', appended });
+
+    turnState.stop ??= findStop(turnState, config, clock.monotonic()) ?? limits.ceiling();
+    const { stop } = turnState;
+    if (stop !== null) {
+      trace.budgetExhausted(turnState.nextPhaseIndex, stop);
+      if (isBudget(stop)) return yield* budgetEnd(stop, appended);
+      const explanation = explainControllerStop(stop);
+      yield notice(explanation);
+      const answer = yield* ask('final', [
+        { role: 'system', content: `${explanation} ${FINAL_INSTRUCTION} Use action complete.` },
+      ]);
+      if (answer.end.kind === 'aborted' || answer.end.kind === 'error') {
+        return yield end(brokenOff(answer.end, appended));
+      }
+      const parsed = parseAction(answer.text);
+      if (parsed.ok) traceAction(trace, turnState.nextPhaseIndex - 1, parsed);
+      return yield* finalAnswer(answer.text, parsed, stop, appended);
+    }
+
+    turnState.iterations += 1;
+    const answer: ModelAnswer = yield* ask('answer', invalid === null ? [] : correction(invalid));
+    if (answer.end.kind === 'aborted' || answer.end.kind === 'error') {
+      return yield end(brokenOff(answer.end, appended));
+    }
+    if (answer.end.kind === 'cut') {
+      turnState.stop = answer.end.stop;
+      continue;
+    }
+    const phaseIndex = turnState.nextPhaseIndex - 1;
+    for (const call of answer.calls) trace.toolCall(phaseIndex, call, 'ignored');
+
+    const parsed = parseAnswer(answer);
+    if (!parsed.ok) {
+      const repeated = invalid?.text === answer.text;
+      invalid = { count: (invalid?.count ?? 0) + 1, text: answer.text, error: parsed.error };
+      trace.note('controller_invalid', phaseIndex, {
+        error: parsed.error,
+        count: invalid.count,
+        textLength: answer.text.length,
+      });
+      if (repeated || invalid.count > config.maxInvalidOutputs) {
+        const error = invalidOutput(parsed.error);
+        trace.errorOccurred(phaseIndex, error);
+        return yield end({ kind: 'error', error, appended });
+      }
+      yield notice(`The model's output could not be used; it was asked again (${parsed.error}).`);
+      continue;
+    }
+    invalid = null;
+    const { action } = parsed;
+    traceAction(trace, phaseIndex, parsed);
+    if (action.kind !== 'tool') {
+      yield* say(answerOf(action), appended);
+      return yield end({ kind: 'complete', appended });
+    }
+
+    turnState.stop = limits.beforeCall(action.description);
+    if (turnState.stop !== null) continue;
+
+    const call: ToolCall = {
+      id: callId(context, appended, phaseIndex),
+      name: action.tool.trim(),
+      arguments: JSON.stringify(action.args),
+      state: 'complete',
+    };
+    const batch = yield* runCalls(context, signal, trace, [call]);
+    appended.push(
+      { role: 'assistant', content: '', toolCalls: batch.historicCalls },
+      ...batch.answers,
+    );
+    if (batch.handover !== null) {
+      return yield end({ kind: 'handover', ...batch.handover, appended });
+    }
+    turnState.stop = limits.afterCall(call, batch.results[0]);
+    if (turnState.stop === null) yield* nudge(context, trace, batch, appended);
+  }
+}
+
+/** A cut answer is told apart: asking for the same again would cut it again. */
+function parseAnswer(answer: ModelAnswer): ParsedOutput {
+  const parsed = parseAction(answer.text);
+  if (parsed.ok || answer.end.kind !== 'finish' || answer.end.reason !== 'length') return parsed;
+  return {
+    ok: false,
+    error: 'Invalid controller output: cut at the output limit; answer in fewer words',
+  };
+}
+
+/** For the next call only: what was unusable, and why. */
+function correction(invalid: Invalid): readonly Message[] {
+  return [
+    { role: 'assistant', content: cutText(invalid.text, SHOWN_INVALID_OUTPUT) },
+    {
+      role: 'system',
+      content: `${invalid.error}. Nothing was done. Answer again with exactly one flat JSON object.`,
+    },
+  ];
+}
+
+function invalidOutput(message: string): ErrorInfo {
+  return {
+    code: 'CONTROLLER_INVALID_OUTPUT',
+    message,
+    retryable: false,
+    hint: ERROR_CODES.CONTROLLER_INVALID_OUTPUT,
+  };
+}
+
+function traceAction(
+  trace: ProtocolTrace,
+  phaseIndex: number,
+  { action, ignored }: Extract<ParsedOutput, { ok: true }>,
+): void {
+  const thinking = 'thinking' in action ? action.thinking : null;
+  trace.note('controller_action', phaseIndex, {
+    kind: action.kind,
+    ...(action.kind === 'tool' ? { tool: action.tool, description: action.description } : {}),
+    ...(action.kind === 'ask_user' ? { resume_to: action.resumeTo } : {}),
+    ...(action.kind === 'guardrail_stop' ? { reason: action.reason } : {}),
+    ...(thinking === null ? {} : { thinking: cutText(JSON.stringify(thinking), TRACED_THINKING) }),
+    ...(ignored.length === 0 ? {} : { ignored }),
+  });
+}
+
+/** An id that no other call of the history has. */
+function callId(
+  context: ProtocolContext,
+  appended: readonly Message[],
+  phaseIndex: number,
+): string {
+  const taken = new Set(
+    [...context.messages, ...appended].flatMap((message) =>
+      message.role === 'assistant' ? (message.toolCalls ?? []).map(({ id }) => id) : [],
+    ),
+  );
+  let id = `step_${phaseIndex}`;
+  for (let copy = 2; taken.has(id); copy++) id = `step_${phaseIndex}_${copy}`;
+  return id;
+}

@@ -1,0 +1,77 @@
+import type { JsonObject, JsonValue } from '@orion/contracts';
+import { CONTROLLER_FIELDS } from './schema.ts';
+
+/** Names that models use for a field, in the order in which they count (R189). */
+const ALIASES: readonly (readonly [canonical: string, aliases: readonly string[]])[] = [
+  ['tool', ['tool_name', 'name']],
+  ['args', ['tool_args', 'arguments', 'tool_input']],
+  ['message', ['response', 'content']],
+];
+const WRAPPERS: readonly string[] = ['step', 'next_step'];
+
+export type NormalisedOutput = {
+  readonly fields: ReadonlyMap<string, JsonValue>;
+  /** Names of what was left out: unknown fields, aliases that lost, wrappers that are no object. */
+  readonly ignored: readonly string[];
+};
+
+/**
+ * What a model meant, under the names of the schema. Works on a copy; normalising twice is normalising once.
+ *
+ * 1. Null and blank texts count as absent, also where a canonical name has one and its alias something (R189).
+ * 2. A nested step is lifted; what stands outside already wins.
+ * 3. The canonical name beats its aliases, an earlier alias a later one (R190).
+ */
+export function normaliseOutput(output: JsonObject): NormalisedOutput {
+  const given = present(output);
+  const ignored: string[] = [];
+
+  let lifted = false;
+  for (const wrapper of WRAPPERS) {
+    const inner = given.get(wrapper);
+    if (inner === undefined) continue;
+    given.delete(wrapper);
+    if (lifted || !isObject(inner)) {
+      ignored.push(wrapper);
+      continue;
+    }
+    lifted = true;
+    for (const [name, value] of present(inner)) if (!given.has(name)) given.set(name, value);
+  }
+
+  for (const [canonical, aliases] of ALIASES) {
+    for (const alias of aliases) {
+      const value = given.get(alias);
+      if (value === undefined) continue;
+      given.delete(alias);
+      if (given.has(canonical)) ignored.push(alias);
+      else given.set(canonical, value);
+    }
+  }
+
+  const fields = new Map<string, JsonValue>();
+  for (const name of CONTROLLER_FIELDS) {
+    const value = given.get(name);
+    if (value !== undefined) fields.set(name, value);
+    given.delete(name);
+  }
+  return { fields, ignored: [...ignored, ...given.keys()] };
+}
+
+/** In a `Map`, so that a field called `__proto__` is a field. */
+function present(object: JsonObject): Map<string, JsonValue> {
+  return new Map(
+    Object.entries(object).filter(
+      (entry): entry is [string, JsonValue] =>
+        entry[1] !== undefined && entry[1] !== null && !isBlank(entry[1]),
+    ),
+  );
+}
+
+function isBlank(value: JsonValue): boolean {
+  return typeof value === 'string' && value.trim() === '';
+}
+
+export function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
