@@ -60,7 +60,7 @@ export function buildResponsesRequest(
               type: 'json_schema',
               name: options.responseFormat.name,
               schema: options.responseFormat.schema,
-              strict: true,
+              strict: options.responseFormat.strict ?? true,
             },
           },
         }
