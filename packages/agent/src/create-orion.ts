@@ -8,13 +8,19 @@ import type {
   ProtocolConfig,
   RunEvent,
   SessionListing,
+  TraceEvent,
   TraceStore,
   Workspace,
 } from '@orion/contracts';
 import { createWritePlanTool } from '@orion/core';
 import type { SessionSettings } from '@orion/core';
 import { createContentProtocol, createProtocol, resolveProtocolConfig } from '@orion/protocols';
-import { createMemoryTraceStore, openStore } from '@orion/trace-store';
+import {
+  createMemoryTraceStore,
+  createOtlpExport,
+  createSpanExport,
+  openStore,
+} from '@orion/trace-store';
 import type { Store, StoreLocation } from '@orion/trace-store';
 import { createWorkspace } from '@orion/workspace';
 import type { WorkspaceEventSink } from '@orion/workspace';
@@ -69,9 +75,16 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
     clock,
     ...(location.kind === 'postgres' ? {} : { openingMs: OPEN_FILE_MS }),
   });
+  const telemetry =
+    options.telemetry === undefined ? null : createOtlpExport({ clock, ...options.telemetry });
+  const onTrace = observersOf(
+    options.onTrace,
+    telemetry === null ? undefined : createSpanExport(telemetry),
+  );
   const ownStore = typeof options.store === 'object' ? options.store : null;
-  const store = ownStore ?? openOwnStore({ options, settings, clock, workspace, location, health });
-  const traces = options.traceStore ?? tracesOf(store, options, settings, clock);
+  const store =
+    ownStore ?? openOwnStore({ options, settings, clock, workspace, location, health, onTrace });
+  const traces = options.traceStore ?? tracesOf(store, options, settings, clock, onTrace);
   const sharesStore = mayBeShared(settings);
   const projectId = sharesStore ? projectOf(workspace) : OWN_PROJECT;
   // What opens a store sees all that is asked of it; one that was passed in is seen from here.
@@ -203,7 +216,12 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
     await Promise.all(running);
     await adapters.close();
     await workspace.close();
-    await health.end(async (cut) => {
+    // Both end by their deadlines, and neither waits for the other.
+    await Promise.all([telemetry?.close(), closeStore()]);
+  }
+
+  function closeStore(): Promise<void> {
+    return health.end(async (cut) => {
       await untilAborted(cut, Promise.all([conversations.end(), journals.finish()]));
       journals.abandon();
       await closeStores(cut);
@@ -264,6 +282,7 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
       turnEvents: journals.dropped(),
       conversations: conversations.unsaved(),
       traceEvents: traces.dropped(),
+      spans: telemetry?.lost().spans ?? 0,
     }),
     close() {
       closed ??= close();
@@ -279,9 +298,10 @@ function openOwnStore(parts: {
   readonly workspace: Workspace;
   readonly location: StoreLocation;
   readonly health: StoreHealth;
+  readonly onTrace: TraceObserver | undefined;
 }): Store {
   const { options, settings, clock, workspace, location, health } = parts;
-  const { onTrace } = options;
+  const { onTrace } = parts;
   return openStore(location, {
     clock,
     createId: randomUUID,
@@ -300,14 +320,25 @@ function openOwnStore(parts: {
   });
 }
 
+type TraceObserver = (event: TraceEvent) => void;
+
+/** One that tells all of them; undefined when there is none. */
+function observersOf(...given: readonly (TraceObserver | undefined)[]): TraceObserver | undefined {
+  const observers = given.filter((observer) => observer !== undefined);
+  if (observers.length === 0) return undefined;
+  return (event) => {
+    for (const observe of observers) observe(event);
+  };
+}
+
 /** A store of one's own knows nothing of who watches the traces of this one. */
 function tracesOf(
   store: Store,
   options: OrionOptions,
   settings: Settings,
   clock: Clock,
+  onTrace: TraceObserver | undefined,
 ): TraceStore {
-  const { onTrace } = options;
   if (typeof options.store !== 'object' || onTrace === undefined) return store.traces;
   const mirror = createMemoryTraceStore({
     clock,

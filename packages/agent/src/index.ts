@@ -18,6 +18,7 @@ export type {
   OrionOptions,
   ProviderOptions,
   RecoverRequest,
+  TelemetryOptions,
   TurnRequest,
 } from './orion.ts';
 export { runEventOf } from './store/log-entry.ts';

@@ -65,6 +65,8 @@ export type OrionOptions = {
   readonly store?: 'memory' | Store;
   /** `false` for those who only read: a store that is not there is then not made, and reads as an empty one. */
   readonly createStore?: boolean;
+  /** Exports turns as spans with the gen_ai attributes, without prompts, answers and arguments. Off when left out. */
+  readonly telemetry?: TelemetryOptions;
   /** Called with every trace event as it is recorded; must not throw. */
   readonly onTrace?: (event: TraceEvent) => void;
 };
@@ -101,6 +103,17 @@ export type FinalizeRequest = {
   readonly signal?: AbortSignal;
 };
 
+/** Where turns go as spans: an OpenTelemetry collector that takes OTLP over HTTP. */
+export type TelemetryOptions = {
+  /** Whole, as in `http://localhost:4318/v1/traces`. */
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** For one request; 10,000 when left out. */
+  readonly timeoutMs?: number;
+  /** Attributes of the resource; `service.name` is `orion` when left out. */
+  readonly resource?: Readonly<Record<string, string>>;
+};
+
 /** What the store does not have and will not get: a store that fails ends no turn. */
 export type NotStored = {
   /** Events of turns that the turn log lacks. */
@@ -108,6 +121,8 @@ export type NotStored = {
   /** Conversations that are not stored as they were left. */
   readonly conversations: number;
   readonly traceEvents: number;
+  /** Spans that a collector did not take; 0 without one. */
+  readonly spans: number;
 };
 
 /**

@@ -16,6 +16,8 @@ export type {
   SpanAttributes,
   SpanSink,
 } from './traces/span-export.ts';
+export { createOtlpExport } from './traces/otlp-export.ts';
+export type { OtlpExport, OtlpExportOptions } from './traces/otlp-export.ts';
 export { redact, redactText } from './safety/redaction.ts';
 export { toSafeJson } from './safety/json-safety.ts';
 export type { SafeJson } from './safety/json-safety.ts';

@@ -19,6 +19,7 @@ export type ResultLine = {
     readonly turnEvents: number;
     readonly conversations: number;
     readonly traceEvents: number;
+    readonly spans: number;
   };
 };
 

@@ -6,7 +6,7 @@ import { exitCodeOf, type ExitCode } from '../process/exit-code.ts';
 import { watchSignals } from '../process/interruption.ts';
 import { finishOutput, type CommandResult } from '../process/finish.ts';
 import { errorLines } from '../rendering/error-lines.ts';
-import { notStoredLine } from '../rendering/not-stored-line.ts';
+import { notStoredLines } from '../rendering/not-stored-line.ts';
 import { addToSummary, EMPTY_SUMMARY, type TurnSummary } from '../rendering/turn-summary.ts';
 import { placeOf } from './place.ts';
 import { createJsonView, createTerminalView, type TurnView } from '../rendering/turn-view.ts';
@@ -108,6 +108,7 @@ export async function runWithOrion(
       protocol: configuration.protocol,
       protocolReason: configuration.protocolReason,
       settings: configuration.settings,
+      ...(configuration.telemetry === null ? {} : { telemetry: configuration.telemetry }),
       ...(configuration.verbose
         ? {
             onTrace: (event) => {
@@ -122,11 +123,9 @@ export async function runWithOrion(
     } finally {
       view.end();
       await orion.close();
-      const line = notStoredLine(orion.notStored());
-      if (line !== null) {
-        notStored = orion.notStored();
-        screen.line(line, 'warning');
-      }
+      const lines = notStoredLines(orion.notStored());
+      if (lines.length > 0) notStored = orion.notStored();
+      for (const line of lines) screen.line(line, 'warning');
     }
   } catch (error) {
     thrown = error;

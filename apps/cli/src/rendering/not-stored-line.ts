@@ -2,19 +2,26 @@ import type { NotStored } from '@orion/agent';
 
 import { plural } from '../terminal/format.ts';
 
-/** What a person is told in the end of a store that did not take everything; null when it did. */
-export function notStoredLine({
+/** What a person is told in the end of a store that did not take everything, and of a collector. */
+export function notStoredLines({
   turnEvents,
   conversations,
   traceEvents,
-}: NotStored): string | null {
+  spans,
+}: NotStored): readonly string[] {
   const parts = [
     ...(conversations > 0 ? [plural(conversations, 'conversation')] : []),
     ...(turnEvents > 0 ? [`${plural(turnEvents, 'event')} of the turn log`] : []),
     ...(traceEvents > 0 ? [plural(traceEvents, 'trace event')] : []),
   ];
-  if (parts.length === 0) return null;
   const last = parts.at(-1) ?? '';
   const list = parts.length === 1 ? last : `${parts.slice(0, -1).join(', ')} and ${last}`;
-  return `Not stored, since the store was away, full or too slow: ${list}. Files and write sessions are complete.`;
+  return [
+    ...(parts.length === 0
+      ? []
+      : [
+          `Not stored, since the store was away, full or too slow: ${list}. No file and no write session depends on it.`,
+        ]),
+    ...(spans === 0 ? [] : [`The collector of telemetry did not take ${plural(spans, 'span')}.`]),
+  ];
 }

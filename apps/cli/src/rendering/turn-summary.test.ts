@@ -59,7 +59,7 @@ describe('the result line (R250)', () => {
   });
 
   it('says what was not stored, when something was not', () => {
-    const notStored = { turnEvents: 3, conversations: 1, traceEvents: 0 };
+    const notStored = { turnEvents: 3, conversations: 1, traceEvents: 0, spans: 0 };
     expect(resultLine(EMPTY_SUMMARY, 0, notStored)).toMatchObject({ notStored });
   });
 

@@ -4,7 +4,7 @@ import { isAbsolute, join, resolve } from 'node:path';
 import { OrionError, type Mode, type ProtocolName } from '@orion/contracts';
 import { MODEL_ALIASES, PROVIDER_NAMES } from '@orion/llm-adapters';
 
-import type { ProviderOptions } from '../orion.ts';
+import type { ProviderOptions, TelemetryOptions } from '../orion.ts';
 import { readConfigurationFile, type FileConfiguration } from './configuration-file.ts';
 import { protocolNamed } from './protocol-choice.ts';
 import {
@@ -13,6 +13,7 @@ import {
   settingsFromEnvironment,
   type Settings,
 } from './settings.ts';
+import { telemetryOptions } from './telemetry.ts';
 
 export type RecoverChoice = 'ask' | 'yes' | 'no';
 
@@ -77,6 +78,8 @@ export type Configuration = {
   readonly recover: RecoverChoice | null;
   readonly conversation: ConversationChoice;
   readonly settings: Partial<Settings>;
+  /** Null when no spans are wanted. */
+  readonly telemetry: TelemetryOptions | null;
   readonly json: boolean;
   readonly showContent: boolean;
   readonly verbose: boolean;
@@ -193,6 +196,7 @@ export async function loadConfiguration(request: ConfigurationRequest): Promise<
     recover: recover === undefined ? null : (oneOf(recover, RECOVER_CHOICES) as RecoverChoice),
     conversation: chooseConversation(flags, environment),
     settings,
+    telemetry: telemetryOptions(settings, environment),
     json: flags.json ?? booleanVariable(environment, 'ORION_JSON') ?? false,
     showContent: switchOf('showContent', 'ORION_SHOW_CONTENT'),
     verbose: switchOf('verbose', 'ORION_VERBOSE'),

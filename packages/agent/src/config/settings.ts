@@ -61,6 +61,10 @@ export type Settings = {
   readonly allowHardLink: boolean;
   /** TRACE_STRICT: a trace that cannot be kept fails the turn. */
   readonly traceStrict: boolean;
+  /** ORION_TELEMETRY: `otlp` sends turns as spans to an OpenTelemetry collector. */
+  readonly telemetry: 'none' | 'otlp';
+  /** OTEL_EXPORTER_OTLP_ENDPOINT: that collector's address, without `/v1/traces`. */
+  readonly otlpEndpoint: string | null;
 };
 
 export const DEFAULT_SETTINGS: Settings = {
@@ -94,6 +98,8 @@ export const DEFAULT_SETTINGS: Settings = {
   allowPaths: [],
   allowHardLink: false,
   traceStrict: false,
+  telemetry: 'none',
+  otlpEndpoint: null,
 };
 
 /** How one setting is written: as text in an environment variable, as a JSON value in a file. */
@@ -184,6 +190,8 @@ const VARIABLES: Readonly<Record<keyof Settings, readonly [name: string, format:
   allowPaths: ['ORION_ALLOW_PATH', list],
   allowHardLink: ['ORION_ALLOW_HARD_LINK', boolean],
   traceStrict: ['TRACE_STRICT', boolean],
+  telemetry: ['ORION_TELEMETRY', oneOf('none', 'otlp')],
+  otlpEndpoint: ['OTEL_EXPORTER_OTLP_ENDPOINT', text],
 };
 
 export function isSettingName(name: string): name is keyof Settings {

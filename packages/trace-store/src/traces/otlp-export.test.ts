@@ -1,0 +1,211 @@
+import { createServer } from 'node:http';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createFakeClock } from '@orion/testkit';
+import { afterEach, expect, test, vi } from 'vitest';
+import { realClock } from '../testing/real-clock.ts';
+import { createOtlpExport } from './otlp-export.ts';
+import type { OtlpExport } from './otlp-export.ts';
+
+type Span = {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId?: string;
+  readonly name: string;
+  readonly [field: string]: unknown;
+};
+type Request = {
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Body;
+};
+type Body = {
+  readonly resourceSpans: readonly {
+    readonly resource: { readonly attributes: readonly unknown[] };
+    readonly scopeSpans: readonly { readonly spans: readonly Span[] }[];
+  }[];
+};
+
+const servers: { stop(): void }[] = [];
+afterEach(() => {
+  for (const server of servers.splice(0)) server.stop();
+});
+
+/** A collector on loopback that answers as it is told. */
+async function startCollector(
+  answer: (response: ServerResponse, count: number) => void = (response) => {
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+  },
+) {
+  const requests: Request[] = [];
+  const server = createServer((request, response) => {
+    let text = '';
+    request.setEncoding('utf8').on('data', (part: string) => (text += part));
+    request.on('end', () => {
+      const body = JSON.parse(text) as Body;
+      requests.push({ path: request.url ?? '', headers: request.headers, body });
+      answer(response, requests.length);
+    });
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  servers.push({
+    stop() {
+      server.closeAllConnections();
+      server.close();
+    },
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/traces`;
+  const spans = (): readonly Span[] =>
+    requests.flatMap(({ body }) =>
+      body.resourceSpans.flatMap((one) => one.scopeSpans.flatMap((scope) => scope.spans)),
+    );
+  return { url, requests, spans };
+}
+
+function begin(
+  sink: OtlpExport,
+  name: string,
+  parent: ReturnType<OtlpExport['start']> | null = null,
+) {
+  return sink.start({
+    name,
+    kind: 'client',
+    at: 1_700_000_000_123,
+    parent,
+    attributes: { a: 'b' },
+  });
+}
+
+test('a span goes out in the JSON of OTLP, below its parent, with the headers and the resource', async () => {
+  const { url, requests, spans } = await startCollector();
+  const sink = createOtlpExport({
+    clock: realClock,
+    url,
+    headers: { 'x-api-key': 'k' },
+    resource: { 'service.name': 'mine', 'deployment.environment.name': 'test' },
+  });
+  const root = sink.start({
+    name: 'invoke_agent orion',
+    kind: 'internal',
+    at: 1_700_000_000_000,
+    parent: null,
+    attributes: { 'gen_ai.operation.name': 'invoke_agent' },
+  });
+  const child = begin(sink, 'chat m', root);
+  child.end(
+    1_700_000_000_456.4,
+    { 'gen_ai.usage.input_tokens': 12, 'gen_ai.response.finish_reasons': ['stop'], ratio: 0.5 },
+    null,
+  );
+  root.end(1_700_000_001_000, {}, 'failed');
+  await sink.close();
+
+  expect(requests).toHaveLength(1);
+  const [request] = requests;
+  expect(request?.path).toBe('/v1/traces');
+  expect(request?.headers).toMatchObject({ 'content-type': 'application/json', 'x-api-key': 'k' });
+  expect(request?.body.resourceSpans[0]?.resource.attributes).toEqual([
+    { key: 'service.name', value: { stringValue: 'mine' } },
+    { key: 'deployment.environment.name', value: { stringValue: 'test' } },
+  ]);
+  const [first, second] = spans();
+  expect(first).toEqual({
+    traceId: expect.stringMatching(/^[0-9a-f]{32}$/u) as string,
+    spanId: expect.stringMatching(/^[0-9a-f]{16}$/u) as string,
+    parentSpanId: second?.spanId,
+    name: 'chat m',
+    kind: 3,
+    startTimeUnixNano: '1700000000123000000',
+    endTimeUnixNano: '1700000000456000000',
+    attributes: [
+      { key: 'a', value: { stringValue: 'b' } },
+      { key: 'gen_ai.usage.input_tokens', value: { intValue: '12' } },
+      {
+        key: 'gen_ai.response.finish_reasons',
+        value: { arrayValue: { values: [{ stringValue: 'stop' }] } },
+      },
+      { key: 'ratio', value: { doubleValue: 0.5 } },
+    ],
+    status: {},
+  });
+  expect(second).toMatchObject({
+    traceId: first?.traceId,
+    kind: 1,
+    status: { code: 2, message: 'failed' },
+  });
+  expect(second).not.toHaveProperty('parentSpanId');
+  expect(sink.lost()).toEqual({ spans: 0, reason: null });
+});
+
+test('spans wait five seconds for each other, or until there are 512', async () => {
+  const { url, requests, spans } = await startCollector();
+  const clock = createFakeClock();
+  const sink = createOtlpExport({ clock, url });
+  begin(sink, 'one').end(2, {}, null);
+  begin(sink, 'two').end(2, {}, null);
+  await clock.advance(4_999);
+  expect(requests).toHaveLength(0);
+  await clock.advance(1);
+  await vi.waitFor(() => expect(spans()).toHaveLength(2));
+  for (let count = 0; count < 512; count += 1) begin(sink, `many ${count}`).end(2, {}, null);
+  await vi.waitFor(() => expect(spans()).toHaveLength(514));
+  expect(requests).toHaveLength(2);
+  await sink.close();
+  expect(clock.pending()).toBe(0);
+});
+
+test('an overloaded collector gets the same spans again when it says so; a refusal is final', async () => {
+  const { url, requests, spans } = await startCollector((response, count) => {
+    if (count === 1) response.writeHead(503, { 'retry-after': '7' }).end();
+    else if (count === 3) response.writeHead(400).end('no');
+    else response.end('{}');
+  });
+  const clock = createFakeClock();
+  const sink = createOtlpExport({ clock, url });
+  begin(sink, 'one').end(2, {}, null);
+  await clock.advance(5_000);
+  await vi.waitFor(() => expect(requests).toHaveLength(1));
+  await vi.waitFor(async () => {
+    await clock.advance(1_000);
+    expect(requests).toHaveLength(2);
+  });
+  expect(new Set(spans().map((span) => span.spanId)).size).toBe(1);
+  begin(sink, 'refused').end(2, {}, null);
+  await vi.waitFor(async () => {
+    await clock.advance(1_000);
+    expect(sink.lost()).toEqual({ spans: 1, reason: 'the collector answered 400' });
+  });
+  expect(requests).toHaveLength(3);
+  await sink.close();
+});
+
+test('a collector that is away, or never answers, costs a bounded queue and a bounded end', async () => {
+  const stopped = await startCollector();
+  for (const server of servers.splice(0)) server.stop();
+  const gone = createOtlpExport({ clock: realClock, url: stopped.url });
+  begin(gone, 'one').end(2, {}, null);
+  await gone.close();
+  expect(gone.lost()).toEqual({ spans: 1, reason: 'ECONNREFUSED' });
+  begin(gone, 'late').end(2, {}, null);
+  expect(gone.lost().spans).toBe(2);
+
+  const { url, requests } = await startCollector(() => undefined);
+  const clock = createFakeClock();
+  const hung = createOtlpExport({ clock, url, headers: { authorization: 'Bearer hidden-word' } });
+  for (let count = 0; count < 512 + 2_048 + 40; count += 1) {
+    begin(hung, `span ${count}`).end(2, {}, null);
+  }
+  expect(hung.lost().spans).toBe(40);
+  await vi.waitFor(() => expect(requests).toHaveLength(1));
+  const closing = hung.close();
+  await vi.waitFor(async () => {
+    await clock.advance(500);
+    await Promise.race([closing, Promise.reject(new Error('not closed'))]);
+  });
+  await closing;
+  expect(hung.lost()).toEqual({ spans: 512 + 2_048 + 40, reason: 'no answer' });
+  expect(JSON.stringify(hung.lost())).not.toContain('hidden-word');
+  expect(clock.pending()).toBe(0);
+});

@@ -1,0 +1,240 @@
+import type { Clock } from '@orion/contracts';
+import { describeThrown } from '../safety/json-safety.ts';
+import type { OpenSpan, SpanAttributes, SpanSink } from './span-export.ts';
+
+export type OtlpExportOptions = {
+  readonly clock: Clock;
+  /** Whole, as in `http://localhost:4318/v1/traces`. */
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** For one request; 10,000 when left out. */
+  readonly timeoutMs?: number;
+  /** What the spans are of; `service.name` is `orion` when left out. */
+  readonly resource?: Readonly<Record<string, string>>;
+  /** How long spans wait for others to be sent with; 5,000 when left out. */
+  readonly batchMs?: number;
+  /** How long `close` takes at most; 500 when left out. */
+  readonly closeMs?: number;
+};
+
+export interface OtlpExport extends SpanSink {
+  /** Spans that the collector did not take, and the last reason. */
+  lost(): { readonly spans: number; readonly reason: string | null };
+  /** Sends what is left, once. Never rejects. */
+  close(): Promise<void>;
+}
+
+const DEFAULTS = { timeoutMs: 10_000, batchMs: 5_000, closeMs: 500 } as const;
+/** Spans of one request, and spans that may wait. */
+const BATCH = 512;
+const MAX_QUEUED = 2_048;
+const RETRY_MS: readonly number[] = [1_000, 2_000, 4_000, 8_000];
+const MAX_RETRY_AFTER_MS = 30_000;
+/** The answers after which the protocol has the same request sent again. */
+const PASSING: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+
+const SCOPE = { name: 'orion' };
+const KINDS = { internal: 1, client: 3 } as const;
+const STATUS_ERROR = 2;
+
+/**
+ * Spans to a collector, as OTLP over HTTP in its JSON form.
+ *
+ * 1. A span is sent when it has ended; none that ends makes anybody wait, and what waits is bounded.
+ * 2. One request at a time. What a collector refuses is not sent again; while it is away or overloaded the same
+ *    spans are, a few times.
+ * 3. No error holds a header.
+ */
+export function createOtlpExport(options: OtlpExportOptions): OtlpExport {
+  const { clock, url, headers = {}, resource = {} } = options;
+  const { timeoutMs, batchMs, closeMs } = { ...DEFAULTS, ...options };
+  const ids = new WeakMap<OpenSpan, { readonly traceId: string; readonly spanId: string }>();
+  const about = { attributes: toAttributes({ 'service.name': 'orion', ...resource }) };
+  const queue: object[] = [];
+  let lost = 0;
+  let reason: string | null = null;
+  let sending: Promise<void> | null = null;
+  let cancelTimer: (() => void) | null = null;
+  let closed: Promise<void> | null = null;
+  const cut = new AbortController();
+
+  const lose = (spans: number, why: string): void => {
+    lost += spans;
+    reason = why;
+  };
+
+  const put = (span: object): void => {
+    if (closed !== null) {
+      lose(1, 'it ended after the export');
+    } else if (queue.length >= MAX_QUEUED) {
+      lose(1, 'too many spans wait for the collector');
+    } else {
+      queue.push(span);
+      if (queue.length >= BATCH) start();
+      else cancelTimer ??= clock.schedule(batchMs, start);
+    }
+  };
+
+  const start = (): void => {
+    cancelTimer?.();
+    cancelTimer = null;
+    if (sending !== null || queue.length === 0) return;
+    sending = sendAll().finally(() => {
+      sending = null;
+      // What came meanwhile is a batch of its own.
+      if (queue.length > 0 && closed === null) cancelTimer ??= clock.schedule(batchMs, start);
+    });
+  };
+
+  const sendAll = async (): Promise<void> => {
+    do {
+      const spans = queue.splice(0, BATCH);
+      const failure = await send(spans);
+      if (failure !== null) lose(spans.length, failure);
+    } while (queue.length >= BATCH || (closed !== null && queue.length > 0));
+  };
+
+  /** Null when they are taken, else why they are not. */
+  const send = async (spans: readonly object[]): Promise<string | null> => {
+    const scopeSpans = [{ scope: SCOPE, spans }];
+    const body = JSON.stringify({ resourceSpans: [{ resource: about, scopeSpans }] });
+    for (let attempt = 0; ; attempt += 1) {
+      const answer = await post(body);
+      if (answer.kind === 'taken') return null;
+      const pause = RETRY_MS[attempt];
+      if (answer.kind === 'refused' || pause === undefined || closed !== null) return answer.why;
+      await sleep(answer.retryAfterMs ?? pause);
+    }
+  };
+
+  const post = async (body: string): Promise<Answer> => {
+    const deadline = new AbortController();
+    const cancel = clock.schedule(timeoutMs, () => {
+      deadline.abort();
+    });
+    try {
+      const response = await fetch(url, {
+        method: 'POST',
+        headers: { ...headers, 'content-type': 'application/json' },
+        body,
+        redirect: 'error',
+        signal: AbortSignal.any([deadline.signal, cut.signal]),
+      });
+      await response.body?.cancel();
+      if (response.ok) return { kind: 'taken' };
+      const why = `the collector answered ${response.status}`;
+      if (!PASSING.has(response.status)) return { kind: 'refused', why };
+      return { kind: 'away', why, retryAfterMs: retryAfter(response.headers.get('retry-after')) };
+    } catch (error) {
+      const why = deadline.signal.aborted || cut.signal.aborted ? 'no answer' : causeOf(error);
+      return { kind: 'away', why, retryAfterMs: null };
+    } finally {
+      cancel();
+    }
+  };
+
+  /** Closing ends it. */
+  const sleep = (milliseconds: number): Promise<void> =>
+    new Promise((resolve) => {
+      const end = (): void => {
+        cancel();
+        wake = null;
+        resolve();
+      };
+      const cancel = clock.schedule(milliseconds, end);
+      wake = end;
+    });
+  let wake: (() => void) | null = null;
+
+  const finish = async (): Promise<void> => {
+    const cancel = clock.schedule(closeMs, () => {
+      cut.abort();
+    });
+    wake?.();
+    if (sending !== null) await sending;
+    start();
+    if (sending !== null) await (sending as Promise<void>);
+    cancel();
+  };
+
+  return {
+    start({ name, kind, at, parent, attributes }) {
+      const above = parent === null ? undefined : ids.get(parent);
+      const traceId = above?.traceId ?? randomHex(16);
+      const spanId = randomHex(8);
+      const span: OpenSpan = {
+        end(endAt, more, error) {
+          put({
+            traceId,
+            spanId,
+            ...(above === undefined ? {} : { parentSpanId: above.spanId }),
+            name,
+            kind: KINDS[kind],
+            startTimeUnixNano: nanoseconds(at),
+            endTimeUnixNano: nanoseconds(endAt),
+            attributes: toAttributes({
+              ...attributes,
+              ...more,
+              ...(error === null ? {} : { 'error.type': error }),
+            }),
+            status: error === null ? {} : { code: STATUS_ERROR, message: error },
+          });
+        },
+      };
+      ids.set(span, { traceId, spanId });
+      return span;
+    },
+    lost: () => ({ spans: lost, reason }),
+    close() {
+      closed ??= Promise.resolve().then(finish);
+      return closed;
+    },
+  };
+}
+
+type Answer =
+  | { readonly kind: 'taken' }
+  | { readonly kind: 'refused'; readonly why: string }
+  | { readonly kind: 'away'; readonly why: string; readonly retryAfterMs: number | null };
+
+type AttributeValue =
+  | { readonly stringValue: string }
+  | { readonly intValue: string }
+  | { readonly doubleValue: number }
+  | { readonly arrayValue: { readonly values: readonly AttributeValue[] } };
+
+function toAttributes(
+  attributes: SpanAttributes,
+): readonly { readonly key: string; readonly value: AttributeValue }[] {
+  return Object.entries(attributes).map(([key, value]) => ({ key, value: toValue(value) }));
+}
+
+function toValue(value: SpanAttributes[string]): AttributeValue {
+  if (typeof value === 'string') return { stringValue: value };
+  if (typeof value === 'number') {
+    // A number of 64 bits is a text in this JSON.
+    return Number.isSafeInteger(value) ? { intValue: String(value) } : { doubleValue: value };
+  }
+  return { arrayValue: { values: value.map((each) => ({ stringValue: each })) } };
+}
+
+function nanoseconds(milliseconds: number): string {
+  return `${Math.round(milliseconds)}000000`;
+}
+
+function randomHex(bytes: number): string {
+  return Buffer.from(crypto.getRandomValues(new Uint8Array(bytes))).toString('hex');
+}
+
+/** Seconds; the other form, a date, is as good as nothing said. */
+function retryAfter(text: string | null): number | null {
+  const seconds = Number(text ?? '');
+  return seconds > 0 ? Math.min(seconds * 1_000, MAX_RETRY_AFTER_MS) : null;
+}
+
+/** `fetch` says only that it failed; why is in the cause. */
+function causeOf(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined;
+  if (!(cause instanceof Error)) return describeThrown(error);
+  return 'code' in cause && typeof cause.code === 'string' ? cause.code : cause.message;
+}
