@@ -108,6 +108,7 @@ describe('the store of a turn', () => {
       prepareCommit: (request) => inner.prepareCommit(request),
       listChanges: () => inner.listChanges(),
       undo: (request) => inner.undo(request),
+      commitPlan: (request) => inner.commitPlan(request),
       commit: async (request) => {
         seen['commit'] = await logged();
         return inner.commit(request);

@@ -5,6 +5,7 @@ import type {
   Clock,
   LlmAdapter,
   PausedSession,
+  PlanReport,
   ProtocolConfig,
   RunEvent,
   SessionListing,
@@ -13,7 +14,7 @@ import type {
   Workspace,
 } from '@orion/contracts';
 import { createWritePlanTool } from '@orion/core';
-import type { SessionSettings } from '@orion/core';
+import type { ApprovalPolicy, SessionSettings } from '@orion/core';
 import { createContentProtocol, createProtocol, resolveProtocolConfig } from '@orion/protocols';
 import {
   createMemoryTraceStore,
@@ -22,14 +23,14 @@ import {
   openStore,
 } from '@orion/trace-store';
 import type { Store, StoreLocation } from '@orion/trace-store';
-import { createWorkspace } from '@orion/workspace';
+import { createPatternMatcher, createWorkspace } from '@orion/workspace';
 import type { WorkspaceEventSink } from '@orion/workspace';
 
 import { chooseProtocol } from './config/protocol-choice.ts';
 import { DEFAULT_SETTINGS } from './config/settings.ts';
 import type { Settings } from './config/settings.ts';
 import { contextLimit } from './context/content-messages.ts';
-import type { Orion, OrionOptions, TurnRequest } from './orion.ts';
+import type { Orion, OrionOptions, PlanRequest, TurnRequest } from './orion.ts';
 import { ConversationKeeper } from './store/conversation-keeper.ts';
 import type { KeptConversation } from './store/conversation-keeper.ts';
 import { mirrorTraces } from './store/mirrored-traces.ts';
@@ -121,6 +122,9 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
       workspace,
       clock,
       createId: randomUUID,
+      // Always by the real time: an expression does not wait for a clock.
+      patterns: createPatternMatcher(systemClock),
+      approval: approvalOf(options.approve),
       eol: settings.eol,
     }),
     sessionSettings: (adapter) => sessionSettingsOf(settings, adapter),
@@ -208,6 +212,30 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
     );
   }
 
+  async function applyPlan(plan: unknown, request: PlanRequest): Promise<PlanReport> {
+    const signal = AbortSignal.any(
+      [stop.signal, request.signal].filter((each) => each !== undefined),
+    );
+    const report = await shared.writePlanTool.execute(plan, {
+      ...(request.dryRun === undefined ? {} : { dryRun: request.dryRun }),
+      ...(request.approve === undefined ? {} : { approval: approvalOf(request.approve) }),
+      signal,
+    });
+    traces.record({
+      type: 'write_plan',
+      source: 'agent',
+      projectId,
+      details: {
+        plan_id: report.plan_id,
+        status: report.status,
+        operations: report.results.length,
+        files: report.changes.length,
+        codes: report.results.flatMap(({ error }) => error?.code ?? []).join(','),
+      },
+    });
+    return report;
+  }
+
   let closed: Promise<void> | null = null;
 
   async function close(): Promise<void> {
@@ -256,6 +284,7 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
     projectId,
     sharesStore,
     store,
+    applyPlan: (plan, planOptions = {}) => applyPlan(plan, planOptions),
     listSessions: () => workspace.sessions.list(),
     cleanSessions: (cleaning) => workspace.sessions.clean(cleaning),
     discardSession: (sessionId) => workspace.sessions.discard(sessionId),
@@ -289,6 +318,11 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
       return closed;
     },
   };
+}
+
+function approvalOf(approve: OrionOptions['approve']): ApprovalPolicy {
+  if (approve === undefined || approve === 'auto') return { kind: 'auto' };
+  return approve === 'never' ? { kind: 'never' } : { kind: 'ask', review: approve };
 }
 
 function openOwnStore(parts: {

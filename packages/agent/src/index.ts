@@ -1,5 +1,6 @@
 export { loadConfiguration, recoveryProvider, requireProvider } from './config/configuration.ts';
 export type {
+  ApproveChoice,
   Configuration,
   ConfigurationFlags,
   ConfigurationRequest,
@@ -16,6 +17,7 @@ export type {
   NotStored,
   Orion,
   OrionOptions,
+  PlanRequest,
   ProviderOptions,
   RecoverRequest,
   TelemetryOptions,
@@ -24,3 +26,4 @@ export type {
 export { runEventOf } from './store/log-entry.ts';
 export { formatTimeline, formatTraceLine, openStore, toExportLine } from '@orion/trace-store';
 export type { Store } from '@orion/trace-store';
+export type { ChangeProposal, ChangeReviewer, ReviewAnswer, ReviewRequest } from '@orion/core';

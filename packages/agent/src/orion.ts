@@ -4,6 +4,7 @@ import type {
   LlmAdapter,
   Mode,
   PausedSession,
+  PlanReport,
   ProtocolName,
   ProtocolStrategy,
   RecordedChange,
@@ -15,6 +16,7 @@ import type {
   UndoRequest,
   Workspace,
 } from '@orion/contracts';
+import type { ChangeReviewer } from '@orion/core';
 import type { Store } from '@orion/trace-store';
 
 import type { Settings } from './config/settings.ts';
@@ -52,6 +54,11 @@ export type OrionOptions = {
    * those that came with a workspace; left out, nothing can be told apart.
    */
   readonly userDirectory?: string;
+  /**
+   * Who agrees to each change of a file, of sessions and plans alike: nobody has to (`auto`, the default, since every
+   * change can be undone), a reviewer, or nobody does (`never`). A session that was not approved is paused.
+   */
+  readonly approve?: 'auto' | 'never' | ChangeReviewer;
   /** What differs from the defaults. */
   readonly settings?: Partial<Settings>;
   readonly clock?: Clock;
@@ -125,6 +132,14 @@ export type NotStored = {
   readonly spans: number;
 };
 
+export type PlanRequest = {
+  /** Judges the plan and changes nothing; the report has the diffs. Also a key of the plan itself. */
+  readonly dryRun?: boolean;
+  /** Instead of `approve` of the options. */
+  readonly approve?: OrionOptions['approve'];
+  readonly signal?: AbortSignal;
+};
+
 /**
  * The runtime. Every method that returns events is an async iterable whose last event is `done`; returning early
  * aborts the turn. Methods reject with `OrionError` for what a user can cause before a turn has begun.
@@ -136,6 +151,11 @@ export interface Orion {
   recoverSession(request: RecoverRequest): AsyncIterable<RunEvent>;
   /** Writes what a session has saved, without a model. */
   finalizeSession(request: FinalizeRequest): AsyncIterable<RunEvent>;
+  /**
+   * Runs a write plan in its JSON form: all of it is judged before anything changes. Rejects with INVALID_PLAN; an
+   * operation that fails is told in the report.
+   */
+  applyPlan(plan: unknown, request?: PlanRequest): Promise<PlanReport>;
   listSessions(): Promise<readonly SessionListing[]>;
   cleanSessions(options: { readonly all: boolean }): Promise<CleanReport>;
   discardSession(sessionId: string): Promise<{ readonly attic: string }>;

@@ -47,7 +47,15 @@ export type ErrorCode =
   | 'QUESTION_OPEN'
   | 'VALIDATION_FAILED'
   | 'INTERNAL_ERROR'
+  | 'INVALID_PLAN'
   | 'INVALID_OPERATION'
+  | 'MARKER_NOT_FOUND'
+  | 'MARKER_NOT_UNIQUE'
+  | 'MARKER_TIMEOUT'
+  | 'NO_MATCH'
+  | 'COUNT_MISMATCH'
+  | 'EXECUTION_FAILED'
+  | 'APPROVAL_REFUSED'
   | 'INVALID_TARGET'
   | 'PROTECTED_PATH'
   | 'HARD_LINK'
@@ -131,8 +139,17 @@ export const ERROR_CODES: Readonly<Record<ErrorCode, string>> = {
     'Answer it with `orion recover-session <id> --finalize` and one of the named options.',
   VALIDATION_FAILED: 'Nothing was written; try again.',
   INTERNAL_ERROR: 'This is a defect in Orion; the text is saved.',
+  // Write plans
+  INVALID_PLAN: 'Correct the plan; see docs/guides/write-plans.md.',
+  INVALID_OPERATION: 'Use create, overwrite, append, insert or replace.',
+  MARKER_NOT_FOUND: 'Read the file and name a text that stands in it.',
+  MARKER_NOT_UNIQUE: 'Name a longer text that stands in the file exactly once.',
+  MARKER_TIMEOUT: 'Use a simpler expression, or a marker of type string.',
+  NO_MATCH: 'Read the file and name a text that stands in it.',
+  COUNT_MISMATCH: 'Read the file and correct expected_count.',
+  EXECUTION_FAILED: 'Nothing of this operation was written; try again.',
+  APPROVAL_REFUSED: 'Nothing was changed.',
   // Paths and the disk
-  INVALID_OPERATION: 'Use create, overwrite or append.',
   INVALID_TARGET: 'Name a file inside the workspace.',
   PROTECTED_PATH: 'Allow it with --allow-path <glob>.',
   HARD_LINK: 'Allow it with --allow-hard-link.',

@@ -64,6 +64,8 @@ export type {
   CleanReport,
   CommitPart,
   CommitRequest,
+  PlanCommitOutcome,
+  PlanCommitRequest,
   PrepareRequest,
   PreparedCommit,
   ReadRange,
@@ -81,12 +83,28 @@ export type {
   Workspace,
 } from './workspace.ts';
 export type { InvalidPlace, InvalidTextCode, TextCorrection, TextRepair } from './validation.ts';
-export type { PlanContent, WritePlan, WritePlanOperation } from './write-plan.ts';
+export type { EditLocation, InsertLocation, MarkerType, ReplaceLocation } from './edit-location.ts';
+export type {
+  PatternMatch,
+  PatternMatcher,
+  PatternMatches,
+  PatternSearch,
+} from './pattern-matcher.ts';
+export type {
+  PlanChange,
+  PlanContent,
+  PlanOperationResult,
+  PlanOperationStatus,
+  PlanReport,
+  WritePlan,
+  WritePlanOperation,
+} from './write-plan.ts';
 export { WRITE_OPERATIONS } from './write-session.ts';
 export type {
   CommitResult,
   EndCandidate,
   LineEnding,
+  PlanOperationType,
   Seam,
   SessionMetadata,
   SessionQuestion,

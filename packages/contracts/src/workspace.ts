@@ -1,3 +1,4 @@
+import type { OrionError } from './errors.ts';
 import type {
   CommitResult,
   SessionMetadata,
@@ -54,6 +55,12 @@ export interface Workspace {
    * refuses one in the middle, `details.undone` names those that are done, and the same call goes on with the rest.
    */
   undo(request: UndoRequest): Promise<UndoReport>;
+  /**
+   * Changes several files as one: all changes are prepared before the first is made, and a journal says which, so
+   * that a start after a crash takes them back. Never rejects for a file: its error is its outcome. Rejects with
+   * whatever `approve` rejects with; nothing has changed then.
+   */
+  commitPlan(request: PlanCommitRequest): Promise<readonly PlanCommitOutcome[]>;
   /** Lines of a text file, for the read tool. Rejects with FILE_NOT_FOUND, IS_DIRECTORY, INVALID_CONTENT … */
   readText(path: string, range: ReadRange): Promise<TextExcerpt>;
   /** Files of the workspace, sorted, without ignored ones and the state directory; relative, `/`-separated. */
@@ -133,6 +140,33 @@ export interface PreparedCommit {
   /** Removes everything prepared; never rejects. */
   discard(): Promise<void>;
 }
+
+export type PlanCommitRequest = {
+  readonly planId: string;
+  /** Each of another file. */
+  readonly changes: readonly Omit<PrepareRequest, 'changeId'>[];
+  /** A copy beside each file that exists, under the first free name of `<file>.bak`, `<file>.bak.1` … */
+  readonly siblingBackups: boolean;
+  /** True: when one change fails, those before it are taken back. */
+  readonly atomic: boolean;
+  /** Called when everything is prepared and nothing has changed; the changes are made when it resolves. */
+  readonly approve?: (prepared: readonly CommitResult[]) => Promise<void>;
+};
+
+/** What became of one change of a plan. */
+export type PlanCommitOutcome =
+  | {
+      readonly kind: 'done';
+      readonly result: CommitResult;
+      /** The copy beside the file, relative to the workspace root. */
+      readonly sibling?: string;
+    }
+  | { readonly kind: 'failed'; readonly error: OrionError }
+  /** It was made, and taken back because a later one failed. */
+  | { readonly kind: 'restored' }
+  /** It was made, and could not be taken back: somebody changed the file since, or the disk refused. */
+  | { readonly kind: 'left'; readonly result: CommitResult; readonly error: OrionError }
+  | { readonly kind: 'skipped' };
 
 export type UndoRequest = {
   /** A change's id, or the backup id of one of its files; the latest change that is in effect when left out. */

@@ -1,12 +1,22 @@
+import type { EditLocation } from './edit-location.ts';
 import type { JsonObject } from './json.ts';
 import type { Message } from './messages.ts';
 import type { Mode } from './tools.ts';
 import type { TextRepair } from './validation.ts';
 
 /** How a write session changes its target. */
-export type WriteOperation = 'create' | 'overwrite' | 'append';
+export type WriteOperation = 'create' | 'overwrite' | 'append' | 'insert' | 'replace';
 
-export const WRITE_OPERATIONS: readonly WriteOperation[] = ['create', 'overwrite', 'append'];
+export const WRITE_OPERATIONS: readonly WriteOperation[] = [
+  'create',
+  'overwrite',
+  'append',
+  'insert',
+  'replace',
+];
+
+/** A write plan knows one more: the session of a model streams a block, and has nothing to find and replace. */
+export type PlanOperationType = WriteOperation | 'replace_all';
 
 /** The states of a write session as they stand in `state.json`, in status output and in traces. */
 export type SessionStateName =
@@ -27,6 +37,8 @@ export type SessionMetadata = {
   readonly intent: string;
   readonly target_file: string;
   readonly operation: WriteOperation;
+  /** Where the text goes, for insert and replace, and only for them. */
+  readonly location?: EditLocation;
   /** ISO-8601, UTC. */
   readonly created_at: string;
   /** The line that ends the content wherever it stands. */

@@ -1,11 +1,5 @@
-export {
-  createWritePlanTool,
-  MAX_BEGIN_ARGUMENT_BYTES,
-  readBeginRequest,
-} from './write-plan-tool.ts';
+export { createWritePlanTool } from './write-plan-tool.ts';
 export type {
-  BeginRequest,
-  BegunSession,
   FinalizeOutcome,
   FinalizeFacts,
   WritePlanTool,
@@ -16,8 +10,19 @@ export type { TextReport } from './validation/invalid-places.ts';
 export { repairedText } from './validation/repaired-text.ts';
 export { replacedPlaces, summarizeValidation } from './validation/validate-session-text.ts';
 export type { NeedsCorrections } from './validation/validate-session-text.ts';
-export { executeWritePlan } from './write-plan/execute.ts';
-export type { PlanExecution } from './write-plan/execute.ts';
+export type { PlanOptions } from './write-plan/apply-plan.ts';
+export { readBeginRequest } from './write-plan/begin-request.ts';
+export type { BeginRequest, BegunSession } from './write-plan/begin-request.ts';
+export { MAX_BEGIN_ARGUMENT_BYTES } from './write-plan/begin-tool.ts';
+export { wholeTextChange } from './write-plan/whole-text.ts';
+export type { WholeTextChange } from './write-plan/whole-text.ts';
+export type {
+  ApprovalPolicy,
+  ChangeProposal,
+  ChangeReviewer,
+  ReviewAnswer,
+  ReviewRequest,
+} from './write-plan/review.ts';
 export { advance, createSession, recordOf, restoreSession } from './write-session/advance.ts';
 export { MAX_CORRECTION_ROUNDS, stateNameOf } from './write-session/control.ts';
 export type { ControlState } from './write-session/control.ts';

@@ -1,18 +1,22 @@
-import { BEGIN_TOOL_NAME, OrionError, WRITE_OPERATIONS } from '@orion/contracts';
+import { OrionError } from '@orion/contracts';
 import type {
   ByteSource,
   Clock,
-  JsonObject,
+  CommitResult,
+  EditLocation,
+  PatternMatcher,
+  PlanReport,
   Seam,
   SessionHandle,
   SessionMetadata,
   TargetSnapshot,
   TextRepair,
   Tool,
-  ToolOutput,
   TurnRecord,
   Workspace,
   WriteOperation,
+  WritePlan,
+  WritePlanOperation,
   WriteReceipt,
 } from '@orion/contracts';
 
@@ -23,21 +27,16 @@ import {
   summarizeValidation,
 } from './validation/validate-session-text.ts';
 import type { NeedsCorrections } from './validation/validate-session-text.ts';
-import { executeWritePlan } from './write-plan/execute.ts';
-import type { PlanExecution } from './write-plan/execute.ts';
+import { applyPlan } from './write-plan/apply-plan.ts';
+import type { PlanOptions } from './write-plan/apply-plan.ts';
+import type { BeginRequest, BegunSession } from './write-plan/begin-request.ts';
+import { createBeginTool } from './write-plan/begin-tool.ts';
+import { planSingle, requestOf } from './write-plan/execute.ts';
+import { neverApproved, proposalOf, requireApproval } from './write-plan/review.ts';
+import type { ApprovalPolicy, ChangeProposal } from './write-plan/review.ts';
+import { wholeTextChange } from './write-plan/whole-text.ts';
+import type { WholeTextChange } from './write-plan/whole-text.ts';
 import { beginInstructions } from './write-session/text/prompts.ts';
-
-/** Arguments of begin are metadata: more than this is content in the wrong place. */
-export const MAX_BEGIN_ARGUMENT_BYTES: number = 16 * 1024;
-
-export type BeginRequest = {
-  readonly intent: string;
-  readonly target_file: string;
-  readonly operation: WriteOperation;
-  readonly final_newline: boolean;
-};
-
-export type BegunSession = { readonly handle: SessionHandle; readonly result: JsonObject };
 
 /** What the reducer knows of the session that the commit alone does not. */
 export type FinalizeFacts = {
@@ -48,6 +47,8 @@ export type FinalizeFacts = {
   readonly innerDoneLines: readonly number[];
   readonly seams: readonly Seam[];
   readonly repair: TextRepair | null;
+  /** Ends a question to a person. */
+  readonly signal?: AbortSignal;
   /** Another target than the session's own, when a person resolves a conflict. */
   readonly target?: { readonly operation: WriteOperation; readonly expected: TargetSnapshot };
 };
@@ -65,6 +66,11 @@ export interface WritePlanTool {
    * needs to know; it is on disk as soon as the session is.
    */
   begin(request: BeginRequest, turn?: TurnRecord): Promise<BegunSession>;
+  /**
+   * Runs a write plan: its JSON form, or `{plan}` around it. Rejects with INVALID_PLAN; an operation that fails is
+   * reported, and then nothing has changed unless the plan says `atomic: false`.
+   */
+  execute(plan: unknown, options?: PlanOptions): Promise<PlanReport>;
   /**
    * Writes what a session has saved to its target. Internal: no model reaches it.
    *
@@ -87,16 +93,22 @@ export type WritePlanToolOptions = {
   readonly clock: Clock;
   /** A new lower-case UUID v4 each time. */
   readonly createId: () => string;
+  readonly patterns: PatternMatcher;
+  /** Who agrees to what a session or a plan is about to change; nobody has to when left out. */
+  readonly approval?: ApprovalPolicy;
   /** Whether new text takes the line endings of the file it goes into; `match` when left out. */
   readonly eol?: 'match' | 'as-is';
 };
 
 export function createWritePlanTool(options: WritePlanToolOptions): WritePlanTool {
-  const { workspace, clock, createId } = options;
+  const { workspace, clock, createId, patterns } = options;
+  const approval: ApprovalPolicy = options.approval ?? { kind: 'auto' };
   const sessions = new Map<string, SessionHandle>();
 
   async function begin(request: BeginRequest, turn?: TurnRecord): Promise<BegunSession> {
+    if (approval.kind === 'never') throw neverApproved();
     const target = await workspace.checkTarget(request.target_file, request.operation);
+    if (request.location !== undefined) await requirePlace(request, target);
     const sessionId = createId();
     const endMarker = `DONE ${sessionId.slice(0, 4)}`;
     const metadata: SessionMetadata = {
@@ -105,6 +117,7 @@ export function createWritePlanTool(options: WritePlanToolOptions): WritePlanToo
       intent: request.intent,
       target_file: target.path,
       operation: request.operation,
+      ...(request.location === undefined ? {} : { location: request.location }),
       created_at: new Date(clock.now()).toISOString(),
       end_marker: endMarker,
       final_newline: request.final_newline,
@@ -123,6 +136,7 @@ export function createWritePlanTool(options: WritePlanToolOptions): WritePlanToo
         instructions: beginInstructions({
           target: target.path,
           operation: request.operation,
+          location: request.location,
           endMarker,
         }),
         end_marker: endMarker,
@@ -156,31 +170,17 @@ export function createWritePlanTool(options: WritePlanToolOptions): WritePlanToo
     const saved: ByteSource = () => handle.readContent(facts.start, facts.end ?? undefined);
     const text = repairedText(saved, repair);
     const replaced = await replacedPlaces(saved, repair, expected.path);
-    let execution: PlanExecution;
+    let commit: CommitResult;
+    let givenBytes: number;
     try {
-      execution = await executeWritePlan(
-        {
-          intent: metadata.intent,
-          operations: [
-            {
-              type: operation,
-              target_file: expected.path,
-              content: { kind: 'bytes', source: text },
-            },
-          ],
-          expected,
-          changeId: sessionId,
-          eol: options.eol ?? 'match',
-        },
-        workspace,
-        (writing) => handle.recordWriting(writing),
-      );
+      const change = await sessionChange(metadata, operation, expected, text);
+      commit = await commitSession(handle, change, facts.signal);
+      givenBytes = change.givenBytes();
     } catch (error) {
       if (!OrionError.isInstance(error) || error.code !== 'INVALID_CONTENT') throw error;
       const corrections = await describeInvalid({ sessionId, target: expected.path, text, repair });
       return { kind: 'needs_corrections', corrections };
     }
-    const { commit, checkedBytes } = execution;
     const receipt: WriteReceipt = {
       session_id: sessionId,
       target_file: commit.path,
@@ -196,7 +196,7 @@ export function createWritePlanTool(options: WritePlanToolOptions): WritePlanToo
       inner_done_lines: facts.innerDoneLines,
       seams: facts.seams,
       validation_summary: summarizeValidation({
-        textBytes: repair === null ? checkedBytes : (facts.end ?? handle.bytes()) - facts.start,
+        textBytes: repair === null ? givenBytes : (facts.end ?? handle.bytes()) - facts.start,
         repair,
         replaced,
         writtenBytes: commit.bytes,
@@ -209,8 +209,73 @@ export function createWritePlanTool(options: WritePlanToolOptions): WritePlanToo
     return { kind: 'written', receipt };
   }
 
+  /** The plan of one operation, without looking at the text first where nothing depends on it. */
+  async function sessionChange(
+    metadata: SessionMetadata,
+    operation: WriteOperation,
+    expected: TargetSnapshot,
+    source: ByteSource,
+  ): Promise<SessionChange> {
+    const eol = options.eol ?? 'match';
+    const isEdit = operation === 'insert' || operation === 'replace';
+    if (!isEdit && approval.kind !== 'ask') {
+      return { ...wholeTextChange(operation, expected, source, eol), proposal: null };
+    }
+    const content = { kind: 'bytes', source } as const;
+    const change = await planSingle(
+      {
+        ...PLAN_OF_ONE,
+        intent: metadata.intent,
+        operations: [operationFor(operation, expected.path, metadata.location, content)],
+        eol,
+      },
+      expected,
+      { workspace, patterns },
+    );
+    return {
+      request: requestOf(change),
+      givenBytes: () => change.givenBytes,
+      proposal: (sha256) => proposalOf(change, sha256),
+    };
+  }
+
+  async function commitSession(
+    handle: SessionHandle,
+    change: SessionChange,
+    signal: AbortSignal | undefined,
+  ): Promise<CommitResult> {
+    return workspace.commit({
+      ...change.request,
+      changeId: handle.id,
+      journal: async (writing) => {
+        const changes = change.proposal === null ? [] : [change.proposal(writing.after)];
+        const request = { id: handle.id, intent: handle.metadata.intent, changes };
+        await requireApproval(approval, request, signal);
+        await handle.recordWriting(writing);
+      },
+    });
+  }
+
+  /** Found at begin what would be missed after the whole text was streamed. */
+  async function requirePlace(request: BeginRequest, target: TargetSnapshot): Promise<void> {
+    const nothing = { kind: 'text', text: '' } as const;
+    const { operation, location } = request;
+    await planSingle(
+      {
+        ...PLAN_OF_ONE,
+        intent: request.intent,
+        operations: [operationFor(operation, target.path, location, nothing)],
+        eol: 'as-is',
+      },
+      target,
+      { workspace, patterns },
+    );
+  }
+
   return {
     begin,
+    execute: (plan, planOptions = {}) =>
+      applyPlan(plan, { approval, ...planOptions }, createId(), { workspace, patterns }),
     finalizeSession,
     adopt: (handle) => void sessions.set(handle.id, handle),
     forget: (sessionId) => void sessions.delete(sessionId),
@@ -218,105 +283,43 @@ export function createWritePlanTool(options: WritePlanToolOptions): WritePlanToo
   };
 }
 
-function createBeginTool(
-  open: (request: BeginRequest, toolCallId: string) => Promise<BegunSession>,
-): Tool {
-  return {
-    effect: 'write',
-    checksArguments: true,
-    maxArgumentBytes: MAX_BEGIN_ARGUMENT_BYTES,
-    definition: {
-      name: BEGIN_TOOL_NAME,
-      description:
-        'Opens a write session for one file. The arguments say only which file and how; the file itself is ' +
-        'your next message, as plain text, ended by a line DONE. Use it for every file you create or change.',
-      parameters: {
-        type: 'object',
-        properties: {
-          intent: { type: 'string', description: 'What this change is for, in a few words.' },
-          target_file: { type: 'string', description: 'The file, relative to the workspace root.' },
-          operation: {
-            type: 'string',
-            enum: [...WRITE_OPERATIONS],
-            description:
-              'create: a new file. overwrite: replace the whole file. append: add to its end.',
-          },
-          final_newline: {
-            type: 'boolean',
-            description:
-              'False only for a file that must not end with a line ending. Default true.',
-          },
-        },
-        required: ['intent', 'target_file', 'operation'],
-      },
-    },
-    async execute(args, context): Promise<ToolOutput> {
-      const begun = await open(readBeginRequest(args), context.toolCallId);
-      return { result: begun.result, next: 'content' };
-    },
-    summarize: () => 'The write session is open.',
-    normalize: (args) => ({
-      target_file: args['target_file'],
-      operation: args['operation'],
-      // The same text may rightly be appended twice; what for tells two appends apart.
-      ...(args['operation'] === 'append' ? { intent: args['intent'] } : {}),
-    }),
-  };
-}
+/** What a session is about to do; `proposal` where somebody is asked about it. */
+type SessionChange = WholeTextChange & {
+  readonly proposal: ((sha256: string) => ChangeProposal) | null;
+};
 
-const CONTENT_LIKE = new Set([
-  'content',
-  'raw_content',
-  'content_block',
-  'text',
-  'file_content',
-  'body',
-  'data',
-]);
+const PLAN_OF_ONE = {
+  must_exist: false,
+  backup_required: false,
+  atomic: true,
+} as const satisfies Partial<WritePlan>;
 
-/** Reads begin's arguments; what is wrong is said in words that a model can act on. */
-export function readBeginRequest(args: JsonObject): BeginRequest {
-  for (const key of Object.keys(args)) {
-    if (CONTENT_LIKE.has(key)) {
-      throw new OrionError({
-        code: 'CONTENT_IN_ARGUMENTS',
-        message: `Leave out "${key}": call ${BEGIN_TOOL_NAME} with intent, target_file and operation only, then write the content as your next message and end it with DONE on its own line.`,
-      });
-    }
+function operationFor(
+  type: WriteOperation,
+  target: string,
+  location: EditLocation | undefined,
+  content: WritePlanOperation['content'],
+): WritePlanOperation {
+  const base = { target_file: target, content };
+  switch (type) {
+    case 'create':
+    case 'overwrite':
+    case 'append':
+      return { type, ...base };
+    case 'insert':
+      if (location === undefined || !('marker' in location)) throw noLocation(target);
+      return { type, ...base, location };
+    case 'replace':
+      if (location === undefined || !('start_marker' in location)) throw noLocation(target);
+      return { type, ...base, location };
+    default:
+      return type satisfies never;
   }
-  const operation = args['operation'];
-  if (!isOperation(operation)) {
-    throw new OrionError({
-      code: 'INVALID_OPERATION',
-      message: `Invalid operation type. Must be ${listed(WRITE_OPERATIONS)}.`,
-    });
-  }
-  const finalNewline = args['final_newline'];
-  if (finalNewline !== undefined && typeof finalNewline !== 'boolean') {
-    throw new OrionError({
-      code: 'INVALID_TOOL_ARGUMENTS',
-      message: 'final_newline must be true or false',
-    });
-  }
-  return {
-    intent: requiredText(args, 'intent'),
-    target_file: requiredText(args, 'target_file'),
-    operation,
-    final_newline: finalNewline ?? true,
-  };
 }
 
-function isOperation(value: unknown): value is WriteOperation {
-  return WRITE_OPERATIONS.some((operation) => operation === value);
-}
-
-function listed(values: readonly string[]): string {
-  const quoted = values.map((value) => `'${value}'`);
-  return `${quoted.slice(0, -1).join(', ')}, or ${quoted.at(-1) ?? ''}`;
-}
-
-function requiredText(args: JsonObject, key: string): string {
-  const value = args[key];
-  if (typeof value === 'string' && value.trim() !== '') return value;
-  throw new OrionError({ code: 'INVALID_TOOL_ARGUMENTS', message: `${key} is required` });
+function noLocation(target: string): OrionError {
+  return new OrionError({
+    code: 'INVALID_OPERATION',
+    message: `Where the text goes in ${target} is not known.`,
+  });
 }

@@ -5,6 +5,8 @@ import type {
   Clock,
   CommitRequest,
   CommitResult,
+  PlanCommitOutcome,
+  PlanCommitRequest,
   PreparedCommit,
   PrepareRequest,
   ReadRange,
@@ -29,6 +31,8 @@ import type { ProcessIdentity } from './ownership/process-identity.ts';
 import { shown } from './path-policy/parse-target.ts';
 import { PathPolicy } from './path-policy/path-policy.ts';
 import { isInside } from './path-policy/resolve-path.ts';
+import { commitPlan } from './plan/commit-plan.ts';
+import { PlanJournals } from './plan/plan-journal.ts';
 import { listFiles } from './reading/list-files.ts';
 import { readInstructions } from './reading/read-instructions.ts';
 import { readText } from './reading/read-text.ts';
@@ -135,6 +139,7 @@ class DiskWorkspace implements Workspace {
   readonly #policy: PathPolicy;
   readonly #backups: BackupStore;
   readonly #notes: TemporaryNotes;
+  readonly #journals: PlanJournals;
   readonly #store: DiskSessionStore;
   readonly #state: StateDirectory;
 
@@ -164,6 +169,8 @@ class DiskWorkspace implements Workspace {
       loadKey,
     });
     this.#notes = new TemporaryNotes(state, places.root, observer, clock);
+    this.#journals = new PlanJournals(state, observer, clock);
+    const onEvent = options.onEvent ?? ((): void => undefined);
     this.#store = new DiskSessionStore({
       clock,
       root: places.root,
@@ -173,8 +180,13 @@ class DiskWorkspace implements Workspace {
       loadKey,
       maxSessionAgeMs: settings.maxSessionAgeMs,
       attic: { maxAgeMs: settings.atticMaxAgeMs, maxBytes: settings.atticMaxBytes },
-      onEvent: options.onEvent ?? ((): void => undefined),
+      onEvent,
       sweepCommits: async () => {
+        await this.#journals.recover({
+          hashOf: (path) => this.#hashOf(path),
+          takeBack: (id) => this.#takeBack(id),
+          onEvent,
+        });
         await this.#notes.sweep((id) => this.#backups.settle(id, (path) => this.#hashOf(path)));
         await this.#backups.prune();
       },
@@ -214,6 +226,22 @@ class DiskWorkspace implements Workspace {
       },
       request,
     );
+  }
+
+  commitPlan(request: PlanCommitRequest): Promise<readonly PlanCommitOutcome[]> {
+    return commitPlan(
+      {
+        committer: this.#committer(),
+        journals: this.#journals,
+        lockTarget: (realPath, path) => this.#store.lockTarget(realPath, path),
+        takeBack: (id) => this.#takeBack(id),
+      },
+      request,
+    );
+  }
+
+  async #takeBack(backupId: string): Promise<void> {
+    await this.undo({ id: backupId });
   }
 
   #committer(): Committer {

@@ -4,5 +4,6 @@ export type {
   WorkspaceOptions,
   WorkspaceSettings,
 } from './create-workspace.ts';
+export { createPatternMatcher } from './plan/pattern-matcher.ts';
 export type { BackupManifest } from './commit/backup-manifest.ts';
 export type { ProcessIdentity } from './ownership/process-identity.ts';

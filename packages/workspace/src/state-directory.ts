@@ -20,6 +20,8 @@ export class StateDirectory {
   readonly backups: string;
   /** One note for each temporary file beside a target, so that the next start can remove it. */
   readonly temporaries: string;
+  /** A journal for each plan over several files that is being written. */
+  readonly plans: string;
 
   constructor(path: string) {
     this.path = path;
@@ -28,6 +30,7 @@ export class StateDirectory {
     this.attic = join(path, 'attic');
     this.backups = join(path, 'backups');
     this.temporaries = join(path, 'temporaries');
+    this.plans = join(path, 'plans');
   }
 
   /**

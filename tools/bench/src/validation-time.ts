@@ -2,7 +2,8 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import type { SessionHandle, Workspace, WritingRecord } from '@orion/contracts';
-import { createWritePlanTool, executeWritePlan } from '@orion/core';
+import { createWritePlanTool, wholeTextChange } from '@orion/core';
+import { createPatternMatcher } from '@orion/workspace';
 
 import { realClock } from './real-clock.ts';
 
@@ -56,6 +57,7 @@ async function save(workspace: Workspace, line: string, bytes: number): Promise<
     workspace,
     clock: realClock,
     createId: () => crypto.randomUUID(),
+    patterns: createPatternMatcher(realClock),
   });
   const { handle } = await tool.begin({
     intent: 'bench',
@@ -94,16 +96,8 @@ async function timeOf(
   const journal = (writing: WritingRecord) => handle.recordWriting(writing);
   const began = performance.now();
   if (way === 'with') {
-    const plan = {
-      intent: 'bench',
-      operations: [
-        { type: 'create', target_file: target, content: { kind: 'bytes', source } },
-      ] as const,
-      expected,
-      eol: 'match' as const,
-      changeId: handle.id,
-    };
-    await executeWritePlan(plan, workspace, journal);
+    const { request } = wholeTextChange('create', expected, source, 'match');
+    await workspace.commit({ ...request, changeId: handle.id, journal });
   } else {
     await workspace.commit({
       target,

@@ -73,6 +73,18 @@ Examples:
   $ orion clean-sessions
   $ orion clean-sessions --all --yes`;
 
+export const APPLY_PLAN = `
+All operations are judged before the first file changes, each against what those before it would leave. Operations:
+create, append, overwrite, insert, replace, replace_all. Several files change as one: when one cannot be written, the
+others are taken back. docs/guides/write-plans.md has the format.
+
+Exit codes: 0 done; 1 an operation failed, or the change was not approved; 2 usage, configuration or no plan
+
+Examples:
+  $ orion apply-plan plan.json --dry-run
+  $ orion apply-plan plan.json --approve ask
+  $ make-plan | orion apply-plan - --json`;
+
 export const UNDO = `
 The previous bytes of every changed file are kept for 30 days, at most 512 MiB of them, in any folder, with git or
 without. A file that the change made is removed. A file that was edited since is left alone, and so are all others of

@@ -40,6 +40,16 @@ export function addBudgetOptions(command: Command): Command {
     .option('--max-tokens <n>', 'stop after so many tokens of the model');
 }
 
+export function addApproveOption(command: Command): Command {
+  return command.addOption(
+    choice(
+      '--approve <who>',
+      'who agrees to a change: nobody has to (auto, the default), you (ask), or nothing is changed (never)',
+      ['auto', 'ask', 'never'],
+    ),
+  );
+}
+
 export function addPathOptions(command: Command): Command {
   return command
     .option(

@@ -2,6 +2,7 @@ import { Command, InvalidArgumentError } from 'commander';
 
 import type { CommandResult } from '../process/finish.ts';
 import type { CommandContext } from '../process/context.ts';
+import type { ApplyPlanOptions } from '../commands/apply-plan.ts';
 import type { ListConversationsOptions } from '../commands/conversations.ts';
 import type { RecoverSessionOptions } from '../commands/recover-session.ts';
 import type { ExportTracesOptions } from '../commands/traces.ts';
@@ -9,6 +10,7 @@ import type { UndoOptions } from '../commands/undo.ts';
 import { VERSION } from '../version.ts';
 import * as help from './help.ts';
 import {
+  addApproveOption,
   addBudgetOptions,
   addOutputOptions,
   addPathOptions,
@@ -65,6 +67,7 @@ export function createProgram(context: CommandContext, report: Report): Command 
     .option('--continue', 'go on with the latest conversation of this workspace')
     .option('--resume <id>', 'go on with a conversation of `orion conversations list`');
   addBudgetOptions(run);
+  addApproveOption(run);
   addPathOptions(run);
   addOutputOptions(run);
   run.action(async (prompt: string | undefined, options: TurnOptions) => {
@@ -99,6 +102,7 @@ export function createProgram(context: CommandContext, report: Report): Command 
     .option('--out <file>', 'copy the saved text to a new file');
   addProviderOptions(recover);
   addBudgetOptions(recover);
+  addApproveOption(recover);
   addPathOptions(recover);
   addOutputOptions(recover);
   recover.action(async (id: string, options: RecoverSessionOptions) => {
@@ -131,6 +135,20 @@ export function createProgram(context: CommandContext, report: Report): Command 
       report(await cleanSessionsCommand(context, options));
     },
   );
+
+  const plan = program
+    .command('apply-plan')
+    .argument('<plan.json>', 'a write plan; `-` reads it from stdin')
+    .description('change files as a write plan says: all of it, or nothing');
+  addWorkspaceOption(plan);
+  plan.option('--dry-run', 'change nothing; show what would happen, and a diff');
+  addApproveOption(plan);
+  addPathOptions(plan);
+  plan.option('--json', 'as one JSON object on stdout').addHelpText('after', help.APPLY_PLAN);
+  plan.action(async (file: string, options: ApplyPlanOptions) => {
+    const { applyPlanCommand } = await import('../commands/apply-plan.ts');
+    report(await applyPlanCommand(context, file, options));
+  });
 
   const undo = program
     .command('undo')

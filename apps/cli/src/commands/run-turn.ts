@@ -8,6 +8,7 @@ import { finishOutput, type CommandResult } from '../process/finish.ts';
 import { errorLines } from '../rendering/error-lines.ts';
 import { notStoredLines } from '../rendering/not-stored-line.ts';
 import { addToSummary, EMPTY_SUMMARY, type TurnSummary } from '../rendering/turn-summary.ts';
+import { approval } from './approve-change.ts';
 import { placeOf } from './place.ts';
 import { createJsonView, createTerminalView, type TurnView } from '../rendering/turn-view.ts';
 
@@ -38,6 +39,7 @@ export async function runWithOrion(
 ): Promise<CommandResult> {
   const { context, configuration, json } = setup;
   const { screen } = context;
+  const approve = approval(context, configuration.approve);
   const view = createView(setup);
   let summary: TurnSummary = EMPTY_SUMMARY;
   let notStored: NotStored | null = null;
@@ -109,6 +111,7 @@ export async function runWithOrion(
       protocolReason: configuration.protocolReason,
       settings: configuration.settings,
       ...(configuration.telemetry === null ? {} : { telemetry: configuration.telemetry }),
+      approve,
       ...(configuration.verbose
         ? {
             onTrace: (event) => {

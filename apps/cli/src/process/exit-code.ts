@@ -36,6 +36,7 @@ const USAGE_CODES: readonly ErrorCode[] = [
   'SCRIPT_INVALID',
   'NODE_TOO_OLD',
   'PROTOCOL_UNSUPPORTED',
+  'INVALID_PLAN',
 ];
 
 /** How a command ended. */

@@ -63,6 +63,10 @@ function verb(operation: WriteReceipt['operation']): string {
       return 'Overwrote';
     case 'append':
       return 'Appended to';
+    case 'insert':
+      return 'Inserted into';
+    case 'replace':
+      return 'Replaced a block of';
     default:
       return operation satisfies never;
   }

@@ -13,6 +13,7 @@ export type FileConfiguration = {
   readonly mode?: string;
   readonly projectId?: string;
   readonly recover?: string;
+  readonly approve?: string;
   readonly showContent?: boolean;
   readonly verbose?: boolean;
   readonly quiet?: boolean;
@@ -27,6 +28,7 @@ const OPTION_TYPES: Readonly<Record<Exclude<keyof FileConfiguration, 'settings'>
   mode: 'string',
   projectId: 'string',
   recover: 'string',
+  approve: 'string',
   showContent: 'boolean',
   verbose: 'boolean',
   quiet: 'boolean',

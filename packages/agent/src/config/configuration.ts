@@ -17,6 +17,9 @@ import { telemetryOptions } from './telemetry.ts';
 
 export type RecoverChoice = 'ask' | 'yes' | 'no';
 
+/** Who agrees to changes of files. */
+export type ApproveChoice = 'auto' | 'ask' | 'never';
+
 /** Which conversation a turn belongs to. */
 export type ConversationChoice =
   | { readonly kind: 'new' }
@@ -34,6 +37,7 @@ export type ConfigurationFlags = {
   /** A file; relative to the current folder. */
   readonly script?: string;
   readonly recover?: string;
+  readonly approve?: string;
   /** Go on with the latest conversation. */
   readonly continue?: boolean;
   /** Go on with this conversation. */
@@ -76,6 +80,7 @@ export type Configuration = {
   readonly projectId: string | null;
   /** Null when nobody chose: then it depends on whether there is a terminal. */
   readonly recover: RecoverChoice | null;
+  readonly approve: ApproveChoice;
   readonly conversation: ConversationChoice;
   readonly settings: Partial<Settings>;
   /** Null when no spans are wanted. */
@@ -89,6 +94,7 @@ export type Configuration = {
 };
 
 const MODES: readonly string[] = ['plan', 'act'];
+const APPROVE_CHOICES: readonly string[] = ['auto', 'ask', 'never'];
 const RECOVER_CHOICES: readonly string[] = ['ask', 'yes', 'no'];
 const WORKSPACE_FILE = 'orion.config.json';
 
@@ -158,6 +164,11 @@ export async function loadConfiguration(request: ConfigurationRequest): Promise<
     // In a file `ask` says no more than the default does; a script must not fail because of it.
     [userFile, user?.recover === 'ask' ? undefined : user?.recover],
   ]);
+  const approve = firstNamed([
+    ['--approve', flags.approve],
+    ['ORION_APPROVE', environment['ORION_APPROVE']],
+    [userFile, user?.approve],
+  ]);
   const projectId = firstNamed([
     ['--project-id', flags.projectId],
     ['ORION_PROJECT_ID', environment['ORION_PROJECT_ID']],
@@ -194,6 +205,7 @@ export async function loadConfiguration(request: ConfigurationRequest): Promise<
     mode: mode === undefined ? 'act' : (oneOf(mode, MODES) as Mode),
     projectId: projectId?.value ?? null,
     recover: recover === undefined ? null : (oneOf(recover, RECOVER_CHOICES) as RecoverChoice),
+    approve: approve === undefined ? 'auto' : (oneOf(approve, APPROVE_CHOICES) as ApproveChoice),
     conversation: chooseConversation(flags, environment),
     settings,
     telemetry: telemetryOptions(settings, environment),

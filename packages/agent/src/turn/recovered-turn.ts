@@ -175,7 +175,8 @@ async function conflictTarget(
     case undefined:
       return undefined;
     case 'overwrite': {
-      const agreed = operation === 'append' ? 'append' : 'overwrite';
+      // What is added to a file, or changed in it, goes into the file as it is now.
+      const agreed = operation === 'create' ? 'overwrite' : operation;
       return { operation: agreed, expected: await workspace.checkTarget(target_file, agreed) };
     }
     case 'keep-both': {

@@ -499,6 +499,7 @@ export class SessionDriver {
         fenceStripped,
         innerDoneLines,
         seams,
+        signal: AbortSignal.any([this.#options.signal, this.#options.stopSignal]),
         repair,
         ...(this.#target === undefined ? {} : { target: this.#target }),
       });

@@ -1,62 +1,252 @@
+/**
+ * Runs a write plan: all of it is judged, then somebody may agree to it, then all of it is written.
+ *
+ * X1. Nothing changes unless every operation can be done.
+ * X2. What is agreed to is what is written: the question is put when the new bytes lie ready, under their hash.
+ * X3. A failing operation is a result, not a rejection.
+ */
+import { OrionError } from '@orion/contracts';
 import type {
-  ByteSource,
-  CommitPart,
-  CommitResult,
-  PlanContent,
+  PatternMatcher,
+  PlanCommitOutcome,
+  PlanReport,
+  PrepareRequest,
   TargetSnapshot,
   Workspace,
-  WriteOperation,
   WritePlan,
-  WritingRecord,
 } from '@orion/contracts';
 
-import { validatedText } from '../validation/validated-text.ts';
+import { partsOf } from './file-image.ts';
+import type { ParsedOperation } from './parse-plan.ts';
+import { planChanges } from './plan-changes.ts';
+import type { PlannedChange, PlannedChanges, PlanningPorts, Verdict } from './plan-changes.ts';
+import { reportOf } from './report.ts';
+import type { ChangeOutcome, OperationOutcome } from './report.ts';
+import { proposalOf, requireApproval } from './review.ts';
+import type { ApprovalPolicy } from './review.ts';
+import { readDiff } from './unified-diff/read-diff.ts';
 
-export type PlanExecution = {
-  readonly commit: CommitResult;
-  /** Bytes of the content as they were checked. */
-  readonly checkedBytes: number;
+export type PlanPorts = {
+  readonly workspace: Pick<Workspace, 'checkTarget' | 'readTarget' | 'commitPlan'>;
+  readonly patterns: PatternMatcher;
 };
 
-/**
- * Commits the plan's content, which is validated as text while it is read: before the change that makes it visible,
- * every byte has passed.
- *
- * Rejects with INVALID_CONTENT (the first invalid byte is named), VALIDATION_FAILED when the content could not
- * be read, and whatever the workspace's commit rejects with.
- */
+export type PlanExecution = {
+  readonly planId: string;
+  /** What is wrong with single operations was found when they were read. */
+  readonly operations: readonly ParsedOperation[];
+  readonly plan: Omit<WritePlan, 'operations'>;
+  readonly dryRun: boolean;
+  readonly approval: ApprovalPolicy;
+  readonly signal: AbortSignal | null;
+  readonly warnings: readonly string[];
+};
+
+/** Diffs of a dry run are cut at this size, in characters, for each file. */
+export const MAX_REPORTED_DIFF: number = 1024 * 1024;
+
+/** Rejects for defects only, and with ABORTED. */
 export async function executeWritePlan(
-  plan: WritePlan,
-  workspace: Workspace,
-  journal: (writing: WritingRecord) => Promise<void>,
-): Promise<PlanExecution> {
-  const [operation] = plan.operations;
-  const text = validatedText(sourceOf(operation.content), operation.target_file);
-  const commit = await workspace.commit({
-    target: operation.target_file,
-    operation: operation.type,
-    parts: partsOf(operation.type, plan.expected, text.source),
-    eol: plan.eol,
-    expected: plan.expected,
-    changeId: plan.changeId,
-    journal,
+  execution: PlanExecution,
+  ports: PlanPorts,
+): Promise<PlanReport> {
+  const { planId, plan, operations, warnings } = execution;
+  requireRunning(execution.signal);
+  const planned = await planValid(execution, ports);
+  const verdicts = spread(operations, planned.verdicts);
+  const tell = (
+    status: PlanReport['status'],
+    outcomes: readonly OperationOutcome[],
+    changes: readonly ChangeOutcome[],
+  ): PlanReport =>
+    reportOf({ planId, intent: plan.intent, status, operations: outcomes, changes, warnings });
+
+  if (verdicts.some(({ verdict }) => verdict.kind !== 'planned')) {
+    return tell('failed', verdicts.map(refusedOutcome), []);
+  }
+  requireRunning(execution.signal);
+  if (execution.dryRun) {
+    const changes = await Promise.all(
+      planned.changes.map((change) => withDiff(change, execution.signal)),
+    );
+    return tell(
+      'planned',
+      verdicts.map((each) => plannedOutcome(each, 'planned')),
+      changes,
+    );
+  }
+  const outcomes = await commitChanges(execution, planned.changes, ports);
+  const failed = outcomes.some(({ kind }) => kind !== 'done');
+  return tell(
+    failed ? 'failed' : 'done',
+    verdicts.map((each, index) => committedOutcome(each, index, planned.changes, outcomes)),
+    planned.changes.map((change, index) => changeOutcome(change, outcomes[index])),
+  );
+}
+
+function requireRunning(signal: AbortSignal | null): void {
+  if (signal?.aborted !== true) return;
+  throw new OrionError({ code: 'ABORTED', message: 'Cancelled before anything was changed.' });
+}
+
+type Judged = { readonly type: string; readonly target_file: string; readonly verdict: Verdict };
+
+function planValid(execution: PlanExecution, ports: PlanningPorts): Promise<PlannedChanges> {
+  const valid = execution.operations.flatMap((parsed) =>
+    parsed.kind === 'operation' ? [parsed.operation] : [],
+  );
+  return planChanges({ ...execution.plan, operations: valid }, ports);
+}
+
+/** The verdicts stand for the operations that could be read; the others are refused as they are. */
+function spread(operations: readonly ParsedOperation[], verdicts: readonly Verdict[]): Judged[] {
+  const remaining = [...verdicts];
+  return operations.map((parsed) => {
+    if (parsed.kind === 'invalid') {
+      const { type, target_file, error } = parsed;
+      return { type, target_file, verdict: { kind: 'refused', path: target_file, error } };
+    }
+    const verdict = remaining.shift();
+    if (verdict === undefined) throw new Error('an operation was not judged');
+    return { type: parsed.operation.type, target_file: verdict.path, verdict };
   });
-  return { commit, checkedBytes: text.bytes() };
 }
 
-function partsOf(
-  type: WriteOperation,
-  expected: TargetSnapshot,
-  source: ByteSource,
-): readonly CommitPart[] {
-  const added: CommitPart = { kind: 'new', source };
-  return type === 'append' ? [{ kind: 'kept', start: 0, end: expected.bytes }, added] : [added];
-}
-
-function sourceOf(content: PlanContent): ByteSource {
-  if (content.kind === 'bytes') return content.source;
-  const bytes = new TextEncoder().encode(content.text);
-  return async function* once() {
-    yield bytes;
+async function withDiff(change: PlannedChange, signal: AbortSignal | null): Promise<ChangeOutcome> {
+  const { text, cut } = await readDiff(change, MAX_REPORTED_DIFF, signal);
+  return {
+    target_file: change.expected.path,
+    operations: change.operations,
+    status: 'planned',
+    before: change.expected.sha256,
+    commit: null,
+    diff: text,
+    diffCut: cut,
   };
+}
+
+async function commitChanges(
+  execution: PlanExecution,
+  changes: readonly PlannedChange[],
+  { workspace }: PlanPorts,
+): Promise<readonly PlanCommitOutcome[]> {
+  const { planId, plan, approval, signal } = execution;
+  try {
+    return await workspace.commitPlan({
+      planId,
+      changes: changes.map(requestOf),
+      siblingBackups: plan.backup_required,
+      atomic: plan.atomic,
+      approve: (prepared) => {
+        const proposals = prepared.flatMap((result, index) => {
+          const change = changes[index];
+          return change === undefined ? [] : [proposalOf(change, result.sha256)];
+        });
+        const request = { id: planId, intent: plan.intent, changes: proposals };
+        return requireApproval(approval, request, signal ?? undefined);
+      },
+    });
+  } catch (error) {
+    if (!OrionError.isInstance(error) || error.code !== 'APPROVAL_REFUSED') throw error;
+    return changes.map(() => ({ kind: 'failed', error }));
+  }
+}
+
+/** The planner has given the text the file's line endings already. */
+export function requestOf(change: PlannedChange): Omit<PrepareRequest, 'changeId'> {
+  return {
+    target: change.expected.path,
+    operation: change.operation,
+    parts: partsOf(change.state.image),
+    eol: 'as-is',
+    expected: change.expected,
+  };
+}
+
+function plannedOutcome(
+  { type, target_file, verdict }: Judged,
+  status: OperationOutcome['status'],
+): OperationOutcome {
+  if (verdict.kind !== 'planned') throw new Error('an operation that was refused is not planned');
+  const { bytes, lines, occurrences, warnings } = verdict.edit;
+  return {
+    type,
+    target_file,
+    status,
+    error: null,
+    bytes,
+    lines,
+    ...(occurrences === undefined ? {} : { occurrences }),
+    warnings,
+  };
+}
+
+function refusedOutcome({ type, target_file, verdict }: Judged): OperationOutcome {
+  const error = verdict.kind === 'refused' ? verdict.error : null;
+  return {
+    type,
+    target_file,
+    status: error === null ? 'skipped' : 'failed',
+    error,
+    bytes: 0,
+    lines: 0,
+    warnings: [],
+  };
+}
+
+function committedOutcome(
+  judged: Judged,
+  index: number,
+  changes: readonly PlannedChange[],
+  outcomes: readonly PlanCommitOutcome[],
+): OperationOutcome {
+  const place = changes.findIndex((change) => change.operations.includes(index));
+  const outcome = outcomes[place];
+  const { type, target_file } = judged;
+  const nothing = { type, target_file, error: null, bytes: 0, lines: 0, warnings: [] };
+  switch (outcome?.kind) {
+    case 'done': {
+      const done = plannedOutcome(judged, 'done');
+      return outcome.sibling === undefined ? done : { ...done, sibling: outcome.sibling };
+    }
+    case 'left':
+      return { ...plannedOutcome(judged, 'done'), error: outcome.error };
+    case 'failed':
+      return { ...nothing, status: 'failed', error: outcome.error };
+    case 'restored':
+      return { ...nothing, status: 'restored' };
+    case 'skipped':
+    case undefined:
+      return { ...nothing, status: 'skipped' };
+    default:
+      return outcome satisfies never;
+  }
+}
+
+function changeOutcome(
+  change: PlannedChange,
+  outcome: PlanCommitOutcome | undefined,
+): ChangeOutcome {
+  const kind = outcome?.kind ?? 'skipped';
+  return {
+    target_file: change.expected.path,
+    operations: change.operations,
+    status: kind === 'left' ? 'done' : kind,
+    before: change.expected.sha256,
+    commit: outcome?.kind === 'done' || outcome?.kind === 'left' ? outcome.result : null,
+  };
+}
+
+/** Plans one operation on a target that is known already, and throws what is wrong with it. */
+export async function planSingle(
+  plan: WritePlan,
+  expected: TargetSnapshot,
+  ports: PlanningPorts,
+): Promise<PlannedChange> {
+  const { changes, verdicts } = await planChanges(plan, { ...ports, snapshotOf: () => expected });
+  const [verdict] = verdicts;
+  if (verdict?.kind === 'refused') throw verdict.error;
+  const [change] = changes;
+  if (change === undefined) throw new Error('a plan of one operation has one change');
+  return change;
 }

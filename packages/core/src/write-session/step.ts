@@ -198,7 +198,13 @@ export class Step {
       }
       case 'ask_idle':
         if (this.session.control.kind === 'awaiting_content') {
-          this.send('nothing_saved', nothingSavedPrompt({ target }), { kind: 'content' });
+          this.send(
+            'nothing_saved',
+            nothingSavedPrompt({ target, operation: metadata.operation }),
+            {
+              kind: 'content',
+            },
+          );
         } else {
           this.send('idle', idlePrompt(joining()), { kind: 'reply', recovery: false });
         }
@@ -240,7 +246,7 @@ export class Step {
         if (this.session.control.kind === 'awaiting_content') {
           this.send(
             'recovery',
-            `The session for ${target} was interrupted.\n${nothingSavedPrompt({ target })}`,
+            `The session for ${target} was interrupted.\n${nothingSavedPrompt({ target, operation: metadata.operation })}`,
             { kind: 'content' },
           );
         } else {

@@ -25,8 +25,13 @@ export type DocumentPrompt =
   | { readonly kind: 'empty' }
   | { readonly kind: 'bridge'; readonly end: string; readonly start: string };
 
-/** How begin asks for a file, and for what is to be added to one. */
-const BEGINNINGS: readonly string[] = ['complete content of', 'text to add at the end of'];
+/** How begin asks for a file, and for what is to be added to one or changed in it. */
+const BEGINNINGS: readonly string[] = [
+  'complete content of',
+  'text to add at the end of',
+  'text to insert into',
+  'text that replaces the block of',
+];
 
 export type PromptMessage = { readonly role: string; readonly text: string };
 

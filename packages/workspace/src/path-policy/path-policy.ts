@@ -200,10 +200,10 @@ function missingSnapshot(contained: ContainedPath): TargetSnapshot {
 function requireFitting(contained: ContainedPath, operation: WriteOperation): void {
   const { stat, path } = contained;
   if (stat === null) {
-    if (operation !== 'append') return;
+    if (operation === 'create' || operation === 'overwrite') return;
     throw new OrionError({
       code: 'FILE_NOT_FOUND',
-      message: `There is no file ${shown(path)} to append to.`,
+      message: `There is no file ${shown(path)} that ${operation} could change.`,
     });
   }
   if (stat.isDirectory()) {

@@ -67,8 +67,29 @@ function isMetadata(fields: Fields): fields is Fields & SessionMetadata {
     !Number.isNaN(Date.parse(fields['created_at'])) &&
     typeof fields['end_marker'] === 'string' &&
     typeof fields['final_newline'] === 'boolean' &&
-    isSnapshot(fields['target'])
+    isSnapshot(fields['target']) &&
+    isLocationOf(fields['operation'], fields['location'])
   );
+}
+
+/** An edit without its place could not be finished. */
+function isLocationOf(operation: unknown, location: unknown): boolean {
+  if (operation !== 'insert' && operation !== 'replace') return location === undefined;
+  if (!isFields(location)) return false;
+  const {
+    marker,
+    marker_type: type,
+    position,
+    start_marker,
+    end_marker,
+    include_markers,
+  } = location;
+  if (type !== 'string' && type !== 'regex') return false;
+  return operation === 'insert'
+    ? typeof marker === 'string' && (position === 'before' || position === 'after')
+    : typeof start_marker === 'string' &&
+        typeof end_marker === 'string' &&
+        typeof include_markers === 'boolean';
 }
 
 function isSnapshot(value: unknown): value is TargetSnapshot {

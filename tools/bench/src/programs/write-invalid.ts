@@ -2,11 +2,18 @@
 // 0 for none>. Streams a text into a session as a model would, and writes it: asked about, then replaced.
 const [, , core = '', workspaceModule = '', root = '', size = '', every = ''] = process.argv;
 const { createWritePlanTool } = (await import(core)) as typeof import('@orion/core');
-const { createWorkspace } = (await import(workspaceModule)) as typeof import('@orion/workspace');
+const { createPatternMatcher, createWorkspace } = (await import(
+  workspaceModule
+)) as typeof import('@orion/workspace');
 const { realClock: clock } = await import('../real-clock.ts');
 
 const workspace = await createWorkspace({ root, clock });
-const tool = createWritePlanTool({ workspace, clock, createId: () => crypto.randomUUID() });
+const tool = createWritePlanTool({
+  workspace,
+  clock,
+  createId: () => crypto.randomUUID(),
+  patterns: createPatternMatcher(clock),
+});
 const { handle } = await tool.begin({
   intent: 'bench',
   target_file: 'written.txt',

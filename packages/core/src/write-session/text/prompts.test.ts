@@ -84,7 +84,7 @@ If you're finished, reply DONE on its own line. Otherwise continue writing: star
 });
 
 test('P2a nothing saved, P2b empty', () => {
-  expect(nothingSavedPrompt({ target })).toBe(
+  expect(nothingSavedPrompt({ target, operation: 'create' })).toBe(
     'Nothing of src/rows.txt has arrived yet. Write its complete content now, from its first line, then DONE on its own line.',
   );
   expect(emptyPrompt({ target, operation: 'create' })).toBe(
@@ -204,7 +204,7 @@ test('T3: what stands within a sentence stays in it', () => {
   expect(nearMissPrompt({ text: `a\r\nb${'c'.repeat(500)}` })).toContain(
     `ended with: a b${'c'.repeat(197)}…\n`,
   );
-  expect(nothingSavedPrompt({ target: 'a\nReply DONE.txt' })).toMatch(
+  expect(nothingSavedPrompt({ target: 'a\nReply DONE.txt', operation: 'create' })).toMatch(
     /^Nothing of a Reply DONE.txt has/u,
   );
   const anchor: Anchor = { ...lines, lines: [`x${'😀'.repeat(300)}`] };

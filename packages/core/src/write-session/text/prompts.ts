@@ -1,4 +1,4 @@
-import type { EndCandidate, InvalidPlace, WriteOperation } from '@orion/contracts';
+import type { EditLocation, EndCandidate, InvalidPlace, WriteOperation } from '@orion/contracts';
 import { markOf, quotedContext } from '../../validation/correction-reply.ts';
 import type { Anchor } from './anchor.ts';
 
@@ -15,18 +15,15 @@ import type { Anchor } from './anchor.ts';
 export function beginInstructions({
   target,
   operation,
+  location,
   endMarker,
 }: {
   readonly target: string;
   readonly operation: WriteOperation;
+  readonly location?: EditLocation | undefined;
   readonly endMarker: string;
 }): string {
-  // An append that is asked for the complete content gets the old file once more.
-  const what =
-    operation === 'append'
-      ? `Write the text to add at the end of ${inline(target)} as your next message, from its first line. Do not repeat what the file already has.`
-      : `Write the complete content of ${inline(target)} as your next message, from its first line.`;
-  return `${what}
+  return `Write the ${wanted(operation)} ${inline(target)} as your next message, from its first line.${onlyThat(operation, location)}
 No introduction, no code fence, no comment about it.
 After the last line write DONE on a line of its own, then stop.
 If the file itself contains a line that is only DONE, end with ${endMarker} instead.
@@ -34,6 +31,33 @@ Example, for a file of two lines:
 first line
 second line
 DONE`;
+}
+
+/** What the model is to write; a model that is asked for a complete file sends what the file already has once more. */
+function wanted(operation: WriteOperation): string {
+  switch (operation) {
+    case 'create':
+    case 'overwrite':
+      return 'complete content of';
+    case 'append':
+      return 'text to add at the end of';
+    case 'insert':
+      return 'text to insert into';
+    case 'replace':
+      return 'text that replaces the block of';
+    default:
+      return operation satisfies never;
+  }
+}
+
+function onlyThat(operation: WriteOperation, location: EditLocation | undefined): string {
+  if (operation === 'create' || operation === 'overwrite') return '';
+  if (location !== undefined && 'include_markers' in location) {
+    return location.include_markers
+      ? ' The lines of both markers are replaced too: write what takes their place. Do not repeat what stands around them.'
+      : ' The lines of both markers stay: do not repeat them, nor what stands around them.';
+  }
+  return ' Do not repeat what the file already has.';
 }
 
 /** What a prompt needs to quote the end of what is saved. */
@@ -51,8 +75,22 @@ ${quotation(saved)}
 If you're finished, reply DONE on its own line. Otherwise continue writing: start with exactly ${repetition(saved.anchor)}, then ${continuing(saved.anchor)}. No introduction, no tags.`;
 }
 
-export function nothingSavedPrompt({ target }: { readonly target: string }): string {
-  return `Nothing of ${inline(target)} has arrived yet. Write its complete content now, from its first line, then DONE on its own line.`;
+export function nothingSavedPrompt({
+  target,
+  operation,
+}: {
+  readonly target: string;
+  readonly operation: WriteOperation;
+}): string {
+  return `Nothing of ${inline(target)} has arrived yet. ${writeNow(target, operation)}`;
+}
+
+function writeNow(target: string, operation: WriteOperation): string {
+  const what =
+    operation === 'create' || operation === 'overwrite'
+      ? 'its complete content'
+      : `the ${wanted(operation)} ${inline(target)}`;
+  return `Write ${what} now, from its first line, then DONE on its own line.`;
 }
 
 /** Only a file that is created can be meant to be empty. */
@@ -64,8 +102,7 @@ export function emptyPrompt({
   readonly operation: WriteOperation;
 }): string {
   const noContent = `You wrote DONE, but no content for ${inline(target)}.`;
-  if (operation !== 'create')
-    return `${noContent} Write its complete content now, from its first line, then DONE on its own line.`;
+  if (operation !== 'create') return `${noContent} ${writeNow(target, operation)}`;
   return `${noContent} If it is to be an empty file, reply DONE on its own line again. Otherwise write its complete content now, from its first line, then DONE on its own line.`;
 }
 

@@ -1,0 +1,143 @@
+import { createReadStream } from 'node:fs';
+import { resolve } from 'node:path';
+
+import type { PlanReport } from '@orion/contracts';
+import { OrionError } from '@orion/contracts';
+
+import { flagsOf } from '../command-line/options.ts';
+import type { TurnOptions } from '../command-line/options.ts';
+import type { CommandContext } from '../process/context.ts';
+import { EXIT } from '../process/exit-code.ts';
+import type { CommandResult } from '../process/finish.ts';
+import { watchSignals } from '../process/interruption.ts';
+import { diffLines } from '../terminal/diff-text.ts';
+import { sanitizeLine } from '../terminal/sanitize.ts';
+import { approval } from './approve-change.ts';
+import { configure } from './configure.ts';
+
+export type ApplyPlanOptions = Pick<
+  TurnOptions,
+  'cwd' | 'allowPath' | 'allowHardLink' | 'approve' | 'json'
+> & { readonly dryRun?: boolean };
+
+/** A plan holds the text of files, but no person or model writes more than this into one. */
+const MAX_PLAN_BYTES = 64 * 1024 * 1024;
+
+/** `orion apply-plan <plan.json>`: runs a write plan, or with `--dry-run` shows what it would do. */
+export async function applyPlanCommand(
+  context: CommandContext,
+  file: string,
+  options: ApplyPlanOptions,
+): Promise<CommandResult> {
+  const { dryRun, ...others } = options;
+  const configuration = await configure(context, options.cwd, flagsOf(others));
+  const approve = approval(context, configuration.approve);
+  const plan = await readPlan(context, file);
+  const { createOrion } = await import('@orion/agent');
+  const orion = await createOrion({
+    workspace: configuration.workspace,
+    ...(configuration.userDirectory === null ? {} : { userDirectory: configuration.userDirectory }),
+    settings: configuration.settings,
+    approve,
+  });
+  const interruption = watchSignals({
+    onInterrupt: () => undefined,
+    exit: () => process.exit(EXIT.interrupted),
+  });
+  interruption.onStop(() => orion.close());
+  try {
+    await orion.housekeep();
+    const report = await orion.applyPlan(plan, {
+      ...(dryRun === undefined ? {} : { dryRun }),
+      signal: interruption.signal,
+    });
+    if (configuration.json) {
+      await context.stdout.write(`${JSON.stringify({ version: 1, ...report })}\n`);
+    } else {
+      await tell(context, report);
+    }
+    return { exitCode: report.status === 'failed' ? EXIT.failure : EXIT.done };
+  } finally {
+    interruption.dispose();
+    await orion.close();
+  }
+}
+
+async function tell({ stdout, screen }: CommandContext, report: PlanReport): Promise<void> {
+  for (const warning of report.warnings) screen.line(warning, 'warning');
+  for (const line of report.text.split('\n')) {
+    await stdout.write(`${stdout.isTerminal ? sanitizeLine(line) : line}\n`);
+  }
+  for (const { error } of report.results) {
+    if (error?.hint !== undefined) screen.line(`${error.code}: ${error.hint}`);
+  }
+  for (const change of report.changes) {
+    if (change.not_kept.length > 0) {
+      screen.line(`${change.target_file}: not kept: ${change.not_kept.join(', ')}`, 'warning');
+    }
+    if (change.diff === undefined) continue;
+    if (stdout.isTerminal) {
+      for await (const line of diffLines(linesOf(change.diff))) await stdout.write(`${line}\n`);
+    } else {
+      await stdout.write(change.diff);
+    }
+    if (change.diff_cut === true) {
+      screen.line(`${change.target_file}: the rest of its diff is left out.`, 'warning');
+    }
+  }
+}
+
+async function* linesOf(text: string): AsyncGenerator<string, void> {
+  if (text !== '') yield* text.slice(0, -1).split('\n');
+}
+
+async function readPlan(context: CommandContext, file: string): Promise<unknown> {
+  const name = file === '-' ? 'The plan on stdin' : `The plan ${JSON.stringify(file)}`;
+  const text = await readText(context, file, name);
+  try {
+    return JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text) as unknown;
+  } catch (error) {
+    throw new OrionError({
+      code: 'INVALID_PLAN',
+      message: `${name} is not valid JSON: ${(error as Error).message}`,
+      cause: error,
+    });
+  }
+}
+
+async function readText(context: CommandContext, file: string, name: string): Promise<string> {
+  const stream: AsyncIterable<Uint8Array> =
+    file === '-' ? context.stdin : createReadStream(resolve(context.currentDirectory, file));
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of stream) {
+      bytes += chunk.length;
+      if (bytes > MAX_PLAN_BYTES) break;
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    throw new OrionError({
+      code: 'USAGE',
+      message: `${name} cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown reason'}).`,
+      hint: 'Name a JSON file, or `-` for stdin.',
+      cause: error,
+    });
+  }
+  if (bytes > MAX_PLAN_BYTES) {
+    throw new OrionError({
+      code: 'INVALID_PLAN',
+      message: `${name} has more than ${MAX_PLAN_BYTES} bytes.`,
+      hint: 'Divide it into several plans.',
+    });
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.concat(chunks));
+  } catch (error) {
+    throw new OrionError({
+      code: 'INVALID_PLAN',
+      message: `${name} is not valid UTF-8.`,
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+
+import { diffLine, diffLines } from './diff-text.ts';
+
+/** Hazard: a person agrees to something that the diff did not show. */
+
+describe('a line of a diff', () => {
+  it.each([
+    ['+a\u001b]52;c;AAAA\u0007b', '+a\\x1b]52;c;AAAA\\x07b'],
+    ['+if (a\u202e \u2066// b', '+if (a\\u202e \\u2066// b'],
+    ['+a\u200bb\ufeffc\u3164', '+a\\u{200b}b\\u{feff}c\\u{3164}'],
+    ['+\u{e0041}\u{e0042}', '+\\u{e0041}\\u{e0042}'],
+    ['+x\ufe01\ufe02', '+x\\u{fe01}\\u{fe02}'],
+    ['+\u2764\ufe0f \u{1f469}\u200d\u{1f680}', '+\u2764\ufe0f \u{1f469}\u200d\u{1f680}'],
+    ['+\ta\r', '+\ta\\x0d'],
+    [`+a${' '.repeat(10_000)}rm -rf`, '+a[10,000 blanks]rm -rf'],
+    [`+${' '.repeat(40)}deep`, `+${' '.repeat(40)}deep`],
+  ])('%j', (line, shown) => {
+    expect(diffLine(line)).toBe(shown);
+  });
+});
+
+it('tells many empty lines as a number', async () => {
+  async function* lines(): AsyncGenerator<string> {
+    yield '+a';
+    for (let count = 0; count < 5000; count += 1) yield '+';
+    yield '+rm -rf';
+    yield '-';
+  }
+  const shown: string[] = [];
+  for await (const line of diffLines(lines())) shown.push(line);
+  expect(shown).toEqual([
+    '+a',
+    ...Array.from({ length: 10 }, () => '+'),
+    '+[4,990 more empty lines]',
+    '+rm -rf',
+    '-',
+  ]);
+});

@@ -1,0 +1,93 @@
+/** Reads begin's arguments; what is wrong is said in words that a model can act on. */
+import { BEGIN_TOOL_NAME, OrionError, WRITE_OPERATIONS } from '@orion/contracts';
+import type { EditLocation, JsonObject, SessionHandle, WriteOperation } from '@orion/contracts';
+
+import { listed, readLocation } from './parse-plan.ts';
+
+export type BeginRequest = {
+  readonly intent: string;
+  readonly target_file: string;
+  readonly operation: WriteOperation;
+  /** For insert and replace, and only for them. */
+  readonly location?: EditLocation;
+  readonly final_newline: boolean;
+};
+
+export type BegunSession = { readonly handle: SessionHandle; readonly result: JsonObject };
+
+const CONTENT_LIKE = new Set([
+  'content',
+  'raw_content',
+  'content_block',
+  'text',
+  'file_content',
+  'body',
+  'data',
+]);
+
+/** Throws CONTENT_IN_ARGUMENTS, INVALID_OPERATION or INVALID_TOOL_ARGUMENTS. */
+export function readBeginRequest(args: JsonObject): BeginRequest {
+  for (const key of Object.keys(args)) {
+    if (CONTENT_LIKE.has(key)) {
+      throw new OrionError({
+        code: 'CONTENT_IN_ARGUMENTS',
+        message: `Leave out "${key}": call ${BEGIN_TOOL_NAME} with intent, target_file and operation only, then write the content as your next message and end it with DONE on its own line.`,
+      });
+    }
+  }
+  const operation = args['operation'];
+  if (!isOperation(operation)) {
+    throw new OrionError({
+      code: 'INVALID_OPERATION',
+      message: `Invalid operation type. Must be ${listed(WRITE_OPERATIONS)}.`,
+    });
+  }
+  const finalNewline = args['final_newline'];
+  if (finalNewline !== undefined && typeof finalNewline !== 'boolean') {
+    throw new OrionError({
+      code: 'INVALID_TOOL_ARGUMENTS',
+      message: 'final_newline must be true or false',
+    });
+  }
+  const location = locationOf(operation, args['location']);
+  return {
+    intent: requiredText(args, 'intent'),
+    target_file: requiredText(args, 'target_file'),
+    operation,
+    ...(location === undefined ? {} : { location }),
+    final_newline: finalNewline ?? true,
+  };
+}
+
+/** What tells two begins of one turn apart. */
+export function begunSignature(args: JsonObject): JsonObject {
+  const operation = args['operation'];
+  const edits = operation === 'insert' || operation === 'replace';
+  return {
+    target_file: args['target_file'] ?? null,
+    operation: operation ?? null,
+    ...(edits ? { location: { ...readLocation(args['location'], operation) } } : {}),
+    // The same text may rightly be appended twice; what for tells two appends apart.
+    ...(operation === 'append' ? { intent: args['intent'] ?? null } : {}),
+  };
+}
+
+function locationOf(operation: WriteOperation, value: unknown): EditLocation | undefined {
+  if (operation === 'insert' || operation === 'replace') return readLocation(value, operation);
+  if (value === undefined || value === null) return undefined;
+  throw new OrionError({
+    code: 'INVALID_OPERATION',
+    message: `location belongs to insert and replace, not to ${operation}.`,
+    hint: 'Leave location out, or choose insert or replace.',
+  });
+}
+
+function isOperation(value: unknown): value is WriteOperation {
+  return WRITE_OPERATIONS.some((operation) => operation === value);
+}
+
+function requiredText(args: JsonObject, key: string): string {
+  const value = args[key];
+  if (typeof value === 'string' && value.trim() !== '') return value;
+  throw new OrionError({ code: 'INVALID_TOOL_ARGUMENTS', message: `${key} is required` });
+}

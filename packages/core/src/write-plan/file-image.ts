@@ -1,0 +1,184 @@
+/**
+ * A file as it is going to be: pieces of what it was, and new text between them.
+ *
+ * I1. An image is described, never held: whatever its size, it is a list of ranges.
+ * I2. Pieces of the old file stand in their old order and never twice, so that one pass over it reads them all.
+ * I3. A piece is never empty.
+ */
+import type { ByteSource, CommitPart } from '@orion/contracts';
+
+/** Text that goes into a file, with its exact size. */
+export type NewText = { readonly source: ByteSource; readonly bytes: number };
+
+/** `start` up to, not including, `end`: of the old file's bytes, or of the new text's. */
+export type Piece =
+  | { readonly kind: 'kept'; readonly start: number; readonly end: number }
+  | { readonly kind: 'new'; readonly text: NewText; readonly start: number; readonly end: number };
+
+export type FileImage = { readonly pieces: readonly Piece[]; readonly bytes: number };
+
+/** Takes out what stands from `start` to `end` of the image and puts the texts there. */
+export type Splice = {
+  readonly start: number;
+  readonly end: number;
+  readonly texts: readonly NewText[];
+};
+
+export const emptyImage: FileImage = { pieces: [], bytes: 0 };
+
+/** A file of so many bytes, as it is. */
+export function unchangedImage(bytes: number): FileImage {
+  return bytes === 0 ? emptyImage : { pieces: [{ kind: 'kept', start: 0, end: bytes }], bytes };
+}
+
+export function imageOfTexts(texts: readonly NewText[]): FileImage {
+  return splice(emptyImage, [{ start: 0, end: 0, texts }]);
+}
+
+/** The splices name places of the image as it is, in order and without overlap. */
+export function splice(image: FileImage, splices: readonly Splice[]): FileImage {
+  const pieces: Piece[] = [];
+  let bytes = 0;
+  const add = (piece: Piece): void => {
+    if (piece.end === piece.start) return;
+    bytes += piece.end - piece.start;
+    const last = pieces.at(-1);
+    if (last?.kind === 'kept' && piece.kind === 'kept' && last.end === piece.start) {
+      pieces[pieces.length - 1] = { ...last, end: piece.end };
+    } else {
+      pieces.push(piece);
+    }
+  };
+  /** How far the image is used up: in bytes, and as a piece of it and bytes of that piece. */
+  let position = 0;
+  let index = 0;
+  let used = 0;
+  const take = (until: number, keep: boolean): void => {
+    for (let piece = image.pieces[index]; piece !== undefined; piece = image.pieces[index]) {
+      const length = piece.end - piece.start;
+      const pieceEnd = position + length - used;
+      const stop = Math.min(until, pieceEnd);
+      if (keep) {
+        const from = piece.start + used;
+        add({ ...piece, start: from, end: from + (stop - position) });
+      }
+      used += stop - position;
+      position = stop;
+      if (stop < pieceEnd) return;
+      index += 1;
+      used = 0;
+      if (position >= until) return;
+    }
+  };
+  for (const { start, end, texts } of splices) {
+    if (start < position || end < start || end > image.bytes) {
+      throw new RangeError('splices are out of order or outside of the image');
+    }
+    take(start, true);
+    take(end, false);
+    for (const text of texts) add({ kind: 'new', text, start: 0, end: text.bytes });
+  }
+  take(image.bytes, true);
+  return { pieces, bytes };
+}
+
+/** What the workspace needs to write it. */
+export function partsOf(image: FileImage): readonly CommitPart[] {
+  return image.pieces.map((piece): CommitPart =>
+    piece.kind === 'kept' ? piece : { kind: 'new', source: sourceOf(piece) },
+  );
+}
+
+/** Its bytes. `readBase` reads the old file from its start; it is called at most once. */
+export async function* readImage(
+  image: FileImage,
+  readBase: ByteSource,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  let base: BaseReader | null = null;
+  try {
+    for (const piece of image.pieces) {
+      if (piece.kind === 'new') {
+        yield* sourceOf(piece)();
+      } else {
+        base ??= new BaseReader(readBase());
+        yield* base.range(piece.start, piece.end);
+      }
+    }
+    // A source that verifies what it has read does so at its end.
+    await base?.finish();
+  } finally {
+    await base?.close();
+  }
+}
+
+export function textOf(bytes: Uint8Array): NewText {
+  return {
+    bytes: bytes.length,
+    source: async function* once() {
+      if (bytes.length > 0) yield bytes;
+    },
+  };
+}
+
+/** The first bytes of a text. */
+export function beginningOf(text: NewText, bytes: number): NewText {
+  return { bytes, source: sourceOf({ kind: 'new', text, start: 0, end: bytes }) };
+}
+
+function sourceOf({ text, start, end }: Extract<Piece, { kind: 'new' }>): ByteSource {
+  if (start === 0 && end === text.bytes) return text.source;
+  return async function* slice() {
+    let position = 0;
+    for await (const chunk of text.source()) {
+      const from = Math.max(0, start - position);
+      const to = Math.min(chunk.length, end - position);
+      if (to > from) yield chunk.subarray(from, to);
+      position += chunk.length;
+      if (position >= end) return;
+    }
+  };
+}
+
+/** Hands out ascending ranges of one stream. */
+class BaseReader {
+  readonly #chunks: AsyncIterator<Uint8Array>;
+  #chunk: Uint8Array = new Uint8Array(0);
+  /** Where the chunk begins in the file. */
+  #position = 0;
+  #ended = false;
+
+  constructor(bytes: AsyncIterable<Uint8Array>) {
+    this.#chunks = bytes[Symbol.asyncIterator]();
+  }
+
+  async *range(start: number, end: number): AsyncGenerator<Uint8Array, void, undefined> {
+    let position = start;
+    while (position < end) {
+      const chunkEnd = this.#position + this.#chunk.length;
+      if (position >= chunkEnd) {
+        if (!(await this.#next())) throw new Error('the file is shorter than its snapshot');
+        continue;
+      }
+      const from = position - this.#position;
+      const to = Math.min(end, chunkEnd) - this.#position;
+      yield this.#chunk.subarray(from, to);
+      position = this.#position + to;
+    }
+  }
+
+  async finish(): Promise<void> {
+    while (await this.#next());
+  }
+
+  async close(): Promise<void> {
+    if (!this.#ended) await this.#chunks.return?.();
+  }
+
+  async #next(): Promise<boolean> {
+    this.#position += this.#chunk.length;
+    const { done, value } = await this.#chunks.next();
+    this.#ended = done === true;
+    this.#chunk = this.#ended ? new Uint8Array(0) : (value as Uint8Array);
+    return !this.#ended;
+  }
+}

@@ -1,0 +1,96 @@
+/** Finds the one place that a marker names. */
+import { OrionError } from '@orion/contracts';
+import type { ErrorCode, MarkerType, PatternMatcher } from '@orion/contracts';
+
+import { findPlaces } from './find-literal.ts';
+import type { Found, Place } from './find-literal.ts';
+import { findPattern } from './find-pattern.ts';
+
+/** What is looked through: the bytes, from the start each time, and what is known of them. */
+export type Searched = {
+  readonly path: string;
+  readonly read: () => AsyncIterable<Uint8Array>;
+  /** All its lines end in CRLF. */
+  readonly crlf: boolean;
+  readonly bom: boolean;
+};
+
+export type MarkerRequest = {
+  /** As it is called in the plan. */
+  readonly name: string;
+  readonly text: string;
+  readonly type: MarkerType;
+};
+
+/** Rejects with MARKER_NOT_FOUND, MARKER_NOT_UNIQUE, MARKER_TIMEOUT or INVALID_OPERATION. */
+export async function findMarker(
+  searched: Searched,
+  marker: MarkerRequest,
+  patterns: PatternMatcher,
+): Promise<Place> {
+  const found = await search(searched, marker, patterns);
+  const [place] = found.places;
+  if (place === undefined) {
+    throw markerError('MARKER_NOT_FOUND', {
+      message: `${marker.name} ${quoted(marker.text)} stands nowhere in ${searched.path}.`,
+      name: marker.name,
+      count: 0,
+      lines: [],
+    });
+  }
+  if (found.count > 1) {
+    const lines = found.places.map((each) => each.line);
+    const more = found.count > lines.length ? ' …' : '';
+    throw markerError('MARKER_NOT_UNIQUE', {
+      message: `${marker.name} ${quoted(marker.text)} matches ${found.count} places of ${searched.path}, at lines ${lines.join(', ')}${more}.`,
+      name: marker.name,
+      count: found.count,
+      lines,
+    });
+  }
+  return place;
+}
+
+async function search(
+  searched: Searched,
+  marker: MarkerRequest,
+  patterns: PatternMatcher,
+): Promise<Found> {
+  const firstLineStart = searched.bom ? 3 : 0;
+  if (marker.type === 'string') {
+    return findPlaces(searched.read(), needleOf(marker.text, searched.crlf), firstLineStart);
+  }
+  const pattern = await patterns.open(marker.text);
+  try {
+    return await findPattern(searched.read(), pattern, firstLineStart);
+  } finally {
+    await pattern.close();
+  }
+}
+
+/** In a file of CRLF lines a line feed means the line's end as it stands there. */
+export function needleOf(text: string, crlf: boolean): Uint8Array {
+  return Buffer.from(crlf ? text.replace(/(?<!\r)\n/gu, '\r\n') : text, 'utf8');
+}
+
+export function markerError(
+  code: Extract<ErrorCode, 'MARKER_NOT_FOUND' | 'MARKER_NOT_UNIQUE'>,
+  facts: {
+    readonly message: string;
+    readonly name: string;
+    readonly count: number;
+    readonly lines: readonly number[];
+  },
+): OrionError {
+  const { message, name, count, lines } = facts;
+  return new OrionError({ code, message, details: { marker: name, count, lines: [...lines] } });
+}
+
+const SHOWN_MARKER = 80;
+
+/** In one line and of bounded length. */
+export function quoted(text: string): string {
+  const shown =
+    text.length > SHOWN_MARKER ? `${text.slice(0, SHOWN_MARKER).toWellFormed()}…` : text;
+  return JSON.stringify(shown);
+}

@@ -1,0 +1,162 @@
+/** A plan's outcome in words and as data. */
+import type {
+  CommitResult,
+  OrionError,
+  PlanChange,
+  PlanOperationResult,
+  PlanOperationStatus,
+  PlanOperationType,
+  PlanReport,
+} from '@orion/contracts';
+
+/** What is known of one operation when the plan has ended. */
+export type OperationOutcome = {
+  readonly type: string;
+  readonly target_file: string;
+  readonly status: PlanOperationStatus;
+  readonly error: OrionError | null;
+  readonly bytes: number;
+  readonly lines: number;
+  readonly occurrences?: number;
+  readonly sibling?: string;
+  readonly warnings: readonly string[];
+};
+
+export type ChangeOutcome = Pick<PlanChange, 'target_file' | 'operations' | 'status' | 'before'> & {
+  readonly commit: CommitResult | null;
+  readonly diff?: string;
+  readonly diffCut?: boolean;
+};
+
+export type ReportFacts = {
+  readonly planId: string;
+  readonly intent: string;
+  readonly status: PlanReport['status'];
+  readonly operations: readonly OperationOutcome[];
+  readonly changes: readonly ChangeOutcome[];
+  readonly warnings: readonly string[];
+};
+
+export function reportOf(facts: ReportFacts): PlanReport {
+  return {
+    plan_id: facts.planId,
+    intent: facts.intent,
+    status: facts.status,
+    text: textOf(facts),
+    results: facts.operations.map(resultOf),
+    changes: facts.changes.map(changeOf),
+    warnings: facts.warnings,
+  };
+}
+
+function resultOf(outcome: OperationOutcome, index: number): PlanOperationResult {
+  const { type, target_file, status, error, bytes, lines, occurrences, sibling, warnings } =
+    outcome;
+  return {
+    operation_index: index,
+    type,
+    target_file,
+    status,
+    error: error?.toInfo() ?? null,
+    bytes,
+    lines,
+    ...(occurrences === undefined ? {} : { occurrences }),
+    ...(sibling === undefined ? {} : { backup_path: sibling }),
+    warnings,
+  };
+}
+
+function changeOf({ commit, diff, diffCut, ...change }: ChangeOutcome): PlanChange {
+  return {
+    ...change,
+    after: commit?.sha256 ?? null,
+    ...(commit?.backup_id === undefined ? {} : { backup_id: commit.backup_id }),
+    not_kept: commit?.not_kept ?? [],
+    ...(diff === undefined ? {} : { diff }),
+    ...(diffCut === undefined ? {} : { diff_cut: diffCut }),
+  };
+}
+
+function textOf({ status, operations, changes }: ReportFacts): string {
+  const told = new Set<string>();
+  const lines = operations.map((outcome, index) => sentences(outcome, index, told));
+  if (status !== 'failed') return lines.join('\n');
+  const kept = changes.filter((change) => change.status === 'done').length;
+  const restored = changes.some((change) => change.status === 'restored');
+  if (kept > 0) {
+    lines.push(
+      `The plan failed; ${plural(kept, 'file')} changed before that ${kept === 1 ? 'stays' : 'stay'} changed.`,
+    );
+  } else {
+    lines.push(
+      restored
+        ? 'The plan failed; every file that had changed was restored.'
+        : 'The plan failed; nothing was changed.',
+    );
+  }
+  return lines.join('\n');
+}
+
+function sentences(outcome: OperationOutcome, index: number, told: Set<string>): string {
+  const { status, target_file: target, error, sibling, warnings } = outcome;
+  switch (status) {
+    case 'failed':
+      return `Operation ${index} (${outcome.type || 'of no known type'}) failed: ${error?.message ?? ''} (${error?.code ?? ''})`;
+    case 'skipped':
+      return `Operation ${index} (${outcome.type}) on \`${target}\` was not run.`;
+    case 'restored':
+      return `Operation ${index} (${outcome.type}) on \`${target}\` was taken back.`;
+    case 'planned':
+    case 'done': {
+      const parts = [whatHappened(outcome, status === 'planned')];
+      if (sibling !== undefined && !told.has(sibling))
+        parts.push(`Backup saved to \`${sibling}\`.`);
+      if (sibling !== undefined) told.add(sibling);
+      if (warnings.includes('joined_without_newline')) {
+        parts.push(
+          'The file did not end with a line ending, so its last line goes on with the new text.',
+        );
+      }
+      if (warnings.includes('created_missing')) parts.push('The file did not exist.');
+      return parts.join(' ');
+    }
+    default:
+      return status satisfies never;
+  }
+}
+
+function whatHappened(outcome: OperationOutcome, planned: boolean): string {
+  const lines = plural(outcome.lines, 'line');
+  const file = `\`${outcome.target_file}\``;
+  const [done, would, rest] = phrase(outcome, lines, file);
+  return planned ? `Would ${would} ${rest}.` : `${done} ${rest}.`;
+}
+
+function phrase(
+  outcome: OperationOutcome,
+  lines: string,
+  file: string,
+): readonly [done: string, would: string, rest: string] {
+  switch (outcome.type as PlanOperationType) {
+    case 'create':
+      return ['Created', 'create', `${file} with ${lines}`];
+    case 'append':
+      return ['Appended', 'append', `${lines} to ${file}`];
+    case 'overwrite':
+      return ['Overwrote', 'overwrite', `${file} with ${lines}`];
+    case 'insert':
+      return ['Inserted', 'insert', `${lines} into ${file}`];
+    case 'replace':
+      return ['Replaced', 'replace', `a block of ${file} with ${lines}`];
+    case 'replace_all':
+      return [
+        'Replaced',
+        'replace',
+        `${plural(outcome.occurrences ?? 0, 'occurrence')} in ${file}`,
+      ];
+  }
+}
+
+function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,127 @@
+/**
+ * Line edits as a unified diff, a line at a time.
+ *
+ * A hunk that grows too large to be held is told as several that follow each other without context.
+ */
+import type { DiffLine, LineEdit } from './line-edits.ts';
+
+const CONTEXT = 3;
+const MAX_HUNK_LINES = 5000;
+const MAX_HUNK_CHARACTERS = 2 * 1024 * 1024;
+
+export type DiffSides = {
+  /** Null where there is no file. */
+  readonly before: string | null;
+  readonly after: string;
+};
+
+/** Lines without their ending; a carriage return before it is part of the line. */
+export async function* formatDiff(
+  edits: AsyncIterable<LineEdit>,
+  sides: DiffSides,
+): AsyncGenerator<string, void, undefined> {
+  let told = false;
+  for await (const line of hunks(edits)) {
+    if (!told) {
+      yield `--- ${sides.before === null ? '/dev/null' : `a/${sides.before}`}`;
+      yield `+++ b/${sides.after}`;
+      told = true;
+    }
+    yield line;
+  }
+}
+
+type Hunk = {
+  readonly oldStart: number;
+  readonly newStart: number;
+  old: number;
+  new: number;
+  characters: number;
+  /** Lines at its end that are the same on both sides. */
+  trailing: number;
+  readonly edits: LineEdit[];
+};
+
+async function* hunks(edits: AsyncIterable<LineEdit>): AsyncGenerator<string, void, undefined> {
+  let oldLine = 1;
+  let newLine = 1;
+  /** The last lines that are the same, for the context of the next hunk. */
+  let context: LineEdit[] = [];
+  let hunk: Hunk | null = null;
+
+  for await (const edit of edits) {
+    if (hunk === null && edit.kind === 'same') {
+      context = [...context.slice(1 - CONTEXT), edit];
+    } else {
+      if (hunk === null) {
+        hunk = {
+          oldStart: oldLine - context.length,
+          newStart: newLine - context.length,
+          old: 0,
+          new: 0,
+          characters: 0,
+          trailing: 0,
+          edits: [],
+        };
+        for (const each of context) add(hunk, each);
+        context = [];
+      }
+      add(hunk, edit);
+      hunk.trailing = edit.kind === 'same' ? hunk.trailing + 1 : 0;
+      if (hunk.trailing > 2 * CONTEXT) {
+        context = takeTrailing(hunk);
+        yield* tell(hunk);
+        hunk = null;
+      } else if (hunk.edits.length >= MAX_HUNK_LINES || hunk.characters >= MAX_HUNK_CHARACTERS) {
+        yield* tell(hunk);
+        hunk = null;
+      }
+    }
+    if (edit.kind !== 'added') oldLine += 1;
+    if (edit.kind !== 'removed') newLine += 1;
+  }
+  if (hunk === null) return;
+  takeTrailing(hunk);
+  yield* tell(hunk);
+}
+
+function add(hunk: Hunk, edit: LineEdit): void {
+  hunk.edits.push(edit);
+  hunk.characters += edit.line.text.length;
+  if (edit.kind !== 'added') hunk.old += 1;
+  if (edit.kind !== 'removed') hunk.new += 1;
+}
+
+/** Leaves no more context than is usual; answers the last lines of what it takes away. */
+function takeTrailing(hunk: Hunk): LineEdit[] {
+  const surplus = Math.max(0, hunk.trailing - CONTEXT);
+  hunk.old -= surplus;
+  hunk.new -= surplus;
+  return hunk.edits.splice(hunk.edits.length - surplus).slice(-CONTEXT);
+}
+
+function* tell(hunk: Hunk): Generator<string, void, undefined> {
+  yield `@@ -${range(hunk.oldStart, hunk.old)} +${range(hunk.newStart, hunk.new)} @@`;
+  for (const edit of hunk.edits) yield* shown(edit);
+}
+
+/** A side without lines is named by the line before it. */
+function range(start: number, count: number): string {
+  const first = count === 0 ? start - 1 : start;
+  return count === 1 ? String(first) : `${first},${count}`;
+}
+
+const SIGNS = { same: ' ', removed: '-', added: '+' } as const;
+
+function* shown({ kind, line }: LineEdit): Generator<string, void, undefined> {
+  yield `${SIGNS[kind]}${readable(line)}`;
+  if (line.omitted === 0 && !line.text.endsWith('\n')) yield '\\ No newline at end of file';
+}
+
+function readable({ text, omitted, sha256 }: DiffLine): string {
+  const bytes = text.endsWith('\n') ? text.length - 1 : text.length;
+  if (text.includes('\0')) return `(binary: ${bytes + omitted} bytes)`;
+  const decoded = Buffer.from(text.slice(0, bytes), 'latin1').toString('utf8');
+  if (omitted === 0) return decoded;
+  return `${decoded} (this line goes on for ${omitted} bytes; its sha256 is ${sha256 ?? ''})`;
+}

@@ -1,0 +1,277 @@
+/**
+ * The lines of a change, in order: those that stay, those that go, those that come.
+ *
+ * L1. The image says which bytes stay, so that nothing has to be guessed outside of what an operation touched.
+ * L2. Held are one line of each side and one region of changed lines, both bounded. What is larger is told line by
+ *     line instead of compared.
+ * L3. Bytes are compared, not characters.
+ */
+import { createHash } from 'node:crypto';
+import type { Hash } from 'node:crypto';
+import { diffArrays } from 'diff';
+
+import type { FileImage } from '../file-image.ts';
+
+/** `text` holds bytes as Latin-1, with the line's ending, and is cut where `omitted` says so. */
+export type DiffLine = {
+  readonly text: string;
+  readonly omitted: number;
+  readonly sha256: string | null;
+};
+
+export type LineEdit = { readonly kind: 'same' | 'removed' | 'added'; readonly line: DiffLine };
+
+const MAX_LINE_BYTES = 64 * 1024;
+const MAX_REGION_BYTES = 8 * 1024 * 1024;
+const MAX_REGION_LINES = 50_000;
+/** More differences than this in one region are told as one block. */
+const MAX_EDITS = 1500;
+
+const LF = 0x0a;
+
+export async function* lineEdits(
+  image: FileImage,
+  oldBytes: number,
+  readBase: () => AsyncIterable<Uint8Array>,
+): AsyncGenerator<LineEdit, void, undefined> {
+  const walk = new Walk();
+  for await (const { kind, bytes } of spans(image, oldBytes, readBase)) {
+    yield* walk.take(kind, bytes);
+  }
+  yield* walk.end();
+}
+
+type Span = { readonly kind: 'kept' | 'gone' | 'new'; readonly bytes: Uint8Array };
+
+/** Both files side by side: what goes comes before what is put in its place. */
+async function* spans(
+  image: FileImage,
+  oldBytes: number,
+  readBase: () => AsyncIterable<Uint8Array>,
+): AsyncGenerator<Span, void, undefined> {
+  const cuts: { readonly kind: 'kept' | 'gone'; readonly end: number }[] = [];
+  const inserted = new Map<number, (typeof image.pieces)[number][]>();
+  let position = 0;
+  let gone = 0;
+  for (const piece of image.pieces) {
+    if (piece.kind === 'kept') {
+      if (piece.start > gone) cuts.push({ kind: 'gone', end: piece.start });
+      cuts.push({ kind: 'kept', end: piece.end });
+      gone = piece.end;
+      position = cuts.length;
+    } else {
+      const at = inserted.get(position) ?? [];
+      at.push(piece);
+      inserted.set(position, at);
+    }
+  }
+  if (oldBytes > gone) cuts.push({ kind: 'gone', end: oldBytes });
+
+  const base = readBase()[Symbol.asyncIterator]();
+  let chunk: Uint8Array = new Uint8Array(0);
+  let at = 0;
+  try {
+    yield* insertedAt(0, cuts[0]?.kind !== 'gone');
+    for (const [index, cut] of cuts.entries()) {
+      while (at < cut.end) {
+        if (chunk.length === 0) {
+          const next = await base.next();
+          if (next.done === true) return;
+          chunk = next.value;
+          continue;
+        }
+        const bytes = chunk.subarray(0, cut.end - at);
+        chunk = chunk.subarray(bytes.length);
+        at += bytes.length;
+        yield { kind: cut.kind, bytes };
+      }
+      if (cut.kind === 'gone') yield* insertedAt(index, true);
+      else yield* insertedAt(index + 1, cuts[index + 1]?.kind !== 'gone');
+    }
+  } finally {
+    await base.return?.();
+  }
+
+  async function* insertedAt(place: number, now: boolean): AsyncGenerator<Span, void, undefined> {
+    if (!now) return;
+    for (const piece of inserted.get(place) ?? []) {
+      if (piece.kind === 'kept') continue;
+      let offset = 0;
+      for await (const bytes of piece.text.source()) {
+        const part = bytes.subarray(
+          Math.max(0, piece.start - offset),
+          Math.max(0, piece.end - offset),
+        );
+        offset += bytes.length;
+        if (part.length > 0) yield { kind: 'new', bytes: part };
+        if (offset >= piece.end) break;
+      }
+    }
+  }
+}
+
+class Walk {
+  #old = new LineBuilder();
+  #new = new LineBuilder();
+  /** Nothing but kept bytes since both sides began a line. */
+  #same = true;
+  #region: { removed: DiffLine[]; added: DiffLine[]; bytes: number } | null = null;
+  /** The region is too large to be held. */
+  #told = false;
+
+  *take(kind: Span['kind'], bytes: Uint8Array): Generator<LineEdit, void, undefined> {
+    let from = 0;
+    while (from < bytes.length) {
+      const feed = bytes.indexOf(LF, from);
+      const to = feed === -1 ? bytes.length : feed + 1;
+      const part = bytes.subarray(from, to);
+      from = to;
+      if (kind !== 'new') this.#old.add(part);
+      if (kind !== 'gone') this.#new.add(part);
+      if (kind !== 'kept') this.#same = false;
+      if (feed !== -1) yield* this.#endLine(kind);
+    }
+  }
+
+  *end(): Generator<LineEdit, void, undefined> {
+    if (this.#same && !this.#new.empty) {
+      yield* this.#closeRegion();
+      yield { kind: 'same', line: this.#new.take() };
+      return;
+    }
+    yield* this.#change(
+      this.#old.empty ? null : this.#old.take(),
+      this.#new.empty ? null : this.#new.take(),
+    );
+    yield* this.#closeRegion();
+  }
+
+  *#endLine(kind: Span['kind']): Generator<LineEdit, void, undefined> {
+    if (kind === 'kept') {
+      const removed = this.#old.take();
+      const added = this.#new.take();
+      if (this.#same) {
+        yield* this.#closeRegion();
+        yield { kind: 'same', line: added };
+      } else {
+        yield* this.#change(removed, added);
+      }
+      this.#same = true;
+      return;
+    }
+    if (kind === 'gone') yield* this.#change(this.#old.take(), null);
+    else yield* this.#change(null, this.#new.take());
+    // Where both begin a line now they can go on together.
+    this.#same = this.#old.empty && this.#new.empty;
+  }
+
+  *#change(removed: DiffLine | null, added: DiffLine | null): Generator<LineEdit, void, undefined> {
+    if (this.#told) {
+      if (removed !== null) yield { kind: 'removed', line: removed };
+      if (added !== null) yield { kind: 'added', line: added };
+      return;
+    }
+    this.#region ??= { removed: [], added: [], bytes: 0 };
+    const region = this.#region;
+    if (removed !== null) region.removed.push(removed);
+    if (added !== null) region.added.push(added);
+    region.bytes += (removed?.text.length ?? 0) + (added?.text.length ?? 0);
+    const lines = region.removed.length + region.added.length;
+    if (region.bytes <= MAX_REGION_BYTES && lines <= MAX_REGION_LINES) return;
+    this.#told = true;
+    this.#region = null;
+    yield* asBlock(region.removed, region.added);
+  }
+
+  *#closeRegion(): Generator<LineEdit, void, undefined> {
+    const region = this.#region;
+    this.#region = null;
+    this.#told = false;
+    if (region !== null) yield* compare(region.removed, region.added);
+  }
+}
+
+class LineBuilder {
+  #parts: string[] = [];
+  #length = 0;
+  #omitted = 0;
+  #hash: Hash | null = null;
+
+  get empty(): boolean {
+    return this.#length === 0 && this.#omitted === 0;
+  }
+
+  add(bytes: Uint8Array): void {
+    const room = MAX_LINE_BYTES - this.#length;
+    const shown = bytes.subarray(0, room);
+    if (shown.length > 0) {
+      this.#parts.push(latin1(shown));
+      this.#length += shown.length;
+    }
+    if (shown.length === bytes.length) return;
+    this.#hash ??= createHash('sha256').update(this.#parts.join(''), 'latin1');
+    this.#hash.update(bytes.subarray(shown.length));
+    this.#omitted += bytes.length - shown.length;
+  }
+
+  take(): DiffLine {
+    const line: DiffLine = {
+      text: this.#parts.join(''),
+      omitted: this.#omitted,
+      sha256: this.#hash === null ? null : this.#hash.digest('hex'),
+    };
+    this.#parts = [];
+    this.#length = 0;
+    this.#omitted = 0;
+    this.#hash = null;
+    return line;
+  }
+}
+
+function* compare(
+  removed: readonly DiffLine[],
+  added: readonly DiffLine[],
+): Generator<LineEdit, void, undefined> {
+  let head = 0;
+  while (head < removed.length && head < added.length && equal(removed[head], added[head]))
+    head += 1;
+  let tail = 0;
+  while (
+    tail < removed.length - head &&
+    tail < added.length - head &&
+    equal(removed[removed.length - 1 - tail], added[added.length - 1 - tail])
+  ) {
+    tail += 1;
+  }
+  for (const line of added.slice(0, head)) yield { kind: 'same', line };
+  const oldLines = removed.slice(head, removed.length - tail);
+  const newLines = added.slice(head, added.length - tail);
+  const changes = diffArrays(oldLines, newLines, { comparator: equal, maxEditLength: MAX_EDITS });
+  if (changes === undefined) {
+    yield* asBlock(oldLines, newLines);
+  } else {
+    for (const change of changes) {
+      const kind = change.added ? 'added' : change.removed ? 'removed' : 'same';
+      for (const line of change.value) yield { kind, line };
+    }
+  }
+  for (const line of added.slice(added.length - tail)) yield { kind: 'same', line };
+}
+
+function* asBlock(
+  removed: readonly DiffLine[],
+  added: readonly DiffLine[],
+): Generator<LineEdit, void, undefined> {
+  for (const line of removed) yield { kind: 'removed', line };
+  for (const line of added) yield { kind: 'added', line };
+}
+
+function equal(one: DiffLine | undefined, other: DiffLine | undefined): boolean {
+  return (
+    one?.text === other?.text && one?.omitted === other?.omitted && one?.sha256 === other?.sha256
+  );
+}
+
+function latin1(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+}

@@ -1,0 +1,32 @@
+import type { PlannedChange } from '../plan-changes.ts';
+import { formatDiff } from './format.ts';
+import { lineEdits } from './line-edits.ts';
+
+/** A planned change as a unified diff, line by line; nothing for a change that changes nothing. */
+export function diffOf({ expected, state }: PlannedChange): AsyncIterable<string> {
+  return formatDiff(lineEdits(state.image, expected.bytes, state.readBase), {
+    before: expected.exists ? expected.path : null,
+    after: expected.path,
+  });
+}
+
+/** The same as one text of about `limit` characters at most. */
+export async function readDiff(
+  change: PlannedChange,
+  limit: number,
+  signal: AbortSignal | null,
+): Promise<{ readonly text: string; readonly cut: boolean }> {
+  const lines: string[] = [];
+  let length = 0;
+  for await (const line of diffOf(change)) {
+    signal?.throwIfAborted();
+    if (length + line.length > limit) return { text: joined(lines), cut: true };
+    lines.push(line);
+    length += line.length + 1;
+  }
+  return { text: joined(lines), cut: false };
+}
+
+function joined(lines: readonly string[]): string {
+  return lines.map((line) => `${line}\n`).join('');
+}

@@ -1,0 +1,249 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { chmod, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { PlanCommitRequest, Workspace } from '@orion/contracts';
+import { describe, expect, it } from 'vitest';
+import {
+  openTestWorkspace,
+  sha256,
+  sourceOf,
+  temporaryDirectory,
+} from '../testing/temp-workspace.ts';
+
+/** Hazard: a plan of several files of which some changed and some did not. R120, R260. */
+
+const PLAN_ID = '8f14e45f-ceea-4670-9e4a-0123456789ab';
+
+async function changesOf(
+  workspace: Workspace,
+  contents: Readonly<Record<string, string>>,
+): Promise<PlanCommitRequest['changes']> {
+  return Promise.all(
+    Object.entries(contents).map(async ([target, content]) => ({
+      target,
+      operation: 'overwrite' as const,
+      parts: [{ kind: 'new' as const, source: sourceOf(content) }],
+      eol: 'as-is' as const,
+      expected: await workspace.checkTarget(target, 'overwrite'),
+    })),
+  );
+}
+
+const OLD = { 'a.txt': 'old a', 'b.txt': 'old b', 'c.txt': 'old c' };
+const NEW = { 'a.txt': 'new a', 'd.txt': 'new d', 'b.txt': 'new b', 'c.txt': 'new c' };
+
+async function writeOld(root: string): Promise<void> {
+  for (const [name, content] of Object.entries(OLD)) await writeFile(join(root, name), content);
+}
+
+async function filesOf(root: string): Promise<Record<string, string>> {
+  const names = readdirSync(root).filter((name) => name !== '.orion');
+  const entries = names
+    .toSorted()
+    .map(async (name) => [name, await readFile(join(root, name), 'utf8')] as const);
+  return Object.fromEntries(await Promise.all(entries));
+}
+
+const request = (
+  changes: PlanCommitRequest['changes'],
+  more: Partial<PlanCommitRequest> = {},
+): PlanCommitRequest => ({
+  planId: PLAN_ID,
+  changes,
+  siblingBackups: false,
+  atomic: true,
+  ...more,
+});
+
+describe('a plan of several files', () => {
+  it('changes all of them, with a journal that is there before the first and gone after the last', async () => {
+    const { root, workspace } = await openTestWorkspace();
+    await writeOld(root);
+    const outcomes = await workspace.commitPlan(
+      request(await changesOf(workspace, NEW), {
+        siblingBackups: true,
+        approve: async (prepared) => {
+          expect(prepared.map((result) => result.sha256)).toEqual(Object.values(NEW).map(sha256));
+          expect(await filesOf(root)).toMatchObject(OLD);
+        },
+      }),
+    );
+    expect(outcomes.map((each) => (each.kind === 'done' ? each.sibling : each))).toEqual([
+      'a.txt.bak',
+      undefined,
+      'b.txt.bak',
+      'c.txt.bak',
+    ]);
+    expect(await filesOf(root)).toEqual({
+      ...NEW,
+      'a.txt.bak': 'old a',
+      'b.txt.bak': 'old b',
+      'c.txt.bak': 'old c',
+    });
+    expect(readdirSync(join(root, '.orion/plans'))).toEqual([]);
+    await workspace.undo({ id: PLAN_ID });
+    expect(await filesOf(root)).toEqual(OLD);
+  });
+
+  it('prepares nothing that stays when a file cannot be prepared', async () => {
+    const { root, workspace } = await openTestWorkspace();
+    await writeOld(root);
+    const changes = await changesOf(workspace, NEW);
+    await writeFile(join(root, 'c.txt'), 'changed');
+    const outcomes = await workspace.commitPlan(request(changes, { siblingBackups: true }));
+    expect(outcomes.map(({ kind }) => kind)).toEqual(['skipped', 'skipped', 'skipped', 'failed']);
+    expect(await filesOf(root)).toEqual({ ...OLD, 'c.txt': 'changed' });
+    expect(readdirSync(join(root, '.orion/backups'))).toEqual([]);
+    expect(readdirSync(join(root, '.orion/locks'))).toEqual([]);
+  });
+
+  it('prepares nothing that stays when nobody agrees', async () => {
+    const { root, workspace } = await openTestWorkspace();
+    await writeOld(root);
+    const approve = (): Promise<void> => Promise.reject(new Error('no'));
+    const changes = await changesOf(workspace, NEW);
+    await expect(workspace.commitPlan(request(changes, { approve }))).rejects.toThrow('no');
+    expect(await filesOf(root)).toEqual(OLD);
+    expect(readdirSync(join(root, '.orion/backups'))).toEqual([]);
+  });
+
+  it.each([
+    [true, ['restored', 'restored', 'failed', 'skipped'], OLD],
+    [false, ['done', 'done', 'failed', 'skipped'], { ...OLD, 'a.txt': 'new a', 'd.txt': 'new d' }],
+  ])('takes back what was done before an error (atomic: %s)', async (atomic, kinds, left) => {
+    const { root, workspace } = await openTestWorkspace();
+    await writeOld(root);
+    const approve = (): Promise<void> => writeFile(join(root, 'b.txt'), 'edited');
+    const changes = await changesOf(workspace, NEW);
+    const outcomes = await workspace.commitPlan(request(changes, { atomic, approve }));
+    expect(outcomes.map(({ kind }) => kind)).toEqual(kinds);
+    expect(outcomes[2]).toMatchObject({ error: { code: 'TARGET_CHANGED' } });
+    expect(await filesOf(root)).toEqual({ ...left, 'b.txt': 'edited' });
+    expect(readdirSync(join(root, '.orion/plans'))).toEqual([]);
+    expect(readdirSync(join(root, '.orion/temporaries'))).toEqual([]);
+  });
+
+  it('does not wait for, nor disturb, whoever holds one of the files', async () => {
+    const { root, workspace } = await openTestWorkspace();
+    await writeOld(root);
+    const changes = await changesOf(workspace, NEW);
+    const outcomes = await workspace.commitPlan(
+      request(changes, {
+        approve: async () => {
+          const other = await workspace.commitPlan(
+            request(changes.slice(0, 1), { planId: PLAN_ID.replace('8f', '9f') }),
+          );
+          expect(other).toMatchObject([{ kind: 'failed', error: { code: 'TARGET_LOCKED' } }]);
+        },
+      }),
+    );
+    expect(outcomes.every(({ kind }) => kind === 'done')).toBe(true);
+    expect(readdirSync(join(root, '.orion/locks'))).toEqual([]);
+  });
+
+  it('gives copies the mode of the file', async () => {
+    const { root, workspace } = await openTestWorkspace();
+    await writeOld(root);
+    await chmod(join(root, 'a.txt'), 0o600);
+    await workspace.commitPlan(
+      request(await changesOf(workspace, { 'a.txt': 'x' }), { siblingBackups: true }),
+    );
+    const { statSync } = await import('node:fs');
+    expect(statSync(join(root, 'a.txt.bak')).mode & 0o777).toBe(0o600);
+  });
+});
+
+/** A process that ends itself in the middle of a plan, before the given change of a name. */
+function killBefore(root: string, change: number): void {
+  const script = fileURLToPath(new URL('../testing/plan-process.ts', import.meta.url));
+  const ended = spawnSync(
+    process.execPath,
+    ['--conditions=@orion/source', script, JSON.stringify({ root, contents: NEW, kill: change })],
+    { encoding: 'utf8' },
+  );
+  expect(ended.signal, ended.stderr).toBe('SIGKILL');
+}
+
+describe('after a crash', () => {
+  // Four files change: one by link, three by rename; each takes a moment after which the process dies.
+  it.each([0, 1, 2, 3])(
+    'between changes %i and the next, a start takes back what was done',
+    async (change) => {
+      const root = await temporaryDirectory();
+      await writeOld(root);
+      killBefore(root, change);
+      const changed = Object.entries(NEW).slice(0, change);
+      expect(await filesOf(root)).toMatchObject({ ...OLD, ...Object.fromEntries(changed) });
+      expect(existsSync(join(root, '.orion/plans', PLAN_ID, 'journal.json'))).toBe(true);
+      const { workspace, events } = await openTestWorkspace({ root });
+      await workspace.sessions.housekeep();
+      expect(await filesOf(root)).toEqual(OLD);
+      expect(events).toContainEqual({
+        type: 'plan_rolled_back',
+        details: { plan_id: PLAN_ID, files: change },
+      });
+      expect(readdirSync(join(root, '.orion/plans'))).toEqual([]);
+      expect(readdirSync(join(root, '.orion/temporaries'))).toEqual([]);
+      // The same plan can be run again.
+      const again = await workspace.commitPlan(
+        request(await changesOf(workspace, NEW), { planId: PLAN_ID.replace('8f', '9f') }),
+      );
+      expect(again.every(({ kind }) => kind === 'done')).toBe(true);
+    },
+  );
+
+  it('after the last change, a start finds it finished', async () => {
+    const root = await temporaryDirectory();
+    await writeOld(root);
+    killBefore(root, 4);
+    const { workspace, events } = await openTestWorkspace({ root });
+    await workspace.sessions.housekeep();
+    expect(await filesOf(root)).toEqual(NEW);
+    expect(events.map(({ type }) => type)).toContain('plan_finished');
+    expect(readdirSync(join(root, '.orion/plans'))).toEqual([]);
+  });
+
+  it('leaves a file alone that somebody changed since', async () => {
+    const root = await temporaryDirectory();
+    await writeOld(root);
+    killBefore(root, 3);
+    await writeFile(join(root, 'a.txt'), 'mine');
+    const { workspace } = await openTestWorkspace({ root });
+    await workspace.sessions.housekeep();
+    expect(await filesOf(root)).toEqual({ ...OLD, 'a.txt': 'mine' });
+  });
+
+  it('survives a journal that is garbage, and one whose backups are gone', async () => {
+    const root = await temporaryDirectory();
+    await writeOld(root);
+    killBefore(root, 2);
+    await rm(join(root, '.orion/backups'), { recursive: true });
+    const { workspace, events } = await openTestWorkspace({ root });
+    await workspace.sessions.housekeep();
+    expect(events.map(({ type }) => type)).toContain('plan_file_left');
+    expect(readdirSync(join(root, '.orion/plans'))).toEqual([]);
+    killBefore(root, 2);
+    for (const text of ['', '[]', '{"version":1}', '\0'.repeat(100)]) {
+      await writeFile(join(root, '.orion/plans', PLAN_ID, 'journal.json'), text);
+      await workspace.sessions.housekeep();
+    }
+  });
+
+  it('does not touch a plan that another process is writing', async () => {
+    const { root, workspace, again } = await openTestWorkspace();
+    await writeOld(root);
+    const other = await again();
+    let done = false;
+    const plan = workspace.commitPlan(request(await changesOf(workspace, NEW)));
+    const starts = (async () => {
+      while (!done) await other.sessions.housekeep();
+    })();
+    const outcomes = await plan;
+    done = true;
+    await starts;
+    expect(outcomes.map(({ kind }) => kind)).toEqual(['done', 'done', 'done', 'done']);
+    expect(await filesOf(root)).toEqual(NEW);
+  });
+});

@@ -1,0 +1,252 @@
+/**
+ * Changes several files as one.
+ *
+ * Q1. Every file is locked and prepared before the first one changes. Copies beside files are changes like the
+ *     others, and come before the file that they are a copy of.
+ * Q2. A journal is durable before the first of several changes.
+ * Q3. When one fails, those before it are taken back, the last one first, unless the plan says otherwise.
+ */
+import { basename } from 'node:path';
+import { OrionError } from '@orion/contracts';
+import type {
+  CommitResult,
+  PlanCommitOutcome,
+  PlanCommitRequest,
+  PreparedCommit,
+} from '@orion/contracts';
+import type { Committer } from '../commit/commit-site.ts';
+import { prepareCommit } from '../commit/prepare-commit.ts';
+import { readTarget } from '../commit/read-target.ts';
+import { onDisk } from '../disk/disk-error.ts';
+import type { TargetLock } from '../ownership/target-locks.ts';
+import { shown } from '../path-policy/parse-target.ts';
+import { isFinal } from './plan-journal.ts';
+import type { PlanJournal, PlanJournals } from './plan-journal.ts';
+
+export type PlanCommitter = {
+  readonly committer: Committer;
+  readonly journals: PlanJournals;
+  readonly lockTarget: (realPath: string, path: string) => Promise<TargetLock>;
+  readonly takeBack: (backupId: string) => Promise<void>;
+};
+
+type Change = PlanCommitRequest['changes'][number];
+/** A change of the plan, and the copy that is made before it. */
+type Ready = { readonly change: PreparedCommit; readonly sibling: PreparedCommit | null };
+
+export async function commitPlan(
+  planCommitter: PlanCommitter,
+  request: PlanCommitRequest,
+): Promise<readonly PlanCommitOutcome[]> {
+  const locks = new Locks(planCommitter);
+  const ready: Ready[] = [];
+  try {
+    for (const change of request.changes) {
+      try {
+        await locks.take(change);
+        ready.push(await prepareChange(planCommitter, request, change));
+      } catch (error) {
+        await discardAll(ready);
+        return failedAt(request, ready.length, asOrionError(error));
+      }
+    }
+    try {
+      await request.approve?.(ready.map(({ change }) => change.result));
+    } catch (error) {
+      await discardAll(ready);
+      throw error;
+    }
+    return await applyAll(planCommitter, request, ready, locks);
+  } finally {
+    await locks.release();
+  }
+}
+
+async function prepareChange(
+  { committer }: PlanCommitter,
+  { planId, siblingBackups }: PlanCommitRequest,
+  change: Change,
+): Promise<Ready> {
+  const prepared = await prepareCommit(committer, { ...change, changeId: planId });
+  if (!siblingBackups || !change.expected.exists) return { change: prepared, sibling: null };
+  try {
+    return { change: prepared, sibling: await prepareSibling(committer, planId, change) };
+  } catch (error) {
+    await prepared.discard();
+    throw error;
+  }
+}
+
+/** More copies than this are not made by hand. */
+const MAX_SIBLINGS = 10_000;
+
+async function prepareSibling(
+  committer: Committer,
+  planId: string,
+  { expected }: Change,
+): Promise<PreparedCommit> {
+  for (let number = 0; number < MAX_SIBLINGS; number += 1) {
+    const target = `${expected.path}.bak${number === 0 ? '' : `.${number}`}`;
+    const found = await committer.policy.contain(target);
+    if (found.stat !== null) continue;
+    return prepareCommit(committer, {
+      target,
+      operation: 'create',
+      parts: [{ kind: 'new', source: () => readTarget(committer.policy, expected) }],
+      eol: 'as-is',
+      expected: await committer.policy.snapshot(target, 'create'),
+      changeId: planId,
+      mode: expected.mode,
+    });
+  }
+  throw new OrionError({
+    code: 'FILE_EXISTS',
+    message: `All names for a copy of ${shown(basename(expected.path))} are taken.`,
+  });
+}
+
+async function applyAll(
+  planCommitter: PlanCommitter,
+  request: PlanCommitRequest,
+  ready: readonly Ready[],
+  locks: Locks,
+): Promise<readonly PlanCommitOutcome[]> {
+  const commits = ready.flatMap(({ change, sibling }) =>
+    sibling === null ? [change] : [sibling, change],
+  );
+  let journal: PlanJournal | null = null;
+  if (commits.length > 1) {
+    try {
+      journal = await onDisk('write the journal of the plan', () =>
+        planCommitter.journals.write(
+          request.planId,
+          request.atomic,
+          commits.map(({ writing }) => writing),
+        ),
+      );
+    } catch (error) {
+      await discardAll(ready);
+      return failedAt(request, 0, asOrionError(error));
+    }
+  }
+  const made: CommitResult[] = [];
+  const outcomes: PlanCommitOutcome[] = [];
+  for (const [index, { change, sibling }] of ready.entries()) {
+    try {
+      if (sibling !== null) await applyOne(sibling, made);
+      const result = await applyOne(change, made);
+      outcomes.push({
+        kind: 'done',
+        result,
+        ...(sibling === null ? {} : { sibling: sibling.result.path }),
+      });
+    } catch (error) {
+      // The copy may have failed, and then what it is a copy of was not touched.
+      await change.discard().catch(() => undefined);
+      await discardAll(ready.slice(index + 1));
+      await locks.release();
+      const failed: PlanCommitOutcome = { kind: 'failed', error: asOrionError(error) };
+      const { before, settled } = request.atomic
+        ? await takeBack(planCommitter, outcomes, made)
+        : { before: outcomes, settled: true };
+      if (settled) await journal?.remove();
+      const after = ready.slice(index + 1).map((): PlanCommitOutcome => ({ kind: 'skipped' }));
+      return [...before, failed, ...after];
+    }
+  }
+  await journal?.remove();
+  return outcomes;
+}
+
+async function applyOne(prepared: PreparedCommit, made: CommitResult[]): Promise<CommitResult> {
+  try {
+    const result = await prepared.apply();
+    made.push(result);
+    return result;
+  } catch (error) {
+    // The disk did not confirm it, but the file has its new bytes.
+    if (OrionError.isInstance(error) && error.details['changed'] === true)
+      made.push(prepared.result);
+    throw error;
+  }
+}
+
+/** `settled`: nothing is left for a later start to do. */
+async function takeBack(
+  planCommitter: PlanCommitter,
+  outcomes: readonly PlanCommitOutcome[],
+  made: readonly CommitResult[],
+): Promise<{ readonly before: readonly PlanCommitOutcome[]; readonly settled: boolean }> {
+  const errors = new Map<string, OrionError>();
+  let settled = true;
+  for (const { path, backup_id: backupId } of made.toReversed()) {
+    try {
+      if (backupId === undefined) throw noRecord(path);
+      await planCommitter.takeBack(backupId);
+    } catch (error) {
+      const cause = asOrionError(error);
+      errors.set(path, cause);
+      if (!isFinal(cause)) settled = false;
+    }
+  }
+  const before = outcomes.map((outcome): PlanCommitOutcome => {
+    if (outcome.kind !== 'done') return outcome;
+    const error = errors.get(outcome.result.path);
+    return error === undefined
+      ? { kind: 'restored' }
+      : { kind: 'left', result: outcome.result, error };
+  });
+  return { before, settled };
+}
+
+class Locks {
+  readonly #planCommitter: PlanCommitter;
+  #held: TargetLock[] = [];
+
+  constructor(planCommitter: PlanCommitter) {
+    this.#planCommitter = planCommitter;
+  }
+
+  async take({ expected }: Change): Promise<void> {
+    const lock = await onDisk(`lock ${shown(expected.path)}`, () =>
+      this.#planCommitter.lockTarget(expected.realPath, expected.path),
+    );
+    this.#held.push(lock);
+  }
+
+  async release(): Promise<void> {
+    const held = this.#held;
+    this.#held = [];
+    for (const lock of held) await lock.release().catch(() => undefined);
+  }
+}
+
+async function discardAll(ready: readonly Ready[]): Promise<void> {
+  for (const { change, sibling } of ready) {
+    await sibling?.discard();
+    await change.discard();
+  }
+}
+
+function failedAt(
+  { changes }: PlanCommitRequest,
+  place: number,
+  error: OrionError,
+): readonly PlanCommitOutcome[] {
+  return changes.map((_change, index) =>
+    index === place ? { kind: 'failed', error } : { kind: 'skipped' },
+  );
+}
+
+function noRecord(path: string): OrionError {
+  return new OrionError({
+    code: 'CHANGE_NOT_FOUND',
+    message: `No record of ${shown(path)} was kept, so it could not be restored.`,
+  });
+}
+
+/** A defect passes as it is. */
+function asOrionError(error: unknown): OrionError {
+  if (OrionError.isInstance(error)) return error;
+  throw error;
+}

@@ -1,0 +1,177 @@
+/**
+ * `.orion/plans/<id>/journal.json`: which files a plan is about to change.
+ *
+ * W1. A journal is durable before the first file changes and goes after the last one, or after all were taken back.
+ * W2. Only a journal of a dead process is acted on.
+ * W3. A start finds every file of such a plan changed, and leaves them, or takes those back that were: what did not
+ *     report success did not happen, so that the same plan can be run again.
+ * W4. A file that somebody changed since stays as it is.
+ */
+import { lstat, mkdir, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Clock, WritingRecord } from '@orion/contracts';
+import { OrionError } from '@orion/contracts';
+import { syncDirectory } from '../disk/directories.ts';
+import { isErrno } from '../disk/disk-error.ts';
+import { createFile, readSmallFile } from '../disk/files.ts';
+import { isFields, isTextOrNull, parseFields } from '../disk/json.ts';
+import { judgeOwner } from '../ownership/judge-owner.ts';
+import { parseOwner } from '../ownership/owner-record.ts';
+import type { ProcessObserver } from '../ownership/process-identity.ts';
+import { isSessionId } from '../state-directory.ts';
+import type { StateDirectory } from '../state-directory.ts';
+
+const NAME = 'journal.json';
+const MAX_JOURNAL_BYTES = 64 * 1024 * 1024;
+const DRAFT_AGE_MS = 60 * 60 * 1000;
+
+type JournalFile = {
+  /** Relative to the workspace root. */
+  readonly path: string;
+  readonly before: string | null;
+  readonly after: string;
+  readonly backup_id: string | null;
+};
+
+export type PlanJournal = {
+  /** Never fails: what stays is seen to by a later start. */
+  remove(): Promise<void>;
+};
+
+export type PlanRecovery = {
+  /** Hash of what stands there now, null when there is no file. */
+  readonly hashOf: (path: string) => Promise<string | null>;
+  /** Gives the file its bytes from before this change back. */
+  readonly takeBack: (backupId: string) => Promise<void>;
+  readonly onEvent: (type: string, details: { readonly [key: string]: string | number }) => void;
+};
+
+export class PlanJournals {
+  readonly #state: StateDirectory;
+  readonly #observer: ProcessObserver;
+  readonly #clock: Pick<Clock, 'now'>;
+
+  constructor(state: StateDirectory, observer: ProcessObserver, clock: Pick<Clock, 'now'>) {
+    this.#state = state;
+    this.#observer = observer;
+    this.#clock = clock;
+  }
+
+  async write(
+    planId: string,
+    atomic: boolean,
+    writings: readonly WritingRecord[],
+  ): Promise<PlanJournal> {
+    const directory = join(this.#state.plans, planId);
+    await this.#state.ensure(this.#state.plans);
+    await mkdir(directory, { mode: 0o700 });
+    const files = writings.map((writing): JournalFile & { readonly temp: string } => ({
+      path: writing.target ?? '',
+      temp: writing.temp,
+      before: writing.before,
+      after: writing.after,
+      backup_id: writing.result.backup_id ?? null,
+    }));
+    const text = JSON.stringify({
+      ...(await this.#observer.newOwner()),
+      plan_id: planId,
+      created_at: new Date(this.#clock.now()).toISOString(),
+      atomic,
+      files,
+    });
+    const remove = (): Promise<void> => rm(directory, { recursive: true, force: true });
+    try {
+      await createFile(join(directory, NAME), Buffer.from(`${text}\n`));
+      await syncDirectory(directory);
+      await syncDirectory(this.#state.plans);
+    } catch (error) {
+      await remove().catch(() => undefined);
+      throw error;
+    }
+    return { remove: () => remove().catch(() => undefined) };
+  }
+
+  /** What every start does. */
+  async recover(recovery: PlanRecovery): Promise<void> {
+    for (const name of await this.#names()) {
+      const directory = join(this.#state.plans, name);
+      const read = await readSmallFile(join(directory, NAME), MAX_JOURNAL_BYTES);
+      const fields = read.kind === 'text' ? parseFields(read.text) : null;
+      const owner = parseOwner(fields);
+      const files = fields === null ? null : filesOf(fields['files']);
+      if (owner === null || files === null) {
+        // It is being written, or its writer died before it was complete, and so before anything had changed.
+        await this.#removeIfOld(directory);
+        continue;
+      }
+      if (judgeOwner(owner, await this.#observer.observe(owner)) === 'live') continue;
+      const settled = fields?.['atomic'] === false || (await settle(name, files, recovery));
+      if (settled) await rm(directory, { recursive: true, force: true });
+    }
+  }
+
+  async #removeIfOld(directory: string): Promise<void> {
+    const stat = await lstat(directory).catch(() => null);
+    if (stat === null || this.#clock.now() - stat.mtimeMs < DRAFT_AGE_MS) return;
+    await rm(directory, { recursive: true, force: true });
+  }
+
+  async #names(): Promise<readonly string[]> {
+    try {
+      return (await readdir(this.#state.plans)).filter(isSessionId);
+    } catch (error) {
+      if (isErrno(error, 'ENOENT')) return [];
+      throw error;
+    }
+  }
+}
+
+/** False: some file could not be taken back now; a later start tries again. */
+async function settle(
+  planId: string,
+  files: readonly JournalFile[],
+  { hashOf, takeBack, onEvent }: PlanRecovery,
+): Promise<boolean> {
+  const found = [];
+  for (const file of files) found.push({ file, now: await hashOf(file.path).catch(() => null) });
+  const changed = found.filter(({ file, now }) => now === file.after && now !== file.before);
+  if (changed.length === files.length) {
+    onEvent('plan_finished', { plan_id: planId, files: files.length });
+    return true;
+  }
+  let settled = true;
+  let restored = 0;
+  for (const { file } of changed.toReversed()) {
+    if (file.backup_id === null) continue;
+    try {
+      await takeBack(file.backup_id);
+      restored += 1;
+    } catch (error) {
+      if (!OrionError.isInstance(error)) throw error;
+      onEvent('plan_file_left', { plan_id: planId, path: file.path, code: error.code });
+      if (!isFinal(error)) settled = false;
+    }
+  }
+  onEvent('plan_rolled_back', { plan_id: planId, files: restored });
+  return settled;
+}
+
+/** Trying again would not help. */
+export function isFinal(error: OrionError): boolean {
+  return ['TARGET_CHANGED', 'CHANGE_NOT_FOUND', 'BACKUP_DAMAGED', 'BACKUP_FOREIGN'].includes(
+    error.code,
+  );
+}
+
+function filesOf(value: unknown): readonly JournalFile[] | null {
+  if (!Array.isArray(value)) return null;
+  const files: JournalFile[] = [];
+  for (const file of value as unknown[]) {
+    if (!isFields(file)) return null;
+    const { path, before, after, backup_id } = file;
+    if (typeof path !== 'string' || typeof after !== 'string') return null;
+    if (!isTextOrNull(before) || !isTextOrNull(backup_id)) return null;
+    files.push({ path, before, after, backup_id });
+  }
+  return files;
+}

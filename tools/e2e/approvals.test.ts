@@ -1,0 +1,145 @@
+import { describe, expect } from 'vitest';
+
+import { at } from './support/sandbox.ts';
+import { writeMessages } from './support/scripts.ts';
+import { test } from './support/test.ts';
+
+/** Hazard: something is written to which nobody agreed, or something else than what was shown. R256, R269, B18. */
+
+const PLAN = {
+  intent: 'two \u001b[2Jfiles',
+  operations: [
+    { type: 'append', target_file: 'a.txt', content: 'new\u001b]0;x\u0007\u202e\n' },
+    { type: 'create', target_file: 'b.txt', content: `${'\n'.repeat(50)}last\n` },
+  ],
+};
+
+describe('a plan', () => {
+  test.concurrent('shows full paths and a harmless diff, and changes nothing without a yes', async ({
+    machine,
+  }) => {
+    await machine.write('a.txt', 'old\n');
+    await machine.write('plan.json', JSON.stringify(PLAN));
+    const terminal = machine.terminal(['apply-plan', 'plan.json', '--approve', 'ask']);
+    const shown = await terminal.waitForOutput('(y/N, d shows the whole diff)');
+    expect(shown).toContain(`append ${machine.path('a.txt')}: 4 → 17 bytes; sha256 `);
+    expect(shown).toContain(`create ${machine.path('b.txt')}: 55 bytes`);
+    expect(shown).toContain('+new\\x1b]0;x\\x07\\u202e');
+    expect(shown).toContain('+[40 more empty lines]');
+    expect(shown).toContain('+last');
+    expect(shown).not.toContain('\u001b[2J');
+    expect(shown).not.toContain('\u001b]0');
+    expect(await machine.exists('b.txt')).toBe(false);
+    terminal.type('\r');
+    const { exitCode, output } = await terminal.finished;
+    expect(exitCode).toBe(1);
+    expect(output).toContain('The person said no. (APPROVAL_REFUSED)');
+    expect(String(await machine.read('a.txt'))).toBe('old\n');
+    expect(await machine.exists('b.txt')).toBe(false);
+  });
+
+  test.concurrent('is written after a yes', async ({ machine }) => {
+    await machine.write('a.txt', 'old\n');
+    await machine.write('plan.json', JSON.stringify(PLAN));
+    const terminal = machine.terminal(['apply-plan', 'plan.json'], {
+      env: { ORION_APPROVE: 'ask' },
+    });
+    await terminal.waitForOutput('(y/N');
+    terminal.type('y\r');
+    expect((await terminal.finished).exitCode).toBe(0);
+    expect(String(await machine.read('a.txt'))).toBe('old\nnew\u001b]0;x\u0007\u202e\n');
+    expect(await machine.exists('b.txt')).toBe(true);
+  });
+
+  test.concurrent('is not written over a file that changed while the question stood', async ({
+    machine,
+  }) => {
+    await machine.write('a.txt', 'old\n');
+    await machine.write('plan.json', JSON.stringify(PLAN));
+    const terminal = machine.terminal(['apply-plan', 'plan.json', '--approve=ask']);
+    await terminal.waitForOutput('(y/N');
+    await machine.write('a.txt', 'OLD\n');
+    terminal.type('y\r');
+    const { exitCode, output } = await terminal.finished;
+    expect(exitCode).toBe(1);
+    expect(output).toContain('TARGET_CHANGED');
+    expect(String(await machine.read('a.txt'))).toBe('OLD\n');
+    expect(await machine.exists('b.txt')).toBe(false);
+  });
+
+  test.concurrent('ask needs a terminal, never needs none', async ({ machine }) => {
+    const stdin = JSON.stringify(PLAN);
+    const asked = await machine.run(['apply-plan', '-', '--approve', 'ask'], { stdin });
+    expect(asked.exitCode).toBe(2);
+    expect(asked.stderr).toContain('--approve ask needs a terminal');
+    const run = await machine.run([
+      'run',
+      'x',
+      '--approve',
+      'ask',
+      '--model',
+      'm',
+      '--base-url',
+      'http://127.0.0.1:9',
+    ]);
+    expect(run.exitCode).toBe(2);
+    await machine.write('a.txt', 'old\n');
+    const never = await machine.run(['apply-plan', '-', '--approve', 'never'], { stdin });
+    expect(never.exitCode).toBe(1);
+    expect(never.stdout).toContain('APPROVAL_REFUSED');
+    expect(String(await machine.read('a.txt'))).toBe('old\n');
+  });
+});
+
+describe('a write session', () => {
+  test.concurrent('is paused by a no, and the text stays', async ({ machine }) => {
+    await machine.write('a.txt', 'old\n');
+    const provider = await machine.provider(
+      writeMessages('a.txt', ['new\nDONE'], { operation: 'overwrite' }),
+    );
+    const terminal = machine.terminal(['run', 'Write it.', ...at(provider), '--approve', 'ask']);
+    const shown = await terminal.waitForOutput('(y/N');
+    expect(shown).toContain(`overwrite ${machine.path('a.txt')}: 4 → 4 bytes`);
+    expect(shown).toContain('-old');
+    expect(shown).toContain('+new');
+    terminal.type('n\r');
+    const { exitCode, output } = await terminal.finished;
+    expect(exitCode).toBe(3);
+    expect(output).toContain('Paused (APPROVAL_REFUSED)');
+    expect(String(await machine.read('a.txt'))).toBe('old\n');
+    const [session] = await machine.sessions();
+    const ended = await machine.run(['recover-session', session?.id ?? '', '--finalize']);
+    expect(ended.exitCode, ended.stderr).toBe(0);
+    expect(String(await machine.read('a.txt'))).toBe('new\n');
+  });
+
+  test.concurrent('is committed after a yes', async ({ machine }) => {
+    const provider = await machine.provider(writeMessages('a.txt', ['new\nDONE']));
+    const terminal = machine.terminal(['run', 'Write it.', ...at(provider), '--approve', 'ask']);
+    await terminal.waitForOutput('(y/N');
+    expect(await machine.exists('a.txt')).toBe(false);
+    terminal.type('yes\r');
+    expect((await terminal.finished).exitCode).toBe(0);
+    expect(String(await machine.read('a.txt'))).toBe('new\n');
+  });
+
+  test.concurrent('is saved and paused when the question is interrupted', async ({ machine }) => {
+    const provider = await machine.provider(writeMessages('a.txt', ['new\nDONE']));
+    const terminal = machine.terminal(['run', 'Write it.', ...at(provider), '--approve', 'ask']);
+    await terminal.waitForOutput('(y/N');
+    terminal.kill('SIGTERM');
+    expect((await terminal.finished).exitCode).toBe(3);
+    expect(await machine.exists('a.txt')).toBe(false);
+    const [session] = await machine.sessions();
+    expect(String(await session?.content())).toBe('new\n');
+  });
+
+  test.concurrent('never is refused before anything is streamed', async ({ machine }) => {
+    const provider = await machine.provider(writeMessages('a.txt', ['new\nDONE']));
+    const ended = await machine.ask(provider, ['--approve', 'never', '--json']);
+    expect(JSON.stringify(ended.events())).toContain('APPROVAL_REFUSED');
+    expect(await machine.exists('a.txt')).toBe(false);
+    expect(await machine.sessions()).toEqual([]);
+    expect(provider.requests).toHaveLength(2);
+  });
+});
