@@ -7,7 +7,7 @@ import { expect } from 'vitest';
 import type { Finished } from './support/run.ts';
 import { at } from './support/sandbox.ts';
 import { numbered, writeDocument } from './support/scripts.ts';
-import { conversations } from './support/stored.ts';
+import { conversations, loggedKinds } from './support/stored.ts';
 import { test } from './support/test.ts';
 import { waitFor } from './support/wait.ts';
 
@@ -139,6 +139,46 @@ test('a Postgres that is killed in mid-turn does not end the turn; one that is b
       env,
     });
     expect(third.events()[0]?.conversationId).toBe(conversationId);
+  } finally {
+    await postgres.stop();
+  }
+});
+
+test('a Postgres that is killed and restarted in mid-turn has the whole turn in the end', async ({
+  machine,
+}) => {
+  const postgres = await startPostgres();
+  try {
+    const env = { DATABASE_URL: postgres.url };
+    const provider = await machine.provider(
+      writeDocument(
+        { target: 'rows.txt', content: ROWS },
+        { faults: [{ kind: 'stall', reply: 1, at: { lines: 200 }, forMs: 2500 }] },
+      ),
+    );
+    const writer = machine.startAsking(provider, ['--json'], {
+      env: { ...env, WRITE_SESSION_SAVE_MS: '100' },
+    });
+    await machine.savedSession(500);
+    await postgres.kill();
+    await postgres.restart();
+
+    const ended = await writer.finished;
+
+    expect(ended.exitCode, ended.stderr).toBe(0);
+    expect(String(await machine.read('rows.txt'))).toBe(ROWS);
+    // Traces may have been dropped, and would have been counted; nothing else was.
+    const { turnEvents = 0, conversations: unsaved = 0 } = ended.result().notStored ?? {};
+    expect([turnEvents, unsaved]).toEqual([0, 0]);
+    const shown = ended.events();
+    const logged = await loggedKinds(postgres.url, ended.result().requestId ?? '');
+    expect(logged.map(([seq]) => seq)).toEqual(logged.map((_, index) => index + 1));
+    expect(logged.filter(([, kind]) => kind !== 'write_chunk')).toEqual(
+      shown.map(({ seq, type }) => [seq, type]),
+    );
+    expect(await conversations(machine, env)).toMatchObject([
+      { conversationId: shown[0]?.conversationId, openSessionId: null },
+    ]);
   } finally {
     await postgres.stop();
   }

@@ -2,6 +2,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
+import { openStore } from '@orion/trace-store';
+
 import type { Sandbox } from './sandbox.ts';
 
 export type LoggedEvent = {
@@ -24,6 +26,24 @@ export function loggedEvents(machine: Sandbox, turnId: string): readonly LoggedE
       }));
   } finally {
     database.close();
+  }
+}
+
+/** The numbers and types of one turn's events in a Postgres. */
+export async function loggedKinds(
+  url: string,
+  turnId: string,
+): Promise<readonly (readonly [seq: number, kind: string])[]> {
+  const clock = {
+    now: () => Date.now(),
+    monotonic: () => performance.now(),
+    schedule: () => () => undefined,
+  };
+  const store = openStore({ kind: 'postgres', url }, { clock, create: false });
+  try {
+    return (await store.turnLog.read(turnId, 0, 10_000)).map(({ seq, kind }) => [seq, kind]);
+  } finally {
+    await store.close();
   }
 }
 
