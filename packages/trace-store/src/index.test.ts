@@ -6,6 +6,7 @@ test('exports what others build on, and nothing else', () => {
     'MAX_TRACE_LINE',
     'createMemoryTraceStore',
     'createOpenTelemetrySink',
+    'createOtlpExport',
     'createSpanExport',
     'formatTimeline',
     'formatTraceLine',

@@ -112,6 +112,9 @@ Examples:
   $ orion run --resume <id> "Go on"`;
 
 export const TRACE = `
+Traces are stored beside the conversations, without secrets and without the content of files: 30 days, and at most
+about 512 MiB. ORION_TELEMETRY=otlp sends turns to an OpenTelemetry collector as well.
+
 ${READ_CODES}
 
 Examples:

@@ -194,7 +194,7 @@ function addConversations(program: Command, context: CommandContext, report: Rep
     .command('conversations')
     .description('what was said in earlier turns')
     .addHelpText('after', help.CONVERSATIONS);
-  const list = conversations.command('list').description('stored conversations, newest first');
+  const list = conversations.command('list').description('the newest 100 stored conversations');
   addWorkspaceOption(list);
   list
     .option('--project-id <id>', 'only those of this project')
@@ -220,7 +220,7 @@ function addTraces(program: Command, context: CommandContext, report: Report): v
     .command('trace')
     .description('what happened inside earlier turns')
     .addHelpText('after', help.TRACE);
-  const list = trace.command('list').description('recorded turns, newest first');
+  const list = trace.command('list').description('the newest 100 recorded turns');
   addWorkspaceOption(list);
   list
     .option('--project-id <id>', 'only those of this project')
@@ -245,7 +245,8 @@ function addTraces(program: Command, context: CommandContext, report: Report): v
   addWorkspaceOption(exported);
   exported
     .option('--request <id>', 'only those of this turn')
-    .option('--project-id <id>', 'only those of this project');
+    .option('--project-id <id>', 'only those of this project')
+    .option('--json', 'changes nothing: lines of JSON are the only form');
   exported.action(async (options: ExportTracesOptions) => {
     const { exportTracesCommand } = await import('../commands/traces.ts');
     report(await exportTracesCommand(context, options));
