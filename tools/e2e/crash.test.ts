@@ -16,6 +16,16 @@ test('twenty kills at random moments cost at most the last 100 ms of text', asyn
   expect(output).toMatch(/ 0 failed\n$/);
 }, 120_000);
 
+/** A share of all calls; the whole is `npm run crash -- --seeds 500`. */
+const CALLS_EVERY = 43;
+
+test('A2: a change that is killed at any call leaves the old bytes or the new ones, and can be made again', async () => {
+  const { exitCode, output } = await runCrash(['--calls', '', '--calls-every', `${CALLS_EVERY}`]);
+  expect(exitCode, output).toBe(0);
+  const killed = [...output.matchAll(/: (\d+) of \1 killed/gu)];
+  expect(killed.length, output).toBeGreaterThan(10);
+}, 120_000);
+
 async function runCrash(
   args: readonly string[],
 ): Promise<{ readonly exitCode: number | null; readonly output: string }> {

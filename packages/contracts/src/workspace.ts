@@ -195,7 +195,11 @@ export type RecordedFile = {
   readonly operation: WriteOperation | 'undo';
   readonly undone: boolean;
   /** What undo puts back; null: there was no file. */
-  readonly before: { readonly sha256: string; readonly bytes: number } | null;
+  readonly before: {
+    readonly sha256: string;
+    readonly bytes: number;
+    readonly mode: string;
+  } | null;
   /** What has to stand there for it; null: the file was removed. */
   readonly after: { readonly sha256: string } | null;
 };

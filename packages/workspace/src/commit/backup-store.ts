@@ -12,7 +12,7 @@ import { chmod, copyFile, lstat, mkdir, open, readdir, rename, rm } from 'node:f
 import { join } from 'node:path';
 import type { Clock } from '@orion/contracts';
 import { syncDirectory } from '../disk/directories.ts';
-import { isErrno } from '../disk/disk-error.ts';
+import { errnoOf, isErrno } from '../disk/disk-error.ts';
 import { createFile, readSmallFile } from '../disk/files.ts';
 import { expired } from '../retention/retention.ts';
 import type { RetentionLimits } from '../retention/retention.ts';
@@ -141,11 +141,13 @@ export class BackupStore {
     }
   }
 
-  /** Null when there is no such backup, or its manifest cannot be read. */
+  /** Null when there is no such backup, or its manifest is none. Rejects when the disk refuses to tell. */
   async read(id: string): Promise<ListedBackup | null> {
     if (!isBackupId(id)) return null;
     const path = join(this.#state.backups, id, 'manifest.json');
     const file = await readSmallFile(path, MAX_MANIFEST_BYTES);
+    // Left out, a file of a change would silently not be undone with the others.
+    if (file.kind === 'unusable' && errnoOf(file.error) !== null) throw file.error;
     const manifest = file.kind === 'text' ? parseManifest(file.text, id) : null;
     if (file.kind !== 'text' || manifest === null) return null;
     const key = await this.#loadKey();

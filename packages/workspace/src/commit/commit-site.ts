@@ -9,7 +9,7 @@ import type { PrepareRequest, WritingRecord } from '@orion/contracts';
 import { openAnchored } from '../disk/anchored-directory.ts';
 import type { AnchoredDirectory } from '../disk/anchored-directory.ts';
 import { errnoOf, isErrno, onDisk, toDiskError } from '../disk/disk-error.ts';
-import { openRegularFile } from '../disk/files.ts';
+import { closeRead, openRegularFile } from '../disk/files.ts';
 import { shown } from '../path-policy/parse-target.ts';
 import type { ContainedPath, PathPolicy } from '../path-policy/path-policy.ts';
 import type { BackupStore } from './backup-store.ts';
@@ -64,7 +64,7 @@ export async function openSite(committer: Committer, request: ChangeRequest): Pr
     }
     return { request, target, name, directory, old };
   } catch (error) {
-    await old?.close().catch(() => undefined);
+    if (old !== null) await closeRead(old);
     await directory.close().catch(() => undefined);
     throw error;
   }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import type { TargetSnapshot } from '@orion/contracts';
-import { openRegularFile, scanRange } from '../disk/files.ts';
+import { closeRead, openRegularFile, scanRange } from '../disk/files.ts';
 import { TextTally } from './text-tally.ts';
 
 export type FileHash = { readonly sha256: string; readonly bytes: number };
@@ -41,6 +41,6 @@ export async function hashPath(path: string): Promise<FileHash | null> {
   try {
     return await hashFile(handle);
   } finally {
-    await handle.close();
+    await closeRead(handle);
   }
 }

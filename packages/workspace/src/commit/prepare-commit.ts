@@ -19,14 +19,14 @@ import { relative, sep } from 'node:path';
 import { OrionError } from '@orion/contracts';
 import type { CommitRequest, CommitResult, PreparedCommit, WritingRecord } from '@orion/contracts';
 import { onDisk } from '../disk/disk-error.ts';
-import { removeIfThere } from '../disk/files.ts';
+import { closeRead, removeIfThere } from '../disk/files.ts';
 import { shown } from '../path-policy/parse-target.ts';
 import { octal } from './backup-manifest.ts';
 import type { BackupDraft } from './backup-store.ts';
 import { notConfirmed, targetChanged } from './commit-errors.ts';
 import { besideTarget, openSite, requireUnchanged } from './commit-site.ts';
 import type { ChangeRequest, Committer, Site } from './commit-site.ts';
-import { putInPlace, removeTarget } from './put-in-place.ts';
+import { putInPlace, removeTarget, TEMPORARY_FILE_LEFT } from './put-in-place.ts';
 import { newTemporaryName } from './temporary-notes.ts';
 import type { TemporaryNote } from './temporary-notes.ts';
 import { TextTally } from './text-tally.ts';
@@ -81,7 +81,7 @@ export async function prepareCommit(
     await takeBack(parts);
     throw error;
   } finally {
-    await site.old?.close().catch(() => undefined);
+    if (site.old !== null) await closeRead(site.old);
   }
 }
 
@@ -124,7 +124,7 @@ class Prepared implements PreparedCommit {
     } catch (error) {
       throw notConfirmed(path, error);
     } finally {
-      await note.remove();
+      await (warnings.includes(TEMPORARY_FILE_LEFT) ? note.leave() : note.remove());
       await site.directory.close().catch(() => undefined);
     }
     await committer.backups.pruneWhenFull().catch(() => undefined);
@@ -144,9 +144,9 @@ class Prepared implements PreparedCommit {
 
 /** C6. */
 async function takeBack({ site, temporary, draft, note }: PreparedParts): Promise<void> {
-  await removeIfThere(temporary).catch(() => undefined);
-  await draft.discard().catch(() => undefined);
-  await note.remove();
+  const gone = await Promise.allSettled([removeIfThere(temporary), draft.discard()]);
+  const isAllGone = gone.every(({ status }) => status === 'fulfilled');
+  await (isAllGone ? note.remove() : note.leave());
   await site.directory.close().catch(() => undefined);
 }
 
@@ -195,11 +195,14 @@ async function sealRecord(parts: PreparedParts, after: string | null): Promise<b
 }
 
 async function writeNew({ site, temporary, draft }: PreparedParts): Promise<WrittenTemporary> {
-  const previous = draft.contentPath === null ? null : await open(draft.contentPath, 'r');
+  const { contentPath } = draft;
+  if (contentPath === null) return writeTemporary(site, temporary, null);
+  const action = `read the previous bytes of ${shown(site.target.path)}`;
+  const previous = await onDisk(action, () => open(contentPath, 'r'));
   try {
     return await writeTemporary(site, temporary, previous);
   } finally {
-    await previous?.close();
+    await closeRead(previous);
   }
 }
 

@@ -11,6 +11,9 @@ import type { Site } from './commit-site.ts';
 /** Errors of `link` that say that the file system has no links, not that something is wrong. */
 const LINK_UNSUPPORTED = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV', 'EACCES'];
 
+/** The warning that a new file has its temporary name beside its own until the next start. */
+export const TEMPORARY_FILE_LEFT = 'temporary_file_left';
+
 /** Gives the temporary file its name. Returns warnings. */
 export async function putInPlace(site: Site, temporary: string): Promise<readonly string[]> {
   const { request, directory, name } = site;
@@ -29,7 +32,7 @@ export async function putInPlace(site: Site, temporary: string): Promise<readonl
     warnings.push('created_without_link');
   }
   // The target stands; a temporary name that cannot be removed now goes with the next start.
-  await unlink(temporary).catch(() => warnings.push('temporary_file_left'));
+  await unlink(temporary).catch(() => warnings.push(TEMPORARY_FILE_LEFT));
   return warnings;
 }
 

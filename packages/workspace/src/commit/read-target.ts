@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { TargetSnapshot } from '@orion/contracts';
 import { onDisk, toDiskError } from '../disk/disk-error.ts';
-import { openRegularFile, readRange } from '../disk/files.ts';
+import { closeRead, openRegularFile, readRange } from '../disk/files.ts';
 import { shown } from '../path-policy/parse-target.ts';
 import type { PathPolicy } from '../path-policy/path-policy.ts';
 import { targetChanged } from './commit-errors.ts';
@@ -30,6 +30,6 @@ export async function* readTarget(
   } catch (error) {
     throw toDiskError(error, action);
   } finally {
-    await handle.close();
+    await closeRead(handle);
   }
 }

@@ -3,7 +3,7 @@
  * temporary file beside the target, and a backup of a change that did not happen.
  *
  * T1. A note is durable before its temporary file is made and removed after it.
- * T2. Only a note of a dead process is acted on, and only a file that has a temporary file's name
+ * T2. Only a note of a dead process, or of a commit that is over, is acted on, and only a file that has a temporary file's name
  *     inside the workspace is removed.
  * T3. A note that cannot be read is being written by somebody, or its writer died: then its temporary
  *     file was never made, and the note goes once it is old.
@@ -33,14 +33,21 @@ export function newTemporaryName(): string {
 /** What a commit is about to make: a file, relative to the root, and a backup. */
 export type NotedCommit = { readonly temporary: string; readonly backupId: string };
 
-/** Removing it never fails: what stays is swept later. */
-export type TemporaryNote = { remove(): Promise<void> };
+/** Neither fails: what stays is swept later. */
+export type TemporaryNote = {
+  /** Nothing of the commit is left. */
+  remove(): Promise<void>;
+  /** Something could not be removed: the next sweep tries again, also one of this process. */
+  leave(): Promise<void>;
+};
 
 export class TemporaryNotes {
   readonly #state: StateDirectory;
   readonly #root: string;
   readonly #observer: ProcessObserver;
   readonly #clock: Pick<Clock, 'now'>;
+  /** Notes of this process whose commits are over. */
+  readonly #left: Set<string> = new Set();
 
   constructor(
     state: StateDirectory,
@@ -69,9 +76,12 @@ export class TemporaryNotes {
       await syncDirectory(this.#state.temporaries);
     } catch {
       await removeIfThere(path).catch(() => undefined);
-      return { remove: async () => undefined };
+      return { remove: async () => undefined, leave: async () => undefined };
     }
-    return { remove: () => removeIfThere(path).catch(() => undefined) };
+    return {
+      remove: () => removeIfThere(path).catch(() => undefined),
+      leave: async () => void this.#left.add(path),
+    };
   }
 
   /** Removes what dead processes left; `settleBackup` sees to the backup that they were making. */
@@ -92,11 +102,13 @@ export class TemporaryNotes {
         await this.#removeIfOld(path);
         continue;
       }
-      if (judgeOwner(owner, await this.#observer.observe(owner)) === 'live') continue;
+      const verdict = judgeOwner(owner, await this.#observer.observe(owner));
+      if (verdict === 'live' && !this.#left.has(path)) continue;
       const temporary = fields['temporary'];
       if (typeof temporary === 'string') await removeTemporary(this.#root, temporary);
       const backupId = fields['backup_id'];
       if (typeof backupId === 'string') await settleBackup(backupId);
+      this.#left.delete(path);
       await removeIfThere(path).catch(() => undefined);
     }
   }

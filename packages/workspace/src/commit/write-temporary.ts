@@ -4,7 +4,7 @@ import type { Hash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import type { CommitPart } from '@orion/contracts';
-import { onDisk } from '../disk/disk-error.ts';
+import { onDisk, toDiskError } from '../disk/disk-error.ts';
 import { scanRange } from '../disk/files.ts';
 import { writeAll } from '../disk/write-all.ts';
 import { shown } from '../path-policy/parse-target.ts';
@@ -41,6 +41,7 @@ export async function writeTemporary(
   let isOpen = true;
   try {
     const written = await writeParts({ site, handle, previous, rule });
+    await onDisk(action, () => requireSize(handle, written.whole.bytes));
     const kept = await onDisk(action, () => keepProperties(site, handle));
     await onDisk(action, () => handle.sync());
     isOpen = false;
@@ -51,6 +52,16 @@ export async function writeTemporary(
     if (isOpen) await handle.close().catch(() => undefined);
     throw error;
   }
+}
+
+/** A write can be lost without an error; how much there is tells. */
+async function requireSize(handle: FileHandle, bytes: number): Promise<void> {
+  const { size } = await handle.stat();
+  if (size === bytes) return;
+  throw Object.assign(new Error(`${size} of ${bytes} bytes were written`), {
+    errno: -5,
+    code: 'EIO',
+  });
 }
 
 type Job = {
@@ -109,9 +120,13 @@ async function* keptBytes(
   }
   if (previous === null) throw new RangeError(`there are no bytes of ${path} to keep`);
   let bytes = 0;
-  for await (const chunk of scanRange(previous, start, end)) {
-    bytes += chunk.length;
-    yield chunk;
+  try {
+    for await (const chunk of scanRange(previous, start, end)) {
+      bytes += chunk.length;
+      yield chunk;
+    }
+  } catch (error) {
+    throw toDiskError(error, `read the previous bytes of ${shown(path)}`);
   }
   if (bytes !== end - start) throw targetChanged(path);
 }

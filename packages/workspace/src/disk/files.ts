@@ -21,11 +21,16 @@ export async function openRegularFile(path: string): Promise<FileHandle | null> 
   try {
     if ((await handle.stat()).isFile()) return handle;
   } catch (error) {
-    await handle.close();
+    await closeRead(handle);
     throw error;
   }
-  await handle.close();
+  await closeRead(handle);
   return null;
+}
+
+/** Closes what was only read: a failure takes nothing of what was read back. */
+export async function closeRead(handle: FileHandle): Promise<void> {
+  await handle.close().catch(() => undefined);
 }
 
 const CHUNK_BYTES = 256 * 1024;
@@ -63,7 +68,8 @@ export async function* scanRange(
 export type SmallFile =
   | { readonly kind: 'text'; readonly text: string; readonly modifiedAt: number }
   | { readonly kind: 'missing' }
-  | { readonly kind: 'unusable'; readonly reason: string };
+  /** `error` is the system's, when it is one. */
+  | { readonly kind: 'unusable'; readonly reason: string; readonly error?: unknown };
 
 /** A small file of the state directory, whatever really lies there. */
 export async function readSmallFile(path: string, maxBytes: number): Promise<SmallFile> {
@@ -71,7 +77,7 @@ export async function readSmallFile(path: string, maxBytes: number): Promise<Sma
   try {
     handle = await openRegularFile(path);
   } catch (error) {
-    return { kind: 'unusable', reason: errnoOf(error) ?? String(error) };
+    return { kind: 'unusable', reason: errnoOf(error) ?? String(error), error };
   }
   if (handle === null) return { kind: 'missing' };
   try {
@@ -85,9 +91,9 @@ export async function readSmallFile(path: string, maxBytes: number): Promise<Sma
       modifiedAt: stat.mtimeMs,
     };
   } catch (error) {
-    return { kind: 'unusable', reason: errnoOf(error) ?? String(error) };
+    return { kind: 'unusable', reason: errnoOf(error) ?? String(error), error };
   } finally {
-    await handle.close();
+    await closeRead(handle);
   }
 }
 
@@ -95,14 +101,16 @@ export async function readSmallFile(path: string, maxBytes: number): Promise<Sma
 export async function createFile(path: string, bytes: Uint8Array): Promise<void> {
   const handle = await open(path, 'wx', 0o600);
   try {
-    await writeAll(handle, bytes, 0);
-    await handle.sync();
+    try {
+      await writeAll(handle, bytes, 0);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
   } catch (error) {
-    await handle.close().catch(() => undefined);
     await unlink(path).catch(() => undefined);
     throw error;
   }
-  await handle.close();
 }
 
 export function temporaryName(path: string): string {

@@ -173,6 +173,12 @@ async function linkRecord(path: string, record: OwnerRecord): Promise<boolean> {
   } finally {
     await unlink(temporary).catch(() => undefined);
   }
-  await syncDirectory(dirname(path));
+  try {
+    await syncDirectory(dirname(path));
+  } catch (error) {
+    // Nobody would give back what nobody was told that they have.
+    await unlink(path).catch(() => undefined);
+    throw error;
+  }
   return true;
 }

@@ -35,6 +35,8 @@ const MAX_ROUNDS = 20;
 /** A claim, or a temporary file, of the lock whose name is in the brackets. */
 const LEFT_OVER = /^\.?([0-9a-f]{64})\.(?:claim-|[0-9a-f]+\.tmp$)/u;
 const LEFT_OVER_AGE_MS = 60 * 60 * 1000;
+const LOCK = /^[0-9a-f]{64}$/u;
+const NO_SESSION = '00000000-0000-4000-8000-000000000000';
 
 export class TargetLocks {
   readonly #state: StateDirectory;
@@ -90,9 +92,15 @@ export class TargetLocks {
     return (await readSessionId(file)) === sessionId;
   }
 
-  /** Removes what processes left that died while they took or gave back a lock. */
+  /**
+   * Removes what processes left that died while they held, took or gave back a lock. The lock of a session that can
+   * be recovered waits for it.
+   */
   async sweep(): Promise<void> {
     const { locks } = this.#state;
+    for (const name of await readdir(locks).catch(() => [])) {
+      if (LOCK.test(name)) await this.#releaseDead(join(locks, name));
+    }
     const { now } = await this.#observer.observe(await this.#observer.newOwner());
     for (const name of await readdir(locks).catch(() => [])) {
       const lock = LEFT_OVER.exec(name)?.[1];
@@ -106,6 +114,23 @@ export class TargetLocks {
       if (stat === null || now - stat.mtimeMs < LEFT_OVER_AGE_MS || (isClaim && held)) continue;
       await removeIfThere(join(locks, name));
     }
+  }
+
+  /** L2 holds here, too: whoever takes the same lock meanwhile keeps it. */
+  async #releaseDead(file: string): Promise<void> {
+    const place = lockPlace(file);
+    const found = await findOwner(place);
+    if (found.kind !== 'owned' || !found.fileExists) return;
+    if (await this.#isLive(file, found.owner)) return;
+    const sessionId = await readSessionId(file);
+    if (sessionId !== null && (await exists(join(this.#state.sessions, sessionId)))) return;
+    const record: LockRecord = {
+      ...(await this.#observer.newOwner()),
+      session_id: sessionId ?? NO_SESSION,
+    };
+    const { token } = found.owner;
+    if (!(await claimOwner(place, token, record))) return;
+    await lockOf(file, record.token, place.claimOf(token)).release();
   }
 
   async #isLive(file: string, owner: OwnerRecord): Promise<boolean> {
@@ -128,6 +153,16 @@ function lockOf(file: string, token: string, wonClaim: string | null): TargetLoc
       if (wonClaim !== null) await removeIfThere(wonClaim);
     },
   };
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await lstat(path);
+    return true;
+  } catch (error) {
+    if (isErrno(error, 'ENOENT', 'ENOTDIR')) return false;
+    throw error;
+  }
 }
 
 async function readSessionId(file: string): Promise<string | null> {

@@ -15,7 +15,7 @@ import type { TargetSnapshot, WriteOperation } from '@orion/contracts';
 import picomatch from 'picomatch';
 import { describeFile } from '../commit/hash-file.ts';
 import { isErrno, toDiskError } from '../disk/disk-error.ts';
-import { openRegularFile } from '../disk/files.ts';
+import { closeRead, openRegularFile } from '../disk/files.ts';
 import { invalidTarget, parseTarget, shown } from './parse-target.ts';
 import { protectionOf } from './protected-paths.ts';
 import { isInside, resolvePath } from './resolve-path.ts';
@@ -116,7 +116,7 @@ export class PathPolicy {
           ...facts,
         };
       } finally {
-        await handle.close();
+        await closeRead(handle);
       }
     } catch (error) {
       throw toDiskError(error, `read ${shown(contained.path)}`);

@@ -93,6 +93,7 @@ export class SessionHome {
     await state.ensure(state.sessions);
     const draft = join(state.sessions, `.new-${metadata.session_id}`);
     await rm(draft, { recursive: true, force: true });
+    let isNamed = false;
     try {
       await mkdir(draft, { mode: 0o700 });
       this.#owner = this.#freshOwner();
@@ -101,8 +102,10 @@ export class SessionHome {
       if (turn !== null) await createFile(join(draft, 'turn.json'), jsonBytes(turn));
       await syncDirectory(draft);
       await rename(draft, this.directory);
+      isNamed = true;
       await syncDirectory(state.sessions);
     } catch (error) {
+      if (isNamed) await rename(this.directory, draft).catch(() => undefined);
       await rm(draft, { recursive: true, force: true }).catch(() => undefined);
       throw error;
     }

@@ -37,7 +37,7 @@ function fileOf(backup: ListedBackup, undone: boolean): RecordedFile {
     target_file: path,
     operation,
     undone,
-    before: before === null ? null : { sha256: before.sha256, bytes: before.bytes },
+    before,
     after,
   };
 }

@@ -20,7 +20,7 @@ import type {
 import type { ChangeRequest, Committer } from '../commit/commit-site.ts';
 import { prepareCommit } from '../commit/prepare-commit.ts';
 import { onDisk, toDiskError } from '../disk/disk-error.ts';
-import { openRegularFile, readRange } from '../disk/files.ts';
+import { closeRead, openRegularFile, readRange } from '../disk/files.ts';
 import type { TargetLock } from '../ownership/target-locks.ts';
 import { shown } from '../path-policy/parse-target.ts';
 import { changesOf, chooseChange, stepsOf } from './history.ts';
@@ -145,13 +145,10 @@ async function prepare(
   };
   const { before } = step;
   if (before === null) return prepareCommit(committer, { ...request, removes: true });
-  const backup = await committer.backups.read(step.contentOf);
   const prepared = await prepareCommit(committer, {
     ...request,
     parts: [{ kind: 'new', source: () => backupBytes(committer, step) }],
-    ...(backup?.before === null || backup?.before === undefined
-      ? {}
-      : { mode: Number.parseInt(backup.before.mode, 8) }),
+    mode: Number.parseInt(before.mode, 8),
   });
   if (prepared.result.sha256 === before.sha256) return prepared;
   await prepared.discard();
@@ -171,7 +168,7 @@ async function* backupBytes(
   } catch (error) {
     throw toDiskError(error, action);
   } finally {
-    await handle.close();
+    await closeRead(handle);
   }
 }
 

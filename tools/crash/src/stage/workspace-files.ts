@@ -24,7 +24,7 @@ export async function readIfThere(path: string): Promise<Buffer | undefined> {
 const KEPT = [
   /^\.orion\/\.gitignore$/,
   /^\.orion\/[a-z-]*key[a-z.-]*$/,
-  /^\.orion\/backups\//,
+  /^\.orion\/backups\/\d{8}T/,
   // The next session on the same target takes the lock of a dead process over.
   /^\.orion\/locks\/[0-9a-f]{64}$/,
   // Conversations, traces and the turn log; the files beside it go with the last process that closes it.

@@ -1,0 +1,45 @@
+import { parseArgs } from 'node:util';
+
+import { runLanes } from './src/lanes.ts';
+import type { Told } from './src/lanes.ts';
+import { runRealFaults } from './src/real-faults.ts';
+import { formatReport } from './src/report.ts';
+
+const { values } = parseArgs({
+  options: {
+    /** Only scenarios whose name contains this. */
+    only: { type: 'string', default: '' },
+    /** Only this call of them, as a failure prints it. */
+    at: { type: 'string' },
+    /** Only every so-manieth fault. */
+    every: { type: 'string', default: '1' },
+    lanes: { type: 'string', default: '2' },
+    /** Without those of the system itself. */
+    'no-real': { type: 'boolean', default: false },
+  },
+});
+
+const began = performance.now();
+const outcomes: Told[] = [];
+const selection = {
+  only: values.only,
+  at: values.at === undefined ? null : Number(values.at),
+  every: Math.max(1, Number(values.every)),
+};
+await runLanes(Math.max(1, Number(values.lanes)), selection, (told) => {
+  outcomes.push(told);
+  if (told.failures.length > 0) {
+    const failures = told.failures.map((line) => `  ${line}\n`).join('');
+    process.stdout.write(`FAILED ${told.description}\n${failures}`);
+  } else if (outcomes.length % 2_000 === 0) {
+    process.stdout.write(`${outcomes.length} faults\n`);
+  }
+});
+process.stdout.write(formatReport(outcomes));
+const failed = outcomes.filter(({ failures }) => failures.length > 0).length;
+const struck = outcomes.filter((outcome) => outcome.struck !== null).length;
+process.stdout.write(`${outcomes.length} faults, ${struck} reached the code, ${failed} failed\n`);
+const real = values['no-real'] || values.at !== undefined ? { failed: 0 } : await runRealFaults();
+process.stdout.write(`${((performance.now() - began) / 1000).toFixed(0)} s\n`);
+process.exitCode =
+  failed === 0 && real.failed === 0 && struck > 0 && struck === outcomes.length ? 0 : 1;

@@ -1,0 +1,41 @@
+import type { FaultOutcome } from './in-process.ts';
+import type { Told } from './lanes.ts';
+
+/** Which fault it was, and how to see it again. */
+export function describePlan({ plan, struck }: FaultOutcome): string {
+  const { scenario, at, fault, lasting } = plan;
+  const what = fault.kind === 'error' ? fault.code : fault.kind;
+  const where = struck === null ? 'nothing' : `${struck.name} ${struck.path}`;
+  return (
+    `${scenario.name}: call ${at} (${where}): ${what}${lasting ? ', lasting' : ''}\n` +
+    `  again: npm run faults -- --only '${scenario.name}' --at ${at}`
+  );
+}
+
+/** How often faults struck which call of which scenario; a column of zeros would say that nothing was tried. */
+export function formatReport(outcomes: readonly Told[]): string {
+  const names = [...new Set(outcomes.map(({ scenario }) => scenario))];
+  const calls = [...new Set(outcomes.map(({ struck }) => struck ?? 'missed'))].toSorted();
+  const rows = names.map((name) => {
+    const own = outcomes.filter(({ scenario }) => scenario === name);
+    const counts = calls.map((call) =>
+      String(own.filter(({ struck }) => (struck ?? 'missed') === call).length),
+    );
+    const gotOver = own.filter((told) => told.gotOver).length;
+    return [name, ...counts, String(own.length), String(gotOver)];
+  });
+  const head = ['scenario', ...calls, 'all', 'got over'];
+  const widths = head.map((_, column) =>
+    Math.max(...[head, ...rows].map((row) => row[column]?.length ?? 0)),
+  );
+  return [head, ...rows]
+    .map((row) =>
+      row
+        .map((cell, column) =>
+          column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0),
+        )
+        .join('  '),
+    )
+    .map((line) => `${line}\n`)
+    .join('');
+}
