@@ -79,9 +79,9 @@ async function everyCall(): Promise<void> {
 }
 
 function counter(): {
-  add(outcome: CallOutcome): void;
-  killed(): number;
-  print(): void;
+  readonly add: (outcome: CallOutcome) => void;
+  readonly killed: () => number;
+  readonly print: () => void;
 } {
   const outcomes: CallOutcome[] = [];
   return {

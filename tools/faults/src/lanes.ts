@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { interceptDisk } from '@orion/testkit/disk-faults';
 
 import { ALL_CODES, planFaults, runFault } from './in-process.ts';
-import { describePlan } from './report.ts';
+import type { FaultOutcome } from './in-process.ts';
 import { SCENARIOS } from './scenarios.ts';
 
 /** Which faults a run is about. */
@@ -69,4 +69,15 @@ export async function runLane(request: LaneRequest, tell: (told: Told) => void):
     }
   }
   disk.restore();
+}
+
+/** Which fault it was, and how to see it again. */
+function describePlan({ plan, struck }: FaultOutcome): string {
+  const { scenario, at, fault, lasting } = plan;
+  const what = fault.kind === 'error' ? fault.code : fault.kind;
+  const where = struck === null ? 'nothing' : `${struck.name} ${struck.path}`;
+  return (
+    `${scenario.name}: call ${at} (${where}): ${what}${lasting ? ', lasting' : ''}\n` +
+    `  again: npm run faults -- --only '${scenario.name}' --at ${at}`
+  );
 }

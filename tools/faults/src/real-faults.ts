@@ -132,9 +132,15 @@ function tracedFaults(folder: string): readonly string[] {
         const rule = fault.startsWith('retval') ? fault : `error=${fault}`;
         const log = join(folder, 'injected.log');
         const ran = run('strace', [
-          ...['-f', '-o', log, '-e', `trace=${TRACED}`],
-          ...['-e', `inject=${call}:${rule}:when=${nth}`],
-          ...[process.execPath, ...changeArguments(root, operation)],
+          '-f',
+          '-o',
+          log,
+          '-e',
+          `trace=${TRACED}`,
+          '-e',
+          `inject=${call}:${rule}:when=${nth}`,
+          process.execPath,
+          ...changeArguments(root, operation),
         ]);
         const what = `${operation}: ${call} ${nth} ${fault}`;
         if (!readFileSync(log, 'utf8').includes('(INJECTED)'))
@@ -177,9 +183,15 @@ export function tracedKills(): { readonly kills: number; readonly failures: read
     for (const { call, nth } of callsOf(folder, probe, operation)) {
       const root = makeRoot(folder, `killed-${kills}`, operation);
       const ran = run('strace', [
-        ...['-f', '-o', '/dev/null', '-e', `trace=${TRACED}`],
-        ...['-e', `inject=${call}:signal=SIGKILL:when=${nth}`],
-        ...[process.execPath, ...changeArguments(root, operation)],
+        '-f',
+        '-o',
+        '/dev/null',
+        '-e',
+        `trace=${TRACED}`,
+        '-e',
+        `inject=${call}:signal=SIGKILL:when=${nth}`,
+        process.execPath,
+        ...changeArguments(root, operation),
       ]);
       const what = `${operation}: killed at ${call} ${nth}`;
       kills += 1;
@@ -200,8 +212,14 @@ function canTrace(): boolean {
 function callsOf(folder: string, root: string, operation: Operation): readonly TracedCall[] {
   const log = join(folder, 'probe.log');
   run('strace', [
-    ...['-f', '-y', '-o', log, '-e', `trace=${TRACED}`],
-    ...[process.execPath, ...changeArguments(root, operation)],
+    '-f',
+    '-y',
+    '-o',
+    log,
+    '-e',
+    `trace=${TRACED}`,
+    process.execPath,
+    ...changeArguments(root, operation),
   ]);
   const counts = new Map<string, number>();
   const calls: TracedCall[] = [];

@@ -1,16 +1,4 @@
-import type { FaultOutcome } from './in-process.ts';
 import type { Told } from './lanes.ts';
-
-/** Which fault it was, and how to see it again. */
-export function describePlan({ plan, struck }: FaultOutcome): string {
-  const { scenario, at, fault, lasting } = plan;
-  const what = fault.kind === 'error' ? fault.code : fault.kind;
-  const where = struck === null ? 'nothing' : `${struck.name} ${struck.path}`;
-  return (
-    `${scenario.name}: call ${at} (${where}): ${what}${lasting ? ', lasting' : ''}\n` +
-    `  again: npm run faults -- --only '${scenario.name}' --at ${at}`
-  );
-}
 
 /** How often faults struck which call of which scenario; a column of zeros would say that nothing was tried. */
 export function formatReport(outcomes: readonly Told[]): string {

@@ -134,7 +134,7 @@ function committed(change: Change): Scenario {
     initial: { [change.target]: change.before },
     from: { [change.target]: change.before },
     to: { [change.target]: change.after },
-    run: async (workspace) => void (await commit(workspace, change)),
+    run: (workspace) => commit(workspace, change),
   };
 }
 
@@ -142,7 +142,7 @@ function undone(change: Change): Scenario {
   return {
     name: `undo of ${change.name}`,
     initial: { [change.target]: change.before },
-    earlier: async (workspace) => void (await commit(workspace, change)),
+    earlier: (workspace) => commit(workspace, change),
     from: { [change.target]: change.after },
     to: { [change.target]: change.before },
     run: async (workspace) => void (await workspace.undo({ id: CHANGE_ID })),
