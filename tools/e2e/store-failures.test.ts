@@ -94,6 +94,14 @@ test.concurrent('C10: a server that takes connections and never answers keeps no
     expect(ended.exitCode, ended.stderr).toBe(0);
     expect(String(await machine.read('rows.txt'))).toBe(ROWS);
     expect(sockets.length).toBeGreaterThan(0);
+    // A history that was asked for is waited for, and the turn goes on without it.
+    const env = { DATABASE_URL: `postgres://me@127.0.0.1:${port}/none` };
+    const again = await machine.run(['run', 'And now?', '--continue', ...at(provider)], { env });
+    expect(again.exitCode, again.stderr).toBe(0);
+    expect(again.stderr.match(NOTICE)).toHaveLength(1);
+    const named = await machine.run(['run', 'x', '--resume', 'x', ...at(provider)], { env });
+    expect(named.exitCode).toBe(1);
+    expect(named.stderr).toContain('STORE_UNAVAILABLE');
     // Silence alone is no failure that is told of while the turn runs; what it has cost is.
     expect(noticesOf(ended)).toEqual([]);
     expect(ended.result().notStored).toMatchObject({ conversations: 1 });

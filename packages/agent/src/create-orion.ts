@@ -285,6 +285,7 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
     sharesStore,
     store,
     applyPlan: (plan, planOptions = {}) => applyPlan(plan, planOptions),
+    findConversation: (which) => conversations.look(which),
     listSessions: () => workspace.sessions.list(),
     cleanSessions: (cleaning) => workspace.sessions.clean(cleaning),
     discardSession: (sessionId) => workspace.sessions.discard(sessionId),

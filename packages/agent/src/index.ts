@@ -14,6 +14,7 @@ export type { Settings } from './config/settings.ts';
 export { createOrion } from './create-orion.ts';
 export type {
   FinalizeRequest,
+  FoundConversation,
   NotStored,
   Orion,
   OrionOptions,

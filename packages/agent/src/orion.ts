@@ -110,6 +110,13 @@ export type FinalizeRequest = {
   readonly signal?: AbortSignal;
 };
 
+export type FoundConversation = {
+  readonly conversationId: string;
+  readonly projectId: string;
+  /** A write session that a turn of it left open. */
+  readonly openSessionId: string | null;
+};
+
 /** Where turns go as spans: an OpenTelemetry collector that takes OTLP over HTTP. */
 export type TelemetryOptions = {
   /** Whole, as in `http://localhost:4318/v1/traces`. */
@@ -156,6 +163,13 @@ export interface Orion {
    * operation that fails is told in the report.
    */
   applyPlan(plan: unknown, request?: PlanRequest): Promise<PlanReport>;
+  /**
+   * The conversation that a turn would go on with: the one of that id, or the latest of a project. Null when there is
+   * none; rejects with STORE_UNAVAILABLE when the store cannot tell within a second.
+   */
+  findConversation(
+    which: { readonly conversationId: string } | { readonly projectId: string },
+  ): Promise<FoundConversation | null>;
   listSessions(): Promise<readonly SessionListing[]>;
   cleanSessions(options: { readonly all: boolean }): Promise<CleanReport>;
   discardSession(sessionId: string): Promise<{ readonly attic: string }>;

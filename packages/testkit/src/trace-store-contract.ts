@@ -105,21 +105,26 @@ export function describeTraceStoreContract(
           if (index % 250 === 0) await store.flush();
         }
         await store.flush();
-        const scan = async (filter: Parameters<TraceStore['scan']>[0]): Promise<unknown[]> => {
+        const scan = async (
+          filter: Parameters<TraceStore['scan']>[0],
+          meanwhile?: () => Promise<void>,
+        ): Promise<unknown[]> => {
           const found: unknown[] = [];
           for await (const event of store.scan(filter)) {
             found.push(event.details);
-            // What is recorded meanwhile is not waited for.
-            if (found.length === 1) {
-              store.record({ type: 'late', projectId: 'odd' });
-              await store.flush();
-            }
+            if (found.length === 1) await meanwhile?.();
           }
           return found;
         };
         const all = Array.from({ length: COUNT }, (_, index) => index);
         expect(await scan({ projectId: 'even' })).toEqual(all.filter((index) => index % 2 === 0));
         expect(await scan({ type: 'step' })).toEqual(all);
+        const late = async (): Promise<void> => {
+          store.record({ type: 'late', projectId: 'odd', details: 'late' });
+          await store.flush();
+        };
+        expect(await scan({ projectId: 'odd' }, late)).toEqual(all.filter((index) => index % 2));
+        expect(await scan({ type: 'late' })).toEqual(['late']);
         expect(await scan({ projectId: 'none' })).toEqual([]);
         // Leaving early is no failure.
         for await (const event of store.scan({})) {

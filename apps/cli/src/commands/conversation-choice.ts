@@ -1,14 +1,8 @@
-import type { Configuration, Orion } from '@orion/agent';
+import type { Configuration, FoundConversation, Orion } from '@orion/agent';
 import { OrionError } from '@orion/contracts';
 
 import type { CommandContext } from '../process/context.ts';
 import { conversationNotFound } from './conversations.ts';
-
-export type ChosenConversation = {
-  readonly conversationId: string;
-  readonly projectId: string;
-  readonly openSessionId: string | null;
-};
 
 /**
  * The stored conversation that `--continue` or `--resume` names; null for a new one, undefined when the store cannot
@@ -17,23 +11,20 @@ export type ChosenConversation = {
 export async function chooseConversation(
   orion: Orion,
   configuration: Configuration,
-): Promise<ChosenConversation | null | undefined> {
+): Promise<FoundConversation | null | undefined> {
   const { conversation, projectId } = configuration;
   switch (conversation.kind) {
     case 'new':
       return null;
     case 'named': {
-      const found = await orion.store.conversations.load(conversation.conversationId);
-      if (found === null) throw conversationNotFound(conversation.conversationId);
+      const { conversationId } = conversation;
+      const found = await orion.findConversation({ conversationId });
+      if (found === null) throw conversationNotFound(conversationId);
       return found;
     }
     case 'latest':
       try {
-        const [latest] = await orion.store.conversations.list({
-          projectId: projectId ?? orion.projectId,
-          limit: 1,
-        });
-        return latest ?? null;
+        return await orion.findConversation({ projectId: projectId ?? orion.projectId });
       } catch (error) {
         // The turn goes on without a store, and says so itself.
         if (OrionError.isInstance(error)) return undefined;

@@ -82,6 +82,52 @@ describe('keeping conversations', () => {
     expect(await keeper.ofSession('s3')).toBeNull();
   });
 
+  it('does not write over what it could not read: what was said here comes after it', async () => {
+    let stored = [user('said long ago')];
+    let away = true;
+    const load = (): Promise<StoredConversation> =>
+      away ? failing() : Promise.resolve({ ...conversation('x'), history: stored } as never);
+    const { keeper } = keeperWith({
+      load,
+      save: ({ history }) => {
+        if (away) return failing();
+        stored = [...history];
+        return Promise.resolve();
+      },
+    });
+    expect(await keeper.find('c')).toBeNull();
+    keeper.keep(conversation('one'));
+    await keeper.end();
+    away = false;
+    keeper.keep({ ...conversation('one'), history: [user('one'), user('two')] });
+    await keeper.end();
+    // Saved twice in one turn: the beginning stands there once.
+    keeper.keep({ ...conversation('one'), history: [user('one'), user('two'), user('three')] });
+    await keeper.end();
+    expect(stored.map((message) => message.content)).toEqual([
+      'said long ago',
+      'one',
+      'two',
+      'three',
+    ]);
+    // Read since then: now the history is whole.
+    expect((await keeper.find('c'))?.history).toHaveLength(4);
+    keeper.keep({ ...conversation('one'), history: [...stored, user('four')] });
+    await keeper.end();
+    expect(stored).toHaveLength(5);
+  });
+
+  it('cannot tell where to go on with a store that is away or silent', async () => {
+    const { keeper, clock } = keeperWith({
+      load: failing,
+      list: () => new Promise(() => undefined),
+    });
+    await expect(keeper.look({ conversationId: 'c' })).rejects.toThrow('away');
+    const latest = expect(keeper.look({ projectId: 'p' })).rejects.toThrow('does not answer');
+    await clock.advance(1000);
+    await latest;
+  });
+
   it('begins without a history when the store does not answer within a second', async () => {
     const { keeper, clock, health } = keeperWith({ load: () => new Promise(() => undefined) });
     const found = keeper.find('c');

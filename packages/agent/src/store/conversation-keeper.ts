@@ -19,6 +19,11 @@ export type KeptConversation = {
   readonly openSessionId: string | null;
 };
 
+/** Which conversation is meant. */
+export type ConversationQuestion =
+  | { readonly conversationId: string }
+  | { readonly projectId: string };
+
 export type ConversationKeeperOptions = {
   readonly store: ConversationStore;
   readonly clock: Clock;
@@ -30,11 +35,14 @@ export type ConversationKeeperOptions = {
  *
  * 1. `keep` never waits and never fails. Of several states of one conversation only the newest need be stored.
  * 2. What is not stored is answered from memory, so a conversation goes on in this process whatever the store does.
+ * 3. What could not be read is not written over: it is read before the first save, and what was said here comes after.
  */
 export class ConversationKeeper {
   readonly #options: ConversationKeeperOptions;
   /** What is not stored, or not yet. */
   readonly #unsaved = new Map<string, KeptConversation>();
+  /** Conversations that go on here without having been read: what stands before them, once it is known. */
+  readonly #unread = new Map<string, readonly Message[] | null>();
   #saving: Promise<void> | null = null;
   constructor(options: ConversationKeeperOptions) {
     this.#options = options;
@@ -58,7 +66,32 @@ export class ConversationKeeper {
   async find(conversationId: string): Promise<KeptConversation | null> {
     const unsaved = this.#unsaved.get(conversationId);
     if (unsaved !== undefined) return unsaved;
-    return this.#ask((store) => store.load(conversationId));
+    try {
+      const stored = await this.#ask((store) => store.load(conversationId));
+      this.#unread.delete(conversationId);
+      return stored;
+    } catch (error) {
+      this.#options.health.tell(error);
+      if (!this.#unread.has(conversationId)) this.#unread.set(conversationId, null);
+      return null;
+    }
+  }
+
+  /**
+   * Where a turn would go on: the stored conversation of that id, or the latest of a project; null when there is none.
+   * Rejects with STORE_UNAVAILABLE when the store cannot tell.
+   */
+  async look(which: ConversationQuestion): Promise<Omit<KeptConversation, 'history'> | null> {
+    try {
+      if ('conversationId' in which) {
+        return await this.#ask((store) => store.load(which.conversationId));
+      }
+      const [latest] = await this.#ask((store) => store.list({ ...which, limit: 1 }));
+      return latest ?? null;
+    } catch (error) {
+      this.#options.health.tell(error);
+      throw error;
+    }
   }
 
   /** The conversation whose turn left this write session open. */
@@ -67,8 +100,13 @@ export class ConversationKeeper {
       one.openSessionId === sessionId;
     const unsaved = [...this.#unsaved.values()].find(belongs);
     if (unsaved !== undefined) return unsaved;
-    const listed = await this.#ask((store) => store.list({ limit: LOOKED_THROUGH }));
-    return listed?.find(belongs) ?? null;
+    try {
+      const listed = await this.#ask((store) => store.list({ limit: LOOKED_THROUGH }));
+      return listed.find(belongs) ?? null;
+    } catch (error) {
+      this.#options.health.tell(error);
+      return null;
+    }
   }
 
   /** When everything kept so far is stored, or that is not worth waiting for. Never rejects. */
@@ -82,21 +120,23 @@ export class ConversationKeeper {
     await this.#saving;
   }
 
-  async #ask<T>(question: (store: ConversationStore) => Promise<T>): Promise<T | null> {
-    const { store, clock, health } = this.#options;
-    let answer: T | null = null;
-    const asking = question(store).then(
-      (value) => {
-        answer = value;
-      },
-      (error: unknown) => {
-        health.tell(error);
-      },
-    );
-    if (!(await endsWithin(clock, LOAD_WAIT_MS, asking))) {
-      health.tell(new Error('it does not answer'));
-    }
-    return answer;
+  async #ask<T>(question: (store: ConversationStore) => Promise<T>): Promise<T> {
+    const { store, clock } = this.#options;
+    const answer = question(store);
+    if (await endsWithin(clock, LOAD_WAIT_MS, answer)) return answer;
+    throw new OrionError({
+      code: 'STORE_UNAVAILABLE',
+      message: 'The store does not answer',
+      retryable: true,
+    });
+  }
+
+  async #whole(conversation: KeptConversation): Promise<KeptConversation> {
+    const { conversationId, history } = conversation;
+    const known = this.#unread.get(conversationId) ?? null;
+    const before = known ?? (await this.#options.store.load(conversationId))?.history ?? [];
+    this.#unread.set(conversationId, before);
+    return { ...conversation, history: [...before, ...history] };
   }
 
   #save(): void {
@@ -111,7 +151,8 @@ export class ConversationKeeper {
       const next = [...this.#unsaved.values()].find((one) => !failed.has(one));
       if (next === undefined) return;
       try {
-        await this.#options.store.save(next);
+        const whole = this.#unread.has(next.conversationId) ? await this.#whole(next) : next;
+        await this.#options.store.save(whole);
         // Meanwhile a newer state may wait.
         if (this.#unsaved.get(next.conversationId) === next) {
           this.#unsaved.delete(next.conversationId);

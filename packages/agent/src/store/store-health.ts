@@ -8,9 +8,13 @@ const MOST_PATIENCE_MS = 250;
 const USUAL_TIMES = 4;
 /** How much of the usual time the newest answer makes up. */
 const NEWEST_SHARE = 1 / 4;
-/** The end of a process waits while answers come, but for none that is out for so long, and not longer than that. */
-const END_SILENCE_MS = 400;
-const END_MS = 2_000;
+/**
+ * The end of a process waits while answers come, but for none that is out for so many ticks, and not longer than that.
+ * Ticks are counted, and not time: on a machine that has no time for this thread it has none for a server either.
+ */
+const TICK_MS = 25;
+const END_TICKS: Readonly<Record<Attempt, number>> = { opening: 32, call: 16 };
+const END_MS = 5_000;
 /** Time for one more attempt with a store that failed. */
 const LAST_ATTEMPT_MS = 20;
 
@@ -19,6 +23,9 @@ export type StoreHealthOptions = {
   /** What opening may take, in milliseconds: a file opens at once, and a server that hangs is known by nothing else. */
   readonly openingMs?: number;
 };
+
+/** To open the store, which a server takes several steps for, or a call to one that is open. */
+type Attempt = 'opening' | 'call';
 
 /** Why nobody waits: the last attempt failed, or answers are out for longer than is worth waiting for. */
 type Trouble = 'failing' | 'silent';
@@ -42,8 +49,9 @@ export class StoreHealth {
   /** Milliseconds from a call to its answer, smoothed; null before the first. */
   #usualMs: number | null = null;
   #answeredAt = Number.NEGATIVE_INFINITY;
-  /** When each attempt began that is under way, the oldest first. */
-  readonly #underWay = new Set<{ readonly since: number }>();
+  /** Attempts that are not over, and after how many more ticks of silence the end does not wait for them. */
+  readonly #underWay = new Set<{ readonly kind: Attempt; ticksLeft: number }>();
+  #cancelTick: (() => void) | null = null;
   readonly #watchers = new Set<Watcher>();
   #told = false;
   #notice: string | null = null;
@@ -54,21 +62,26 @@ export class StoreHealth {
   }
 
   /** Every attempt to use the store comes by here. It may reject: that it failed is all that is of interest. */
-  observe(attempt: Promise<unknown>, kind: 'opening' | 'call' = 'call'): void {
-    const begun = { since: this.#clock.monotonic() };
+  observe(attempt: Promise<unknown>, kind: Attempt = 'call'): void {
+    const since = this.#clock.monotonic();
+    const begun = { kind, ticksLeft: END_TICKS[kind] };
     this.#underWay.add(begun);
-    this.#tellWatchers();
+    this.#countTicks();
     attempt.then(
       () => {
         this.#underWay.delete(begun);
         this.#answeredAt = this.#clock.monotonic();
         // What opening takes says nothing of how long a call does.
-        if (kind === 'call') this.#learn(this.#answeredAt - begun.since);
+        if (kind === 'call') this.#learn(this.#answeredAt - since);
+        // Who answers one will answer others.
+        for (const other of this.#underWay) other.ticksLeft = END_TICKS[other.kind];
         this.#trouble = null;
+        this.#countTicks();
         this.#tellWatchers();
       },
       (error: unknown) => {
         this.#underWay.delete(begun);
+        this.#countTicks();
         this.#trouble = 'failing';
         this.tell(error);
         this.#tellWatchers();
@@ -96,7 +109,6 @@ export class StoreHealth {
 
   /** For something that a turn would rather have stored before it goes on. Whatever `work` rejects with is its own. */
   async wait(work: Promise<unknown>): Promise<void> {
-    if (this.#trouble !== null) return;
     const began = this.#clock.monotonic();
     await new Promise<void>((resolve) => {
       const end = (): void => {
@@ -128,12 +140,10 @@ export class StoreHealth {
     const deadline = this.#deadline(
       () => {
         if (this.#trouble === 'failing') return began + LAST_ATTEMPT_MS;
-        const [oldest] = this.#underWay;
-        const silentUntil =
-          oldest === undefined
-            ? Number.POSITIVE_INFINITY
-            : Math.max(oldest.since, this.#answeredAt) + END_SILENCE_MS;
-        return Math.min(silentUntil, began + END_MS);
+        for (const { ticksLeft } of this.#underWay) {
+          if (ticksLeft <= 0) return Number.NEGATIVE_INFINITY;
+        }
+        return began + END_MS;
       },
       () => {
         cut.abort();
@@ -143,6 +153,25 @@ export class StoreHealth {
       await work(cut.signal);
     } finally {
       deadline.cancel();
+    }
+  }
+
+  readonly #tick = (): void => {
+    this.#cancelTick = null;
+    for (const attempt of this.#underWay) attempt.ticksLeft -= 1;
+    this.#countTicks();
+    this.#tellWatchers();
+  };
+
+  /** Only while there is something left to find out. */
+  #countTicks(): void {
+    let counting = false;
+    for (const { ticksLeft } of this.#underWay) counting ||= ticksLeft > 0;
+    if (counting) {
+      this.#cancelTick ??= this.#clock.schedule(TICK_MS, this.#tick);
+    } else {
+      this.#cancelTick?.();
+      this.#cancelTick = null;
     }
   }
 
@@ -159,13 +188,12 @@ export class StoreHealth {
     };
     const wait = (half: 1 | 2): void => {
       const left = at() - this.#clock.monotonic();
-      if (left === Number.POSITIVE_INFINITY) return;
       if (left === Number.NEGATIVE_INFINITY) {
         cancel();
         callback();
         return;
       }
-      cancelTimer = this.#clock.schedule(half === 1 ? left / 2 : Math.max(0, left), () => {
+      cancelTimer = this.#clock.schedule(Math.max(0, half === 1 ? left / 2 : left), () => {
         if (half === 1) {
           wait(2);
           return;

@@ -153,6 +153,17 @@ describe('the journal of a turn', () => {
     expect(journal.dropped()).toBe(10_001);
   });
 
+  it('keeps no more than 16 million characters for it, of what a model can make long', async () => {
+    const long = 'x'.repeat(4 * 1024 * 1024);
+    const calls = [{ id: 'c', name: 'n', arguments: long }];
+    const { journal, note } = journalWith(never);
+    note(chunk(long), { type: 'tool_calls', calls }, chunk(long));
+    note({ type: 'tool_result', callId: 'c', toolName: 'n', ok: true, summary: long });
+    expect(journal.dropped()).toBe(0);
+    note(chunk('one more'));
+    expect(journal.dropped()).toBe(5);
+  });
+
   it('ends with everything stored, after one more attempt, and leaves no timer', async () => {
     const { journal, clock, appends, note } = journalWith((call) =>
       call === 1 ? Promise.reject(unavailable()) : Promise.resolve(),
