@@ -1,0 +1,87 @@
+import type { ByteSource } from '@orion/contracts';
+
+import { isOmission, LONGEST_OMISSION } from './omission-line.ts';
+
+/** A line that stands for text that was left out. */
+export type Omission = {
+  /** Counted from 1. */
+  readonly line: number;
+  /** Without the blanks around it. */
+  readonly text: string;
+};
+
+/** More of them say nothing that the first ones do not. */
+const MOST_OMISSIONS = 20;
+/** What an old file can excuse; it holds more only if it is itself a list of such lines. */
+const MOST_EXCUSED = 1000;
+/** In UTF-8, with blanks around it. */
+const MOST_BYTES = 4 * LONGEST_OMISSION;
+
+/**
+ * The lines of a text that speak of left-out text, the first 20 of them. Lines that the file has held before are
+ * none: whoever writes the whole file writes them too.
+ */
+export async function findOmissions(
+  text: ByteSource,
+  previous: ByteSource | null,
+): Promise<readonly Omission[]> {
+  const found = await collect(text, MOST_EXCUSED);
+  if (found.length === 0 || previous === null) return found.slice(0, MOST_OMISSIONS);
+  const excused = new Set((await collect(previous, MOST_EXCUSED)).map((each) => each.text));
+  return found.filter((each) => !excused.has(each.text)).slice(0, MOST_OMISSIONS);
+}
+
+async function collect(source: ByteSource, most: number): Promise<readonly Omission[]> {
+  const found: Omission[] = [];
+  for await (const { line, text } of commentLike(source)) {
+    if (!isOmission(text)) continue;
+    found.push({ line, text: text.trim() });
+    if (found.length >= most) break;
+  }
+  return found;
+}
+
+/** Short lines that begin like a comment or like an omission; the others are never decoded. */
+async function* commentLike(source: ByteSource): AsyncGenerator<Omission, void, undefined> {
+  const decoder = new TextDecoder();
+  /** The beginning of a line that goes on in the next chunk; null when it is too long already. */
+  let open: Uint8Array | null = new Uint8Array(0);
+  let line = 1;
+  for await (const chunk of source()) {
+    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
+    let start = 0;
+    for (let end = bytes.indexOf(LF); end !== -1; end = bytes.indexOf(LF, start)) {
+      if (open !== null && open.length + end - start <= MOST_BYTES) {
+        if (open.length === 0) {
+          if (beginsLikeOne(bytes, start, end)) {
+            yield { line, text: decoder.decode(bytes.subarray(start, end)) };
+          }
+        } else {
+          const whole = Buffer.concat([open, bytes.subarray(start, end)]);
+          if (beginsLikeOne(whole, 0, whole.length)) yield { line, text: decoder.decode(whole) };
+        }
+      }
+      open = new Uint8Array(0);
+      line += 1;
+      start = end + 1;
+    }
+    const rest = bytes.length - start;
+    open =
+      open === null || open.length + rest > MOST_BYTES
+        ? null
+        : Buffer.concat([open, bytes.subarray(start)]);
+  }
+  if (open !== null && beginsLikeOne(open, 0, open.length)) {
+    yield { line, text: decoder.decode(open) };
+  }
+}
+
+const LF = 0x0a;
+/** Every character with which a comment or an omission begins, and the first byte of an ellipsis. */
+const BEGINNINGS: ReadonlySet<number> = new Set([...Buffer.from("/#-;%'*<{([.@Rrd"), 0xe2]);
+
+function beginsLikeOne(bytes: Uint8Array, start: number, end: number): boolean {
+  let index = start;
+  while (index < end && (bytes[index] === 0x20 || bytes[index] === 0x09)) index += 1;
+  return index < end && BEGINNINGS.has(bytes[index] ?? 0);
+}
