@@ -475,6 +475,7 @@ function sessionSettingsOf(settings: Settings, adapter: LlmAdapter | null): Sess
     strict: settings.strict,
     stripFence: settings.stripFence,
     seam: settings.seam,
+    askOmissions: !settings.allowOmissions,
     signalsMessageEnd: adapter?.signalsMessageEnd ?? true,
   };
 }

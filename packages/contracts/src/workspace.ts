@@ -325,6 +325,12 @@ export interface SessionHandle {
   setAside(text: string): void;
   setAsideRange(start: number, end?: number): Promise<void>;
   /**
+   * Sets the content from `start` to `end` aside and begins it anew, in another file; `record` says so in
+   * `state.json`. Durable when it resolves. A crash before that leaves the session as it was; a disk that fails
+   * leaves it in memory, as with `save`.
+   */
+  startOver(record: SessionRecord, start: number, end?: number): Promise<void>;
+  /**
    * Makes everything appended so far durable, then replaces `state.json`. Calls while one is under way share the
    * next one. Rejects with DISK_FULL, PERMISSION_DENIED, READ_ONLY or WRITE_FAILED; the session then lives in
    * memory and a later `save` tries again at the durable offset.

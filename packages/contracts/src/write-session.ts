@@ -77,6 +77,12 @@ export type SessionQuestion =
       readonly contentEnd: number;
       readonly firstLine: string;
       readonly lastLine: string;
+    }
+  /** Lines that stand for left-out text, in a file that replaces another; the first ones of `count`. */
+  | {
+      readonly kind: 'omission';
+      readonly lines: readonly { readonly line: number; readonly text: string }[];
+      readonly count: number;
     };
 
 /** A place at which the file may end: before the bare `DONE` that is `line`, counted from 1. */
@@ -101,6 +107,8 @@ export type SessionRecord = {
   readonly content_end?: number;
   readonly fence_stripped: boolean;
   readonly fence_asked: boolean;
+  /** The model was asked about left-out text. */
+  readonly omissions_asked?: boolean;
   /** Absent while nothing invalid was found. */
   readonly repair?: TextRepair;
   readonly inner_done_lines: readonly number[];
@@ -177,6 +185,8 @@ export type ValidationSummary = {
     readonly column: number;
     readonly byte_offset: number;
   }[];
+  /** Lines of the written text that look as if something was left out there, the first 20. */
+  readonly omission_suspected?: readonly number[];
   /** In bytes: the text as it was validated first, and as it was written. */
   readonly original_length: number;
   readonly final_length: number;

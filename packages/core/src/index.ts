@@ -7,6 +7,8 @@ export type {
 } from './write-plan-tool.ts';
 export { findInvalidPlaces } from './validation/invalid-places.ts';
 export type { TextReport } from './validation/invalid-places.ts';
+export { findOmissions } from './validation/omissions.ts';
+export type { Omission } from './validation/omissions.ts';
 export { repairedText } from './validation/repaired-text.ts';
 export { replacedPlaces, summarizeValidation } from './validation/validate-session-text.ts';
 export type { NeedsCorrections } from './validation/validate-session-text.ts';

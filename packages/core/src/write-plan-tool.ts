@@ -20,6 +20,8 @@ import type {
   WriteReceipt,
 } from '@orion/contracts';
 
+import { findOmissions } from './validation/omissions.ts';
+import type { Omission } from './validation/omissions.ts';
 import { repairedText } from './validation/repaired-text.ts';
 import {
   describeInvalid,
@@ -49,6 +51,8 @@ export type FinalizeFacts = {
   readonly repair: TextRepair | null;
   /** Ends a question to a person. */
   readonly signal?: AbortSignal;
+  /** Whether lines that stand for left-out text are a reason not to write yet. */
+  readonly askOmissions: boolean;
   /** Another target than the session's own, when a person resolves a conflict. */
   readonly target?: { readonly operation: WriteOperation; readonly expected: TargetSnapshot };
 };
@@ -56,7 +60,9 @@ export type FinalizeFacts = {
 export type FinalizeOutcome =
   | { readonly kind: 'written'; readonly receipt: WriteReceipt }
   /** Nothing is written: the text is no valid UTF-8 as it stands. */
-  | { readonly kind: 'needs_corrections'; readonly corrections: NeedsCorrections };
+  | { readonly kind: 'needs_corrections'; readonly corrections: NeedsCorrections }
+  /** Nothing is written: in place of an old file stands one that seems to leave out parts of it. */
+  | { readonly kind: 'omissions_suspected'; readonly omissions: readonly Omission[] };
 
 export interface WritePlanTool {
   /** The definition that a model sees, bound to what opens the session. */
@@ -169,6 +175,12 @@ export function createWritePlanTool(options: WritePlanToolOptions): WritePlanToo
     const { repair } = facts;
     const saved: ByteSource = () => handle.readContent(facts.start, facts.end ?? undefined);
     const text = repairedText(saved, repair);
+    const omissions = replacesText(operation, expected)
+      ? await suspectOmissions(text, () => workspace.readTarget(expected))
+      : [];
+    if (facts.askOmissions && omissions.length > 0) {
+      return { kind: 'omissions_suspected', omissions };
+    }
     const replaced = await replacedPlaces(saved, repair, expected.path);
     let commit: CommitResult;
     let givenBytes: number;
@@ -199,6 +211,7 @@ export function createWritePlanTool(options: WritePlanToolOptions): WritePlanToo
         textBytes: repair === null ? givenBytes : (facts.end ?? handle.bytes()) - facts.start,
         repair,
         replaced,
+        omissions,
         writtenBytes: commit.bytes,
       }),
       ...(commit.backup_id === undefined ? {} : { backup_id: commit.backup_id }),
@@ -281,6 +294,24 @@ export function createWritePlanTool(options: WritePlanToolOptions): WritePlanToo
     forget: (sessionId) => void sessions.delete(sessionId),
     tool: (open) => createBeginTool(open),
   };
+}
+
+/** What was there before the text is gone after it. */
+function replacesText(operation: WriteOperation, expected: TargetSnapshot): boolean {
+  return operation === 'replace' || (operation === 'overwrite' && expected.exists);
+}
+
+/** A text or a target that cannot be read is told by the commit, with its own code. */
+async function suspectOmissions(
+  text: ByteSource,
+  previous: ByteSource,
+): Promise<readonly Omission[]> {
+  try {
+    return await findOmissions(text, previous);
+  } catch (error) {
+    if (OrionError.isInstance(error)) return [];
+    throw error;
+  }
 }
 
 /** What a session is about to do; `proposal` where somebody is asked about it. */

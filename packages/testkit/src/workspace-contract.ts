@@ -147,6 +147,25 @@ export function describeWorkspaceContract(name: string, create: WorkspaceFactory
       expect(Buffer.from(await bytesOf(handle.readContent(1, 5))).toString('utf8')).toBe('😀');
     });
 
+    it('starts over with everything so far set aside', async () => {
+      const test = await create();
+      const { handle } = await begun(test);
+      handle.append('the first text\n');
+      await handle.save(record);
+      handle.append('unsaved');
+      await handle.startOver(record, 4);
+      expect(handle.bytes()).toBe(0);
+      handle.append('the second text\n');
+      await handle.save(record);
+      await handle.release();
+      const again = await test.reopen();
+      const claimed = await again.sessions.claim(handle.id);
+      expect(Buffer.from(await bytesOf(claimed.handle.readContent())).toString()).toBe(
+        'the second text\n',
+      );
+      expect((await claimed.handle.remove()).trailing).toBeDefined();
+    });
+
     it('keeps undecided text apart until it is decided', async () => {
       const { handle } = await begun(await create());
       handle.append('content');

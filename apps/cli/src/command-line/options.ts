@@ -60,6 +60,13 @@ export function addPathOptions(command: Command): Command {
     .option('--allow-hard-link', 'allow replacing a file that has other hard links');
 }
 
+export function addOmissionOption(command: Command): Command {
+  return command.option(
+    '--allow-omissions',
+    'do not ask the model about lines such as "... rest unchanged" in a file that replaces another',
+  );
+}
+
 export function choice(flags: string, description: string, values: readonly string[]): Option {
   return new Option(flags, description).choices(values);
 }

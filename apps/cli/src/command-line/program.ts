@@ -13,6 +13,7 @@ import {
   addApproveOption,
   addBudgetOptions,
   addOutputOptions,
+  addOmissionOption,
   addPathOptions,
   addProviderOptions,
   addWorkspaceOption,
@@ -69,6 +70,7 @@ export function createProgram(context: CommandContext, report: Report): Command 
   addBudgetOptions(run);
   addApproveOption(run);
   addPathOptions(run);
+  addOmissionOption(run);
   addOutputOptions(run);
   run.action(async (prompt: string | undefined, options: TurnOptions) => {
     const { runCommand } = await import('../commands/run.ts');
@@ -104,6 +106,7 @@ export function createProgram(context: CommandContext, report: Report): Command 
   addBudgetOptions(recover);
   addApproveOption(recover);
   addPathOptions(recover);
+  addOmissionOption(recover);
   addOutputOptions(recover);
   recover.action(async (id: string, options: RecoverSessionOptions) => {
     const { recoverSessionCommand } = await import('../commands/recover-session.ts');

@@ -54,6 +54,12 @@ describe('the receipt as one line (R245)', () => {
       '30 invalid places replaced by U+FFFD at line 3, 1,200, 1,201 …',
       true,
     ],
+    [
+      'a suspected omission',
+      { validation_summary: { ...RECEIPT.validation_summary, omission_suspected: [12, 1300] } },
+      'something may be left out at line 12, 1,300',
+      true,
+    ],
     ['memory', { persistence: 'memory' }, 'was not saved on disk while it was streamed', false],
   ])('%s', (_name, change, expected, attention) => {
     const receipt = { ...RECEIPT, ...change };

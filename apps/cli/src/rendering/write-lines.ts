@@ -29,11 +29,11 @@ export function receiptLine(receipt: WriteReceipt): string {
   return `${verb(receipt.operation)} ${receipt.target_file}: ${parts.join('; ')}`;
 }
 
-/** Most lines that are named of the places that were replaced. */
+/** Most lines that are named, of replaced places and of omissions. */
 const NAMED_LINES = 5;
 
 function validationParts(summary: WriteReceipt['validation_summary']): readonly string[] {
-  const { corrected, replaced, replaced_at } = summary;
+  const { corrected, replaced, replaced_at, omission_suspected } = summary;
   const parts: string[] = [];
   if (corrected > 0) parts.push(`${plural(corrected, 'invalid place')} corrected by the model`);
   if (replaced > 0) {
@@ -41,6 +41,11 @@ function validationParts(summary: WriteReceipt['validation_summary']): readonly 
     const named = lines.slice(0, NAMED_LINES).map(formatCount).join(', ');
     const more = lines.length > NAMED_LINES || replaced > (replaced_at?.length ?? 0) ? ' …' : '';
     parts.push(`${plural(replaced, 'invalid place')} replaced by U+FFFD at line ${named}${more}`);
+  }
+  if (omission_suspected !== undefined) {
+    const lines = omission_suspected.slice(0, NAMED_LINES).map(formatCount).join(', ');
+    const more = omission_suspected.length > NAMED_LINES ? ' …' : '';
+    parts.push(`something may be left out at line ${lines}${more}`);
   }
   return parts;
 }
@@ -51,7 +56,8 @@ export function needsAttention(receipt: WriteReceipt): boolean {
     receipt.seams.some((seam) => seam.status === 'unverified') ||
     receipt.warnings.length > 0 ||
     receipt.not_kept.length > 0 ||
-    receipt.validation_summary.used_safe_replacement
+    receipt.validation_summary.used_safe_replacement ||
+    receipt.validation_summary.omission_suspected !== undefined
   );
 }
 

@@ -44,6 +44,7 @@ export type ConfigurationFlags = {
   readonly resume?: string;
   readonly allowPaths?: readonly string[];
   readonly allowHardLink?: boolean;
+  readonly allowOmissions?: boolean;
   /** Budgets of the turn, as they were typed. */
   readonly maxTurns?: string;
   readonly maxSeconds?: string;
@@ -149,6 +150,7 @@ export async function loadConfiguration(request: ConfigurationRequest): Promise<
     ...fromEnvironment,
     ...(flags.allowPaths === undefined ? {} : { allowPaths: flags.allowPaths }),
     ...(flags.allowHardLink === undefined ? {} : { allowHardLink: flags.allowHardLink }),
+    ...(flags.allowOmissions === undefined ? {} : { allowOmissions: flags.allowOmissions }),
     ...budgetFlags(flags),
   };
 

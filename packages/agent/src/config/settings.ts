@@ -59,6 +59,8 @@ export type Settings = {
   readonly allowPaths: readonly string[];
   /** ORION_ALLOW_HARD_LINK */
   readonly allowHardLink: boolean;
+  /** ORION_ALLOW_OMISSIONS: a file may be replaced by one that says that it leaves out parts, without a question. */
+  readonly allowOmissions: boolean;
   /** TRACE_STRICT: a trace that cannot be kept fails the turn. */
   readonly traceStrict: boolean;
   /** ORION_TELEMETRY: `otlp` sends turns as spans to an OpenTelemetry collector. */
@@ -97,6 +99,7 @@ export const DEFAULT_SETTINGS: Settings = {
   databaseUrl: null,
   allowPaths: [],
   allowHardLink: false,
+  allowOmissions: false,
   traceStrict: false,
   telemetry: 'none',
   otlpEndpoint: null,
@@ -189,6 +192,7 @@ const VARIABLES: Readonly<Record<keyof Settings, readonly [name: string, format:
   databaseUrl: ['DATABASE_URL', text],
   allowPaths: ['ORION_ALLOW_PATH', list],
   allowHardLink: ['ORION_ALLOW_HARD_LINK', boolean],
+  allowOmissions: ['ORION_ALLOW_OMISSIONS', boolean],
   traceStrict: ['TRACE_STRICT', boolean],
   telemetry: ['ORION_TELEMETRY', oneOf('none', 'otlp')],
   otlpEndpoint: ['OTEL_EXPORTER_OTLP_ENDPOINT', text],

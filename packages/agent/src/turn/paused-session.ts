@@ -57,6 +57,8 @@ function finalizeCommands(
       return [`${recover} --finalize --answer keep`, `${recover} --finalize --answer done`];
     case 'fence':
       return [`${recover} --finalize --answer strip`, `${recover} --finalize --answer keep`];
+    case 'omission':
+      return [`${recover} --finalize --answer keep`];
     default:
       return question satisfies never;
   }

@@ -39,7 +39,7 @@ export function receiptMessage(receipt: WriteReceipt): string {
 
 /** Only where something of the text is not what the model wrote. */
 function validationNote(summary: ValidationSummary): object {
-  const { corrected, replaced, replaced_at } = summary;
+  const { corrected, replaced, replaced_at, omission_suspected } = summary;
   return {
     ...(corrected === 0 ? {} : { corrected_places: corrected }),
     ...(replaced === 0
@@ -48,6 +48,9 @@ function validationNote(summary: ValidationSummary): object {
           replaced_places: replaced,
           replaced_at_lines: replaced_at?.slice(0, MAX_TOLD_SEAMS).map(({ line }) => line) ?? [],
         }),
+    ...(omission_suspected === undefined
+      ? {}
+      : { omission_suspected_at_lines: omission_suspected.slice(0, MAX_TOLD_SEAMS) }),
   };
 }
 

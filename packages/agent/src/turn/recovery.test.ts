@@ -60,6 +60,7 @@ async function recover(
     strict: false,
     stripFence: 'auto',
     seam: 'ask',
+    askOmissions: true,
     signalsMessageEnd: true,
   });
   await recovered.handle.release();

@@ -12,6 +12,8 @@ import { BEGIN_TOOL_NAME } from '@orion/contracts';
 import {
   appendToSummary,
   createSummary,
+  findOmissions,
+  repairedText,
   replacedPlaces,
   restoreSession,
   summarizeValidation,
@@ -88,6 +90,9 @@ async function receiptOf(
   const { path, ...reported } = writing.result;
   const end = session.contentEnd ?? summary.bytes;
   const saved: ByteSource = () => handle.readContent(contentStart, end);
+  const replaces =
+    metadata.operation === 'replace' ||
+    (metadata.operation === 'overwrite' && metadata.target.exists);
   return {
     session_id: metadata.session_id,
     target_file: path,
@@ -102,6 +107,8 @@ async function receiptOf(
       textBytes: end - contentStart,
       repair,
       replaced: await replacedPlaces(saved, repair, metadata.target_file),
+      // What the file held before cannot excuse any line now: it is replaced.
+      omissions: replaces ? await findOmissions(repairedText(saved, repair), null) : [],
       writtenBytes: reported.bytes,
     }),
     warnings: [...reported.warnings, 'committed_before_the_interruption'],

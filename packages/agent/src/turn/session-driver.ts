@@ -62,6 +62,7 @@ type Job = Extract<
       | 'set_aside_held'
       | 'replay_held'
       | 'set_aside_range'
+      | 'start_over'
       | 'send_prompt'
       | 'resend'
       | 'finalize'
@@ -273,6 +274,7 @@ export class SessionDriver {
       case 'set_aside_held':
       case 'replay_held':
       case 'set_aside_range':
+      case 'start_over':
       case 'send_prompt':
       case 'resend':
       case 'finalize':
@@ -353,6 +355,12 @@ export class SessionDriver {
       case 'set_aside_range':
         await handle.setAsideRange(job.start, job.end);
         if (job.show) yield* this.#show(job.start, job.end);
+        return;
+      case 'start_over':
+        await this.#saver.settled();
+        await handle.startOver(recordOf(this.#session), job.start, job.end ?? undefined);
+        this.#durableBytes = 0;
+        this.#trace('started_over', {});
         return;
       case 'finalize':
         await this.#finalize(job.start, job.end);
@@ -488,7 +496,8 @@ export class SessionDriver {
 
   async #finalize(start: number, end: number | null): Promise<void> {
     await this.#saver.settled();
-    const { fenceStripped, innerDoneLines, seams, repair } = this.#session;
+    const { fenceStripped, innerDoneLines, seams, repair, omissionsAsked, decidedByHand } =
+      this.#session;
     this.#trace('finalize_started', { bytes: (end ?? this.#session.summary.bytes) - start });
     this.#committing = true;
     let outcome: FinalizeOutcome;
@@ -501,6 +510,7 @@ export class SessionDriver {
         seams,
         signal: AbortSignal.any([this.#options.signal, this.#options.stopSignal]),
         repair,
+        askOmissions: this.#session.settings.askOmissions && !omissionsAsked && !decidedByHand,
         ...(this.#target === undefined ? {} : { target: this.#target }),
       });
     } catch (error) {
@@ -516,6 +526,12 @@ export class SessionDriver {
       return;
     } finally {
       this.#committing = false;
+    }
+    if (outcome.kind === 'omissions_suspected') {
+      const { omissions } = outcome;
+      this.#trace('omission_suspected', { lines: omissions.map(({ line }) => line).join(', ') });
+      this.#dispatch({ type: 'omissions_suspected', omissions });
+      return;
     }
     if (outcome.kind === 'needs_corrections') {
       const { invalid_contexts, invalid_count } = outcome.corrections;

@@ -5,6 +5,7 @@ import { MAX_CORRECTION_PLACES, MAX_CORRECTION_ROUNDS } from '../write-session/c
 import { correctionsPrompt } from '../write-session/text/prompts.ts';
 import { findInvalidPlaces } from './invalid-places.ts';
 import type { TextReport } from './invalid-places.ts';
+import type { Omission } from './omissions.ts';
 import { repairedText } from './repaired-text.ts';
 
 /** The text of a session is not valid: what a model, or whoever finalizes it, is to be asked. */
@@ -63,9 +64,10 @@ export function summarizeValidation(options: {
   readonly textBytes: number;
   readonly repair: TextRepair | null;
   readonly replaced: ReplacedPlaces;
+  readonly omissions: readonly Omission[];
   readonly writtenBytes: number;
 }): ValidationSummary {
-  const { textBytes, repair, replaced, writtenBytes } = options;
+  const { textBytes, repair, replaced, omissions, writtenBytes } = options;
   return {
     attempts: repair?.rounds.length ?? 0,
     invalid_found: repair?.found ?? 0,
@@ -81,6 +83,7 @@ export function summarizeValidation(options: {
             byte_offset,
           })),
         }),
+    ...(omissions.length === 0 ? {} : { omission_suspected: omissions.map(({ line }) => line) }),
     original_length: textBytes,
     final_length: writtenBytes,
   };

@@ -1,5 +1,6 @@
 import type { SessionMetadata, SessionRecord } from '@orion/contracts';
 
+import type { Omission } from '../validation/omissions.ts';
 import { stateNameOf } from './control.ts';
 import { endMessage, readText, startMessage } from './message-reading.ts';
 import { settleQuestion } from './reading/answer-reading.ts';
@@ -19,6 +20,9 @@ import { Step } from './step.ts';
 import { createSummary } from './text/content-summary.ts';
 import type { ContentSummary } from './text/content-summary.ts';
 import { targetKindOf } from './text/target-kind.ts';
+
+/** As many lines of left-out text as a question quotes. */
+const MAX_QUOTED_OMISSIONS = 5;
 
 /** A session whose begin succeeded: it waits for its first message. */
 export function createSession(metadata: SessionMetadata, settings: SessionSettings): SessionStep {
@@ -52,6 +56,7 @@ export function restoreSession(options: {
     contentEnd: record?.content_end ?? null,
     fenceStripped: record?.fence_stripped ?? false,
     fenceAsked: record?.fence_asked ?? false,
+    omissionsAsked: record?.omissions_asked ?? false,
     repair: record?.repair ?? null,
   };
 }
@@ -76,6 +81,7 @@ function blankSession(
     contentEnd: null,
     fenceStripped: false,
     fenceAsked: false,
+    omissionsAsked: false,
     repair: null,
     invalidPlaces: [],
     decidedByHand: false,
@@ -118,6 +124,9 @@ export function advance(session: WriteSession, input: SessionInput): SessionStep
       break;
     case 'corrections_needed':
       correctionsNeeded(step, input.places, input.count);
+      break;
+    case 'omissions_suspected':
+      omissionsSuspected(step, input.omissions);
       break;
     case 'finalize_failed':
       step.update({ message: input.message });
@@ -162,6 +171,20 @@ export function advance(session: WriteSession, input: SessionInput): SessionStep
       input satisfies never;
   }
   return step.result();
+}
+
+/** Asked once, before anything is written. */
+function omissionsSuspected(step: Step, omissions: readonly Omission[]): void {
+  step.update({ omissionsAsked: true });
+  step.dispatch({
+    type: 'question_due',
+    question: {
+      kind: 'omission',
+      lines: omissions.slice(0, MAX_QUOTED_OMISSIONS),
+      count: omissions.length,
+    },
+    messageOpen: false,
+  });
 }
 
 /** A held marker is discarded, held text that may not belong to the file is kept aside. */
@@ -246,6 +269,7 @@ export function recordOf(session: WriteSession): SessionRecord {
     ...(session.contentEnd === null ? {} : { content_end: session.contentEnd }),
     fence_stripped: session.fenceStripped,
     fence_asked: session.fenceAsked,
+    ...(session.omissionsAsked ? { omissions_asked: true } : {}),
     ...(session.repair === null ? {} : { repair: session.repair }),
     inner_done_lines: session.innerDoneLines,
     seams: session.seams,

@@ -89,13 +89,13 @@ export type ControlEvent =
   | { readonly type: 'settle_elapsed' }
   | { readonly type: 'idle_elapsed' }
   | {
-      readonly type: 'fence_question_due';
+      readonly type: 'question_due';
       readonly question: SessionQuestion;
       readonly messageOpen: boolean;
     }
   | {
       readonly type: 'answer';
-      readonly answer: 'keep' | 'done' | 'strip' | 'end' | 'text' | 'unusable';
+      readonly answer: 'keep' | 'done' | 'strip' | 'end' | 'again' | 'text' | 'unusable';
     }
   | { readonly type: 'tool_called' }
   | { readonly type: 'save_due' }
@@ -163,6 +163,8 @@ export type ControlEffect =
   | 'leave_out'
   | 'strip_fence'
   | 'end_before'
+  | 'start_over'
+  | 'ask_anew'
   | 'seam_reader'
   | 'degrade'
   | 'retry_finalize'
@@ -199,6 +201,11 @@ export type ControlLimits = {
   readonly idleMs: number;
   readonly maxIdlePrompts: number;
 };
+
+/** Whether only its own words answer it: any other reply is no text of the file either. */
+export function isClosed(question: SessionQuestion): boolean {
+  return question.kind === 'fence' || question.kind === 'omission';
+}
 
 /** Requests in a row without a message, and continuations in a row without progress. */
 export const MAX_RETRIES = 3;

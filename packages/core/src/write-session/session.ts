@@ -9,6 +9,7 @@ import type {
 } from '@orion/contracts';
 
 import type { CorrectionReply } from '../validation/correction-reply.ts';
+import type { Omission } from '../validation/omissions.ts';
 import type { ControlState } from './control.ts';
 import type { Anchor } from './text/anchor.ts';
 import type { BridgeReader } from './text/bridge.ts';
@@ -32,6 +33,8 @@ export type SessionSettings = {
   readonly strict: boolean;
   readonly stripFence: 'auto' | 'never';
   readonly seam: 'ask' | 'accept' | 'strict';
+  /** Whether the model is asked about lines that stand for left-out text. */
+  readonly askOmissions: boolean;
   /** Whether the adapter tells the orderly end of a message from a pause. */
   readonly signalsMessageEnd: boolean;
 };
@@ -62,6 +65,7 @@ export type WriteSession = {
   readonly contentEnd: number | null;
   readonly fenceStripped: boolean;
   readonly fenceAsked: boolean;
+  readonly omissionsAsked: boolean;
   /** How invalid text is mended on its way to the file; null while nothing invalid was found. */
   readonly repair: TextRepair | null;
   /** What the model is asked about while corrections are needed. */
@@ -158,6 +162,8 @@ export type SessionInput =
       readonly places: readonly InvalidPlace[];
       readonly count: number;
     }
+  /** The text that replaces a file has lines that stand for left-out text; nothing is written yet. */
+  | { readonly type: 'omissions_suspected'; readonly omissions: readonly Omission[] }
   | {
       readonly type: 'finalize_failed';
       readonly code: ErrorCode;
@@ -190,7 +196,8 @@ export type PromptReason =
   | 'ask_again'
   | 'bridge'
   | 'recovery'
-  | 'corrections';
+  | 'corrections'
+  | 'anew';
 
 /** What the driver carries out, in order. */
 export type SessionEffect =
@@ -216,6 +223,8 @@ export type SessionEffect =
       readonly show: boolean;
     }
   | { readonly type: 'rewind'; readonly toOffset: number }
+  /** Set the content aside, from `start` to `end`, and begin it anew. */
+  | { readonly type: 'start_over'; readonly start: number; readonly end: number | null }
   /** Ordinary text for the person. */
   | { readonly type: 'chat'; readonly text: string }
   | { readonly type: 'save' }

@@ -10,10 +10,11 @@ import type {
   WriteSession,
 } from './session.ts';
 import { chooseAnchor } from './text/anchor.ts';
-import { appendToSummary, eolOf } from './text/content-summary.ts';
+import { appendToSummary, createSummary, eolOf } from './text/content-summary.ts';
 import { decideFences } from './text/fence-decision.ts';
 import { utf8Length } from './text/lines.ts';
 import {
+  anewPrompt,
   bridgePrompt,
   continuationPrompt,
   correctionsPrompt,
@@ -23,6 +24,7 @@ import {
   idlePrompt,
   nearMissPrompt,
   nothingSavedPrompt,
+  omissionPrompt,
   reaskPrompt,
   recoveryPrompt,
 } from './text/prompts.ts';
@@ -305,6 +307,12 @@ export class Step {
       case 'park':
       case 'exit':
         return;
+      case 'start_over':
+        this.#startOver();
+        return;
+      case 'ask_anew':
+        this.send('anew', anewPrompt({ ...metadata, target }), { kind: 'content' });
+        return;
       case 'ask_corrections':
         this.#askCorrections();
         return;
@@ -317,6 +325,28 @@ export class Step {
       default:
         effect satisfies never;
     }
+  }
+
+  /** What was saved is none of the file; what outside of it was set aside before stays there. */
+  #startOver(): void {
+    const { contentStart, contentEnd } = this.session;
+    this.emit(
+      { type: 'rewind', toOffset: 0 },
+      { type: 'start_over', start: contentStart, end: contentEnd },
+    );
+    this.update({
+      summary: createSummary(),
+      leadingBlanks: '',
+      seams: [],
+      innerDoneLines: [],
+      contentStart: 0,
+      contentEnd: null,
+      fenceStripped: false,
+      fenceAsked: false,
+      repair: null,
+      invalidPlaces: [],
+      unsavedLines: 0,
+    });
   }
 
   #askCorrections(): void {
@@ -360,6 +390,8 @@ export class Step {
             firstLine: question.firstLine,
             lastLine: question.lastLine,
           });
+        case 'omission':
+          return omissionPrompt({ ...question, target, operation: metadata.operation });
         default:
           return question satisfies never;
       }
@@ -375,7 +407,7 @@ export class Step {
       if (decision.kind === 'question' && !this.session.fenceAsked) {
         this.update({ fenceAsked: true });
         this.dispatch({
-          type: 'fence_question_due',
+          type: 'question_due',
           question: {
             kind: 'fence',
             contentStart: decision.contentStart,
@@ -492,6 +524,8 @@ function questionHelp(target: string, question: SessionQuestion | null): string 
       return `It is open whether ${JSON.stringify(question.text.slice(0, 80))} belongs to ${target}: add --answer keep or --answer done.`;
     case 'fence':
       return `It is open whether the fence around ${target} belongs to it: add --answer strip or --answer keep.`;
+    case 'omission':
+      return `It is open whether text was left out of ${target} at line ${question.lines.map(({ line }) => line).join(', ')}: add --answer keep to write it as it is.`;
     default:
       return question satisfies never;
   }

@@ -28,6 +28,12 @@ const fence: SessionQuestion = {
   lastLine: '```',
 };
 
+const omission: SessionQuestion = {
+  kind: 'omission',
+  lines: [{ line: 3, text: '// ... rest unchanged' }],
+  count: 1,
+};
+
 const limits: ControlLimits = { operation: 'create', idleMs: 2000, maxIdlePrompts: 3 };
 
 const states = {
@@ -125,12 +131,13 @@ const rows: readonly Row[] = [
   ['seam hopeless, pause', { type: 'seam_hopeless', remedy: 'pause' }, '✗', '✗', 'P(SEAM_UNVERIFIED) save pause release', '✗', '✗', '✗', '✗'],
   ['settle window elapsed', { type: 'settle_elapsed' }, '–', '–', 'F save finalize', '–', '–', '–', '–'],
   ['idle timer, prompts < max', { type: 'idle_elapsed' }, '✗', 'C(prompts=1) ask_idle', 'M(prompts=1) ask_idle', 'Q(prompts=2 end) ask_question', '✗', 'N(round=1) save ask_corrections', '✗'],
-  ['fence question due', { type: 'fence_question_due', question: fence, messageOpen: false }, '✗', '✗', '✗', '✗', 'Q(fence) ask_question', '✗', '✗'],
-  ['fence question due in mid-message', { type: 'fence_question_due', question: fence, messageOpen: true }, '✗', '✗', '✗', '✗', 'Q(fence unasked)', '✗', '✗'],
+  ['question due', { type: 'question_due', question: fence, messageOpen: false }, '✗', '✗', '✗', '✗', 'Q(fence) save ask_question', '✗', '✗'],
+  ['question due in mid-message', { type: 'question_due', question: fence, messageOpen: true }, '✗', '✗', '✗', '✗', 'Q(fence unasked) save', '✗', '✗'],
   ['answer END n', { type: 'answer', answer: 'end' }, '✗', '✗', '✗', 'F end_before save finalize', '✗', '✗', '✗'],
   ['answer DONE (end)', { type: 'answer', answer: 'done' }, '✗', '✗', '✗', 'F keep_all save finalize', '✗', '✗', '✗'],
   ['answer KEEP on end', { type: 'answer', answer: 'keep' }, '✗', '✗', '✗', '✗', '✗', '✗', '✗'],
   ['answer STRIP on end', { type: 'answer', answer: 'strip' }, '✗', '✗', '✗', '✗', '✗', '✗', '✗'],
+  ['answer AGAIN on end', { type: 'answer', answer: 'again' }, '✗', '✗', '✗', '✗', '✗', '✗', '✗'],
   ['reply is no answer', { type: 'answer', answer: 'text' }, '✗', '✗', '✗', 'M(prompts=1) seam_reader', '✗', '✗', '✗'],
   ['answer not usable', { type: 'answer', answer: 'unusable' }, '✗', '✗', '✗', '= start_idle_timer', '✗', '✗', '✗'],
   ['other tool call', { type: 'tool_called' }, 'chat', 'SESSION_BUSY', 'SESSION_BUSY', 'SESSION_BUSY', 'queue', 'SESSION_BUSY', 'chat'],
@@ -177,7 +184,7 @@ describe('R015: the state table', () => {
     const all: readonly ControlEvent['type'][] = [
       'begin_ok', 'begin_rejected', 'text', 'blank_text', 'end_marker', 'message_end_terminal',
       'message_end_question', 'message_end_open', 'message_end_length', 'seam_verified', 'seam_hopeless',
-      'settle_elapsed', 'idle_elapsed', 'fence_question_due', 'answer', 'tool_called', 'save_due', 'save_failed',
+      'settle_elapsed', 'idle_elapsed', 'question_due', 'answer', 'tool_called', 'save_due', 'save_failed',
       'limit_exceeded', 'finalize_ok', 'finalize_needs_corrections', 'finalize_retryable', 'finalize_refused',
       'correction_usable', 'correction_unusable', 'stream_error', 'cancelled', 'abort', 'graceful_stop', 'inactive',
       'recover_accepted', 'recover_declined', 'lease_lost', 'finalize_command',
@@ -227,6 +234,14 @@ describe('R015: the cells that depend on a count or a setting', () => {
     ['R032: KEEP', { ...states.Q, question: fence }, { type: 'answer', answer: 'keep' }, 'F keep_all save finalize'],
     ['R032: DONE is no answer to it', { ...states.Q, question: fence }, { type: 'answer', answer: 'done' }, '✗'],
     ['R032: text is no answer to it', { ...states.Q, question: fence }, { type: 'answer', answer: 'text' }, '✗'],
+    ['R249: asked once the file would be written', states.F, { type: 'question_due', question: omission, messageOpen: false }, 'Q(omission) save ask_question'],
+    ['R249: KEEP', { ...states.Q, question: omission }, { type: 'answer', answer: 'keep' }, 'F keep_all save finalize'],
+    ['R249: AGAIN', { ...states.Q, question: omission }, { type: 'answer', answer: 'again' }, 'C start_over ask_anew'],
+    ['R249: STRIP is no answer to it', { ...states.Q, question: omission }, { type: 'answer', answer: 'strip' }, '✗'],
+    ['R249: DONE is no answer to it', { ...states.Q, question: omission }, { type: 'answer', answer: 'done' }, '✗'],
+    ['R249: END is no answer to it', { ...states.Q, question: omission }, { type: 'answer', answer: 'end' }, '✗'],
+    ['R249: text is no answer to it', { ...states.Q, question: omission }, { type: 'answer', answer: 'text' }, '✗'],
+    ['R249: without a usable answer it stays open', { ...states.Q, question: omission, idlePrompts: 3 }, { type: 'idle_elapsed' }, 'P(omission NO_DONE) save pause release'],
     ['R032: until the question is asked, text is chat', { ...states.Q, question: fence, asked: false }, { type: 'text' }, 'chat'],
     ['R032: it is asked once the message has ended', { ...states.Q, question: fence, asked: false }, { type: 'message_end_open' }, 'Q(prompts=1 fence) ask_question'],
     ['R032: also when the message broke', { ...states.Q, question: fence, asked: false }, streamError, 'Q(prompts=1 fence) ask_question'],

@@ -45,6 +45,29 @@ async function failing(
 }
 
 describe('a session whose disk fails', () => {
+  it('while it starts over: the old text is what a recovery finds until the new one is durable', async () => {
+    const { workspace } = await openTestWorkspace();
+    const handle = await workspace.sessions.begin(await metadataFor(workspace, 'a.txt'));
+    handle.append('first');
+    await handle.save(RECORD);
+    const restore = await failing('datasync', systemError('EIO'));
+    await handle.startOver(RECORD, 0);
+    handle.append('second');
+    expect(handle.persistence()).toBe('memory');
+    expect(await textOf(handle.readContent())).toBe('second');
+    expect(await jsonAt(join(handle.directory, 'state.json'))).toMatchObject({
+      content_file: 'content.txt',
+      buffer_size: 5,
+    });
+    expect(await readFile(join(handle.directory, 'content.txt'), 'utf8')).toBe('first');
+    restore();
+    expect(await handle.save(RECORD)).toEqual({ durableBytes: 6, persistence: 'disk' });
+    const state = await jsonAt(join(handle.directory, 'state.json'));
+    expect(await readFile(join(handle.directory, String(state['content_file'])), 'utf8')).toBe(
+      'second',
+    );
+  });
+
   it('never trusts a file again after a failed fsync', async () => {
     const { workspace, events } = await openTestWorkspace();
     const handle = await workspace.sessions.begin(await metadataFor(workspace, 'a.txt'));

@@ -177,6 +177,7 @@ function isRecord(fields: Fields): fields is Fields & SessionRecord {
     (content_end === undefined || isCount(content_end)) &&
     typeof fields['fence_stripped'] === 'boolean' &&
     typeof fields['fence_asked'] === 'boolean' &&
+    (fields['omissions_asked'] === undefined || typeof fields['omissions_asked'] === 'boolean') &&
     (fields['repair'] === undefined || isRepair(fields['repair'])) &&
     Array.isArray(inner_done_lines) &&
     inner_done_lines.every(isCount) &&
@@ -213,6 +214,15 @@ function isQuestion(value: unknown): boolean {
         isCount(value['contentEnd']) &&
         typeof value['firstLine'] === 'string' &&
         typeof value['lastLine'] === 'string'
+      );
+    case 'omission':
+      return (
+        isCount(value['count']) &&
+        Array.isArray(value['lines']) &&
+        value['lines'].every(
+          (line: unknown) =>
+            isFields(line) && isCount(line['line']) && typeof line['text'] === 'string',
+        )
       );
     default:
       return false;

@@ -59,7 +59,7 @@ export class DiskSessionHandle implements SessionHandle {
   readonly metadata: SessionMetadata;
   readonly directory: string;
   readonly lost: AbortSignal;
-  readonly content: TextSpool;
+  content: TextSpool;
   readonly pending: TextSpool;
   readonly trailing: TextSpool;
 
@@ -199,6 +199,23 @@ export class DiskSessionHandle implements SessionHandle {
       unsaved = 0;
       await this.trailing.sync().catch((error: unknown) => this.#degrade(error));
     }
+  }
+
+  async startOver(record: SessionRecord, start: number, end?: number): Promise<void> {
+    await this.setAsideRange(start, end);
+    await this.#exclusively(async () => {
+      const old = this.content;
+      const oldPath = old.path();
+      this.content = this.#newSpool('content');
+      this.#record = record;
+      const saved = await this.#saveNow().then(
+        ({ persistence }) => persistence === 'disk',
+        () => false,
+      );
+      await old.close();
+      // Until `state.json` names the new file, a recovery needs the old one.
+      if (saved && oldPath !== null) await unlink(oldPath).catch(() => undefined);
+    });
   }
 
   save(record: SessionRecord): Promise<SaveResult> {

@@ -161,6 +161,22 @@ describe('a write session on disk', () => {
     expect(existsSync(handle.directory)).toBe(false);
   });
 
+  it('starts over in another file, and keeps what was set aside', async () => {
+    const { workspace } = await openTestWorkspace();
+    const handle = await workspace.sessions.begin(await metadataFor(workspace, 'a.txt'));
+    handle.append('first');
+    await handle.save(RECORD);
+    await handle.startOver(RECORD, 0);
+    expect(handle.contentPath()).toBe(join(handle.directory, 'content.2.txt'));
+    expect(existsSync(join(handle.directory, 'content.txt'))).toBe(false);
+    const state: unknown = JSON.parse(await readFile(join(handle.directory, 'state.json'), 'utf8'));
+    expect(state).toMatchObject({ content_file: 'content.2.txt', buffer_size: 0, line_count: 0 });
+    expect(await readFile(join(handle.directory, 'trailing.txt'), 'utf8')).toBe('first');
+    handle.append('second');
+    expect(await handle.save(RECORD)).toEqual({ durableBytes: 6, persistence: 'disk' });
+    expect(await readFile(handle.contentPath(), 'utf8')).toBe('second');
+  });
+
   it('gives undecided text back, and forgets it when it was decided', async () => {
     const { clock, workspace } = await openTestWorkspace();
     const handle = await workspace.sessions.begin(await metadataFor(workspace, 'a.txt'));

@@ -35,13 +35,14 @@ const facts = {
   fenceStripped: false,
   innerDoneLines: [],
   seams: [],
+  askOmissions: false,
 };
 const began = performance.now();
 const first = await tool.finalizeSession(handle.id, handle.contentPath(), {
   ...facts,
   repair: null,
 });
-const found = first.kind === 'written' ? 0 : first.corrections.invalid_count;
+const found = first.kind === 'needs_corrections' ? first.corrections.invalid_count : 0;
 const last =
   first.kind === 'written'
     ? first

@@ -1,5 +1,6 @@
 import type { SessionQuestion } from '@orion/contracts';
 
+import { isClosed } from '../control.ts';
 import type { MessageEnd } from '../session.ts';
 import type { Step } from '../step.ts';
 import { canStillBeAnswer, readAnswer } from '../text/answers.ts';
@@ -12,8 +13,14 @@ export function readAnswerText(step: Step, held: string): boolean {
   const { control, metadata } = step.session;
   if (control.kind !== 'awaiting_answer') return true;
   const { question } = control;
-  if (question.kind !== 'fence' && !canStillBeAnswer(question, held, metadata.end_marker))
-    return false;
+  if (!canStillBeAnswer(question, held, metadata.end_marker)) {
+    if (!isClosed(question)) return false;
+    // A model that streams the file once more instead of answering would go on for long.
+    step.update({ reading: { kind: 'none' } });
+    step.emit({ type: 'stop_message' });
+    step.dispatch({ type: 'answer', answer: 'unusable' });
+    return true;
+  }
   step.update({ reading: { kind: 'answer', held } });
   step.dispatch({ type: 'text' });
   return true;
@@ -55,6 +62,9 @@ export function endAnswer(step: Step, held: string, end: MessageEnd): boolean {
     case 'keep':
     case 'strip':
       applyAnswer(step, question, { kind: answer.kind });
+      return true;
+    case 'again':
+      step.dispatch({ type: 'answer', answer: 'again' });
       return true;
     case 'unusable':
       step.dispatch({ type: 'answer', answer: 'unusable' });
@@ -119,6 +129,8 @@ export function settleQuestion(
         step.stripFence(question.contentStart, question.contentEnd);
         return true;
       }
+      return answer.kind === 'keep';
+    case 'omission':
       return answer.kind === 'keep';
     default:
       return question satisfies never;

@@ -25,6 +25,7 @@ export const DEFAULTS: SessionSettings = {
   strict: false,
   stripFence: 'auto',
   seam: 'ask',
+  askOmissions: true,
   signalsMessageEnd: true,
 };
 
@@ -172,6 +173,10 @@ export class SessionHarness {
         return;
       case 'set_aside_range':
         this.aside += bytesOf(this.content, effect.start, effect.end);
+        return;
+      case 'start_over':
+        this.aside += bytesOf(this.content, effect.start, effect.end ?? undefined);
+        this.content = '';
         return;
       case 'rewind':
         this.rewinds.push(effect.toOffset);

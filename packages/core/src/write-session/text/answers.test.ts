@@ -20,7 +20,12 @@ const fence: SessionQuestion = {
   firstLine: '```',
   lastLine: '```',
 };
-const questions = { end, near_miss: nearMiss, fence };
+const omission: SessionQuestion = {
+  kind: 'omission',
+  lines: [{ line: 3, text: '// ...' }],
+  count: 1,
+};
+const questions = { end, near_miss: nearMiss, fence, omission };
 
 const ANSWERS: readonly (readonly [keyof typeof questions, string, Answer])[] = [
   ['end', 'DONE', { kind: 'done' }],
@@ -53,6 +58,14 @@ const ANSWERS: readonly (readonly [keyof typeof questions, string, Answer])[] = 
   ['fence', 'DONE', { kind: 'unusable' }],
   ['fence', 'strip it', { kind: 'unusable' }],
   ['fence', '', { kind: 'unusable' }],
+  ['fence', 'AGAIN', { kind: 'unusable' }],
+  ['omission', 'KEEP', { kind: 'keep' }],
+  ['omission', '\nAGAIN\r\n', { kind: 'again' }],
+  ['omission', 'STRIP', { kind: 'unusable' }],
+  ['omission', 'DONE', { kind: 'unusable' }],
+  ['omission', 'again', { kind: 'unusable' }],
+  ['omission', 'AGAIN\nconst x = 1;', { kind: 'unusable' }],
+  ['omission', '', { kind: 'unusable' }],
 ];
 
 describe('what a reply says (Q1, Q3)', () => {
@@ -63,7 +76,9 @@ describe('what a reply says (Q1, Q3)', () => {
 
 test('Q2: every beginning of an answer can still be one', () => {
   for (const [kind, reply, answer] of ANSWERS) {
-    if (answer.kind === 'text' || kind === 'fence') continue;
+    if (answer.kind === 'text') continue;
+    // To a closed question everything but its words is unusable, at once.
+    if (answer.kind === 'unusable' && (kind === 'fence' || kind === 'omission')) continue;
     for (let length = 0; length <= reply.length; length += 1)
       expect([
         reply,
@@ -108,6 +123,7 @@ test('Q2: once it is false it stays false, and no answer follows', () => {
         '\r',
         'KEEP',
         'STRIP',
+        'AGAIN',
         'K',
         'x',
       ),
@@ -115,7 +131,7 @@ test('Q2: once it is false it stays false, and no answer follows', () => {
     )
     .map((parts) => parts.join(''));
   fc.assert(
-    fc.property(replies, fc.constantFrom(end, nearMiss, fence), (reply, question) => {
+    fc.property(replies, fc.constantFrom(end, nearMiss, fence, omission), (reply, question) => {
       let possible = true;
       for (let length = 0; length <= reply.length; length += 1) {
         const now = canStillBeAnswer(question, reply.slice(0, length), MARKER);
@@ -123,8 +139,8 @@ test('Q2: once it is false it stays false, and no answer follows', () => {
         possible = now;
       }
       const answer = readAnswer(question, reply, MARKER).kind;
-      if (!possible) expect(['text', 'unusable']).toContain(answer);
-      if (!possible && question.kind !== 'fence') expect(answer).toBe('text');
+      const isClosed = question.kind === 'fence' || question.kind === 'omission';
+      if (!possible) expect(answer).toBe(isClosed ? 'unusable' : 'text');
     }),
     { numRuns: 2_000 },
   );

@@ -1,5 +1,5 @@
 /**
- * Reads a reply to an open question (prompts P3, P4 and P5).
+ * Reads a reply to an open question (prompts P3, P4, P5 and P10).
  *
  * Invariants
  * Q1  An answer is the whole reply: one line, with blanks and blank lines around it.
@@ -8,12 +8,15 @@
  */
 import type { EndCandidate, SessionQuestion } from '@orion/contracts';
 
+import { isClosed } from '../control.ts';
+
 export type Answer =
   | { readonly kind: 'end'; readonly candidate: EndCandidate }
   | { readonly kind: 'done' }
   | { readonly kind: 'keep' }
   | { readonly kind: 'strip' }
-  /** Nothing, a line that was not offered, or, to a fence question, anything else: ask again. */
+  | { readonly kind: 'again' }
+  /** Nothing, a line that was not offered, or, to a closed question, anything else: ask again. */
   | { readonly kind: 'unusable' }
   /** The start of a message like any other: it goes to the seam reader. */
   | { readonly kind: 'text' };
@@ -53,7 +56,7 @@ export function readAnswer(
   const answer =
     wholeReply.length > HELD_LIMIT && word !== '' ? 'text' : answerOf(question, word, endMarker);
   if (answer !== 'text') return answer;
-  return question.kind === 'fence' ? { kind: 'unusable' } : { kind: 'text' };
+  return isClosed(question) ? { kind: 'unusable' } : { kind: 'text' };
 }
 
 function answerOf(question: SessionQuestion, word: string, endMarker: string): Answer | 'text' {
@@ -63,6 +66,7 @@ function answerOf(question: SessionQuestion, word: string, endMarker: string): A
   if (question.kind !== 'end') {
     if (word === 'KEEP') return { kind: 'keep' };
     if (question.kind === 'fence' && word === 'STRIP') return { kind: 'strip' };
+    if (question.kind === 'omission' && word === 'AGAIN') return { kind: 'again' };
     return 'text';
   }
   const line = END_LINE.exec(word)?.[1];
@@ -85,7 +89,7 @@ function isBlank(code: number): boolean {
 }
 
 function takesDone(question: SessionQuestion): boolean {
-  return question.kind !== 'fence';
+  return !isClosed(question);
 }
 
 function words(question: SessionQuestion, endMarker: string): readonly string[] {
@@ -96,5 +100,7 @@ function words(question: SessionQuestion, endMarker: string): readonly string[] 
       return ['DONE', endMarker, 'KEEP'];
     case 'fence':
       return ['STRIP', 'KEEP'];
+    case 'omission':
+      return ['AGAIN', 'KEEP'];
   }
 }

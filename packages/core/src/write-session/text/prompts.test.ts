@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Anchor } from './anchor.ts';
 import {
+  anewPrompt,
   beginInstructions,
   bridgePrompt,
   continuationPrompt,
@@ -11,6 +12,7 @@ import {
   idlePrompt,
   nearMissPrompt,
   nothingSavedPrompt,
+  omissionPrompt,
   reaskPrompt,
   recoveryPrompt,
 } from './prompts.ts';
@@ -243,5 +245,46 @@ One line each, nothing else. Nothing after the colon deletes the place.
 #1 (line 12): const s = "caf⟦1⟧ au \\xff lait"
 #2 (line 13): ⟦2⟧
 `,
+  );
+});
+
+test('P10 omission, and what follows AGAIN', () => {
+  const lines = [
+    { line: 12, text: '// ... rest of the code unchanged' },
+    { line: 40, text: '/* unchanged */' },
+  ];
+  const operation = 'overwrite';
+  expect(omissionPrompt({ target, operation, lines, count: 2 })).toBe(
+    `What you wrote replaces the whole of src/rows.txt. These lines look as if something was left out there:
+12: // ... rest of the code unchanged
+40: /* unchanged */
+Reply KEEP if it is meant to be exactly as you wrote it.
+Reply AGAIN if anything is missing; then you will write all of it.`,
+  );
+  expect(omissionPrompt({ target, operation, lines: lines.slice(0, 1), count: 1 })).toContain(
+    'This line looks as if something was left out there:\n12: // ',
+  );
+  expect(omissionPrompt({ target, operation, lines, count: 9 })).toContain(
+    '/* unchanged */\nand 7 more\n',
+  );
+  expect(omissionPrompt({ target, operation: 'replace', lines, count: 2 })).toContain(
+    'What you wrote replaces a block of src/rows.txt. ',
+  );
+  expect(anewPrompt({ target, operation })).toBe(
+    'Write the complete content of src/rows.txt now, from its first line, with nothing left out. Then DONE on its own line.',
+  );
+  expect(
+    anewPrompt({
+      target,
+      operation: 'replace',
+      location: {
+        start_marker: 'a',
+        end_marker: 'b',
+        include_markers: false,
+        marker_type: 'string',
+      },
+    }),
+  ).toBe(
+    'Write the text that replaces the block of src/rows.txt now, from its first line, with nothing left out. The lines of both markers stay: do not repeat them, nor what stands around them. Then DONE on its own line.',
   );
 });

@@ -3,7 +3,7 @@ import { markOf, quotedContext } from '../../validation/correction-reply.ts';
 import type { Anchor } from './anchor.ts';
 
 /**
- * Every text that the model reads in a write session (P1 to P9). Short, imperative, one example: written for weak
+ * Every text that the model reads in a write session (P1 to P10). Short, imperative, one example: written for weak
  * local models as much as for strong ones. Tests pin them word for word.
  *
  * Invariants
@@ -141,6 +141,42 @@ export function fencePrompt({
 }): string {
   return `The text for ${inline(target)} begins with ${inline(firstLine, MAX_LINE)} and ends with ${inline(lastLine, MAX_LINE)}.
 Reply STRIP if these only wrap the file. Reply KEEP if they are part of it.`;
+}
+
+export function omissionPrompt({
+  target,
+  operation,
+  lines,
+  count,
+}: {
+  readonly target: string;
+  readonly operation: WriteOperation;
+  readonly lines: readonly { readonly line: number; readonly text: string }[];
+  readonly count: number;
+}): string {
+  const looks =
+    count === 1
+      ? 'This line looks as if something was left out there'
+      : 'These lines look as if something was left out there';
+  const more = count > lines.length ? `\nand ${count - lines.length} more` : '';
+  const quoted = lines.map(({ line, text }) => `${line}: ${inline(text, MAX_LINE)}`);
+  const what = operation === 'replace' ? 'a block' : 'the whole';
+  return `What you wrote replaces ${what} of ${inline(target)}. ${looks}:
+${quoted.join('\n')}${more}
+Reply KEEP if it is meant to be exactly as you wrote it.
+Reply AGAIN if anything is missing; then you will write all of it.`;
+}
+
+export function anewPrompt({
+  target,
+  operation,
+  location,
+}: {
+  readonly target: string;
+  readonly operation: WriteOperation;
+  readonly location?: EditLocation | undefined;
+}): string {
+  return `Write the ${wanted(operation)} ${inline(target)} now, from its first line, with nothing left out.${onlyThat(operation, location)} Then DONE on its own line.`;
 }
 
 export function correctionsPrompt({

@@ -1,7 +1,8 @@
 import type { AwaitingAnswer, ControlEvent, ControlLimits, Transition } from '../control.ts';
-import { MAX_RETRIES } from '../control.ts';
+import { isClosed, MAX_RETRIES } from '../control.ts';
 import {
   aborted,
+  emptySession,
   filledSession,
   finalizing,
   ignored,
@@ -75,7 +76,7 @@ export function fromAwaitingAnswer(
       return ignored;
     case 'seam_verified':
     case 'seam_hopeless':
-    case 'fence_question_due':
+    case 'question_due':
     case 'finalize_ok':
     case 'finalize_needs_corrections':
     case 'finalize_retryable':
@@ -91,7 +92,7 @@ export function fromAwaitingAnswer(
 /** Which answers close which question: the last row of the table is for all that is none of them. */
 function answered(
   state: AwaitingAnswer,
-  answer: 'keep' | 'done' | 'strip' | 'end' | 'text' | 'unusable',
+  answer: Extract<ControlEvent, { type: 'answer' }>['answer'],
   limits: ControlLimits,
 ): Transition {
   const kind = state.question.kind;
@@ -99,7 +100,7 @@ function answered(
     case 'keep':
       return kind === 'end' ? invalid : moved(finalizing, 'keep_all', 'save', 'finalize');
     case 'done':
-      if (kind === 'fence') return invalid;
+      if (isClosed(state.question)) return invalid;
       return kind === 'end'
         ? moved(finalizing, 'keep_all', 'save', 'finalize')
         : moved(finalizing, 'leave_out', 'save', 'finalize');
@@ -107,8 +108,10 @@ function answered(
       return kind === 'fence' ? moved(finalizing, 'strip_fence', 'save', 'finalize') : invalid;
     case 'end':
       return kind === 'end' ? moved(finalizing, 'end_before', 'save', 'finalize') : invalid;
+    case 'again':
+      return kind === 'omission' ? moved(emptySession, 'start_over', 'ask_anew') : invalid;
     case 'text':
-      if (kind === 'fence') return invalid;
+      if (isClosed(state.question)) return invalid;
       return moved({ ...filledSession, idlePrompts: state.idlePrompts }, 'seam_reader');
     case 'unusable':
       if (limits.idleMs === 0) return paused('NO_DONE', state.question);

@@ -75,7 +75,7 @@ export function fromAwaitingContent(
     case 'message_end_question':
     case 'seam_verified':
     case 'seam_hopeless':
-    case 'fence_question_due':
+    case 'question_due':
     case 'answer':
     case 'finalize_ok':
     case 'finalize_needs_corrections':

@@ -105,7 +105,7 @@ export function fromAwaitingMore(
       return moved(finalizing, 'save', 'finalize');
     case 'recover_declined':
       return ignored;
-    case 'fence_question_due':
+    case 'question_due':
     case 'answer':
     case 'finalize_ok':
     case 'finalize_needs_corrections':

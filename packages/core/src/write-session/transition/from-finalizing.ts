@@ -22,7 +22,7 @@ export function fromFinalizing(state: Finalizing, event: ControlEvent): Transiti
     case 'text':
     case 'end_marker':
       return ordinary;
-    case 'fence_question_due':
+    case 'question_due':
       return moved(
         {
           kind: 'awaiting_answer',
@@ -31,6 +31,7 @@ export function fromFinalizing(state: Finalizing, event: ControlEvent): Transiti
           idlePrompts: 0,
           retries: 0,
         },
+        'save',
         ...(event.messageOpen ? [] : (['ask_question'] as const)),
       );
     case 'finalize_ok':

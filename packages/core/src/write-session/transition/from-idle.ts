@@ -33,7 +33,7 @@ export function fromIdle(event: ControlEvent): Transition {
     case 'seam_verified':
     case 'seam_hopeless':
     case 'idle_elapsed':
-    case 'fence_question_due':
+    case 'question_due':
     case 'answer':
     case 'save_due':
     case 'save_failed':

@@ -49,7 +49,7 @@ export function fromNeedsCorrections(state: NeedsCorrections, event: ControlEven
       return ignored;
     case 'seam_verified':
     case 'seam_hopeless':
-    case 'fence_question_due':
+    case 'question_due':
     case 'answer':
     case 'limit_exceeded':
     case 'finalize_ok':

@@ -55,7 +55,7 @@ export function fromPaused(state: Paused, event: ControlEvent): Transition {
     case 'seam_verified':
     case 'seam_hopeless':
     case 'idle_elapsed':
-    case 'fence_question_due':
+    case 'question_due':
     case 'answer':
     case 'finalize_ok':
     case 'finalize_needs_corrections':
