@@ -66,7 +66,7 @@ describe('R099, R100: text on its way to the file', () => {
           expect((await findInvalidPlaces(inChunks(whole, size), 1)).count).toBe(0);
         },
       ),
-      { numRuns: 1000 },
+      { numRuns: 400 },
     );
   });
 

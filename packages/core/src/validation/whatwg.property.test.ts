@@ -24,7 +24,7 @@ describe('A17: the WHATWG decoder agrees, at every chunk size', () => {
           expect(Buffer.from(replaced).toString('hex')).toBe(Buffer.from(expected).toString('hex'));
         }
       }),
-      { numRuns: 2000 },
+      { numRuns: 600 },
     );
   });
 
@@ -44,7 +44,7 @@ describe('A17: the WHATWG decoder agrees, at every chunk size', () => {
           else await expect(collect(source)).rejects.toMatchObject({ code: 'INVALID_CONTENT' });
         }
       }),
-      { numRuns: 2000 },
+      { numRuns: 600 },
     );
   });
 });
@@ -61,7 +61,7 @@ describe('R093: reports do not depend on how the bytes are divided', () => {
           expect(some).toEqual({ ...whole, places: whole.places.slice(0, limit) });
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: 600 },
     );
   });
 
@@ -83,7 +83,7 @@ describe('R093: reports do not depend on how the bytes are divided', () => {
           );
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: 600 },
     );
   });
 });
