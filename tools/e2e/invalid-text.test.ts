@@ -6,6 +6,7 @@ import { prompts, sent } from './support/requests.ts';
 import { at } from './support/sandbox.ts';
 import { LAST_WORD, writePieces } from './support/scripts.ts';
 import { test } from './support/test.ts';
+import { waitFor } from './support/wait.ts';
 
 // Half a character can only reach a file through JSON escapes: `"\ud83d"` alone in an event of the stream.
 const HALF = ['A', '\uD83D', 'B\n', 'DONE'];
@@ -229,9 +230,10 @@ describe('R098: a session that was interrupted while it was corrected', () => {
       (event) => event.type === 'write_session' && event.corrections?.attempt === 2,
     );
     const [session] = await machine.sessions();
-    await expect
-      .poll(async () => (await session?.json('state.json'))?.['state'])
-      .toBe('session_active.needs_corrections');
+    await waitFor('the second round in state.json', async () => {
+      const state = await session?.json('state.json');
+      return state?.['state'] === 'session_active.needs_corrections' ? true : null;
+    });
     command.kill('SIGKILL');
     await command.finished;
     expect(await session?.json('state.json')).toMatchObject({

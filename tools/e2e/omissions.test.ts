@@ -3,6 +3,7 @@ import { describe, expect } from 'vitest';
 import { prompts } from './support/requests.ts';
 import { numbered, writeMessages } from './support/scripts.ts';
 import { test } from './support/test.ts';
+import { waitFor } from './support/wait.ts';
 
 const OLD = `${numbered('const value', 1, 40)}// unchanged\n`;
 const SHORT = `const first = 1;\n// ... rest of the code unchanged\nconst last = 2;\n`;
@@ -126,16 +127,12 @@ describe('R249: a file that is replaced by one that leaves parts out', () => {
     });
     const command = machine.startAsking(provider, [], { env: { WRITE_SESSION_SAVE_LINES: '5' } });
     const saved = numbered('const value', 1, 15).length;
-    await expect
-      .poll(
-        async () => {
-          const [session] = await machine.sessions();
-          const state = await session?.json('state.json');
-          return state?.['content_file'] === 'content.2.txt' ? Number(state['buffer_size']) : 0;
-        },
-        { timeout: 20_000 },
-      )
-      .toBeGreaterThan(saved);
+    await waitFor('saved text in the new file', async () => {
+      const [session] = await machine.sessions();
+      const state = await session?.json('state.json');
+      if (state?.['content_file'] !== 'content.2.txt') return null;
+      return Number(state['buffer_size']) > saved ? true : null;
+    });
     command.kill('SIGKILL');
     await command.finished;
     const [session] = await machine.sessions();
