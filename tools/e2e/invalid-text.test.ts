@@ -232,7 +232,8 @@ describe('R098: a session that was interrupted while it was corrected', () => {
     const [session] = await machine.sessions();
     await waitFor('the second round in state.json', async () => {
       const state = await session?.json('state.json');
-      return state?.['state'] === 'session_active.needs_corrections' ? true : null;
+      const repair = state?.['repair'] as { readonly rounds: readonly unknown[] } | undefined;
+      return repair?.rounds.length === 1 && state?.['state'] === 'session_active.needs_corrections';
     });
     command.kill('SIGKILL');
     await command.finished;
