@@ -7,8 +7,8 @@ import { endCorrectionReply, readCorrectionText } from './reading/correction-rea
 import { endWithoutText } from './reading/cut-off.ts';
 import { directReading, endDirect, readDirect } from './reading/direct-reading.ts';
 import { endUndecided, readUndecided, undecidedReading } from './reading/undecided-reading.ts';
-import { chooseAnchor } from './text/anchor.ts';
-import { createBridgeReader, readBridge } from './text/bridge.ts';
+import { chooseAnchor } from './text/seams/anchor.ts';
+import { createBridgeReader, readBridge } from './text/seams/bridge.ts';
 
 /** A message begins: decides how it is read from what it is a reply to and what is saved. */
 export function startMessage(step: Step): void {

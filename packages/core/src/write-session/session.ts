@@ -11,14 +11,14 @@ import type {
 import type { CorrectionReply } from '../validation/correction-reply.ts';
 import type { Omission } from '../validation/omissions.ts';
 import type { ControlState } from './control.ts';
-import type { Anchor } from './text/anchor.ts';
-import type { BridgeReader } from './text/bridge.ts';
+import type { Anchor } from './text/seams/anchor.ts';
+import type { BridgeReader } from './text/seams/bridge.ts';
 import type { ContentSummary } from './text/content-summary.ts';
 import type { ConverterState } from './text/line-ending-converter.ts';
 import type { FenceLine } from './text/lines.ts';
-import type { MarkerReader } from './text/marker-reader.ts';
-import type { ReplyCensus } from './text/reply-census.ts';
-import type { SeamReader } from './text/seam-reader.ts';
+import type { MarkerReader } from './text/markers/marker-reader.ts';
+import type { ReplyCensus } from './text/seams/reply-census.ts';
+import type { SeamReader } from './text/seams/seam-reader.ts';
 import type { TargetKind } from './text/target-kind.ts';
 
 /** The settings that a session follows; see the agent's settings for their names and defaults. */

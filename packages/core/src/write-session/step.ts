@@ -9,7 +9,7 @@ import type {
   SessionStep,
   WriteSession,
 } from './session.ts';
-import { chooseAnchor } from './text/anchor.ts';
+import { chooseAnchor } from './text/seams/anchor.ts';
 import { appendToSummary, createSummary, eolOf } from './text/content-summary.ts';
 import { decideFences } from './text/fence-decision.ts';
 import { utf8Length } from './text/lines.ts';

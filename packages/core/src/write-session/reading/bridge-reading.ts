@@ -1,6 +1,6 @@
 import type { MessageEnd } from '../session.ts';
 import type { Step } from '../step.ts';
-import { endBridge } from '../text/bridge.ts';
+import { endBridge } from '../text/seams/bridge.ts';
 import { directReading, endDirect, readDirect } from './direct-reading.ts';
 import { addSeam } from './undecided-reading.ts';
 

@@ -11,7 +11,12 @@ import {
   endConversion,
 } from '../text/line-ending-converter.ts';
 import type { LineEndingConversion } from '../text/line-ending-converter.ts';
-import { createMarkerReader, endMarkers, holdsMarker, readMarkers } from '../text/marker-reader.ts';
+import {
+  createMarkerReader,
+  endMarkers,
+  holdsMarker,
+  readMarkers,
+} from '../text/markers/marker-reader.ts';
 import { cutOff } from './cut-off.ts';
 
 /** A reply brings something when it brings this many bytes or a line. */

@@ -4,11 +4,11 @@ import type { SeamRemedy } from '../control.ts';
 import type { MessageEnd, Reading } from '../session.ts';
 import type { Step } from '../step.ts';
 import { isBlank, isRecovery } from '../step.ts';
-import { chooseAnchor } from '../text/anchor.ts';
-import { createReplyCensus, endReplyCensus, readReplyCensus } from '../text/reply-census.ts';
-import type { ReplyFacts } from '../text/reply-census.ts';
-import { createSeamReader, endSeam, readSeam } from '../text/seam-reader.ts';
-import type { SeamVerdict } from '../text/seam-reader.ts';
+import { chooseAnchor } from '../text/seams/anchor.ts';
+import { createReplyCensus, endReplyCensus, readReplyCensus } from '../text/seams/reply-census.ts';
+import type { ReplyFacts } from '../text/seams/reply-census.ts';
+import { createSeamReader, endSeam, readSeam } from '../text/seams/seam-reader.ts';
+import type { SeamVerdict } from '../text/seams/seam-reader.ts';
 import { cutOff, endWithoutText } from './cut-off.ts';
 import { directReading, endDirect, readDirect } from './direct-reading.ts';
 

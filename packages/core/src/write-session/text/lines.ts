@@ -12,6 +12,11 @@ export function isBlankLine(line: string): boolean {
   return trimLine(line) === '';
 }
 
+/** Whether a text of any number of lines has nothing but blanks. */
+export function isBlankText(text: string): boolean {
+  return !/[^ \t\r\n]/u.test(text);
+}
+
 /** The line without trailing spaces, tabs and CR: how two lines are compared. */
 export function trimLine(line: string): string {
   let end = line.length;

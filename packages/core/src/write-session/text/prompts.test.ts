@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Anchor } from './anchor.ts';
+import type { Anchor } from './seams/anchor.ts';
 import {
   anewPrompt,
   beginInstructions,

@@ -1,6 +1,6 @@
 import type { EditLocation, EndCandidate, InvalidPlace, WriteOperation } from '@orion/contracts';
 import { markOf, quotedContext } from '../../validation/correction-reply.ts';
-import type { Anchor } from './anchor.ts';
+import type { Anchor } from './seams/anchor.ts';
 
 /**
  * Every text that the model reads in a write session (P1 to P10). Short, imperative, one example: written for weak

@@ -1,11 +1,11 @@
-import { chooseAnchor } from '../anchor.ts';
-import type { Anchor } from '../anchor.ts';
+import { chooseAnchor } from '../seams/anchor.ts';
+import type { Anchor } from '../seams/anchor.ts';
 import { appendToSummary, createSummary } from '../content-summary.ts';
 import { convertLineEndings, createConverter, endConversion } from '../line-ending-converter.ts';
 import { closesFence, isBlankLine, parseFenceLine, trimLine } from '../lines.ts';
 import type { FenceLine } from '../lines.ts';
-import { createSeamReader, endSeam, readSeam } from '../seam-reader.ts';
-import type { SeamReaderOptions, SeamVerdict } from '../seam-reader.ts';
+import { createSeamReader, endSeam, readSeam } from '../seams/seam-reader.ts';
+import type { SeamReaderOptions, SeamVerdict } from '../seams/seam-reader.ts';
 
 export const END_MARKER = 'DONE 7f3a';
 

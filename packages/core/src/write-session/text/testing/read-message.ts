@@ -4,9 +4,9 @@ import {
   createMarkerReader,
   endMarkers,
   readMarkers,
-  type MarkerReaderOptions,
   type MessageEnding,
-} from '../marker-reader.ts';
+} from '../markers/marker-reader.ts';
+import type { MarkerReaderOptions } from '../markers/marker-rules.ts';
 import type { TargetKind } from '../target-kind.ts';
 
 export const END_MARKER = 'DONE 7f3a';

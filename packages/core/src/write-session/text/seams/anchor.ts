@@ -1,7 +1,7 @@
-import { contentEndOf, repeatedRun } from './content-end.ts';
-import type { ContentEnd } from './content-end.ts';
-import type { ContentSummary } from './content-summary.ts';
-import { inkOf, isBlankLine } from './lines.ts';
+import { contentEndOf, repeatedRun } from '../content-end.ts';
+import type { ContentEnd } from '../content-end.ts';
+import type { ContentSummary } from '../content-summary.ts';
+import { inkOf, isBlankLine } from '../lines.ts';
 import { periodOf } from './line-period.ts';
 
 /**

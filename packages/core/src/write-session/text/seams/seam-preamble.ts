@@ -1,5 +1,5 @@
-import { isBlankLine, isChatLine, parseFenceLine, trimLine } from './lines.ts';
-import type { FenceLine } from './lines.ts';
+import { isBlankLine, isChatLine, parseFenceLine, trimLine } from '../lines.ts';
+import type { FenceLine } from '../lines.ts';
 
 /** What stands before the repetition: at most two chat lines, then one fence or echoed tag (§1.4a rule 4). */
 export type Preamble = {

@@ -1,7 +1,7 @@
-import { closesFence, inkOf, isBlankLine, isChatLine, parseFenceLine, trimLine } from './lines.ts';
-import type { FenceLine } from './lines.ts';
-import type { LineEndingConversion } from './line-ending-converter.ts';
-import type { TargetKind } from './target-kind.ts';
+import { closesFence, inkOf, isBlankLine, isChatLine, parseFenceLine, trimLine } from '../lines.ts';
+import type { FenceLine } from '../lines.ts';
+import type { LineEndingConversion } from '../line-ending-converter.ts';
+import type { TargetKind } from '../target-kind.ts';
 import { MIN_ANCHOR_INK } from './anchor.ts';
 import { LONG_LINE } from './seam-overlap.ts';
 import type { SeamGround, Via } from './seam-overlap.ts';

@@ -1,9 +1,9 @@
 import type { Anchor } from './anchor.ts';
-import type { ContentSummary } from './content-summary.ts';
-import type { LineEndingConversion } from './line-ending-converter.ts';
+import type { ContentSummary } from '../content-summary.ts';
+import type { LineEndingConversion } from '../line-ending-converter.ts';
 import { periodOf } from './line-period.ts';
-import { isBlankLine } from './lines.ts';
-import type { FenceLine } from './lines.ts';
+import { isBlankLine } from '../lines.ts';
+import type { FenceLine } from '../lines.ts';
 import { isMarkdownFence, judge } from './seam-behind.ts';
 import type { Behind, SeamContext } from './seam-behind.ts';
 import {
@@ -19,7 +19,7 @@ import type { Overlap, Via } from './seam-overlap.ts';
 import { emptyPreamble, extendPreamble, isMarkerLine, tagIdOf } from './seam-preamble.ts';
 import type { Preamble } from './seam-preamble.ts';
 import { repeatedShifts } from './seam-shifts.ts';
-import type { TargetKind } from './target-kind.ts';
+import type { TargetKind } from '../target-kind.ts';
 
 /**
  * Reads a reply that has to repeat the end of the saved content, and says where new content begins (R047, §1.4a).

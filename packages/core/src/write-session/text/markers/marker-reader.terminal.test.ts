@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { INNER_DONE_LIMIT, holdsMarker, createMarkerReader, readMarkers } from './marker-reader.ts';
-import { END_MARKER, readMessage } from './testing/read-message.ts';
-import { unitsOf } from './testing/splits.ts';
+import { createMarkerReader, holdsMarker, readMarkers } from './marker-reader.ts';
+import { INNER_DONE_LIMIT } from './released-content.ts';
+import { END_MARKER, readMessage } from '../testing/read-message.ts';
+import { unitsOf } from '../testing/splits.ts';
 
 type Row = readonly [name: string, message: string, content: string];
 

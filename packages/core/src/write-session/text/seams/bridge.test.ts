@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { chooseAnchor } from './anchor.ts';
 import { createBridgeReader, endBridge, readBridge } from './bridge.ts';
 import type { BridgeVerdict } from './bridge.ts';
-import { appendToSummary, createSummary } from './content-summary.ts';
-import { END_MARKER } from './testing/continuation.ts';
+import { appendToSummary, createSummary } from '../content-summary.ts';
+import { END_MARKER } from '../testing/continuation.ts';
 
 /** Hazard: two parts are joined with something left out, doubled, or made up between them (R047, rule 9, P8). */
 

@@ -1,8 +1,8 @@
 import { MIN_ANCHOR_INK } from './anchor.ts';
 import type { Anchor } from './anchor.ts';
-import { contentEndOf } from './content-end.ts';
-import type { ContentSummary } from './content-summary.ts';
-import { inkOf, isBlankLine, parseFenceLine, stripIndentation, trimLine } from './lines.ts';
+import { contentEndOf } from '../content-end.ts';
+import type { ContentSummary } from '../content-summary.ts';
+import { inkOf, isBlankLine, parseFenceLine, stripIndentation, trimLine } from '../lines.ts';
 import { extendPreamble, emptyPreamble, isMarkerLine, tagIdOf } from './seam-preamble.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readMessage } from './testing/read-message.ts';
+import { readMessage } from '../testing/read-message.ts';
 
 describe('R023: an ambiguous DONE', () => {
   test('A3: text after the only DONE, and no marker', () => {

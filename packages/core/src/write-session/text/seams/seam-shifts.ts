@@ -1,5 +1,5 @@
 import type { Anchor } from './anchor.ts';
-import type { ContentEnd } from './content-end.ts';
+import type { ContentEnd } from '../content-end.ts';
 
 /**
  * For a repetitive anchor of characters (§1.4a rule 5): each text with which the content goes on, up to its end,

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { anchorFor, anchorStart, joinedContent, readReply } from './testing/continuation.ts';
-import { cutDocument, distinctDocuments, repetitiveDocuments } from './testing/documents.ts';
-import { splitAt } from './testing/splits.ts';
+import { anchorFor, anchorStart, joinedContent, readReply } from '../testing/continuation.ts';
+import { cutDocument, distinctDocuments, repetitiveDocuments } from '../testing/documents.ts';
+import { splitAt } from '../testing/splits.ts';
 
 /** Hazard: a reply that does as it is asked is refused, or is joined with a character too many or too few. */
 

@@ -6,7 +6,7 @@
  * N2  What is named as near miss is always the end of the line, so that the content before it can be kept.
  * N3  Lower-case `done`, a longer word and a sentence that ends in DONE on a line of its own never are one.
  */
-import { stripIndentation, trimLine } from './lines.ts';
+import { stripIndentation, trimLine } from '../lines.ts';
 
 /** Characters on either side of a decorated `DONE`: enough for `### **DONE** ###`, too few for a ruled line. */
 const DECORATION_LIMIT = 8;

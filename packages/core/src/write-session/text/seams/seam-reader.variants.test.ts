@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { inkOf } from './lines.ts';
+import { inkOf } from '../lines.ts';
 import {
   anchorFor,
   anchorStart,
@@ -8,14 +8,14 @@ import {
   linesBefore,
   nextLineStart,
   readReply,
-} from './testing/continuation.ts';
+} from '../testing/continuation.ts';
 import {
   cutDocument,
   distinctDocuments,
   repetitiveDocuments,
   type GeneratedDocument,
-} from './testing/documents.ts';
-import { splitAt } from './testing/splits.ts';
+} from '../testing/documents.ts';
+import { splitAt } from '../testing/splits.ts';
 
 /**
  * Hazard: a reply that does something else than it was asked is joined wrongly, which nobody would notice.

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Anchor } from './anchor.ts';
-import { TAIL_WINDOW } from './content-summary.ts';
-import { inkOf } from './lines.ts';
-import { anchorFor } from './testing/continuation.ts';
-import { cutDocument, distinctDocuments, repetitiveDocuments } from './testing/documents.ts';
+import { TAIL_WINDOW } from '../content-summary.ts';
+import { inkOf } from '../lines.ts';
+import { anchorFor } from '../testing/continuation.ts';
+import { cutDocument, distinctDocuments, repetitiveDocuments } from '../testing/documents.ts';
 
 /** Hazard: an anchor that is not unique, not the end of what is saved, or too long to be repeated. */
 

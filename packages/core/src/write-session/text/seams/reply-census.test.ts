@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { chooseAnchor } from './anchor.ts';
-import { appendToSummary, createSummary } from './content-summary.ts';
+import { appendToSummary, createSummary } from '../content-summary.ts';
 import { createReplyCensus, endReplyCensus, readReplyCensus } from './reply-census.ts';
 import type { ReplyFacts } from './reply-census.ts';
-import { END_MARKER } from './testing/continuation.ts';
+import { END_MARKER } from '../testing/continuation.ts';
 
 /** Hazard: a remark is appended to a file as if it were content, or content is taken for a remark. */
 

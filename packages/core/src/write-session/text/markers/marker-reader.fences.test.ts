@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { decideFences } from './fence-decision.ts';
-import type { FenceLine } from './lines.ts';
-import { readMessage } from './testing/read-message.ts';
+import { decideFences } from '../fence-decision.ts';
+import type { FenceLine } from '../lines.ts';
+import { readMessage } from '../testing/read-message.ts';
 
 const PYTHON: FenceLine = { character: '`', length: 3, info: 'python' };
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { TargetKind } from './target-kind.ts';
-import { anchorFor, joinedContent, readReply } from './testing/continuation.ts';
+import type { TargetKind } from '../target-kind.ts';
+import { anchorFor, joinedContent, readReply } from '../testing/continuation.ts';
 
 /** Hazard: a rule of §1.4a (R047) that the code does not follow. */
 

@@ -1,16 +1,16 @@
 import type { LineEnding } from '@orion/contracts';
 import { MIN_ANCHOR_INK } from './anchor.ts';
 import type { Anchor } from './anchor.ts';
-import { contentEndOf, repeatedRun } from './content-end.ts';
-import type { ContentEnd } from './content-end.ts';
+import { contentEndOf, repeatedRun } from '../content-end.ts';
+import type { ContentEnd } from '../content-end.ts';
 import {
   CHECKPOINT_LINES,
   emptyPrefixHash,
   eolOf,
   extendPrefixHash,
   prefixHashKey,
-} from './content-summary.ts';
-import type { ContentSummary, PrefixHash } from './content-summary.ts';
+} from '../content-summary.ts';
+import type { ContentSummary, PrefixHash } from '../content-summary.ts';
 import {
   buildLineAutomaton,
   mayGoOn,
@@ -19,7 +19,7 @@ import {
   START_STATE,
 } from './line-automaton.ts';
 import type { LineAutomaton } from './line-automaton.ts';
-import { inkOf, isBlankLine, stripIndentation, trimLine } from './lines.ts';
+import { inkOf, isBlankLine, stripIndentation, trimLine } from '../lines.ts';
 import type { Preamble } from './seam-preamble.ts';
 import { periodOf, runPeriodOf } from './line-period.ts';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { FenceLine } from './lines.ts';
-import { dividedText, hazardousTexts, splitAt, unitsOf } from './testing/splits.ts';
-import { readMessage, type MessageResult, type ReadOptions } from './testing/read-message.ts';
+import type { FenceLine } from '../lines.ts';
+import { dividedText, hazardousTexts, splitAt, unitsOf } from '../testing/splits.ts';
+import { readMessage, type MessageResult, type ReadOptions } from '../testing/read-message.ts';
 
 const fences = fc.constantFrom<FenceLine | null>(
   null,

@@ -1,11 +1,11 @@
 import type { Anchor } from './anchor.ts';
-import type { ContentSummary } from './content-summary.ts';
-import { convertLineEndings, createConverter, endConversion } from './line-ending-converter.ts';
-import { trimLine } from './lines.ts';
+import type { ContentSummary } from '../content-summary.ts';
+import { convertLineEndings, createConverter, endConversion } from '../line-ending-converter.ts';
+import { trimLine } from '../lines.ts';
 import { isMarkerLine } from './seam-preamble.ts';
 import { createSeamReader, endSeam, MAX_HELD, readSeam } from './seam-reader.ts';
 import type { SeamReader, SeamVerdict, VerifiedSeam } from './seam-reader.ts';
-import type { TargetKind } from './target-kind.ts';
+import type { TargetKind } from '../target-kind.ts';
 
 /**
  * Reads the reply that joins the saved content to part 2, a reply that did not begin with the anchor (R047, §1.4a

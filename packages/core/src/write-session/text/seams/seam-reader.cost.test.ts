@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { chooseAnchor } from './anchor.ts';
-import { appendToSummary, createSummary } from './content-summary.ts';
+import { appendToSummary, createSummary } from '../content-summary.ts';
 import { createSeamReader, endSeam, MAX_HELD, readSeam } from './seam-reader.ts';
-import { anchorFor, END_MARKER, joinedContent, readReply } from './testing/continuation.ts';
+import { anchorFor, END_MARKER, joinedContent, readReply } from '../testing/continuation.ts';
 
 /** Hazard: content or replies of an unlucky shape for which time or memory grows faster than the text. */
 

@@ -1,0 +1,296 @@
+/**
+ * Finds the end of the content in one message whose text is content (R020 to R034).
+ *
+ * The text comes as it will stand in the content: after the seam reader and after any conversion of line endings,
+ * since offsets are counted here. A caller appends what `readMarkers` gives it, in order, and at the end, or when
+ * `ended` is set, calls `endMarkers` once.
+ *
+ * Invariants
+ * M1  Content and ending do not depend on how the message was divided (R025).
+ * M2  What is released as content is never taken back: a line that may turn out to be a marker is held, with the
+ *     blanks after it, until the next text or the end decides (R026).
+ * M3  Released content, what is held, what is set aside and a marker with its blanks are the message in order:
+ *     nothing is added, nothing is lost.
+ * M4  Content ends directly before the marker's first character: the line ending before it stays (R029).
+ * M5  A bare DONE ends the content only at an orderly end of the message and with nothing but blanks after it
+ *     (R022, R031); the session's own end marker does so wherever it stands (R034).
+ * M6  The cost is linear in the text, also for endless lines and for endless blanks after a marker.
+ */
+import type { EndCandidate } from '@orion/contracts';
+import type { FencesAtEnd } from '../fence-decision.ts';
+import { utf8Length } from '../lines.ts';
+import {
+  afterMarker,
+  closesWrapping,
+  NO_GROUP,
+  releaseGroup,
+  withEndMarker,
+  withLine,
+  withMarker,
+} from './held-group.ts';
+import type { HeldGroup } from './held-group.ts';
+import type { MarkerReaderOptions } from './marker-rules.ts';
+import { decoratedDone, isBareDone, joinedDone } from './near-miss.ts';
+import { createOutput, RECENT_LENGTH } from './released-content.ts';
+import type { Released } from './released-content.ts';
+import { growPartial, isBlankCode, kindOfLine, mayBeSpecial, NO_LINE } from './undecided-line.ts';
+import type { UndecidedLine } from './undecided-line.ts';
+
+type EndingParts = {
+  /** Lines of the saved content, counted from 1, that are a bare DONE of this message; at most `INNER_DONE_LIMIT`. */
+  readonly innerDoneLines: readonly number[];
+  /** Text that is not content, not a marker and not blank: a wrapping fence's closing line, or with `first` the remainder. */
+  readonly setAside: string;
+};
+
+export type MessageEnding = EndingParts &
+  (
+    | { readonly kind: 'none' }
+    | { readonly kind: 'terminal'; readonly marker: 'done' | 'end_marker' }
+    | {
+        readonly kind: 'ambiguous';
+        /** At most two, the last first. */
+        readonly candidates: readonly EndCandidate[];
+      }
+    | {
+        readonly kind: 'near_miss';
+        readonly text: string;
+        /** Bytes of content before it. */
+        readonly contentEnd: number;
+      }
+  );
+
+export type MarkerReader = {
+  readonly options: MarkerReaderOptions;
+  readonly phase: 'reading' | 'remainder' | 'ended';
+  /** Where the next character stands: in a line that is content, or in one that is still undecided. */
+  readonly inLine: boolean;
+  /** The undecided line so far. */
+  readonly partial: UndecidedLine;
+  readonly group: HeldGroup;
+  readonly released: Released;
+  /** With `first`: what came after the first DONE. */
+  readonly remainder: string;
+};
+
+export function createMarkerReader(options: MarkerReaderOptions): MarkerReader {
+  return {
+    options,
+    phase: 'reading',
+    inLine: !options.atLineStart,
+    partial: NO_LINE,
+    group: NO_GROUP,
+    released: {
+      bytes: options.contentBytes,
+      lineFeeds: options.contentLines,
+      endsInHighSurrogate: false,
+      hasInk: false,
+      length: 0,
+      recent: '',
+      innerDoneLines: [],
+      hasInnerDone: false,
+      lastInner: [],
+      lastChatInner: [],
+      watch: null,
+    },
+    remainder: '',
+  };
+}
+
+/**
+ * `content` can be appended now. `ended`: the end marker's line is complete; `rest`, and every later text of the
+ * message, is chat, and `endMarkers` is due.
+ */
+export function readMarkers(
+  reader: MarkerReader,
+  text: string,
+): {
+  readonly reader: MarkerReader;
+  readonly content: string;
+  readonly ended: { readonly rest: string } | null;
+} {
+  if (reader.phase === 'ended') return { reader, content: '', ended: { rest: text } };
+  if (reader.phase === 'remainder')
+    return { reader: { ...reader, remainder: reader.remainder + text }, content: '', ended: null };
+
+  const { options } = reader;
+  const out = createOutput(reader.released);
+  let { inLine, partial, group } = reader;
+  let phase: MarkerReader['phase'] = 'reading';
+  let remainder = '';
+  let rest: string | null = null;
+  // Text from here to `index` is content that has not been handed on.
+  let from = 0;
+  let index = 0;
+  while (index < text.length) {
+    if (inLine) {
+      const lineEnd = text.indexOf('\n', index);
+      inLine = lineEnd === -1;
+      index = inLine ? text.length : lineEnd + 1;
+      continue;
+    }
+    if (partial === NO_LINE && group === NO_GROUP && !mayBeSpecial(options, text, index)) {
+      inLine = true;
+      continue;
+    }
+
+    // A line that may be special begins or goes on here: what stands before it is handed on first.
+    out.release(text.slice(from, index));
+    const lineEnd = text.indexOf('\n', index);
+    const pieceEnd = lineEnd === -1 ? text.length : lineEnd;
+    partial = growPartial(partial, text, index, pieceEnd);
+    const kind = kindOfLine(options, partial, group, lineEnd !== -1);
+    if (lineEnd === -1) {
+      if (kind === 'text') {
+        releaseGroup(out, group);
+        out.release(partial.core + partial.blanks);
+        group = NO_GROUP;
+        partial = NO_LINE;
+        inLine = true;
+      }
+      index = from = text.length;
+      break;
+    }
+
+    const line = `${partial.core}${partial.blanks}\n`;
+    partial = NO_LINE;
+    index = from = lineEnd + 1;
+    if (kind === 'done' && options.doneMode === 'first') {
+      group = withMarker(out, group, line);
+      phase = 'remainder';
+      remainder = text.slice(index);
+      index = from = text.length;
+      break;
+    }
+    if (kind === 'end_marker') {
+      group = withEndMarker(out, group);
+      phase = 'ended';
+      rest = text.slice(index);
+      index = from = text.length;
+      break;
+    }
+    group = withLine(options, out, group, kind, line);
+  }
+  out.release(text.slice(from, index));
+
+  return {
+    reader: { options, phase, inLine, partial, group, released: out.state(), remainder },
+    content: out.content(),
+    ended: rest === null ? null : { rest },
+  };
+}
+
+/**
+ * The message has ended, orderly or by a broken stream, a length stop or a cancellation; `fences` describes the
+ * content with everything that this reader has released (`fencesAtEnd`).
+ */
+export function endMarkers(
+  reader: MarkerReader,
+  orderly: boolean,
+  fences: FencesAtEnd,
+): { readonly content: string; readonly ending: MessageEnding; readonly blank: boolean } {
+  const { options } = reader;
+  const out = createOutput(reader.released);
+  let { group } = reader;
+  let setAside = '';
+  let marker: 'done' | 'end_marker' | null = reader.phase === 'ended' ? 'end_marker' : null;
+  if (reader.phase === 'reading') {
+    const { partial } = reader;
+    const line = partial.core + partial.blanks;
+    const kind = kindOfLine(options, partial, group, true);
+    if (kind === 'end_marker') {
+      group = withEndMarker(out, group);
+      if (orderly) marker = 'end_marker';
+    } else if (line !== '') {
+      group = withLine(options, out, group, kind, line);
+    }
+  }
+
+  const closesReply = closesWrapping(options, group.fenceBefore) && fences.open.length === 0;
+  // Otherwise that line closes a fence of the content, and none that was open outside it encloses the rest.
+  const fencesBehind =
+    group.fenceBefore === '' || closesReply
+      ? fences
+      : { open: fences.open.slice(0, -1), enclosing: null };
+  const after = group.marker === '' ? null : afterMarker(reader, group, fencesBehind);
+  if (group.marker !== '' && after === null) {
+    releaseGroup(out, group);
+  } else {
+    if (closesReply) setAside += group.fenceBefore;
+    else out.release(group.fenceBefore);
+    // At a broken stream the marker is discarded with what it would have ended: the anchor stands before it, so a
+    // model for which it was content writes it again (R031).
+    setAside += after?.setAside ?? '';
+    if (after !== null && orderly) {
+      marker = 'done';
+      out.release(after.content);
+    }
+  }
+
+  const released = out.finish();
+  const parts: EndingParts = { innerDoneLines: released.innerDoneLines, setAside };
+  return {
+    content: out.content(),
+    ending: { ...endingOf(reader, released, marker, orderly), ...parts },
+    blank: !released.hasInk,
+  };
+}
+
+type EndingCore =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'terminal'; readonly marker: 'done' | 'end_marker' }
+  | { readonly kind: 'ambiguous'; readonly candidates: readonly EndCandidate[] }
+  | { readonly kind: 'near_miss'; readonly text: string; readonly contentEnd: number };
+
+function endingOf(
+  reader: MarkerReader,
+  released: Released,
+  marker: 'done' | 'end_marker' | null,
+  orderly: boolean,
+): EndingCore {
+  if (marker === 'end_marker') return { kind: 'terminal', marker };
+  if (marker === 'done') {
+    if (released.lastChatInner.length > 0)
+      return { kind: 'ambiguous', candidates: released.lastChatInner };
+    return { kind: 'terminal', marker };
+  }
+  if (!orderly) return { kind: 'none' };
+  if (released.hasInnerDone) return { kind: 'ambiguous', candidates: released.lastInner };
+  return nearMiss(reader, released) ?? { kind: 'none' };
+}
+
+function nearMiss(reader: MarkerReader, released: Released): EndingCore | null {
+  const recent = released.recent.slice(-RECENT_LENGTH);
+  let inkEnd = recent.length;
+  while (inkEnd > 0 && isBlankOrLineFeed(recent.charCodeAt(inkEnd - 1))) inkEnd -= 1;
+  if (inkEnd === 0) return null;
+  const lineStart = recent.lastIndexOf('\n', inkEnd - 1) + 1;
+  const line = recent.slice(lineStart, inkEnd);
+  const isWholeLine =
+    lineStart > 0 || (recent.length === released.length && reader.options.atLineStart);
+  const joined = recent.length === inkEnd ? joinedAtEnd(reader, released, line) : null;
+  const text = joined ?? (isWholeLine ? decoratedDone(line) : null);
+  if (text === null) return null;
+  // Blanks have one byte each.
+  const contentEnd = released.bytes - (recent.length - inkEnd) - utf8Length(text);
+  return { kind: 'near_miss', text, contentEnd };
+}
+
+/** Whether the message could end here with a marker: what a settle window waits for (R031). */
+export function holdsMarker(reader: MarkerReader): boolean {
+  if (reader.phase !== 'reading') return true;
+  const kind = kindOfLine(reader.options, reader.partial, reader.group, true);
+  if (kind === 'done' || kind === 'end_marker') return true;
+  return reader.group.marker !== '' && (kind === 'blank' || kind === 'fence');
+}
+
+/** A message that is DONE alone, in the content's open line, is joined to what stands there. */
+function joinedAtEnd(reader: MarkerReader, released: Released, line: string): string | null {
+  const isWholeMessage = released.length === line.length && !reader.options.atLineStart;
+  if (isWholeMessage && isBareDone(line)) return line;
+  return joinedDone(line);
+}
+
+function isBlankOrLineFeed(code: number): boolean {
+  return code === 0x0a || isBlankCode(code);
+}
