@@ -21,6 +21,8 @@ import { isAbort, NO_TERMINAL_EVENT } from './stream-errors.ts';
 /** What one model call came to. `text` is what arrived, also when the message broke off. */
 export type ModelAnswer = {
   readonly text: string;
+  /** Whether there is nothing in the text but white space. */
+  readonly isBlank: boolean;
   /** In the order in which they were closed, each with an id of its own. */
   readonly calls: readonly ToolCall[];
   readonly end:
@@ -64,7 +66,8 @@ export async function* callModel(
   trace.llmCall(phaseIndex, messages, tools.length, request.purpose);
   const allowance = allowanceOf(turnState, config, clock.monotonic(), request.purpose);
   const meter = new CallMeter(clock, turnState.spent.protocol, allowance, signal);
-  const texts: string[] = [];
+  let text = '';
+  let isBlank = true;
   const calls: ToolCall[] = [];
   let usable = 0;
   let usage: Usage | null = null;
@@ -83,7 +86,9 @@ export async function* callModel(
       switch (event.type) {
         case 'text-delta':
           if (event.text === '') break;
-          texts.push(event.text);
+          text += event.text;
+          // Looked at piece by piece: the whole would have to be copied into one first.
+          isBlank &&= !/\S/.test(event.text);
           if (request.keepsText !== true) {
             yield { type: 'chunk', content: event.text, source: 'model' };
           }
@@ -117,13 +122,12 @@ export async function* callModel(
   }
   end = endOf(end, meter.cut, signal);
 
-  const text = texts.join('');
   const distinct = withDistinctIds(calls, messages, phaseIndex);
   const finish = end.kind === 'finish' ? end.reason : end.kind;
   trace.llmResult(phaseIndex, { finish, textLength: text.length, calls: distinct, usage });
   if (end.kind === 'error') trace.errorOccurred(phaseIndex, end.error);
   trace.phaseEnd('action', phaseIndex, finish);
-  return { text, calls: distinct, end };
+  return { text, isBlank, calls: distinct, end };
 }
 
 /** An abort outranks everything; a limit outranks what its own abort looks like in the stream. */

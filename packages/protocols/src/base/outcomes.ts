@@ -24,11 +24,7 @@ export function* budgetEnd(
   yield end({ kind: 'stopped', stopReason: stop.reason, appended });
 }
 
-export function isBlank(answer: ModelAnswer): boolean {
-  return !/\S/.test(answer.text);
-}
-
 /** Without its calls: those of a message that broke off were never asked for in full. */
 export function appendText(appended: Message[], answer: ModelAnswer): void {
-  if (!isBlank(answer)) appended.push({ role: 'assistant', content: answer.text });
+  if (!answer.isBlank) appended.push({ role: 'assistant', content: answer.text });
 }

@@ -6,12 +6,12 @@ import type {
   TurnStop,
 } from '@orion/contracts';
 import { runCalls } from '../calls/run-calls.ts';
-import { findStop, isBudget } from '../stop-policy/verdict.ts';
+import { findStop, mayAnswer } from '../stop-policy/verdict.ts';
 import { isUsable } from './history.ts';
 import { callModel } from './model-call.ts';
 import type { ModelAnswer } from './model-call.ts';
 import { NO_ANSWER, notice } from './notices.ts';
-import { appendText, brokenOff, budgetEnd, end, isBlank } from './outcomes.ts';
+import { appendText, brokenOff, budgetEnd, end } from './outcomes.ts';
 import { createProtocolTrace } from './protocol-trace.ts';
 import type { ProtocolTrace } from './protocol-trace.ts';
 import { FINAL_INSTRUCTION, nudge, tellModel } from './stop-words.ts';
@@ -89,13 +89,16 @@ export async function* runToolLoop(
 
     if (calls.length === 0) {
       appendText(appended, answer);
-      if (isBlank(answer)) {
+      if (answer.isBlank) {
         yield NO_ANSWER;
         return yield end({ kind: 'incomplete', appended });
       }
       const reason = answer.end.kind === 'finish' ? answer.end.reason : 'stop';
       // A pause is no end: the provider asks to be called again with what it has said so far.
-      if (reason === 'pause') continue;
+      if (reason === 'pause') {
+        turnState.cyclesUsed += 1;
+        continue;
+      }
       if (reason === 'length') {
         yield notice('The answer was cut at the output limit of the model.');
         return yield end({ kind: 'incomplete', appended });
@@ -131,9 +134,9 @@ async function* finish(
   appended: Message[],
   stop: TurnStop,
 ): AsyncGenerator<ProtocolEvent, void, undefined> {
-  const { turnState } = context;
+  const { turnState, config, clock } = context;
   trace.budgetExhausted(turnState.nextPhaseIndex, stop);
-  if (isBudget(stop)) {
+  if (!mayAnswer(stop, turnState, config, clock.monotonic())) {
     return yield* budgetEnd(stop, appended);
   }
   const explanation = rules.explain(stop);
@@ -153,7 +156,7 @@ async function* finish(
   if (answer.end.kind === 'aborted' || answer.end.kind === 'error') {
     return yield end(brokenOff(answer.end, appended));
   }
-  if (isBlank(answer)) {
+  if (answer.isBlank) {
     yield NO_ANSWER;
     return yield end({ kind: 'incomplete', stopReason: stop.reason, appended });
   }

@@ -16,7 +16,7 @@ import { createProtocolTrace } from '../base/protocol-trace.ts';
 import type { ProtocolTrace } from '../base/protocol-trace.ts';
 import { FINAL_INSTRUCTION, nudge } from '../base/stop-words.ts';
 import { runCalls } from '../calls/run-calls.ts';
-import { findStop, isBudget } from '../stop-policy/verdict.ts';
+import { findStop, mayAnswer } from '../stop-policy/verdict.ts';
 import { parseAction } from './action.ts';
 import type { ParsedOutput } from './action.ts';
 import { answerOf, finalAnswer, say } from './final-answer.ts';
@@ -93,7 +93,9 @@ async function* runController(
     const { stop } = turnState;
     if (stop !== null) {
       trace.budgetExhausted(turnState.nextPhaseIndex, stop);
-      if (isBudget(stop)) return yield* budgetEnd(stop, appended);
+      if (!mayAnswer(stop, turnState, config, clock.monotonic())) {
+        return yield* budgetEnd(stop, appended);
+      }
       const explanation = explainControllerStop(stop);
       yield notice(explanation);
       const answer = yield* ask('final', [

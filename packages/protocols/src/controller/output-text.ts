@@ -30,7 +30,10 @@ function withoutFence(text: string): string {
   return (fenced?.[1] ?? text).trim();
 }
 
+/** How deep objects and arrays stand in each other; with few brackets in all there is nothing to look at closely. */
 function depthOf(text: string): number {
+  const brackets = count(text, '{', MAX_DEPTH) + count(text, '[', MAX_DEPTH);
+  if (brackets <= MAX_DEPTH) return brackets;
   let depth = 0;
   let deepest = 0;
   let inString = false;
@@ -44,4 +47,14 @@ function depthOf(text: string): number {
     else if (character === '}' || character === ']') depth -= 1;
   }
   return deepest;
+}
+
+/** Counts no further than just beyond the limit. */
+function count(text: string, character: string, limit: number): number {
+  let found = 0;
+  for (let at = text.indexOf(character); at !== -1; at = text.indexOf(character, at + 1)) {
+    found += 1;
+    if (found > limit) break;
+  }
+  return found;
 }

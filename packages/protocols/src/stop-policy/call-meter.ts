@@ -23,6 +23,8 @@ export class CallMeter {
   readonly #cancelTimer: () => void;
   readonly #release: () => void;
   #characters = 0;
+  /** Of the arguments of the calls that are not yet complete, by their index. */
+  readonly #arguments = new Map<number, number>();
   #reported: number | null = null;
   #cut: TurnStop | null = null;
   #ended = false;
@@ -66,11 +68,21 @@ export class CallMeter {
         break;
       case 'tool-call-delta':
         this.#characters += event.argumentsDelta.length;
+        this.#arguments.set(
+          event.index,
+          (this.#arguments.get(event.index) ?? 0) + event.argumentsDelta.length,
+        );
         break;
+      case 'tool-call-end': {
+        // A provider that sends calls whole sends no deltas.
+        const counted = this.#arguments.get(event.index) ?? 0;
+        this.#characters += Math.max(0, event.call.arguments.length - counted);
+        this.#arguments.delete(event.index);
+        break;
+      }
       case 'usage':
         this.#reported = Math.max(this.#reported ?? 0, event.usage.outputTokens);
         break;
-      case 'tool-call-end':
       case 'finish':
       case 'error':
         return this.#cut !== null;
@@ -89,8 +101,8 @@ export class CallMeter {
   }
 
   #tokens(): number {
-    // A server that leaves its count at 0 has not counted.
-    const estimate = Math.ceil(this.#characters / CHARACTERS_PER_TOKEN);
+    // A server that leaves its count at 0 has not counted, and no call is free.
+    const estimate = Math.max(1, Math.ceil(this.#characters / CHARACTERS_PER_TOKEN));
     return this.#reported === null || this.#reported === 0 ? estimate : this.#reported;
   }
 }

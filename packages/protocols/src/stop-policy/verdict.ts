@@ -49,8 +49,15 @@ export function findStop(state: TurnState, config: ProtocolConfig, now: number):
   return findBudgetStop(state, config, now) ?? findPolicyStop(state, config);
 }
 
-export function isBudget(stop: TurnStop): boolean {
-  return ['max_turns', 'max_seconds', 'max_tokens'].includes(stop.reason);
+/** Whether a turn that was stopped may still answer: not after a budget, and not beyond one. */
+export function mayAnswer(
+  stop: TurnStop,
+  state: TurnState,
+  config: ProtocolConfig,
+  now: number,
+): boolean {
+  const isBudget = ['max_turns', 'max_seconds', 'max_tokens'].includes(stop.reason);
+  return !isBudget && findBudgetStop(state, config, now) === null;
 }
 
 export function budgetStop(reason: BudgetReason, value: number): TurnStop {

@@ -1,0 +1,67 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import type { RunEvent } from '@orion/contracts';
+import {
+  callsReply,
+  createFakeAdapter,
+  describeProtocolContract,
+  textReply,
+  toolCall,
+} from '@orion/testkit';
+import { expect, it } from 'vitest';
+
+import { createOrion } from './create-orion.ts';
+import { OneLookProtocol } from './testing/one-look-protocol.ts';
+
+/** The protocol of docs/guides/writing-a-protocol.md: what the guide shows is what is compiled and run here. */
+describeProtocolContract('one-look, of the guide', () => new OneLookProtocol(), {
+  maxModelCalls: 2,
+});
+
+it('the guide shows the program that these tests run', async () => {
+  const guide = await readFile(
+    new URL('../../../docs/guides/writing-a-protocol.md', import.meta.url),
+    'utf8',
+  );
+  const program = await readFile(new URL('testing/one-look-protocol.ts', import.meta.url), 'utf8');
+  const blocks = [...guide.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map((match) => match[1]);
+  expect(blocks).toContain(program);
+  // The other blocks are lines of this file.
+  const here = await readFile(new URL(import.meta.url), 'utf8');
+  const withoutIndent = (text: string): string => text.replaceAll(/^\s+/gm, '');
+  for (const block of blocks.filter((each) => each !== program)) {
+    for (const line of withoutIndent(block ?? '').split('\n')) {
+      expect(withoutIndent(here)).toContain(line);
+    }
+  }
+});
+
+it('runs a whole turn, files included', async () => {
+  const workspace = await mkdtemp(join(tmpdir(), 'orion-guide-'));
+  const adapter = createFakeAdapter([
+    callsReply([
+      toolCall('1', 'WritePlanTool_begin', {
+        intent: 'test',
+        target_file: 'a.txt',
+        operation: 'create',
+      }),
+    ]),
+    textReply('one line\n', 'DONE'),
+    textReply('Written.'),
+  ]);
+  const orion = await createOrion({ workspace, adapter, protocol: new OneLookProtocol() });
+  const events: RunEvent[] = [];
+  for await (const event of orion.runTurn({ content: 'Write a.txt' })) events.push(event);
+  await orion.close();
+
+  expect(await readFile(join(workspace, 'a.txt'), 'utf8')).toBe('one line\n');
+  expect(events.at(-1)).toMatchObject({
+    type: 'done',
+    status: 'complete',
+    protocol: 'one-look',
+    fullContent: 'Written.',
+  });
+  await rm(workspace, { recursive: true, force: true });
+});

@@ -1,0 +1,78 @@
+import type { Message, ProtocolContext, ProtocolEvent, ProtocolOutcome } from '@orion/contracts';
+import { BaseProtocol, callModel, createProtocolTrace, findStop, runCalls } from '@orion/protocols';
+
+/** A model may look around once, with as many calls as it likes; then it answers. */
+export class OneLookProtocol extends BaseProtocol {
+  override getName(): string {
+    return 'one-look';
+  }
+
+  override canHandle(_context: ProtocolContext): boolean {
+    return true;
+  }
+
+  protected override run(
+    context: ProtocolContext,
+    signal: AbortSignal,
+  ): AsyncIterator<ProtocolEvent, unknown, undefined> {
+    return oneLook(context, signal);
+  }
+}
+
+async function* oneLook(
+  context: ProtocolContext,
+  signal: AbortSignal,
+): AsyncGenerator<ProtocolEvent, void, undefined> {
+  const { turnState, toolRegistry, mode, config, clock } = context;
+  const trace = createProtocolTrace(context, 'one-look');
+  const appended: Message[] = [];
+  const end = (outcome: ProtocolOutcome): ProtocolEvent => ({ type: 'outcome', outcome });
+
+  // A run that goes on after a written file finds the same `turnState` again: it has looked already.
+  for (;;) {
+    if (signal.aborted) return yield end({ kind: 'aborted', appended });
+    const stop = findStop(turnState, config, clock.monotonic());
+    if (stop !== null) {
+      return yield end({ kind: 'stopped', stopReason: stop.reason, appended });
+    }
+
+    const mayLook = turnState.iterations === 0;
+    turnState.iterations += 1;
+    const answer = yield* callModel(context, signal, trace, {
+      messages: [...context.messages, ...appended],
+      tools: mayLook ? toolRegistry.definitions(mode) : [],
+      purpose: mayLook ? 'answer' : 'final',
+    });
+    const said: Message[] = answer.isBlank ? [] : [{ role: 'assistant', content: answer.text }];
+
+    switch (answer.end.kind) {
+      case 'aborted':
+        return yield end({ kind: 'aborted', appended: [...appended, ...said] });
+      case 'error':
+        return yield end({
+          kind: 'error',
+          error: answer.end.error,
+          appended: [...appended, ...said],
+        });
+      case 'cut':
+        appended.push(...said);
+        return yield end({ kind: 'stopped', stopReason: answer.end.stop.reason, appended });
+      case 'finish':
+      case 'enough_calls':
+        break;
+    }
+    if (!mayLook || answer.calls.length === 0) {
+      const kind = answer.isBlank ? 'incomplete' : 'complete';
+      return yield end({ kind, appended: [...appended, ...said] });
+    }
+
+    // Every call gets exactly one answer, whatever becomes of it, and so does the history.
+    const batch = yield* runCalls(context, signal, trace, answer.calls);
+    appended.push(
+      { role: 'assistant', content: answer.text, toolCalls: batch.historicCalls },
+      ...batch.answers,
+    );
+    if (batch.handover !== null)
+      return yield end({ kind: 'handover', ...batch.handover, appended });
+  }
+}
