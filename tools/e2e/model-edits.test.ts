@@ -1,6 +1,15 @@
 import { expect } from 'vitest';
 
-import { BEGIN, LAST_WORD, beginCall, sha256, writeMessages } from './support/scripts.ts';
+import { at } from './support/sandbox.ts';
+import {
+  BEGIN,
+  LAST_WORD,
+  beginCall,
+  numbered,
+  sha256,
+  writeDocument,
+  writeMessages,
+} from './support/scripts.ts';
 import { test } from './support/test.ts';
 
 /** Hazard: the block of a model lands in another place than the one it named, or nowhere. R259. */
@@ -145,6 +154,36 @@ test.concurrent('an interrupted edit is finished by hand, in the place that was 
   const ended = await machine.run(['recover-session', id, '--finalize', '--on-conflict=overwrite']);
   expect(ended.exitCode, ended.stderr).toBe(0);
   expect(String(await machine.read('a.txt'))).toBe('zero\none\nnew\ntwo\n');
+});
+
+test.concurrent('a killed edit goes on where it stopped, and goes where it was to go', async ({
+  machine,
+}) => {
+  const rows = numbered('row', 1, 60, 2);
+  await machine.write('a.txt', 'one\ntwo\n');
+  const [document] = writeDocument(
+    { target: 'a.txt', content: rows },
+    { faults: [{ kind: 'stall', reply: 1, at: { lines: 30 } }] },
+  ).behaviours;
+  if (document === undefined) throw new Error('no document');
+  const location = { marker: 'one', position: 'after' };
+  const provider = await machine.provider({
+    shape: { chunk: 7 },
+    behaviours: [
+      document,
+      beginCall({ target_file: 'a.txt', operation: 'insert', location }),
+      LAST_WORD,
+    ],
+  });
+  const running = machine.startAsking(provider, [], { env: { WRITE_SESSION_SAVE_MS: '100' } });
+  await machine.savedSession(210);
+  running.kill('SIGKILL');
+  await running.finished;
+  expect(String(await machine.read('a.txt'))).toBe('one\ntwo\n');
+  const [session] = await machine.sessions();
+  const ended = await machine.run(['recover-session', session?.id ?? '', ...at(provider)]);
+  expect(ended.exitCode, ended.stderr).toBe(0);
+  expect(String(await machine.read('a.txt'))).toBe(`one\n${rows}two\n`);
 });
 
 test.concurrent('the tool asks for the block, not for the whole file', async ({ machine }) => {

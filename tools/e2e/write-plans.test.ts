@@ -1,4 +1,4 @@
-import { readdir, stat, chmod } from 'node:fs/promises';
+import { chmod, readdir, readFile, stat } from 'node:fs/promises';
 import type { PlanReport } from '@orion/contracts';
 import { describe, expect } from 'vitest';
 
@@ -194,6 +194,22 @@ test.concurrent('B21: an expression that would take for ever ends the plan, not 
   });
   expect(exitCode).toBe(1);
   expect(report.results[0]?.error?.code).toBe('MARKER_TIMEOUT');
+});
+
+test.concurrent('the plan of the guide does what the guide says', async ({ machine }) => {
+  const guide = await readFile(
+    new URL('../../docs/guides/write-plans.md', import.meta.url),
+    'utf8',
+  );
+  const plan = /```json\n([^]*?)```/u.exec(guide)?.[1] ?? '';
+  const said = /\n((?:(?:Appended|Inserted) .*\n)+)/u.exec(guide)?.[1];
+  await machine.write('src/helpers.js', 'module.exports = {\n};\n');
+  const ended = await machine.run(['apply-plan', '-'], { stdin: plan });
+  expect(ended.exitCode, ended.stderr).toBe(0);
+  expect(ended.stdout).toBe(said);
+  expect(String(await machine.read('src/helpers.js'))).toBe(
+    'module.exports = {\n  double,\n};\nfunction double(n) {\n  return 2 * n;\n}\n',
+  );
 });
 
 describe('what is no plan', () => {

@@ -28,3 +28,6 @@ export { runEventOf } from './store/log-entry.ts';
 export { formatTimeline, formatTraceLine, openStore, toExportLine } from '@orion/trace-store';
 export type { Store } from '@orion/trace-store';
 export type { ChangeProposal, ChangeReviewer, ReviewAnswer, ReviewRequest } from '@orion/core';
+export { createWritePlanTool } from '@orion/core';
+export type { WritePlanTool, WritePlanToolOptions } from '@orion/core';
+export { createPatternMatcher, createWorkspace } from '@orion/workspace';

@@ -24,3 +24,5 @@ export { describeToolRegistryContract } from './tool-registry-contract.ts';
 export { describeTraceStoreContract } from './trace-store-contract.ts';
 export { describeTurnLogContract } from './turn-log-contract.ts';
 export { describeWorkspaceContract } from './workspace-contract.ts';
+export { planOperations, planResult, planTexts } from './write-plan-reference.ts';
+export type { ReferenceOperation } from './write-plan-reference.ts';

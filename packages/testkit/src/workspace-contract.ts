@@ -5,6 +5,7 @@ import type {
   CommitPart,
   CommitResult,
   ErrorCode,
+  PlanCommitRequest,
   SessionMetadata,
   SessionRecord,
   TargetSnapshot,
@@ -95,12 +96,47 @@ export function describeWorkspaceContract(name: string, create: WorkspaceFactory
       expect(await test.read('a.txt')).toBe('OLD');
     });
 
+    it('changes the files of a plan together, or none of them', async () => {
+      const test = await create();
+      await test.write('a.txt', 'old a');
+      await test.write('b.txt', 'old b');
+      const change = async (target: string): Promise<PlanCommitRequest['changes'][number]> => {
+        const expected = await test.workspace.checkTarget(target, 'overwrite');
+        return {
+          target,
+          operation: 'overwrite',
+          parts: partsOf('overwrite', expected, 'new'),
+          eol: 'as-is',
+          expected,
+        };
+      };
+      const plan = { siblingBackups: false, atomic: true };
+      const changes = [await change('a.txt'), await change('b.txt')];
+      const refused = await test.workspace.commitPlan({
+        ...plan,
+        planId: '8f14e45f-ceea-4670-9e4a-0123456789ab',
+        changes,
+        approve: () => test.write('b.txt', 'mine'),
+      });
+      expect(refused.map(({ kind }) => kind)).toEqual(['restored', 'failed']);
+      expect([await test.read('a.txt'), await test.read('b.txt')]).toEqual(['old a', 'mine']);
+      const done = await test.workspace.commitPlan({
+        ...plan,
+        planId: '8f14e45f-ceea-4670-9e4a-0123456789ac',
+        changes: [await change('a.txt'), await change('b.txt')],
+      });
+      expect(done.map(({ kind }) => kind)).toEqual(['done', 'done']);
+      expect([await test.read('a.txt'), await test.read('b.txt')]).toEqual(['new', 'new']);
+    });
+
     it.each<[string, WriteOperation, ErrorCode]>([
       ['../x', 'create', 'INVALID_TARGET'],
       ['/x', 'create', 'INVALID_TARGET'],
       ['', 'create', 'INVALID_TARGET'],
       ['there.txt', 'create', 'FILE_EXISTS'],
       ['none.txt', 'append', 'FILE_NOT_FOUND'],
+      ['none.txt', 'insert', 'FILE_NOT_FOUND'],
+      ['none.txt', 'replace', 'FILE_NOT_FOUND'],
       ['dir', 'overwrite', 'IS_DIRECTORY'],
       ['.git/config', 'create', 'PROTECTED_PATH'],
       ['.orion/x', 'create', 'PROTECTED_PATH'],

@@ -5,6 +5,9 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { PlanCommitRequest, Workspace } from '@orion/contracts';
 import { describe, expect, it } from 'vitest';
+import { PlanJournals } from './plan-journal.ts';
+import { createProcessObserver } from '../ownership/process-identity.ts';
+import { StateDirectory } from '../state-directory.ts';
 import {
   openTestWorkspace,
   sha256,
@@ -229,6 +232,34 @@ describe('after a crash', () => {
       await writeFile(join(root, '.orion/plans', PLAN_ID, 'journal.json'), text);
       await workspace.sessions.housekeep();
     }
+  });
+
+  it('takes back what it could not take back itself, at the next start, even while its process lives', async () => {
+    const { root, workspace, clock, events } = await openTestWorkspace();
+    await writeOld(root);
+    const state = new StateDirectory(join(root, '.orion'));
+    const journals = new PlanJournals(state, createProcessObserver(clock), clock);
+    const outcomes = await workspace.commitPlan(
+      request(await changesOf(workspace, { 'a.txt': 'new a' })),
+    );
+    const [done] = outcomes;
+    if (done?.kind !== 'done') throw new Error('not written');
+    const { result } = done;
+    const writing = {
+      temp: 'x',
+      target: 'a.txt',
+      before: sha256('old a'),
+      after: result.sha256,
+      result,
+    };
+    const other = { ...writing, target: 'b.txt', before: sha256('old b'), after: sha256('never') };
+    const journal = await journals.write(PLAN_ID, true, [writing, other]);
+    await workspace.sessions.housekeep();
+    expect((await filesOf(root))['a.txt']).toBe('new a');
+    await journal.release();
+    await workspace.sessions.housekeep();
+    expect(await filesOf(root)).toEqual(OLD);
+    expect(events.map(({ type }) => type)).toContain('plan_rolled_back');
   });
 
   it('does not touch a plan that another process is writing', async () => {

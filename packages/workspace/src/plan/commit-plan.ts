@@ -149,7 +149,7 @@ async function applyAll(
       const { before, settled } = request.atomic
         ? await takeBack(planCommitter, outcomes, made)
         : { before: outcomes, settled: true };
-      if (settled) await journal?.remove();
+      await (settled ? journal?.remove() : journal?.release());
       const after = ready.slice(index + 1).map((): PlanCommitOutcome => ({ kind: 'skipped' }));
       return [...before, failed, ...after];
     }
@@ -245,8 +245,12 @@ function noRecord(path: string): OrionError {
   });
 }
 
-/** A defect passes as it is. */
+/** Also a defect ends the plan like any other failure: what was done before it is taken back. */
 function asOrionError(error: unknown): OrionError {
   if (OrionError.isInstance(error)) return error;
-  throw error;
+  return new OrionError({
+    code: 'EXECUTION_FAILED',
+    message: `The change could not be made: ${error instanceof Error ? error.message : String(error)}`,
+    cause: error,
+  });
 }

@@ -13,7 +13,7 @@ import type { Clock, WritingRecord } from '@orion/contracts';
 import { OrionError } from '@orion/contracts';
 import { syncDirectory } from '../disk/directories.ts';
 import { isErrno } from '../disk/disk-error.ts';
-import { createFile, readSmallFile } from '../disk/files.ts';
+import { createFile, readSmallFile, replaceFile } from '../disk/files.ts';
 import { isFields, isTextOrNull, parseFields } from '../disk/json.ts';
 import { judgeOwner } from '../ownership/judge-owner.ts';
 import { parseOwner } from '../ownership/owner-record.ts';
@@ -36,6 +36,8 @@ type JournalFile = {
 export type PlanJournal = {
   /** Never fails: what stays is seen to by a later start. */
   remove(): Promise<void>;
+  /** Leaves the rest to the next start, even while this process lives on. Never fails. */
+  release(): Promise<void>;
 };
 
 export type PlanRecovery = {
@@ -72,23 +74,28 @@ export class PlanJournals {
       after: writing.after,
       backup_id: writing.result.backup_id ?? null,
     }));
-    const text = JSON.stringify({
+    const journal = {
       ...(await this.#observer.newOwner()),
       plan_id: planId,
       created_at: new Date(this.#clock.now()).toISOString(),
       atomic,
       files,
-    });
+    };
     const remove = (): Promise<void> => rm(directory, { recursive: true, force: true });
     try {
-      await createFile(join(directory, NAME), Buffer.from(`${text}\n`));
+      await createFile(join(directory, NAME), Buffer.from(`${JSON.stringify(journal)}\n`));
       await syncDirectory(directory);
       await syncDirectory(this.#state.plans);
     } catch (error) {
       await remove().catch(() => undefined);
       throw error;
     }
-    return { remove: () => remove().catch(() => undefined) };
+    const release = (): Promise<void> =>
+      replaceFile(join(directory, NAME), `${JSON.stringify({ ...journal, released: true })}\n`);
+    return {
+      remove: () => remove().catch(() => undefined),
+      release: () => release().catch(() => undefined),
+    };
   }
 
   /** What every start does. */

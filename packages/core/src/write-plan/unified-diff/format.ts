@@ -3,9 +3,10 @@
  *
  * A hunk that grows too large to be held is told as several that follow each other without context.
  */
+import { CONTEXT_LINES } from './line-edits.ts';
 import type { DiffLine, LineEdit } from './line-edits.ts';
 
-const CONTEXT = 3;
+const CONTEXT: number = CONTEXT_LINES;
 const MAX_HUNK_LINES = 5000;
 const MAX_HUNK_CHARACTERS = 2 * 1024 * 1024;
 
@@ -31,6 +32,8 @@ export async function* formatDiff(
   }
 }
 
+type ToldLine = Exclude<LineEdit, { readonly kind: 'skipped' }>;
+
 type Hunk = {
   readonly oldStart: number;
   readonly newStart: number;
@@ -39,17 +42,23 @@ type Hunk = {
   characters: number;
   /** Lines at its end that are the same on both sides. */
   trailing: number;
-  readonly edits: LineEdit[];
+  readonly edits: ToldLine[];
 };
 
 async function* hunks(edits: AsyncIterable<LineEdit>): AsyncGenerator<string, void, undefined> {
   let oldLine = 1;
   let newLine = 1;
   /** The last lines that are the same, for the context of the next hunk. */
-  let context: LineEdit[] = [];
+  let context: ToldLine[] = [];
   let hunk: Hunk | null = null;
 
   for await (const edit of edits) {
+    if (edit.kind === 'skipped') {
+      oldLine += edit.lines;
+      newLine += edit.lines;
+      context = [];
+      continue;
+    }
     if (hunk === null && edit.kind === 'same') {
       context = [...context.slice(1 - CONTEXT), edit];
     } else {
@@ -85,7 +94,7 @@ async function* hunks(edits: AsyncIterable<LineEdit>): AsyncGenerator<string, vo
   yield* tell(hunk);
 }
 
-function add(hunk: Hunk, edit: LineEdit): void {
+function add(hunk: Hunk, edit: ToldLine): void {
   hunk.edits.push(edit);
   hunk.characters += edit.line.text.length;
   if (edit.kind !== 'added') hunk.old += 1;
@@ -93,7 +102,7 @@ function add(hunk: Hunk, edit: LineEdit): void {
 }
 
 /** Leaves no more context than is usual; answers the last lines of what it takes away. */
-function takeTrailing(hunk: Hunk): LineEdit[] {
+function takeTrailing(hunk: Hunk): ToldLine[] {
   const surplus = Math.max(0, hunk.trailing - CONTEXT);
   hunk.old -= surplus;
   hunk.new -= surplus;
@@ -113,7 +122,7 @@ function range(start: number, count: number): string {
 
 const SIGNS = { same: ' ', removed: '-', added: '+' } as const;
 
-function* shown({ kind, line }: LineEdit): Generator<string, void, undefined> {
+function* shown({ kind, line }: ToldLine): Generator<string, void, undefined> {
   yield `${SIGNS[kind]}${readable(line)}`;
   if (line.omitted === 0 && !line.text.endsWith('\n')) yield '\\ No newline at end of file';
 }

@@ -5,6 +5,7 @@
  * L2. Held are one line of each side and one region of changed lines, both bounded. What is larger is told line by
  *     line instead of compared.
  * L3. Bytes are compared, not characters.
+ * L4. Of a long run of lines that stay only those near a change are told; the others are counted.
  */
 import { createHash } from 'node:crypto';
 import type { Hash } from 'node:crypto';
@@ -19,7 +20,15 @@ export type DiffLine = {
   readonly sha256: string | null;
 };
 
-export type LineEdit = { readonly kind: 'same' | 'removed' | 'added'; readonly line: DiffLine };
+export type LineEdit =
+  | { readonly kind: 'same' | 'removed' | 'added'; readonly line: DiffLine }
+  /** So many lines stay, none of them within `CONTEXT_LINES` of a change. */
+  | { readonly kind: 'skipped'; readonly lines: number };
+
+/** Lines around a change that are always told. */
+export const CONTEXT_LINES = 3;
+/** After so many lines that stay no hunk is open any more. */
+const SKIPS_AFTER = 2 * CONTEXT_LINES + 2;
 
 const MAX_LINE_BYTES = 64 * 1024;
 const MAX_REGION_BYTES = 8 * 1024 * 1024;
@@ -118,10 +127,17 @@ class Walk {
   #region: { removed: DiffLine[]; added: DiffLine[]; bytes: number } | null = null;
   /** The region is too large to be held. */
   #told = false;
+  /** Lines that stay since the last change. */
+  #streak = 0;
 
   *take(kind: Span['kind'], bytes: Uint8Array): Generator<LineEdit, void, undefined> {
     let from = 0;
     while (from < bytes.length) {
+      const skipped = kind === 'kept' ? this.#skip(bytes, from) : null;
+      if (skipped !== null) {
+        yield { kind: 'skipped', lines: skipped.lines };
+        from = skipped.end;
+      }
       const feed = bytes.indexOf(LF, from);
       const to = feed === -1 ? bytes.length : feed + 1;
       const part = bytes.subarray(from, to);
@@ -131,6 +147,22 @@ class Walk {
       if (kind !== 'kept') this.#same = false;
       if (feed !== -1) yield* this.#endLine(kind);
     }
+  }
+
+  /** How much of a run that stays can be counted; its last lines may be the context of a change to come. */
+  #skip(bytes: Uint8Array, from: number): { readonly end: number; readonly lines: number } | null {
+    const inRun = this.#same && this.#old.empty && this.#streak >= SKIPS_AFTER;
+    if (!inRun) return null;
+    let end = bytes.length;
+    for (let line = 0; line <= CONTEXT_LINES; line += 1) {
+      end = bytes.lastIndexOf(LF, end - 1);
+      if (end < from) return null;
+    }
+    let lines = 0;
+    for (let at = bytes.indexOf(LF, from); at !== -1 && at <= end; at = bytes.indexOf(LF, at + 1)) {
+      lines += 1;
+    }
+    return { end: end + 1, lines };
   }
 
   *end(): Generator<LineEdit, void, undefined> {
@@ -152,6 +184,7 @@ class Walk {
       const added = this.#new.take();
       if (this.#same) {
         yield* this.#closeRegion();
+        this.#streak += 1;
         yield { kind: 'same', line: added };
       } else {
         yield* this.#change(removed, added);
@@ -166,6 +199,7 @@ class Walk {
   }
 
   *#change(removed: DiffLine | null, added: DiffLine | null): Generator<LineEdit, void, undefined> {
+    this.#streak = 0;
     if (this.#told) {
       if (removed !== null) yield { kind: 'removed', line: removed };
       if (added !== null) yield { kind: 'added', line: added };

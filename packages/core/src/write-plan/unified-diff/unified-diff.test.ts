@@ -14,12 +14,13 @@ async function diffAfter(
   file: string | null,
   operations: readonly object[],
   limit = 1e6,
+  chunkBytes = 7,
 ): Promise<{ readonly text: string; readonly cut: boolean; readonly result: string }> {
-  const planned = await planOn(file === null ? {} : { 'a.txt': file }, {
-    intent: 'test',
-    target_file: 'a.txt',
-    operations,
-  });
+  const planned = await planOn(
+    file === null ? {} : { 'a.txt': file },
+    { intent: 'test', target_file: 'a.txt', operations },
+    chunkBytes,
+  );
   const [change] = planned.changes;
   if (change === undefined || planned.refused) throw new Error('refused');
   return { ...(await readDiff(change, limit, null)), result: await resultOf(planned) };
@@ -52,6 +53,21 @@ describe('a unified diff', () => {
         `@@ -27,7 +28,7 @@\n 27\n 28\n 29\n-30\n+thirty\n 31\n 32\n 33\n`,
     );
   });
+
+  it.each([5, 50, 500, 5000])(
+    'counts the lines of a long run as right as it tells them: %i',
+    async (chunk) => {
+      const operations = [
+        { type: 'replace_all', find: '\n500\n', content: '\nfive hundred\n' },
+        { type: 'append', content: 'end\n' },
+      ];
+      const { text } = await diffAfter(numbers(1, 900), operations, 1e6, chunk);
+      expect(text).toBe(
+        '--- a/a.txt\n+++ b/a.txt\n@@ -497,7 +497,7 @@\n 497\n 498\n 499\n-500\n+five hundred\n 501\n 502\n 503\n' +
+          '@@ -898,3 +898,4 @@\n 898\n 899\n 900\n+end\n',
+      );
+    },
+  );
 
   it('compares the lines of a file that is overwritten', async () => {
     const changed = numbers(1, 12).replace('6\n', 'six\n');
@@ -106,6 +122,10 @@ const line = fc.constantFrom('a', 'b', 'c', '', 'é', 'x y');
 const content = fc
   .tuple(fc.array(line, { maxLength: 14 }), fc.boolean())
   .map(([words, ended]) => words.join('\n') + (ended && words.length > 0 ? '\n' : ''));
+/** Long runs that stay, with few places to change. */
+const longContent = fc
+  .array(fc.tuple(content, fc.nat({ max: 40 })), { minLength: 1, maxLength: 3 })
+  .map((parts) => parts.map(([text, run]) => text + '\n' + 'run\n'.repeat(run)).join(''));
 const step = fc.oneof(
   content.map((text) => ({ type: 'append', content: text })),
   content.map((text) => ({ type: 'overwrite', content: text })),
@@ -124,10 +144,11 @@ it.skipIf(spawnSync('patch', ['--version']).status !== 0)(
     const file = join(directory, 'a.txt');
     await fc.assert(
       fc.asyncProperty(
-        content,
+        fc.oneof(content, longContent),
         fc.array(step, { minLength: 1, maxLength: 3 }),
-        async (old, steps) => {
-          const diff = await diffAfter(old, steps).catch(() => null);
+        fc.constantFrom(3, 30, 3000),
+        async (old, steps, chunk) => {
+          const diff = await diffAfter(old, steps, 1e6, chunk).catch(() => null);
           if (diff === null || diff.text === '') return;
           writeFileSync(file, old);
           const patched = spawnSync('patch', ['--binary', '-s', '-f', '-p1', '-d', directory], {
