@@ -402,11 +402,14 @@ function openWorkspace(
       maxSessionAgeMs: settings.maxAgeMs,
       allowPaths: settings.allowPaths,
       allowHardLink: settings.allowHardLink,
-      interactive: false,
+      interactive: options.confirmProtectedPath !== undefined,
       atticMaxAgeMs: 30 * DAY_MS,
       atticMaxBytes: KEPT_BYTES,
     },
     onEvent,
+    ...(options.confirmProtectedPath === undefined
+      ? {}
+      : { confirmProtectedPath: options.confirmProtectedPath }),
   });
 }
 

@@ -11,6 +11,8 @@ export { chooseProtocol } from './config/protocol-choice.ts';
 export type { ProtocolChoice, ProtocolQuestion } from './config/protocol-choice.ts';
 export { DEFAULT_SETTINGS, settingsFromEnvironment } from './config/settings.ts';
 export type { Settings } from './config/settings.ts';
+export { distrustWorkspace, trustWorkspace } from './config/trust-workspace.ts';
+export type { TrustReport, TrustRequest } from './config/trust-workspace.ts';
 export { createOrion } from './create-orion.ts';
 export type {
   FinalizeRequest,

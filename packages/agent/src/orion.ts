@@ -59,6 +59,11 @@ export type OrionOptions = {
    * change can be undone), a reviewer, or nobody does (`never`). A session that was not approved is paused.
    */
   readonly approve?: 'auto' | 'never' | ChangeReviewer;
+  /**
+   * Asks a person about a protected path (`.env`, `.git/**`, `package.json` …) that `settings.allowPaths` does not
+   * name. Left out: such a write is refused with PROTECTED_PATH, but for `package.json` and lockfiles.
+   */
+  readonly confirmProtectedPath?: (path: string, rule: string) => Promise<boolean>;
   /** What differs from the defaults. */
   readonly settings?: Partial<Settings>;
   readonly clock?: Clock;

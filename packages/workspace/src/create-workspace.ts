@@ -30,6 +30,7 @@ import { createProcessObserver } from './ownership/process-identity.ts';
 import type { ProcessIdentity } from './ownership/process-identity.ts';
 import { shown } from './path-policy/parse-target.ts';
 import { PathPolicy } from './path-policy/path-policy.ts';
+import type { ConfirmProtectedPath } from './path-policy/path-policy.ts';
 import { isInside } from './path-policy/resolve-path.ts';
 import { commitPlan } from './plan/commit-plan.ts';
 import { PlanJournals } from './plan/plan-journal.ts';
@@ -88,6 +89,8 @@ export type WorkspaceOptions = {
   /** Where this user's key lies, by which own sessions are told from foreign ones. */
   readonly userKeyDirectory?: string;
   readonly onEvent?: WorkspaceEventSink;
+  /** Asks a person about a protected path that `allowPaths` does not name; without it the write is refused. */
+  readonly confirmProtectedPath?: ConfirmProtectedPath;
   /** What the system says of this process; another answer makes another host, for tests. */
   readonly identity?: () => Promise<ProcessIdentity>;
 };
@@ -103,7 +106,11 @@ export async function createWorkspace(options: WorkspaceOptions): Promise<Worksp
     options.stateDirectory === undefined
       ? join(root, '.orion')
       : await resolveChosenDirectory(resolve(options.stateDirectory));
-  return new DiskWorkspace(options, { givenRoot, root, stateDirectory });
+  const userDirectory =
+    options.userKeyDirectory === undefined
+      ? undefined
+      : await resolveChosenDirectory(resolve(options.userKeyDirectory));
+  return new DiskWorkspace(options, { givenRoot, root, stateDirectory, userDirectory });
 }
 
 async function resolveRoot(givenRoot: string): Promise<string> {
@@ -130,6 +137,7 @@ type Places = {
   readonly givenRoot: string;
   readonly root: string;
   readonly stateDirectory: string;
+  readonly userDirectory: string | undefined;
 };
 
 class DiskWorkspace implements Workspace {
@@ -151,11 +159,16 @@ class DiskWorkspace implements Workspace {
     this.root = places.root;
     this.stateDirectory = places.stateDirectory;
     this.#state = state;
+    const { userDirectory: _userDirectory, ...paths } = places;
     this.#policy = new PathPolicy({
-      ...places,
+      ...paths,
       allowPaths: settings.allowPaths,
       allowHardLink: settings.allowHardLink,
-      interactive: settings.interactive,
+      interactive: settings.interactive || options.confirmProtectedPath !== undefined,
+      ...(places.userDirectory === undefined ? {} : { userDirectory: places.userDirectory }),
+      ...(options.confirmProtectedPath === undefined
+        ? {}
+        : { confirmProtectedPath: options.confirmProtectedPath }),
     });
     let key: Promise<SessionKey | null> | null = null;
     const loadKey = (): Promise<SessionKey | null> => {

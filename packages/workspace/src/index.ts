@@ -5,5 +5,6 @@ export type {
   WorkspaceSettings,
 } from './create-workspace.ts';
 export { createPatternMatcher } from './plan/pattern-matcher.ts';
+export type { ConfirmProtectedPath } from './path-policy/path-policy.ts';
 export type { BackupManifest } from './commit/backup-manifest.ts';
 export type { ProcessIdentity } from './ownership/process-identity.ts';

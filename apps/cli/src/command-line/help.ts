@@ -98,6 +98,18 @@ Examples:
   $ orion undo <id>
   $ orion undo <id> --force`;
 
+export const TRUST = `
+A workspace is often somebody else's. Its orion.config.json decides model, protocol, mode and lower limits by itself;
+provider, base URL, approvals, allowed paths and everything else in it take effect only once you have accepted the
+file. What is accepted is its bytes: a changed file needs a new \`orion trust\`.
+
+Exit codes: 0 done; 1 failure; 2 no such file, or an invalid one
+
+Examples:
+  $ cat orion.config.json
+  $ orion trust
+  $ orion trust --revoke`;
+
 const READ_CODES = 'Exit codes: 0, also when there is none; 1 failure; 2 usage or configuration';
 
 export const CONVERSATIONS = `

@@ -6,6 +6,7 @@ import type { ApplyPlanOptions } from '../commands/apply-plan.ts';
 import type { ListConversationsOptions } from '../commands/conversations.ts';
 import type { RecoverSessionOptions } from '../commands/recover-session.ts';
 import type { ExportTracesOptions } from '../commands/traces.ts';
+import type { TrustOptions } from '../commands/trust.ts';
 import type { UndoOptions } from '../commands/undo.ts';
 import { VERSION } from '../version.ts';
 import * as help from './help.ts';
@@ -166,6 +167,19 @@ export function createProgram(context: CommandContext, report: Report): Command 
   undo.action(async (id: string | undefined, options: UndoOptions) => {
     const { undoCommand } = await import('../commands/undo.ts');
     report(await undoCommand(context, id, options));
+  });
+
+  const trust = program
+    .command('trust')
+    .description("accept the workspace's orion.config.json as it is now");
+  addWorkspaceOption(trust);
+  trust
+    .option('--revoke', 'take it back')
+    .option('--json', 'as one JSON object on stdout')
+    .addHelpText('after', help.TRUST);
+  trust.action(async (options: TrustOptions) => {
+    const { trustCommand } = await import('../commands/trust.ts');
+    report(await trustCommand(context, options));
   });
 
   addConversations(program, context, report);

@@ -13,6 +13,7 @@ import { watchSignals } from '../process/interruption.ts';
 import { diffLines } from '../terminal/diff-text.ts';
 import { sanitizeLine } from '../terminal/sanitize.ts';
 import { approval } from './approve-change.ts';
+import { protectedPathQuestion } from './confirm-protected.ts';
 import { configure } from './configure.ts';
 
 export type ApplyPlanOptions = Pick<
@@ -34,15 +35,16 @@ export async function applyPlanCommand(
   const approve = approval(context, configuration.approve);
   const plan = await readPlan(context, file);
   const { createOrion } = await import('@orion/agent');
+  const interruption = watchSignals({
+    onInterrupt: () => undefined,
+    exit: () => process.exit(EXIT.interrupted),
+  });
   const orion = await createOrion({
     workspace: configuration.workspace,
     ...(configuration.userDirectory === null ? {} : { userDirectory: configuration.userDirectory }),
     settings: configuration.settings,
     approve,
-  });
-  const interruption = watchSignals({
-    onInterrupt: () => undefined,
-    exit: () => process.exit(EXIT.interrupted),
+    ...protectedPathQuestion(context, interruption.signal),
   });
   interruption.onStop(() => orion.close());
   try {

@@ -24,7 +24,10 @@ export function jsonFlag(json: boolean | undefined): ConfigurationFlags {
   return json === undefined ? {} : { json };
 }
 
-async function findWorkspace(context: CommandContext, cwd: string | undefined): Promise<string> {
+export async function findWorkspace(
+  context: CommandContext,
+  cwd: string | undefined,
+): Promise<string> {
   const variable = context.environment['ORION_CWD'];
   const named = cwd ?? (variable === '' ? undefined : variable);
   const workspace = resolve(context.currentDirectory, named ?? '.');

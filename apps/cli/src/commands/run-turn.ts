@@ -9,6 +9,7 @@ import { errorLines } from '../rendering/error-lines.ts';
 import { notStoredLines } from '../rendering/not-stored-line.ts';
 import { addToSummary, EMPTY_SUMMARY, type TurnSummary } from '../rendering/turn-summary.ts';
 import { approval } from './approve-change.ts';
+import { protectedPathQuestion } from './confirm-protected.ts';
 import { placeOf } from './place.ts';
 import { createJsonView, createTerminalView, type TurnView } from '../rendering/turn-view.ts';
 
@@ -112,6 +113,7 @@ export async function runWithOrion(
       settings: configuration.settings,
       ...(configuration.telemetry === null ? {} : { telemetry: configuration.telemetry }),
       approve,
+      ...protectedPathQuestion(context, interruption.signal),
       ...(configuration.verbose
         ? {
             onTrace: (event) => {

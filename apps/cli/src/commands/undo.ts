@@ -11,6 +11,7 @@ import { formatAge, plural } from '../terminal/format.ts';
 import { sanitizeLine } from '../terminal/sanitize.ts';
 import { alignColumns } from '../terminal/table.ts';
 import { configure } from './configure.ts';
+import { protectedPathQuestion } from './confirm-protected.ts';
 import { placeOf } from './place.ts';
 
 export type UndoOptions = Pick<TurnOptions, 'cwd' | 'allowPath' | 'allowHardLink' | 'json'> & {
@@ -40,6 +41,7 @@ export async function undoCommand(
     workspace: configuration.workspace,
     ...(configuration.userDirectory === null ? {} : { userDirectory: configuration.userDirectory }),
     settings: configuration.settings,
+    ...protectedPathQuestion(context, new AbortController().signal),
   });
   const { stdout, screen } = context;
   try {

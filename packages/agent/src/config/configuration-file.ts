@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 
 import { OrionError } from '@orion/contracts';
@@ -38,10 +39,12 @@ function invalid(message: string, hint: string, cause?: unknown): OrionError {
   return new OrionError({ code: 'CONFIG_INVALID', message, hint, cause });
 }
 
-async function readJson(file: string): Promise<unknown> {
-  let text: string;
+async function readJson(
+  file: string,
+): Promise<{ readonly json: unknown; readonly sha256: string } | undefined> {
+  let bytes: Buffer;
   try {
-    text = await readFile(file, 'utf8');
+    bytes = await readFile(file);
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
@@ -51,8 +54,14 @@ async function readJson(file: string): Promise<unknown> {
       error,
     );
   }
+  // Of the same bytes that are parsed: nothing can come between what is accepted and what takes effect.
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  const text = bytes.toString('utf8');
   try {
-    return JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text) as unknown;
+    return {
+      json: JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text) as unknown,
+      sha256,
+    };
   } catch (error) {
     throw invalid(
       `${file} is not valid JSON: ${(error as Error).message}`,
@@ -64,8 +73,16 @@ async function readJson(file: string): Promise<unknown> {
 
 /** The file's content, checked key by key; null when there is no such file. */
 export async function readConfigurationFile(file: string): Promise<FileConfiguration | null> {
-  const json = await readJson(file);
-  if (json === undefined) return null;
+  return (await readHashedConfigurationFile(file))?.configuration ?? null;
+}
+
+/** The same, with the hash of its bytes. */
+export async function readHashedConfigurationFile(
+  file: string,
+): Promise<{ readonly configuration: FileConfiguration; readonly sha256: string } | null> {
+  const read = await readJson(file);
+  if (read === undefined) return null;
+  const { json, sha256 } = read;
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
     throw invalid(`${file} must hold one JSON object.`, `Correct ${file} and start again.`);
   }
@@ -91,5 +108,5 @@ export async function readConfigurationFile(file: string): Promise<FileConfigura
       );
     }
   }
-  return { ...options, settings };
+  return { configuration: { ...options, settings }, sha256 };
 }

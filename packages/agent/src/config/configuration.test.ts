@@ -12,6 +12,7 @@ import {
   type Configuration,
   type ConfigurationFlags,
 } from './configuration.ts';
+import { distrustWorkspace, trustWorkspace, type TrustRequest } from './trust-workspace.ts';
 
 let folder: string;
 let workspace: string;
@@ -244,6 +245,82 @@ describe('the workspace file', () => {
     expect(configuration.notices[0]).toContain(
       'baseUrl, provider, recover, allowPaths, allowHardLink, stateDirectory, maxBytes, maxIdlePrompts',
     );
+  });
+
+  describe('once it is accepted (R261)', () => {
+    const project = {
+      baseUrl: 'http://team/v1',
+      provider: 'scripted',
+      approve: 'never',
+      allowPaths: ['.env'],
+      maxIdlePrompts: 10,
+      quiet: true,
+    };
+    const request = (): TrustRequest => ({
+      environment: {},
+      workspace,
+      homeDirectory: home,
+      now: 0,
+    });
+
+    it('decides everything, after flags and environment', async () => {
+      await writeJson(join(workspace, 'orion.config.json'), project);
+      const report = await trustWorkspace(request());
+      expect(report.settings).toEqual(project);
+      const configuration = await load({
+        project,
+        user: { maxIdlePrompts: 2, approve: 'auto', baseUrl: 'http://user/v1' },
+        environment: { ORION_ALLOW_PATH: 'package.json' },
+      });
+      expect(configuration).toMatchObject({
+        provider: { type: 'scripted', baseUrl: 'http://team/v1' },
+        approve: 'never',
+        quiet: true,
+        settings: { allowPaths: ['package.json'], maxIdlePrompts: 10 },
+        notices: [],
+      });
+    });
+
+    it('asks again for a file that changed by a byte, and for a copy elsewhere', async () => {
+      await writeJson(join(workspace, 'orion.config.json'), project);
+      await trustWorkspace(request());
+      const changed = await load({ project: `${JSON.stringify(project)} ` });
+      expect(changed.approve).toBe('auto');
+      expect(changed.notices[0]).toContain('changed since it was accepted');
+      const copy = join(folder, 'copy');
+      await mkdir(copy);
+      await writeJson(join(copy, 'orion.config.json'), project);
+      const elsewhere = await loadConfiguration({
+        flags: {},
+        environment: {},
+        workspace: copy,
+        homeDirectory: home,
+      });
+      expect(elsewhere.approve).toBe('auto');
+      expect(elsewhere.notices[0]).toContain('orion trust');
+    });
+
+    it('can be taken back, and a damaged list accepts nothing', async () => {
+      await writeJson(join(workspace, 'orion.config.json'), project);
+      await trustWorkspace(request());
+      await distrustWorkspace(request());
+      expect((await load({ project })).approve).toBe('auto');
+      await trustWorkspace(request());
+      expect((await load({ project })).approve).toBe('never');
+      const list = join(home, '.config', 'orion', 'trusted-workspaces.json');
+      for (const text of ['', '[]', '{"version":1,"workspaces":{"x":{"sha256":5}}}']) {
+        await writeFile(list, text);
+        expect((await load({ project })).approve).toBe('auto');
+      }
+    });
+
+    it('says what is in the way', async () => {
+      expect((await refusal(trustWorkspace(request()))).code).toBe('CONFIG_INVALID');
+      await writeJson(join(workspace, 'orion.config.json'), { modle: 'x' });
+      expect((await refusal(trustWorkspace(request()))).message).toContain('modle');
+      const homeless = { ...request(), homeDirectory: null };
+      expect((await refusal(trustWorkspace(homeless))).hint).toContain('HOME');
+    });
   });
 
   it('lowers a limit of the user, but not one of the environment', async () => {

@@ -1,11 +1,16 @@
 import { readFile } from 'node:fs/promises';
-import { isAbsolute, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 
 import { OrionError, type Mode, type ProtocolName } from '@orion/contracts';
 import { MODEL_ALIASES, PROVIDER_NAMES } from '@orion/llm-adapters';
 
 import type { ProviderOptions, TelemetryOptions } from '../orion.ts';
-import { readConfigurationFile, type FileConfiguration } from './configuration-file.ts';
+import {
+  readConfigurationFile,
+  readHashedConfigurationFile,
+  type FileConfiguration,
+} from './configuration-file.ts';
+import { configurationFolder, withoutEmpty, WORKSPACE_FILE } from './configuration-folder.ts';
 import { protocolNamed } from './protocol-choice.ts';
 import {
   DEFAULT_SETTINGS,
@@ -14,6 +19,7 @@ import {
   type Settings,
 } from './settings.ts';
 import { telemetryOptions } from './telemetry.ts';
+import { trustOf, type Trust } from './workspace-trust.ts';
 
 export type RecoverChoice = 'ask' | 'yes' | 'no';
 
@@ -97,7 +103,6 @@ export type Configuration = {
 const MODES: readonly string[] = ['plan', 'act'];
 const APPROVE_CHOICES: readonly string[] = ['auto', 'ask', 'never'];
 const RECOVER_CHOICES: readonly string[] = ['ask', 'yes', 'no'];
-const WORKSPACE_FILE = 'orion.config.json';
 
 /** Settings of which a workspace file may lower the value: it can cost its user nothing but a shorter run. */
 const LIMITS: readonly (keyof Settings)[] = [
@@ -127,7 +132,8 @@ type Named<T> = { readonly value: T; readonly source: string };
  * `orion.config.json` and the user's own `config.json`, in this order.
  *
  * A workspace is often somebody else's. Its file therefore chooses only what costs nothing: model, protocol, mode
- * and lower limits. Everything else in it takes effect only from the user's side, and `notices` says so.
+ * and lower limits. Everything else in it takes effect only once the user has accepted it (`trustWorkspace`), and
+ * `notices` says so.
  *
  * Rejects with CONFIG_INVALID (naming variable, flag, or file and key), PROVIDER_UNKNOWN, PROTOCOL_UNSUPPORTED and
  * SCRIPT_INVALID.
@@ -139,7 +145,10 @@ export async function loadConfiguration(request: ConfigurationRequest): Promise<
   const userFile = folder === null ? '' : join(folder, 'config.json');
   const user = folder === null ? null : await readConfigurationFile(userFile);
   const workspaceFile = join(workspace, WORKSPACE_FILE);
-  const project = await readConfigurationFile(workspaceFile);
+  const read = await readHashedConfigurationFile(workspaceFile);
+  const project = read?.configuration ?? null;
+  const trust = read === null ? 'unknown' : await trustOf(folder, workspace, read.sha256);
+  const trusted = trust === 'trusted' ? project : null;
 
   const fromEnvironment = settingsFromEnvironment(environment);
   const fromUser = user?.settings ?? {};
@@ -147,6 +156,7 @@ export async function loadConfiguration(request: ConfigurationRequest): Promise<
   const settings: Partial<Settings> = {
     ...fromUser,
     ...limits,
+    ...trusted?.settings,
     ...fromEnvironment,
     ...(flags.allowPaths === undefined ? {} : { allowPaths: flags.allowPaths }),
     ...(flags.allowHardLink === undefined ? {} : { allowHardLink: flags.allowHardLink }),
@@ -163,17 +173,19 @@ export async function loadConfiguration(request: ConfigurationRequest): Promise<
   const recover = firstNamed([
     ['--recover', flags.recover],
     ['ORION_RECOVER', environment['ORION_RECOVER']],
-    // In a file `ask` says no more than the default does; a script must not fail because of it.
-    [userFile, user?.recover === 'ask' ? undefined : user?.recover],
+    [workspaceFile, recoverInFile(trusted)],
+    [userFile, recoverInFile(user)],
   ]);
   const approve = firstNamed([
     ['--approve', flags.approve],
     ['ORION_APPROVE', environment['ORION_APPROVE']],
+    [workspaceFile, trusted?.approve],
     [userFile, user?.approve],
   ]);
   const projectId = firstNamed([
     ['--project-id', flags.projectId],
     ['ORION_PROJECT_ID', environment['ORION_PROJECT_ID']],
+    [workspaceFile, trusted?.projectId],
     [userFile, user?.projectId],
   ]);
   const protocol = chooseProtocol([
@@ -187,13 +199,18 @@ export async function loadConfiguration(request: ConfigurationRequest): Promise<
     flags,
     environment,
     project,
+    trusted,
     user,
     workspaceFile,
     userFile,
   });
 
   const switchOf = (name: 'showContent' | 'verbose' | 'quiet', variable: string): boolean =>
-    flags[name] ?? booleanVariable(environment, variable) ?? user?.[name] ?? false;
+    flags[name] ??
+    booleanVariable(environment, variable) ??
+    trusted?.[name] ??
+    user?.[name] ??
+    false;
 
   return {
     workspace,
@@ -215,7 +232,10 @@ export async function loadConfiguration(request: ConfigurationRequest): Promise<
     showContent: switchOf('showContent', 'ORION_SHOW_CONTENT'),
     verbose: switchOf('verbose', 'ORION_VERBOSE'),
     quiet: switchOf('quiet', 'ORION_QUIET'),
-    notices: project === null ? [] : ignoredKeys(workspaceFile, project, limits),
+    notices:
+      project === null || trusted !== null
+        ? []
+        : ignoredKeys(workspaceFile, keysNeedingTrust(project, limits), trust),
   };
 }
 
@@ -262,26 +282,6 @@ export function recoveryProvider(configuration: Configuration): ProviderOptions 
     keys: configuration.providerKeys,
     ...(script === undefined ? {} : { script }),
   };
-}
-
-function withoutEmpty(
-  environment: ConfigurationRequest['environment'],
-): Readonly<Record<string, string>> {
-  const given: Record<string, string> = {};
-  for (const [name, value] of Object.entries(environment)) {
-    if (value !== undefined && value.trim() !== '') given[name] = value;
-  }
-  return given;
-}
-
-function configurationFolder(
-  environment: Readonly<Record<string, string>>,
-  homeDirectory: string | null,
-): string | null {
-  const base = environment['XDG_CONFIG_HOME'];
-  // The XDG rules: a relative path there is invalid and to be ignored.
-  if (base !== undefined && isAbsolute(base)) return join(base, 'orion');
-  return homeDirectory === null ? null : join(homeDirectory, '.config', 'orion');
 }
 
 function firstNamed<T>(
@@ -358,6 +358,8 @@ type ProviderSources = {
   readonly flags: ConfigurationFlags;
   readonly environment: Readonly<Record<string, string>>;
   readonly project: FileConfiguration | null;
+  /** The same, once the user has accepted it. */
+  readonly trusted: FileConfiguration | null;
   readonly user: FileConfiguration | null;
   readonly workspaceFile: string;
   readonly userFile: string;
@@ -370,12 +372,13 @@ type ChosenProvider = {
 };
 
 async function chooseProvider(sources: ProviderSources): Promise<ChosenProvider> {
-  const { flags, environment, project, user, workspaceFile, userFile } = sources;
+  const { flags, environment, project, trusted, user, workspaceFile, userFile } = sources;
   const name: Named<string> = firstNamed([
     ['--provider', flags.provider],
     ['--script', flags.script === undefined ? undefined : 'scripted'],
     ['ORION_PROVIDER', environment['ORION_PROVIDER']],
     ['ADAPTER_TYPE', environment['ADAPTER_TYPE']],
+    [workspaceFile, trusted?.provider],
     [userFile, user?.provider],
   ]) ?? { value: 'openai', source: 'default' };
   const meaning = providerNamed(name.value.trim());
@@ -396,7 +399,7 @@ async function chooseProvider(sources: ProviderSources): Promise<ChosenProvider>
   // An alias such as `deepseek` names a model and a server too, and ranks as the place where it was said.
   const saidByFlag = name.source === '--provider' ? meaning : undefined;
   const saidByVariable = environment[name.source] === undefined ? undefined : meaning;
-  const saidInFile = name.source === userFile ? meaning : undefined;
+  const saidInFile = [workspaceFile, userFile].includes(name.source) ? meaning : undefined;
   const vendor = VENDORS[meaning.provider];
   const model = firstNamed([
     ['--model', flags.model],
@@ -413,6 +416,7 @@ async function chooseProvider(sources: ProviderSources): Promise<ChosenProvider>
     ['ORION_BASE_URL', environment['ORION_BASE_URL']],
     ...(vendor === undefined ? [] : [[vendor.baseUrl, environment[vendor.baseUrl]] as const]),
     [name.source, saidByVariable?.baseUrl],
+    [workspaceFile, trusted?.baseUrl],
     [userFile, user?.baseUrl],
     [userFile, saidInFile?.baseUrl],
   ]);
@@ -505,21 +509,27 @@ function tighterLimits(project: Partial<Settings>, others: Partial<Settings>): P
   return limits as Partial<Settings>;
 }
 
-/** One sentence that names what a workspace file may not decide. */
-function ignoredKeys(
-  file: string,
+/** What of a workspace file takes effect only once it is accepted. */
+function keysNeedingTrust(
   project: FileConfiguration,
   limits: Partial<Settings>,
 ): readonly string[] {
   const { settings, model: _model, protocol: _protocol, mode: _mode, ...others } = project;
-  const ignored = [
-    ...Object.keys(others),
-    ...Object.keys(settings).filter((name) => !(name in limits)),
-  ];
-  if (ignored.length === 0) return [];
+  return [...Object.keys(others), ...Object.keys(settings).filter((name) => !(name in limits))];
+}
+
+/** One sentence that names what a workspace file may not decide. */
+function ignoredKeys(file: string, keys: readonly string[], trust: Trust): readonly string[] {
+  if (keys.length === 0) return [];
+  const changed = trust === 'changed' ? ' The file has changed since it was accepted.' : '';
   return [
-    `${file}: ${ignored.join(', ')} ${ignored.length === 1 ? 'was' : 'were'} ignored: a workspace file decides ` +
+    `${file}: ${keys.join(', ')} ${keys.length === 1 ? 'was' : 'were'} ignored: a workspace file decides ` +
       `model, protocol, mode and lower limits; anything else takes effect only from your own configuration, ` +
-      `flags or environment.`,
+      `flags or environment, or once you accept the file with \`orion trust\`.${changed}`,
   ];
+}
+
+/** In a file `ask` says no more than the default does; a script must not fail because of it. */
+function recoverInFile(file: FileConfiguration | null): string | undefined {
+  return file?.recover === 'ask' ? undefined : file?.recover;
 }

@@ -29,7 +29,14 @@ export type PathPolicyOptions = {
   readonly allowPaths: readonly string[];
   readonly allowHardLink: boolean;
   readonly interactive: boolean;
+  /** Where this user's keys and permissions lie; no setting allows a write there. Resolved. */
+  readonly userDirectory?: string;
+  /** Asks the person about a protected path that no glob allows. */
+  readonly confirmProtectedPath?: ConfirmProtectedPath;
 };
+
+/** Whether this path, protected by this rule, may be written. Rejecting counts as no answer: the write fails with it. */
+export type ConfirmProtectedPath = (path: string, rule: string) => Promise<boolean>;
 
 /** A contained path: `stat` is null when there is nothing yet. */
 export type ContainedPath = {
@@ -44,6 +51,8 @@ export type ContainedPath = {
 export class PathPolicy {
   readonly #options: PathPolicyOptions;
   readonly #isAllowed: (path: string) => boolean;
+  /** One question for each path: begin and commit look at it, too. */
+  readonly #answers: Map<string, Promise<boolean>> = new Map();
 
   constructor(options: PathPolicyOptions) {
     this.#options = options;
@@ -86,7 +95,7 @@ export class PathPolicy {
   /** Finds a path inside the workspace that this operation may change now. */
   async containTarget(target: string, operation: WriteOperation): Promise<ContainedPath> {
     const contained = await this.contain(target);
-    this.#requireUnprotected(contained);
+    await this.#requireUnprotected(contained);
     requireFitting(contained, operation);
     if (contained.stat !== null && contained.stat.nlink > 1 && !this.#options.allowHardLink) {
       throw new OrionError({
@@ -159,17 +168,36 @@ export class PathPolicy {
     throw invalidTarget(target, 'it leads out of the workspace');
   }
 
-  #requireUnprotected(contained: ContainedPath): void {
-    const real = relative(this.#options.root, contained.realPath).split(sep).join('/');
-    if (isInside(this.#options.stateDirectory, contained.realPath)) {
+  /** A person's yes or no holds for as long as this workspace is open. */
+  async #isConfirmed(path: string, rule: string): Promise<boolean> {
+    const { confirmProtectedPath } = this.#options;
+    if (confirmProtectedPath === undefined) return false;
+    const asked = this.#answers.get(path) ?? confirmProtectedPath(path, rule);
+    this.#answers.set(path, asked);
+    try {
+      return await asked;
+    } catch (error) {
+      this.#answers.delete(path);
+      throw error;
+    }
+  }
+
+  async #requireUnprotected(contained: ContainedPath): Promise<void> {
+    const { root, stateDirectory, userDirectory, interactive } = this.#options;
+    const real = relative(root, contained.realPath).split(sep).join('/');
+    if (isInside(stateDirectory, contained.realPath)) {
       throw protectedPath(contained.path, 'the state directory', false);
+    }
+    if (userDirectory !== undefined && isInside(userDirectory, contained.realPath)) {
+      throw protectedPath(contained.path, 'your own configuration', false);
     }
     for (const path of new Set([contained.path, real])) {
       const protection = protectionOf(path.split('/'));
       if (protection.kind === 'never') throw protectedPath(contained.path, protection.rule, false);
       if (protection.kind === 'free') continue;
-      if (protection.kind === 'ask_when_interactive' && !this.#options.interactive) continue;
+      if (protection.kind === 'ask_when_interactive' && !interactive) continue;
       if (this.#isAllowed(path)) continue;
+      if (await this.#isConfirmed(path, protection.rule)) continue;
       throw protectedPath(contained.path, protection.rule, true);
     }
   }

@@ -1,0 +1,22 @@
+import type { OrionOptions } from '@orion/agent';
+
+import type { CommandContext } from '../process/context.ts';
+import { readTypedLine } from '../terminal/ask.ts';
+import { sanitizeLine } from '../terminal/sanitize.ts';
+
+/** Asks about each protected path once, where a person can answer; elsewhere nothing is asked. */
+export function protectedPathQuestion(
+  context: CommandContext,
+  signal: AbortSignal,
+): Pick<OrionOptions, 'confirmProtectedPath'> {
+  if (!context.interactive) return {};
+  return {
+    confirmProtectedPath: async (path, rule) => {
+      context.screen.ask(sanitizeLine(`${path} is protected (${rule}). Write it? (y/N) `));
+      const typed = await readTypedLine(context.stdin, signal);
+      if (typed === null) return false;
+      context.screen.answered();
+      return ['y', 'yes'].includes(typed.trim().toLowerCase());
+    },
+  };
+}

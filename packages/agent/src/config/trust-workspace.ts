@@ -1,0 +1,74 @@
+import { join } from 'node:path';
+
+import { OrionError } from '@orion/contracts';
+
+import { readHashedConfigurationFile } from './configuration-file.ts';
+import { configurationFolder, withoutEmpty, WORKSPACE_FILE } from './configuration-folder.ts';
+import { setTrust } from './workspace-trust.ts';
+
+export type TrustRequest = {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Absolute. */
+  readonly workspace: string;
+  /** Null when it is unknown: then nothing can be accepted. */
+  readonly homeDirectory: string | null;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+};
+
+export type TrustReport = {
+  readonly file: string;
+  readonly sha256: string;
+  /** What takes effect by it, besides model, protocol and mode; without what may be a secret. */
+  readonly settings: Readonly<Record<string, unknown>>;
+};
+
+/**
+ * Accepts a workspace's `orion.config.json` as it is now. Rejects with CONFIG_INVALID when there is none, when it is
+ * not valid, or when there is no home to remember it in; with WRITE_FAILED when that cannot be written.
+ */
+export async function trustWorkspace(request: TrustRequest): Promise<TrustReport> {
+  const folder = requireFolder(request);
+  const file = join(request.workspace, WORKSPACE_FILE);
+  const read = await readHashedConfigurationFile(file);
+  if (read === null) {
+    throw new OrionError({
+      code: 'CONFIG_INVALID',
+      message: `There is no ${file} to accept.`,
+      hint: 'Name the workspace with --cwd.',
+    });
+  }
+  await setTrust(folder, request.workspace, read.sha256, request.now);
+  const {
+    settings,
+    model: _model,
+    protocol: _protocol,
+    mode: _mode,
+    ...others
+  } = read.configuration;
+  const { databaseUrl, ...rest } = settings;
+  return {
+    file,
+    sha256: read.sha256,
+    settings: {
+      ...others,
+      ...rest,
+      ...(databaseUrl === undefined ? {} : { databaseUrl: '(set)' }),
+    },
+  };
+}
+
+/** Takes the acceptance back; nothing happens when there was none. */
+export async function distrustWorkspace(request: TrustRequest): Promise<void> {
+  await setTrust(requireFolder(request), request.workspace, null, request.now);
+}
+
+function requireFolder({ environment, homeDirectory }: TrustRequest): string {
+  const folder = configurationFolder(withoutEmpty(environment), homeDirectory);
+  if (folder !== null) return folder;
+  throw new OrionError({
+    code: 'CONFIG_INVALID',
+    message: 'There is no home folder in which it could be remembered.',
+    hint: 'Set HOME or XDG_CONFIG_HOME.',
+  });
+}
