@@ -97,16 +97,23 @@ export function createEventStreamDecoder(
       if (text.startsWith('\n')) text = text.slice(1);
       afterCarriageReturn = false;
     }
-    let nextReturn = text.indexOf('\r');
-    if (heldLength > 0) {
-      if (nextReturn === -1 && !text.includes('\n')) {
-        hold(text);
-        return;
-      }
-      const before = takeHeld();
-      if (nextReturn !== -1) nextReturn += before.length;
-      text = before + text;
+    if (heldLength === 0) {
+      readText(text);
+      return;
     }
+    if (!text.includes('\n') && !text.includes('\r')) {
+      hold(text);
+      return;
+    }
+    // Only the event that was begun is put together: joined with all that came, it would be copied.
+    const blank = text.indexOf('\n\n');
+    const end = blank === -1 ? text.length : blank + 2;
+    readText(takeHeld() + text.slice(0, end));
+    if (end < text.length) readLines(text.slice(end));
+  }
+
+  function readText(text: string): void {
+    let nextReturn = text.indexOf('\r');
     let position = 0;
     while (position < text.length) {
       if (envelope !== undefined && event.isNew) {
