@@ -14,6 +14,7 @@ import type { ProviderRequest } from './requests/provider-request.ts';
 import { invalidScript, parseScript } from './script.ts';
 import type { Behaviour, Fault, Script, Shape } from './script.ts';
 import { streamReply, tokens } from './wire/stream-reply.ts';
+import type { PlannedReply } from './wire/stream-reply.ts';
 
 export type ScriptedProviderOptions = {
   /** 0, the default, takes a free one. */
@@ -33,6 +34,8 @@ export type RecordedRequest = {
   readonly authorized: boolean;
   /** The behaviour that answered, by name or place in the script; undefined if none did. */
   readonly behaviour: string | undefined;
+  /** How many characters of text the reply has brought so far. */
+  readonly sentCharacters: number;
 };
 
 export type ScriptedProvider = {
@@ -92,6 +95,8 @@ async function listen(server: Server, port: number, host: string): Promise<void>
   });
 }
 
+type Chosen = { readonly behaviour: Behaviour; readonly prompt: DocumentPrompt | undefined };
+
 type Engine = {
   readonly requests: readonly RecordedRequest[];
   answer(request: IncomingMessage, response: ServerResponse): Promise<void>;
@@ -102,7 +107,7 @@ async function createEngine(
   readDocument: ScriptedProviderOptions['readDocument'],
 ): Promise<Engine> {
   const documents = await loadDocuments(script, readDocument);
-  const requests: RecordedRequest[] = [];
+  const requests: (RecordedRequest & { sentCharacters: number })[] = [];
   const counters = new Map<object, number>();
   const used = (thing: object): number => counters.get(thing) ?? 0;
   const use = (thing: object): number => {
@@ -111,9 +116,7 @@ async function createEngine(
     return count;
   };
 
-  function choose(
-    request: ProviderRequest,
-  ): { behaviour: Behaviour; prompt: DocumentPrompt | undefined } | undefined {
+  function choose(request: ProviderRequest): Chosen | undefined {
     const messages = request.messages;
     for (const behaviour of script.behaviours) {
       if (behaviour.times !== undefined && used(behaviour) >= behaviour.times) continue;
@@ -128,9 +131,9 @@ async function createEngine(
   async function complete(
     wire: WireName,
     request: ProviderRequest,
-    behaviour: Behaviour,
-    prompt: DocumentPrompt | undefined,
+    { behaviour, prompt }: Chosen,
     response: ServerResponse,
+    onText: (characters: number) => void,
   ): Promise<void> {
     const number = replyNumber(request, behaviour);
     const fault = [...(behaviour.faults ?? []), ...(script.faults ?? [])].find(
@@ -161,7 +164,7 @@ async function createEngine(
       (sum, message) => sum + message.text.length,
       0,
     );
-    await streamReply(response, {
+    const planned: PlannedReply = {
       wire,
       text:
         reply.document === undefined || prompt === undefined
@@ -175,7 +178,8 @@ async function createEngine(
       wantsUsage: request.wantsUsage,
       shape,
       fault: fault ?? tokenLimit(request, shape),
-    });
+    };
+    await streamReply(response, planned, onText);
   }
 
   function documentText(
@@ -243,7 +247,8 @@ async function createEngine(
       chosen === undefined
         ? undefined
         : (chosen.behaviour.name ?? String(script.behaviours.indexOf(chosen.behaviour)));
-    requests.push({ wire, body, violations, authorized, behaviour: name });
+    const record = { wire, body, violations, authorized, behaviour: name, sentCharacters: 0 };
+    requests.push(record);
 
     if (!authorized) {
       sendError(wire, response, 401, {
@@ -259,7 +264,9 @@ async function createEngine(
       sendError(wire, response, 400, { message, type: 'script_error' });
     } else {
       use(chosen.behaviour);
-      await complete(wire, read, chosen.behaviour, chosen.prompt, response);
+      await complete(wire, read, chosen, response, (characters) => {
+        record.sentCharacters += characters;
+      });
     }
   }
 

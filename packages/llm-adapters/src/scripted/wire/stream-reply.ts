@@ -36,12 +36,16 @@ const COMMENT_EVERY = 100;
 const SHORTEST_WAIT_MS = 2;
 
 /**
- * Streams a reply as server-sent events.
+ * Streams a reply as server-sent events. `onText` is told how much of its text has been sent.
  *
  * Hundreds of thousands of events must cost next to nothing: what is the same in all of them is serialised once,
  * and they are written in large pieces, at the reader's pace.
  */
-export async function streamReply(response: ServerResponse, reply: PlannedReply): Promise<void> {
+export async function streamReply(
+  response: ServerResponse,
+  reply: PlannedReply,
+  onText: (characters: number) => void,
+): Promise<void> {
   const { shape, fault } = reply;
   const out = createOutput(response, shape);
   response.writeHead(200, {
@@ -97,7 +101,11 @@ export async function streamReply(response: ServerResponse, reply: PlannedReply)
     else await sendPieces(reasoning, (piece) => writer.reasoning(piece, reasoningField));
     left = kept;
   }
-  let whole = await sendPieces(reply.text, (piece) => writer.text(piece));
+  const sendText = (piece: string): string => {
+    onText(piece.length);
+    return writer.text(piece);
+  };
+  let whole = await sendPieces(reply.text, sendText);
   for (const [index, call] of reply.calls.entries()) {
     if (!whole || (left === 0 && fault?.at !== undefined)) {
       whole = false;
@@ -124,9 +132,7 @@ export async function streamReply(response: ServerResponse, reply: PlannedReply)
       await wait(fault.forMs);
       if (out.closed) return;
       left = Number.POSITIVE_INFINITY;
-      await sendPieces(reply.text.slice(charactersBefore(fault, reply)), (piece) =>
-        writer.text(piece),
-      );
+      await sendPieces(reply.text.slice(charactersBefore(fault, reply)), sendText);
       break;
     case 'end':
       await out.flush();
