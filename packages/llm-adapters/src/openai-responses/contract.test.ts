@@ -1,0 +1,72 @@
+import { API_KEY_CANARY, describeAdapterContract } from '@orion/testkit';
+import type { AdapterScenario } from '@orion/testkit';
+
+import { startByteServer } from '../testing/byte-server.ts';
+import type { Answer } from '../testing/byte-server.ts';
+import {
+  RESPONSE_START,
+  argumentsDelta,
+  functionCall,
+  namedEvents,
+  responseEnd,
+  textDelta,
+} from '../testing/named-events.ts';
+import { ONCE } from '../testing/streams.ts';
+import { createOpenAiResponsesAdapter } from './adapter.ts';
+
+const HALF = namedEvents(RESPONSE_START, textDelta('half'));
+const CALL = namedEvents(
+  RESPONSE_START,
+  textDelta('Calling.'),
+  functionCall(1, 'call_1', 'read_file'),
+  argumentsDelta(1, '{"path":'),
+);
+const INCOMPLETE = responseEnd('incomplete', {
+  incomplete_details: { reason: 'max_output_tokens' },
+});
+
+const ANSWERS: Readonly<Record<AdapterScenario, Answer>> = {
+  text: {
+    pieces: [
+      namedEvents(
+        RESPONSE_START,
+        ...['Hello, w', 'örld ', '🎉'].map(textDelta),
+        responseEnd('completed'),
+      ),
+    ],
+  },
+  'tool-call': {
+    pieces: [CALL, namedEvents(argumentsDelta(1, '"a.txt"}'), responseEnd('completed'))],
+  },
+  'cut-call': { pieces: [CALL, namedEvents(INCOMPLETE)] },
+  length: { pieces: [HALF, namedEvents(INCOMPLETE)] },
+  truncated: { pieces: [HALF, 'data: [DONE]\n\n'] },
+  broken: { pieces: [HALF], end: 'reset' },
+  failed: {
+    pieces: [
+      HALF,
+      namedEvents(responseEnd('failed', { error: { code: 'server_error', message: 'no' } })),
+    ],
+  },
+  refused: {
+    status: 401,
+    pieces: [
+      JSON.stringify({ error: { message: `Incorrect API key provided: ${API_KEY_CANARY}` } }),
+    ],
+  },
+  endless: { pieces: [HALF], end: 'open' },
+};
+
+describeAdapterContract('openai-responses', async (scenario) => {
+  const server = await startByteServer(ANSWERS[scenario]);
+  return {
+    adapter: createOpenAiResponsesAdapter({
+      model: 'm',
+      apiKey: API_KEY_CANARY,
+      baseUrl: server.url,
+      retry: ONCE,
+    }),
+    connections: () => server.connections(),
+    close: () => server.close(),
+  };
+});

@@ -1,0 +1,64 @@
+import { createFakeClock } from '@orion/testkit';
+import { expect, test, vi } from 'vitest';
+
+import { createAdapterOf } from '../testing/providers.ts';
+import { ONCE, QUESTION, content, serve, sse } from '../testing/streams.ts';
+
+test('silence ends a stream after a minute, and what came is kept', async () => {
+  const server = await serve({ pieces: [sse(content('half'))], end: 'open' });
+  const clock = createFakeClock();
+  const adapter = createAdapterOf('openai-chat', { baseUrl: server.url, clock, retry: ONCE });
+  const events = adapter.sendMessagesStreaming(QUESTION, {})[Symbol.asyncIterator]();
+  expect((await events.next()).value).toEqual({ type: 'text-delta', text: 'half' });
+
+  const next = events.next();
+  let ended = false;
+  void next.then(() => {
+    ended = true;
+  });
+  await clock.advance(59_999);
+  expect(ended).toBe(false);
+  await clock.advance(1);
+  expect((await next).value).toMatchObject({
+    type: 'error',
+    error: {
+      code: 'STREAM_STALLED',
+      retryable: true,
+      message: `${server.address} has sent nothing for 60 seconds`,
+    },
+  });
+  expect(clock.pending()).toBe(0);
+  await vi.waitFor(() => expect(server.connections()).toBe(0));
+});
+
+test('before the first event a model may think for longer', async () => {
+  const server = await serve({ pieces: [': thinking\n\n'], end: 'open' });
+  const clock = createFakeClock();
+  const adapter = createAdapterOf('openai-chat', { baseUrl: server.url, clock, retry: ONCE });
+  const first = adapter.sendMessagesStreaming(QUESTION, {})[Symbol.asyncIterator]().next();
+  let ended = false;
+  void first.then(() => {
+    ended = true;
+  });
+  await vi.waitFor(() => expect(clock.pending()).toBe(1));
+  await clock.advance(200_000);
+  expect(ended).toBe(false);
+  await clock.advance(200_000);
+  expect((await first).value).toMatchObject({ error: { code: 'STREAM_STALLED' } });
+});
+
+test('time in which nobody asks is not silence', async () => {
+  const server = await serve({
+    pieces: [sse(content('a')), sse(content('b'))],
+    end: 'open',
+    pauseMs: 20,
+  });
+  const clock = createFakeClock();
+  const adapter = createAdapterOf('openai-chat', { baseUrl: server.url, clock, silenceMs: 1000 });
+  const events = adapter.sendMessagesStreaming(QUESTION, {})[Symbol.asyncIterator]();
+  await events.next();
+  await clock.advance(3_600_000);
+  expect((await events.next()).value).toEqual({ type: 'text-delta', text: 'b' });
+  await events.return?.();
+  expect(clock.pending()).toBe(0);
+});
