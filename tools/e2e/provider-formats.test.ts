@@ -73,9 +73,7 @@ test.concurrent.for(PROVIDERS.flatMap((provider) => CASES.map((each) => ({ provi
       ),
     );
 
-    const ended = await machine.ask(provider, ['--json', '--provider', type], {
-      ...(env === undefined ? {} : { env }),
-    });
+    const ended = await machine.ask(provider, ['--json', '--provider', type], { env: env ?? {} });
 
     expect(ended.exitCode, ended.stderr).toBe(0);
     expect(String(await machine.read(TARGET)) === TEXT, 'the file is another one').toBe(true);

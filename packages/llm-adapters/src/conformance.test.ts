@@ -52,7 +52,7 @@ for (const [name, directory] of [
             const random = createRandom(seed + splitting);
             const largest = LARGEST_PIECES[splitting % LARGEST_PIECES.length] ?? 1;
             // Small pieces of a large body would only repeat what single bytes show.
-            const size = Math.max(largest, Math.ceil(body.length / 4000));
+            const size = Math.max(largest, Math.ceil(body.length / 1500));
             const pieces = cut(body, () => 1 + Math.floor(random() * size));
             expect(meaningOf(await play(protocol, { pieces })), `seed ${seed + splitting}`).toEqual(
               expected,

@@ -169,6 +169,8 @@ export function createEventStreamDecoder(
   }
 
   function learn(whole: string, plain: string): void {
+    // A text that the envelope of the last one does not fit.
+    envelope = undefined;
     plainEvents += 1;
     if (fruitless >= FRUITLESS_ENVELOPES && plainEvents % ENVELOPE_RETRY !== 0) return;
     const found = findEnvelope(whole, plain, events.textKeys, (probe) => {

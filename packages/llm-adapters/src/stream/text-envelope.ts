@@ -71,8 +71,9 @@ export function readRun(
   const { prefix, suffix } = envelope;
   if (!stream.startsWith(prefix, start)) return undefined;
   const first = start + prefix.length;
+  const firstEnd = endOfString(stream, first);
+  if (firstEnd === undefined || !stream.startsWith(suffix, firstEnd)) return undefined;
   const last = stream.lastIndexOf(suffix);
-  if (last < first) return undefined;
   const texts = stream.slice(first, last).split(suffix + prefix);
   let count = 0;
   while (count < texts.length && endsWhole(texts[count] ?? '')) count += 1;
