@@ -30,6 +30,8 @@ export type ByteServer = {
   connections(): number;
   /** How many connections there have been. */
   accepted(): number;
+  /** Closes every connection, as a server does with idle ones. */
+  dropConnections(): void;
   close(): Promise<void>;
 };
 
@@ -73,6 +75,9 @@ export async function startByteServer(
     requests,
     connections: () => sockets.size,
     accepted: () => accepted,
+    dropConnections: () => {
+      for (const socket of sockets) socket.resetAndDestroy();
+    },
     close: async () => {
       for (const socket of sockets) socket.destroy();
       await new Promise<void>((resolve) => {
