@@ -1,0 +1,136 @@
+import type { JsonObject } from '@orion/contracts';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+
+import { findViolations, sanitizeSchema, withoutTopLevelAlternatives } from './schema.ts';
+
+/** Flat, without alternatives and bounds: what providers can hold a model to. */
+const PLAIN: JsonObject = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  type: 'object',
+  required: ['kind'],
+  properties: {
+    kind: { type: 'string', enum: ['a', 'b'] },
+    // Names of properties are no keywords.
+    if: { type: 'string' },
+    minimum: { type: 'number' },
+    nested: { type: 'object', properties: { anyOf: {} }, additionalProperties: false },
+    list: { type: 'array', items: { type: 'string' } },
+    anything: {},
+  },
+  additionalProperties: false,
+};
+
+test('R216: a schema that can be held to comes back equal', () => {
+  expect(sanitizeSchema(PLAIN)).toEqual(PLAIN);
+  expect(findViolations(PLAIN)).toEqual([]);
+});
+
+const RICH: JsonObject = {
+  type: 'object',
+  properties: {
+    count: {
+      type: 'integer',
+      minimum: 1,
+      exclusiveMaximum: 9,
+      multipleOf: 2,
+      description: 'how many',
+    },
+    either: { oneOf: [{ type: 'string' }, { type: 'number' }] },
+    'a/b~c': { type: ['object', 'null'], properties: { deep: { type: 'object' } } },
+    fixed: { const: { anyOf: ['data', 'and no schema'] }, default: { minimum: 3 } },
+  },
+  $defs: { part: { type: 'object', allOf: [{ required: ['x'] }], unevaluatedProperties: false } },
+  if: { required: ['count'] },
+  then: { required: ['either'] },
+  else: {},
+  dependentSchemas: { count: {} },
+};
+
+test('R217: violations are listed by their JSON pointers', () => {
+  expect(
+    findViolations(RICH)
+      .map(({ pointer }) => pointer)
+      .toSorted(),
+  ).toEqual(
+    [
+      '',
+      '/properties/count/minimum',
+      '/properties/count/exclusiveMaximum',
+      '/properties/count/multipleOf',
+      '/properties/either/oneOf',
+      '/properties/a~1b~0c',
+      '/properties/a~1b~0c/properties/deep',
+      '/$defs/part',
+      '/$defs/part/allOf',
+      '/$defs/part/unevaluatedProperties',
+      '/if',
+      '/then',
+      '/else',
+      '/dependentSchemas',
+    ].toSorted(),
+  );
+});
+
+test('R216: what cannot be held to is taken out, and objects are closed', () => {
+  expect(sanitizeSchema(RICH)).toEqual({
+    type: 'object',
+    properties: {
+      count: { type: 'integer', description: 'how many' },
+      either: {},
+      'a/b~c': {
+        type: ['object', 'null'],
+        properties: { deep: { type: 'object', additionalProperties: false } },
+        additionalProperties: false,
+      },
+      fixed: { const: { anyOf: ['data', 'and no schema'] }, default: { minimum: 3 } },
+    },
+    $defs: { part: { type: 'object', additionalProperties: false } },
+    additionalProperties: false,
+  });
+});
+
+const leaf = fc.record(
+  {
+    type: fc.constantFrom('object', 'string', 'array'),
+    minimum: fc.integer(),
+    additionalProperties: fc.boolean(),
+    enum: fc.constant([{ oneOf: 1 }]),
+  },
+  { requiredKeys: [] },
+);
+const schemaOfDepth = (depth: number): fc.Arbitrary<JsonObject> => {
+  if (depth === 0) return leaf as unknown as fc.Arbitrary<JsonObject>;
+  const inner = schemaOfDepth(depth - 1);
+  const parts = fc.record(
+    {
+      properties: fc.dictionary(fc.constantFrom('a', 'if', 'minimum'), inner, { maxKeys: 2 }),
+      items: inner,
+      anyOf: fc.array(inner, { maxLength: 2 }),
+      if: inner,
+    },
+    { requiredKeys: [] },
+  );
+  return fc.tuple(leaf, parts).map(([own, more]) => ({ ...own, ...more }) as unknown as JsonObject);
+};
+const schema = schemaOfDepth(3);
+
+test('R216, R217: a sanitised schema has no violations, and sanitising it again changes nothing', () => {
+  fc.assert(
+    fc.property(schema, (given) => {
+      const sanitized = sanitizeSchema(given);
+      expect(findViolations(sanitized)).toEqual([]);
+      expect(sanitizeSchema(sanitized)).toEqual(sanitized);
+      if (findViolations(given).length === 0) expect(sanitized).toEqual(given);
+    }),
+  );
+});
+
+test('arguments keep their alternatives but at the top', () => {
+  expect(
+    withoutTopLevelAlternatives({ type: 'object', anyOf: [], properties: { a: { oneOf: [] } } }),
+  ).toEqual({
+    type: 'object',
+    properties: { a: { oneOf: [] } },
+  });
+});
