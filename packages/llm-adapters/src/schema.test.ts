@@ -42,6 +42,7 @@ const RICH: JsonObject = {
   },
   $defs: { part: { type: 'object', allOf: [{ required: ['x'] }], unevaluatedProperties: false } },
   if: { required: ['count'] },
+  // oxlint-disable-next-line unicorn/no-thenable -- it is a keyword of JSON Schema
   then: { required: ['either'] },
   else: {},
   dependentSchemas: { count: {} },
