@@ -20,6 +20,7 @@ import type {
   WriteReceipt,
 } from '@orion/contracts';
 
+import { completeText } from './validation/validated-text.ts';
 import { findOmissions } from './validation/omissions.ts';
 import type { Omission } from './validation/omissions.ts';
 import { repairedText } from './validation/repaired-text.ts';
@@ -173,7 +174,12 @@ export function createWritePlanTool(options: WritePlanToolOptions): WritePlanToo
     const operation = facts.target?.operation ?? metadata.operation;
     const expected = facts.target?.expected ?? metadata.target;
     const { repair } = facts;
-    const saved: ByteSource = () => handle.readContent(facts.start, facts.end ?? undefined);
+    const savedBytes = (facts.end ?? handle.bytes()) - facts.start;
+    const saved = completeText(
+      () => handle.readContent(facts.start, facts.end ?? undefined),
+      savedBytes,
+      expected.path,
+    );
     const text = repairedText(saved, repair);
     const omissions = replacesText(operation, expected)
       ? await suspectOmissions(text, () => workspace.readTarget(expected))
@@ -208,7 +214,7 @@ export function createWritePlanTool(options: WritePlanToolOptions): WritePlanToo
       inner_done_lines: facts.innerDoneLines,
       seams: facts.seams,
       validation_summary: summarizeValidation({
-        textBytes: repair === null ? givenBytes : (facts.end ?? handle.bytes()) - facts.start,
+        textBytes: repair === null ? givenBytes : savedBytes,
         repair,
         replaced,
         omissions,

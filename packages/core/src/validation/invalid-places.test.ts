@@ -112,6 +112,17 @@ describe('R095: where it stands', () => {
     ]);
   });
 
+  it('R093: a context goes back over chunks that are gone by then', async () => {
+    const text = Array.from({ length: 60 }, (_, index) => `${index}é`).join(' ');
+    const bytes = bytesOf(text, [0xff], text);
+    for (let size = 60; size < 160; size += 1) {
+      const { places } = await findInvalidPlaces(inChunks(bytes, size), 20);
+      expect(places.map(({ context }) => context)).toEqual([
+        { before: text.slice(-20), invalid: '\\xff', after: text.slice(0, 20) },
+      ]);
+    }
+  });
+
   it('only LF ends a line', async () => {
     const bytes = bytesOf('a\rb\u2028c\u0085d\r\n😀', [0x00], 'z');
     const { places } = await findInvalidPlaces(inChunks(bytes, 4), 20);

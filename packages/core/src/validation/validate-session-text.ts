@@ -93,6 +93,7 @@ async function scanned(text: ByteSource, limit: number, target: string): Promise
   try {
     return await findInvalidPlaces(text, limit);
   } catch (error) {
+    if (OrionError.isInstance(error) && error.code === 'VALIDATION_FAILED') throw error;
     throw new OrionError({
       code: 'VALIDATION_FAILED',
       message: `The saved text for ${target} could not be read back, so nothing was written.`,

@@ -1,8 +1,28 @@
 import { OrionError } from '@orion/contracts';
-import type { ByteSource } from '@orion/contracts';
+import type { ByteSource, ErrorCode } from '@orion/contracts';
 
 import { Utf8Scanner } from './utf8-scanner.ts';
 import type { Utf8Sink } from './utf8-scanner.ts';
+
+/**
+ * The same bytes, of which there must be as many as were saved. A file that something outside has cut is shorter
+ * without any error; what is left of it may well be valid text.
+ */
+export function completeText(source: ByteSource, bytes: number, target: string): ByteSource {
+  return async function* complete(): AsyncGenerator<Uint8Array, void, undefined> {
+    let read = 0;
+    for await (const chunk of source()) {
+      read += chunk.length;
+      yield chunk;
+    }
+    if (read === bytes) return;
+    throw new OrionError({
+      code: 'VALIDATION_FAILED',
+      message: `Of ${bytes} saved bytes for ${target} only ${read} could be read back, so nothing was written.`,
+      details: { saved_bytes: bytes, read_bytes: read },
+    });
+  };
+}
 
 /**
  * The same bytes, validated while they pass by: whoever reads them to their end has read nothing but text. Reading
@@ -24,7 +44,7 @@ export function validatedText(
         yield chunk;
       }
     } catch (error) {
-      if (OrionError.isInstance(error) && error.code === 'INVALID_CONTENT') throw error;
+      if (OrionError.isInstance(error) && PASSED_ON.has(error.code)) throw error;
       throw new OrionError({
         code: 'VALIDATION_FAILED',
         message: `The saved text for ${target} could not be read back, so nothing was written.`,
@@ -36,6 +56,12 @@ export function validatedText(
   }
   return { source: validated, bytes: () => gate.bytes };
 }
+
+/** Verdicts, not failures to read. */
+const PASSED_ON: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'INVALID_CONTENT',
+  'VALIDATION_FAILED',
+]);
 
 function requireValid({ firstInvalid }: Gate, target: string): void {
   if (firstInvalid === null) return;

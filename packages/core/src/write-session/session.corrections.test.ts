@@ -106,16 +106,15 @@ describe('R098: rounds are counted for the session, not for the process', () => 
     expect(recovered.prompts).toHaveLength(1);
   });
 
-  it('a fence that was left out before is left out again, so that the offsets stay true', () => {
-    const harness = new SessionHarness({ target: 'a.ts' });
+  it('what the file is was decided before: other settings change nothing, so that the offsets stay true', () => {
+    const harness = new SessionHarness({ target: 'a.ts', settings: { stripFence: 'never' } });
     harness.message('```ts\na\0b\n```\nDONE');
     harness.send({ type: 'corrections_needed', places: [place(1, 1)], count: 1 });
     const recovered = new SessionHarness({
       target: 'a.ts',
-      settings: { stripFence: 'never' },
       recovered: { content: harness.content, record: harness.record },
     });
-    expect(recovered.file).toBe('a\0b\n');
+    expect(recovered.file).toBe('```ts\na\0b\n```\n');
   });
 
   it('written by hand: nothing is asked, what is invalid is replaced', () => {

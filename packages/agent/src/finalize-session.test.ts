@@ -1,0 +1,147 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm, truncate } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { createWritePlanTool } from '@orion/core';
+import type { FinalizeFacts, WritePlanTool } from '@orion/core';
+import type { SessionHandle } from '@orion/contracts';
+import { createFakeClock } from '@orion/testkit';
+import { createPatternMatcher, createWorkspace } from '@orion/workspace';
+import fc from 'fast-check';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+
+const FACTS: FinalizeFacts = {
+  start: 0,
+  end: null,
+  fenceStripped: false,
+  innerDoneLines: [],
+  seams: [],
+  repair: null,
+  askOmissions: true,
+};
+
+let root: string;
+let tool: WritePlanTool;
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'orion-finalize-'));
+  const clock = createFakeClock();
+  const workspace = await createWorkspace({ root, clock });
+  const patterns = createPatternMatcher(clock);
+  tool = createWritePlanTool({ workspace, clock, createId: randomUUID, patterns });
+  onTestFinished(async () => {
+    await workspace.close();
+    await rm(root, { recursive: true });
+  });
+});
+
+async function saved(pieces: readonly string[], target = 'a.txt'): Promise<SessionHandle> {
+  const { handle } = await tool.begin({
+    intent: 'a test',
+    target_file: target,
+    operation: 'create',
+    final_newline: true,
+  });
+  for (const piece of pieces) handle.append(piece);
+  await handle.save({
+    version: 1,
+    state: 'session_active.finalizing',
+    fence_stripped: false,
+    fence_asked: false,
+    inner_done_lines: [],
+    seams: [],
+    idle_prompts: 0,
+  });
+  return handle;
+}
+
+function finalize(handle: SessionHandle, repair: FinalizeFacts['repair'] = null) {
+  return tool.finalizeSession(handle.id, handle.contentPath(), { ...FACTS, repair });
+}
+
+describe('A6, R102: the result of a text that is not valid', () => {
+  it('says what to ask, and nothing is written', async () => {
+    const handle = await saved(['A', '\uD83D', 'B\n']);
+    expect(await finalize(handle)).toEqual({
+      kind: 'needs_corrections',
+      corrections: {
+        session_id: handle.id,
+        success: false,
+        stage: 'needs_corrections',
+        target_file: 'a.txt',
+        invalid_contexts: [
+          {
+            index: 1,
+            position: 1,
+            byte_offset: 1,
+            byte_length: 3,
+            line: 1,
+            column: 2,
+            code: 'surrogate',
+            context: { before: 'A', invalid: '\\ud83d', after: 'B\n' },
+          },
+        ],
+        invalid_count: 1,
+        prompt: expect.stringContaining('#1 (line 1): A⟦1⟧B') as string,
+        attempt: 1,
+        max_attempts: 3,
+      },
+    });
+    expect((await readdir(root)).filter((name) => name !== '.orion')).toEqual([]);
+    const repair = { found: 1, rounds: [[{ start: 1, end: 4, text: '-' }]], replace: false };
+    expect((await finalize(handle, repair)).kind).toBe('written');
+    expect(await readFile(join(root, 'a.txt'), 'utf8')).toBe('A-B\n');
+  });
+});
+
+describe('R101: text that cannot be validated is never written', () => {
+  it('a content file that was cut from outside is noticed, although what is left is valid', async () => {
+    const handle = await saved(['one\n', 'two\n']);
+    await truncate(handle.contentPath(), 4);
+    await expect(finalize(handle)).rejects.toMatchObject({
+      code: 'VALIDATION_FAILED',
+      details: { saved_bytes: 8, read_bytes: 4 },
+    });
+    expect((await readdir(root)).filter((name) => name !== '.orion')).toEqual([]);
+  });
+});
+
+describe('R092, R099: any text, on a real disk', () => {
+  it('is written as the platform would make it well-formed, and unchanged where it was', async () => {
+    let number = 0;
+    const units = fc.constantFrom(
+      'a',
+      '\n',
+      'é',
+      '😀',
+      '\ud83d',
+      '\ude00',
+      '\0',
+      '\ufeff',
+      '\ufffd',
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(units, { minLength: 1, maxLength: 40 }), async (pieces) => {
+        const target = `${(number += 1)}.txt`;
+        const text = pieces.join('');
+        const handle = await saved(pieces, target);
+        const first = await finalize(handle);
+        const isText = text.isWellFormed() && !text.includes('\0');
+        expect(first.kind).toBe(isText ? 'written' : 'needs_corrections');
+        if (first.kind === 'needs_corrections') {
+          const found = first.corrections.invalid_count;
+          const last = await finalize(handle, { found, rounds: [], replace: true });
+          expect(last).toMatchObject({
+            kind: 'written',
+            receipt: { validation_summary: { replaced: found, used_safe_replacement: true } },
+          });
+        }
+        const expected = text.toWellFormed().replaceAll('\0', '\ufffd');
+        expect(await readFile(join(root, target))).toEqual(Buffer.from(expected));
+        await handle.remove();
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
