@@ -13,7 +13,10 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'unit',
-          include: ['{packages,apps}/*/src/**/*.test.ts', 'tools/checks/**/*.test.ts'],
+          include: [
+            '{packages,apps}/*/src/**/*.test.ts',
+            'tools/{checks,packaging}/src/**/*.test.ts',
+          ],
           globalSetup: ['packages/testkit/src/postgres/testing/postgres-broker.ts'],
           // Vitest would leave one of two processors to itself, which hardly uses it.
           maxWorkers: '100%',

@@ -1,0 +1,61 @@
+// `npm run check:packages`: what a stranger gets who installs a package.
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { checkTarball } from './src/check-tarball.ts';
+import { installInEmptyProject, runBin, useInProject } from './src/empty-project.ts';
+import { packAll } from './src/pack.ts';
+import type { Packed } from './src/pack.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
+const uses = fileURLToPath(new URL('uses', import.meta.url));
+const scratch = await mkdtemp(join(tmpdir(), 'orion-packages-'));
+let failures = 0;
+try {
+  const all = await packAll(root, scratch);
+  for (const packed of all) {
+    const problems = [...(await checkTarball(packed)), ...(await use(packed, all))];
+    failures += problems.length;
+    const { name } = packed.manifest;
+    for (const problem of problems) process.stderr.write(`${name}: ${problem}\n`);
+    if (problems.length === 0)
+      process.stdout.write(`${name}: ${packed.files.length} files, used\n`);
+  }
+} finally {
+  await rm(scratch, { recursive: true, force: true });
+}
+process.exitCode = failures === 0 ? 0 : 1;
+
+/** Installs it alone, and does with it what its name promises. */
+async function use(packed: Packed, all: readonly Packed[]): Promise<readonly string[]> {
+  const short = packed.manifest.name.slice('@orion/'.length);
+  const project = join(scratch, 'projects', short);
+  try {
+    await installInEmptyProject(packed, all, project);
+    if (packed.manifest.bin !== undefined) {
+      const version = await runBin(packed, project, ['--version']);
+      if (version !== packed.manifest.version) return [`--version says ${version}`];
+      const help = await runBin(packed, project, ['--help']);
+      return help.includes('Usage: orion') ? [] : ['--help says nothing'];
+    }
+    const test = join(uses, `${short}.test.ts`);
+    if (existsSync(test)) {
+      await useInProject(root, project, test);
+      return [];
+    }
+    const program = join(uses, `${short}.ts`);
+    const said = await useInProject(root, project, program);
+    const wanted = /^\/\/ prints: (.*)$/m.exec(await readFile(program, 'utf8'))?.[1];
+    return said === wanted ? [] : [`its use printed ${JSON.stringify(said)}, not ${wanted ?? ''}`];
+  } catch (error) {
+    const { stderr, stdout, message } = error as {
+      stderr?: string;
+      stdout?: string;
+      message: string;
+    };
+    return [`cannot be used: ${message}\n${stdout ?? ''}${stderr ?? ''}`];
+  }
+}

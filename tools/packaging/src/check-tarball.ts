@@ -1,0 +1,64 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
+import { publint } from 'publint';
+import { formatMessage } from 'publint/utils';
+
+import type { Packed } from './pack.ts';
+
+/** What must not be in a package: tests, build leftovers, and what only the repository understands. */
+const UNWANTED = /(?:^|\/)(?:src|testing|node_modules|coverage)\/|\.test\.|\.tsbuildinfo$/;
+/** What every package carries. */
+const NEEDED = ['package.json', 'README.md', 'LICENSE'];
+
+/** What is wrong with a packed package, in sentences; none is as it should be. */
+export async function checkTarball(packed: Packed): Promise<readonly string[]> {
+  return [
+    ...checkContents(packed),
+    ...(await checkManifest(packed)),
+    ...(await lintPackage(packed)),
+    ...(await checkTypes(packed)),
+  ];
+}
+
+function checkContents({ files }: Packed): readonly string[] {
+  return [
+    ...files.filter((file) => UNWANTED.test(file)).map((file) => `contains ${file}`),
+    ...NEEDED.filter((file) => !files.includes(file)).map((file) => `lacks ${file}`),
+  ];
+}
+
+async function checkManifest({ unpacked }: Packed): Promise<readonly string[]> {
+  const text = await readFile(join(unpacked, 'package.json'), 'utf8');
+  return ['workspace:', 'catalog:', '@orion/source']
+    .filter((word) => text.includes(word))
+    .map((word) => `the manifest says ${word}, which only the repository understands`);
+}
+
+async function lintPackage({ tarball }: Packed): Promise<readonly string[]> {
+  const bytes = await readFile(tarball);
+  const { messages, pkg } = await publint({
+    pack: { tarball: bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength) },
+    level: 'suggestion',
+    strict: true,
+  });
+  return messages.map((message) => `publint: ${formatMessage(message, pkg) ?? message.code}`);
+}
+
+/** The packages are ES modules for Node 22 and later; what older resolutions make of them is not asked. */
+async function checkTypes({ tarball, manifest }: Packed): Promise<readonly string[]> {
+  if (manifest.exports === undefined) return [];
+  const result = await checkPackage(
+    createPackageFromTarballData(new Uint8Array(await readFile(tarball))),
+  );
+  if (result.types === false) return ['are the types wrong: there are none'];
+  return result.problems
+    .filter(
+      (problem) =>
+        !(
+          'resolutionKind' in problem && ['node10', 'node16-cjs'].includes(problem.resolutionKind)
+        ) && problem.kind !== 'CJSResolvesToESM',
+    )
+    .map((problem) => `are the types wrong: ${problem.kind} ${JSON.stringify(problem)}`);
+}

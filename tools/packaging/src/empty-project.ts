@@ -1,0 +1,100 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdir, readFile, realpath, symlink, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+
+import type { Packed } from './pack.ts';
+
+const run = promisify(execFile);
+
+/**
+ * A project that has nothing but one packed package and what that package declares. Nothing is asked of a
+ * registry: what comes from there is linked from where the repository has it, for the package that declares it
+ * and for no other, so that an undeclared import fails.
+ */
+export async function installInEmptyProject(
+  packed: Packed,
+  all: readonly Packed[],
+  project: string,
+): Promise<void> {
+  await mkdir(project, { recursive: true });
+  await writeFile(
+    join(project, 'package.json'),
+    JSON.stringify({ name: 'empty', private: true, type: 'module' }),
+  );
+  const installed = new Set<string>();
+  const install = async (each: Packed): Promise<void> => {
+    const { manifest, unpacked } = each;
+    if (installed.has(manifest.name)) return;
+    installed.add(manifest.name);
+    const target = join(project, 'node_modules', manifest.name);
+    await mkdir(dirname(target), { recursive: true });
+    await cp(unpacked, target, { recursive: true });
+    const needed = { ...manifest.dependencies, ...manifest.peerDependencies };
+    for (const name of Object.keys(needed)) {
+      const sibling = all.find((other) => other.manifest.name === name);
+      if (sibling === undefined) await link(name, each.folder, target);
+      else await install(sibling);
+    }
+  };
+  await install(packed);
+}
+
+async function link(name: string, from: string, target: string): Promise<void> {
+  const source = join(from, 'node_modules', name);
+  if (!existsSync(source)) throw new Error(`${name} is declared, but not installed for ${from}`);
+  const place = join(target, 'node_modules', name);
+  await mkdir(dirname(place), { recursive: true });
+  await symlink(await realpath(source), place);
+}
+
+/** Compiles a program against the types of the package, and runs it; a test is run by vitest. */
+export async function useInProject(
+  root: string,
+  project: string,
+  program: string,
+): Promise<string> {
+  const isTest = program.endsWith('.test.ts');
+  const file = isTest ? 'use.test.ts' : 'use.ts';
+  await writeFile(join(project, file), await readFile(program, 'utf8'));
+  const types = join(project, 'node_modules/@types');
+  await mkdir(types, { recursive: true });
+  await symlink(await realpath(join(root, 'node_modules/@types/node')), join(types, 'node'));
+  await writeFile(
+    join(project, 'tsconfig.json'),
+    JSON.stringify({
+      compilerOptions: {
+        target: 'es2024',
+        lib: ['es2024', 'esnext.disposable'],
+        module: 'nodenext',
+        strict: true,
+        exactOptionalPropertyTypes: true,
+        noEmit: true,
+        types: ['node'],
+        skipLibCheck: true,
+        allowImportingTsExtensions: true,
+      },
+      files: [file],
+    }),
+  );
+  const vitest = join(root, 'node_modules/vitest');
+  if (isTest) await symlink(await realpath(vitest), join(project, 'node_modules/vitest'));
+  await run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', project]);
+  const args = isTest ? [join(vitest, 'vitest.mjs'), 'run', file] : [file];
+  const { stdout } = await run(process.execPath, args, { cwd: project });
+  return stdout.trim();
+}
+
+/** Runs the program of a package's `bin`. */
+export async function runBin(
+  packed: Packed,
+  project: string,
+  args: readonly string[],
+): Promise<string> {
+  const [path] = Object.values(packed.manifest.bin ?? {});
+  if (path === undefined) throw new Error(`${packed.manifest.name} has no bin`);
+  const file = join(project, 'node_modules', packed.manifest.name, path);
+  const { stdout } = await run(process.execPath, [file, ...args], { cwd: project });
+  return stdout.trim();
+}

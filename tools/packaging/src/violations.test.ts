@@ -1,0 +1,127 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import { reportOf } from './api-report.ts';
+import { checkTarball } from './check-tarball.ts';
+import { installInEmptyProject, useInProject } from './empty-project.ts';
+import type { Manifest, Packed } from './pack.ts';
+
+/** One violation of each kind is planted and has to be found: a check that finds nothing proves nothing. */
+const root = fileURLToPath(new URL('../../..', import.meta.url)).replace(/\/$/, '');
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'orion-packaging-'));
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const SOUND: Readonly<Record<string, string>> = {
+  'package.json': JSON.stringify({
+    name: '@orion/planted',
+    version: '0.1.0',
+    license: 'MIT',
+    type: 'module',
+    files: ['dist'],
+    exports: { '.': { types: './dist/index.d.ts', default: './dist/index.js' } },
+    engines: { node: '>=22.12' },
+  }),
+  'README.md': '# planted\n',
+  LICENSE: 'MIT\n',
+  'dist/index.js': 'export const answer = 42;\n',
+  'dist/index.d.ts': 'export declare const answer: number;\n',
+};
+
+function plant(changes: Readonly<Record<string, string | null>>): Packed {
+  const unpacked = join(folder, 'package');
+  const files = Object.entries({ ...SOUND, ...changes }).filter(
+    (entry): entry is [string, string] => entry[1] !== null,
+  );
+  for (const [name, content] of files) {
+    mkdirSync(dirname(join(unpacked, name)), { recursive: true });
+    writeFileSync(join(unpacked, name), content);
+  }
+  const tarball = join(folder, 'planted.tgz');
+  execFileSync('tar', ['-czf', tarball, '-C', folder, 'package']);
+  const manifest = JSON.parse(readFileSync(join(unpacked, 'package.json'), 'utf8')) as Manifest;
+  return { manifest, folder: unpacked, tarball, unpacked, files: files.map(([name]) => name) };
+}
+
+const manifestWith = (more: object): string =>
+  JSON.stringify({ ...(JSON.parse(SOUND['package.json'] ?? '') as object), ...more });
+
+test('a sound package is found sound', async () => {
+  expect(await checkTarball(plant({}))).toEqual([]);
+});
+
+test.for<[string, Readonly<Record<string, string | null>>, RegExp]>([
+  ['a test', { 'dist/index.test.js': '' }, /contains dist\/index\.test\.js/],
+  ['sources', { 'src/index.ts': '' }, /contains src/],
+  ['a build leftover', { 'dist/.tsbuildinfo': '' }, /contains dist\/\.tsbuildinfo/],
+  ['no licence', { LICENSE: null }, /lacks LICENSE/],
+  ['no types', { 'dist/index.d.ts': null }, /publint|are the types wrong/],
+  ['no program', { 'dist/index.js': null }, /publint/],
+  [
+    'types after the program',
+    {
+      'package.json': manifestWith({
+        exports: { '.': { default: './dist/index.js', types: './dist/index.d.ts' } },
+      }),
+    },
+    /publint/,
+  ],
+  [
+    'a protocol of the repository',
+    { 'package.json': manifestWith({ dependencies: { zod: 'workspace:*' } }) },
+    /workspace:/,
+  ],
+  [
+    'types that import without an ending',
+    {
+      'dist/index.d.ts': "export { answer } from './other';\n",
+      'dist/other.d.ts': 'export declare const answer: number;\n',
+    },
+    /are the types wrong/,
+  ],
+])('%s is found', async ([, changes, problem]) => {
+  expect((await checkTarball(plant(changes))).join('\n')).toMatch(problem);
+});
+
+test('an import that the package does not declare fails in an empty project', async () => {
+  const packed = plant({ 'dist/index.js': "import 'zod';\nexport const answer = 42;\n" });
+  const project = join(folder, 'project');
+  const program = join(folder, 'program.ts');
+  writeFileSync(program, "import { answer } from '@orion/planted';\nconsole.log(answer);\n");
+  await installInEmptyProject(packed, [packed], project);
+  await expect(useInProject(root, project, program)).rejects.toThrow(/zod/);
+});
+
+test('a change of an interface is in its report, a change of a comment is not', () => {
+  const file = join(folder, 'index.d.ts');
+  const inner = join(folder, 'inner.d.ts');
+  const write = (declaration: string): string => {
+    writeFileSync(file, "export { one, type Two } from './inner.ts';\nexport type Three = 3;\n");
+    writeFileSync(inner, declaration);
+    return reportOf(file);
+  };
+  const before = write(
+    '/** Old. */\nexport declare const one: number;\nexport type Two = { a: 1 };\n',
+  );
+  expect(before).toBe(
+    'export type Three = 3;\n\nexport type Two = { a: 1 };\n\nexport declare const one: number;',
+  );
+  expect(
+    write('export type Two = { a: 1 };\n/** New. */\nexport declare const one: number; // here\n'),
+  ).toBe(before);
+  expect(write('export declare const one: string;\nexport type Two = { a: 1 };\n')).not.toBe(
+    before,
+  );
+  expect(write('export declare const one: number;\nexport type Two = { a: 2 };\n')).not.toBe(
+    before,
+  );
+});

@@ -1,0 +1,4 @@
+// prints: workspace
+import * as workspace from '@orion/workspace';
+
+console.log(typeof workspace.createWorkspace === 'function' ? 'workspace' : 'nothing');
