@@ -155,6 +155,37 @@ test.concurrent('several files, one of them twice, and one undo for all', async 
   expect(await machine.exists('c.txt')).toBe(false);
 });
 
+test.concurrent('tells all that is wrong at once, each with its own code', async ({ machine }) => {
+  await machine.write('there.txt', 'text\n');
+  await machine.write('folder/x.txt', '');
+  const { exitCode, report } = await apply(machine, {
+    intent: 'wrong',
+    safety_checks: { must_exist: true },
+    operations: [
+      { type: 'create', target_file: 'there.txt', content: '' },
+      { type: 'append', target_file: 'none.txt', content: '' },
+      { type: 'overwrite', target_file: 'none too.txt', content: '' },
+      { type: 'overwrite', target_file: 'folder', content: '' },
+      { type: 'create', target_file: '.git/config', content: '' },
+      { type: 'create', target_file: '.orion/x', content: '' },
+      { type: 'create', target_file: 'there.txt/x', content: '' },
+      { type: 'append', target_file: 'folder/x.txt', content: 'fine' },
+    ],
+  });
+  expect(exitCode).toBe(1);
+  expect(report.results.map(({ status, error }) => error?.code ?? status)).toEqual([
+    'FILE_EXISTS',
+    'FILE_NOT_FOUND',
+    'FILE_NOT_FOUND',
+    'IS_DIRECTORY',
+    'PROTECTED_PATH',
+    'PROTECTED_PATH',
+    'DIR_CREATE_FAILED',
+    'skipped',
+  ]);
+  expect(String(await machine.read('folder/x.txt'))).toBe('');
+});
+
 test.concurrent('a dry run shows a diff and changes nothing', async ({ machine }) => {
   await machine.write('a.txt', numbered('line', 1, 9));
   const plan = {

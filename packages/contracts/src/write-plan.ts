@@ -74,6 +74,8 @@ export type PlanChange = {
   /** Of a dry run: a unified diff, and whether only its beginning is here. */
   readonly diff?: string;
   readonly diff_cut?: boolean;
+  /** Of a dry run: all lines end in CRLF, before and after. */
+  readonly crlf?: boolean;
 };
 
 /** What came of a plan. Plain JSON, without the content of any file but the diffs of a dry run. */

@@ -7,7 +7,8 @@
  *     `OrionError`;
  * F3. the next start leaves nothing behind, and every record of a change is of one that is there;
  * F4. a session's text is its beginning or all of it, and no session is damaged;
- * F5. the same attempt without the fault succeeds.
+ * F5. the same attempt without the fault succeeds;
+ * F6. the files of a plan are all old or all new after the next start.
  */
 import { OrionError } from '@orion/contracts';
 import { CHANGING_CALLS } from '@orion/testkit/disk-faults';
@@ -177,6 +178,7 @@ export async function checkNextStart(
     await workspace.sessions.housekeep();
     place.age();
     await workspace.sessions.housekeep();
+    checkTogether(place, scenario, failures);
     const left = place.leftovers();
     const sessions = await workspace.sessions.list();
     // The lock of a session that can be recovered waits for it.
@@ -207,6 +209,14 @@ export async function checkNextStart(
   } finally {
     await workspace.close();
   }
+}
+
+/** F6. */
+function checkTogether(place: Place, { from, to, together }: Scenario, failures: string[]): void {
+  if (together !== true) return;
+  const found = place.filesAt(Object.keys(to));
+  if (sameFiles(found, from) || sameFiles(found, to)) return;
+  failures.push(`the plan is done by half: ${JSON.stringify(found)}`);
 }
 
 async function retry(

@@ -93,6 +93,7 @@ const LEFT_OVER: readonly RegExp[] = [
   /^\.orion\/temporaries\/./u,
   /^\.orion\/backups\/\.draft-/u,
   /^\.orion\/locks\/./u,
+  /^\.orion\/plans\/./u,
   /^\.orion\/logs\/write_sessions\/\./u,
 ];
 

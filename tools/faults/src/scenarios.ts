@@ -23,6 +23,8 @@ export type Scenario = {
   readonly to: Files;
   /** Brings `from` to `to`, or rejects. Called again after it failed. */
   readonly run: (workspace: Workspace) => Promise<void>;
+  /** After the next start all files are old, or all are new. */
+  readonly together?: true;
   /** The text of a session: what is found of it after a failure is its beginning. */
   readonly text?: string;
 };
@@ -105,6 +107,7 @@ const CHANGES: readonly Change[] = [
 ];
 
 const THREE = { 'a.txt': OLD, 'b.txt': OLD, 'd/new.txt': null };
+const TWO = { 'a.txt': OLD, 'a.txt.bak': null, 'd/new.txt': null };
 const THREE_AFTER = { 'a.txt': OLD + NEW_CRLF, 'b.txt': NEW_CRLF, 'd/new.txt': NEW };
 
 export const SCENARIOS: readonly Scenario[] = [
@@ -117,6 +120,14 @@ export const SCENARIOS: readonly Scenario[] = [
     from: THREE,
     to: THREE_AFTER,
     run: (workspace) => severalFiles(workspace, THREE),
+  },
+  {
+    name: 'plan with a copy',
+    initial: TWO,
+    from: TWO,
+    to: { 'a.txt': OLD + NEW_CRLF, 'a.txt.bak': OLD, 'd/new.txt': NEW },
+    together: true,
+    run: plan,
   },
   {
     name: 'undo of several files',
@@ -187,15 +198,35 @@ async function commit(
   });
 }
 
+const SEVERAL: readonly [string, WriteOperation, Parts][] = [
+  ['a.txt', 'append', appended],
+  ['b.txt', 'overwrite', whole],
+  ['d/new.txt', 'overwrite', whole],
+];
+
+async function plan(workspace: Workspace): Promise<void> {
+  const changes = await Promise.all(
+    SEVERAL.filter(([target]) => target in TWO).map(async ([target, operation, parts]) => {
+      const expected = await workspace.checkTarget(target, operation);
+      const added: CommitPart = { kind: 'new', source: bytesOf(NEW) };
+      return { target, operation, parts: parts(expected, added), eol: 'match' as const, expected };
+    }),
+  );
+  const outcomes = await workspace.commitPlan({
+    planId: randomUUID(),
+    changes,
+    siblingBackups: true,
+    atomic: true,
+  });
+  for (const outcome of outcomes) {
+    if (outcome.kind === 'failed' || outcome.kind === 'left') throw outcome.error;
+  }
+}
+
 async function severalFiles(workspace: Workspace, before: Files): Promise<void> {
-  const changes: readonly [string, WriteOperation, Parts][] = [
-    ['a.txt', 'append', appended],
-    ['b.txt', 'overwrite', whole],
-    ['d/new.txt', 'overwrite', whole],
-  ];
   const prepared = [];
   try {
-    for (const [target, operation, parts] of changes) {
+    for (const [target, operation, parts] of SEVERAL) {
       const expected = await workspace.checkTarget(target, operation);
       // Done by the attempt that failed.
       if (expected.bytes !== (before[target]?.length ?? 0)) continue;

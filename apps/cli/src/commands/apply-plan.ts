@@ -79,7 +79,8 @@ async function tell({ stdout, screen }: CommandContext, report: PlanReport): Pro
     }
     if (change.diff === undefined) continue;
     if (stdout.isTerminal) {
-      for await (const line of diffLines(linesOf(change.diff))) await stdout.write(`${line}\n`);
+      for await (const line of diffLines(linesOf(change.diff), change.crlf === true))
+        await stdout.write(`${line}\n`);
     } else {
       await stdout.write(change.diff);
     }

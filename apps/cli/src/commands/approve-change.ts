@@ -3,7 +3,7 @@ import { OrionError } from '@orion/contracts';
 
 import type { CommandContext } from '../process/context.ts';
 import { readTypedLine } from '../terminal/ask.ts';
-import { diffLines } from '../terminal/diff-text.ts';
+import { diffLine, diffLines } from '../terminal/diff-text.ts';
 import { formatCount, plural } from '../terminal/format.ts';
 import type { LineKind } from '../terminal/screen.ts';
 
@@ -28,9 +28,12 @@ export function approval(
 function createReviewer(context: CommandContext): ChangeReviewer {
   return async ({ intent, changes }, signal) => {
     const { screen } = context;
-    screen.line(`${plural(changes.length, 'file')} about to change: ${intent}`, 'warning');
+    screen.line(
+      `${plural(changes.length, 'file')} about to change: ${diffLine(intent)}`,
+      'warning',
+    );
     for (const change of changes) {
-      screen.line(headline(change), 'warning');
+      screen.line(diffLine(headline(change)), 'warning');
       await showDiff(context, change, FIRST_LINES);
     }
     for (;;) {
@@ -73,7 +76,7 @@ async function showDiff(
 ): Promise<void> {
   let shown = 0;
   let more = 0;
-  for await (const line of diffLines(change.diff())) {
+  for await (const line of diffLines(change.diff(), change.crlf)) {
     if (shown >= limit) {
       more += 1;
       continue;
@@ -82,7 +85,7 @@ async function showDiff(
     screen.block(line, kindOf(line));
   }
   if (more > 0) screen.line(`… ${plural(more, 'more line')}: d shows all of them`, 'warning');
-  if (shown === 0) screen.line('No byte of it changes.');
+  if (shown === (change.crlf ? 1 : 0)) screen.line('No byte of it changes.');
 }
 
 function kindOf(line: string): LineKind {

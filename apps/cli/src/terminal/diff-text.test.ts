@@ -20,6 +20,17 @@ describe('a line of a diff', () => {
   });
 });
 
+it('says once that all lines end in CRLF, and shows a carriage return that is not of that', async () => {
+  async function* lines(): AsyncGenerator<string> {
+    yield '+a\r';
+    yield '+b\r\r';
+    yield '+';
+  }
+  const shown: string[] = [];
+  for await (const line of diffLines(lines(), true)) shown.push(line);
+  expect(shown).toEqual(['(all lines end in CRLF)', '+a', '+b\\x0d', '+']);
+});
+
 it('tells many empty lines as a number', async () => {
   async function* lines(): AsyncGenerator<string> {
     yield '+a';
@@ -28,7 +39,7 @@ it('tells many empty lines as a number', async () => {
     yield '-';
   }
   const shown: string[] = [];
-  for await (const line of diffLines(lines())) shown.push(line);
+  for await (const line of diffLines(lines(), false)) shown.push(line);
   expect(shown).toEqual([
     '+a',
     ...Array.from({ length: 10 }, () => '+'),

@@ -26,11 +26,19 @@ export function diffLine(line: string): string {
   return sanitizeLine(shown).replaceAll('\\t', '\t');
 }
 
-/** Lines of a diff, with runs of empty ones told in short. */
-export async function* diffLines(lines: AsyncIterable<string>): AsyncGenerator<string, void> {
+/**
+ * Lines of a diff, with runs of empty ones told in short. `crlf`: every line ends in CRLF, before and after, which is
+ * said once instead of at each line.
+ */
+export async function* diffLines(
+  lines: AsyncIterable<string>,
+  crlf: boolean,
+): AsyncGenerator<string, void> {
+  if (crlf) yield '(all lines end in CRLF)';
   let sign = '';
   let count = 0;
-  for await (const line of lines) {
+  for await (const given of lines) {
+    const line = crlf && given.endsWith('\r') ? given.slice(0, -1) : given;
     const isEmpty = /^[ +-][\t\r \u00A0]*$/u.test(line);
     const own = isEmpty ? line.charAt(0) : '';
     if (own !== sign && count > MAX_EMPTY_LINES) yield moreLines(sign, count);

@@ -122,6 +122,7 @@ async function withDiff(change: PlannedChange, signal: AbortSignal | null): Prom
     commit: null,
     diff: text,
     diffCut: cut,
+    crlf: change.crlf,
   };
 }
 

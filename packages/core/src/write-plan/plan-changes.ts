@@ -38,6 +38,8 @@ export type PlannedChange = {
   readonly operation: WriteOperation;
   /** Of the texts as they were given. */
   readonly givenBytes: number;
+  /** All lines end in CRLF, before and after. */
+  readonly crlf: boolean;
 };
 
 export type Verdict =
@@ -71,7 +73,7 @@ export async function planChanges(plan: WritePlan, ports: PlanningPorts): Promis
     verdicts.push(verdict);
   }
   return {
-    changes: [...files.values()].map(changeOf),
+    changes: [...files.values()].map((file) => changeOf(file, plan.eol)),
     verdicts,
     refused: verdicts.some(({ kind }) => kind !== 'planned'),
   };
@@ -145,10 +147,11 @@ function requireFitting(state: FileState, { type }: WritePlanOperation, mustExis
   throw new OrionError({ code: 'FILE_NOT_FOUND', message: `There is no file \`${path}\`.` });
 }
 
-function changeOf(file: PlannedFile): PlannedChange {
+function changeOf(file: PlannedFile, eol: WritePlan['eol']): PlannedChange {
   const { expected, state, operations, givenBytes } = file;
   return {
     givenBytes,
+    crlf: eol === 'match' && state.crlf && (!expected.exists || expected.eol === 'crlf'),
     expected,
     state,
     operations: operations.map(({ index }) => index),

@@ -26,6 +26,7 @@ export type ChangeOutcome = Pick<PlanChange, 'target_file' | 'operations' | 'sta
   readonly commit: CommitResult | null;
   readonly diff?: string;
   readonly diffCut?: boolean;
+  readonly crlf?: boolean;
 };
 
 export type ReportFacts = {
@@ -66,7 +67,7 @@ function resultOf(outcome: OperationOutcome, index: number): PlanOperationResult
   };
 }
 
-function changeOf({ commit, diff, diffCut, ...change }: ChangeOutcome): PlanChange {
+function changeOf({ commit, diff, diffCut, crlf, ...change }: ChangeOutcome): PlanChange {
   return {
     ...change,
     after: commit?.sha256 ?? null,
@@ -74,6 +75,7 @@ function changeOf({ commit, diff, diffCut, ...change }: ChangeOutcome): PlanChan
     not_kept: commit?.not_kept ?? [],
     ...(diff === undefined ? {} : { diff }),
     ...(diffCut === undefined ? {} : { diff_cut: diffCut }),
+    ...(crlf === undefined ? {} : { crlf }),
   };
 }
 

@@ -14,6 +14,8 @@ export type ChangeProposal = {
   readonly operation: WriteOperation;
   readonly before: { readonly bytes: number; readonly sha256: string } | null;
   readonly after: { readonly bytes: number; readonly sha256: string };
+  /** All lines end in CRLF, before and after: nobody has to look at each. */
+  readonly crlf: boolean;
   /** Lines of a unified diff, made anew each time; text of models and files, as it is. */
   diff(): AsyncIterable<string>;
 };
@@ -92,13 +94,14 @@ export function neverApproved(): OrionError {
 
 /** `after`: the hash under which the new bytes lie ready. */
 export function proposalOf(change: PlannedChange, after: string): ChangeProposal {
-  const { expected, state, operation } = change;
+  const { expected, state, operation, crlf } = change;
   return {
     target_file: expected.path,
     real_path: expected.realPath,
     operation,
     before: expected.sha256 === null ? null : { bytes: expected.bytes, sha256: expected.sha256 },
     after: { bytes: state.image.bytes, sha256: after },
+    crlf,
     diff: () => diffOf(change),
   };
 }

@@ -9,7 +9,6 @@
  */
 import { createHash } from 'node:crypto';
 import type { Hash } from 'node:crypto';
-import { diffArrays } from 'diff';
 
 import type { FileImage } from '../file-image.ts';
 
@@ -43,7 +42,11 @@ export async function* lineEdits(
   oldBytes: number,
   readBase: () => AsyncIterable<Uint8Array>,
 ): AsyncGenerator<LineEdit, void, undefined> {
-  const walk = new Walk();
+  // Loaded with the first diff: most runs of the command show none.
+  const { diffArrays } = await import('diff');
+  const walk = new Walk((removed, added) =>
+    diffArrays([...removed], [...added], { comparator: equal, maxEditLength: MAX_EDITS }),
+  );
   for await (const { kind, bytes } of spans(image, oldBytes, readBase)) {
     yield* walk.take(kind, bytes);
   }
@@ -119,7 +122,20 @@ async function* spans(
   }
 }
 
+/** The changes from one list of lines to the other; nothing when there are too many. */
+type CompareLines = (
+  removed: readonly DiffLine[],
+  added: readonly DiffLine[],
+) =>
+  | readonly {
+      readonly added: boolean;
+      readonly removed: boolean;
+      readonly value: readonly DiffLine[];
+    }[]
+  | undefined;
+
 class Walk {
+  readonly #compare: CompareLines;
   #old = new LineBuilder();
   #new = new LineBuilder();
   /** Nothing but kept bytes since both sides began a line. */
@@ -129,6 +145,10 @@ class Walk {
   #told = false;
   /** Lines that stay since the last change. */
   #streak = 0;
+
+  constructor(compareLines: CompareLines) {
+    this.#compare = compareLines;
+  }
 
   *take(kind: Span['kind'], bytes: Uint8Array): Generator<LineEdit, void, undefined> {
     let from = 0;
@@ -221,7 +241,7 @@ class Walk {
     const region = this.#region;
     this.#region = null;
     this.#told = false;
-    if (region !== null) yield* compare(region.removed, region.added);
+    if (region !== null) yield* compare(region.removed, region.added, this.#compare);
   }
 }
 
@@ -265,6 +285,7 @@ class LineBuilder {
 function* compare(
   removed: readonly DiffLine[],
   added: readonly DiffLine[],
+  compareLines: CompareLines,
 ): Generator<LineEdit, void, undefined> {
   let head = 0;
   while (head < removed.length && head < added.length && equal(removed[head], added[head]))
@@ -280,7 +301,7 @@ function* compare(
   for (const line of added.slice(0, head)) yield { kind: 'same', line };
   const oldLines = removed.slice(head, removed.length - tail);
   const newLines = added.slice(head, added.length - tail);
-  const changes = diffArrays(oldLines, newLines, { comparator: equal, maxEditLength: MAX_EDITS });
+  const changes = compareLines(oldLines, newLines);
   if (changes === undefined) {
     yield* asBlock(oldLines, newLines);
   } else {
