@@ -52,6 +52,24 @@ test('a refused statement is told apart from a database that is away, and costs 
   await database.close();
 });
 
+test('a server that is full costs an error and no connection, in a transaction too', async () => {
+  const database = await openPostgres(own.url(), { maxConnections: 1 });
+  await database.run(`create function full_disk() returns trigger language plpgsql as $$
+    begin raise exception 'could not extend file' using errcode = '53100'; end $$`);
+  await database.run('create table on_full_disk (a integer)');
+  await database.run(`create trigger full_disk before insert on on_full_disk
+    for each statement execute function full_disk()`);
+  const backend = (): Promise<unknown> => database.all('select pg_backend_pid() as id');
+  const before = await backend();
+  const insert = 'insert into on_full_disk values (1)';
+  const full = { code: 'STORE_UNAVAILABLE', retryable: true, details: { reason: '53100' } };
+  await expect(database.run(insert)).rejects.toMatchObject(full);
+  await expect(database.transaction((inside) => inside.run(insert))).rejects.toMatchObject(full);
+  expect(await backend()).toEqual(before);
+  expect(await database.all('select * from on_full_disk')).toEqual([]);
+  await database.close();
+});
+
 test('a transaction happens wholly or not at all', async () => {
   const database = await openPostgres(own.url());
   await database.run('create table number (n bigint primary key)');

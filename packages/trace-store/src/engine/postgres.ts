@@ -1,6 +1,5 @@
 import type { Client, ClientConfig, PoolClient, QueryResult } from 'pg';
 import { Socket } from 'node:net';
-import { OrionError } from '@orion/contracts';
 import { SqlRefusedError, storeClosed, storeUnavailable } from './sql-database.ts';
 import type { SqlDatabase, SqlRow, SqlRunner, SqlValue } from './sql-database.ts';
 
@@ -33,7 +32,7 @@ const FINAL: ReadonlySet<string> = new Set(['28', '3D']);
  * 1. What the driver would read from the environment or from a file of passwords is set here instead: the URL
  *    alone decides.
  * 2. No wait is without an end: to connect, for a statement, for a server that no longer answers.
- * 3. A connection on which anything but a refused statement happened is never used again.
+ * 3. A connection is used again only after a statement whose end the server has told, well or not.
  * 4. No error carries the password.
  * 5. Closing takes no longer than the grace of what is under way, and no time when it is cut.
  */
@@ -79,7 +78,9 @@ export async function openPostgres(
     });
   };
 
-  const withClient = async <Result>(work: (query: Query) => Promise<Result>): Promise<Result> => {
+  const withClient = async <Result>(
+    work: (session: Session) => Promise<Result>,
+  ): Promise<Result> => {
     if (closed) throw storeClosed();
     let client: PoolClient;
     try {
@@ -89,14 +90,17 @@ export async function openPostgres(
     }
     let broken = false;
     try {
-      return await work(async (sql, parameters = []) => {
-        try {
-          return await client.query<SqlRow>(sql, [...parameters]);
-        } catch (error) {
-          const translated = translate(error);
-          broken ||= !(translated instanceof SqlRefusedError);
-          throw translated;
-        }
+      return await work({
+        isBroken: () => broken,
+        async query(sql, parameters = []) {
+          try {
+            return await client.query<SqlRow>(sql, [...parameters]);
+          } catch (error) {
+            const translated = translate(error);
+            broken ||= !(translated instanceof SqlRefusedError || wasAnswered(error));
+            throw translated;
+          }
+        },
       });
     } finally {
       client.release(broken);
@@ -104,24 +108,24 @@ export async function openPostgres(
   };
 
   const transaction = async <Result>(
-    query: Query,
+    session: Session,
     work: (inside: SqlRunner) => Promise<Result>,
   ): Promise<Result> => {
-    await query('begin');
+    await session.query('begin');
     try {
-      const result = await work(runnerOf((use) => use(query)));
-      await query('commit');
+      const result = await work(runnerOf((use) => use(session)));
+      await session.query('commit');
       return result;
     } catch (error) {
       // A connection that is thrown away by invariant 3 rolls back by itself, and may no longer answer.
-      if (!isUnavailable(error)) await query('rollback');
+      if (!session.isBroken()) await session.query('rollback');
       throw error;
     }
   };
 
   return {
     ...runnerOf(withClient),
-    transaction: (work) => withClient((query) => transaction(query, work)),
+    transaction: (work) => withClient((session) => transaction(session, work)),
     listen: (channel, onMessage) => listener.listen(channel, onMessage),
     async close(cut) {
       const destroySockets = (): void => {
@@ -142,21 +146,29 @@ export async function openPostgres(
   };
 }
 
-type Query = (sql: string, parameters?: readonly SqlValue[]) => Promise<QueryResult<SqlRow>>;
+/** One connection, for one statement or for those of a transaction. */
+type Session = {
+  query(sql: string, parameters?: readonly SqlValue[]): Promise<QueryResult<SqlRow>>;
+  isBroken(): boolean;
+};
 
 function runnerOf(
-  withQuery: <Result>(use: (query: Query) => Promise<Result>) => Promise<Result>,
+  withSession: <Result>(use: (session: Session) => Promise<Result>) => Promise<Result>,
 ): SqlRunner {
   return {
     dialect: 'postgres',
     run: (sql, parameters) =>
-      withQuery(async (query) => (await query(sql, parameters)).rowCount ?? 0),
-    all: (sql, parameters) => withQuery(async (query) => (await query(sql, parameters)).rows),
+      withSession(async ({ query }) => (await query(sql, parameters)).rowCount ?? 0),
+    all: (sql, parameters) => withSession(async ({ query }) => (await query(sql, parameters)).rows),
   };
 }
 
-function isUnavailable(error: unknown): boolean {
-  return OrionError.isInstance(error) && error.code === 'STORE_UNAVAILABLE';
+/**
+ * An error that the server has sent and lived on after, as when its disk is full; a fatal one ends its side of the
+ * connection. A server that speaks another language says another word, and costs a new connection.
+ */
+function wasAnswered(error: unknown): boolean {
+  return error instanceof Error && 'severity' in error && error.severity === 'ERROR';
 }
 
 function isRefusal(code: string): boolean {
