@@ -148,8 +148,8 @@ export async function openPostgres(
 
 /** One connection, for one statement or for those of a transaction. */
 type Session = {
-  query(sql: string, parameters?: readonly SqlValue[]): Promise<QueryResult<SqlRow>>;
-  isBroken(): boolean;
+  readonly query: (sql: string, parameters?: readonly SqlValue[]) => Promise<QueryResult<SqlRow>>;
+  readonly isBroken: () => boolean;
 };
 
 function runnerOf(
