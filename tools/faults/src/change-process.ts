@@ -1,9 +1,22 @@
-/** One change in a process of its own, so that a tracer or a limit meets nothing else: root, operation. */
+/**
+ * One change in a process of its own, so that a tracer or a limit meets nothing else: root, operation, text, and the
+ * call before which it is killed.
+ */
 import type { CommitPart, WriteOperation } from '@orion/contracts';
 import { OrionError } from '@orion/contracts';
+import { CHANGING_CALLS, interceptDisk } from '@orion/testkit/disk-faults';
 import { createWorkspace } from '@orion/workspace';
 
-const [root = '', operation = 'overwrite', text = 'new\n'] = process.argv.slice(2);
+const [root = '', operation = 'overwrite', text = 'new\n', killAt = ''] = process.argv.slice(2);
+if (killAt !== '') {
+  const disk = await interceptDisk();
+  let calls = 0;
+  disk.use((call) => {
+    if (!CHANGING_CALLS.has(call.name) || !call.path.startsWith(root)) return null;
+    calls += 1;
+    return calls > Number(killAt) ? { kind: 'kill', when: 'before' } : null;
+  });
+}
 const workspace = await createWorkspace({
   root,
   clock: {

@@ -1,22 +1,12 @@
 /** Faults that the system itself makes: a tracer's, a full disk's, a limit's. What cannot be had is said. */
 import { spawnSync } from 'node:child_process';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 
-const OLD = 'old bytes\n';
-const NEW = 'new\n';
-const OPERATIONS = ['create', 'overwrite', 'append'] as const;
-type Operation = (typeof OPERATIONS)[number];
+import { changeArguments, NEW, OLD, OPERATIONS, run, skip, targetIn } from './change-runs.ts';
+import type { Operation, Ran } from './change-runs.ts';
+import { powerCuts } from './power-cuts.ts';
 
 const AFTER: Readonly<Record<Operation, string>> = {
   create: NEW,
@@ -35,32 +25,13 @@ export async function runRealFaults(): Promise<Result> {
       ...readOnlyDisk(folder),
       ...shortWrites(folder),
       ...immutableTarget(folder),
+      ...powerCuts(folder),
     ];
     for (const failure of failures) process.stdout.write(`FAILED ${failure}\n`);
     return { failed: failures.length };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-}
-
-function changeArguments(
-  root: string,
-  operation: Operation | 'start',
-  text: string = NEW,
-): string[] {
-  const script = fileURLToPath(new URL('./change-process.ts', import.meta.url));
-  return ['--conditions=@orion/source', script, root, operation, text];
-}
-
-/** With one worker thread the calls of a commit come in the same order each time. */
-const ENVIRONMENT = { ...process.env, UV_THREADPOOL_SIZE: '1' };
-
-type Ran = { readonly answer: string; readonly status: number | null };
-
-function run(command: string, args: readonly string[]): Ran {
-  const result = spawnSync(command, args, { encoding: 'utf8', env: ENVIRONMENT, timeout: 60_000 });
-  const lines = (result.stdout ?? '').trimEnd().split('\n');
-  return { answer: lines.at(-1) ?? '', status: result.status };
 }
 
 function makeRoot(folder: string, name: string, operation: Operation): string {
@@ -92,16 +63,6 @@ function check(what: string, root: string, operation: Operation, ran: Ran): read
 
 function temporariesIn(root: string): readonly string[] {
   return readdirSync(root).filter((name) => name.endsWith('.tmp'));
-}
-
-function targetIn(root: string): string | null {
-  const path = join(root, 'a.txt');
-  return existsSync(path) ? readFileSync(path, 'utf8') : null;
-}
-
-function skip(what: string): readonly string[] {
-  process.stdout.write(`SKIPPED: ${what}\n`);
-  return [];
 }
 
 /**

@@ -8,6 +8,7 @@ import {
   readFile,
   rm,
   symlink,
+  utimes,
   writeFile,
 } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -127,7 +128,9 @@ describe('commit', () => {
     const { root, workspace } = await openTestWorkspace();
     await writeFile(join(root, 'a.txt'), 'old');
     const expected = await workspace.checkTarget('a.txt', 'overwrite');
+    const { atime, mtime } = statSync(join(root, 'a.txt'));
     await writeFile(join(root, 'a.txt'), bytes);
+    await utimes(join(root, 'a.txt'), atime, mtime);
     expect(await codeOf(workspace.commit(commitRequest('overwrite', expected, 'new')))).toBe(
       'TARGET_CHANGED',
     );

@@ -274,6 +274,29 @@ describe('what lies in the backups is not trusted', () => {
   });
 });
 
+it('two undos of one change: one does it, and both leave the same bytes', async () => {
+  const test = await openTestWorkspace();
+  await writeFile(join(test.root, 'a.txt'), 'old');
+  const id = await change(test.workspace, 'a.txt', 'overwrite', 'new');
+  const others = await Promise.all([1, 2, 3, 4].map(() => test.again()));
+  const outcomes = await Promise.all(
+    others.map((workspace) =>
+      workspace.undo({ id }).then(
+        ({ files }) => files[0]?.outcome ?? 'none',
+        (error: unknown) => (error instanceof Error && 'code' in error ? String(error.code) : ''),
+      ),
+    ),
+  );
+  expect(outcomes.filter((outcome) => outcome === 'restored')).toHaveLength(1);
+  for (const outcome of outcomes) {
+    expect(['restored', 'unchanged', 'TARGET_LOCKED']).toContain(outcome);
+  }
+  expect(String(await bytesAt(test, 'a.txt'))).toBe('old');
+  expect(
+    (await test.workspace.listChanges()).filter(({ undoes }) => undoes.length > 0),
+  ).toHaveLength(1);
+});
+
 it('a file that a session holds is not touched', async () => {
   const test = await openTestWorkspace();
   await writeFile(join(test.root, 'a.txt'), 'old');
