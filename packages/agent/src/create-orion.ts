@@ -9,20 +9,11 @@ import type {
   ProtocolConfig,
   RunEvent,
   SessionListing,
-  TraceEvent,
-  TraceStore,
   Workspace,
 } from '@orion/contracts';
 import { createWritePlanTool } from '@orion/core';
 import type { ApprovalPolicy, SessionSettings } from '@orion/core';
 import { createContentProtocol, createProtocol, resolveProtocolConfig } from '@orion/protocols';
-import {
-  createMemoryTraceStore,
-  createOtlpExport,
-  createSpanExport,
-  openStore,
-} from '@orion/trace-store';
-import type { Store, StoreLocation } from '@orion/trace-store';
 import { createPatternMatcher, createWorkspace } from '@orion/workspace';
 import type { WorkspaceEventSink } from '@orion/workspace';
 
@@ -31,15 +22,10 @@ import { DEFAULT_SETTINGS } from './config/settings.ts';
 import type { Settings } from './config/settings.ts';
 import { contextLimit } from './context/content-messages.ts';
 import type { Orion, OrionOptions, PlanRequest, TurnRequest } from './orion.ts';
-import { ConversationKeeper } from './store/conversation-keeper.ts';
 import type { KeptConversation } from './store/conversation-keeper.ts';
-import { mirrorTraces } from './store/mirrored-traces.ts';
-import { mayBeShared, OWN_PROJECT, projectOf, storeLocation } from './store/store-location.ts';
-import { observeConversations, observeTurnLog } from './store/observed-store.ts';
-import { StoreHealth } from './store/store-health.ts';
+import { openRecords } from './store/open-records.ts';
+import { mayBeShared, OWN_PROJECT, projectOf } from './store/store-location.ts';
 import type { TurnJournal } from './store/turn-journal.ts';
-import { TurnJournals } from './store/turn-journals.ts';
-import { untilAborted } from './store/wait.ts';
 import { systemClock } from './system-clock.ts';
 import { commandsFor } from './turn/paused-session.ts';
 import { Turn } from './turn/turn.ts';
@@ -50,9 +36,6 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const KEPT_BYTES = 512 * 1024 * 1024;
 /** Long-lived processes look for old orphans so often, in milliseconds. */
 const HOUSEKEEPING_MS = 60 * 60 * 1000;
-/** What opening a file may take before a turn goes on without it: nothing but a disk is waited for. */
-const OPEN_FILE_MS = 250;
-
 /**
  * The composition root: builds every part from the options and hands them to each other. Rejects with an
  * `OrionError` for options that cannot work.
@@ -67,49 +50,10 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
         traces.record({ type, source: 'workspace', details }),
       ))
   )();
-  const location = storeLocation(
-    options.store === 'memory' ? 'memory' : undefined,
-    settings,
-    workspace,
-  );
-  const health = new StoreHealth({
-    clock,
-    ...(location.kind === 'postgres' ? {} : { openingMs: OPEN_FILE_MS }),
-  });
-  const telemetry =
-    options.telemetry === undefined ? null : createOtlpExport({ clock, ...options.telemetry });
-  const onTrace = observersOf(
-    options.onTrace,
-    telemetry === null ? undefined : createSpanExport(telemetry),
-  );
-  const ownStore = typeof options.store === 'object' ? options.store : null;
-  const store =
-    ownStore ?? openOwnStore({ options, settings, clock, workspace, location, health, onTrace });
-  const traces = options.traceStore ?? tracesOf(store, options, settings, clock, onTrace);
+  const records = openRecords({ options, settings, clock, workspace });
+  const { traces, conversations, journals } = records;
   const sharesStore = mayBeShared(settings);
   const projectId = sharesStore ? projectOf(workspace) : OWN_PROJECT;
-  // What opens a store sees all that is asked of it; one that was passed in is seen from here.
-  const conversations = new ConversationKeeper({
-    store:
-      ownStore === null
-        ? store.conversations
-        : observeConversations(ownStore.conversations, health),
-    clock,
-    health,
-  });
-  const journals = new TurnJournals({
-    log: ownStore === null ? store.turnLog : observeTurnLog(ownStore.turnLog, health),
-    clock,
-    health,
-    onIncomplete: (requestId, dropped) => {
-      traces.record({
-        type: 'turn_log_incomplete',
-        requestId,
-        source: 'agent',
-        details: { dropped },
-      });
-    },
-  });
   const protocols = createProtocolChooser(options, settings);
   const stop = new AbortController();
   const adapters = createConnector(options, settings, clock);
@@ -133,7 +77,7 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
     trace: traces,
     createId: randomUUID,
     conversations,
-    takeStoreNotice: () => health.takeNotice(),
+    takeStoreNotice: () => records.takeNotice(),
     stopSignal: stop.signal,
   };
   const running = new Set<Promise<void>>();
@@ -244,26 +188,7 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
     await Promise.all(running);
     await adapters.close();
     await workspace.close();
-    // Both end by their deadlines, and neither waits for the other.
-    await Promise.all([telemetry?.close(), closeStore()]);
-  }
-
-  function closeStore(): Promise<void> {
-    return health.end(async (cut) => {
-      await untilAborted(cut, Promise.all([conversations.end(), journals.finish()]));
-      journals.abandon();
-      await closeStores(cut);
-    });
-  }
-
-  /** What was passed in lives on. */
-  async function closeStores(cut: AbortSignal): Promise<void> {
-    try {
-      if (ownStore === null && options.traceStore === undefined) return;
-      await untilAborted(cut, traces.flush());
-    } finally {
-      if (ownStore === null) await store.close(cut);
-    }
+    await records.close();
   }
 
   return {
@@ -283,7 +208,7 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
     finalizeSession: (request) => start({ kind: 'finalize', request }, request, request.sessionId),
     projectId,
     sharesStore,
-    store,
+    store: records.store,
     applyPlan: (plan, planOptions = {}) => applyPlan(plan, planOptions),
     findConversation: (which) => conversations.look(which),
     listSessions: () => workspace.sessions.list(),
@@ -308,12 +233,7 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
     describeSession,
     getCurrentProtocol: () => protocols.current(),
     traces,
-    notStored: () => ({
-      turnEvents: journals.dropped(),
-      conversations: conversations.unsaved(),
-      traceEvents: traces.dropped(),
-      spans: telemetry?.lost().spans ?? 0,
-    }),
+    notStored: () => records.notStored(),
     close() {
       closed ??= close();
       return closed;
@@ -324,64 +244,6 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
 function approvalOf(approve: OrionOptions['approve']): ApprovalPolicy {
   if (approve === undefined || approve === 'auto') return { kind: 'auto' };
   return approve === 'never' ? { kind: 'never' } : { kind: 'ask', review: approve };
-}
-
-function openOwnStore(parts: {
-  readonly options: OrionOptions;
-  readonly settings: Settings;
-  readonly clock: Clock;
-  readonly workspace: Workspace;
-  readonly location: StoreLocation;
-  readonly health: StoreHealth;
-  readonly onTrace: TraceObserver | undefined;
-}): Store {
-  const { options, settings, clock, workspace, location, health } = parts;
-  const { onTrace } = parts;
-  return openStore(location, {
-    clock,
-    createId: randomUUID,
-    ...(options.createStore === undefined ? {} : { create: options.createStore }),
-    prepare: () => workspace.ensureStateDirectory(),
-    observe: (attempt, kind) => {
-      health.observe(attempt, kind);
-    },
-    traces: {
-      strict: settings.traceStrict,
-      onFirstDrop: (reason) => {
-        health.tell(new Error(`traces are dropped: ${reason}`));
-      },
-      ...(onTrace === undefined ? {} : { onEvent: onTrace }),
-    },
-  });
-}
-
-type TraceObserver = (event: TraceEvent) => void;
-
-/** One that tells all of them; undefined when there is none. */
-function observersOf(...given: readonly (TraceObserver | undefined)[]): TraceObserver | undefined {
-  const observers = given.filter((observer) => observer !== undefined);
-  if (observers.length === 0) return undefined;
-  return (event) => {
-    for (const observe of observers) observe(event);
-  };
-}
-
-/** A store of one's own knows nothing of who watches the traces of this one. */
-function tracesOf(
-  store: Store,
-  options: OrionOptions,
-  settings: Settings,
-  clock: Clock,
-  onTrace: TraceObserver | undefined,
-): TraceStore {
-  if (typeof options.store !== 'object' || onTrace === undefined) return store.traces;
-  const mirror = createMemoryTraceStore({
-    clock,
-    strict: settings.traceStrict,
-    maxEvents: 1,
-    onEvent: onTrace,
-  });
-  return mirrorTraces(store.traces, mirror);
 }
 
 function openWorkspace(

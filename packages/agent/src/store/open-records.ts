@@ -1,0 +1,169 @@
+import { randomUUID } from 'node:crypto';
+
+import type { Clock, TraceEvent, TraceStore, Workspace } from '@orion/contracts';
+import {
+  createMemoryTraceStore,
+  createOtlpExport,
+  createSpanExport,
+  openStore,
+} from '@orion/trace-store';
+import type { Store, StoreLocation } from '@orion/trace-store';
+
+import type { Settings } from '../config/settings.ts';
+import type { NotStored, OrionOptions } from '../orion.ts';
+import { ConversationKeeper } from './conversation-keeper.ts';
+import { mirrorTraces } from './mirrored-traces.ts';
+import { observeConversations, observeTurnLog } from './observed-store.ts';
+import { StoreHealth } from './store-health.ts';
+import { storeLocation } from './store-location.ts';
+import { TurnJournals } from './turn-journals.ts';
+import { untilAborted } from './wait.ts';
+
+/** What opening a file may take before a turn goes on without it: nothing but a disk is waited for. */
+const OPEN_FILE_MS = 250;
+
+/** Everything that a process keeps of its turns, and how it goes there. */
+export type Records = {
+  readonly store: Store;
+  readonly traces: TraceStore;
+  readonly conversations: ConversationKeeper;
+  readonly journals: TurnJournals;
+  /** What a person is to be told of the store, once; null when there is nothing. */
+  takeNotice(): string | null;
+  notStored(): NotStored;
+  /** After the last turn. Takes as long as the store is worth; rejects only where traces are strict. */
+  close(): Promise<void>;
+};
+
+export type RecordsParts = {
+  readonly options: Pick<
+    OrionOptions,
+    'store' | 'createStore' | 'traceStore' | 'telemetry' | 'onTrace'
+  >;
+  readonly settings: Settings;
+  readonly clock: Clock;
+  readonly workspace: Workspace;
+};
+
+/** The store that the options name, or one that is opened here, with all who write to it. Opens nothing yet. */
+export function openRecords({ options, settings, clock, workspace }: RecordsParts): Records {
+  const location = storeLocation(
+    options.store === 'memory' ? 'memory' : undefined,
+    settings,
+    workspace,
+  );
+  const health = new StoreHealth({
+    clock,
+    ...(location.kind === 'postgres' ? {} : { openingMs: OPEN_FILE_MS }),
+  });
+  const telemetry =
+    options.telemetry === undefined ? null : createOtlpExport({ clock, ...options.telemetry });
+  const onTrace = observersOf(
+    options.onTrace,
+    telemetry === null ? undefined : createSpanExport(telemetry),
+  );
+  const given = typeof options.store === 'object' ? options.store : null;
+  const parts = { options, settings, clock, workspace, location, health, onTrace };
+  const store = given ?? openAt(parts);
+  const traces = options.traceStore ?? (given === null ? store.traces : watched(given, parts));
+  // What is opened here tells of all that is asked of it; what was passed in is seen by who asks.
+  const conversations = new ConversationKeeper({
+    store: given === null ? store.conversations : observeConversations(given.conversations, health),
+    clock,
+    health,
+  });
+  const journals = new TurnJournals({
+    log: given === null ? store.turnLog : observeTurnLog(given.turnLog, health),
+    clock,
+    health,
+    onIncomplete: (requestId, dropped) => {
+      traces.record({
+        type: 'turn_log_incomplete',
+        requestId,
+        source: 'agent',
+        details: { dropped },
+      });
+    },
+  });
+
+  const closeStore = (): Promise<void> =>
+    health.end(async (cut) => {
+      await untilAborted(cut, Promise.all([conversations.end(), journals.finish()]));
+      journals.abandon();
+      try {
+        // What was passed in lives on.
+        if (given !== null || options.traceStore !== undefined) {
+          await untilAborted(cut, traces.flush());
+        }
+      } finally {
+        if (given === null) await store.close(cut);
+      }
+    });
+
+  return {
+    store,
+    traces,
+    conversations,
+    journals,
+    takeNotice: () => health.takeNotice(),
+    notStored: () => ({
+      turnEvents: journals.dropped(),
+      conversations: conversations.unsaved(),
+      traceEvents: traces.dropped(),
+      spans: telemetry?.lost().spans ?? 0,
+    }),
+    async close() {
+      // Both end by their deadlines, and neither waits for the other.
+      await Promise.all([telemetry?.close(), closeStore()]);
+    },
+  };
+}
+
+type StoreParts = RecordsParts & {
+  readonly location: StoreLocation;
+  readonly health: StoreHealth;
+  readonly onTrace: TraceObserver | undefined;
+};
+
+function openAt(parts: StoreParts): Store {
+  const { options, settings, clock, workspace, location, health, onTrace } = parts;
+  return openStore(location, {
+    clock,
+    createId: randomUUID,
+    ...(options.createStore === undefined ? {} : { create: options.createStore }),
+    prepare: () => workspace.ensureStateDirectory(),
+    observe: (attempt, kind) => {
+      health.observe(attempt, kind);
+    },
+    traces: {
+      strict: settings.traceStrict,
+      onFirstDrop: (reason) => {
+        health.tell(new Error(`traces are dropped: ${reason}`));
+      },
+      ...(onTrace === undefined ? {} : { onEvent: onTrace }),
+    },
+  });
+}
+
+type TraceObserver = (event: TraceEvent) => void;
+
+/** One that tells all of them; undefined when there is none. */
+function observersOf(...given: readonly (TraceObserver | undefined)[]): TraceObserver | undefined {
+  const observers = given.filter((observer) => observer !== undefined);
+  if (observers.length === 0) return undefined;
+  return (event) => {
+    for (const observe of observers) observe(event);
+  };
+}
+
+/** A store that was passed in knows nothing of who watches the traces of this process. */
+function watched(store: Store, { settings, clock, onTrace }: StoreParts): TraceStore {
+  if (onTrace === undefined) return store.traces;
+  const mirror = createMemoryTraceStore({
+    clock,
+    strict: settings.traceStrict,
+    maxEvents: 1,
+    onEvent: onTrace,
+  });
+  return mirrorTraces(store.traces, mirror);
+}
