@@ -44,6 +44,7 @@ export type {
   TurnStatus,
 } from './run-event.ts';
 export type {
+  KeptArgument,
   Mode,
   Tool,
   ToolCall,
@@ -64,6 +65,8 @@ export type {
   CleanReport,
   CommitPart,
   CommitRequest,
+  KeptText,
+  KeptTextFile,
   PlanCommitOutcome,
   PlanCommitRequest,
   PrepareRequest,

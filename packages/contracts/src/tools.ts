@@ -20,6 +20,16 @@ export type ToolCall = {
    * ever offered, and no registry runs one.
    */
   readonly kind?: 'custom';
+  /** Where the text of arguments that look like a file's content lies, so that it is not lost with the call. */
+  readonly kept?: readonly KeptArgument[];
+};
+
+export type KeptArgument = {
+  /** The argument's own name. */
+  readonly name: string;
+  readonly path: string;
+  readonly lines: number;
+  readonly bytes: number;
 };
 
 /** What a provider is told of a tool. `parameters` is a JSON Schema of an object. */

@@ -61,6 +61,8 @@ export interface Workspace {
    * whatever `approve` rejects with; nothing has changed then.
    */
   commitPlan(request: PlanCommitRequest): Promise<readonly PlanCommitOutcome[]>;
+  /** Keeps a text that belongs to no file while it arrives, under a name of its own in the state directory. */
+  keepText(): KeptText;
   /** Lines of a text file, for the read tool. Rejects with FILE_NOT_FOUND, IS_DIRECTORY, INVALID_CONTENT … */
   readText(path: string, range: ReadRange): Promise<TextExcerpt>;
   /** Files of the workspace, sorted, without ignored ones and the state directory; relative, `/`-separated. */
@@ -75,6 +77,21 @@ export interface Workspace {
   } | null>;
   close(): Promise<void>;
 }
+
+/** A text that is being kept. Nothing here rejects: what cannot be kept is told by `finish`. */
+export interface KeptText {
+  append(text: string): void;
+  /** Makes it durable; null if it could not be kept. Nothing may be appended afterwards. */
+  finish(): Promise<KeptTextFile | null>;
+  /** Removes it, finished or not. */
+  discard(): Promise<void>;
+}
+
+export type KeptTextFile = {
+  /** Relative to the root where it lies inside, else absolute. `readText` takes it. */
+  readonly path: string;
+  readonly bytes: number;
+};
 
 export type ReadRange = {
   /** First line, counted from 1. */

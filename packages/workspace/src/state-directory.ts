@@ -22,6 +22,8 @@ export class StateDirectory {
   readonly temporaries: string;
   /** A journal for each plan over several files that is being written. */
   readonly plans: string;
+  /** Texts that belong to no file. */
+  readonly texts: string;
 
   constructor(path: string) {
     this.path = path;
@@ -31,6 +33,7 @@ export class StateDirectory {
     this.backups = join(path, 'backups');
     this.temporaries = join(path, 'temporaries');
     this.plans = join(path, 'plans');
+    this.texts = join(path, 'texts');
   }
 
   /**

@@ -20,6 +20,8 @@ import { MAX_INSTRUCTION_BYTES, MAX_LISTED_FILES, systemPrompt } from '../contex
 import type { TurnJournal } from '../store/turn-journal.ts';
 import { EventStamper } from './event-stamper.ts';
 import { joinText } from './join-text.ts';
+import { keepArguments } from './kept-arguments.ts';
+import type { KeptArguments } from './kept-arguments.ts';
 import { abortedMessage, pausedMessage, receiptMessage } from './receipt-message.ts';
 import { finalizeByHand, recover } from './recovered-turn.ts';
 import { lostEnd, notice, pausedEnd } from './turn-ends.ts';
@@ -40,6 +42,7 @@ export class Turn {
   readonly #opened = new Map<string, SessionHandle>();
   readonly #journal: TurnJournal;
   readonly #leave: () => void;
+  #kept: KeptArguments | null = null;
 
   /** `leave` aborts what the turn does, for a reader that goes away while something is under way. */
   constructor(scope: TurnScope, task: TurnTask, journal: TurnJournal, leave: () => void) {
@@ -168,11 +171,13 @@ export class Turn {
       ],
       { clock },
     );
+    const kept = keepArguments(adapter, workspace);
+    this.#kept = kept;
     const context: Omit<ProtocolContext, 'messages'> = {
       mode,
       projectId: this.#scope.ids.projectId,
       requestId: this.#scope.ids.requestId,
-      adapter,
+      adapter: kept.adapter,
       toolRegistry: registry,
       traceService: this.#scope.dependencies.trace,
       config: protocolConfig,
@@ -211,6 +216,7 @@ export class Turn {
           };
           break;
         case 'tool_result':
+          if (event.result.success) await this.#kept?.discard(event.result.toolCallId);
           yield {
             type: 'tool_result',
             callId: event.result.toolCallId,

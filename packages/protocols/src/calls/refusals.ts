@@ -134,3 +134,15 @@ export function refuseAborted(call: ToolCall): ToolFailure {
 export function failedByRegistry(call: ToolCall, reason: string): ToolFailure {
   return { ...refusal(call, 'TOOL_FAILED', reason), attempts: 1 };
 }
+
+/** A failed call whose text was kept says where, so that neither the model nor a person has to make it again (R258). */
+export function namingKeptText(call: ToolCall, result: ToolResult): ToolResult {
+  if (result.success || call.kept === undefined || call.kept.length === 0) return result;
+  const places = call.kept.map(
+    ({ name, path, lines, bytes }) =>
+      `The text of "${cutText(name, SHOWN_NAME)}" (${lines} lines, ${bytes} bytes) is not lost: it is kept in ${path}.`,
+  );
+  const how = `To write it to a file, call ${BEGIN_TOOL_NAME} with intent, target_file and operation only, then stream the text as your next message.`;
+  const { error } = result;
+  return { ...result, error: { ...error, message: [error.message, ...places, how].join(' ') } };
+}

@@ -18,6 +18,7 @@ import { findExecuted, recordExecuted } from './executed-calls.ts';
 import {
   earlierResult,
   failedByRegistry,
+  namingKeptText,
   refuseAborted,
   refuseAfterHandover,
   refuseBeyondBudget,
@@ -112,6 +113,7 @@ export async function* runCalls(
       if (result.success && result.next === 'content') handover = { call, result };
     }
 
+    result = namingKeptText(call, result);
     const answer = toolMessage(result, earlier);
     trace.toolResult(currentPhase(), result, answer.content.length);
     historicCalls.push(historicCall(call, standsShortened(call, result)));
