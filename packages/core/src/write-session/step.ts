@@ -1,5 +1,3 @@
-import type { ErrorCode, SessionQuestion } from '@orion/contracts';
-
 import type { ControlEffect, ControlEvent, Transition } from './control.ts';
 import { FINALIZE_RETRY_MS, stateNameOf } from './control.ts';
 import type {
@@ -19,16 +17,13 @@ import {
   continuationPrompt,
   correctionsPrompt,
   emptyPrompt,
-  endQuestionPrompt,
-  fencePrompt,
   idlePrompt,
-  nearMissPrompt,
   nothingSavedPrompt,
-  omissionPrompt,
   reaskPrompt,
   recoveryPrompt,
 } from './text/prompts.ts';
 import { transition } from './transition.ts';
+import { questionPrompt, refusalText } from './wording.ts';
 
 /** How long a session without a usable disk waits before it tries the disk again, in milliseconds. */
 const SAVE_RETRY_MS = 30_000;
@@ -367,35 +362,10 @@ export class Step {
   }
 
   #ask(): void {
-    const { control, metadata, summary } = this.session;
+    const { control } = this.session;
     if (control.kind !== 'awaiting_answer')
       throw new Error('a question was asked outside its state');
-    const target = metadata.target_file;
-    this.send('question', questionPrompt(control.question), { kind: 'answer' });
-
-    function questionPrompt(question: SessionQuestion): string {
-      switch (question.kind) {
-        case 'end':
-          return endQuestionPrompt({
-            target,
-            candidates: question.candidates,
-            anchor: chooseAnchor(summary),
-            tag: metadata.session_id.slice(0, 4),
-          });
-        case 'near_miss':
-          return nearMissPrompt({ text: question.text });
-        case 'fence':
-          return fencePrompt({
-            target,
-            firstLine: question.firstLine,
-            lastLine: question.lastLine,
-          });
-        case 'omission':
-          return omissionPrompt({ ...question, target, operation: metadata.operation });
-        default:
-          return question satisfies never;
-      }
-    }
+    this.send('question', questionPrompt(this.session, control.question), { kind: 'answer' });
   }
 
   /** Decides about fences and the last line ending, then hands the content to the commit. */
@@ -489,44 +459,4 @@ function longestPrefix(text: string, bytes: number): string {
     end += character.length;
   }
   return text.slice(0, end);
-}
-
-function refusalText(code: ErrorCode, session: WriteSession): string {
-  const target = session.metadata.target_file;
-  switch (code) {
-    case 'SESSION_ALREADY_ACTIVE':
-      return 'Another write session is already active. Please wait for it to complete.';
-    case 'SESSION_BUSY':
-      return `A write session for ${target} is open; call the tool again after it.`;
-    case 'EMPTY_CONTENT':
-      return `Nothing is saved for ${target}.`;
-    case 'QUESTION_OPEN': {
-      const { control } = session;
-      const question =
-        control.kind === 'awaiting_answer' || control.kind === 'paused' ? control.question : null;
-      return questionHelp(target, question);
-    }
-    case 'SESSION_NOT_FOUND':
-      return 'There is no active write session.';
-    default:
-      return `The session for ${target} cannot do this now.`;
-  }
-}
-
-function questionHelp(target: string, question: SessionQuestion | null): string {
-  if (question === null) return `A question about ${target} is open.`;
-  switch (question.kind) {
-    case 'end': {
-      const choices = question.candidates.map((candidate) => `--end-at ${candidate.line}`);
-      return `It is open where ${target} ends: add ${[...choices, '--answer done'].join(' or ')}.`;
-    }
-    case 'near_miss':
-      return `It is open whether ${JSON.stringify(question.text.slice(0, 80))} belongs to ${target}: add --answer keep or --answer done.`;
-    case 'fence':
-      return `It is open whether the fence around ${target} belongs to it: add --answer strip or --answer keep.`;
-    case 'omission':
-      return `It is open whether text was left out of ${target} at line ${question.lines.map(({ line }) => line).join(', ')}: add --answer keep to write it as it is.`;
-    default:
-      return question satisfies never;
-  }
 }
