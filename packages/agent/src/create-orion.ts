@@ -324,6 +324,7 @@ function protocolConfigOf(settings: Settings): ProtocolConfig {
     maxInvalidOutputs: settings.controllerMaxInvalid,
     stopSeconds: settings.stopSeconds,
     stopTokens: settings.stopTokens,
+    debugShowToolResults: settings.debugShowToolResults,
     budget: { maxTurns, maxSeconds, maxTokens },
   });
 }

@@ -1,4 +1,5 @@
 export { BaseProtocol } from './base/base-protocol.ts';
+export type { ProtocolDefaults, ProtocolInput } from './base/base-protocol.ts';
 export { DEFAULT_PROTOCOL_CONFIG, resolveProtocolConfig } from './base/config.ts';
 export type { ProtocolConfigInput } from './base/config.ts';
 export { validateContext } from './base/context.ts';

@@ -56,7 +56,8 @@ export function createFakeToolRegistry(
           continue;
         }
         ran.push(call.id);
-        const given = await tool.run(JSON.parse(call.arguments) as JsonObject, context, call);
+        const args = JSON.parse(call.arguments === '' ? '{}' : call.arguments) as JsonObject;
+        const given = await tool.run(args, context, call);
         results.push({
           ...base,
           success: true,

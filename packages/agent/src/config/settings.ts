@@ -49,6 +49,8 @@ export type Settings = {
   readonly maxTurns: number | null;
   readonly maxSeconds: number | null;
   readonly maxTokens: number | null;
+  /** ORION_DEBUG_TOOL_RESULTS: results of tools are shown to the person as notices. */
+  readonly debugShowToolResults: boolean;
   /** PROTOCOL_OVERRIDE_ENABLED: whether the metadata of a turn may choose its protocol. */
   readonly protocolOverrideEnabled: boolean;
   /** ORION_STATE_DIR: instead of `.orion` under the workspace. */
@@ -94,6 +96,7 @@ export const DEFAULT_SETTINGS: Settings = {
   maxTurns: null,
   maxSeconds: null,
   maxTokens: null,
+  debugShowToolResults: false,
   protocolOverrideEnabled: false,
   stateDirectory: null,
   databaseUrl: null,
@@ -187,6 +190,7 @@ const VARIABLES: Readonly<Record<keyof Settings, readonly [name: string, format:
   maxTurns: ['ORION_MAX_TURNS', integer(1)],
   maxSeconds: ['ORION_MAX_SECONDS', integer(1)],
   maxTokens: ['ORION_MAX_TOKENS', integer(1)],
+  debugShowToolResults: ['ORION_DEBUG_TOOL_RESULTS', boolean],
   protocolOverrideEnabled: ['PROTOCOL_OVERRIDE_ENABLED', boolean],
   stateDirectory: ['ORION_STATE_DIR', text],
   databaseUrl: ['DATABASE_URL', text],

@@ -25,6 +25,9 @@ export class EventStamper {
     if (body.type === 'phase') {
       this.#phase = body.phase;
       this.#phaseIndex = body.index;
+    } else if (body.type === 'write_session') {
+      // What a content stage streams is the model's action, whatever ran before it (R154).
+      this.#phase = 'action';
     }
     this.#seq += 1;
     const base = {

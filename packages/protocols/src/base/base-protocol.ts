@@ -2,11 +2,26 @@ import type { ProtocolContext, ProtocolEvent, ProtocolStrategy } from '@orion/co
 import { validateContext } from './context.ts';
 import { stoppable } from './stoppable.ts';
 
+/** What a protocol may be made with, for contexts that leave it out. */
+export type ProtocolDefaults = Partial<
+  Pick<ProtocolContext, 'adapter' | 'toolRegistry' | 'traceService'>
+>;
+
+/** A context, with or without what the protocol was made with. */
+export type ProtocolInput = Omit<ProtocolContext, keyof ProtocolDefaults> & ProtocolDefaults;
+
 /**
  * What every protocol shares: the check of the context, and a stream that its consumer can leave at any moment.
- * A protocol extends it with `getName`, `canHandle` and `run`.
+ * A protocol extends it with `getName`, `canHandle` and `run`. What the context names wins over what the protocol
+ * was made with (R134).
  */
 export class BaseProtocol implements ProtocolStrategy {
+  readonly #defaults: ProtocolDefaults;
+
+  constructor(defaults: ProtocolDefaults = {}) {
+    this.#defaults = defaults;
+  }
+
   getName(): string {
     throw new Error('getName must be implemented by the protocol');
   }
@@ -16,7 +31,8 @@ export class BaseProtocol implements ProtocolStrategy {
   }
 
   /** Throws at once, not at the first event, when the context is malformed. */
-  executeStreaming(context: ProtocolContext): AsyncIterable<ProtocolEvent> {
+  executeStreaming(input: ProtocolInput): AsyncIterable<ProtocolEvent> {
+    const context = { ...this.#defaults, ...defined(input) } as ProtocolContext;
     validateContext(context);
     context.turnState.startedAt ??= context.clock.monotonic();
     return stoppable(context.signal, (signal) => this.run(context, signal));
@@ -29,4 +45,10 @@ export class BaseProtocol implements ProtocolStrategy {
   ): AsyncIterator<ProtocolEvent, unknown, undefined> {
     throw new Error('run must be implemented by the protocol');
   }
+}
+
+function defined(input: ProtocolInput): Partial<ProtocolContext> {
+  return Object.fromEntries(
+    Object.entries(input).filter(([, value]) => (value as unknown) !== undefined),
+  );
 }

@@ -4,6 +4,8 @@ import type { ErrorInfo, JsonValue, Message, ToolCall, ToolResult } from '@orion
 export const UNNAMED_TOOL = 'unnamed_tool';
 
 const SHOWN_BROKEN_ARGUMENTS = 1024;
+/** Of a tool's result, in characters of JSON: tools have limits of their own, and this one is for those without. */
+const MAX_RESULT = 128 * 1024;
 
 /** Whether a call is whole and names a tool; anything else is answered, never run (R147). */
 export function isUsable(call: ToolCall): boolean {
@@ -98,7 +100,15 @@ export function toolMessage(result: ToolResult, earlier?: JsonValue): Message {
 }
 
 function toolMessageContent(result: ToolResult, earlier: JsonValue | undefined): string {
-  if (result.success) return JSON.stringify(result.result);
+  if (result.success) {
+    const text = JSON.stringify(result.result);
+    if (text.length <= MAX_RESULT) return text;
+    return JSON.stringify({
+      result_start: cutText(text, MAX_RESULT),
+      result_length: text.length,
+      note: 'The result is longer than can be shown; ask for a part of it.',
+    });
+  }
   return JSON.stringify({
     error: forModel(result.error),
     ...(earlier === undefined ? {} : { earlier_result: earlier }),

@@ -3,6 +3,7 @@ import {
   callsReply,
   collect,
   createFakeAdapter,
+  createFakeClock,
   createFakeToolRegistry,
   createFakeTrace,
   createProtocolContext,
@@ -12,7 +13,9 @@ import {
   textReply,
   toolCall,
 } from '@orion/testkit';
+import type { FakeClock, FakeReply } from '@orion/testkit';
 import { expect, test } from 'vitest';
+import { resolveProtocolConfig } from '../base/config.ts';
 import { createContentProtocol } from './content-protocol.ts';
 
 const toolRegistry = createFakeToolRegistry({
@@ -122,4 +125,51 @@ test('an adapter that fails after the consumer has left is nobody’s business',
   await iterator.return?.();
   expect((await waiting).done).toBe(true);
   expect((await iterator.next()).done).toBe(true);
+});
+
+test('a limit ends a stage also when the adapter ends or throws because of it', async () => {
+  const ends: readonly ((clock: FakeClock) => FakeReply)[] = [
+    (clock) =>
+      async function* ({ options }): AsyncGenerator<LlmEvent> {
+        yield { type: 'text-delta', text: 'a line\n' };
+        while (options.signal?.aborted !== true) await clock.advance(500);
+      },
+    (clock) =>
+      async function* ({ options }): AsyncGenerator<LlmEvent> {
+        yield { type: 'text-delta', text: 'a line\n' };
+        while (options.signal?.aborted !== true) await clock.advance(500);
+        throw new Error('closed');
+      },
+  ];
+  for (const end of ends) {
+    const clock = createFakeClock();
+    const context = createProtocolContext({
+      clock,
+      adapter: createFakeAdapter([end(clock)]),
+      config: resolveProtocolConfig({ budget: { maxSeconds: 2 } }),
+    });
+    const events = await collect(createContentProtocol().executeStreaming(context));
+    expect(textOf(events)).toBe('a line\n');
+    expect(outcomeOf(events)).toMatchObject({
+      kind: 'error',
+      error: { code: 'BUDGET_EXHAUSTED', retryable: false },
+    });
+    expect(clock.pending()).toBe(0);
+  }
+});
+
+test('a stage that throws after an abort ends as aborted', async () => {
+  const controller = new AbortController();
+  const context = createProtocolContext({
+    signal: controller.signal,
+    adapter: createFakeAdapter([
+      // oxlint-disable-next-line require-yield -- it fails before it says anything
+      async function* (): AsyncGenerator<LlmEvent> {
+        controller.abort();
+        throw new Error('closed');
+      },
+    ]),
+  });
+  const events = await collect(createContentProtocol().executeStreaming(context));
+  expect(outcomeOf(events).kind).toBe('aborted');
 });

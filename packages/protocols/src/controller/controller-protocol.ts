@@ -7,6 +7,7 @@ import type {
   ToolCall,
 } from '@orion/contracts';
 import { BaseProtocol } from '../base/base-protocol.ts';
+import type { ProtocolDefaults } from '../base/base-protocol.ts';
 import { cutText } from '../base/history.ts';
 import { callModel } from '../base/model-call.ts';
 import type { ModelAnswer } from '../base/model-call.ts';
@@ -52,8 +53,8 @@ export class ControllerProtocol extends BaseProtocol {
   }
 }
 
-export function createControllerProtocol(): ControllerProtocol {
-  return new ControllerProtocol();
+export function createControllerProtocol(defaults?: ProtocolDefaults): ControllerProtocol {
+  return new ControllerProtocol(defaults);
 }
 
 const SHOWN_INVALID_OUTPUT = 2048;

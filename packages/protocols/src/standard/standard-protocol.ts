@@ -1,5 +1,6 @@
 import type { ProtocolContext, ProtocolEvent } from '@orion/contracts';
 import { BaseProtocol } from '../base/base-protocol.ts';
+import type { ProtocolDefaults } from '../base/base-protocol.ts';
 import { explainStop } from '../base/stop-words.ts';
 import { runToolLoop } from '../base/tool-loop.ts';
 import type { LoopRules } from '../base/tool-loop.ts';
@@ -48,6 +49,6 @@ export class StandardProtocol extends BaseProtocol {
   }
 }
 
-export function createStandardProtocol(): StandardProtocol {
-  return new StandardProtocol();
+export function createStandardProtocol(defaults?: ProtocolDefaults): StandardProtocol {
+  return new StandardProtocol(defaults);
 }

@@ -274,3 +274,45 @@ test('each phase is traced with its end (R157)', async () => {
   ]);
   expect(traceService.ofType('tool_executed')).toHaveLength(1);
 });
+
+test('events are forwarded while they happen, not at the end of a phase (R146)', async () => {
+  let heard = (): void => undefined;
+  const listening = new Promise<void>((resolve) => {
+    heard = resolve;
+  });
+  async function* waiting(): AsyncGenerator<LlmEvent> {
+    yield { type: 'text-delta', text: 'Look. ' };
+    // The model goes on only when the person has read this.
+    await listening;
+    yield* textReply('Done.');
+  }
+  const context = createProtocolContext({ adapter: createFakeAdapter([() => waiting()]) });
+  const seen: string[] = [];
+  for await (const event of createTwoStageProtocol().executeStreaming(context)) {
+    seen.push(event.type);
+    if (event.type === 'chunk') heard();
+  }
+  expect(seen).toEqual(['phase', 'chunk', 'chunk', 'outcome']);
+});
+
+test('a complete call without arguments runs (R147)', async () => {
+  const { toolRegistry, codes } = await run([
+    callsReply([toolCall('1', 'list_files', '')]),
+    callsReply([toolCall('2', 'list_files', '[]', 'malformed')]),
+    textReply('done'),
+  ]);
+  expect(toolRegistry.ran).toEqual(['1']);
+  expect(codes).toEqual(['ok', 'INVALID_TOOL_ARGUMENTS']);
+});
+
+test('of a result of any size the model reads a bounded part (R159)', async () => {
+  const adapter = createFakeAdapter([callsReply([read('1')]), textReply('done')]);
+  const context = createProtocolContext({
+    adapter,
+    toolRegistry: createFakeToolRegistry({ read_file: readTool('x'.repeat(3_000_000)) }),
+  });
+  await collect(createTwoStageProtocol().executeStreaming(context));
+  const content = adapter.requests[1]?.messages.at(-1)?.content ?? '';
+  expect(content.length).toBeLessThan(270_000);
+  expect(JSON.parse(content)).toMatchObject({ result_length: 3_000_002 });
+});

@@ -1,5 +1,6 @@
 import type { ProtocolContext, ProtocolEvent } from '@orion/contracts';
 import { BaseProtocol } from '../base/base-protocol.ts';
+import type { ProtocolDefaults } from '../base/base-protocol.ts';
 import { explainStop } from '../base/stop-words.ts';
 import { runToolLoop } from '../base/tool-loop.ts';
 import type { LoopRules } from '../base/tool-loop.ts';
@@ -47,6 +48,6 @@ export class TwoStageProtocol extends BaseProtocol {
   }
 }
 
-export function createTwoStageProtocol(): TwoStageProtocol {
-  return new TwoStageProtocol();
+export function createTwoStageProtocol(defaults?: ProtocolDefaults): TwoStageProtocol {
+  return new TwoStageProtocol(defaults);
 }
