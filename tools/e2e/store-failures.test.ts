@@ -6,7 +6,7 @@ import { expect } from 'vitest';
 
 import type { Finished } from './support/run.ts';
 import { at } from './support/sandbox.ts';
-import { numbered, writeDocument } from './support/scripts.ts';
+import { LAST_WORD, numbered, writeDocument } from './support/scripts.ts';
 import { conversations, loggedKinds } from './support/stored.ts';
 import { test } from './support/test.ts';
 import { waitFor } from './support/wait.ts';
@@ -73,6 +73,17 @@ test.concurrent('a DATABASE_URL that leads nowhere costs one notice without the 
     expect(ended.stderr).not.toContain('hidden-word');
     await machine.write('rows.txt', '');
   }
+});
+
+test.concurrent('R228: TRACE_STRICT makes a trace that cannot be kept a failure', async ({
+  machine,
+}) => {
+  const provider = await machine.provider({ behaviours: [LAST_WORD] });
+  const ended = await machine.run(['run', 'hello', ...at(provider)], {
+    env: { DATABASE_URL: 'postgres://me@127.0.0.1:1/none', TRACE_STRICT: 'true' },
+  });
+  expect(ended.exitCode).toBe(1);
+  expect(ended.stderr).toContain('orion: STORE_UNAVAILABLE');
 });
 
 test.concurrent('C10: a server that takes connections and never answers keeps no turn and no end waiting', async ({
