@@ -45,31 +45,42 @@ const COPY_PROGRAMS: readonly string[] = [
   '/run/current-system/sw/bin/cp',
 ];
 
-/** Node has no calls for extended attributes and access lists; GNU cp has. False: they may be lost. */
+/** Where it is, a file has a security context that cp takes over only when it is told to, and fails elsewhere. */
+const SELINUX = '/sys/fs/selinux/enforce';
+
+/**
+ * Node has no calls for extended attributes and access lists; GNU cp has. False: they may be lost. Each property is
+ * named, since cp fails for one that is named and cannot be kept, and is silent with `all`. The time is left out: a
+ * file that changed is a newer one.
+ */
 async function copyAttributes(from: FileHandle, to: FileHandle): Promise<boolean> {
   if (process.platform !== 'linux') return false;
   for (const program of COPY_PROGRAMS) {
-    const isThere = await access(program).then(
-      () => true,
-      () => false,
-    );
-    if (isThere) return runCopy(program, from, to);
+    if (!(await isThere(program))) continue;
+    const context = (await isThere(SELINUX)) ? ',context' : '';
+    return runCopy(program, `mode,xattr${context}`, from, to);
   }
   return false;
 }
 
+function isThere(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}
+
 /** The files are passed as descriptors 3 and 4: no name is looked up again. */
-function runCopy(program: string, from: FileHandle, to: FileHandle): Promise<boolean> {
+function runCopy(
+  program: string,
+  properties: string,
+  from: FileHandle,
+  to: FileHandle,
+): Promise<boolean> {
   return new Promise((resolve) => {
     const child = spawn(
       program,
-      [
-        '--attributes-only',
-        '--preserve=mode,xattr',
-        '--no-preserve=timestamps',
-        '/proc/self/fd/3',
-        '/proc/self/fd/4',
-      ],
+      ['--attributes-only', `--preserve=${properties}`, '/proc/self/fd/3', '/proc/self/fd/4'],
       { cwd: '/', env: { LC_ALL: 'C' }, stdio: ['ignore', 'ignore', 'ignore', from.fd, to.fd] },
     );
     child.once('error', () => resolve(false));
