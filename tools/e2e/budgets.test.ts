@@ -95,3 +95,24 @@ test.concurrent('the stop policy ends a model that streams without end, and it s
   expect(ended.events().at(-1)).toMatchObject({ status: 'stopped', stopReason: 'tokens' });
   expect(JSON.stringify(ended.events().at(-1))).toContain('In short: no.');
 });
+
+test.concurrent('a budget that leaves no call for a correction pauses the session, and replaces nothing', async ({
+  machine,
+}) => {
+  const provider = await machine.provider({
+    behaviours: [
+      { when: { toolChoice: 'none' }, reply: { text: 'one\u0000two\nDONE' } },
+      beginCall({ target_file: 'a.txt' }),
+    ],
+  });
+  const ended = await machine.ask(provider, ['--max-turns', '2', '--json']);
+  expect(ended.exitCode, ended.stderr).toBe(3);
+  expect(provider.requests).toHaveLength(2);
+  expect(ended.result()).toMatchObject({
+    status: 'paused',
+    stopReason: 'max_turns',
+    receipts: [],
+    paused: [{ target_file: 'a.txt', code: 'BUDGET_EXHAUSTED' }],
+  });
+  expect(await machine.exists('a.txt')).toBe(false);
+});

@@ -152,6 +152,7 @@ const rows: readonly Row[] = [
   ['correction reply unusable', { type: 'correction_unusable' }, '✗', '✗', '✗', '✗', '✗', 'N(round=1) save ask_corrections', '✗'],
   ['model stream error', streamError, '–', 'C(retries=1) resend', '= save ask_continuation', 'Q(prompts=1 retries=1 end) ask_question', '–', 'N(round=1) save ask_corrections', '–'],
   ['model stream error, not retryable', { ...streamError, retryable: false, code: 'PROVIDER_AUTH' }, '–', 'P(PROVIDER_AUTH) save pause release', 'P(PROVIDER_AUTH) save pause release', 'P(end PROVIDER_AUTH) save pause release', '–', 'N(round=1) save ask_corrections', '–'],
+  ['model stream error, a budget used up (R251)', { ...streamError, retryable: false, code: 'BUDGET_EXHAUSTED' }, '–', 'P(BUDGET_EXHAUSTED) save pause release', 'P(BUDGET_EXHAUSTED) save pause release', 'P(end BUDGET_EXHAUSTED) save pause release', '–', 'P(BUDGET_EXHAUSTED) save pause release', '–'],
   ['model stream error after a bare DONE', { ...streamError, afterDone: true }, '–', 'C(retries=1) resend', '= save start_idle_timer', 'Q(prompts=1 retries=1 end) ask_question', '–', 'N(round=1) save ask_corrections', '–'],
   ['turn cancelled', { type: 'cancelled' }, '–', cancelled, cancelled, 'P(end ABORTED) save pause release', '=', cancelled, '–'],
   ['abort', { type: 'abort', writing: false }, 'SESSION_NOT_FOUND', 'A(SESSION_ABORTED) remove_directory', 'A(SESSION_ABORTED) move_to_attic', 'A(SESSION_ABORTED) move_to_attic', 'A(SESSION_ABORTED) move_to_attic', 'A(SESSION_ABORTED) move_to_attic', 'A(SESSION_ABORTED) move_to_attic'],

@@ -20,8 +20,10 @@ export function fromNeedsCorrections(state: NeedsCorrections, event: ControlEven
       return moved(finalizing, 'save', 'finalize');
     case 'correction_unusable':
     case 'message_end_length':
-    case 'stream_error':
       return nextRound(state);
+    case 'stream_error':
+      // Rounds that nobody may ask for would only end in replacing what the model could still correct.
+      return event.code === 'BUDGET_EXHAUSTED' ? paused(event.code) : nextRound(state);
     case 'idle_elapsed':
       return nextRound(state);
     case 'tool_called':
