@@ -116,3 +116,24 @@ test.concurrent('a budget that leaves no call for a correction pauses the sessio
   });
   expect(await machine.exists('a.txt')).toBe(false);
 });
+
+test.concurrent('a model that falls silent is left after ORION_STOP_SECONDS, and the turn still has its answer (R169)', async ({
+  machine,
+}) => {
+  const provider = await machine.provider({
+    behaviours: [
+      { when: { system: 'Answer now' }, reply: { text: 'In short: no.' } },
+      { reply: { text: 'Let me think.' }, faults: [{ kind: 'stall', at: { characters: 8 } }] },
+    ],
+  });
+  const ended = await machine.ask(provider, ['--json', '--protocol', 'two-stage'], {
+    env: { ORION_STOP_SECONDS: '2' },
+  });
+  expect(ended.exitCode, ended.stderr).toBe(5);
+  expect(provider.requests).toHaveLength(2);
+  expect(ended.events().at(-1)).toMatchObject({
+    status: 'stopped',
+    stopReason: 'time',
+    fullContent: expect.stringMatching(/^Let me.*In short: no\.$/),
+  });
+});

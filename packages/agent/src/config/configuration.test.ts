@@ -479,3 +479,20 @@ describe('the provider of a turn', () => {
     });
   });
 });
+
+describe('limits of a turn in a workspace file (R261)', () => {
+  it('may be tighter than what holds without it, never wider', async () => {
+    const { settings } = await load({
+      project: { maxTurns: 5, stopSeconds: 60, maxPhaseCycles: 9, stopTokens: 100_000 },
+      user: { maxSeconds: 30 },
+    });
+    expect(settings).toMatchObject({ maxTurns: 5, stopSeconds: 60, maxSeconds: 30 });
+    expect(settings).not.toHaveProperty('maxPhaseCycles');
+    expect(settings).not.toHaveProperty('stopTokens');
+  });
+
+  it('does not widen a budget of the user', async () => {
+    const { settings } = await load({ project: { maxTurns: 50 }, user: { maxTurns: 10 } });
+    expect(settings.maxTurns).toBe(10);
+  });
+});
