@@ -89,6 +89,52 @@ test.concurrent.for(PROVIDERS.flatMap((provider) => CASES.map((each) => ({ provi
   },
 );
 
+test.concurrent.for([
+  ['at a line end', { lines: 700 }],
+  ['within a line', MIDDLE],
+] as const)(
+  'R047: a model that goes on with words given to it repeats none, broken off %s',
+  async ([, at], { machine }) => {
+    const provider = await machine.provider(
+      writeDocument(
+        { target: TARGET, content: TEXT },
+        { faults: [{ kind: 'disconnect', reply: 1, at }] },
+      ),
+    );
+
+    const ended = await machine.ask(provider, [
+      '--json',
+      '--provider=anthropic',
+      '--model=claude-sonnet-4-5',
+    ]);
+
+    expect(ended.exitCode, ended.stderr).toBe(0);
+    expect(String(await machine.read(TARGET)) === TEXT, 'the file is another one').toBe(true);
+    const [receipt] = ended.result().receipts;
+    expect(receipt?.seams).toMatchObject([{ status: 'verified', via: 'prefill' }]);
+    const last = provider.requests.at(-2)?.body as { messages: { role: string }[] };
+    expect(last.messages.at(-1)?.role).toBe('assistant');
+    // At most the line that broke off.
+    expect(repeated(provider.requests) * TEXT.length).toBeLessThan(50);
+  },
+);
+
+test.concurrent('R047: a model that does not go on with them after all is asked without', async ({
+  machine,
+}) => {
+  const provider = await machine.provider(
+    writeDocument(
+      { target: TARGET, content: TEXT, continuations: [{ variant: 'polite', first: 1 }] },
+      { faults: [{ kind: 'disconnect', reply: 1, at: MIDDLE }] },
+    ),
+  );
+
+  const ended = await machine.ask(provider, ['--json'], { env: { ORION_PREFILL: 'true' } });
+
+  expect(ended.exitCode, ended.stderr).toBe(0);
+  expect(String(await machine.read(TARGET)) === TEXT, 'the file is another one').toBe(true);
+});
+
 test.concurrent('a conversation goes on with another provider, calls and all', async ({
   machine,
 }) => {

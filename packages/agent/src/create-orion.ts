@@ -384,6 +384,7 @@ function createConnector(
       ...(apiKey === undefined ? {} : { apiKey }),
       ...(settings.silenceMs === null ? {} : { silenceMs: settings.silenceMs }),
       ...(settings.outputTokens === null ? {} : { maxTokens: settings.outputTokens }),
+      ...(settings.prefill === null ? {} : { limits: { prefill: settings.prefill } }),
       clock,
       ...(given?.script === undefined ? {} : { script: given.script }),
     });

@@ -34,6 +34,8 @@ export type Settings = {
   readonly contextTokens: number | null;
   /** ORION_OUTPUT_TOKENS: the limit of one answer; null takes what is known of the model. */
   readonly outputTokens: number | null;
+  /** ORION_PREFILL: whether the model goes on with words that are given to it; null takes what is known of it. */
+  readonly prefill: boolean | null;
   /** ORION_SILENCE_MS: how long a provider may send nothing; null is a minute, and longer before its first event. */
   readonly silenceMs: number | null;
   /** MAX_DUPLICATE_ATTEMPTS: so often a model may repeat a call in one turn before it has to answer. */
@@ -87,6 +89,7 @@ export const DEFAULT_SETTINGS: Settings = {
   seam: 'ask',
   contextTokens: null,
   outputTokens: null,
+  prefill: null,
   silenceMs: null,
   maxDuplicateAttempts: 3,
   maxPhaseCycles: 3,
@@ -181,6 +184,7 @@ const VARIABLES: Readonly<Record<keyof Settings, readonly [name: string, format:
   seam: ['WRITE_SESSION_SEAM', oneOf('ask', 'accept', 'strict')],
   contextTokens: ['ORION_CONTEXT_TOKENS', integer(1)],
   outputTokens: ['ORION_OUTPUT_TOKENS', integer(16)],
+  prefill: ['ORION_PREFILL', boolean],
   silenceMs: ['ORION_SILENCE_MS', integer(1)],
   maxDuplicateAttempts: ['MAX_DUPLICATE_ATTEMPTS', integer(0)],
   maxPhaseCycles: ['MAX_PHASE_CYCLES', integer(0)],

@@ -28,6 +28,8 @@ export async function contentMessages(options: {
   readonly base: readonly Message[];
   readonly handle: Pick<SessionHandle, 'bytes' | 'readContent'>;
   readonly prompt: string | null;
+  /** The first words of the reply, which the model goes on with. */
+  readonly prefill?: string | null;
   readonly limit: number;
   readonly lines: number;
 }): Promise<readonly Message[]> {
@@ -56,6 +58,9 @@ export async function contentMessages(options: {
   }
   // Half a character in a quotation would make the request invalid for many a server.
   if (prompt !== null) messages.push({ role: 'user', content: prompt.toWellFormed() });
+  const prefill = options.prefill ?? null;
+  if (prompt !== null && prefill !== null)
+    messages.push({ role: 'assistant', content: prefill.toWellFormed() });
   return messages;
 }
 

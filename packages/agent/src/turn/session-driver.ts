@@ -1,5 +1,6 @@
 import type {
   ErrorCode,
+  LlmAdapter,
   ProtocolEvent,
   ProtocolOutcome,
   RunCorrections,
@@ -102,6 +103,8 @@ export class SessionDriver {
   #receipt: WriteReceipt | null = null;
   #outcome: SessionOutcome | null = null;
   #prompt: string | null = null;
+  /** How the reply to it has to begin, if that is known. */
+  #opening: string | null = null;
   #target: FinalizeFacts['target'];
   #toldState: string | null = null;
   #rescuedAt: string | null = null;
@@ -323,6 +326,7 @@ export class SessionDriver {
     switch (job.type) {
       case 'send_prompt':
         this.#prompt = job.prompt;
+        this.#opening = job.opening ?? null;
         if (!UNTRACED.has(job.reason)) {
           this.#trace(
             job.reason === 'idle' || job.reason === 'question' ? 'idle_prompt' : 'prompt',
@@ -402,15 +406,17 @@ export class SessionDriver {
     if (context === null) throw new Error('a model was asked although none was given');
     if (!LISTENING.has(this.#session.control.kind)) return;
     const { summary } = this.#session;
+    let prefill = prefillOf(this.#opening, context.adapter);
     const messages = await contentMessages({
       base,
       handle,
       prompt: this.#prompt,
+      prefill,
       limit: contextLimit,
       lines: summary.lineFeeds + (summary.openLineLength > 0 ? 1 : 0),
     });
     this.#stopMessage = false;
-    this.#dispatch({ type: 'message_started' });
+    this.#dispatch({ type: 'message_started', prefilled: prefill !== null });
     const leave = new AbortController();
     const signal = AbortSignal.any([context.signal, leave.signal]);
     const stream = new MessageStream(
@@ -426,8 +432,11 @@ export class SessionDriver {
         if (arrived === null) return;
         if (arrived.done === true) break;
         const event = arrived.value;
-        if (event.type === 'chunk') this.#dispatch({ type: 'text', text: event.content });
-        else if (event.type === 'usage') this.#outbox.push({ type: 'usage', ...event.usage });
+        if (event.type === 'chunk') {
+          // Only a model that answers has said the words that were given to it.
+          this.#dispatch({ type: 'text', text: `${prefill ?? ''}${event.content}` });
+          prefill = null;
+        } else if (event.type === 'usage') this.#outbox.push({ type: 'usage', ...event.usage });
         else if (event.type === 'outcome') outcome = event.outcome;
         yield* this.#drain();
         if (this.#saver.isBehind()) await this.#saver.catchUp(recordOf(this.#session));
@@ -693,6 +702,13 @@ function correctionsOf(session: WriteSession): RunCorrections {
     invalid_found: repair?.found ?? 0,
     places: invalidPlaces.map(({ context: _context, ...place }) => place),
   };
+}
+
+/** What is put into the model's mouth: never white space at its end, which providers refuse. */
+function prefillOf(opening: string | null, adapter: Pick<LlmAdapter, 'limits'>): string | null {
+  if (adapter.limits?.prefill !== true) return null;
+  const text = opening?.trimEnd() ?? '';
+  return text === '' ? null : text;
 }
 
 function firstLine(text: string): string {

@@ -98,7 +98,7 @@ export function advance(session: WriteSession, input: SessionInput): SessionStep
   const step = new Step(session);
   switch (input.type) {
     case 'message_started':
-      startMessage(step);
+      startMessage(step, input.prefilled ?? false);
       break;
     case 'text':
       readText(step, input.text);

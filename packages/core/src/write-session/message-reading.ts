@@ -11,7 +11,7 @@ import { chooseAnchor } from './text/seams/anchor.ts';
 import { createBridgeReader, readBridge } from './text/seams/bridge.ts';
 
 /** A message begins: decides how it is read from what it is a reply to and what is saved. */
-export function startMessage(step: Step): void {
+export function startMessage(step: Step, prefilled = false): void {
   const { control, expecting, summary, kind, metadata } = step.session;
   if (step.session.idleTimerRuns) {
     step.update({ idleTimerRuns: false });
@@ -47,7 +47,9 @@ export function startMessage(step: Step): void {
     return;
   }
   step.update({
-    reading: summary.hasNonBlankLine ? undecidedReading(step) : directReading(step, null, 'none'),
+    reading: summary.hasNonBlankLine
+      ? undecidedReading(step, prefilled)
+      : directReading(step, null, 'none'),
   });
 }
 

@@ -134,6 +134,8 @@ export type Reading =
       readonly asks: number;
       readonly reply: boolean;
       readonly recovery: boolean;
+      /** Its first words were given to the model. */
+      readonly prefilled: boolean;
       /** The reply does not join; it is read to its end all the same. */
       readonly hopeless: string | null;
     }
@@ -147,7 +149,8 @@ export type TimerName = 'idle' | 'settle' | 'save' | 'save_retry' | 'finalize_re
 /** What happens to a session. Inputs of one session come one after the other. */
 export type SessionInput =
   /** A message of the model begins to arrive. */
-  | { readonly type: 'message_started' }
+  /** `prefilled`: its first words were put into the model's mouth; they come as its text like all others. */
+  | { readonly type: 'message_started'; readonly prefilled?: boolean }
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'message_ended'; readonly end: MessageEnd }
   /** The held text, read back in order after a `replay_held` effect, and its end. */
@@ -233,7 +236,13 @@ export type SessionEffect =
   /** Stop reading the message that is arriving. */
   | { readonly type: 'stop_message' }
   /** A user message, after which the model is asked for the next message. */
-  | { readonly type: 'send_prompt'; readonly prompt: string; readonly reason: PromptReason }
+  | {
+      readonly type: 'send_prompt';
+      readonly prompt: string;
+      readonly reason: PromptReason;
+      /** How the reply has to begin, for models that go on with words that are given to them. */
+      readonly opening?: string;
+    }
   /** The same request again, after a wait. */
   | { readonly type: 'resend'; readonly attempt: number }
   | { readonly type: 'finalize'; readonly start: number; readonly end: number | null }

@@ -19,6 +19,7 @@ import {
   emptyPrompt,
   idlePrompt,
   nothingSavedPrompt,
+  quotedText,
   reaskPrompt,
   recoveryPrompt,
 } from './text/prompts.ts';
@@ -159,9 +160,14 @@ export class Step {
     }
   }
 
-  send(reason: PromptReason, prompt: string, expecting: Expectation): void {
+  send(reason: PromptReason, prompt: string, expecting: Expectation, opening?: string): void {
     this.update({ expecting });
-    this.emit({ type: 'send_prompt', prompt, reason });
+    this.emit({
+      type: 'send_prompt',
+      prompt,
+      reason,
+      ...(opening === undefined ? {} : { opening }),
+    });
   }
 
   #perform(effect: ControlEffect, event: ControlEvent): void {
@@ -212,11 +218,12 @@ export class Step {
         });
         return;
       case 'ask_continuation':
-        this.send('continuation', continuationPrompt(joining()), {
-          kind: 'continuation',
-          asks: 0,
-          recovery: false,
-        });
+        this.send(
+          'continuation',
+          continuationPrompt(joining()),
+          { kind: 'continuation', asks: 0, recovery: false },
+          quotedText(joining().anchor),
+        );
         return;
       case 'ask_again': {
         const asks =

@@ -95,7 +95,12 @@ async function listen(server: Server, port: number, host: string): Promise<void>
   });
 }
 
-type Chosen = { readonly behaviour: Behaviour; readonly prompt: DocumentPrompt | undefined };
+type Chosen = {
+  readonly behaviour: Behaviour;
+  readonly prompt: DocumentPrompt | undefined;
+  /** What the request has begun to say for the model. */
+  readonly prefill: string;
+};
 
 type Engine = {
   readonly requests: readonly RecordedRequest[];
@@ -116,14 +121,14 @@ async function createEngine(
     return count;
   };
 
-  function choose(request: ProviderRequest): Chosen | undefined {
-    const messages = request.messages;
+  function choose(request: ProviderRequest, prefill: string): Chosen | undefined {
+    const { messages } = request;
     for (const behaviour of script.behaviours) {
       if (behaviour.times !== undefined && used(behaviour) >= behaviour.times) continue;
       if (!matches(behaviour.when, request)) continue;
       const target = behaviour.reply.document?.target;
       const prompt = target === undefined ? undefined : readDocumentPrompt(messages, target);
-      if (target === undefined || prompt !== undefined) return { behaviour, prompt };
+      if (target === undefined || prompt !== undefined) return { behaviour, prompt, prefill };
     }
     return undefined;
   }
@@ -131,7 +136,7 @@ async function createEngine(
   async function complete(
     wire: WireName,
     request: ProviderRequest,
-    { behaviour, prompt }: Chosen,
+    { behaviour, prompt, prefill }: Chosen,
     response: ServerResponse,
     onText: (characters: number) => void,
   ): Promise<void> {
@@ -169,7 +174,7 @@ async function createEngine(
       text:
         reply.document === undefined || prompt === undefined
           ? (reply.text ?? '')
-          : documentText(behaviour, reply.document, prompt, request),
+          : documentText(behaviour, reply.document, prompt, request, prefill),
       calls,
       finishReason: reply.finishReason ?? (calls.length > 0 ? 'tool_calls' : 'stop'),
       model: request.model,
@@ -187,6 +192,7 @@ async function createEngine(
     reply: NonNullable<Behaviour['reply']['document']>,
     prompt: DocumentPrompt,
     request: ProviderRequest,
+    prefill: string,
   ): string {
     const document = documents.get(behaviour);
     if (document === undefined) throw new Error('a document was not loaded');
@@ -196,12 +202,14 @@ async function createEngine(
         : reply.countBy === 'process'
           ? use(reply)
           : countPrompts(request.messages, reply.target);
-    return writeDocumentReply(
+    const text = writeDocumentReply(
       document,
       reply,
       prompt,
       chooseContinuation(reply.continuations, ordinal),
     );
+    // What the request has begun to say for the model is not said again.
+    return text.startsWith(prefill) ? text.slice(prefill.length) : text;
   }
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -242,7 +250,7 @@ async function createEngine(
     const format = REQUEST_FORMATS[wire];
     const violations = body === undefined ? ['the body is not JSON'] : format.check(body);
     const read = violations.length === 0 ? format.read(body) : undefined;
-    const chosen = read !== undefined && authorized ? choose(read) : undefined;
+    const chosen = read !== undefined && authorized ? choose(...splitPrefill(read)) : undefined;
     const name =
       chosen === undefined
         ? undefined
@@ -271,6 +279,13 @@ async function createEngine(
   }
 
   return { requests, answer };
+}
+
+/** A request whose last message is the model's own, and the words that it goes on with. */
+function splitPrefill(request: ProviderRequest): readonly [ProviderRequest, string] {
+  const last = request.messages.at(-1);
+  if (last?.role !== 'assistant' || last.text === '') return [request, ''];
+  return [{ ...request, messages: request.messages.slice(0, -1) }, last.text];
 }
 
 async function loadDocuments(

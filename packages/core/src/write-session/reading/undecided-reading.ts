@@ -21,7 +21,7 @@ const FEW_LINES = 3;
 export type SeamReading = Extract<Reading, { kind: 'seam' }>;
 
 /** A message that starts while something is saved: where it belongs is undecided. */
-export function undecidedReading(step: Step): Reading {
+export function undecidedReading(step: Step, prefilled: boolean): Reading {
   const { expecting, summary, settings, kind, metadata } = step.session;
   const asks = expecting.kind === 'continuation' ? expecting.asks : 0;
   const reply = expecting.kind === 'reply';
@@ -35,6 +35,7 @@ export function undecidedReading(step: Step): Reading {
     asks,
     reply,
     recovery: isRecovery(expecting),
+    prefilled,
     hopeless: null,
   };
 }
@@ -89,7 +90,7 @@ function join(step: Step, reading: SeamReading, verdict: VerifiedSeam): void {
   const seam: Seam = {
     line: step.session.summary.lineFeeds + 1,
     status: 'verified',
-    via: reading.recovery ? 'recovery' : verdict.via,
+    via: reading.recovery ? 'recovery' : reading.prefilled ? 'prefill' : verdict.via,
     lines_dropped: verdict.linesDropped,
     text_set_aside: verdict.setAside.length,
     conversion: verdict.conversion,
