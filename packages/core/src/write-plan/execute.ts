@@ -24,6 +24,7 @@ import { reportOf } from './report.ts';
 import type { ChangeOutcome, OperationOutcome } from './report.ts';
 import { proposalOf, requireApproval } from './review.ts';
 import type { ApprovalPolicy } from './review.ts';
+import { requireRunning } from './running.ts';
 import { readDiff } from './unified-diff/read-diff.ts';
 
 export type PlanPorts = {
@@ -42,8 +43,9 @@ export type PlanExecution = {
   readonly warnings: readonly string[];
 };
 
-/** Diffs of a dry run are cut at this size, in characters, for each file. */
-export const MAX_REPORTED_DIFF: number = 1024 * 1024;
+/** Diffs of a dry run are cut at these sizes, in characters: of a file, and of all together. */
+const MAX_DIFF: number = 1024 * 1024;
+const MAX_ALL_DIFFS: number = 16 * MAX_DIFF;
 
 /** Rejects for defects only, and with ABORTED. */
 export async function executeWritePlan(
@@ -66,27 +68,24 @@ export async function executeWritePlan(
   }
   requireRunning(execution.signal);
   if (execution.dryRun) {
-    const changes = await Promise.all(
-      planned.changes.map((change) => withDiff(change, execution.signal)),
-    );
     return tell(
       'planned',
       verdicts.map((each) => plannedOutcome(each, 'planned')),
-      changes,
+      await withDiffs(planned.changes, execution.signal),
     );
   }
   const outcomes = await commitChanges(execution, planned.changes, ports);
   const failed = outcomes.some(({ kind }) => kind !== 'done');
+  const outcomeOf = new Map(
+    planned.changes.flatMap(({ operations }, place) =>
+      operations.map((index) => [index, outcomes[place]] as const),
+    ),
+  );
   return tell(
     failed ? 'failed' : 'done',
-    verdicts.map((each, index) => committedOutcome(each, index, planned.changes, outcomes)),
+    verdicts.map((each, index) => committedOutcome(each, outcomeOf.get(index))),
     planned.changes.map((change, index) => changeOutcome(change, outcomes[index])),
   );
-}
-
-function requireRunning(signal: AbortSignal | null): void {
-  if (signal?.aborted !== true) return;
-  throw new OrionError({ code: 'ABORTED', message: 'Cancelled before anything was changed.' });
 }
 
 type Judged = { readonly type: string; readonly target_file: string; readonly verdict: Verdict };
@@ -112,18 +111,27 @@ function spread(operations: readonly ParsedOperation[], verdicts: readonly Verdi
   });
 }
 
-async function withDiff(change: PlannedChange, signal: AbortSignal | null): Promise<ChangeOutcome> {
-  const { text, cut } = await readDiff(change, MAX_REPORTED_DIFF, signal);
-  return {
-    target_file: change.expected.path,
-    operations: change.operations,
-    status: 'planned',
-    before: change.expected.sha256,
-    commit: null,
-    diff: text,
-    diffCut: cut,
-    crlf: change.crlf,
-  };
+async function withDiffs(
+  changes: readonly PlannedChange[],
+  signal: AbortSignal | null,
+): Promise<readonly ChangeOutcome[]> {
+  const outcomes: ChangeOutcome[] = [];
+  let left = MAX_ALL_DIFFS;
+  for (const change of changes) {
+    const { text, cut } = await readDiff(change, Math.min(MAX_DIFF, left), signal);
+    left -= text.length;
+    outcomes.push({
+      target_file: change.expected.path,
+      operations: change.operations,
+      status: 'planned',
+      before: change.expected.sha256,
+      commit: null,
+      diff: text,
+      diffCut: cut,
+      crlf: change.crlf,
+    });
+  }
+  return outcomes;
 }
 
 async function commitChanges(
@@ -158,7 +166,7 @@ export function requestOf(change: PlannedChange): Omit<PrepareRequest, 'changeId
   return {
     target: change.expected.path,
     operation: change.operation,
-    parts: partsOf(change.state.image),
+    parts: partsOf(change.state.image, change.state.readBase),
     eol: 'as-is',
     expected: change.expected,
   };
@@ -197,12 +205,8 @@ function refusedOutcome({ type, target_file, verdict }: Judged): OperationOutcom
 
 function committedOutcome(
   judged: Judged,
-  index: number,
-  changes: readonly PlannedChange[],
-  outcomes: readonly PlanCommitOutcome[],
+  outcome: PlanCommitOutcome | undefined,
 ): OperationOutcome {
-  const place = changes.findIndex((change) => change.operations.includes(index));
-  const outcome = outcomes[place];
   const { type, target_file } = judged;
   const nothing = { type, target_file, error: null, bytes: 0, lines: 0, warnings: [] };
   switch (outcome?.kind) {

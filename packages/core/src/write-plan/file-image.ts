@@ -82,8 +82,14 @@ export function splice(image: FileImage, splices: readonly Splice[]): FileImage 
   return { pieces, bytes };
 }
 
-/** What the workspace needs to write it. */
-export function partsOf(image: FileImage): readonly CommitPart[] {
+/** More pieces than this are written as one stream: a call for each of a million would take minutes. */
+const MAX_PARTS = 1000;
+
+/** What the workspace needs to write it. `readBase` verifies what it reads, as the workspace does with kept parts. */
+export function partsOf(image: FileImage, readBase: ByteSource): readonly CommitPart[] {
+  if (image.pieces.length > MAX_PARTS) {
+    return [{ kind: 'new', source: () => gathered(readImage(image, readBase)) }];
+  }
   return image.pieces.map((piece): CommitPart =>
     piece.kind === 'kept' ? piece : { kind: 'new', source: sourceOf(piece) },
   );
@@ -109,6 +115,30 @@ export async function* readImage(
   } finally {
     await base?.close();
   }
+}
+
+const GATHERED_BYTES = 64 * 1024;
+
+/** The same bytes in fewer chunks. */
+async function* gathered(
+  chunks: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  let block = new Uint8Array(GATHERED_BYTES);
+  let used = 0;
+  for await (const chunk of chunks) {
+    if (used + chunk.length > block.length) {
+      if (used > 0) yield block.subarray(0, used);
+      block = new Uint8Array(GATHERED_BYTES);
+      used = 0;
+    }
+    if (chunk.length >= block.length) {
+      yield chunk;
+    } else {
+      block.set(chunk, used);
+      used += chunk.length;
+    }
+  }
+  if (used > 0) yield block.subarray(0, used);
 }
 
 export function textOf(bytes: Uint8Array): NewText {

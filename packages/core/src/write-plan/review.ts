@@ -3,6 +3,7 @@ import { OrionError } from '@orion/contracts';
 import type { WriteOperation } from '@orion/contracts';
 
 import type { PlannedChange } from './plan-changes.ts';
+import { requireRunning } from './running.ts';
 import { diffOf } from './unified-diff/read-diff.ts';
 
 /** One file that is about to change. Its new bytes lie ready under `after.sha256`; only they can be written. */
@@ -60,7 +61,7 @@ export async function requireApproval(
         if (!signal.aborted) throw notReviewed(error);
         answer = { approved: false };
       }
-      if (signal.aborted) throw cancelled();
+      requireRunning(signal);
       if (answer.approved) return;
       throw new OrionError({
         code: 'APPROVAL_REFUSED',
@@ -70,10 +71,6 @@ export async function requireApproval(
     default:
       policy satisfies never;
   }
-}
-
-function cancelled(): OrionError {
-  return new OrionError({ code: 'ABORTED', message: 'Cancelled before anything was changed.' });
 }
 
 function notReviewed(cause: unknown): OrionError {

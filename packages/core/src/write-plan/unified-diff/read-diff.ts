@@ -1,4 +1,5 @@
 import type { PlannedChange } from '../plan-changes.ts';
+import { requireRunning } from '../running.ts';
 import { formatDiff } from './format.ts';
 import { lineEdits } from './line-edits.ts';
 
@@ -19,7 +20,7 @@ export async function readDiff(
   const lines: string[] = [];
   let length = 0;
   for await (const line of diffOf(change)) {
-    signal?.throwIfAborted();
+    requireRunning(signal);
     if (length + line.length > limit) return { text: joined(lines), cut: true };
     lines.push(line);
     length += line.length + 1;

@@ -1,0 +1,7 @@
+import { OrionError } from '@orion/contracts';
+
+/** Throws ABORTED; called only while nothing has changed. */
+export function requireRunning(signal: AbortSignal | null): void {
+  if (signal?.aborted !== true) return;
+  throw new OrionError({ code: 'ABORTED', message: 'Cancelled before anything was changed.' });
+}
