@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { PlanCommitRequest, Workspace } from '@orion/contracts';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { PlanJournals } from './plan-journal.ts';
 import { createProcessObserver } from '../ownership/process-identity.ts';
 import { StateDirectory } from '../state-directory.ts';
@@ -16,6 +16,9 @@ import {
 } from '../testing/temp-workspace.ts';
 
 /** Hazard: a plan of several files of which some changed and some did not. R120, R260. */
+
+// Processes and threads start slowly on a machine that does much else.
+vi.setConfig({ testTimeout: 60_000 });
 
 const PLAN_ID = '8f14e45f-ceea-4670-9e4a-0123456789ab';
 

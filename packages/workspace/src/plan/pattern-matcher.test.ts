@@ -1,8 +1,11 @@
 import type { Clock } from '@orion/contracts';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { createPatternMatcher } from './pattern-matcher.ts';
 
 /** Hazard: an expression of a model that stops everything else. B21, R115. */
+
+// Processes and threads start slowly on a machine that does much else.
+vi.setConfig({ testTimeout: 60_000 });
 
 const clock: Clock = {
   now: () => Date.now(),

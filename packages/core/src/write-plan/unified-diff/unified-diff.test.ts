@@ -162,4 +162,5 @@ it.skipIf(spawnSync('patch', ['--version']).status !== 0)(
       { numRuns: 60 },
     );
   },
+  60_000,
 );
