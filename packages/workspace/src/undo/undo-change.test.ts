@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { chmod, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CommitPart, Workspace, WriteOperation } from '@orion/contracts';
+import { interceptDisk } from '@orion/testkit/disk-faults';
 import { describe, expect, it } from 'vitest';
 import {
   codeOf,
@@ -315,4 +316,37 @@ it('a file that a session holds is not touched', async () => {
   });
   expect(await codeOf(test.workspace.undo({}))).toBe('TARGET_LOCKED');
   await lock.release();
+});
+
+it('a disk that failed once does not keep the same process from trying again', async () => {
+  const test = await openTestWorkspace();
+  await writeFile(join(test.root, 'a.txt'), 'old');
+  const id = await change(test.workspace, 'a.txt', 'overwrite', 'new');
+  const disk = await interceptDisk();
+  try {
+    for (const name of ['open', 'link', 'fsync'] as const) {
+      let struck = 0;
+      disk.use((call) => {
+        if (call.name !== name || !/\.orion\/locks/u.test(call.path) || struck > 0) return null;
+        struck += 1;
+        return { kind: 'error', code: 'EIO' };
+      });
+      expect(await codeOf(test.workspace.undo({ id }))).toBe('WRITE_FAILED');
+      expect(struck, name).toBe(1);
+      expect(String(await bytesAt(test, 'a.txt'))).toBe('new');
+    }
+    // The sync of the folder in which the lock has its name.
+    let syncs = 0;
+    disk.use((call) => {
+      if (call.name !== 'fsync' || !call.path.endsWith('/locks')) return null;
+      syncs += 1;
+      return { kind: 'error', code: 'EIO' };
+    });
+    expect(await codeOf(test.workspace.undo({ id }))).toBe('WRITE_FAILED');
+    expect(syncs).toBe(1);
+  } finally {
+    disk.restore();
+  }
+  await test.workspace.undo({ id });
+  expect(String(await bytesAt(test, 'a.txt'))).toBe('old');
 });
