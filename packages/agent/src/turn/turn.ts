@@ -34,7 +34,8 @@ import type { ProviderIdentity, TurnEnd, TurnScope, TurnTask } from './turn-scop
  * U1  Exactly one `done`, last, on every path.
  * U2  A session that a tool opened is driven to its outcome, or given back when the turn ends before that.
  * U3  The history that goes to a provider is valid at every moment: each call has its tool message.
- * U4  An event that changes the disk is in the turn log before the change, unless the log fails; its outcome after.
+ * U4  An event that changes the disk is in the turn log before the change, unless the log fails or is slower than it
+ *     usually is (`StoreHealth`); its outcome after.
  */
 export class Turn {
   readonly #scope: TurnScope;
