@@ -35,13 +35,18 @@ describe('the command line', () => {
     [['trace', 'show'], /Missing required argument 'request_id'/u],
     [['run', '--resume'], /argument missing/u],
     [['run', '-C', '/nonexistent/folder', 'x'], /--cwd: there is no folder/u],
-  ])('%j is refused with exit code 2 and the next step', async (argv, message) => {
-    const { exitCode, out, err } = await orion(...argv);
-    expect(err).toMatch(message);
-    expect(err).not.toContain('INTERNAL_ERROR');
-    expect(exitCode).toBe(2);
-    expect(out).toBe('');
-  });
+  ])(
+    '%j is refused with exit code 2 and the next step',
+    async (argv, message) => {
+      const { exitCode, out, err } = await orion(...argv);
+      expect(err).toMatch(message);
+      expect(err).not.toContain('INTERNAL_ERROR');
+      expect(exitCode).toBe(2);
+      expect(out).toBe('');
+      // The first that needs the agent loads all of it, which takes long on a busy machine.
+    },
+    30_000,
+  );
 
   it.each([
     [['--help'], /Commands:[^]*Exit codes:[^]*130[^]*Examples:/u],
