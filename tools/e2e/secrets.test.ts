@@ -6,43 +6,50 @@ import { numbered, writeDocument } from './support/scripts.ts';
 import { test } from './support/test.ts';
 
 const KEY = 'sk-e2e-0123456789abcdefghij';
+const OTHER = 'sk-e2e-other-0123456789abcdefghij';
 const TEXT = numbered('const value', 1, 40);
 
-test('R048, R222: a key reaches the provider, and neither the disk nor the outputs', async ({
-  machine,
-}) => {
-  const provider = await machine.provider({
-    ...writeDocument(
-      { target: 'a.ts', content: TEXT },
-      { faults: [{ kind: 'stall', reply: 1, at: { lines: 20 } }] },
-    ),
-    apiKey: KEY,
-  });
-  const env = { OPENAI_API_KEY: KEY };
-  const writer = machine.startAsking(provider, ['--json', '--verbose'], {
-    env: { ...env, WRITE_SESSION_SAVE_MS: '50' },
-  });
-  const session = await machine.savedSession(200);
-  writer.kill('SIGKILL');
-  const killed = await writer.finished;
-  expect(await session.json('turn.json')).toMatchObject({
-    provider: 'openai',
-    model: 'scripted',
-    baseUrl: provider.url,
-    mode: 'act',
-  });
+test.concurrent.for([
+  ['openai', 'OPENAI_API_KEY'],
+  ['openai-responses', 'OPENAI_API_KEY'],
+  ['anthropic', 'ANTHROPIC_API_KEY'],
+] as const)(
+  'R048, R222: the key of %s reaches the provider, and neither the disk nor the outputs',
+  async ([type, variable], { machine }) => {
+    const provider = await machine.provider({
+      ...writeDocument(
+        { target: 'a.ts', content: TEXT },
+        { faults: [{ kind: 'stall', reply: 1, at: { lines: 20 } }] },
+      ),
+      apiKey: KEY,
+    });
+    // A key of another provider is nobody's business here.
+    const env = { OPENAI_API_KEY: OTHER, ANTHROPIC_API_KEY: OTHER, [variable]: KEY };
+    const writer = machine.startAsking(provider, ['--json', '--verbose', '--provider', type], {
+      env: { ...env, WRITE_SESSION_SAVE_MS: '50' },
+    });
+    const session = await machine.savedSession(200);
+    writer.kill('SIGKILL');
+    const killed = await writer.finished;
+    expect(await session.json('turn.json')).toMatchObject({
+      provider: type,
+      model: 'scripted',
+      baseUrl: provider.url,
+      mode: 'act',
+    });
 
-  const files = await readdir(machine.root, { recursive: true, withFileTypes: true });
-  for (const file of files.filter((entry) => entry.isFile())) {
-    const text = await readFile(join(file.parentPath, file.name), 'utf8');
-    expect(text.includes(KEY), file.name).toBe(false);
-  }
+    const files = await readdir(machine.root, { recursive: true, withFileTypes: true });
+    for (const file of files.filter((entry) => entry.isFile())) {
+      const text = await readFile(join(file.parentPath, file.name), 'utf8');
+      expect(text.includes(KEY) || text.includes(OTHER), file.name).toBe(false);
+    }
 
-  const without = await machine.run(['recover-session', session.id, '--verbose']);
-  expect(without.exitCode, without.stderr).toBe(3);
-  expect(without.stderr).toContain('PROVIDER_AUTH');
-  const ended = await machine.run(['recover-session', session.id, '--verbose'], { env });
-  expect(ended.exitCode, ended.stderr).toBe(0);
-  expect(String(await machine.read('a.ts'))).toBe(TEXT);
-  for (const one of [killed, without, ended]) expect(one.stdout + one.stderr).not.toContain(KEY);
-});
+    const without = await machine.run(['recover-session', session.id, '--verbose']);
+    expect(without.exitCode, without.stderr).toBe(3);
+    expect(without.stderr).toContain('PROVIDER_AUTH');
+    const ended = await machine.run(['recover-session', session.id, '--verbose'], { env });
+    expect(ended.exitCode, ended.stderr).toBe(0);
+    expect(String(await machine.read('a.ts'))).toBe(TEXT);
+    for (const one of [killed, without, ended]) expect(one.stdout + one.stderr).not.toContain(KEY);
+  },
+);

@@ -18,7 +18,7 @@ export function addProviderOptions(command: Command): Command {
   return command
     .option(
       '--provider <name>',
-      'who answers: openai (any chat-completions server), scripted, or an alias such as deepseek',
+      'who answers: openai (any chat-completions server), openai-responses, anthropic, scripted, or an alias such as deepseek',
     )
     .option('--model <name>', "the model's name")
     .option('--base-url <url>', "the server, if it is not the provider's own")
