@@ -17,7 +17,7 @@ export const ANTHROPIC_BASE_URL = 'https://api.anthropic.com';
 export function createAnthropicAdapter(options: AnthropicOptions): LlmAdapter {
   const checked = checkOptions(options, ANTHROPIC_BASE_URL);
   const quirks = messagesQuirks(checked.baseUrl.hostname, checked.model);
-  const getClient = createAnthropicClient(checked.connection);
+  const getClient = createAnthropicClient(checked.connection, quirks.ownKeyHeader);
   return createStreamingAdapter(
     {
       name: 'anthropic',

@@ -11,14 +11,19 @@ const silent = (): void => undefined;
  * The SDK's client with every option given: what is left out, it reads from the environment or from files of its
  * own. Loaded when the first request is made.
  */
-export function createAnthropicClient(options: ConnectionOptions): () => Promise<Anthropic> {
+export function createAnthropicClient(
+  options: ConnectionOptions,
+  ownKeyHeader: boolean,
+): () => Promise<Anthropic> {
   let client: Promise<Anthropic> | undefined;
-  return () => (client ??= load(options));
+  return () => (client ??= load(options, ownKeyHeader));
 }
 
-async function load(options: ConnectionOptions): Promise<Anthropic> {
+async function load(options: ConnectionOptions, ownKeyHeader: boolean): Promise<Anthropic> {
   const { Anthropic: Client } = await import('@anthropic-ai/sdk/client');
-  const defaultHeaders = options.apiKey === undefined ? { 'x-api-key': null } : {};
+  const { apiKey } = options;
+  const defaultHeaders: Record<string, string | null> =
+    apiKey === undefined ? { Authorization: null } : ownKeyHeader ? { 'x-api-key': apiKey } : {};
   const all: ClientOptions = {
     apiKey: options.apiKey ?? NO_KEY,
     webhookKey: null,

@@ -6,11 +6,23 @@ export type MessagesQuirks = {
   readonly temperature: 'as-given' | 'never';
   /** Marks up to where a prompt is worth keeping; servers that know no such marks refuse or ignore them. */
   readonly cacheMarks: boolean;
+  /** The key goes into `x-api-key` too, not only where the SDK puts it. */
+  readonly ownKeyHeader: boolean;
 };
 
-const DEFAULTS: MessagesQuirks = { temperature: 'as-given', cacheMarks: true };
+const DEFAULTS: MessagesQuirks = {
+  temperature: 'as-given',
+  cacheMarks: true,
+  ownKeyHeader: true,
+};
 
 const ROWS: readonly QuirkRow<MessagesQuirks>[] = [
+  {
+    when: (host) => host === 'api.anthropic.com',
+    quirks: { ownKeyHeader: false },
+    reason:
+      'Takes what its SDK sends, a bearer token; servers that imitate it know the older header.',
+  },
   {
     when: (_host, model) =>
       /^(?:[\w.-]+\/)?claude-(?:opus-4-[7-9]|(?:opus|sonnet|haiku|fable|mythos)-[5-9])/.test(model),
