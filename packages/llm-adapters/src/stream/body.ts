@@ -11,8 +11,11 @@ export type Body = {
   read(): Promise<Arrival>;
 };
 
-/** So much is held for a reader that is slower than the network. */
-const MOST_HELD_BYTES = 256 * 1024;
+/**
+ * So much is held for a reader that is slower than the network: enough for one more read while the last one is
+ * worked on, and little, since what was read and not yet worked on is lost with the process.
+ */
+const MOST_HELD_BYTES = 64 * 1024;
 
 /** A body as Node's own HTTP client gives it: without a promise and a copy for each piece. */
 export function bodyOfMessage(message: IncomingMessage): Body {
