@@ -11,7 +11,8 @@
  *     made from the durable prefix and the held bytes.
  * S5. The first file is made by the first write. When that failed, everything is held and only `sync`
  *     tries again.
- * S6. `mayWrite` is asked before every batch; a batch that it refuses is not written.
+ * S6. `mayWrite` is asked before anything is written, and again after MAY_WRITE_MS; what it refuses is
+ *     not written.
  * S7. Whoever waits, waits for what had been appended when the wait began: text that goes on coming
  *     does not put a sync off.
  */
@@ -28,6 +29,8 @@ import { HeldBytes } from './held-bytes.ts';
 export const HAND_OVER_MS = 50;
 const HAND_OVER_BYTES = 64 * 1024;
 const MAX_WRITE_BYTES = 1024 * 1024;
+/** To ask takes as long as to write: at full speed each write would wait for two round trips instead of one. */
+const MAY_WRITE_MS = 100;
 
 export type TextSpoolOptions = {
   readonly clock: Clock;
@@ -68,6 +71,7 @@ export class TextSpool {
   #condition: Condition = { kind: 'unopened' };
   #writing: Promise<void> | null = null;
   #syncing: Promise<unknown> = Promise.resolve();
+  #waiting: (() => void)[] = [];
   #truncate = false;
   #generation = 0;
   #closed = false;
@@ -166,7 +170,9 @@ export class TextSpool {
   async handOver(): Promise<void> {
     const goal = this.#held.end;
     this.#handOver();
-    while (this.#writing !== null && (this.#written < goal || this.#truncate)) await this.#writing;
+    while (this.#writing !== null && (this.#written < goal || this.#truncate)) {
+      await this.#progress();
+    }
   }
 
   /**
@@ -187,7 +193,7 @@ export class TextSpool {
     while (this.#condition.kind === 'good' && generation === this.#generation) {
       if (this.#written >= goal && !this.#truncate) break;
       this.#handOver();
-      await this.#writing;
+      await this.#progress();
     }
     if (this.#condition.kind !== 'good') throw this.#failure();
     const file = this.#current;
@@ -244,6 +250,7 @@ export class TextSpool {
     this.#cancelHandOver?.();
     this.#cancelHandOver = null;
     while (this.#writing !== null) await this.#writing;
+    this.#tellProgress();
     const files = new Set([this.#current, this.#trusted, ...this.#superseded]);
     this.#superseded = [];
     for (const file of files) await file?.handle.close().catch(() => undefined);
@@ -275,7 +282,18 @@ export class TextSpool {
       this.#writing = null;
       // A few bytes go on collecting until their own time is up.
       if (this.#cancelHandOver === null) this.#startWriting();
+      this.#tellProgress();
     });
+  }
+
+  /** Resolves when more has been written, or when nothing is being written. */
+  #progress(): Promise<void> {
+    if (this.#writing === null) return Promise.resolve();
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  #tellProgress(): void {
+    for (const tell of this.#waiting.splice(0)) tell();
   }
 
   /** Never rejects: what goes wrong is in `#condition`. */
@@ -305,20 +323,26 @@ export class TextSpool {
     const file = this.#current;
     if (file === null) return;
     const generation = this.#generation;
+    const allowedUntil = this.#options.clock.monotonic() + MAY_WRITE_MS;
     if (this.#truncate) {
       this.#truncate = false;
       await file.handle.truncate(0);
     }
     // Everything that waits goes out together: each write is a round trip through the thread pool, and on a busy
     // machine a backlog of small ones would outlast the promise of S1.
-    const start = this.#written;
-    const end = Math.min(this.#held.end, start + MAX_WRITE_BYTES);
-    await writeAllOf(file.handle, this.#held.views(start, end), start);
-    if (generation === this.#generation) this.#written = end;
+    while (generation === this.#generation && this.#written < this.#held.end) {
+      const start = this.#written;
+      const end = Math.min(this.#held.end, start + MAX_WRITE_BYTES);
+      await writeAllOf(file.handle, this.#held.views(start, end), start);
+      if (generation !== this.#generation) return;
+      this.#written = end;
+      this.#tellProgress();
+      if (this.#options.clock.monotonic() > allowedUntil) return;
+    }
   }
 
   async #repair(): Promise<void> {
-    while (this.#writing !== null && !this.#isGood()) await this.#writing;
+    while (this.#writing !== null && !this.#isGood()) await this.#progress();
     if (this.#isGood()) return;
     await this.#options.mayWrite();
     if (this.#condition.kind === 'torn' && this.#current !== null) {
