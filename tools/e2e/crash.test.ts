@@ -17,7 +17,7 @@ test('twenty kills at random moments cost at most the last 100 ms of text', asyn
 }, 120_000);
 
 /** A share of all calls; the whole is `npm run crash -- --seeds 500`. */
-const CALLS_EVERY = 61;
+const CALLS_EVERY = 149;
 
 test('A2: a change that is killed at any call leaves the old bytes or the new ones, and can be made again', async () => {
   const { exitCode, output } = await runCrash(['--calls', '', '--calls-every', `${CALLS_EVERY}`]);

@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
+import { replaceFetchClasses } from './fetch-classes.ts';
 import { VERSION } from './version.ts';
 
 /** Stands for a current folder that was removed: a folder that there is not, so that a command says so. */
@@ -17,6 +18,7 @@ export async function main(entry: string): Promise<void> {
     return;
   }
   hideSqliteWarning();
+  replaceFetchClasses();
   // Should every handle close before the command has ended, that is a failure and must not look like success.
   process.exitCode = 1;
   const { runCommandLine } = await import('./command-line/run-command-line.ts');
