@@ -128,7 +128,13 @@ function openingsOf(end: ContentEnd, anchor: Anchor): readonly Opening[] {
   if (end.openLineIsWhole) {
     openings.push({ text: openLine, via: isAnchor ? 'anchor' : 'tail' });
     const stripped = stripIndentation(openLine);
-    if (isAnchor && anchor.kind === 'lines' && stripped !== openLine && stripped !== '')
+    // A few characters without their indentation are found at the start of the wrong word too.
+    if (
+      isAnchor &&
+      anchor.kind === 'lines' &&
+      stripped !== openLine &&
+      inkOf(stripped) >= MIN_ANCHOR_INK
+    )
       openings.push({ text: stripped, via: 'anchor' });
   }
   if (isAnchor && anchor.kind === 'characters' && anchor.text !== openLine)

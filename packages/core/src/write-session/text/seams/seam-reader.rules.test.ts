@@ -255,6 +255,12 @@ const REFUSED: readonly Refused[] = [
     reason: 'tag_not_closed',
   },
   {
+    rule: '4: a few characters without their indentation',
+    saved: '    when_',
+    reply: 'when_alpha(1);\n',
+    reason: 'no_alignment',
+  },
+  {
     rule: '4: no line ending behind a saved CR',
     saved: `${ROWS}row 31\r`,
     reply: `${ANCHOR}row 31 and more\n`,

@@ -140,7 +140,11 @@ const VARIANTS: readonly Variant[] = [
   },
   {
     name: 'goes on at once',
-    reply: ({ document, saved }) => document.text.slice(saved.length),
+    // Where the few characters that are saved come twice in a row, the reply is a right one for another file.
+    reply: ({ document, saved }) =>
+      inkOf(saved) < 24 && document.text.startsWith(saved, saved.length)
+        ? null
+        : document.text.slice(saved.length),
     verified: 0,
   },
   {
