@@ -1,3 +1,5 @@
+import { directBuiltins } from './bundler/direct-builtins.js';
+
 // One folder with everything in it, split at each `await import()`: a command loads only its
 // own part. Types are checked elsewhere (`npm run typecheck`), so nothing but the bundler
 // writes to dist.
@@ -6,6 +8,7 @@ export default {
   platform: 'node',
   resolve: { conditionNames: ['node', 'default'] },
   tsconfig: true,
+  plugins: [directBuiltins({ except: /[/\\]apps[/\\]cli[/\\]src[/\\]main\.ts$/ })],
   output: {
     dir: 'dist',
     format: 'esm',

@@ -23,7 +23,10 @@ type Entry = {
   readonly lasts: boolean;
 };
 
-const COUNT: Intl.NumberFormat = new Intl.NumberFormat('en-US');
+/** With commas. A formatter of `Intl` would do it too, and take milliseconds to load its tables. */
+function grouped(count: number): string {
+  return String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');
+}
 
 /**
  * The events of one turn as a person reads them: a head, then a line for each phase, model call, tool and write with
@@ -139,7 +142,7 @@ class Timeline {
     const span = duration(this.#lastAt - first.timestamp).trim();
     const counts = [
       plural(this.#modelCalls, 'model call'),
-      `${COUNT.format(this.#inputTokens)} tokens in, ${COUNT.format(this.#outputTokens)} out`,
+      `${grouped(this.#inputTokens)} tokens in, ${grouped(this.#outputTokens)} out`,
       plural(this.#tools, 'tool'),
       plural(this.#files, 'file'),
       this.#errors === 0 ? null : plural(this.#errors, 'error'),
@@ -291,8 +294,8 @@ function tokens(usage: JsonObject): Fact[] {
   const reasoning = numberOf(usage['reasoningTokens']) ?? 0;
   if (input === null || output === null) return [];
   return [
-    `${COUNT.format(input)} in${cached > 0 ? ` (${COUNT.format(cached)} cached)` : ''}`,
-    `${COUNT.format(output)} out${reasoning > 0 ? ` (${COUNT.format(reasoning)} reasoning)` : ''}`,
+    `${grouped(input)} in${cached > 0 ? ` (${grouped(cached)} cached)` : ''}`,
+    `${grouped(output)} out${reasoning > 0 ? ` (${grouped(reasoning)} reasoning)` : ''}`,
   ];
 }
 
@@ -302,7 +305,7 @@ function counted(value: JsonValue | undefined, noun: string): string | null {
 }
 
 function plural(count: number, noun: string): string {
-  return `${COUNT.format(count)} ${noun}${count === 1 ? '' : 's'}`;
+  return `${grouped(count)} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 function named(name: string, value: JsonValue | undefined): string | null {

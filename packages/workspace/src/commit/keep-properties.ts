@@ -1,5 +1,4 @@
 /** What of the old file besides its bytes goes over to the new one. */
-import { spawn } from 'node:child_process';
 import { access } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { isErrno } from '../disk/disk-error.ts';
@@ -71,12 +70,14 @@ function isThere(path: string): Promise<boolean> {
 }
 
 /** The files are passed as descriptors 3 and 4: no name is looked up again. */
-function runCopy(
+async function runCopy(
   program: string,
   properties: string,
   from: FileHandle,
   to: FileHandle,
 ): Promise<boolean> {
+  // Loading it takes as long as starting Node: only commands that replace a file do.
+  const { spawn } = await import('node:child_process');
   return new Promise((resolve) => {
     const child = spawn(
       program,

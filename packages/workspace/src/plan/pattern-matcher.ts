@@ -5,7 +5,7 @@
  *     in their thread meanwhile. So they never run in this one.
  * R2. What takes longer than the limit ends with its thread.
  */
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import { OrionError } from '@orion/contracts';
 import type { Clock, PatternMatcher, PatternMatches, PatternSearch } from '@orion/contracts';
 
@@ -63,7 +63,7 @@ export function createPatternMatcher(
       if (pattern.length > MAX_PATTERN_LENGTH) {
         throw invalidPattern(`has more than ${MAX_PATTERN_LENGTH} characters`);
       }
-      const thread = new Thread(pattern, listed, clock);
+      const thread = await Thread.start(pattern, listed, clock);
       try {
         const answer = await thread.answer(START_LIMIT_MS);
         if ('invalid' in answer && answer.invalid !== undefined) {
@@ -99,15 +99,22 @@ class Thread {
   #failure: Error | null = null;
   #wake: () => void = () => undefined;
 
-  constructor(pattern: string, listed: number, clock: Clock) {
-    this.#clock = clock;
-    this.#worker = new Worker(PROGRAM, {
+  static async start(pattern: string, listed: number, clock: Clock): Promise<Thread> {
+    // Loading it takes a while: only commands that search do.
+    const { Worker } = await import('node:worker_threads');
+    const worker = new Worker(PROGRAM, {
       eval: true,
       workerData: { pattern, listed },
       env: {},
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MIB },
     });
+    return new Thread(worker, clock);
+  }
+
+  private constructor(worker: Worker, clock: Clock) {
+    this.#clock = clock;
+    this.#worker = worker;
     this.#worker.on('message', (answer: Answer) => {
       this.#arrived = answer;
       this.#wake();
