@@ -1,4 +1,5 @@
 import { directBuiltins } from './bundler/direct-builtins.js';
+import { plainEntry } from './bundler/plain-entry.js';
 
 // One folder with everything in it, split at each `await import()`: a command loads only its
 // own part. Types are checked elsewhere (`npm run typecheck`), so nothing but the bundler
@@ -8,7 +9,7 @@ export default {
   platform: 'node',
   resolve: { conditionNames: ['node', 'default'] },
   tsconfig: true,
-  plugins: [directBuiltins({ except: /[/\\]apps[/\\]cli[/\\]src[/\\]main\.ts$/ })],
+  plugins: [directBuiltins({ except: /[/\\]cli[/\\]src[/\\]main\.ts$|^\0rolldown/ }), plainEntry()],
   output: {
     dir: 'dist',
     format: 'esm',
