@@ -4,6 +4,7 @@ import { runLanes } from './src/lanes.ts';
 import type { Told } from './src/lanes.ts';
 import { runRealFaults } from './src/real-faults.ts';
 import { formatReport } from './src/report.ts';
+import { swapWhileWriting } from './src/swaps.ts';
 
 const { values } = parseArgs({
   options: {
@@ -18,6 +19,8 @@ const { values } = parseArgs({
     'no-real': { type: 'boolean', default: false },
   },
 });
+
+const SWAPS = 100_000;
 
 const began = performance.now();
 const outcomes: Told[] = [];
@@ -39,7 +42,23 @@ process.stdout.write(formatReport(outcomes));
 const failed = outcomes.filter(({ failures }) => failures.length > 0).length;
 const struck = outcomes.filter((outcome) => outcome.struck !== null).length;
 process.stdout.write(`${outcomes.length} faults, ${struck} reached the code, ${failed} failed\n`);
-const real = values['no-real'] || values.at !== undefined ? { failed: 0 } : await runRealFaults();
+const isWhole = !values['no-real'] && values.at === undefined;
+const real = isWhole ? await runRealFaults() : { failed: 0 };
+const swapped = isWhole ? await raceSwaps() : { failed: 0 };
 process.stdout.write(`${((performance.now() - began) / 1000).toFixed(0)} s\n`);
 process.exitCode =
-  failed === 0 && real.failed === 0 && struck > 0 && struck === outcomes.length ? 0 : 1;
+  failed + real.failed + swapped.failed === 0 && struck > 0 && struck === outcomes.length ? 0 : 1;
+
+async function raceSwaps(): Promise<{ readonly failed: number }> {
+  if (process.platform !== 'linux') {
+    process.stdout.write('SKIPPED: only Linux reaches names through descriptors\n');
+    return { failed: 0 };
+  }
+  const { swaps, changes, refusals, failures } = await swapWhileWriting(SWAPS);
+  for (const failure of failures) process.stdout.write(`FAILED ${failure}\n`);
+  const refused = Object.values(refusals).reduce((sum, count) => sum + count, 0);
+  process.stdout.write(
+    `${swaps} swaps of a directory for a link, ${changes} changes got through, ${refused} were refused, ${failures.length} failed\n`,
+  );
+  return { failed: failures.length };
+}

@@ -53,7 +53,7 @@ export function openPlain(root: string): Promise<Workspace> {
 }
 
 /** In memory where that is possible: what fails is made up, and thousands of real syncs take their time. */
-const TEMPORARY = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+export const TEMPORARY: string = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
 /** `makers` are the processes that change files there: made up ones of this process, or real ones that get killed. */
 export function makePlace(before: Files, makers: 'made up' | 'real' = 'made up'): Place {
