@@ -44,6 +44,7 @@ export type ProtocolContractOptions = {
  * 6. A model that does one thing for ever is left after a bounded number of calls, one that falls silent or never
  *    ends after the time and tokens of the configuration, and no timer is left behind (R169, R170).
  * 7. Two runs of one instance know nothing of each other (R172).
+ * 8. A limit that is undefined is the default, one that is none is refused before any model call (R135).
  */
 export function describeProtocolContract(
   name: string,
@@ -151,6 +152,40 @@ export function describeProtocolContract(
       for (const change of broken) {
         const malformed = { ...context, ...change } as unknown as ProtocolContext;
         expect(() => factory().executeStreaming(malformed)).toThrow(/Protocol context/);
+      }
+    });
+
+    test('refuses a limit that is none before any model call (R135)', () => {
+      const context = contextFor(say('Hello'));
+      for (const change of [
+        { maxIterations: Number.NaN },
+        { maxPhaseCycles: -1 },
+        { maxDuplicateAttempts: '3' },
+        { stopSeconds: Number.POSITIVE_INFINITY },
+        { budget: { maxTurns: Number.NaN } },
+        { budget: 3 },
+      ]) {
+        const config = { ...context.config, ...change } as unknown as ProtocolContext['config'];
+        expect(() => factory().executeStreaming({ ...context, config })).toThrow(/must be/);
+      }
+    });
+
+    test('limits that the context leaves undefined have their defaults (R135, R159)', async () => {
+      const unset = { ...createProtocolContext().config, budget: undefined };
+      for (const name of Object.keys(unset)) Object.assign(unset, { [name]: undefined });
+      for (const given of [{}, unset]) {
+        const adapter = createFakeAdapter(
+          Array.from({ length: maxModelCalls }, (_, index) =>
+            dialect.calls([toolCall(`call_${index}`, 'read_file', { path: `${index}` })]),
+          ),
+          { structuredOutput: true },
+        );
+        const config = given as unknown as ProtocolContext['config'];
+        const context = createProtocolContext({ adapter, toolRegistry: readRegistry(), config });
+        const outcome = outcomeOf(await collect(factory().executeStreaming(context)));
+        expect(JSON.stringify(outcome)).not.toContain('Unexpected model call');
+        expect(outcome.kind).not.toBe('error');
+        expect(context.config).toBe(config);
       }
     });
 

@@ -1,4 +1,5 @@
 import type { ProtocolContext, ProtocolEvent, ProtocolStrategy } from '@orion/contracts';
+import { resolveProtocolConfig } from './config.ts';
 import { validateContext } from './context.ts';
 import { stoppable } from './stoppable.ts';
 
@@ -11,7 +12,7 @@ export type ProtocolDefaults = Partial<
 export type ProtocolInput = Omit<ProtocolContext, keyof ProtocolDefaults> & ProtocolDefaults;
 
 /**
- * What every protocol shares: the check of the context, and a stream that its consumer can leave at any moment.
+ * What every protocol shares: the check of the context and its limits, and a stream that its consumer can leave at any moment.
  * A protocol extends it with `getName`, `canHandle` and `run`. What the context names wins over what the protocol
  * was made with (R134).
  */
@@ -30,10 +31,14 @@ export class BaseProtocol implements ProtocolStrategy {
     throw new Error('canHandle must be implemented by the protocol');
   }
 
-  /** Throws at once, not at the first event, when the context is malformed. */
+  /**
+   * Throws at once, not at the first event, when the context is malformed. Its limits are resolved here, by whoever
+   * they were set: one that is undefined or broken compares as never reached (R135, R159).
+   */
   executeStreaming(input: ProtocolInput): AsyncIterable<ProtocolEvent> {
-    const context = { ...this.#defaults, ...defined(input) } as ProtocolContext;
-    validateContext(context);
+    const given = { ...this.#defaults, ...defined(input) } as ProtocolContext;
+    validateContext(given);
+    const context = { ...given, config: resolveProtocolConfig(given.config) };
     context.turnState.startedAt ??= context.clock.monotonic();
     return stoppable(context.signal, (signal) => this.run(context, signal));
   }

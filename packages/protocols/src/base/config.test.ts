@@ -54,6 +54,7 @@ test('a limit that is none is refused by its name (R135)', () => {
     }
   }
   expect(() => resolveProtocolConfig({ budget: { maxTurns: -1 } })).toThrow('maxTurns');
+  expect(() => resolveProtocolConfig({ budget: 3 as never })).toThrow('budget');
   expect(() => resolveProtocolConfig({ maxTokens: 0 })).toThrow('maxTokens');
   expect(() => resolveProtocolConfig({ temperature: -0.1 })).toThrow('temperature');
   expect(() => resolveProtocolConfig({ debugShowToolResults: 'yes' as never })).toThrow(

@@ -45,6 +45,10 @@ export function resolveProtocolConfig(input: ProtocolConfigInput = {}): Protocol
     if (!isCount(value)) throw invalid(name, 'a whole number, 0 or more');
     counts[name] = value;
   }
+  const budget: unknown = input.budget;
+  if (budget !== undefined && (typeof budget !== 'object' || budget === null)) {
+    throw invalid('budget', 'an object');
+  }
   const limit = (name: keyof TurnBudget): number | null => {
     const value = input.budget?.[name] ?? null;
     if (value !== null && !isCount(value)) throw invalid(name, 'a whole number, 0 or more');
