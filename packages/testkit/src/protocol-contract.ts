@@ -125,6 +125,29 @@ export function describeProtocolContract(
       }
     });
 
+    test.for<LlmEvent>([
+      { type: 'text-delta', text: 'Hel' },
+      { type: 'reasoning-delta', text: 'hm' },
+      { type: 'tool-call-start', index: 0, id: 'call_1', name: 'read_file' },
+    ])('an adapter that throws after a $type is an outcome', async (before) => {
+      const clock = createFakeClock();
+      const context = contextFor(
+        async function* () {
+          yield before;
+          await clock.advance(1000);
+          throw new Error('adapter defect');
+        },
+        { clock },
+      );
+      const events = await collect(factory().executeStreaming(context));
+      expect(outcomeOf(events).kind).toBe('error');
+      // The call is counted, and nothing of it goes on.
+      const { protocol, content } = context.turnState.spent;
+      expect(protocol.milliseconds + content.milliseconds).toBe(1000);
+      expect(protocol.tokens + content.tokens).toBeGreaterThan(0);
+      expect(clock.pending()).toBe(0);
+    });
+
     test('changes nothing in the context but its turn state', async () => {
       const context = contextFor(dialect.calls([read], 'Looking.'));
       for (const message of context.messages) Object.freeze(message);

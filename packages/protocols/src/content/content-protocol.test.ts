@@ -23,6 +23,13 @@ const toolRegistry = createFakeToolRegistry({
   WritePlanTool_begin: { effect: 'write', run: () => ({}) },
 });
 
+const usageOf = (outputTokens: number) => ({
+  inputTokens: 1,
+  outputTokens,
+  cachedTokens: 0,
+  reasoningTokens: 0,
+});
+
 test('asks for plain text with the same tools and tool_choice none (R160)', async () => {
   const adapter = createFakeAdapter([textReply('line\n', 'DONE\n')]);
   const context = createProtocolContext({ adapter, toolRegistry });
@@ -165,6 +172,52 @@ test('a stage that throws after an abort ends as aborted', async () => {
     adapter: createFakeAdapter([
       // oxlint-disable-next-line require-yield -- it fails before it says anything
       async function* (): AsyncGenerator<LlmEvent> {
+        controller.abort();
+        throw new Error('closed');
+      },
+    ]),
+  });
+  const events = await collect(createContentProtocol().executeStreaming(context));
+  expect(outcomeOf(events).kind).toBe('aborted');
+});
+
+test.for<readonly [string, readonly LlmEvent[]]>([
+  ['text', [{ type: 'text-delta', text: 'a' }]],
+  ['reasoning', [{ type: 'reasoning-delta', text: 'hm' }]],
+  ['an empty text', [{ type: 'text-delta', text: '' }]],
+  ['the start of a call', [{ type: 'tool-call-start', index: 0, id: '1', name: 'read_file' }]],
+  ['a usage', [{ type: 'usage', usage: usageOf(1) }]],
+])('an adapter that throws after %s ends the stage as an error (R158)', async ([, before]) => {
+  const clock = createFakeClock();
+  const context = createProtocolContext({
+    clock,
+    config: resolveProtocolConfig({ budget: { maxSeconds: 60 } }),
+    adapter: createFakeAdapter([
+      async function* () {
+        yield* before;
+        await clock.advance(1000);
+        throw new Error('a defect of the adapter');
+      },
+    ]),
+  });
+  const events = await collect(createContentProtocol().executeStreaming(context));
+  expect(outcomeOf(events)).toMatchObject({
+    kind: 'error',
+    error: { message: 'a defect of the adapter' },
+  });
+  // It is counted, and nothing of it goes on.
+  expect(context.turnState.spent.content).toMatchObject({ calls: 1, milliseconds: 1000 });
+  expect(context.turnState.spent.content.tokens).toBeGreaterThan(0);
+  expect(clock.pending()).toBe(0);
+});
+
+test('a stage that throws after an abort while the model reasons ends as aborted', async () => {
+  const controller = new AbortController();
+  const context = createProtocolContext({
+    signal: controller.signal,
+    adapter: createFakeAdapter([
+      async function* () {
+        yield { type: 'reasoning-delta', text: 'hm' };
         controller.abort();
         throw new Error('closed');
       },

@@ -147,13 +147,20 @@ class ContentRun implements AsyncIterator<ProtocolEvent, undefined, undefined> {
   ): IteratorResult<ProtocolEvent, undefined> | Promise<IteratorResult<ProtocolEvent, undefined>> =>
     this.#translate(step) ?? this.#nextShown();
 
-  /** Passes over the events that nobody sees, in a loop: a model may reason for 100,000 of them. */
+  /**
+   * Passes over the events that nobody sees, in a loop: a model may reason for 100,000 of them. A failure among
+   * them is caught here: the handler beside `#onStep` hears only of those of the step before.
+   */
   async #nextShown(): Promise<IteratorResult<ProtocolEvent, undefined>> {
-    for (;;) {
-      const source = this.#source;
-      if (source === null) return ENDED;
-      const shown = this.#translate(await source.next());
-      if (shown !== null) return shown;
+    try {
+      for (;;) {
+        const source = this.#source;
+        if (source === null) return ENDED;
+        const shown = this.#translate(await source.next());
+        if (shown !== null) return shown;
+      }
+    } catch (error) {
+      return this.#onFailure(error);
     }
   }
 
