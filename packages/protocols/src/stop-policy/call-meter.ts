@@ -8,9 +8,12 @@ const CHARACTERS_PER_TOKEN = 4;
 /**
  * Watches one model call: counts what it streams into the turn's spending, and says when it has had enough.
  *
- * 1. The count of the provider replaces the estimate as soon as it comes.
- * 2. Past its time the signal is aborted, so that a provider that has gone silent ends too.
- * 3. `end` must be called, as often as one likes; it leaves no timer behind.
+ * 1. The count of the provider replaces the estimate once the message is over. Of a call that was left or broke
+ *    off it may be that of the beginning, so that the larger of the two counts.
+ * 2. A count never cuts a call: it stands before the end of a message that is whole by then. What it says counts
+ *    for the next call.
+ * 3. Past its time the signal is aborted, so that a provider that has gone silent ends too.
+ * 4. `end` must be called, as often as one likes; it leaves no timer behind.
  */
 export class CallMeter {
   /** For the adapter: aborted with the given signal, and when the time is up. */
@@ -26,6 +29,8 @@ export class CallMeter {
   /** Of the arguments of the calls that are not yet complete, by their index. */
   readonly #arguments = new Map<number, number>();
   #reported: number | null = null;
+  /** The message is over, so that the provider has counted all of it. */
+  #finished = false;
   #cut: TurnStop | null = null;
   #ended = false;
 
@@ -82,8 +87,10 @@ export class CallMeter {
       }
       case 'usage':
         this.#reported = Math.max(this.#reported ?? 0, event.usage.outputTokens);
-        break;
+        return this.#cut !== null;
       case 'finish':
+        this.#finished = true;
+        return this.#cut !== null;
       case 'error':
         return this.#cut !== null;
     }
@@ -103,6 +110,7 @@ export class CallMeter {
   #tokens(): number {
     // A server that leaves its count at 0 has not counted, and no call is free.
     const estimate = Math.max(1, Math.ceil(this.#characters / CHARACTERS_PER_TOKEN));
-    return this.#reported === null || this.#reported === 0 ? estimate : this.#reported;
+    if (this.#reported === null || this.#reported === 0) return estimate;
+    return this.#finished ? this.#reported : Math.max(this.#reported, estimate);
   }
 }

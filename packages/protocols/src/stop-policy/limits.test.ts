@@ -20,6 +20,8 @@ import { describe, expect, test } from 'vitest';
 import { resolveProtocolConfig } from '../base/config.ts';
 import type { ProtocolConfigInput } from '../base/config.ts';
 import { createContentProtocol } from '../content/content-protocol.ts';
+import { createControllerProtocol } from '../controller/controller-protocol.ts';
+import { CONTROLLER_DIALECT } from '../controller/testing/dialect.ts';
 import { createStandardProtocol } from '../standard/standard-protocol.ts';
 import { createTwoStageProtocol } from '../two-stage/two-stage-protocol.ts';
 import { findStop } from './verdict.ts';
@@ -33,7 +35,7 @@ type Setup = {
 
 async function run({ replies, config, tool, protocol = createStandardProtocol }: Setup) {
   const clock = createFakeClock();
-  const adapter = createFakeAdapter(replies(clock));
+  const adapter = createFakeAdapter(replies(clock), { structuredOutput: true });
   const traceService = createFakeTrace();
   const toolRegistry = createFakeToolRegistry({ read_file: tool?.(clock) ?? readTool('abc') });
   const context = createProtocolContext({
@@ -144,6 +146,73 @@ describe.for([
     expect(clock.monotonic()).toBe(500_000);
   });
 });
+
+const used = (outputTokens: number): LlmEvent => ({
+  type: 'usage',
+  usage: { inputTokens: 9, outputTokens, cachedTokens: 0, reasoningTokens: 0 },
+});
+
+describe.for([
+  ['standard', createStandardProtocol, 'complete'],
+  ['two-stage', createTwoStageProtocol, 'complete'],
+  ['controller', createControllerProtocol, 'complete'],
+  ['content', createContentProtocol, 'message_end'],
+] as const)('a count of the provider beyond the limit: %s', ([name, protocol, kind]) => {
+  const said = name === 'controller' ? CONTROLLER_DIALECT.answer('The answer.') : 'The answer.';
+  const counted = (outputTokens: number): FakeReply => [
+    { type: 'text-delta', text: said },
+    used(outputTokens),
+    { type: 'finish', reason: 'stop' },
+  ];
+
+  test('leaves a whole answer what it is, and is spent (R138, R169, R170)', async () => {
+    for (const config of [{}, { budget: { maxTokens: 1000 } }]) {
+      const { events, outcome, adapter, state } = await run({
+        protocol,
+        config,
+        replies: () => [counted(40_000)],
+      });
+      expect(adapter.requests).toHaveLength(1);
+      expect(outcome.kind).toBe(kind);
+      expect(textOf(events)).toBe('The answer.');
+      const { protocol: asked, content } = state.spent;
+      expect(asked.tokens + content.tokens).toBe(40_000);
+    }
+  });
+
+  test('an early count does not hide what came after it', async () => {
+    const { state } = await run({
+      protocol,
+      config: { budget: { maxTokens: 100 } },
+      replies: () => [
+        [
+          { type: 'text-delta', text: said },
+          { type: 'text-delta', text: 'word '.repeat(60) },
+          used(1),
+          { type: 'error', error: { code: 'STREAM_BROKEN', message: 'broken', retryable: true } },
+        ],
+      ],
+    });
+    const { protocol: asked, content } = state.spent;
+    expect(asked.tokens + content.tokens).toBeGreaterThan(75);
+  });
+});
+
+test.for([['standard', createStandardProtocol]] as const)(
+  '%s: calls that came whole are run, and no more are asked for',
+  async ([, protocol]) => {
+    const { toolRegistry, outcome, adapter } = await run({
+      protocol,
+      replies: () => [
+        [...read('1').slice(0, -1), used(40_000), ...read('1').slice(-1)],
+        textReply('Enough.'),
+      ],
+    });
+    expect(toolRegistry.ran).toEqual(['1']);
+    expect(adapter.requests[1]?.options.tools).toBeUndefined();
+    expect(outcome).toMatchObject({ kind: 'stopped', stopReason: 'tokens' });
+  },
+);
 
 describe('budgets of the user (R251)', () => {
   test('--max-turns counts model calls; nothing more is asked, and calls that nobody could read are not run', async () => {
