@@ -2,7 +2,7 @@ import type { ProtocolContext, RunEventBody, SessionHandle, TurnRecord } from '@
 import { createReadFileTool, createToolRegistry } from '@orion/tool-runner';
 
 import type { FinalizeRequest } from '../orion.ts';
-import { abortedMessage, pausedMessage, receiptMessage } from './receipt-message.ts';
+import { receiptMessage } from './receipt-message.ts';
 import { recoveredHistory, recoverSession } from './recovery.ts';
 import type { RecoveredSession } from './recovery.ts';
 import type { SessionOutcome, SessionStart } from './session-run.ts';
@@ -20,15 +20,15 @@ export async function* recover(
   writePlanTool.adopt(handle);
   let driven = false;
   try {
-    for (const note of recovered.notes) yield notice(note);
-    scope.openSessionId = handle.id;
     scope.messages = recoveredHistory(recovered);
     if (turn !== null) scope.recovered = { sessionId, callId: turn.callId };
+    scope.begin(handle, turn?.callId ?? '');
+    for (const note of recovered.notes) yield notice(note);
     if (commit.kind === 'happened') {
       driven = true;
       return yield* concludeCommit(scope, recovered, commit.receipt);
     }
-    if (commit.kind === 'overtaken') return yield* overtakenEnd(recovered);
+    if (commit.kind === 'overtaken') return yield* overtakenEnd(recovered, scope);
     const context = commit.kind === 'not_happened' ? null : await recoveryContext(scope, turn);
     const session =
       context === null
@@ -37,7 +37,7 @@ export async function* recover(
     driven = true;
     const start: SessionStart =
       commit.kind === 'not_happened' ? { kind: 'finalize', answer: null } : { kind: 'recover' };
-    const outcome = yield* scope.drive(handle, session, context, start, turn?.protocol);
+    const outcome = yield* scope.drive(session, context, start, turn?.protocol);
     return yield* endRecovery(scope, recovered, outcome);
   } finally {
     if (!driven) await handle.release();
@@ -82,7 +82,9 @@ async function* concludeCommit(
   recovered: RecoveredSession,
   receipt: Extract<RecoveredSession['commit'], { kind: 'happened' }>['receipt'],
 ): AsyncGenerator<RunEventBody, TurnEnd | null> {
-  const { handle, session, turn } = recovered;
+  const { handle, session } = recovered;
+  scope.answerBegin(receiptMessage(receipt), 'closed');
+  scope.remember();
   const { trailing } = await handle.remove();
   const whole = trailing === undefined ? receipt : { ...receipt, trailing };
   yield {
@@ -96,9 +98,6 @@ async function* concludeCommit(
     durableBytes: session.summary.bytes,
     receipt: whole,
   };
-  if (turn !== null) scope.answerCall(turn.callId, receiptMessage(whole));
-  scope.openSessionId = null;
-  scope.remember();
   return null;
 }
 
@@ -107,19 +106,13 @@ async function* endRecovery(
   recovered: RecoveredSession,
   outcome: SessionOutcome,
 ): AsyncGenerator<RunEventBody, TurnEnd | null> {
-  const callId = recovered.turn?.callId ?? '';
   switch (outcome.kind) {
     case 'committed':
-      scope.answerCall(callId, receiptMessage(outcome.receipt));
-      scope.openSessionId = null;
       scope.remember();
       return null;
     case 'paused':
-      scope.answerCall(callId, pausedMessage(outcome.paused));
       return yield* pausedEnd(outcome, scope);
     case 'aborted':
-      scope.answerCall(callId, abortedMessage(outcome.code));
-      scope.openSessionId = null;
       return { status: 'incomplete' };
     case 'lost':
       return yield* lostEnd(recovered.handle);
@@ -139,20 +132,22 @@ export async function* finalizeByHand(
   writePlanTool.adopt(handle);
   let driven = false;
   try {
-    for (const note of recovered.notes) yield notice(note);
-    scope.openSessionId = handle.id;
     if (recovered.turn !== null) {
       scope.messages = recovered.turn.messages;
       scope.recovered = { sessionId: handle.id, callId: recovered.turn.callId };
     }
+    scope.begin(handle, recovered.turn?.callId ?? '');
+    for (const note of recovered.notes) yield notice(note);
     if (commit.kind === 'happened') {
       driven = true;
       return (yield* concludeCommit(scope, recovered, commit.receipt)) ?? { status: 'complete' };
     }
     const target = await conflictTarget(scope, handle, request.onConflict);
-    if (commit.kind === 'overtaken' && target === undefined) return yield* overtakenEnd(recovered);
+    if (commit.kind === 'overtaken' && target === undefined) {
+      return yield* overtakenEnd(recovered, scope);
+    }
     driven = true;
-    const outcome = yield* scope.drive(handle, recovered.session, null, {
+    const outcome = yield* scope.drive(recovered.session, null, {
       kind: 'finalize',
       answer: answerOf(request),
       ...(target === undefined ? {} : { target }),

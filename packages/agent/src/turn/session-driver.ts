@@ -161,8 +161,13 @@ export class SessionDriver {
       stopSignal.removeEventListener('abort', onCancel);
       handle.lost.removeEventListener('abort', onLost);
       this.#timers.cancelAll();
-      if (this.#outcome === null) await this.#rescue(null);
+      if (this.#outcome === null) await this.#leave();
     }
+  }
+
+  /** How the session left this turn, even if nobody stayed to be told. Null: it waits for a recovery. */
+  get outcome(): SessionOutcome | null {
+    return this.#outcome;
   }
 
   #begin(start: SessionStart): void {
@@ -616,6 +621,21 @@ export class SessionDriver {
     const outcome: SessionOutcome = { kind: 'paused', paused, message };
     this.#outcome = outcome;
     return outcome;
+  }
+
+  /** Nobody reads on: what is written stays written, anything else is saved and given back. */
+  async #leave(): Promise<void> {
+    if (this.#receipt === null) {
+      await this.#rescue(null);
+      return;
+    }
+    try {
+      await this.#remove();
+    } catch {
+      // The directory of a session that is done; a recovery finds it so.
+      await this.#rescue(null);
+    }
+    this.#outcome = { kind: 'committed', receipt: this.#receipt };
   }
 
   /** Saves what there is and gives the session back, whatever state it was in. */

@@ -2,9 +2,10 @@ import type { ErrorInfo, RunEventBody, SessionHandle, TurnState } from '@orion/c
 import { OrionError } from '@orion/contracts';
 
 import { commandsFor } from './paused-session.ts';
+import { pausedMessage } from './receipt-message.ts';
 import type { RecoveredSession } from './recovery.ts';
 import type { SessionOutcome } from './session-run.ts';
-import type { TurnEnd } from './turn-scope.ts';
+import type { TurnEnd, TurnScope } from './turn-scope.ts';
 
 /** How a turn ends when its write session did not, with what a person is told of it. */
 
@@ -39,7 +40,10 @@ export function* lostEnd(handle: SessionHandle): Generator<RunEventBody, TurnEnd
 }
 
 /** Somebody else changed the file between the commit's record and now: a person decides. */
-export function* overtakenEnd(recovered: RecoveredSession): Generator<RunEventBody, TurnEnd> {
+export function* overtakenEnd(
+  recovered: RecoveredSession,
+  scope: Pick<TurnScope, 'answerBegin'>,
+): Generator<RunEventBody, TurnEnd> {
   const { handle, session } = recovered;
   const { summary } = session;
   const paused = {
@@ -52,6 +56,7 @@ export function* overtakenEnd(recovered: RecoveredSession): Generator<RunEventBo
     session_dir: handle.directory,
     commands: commandsFor(handle.id, 'TARGET_CHANGED', null),
   } as const;
+  scope.answerBegin(pausedMessage(paused), 'open');
   yield {
     type: 'write_session',
     sessionId: handle.id,

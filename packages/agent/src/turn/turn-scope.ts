@@ -19,7 +19,12 @@ import type { SessionSettings, WritePlanTool, WriteSession } from '@orion/core';
 
 import type { FinalizeRequest } from '../orion.ts';
 import type { ConversationKeeper } from '../store/conversation-keeper.ts';
-import { interruptedMessage } from './receipt-message.ts';
+import {
+  abortedMessage,
+  interruptedMessage,
+  pausedMessage,
+  receiptMessage,
+} from './receipt-message.ts';
 import { SessionDriver } from './session-driver.ts';
 import type { SessionOutcome, SessionStart } from './session-run.ts';
 
@@ -88,6 +93,8 @@ export class TurnScope {
   openSessionId: string | null = null;
   /** The conversation as it was stored before this turn. */
   earlier: readonly Message[] = [];
+  /** The begin whose session has no outcome yet. */
+  #open: { readonly handle: SessionHandle; readonly callId: string } | null = null;
   /** The session that this turn recovers, and the call that began it. */
   recovered: { readonly sessionId: string; readonly callId: string } | null = null;
 
@@ -97,14 +104,21 @@ export class TurnScope {
     this.signal = signal;
   }
 
-  /** Runs a write session to its outcome; its begin must stand in `messages`. */
+  /** A session is open from here on, begun by this call; empty when nobody knows which. */
+  begin(handle: SessionHandle, callId: string): void {
+    this.openSessionId = handle.id;
+    this.#open = { handle, callId };
+  }
+
+  /** Runs the session that was begun to its outcome, and answers its begin; that must stand in `messages`. */
   async *drive(
-    handle: SessionHandle,
     session: WriteSession,
     context: Omit<ProtocolContext, 'messages'> | null,
     start: SessionStart,
     protocolName: string = this.dependencies.protocol.getName(),
   ): AsyncGenerator<RunEventBody, SessionOutcome> {
+    if (this.#open === null) throw new Error('a session is driven that was not begun');
+    const { handle } = this.#open;
     const { writePlanTool, content, clock, trace, contextLimit, stopSignal } = this.dependencies;
     const driver = new SessionDriver({
       session,
@@ -125,20 +139,44 @@ export class TurnScope {
       return yield* driver.run(start);
     } finally {
       writePlanTool.forget(handle.id);
+      // Here, not by whoever is told: a reader may have left with the last event.
+      this.#settle(driver.outcome);
     }
   }
 
-  /** Replaces what a call was answered with. */
-  answerCall(callId: string, content: string): void {
-    this.messages = answered(this.messages, callId, content);
+  #settle(outcome: SessionOutcome | null): void {
+    switch (outcome?.kind) {
+      case 'committed':
+        this.answerBegin(receiptMessage(outcome.receipt), 'closed');
+        return;
+      case 'paused':
+        this.answerBegin(pausedMessage(outcome.paused), 'open');
+        return;
+      case 'aborted':
+        this.answerBegin(abortedMessage(outcome.code), 'closed');
+        return;
+      case 'lost':
+      case undefined:
+        return;
+      default:
+        outcome satisfies never;
+    }
+  }
+
+  /** What became of the session, in place of what its begin was answered with. */
+  answerBegin(content: string, session: 'open' | 'closed'): void {
+    if (this.#open !== null) this.messages = answered(this.messages, this.#open.callId, content);
+    this.#open = null;
+    if (session === 'closed') this.openSessionId = null;
   }
 
   /**
-   * What was said so far, without the system prompt. A recovery goes on from the moment at which its session began;
+   * What was said so far, without the system prompt. A begin without an outcome is answered as if the process had died
+   * right now: a history is true whenever it is read. A recovery goes on from the moment at which its session began;
    * the conversation itself may have gone on since, and only begin's answer changes in it.
    */
   history(): readonly Message[] {
-    const messages = withoutSystem(this.messages);
+    const messages = withoutSystem(this.#told());
     const { recovered, earlier } = this;
     if (recovered === null) return messages;
     const { callId, sessionId } = recovered;
@@ -152,8 +190,19 @@ export class TurnScope {
     );
   }
 
+  #told(): readonly Message[] {
+    if (this.#open === null) return this.messages;
+    const { handle, callId } = this.#open;
+    return answered(
+      this.messages,
+      callId,
+      interruptedMessage(handle.id, handle.metadata.target_file),
+    );
+  }
+
   /** Hands the conversation over to be stored, as it would have to go on from here. */
-  remember(history: readonly Message[] = this.history()): void {
+  remember(): void {
+    const history = this.history();
     if (history.length === 0) return;
     this.dependencies.conversations.keep({
       conversationId: this.ids.conversationId,
@@ -161,16 +210,6 @@ export class TurnScope {
       history,
       openSessionId: this.openSessionId,
     });
-  }
-
-  /**
-   * The same before the content of a file arrives. Its begin is answered as if the process had died right then:
-   * what is stored must be true whenever it is read.
-   */
-  async rememberOpen(sessionId: string, targetFile: string, callId: string): Promise<void> {
-    this.openSessionId = sessionId;
-    this.remember(answered(this.history(), callId, interruptedMessage(sessionId, targetFile)));
-    await this.dependencies.conversations.settled();
   }
 
   traceIds(): { readonly projectId: string; readonly requestId: string; readonly source: string } {

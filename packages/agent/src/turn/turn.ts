@@ -22,7 +22,7 @@ import { EventStamper } from './event-stamper.ts';
 import { joinText } from './join-text.ts';
 import { keepArguments } from './kept-arguments.ts';
 import type { KeptArguments } from './kept-arguments.ts';
-import { abortedMessage, pausedMessage, receiptMessage } from './receipt-message.ts';
+import { receiptMessage } from './receipt-message.ts';
 import { finalizeByHand, recover } from './recovered-turn.ts';
 import { lostEnd, notice, pausedEnd } from './turn-ends.ts';
 import type { ProviderIdentity, TurnEnd, TurnScope, TurnTask } from './turn-scope.ts';
@@ -285,30 +285,24 @@ export class Turn {
     const settings = this.#scope.dependencies.sessionSettings(context.adapter);
     const { session } = createSession(handle.metadata, settings);
     await this.#saveTurn(handle, call, identity, context.mode);
-    await this.#scope.rememberOpen(handle.id, handle.metadata.target_file, call.id);
-    const outcome = yield* this.#scope.drive(handle, session, context, { kind: 'content' });
+    this.#scope.begin(handle, call.id);
+    this.#scope.remember();
+    await this.#scope.dependencies.conversations.settled();
+    const outcome = yield* this.#scope.drive(session, context, { kind: 'content' });
     switch (outcome.kind) {
       case 'committed': {
-        const content = receiptMessage(outcome.receipt);
-        this.#scope.answerCall(call.id, content);
-        this.#scope.openSessionId = null;
         this.#scope.remember();
         const { state, ids } = this.#scope;
-        recordCommittedBegin(state, registry, ids.projectId, call, content);
+        recordCommittedBegin(state, registry, ids.projectId, call, receiptMessage(outcome.receipt));
         return null;
       }
       case 'paused':
-        this.#scope.answerCall(call.id, pausedMessage(outcome.paused));
         return yield* pausedEnd(outcome, this.#scope);
       case 'aborted':
-        this.#scope.answerCall(call.id, abortedMessage(outcome.code));
-        this.#scope.openSessionId = null;
         return outcome.code === 'EMPTY_CONTENT'
           ? null
           : { status: 'aborted', stopReason: 'cancelled' };
       case 'lost':
-        this.#scope.answerCall(call.id, abortedMessage('SESSION_ABORTED'));
-        this.#scope.openSessionId = null;
         return yield* lostEnd(handle);
       default:
         return outcome satisfies never;

@@ -1,0 +1,158 @@
+import { access, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import type { LlmAdapter, LlmEvent, Message, RunEvent } from '@orion/contracts';
+import { callsReply, createFakeAdapter, textReply, toolCall } from '@orion/testkit';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+
+import { createOrion } from './create-orion.ts';
+import type { Orion, OrionOptions } from './orion.ts';
+import { systemClock } from './system-clock.ts';
+import { openStore, type Store } from './index.ts';
+
+/**
+ * Hazard: a turn ends in the middle of a file, and the next one reads that the file is being waited for, or that it
+ * is not written although it is.
+ */
+
+let workspace: string;
+let store: Store;
+const opened: Orion[] = [];
+
+beforeEach(async () => {
+  workspace = await mkdtemp(join(tmpdir(), 'orion-history-'));
+  store = openStore({ kind: 'memory' }, { clock: systemClock });
+});
+
+afterEach(async () => {
+  for (const orion of opened.splice(0)) await orion.close();
+  await store.close();
+  await rm(workspace, { recursive: true, force: true });
+});
+
+async function orionWith(options: Partial<OrionOptions>): Promise<Orion> {
+  const orion = await createOrion({ workspace, store, ...options });
+  opened.push(orion);
+  return orion;
+}
+
+const BEGIN = callsReply([
+  toolCall('call-1', 'WritePlanTool_begin', {
+    intent: 'test',
+    target_file: 'a.txt',
+    operation: 'create',
+  }),
+]);
+
+/** A model that opens a file and goes on with it in pieces; it never says anything else. */
+function writer(content: readonly LlmEvent[]): LlmAdapter {
+  return createFakeAdapter([BEGIN, content, textReply('Written.')]);
+}
+
+const WHOLE = textReply('one\n', 'two\n', 'DONE\n');
+/** Without an end: the session is paused. */
+const CUT: readonly LlmEvent[] = [
+  { type: 'text-delta', text: 'one\n' },
+  {
+    type: 'error',
+    error: { code: 'PROVIDER_AUTH', message: 'No.', retryable: false },
+  },
+];
+
+async function readUntil(
+  events: AsyncIterable<RunEvent>,
+  isLast: (event: RunEvent, index: number) => boolean,
+): Promise<readonly RunEvent[]> {
+  const seen: RunEvent[] = [];
+  for await (const event of events) {
+    seen.push(event);
+    if (isLast(event, seen.length - 1)) break;
+  }
+  return seen;
+}
+
+/** What the next turn of the conversation sends as the answer to begin; undefined when there is no call either. */
+async function answerTold(): Promise<Record<string, unknown> | undefined> {
+  const adapter = createFakeAdapter([textReply('Next.')]);
+  const orion = await orionWith({ adapter });
+  await readUntil(orion.runTurn({ content: 'next', conversationId: 'c' }), () => false);
+  const messages: readonly Message[] = adapter.requests[0]?.messages ?? [];
+  const answer = messages.find((message) => message.role === 'tool');
+  expect(messages.filter((message) => message.role === 'tool').length).toBe(
+    messages.flatMap((message) => (message.role === 'assistant' ? (message.toolCalls ?? []) : []))
+      .length,
+  );
+  return answer === undefined ? undefined : (JSON.parse(answer.content) as Record<string, unknown>);
+}
+
+const isWritten = (): Promise<boolean> =>
+  access(join(workspace, 'a.txt')).then(
+    () => true,
+    () => false,
+  );
+
+it('R160: whenever the reader of a turn leaves, the next turn reads what became of the file', async () => {
+  const told = new Set<unknown>();
+  for (const content of [WHOLE, CUT]) {
+    for (let last = 0; ; last += 1) {
+      const orion = await orionWith({ adapter: writer(content) });
+      const events = await readUntil(
+        orion.runTurn({ content: 'write', conversationId: 'c' }),
+        (event, index) => index === last || event.type === 'done',
+      );
+      const answer = await answerTold();
+      const label = `${last}: ${JSON.stringify(events.at(-1))}`;
+      expect(answer?.['stage'], label).toBeUndefined();
+      const written = await isWritten();
+      if (written || answer?.['status'] === 'written') {
+        expect([written, answer?.['status']], label).toEqual([true, 'written']);
+      }
+      const left = (await orion.listSessions()).length;
+      if (left > 0) expect(answer?.['session_id'], label).toBeTypeOf('string');
+      told.add(answer?.['status']);
+      for (const one of opened.splice(0)) await one.close();
+      await store.close();
+      await rm(workspace, { recursive: true });
+      workspace = await mkdtemp(join(tmpdir(), 'orion-history-'));
+      store = openStore({ kind: 'memory' }, { clock: systemClock });
+      if (events.at(-1)?.type === 'done') break;
+    }
+  }
+  expect(told).toEqual(new Set(['interrupted', 'paused', 'written', undefined]));
+});
+
+it('R160: a recovery that fails or is left leaves no promise behind', async () => {
+  const first = await orionWith({ adapter: writer(CUT) });
+  await readUntil(first.runTurn({ content: 'write', conversationId: 'c' }), () => false);
+  const [session] = await first.listSessions();
+  const sessionId = session?.session_id ?? '';
+  await first.close();
+  expect(await answerTold()).toMatchObject({ status: 'paused' });
+
+  const unable = await orionWith({ provider: { type: 'nobody' } });
+  const failed = await readUntil(unable.recoverSession({ sessionId }), () => false);
+  expect(failed.at(-1)).toMatchObject({ type: 'done', status: 'error' });
+  expect(await answerTold()).toMatchObject({ status: 'interrupted', session_id: sessionId });
+
+  const refusing = await orionWith({});
+  const refused = await readUntil(
+    refusing.finalizeSession({ sessionId, answer: 'strip' }),
+    () => false,
+  );
+  expect(refused.at(-1)).toMatchObject({ type: 'done', status: 'error' });
+  expect(await answerTold()).toMatchObject({ status: 'interrupted', session_id: sessionId });
+
+  const left = await orionWith({ adapter: createFakeAdapter([textReply('two\n', 'three\n')]) });
+  await readUntil(left.recoverSession({ sessionId }), ({ type }) => type === 'write_chunk');
+  expect(await answerTold()).toMatchObject({ session_id: sessionId });
+  expect(await isWritten()).toBe(false);
+
+  const last = await orionWith({});
+  await readUntil(
+    last.finalizeSession({ sessionId, answer: 'done' }),
+    (event) => event.type === 'write_session' && event.receipt !== undefined,
+  );
+  expect(await isWritten()).toBe(true);
+  expect(await answerTold()).toMatchObject({ status: 'written' });
+});
