@@ -4,42 +4,80 @@ import { dirname, join } from 'node:path';
 import { parseSync } from 'oxc-parser';
 import type { Program, Statement } from 'oxc-parser';
 
-/** The declaration of one exported name, without comments. */
-type Declared = { readonly name: string; readonly text: string };
+/** One declaration and where it stands; `name` is the one by which its file knows it. */
+type Declared = { readonly file: string; readonly name: string; readonly statement: Statement };
+
+/** A name that others can use. Null: another package's own, which stands in that package's report. */
+type Exported = { readonly name: string; readonly declared: Declared | null };
 
 /**
  * What a package lets others use, read from the declarations that its build has made: every exported name of its
- * entry with its whole declaration, sorted by name. Comments, order and place of a declaration are not part of it.
+ * entry with its whole declaration, and behind them those that have no name outside but are part of one that has,
+ * sorted by name. Comments, order and place of a declaration are not part of it.
  */
 export function reportOf(entry: string): string {
-  const declared = exportsOf(entry, new Map()).toSorted((one, other) =>
-    one.name < other.name ? -1 : 1,
+  const parsed: ParsedFiles = new Map();
+  const exported = exportsOf(entry, parsed);
+  const shown = new Set(
+    exported.flatMap(({ declared }) => (declared === null ? [] : [keyOf(declared)])),
   );
-  return declared.map(({ text }) => text).join('\n\n');
+  const within = new Map<string, Declared>();
+  const waiting = exported.flatMap(({ declared }) => (declared === null ? [] : [declared]));
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    for (const used of usedBy(next, parsed)) {
+      const key = keyOf(used);
+      if (shown.has(key) || within.has(key)) continue;
+      within.set(key, used);
+      waiting.push(used);
+    }
+  }
+  const textsOf = (entries: readonly (readonly [string, string])[]): readonly string[] =>
+    entries
+      .toSorted(([one, first], [other, second]) => compare(one, other) || compare(first, second))
+      .map(([, text]) => text);
+  const parts = textsOf(exported.map((each) => [each.name, exportText(each, parsed)]));
+  const hidden = textsOf([...within.values()].map((each) => [each.name, textOf(each, parsed)]));
+  if (hidden.length === 0) return parts.join('\n\n');
+  return [...parts, '// Without a name of their own outside:', ...hidden].join('\n\n');
+}
+
+function compare(one: string, other: string): number {
+  if (one === other) return 0;
+  return one < other ? -1 : 1;
+}
+
+function keyOf({ file, name }: Declared): string {
+  return `${file}#${name}`;
+}
+
+function exportText({ name, declared }: Exported, parsed: ParsedFiles): string {
+  if (declared === null) return `export { ${name} };`;
+  const renamed = declared.name === name ? '' : `// exported as ${name}\n`;
+  return `${renamed}${textOf(declared, parsed)}`;
 }
 
 type Parsed = { readonly source: string; readonly body: readonly Statement[] };
+type ParsedFiles = Map<string, Parsed>;
 
-function exportsOf(file: string, parsed: Map<string, Parsed>): readonly Declared[] {
+function exportsOf(file: string, parsed: ParsedFiles): readonly Exported[] {
   const { source, body } = parse(file, parsed);
-  return body.flatMap((statement): readonly Declared[] => {
+  return body.flatMap((statement): readonly Exported[] => {
     switch (statement.type) {
-      case 'ExportAllDeclaration':
-        return allOf(declarationsOf(file, statement.source.value), parsed);
+      case 'ExportAllDeclaration': {
+        const from = declarationsOf(file, statement.source.value);
+        return from === null ? [] : exportsOf(from, parsed);
+      }
       case 'ExportNamedDeclaration': {
         const { source: from, declaration, specifiers } = statement;
         if (declaration !== null && declaration !== undefined) {
-          return [{ name: nameOf(declaration), text: textOf(source, statement) }];
+          const name = nameOf(declaration);
+          return [{ name, declared: { file, name, statement } }];
         }
         return specifiers.map((specifier) => {
           const name = textAt(source, specifier.exported);
           const local = textAt(source, specifier.local);
-          const found =
-            from === null
-              ? findLocal(file, local, parsed)
-              : findExport(declarationsOf(file, from.value), local, parsed);
-          const renamed = local === name ? '' : `// exported as ${name}\n`;
-          return { name, text: `${renamed}${found}` };
+          if (from === null) return { name, declared: findLocal(file, local, parsed) };
+          return { name, declared: findExport(declarationsOf(file, from.value), local, parsed) };
         });
       }
       default:
@@ -48,32 +86,58 @@ function exportsOf(file: string, parsed: Map<string, Parsed>): readonly Declared
   });
 }
 
-function allOf(file: string | null, parsed: Map<string, Parsed>): readonly Declared[] {
-  return file === null ? [] : exportsOf(file, parsed);
-}
-
-function findExport(file: string | null, name: string, parsed: Map<string, Parsed>): string {
-  // Another package's own; it stands in that package's report.
-  if (file === null) return `export { ${name} };`;
-  const found = exportsOf(file, parsed).find((declared) => declared.name === name);
+function findExport(file: string | null, name: string, parsed: ParsedFiles): Declared | null {
+  if (file === null) return null;
+  const found = exportsOf(file, parsed).find((exported) => exported.name === name);
   if (found === undefined) throw new Error(`${file} does not export ${name}`);
-  return found.text;
+  return found.declared;
 }
 
-function findLocal(file: string, name: string, parsed: Map<string, Parsed>): string {
+/** Null for what is not declared here: another package's, or the language's own. */
+function findLocal(file: string, name: string, parsed: ParsedFiles): Declared | null {
   const { source, body } = parse(file, parsed);
   for (const statement of body) {
     if (statement.type === 'ImportDeclaration') {
       const imported = statement.specifiers.find(
         (specifier) => textAt(source, specifier.local) === name,
       );
-      if (imported !== undefined) {
-        return findExport(declarationsOf(file, statement.source.value), name, parsed);
+      if (imported?.type === 'ImportSpecifier') {
+        const from = declarationsOf(file, statement.source.value);
+        return findExport(from, textAt(source, imported.imported), parsed);
       }
+      continue;
     }
-    if (nameOf(statement) === name) return textOf(source, statement);
+    const declaration =
+      statement.type === 'ExportNamedDeclaration' ? statement.declaration : statement;
+    if (declaration && nameOf(declaration) === name) return { file, name, statement };
   }
-  return `export { ${name} };`;
+  return null;
+}
+
+/** The declarations of this package that one names. */
+function usedBy({ file, statement }: Declared, parsed: ParsedFiles): readonly Declared[] {
+  const names = new Set<string>();
+  collectNames(statement, names);
+  return [...names]
+    .map((name) => findLocal(file, name, parsed))
+    .filter((declared) => declared !== null);
+}
+
+/** Every identifier that can stand for a declaration: not the names of members, which stand for themselves. */
+function collectNames(node: unknown, names: Set<string>): void {
+  if (Array.isArray(node)) {
+    for (const item of node) collectNames(item, names);
+    return;
+  }
+  if (typeof node !== 'object' || node === null) return;
+  const fields = node as Readonly<Record<string, unknown>>;
+  if (fields['type'] === 'Identifier' && typeof fields['name'] === 'string')
+    names.add(fields['name']);
+  for (const [field, value] of Object.entries(fields)) {
+    if (field === 'key' && fields['computed'] !== true) continue;
+    if (field === 'right' && fields['type'] === 'TSQualifiedName') continue;
+    collectNames(value, names);
+  }
 }
 
 /** Null for another package. */
@@ -82,7 +146,7 @@ function declarationsOf(file: string, from: string): string | null {
   return join(dirname(file), from.replace(/\.(?:ts|js)$/, '.d.ts'));
 }
 
-function parse(file: string, parsed: Map<string, Parsed>): Parsed {
+function parse(file: string, parsed: ParsedFiles): Parsed {
   const known = parsed.get(file);
   if (known !== undefined) return known;
   const source = readFileSync(file, 'utf8');
@@ -113,8 +177,8 @@ function textAt(source: string, { start, end }: { start: number; end: number }):
   return source.slice(start, end);
 }
 
-function textOf(source: string, node: { start: number; end: number }): string {
-  return withoutComments(textAt(source, node))
+function textOf({ file, statement }: Declared, parsed: ParsedFiles): string {
+  return withoutComments(textAt(parse(file, parsed).source, statement))
     .split('\n')
     .map((line) => line.trimEnd())
     .filter((line) => line.trim() !== '')

@@ -125,3 +125,24 @@ test('a change of an interface is in its report, a change of a comment is not', 
     before,
   );
 });
+
+test('a change of what an exported type is made of changes the report of the package', () => {
+  const file = join(folder, 'index.d.ts');
+  const inner = join(folder, 'inner.d.ts');
+  const write = (hidden: string): string => {
+    writeFileSync(file, "export type { Options } from './inner.ts';\n");
+    writeFileSync(
+      inner,
+      `type Hidden = { ${hidden}: string; self?: Hidden };\ntype Unused = 1;\nexport type Options = Hidden & { own: 1 };\n`,
+    );
+    return reportOf(file);
+  };
+  expect(write('baseUrl')).toBe(
+    [
+      'export type Options = Hidden & { own: 1 };',
+      '// Without a name of their own outside:',
+      'type Hidden = { baseUrl: string; self?: Hidden };',
+    ].join('\n\n'),
+  );
+  expect(write('url')).not.toBe(write('baseUrl'));
+});
