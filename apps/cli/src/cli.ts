@@ -7,6 +7,8 @@ import { VERSION } from './version.ts';
 /** Stands for a current folder that was removed: a folder that there is not, so that a command says so. */
 const GONE = '/(the current folder was removed)';
 
+const EXIT_UNFINISHED = 1;
+
 /**
  * The command's start, given the URL of the file that Node was started with. `--version` is answered before anything
  * else is loaded.
@@ -19,8 +21,11 @@ export async function main(entry: string): Promise<void> {
   }
   hideSqliteWarning();
   replaceFetchClasses();
-  // Should every handle close before the command has ended, that is a failure and must not look like success.
-  process.exitCode = 1;
+  // Should every handle close before the command has ended, that is a failure and must not look like success. Not set
+  // before: Commander takes a code that stands there for its own.
+  process.once('beforeExit', () => {
+    process.exitCode = EXIT_UNFINISHED;
+  });
   const { runCommandLine } = await import('./command-line/run-command-line.ts');
   const exitCode = await runCommandLine({
     argv,

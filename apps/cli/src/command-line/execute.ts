@@ -39,6 +39,13 @@ export async function execute(context: CommandContext): Promise<CommandResult> {
 function usageError(context: CommandContext, error: CommanderError): OrionError {
   const command = context.argv[0];
   if (error.code === 'commander.help') {
+    const unknown = helpedWith(context.argv);
+    if (unknown !== undefined) {
+      return new OrionError({
+        code: 'USAGE',
+        message: `There is no command '${unknown}' to print the help of.`,
+      });
+    }
     return new OrionError({
       code: 'USAGE',
       message: `\`orion ${command ?? ''}\` needs to know what to do.`,
@@ -57,4 +64,11 @@ function usageError(context: CommandContext, error: CommanderError): OrionError 
     message: `${message.charAt(0).toUpperCase()}${message.slice(1).replace(/\.?$/u, '.')}`,
     hint: suggestion === undefined ? help : `${suggestion.replace(/^\(|\)$/gu, '')} ${help}`,
   });
+}
+
+/** The command that `help` was asked for, of the program or of a command that has commands of its own. */
+function helpedWith(argv: readonly string[]): string | undefined {
+  const [first, second, third] = argv;
+  if (first === 'help') return second;
+  return second === 'help' ? third : undefined;
 }
