@@ -1,3 +1,5 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { Script } from '@orion/llm-adapters/scripted';
 
@@ -123,6 +125,90 @@ test.concurrent('R066, R074: n puts the session aside, and recover-session still
   expect(sha256(await machine.read('rows.txt'))).toBe(ROWS_SHA);
   expect(await machine.attic()).toEqual([]);
 });
+
+test.concurrent('R048, R068: `run --recover yes` needs no model to be named: the session knows its own', async ({
+  machine,
+}) => {
+  const provider = await machine.provider(rows());
+  await killHalfway(machine, provider);
+
+  const ended = await machine.run(['run', '--recover', 'yes']);
+
+  expect(ended.exitCode, ended.stderr).toBe(0);
+  expect(sha256(await machine.read('rows.txt'))).toBe(ROWS_SHA);
+});
+
+test.concurrent('R048, R061: a bare `run` on a terminal offers first, and asks for no model', async ({
+  machine,
+}) => {
+  const provider = await machine.provider(rows());
+  await killHalfway(machine, provider);
+
+  const terminal = machine.terminal(['run']);
+  await terminal.waitForOutput('Recover previous write session? (Y/n)');
+  terminal.type('\r');
+  const ended = await terminal.finished;
+
+  expect(ended.exitCode, ended.output).toBe(0);
+  expect(sha256(await machine.read('rows.txt'))).toBe(ROWS_SHA);
+});
+
+test.concurrent('R048, R068: the prompt after a recovery goes to the model of the session, too, whatever a file names', async ({
+  machine,
+}) => {
+  const provider = await machine.provider({
+    ...rows(),
+    behaviours: [
+      { when: { lastUser: 'And now?' }, reply: { text: 'Now it is there.' } },
+      ...rows().behaviours,
+    ],
+  });
+  await killHalfway(machine, provider);
+  const asked = provider.requests.length;
+  await machine.write('orion.config.json', '{"model": "another"}');
+
+  const ended = await machine.run(['run', 'And now?', '--recover', 'yes']);
+
+  expect(ended.exitCode, ended.stderr).toBe(0);
+  expect(ended.stdout).toBe('Now it is there.');
+  const models = provider.requests
+    .slice(asked)
+    .map(({ body }) => (body as { model: string }).model);
+  expect(models).toEqual(['scripted', 'scripted']);
+});
+
+test.concurrent('R048: a session whose turn record is gone is recovered by the model that is configured', async ({
+  machine,
+}) => {
+  const provider = await machine.provider(rows());
+  const session = await killHalfway(machine, provider);
+  await rm(join(session.directory, 'turn.json'));
+  await writeFile(
+    join(await userFolder(machine), 'config.json'),
+    JSON.stringify({ model: 'scripted', baseUrl: provider.url }),
+  );
+
+  const ended = await machine.run(['run', '--recover', 'yes']);
+
+  expect(ended.exitCode, ended.stderr).toBe(0);
+  expect(sha256(await machine.read('rows.txt'))).toBe(ROWS_SHA);
+});
+
+test.concurrent('R068: with nothing to recover, a new prompt needs a model as ever', async ({
+  machine,
+}) => {
+  const ended = await machine.run(['run', 'And now?', '--recover', 'yes']);
+  expect(ended.exitCode).toBe(2);
+  expect(ended.stderr).toContain('There is no interrupted write session to recover.');
+  expect(ended.stderr).toContain('MODEL_MISSING');
+});
+
+/** Where this machine's user keeps the configuration. */
+async function userFolder(machine: Sandbox): Promise<string> {
+  const folder = join(machine.home, '.config', 'orion');
+  await mkdir(folder, { recursive: true });
+  return folder;
+}
 
 function rows(variant?: 'no_anchor'): Script {
   return writeDocument(

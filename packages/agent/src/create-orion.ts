@@ -21,7 +21,7 @@ import { chooseProtocol } from './config/protocol-choice.ts';
 import { DEFAULT_SETTINGS } from './config/settings.ts';
 import type { Settings } from './config/settings.ts';
 import { contextLimit } from './context/content-messages.ts';
-import type { Orion, OrionOptions, PlanRequest, TurnRequest } from './orion.ts';
+import type { Orion, OrionOptions, PlanRequest, ProviderIdentity, TurnRequest } from './orion.ts';
 import type { KeptConversation } from './store/conversation-keeper.ts';
 import { openRecords } from './store/open-records.ts';
 import { mayBeShared, OWN_PROJECT, projectOf } from './store/store-location.ts';
@@ -30,7 +30,7 @@ import { systemClock } from './system-clock.ts';
 import { commandsFor } from './turn/paused-session.ts';
 import { Turn } from './turn/turn.ts';
 import { TurnScope } from './turn/turn-scope.ts';
-import type { ProviderIdentity, TurnDependencies, TurnTask } from './turn/turn-scope.ts';
+import type { TurnDependencies, TurnTask } from './turn/turn-scope.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const KEPT_BYTES = 512 * 1024 * 1024;
@@ -360,12 +360,13 @@ function createConnector(
   connect(defaults: ProviderIdentity | null): Promise<Connected>;
   close(): Promise<void>;
 } {
-  const given = options.provider;
   const opened = new Map<string, Promise<Connected & { close(): Promise<void> }>>();
 
   async function open(
     defaults: ProviderIdentity | null,
   ): Promise<Connected & { close(): Promise<void> }> {
+    const given =
+      typeof options.provider === 'function' ? options.provider(defaults) : options.provider;
     const provider = given?.type ?? defaults?.provider ?? 'openai';
     const sameProvider =
       defaults !== null && (given?.type === undefined || given.type === defaults.provider);

@@ -21,6 +21,7 @@ export type {
   Orion,
   OrionOptions,
   PlanRequest,
+  ProviderIdentity,
   ProviderOptions,
   RecoverRequest,
   TelemetryOptions,

@@ -38,11 +38,21 @@ export type ProviderOptions = {
   readonly script?: string;
 };
 
+/** How a provider is named in `turn.json`; never a key. */
+export type ProviderIdentity = {
+  readonly provider: string;
+  readonly model: string;
+  readonly baseUrl?: string;
+};
+
 export type OrionOptions = {
   /** The folder that a turn may read and write. */
   readonly workspace: string;
-  /** Needed for turns and for going on with a session, not for listing, cleaning or finalizing. */
-  readonly provider?: ProviderOptions;
+  /**
+   * Needed for turns and for going on with a session, not for listing, cleaning or finalizing. A function is asked
+   * before the first request of a turn: `session` is what the recovered session was begun with, null for a new turn.
+   */
+  readonly provider?: ProviderOptions | ((session: ProviderIdentity | null) => ProviderOptions);
   /** An adapter of one's own, instead of `provider`. */
   readonly adapter?: LlmAdapter;
   /** The protocol of turns that name none: one of those that exist, or one of one's own. */

@@ -14,6 +14,7 @@ import { withPlace } from '../rendering/write-lines.ts';
 import { configure } from './configure.ts';
 import { placeOf } from './place.ts';
 import { runWithOrion } from './run-turn.ts';
+import { turnProvider } from './turn-provider.ts';
 
 export type RecoverSessionOptions = TurnOptions & {
   readonly finalize?: boolean;
@@ -33,14 +34,13 @@ export async function recoverSessionCommand(
   const { finalize, endAt, answer, onConflict, discard, out, ...turnOptions } = options;
   checkCombination(options);
   const configuration = await configure(context, options.cwd, flagsOf(turnOptions));
-  const { recoveryProvider } = await import('@orion/agent');
   const json = wantsResultLine(context.argv, context.environment);
   const withModel = finalize !== true && discard !== true && out === undefined;
   const setup = {
     context,
     configuration,
     json,
-    ...(withModel ? { provider: recoveryProvider(configuration) } : {}),
+    ...(withModel ? { provider: await turnProvider(configuration) } : {}),
   };
 
   const place = placeOf(context, configuration.workspace);

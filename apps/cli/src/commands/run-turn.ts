@@ -1,4 +1,4 @@
-import type { Configuration, NotStored, Orion, ProviderOptions } from '@orion/agent';
+import type { Configuration, NotStored, Orion, OrionOptions } from '@orion/agent';
 import { toErrorInfo, type RunEvent } from '@orion/contracts';
 
 import type { CommandContext } from '../process/context.ts';
@@ -26,7 +26,7 @@ export type TurnTools = {
 export type TurnSetup = {
   readonly context: CommandContext;
   readonly configuration: Configuration;
-  readonly provider?: ProviderOptions;
+  readonly provider?: NonNullable<OrionOptions['provider']>;
   readonly json: boolean;
 };
 

@@ -12,6 +12,7 @@ import { placeOf } from './place.ts';
 import { interrupted, readPrompt } from './prompt.ts';
 import { offerRecovery } from './recover-offer.ts';
 import { runWithOrion } from './run-turn.ts';
+import { turnProvider } from './turn-provider.ts';
 
 /** `orion run [prompt]`: offers what was interrupted, then one turn. */
 export async function runCommand(
@@ -21,8 +22,10 @@ export async function runCommand(
 ): Promise<CommandResult> {
   const configuration = await configure(context, options.cwd, flagsOf(options));
   const { requireProvider } = await import('@orion/agent');
-  const provider = requireProvider(configuration);
   const choice = recoverChoice(context, configuration.recover);
+  // Only a session that may be recovered can name the provider instead.
+  if (choice === 'no') requireProvider(configuration);
+  const provider = await turnProvider(configuration);
   const json = wantsResultLine(context.argv, context.environment);
 
   return runWithOrion({ context, configuration, provider, json }, async (tools) => {
@@ -49,12 +52,9 @@ export async function runCommand(
       tellNewConversation(context);
     }
     if (signal.aborted) throw interrupted();
-    if (prompt === null && recover === null) {
-      throw new OrionError({
-        code: 'USAGE',
-        message: 'There is no prompt.',
-        hint: 'Give it as an argument, or pipe it in: orion run "Write a README"',
-      });
+    if (recover === null) {
+      requireProvider(configuration);
+      if (prompt === null) throw noPrompt();
     }
     await show(
       orion.runTurn({
@@ -66,6 +66,14 @@ export async function runCommand(
         ...(recover === null ? {} : { recover }),
       }),
     );
+  });
+}
+
+function noPrompt(): OrionError {
+  return new OrionError({
+    code: 'USAGE',
+    message: 'There is no prompt.',
+    hint: 'Give it as an argument, or pipe it in: orion run "Write a README"',
   });
 }
 

@@ -1,7 +1,7 @@
 import type { ProtocolContext, RunEventBody, SessionHandle, TurnRecord } from '@orion/contracts';
 import { createReadFileTool, createToolRegistry } from '@orion/tool-runner';
 
-import type { FinalizeRequest } from '../orion.ts';
+import type { FinalizeRequest, ProviderIdentity } from '../orion.ts';
 import { receiptMessage } from './receipt-message.ts';
 import { recoveredHistory, recoverSession } from './recovery.ts';
 import type { RecoveredSession } from './recovery.ts';
@@ -21,7 +21,9 @@ export async function* recover(
   let driven = false;
   try {
     scope.messages = recoveredHistory(recovered);
-    if (turn !== null) scope.recovered = { sessionId, callId: turn.callId };
+    if (turn !== null) {
+      scope.recovered = { sessionId, callId: turn.callId, identity: identityOf(turn) };
+    }
     scope.begin(handle, turn?.callId ?? '');
     for (const note of recovered.notes) yield notice(note);
     if (commit.kind === 'happened') {
@@ -49,15 +51,7 @@ async function recoveryContext(
   turn: TurnRecord | null,
 ): Promise<Omit<ProtocolContext, 'messages'>> {
   const { protocolConfig, workspace, writePlanTool, trace, clock } = scope.dependencies;
-  const { adapter } = await scope.dependencies.connect(
-    turn === null
-      ? null
-      : {
-          provider: turn.provider,
-          model: turn.model,
-          ...(turn.baseUrl === undefined ? {} : { baseUrl: turn.baseUrl }),
-        },
-  );
+  const { adapter } = await scope.dependencies.connect(turn === null ? null : identityOf(turn));
   // The same tools as in the turn that was interrupted, so that the provider's prompt cache holds.
   const registry = createToolRegistry(
     [createReadFileTool(workspace), writePlanTool.tool((request) => writePlanTool.begin(request))],
@@ -75,6 +69,10 @@ async function recoveryContext(
     clock,
     signal: scope.signal,
   };
+}
+
+function identityOf({ provider, model, baseUrl }: TurnRecord): ProviderIdentity {
+  return { provider, model, ...(baseUrl === undefined ? {} : { baseUrl }) };
 }
 
 async function* concludeCommit(
@@ -134,7 +132,8 @@ export async function* finalizeByHand(
   try {
     if (recovered.turn !== null) {
       scope.messages = recovered.turn.messages;
-      scope.recovered = { sessionId: handle.id, callId: recovered.turn.callId };
+      const { callId } = recovered.turn;
+      scope.recovered = { sessionId: handle.id, callId, identity: identityOf(recovered.turn) };
     }
     scope.begin(handle, recovered.turn?.callId ?? '');
     for (const note of recovered.notes) yield notice(note);

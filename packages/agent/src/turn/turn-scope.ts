@@ -17,7 +17,7 @@ import type {
 import { createTurnState } from '@orion/contracts';
 import type { SessionSettings, WritePlanTool, WriteSession } from '@orion/core';
 
-import type { FinalizeRequest } from '../orion.ts';
+import type { FinalizeRequest, ProviderIdentity } from '../orion.ts';
 import type { ConversationKeeper } from '../store/conversation-keeper.ts';
 import {
   abortedMessage,
@@ -27,13 +27,6 @@ import {
 } from './receipt-message.ts';
 import { SessionDriver } from './session-driver.ts';
 import type { SessionOutcome, SessionStart } from './session-run.ts';
-
-/** How the provider is named in `turn.json`; never a key. */
-export type ProviderIdentity = {
-  readonly provider: string;
-  readonly model: string;
-  readonly baseUrl?: string;
-};
 
 /** What a turn works with; made once by the composition root. */
 export type TurnDependencies = {
@@ -95,8 +88,12 @@ export class TurnScope {
   earlier: readonly Message[] = [];
   /** The begin whose session has no outcome yet. */
   #open: { readonly handle: SessionHandle; readonly callId: string } | null = null;
-  /** The session that this turn recovers, and the call that began it. */
-  recovered: { readonly sessionId: string; readonly callId: string } | null = null;
+  /** The session that this turn recovers, the call that began it, and the provider that it was begun with. */
+  recovered: {
+    readonly sessionId: string;
+    readonly callId: string;
+    readonly identity: ProviderIdentity;
+  } | null = null;
 
   constructor(dependencies: TurnDependencies, ids: TurnIds, signal: AbortSignal) {
     this.dependencies = dependencies;

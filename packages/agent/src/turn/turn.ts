@@ -17,6 +17,7 @@ import { recordCommittedBegin } from '@orion/protocols';
 import { createReadFileTool, createToolRegistry } from '@orion/tool-runner';
 
 import { MAX_INSTRUCTION_BYTES, MAX_LISTED_FILES, systemPrompt } from '../context/system-prompt.ts';
+import type { ProviderIdentity } from '../orion.ts';
 import type { TurnJournal } from '../store/turn-journal.ts';
 import { EventStamper } from './event-stamper.ts';
 import { joinText } from './join-text.ts';
@@ -25,7 +26,7 @@ import type { KeptArguments } from './kept-arguments.ts';
 import { receiptMessage } from './receipt-message.ts';
 import { finalizeByHand, recover } from './recovered-turn.ts';
 import { lostEnd, notice, pausedEnd } from './turn-ends.ts';
-import type { ProviderIdentity, TurnEnd, TurnScope, TurnTask } from './turn-scope.ts';
+import type { TurnEnd, TurnScope, TurnTask } from './turn-scope.ts';
 
 /**
  * One turn: the loop around the protocol.
@@ -128,7 +129,10 @@ export class Turn {
       history = this.#scope.history();
       if (task.content.trim() === '') return { status: 'complete' };
     }
-    const { adapter, identity } = await this.#scope.dependencies.connect(null);
+    // A conversation that was recovered goes on with the model that it has been held with.
+    const { adapter, identity } = await this.#scope.dependencies.connect(
+      this.#scope.recovered?.identity ?? null,
+    );
     const prompt = await this.#systemPrompt(task.mode);
     this.#scope.recovered = null;
     this.#scope.messages = [prompt, ...history, { role: 'user', content: task.content }];
