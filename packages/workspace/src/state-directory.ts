@@ -1,4 +1,4 @@
-import { lstat, mkdir, realpath } from 'node:fs/promises';
+import { lstat, mkdir, readdir, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ensurePrivateDirectory } from './disk/directories.ts';
 import { isErrno } from './disk/disk-error.ts';
@@ -11,7 +11,12 @@ export function isSessionId(text: string): boolean {
   return SESSION_ID.test(text);
 }
 
-/** Where everything lies that Orion keeps of a workspace. */
+/**
+ * Where everything lies that Orion keeps of a workspace.
+ *
+ * D1. It may have come with a repository of somebody else, so nothing below it is taken for a directory that is a
+ *     link: whoever reads or removes asks `names` or `holds` first, whoever writes `ensure`.
+ */
 export class StateDirectory {
   readonly path: string;
   readonly sessions: string;
@@ -42,9 +47,40 @@ export class StateDirectory {
    */
   async ensure(inner: string): Promise<void> {
     await this.#ensureTop();
+    for (const step of this.#stepsTo(inner)) await ensurePrivateDirectory(step);
+  }
+
+  /**
+   * Whether this is a directory of the state, with no link on the way to it. Rejects when the disk refuses to tell.
+   */
+  async holds(inner: string): Promise<boolean> {
+    const steps = [this.path, ...this.#stepsTo(inner)];
+    for (const step of steps) {
+      try {
+        if (!(await lstat(step)).isDirectory()) return false;
+      } catch (error) {
+        if (isErrno(error, 'ENOENT', 'ENOTDIR')) return false;
+        throw error;
+      }
+    }
+    return true;
+  }
+
+  /** The names in a directory of the state; none where there is none. */
+  async names(inner: string): Promise<readonly string[]> {
+    if (!(await this.holds(inner))) return [];
+    try {
+      return await readdir(inner);
+    } catch (error) {
+      if (isErrno(error, 'ENOENT')) return [];
+      throw error;
+    }
+  }
+
+  #stepsTo(inner: string): readonly string[] {
     const steps: string[] = [];
     for (let path = inner; path !== this.path; path = dirname(path)) steps.unshift(path);
-    for (const step of steps) await ensurePrivateDirectory(step);
+    return steps;
   }
 
   async #ensureTop(): Promise<void> {

@@ -8,11 +8,11 @@
  */
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { chmod, copyFile, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { chmod, copyFile, lstat, mkdir, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '@orion/contracts';
 import { syncDirectory } from '../disk/directories.ts';
-import { errnoOf, isErrno } from '../disk/disk-error.ts';
+import { errnoOf } from '../disk/disk-error.ts';
 import { createFile, readSmallFile } from '../disk/files.ts';
 import { expired } from '../retention/retention.ts';
 import type { RetentionLimits } from '../retention/retention.ts';
@@ -127,7 +127,7 @@ export class BackupStore {
    * not happen. `hashOf` tells what a target is now.
    */
   async settle(id: string, hashOf: (path: string) => Promise<string | null>): Promise<void> {
-    if (!isBackupId(id)) return;
+    if (!isBackupId(id) || !(await this.#state.holds(this.#state.backups))) return;
     await rm(draftPath(this.#state.backups, id), { recursive: true, force: true });
     const manifest = await this.read(id);
     if (manifest === null) return;
@@ -143,9 +143,9 @@ export class BackupStore {
 
   /** Null when there is no such backup, or its manifest is none. Rejects when the disk refuses to tell. */
   async read(id: string): Promise<ListedBackup | null> {
-    if (!isBackupId(id)) return null;
-    const path = join(this.#state.backups, id, 'manifest.json');
-    const file = await readSmallFile(path, MAX_MANIFEST_BYTES);
+    const directory = join(this.#state.backups, id);
+    if (!isBackupId(id) || !(await this.#state.holds(directory))) return null;
+    const file = await readSmallFile(join(directory, 'manifest.json'), MAX_MANIFEST_BYTES);
     // Left out, a file of a change would silently not be undone with the others.
     if (file.kind === 'unusable' && errnoOf(file.error) !== null) throw file.error;
     const manifest = file.kind === 'text' ? parseManifest(file.text, id) : null;
@@ -160,7 +160,10 @@ export class BackupStore {
 
   /** Every backup that can be read, the newest first. */
   async list(): Promise<readonly ListedBackup[]> {
-    const ids = (await this.#names()).filter(isBackupId).toSorted().toReversed();
+    const ids = (await this.#state.names(this.#state.backups))
+      .filter(isBackupId)
+      .toSorted()
+      .toReversed();
     const manifests: ListedBackup[] = [];
     for (const id of ids) {
       const manifest = await this.read(id);
@@ -176,7 +179,7 @@ export class BackupStore {
   }
 
   async prune(): Promise<void> {
-    const names = await this.#names();
+    const names = await this.#state.names(this.#state.backups);
     for (const name of names.filter((candidate) => candidate.startsWith(DRAFT_PREFIX))) {
       await this.#removeLeftDraft(name);
     }
@@ -195,15 +198,6 @@ export class BackupStore {
     this.#keptBytes = entries
       .filter((entry) => !dropped.has(entry.name))
       .reduce((total, entry) => total + entry.bytes, 0);
-  }
-
-  async #names(): Promise<readonly string[]> {
-    try {
-      return await readdir(this.#state.backups);
-    } catch (error) {
-      if (isErrno(error, 'ENOENT')) return [];
-      throw error;
-    }
   }
 
   /** Of a process that died while it made the backup, and left no note. */

@@ -9,7 +9,7 @@
  *     file was never made, and the note goes once it is old.
  */
 import { randomBytes } from 'node:crypto';
-import { lstat, readdir, unlink } from 'node:fs/promises';
+import { lstat, unlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Clock } from '@orion/contracts';
 import { syncDirectory } from '../disk/directories.ts';
@@ -86,13 +86,7 @@ export class TemporaryNotes {
 
   /** Removes what dead processes left; `settleBackup` sees to the backup that they were making. */
   async sweep(settleBackup: (backupId: string) => Promise<void>): Promise<void> {
-    let names: string[];
-    try {
-      names = await readdir(this.#state.temporaries);
-    } catch {
-      return;
-    }
-    for (const name of names) {
+    for (const name of await this.#state.names(this.#state.temporaries).catch(() => [])) {
       if (!TEMPORARY_NAME.test(name.replace(/\.json$/u, ''))) continue;
       const path = join(this.#state.temporaries, name);
       const file = await readSmallFile(path, MAX_NOTE_BYTES);

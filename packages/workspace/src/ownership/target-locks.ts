@@ -5,7 +5,7 @@
  * L2. A missing lock file is a free target; a dead owner's lock is claimed, never just replaced.
  */
 import { createHash } from 'node:crypto';
-import { lstat, readdir } from 'node:fs/promises';
+import { lstat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { OrionError } from '@orion/contracts';
 import { isErrno } from '../disk/disk-error.ts';
@@ -98,11 +98,11 @@ export class TargetLocks {
    */
   async sweep(): Promise<void> {
     const { locks } = this.#state;
-    for (const name of await readdir(locks).catch(() => [])) {
+    for (const name of await this.#state.names(locks).catch(() => [])) {
       if (LOCK.test(name)) await this.#releaseDead(join(locks, name));
     }
     const { now } = await this.#observer.observe(await this.#observer.newOwner());
-    for (const name of await readdir(locks).catch(() => [])) {
+    for (const name of await this.#state.names(locks).catch(() => [])) {
       const lock = LEFT_OVER.exec(name)?.[1];
       if (lock === undefined) continue;
       const [stat, held] = await Promise.all([

@@ -7,12 +7,11 @@
  *     report success did not happen, so that the same plan can be run again.
  * W4. A file that somebody changed since stays as it is.
  */
-import { lstat, mkdir, readdir, rm } from 'node:fs/promises';
+import { lstat, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock, WritingRecord } from '@orion/contracts';
 import { OrionError } from '@orion/contracts';
 import { syncDirectory } from '../disk/directories.ts';
-import { isErrno } from '../disk/disk-error.ts';
 import { createFile, readSmallFile, replaceFile } from '../disk/files.ts';
 import { isFields, isTextOrNull, parseFields } from '../disk/json.ts';
 import { judgeOwner } from '../ownership/judge-owner.ts';
@@ -100,8 +99,9 @@ export class PlanJournals {
 
   /** What every start does. */
   async recover(recovery: PlanRecovery): Promise<void> {
-    for (const name of await this.#names()) {
+    for (const name of (await this.#state.names(this.#state.plans)).filter(isSessionId)) {
       const directory = join(this.#state.plans, name);
+      if (!(await this.#state.holds(directory))) continue;
       const read = await readSmallFile(join(directory, NAME), MAX_JOURNAL_BYTES);
       const fields = read.kind === 'text' ? parseFields(read.text) : null;
       const owner = parseOwner(fields);
@@ -121,15 +121,6 @@ export class PlanJournals {
     const stat = await lstat(directory).catch(() => null);
     if (stat === null || this.#clock.now() - stat.mtimeMs < DRAFT_AGE_MS) return;
     await rm(directory, { recursive: true, force: true });
-  }
-
-  async #names(): Promise<readonly string[]> {
-    try {
-      return (await readdir(this.#state.plans)).filter(isSessionId);
-    } catch (error) {
-      if (isErrno(error, 'ENOENT')) return [];
-      throw error;
-    }
   }
 }
 

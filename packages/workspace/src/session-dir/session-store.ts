@@ -460,6 +460,7 @@ export class DiskSessionStore implements SessionStore {
       const { state } = this.#options;
       const inspector = await this.#inspector();
       for (const parent of [state.sessions, state.attic]) {
+        if (!(await state.holds(parent).catch(() => false))) continue;
         const found = await inspectSession(inspector, join(parent, sessionId), sessionId);
         // Only what was set aside of a session that is done lies there without its content.
         const isRemainder = parent === state.attic && found?.content === null;
@@ -475,7 +476,7 @@ export class DiskSessionStore implements SessionStore {
 
   async #inspectAll(): Promise<readonly Inspection[]> {
     const { state } = this.#options;
-    const names = await namesIn(state.sessions);
+    const names = await this.#namesIn(state.sessions);
     const inspector = await this.#inspector();
     const inspections = await inParallel(names.filter(isSessionId), async (name) =>
       inspectSession(inspector, join(state.sessions, name), name).catch((error: unknown) => {
@@ -484,6 +485,16 @@ export class DiskSessionStore implements SessionStore {
       }),
     );
     return inspections.filter((inspection) => inspection !== null);
+  }
+
+  /** A directory that cannot be read hides no other. */
+  async #namesIn(directory: string): Promise<readonly string[]> {
+    try {
+      return await this.#options.state.names(directory);
+    } catch (error) {
+      if (errnoOf(error) !== null) return [];
+      throw error;
+    }
   }
 
   async #inspector(): Promise<Inspector> {
@@ -512,7 +523,7 @@ export class DiskSessionStore implements SessionStore {
   async #removeLeftDirectories(): Promise<void> {
     const { state, clock, observer } = this.#options;
     for (const parent of [state.sessions, state.attic]) {
-      for (const name of await namesIn(parent)) {
+      for (const name of await this.#namesIn(parent)) {
         const match = /^\.(?:new|removed)-(.+)$/u.exec(name);
         if (match === null || !isSessionId((match[1] ?? '').slice(0, 36))) continue;
         const path = join(parent, name);
@@ -532,7 +543,7 @@ export class DiskSessionStore implements SessionStore {
   async #pruneAttic(): Promise<void> {
     const { state, attic, clock } = this.#options;
     const entries = [];
-    for (const name of await namesIn(state.attic)) {
+    for (const name of await this.#namesIn(state.attic)) {
       if (!isSessionId(name.slice(0, 36))) continue;
       const stat = await lstat(join(state.attic, name)).catch(() => null);
       if (stat === null || !stat.isDirectory()) continue;
@@ -610,18 +621,9 @@ function bootOf(startedAt: string): string {
   return startedAt.split(':')[0] ?? '';
 }
 
-async function namesIn(directory: string): Promise<readonly string[]> {
-  try {
-    return await readdir(directory);
-  } catch (error) {
-    if (errnoOf(error) !== null) return [];
-    throw error;
-  }
-}
-
 async function sizeOf(directory: string): Promise<number> {
   let total = 0;
-  for (const name of await namesIn(directory)) {
+  for (const name of await readdir(directory).catch(() => [])) {
     const stat = await lstat(join(directory, name)).catch(() => null);
     total += stat?.isFile() === true ? stat.size : 0;
   }
