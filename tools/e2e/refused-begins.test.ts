@@ -129,3 +129,23 @@ test.concurrent('R129: no offered tool takes content, and none finalizes', async
   expect(tools).not.toMatch(/finalize|execute|deleteSession/u);
   expect(tools).not.toMatch(/"(content|raw_content|content_block|text|body)":\{/u);
 });
+
+test.concurrent('R087: a person reads once what was refused, why, and the option that allows it', async ({
+  machine,
+}) => {
+  const provider = await machine.provider({
+    behaviours: [
+      {
+        when: { toolResults: 0 },
+        reply: { toolCalls: [{ name: BEGIN, arguments: create('.env') }] },
+      },
+      LAST_WORD,
+    ],
+  });
+  const ended = await machine.ask(provider);
+  expect(ended.exitCode, ended.stderr).toBe(0);
+  expect(ended.stderr).toBe(
+    `${BEGIN}: PROTECTED_PATH: ".env" is protected (.env*).\n` +
+      '  Allow it with --allow-path <glob>.\n',
+  );
+});

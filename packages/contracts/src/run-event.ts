@@ -68,6 +68,8 @@ export type RunEventBody =
       readonly toolName: string;
       readonly ok: boolean;
       readonly summary: string;
+      /** Why the call failed or was refused, with the next step. */
+      readonly error?: ErrorInfo;
       readonly outputRef?: string;
     }
   | {

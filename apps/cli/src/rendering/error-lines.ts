@@ -2,7 +2,22 @@ import type { ErrorInfo } from '@orion/contracts';
 
 /** An error as a person reads it: code, message, and the next step on a line of its own. */
 export function errorLines(error: ErrorInfo): readonly string[] {
-  const lines = [`orion: ${error.code}: ${error.message}`];
-  if (error.hint !== undefined && error.hint !== '') lines.push(`  ${error.hint}`);
-  return lines;
+  return [`orion: ${error.code}: ${error.message}`, ...hintLines(error)];
+}
+
+/** Most characters of what a tool says went wrong: it may quote what a model wrote. */
+const TOOL_MESSAGE = 300;
+
+/** A call that failed or was refused: the model goes on, and a person may have to decide something. */
+export function failedCallLines(toolName: string, error: ErrorInfo): readonly string[] {
+  const { code, message } = error;
+  const shown =
+    message.length <= TOOL_MESSAGE
+      ? message
+      : `${message.slice(0, TOOL_MESSAGE - 1).toWellFormed()}…`;
+  return [`${toolName}: ${code}: ${shown}`, ...hintLines(error)];
+}
+
+function hintLines({ hint }: ErrorInfo): readonly string[] {
+  return hint === undefined || hint === '' ? [] : [`  ${hint}`];
 }

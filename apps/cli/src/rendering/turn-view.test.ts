@@ -98,6 +98,23 @@ describe('where what is shown goes (R077)', () => {
     expect(show(FILE, { showContent: true }).out).toBe('line 1\nline 2\n');
   });
 
+  it('tells a failed call once, shortened, with the next step on a line of its own', () => {
+    const message = `"a.txt" ${'x'.repeat(1000)}`;
+    const error = { code: 'FILE_EXISTS', message, retryable: false, hint: 'Use append.' } as const;
+    const { err } = show([
+      event({
+        type: 'tool_result',
+        callId: '1',
+        toolName: 'WritePlanTool_begin',
+        ok: false,
+        summary: `WritePlanTool_begin failed (FILE_EXISTS): ${message}`,
+        error,
+      }),
+    ]);
+    expect(err).toMatch(/^WritePlanTool_begin: FILE_EXISTS: "a\.txt" x+…\n  Use append\.\n$/u);
+    expect(Math.max(...err.split('\n').map((line) => line.length))).toBeLessThanOrEqual(500);
+  });
+
   it('tells with --quiet only what must be known', () => {
     const { err } = show(
       [

@@ -3,7 +3,7 @@ import { BEGIN_TOOL_NAME, type RunEvent } from '@orion/contracts';
 import type { OutputStream } from '../process/output-stream.ts';
 import type { Screen } from '../terminal/screen.ts';
 import { plural } from '../terminal/format.ts';
-import { errorLines } from './error-lines.ts';
+import { errorLines, failedCallLines } from './error-lines.ts';
 import { followProgress, progressLine, type Progress } from './progress.ts';
 import { needsAttention, pausedLines, receiptLine, unprovedSeams } from './write-lines.ts';
 
@@ -101,8 +101,13 @@ export function createTerminalView(options: TerminalViewOptions): TurnView {
           if (showsProgress) updateProgress(event);
           return undefined;
         case 'tool_result':
-          if (!quiet && !(event.ok && event.toolName === BEGIN_TOOL_NAME)) {
-            screen.line(`${event.toolName}: ${event.summary}`, event.ok ? 'faint' : 'warning');
+          if (quiet) return undefined;
+          if (event.error !== undefined) {
+            for (const line of failedCallLines(event.toolName, event.error)) {
+              screen.line(line, 'warning');
+            }
+          } else if (event.toolName !== BEGIN_TOOL_NAME) {
+            screen.line(`${event.toolName}: ${event.summary}`, 'faint');
           }
           return undefined;
         case 'error':

@@ -216,7 +216,7 @@ function charactersOf(event: RunEvent): number {
     case 'tool_calls':
       return event.calls.reduce((sum, call) => sum + call.arguments.length, 0);
     case 'tool_result':
-      return event.summary.length;
+      return event.summary.length + (event.error?.message.length ?? 0);
     case 'done':
     case 'phase':
     case 'write_chunk':

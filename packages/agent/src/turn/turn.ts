@@ -228,6 +228,7 @@ export class Turn {
             toolName: event.result.toolName,
             ok: event.result.success,
             summary: event.summary,
+            ...(event.result.success ? {} : { error: event.result.error }),
           };
           break;
         case 'usage':
