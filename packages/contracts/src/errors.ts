@@ -70,6 +70,7 @@ export type ErrorCode =
   | 'WRITE_FAILED'
   | 'OUT_FILE_EXISTS'
   | 'CONTROLLER_INVALID_OUTPUT'
+  | 'MODEL_REFUSED'
   | 'CHANGE_NOT_FOUND'
   | 'BACKUP_DAMAGED'
   | 'BACKUP_FOREIGN'
@@ -170,6 +171,7 @@ export const ERROR_CODES: Readonly<Record<ErrorCode, string>> = {
   // Budgets and what a model may not answer
   CONTROLLER_INVALID_OUTPUT:
     'Try again, choose another model, or use --protocol standard with a model that calls tools.',
+  MODEL_REFUSED: 'Ask for it in other words, or choose another model.',
   BUDGET_EXHAUSTED: 'Raise the limit, or ask for less at once.',
   // Stores
   FENCED: 'Another process has taken this turn over.',

@@ -20,6 +20,8 @@ test('exports what others build on, and nothing else', () => {
     'recordExecuted',
     'resolveProtocolConfig',
     'runCalls',
+    'tellIncomplete',
     'validateContext',
+    'whyIncomplete',
   ]);
 });

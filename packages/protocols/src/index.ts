@@ -3,6 +3,8 @@ export type { ProtocolDefaults, ProtocolInput } from './base/base-protocol.ts';
 export { DEFAULT_PROTOCOL_CONFIG, resolveProtocolConfig } from './base/config.ts';
 export type { ProtocolConfigInput } from './base/config.ts';
 export { validateContext } from './base/context.ts';
+export { tellIncomplete, whyIncomplete } from './base/incomplete.ts';
+export type { Incomplete } from './base/incomplete.ts';
 export { callModel } from './base/model-call.ts';
 export type { ModelAnswer, ModelRequest } from './base/model-call.ts';
 export { createProtocolTrace } from './base/protocol-trace.ts';

@@ -80,6 +80,18 @@ export function describeProtocolContract(
         { type: 'text-delta', text: 'Hel' },
         { type: 'finish', reason: 'length' },
       ],
+      'a pause without a word': [{ type: 'finish', reason: 'pause' }],
+    };
+    const refusals: Readonly<Record<string, readonly LlmEvent[]>> = {
+      'with text': [
+        { type: 'text-delta', text: 'No.' },
+        { type: 'finish', reason: 'refusal' },
+      ],
+      'without a word': [{ type: 'finish', reason: 'refusal' }],
+      'with a call': [
+        ...dialect.calls([read]).filter((event) => event.type !== 'finish'),
+        { type: 'finish', reason: 'refusal' },
+      ],
     };
 
     // After the case's own reply every further call of the protocol gets a plain answer.
@@ -99,6 +111,19 @@ export function describeProtocolContract(
         const { appended } = outcomeOf(events);
         expectValidHistory([...context.messages, ...appended]);
         expect(isDeepStrictEqual(JSON.parse(JSON.stringify(events)), events)).toBe(true);
+      });
+    }
+
+    for (const [title, reply] of Object.entries(refusals)) {
+      test(`a refusal ${title} is told and no complete answer (R153)`, async () => {
+        const context = contextFor(reply);
+        const events = await collect(factory().executeStreaming(context));
+        const outcome = outcomeOf(events);
+        expectValidHistory([...context.messages, ...outcome.appended]);
+        if (outcome.kind === 'message_end') expect(outcome.finish).toBe('refusal');
+        else if (outcome.kind === 'incomplete') expect(textOf(events, 'notice')).not.toBe('');
+        // Reading may stop at the first call, before the refusal has arrived.
+        else expect(title).toBe('with a call');
       });
     }
 

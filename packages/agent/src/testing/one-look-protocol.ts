@@ -1,5 +1,13 @@
 import type { Message, ProtocolContext, ProtocolEvent, ProtocolOutcome } from '@orion/contracts';
-import { BaseProtocol, callModel, createProtocolTrace, findStop, runCalls } from '@orion/protocols';
+import {
+  BaseProtocol,
+  callModel,
+  createProtocolTrace,
+  findStop,
+  runCalls,
+  tellIncomplete,
+  whyIncomplete,
+} from '@orion/protocols';
 
 /** A model may look around once, with as many calls as it likes; then it answers. */
 export class OneLookProtocol extends BaseProtocol {
@@ -61,9 +69,12 @@ async function* oneLook(
       case 'enough_calls':
         break;
     }
-    if (!mayLook || answer.calls.length === 0) {
-      const kind = answer.isBlank ? 'incomplete' : 'complete';
-      return yield end({ kind, appended: [...appended, ...said] });
+    const why = whyIncomplete(answer);
+    if (!mayLook || answer.calls.length === 0 || why === 'refused') {
+      appended.push(...said);
+      if (why === null) return yield end({ kind: 'complete', appended });
+      yield* tellIncomplete(trace, turnState.nextPhaseIndex - 1, why, answer);
+      return yield end({ kind: 'incomplete', appended });
     }
 
     // Every call gets exactly one answer, whatever becomes of it, and so does the history.

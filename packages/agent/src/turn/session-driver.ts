@@ -1,5 +1,6 @@
 import type {
   ErrorCode,
+  ErrorInfo,
   LlmAdapter,
   ProtocolEvent,
   ProtocolOutcome,
@@ -41,6 +42,13 @@ const PASSING: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'DISK_FULL',
   'PERMISSION_DENIED',
 ]);
+
+/** What a message that the provider refused is to a session: what came of it may be the refusal itself. */
+const REFUSED: ErrorInfo = {
+  code: 'MODEL_REFUSED',
+  message: 'The model or its provider refused to go on; the end of the saved text may be its words',
+  retryable: false,
+};
 
 /** The states in which the model's next message is of any use to the session. */
 const LISTENING: ReadonlySet<ControlState['kind']> = new Set<ControlState['kind']>([
@@ -484,17 +492,17 @@ export class SessionDriver {
           this.#refusal = null;
           this.#trace('tool_call_refused', { code: 'SESSION_BUSY', names: names.slice(0, 200) });
         }
+        if (outcome.finish === 'refusal') {
+          this.#endBroken(REFUSED);
+          return;
+        }
         const end: MessageEnd = outcome.finish === 'length' ? { kind: 'length' } : { kind: 'stop' };
         this.#dispatch({ type: 'message_ended', end });
         return;
       }
-      case 'error': {
-        const { code, message, retryable } = outcome.error;
-        this.#trace('stream_error', { code });
-        this.#notice(`${message} (${code})`);
-        this.#dispatch({ type: 'message_ended', end: { kind: 'error', code, message, retryable } });
+      case 'error':
+        this.#endBroken(outcome.error);
         return;
-      }
       case 'aborted':
         this.#dispatch({ type: 'cancelled' });
         return;
@@ -506,6 +514,12 @@ export class SessionDriver {
       default:
         outcome satisfies never;
     }
+  }
+
+  #endBroken({ code, message, retryable }: ErrorInfo): void {
+    this.#trace('stream_error', { code });
+    this.#notice(`${message} (${code})`);
+    this.#dispatch({ type: 'message_ended', end: { kind: 'error', code, message, retryable } });
   }
 
   async #finalize(start: number, end: number | null): Promise<void> {

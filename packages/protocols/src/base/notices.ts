@@ -5,4 +5,4 @@ export function notice(content: string): ProtocolEvent {
   return { type: 'chunk', content, source: 'notice' };
 }
 
-export const NO_ANSWER: ProtocolEvent = notice('No final answer was produced.');
+export const NO_ANSWER = 'No final answer was produced.';

@@ -10,7 +10,8 @@ import { findStop, mayAnswer } from '../stop-policy/verdict.ts';
 import { isUsable } from './history.ts';
 import { callModel } from './model-call.ts';
 import type { ModelAnswer } from './model-call.ts';
-import { NO_ANSWER, notice } from './notices.ts';
+import { tellIncomplete, whyIncomplete } from './incomplete.ts';
+import { notice } from './notices.ts';
 import { appendText, brokenOff, budgetEnd, end } from './outcomes.ts';
 import { createProtocolTrace } from './protocol-trace.ts';
 import type { ProtocolTrace } from './protocol-trace.ts';
@@ -25,7 +26,8 @@ import { FINAL_INSTRUCTION, nudge, tellModel } from './stop-words.ts';
  *    one last call without tools (R170), or none after a budget (R251). No write session is open then: a begin
  *    leaves the loop as a handover, and the stage that streams the file has the budgets alone.
  * 3. `appended` is valid for a provider on every path: each call id in it has its answer (R140).
- * 4. A result with `next: 'content'` ends the run with `handover`; calls after it are answered, not run (R160).
+ * 4. A message that the provider refused is no answer, and none of its calls runs.
+ * 5. A result with `next: 'content'` ends the run with `handover`; calls after it are answered, not run (R160).
  */
 export type LoopRules = {
   readonly name: ProtocolName;
@@ -77,7 +79,9 @@ export async function* runToolLoop(
       appendText(appended, answer);
       return yield end(brokenOff(answer.end, appended));
     }
-    const calls = answer.end.kind === 'cut' ? [] : taken(answer, rules.callsPerMessage);
+    const why = whyIncomplete(answer);
+    const calls =
+      answer.end.kind === 'cut' || why === 'refused' ? [] : taken(answer, rules.callsPerMessage);
     for (const call of answer.calls) {
       if (!calls.includes(call)) trace.toolCall(turnState.nextPhaseIndex - 1, call, 'ignored');
     }
@@ -89,21 +93,14 @@ export async function* runToolLoop(
 
     if (calls.length === 0) {
       appendText(appended, answer);
-      if (answer.isBlank) {
-        yield NO_ANSWER;
-        return yield end({ kind: 'incomplete', appended });
-      }
-      const reason = answer.end.kind === 'finish' ? answer.end.reason : 'stop';
       // A pause is no end: the provider asks to be called again with what it has said so far.
-      if (reason === 'pause') {
+      if (!answer.isBlank && answer.end.kind === 'finish' && answer.end.reason === 'pause') {
         turnState.cyclesUsed += 1;
         continue;
       }
-      if (reason === 'length') {
-        yield notice('The answer was cut at the output limit of the model.');
-        return yield end({ kind: 'incomplete', appended });
-      }
-      return yield end({ kind: 'complete', appended });
+      if (why === null) return yield end({ kind: 'complete', appended });
+      yield* tellIncomplete(trace, turnState.nextPhaseIndex - 1, why, answer);
+      return yield end({ kind: 'incomplete', appended });
     }
 
     const batch = yield* runCalls(context, signal, trace, calls);
@@ -156,11 +153,14 @@ async function* finish(
   if (answer.end.kind === 'aborted' || answer.end.kind === 'error') {
     return yield end(brokenOff(answer.end, appended));
   }
-  if (answer.isBlank) {
-    yield NO_ANSWER;
+  if (answer.end.kind === 'cut' && !answer.isBlank) {
+    yield notice('The last answer was cut at the limit of the turn.');
+  }
+  const why = whyIncomplete(answer);
+  if (why !== null) yield* tellIncomplete(trace, turnState.nextPhaseIndex - 1, why, answer);
+  if (why === 'blank' || why === 'refused') {
     return yield end({ kind: 'incomplete', stopReason: stop.reason, appended });
   }
-  if (answer.end.kind === 'cut') yield notice('The last answer was cut at the limit of the turn.');
   return yield end({ kind: 'stopped', stopReason: stop.reason, appended });
 }
 

@@ -9,6 +9,7 @@ import type {
 import { BaseProtocol } from '../base/base-protocol.ts';
 import type { ProtocolDefaults } from '../base/base-protocol.ts';
 import { cutText } from '../base/history.ts';
+import { whyIncomplete } from '../base/incomplete.ts';
 import { callModel } from '../base/model-call.ts';
 import type { ModelAnswer } from '../base/model-call.ts';
 import { notice } from '../base/notices.ts';
@@ -20,7 +21,7 @@ import { runCalls } from '../calls/run-calls.ts';
 import { findStop, mayAnswer } from '../stop-policy/verdict.ts';
 import { parseAction } from './action.ts';
 import type { ParsedOutput } from './action.ts';
-import { answerOf, finalAnswer, say } from './final-answer.ts';
+import { answerOf, finalAnswer, refusedAnswer, say } from './final-answer.ts';
 import { ControllerLimits, explainControllerStop } from './limits.ts';
 import { CONTROLLER_FORMAT } from './schema.ts';
 import { controllerMessages } from './text-history.ts';
@@ -29,7 +30,7 @@ import { controllerMessages } from './text-history.ts';
  * The protocol for models without tool calls of their own: every message is one flat JSON action.
  *
  * 1. What a model says is an action or it is nothing: unusable output is asked for again, a bounded number of
- *    times, and then an error. Nothing is made up in its place (R193, R199).
+ *    times, and then an error. Nothing is made up in its place (R193, R199). What was refused is not asked again.
  * 2. Requests carry neither tools nor tool messages: the history is rendered as text. What the run appends is the
  *    history that every protocol has, calls and their answers (R140).
  * 3. The person sees messages and questions, never the JSON.
@@ -106,7 +107,11 @@ async function* runController(
         return yield end(brokenOff(answer.end, appended));
       }
       const parsed = parseAction(answer.text);
-      if (parsed.ok) traceAction(trace, turnState.nextPhaseIndex - 1, parsed);
+      const phaseIndex = turnState.nextPhaseIndex - 1;
+      if (parsed.ok) traceAction(trace, phaseIndex, parsed);
+      if (whyIncomplete(answer) === 'refused') {
+        return yield* refusedAnswer(trace, phaseIndex, answer.text, parsed, stop, appended);
+      }
       return yield* finalAnswer(answer.text, parsed, stop, appended);
     }
 
@@ -123,6 +128,10 @@ async function* runController(
     for (const call of answer.calls) trace.toolCall(phaseIndex, call, 'ignored');
 
     const parsed = parseAnswer(answer);
+    if (whyIncomplete(answer) === 'refused') {
+      if (parsed.ok) traceAction(trace, phaseIndex, parsed);
+      return yield* refusedAnswer(trace, phaseIndex, answer.text, parsed, null, appended);
+    }
     if (!parsed.ok) {
       const repeated = invalid?.text === answer.text;
       invalid = { count: (invalid?.count ?? 0) + 1, text: answer.text, error: parsed.error };

@@ -1,6 +1,8 @@
 import type { Message, ProtocolEvent, TurnStop } from '@orion/contracts';
-import { NO_ANSWER } from '../base/notices.ts';
+import { tellIncomplete } from '../base/incomplete.ts';
+import { NO_ANSWER, notice } from '../base/notices.ts';
 import { end } from '../base/outcomes.ts';
+import type { ProtocolTrace } from '../base/protocol-trace.ts';
 import type { ControllerAction, ParsedOutput } from './action.ts';
 
 /** The answer after a stop: what it says is said, what it wants to do is not done. */
@@ -10,19 +12,35 @@ export function* finalAnswer(
   stop: TurnStop,
   appended: Message[],
 ): Generator<ProtocolEvent, void> {
-  let message: string | null = null;
-  if (parsed.ok) {
-    if (parsed.action.kind !== 'tool') message = answerOf(parsed.action);
-  } else if (isProse(text)) {
-    // A model that ends its turn in plain words has answered; there is no action left to take by mistake.
-    message = text;
-  }
+  const message = messageOf(text, parsed);
   if (message === null) {
-    yield NO_ANSWER;
+    yield notice(NO_ANSWER);
     return yield end({ kind: 'incomplete', stopReason: stop.reason, appended });
   }
   yield* say(message, appended);
   yield end({ kind: 'stopped', stopReason: stop.reason, appended });
+}
+
+/** A message that was refused: asked again, the model would only be refused again. */
+export function* refusedAnswer(
+  trace: ProtocolTrace,
+  phaseIndex: number,
+  text: string,
+  parsed: ParsedOutput,
+  stop: TurnStop | null,
+  appended: Message[],
+): Generator<ProtocolEvent, void> {
+  const message = messageOf(text, parsed);
+  if (message !== null) yield* say(message, appended);
+  yield* tellIncomplete(trace, phaseIndex, 'refused', { text, isBlank: message === null });
+  const stopReason = stop === null ? {} : { stopReason: stop.reason };
+  yield end({ kind: 'incomplete', ...stopReason, appended });
+}
+
+function messageOf(text: string, parsed: ParsedOutput): string | null {
+  if (parsed.ok) return parsed.action.kind === 'tool' ? null : answerOf(parsed.action);
+  // A model that ends its turn in plain words has answered; there is no action left to take by mistake.
+  return isProse(text) ? text : null;
 }
 
 function isProse(text: string): boolean {

@@ -1,0 +1,36 @@
+import type { ProtocolEvent } from '@orion/contracts';
+import type { ModelAnswer } from './model-call.ts';
+import { NO_ANSWER, notice } from './notices.ts';
+import type { ProtocolTrace } from './protocol-trace.ts';
+
+/** Why a message that ended in order is no whole answer. */
+export type Incomplete = 'blank' | 'refused' | 'cut';
+
+const REFUSED = 'The model or its provider refused to answer.';
+const CUT = 'The answer was cut at the output limit of the model.';
+
+/** Null when it is one. A refusal outranks the rest: it may come with text or without (R153). */
+export function whyIncomplete(answer: Pick<ModelAnswer, 'isBlank' | 'end'>): Incomplete | null {
+  const reason = answer.end.kind === 'finish' ? answer.end.reason : 'stop';
+  if (reason === 'refusal') return 'refused';
+  if (answer.isBlank) return 'blank';
+  return reason === 'length' ? 'cut' : null;
+}
+
+/** To the person as a notice; a refusal to the trace too. `isBlank`: nothing of the message was shown. */
+export function* tellIncomplete(
+  trace: ProtocolTrace,
+  phaseIndex: number,
+  why: Incomplete,
+  { text, isBlank }: Pick<ModelAnswer, 'text' | 'isBlank'>,
+): Generator<ProtocolEvent, void> {
+  switch (why) {
+    case 'blank':
+      return yield notice(NO_ANSWER);
+    case 'refused':
+      trace.note('model_refused', phaseIndex, { textLength: text.length });
+      return yield notice(isBlank ? `${NO_ANSWER} ${REFUSED}` : REFUSED);
+    case 'cut':
+      return yield notice(CUT);
+  }
+}
