@@ -1,12 +1,13 @@
-import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import type { LlmEvent } from '@orion/contracts';
-import { callsReply, collect, createFakeAdapter, toolCall } from '@orion/testkit';
+import { callsReply, collect, createFakeAdapter, textReply, toolCall } from '@orion/testkit';
 import { createWorkspace } from '@orion/workspace';
 import { expect, onTestFinished, test } from 'vitest';
 
+import { createOrion } from '../create-orion.ts';
 import { systemClock } from '../system-clock.ts';
 import { keepArguments } from './kept-arguments.ts';
 
@@ -35,9 +36,9 @@ test('R258: each content is kept whole, is named by its call, and goes when the 
   ]);
   expect(await readFile(join(root, end?.kept?.[0]?.path ?? ''), 'utf8')).toBe(LONG);
   expect(await texts()).toHaveLength(2);
-  await kept.discard('another');
+  await kept.discard([{ name: 'content', path: 'another', lines: 401, bytes: 1200 }]);
   expect(await texts()).toHaveLength(2);
-  await kept.discard('1');
+  await kept.discard(end?.kept ?? []);
   expect(await texts()).toEqual([]);
 });
 
@@ -46,4 +47,30 @@ test('what is short, or is no content, is left alone', async () => {
   const { seen, texts } = await prepare(callsReply([call]));
   expect(seen).toEqual(callsReply([call]));
   expect(await texts()).toEqual([]);
+});
+
+test('R258: a call that succeeds takes nothing from another one of the same id', async () => {
+  const root = await mkdtemp(join(tmpdir(), 'orion-kept-'));
+  onTestFinished(() => rm(root, { recursive: true }));
+  await writeFile(join(root, 'a.txt'), 'a\n');
+  const adapter = createFakeAdapter([
+    callsReply([
+      toolCall('x', 'read_file', { path: 'a.txt' }),
+      toolCall('x', 'write_to_file', { path: 'b.txt', content: `${LONG}lost?` }),
+    ]),
+    textReply('Sorry.'),
+  ]);
+  const orion = await createOrion({ workspace: root, store: 'memory', adapter });
+  onTestFinished(() => orion.close());
+  const events = await collect(orion.runTurn({ content: 'write' }));
+  expect(events.flatMap((event) => (event.type === 'tool_result' ? [event.ok] : []))).toEqual([
+    true,
+    false,
+  ]);
+  const answers = adapter.requests[1]?.messages.filter(({ role }) => role === 'tool') ?? [];
+  const [, place] = /kept in (\S+\.txt)\./.exec(answers[1]?.content ?? '') ?? [];
+  expect(
+    new Set(answers.map((message) => message.role === 'tool' && message.toolCallId)).size,
+  ).toBe(2);
+  expect(await readFile(join(root, place ?? ''), 'utf8')).toBe(`${LONG}lost?`);
 });

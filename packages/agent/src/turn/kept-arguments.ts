@@ -23,8 +23,8 @@ const SHORTEST_KEPT = 200;
 export type KeptArguments = {
   /** The adapter, of whose calls the text is kept while it arrives. */
   readonly adapter: LlmAdapter;
-  /** A call has done its work: its text need not be kept. */
-  discard(callId: string): Promise<void>;
+  /** A call has done its work: what was kept of it need not be. */
+  discard(kept: readonly KeptArgument[]): Promise<void>;
 };
 
 /**
@@ -35,22 +35,25 @@ export type KeptArguments = {
  *    where their text lies.
  * 2. Text is handed to the disk as it comes; nothing waits for it before the call is whole.
  * 3. Nothing that goes wrong with it reaches the turn.
+ * 4. A text is known by its place. Ids tell nothing here: providers repeat them, and protocols give new ones.
  */
 export function keepArguments(
   adapter: LlmAdapter,
   workspace: Pick<Workspace, 'keepText'>,
 ): KeptArguments {
-  const byCall = new Map<string, readonly Text[]>();
+  const files = new Map<string, KeptText>();
 
   async function* send(
     ...request: Parameters<LlmAdapter['sendMessagesStreaming']>
   ): AsyncGenerator<LlmEvent, void, undefined> {
     const open = new Map<number, CallText>();
+    const keep = (): KeptText => workspace.keepText();
+    const onKept = (path: string, file: KeptText): void => void files.set(path, file);
     try {
       for await (const event of adapter.sendMessagesStreaming(...request)) {
         switch (event.type) {
           case 'tool-call-start':
-            open.set(event.index, new CallText(() => workspace.keepText()));
+            open.set(event.index, new CallText(keep, onKept));
             break;
           case 'tool-call-delta':
             open.get(event.index)?.push(event.argumentsDelta);
@@ -59,7 +62,6 @@ export function keepArguments(
             const text = open.get(event.index);
             open.delete(event.index);
             const kept = (await text?.finish()) ?? [];
-            if (text !== undefined) byCall.set(event.call.id, text.texts);
             if (kept.length === 0) break;
             yield { ...event, call: { ...event.call, kept } };
             continue;
@@ -101,10 +103,11 @@ export function keepArguments(
       structuredOutput: adapter.structuredOutput,
       sendMessagesStreaming: send,
     },
-    async discard(callId) {
-      const texts = byCall.get(callId) ?? [];
-      byCall.delete(callId);
-      for (const { file } of texts) await file?.discard();
+    async discard(kept) {
+      for (const { path } of kept) {
+        await files.get(path)?.discard();
+        files.delete(path);
+      }
     },
   };
 }
@@ -119,16 +122,18 @@ type Text = {
 
 /** The texts of one call, each string in a file of its own. */
 class CallText {
-  readonly texts: Text[] = [];
+  readonly #texts: Text[] = [];
   readonly #keep: () => KeptText;
+  readonly #onKept: (path: string, file: KeptText) => void;
   readonly #strings: StringArguments = new StringArguments({
     wants: (key) => CONTENT_NAMES.has(key),
-    onStart: (name) => this.texts.push({ name, file: null, held: '', lines: 0 }),
+    onStart: (name) => this.#texts.push({ name, file: null, held: '', lines: 0 }),
     onText: (text) => this.#add(text),
   });
 
-  constructor(keep: () => KeptText) {
+  constructor(keep: () => KeptText, onKept: (path: string, file: KeptText) => void) {
     this.#keep = keep;
+    this.#onKept = onKept;
   }
 
   push(fragment: string): void {
@@ -137,16 +142,17 @@ class CallText {
 
   async finish(): Promise<readonly KeptArgument[]> {
     const kept: KeptArgument[] = [];
-    for (const { name, file, lines } of this.texts) {
-      const found = (await file?.finish()) ?? null;
-      if (found !== null)
-        kept.push({ name, path: found.path, bytes: found.bytes, lines: lines + 1 });
+    for (const { name, file, lines } of this.#texts) {
+      const found = file === null ? null : await file.finish();
+      if (file === null || found === null) continue;
+      this.#onKept(found.path, file);
+      kept.push({ name, path: found.path, bytes: found.bytes, lines: lines + 1 });
     }
     return kept;
   }
 
   #add(text: string): void {
-    const entry = this.texts.at(-1);
+    const entry = this.#texts.at(-1);
     if (entry === undefined) return;
     entry.lines += text.split('\n').length - 1;
     if (entry.file === null) {

@@ -45,6 +45,8 @@ export class Turn {
   readonly #journal: TurnJournal;
   readonly #leave: () => void;
   #kept: KeptArguments | null = null;
+  /** The calls of the message that is being answered, by the ids that their results name. */
+  #calls: ReadonlyMap<string, ToolCall> = new Map();
 
   /** `leave` aborts what the turn does, for a reader that goes away while something is under way. */
   constructor(scope: TurnScope, task: TurnTask, journal: TurnJournal, leave: () => void) {
@@ -211,6 +213,7 @@ export class Turn {
         case 'outcome':
           return event.outcome;
         case 'tool_calls':
+          this.#calls = new Map(event.calls.map((call) => [call.id, call]));
           yield {
             type: 'tool_calls',
             calls: event.calls.map((call) => ({
@@ -221,7 +224,9 @@ export class Turn {
           };
           break;
         case 'tool_result':
-          if (event.result.success) await this.#kept?.discard(event.result.toolCallId);
+          if (event.result.success) {
+            await this.#kept?.discard(this.#calls.get(event.result.toolCallId)?.kept ?? []);
+          }
           yield {
             type: 'tool_result',
             callId: event.result.toolCallId,
