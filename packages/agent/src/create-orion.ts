@@ -11,6 +11,7 @@ import type {
   SessionListing,
   Workspace,
 } from '@orion/contracts';
+import { OrionError } from '@orion/contracts';
 import { createWritePlanTool } from '@orion/core';
 import type { ApprovalPolicy, SessionSettings } from '@orion/core';
 import { createContentProtocol, createProtocol, resolveProtocolConfig } from '@orion/protocols';
@@ -22,7 +23,6 @@ import { DEFAULT_SETTINGS } from './config/settings.ts';
 import type { Settings } from './config/settings.ts';
 import { contextLimit } from './context/content-messages.ts';
 import type { Orion, OrionOptions, PlanRequest, ProviderIdentity, TurnRequest } from './orion.ts';
-import type { KeptConversation } from './store/conversation-keeper.ts';
 import { openRecords } from './store/open-records.ts';
 import { mayBeShared, OWN_PROJECT, projectOf } from './store/store-location.ts';
 import type { TurnJournal } from './store/turn-journal.ts';
@@ -81,6 +81,8 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
     stopSignal: stop.signal,
   };
   const running = new Set<Promise<void>>();
+  /** The conversations that have a turn now. */
+  const busy = new Set<string>();
   let cancelHousekeeping = scheduleHousekeeping();
 
   function scheduleHousekeeping(): () => void {
@@ -111,8 +113,28 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
     });
     running.add(end);
     let journal: TurnJournal | null = null;
+    let entered: string | null = null;
+    const finish = async (): Promise<void> => {
+      turnEnd.abort();
+      if (entered !== null) busy.delete(entered);
+      entered = null;
+      if (journal !== null) await journals.end(journal);
+      journal = null;
+      running.delete(end);
+      ended();
+    };
     try {
-      const begun = await conversationOf(request, sessionId);
+      const named = await conversationIdOf(request, sessionId);
+      const conversationId = named ?? randomUUID();
+      if (busy.has(conversationId)) throw conversationBusy(conversationId);
+      busy.add(conversationId);
+      entered = conversationId;
+      const begun = (named === undefined ? null : await conversations.find(named)) ?? {
+        conversationId,
+        projectId,
+        history: [],
+        openSessionId: null,
+      };
       const scope = new TurnScope(
         dependencies,
         {
@@ -126,34 +148,24 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
       scope.openSessionId = begun.openSessionId;
       journal = journals.begin(requestId);
       const turn = new Turn(scope, task, journal, () => turnEnd.abort());
-      yield* turn.run();
+      for await (const event of turn.run()) {
+        // A reader need not ask for what follows it: there is nothing.
+        if (event.type === 'done') await finish();
+        yield event;
+      }
     } finally {
-      turnEnd.abort();
-      if (journal !== null) await journals.end(journal);
-      running.delete(end);
-      ended();
+      await finish();
     }
   }
 
   /** Where a turn goes on: with the conversation of the session that it recovers, or the one that was named. */
-  async function conversationOf(
+  async function conversationIdOf(
     request: Pick<TurnRequest, 'conversationId'>,
     sessionId: string | null,
-  ): Promise<KeptConversation> {
+  ): Promise<string | undefined> {
+    if (sessionId === null) return request.conversationId;
     // One that is not known is not taken for the named one: its history is another.
-    const conversationId =
-      sessionId === null
-        ? request.conversationId
-        : (await conversations.ofSession(sessionId))?.conversationId;
-    const found = conversationId === undefined ? null : await conversations.find(conversationId);
-    return (
-      found ?? {
-        conversationId: conversationId ?? randomUUID(),
-        projectId,
-        history: [],
-        openSessionId: null,
-      }
-    );
+    return (await conversations.ofSession(sessionId))?.conversationId;
   }
 
   async function applyPlan(plan: unknown, request: PlanRequest): Promise<PlanReport> {
@@ -239,6 +251,14 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
       return closed;
     },
   };
+}
+
+function conversationBusy(conversationId: string): OrionError {
+  return new OrionError({
+    code: 'CONVERSATION_BUSY',
+    message: `The conversation ${conversationId} has a turn that is not over.`,
+    retryable: true,
+  });
 }
 
 function approvalOf(approve: OrionOptions['approve']): ApprovalPolicy {

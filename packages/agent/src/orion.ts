@@ -167,7 +167,11 @@ export type PlanRequest = {
  * aborts the turn. Methods reject with `OrionError` for what a user can cause before a turn has begun.
  */
 export interface Orion {
-  /** One turn of a conversation. Its history is stored, with receipts in place of what was written. */
+  /**
+   * One turn of a conversation. Its history is stored, with receipts in place of what was written. A conversation has
+   * one turn at a time: until the `done` of the first, or the return of its reader, another one, a recovery included,
+   * rejects with CONVERSATION_BUSY.
+   */
   runTurn(request: TurnRequest): AsyncIterable<RunEvent>;
   /** Goes on with an interrupted write session; ends after its commit, pause or abort. */
   recoverSession(request: RecoverRequest): AsyncIterable<RunEvent>;

@@ -81,6 +81,7 @@ export type ErrorCode =
   | 'STORE_TOO_NEW'
   | 'INVALID_OUTPUT_ID'
   | 'CONVERSATION_NOT_FOUND'
+  | 'CONVERSATION_BUSY'
   | 'TRACE_NOT_FOUND';
 
 /** The next step for whoever reads an error of that code, unless the error itself knows a better one. */
@@ -180,6 +181,7 @@ export const ERROR_CODES: Readonly<Record<ErrorCode, string>> = {
   STORE_TOO_NEW: 'The store was made by a newer version; use that version.',
   INVALID_OUTPUT_ID: 'Leave out the id to use the latest output.',
   CONVERSATION_NOT_FOUND: 'See `orion conversations list`.',
+  CONVERSATION_BUSY: 'Wait for the end of its turn, or begin another conversation.',
   TRACE_NOT_FOUND: 'See `orion trace list`.',
 };
 
