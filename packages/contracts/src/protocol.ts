@@ -48,6 +48,12 @@ export type TurnState = {
   cycleIndex: number;
   /** Cycles that were used up: tool phases, and messages of which no call could be run. */
   cyclesUsed: number;
+  /** Messages in a row of which no call could be run. */
+  refusedInARow: number;
+  /** Controller: the step that its model describes, and the tool calls that were made for it. */
+  readonly step: { description: string | null; calls: number };
+  /** Controller: what has failed, by the call's signature and the error. */
+  readonly failures: Set<string>;
   /** Results of the executed calls, by signature. */
   readonly executed: Map<string, ToolResult>;
   /** How often a model repeated an executed call. */
@@ -66,6 +72,9 @@ export function createTurnState(): TurnState {
     nextPhaseIndex: 0,
     cycleIndex: 0,
     cyclesUsed: 0,
+    refusedInARow: 0,
+    step: { description: null, calls: 0 },
+    failures: new Set(),
     executed: new Map(),
     duplicates: 0,
     progress: { idlePhases: 0, lastSignature: null, seen: new Set() },

@@ -34,17 +34,11 @@ export type LoopRules = {
   /** How many usable calls of a message are taken; reading stops at the last of them. */
   readonly callsPerMessage: number;
   /** The protocol's own limit, if it is reached; asked before every model call. */
-  readonly ceiling: (turn: TurnSoFar) => TurnStop | null;
+  readonly ceiling: (context: ProtocolContext) => TurnStop | null;
   /** Why there are no more tools, for the last call. */
   readonly explain: (stop: TurnStop) => string;
   /** What a model is told after a message of which no call could be run; null: the calls' answers say it all. */
   readonly correction: string | null;
-};
-
-export type TurnSoFar = {
-  readonly context: ProtocolContext;
-  /** Messages in a row of which no call could be run. */
-  readonly refusedInARow: number;
 };
 
 export async function* runToolLoop(
@@ -57,13 +51,11 @@ export async function* runToolLoop(
   const appended: Message[] = [];
   const tools = rules.callsPerMessage === 0 ? [] : toolRegistry.definitions(mode);
   if (turnState.nextPhaseIndex === 0) trace.toolRegistration(tools);
-  let refusedInARow = 0;
 
   for (;;) {
     if (signal.aborted) return yield end({ kind: 'aborted', appended });
 
-    turnState.stop ??=
-      findStop(turnState, config, clock.monotonic()) ?? rules.ceiling({ context, refusedInARow });
+    turnState.stop ??= findStop(turnState, config, clock.monotonic()) ?? rules.ceiling(context);
     if (turnState.stop !== null) {
       return yield* finish(rules, context, signal, trace, appended, turnState.stop);
     }
@@ -110,11 +102,11 @@ export async function* runToolLoop(
     );
     const onlyDuplicates = batch.duplicates === calls.length;
     if (!onlyDuplicates) turnState.cyclesUsed += 1;
+    if (batch.executed > 0) turnState.refusedInARow = 0;
+    else if (!onlyDuplicates) turnState.refusedInARow += 1;
     if (batch.handover !== null) {
       return yield end({ kind: 'handover', ...batch.handover, appended });
     }
-    if (batch.executed > 0) refusedInARow = 0;
-    else if (!onlyDuplicates) refusedInARow += 1;
     if (batch.executed === 0 && rules.correction !== null && !calls.some(isUsable)) {
       yield* tellModel(rules.correction, appended);
     }

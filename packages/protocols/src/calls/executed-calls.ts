@@ -63,6 +63,7 @@ export function recordCommittedBegin(
 ): void {
   turnState.iterations = Math.max(0, turnState.iterations - 1);
   turnState.cyclesUsed = Math.max(0, turnState.cyclesUsed - 1);
+  turnState.step.calls = Math.max(0, turnState.step.calls - 1);
   recordExecuted(turnState, registry, projectId, call, {
     toolCallId: call.id,
     toolName: call.name,

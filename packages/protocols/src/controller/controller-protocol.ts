@@ -22,7 +22,7 @@ import { findStop, mayAnswer } from '../stop-policy/verdict.ts';
 import { parseAction } from './action.ts';
 import type { ParsedOutput } from './action.ts';
 import { answerOf, finalAnswer, refusedAnswer, say } from './final-answer.ts';
-import { ControllerLimits, explainControllerStop } from './limits.ts';
+import { afterCall, beforeCall, controllerCeiling, explainControllerStop } from './limits.ts';
 import { CONTROLLER_FORMAT } from './schema.ts';
 import { controllerMessages } from './text-history.ts';
 
@@ -73,7 +73,6 @@ async function* runController(
   const appended: Message[] = [];
   const tools = toolRegistry.definitions(mode);
   if (turnState.nextPhaseIndex === 0) trace.toolRegistration(tools);
-  const limits = new ControllerLimits(context);
   let invalid = null as Invalid | null;
 
   const ask = (
@@ -91,7 +90,7 @@ async function* runController(
   for (;;) {
     if (signal.aborted) return yield end({ kind: 'aborted', appended });
 
-    turnState.stop ??= findStop(turnState, config, clock.monotonic()) ?? limits.ceiling();
+    turnState.stop ??= findStop(turnState, config, clock.monotonic()) ?? controllerCeiling(context);
     const { stop } = turnState;
     if (stop !== null) {
       trace.budgetExhausted(turnState.nextPhaseIndex, stop);
@@ -156,7 +155,7 @@ async function* runController(
       return yield end({ kind: 'complete', appended });
     }
 
-    turnState.stop = limits.beforeCall(action.description);
+    turnState.stop = beforeCall(context, action.description);
     if (turnState.stop !== null) continue;
 
     const call: ToolCall = {
@@ -173,7 +172,7 @@ async function* runController(
     if (batch.handover !== null) {
       return yield end({ kind: 'handover', ...batch.handover, appended });
     }
-    turnState.stop = limits.afterCall(call, batch.results[0]);
+    turnState.stop = afterCall(context, call, batch.results[0]);
     if (turnState.stop === null) yield* nudge(context, trace, batch, appended);
   }
 }

@@ -15,12 +15,11 @@ const CORRECTIVE_ITERATIONS = 1;
 const RULES: LoopRules = {
   name: 'standard',
   callsPerMessage: Number.POSITIVE_INFINITY,
-  ceiling: ({ context, refusedInARow }) => {
-    const { iterations } = context.turnState;
+  ceiling: ({ turnState: { iterations, refusedInARow }, config }) => {
     if (refusedInARow > CORRECTIVE_ITERATIONS) {
       return { reason: 'invalid_output', limit: 'correctiveIterations', value: refusedInARow };
     }
-    return iterations >= context.config.maxIterations
+    return iterations >= config.maxIterations
       ? { reason: 'ceiling', limit: 'maxIterations', value: iterations }
       : null;
   },
