@@ -326,6 +326,7 @@ export function describeProtocolContract(
       'one call': dialect.calls([read]),
       'a broken call': callsReply([cut]),
       'nothing at all': textReply(),
+      'a pause without a word': [{ type: 'finish', reason: 'pause' }],
       'half an object': textReply('{"action":'),
       'an unknown tool': dialect.calls([toolCall('call_9', 'nobody', {})]),
     };

@@ -17,6 +17,11 @@ export function whyIncomplete(answer: Pick<ModelAnswer, 'isBlank' | 'end'>): Inc
   return reason === 'length' ? 'cut' : null;
 }
 
+/** A pause is no end, with text or without: the provider asks to be called again. */
+export function isPause({ end }: Pick<ModelAnswer, 'end'>): boolean {
+  return end.kind === 'finish' && end.reason === 'pause';
+}
+
 /** To the person as a notice; a refusal to the trace too. `isBlank`: nothing of the message was shown. */
 export function* tellIncomplete(
   trace: ProtocolTrace,

@@ -10,7 +10,7 @@ import { findStop, mayAnswer } from '../stop-policy/verdict.ts';
 import { isUsable } from './history.ts';
 import { callModel } from './model-call.ts';
 import type { ModelAnswer } from './model-call.ts';
-import { tellIncomplete, whyIncomplete } from './incomplete.ts';
+import { isPause, tellIncomplete, whyIncomplete } from './incomplete.ts';
 import { notice } from './notices.ts';
 import { appendText, brokenOff, budgetEnd, end } from './outcomes.ts';
 import { createProtocolTrace } from './protocol-trace.ts';
@@ -85,8 +85,8 @@ export async function* runToolLoop(
 
     if (calls.length === 0) {
       appendText(appended, answer);
-      // A pause is no end: the provider asks to be called again with what it has said so far.
-      if (!answer.isBlank && answer.end.kind === 'finish' && answer.end.reason === 'pause') {
+      // Asked again with what was said so far, if anything was.
+      if (isPause(answer)) {
         turnState.cyclesUsed += 1;
         continue;
       }

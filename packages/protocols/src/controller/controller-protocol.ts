@@ -9,7 +9,7 @@ import type {
 import { BaseProtocol } from '../base/base-protocol.ts';
 import type { ProtocolDefaults } from '../base/base-protocol.ts';
 import { cutText } from '../base/history.ts';
-import { whyIncomplete } from '../base/incomplete.ts';
+import { isPause, whyIncomplete } from '../base/incomplete.ts';
 import { callModel } from '../base/model-call.ts';
 import type { ModelAnswer } from '../base/model-call.ts';
 import { notice } from '../base/notices.ts';
@@ -126,6 +126,7 @@ async function* runController(
     const phaseIndex = turnState.nextPhaseIndex - 1;
     for (const call of answer.calls) trace.toolCall(phaseIndex, call, 'ignored');
 
+    if (answer.isBlank && isPause(answer)) continue;
     const parsed = parseAnswer(answer);
     if (whyIncomplete(answer) === 'refused') {
       if (parsed.ok) traceAction(trace, phaseIndex, parsed);

@@ -236,6 +236,13 @@ describe('output that is none (R199)', () => {
     expect(adapter.requests[1]?.messages.at(-1)?.content).toContain('cut at the output limit');
   });
 
+  test('a pause without a word is none that could be corrected', async () => {
+    const pause: FakeReply = [{ type: 'finish', reason: 'pause' }];
+    const { outcome, events } = await run([pause, pause, pause, pause, done]);
+    expect(outcome.kind).toBe('complete');
+    expect(textOf(events, 'notice')).toBe('');
+  });
+
   test('a native call is ignored and traced', async () => {
     const { toolRegistry, traceService } = await run([
       callsReply([toolCall('1', 'read_file', { path: 'a' })]),

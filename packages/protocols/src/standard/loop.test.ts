@@ -191,6 +191,25 @@ test('goes on after a pause of the provider, as far as the iterations reach', as
   expect(adapter.requests[1]?.messages.at(-1)).toEqual({ role: 'assistant', content: 'One, ' });
 });
 
+test.each(['', ' \n'])('a pause of %j is no empty answer (R153)', async (text) => {
+  const adapter = createFakeAdapter([
+    [
+      { type: 'text-delta', text },
+      { type: 'finish', reason: 'pause' },
+    ],
+    textReply('Here.'),
+  ]);
+  const events = await collect(
+    createStandardProtocol().executeStreaming(createProtocolContext({ adapter })),
+  );
+  adapter.assertConsumed();
+  expect(outcomeOf(events)).toEqual({
+    kind: 'complete',
+    appended: [{ role: 'assistant', content: 'Here.' }],
+  });
+  expect(textOf(events, 'notice')).toBe('');
+});
+
 test('forwards usage as it comes', async () => {
   const usage = { inputTokens: 1, outputTokens: 2, cachedTokens: 0, reasoningTokens: 0 };
   const adapter = createFakeAdapter([
