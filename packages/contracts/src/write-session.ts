@@ -111,7 +111,10 @@ export type SessionRecord = {
   readonly omissions_asked?: boolean;
   /** Absent while nothing invalid was found. */
   readonly repair?: TextRepair;
+  /** Lines of the content file, counted from 1. */
   readonly inner_done_lines: readonly number[];
+  /** Bytes of the content in which no DONE line is open to question any more; 0 when left out. */
+  readonly ends_settled?: number;
   readonly seams: readonly Seam[];
   readonly idle_prompts: number;
   /** Why the session is paused. */

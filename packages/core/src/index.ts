@@ -40,5 +40,12 @@ export type {
   TimerName,
   WriteSession,
 } from './write-session/session.ts';
+export {
+  createDoneScan,
+  endDoneScan,
+  scanForDone,
+} from './write-session/text/markers/done-scan.ts';
+export type { DoneScan } from './write-session/text/markers/done-scan.ts';
+export type { InnerDone } from './write-session/text/markers/inner-done.ts';
 export { appendToSummary, createSummary } from './write-session/text/content-summary.ts';
 export type { ContentSummary } from './write-session/text/content-summary.ts';

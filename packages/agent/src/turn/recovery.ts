@@ -11,14 +11,17 @@ import type {
 import { BEGIN_TOOL_NAME } from '@orion/contracts';
 import {
   appendToSummary,
+  createDoneScan,
   createSummary,
+  endDoneScan,
   findOmissions,
   repairedText,
   replacedPlaces,
   restoreSession,
+  scanForDone,
   summarizeValidation,
 } from '@orion/core';
-import type { ContentSummary, SessionSettings, WriteSession } from '@orion/core';
+import type { ContentSummary, InnerDone, SessionSettings, WriteSession } from '@orion/core';
 
 import { ContentDecoder } from '../context/content-decoder.ts';
 
@@ -45,8 +48,8 @@ export async function recoverSession(
   const claimed = await workspace.sessions.claim(sessionId);
   const { handle, record, turn, writing, notes } = claimed;
   try {
-    const summary = await summarize(handle);
-    const session = restoreSession({ metadata: handle.metadata, settings, record, summary });
+    const content = await readSaved(handle);
+    const session = restoreSession({ metadata: handle.metadata, settings, record, ...content });
     const commit =
       writing === null ? { kind: 'none' as const } : await settle(handle, session, writing);
     return { handle, session, turn, notes, commit };
@@ -56,12 +59,19 @@ export async function recoverSession(
   }
 }
 
-async function summarize(handle: SessionHandle): Promise<ContentSummary> {
+async function readSaved(
+  handle: SessionHandle,
+): Promise<{ readonly summary: ContentSummary; readonly innerDone: InnerDone }> {
   const decoder = new ContentDecoder();
   let summary = createSummary();
-  for await (const chunk of handle.readContent())
-    summary = appendToSummary(summary, decoder.decode(chunk));
-  return appendToSummary(summary, decoder.end());
+  let scan = createDoneScan();
+  const read = (text: string): void => {
+    summary = appendToSummary(summary, text);
+    scan = scanForDone(scan, text);
+  };
+  for await (const chunk of handle.readContent()) read(decoder.decode(chunk));
+  read(decoder.end());
+  return { summary, innerDone: endDoneScan(scan) };
 }
 
 async function settle(

@@ -1,4 +1,4 @@
-import type { SessionMetadata, SessionRecord } from '@orion/contracts';
+import type { EndCandidate, SessionMetadata, SessionRecord } from '@orion/contracts';
 
 import type { Omission } from '../validation/omissions.ts';
 import { stateNameOf } from './control.ts';
@@ -19,6 +19,8 @@ import type {
 import { Step } from './step.ts';
 import { createSummary } from './text/content-summary.ts';
 import type { ContentSummary } from './text/content-summary.ts';
+import { endQuestion, mergedLines } from './text/markers/inner-done.ts';
+import type { InnerDone } from './text/markers/inner-done.ts';
 import { targetKindOf } from './text/target-kind.ts';
 
 /** As many lines of left-out text as a question quotes. */
@@ -40,18 +42,21 @@ export function restoreSession(options: {
   readonly settings: SessionSettings;
   readonly record: SessionRecord | null;
   readonly summary: ContentSummary;
+  /** The bare DONE lines of the content: those of a message that never ended are in no record. */
+  readonly innerDone: InnerDone;
 }): WriteSession {
   const { metadata, settings, record, summary } = options;
   const session = blankSession(metadata, settings, summary);
+  const innerDone: InnerDone = settings.strict ? { lines: [], chatEnds: [] } : options.innerDone;
+  const unaskedEnds = unaskedOf(record, innerDone);
+  const question = record?.question ?? endQuestion(unaskedEnds);
   return {
     ...session,
-    control: {
-      kind: 'paused',
-      code: 'NO_DONE',
-      question: record?.question ?? null,
-    },
+    control: { kind: 'paused', code: 'NO_DONE', question },
     seams: record?.seams ?? [],
-    innerDoneLines: record?.inner_done_lines ?? [],
+    innerDoneLines: mergedLines(record?.inner_done_lines ?? [], innerDone.lines),
+    unaskedEnds: question?.kind === 'end' ? [] : unaskedEnds,
+    endsSettled: question?.kind === 'end' ? summary.bytes : (record?.ends_settled ?? 0),
     contentStart: record?.content_start ?? 0,
     contentEnd: record?.content_end ?? null,
     fenceStripped: record?.fence_stripped ?? false,
@@ -59,6 +64,13 @@ export function restoreSession(options: {
     omissionsAsked: record?.omissions_asked ?? false,
     repair: record?.repair ?? null,
   };
+}
+
+/** Where the end of the file was decided on, or its text found complete, there is nothing left to ask. */
+function unaskedOf(record: SessionRecord | null, { chatEnds }: InnerDone): readonly EndCandidate[] {
+  if (record?.content_end !== undefined || record?.repair !== undefined) return [];
+  const settled = record?.ends_settled ?? 0;
+  return chatEnds.filter(({ contentEnd }) => contentEnd >= settled);
 }
 
 function blankSession(
@@ -77,6 +89,8 @@ function blankSession(
     expecting: { kind: 'content' },
     seams: [],
     innerDoneLines: [],
+    unaskedEnds: [],
+    endsSettled: 0,
     contentStart: 0,
     contentEnd: null,
     fenceStripped: false,
@@ -143,7 +157,7 @@ export function advance(session: WriteSession, input: SessionInput): SessionStep
       cancelled(step);
       break;
     case 'aborted':
-      step.update({ reading: { kind: 'none' } });
+      step.leaveMessage();
       step.dispatch({ type: 'abort', writing: input.writing });
       break;
     case 'stopped':
@@ -153,7 +167,7 @@ export function advance(session: WriteSession, input: SessionInput): SessionStep
       step.dispatch({ type: 'inactive' });
       break;
     case 'lease_lost':
-      step.update({ reading: { kind: 'none' } });
+      step.leaveMessage();
       step.dispatch({ type: 'lease_lost', writing: input.writing });
       break;
     case 'recover':
@@ -190,7 +204,7 @@ function omissionsSuspected(step: Step, omissions: readonly Omission[]): void {
 /** A held marker is discarded, held text that may not belong to the file is kept aside. */
 function cancelled(step: Step): void {
   if (step.session.reading.kind === 'seam') step.emit({ type: 'set_aside_held' });
-  step.update({ reading: { kind: 'none' } });
+  step.leaveMessage();
   step.dispatch({ type: 'cancelled' });
 }
 
@@ -272,6 +286,7 @@ export function recordOf(session: WriteSession): SessionRecord {
     ...(session.omissionsAsked ? { omissions_asked: true } : {}),
     ...(session.repair === null ? {} : { repair: session.repair }),
     inner_done_lines: session.innerDoneLines,
+    ...(session.endsSettled === 0 ? {} : { ends_settled: session.endsSettled }),
     seams: session.seams,
     idle_prompts: 'idlePrompts' in control ? control.idlePrompts : 0,
     ...(control.kind === 'paused' ? { code: control.code } : {}),

@@ -200,6 +200,8 @@ export type ControlLimits = {
   /** 0: no prompt, the session pauses at the end of the message. */
   readonly idleMs: number;
   readonly maxIdlePrompts: number;
+  /** What a session that pauses leaves to be answered, unless another question is open. */
+  readonly unasked: SessionQuestion | null;
 };
 
 /** Whether only its own words answer it: any other reply is no text of the file either. */

@@ -1,4 +1,5 @@
 import type {
+  EndCandidate,
   ErrorCode,
   InvalidPlace,
   Seam,
@@ -60,6 +61,13 @@ export type WriteSession = {
   readonly expecting: Expectation;
   readonly seams: readonly Seam[];
   readonly innerDoneLines: readonly number[];
+  /**
+   * DONE lines that a chat line follows, of messages that did not end in order: whether the file ends there was not
+   * asked yet. At most two, the last first.
+   */
+  readonly unaskedEnds: readonly EndCandidate[];
+  /** Bytes of content of which no DONE line is open to question any more. */
+  readonly endsSettled: number;
   /** The part of the content, in bytes, that is the file; `contentEnd` null means all. */
   readonly contentStart: number;
   readonly contentEnd: number | null;

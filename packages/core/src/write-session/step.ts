@@ -11,6 +11,9 @@ import { chooseAnchor } from './text/seams/anchor.ts';
 import { appendToSummary, createSummary, eolOf } from './text/content-summary.ts';
 import { decideFences } from './text/fence-decision.ts';
 import { utf8Length } from './text/lines.ts';
+import { innerDoneOf } from './text/markers/marker-reader.ts';
+import { endQuestion, mergedEnds, mergedLines } from './text/markers/inner-done.ts';
+import type { InnerDone } from './text/markers/inner-done.ts';
 import {
   anewPrompt,
   bridgePrompt,
@@ -60,6 +63,7 @@ export class Step {
       operation: metadata.operation,
       idleMs: settings.idleMs,
       maxIdlePrompts: settings.maxIdlePrompts,
+      unasked: endQuestion(this.session.unaskedEnds),
     });
     switch (outcome.kind) {
       case 'moved': {
@@ -125,7 +129,7 @@ export class Step {
     if (content !== '') this.#appendContent(content);
     if (!fits) {
       this.emit({ type: 'stop_message' });
-      this.update({ reading: { kind: 'none' } });
+      this.leaveMessage();
       this.dispatch({ type: 'limit_exceeded' });
     }
     return fits;
@@ -146,6 +150,26 @@ export class Step {
       this.update({ saveTimerRuns: true });
       this.emit({ type: 'start_timer', timer: 'save', milliseconds: this.session.settings.saveMs });
     }
+  }
+
+  /** The message is left before its end: what it has made content stays, and what is known of its DONE lines. */
+  leaveMessage(): void {
+    const { reading } = this.session;
+    if (reading.kind === 'direct') this.noteInnerDone(innerDoneOf(reading.marker));
+    this.update({ reading: { kind: 'none' } });
+  }
+
+  noteInnerDone({ lines, chatEnds }: InnerDone): void {
+    const { innerDoneLines, unaskedEnds } = this.session;
+    this.update({
+      innerDoneLines: mergedLines(innerDoneLines, lines),
+      unaskedEnds: mergedEnds(chatEnds, unaskedEnds),
+    });
+  }
+
+  /** Whether the file ends at one of the DONE lines so far is asked, answered, or answered by what came after. */
+  settleEnds(): void {
+    this.update({ unaskedEnds: [], endsSettled: this.session.summary.bytes });
   }
 
   /** Everything after `contentEnd`, or around a fence, that turned out not to be the file. */
@@ -341,6 +365,8 @@ export class Step {
       leadingBlanks: '',
       seams: [],
       innerDoneLines: [],
+      unaskedEnds: [],
+      endsSettled: 0,
       contentStart: 0,
       contentEnd: null,
       fenceStripped: false,
@@ -375,9 +401,15 @@ export class Step {
     this.send('question', questionPrompt(this.session, control.question), { kind: 'answer' });
   }
 
-  /** Decides about fences and the last line ending, then hands the content to the commit. */
+  /** Decides about chat behind a DONE line and about fences, then hands the content to the commit. */
   #finalize(event: ControlEvent): void {
     const { settings, summary, kind, contentStart, contentEnd, repair } = this.session;
+    const question = endQuestion(this.session.unaskedEnds);
+    if (question !== null && contentEnd === null && !this.session.decidedByHand) {
+      this.settleEnds();
+      this.dispatch({ type: 'question_due', question, messageOpen: false });
+      return;
+    }
     // The offsets of a repair are those of the file as it was decided on then.
     if (repair === null && summary.bytes > 0 && contentStart === 0 && contentEnd === null) {
       const decision = decideFences(summary, kind, settings.stripFence);

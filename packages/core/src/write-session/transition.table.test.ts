@@ -34,7 +34,12 @@ const omission: SessionQuestion = {
   count: 1,
 };
 
-const limits: ControlLimits = { operation: 'create', idleMs: 2000, maxIdlePrompts: 3 };
+const limits: ControlLimits = {
+  operation: 'create',
+  idleMs: 2000,
+  maxIdlePrompts: 3,
+  unasked: null,
+};
 
 const states = {
   I: { kind: 'idle' },
@@ -166,8 +171,8 @@ const rows: readonly Row[] = [
   ['recover declined', { type: 'recover_declined' }, '= move_to_attic', '–', '–', '–', '–', '–', 'A(SESSION_ABORTED) move_to_attic'],
   ['lease lost', { type: 'lease_lost', writing: false }, '–', 'I warn_lost', 'I warn_lost', 'I warn_lost', 'I warn_lost', 'I warn_lost', 'I warn_lost'],
   ['lease lost while writing', { type: 'lease_lost', writing: true }, '–', 'I warn_lost', 'I warn_lost', 'I warn_lost', '=', 'I warn_lost', 'I warn_lost'],
-  ['retry finalize', { type: 'finalize_command', answered: false }, 'SESSION_NOT_FOUND', 'EMPTY_CONTENT', 'F save finalize', 'QUESTION_OPEN', '=', 'F save finalize', 'F finalize'],
-  ['retry finalize with an answer', { type: 'finalize_command', answered: true }, 'SESSION_NOT_FOUND', 'EMPTY_CONTENT', 'F save finalize', 'F save finalize', '=', 'F save finalize', 'F finalize'],
+  ['retry finalize', { type: 'finalize_command', answered: false }, 'SESSION_NOT_FOUND', 'EMPTY_CONTENT', 'F save finalize', 'QUESTION_OPEN', '=', 'F save finalize', 'F save finalize'],
+  ['retry finalize with an answer', { type: 'finalize_command', answered: true }, 'SESSION_NOT_FOUND', 'EMPTY_CONTENT', 'F save finalize', 'F save finalize', '=', 'F save finalize', 'F save finalize'],
 ];
 
 describe('R015: the state table', () => {
@@ -196,6 +201,7 @@ describe('R015: the state table', () => {
 
 describe('R015: the cells that depend on a count or a setting', () => {
   const noPrompts: ControlLimits = { ...limits, idleMs: 0 };
+  const unasked: ControlLimits = { ...limits, unasked: endQuestion };
   // oxfmt-ignore
   const cases: readonly (readonly [string, ControlState, ControlEvent, string, ControlLimits?])[] = [
     ['R035: a second marker without content confirms an empty file', { ...states.C, emptyAsked: true }, { type: 'message_end_terminal' }, 'F save finalize'],
@@ -203,6 +209,11 @@ describe('R015: the cells that depend on a count or a setting', () => {
     ['R035: the prompt after it is P2b', { ...states.C, emptyAsked: true }, { type: 'idle_elapsed' }, 'C(prompts=1 empty) ask_empty'],
     ['R043: nothing to keep at the limit', { ...states.C, idlePrompts: 3 }, { type: 'idle_elapsed' }, 'A(EMPTY_CONTENT) remove_directory'],
     ['R043: paused at the limit, never finalized', { ...states.M, idlePrompts: 3 }, { type: 'idle_elapsed' }, 'P(NO_DONE) save pause release'],
+    ['R023: an end that was not asked about is left to be answered, when cancelled', states.M, { type: 'cancelled' }, 'P(end ABORTED) save pause release', unasked],
+    ['R023: … when stopped', states.M, { type: 'graceful_stop' }, 'P(end ABORTED) save release exit', unasked],
+    ['R023: … at the size limit', states.M, { type: 'limit_exceeded' }, 'P(end CONTENT_TOO_LARGE) save pause release', unasked],
+    ['R023: … at an error that no continuation mends', states.M, { ...streamError, retryable: false }, 'P(end STREAM_BROKEN) save pause release', unasked],
+    ['R023: … but an open question comes first', { ...states.M, question: nearMiss }, { type: 'cancelled' }, 'P(near_miss ABORTED) save pause release', unasked],
     ['R043: an open question stays open', { ...states.M, idlePrompts: 3, question: endQuestion }, { type: 'idle_elapsed' }, 'P(end NO_DONE) save pause release'],
     ['R043: in Q too', { ...states.Q, idlePrompts: 3 }, { type: 'idle_elapsed' }, 'P(end NO_DONE) save pause release'],
     ['R023: the idle prompt of an ambiguous DONE is its question', { ...states.M, question: endQuestion }, { type: 'idle_elapsed' }, 'Q(prompts=1 end) ask_question'],
@@ -247,7 +258,7 @@ describe('R015: the cells that depend on a count or a setting', () => {
     ['R032: it is asked once the message has ended', { ...states.Q, question: fence, asked: false }, { type: 'message_end_open' }, 'Q(prompts=1 fence) ask_question'],
     ['R032: also when the message broke', { ...states.Q, question: fence, asked: false }, streamError, 'Q(prompts=1 fence) ask_question'],
     ['a paused session with a question needs an answer', { ...states.P, question: endQuestion }, { type: 'finalize_command', answered: false }, 'QUESTION_OPEN'],
-    ['a paused session with an answer', { ...states.P, question: endQuestion }, { type: 'finalize_command', answered: true }, 'F finalize'],
+    ['a paused session with an answer', { ...states.P, question: endQuestion }, { type: 'finalize_command', answered: true }, 'F save finalize'],
     ['done resets the controller', { kind: 'done' }, { type: 'begin_ok' }, 'C take_lease'],
     ['aborted resets the controller', { kind: 'aborted', code: 'EMPTY_CONTENT' }, { type: 'begin_ok' }, 'C take_lease'],
   ];

@@ -181,6 +181,7 @@ function isRecord(fields: Fields): fields is Fields & SessionRecord {
     (fields['repair'] === undefined || isRepair(fields['repair'])) &&
     Array.isArray(inner_done_lines) &&
     inner_done_lines.every(isCount) &&
+    (fields['ends_settled'] === undefined || isCount(fields['ends_settled'])) &&
     Array.isArray(seams) &&
     seams.every(isSeam) &&
     isCount(fields['idle_prompts']) &&

@@ -5,7 +5,6 @@ import type { MessageEnd } from '../session.ts';
 import type { Step } from '../step.ts';
 import { canStillBeAnswer, readAnswer } from '../text/answers.ts';
 import { cutOff } from './cut-off.ts';
-import { addInnerDoneLines } from './direct-reading.ts';
 import { addSeam } from './undecided-reading.ts';
 
 /** Text of a reply to a question. False: it is no answer but goes on with the file. */
@@ -95,15 +94,17 @@ export function settleQuestion(
         const inner = question.candidates
           .map((each) => each.line)
           .filter((line) => line < answer.line);
-        addInnerDoneLines(step, inner);
+        step.settleEnds();
+        step.noteInnerDone({ lines: inner, chatEnds: [] });
         step.endContentAt(candidate.contentEnd, true);
         return true;
       }
       if (answer.kind !== 'done') return false;
-      addInnerDoneLines(
-        step,
-        question.candidates.map((candidate) => candidate.line),
-      );
+      step.settleEnds();
+      step.noteInnerDone({
+        lines: question.candidates.map((candidate) => candidate.line),
+        chatEnds: [],
+      });
       return true;
     case 'near_miss':
       if (answer.kind === 'keep') {

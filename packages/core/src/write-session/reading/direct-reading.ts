@@ -11,10 +11,12 @@ import {
   endConversion,
 } from '../text/line-ending-converter.ts';
 import type { LineEndingConversion } from '../text/line-ending-converter.ts';
+import { mergedEnds } from '../text/markers/inner-done.ts';
 import {
   createMarkerReader,
   endMarkers,
   holdsMarker,
+  innerDoneOf,
   readMarkers,
 } from '../text/markers/marker-reader.ts';
 import { cutOff } from './cut-off.ts';
@@ -108,14 +110,16 @@ export function endDirect(
   }
   const { settings, kind } = step.session;
   const afterDone = holdsMarker(last.marker);
+  const { chatEnds } = innerDoneOf(last.marker);
   const { content, ending } = endMarkers(
     last.marker,
     end.kind === 'stop',
     fencesAtEnd(step.session.summary, kind, settings.stripFence),
   );
   step.update({ reading: { kind: 'none' } });
+  const isOrderly = end.kind === 'stop';
+  step.noteInnerDone({ lines: ending.innerDoneLines, chatEnds: isOrderly ? [] : chatEnds });
   if (!step.append(content)) return;
-  addInnerDoneLines(step, ending.innerDoneLines);
   if (end.kind === 'stop' && ending.setAside === '') doubtWrapper(step, reading);
   if (!isBlank(ending.setAside)) step.emit({ type: 'set_aside', text: ending.setAside });
   if (end.kind !== 'stop') {
@@ -125,15 +129,18 @@ export function endDirect(
   switch (ending.kind) {
     case 'terminal':
       if (step.session.control.kind === 'awaiting_content') step.update({ leadingBlanks: '' });
+      // The session's own marker ends the content, whatever stands before it.
+      if (ending.marker === 'end_marker' || step.session.unaskedEnds.length === 0)
+        step.settleEnds();
       step.emit({ type: 'trace', event: 'done_detected', details: { marker: ending.marker } });
       step.dispatch({ type: by === 'end_marker' ? 'end_marker' : 'message_end_terminal' });
       return;
-    case 'ambiguous':
-      step.dispatch({
-        type: 'message_end_question',
-        question: { kind: 'end', candidates: ending.candidates },
-      });
+    case 'ambiguous': {
+      const candidates = mergedEnds(ending.candidates, step.session.unaskedEnds);
+      step.settleEnds();
+      step.dispatch({ type: 'message_end_question', question: { kind: 'end', candidates } });
       return;
+    }
     case 'near_miss':
       step.dispatch({
         type: 'message_end_question',
@@ -172,10 +179,4 @@ function bringsSomething(step: Step, reading: DirectReading): boolean {
   return (
     summary.bytes - reading.startBytes >= PROGRESS_BYTES || summary.lineFeeds > reading.startLines
   );
-}
-
-export function addInnerDoneLines(step: Step, lines: readonly number[]): void {
-  if (lines.length === 0) return;
-  const all = new Set([...step.session.innerDoneLines, ...lines]);
-  step.update({ innerDoneLines: [...all].sort((left, right) => left - right) });
 }

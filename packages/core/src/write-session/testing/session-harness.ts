@@ -13,6 +13,7 @@ import type {
   WriteSession,
 } from '../session.ts';
 import { appendToSummary, createSummary } from '../text/content-summary.ts';
+import { createDoneScan, endDoneScan, scanForDone } from '../text/markers/done-scan.ts';
 
 export const DEFAULTS: SessionSettings = {
   idleMs: 2000,
@@ -109,6 +110,7 @@ export class SessionHarness {
         settings,
         record,
         summary: appendToSummary(createSummary(), content),
+        innerDone: endDoneScan(scanForDone(createDoneScan(), content)),
       });
       this.send({ type: 'recover' });
     }

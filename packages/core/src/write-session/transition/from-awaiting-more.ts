@@ -44,25 +44,26 @@ export function fromAwaitingMore(
       if (limits.idleMs === 0) return paused('NO_DONE', event.question);
       return moved({ ...state, question: event.question }, 'save', 'start_idle_timer');
     case 'message_end_open':
-      if (limits.idleMs === 0) return paused('NO_DONE');
+      if (limits.idleMs === 0) return paused('NO_DONE', limits.unasked);
       return moved({ ...state, question: null, stalledReplies: 0 }, 'save', 'start_idle_timer');
     case 'message_end_length':
-      return continued(state, event.progress, 'NO_DONE');
+      return continued(state, event.progress, 'NO_DONE', limits);
     case 'stream_error':
-      if (!event.retryable) return paused(event.code);
+      if (!event.retryable) return paused(event.code, limits.unasked);
       if (event.afterDone) {
-        if (limits.idleMs === 0) return paused('NO_DONE');
+        if (limits.idleMs === 0) return paused('NO_DONE', limits.unasked);
         return moved({ ...state, question: null }, 'save', 'start_idle_timer');
       }
-      return continued(state, event.progress, event.code);
+      return continued(state, event.progress, event.code, limits);
     case 'seam_verified':
       return moved({ ...state, question: null }, 'buffer');
     case 'seam_hopeless':
-      return afterHopelessSeam(state, event.remedy);
+      return afterHopelessSeam(state, event.remedy, limits);
     case 'settle_elapsed':
       return moved(finalizing, 'save', 'finalize');
     case 'idle_elapsed':
-      if (state.idlePrompts >= limits.maxIdlePrompts) return paused('NO_DONE', state.question);
+      if (state.idlePrompts >= limits.maxIdlePrompts)
+        return paused('NO_DONE', state.question ?? limits.unasked);
       if (state.question !== null) {
         return moved(
           {
@@ -83,14 +84,14 @@ export function fromAwaitingMore(
     case 'save_failed':
       return moved(state, 'degrade');
     case 'limit_exceeded':
-      return paused('CONTENT_TOO_LARGE');
+      return paused('CONTENT_TOO_LARGE', limits.unasked);
     case 'cancelled':
-      return paused('ABORTED', state.question);
+      return paused('ABORTED', state.question ?? limits.unasked);
     case 'abort':
       return aborted('SESSION_ABORTED', 'move_to_attic');
     case 'graceful_stop':
       return moved(
-        { kind: 'paused', code: 'ABORTED', question: state.question },
+        { kind: 'paused', code: 'ABORTED', question: state.question ?? limits.unasked },
         'save',
         'release',
         'exit',
@@ -119,13 +120,22 @@ export function fromAwaitingMore(
   }
 }
 
-function continued(state: AwaitingMore, progress: boolean, code: ErrorCode): Transition {
+function continued(
+  state: AwaitingMore,
+  progress: boolean,
+  code: ErrorCode,
+  { unasked }: ControlLimits,
+): Transition {
   const stalledReplies = progress ? 0 : state.stalledReplies + 1;
-  if (stalledReplies >= MAX_RETRIES) return paused(code);
+  if (stalledReplies >= MAX_RETRIES) return paused(code, unasked);
   return moved({ ...state, question: null, stalledReplies }, 'save', 'ask_continuation');
 }
 
-function afterHopelessSeam(state: AwaitingMore, remedy: SeamRemedy): Transition {
+function afterHopelessSeam(
+  state: AwaitingMore,
+  remedy: SeamRemedy,
+  { unasked }: ControlLimits,
+): Transition {
   switch (remedy) {
     case 'ask_again':
       return moved({ ...state, question: null }, 'save', 'ask_again');
@@ -134,7 +144,7 @@ function afterHopelessSeam(state: AwaitingMore, remedy: SeamRemedy): Transition 
     case 'accept':
       return moved({ ...state, question: null }, 'accept_unverified');
     case 'pause':
-      return paused('SEAM_UNVERIFIED');
+      return paused('SEAM_UNVERIFIED', unasked);
     default:
       return remedy satisfies never;
   }

@@ -43,7 +43,7 @@ export function fromPaused(state: Paused, event: ControlEvent): Transition {
       return moved({ kind: 'idle' }, 'warn_lost');
     case 'finalize_command':
       if (state.question !== null && !event.answered) return refused('QUESTION_OPEN');
-      return moved(finalizing, 'finalize');
+      return moved(finalizing, 'save', 'finalize');
     case 'message_end_terminal':
     case 'message_end_question':
     case 'message_end_open':

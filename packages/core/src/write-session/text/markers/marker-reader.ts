@@ -30,6 +30,7 @@ import {
 } from './held-group.ts';
 import type { HeldGroup } from './held-group.ts';
 import type { MarkerReaderOptions } from './marker-rules.ts';
+import type { InnerDone } from './inner-done.ts';
 import { decoratedDone, isBareDone, joinedDone } from './near-miss.ts';
 import { createOutput, RECENT_LENGTH } from './released-content.ts';
 import type { Released } from './released-content.ts';
@@ -274,6 +275,12 @@ function nearMiss(reader: MarkerReader, released: Released): EndingCore | null {
   // Blanks have one byte each.
   const contentEnd = released.bytes - (recent.length - inkEnd) - utf8Length(text);
   return { kind: 'near_miss', text, contentEnd };
+}
+
+/** For a message that is left before its end: what is held is no content and does not count. */
+export function innerDoneOf(reader: MarkerReader): InnerDone {
+  const { innerDoneLines, lastChatInner } = createOutput(reader.released).finish();
+  return { lines: innerDoneLines, chatEnds: lastChatInner };
 }
 
 /** Whether the message could end here with a marker: what a settle window waits for (R031). */

@@ -1,0 +1,43 @@
+/**
+ * Finds the bare DONE lines of text that is content already. A recovery reads a content file back with it: what was
+ * known of its messages ended with the process that read them.
+ *
+ * Invariants
+ * S1  The result depends on the text alone, not on how it was divided.
+ * S2  Nothing is held back at the end: a file holds no marker that ended it (R026), so every DONE in it is content.
+ */
+import { releaseGroup, withLine } from './held-group.ts';
+import type { InnerDone } from './inner-done.ts';
+import { createMarkerReader, readMarkers } from './marker-reader.ts';
+import type { MarkerReader } from './marker-reader.ts';
+import { createOutput } from './released-content.ts';
+import { kindOfLine } from './undecided-line.ts';
+
+export type DoneScan = MarkerReader;
+
+export function createDoneScan(): DoneScan {
+  return createMarkerReader({
+    // No line is empty and a marker: none ends what is content.
+    endMarker: '',
+    strict: false,
+    doneMode: 'terminal',
+    atLineStart: true,
+    contentBytes: 0,
+    contentLines: 0,
+    wrappingFence: null,
+  });
+}
+
+export function scanForDone(scan: DoneScan, text: string): DoneScan {
+  return readMarkers(scan, text).reader;
+}
+
+export function endDoneScan(scan: DoneScan): InnerDone {
+  const { options, partial } = scan;
+  const out = createOutput(scan.released);
+  const line = partial.core + partial.blanks;
+  const kind = kindOfLine(options, partial, scan.group, true);
+  releaseGroup(out, line === '' ? scan.group : withLine(options, out, scan.group, kind, line));
+  const { innerDoneLines, lastChatInner } = out.finish();
+  return { lines: innerDoneLines, chatEnds: lastChatInner };
+}
