@@ -23,6 +23,7 @@ import type {
 } from '@orion/core';
 
 import { contentMessages } from '../context/content-messages.ts';
+import { askedLine } from './asked-line.ts';
 import { Mailbox } from './mailbox.ts';
 import { MessageStream } from './message-stream.ts';
 import type { Arrival } from './message-stream.ts';
@@ -348,7 +349,7 @@ export class SessionDriver {
             },
           );
         }
-        this.#notice(`Asked the model: ${firstLine(job.prompt)}`);
+        this.#notice(askedLine(job.reason, this.#session));
         yield* this.#receive();
         return;
       case 'resend': {
@@ -743,9 +744,4 @@ function prefillOf(opening: string | null, adapter: Pick<LlmAdapter, 'limits'>):
   if (adapter.limits?.prefill !== true) return null;
   const text = opening?.trimEnd() ?? '';
   return text === '' ? null : text;
-}
-
-function firstLine(text: string): string {
-  const line = text.slice(0, 300).split('\n', 1)[0] ?? '';
-  return line;
 }
