@@ -118,6 +118,7 @@ export type {
   ValidationSummary,
   WriteOperation,
   WriteReceipt,
+  WritingOutcome,
   WritingRecord,
 } from './write-session.ts';
 export type {

@@ -6,6 +6,7 @@ import type {
   TargetSnapshot,
   TurnRecord,
   WriteOperation,
+  WritingOutcome,
   WritingRecord,
 } from './write-session.ts';
 
@@ -366,11 +367,8 @@ export interface SessionHandle {
   rescue(): Promise<string>;
   /** Records a commit that is about to happen; durable when it resolves. */
   recordWriting(writing: WritingRecord): Promise<void>;
-  /**
-   * What became of a recorded commit: `after` = it happened, `before` = it did not, `neither` = somebody else
-   * changed the file. Removes the left-over temporary file.
-   */
-  resolveWriting(writing: WritingRecord): Promise<'before' | 'after' | 'neither'>;
+  /** What became of a recorded commit. Removes the left-over temporary file. */
+  resolveWriting(writing: WritingRecord): Promise<WritingOutcome>;
   /** Aborted when another process has taken the session over; nothing is written from then on. */
   readonly lost: AbortSignal;
   /** Gives lease and lock back; the session stays, for a recovery. */

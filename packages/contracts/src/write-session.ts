@@ -130,9 +130,22 @@ export type WritingRecord = {
   /** Hash of the target's bytes before, null when there was no file. */
   readonly before: string | null;
   readonly after: string;
+  /** The session's own target had this text once: a recovery found that out, and somebody changed it since. */
+  readonly stands?: true;
   /** What is reported of it, when it happens and its process does not live to tell. */
   readonly result: CommitResult;
 };
+
+/** What became of a commit that had begun. */
+export type WritingOutcome =
+  /** It did not happen, and the target is what it was. */
+  | 'before'
+  /** It happened. */
+  | 'after'
+  /** It happened, and somebody changed the target since: the same text must not be added again. */
+  | 'changed_after'
+  /** It did not happen, and somebody changed the target. */
+  | 'changed_instead';
 
 /** `turn.json`: what a recovery in a new process needs to know of the turn. No keys, no file content. */
 export type TurnRecord = {

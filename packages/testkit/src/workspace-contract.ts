@@ -301,7 +301,8 @@ export function describeWorkspaceContract(name: string, create: WorkspaceFactory
       const after = { ...before, after: made.sha256 };
       expect(await handle.resolveWriting(after)).toBe('after');
       await test.write('a.txt', 'of another');
-      expect(await handle.resolveWriting(after)).toBe('neither');
+      const other = { ...result, backup_id: made.backup_id ?? '' };
+      expect(await handle.resolveWriting({ ...after, result: other })).toBe('changed_after');
     });
 
     it('does not know ids that are none', async () => {

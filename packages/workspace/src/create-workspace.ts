@@ -203,13 +203,15 @@ class DiskWorkspace implements Workspace {
       maxSessionAgeMs: settings.maxSessionAgeMs,
       attic: { maxAgeMs: settings.atticMaxAgeMs, maxBytes: settings.atticMaxBytes },
       onEvent,
+      settleBackup: (id, didNotHappen) => this.#settleBackup(id, didNotHappen),
+      provesChange: (id) => this.#backups.provesChange(id),
       sweepCommits: async () => {
         await this.#journals.recover({
           hashOf: (path) => this.#hashOf(path),
           takeBack: (id) => this.#takeBack(id),
           onEvent,
         });
-        await this.#notes.sweep((id) => this.#backups.settle(id, (path) => this.#hashOf(path)));
+        await this.#notes.sweep((id, didNotHappen) => this.#settleBackup(id, didNotHappen));
         await this.#backups.prune();
       },
     });
@@ -264,6 +266,10 @@ class DiskWorkspace implements Workspace {
 
   async #takeBack(backupId: string): Promise<void> {
     await this.undo({ id: backupId });
+  }
+
+  #settleBackup(id: string, didNotHappen: boolean): Promise<void> {
+    return this.#backups.settle(id, didNotHappen, (path) => this.#hashOf(path));
   }
 
   #committer(): Committer {

@@ -286,7 +286,9 @@ async function openSession(
   if (left !== undefined) {
     const { handle, writing } = await workspace.sessions.claim(left.session_id);
     const became = writing === null ? 'before' : await handle.resolveWriting(writing);
-    if (became === 'neither') throw new Error('the target is neither the old nor the new one');
+    if (became !== 'before' && became !== 'after') {
+      throw new Error('the target is neither the old nor the new one');
+    }
     return { handle, isWritten: became === 'after' };
   }
   const sessionId = randomUUID();

@@ -27,19 +27,26 @@ export function commandsFor(
   sessionId: string,
   code: string | null,
   question: SessionQuestion | null,
+  /** False where the same text would be added a second time. */
+  mayOverwrite = true,
 ): readonly string[] {
   const recover = `orion recover-session ${sessionId}`;
-  return [recover, ...finalizeCommands(recover, code, question), `${recover} --discard`];
+  return [
+    recover,
+    ...finalizeCommands(recover, code, question, mayOverwrite),
+    `${recover} --discard`,
+  ];
 }
 
 function finalizeCommands(
   recover: string,
   code: string | null,
   question: SessionQuestion | null,
+  mayOverwrite: boolean,
 ): readonly string[] {
   if (code === 'TARGET_CHANGED' || code === 'FILE_EXISTS') {
     return [
-      `${recover} --finalize --on-conflict=overwrite`,
+      ...(mayOverwrite ? [`${recover} --finalize --on-conflict=overwrite`] : []),
       `${recover} --finalize --on-conflict=keep-both`,
     ];
   }

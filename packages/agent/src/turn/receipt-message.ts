@@ -54,31 +54,37 @@ function validationNote(summary: ValidationSummary): object {
   };
 }
 
-/** What begin's tool result becomes when the session waits for a person. */
-export function pausedMessage(paused: PausedSession): string {
-  return unwrittenNote(paused.target_file, (target) => ({
-    status: 'paused',
-    code: paused.code,
-    target_file: target,
-    saved_lines: paused.lines,
-    session_id: paused.session_id,
-  }));
+/** What begin's tool result becomes when the session waits for a person; `written` where the file had the text once. */
+export function pausedMessage(paused: PausedSession, written = false): string {
+  return openNote(
+    paused.target_file,
+    (target) => ({
+      status: 'paused',
+      code: paused.code,
+      target_file: target,
+      saved_lines: paused.lines,
+      session_id: paused.session_id,
+    }),
+    written ? 'The file was written, and changed by somebody since.' : NOT_WRITTEN,
+  );
 }
 
 /** What it is in a history that is read after the process died while the content arrived. */
 export function interruptedMessage(sessionId: string, targetFile: string): string {
-  return unwrittenNote(targetFile, (target) => ({
-    status: 'interrupted',
-    target_file: target,
-    session_id: sessionId,
-  }));
+  return openNote(
+    targetFile,
+    (target) => ({ status: 'interrupted', target_file: target, session_id: sessionId }),
+    NOT_WRITTEN,
+  );
 }
 
-function unwrittenNote(targetFile: string, facts: (target: string) => object): string {
+const NOT_WRITTEN = 'The file is not written.';
+
+function openNote(targetFile: string, facts: (target: string) => object, standing: string): string {
   const note = (target: string): string =>
     JSON.stringify({
       ...facts(target),
-      note: 'The file is not written. A person decides how to go on.',
+      note: `${standing} A person decides how to go on.`,
     });
   // A name can be long, and longer still in JSON; the note keeps its end, which tells files apart.
   let target = targetFile;

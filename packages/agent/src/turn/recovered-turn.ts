@@ -6,7 +6,7 @@ import { receiptMessage } from './receipt-message.ts';
 import { recoveredHistory, recoverSession } from './recovery.ts';
 import type { RecoveredSession } from './recovery.ts';
 import type { SessionOutcome, SessionStart } from './session-run.ts';
-import { lostEnd, notice, overtakenEnd, pausedEnd } from './turn-ends.ts';
+import { lostEnd, mayRepeat, notice, overtakenEnd, pausedEnd } from './turn-ends.ts';
 import type { TurnEnd, TurnScope } from './turn-scope.ts';
 
 /** Goes on with an orphan. Null: it is committed. */
@@ -30,7 +30,7 @@ export async function* recover(
       driven = true;
       return yield* concludeCommit(scope, recovered, commit.receipt);
     }
-    if (commit.kind === 'overtaken') return yield* overtakenEnd(recovered, scope);
+    if (commit.kind === 'overtaken') return yield* overtakenEnd(recovered, commit.written, scope);
     const context = commit.kind === 'not_happened' ? null : await recoveryContext(scope, turn);
     const session =
       context === null
@@ -141,10 +141,15 @@ export async function* finalizeByHand(
       driven = true;
       return (yield* concludeCommit(scope, recovered, commit.receipt)) ?? { status: 'complete' };
     }
-    const target = await conflictTarget(scope, handle, request.onConflict);
-    if (commit.kind === 'overtaken' && target === undefined) {
-      return yield* overtakenEnd(recovered, scope);
+    if (commit.kind === 'overtaken') {
+      const { written } = commit;
+      const repeats =
+        request.onConflict === 'overwrite' && written !== null && !mayRepeat(recovered);
+      if (request.onConflict === undefined || repeats) {
+        return yield* overtakenEnd(recovered, written, scope);
+      }
     }
+    const target = await conflictTarget(scope, handle, request.onConflict);
     driven = true;
     const outcome = yield* scope.drive(recovered.session, null, {
       kind: 'finalize',

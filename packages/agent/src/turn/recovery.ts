@@ -36,7 +36,8 @@ export type RecoveredSession = {
     | { readonly kind: 'none' }
     | { readonly kind: 'happened'; readonly receipt: WriteReceipt }
     | { readonly kind: 'not_happened' }
-    | { readonly kind: 'overtaken' };
+    /** Somebody changed the file since; `written`: the one that had the text before that. */
+    | { readonly kind: 'overtaken'; readonly written: string | null };
 };
 
 /** Claims a session and rebuilds what the reducer needs to know of its text. */
@@ -84,8 +85,10 @@ async function settle(
       return { kind: 'happened', receipt: await receiptOf(handle, session, writing) };
     case 'before':
       return { kind: 'not_happened' };
-    case 'neither':
-      return { kind: 'overtaken' };
+    case 'changed_after':
+      return { kind: 'overtaken', written: writing.result.path };
+    case 'changed_instead':
+      return { kind: 'overtaken', written: null };
   }
 }
 

@@ -39,13 +39,27 @@ export function* lostEnd(handle: SessionHandle): Generator<RunEventBody, TurnEnd
   return { status: 'error' };
 }
 
-/** Somebody else changed the file between the commit's record and now: a person decides. */
+/** Whether writing the text again would not add it a second time to a file that has it (R088). */
+export function mayRepeat({ handle }: RecoveredSession): boolean {
+  return !['append', 'insert'].includes(handle.metadata.operation);
+}
+
+/**
+ * Somebody else changed the file between the commit's record and now: a person decides. `written` names the file that
+ * had the text before that.
+ */
 export function* overtakenEnd(
   recovered: RecoveredSession,
+  written: string | null,
   scope: Pick<TurnScope, 'answerBegin'>,
 ): Generator<RunEventBody, TurnEnd> {
   const { handle, session } = recovered;
   const { summary } = session;
+  yield notice(
+    written === null
+      ? `${handle.metadata.target_file} was changed before the text could be written.`
+      : `${written} has its text already: it was written before the interruption, and the file was changed since.`,
+  );
   const paused = {
     session_id: handle.id,
     target_file: handle.metadata.target_file,
@@ -54,9 +68,14 @@ export function* overtakenEnd(
     lines: summary.lineFeeds + (summary.openLineLength > 0 ? 1 : 0),
     bytes: summary.bytes,
     session_dir: handle.directory,
-    commands: commandsFor(handle.id, 'TARGET_CHANGED', null),
+    commands: commandsFor(
+      handle.id,
+      'TARGET_CHANGED',
+      null,
+      written === null || mayRepeat(recovered),
+    ),
   } as const;
-  scope.answerBegin(pausedMessage(paused), 'open');
+  scope.answerBegin(pausedMessage(paused, written !== null), 'open');
   yield {
     type: 'write_session',
     sessionId: handle.id,

@@ -3,7 +3,8 @@
  *
  * K1. A backup is durable, and its bytes have the hash that the commit expects, before the target
  *     changes.
- * K2. Age and quota drop the oldest first; the newest is never dropped.
+ * K2. Age and quota drop the oldest first; the newest is never dropped, nor one of a session that still lies there:
+ *     it tells a recovery that the change was made.
  * K3. What is being made has a name that is no backup's.
  */
 import { randomBytes } from 'node:crypto';
@@ -15,8 +16,9 @@ import { syncDirectory } from '../disk/directories.ts';
 import { errnoOf } from '../disk/disk-error.ts';
 import { createFile, readSmallFile } from '../disk/files.ts';
 import { expired } from '../retention/retention.ts';
-import type { RetentionLimits } from '../retention/retention.ts';
+import type { Retained, RetentionLimits } from '../retention/retention.ts';
 import type { SessionKey } from '../session-dir/session-key.ts';
+import { isSessionId } from '../state-directory.ts';
 import type { StateDirectory } from '../state-directory.ts';
 import { isBackupId, parseManifest } from './backup-manifest.ts';
 import type { BackupManifest } from './backup-manifest.ts';
@@ -119,14 +121,25 @@ export class BackupStore {
 
   async forget(id: string): Promise<void> {
     await rm(join(this.#state.backups, id), { recursive: true, force: true });
+    // What goes after it must not be gone before it when the power fails.
+    await syncDirectory(this.#state.backups).catch(() => undefined);
     this.#keptBytes = null;
+  }
+
+  /** Whether a change that had this backup made was made itself; for one whose temporary file is gone. */
+  async provesChange(id: string): Promise<boolean> {
+    return isBackupId(id) && (await this.#state.holds(join(this.#state.backups, id)));
   }
 
   /**
    * Of a process that died between the two steps of a commit: half a backup goes, and a whole one whose change did
    * not happen. `hashOf` tells what a target is now.
    */
-  async settle(id: string, hashOf: (path: string) => Promise<string | null>): Promise<void> {
+  async settle(
+    id: string,
+    didNotHappen: boolean,
+    hashOf: (path: string) => Promise<string | null>,
+  ): Promise<void> {
     if (!isBackupId(id) || !(await this.#state.holds(this.#state.backups))) return;
     await rm(draftPath(this.#state.backups, id), { recursive: true, force: true });
     const manifest = await this.read(id);
@@ -134,11 +147,16 @@ export class BackupStore {
     const before = manifest.before?.sha256 ?? null;
     const after = manifest.after?.sha256 ?? null;
     if (before === after) return;
+    let isMade: boolean;
     try {
-      if ((await hashOf(manifest.path)) === before) await this.forget(id);
+      const found = await hashOf(manifest.path);
+      // Where a file is made without a link, its temporary file stays under its own name until it is whole.
+      isMade = didNotHappen ? found === after : found !== before;
     } catch {
       // What cannot be looked at may have changed: the way back stays.
+      isMade = !didNotHappen;
     }
+    if (!isMade) await this.forget(id);
   }
 
   /** Null when there is no such backup, or its manifest is none. Rejects when the disk refuses to tell. */
@@ -192,12 +210,25 @@ export class BackupStore {
     // Age drops the newest too, but never the last way back.
     const newest = entries.toSorted((a, b) => b.since - a.since)[0];
     if (newest !== undefined) dropped.delete(newest.name);
+    for (const { name, changeId } of entries) {
+      if (dropped.has(name) && (await this.#isOpen(changeId))) dropped.delete(name);
+    }
     for (const name of dropped) {
       await rm(join(this.#state.backups, name), { recursive: true, force: true });
     }
     this.#keptBytes = entries
       .filter((entry) => !dropped.has(entry.name))
       .reduce((total, entry) => total + entry.bytes, 0);
+  }
+
+  /** Whether this is a session that a recovery may still settle. */
+  async #isOpen(changeId: string | null): Promise<boolean> {
+    if (changeId === null || !isSessionId(changeId)) return false;
+    const { sessions, attic } = this.#state;
+    return (
+      (await this.#state.holds(join(sessions, changeId))) ||
+      this.#state.holds(join(attic, changeId))
+    );
   }
 
   /** Of a process that died while it made the backup, and left no note. */
@@ -208,7 +239,7 @@ export class BackupStore {
     await rm(path, { recursive: true, force: true });
   }
 
-  async #measure(name: string): Promise<{ name: string; since: number; bytes: number } | null> {
+  async #measure(name: string): Promise<(Retained & { changeId: string | null }) | null> {
     try {
       const stat = await lstat(join(this.#state.backups, name));
       if (!stat.isDirectory()) return null;
@@ -217,6 +248,7 @@ export class BackupStore {
         name,
         since: manifest === null ? stat.mtimeMs : Date.parse(manifest.created_at),
         bytes: manifest?.before?.bytes ?? 0,
+        changeId: manifest?.change_id ?? null,
       };
     } catch {
       return null;

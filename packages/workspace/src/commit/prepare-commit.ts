@@ -142,11 +142,15 @@ class Prepared implements PreparedCommit {
   }
 }
 
-/** C6. */
+/** C6. The backup goes first: see T3 of the notes. */
 async function takeBack({ site, temporary, draft, note }: PreparedParts): Promise<void> {
-  const gone = await Promise.allSettled([removeIfThere(temporary), draft.discard()]);
-  const isAllGone = gone.every(({ status }) => status === 'fulfilled');
-  await (isAllGone ? note.remove() : note.leave());
+  try {
+    await draft.discard();
+    await removeIfThere(temporary);
+    await note.remove();
+  } catch {
+    await note.leave();
+  }
   await site.directory.close().catch(() => undefined);
 }
 

@@ -5,7 +5,9 @@
  * T1. A note is durable before its temporary file is made and removed after it.
  * T2. Only a note of a dead process, or of a commit that is over, is acted on, and only a file that has a temporary file's name
  *     inside the workspace is removed.
- * T3. A note that cannot be read is being written by somebody, or its writer died: then its temporary
+ * T3. A temporary file that stands under no other name proves that its change did not happen. So it goes after the
+ *     backup of that change, never before: where the file is gone, the backup tells that the change happened.
+ * T4. A note that cannot be read is being written by somebody, or its writer died: then its temporary
  *     file was never made, and the note goes once it is old.
  */
 import { randomBytes } from 'node:crypto';
@@ -32,6 +34,9 @@ export function newTemporaryName(): string {
 
 /** What a commit is about to make: a file, relative to the root, and a backup. */
 export type NotedCommit = { readonly temporary: string; readonly backupId: string };
+
+/** Of a commit that is over; `didNotHappen` when that much is known of its change. */
+export type SettleBackup = (backupId: string, didNotHappen: boolean) => Promise<void>;
 
 /** Neither fails: what stays is swept later. */
 export type TemporaryNote = {
@@ -85,7 +90,7 @@ export class TemporaryNotes {
   }
 
   /** Removes what dead processes left; `settleBackup` sees to the backup that they were making. */
-  async sweep(settleBackup: (backupId: string) => Promise<void>): Promise<void> {
+  async sweep(settleBackup: SettleBackup): Promise<void> {
     for (const name of await this.#state.names(this.#state.temporaries).catch(() => [])) {
       if (!TEMPORARY_NAME.test(name.replace(/\.json$/u, ''))) continue;
       const path = join(this.#state.temporaries, name);
@@ -98,10 +103,14 @@ export class TemporaryNotes {
       }
       const verdict = judgeOwner(owner, await this.#observer.observe(owner));
       if (verdict === 'live' && !this.#left.has(path)) continue;
-      const temporary = fields['temporary'];
-      if (typeof temporary === 'string') await removeTemporary(this.#root, temporary);
-      const backupId = fields['backup_id'];
-      if (typeof backupId === 'string') await settleBackup(backupId);
+      const { temporary, backup_id: backupId } = fields;
+      await removeTemporary(
+        this.#root,
+        typeof temporary === 'string' ? temporary : '',
+        async (didNotHappen) => {
+          if (typeof backupId === 'string') await settleBackup(backupId, didNotHappen);
+        },
+      );
       this.#left.delete(path);
       await removeIfThere(path).catch(() => undefined);
     }
@@ -118,17 +127,36 @@ export class TemporaryNotes {
   }
 }
 
-/** Removes a left-over temporary file, named relative to the root. Anything else is left alone. */
-export async function removeTemporary(root: string, temporary: string): Promise<void> {
+/**
+ * Removes a left-over temporary file, named relative to the root. Anything else is left alone. `settle` comes first
+ * and is told whether the change of that file is known not to have happened (T3).
+ */
+export async function removeTemporary(
+  root: string,
+  temporary: string,
+  settle: (didNotHappen: boolean) => Promise<void>,
+): Promise<void> {
+  const path = await pathOfTemporary(root, temporary);
+  const stat = path === null ? null : await unlessGone(lstat(path));
+  const isThere = stat?.isFile() === true;
+  await settle(isThere && stat.nlink === 1);
+  if (isThere && path !== null) await unlessGone(unlink(path));
+}
+
+async function pathOfTemporary(root: string, temporary: string): Promise<string | null> {
   const names = temporary.split('/');
   const name = names.pop() ?? '';
-  if (!TEMPORARY_NAME.test(name)) return;
+  if (!TEMPORARY_NAME.test(name)) return null;
   const found = await resolvePath(root, names);
-  if (found.kind !== 'found' || !isInside(root, found.realPath)) return;
-  const path = join(found.realPath, name);
+  if (found.kind !== 'found' || !isInside(root, found.realPath)) return null;
+  return join(found.realPath, name);
+}
+
+async function unlessGone<T>(step: Promise<T>): Promise<T | null> {
   try {
-    if ((await lstat(path)).isFile()) await unlink(path);
+    return await step;
   } catch (error) {
     if (!isErrno(error, 'ENOENT', 'ENOTDIR', 'EACCES', 'EPERM', 'EROFS')) throw error;
+    return null;
   }
 }

@@ -271,6 +271,7 @@ function isWriting(value: unknown): value is WritingRecord {
     (value['target'] === undefined || typeof value['target'] === 'string') &&
     isTextOrNull(value['before']) &&
     typeof value['after'] === 'string' &&
+    (value['stands'] === undefined || value['stands'] === true) &&
     isCommitResult(value['result'])
   );
 }

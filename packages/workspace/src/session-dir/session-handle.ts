@@ -19,6 +19,7 @@ import type {
   SessionMetadata,
   SessionRecord,
   TurnRecord,
+  WritingOutcome,
   WritingRecord,
 } from '@orion/contracts';
 import { open } from 'node:fs/promises';
@@ -46,7 +47,7 @@ export type HandleOptions = {
   readonly lost: AbortController;
   readonly onEvent: EventSink;
   /** Judges a recorded commit by the target's bytes. */
-  readonly judgeWriting: (writing: WritingRecord) => Promise<'before' | 'after' | 'neither'>;
+  readonly judgeWriting: (writing: WritingRecord) => Promise<WritingOutcome>;
   /** The session is no longer this process's. */
   readonly onClosed: () => void;
 };
@@ -312,17 +313,19 @@ export class DiskSessionHandle implements SessionHandle {
   recordWriting(writing: WritingRecord): Promise<void> {
     return this.#exclusively(async () => {
       if (this.#home.isLost()) throw this.#home.lostError();
-      this.#writing = writing;
+      const stands = this.#writing?.stands === true;
+      this.#writing = stands ? { ...writing, stands } : writing;
       await this.#attempt(() => this.#writeState());
       // A full disk does not stop a commit from memory, another owner does.
       if (this.#home.isLost()) throw this.#home.lostError();
     });
   }
 
-  resolveWriting(writing: WritingRecord): Promise<'before' | 'after' | 'neither'> {
+  resolveWriting(writing: WritingRecord): Promise<WritingOutcome> {
     return this.#exclusively(async () => {
       const outcome = await this.#options.judgeWriting(writing);
-      this.#writing = null;
+      // Only what made its own record proves that the text stands, and that may be gone at the next look.
+      this.#writing = outcome === 'changed_after' ? { ...writing, stands: true } : null;
       return outcome;
     });
   }

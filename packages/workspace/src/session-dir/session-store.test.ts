@@ -304,6 +304,6 @@ describe('recovery', () => {
     await writeFile(join(root, 'a.txt'), 'new');
     expect(await claimed.handle.resolveWriting(writing)).toBe('after');
     await writeFile(join(root, 'a.txt'), 'other');
-    expect(await claimed.handle.resolveWriting(writing)).toBe('neither');
+    expect(await claimed.handle.resolveWriting(writing)).toBe('changed_after');
   });
 });

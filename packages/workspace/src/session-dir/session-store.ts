@@ -19,11 +19,13 @@ import type {
   SessionListing,
   SessionMetadata,
   SessionStore,
+  WritingOutcome,
   WritingRecord,
   TurnRecord,
 } from '@orion/contracts';
 import { hashPath } from '../commit/hash-file.ts';
 import { removeTemporary } from '../commit/temporary-notes.ts';
+import type { SettleBackup } from '../commit/temporary-notes.ts';
 import { syncDirectory } from '../disk/directories.ts';
 import { errnoOf, isErrno, toDiskError } from '../disk/disk-error.ts';
 import { openRegularFile, readRange, readSmallFile, removeIfThere } from '../disk/files.ts';
@@ -60,6 +62,9 @@ export type SessionStoreOptions = {
   readonly onEvent: EventSink;
   /** What commits of dead processes left, and backups beyond their limits. */
   readonly sweepCommits: () => Promise<void>;
+  readonly settleBackup: SettleBackup;
+  /** Whether this backup tells that its change was made, once nothing else is left of it. */
+  readonly provesChange: (backupId: string) => Promise<boolean>;
 };
 
 /** Directories looked at together. */
@@ -214,7 +219,7 @@ export class DiskSessionStore implements SessionStore {
     targetKey: string,
     owner: OwnerRecord,
   ): Promise<{ readonly handle: DiskSessionHandle; readonly home: SessionHome }> {
-    const { clock, state, root, onEvent } = this.#options;
+    const { clock, state, onEvent } = this.#options;
     const lost = new AbortController();
     const home = new SessionHome({
       clock,
@@ -238,7 +243,7 @@ export class DiskSessionStore implements SessionStore {
       lost,
       onEvent,
       judgeWriting: async (writing) => {
-        await removeTemporary(root, writing.temp);
+        await this.#removeTemporary(writing);
         return this.#judgeWriting(metadata, writing);
       },
       onClosed: () => {
@@ -249,20 +254,29 @@ export class DiskSessionStore implements SessionStore {
     return { handle, home };
   }
 
-  async #judgeWriting(
-    metadata: SessionMetadata,
-    writing: WritingRecord,
-  ): Promise<'before' | 'after' | 'neither'> {
-    let found: string | null;
+  /** Its temporary file is gone, so that the backup tells whether the change was made. */
+  async #judgeWriting(metadata: SessionMetadata, writing: WritingRecord): Promise<WritingOutcome> {
+    let found: string | null | undefined;
     try {
       const target = await this.#options.policy.contain(writing.target ?? metadata.target.path);
       found = (await hashPath(target.realPath))?.sha256 ?? null;
     } catch (error) {
       toDiskError(error, 'read the target');
-      return 'neither';
     }
     if (found === writing.after) return 'after';
-    return found === writing.before ? 'before' : 'neither';
+    if (writing.stands === true) return 'changed_after';
+    if (found === writing.before) return 'before';
+    const { backup_id: backupId } = writing.result;
+    // Without a backup nobody knows; then nothing is done a second time.
+    const isMade = backupId === undefined || (await this.#options.provesChange(backupId));
+    return isMade ? 'changed_after' : 'changed_instead';
+  }
+
+  async #removeTemporary({ temp, result }: WritingRecord): Promise<void> {
+    const { root, settleBackup } = this.#options;
+    await removeTemporary(root, temp, async (didNotHappen) => {
+      if (result.backup_id !== undefined) await settleBackup(result.backup_id, didNotHappen);
+    });
   }
 
   /** The claim is won: from here on the directory is this process's alone. */
@@ -292,7 +306,7 @@ export class DiskSessionStore implements SessionStore {
       const saved = inspection.state;
       handle.resume({ record: saved?.record ?? null, turn, writing: saved?.writing ?? null });
       this.#open.set(handle.id, handle);
-      if (saved?.writing) await removeTemporary(this.#options.root, saved.writing.temp);
+      if (saved?.writing) await this.#removeTemporary(saved.writing);
       return {
         handle,
         record: saved?.record ?? null,
@@ -514,7 +528,7 @@ export class DiskSessionStore implements SessionStore {
     for (const inspection of await this.#inspectAll()) {
       const writing = inspection.state?.writing;
       if (writing && inspection.status === 'orphan') {
-        await removeTemporary(this.#options.root, writing.temp);
+        await this.#removeTemporary(writing);
       }
     }
   }

@@ -1,0 +1,185 @@
+import { randomUUID } from 'node:crypto';
+import { appendFile, mkdtemp, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import type { CommitPart, RunEvent, SessionHandle, WriteOperation } from '@orion/contracts';
+import { createWorkspace } from '@orion/workspace';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+
+import { createOrion } from '../create-orion.ts';
+import type { FinalizeRequest, Orion } from '../orion.ts';
+import { systemClock } from '../system-clock.ts';
+
+let root: string;
+const opened: Orion[] = [];
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'orion-recovered-'));
+});
+
+afterEach(async () => {
+  for (const orion of opened.splice(0)) await orion.close();
+  await rm(root, { recursive: true, force: true });
+});
+
+type Moment = 'before the rename' | 'after the rename' | 'with the change refused';
+
+/** A session whose process died around the commit of `entry\n`; afterwards a person adds a line to the file. */
+async function killed(
+  moment: Moment,
+  operation: WriteOperation,
+  target = 'log.txt',
+): Promise<string> {
+  const person = (): Promise<void> => appendFile(join(root, target), 'a person\n');
+  const workspace = await createWorkspace({
+    root,
+    clock: systemClock,
+    // The same process number with another start time: to everybody else this process is gone.
+    identity: async () => ({
+      pid: process.pid,
+      host: hostname(),
+      pidNamespace: await readlink('/proc/self/ns/pid').catch(() => ''),
+      startedAt: 'gone',
+    }),
+  });
+  const sessionId = randomUUID();
+  const expected = await workspace.checkTarget(target, operation);
+  const handle: SessionHandle = await workspace.sessions.begin({
+    version: 1,
+    session_id: sessionId,
+    intent: 'a test',
+    target_file: target,
+    operation,
+    created_at: new Date().toISOString(),
+    end_marker: `DONE ${sessionId.slice(0, 4)}`,
+    final_newline: true,
+    target: expected,
+  });
+  handle.append('entry\n');
+  await handle.save({
+    version: 1,
+    state: 'session_active.finalizing',
+    fence_stripped: false,
+    fence_asked: false,
+    inner_done_lines: [],
+    seams: [],
+    idle_prompts: 0,
+  });
+  const added: CommitPart = { kind: 'new', source: () => handle.readContent() };
+  const prepared = await workspace.prepareCommit({
+    target,
+    operation,
+    parts:
+      operation === 'append' ? [{ kind: 'kept', start: 0, end: expected.bytes }, added] : [added],
+    eol: 'match',
+    expected,
+    changeId: sessionId,
+  });
+  await handle.recordWriting(prepared.writing);
+  if (moment === 'before the rename') onTestFinished(() => prepared.discard());
+  if (moment === 'with the change refused') await person();
+  if (moment !== 'before the rename') await prepared.apply().catch(() => undefined);
+  if (moment !== 'with the change refused') await person();
+  return sessionId;
+}
+
+async function nextStart(): Promise<Orion> {
+  const orion = await createOrion({ workspace: root, store: 'memory' });
+  opened.push(orion);
+  await orion.housekeep();
+  return orion;
+}
+
+async function finalize(orion: Orion, request: FinalizeRequest): Promise<readonly RunEvent[]> {
+  const events: RunEvent[] = [];
+  for await (const event of orion.finalizeSession(request)) events.push(event);
+  return events;
+}
+
+function commandsIn(events: readonly RunEvent[]): string {
+  return events
+    .flatMap((event) => (event.type === 'write_session' ? (event.paused?.commands ?? []) : []))
+    .join('\n');
+}
+
+const read = (target: string): Promise<string> => readFile(join(root, target), 'utf8');
+
+describe('R088: an append whose process died, and a file that a person changed since', () => {
+  it('that had happened is not repeated, however often a person says to overwrite', async () => {
+    await writeFile(join(root, 'log.txt'), 'one\n');
+    const sessionId = await killed('after the rename', 'append');
+    const orion = await nextStart();
+
+    const first = await finalize(orion, { sessionId });
+    expect(commandsIn(first)).not.toContain('overwrite');
+    expect(commandsIn(first)).toContain('keep-both');
+    expect(JSON.stringify(first)).toContain('has its text already');
+    for (const onConflict of ['overwrite', 'overwrite'] as const) {
+      const events = await finalize(orion, { sessionId, onConflict });
+      expect(events.at(-1)).toMatchObject({ type: 'done', status: 'paused' });
+      expect(await read('log.txt')).toBe('one\nentry\na person\n');
+    }
+    await finalize(orion, { sessionId, onConflict: 'keep-both' });
+    expect(await read(`log.orion-${sessionId.slice(0, 4)}.txt`)).toBe('entry\n');
+    expect(await read('log.txt')).toBe('one\nentry\na person\n');
+  });
+
+  it.each(['before the rename', 'with the change refused'] as const)(
+    'that died %s is added when a person says so, once',
+    async (moment) => {
+      await writeFile(join(root, 'log.txt'), 'one\n');
+      const sessionId = await killed(moment, 'append');
+      const orion = await nextStart();
+      expect(await readdir(root)).toEqual(['.orion', 'log.txt']);
+
+      expect(commandsIn(await finalize(orion, { sessionId }))).toContain('overwrite');
+      expect(await read('log.txt')).toBe('one\na person\n');
+      const events = await finalize(orion, { sessionId, onConflict: 'overwrite' });
+      expect(events.at(-1)).toMatchObject({ type: 'done', status: 'complete' });
+      expect(await read('log.txt')).toBe('one\na person\nentry\n');
+    },
+  );
+
+  it('what had happened shows also when its backup would be dropped', async () => {
+    await writeFile(join(root, 'log.txt'), 'one\n');
+    const sessionId = await killed('after the rename', 'append');
+    const full = await createWorkspace({
+      root,
+      clock: systemClock,
+      settings: { backupsMaxBytes: 1, backupsMaxAgeMs: 0 },
+    });
+    const expected = await full.checkTarget('other.txt', 'create');
+    const source = async function* (): AsyncGenerator<Uint8Array> {
+      yield Buffer.from('x');
+    };
+    await full.commit({
+      target: 'other.txt',
+      operation: 'create',
+      parts: [{ kind: 'new', source }],
+      eol: 'match',
+      expected,
+      journal: async () => undefined,
+    });
+    await full.sessions.housekeep();
+    await full.close();
+    const orion = await nextStart();
+
+    await finalize(orion, { sessionId, onConflict: 'overwrite' });
+
+    expect(await read('log.txt')).toBe('one\nentry\na person\n');
+  });
+});
+
+describe('R247: a whole text whose process died after it was written', () => {
+  it('is written again when a person says to overwrite what was edited since', async () => {
+    await writeFile(join(root, 'log.txt'), 'one\n');
+    const sessionId = await killed('after the rename', 'overwrite');
+    const orion = await nextStart();
+
+    expect(commandsIn(await finalize(orion, { sessionId }))).toContain('overwrite');
+    await finalize(orion, { sessionId, onConflict: 'overwrite' });
+
+    expect(await read('log.txt')).toBe('entry\n');
+  });
+});
