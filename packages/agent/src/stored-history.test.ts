@@ -32,7 +32,12 @@ afterEach(async () => {
 });
 
 async function orionWith(options: Partial<OrionOptions>): Promise<Orion> {
-  const orion = await createOrion({ workspace, store, ...options });
+  const orion = await createOrion({
+    workspace,
+    store,
+    settings: { idleMs: 1, maxIdlePrompts: 0 },
+    ...options,
+  });
   opened.push(orion);
   return orion;
 }
@@ -92,35 +97,39 @@ const isWritten = (): Promise<boolean> =>
     () => false,
   );
 
-it('R160: whenever the reader of a turn leaves, the next turn reads what became of the file', async () => {
-  const told = new Set<unknown>();
-  for (const content of [WHOLE, CUT]) {
-    for (let last = 0; ; last += 1) {
-      const orion = await orionWith({ adapter: writer(content) });
-      const events = await readUntil(
-        orion.runTurn({ content: 'write', conversationId: 'c' }),
-        (event, index) => index === last || event.type === 'done',
-      );
-      const answer = await answerTold();
-      const label = `${last}: ${JSON.stringify(events.at(-1))}`;
-      expect(answer?.['stage'], label).toBeUndefined();
-      const written = await isWritten();
-      if (written || answer?.['status'] === 'written') {
-        expect([written, answer?.['status']], label).toEqual([true, 'written']);
+it(
+  'R160: whenever the reader of a turn leaves, the next turn reads what became of the file',
+  { timeout: 60_000 },
+  async () => {
+    const told = new Set<unknown>();
+    for (const content of [WHOLE, CUT]) {
+      for (let last = 0; ; last += 1) {
+        const orion = await orionWith({ adapter: writer(content) });
+        const events = await readUntil(
+          orion.runTurn({ content: 'write', conversationId: 'c' }),
+          (event, index) => index === last || event.type === 'done',
+        );
+        const answer = await answerTold();
+        const label = `${last}: ${JSON.stringify(events.at(-1))}`;
+        expect(answer?.['stage'], label).toBeUndefined();
+        const written = await isWritten();
+        if (written || answer?.['status'] === 'written') {
+          expect([written, answer?.['status']], label).toEqual([true, 'written']);
+        }
+        const left = (await orion.listSessions()).length;
+        if (left > 0) expect(answer?.['session_id'], label).toBeTypeOf('string');
+        told.add(answer?.['status']);
+        for (const one of opened.splice(0)) await one.close();
+        await store.close();
+        await rm(workspace, { recursive: true });
+        workspace = await mkdtemp(join(tmpdir(), 'orion-history-'));
+        store = openStore({ kind: 'memory' }, { clock: systemClock });
+        if (events.at(-1)?.type === 'done') break;
       }
-      const left = (await orion.listSessions()).length;
-      if (left > 0) expect(answer?.['session_id'], label).toBeTypeOf('string');
-      told.add(answer?.['status']);
-      for (const one of opened.splice(0)) await one.close();
-      await store.close();
-      await rm(workspace, { recursive: true });
-      workspace = await mkdtemp(join(tmpdir(), 'orion-history-'));
-      store = openStore({ kind: 'memory' }, { clock: systemClock });
-      if (events.at(-1)?.type === 'done') break;
     }
-  }
-  expect(told).toEqual(new Set(['interrupted', 'paused', 'written', undefined]));
-});
+    expect(told).toEqual(new Set(['interrupted', 'paused', 'written', undefined]));
+  },
+);
 
 it('R160: a recovery that fails or is left leaves no promise behind', async () => {
   const first = await orionWith({ adapter: writer(CUT) });
