@@ -340,7 +340,12 @@ function protocolConfigOf(settings: Settings): ProtocolConfig {
   const { maxTurns, maxSeconds, maxTokens } = settings;
   return resolveProtocolConfig({
     maxDuplicateAttempts: settings.maxDuplicateAttempts,
+    maxIdleToolPhases: settings.maxIdleToolPhases,
+    maxIterations: settings.maxIterations,
     maxPhaseCycles: settings.maxPhaseCycles,
+    maxToolsPerToolPhase: settings.maxToolsPerToolPhase,
+    maxControllerTurns: settings.controllerMaxTurns,
+    maxToolCallsPerStep: settings.controllerMaxCallsPerStep,
     maxInvalidOutputs: settings.controllerMaxInvalid,
     stopSeconds: settings.stopSeconds,
     stopTokens: settings.stopTokens,

@@ -30,6 +30,9 @@ Environment:
   ORION_STOP_SECONDS, ORION_STOP_TOKENS
                     the stop policy: what a turn's model calls may take (120, 32768); streamed files
                     do not count. --max-turns, --max-seconds and --max-tokens count everything.
+  MAX_ITERATIONS, MAX_PHASE_CYCLES, CONTROLLER_MAX_TURNS
+                    the rounds of a turn with standard, two-stage and controller (5, 3, 20);
+                    docs/guides/turn-limits.md has the other limits
   DATABASE_URL      a Postgres that keeps conversations and traces, instead of a file in .orion
 ${EXIT_CODES}
 

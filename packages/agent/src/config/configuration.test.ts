@@ -491,6 +491,21 @@ describe('limits of a turn in a workspace file (R261)', () => {
     expect(settings).not.toHaveProperty('stopTokens');
   });
 
+  it('reaches every limit of every protocol (R169, R200)', async () => {
+    const limits = {
+      maxIdleToolPhases: 1,
+      maxIterations: 1,
+      maxToolsPerToolPhase: 1,
+      controllerMaxTurns: 1,
+      controllerMaxCallsPerStep: 1,
+    };
+    expect((await load({ project: limits })).settings).toMatchObject(limits);
+    const wider = Object.fromEntries(Object.keys(limits).map((name) => [name, 1000]));
+    for (const name of Object.keys(limits)) {
+      expect((await load({ project: wider })).settings).not.toHaveProperty(name);
+    }
+  });
+
   it('does not widen a budget of the user', async () => {
     const { settings } = await load({ project: { maxTurns: 50 }, user: { maxTurns: 10 } });
     expect(settings.maxTurns).toBe(10);

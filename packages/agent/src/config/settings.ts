@@ -40,8 +40,18 @@ export type Settings = {
   readonly silenceMs: number | null;
   /** MAX_DUPLICATE_ATTEMPTS: so often a model may repeat a call in one turn before it has to answer. */
   readonly maxDuplicateAttempts: number;
+  /** MAX_IDLE_TOOL_PHASES: after so many tool phases in a row that bring nothing new a model has to answer. */
+  readonly maxIdleToolPhases: number;
+  /** MAX_ITERATIONS: standard: so many messages of a model may call tools; files that are written do not count. */
+  readonly maxIterations: number;
   /** MAX_PHASE_CYCLES: two-stage: so many pairs of an action and a tool phase. */
   readonly maxPhaseCycles: number;
+  /** MAX_TOOLS_PER_TOOL_PHASE: two-stage: so many calls of one message are run, and what follows is not read. */
+  readonly maxToolsPerToolPhase: number;
+  /** CONTROLLER_MAX_TURNS: controller: so many messages of a model. */
+  readonly controllerMaxTurns: number;
+  /** CONTROLLER_MAX_CALLS_PER_STEP: controller: so many tool calls in a row for one step of its plan. */
+  readonly controllerMaxCallsPerStep: number;
   /** CONTROLLER_MAX_INVALID: controller: so often unusable output is corrected before the turn fails. */
   readonly controllerMaxInvalid: number;
   /** ORION_STOP_SECONDS, ORION_STOP_TOKENS: what model calls may take in one turn, streamed files left out. */
@@ -92,7 +102,12 @@ export const DEFAULT_SETTINGS: Settings = {
   prefill: null,
   silenceMs: null,
   maxDuplicateAttempts: 3,
+  maxIdleToolPhases: 2,
+  maxIterations: 5,
   maxPhaseCycles: 3,
+  maxToolsPerToolPhase: 1,
+  controllerMaxTurns: 20,
+  controllerMaxCallsPerStep: 5,
   controllerMaxInvalid: 2,
   stopSeconds: 120,
   stopTokens: 32_768,
@@ -187,7 +202,12 @@ const VARIABLES: Readonly<Record<keyof Settings, readonly [name: string, format:
   prefill: ['ORION_PREFILL', boolean],
   silenceMs: ['ORION_SILENCE_MS', integer(1)],
   maxDuplicateAttempts: ['MAX_DUPLICATE_ATTEMPTS', integer(0)],
+  maxIdleToolPhases: ['MAX_IDLE_TOOL_PHASES', integer(1)],
+  maxIterations: ['MAX_ITERATIONS', integer(0)],
   maxPhaseCycles: ['MAX_PHASE_CYCLES', integer(0)],
+  maxToolsPerToolPhase: ['MAX_TOOLS_PER_TOOL_PHASE', integer(1)],
+  controllerMaxTurns: ['CONTROLLER_MAX_TURNS', integer(0)],
+  controllerMaxCallsPerStep: ['CONTROLLER_MAX_CALLS_PER_STEP', integer(0)],
   controllerMaxInvalid: ['CONTROLLER_MAX_INVALID', integer(0)],
   stopSeconds: ['ORION_STOP_SECONDS', integer(1)],
   stopTokens: ['ORION_STOP_TOKENS', integer(1)],

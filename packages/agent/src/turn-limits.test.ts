@@ -1,0 +1,105 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import type { ProtocolConfig, ProtocolStrategy, RunEvent } from '@orion/contracts';
+import { DEFAULT_PROTOCOL_CONFIG } from '@orion/protocols';
+import { callsReply, collect, createFakeAdapter, textReply, toolCall } from '@orion/testkit';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+
+import { settingsFromEnvironment } from './config/settings.ts';
+import { createOrion } from './create-orion.ts';
+
+/** Hazard: a limit that a protocol has, and that nobody can set. */
+
+let workspace: string;
+beforeEach(async () => {
+  workspace = await mkdtemp(join(tmpdir(), 'orion-limits-'));
+});
+afterEach(async () => {
+  await rm(workspace, { recursive: true, force: true });
+});
+
+/** What a protocol is given under these variables. */
+async function configUnder(environment: Record<string, string>): Promise<ProtocolConfig> {
+  let given: ProtocolConfig = DEFAULT_PROTOCOL_CONFIG;
+  const protocol: ProtocolStrategy = {
+    getName: () => 'own',
+    canHandle: () => true,
+    async *executeStreaming({ config }) {
+      given = config;
+      yield { type: 'outcome', outcome: { kind: 'complete', appended: [] } };
+    },
+  };
+  const orion = await createOrion({
+    workspace,
+    store: 'memory',
+    adapter: createFakeAdapter([]),
+    protocol,
+    settings: settingsFromEnvironment(environment),
+  });
+  await collect(orion.runTurn({ content: 'x' }));
+  await orion.close();
+  return given;
+}
+
+const VARIABLES = {
+  MAX_ITERATIONS: '31',
+  MAX_PHASE_CYCLES: '32',
+  MAX_TOOLS_PER_TOOL_PHASE: '33',
+  CONTROLLER_MAX_TURNS: '34',
+  CONTROLLER_MAX_CALLS_PER_STEP: '35',
+  CONTROLLER_MAX_INVALID: '36',
+  MAX_DUPLICATE_ATTEMPTS: '37',
+  MAX_IDLE_TOOL_PHASES: '38',
+  ORION_STOP_SECONDS: '39',
+  ORION_STOP_TOKENS: '40',
+  ORION_MAX_TURNS: '41',
+  ORION_MAX_SECONDS: '42',
+  ORION_MAX_TOKENS: '43',
+  ORION_DEBUG_TOOL_RESULTS: 'true',
+};
+
+it('R169, R200, R251: each limit of a protocol has a variable of its own', async () => {
+  expect(await configUnder(VARIABLES)).toEqual({
+    maxIterations: 31,
+    maxPhaseCycles: 32,
+    maxToolsPerToolPhase: 33,
+    maxControllerTurns: 34,
+    maxToolCallsPerStep: 35,
+    maxInvalidOutputs: 36,
+    maxDuplicateAttempts: 37,
+    maxIdleToolPhases: 38,
+    stopSeconds: 39,
+    stopTokens: 40,
+    budget: { maxTurns: 41, maxSeconds: 42, maxTokens: 43 },
+    debugShowToolResults: true,
+  } satisfies Required<Omit<ProtocolConfig, 'temperature' | 'maxTokens'>>);
+});
+
+it('R135: without variables a protocol has its defaults', async () => {
+  expect(await configUnder({})).toEqual(DEFAULT_PROTOCOL_CONFIG);
+});
+
+it.each([
+  ['0', 1],
+  ['7', 8],
+])(
+  'R169: with MAX_ITERATIONS=%s a model that only calls tools is asked %i times',
+  async (text, calls) => {
+    const replies = Array.from({ length: calls - 1 }, (_, index) =>
+      callsReply([toolCall(`call-${index}`, 'read_file', { path: `${index}.txt` })]),
+    );
+    const adapter = createFakeAdapter([...replies, textReply('Enough.')]);
+    const orion = await createOrion({
+      workspace,
+      store: 'memory',
+      adapter,
+      settings: settingsFromEnvironment({ MAX_ITERATIONS: text, MAX_IDLE_TOOL_PHASES: '100' }),
+    });
+    const events: readonly RunEvent[] = await collect(orion.runTurn({ content: 'x' }));
+    await orion.close();
+    adapter.assertConsumed();
+    expect(events.at(-1)).toMatchObject({ status: 'stopped', stopReason: 'ceiling' });
+  },
+);
