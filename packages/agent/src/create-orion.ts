@@ -457,6 +457,11 @@ function describeSession(listing: SessionListing): PausedSession {
     lines: listing.lines,
     bytes: listing.bytes,
     session_dir: listing.session_dir,
-    commands: commandsFor(listing.session_id, listing.code ?? null, null),
+    commands: commandsFor({
+      sessionId: listing.session_id,
+      code: listing.code ?? null,
+      question: null,
+      bytes: listing.bytes,
+    }),
   };
 }

@@ -125,8 +125,7 @@ export const ERROR_CODES: Readonly<Record<ErrorCode, string>> = {
   SESSION_BUSY: 'The session is in use by another process; wait for it or stop that process.',
   SESSION_NOT_FOUND: 'See `orion list-sessions`.',
   SESSION_DAMAGED: 'Copy the text out with `orion recover-session <id> --out <file>`.',
-  SESSION_FOREIGN:
-    'It was not made by you here; copy the text out with `orion recover-session <id> --out <file>`.',
+  SESSION_FOREIGN: 'Copy the text out with `orion recover-session <id> --out <file>`.',
   SESSION_ABORTED: 'The write was cancelled.',
   TARGET_LOCKED: 'Another write session holds this file; wait for it, or recover or discard it.',
   TARGET_CHANGED: 'The file changed after the session began; nothing was overwritten.',

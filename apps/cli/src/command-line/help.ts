@@ -48,6 +48,9 @@ Examples:
 export const RECOVER_SESSION = `
 Without --finalize, --discard or --out the model goes on where it stopped. Provider, model and server are those of
 the session unless they are named here or in the environment.
+
+--end-at and --answer answer the question that the session was paused with, if it was; the commands that can be typed
+are printed with it. To cut the text anywhere else, copy it with --out.
 ${EXIT_CODES}
 
 Examples:

@@ -86,7 +86,11 @@ export function createProgram(context: CommandContext, report: Report): Command 
   addWorkspaceOption(recover);
   recover
     .option('--finalize', 'write what is saved, without a model')
-    .option('--end-at <line>', 'with --finalize: the file ends before this line', lineNumber)
+    .option(
+      '--end-at <line>',
+      'with --finalize: the file ends before this line, one that was asked about',
+      lineNumber,
+    )
     .addOption(
       choice('--answer <answer>', 'with --finalize: answers an open question', [
         'keep',

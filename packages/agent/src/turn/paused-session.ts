@@ -19,30 +19,39 @@ export function describePaused(options: {
     lines: summary.lineFeeds + (summary.openLineLength > 0 ? 1 : 0),
     bytes: summary.bytes,
     session_dir: place,
-    commands: commandsFor(metadata.session_id, code, openQuestionOf(control)),
+    commands: commandsFor({
+      sessionId: metadata.session_id,
+      code,
+      question: openQuestionOf(control),
+      bytes: summary.bytes,
+    }),
   };
 }
 
-export function commandsFor(
-  sessionId: string,
-  code: string | null,
-  question: SessionQuestion | null,
+export type PausedFacts = {
+  readonly sessionId: string;
+  readonly code: string | null;
+  readonly question: SessionQuestion | null;
+  /** Of what is saved. */
+  readonly bytes: number;
   /** False where the same text would be added a second time. */
-  mayOverwrite = true,
-): readonly string[] {
-  const recover = `orion recover-session ${sessionId}`;
-  return [
-    recover,
-    ...finalizeCommands(recover, code, question, mayOverwrite),
-    `${recover} --discard`,
-  ];
+  readonly mayOverwrite?: boolean;
+};
+
+/** Each of them does what it says, typed as it stands. */
+export function commandsFor(facts: PausedFacts): readonly string[] {
+  const recover = `orion recover-session ${facts.sessionId}`;
+  if (facts.code === 'SESSION_DAMAGED' || facts.code === 'SESSION_FOREIGN') {
+    return [`${recover} --out saved.txt`];
+  }
+  // Of nothing, no file is made by hand.
+  const finalize = facts.bytes === 0 ? [] : finalizeCommands(recover, facts);
+  return [recover, ...finalize, `${recover} --discard`];
 }
 
 function finalizeCommands(
   recover: string,
-  code: string | null,
-  question: SessionQuestion | null,
-  mayOverwrite: boolean,
+  { code, question, mayOverwrite = true }: PausedFacts,
 ): readonly string[] {
   if (code === 'TARGET_CHANGED' || code === 'FILE_EXISTS') {
     return [

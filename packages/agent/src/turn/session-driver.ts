@@ -27,6 +27,7 @@ import { askedLine } from './asked-line.ts';
 import { Mailbox } from './mailbox.ts';
 import { MessageStream } from './message-stream.ts';
 import type { Arrival } from './message-stream.ts';
+import { nextStep } from './next-step.ts';
 import { describePaused } from './paused-session.ts';
 import type { SessionDriverOptions, SessionOutcome, SessionStart } from './session-run.ts';
 import { SessionSaver } from './session-saver.ts';
@@ -598,7 +599,10 @@ export class SessionDriver {
 
   #conclude(): SessionOutcome {
     const { control } = this.#session;
-    if (this.#refusal !== null) throw new OrionError(this.#refusal);
+    if (this.#refusal !== null) {
+      const hint = nextStep(this.#refusal.code, this.#options.handle.id);
+      throw new OrionError({ ...this.#refusal, hint });
+    }
     switch (control.kind) {
       case 'done': {
         if (this.#receipt === null) throw new Error('a session is done without a receipt');

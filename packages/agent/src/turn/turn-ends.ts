@@ -1,6 +1,13 @@
-import type { ErrorInfo, RunEventBody, SessionHandle, TurnState } from '@orion/contracts';
+import type {
+  ErrorCode,
+  ErrorInfo,
+  RunEventBody,
+  SessionHandle,
+  TurnState,
+} from '@orion/contracts';
 import { OrionError } from '@orion/contracts';
 
+import { nextStep } from './next-step.ts';
 import { commandsFor } from './paused-session.ts';
 import { pausedMessage } from './receipt-message.ts';
 import type { RecoveredSession } from './recovery.ts';
@@ -18,9 +25,11 @@ export function* pausedEnd(
   turn: { readonly signal: AbortSignal; readonly state: TurnState },
 ): Generator<RunEventBody, TurnEnd> {
   if (outcome.message !== null && outcome.paused.code !== 'ABORTED') {
+    const code = outcome.paused.code as ErrorCode;
     const info: ErrorInfo = new OrionError({
-      code: outcome.paused.code as ErrorInfo['code'],
+      code,
       message: outcome.message,
+      hint: nextStep(code, outcome.paused.session_id),
     }).toInfo();
     yield { type: 'error', error: info };
   }
@@ -68,12 +77,13 @@ export function* overtakenEnd(
     lines: summary.lineFeeds + (summary.openLineLength > 0 ? 1 : 0),
     bytes: summary.bytes,
     session_dir: handle.directory,
-    commands: commandsFor(
-      handle.id,
-      'TARGET_CHANGED',
-      null,
-      written === null || mayRepeat(recovered),
-    ),
+    commands: commandsFor({
+      sessionId: handle.id,
+      code: 'TARGET_CHANGED',
+      question: null,
+      bytes: summary.bytes,
+      mayOverwrite: written === null || mayRepeat(recovered),
+    }),
   } as const;
   scope.answerBegin(pausedMessage(paused, written !== null), 'open');
   yield {

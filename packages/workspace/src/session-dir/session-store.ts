@@ -674,6 +674,7 @@ function sessionDamaged(inspection: Inspection): OrionError {
   return new OrionError({
     code: 'SESSION_DAMAGED',
     message: `The write session ${inspection.id} is damaged: ${inspection.problem ?? 'unreadable'}.`,
+    hint: copyOut(inspection.id),
     details: { session_id: inspection.id },
   });
 }
@@ -682,6 +683,11 @@ function sessionForeign(sessionId: string): OrionError {
   return new OrionError({
     code: 'SESSION_FOREIGN',
     message: `The write session ${sessionId} was not made by you here.`,
+    hint: copyOut(sessionId),
     details: { session_id: sessionId },
   });
+}
+
+function copyOut(sessionId: string): string {
+  return `Copy the text out with \`orion recover-session ${sessionId} --out <file>\`.`;
 }
