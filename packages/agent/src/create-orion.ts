@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import type {
   Clock,
   LlmAdapter,
+  Mode,
   PausedSession,
   PlanReport,
   ProtocolConfig,
@@ -57,10 +58,11 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
   const protocols = createProtocolChooser(options, settings);
   const stop = new AbortController();
   const adapters = createConnector(options, settings, clock);
+  const protocolConfig = protocolConfigOf(settings);
   const shared: Omit<TurnDependencies, keyof TurnProtocol> = {
     workspace,
     connect: (defaults) => adapters.connect(defaults),
-    protocolConfig: protocolConfigOf(settings),
+    protocolConfig: (mode, adapter) => sampled(protocolConfig, mode, adapter),
     content: (name) => createContentProtocol(name === 'controller' ? 'text' : 'native'),
     writePlanTool: createWritePlanTool({
       workspace,
@@ -351,7 +353,16 @@ function protocolConfigOf(settings: Settings): ProtocolConfig {
     stopTokens: settings.stopTokens,
     debugShowToolResults: settings.debugShowToolResults,
     budget: { maxTurns, maxSeconds, maxTokens },
+    temperature: settings.temperature ?? undefined,
   });
+}
+
+/** How a model that takes a temperature is sampled when nothing is configured (R143). */
+const TEMPERATURES: Readonly<Record<Mode, number>> = { plan: 0.7, act: 0.3 };
+
+function sampled(config: ProtocolConfig, mode: Mode, adapter: LlmAdapter): ProtocolConfig {
+  if (config.temperature !== undefined || adapter.limits?.temperature !== true) return config;
+  return { ...config, temperature: TEMPERATURES[mode] };
 }
 
 function sessionSettingsOf(settings: Settings, adapter: LlmAdapter | null): SessionSettings {

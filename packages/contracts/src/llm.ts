@@ -68,6 +68,8 @@ export type ModelLimits = {
   readonly outputTokens: number | null;
   /** Whether it goes on with an assistant message that stands last in a request. */
   readonly prefill: boolean;
+  /** Whether it is known to take a temperature; what is not known is not asked. */
+  readonly temperature?: boolean;
 };
 
 /**

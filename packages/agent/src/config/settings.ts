@@ -36,6 +36,8 @@ export type Settings = {
   readonly outputTokens: number | null;
   /** ORION_PREFILL: whether the model goes on with words that are given to it; null takes what is known of it. */
   readonly prefill: boolean | null;
+  /** ORION_TEMPERATURE: null is 0.7 in plan mode and 0.3 in act mode for models known to take one, else none. */
+  readonly temperature: number | null;
   /** ORION_SILENCE_MS: how long a provider may send nothing; null is a minute, and longer before its first event. */
   readonly silenceMs: number | null;
   /** MAX_DUPLICATE_ATTEMPTS: so often a model may repeat a call in one turn before it has to answer. */
@@ -100,6 +102,7 @@ export const DEFAULT_SETTINGS: Settings = {
   contextTokens: null,
   outputTokens: null,
   prefill: null,
+  temperature: null,
   silenceMs: null,
   maxDuplicateAttempts: 3,
   maxIdleToolPhases: 2,
@@ -141,6 +144,17 @@ function integer(minimum: number): Format {
   return {
     expected: `a whole number of at least ${minimum}`,
     fromText: (text) => (/^\d+$/u.test(text.trim()) ? check(Number(text)) : undefined),
+    fromJson: (value) => (typeof value === 'number' ? check(value) : undefined),
+  };
+}
+
+/** A number from `minimum` to `maximum`; as text written in digits. */
+function decimal(minimum: number, maximum: number): Format {
+  const check = (value: number): number | undefined =>
+    value >= minimum && value <= maximum ? value : undefined;
+  return {
+    expected: `a number from ${minimum} to ${maximum}`,
+    fromText: (text) => (/^\d+(\.\d+)?$/u.test(text.trim()) ? check(Number(text)) : undefined),
     fromJson: (value) => (typeof value === 'number' ? check(value) : undefined),
   };
 }
@@ -200,6 +214,7 @@ const VARIABLES: Readonly<Record<keyof Settings, readonly [name: string, format:
   contextTokens: ['ORION_CONTEXT_TOKENS', integer(1)],
   outputTokens: ['ORION_OUTPUT_TOKENS', integer(16)],
   prefill: ['ORION_PREFILL', boolean],
+  temperature: ['ORION_TEMPERATURE', decimal(0, 2)],
   silenceMs: ['ORION_SILENCE_MS', integer(1)],
   maxDuplicateAttempts: ['MAX_DUPLICATE_ATTEMPTS', integer(0)],
   maxIdleToolPhases: ['MAX_IDLE_TOOL_PHASES', integer(1)],

@@ -57,14 +57,15 @@ async function recoveryContext(
     [createReadFileTool(workspace), writePlanTool.tool((request) => writePlanTool.begin(request))],
     { clock },
   );
+  const mode = turn?.mode ?? 'act';
   return {
-    mode: turn?.mode ?? 'act',
+    mode,
     projectId: scope.ids.projectId,
     requestId: scope.ids.requestId,
     adapter,
     toolRegistry: registry,
     traceService: trace,
-    config: protocolConfig,
+    config: protocolConfig(mode, adapter),
     turnState: scope.state,
     clock,
     signal: scope.signal,

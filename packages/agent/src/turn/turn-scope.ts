@@ -37,7 +37,7 @@ export type TurnDependencies = {
   ) => Promise<{ readonly adapter: LlmAdapter; readonly identity: ProviderIdentity }>;
   readonly protocol: ProtocolStrategy;
   readonly protocolReason: string;
-  readonly protocolConfig: ProtocolConfig;
+  readonly protocolConfig: (mode: Mode, adapter: LlmAdapter) => ProtocolConfig;
   /** The content stage, in the form in which a protocol's models read their history. */
   readonly content: (protocolName: string) => ProtocolStrategy;
   readonly writePlanTool: WritePlanTool;

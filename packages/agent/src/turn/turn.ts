@@ -187,7 +187,7 @@ export class Turn {
       adapter: kept.adapter,
       toolRegistry: registry,
       traceService: this.#scope.dependencies.trace,
-      config: protocolConfig,
+      config: protocolConfig(mode, adapter),
       turnState: this.#scope.state,
       clock,
       signal: this.#scope.signal,
