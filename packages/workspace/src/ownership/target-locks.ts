@@ -2,7 +2,8 @@
  * At most one live write session per target, across processes that share a state directory.
  *
  * L1. A lock carries the token of its session's lease, so that the lease tells whether it is alive.
- * L2. A missing lock file is a free target; a dead owner's lock is claimed, never just replaced.
+ * L2. A missing lock file is a free target, and only its name is taken then; a dead owner's lock is claimed, never
+ *     just replaced.
  */
 import { createHash } from 'node:crypto';
 import { lstat } from 'node:fs/promises';
@@ -74,8 +75,9 @@ export class TargetLocks {
         const { now } = await this.#observer.observe(record);
         if (!isAbandoned(found.modifiedAt, now)) throw targetLocked(path);
       }
+      // Given back since the name was found taken: a claim beside a free name would not keep others from it.
+      if (found.kind !== 'incomplete' && !found.fileExists) continue;
       if (found.kind === 'owned') {
-        if (!found.fileExists) continue;
         if (await this.#isLive(place.file, found.owner)) throw targetLocked(path);
       }
       const token = found.kind === 'owned' ? found.owner.token : found.token;
