@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { PlanCommitRequest, Workspace } from '@orion/contracts';
-import { describe, expect, it, vi } from 'vitest';
+import { interceptDisk } from '@orion/testkit/disk-faults';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { PlanJournals } from './plan-journal.ts';
 import { createProcessObserver } from '../ownership/process-identity.ts';
 import { StateDirectory } from '../state-directory.ts';
@@ -219,6 +220,31 @@ describe('after a crash', () => {
     const { workspace } = await openTestWorkspace({ root });
     await workspace.sessions.housekeep();
     expect(await filesOf(root)).toEqual({ ...OLD, 'a.txt': 'mine' });
+  });
+
+  it('R260: leaves all as it is while one of the files cannot be read, and takes back once it can', async () => {
+    const root = await temporaryDirectory();
+    await writeOld(root);
+    killBefore(root, 2);
+    const { workspace, events } = await openTestWorkspace({ root });
+    const disk = await interceptDisk();
+    onTestFinished(() => disk.use(null));
+    disk.use((call) =>
+      call.name === 'open' && call.path === join(root, 'd.txt')
+        ? { kind: 'error', code: 'EIO' }
+        : null,
+    );
+    await workspace.sessions.housekeep();
+    disk.use(null);
+    expect(await filesOf(root)).toMatchObject({ ...OLD, 'a.txt': 'new a', 'd.txt': 'new d' });
+    expect(events).toContainEqual({
+      type: 'plan_file_left',
+      details: { plan_id: PLAN_ID, path: 'd.txt', code: 'WRITE_FAILED' },
+    });
+    expect(events.map(({ type }) => type)).not.toContain('plan_rolled_back');
+    await workspace.sessions.housekeep();
+    expect(await filesOf(root)).toEqual(OLD);
+    expect(readdirSync(join(root, '.orion/plans'))).toEqual([]);
   });
 
   it('survives a journal that is garbage, and one whose backups are gone', async () => {

@@ -6,17 +6,20 @@
  * W3. A start finds every file of such a plan changed, and leaves them, or takes those back that were: what did not
  *     report success did not happen, so that the same plan can be run again.
  * W4. A file that somebody changed since stays as it is.
+ * W5. While one of the files cannot be read nobody knows which of the two it is, and nothing is done.
  */
 import { lstat, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock, WritingRecord } from '@orion/contracts';
 import { OrionError } from '@orion/contracts';
 import { syncDirectory } from '../disk/directories.ts';
+import { toDiskError } from '../disk/disk-error.ts';
 import { createFile, readSmallFile, replaceFile } from '../disk/files.ts';
 import { isFields, isTextOrNull, parseFields } from '../disk/json.ts';
 import { judgeOwner } from '../ownership/judge-owner.ts';
 import { parseOwner } from '../ownership/owner-record.ts';
 import type { ProcessObserver } from '../ownership/process-identity.ts';
+import { shown } from '../path-policy/parse-target.ts';
 import { isSessionId } from '../state-directory.ts';
 import type { StateDirectory } from '../state-directory.ts';
 
@@ -130,8 +133,20 @@ async function settle(
   files: readonly JournalFile[],
   { hashOf, takeBack, onEvent }: PlanRecovery,
 ): Promise<boolean> {
-  const found = [];
-  for (const file of files) found.push({ file, now: await hashOf(file.path).catch(() => null) });
+  const found: { readonly file: JournalFile; readonly now: string | null }[] = [];
+  for (const file of files) {
+    try {
+      found.push({ file, now: await hashOf(file.path) });
+    } catch (error) {
+      const { code, details } = toDiskError(error, `read ${shown(file.path)}`);
+      // Without the system's word it is where no file of the plan can be.
+      if (details['errno'] !== undefined) {
+        onEvent('plan_file_left', { plan_id: planId, path: file.path, code });
+        return false;
+      }
+      found.push({ file, now: null });
+    }
+  }
   const changed = found.filter(({ file, now }) => now === file.after && now !== file.before);
   if (changed.length === files.length) {
     onEvent('plan_finished', { plan_id: planId, files: files.length });
