@@ -10,11 +10,14 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { chmod, copyFile, lstat, mkdir, open, rename, rm } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '@orion/contracts';
+import { hasDescriptorPaths } from '../disk/anchored-directory.ts';
 import { syncDirectory } from '../disk/directories.ts';
 import { errnoOf } from '../disk/disk-error.ts';
-import { createFile, readSmallFile } from '../disk/files.ts';
+import { createFile, readSmallFile, scanRange } from '../disk/files.ts';
+import { writeAll } from '../disk/write-all.ts';
 import { expired } from '../retention/retention.ts';
 import type { Retained, RetentionLimits } from '../retention/retention.ts';
 import type { SessionKey } from '../session-dir/session-key.ts';
@@ -36,8 +39,8 @@ export type BackupDraft = {
   readonly sealedContentPath: string | null;
   /** For a file that does not exist yet. */
   begin(): Promise<void>;
-  /** Copies the bytes at `source`; `changed` when they do not have this hash. */
-  keep(source: string, sha256: string): Promise<'kept' | 'changed'>;
+  /** Copies the bytes of `source`; `changed` when they do not have this hash. */
+  keep(source: FileHandle, sha256: string): Promise<'kept' | 'changed'>;
   /** Durable from here on, and listed. */
   seal(change: Omit<BackupManifest, 'version' | 'id' | 'created_at'>): Promise<void>;
   /** Of a change that does not happen; also after `seal`. */
@@ -260,11 +263,23 @@ function draftPath(backups: string, id: string): string {
   return join(backups, `${DRAFT_PREFIX}${id}`);
 }
 
-async function copyDurably(source: string, destination: string): Promise<void> {
-  await copyFile(source, destination, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
-  await chmod(destination, 0o600);
-  const handle = await open(destination, 'r+');
+/** The file is not looked up by its name again: another one may have that by now, or a pipe. */
+async function copyDurably(source: FileHandle, destination: string): Promise<void> {
+  const named = await hasDescriptorPaths();
+  if (named) {
+    const flags = constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE;
+    await copyFile(`/proc/self/fd/${source.fd}`, destination, flags);
+    await chmod(destination, 0o600);
+  }
+  const handle = await open(destination, named ? 'r+' : 'wx', 0o600);
   try {
+    if (!named) {
+      let position = 0;
+      for await (const chunk of scanRange(source, 0)) {
+        await writeAll(handle, chunk, position);
+        position += chunk.length;
+      }
+    }
     await handle.sync();
   } finally {
     await handle.close();

@@ -107,8 +107,10 @@ async function openParent(
 export async function requireUnchanged(site: Site): Promise<void> {
   const { request, target, directory, name } = site;
   const found = await onDisk(`read ${shown(target.path)}`, async () => {
+    const hashed = await hashPath(directory.pathOf(name));
+    // Last, since a long file takes its time.
     if (!(await directory.stillThere())) throw targetChanged(target.path);
-    return hashPath(directory.pathOf(name));
+    return hashed;
   });
   if ((found?.sha256 ?? null) === request.expected.sha256) return;
   throw request.expected.exists ? targetChanged(target.path) : appeared(site);

@@ -173,8 +173,8 @@ async function recordPrevious(parts: PreparedParts): Promise<boolean> {
   const { site, draft } = parts;
   const { sha256 } = site.request.expected;
   return unlessOptional(parts, async () => {
-    if (sha256 === null) return draft.begin();
-    const outcome = await draft.keep(site.directory.pathOf(site.name), sha256);
+    if (sha256 === null || site.old === null) return draft.begin();
+    const outcome = await draft.keep(site.old, sha256);
     if (outcome === 'changed') throw targetChanged(site.target.path);
   });
 }

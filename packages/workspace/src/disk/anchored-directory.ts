@@ -4,7 +4,9 @@
  * D1. On Linux every name is reached through the descriptor of its directory (`/proc/self/fd/<n>`),
  *     opened name by name without following links: swapping a directory for a link in between has no
  *     effect on where bytes go.
- * D2. Elsewhere names are reached by path; `stillThere` tells whether the path leads where it did.
+ * D2. Elsewhere names are reached by path.
+ * D3. `stillThere` tells whether the path leads, without a link, to the directory that was opened: it may have been
+ *     moved away, out of the workspace even, with another one in its place.
  */
 import { constants } from 'node:fs';
 import { lstat, mkdir, open, realpath } from 'node:fs/promises';
@@ -37,7 +39,8 @@ export async function openAnchored(
 
 let descriptorPaths: Promise<boolean> | null = null;
 
-function hasDescriptorPaths(): Promise<boolean> {
+/** Whether an open file can be named through its descriptor. */
+export function hasDescriptorPaths(): Promise<boolean> {
   descriptorPaths ??= lstat('/proc/self/fd').then(
     (found) => process.platform === 'linux' && found.isDirectory(),
     () => false,
@@ -63,10 +66,22 @@ async function openByDescriptor(
   }
   return {
     pathOf: (name) => childPath(handle, name),
-    stillThere: async () => true,
+    stillThere: () => leadsTo(join(root, ...names), handle),
     sync: () => syncHandle(handle),
     close: () => handle.close(),
   };
+}
+
+async function leadsTo(path: string, handle: FileHandle): Promise<boolean> {
+  try {
+    if ((await realpath(path)) !== path) return false;
+    const options = { bigint: true } as const;
+    const [found, opened] = await Promise.all([lstat(path, options), handle.stat(options)]);
+    return found.dev === opened.dev && found.ino === opened.ino;
+  } catch (error) {
+    if (isErrno(error, 'ENOENT', 'ENOTDIR', 'ELOOP')) return false;
+    throw error;
+  }
 }
 
 function childPath(directory: FileHandle, name: string): string {
