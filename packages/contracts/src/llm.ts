@@ -17,7 +17,8 @@ export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'refusal' | 'pause
  * What an adapter yields while a model answers.
  *
  * Order: deltas and tool calls as they come; a call is `tool-call-start`, any number of `tool-call-delta`, then
- * `tool-call-end` with the whole call. The last event is exactly one `finish` or `error`; `usage` stands before
+ * `tool-call-end` with the whole call. Calls end in the order in which they began: where the wire format leaves no
+ * doubt when the next part of the message begins, otherwise with the message. The last event is exactly one `finish` or `error`; `usage` stands before
  * it. Text that arrived together may be one delta: no meaning lies in how text is divided. After `error` the
  * text that came before it is still valid.
  */
@@ -76,7 +77,7 @@ export type ModelLimits = {
  * A provider, seen as a stream of events.
  *
  * `sendMessagesStreaming` never throws for what a provider or the network does: failures, an abort included,
- * arrive as the final `error` event. Returning early from the iteration closes the request.
+ * arrive as the final `error` event, after the `usage` that is known by then. Returning early from the iteration closes the request.
  */
 export interface LlmAdapter {
   readonly name: string;

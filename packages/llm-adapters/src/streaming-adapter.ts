@@ -213,6 +213,8 @@ export function createStreamingAdapter<RequestBody extends object>(
         begun = true;
         if (last?.type === 'finish') {
           ended = true;
+          // An abort that comes while the last events are read finds nothing to break off.
+          cancel.removeEventListener('abort', onCancel);
           leaveOpen(body, controller, clock);
         }
         yield* events;

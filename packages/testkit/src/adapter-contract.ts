@@ -13,6 +13,8 @@ import { describe, expect, onTestFinished, test } from 'vitest';
  * - `failed`: the text "half" and an error in the stream.
  * - `refused`: the provider's answer to a wrong API key, which quotes the key.
  * - `endless`: the text "half" and nothing more, on an open connection.
+ * - `next-call`: the call of `tool-call` without its text, whole, then the beginning of a call `list_files` and nothing
+ *   more, on an open connection.
  */
 export const ADAPTER_SCENARIOS = [
   'text',
@@ -24,7 +26,10 @@ export const ADAPTER_SCENARIOS = [
   'failed',
   'refused',
   'endless',
+  'next-call',
 ] as const;
+
+const OPEN_ENDED: readonly string[] = ['endless', 'next-call'];
 
 export type AdapterScenario = (typeof ADAPTER_SCENARIOS)[number];
 
@@ -48,6 +53,7 @@ const MESSAGES: readonly Message[] = Object.freeze([
  *
  * 1. Exactly one `finish` or `error`, last; `usage` before it; nothing is thrown for what a provider does.
  * 2. A call is start, deltas, end, and its deltas joined are its arguments; only a whole JSON object is `complete`.
+ *    A whole call ends when the next one begins, not with the message: whoever needs no more can leave.
  * 3. A stream without its end mark is an error, and the text before an error is kept.
  * 4. An abort, and an early return, close the connection.
  * 5. No key stands in any event.
@@ -74,7 +80,7 @@ export function describeAdapterContract(
     const textOf = (events: readonly LlmEvent[]): string =>
       events.map((event) => (event.type === 'text-delta' ? event.text : '')).join('');
 
-    test.for(ADAPTER_SCENARIOS.filter((scenario) => scenario !== 'endless'))(
+    test.for(ADAPTER_SCENARIOS.filter((scenario) => !OPEN_ENDED.includes(scenario)))(
       '%s: one final event, usage before it, plain JSON, no key',
       async (scenario) => {
         const events = await receive(scenario);
@@ -119,6 +125,25 @@ export function describeAdapterContract(
       expect(joined.join('')).toBe(call?.call.arguments);
       if (state === 'complete') expect(call?.call.arguments).toBe('{"path":"a.txt"}');
       expect(events.at(-1)).toEqual({ type: 'finish', reason });
+    });
+
+    test('a call ends when the next one begins, while its message goes on (R147)', async () => {
+      const { adapter, connections } = await begin('next-call');
+      const controller = new AbortController();
+      const events: LlmEvent[] = [];
+      for await (const event of adapter.sendMessagesStreaming(MESSAGES, {
+        signal: controller.signal,
+      })) {
+        events.push(event);
+        if (event.type === 'tool-call-end') controller.abort();
+      }
+      const end = events.findIndex(({ type }) => type === 'tool-call-end');
+      expect(events[end]).toMatchObject({
+        index: 0,
+        call: { name: 'read_file', arguments: '{"path":"a.txt"}', state: 'complete' },
+      });
+      expect(events.at(-1)).toMatchObject({ type: 'error', error: { code: 'ABORTED' } });
+      await expect.poll(connections).toBe(0);
     });
 
     test('a length stop is told apart from an end', async () => {

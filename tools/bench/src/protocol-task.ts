@@ -98,10 +98,14 @@ export async function measureTask(
   if (done?.type !== 'done' || done.fullContent !== ANSWER) {
     throw new Error(`${protocol} ended with ${JSON.stringify(done)}`);
   }
+  const calls = events.filter((event) => event.type === 'phase' && event.phase === 'action').length;
   const usage = events.filter((event) => event.type === 'usage');
+  if (usage.length !== calls) {
+    throw new Error(`${protocol} was told the tokens of ${usage.length} of its ${calls} calls`);
+  }
   return {
     protocol,
-    calls: events.filter((event) => event.type === 'phase' && event.phase === 'action').length,
+    calls,
     inputTokens: usage.reduce((sum, event) => sum + event.inputTokens, 0),
     outputTokens: usage.reduce((sum, event) => sum + event.outputTokens, 0),
     wallMs: spreadOf(wall),

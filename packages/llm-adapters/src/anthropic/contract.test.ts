@@ -60,6 +60,17 @@ const ANSWERS: Readonly<Record<AdapterScenario, Answer>> = {
     ],
   },
   endless: { pieces: [HALF], end: 'open' },
+  'next-call': {
+    pieces: [
+      namedEvents(
+        MESSAGE_START,
+        ...callBlock(0, 'toolu_1', 'read_file', '{"path":', '"a.txt"}'),
+        { type: 'content_block_stop', index: 0 },
+        ...callBlock(1, 'toolu_2', 'list_files'),
+      ),
+    ],
+    end: 'open',
+  },
 };
 
 describeAdapterContract('anthropic', async (scenario) => {

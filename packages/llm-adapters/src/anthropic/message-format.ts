@@ -15,7 +15,9 @@ type CallBlock = { readonly input: Fields; hasDeltas: boolean };
  *
  * 1. The message has ended with `message_stop`, and with nothing else. A stop reason alone is not an end.
  * 2. A second `message_start` of the same message is a repetition; one of another message is no part of this one.
- * 3. Blocks of tools that the provider runs itself look like calls and are none; what else is not known is ignored.
+ * 3. Blocks come one after the other. A call is whole when the next one begins; the end of its own block says little,
+ *    since it also comes where the message is cut within it.
+ * 4. Blocks of tools that the provider runs itself look like calls and are none; what else is not known is ignored.
  */
 export class MessageFormat implements WireFormat {
   readonly name = 'the Messages format';
@@ -108,6 +110,7 @@ export class MessageFormat implements WireFormat {
   }
 
   #startBlock(index: number, block: Fields): void {
+    if (!this.#calls.has(index)) this.#message.nextPart();
     switch (block['type']) {
       case 'text':
         this.#message.text(textField(block, 'text'));
@@ -153,9 +156,14 @@ export class MessageFormat implements WireFormat {
 
   #stopBlock(index: number): void {
     const call = this.#calls.get(index);
-    if (call === undefined || call.hasDeltas || Object.keys(call.input).length === 0) return;
+    if (call === undefined) return;
+    const given = call.hasDeltas ? {} : call.input;
     call.hasDeltas = true;
-    this.#message.toolCall({ index, arguments: JSON.stringify(call.input) });
+    this.#message.toolCall({
+      index,
+      ended: true,
+      ...(Object.keys(given).length === 0 ? {} : { arguments: JSON.stringify(given) }),
+    });
   }
 
   #setStopReason(reason: unknown): void {

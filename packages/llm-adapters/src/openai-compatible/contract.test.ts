@@ -33,6 +33,15 @@ const ANSWERS: Readonly<Record<AdapterScenario, Answer>> = {
     ],
   },
   endless: { pieces: [HALF], end: 'open' },
+  'next-call': {
+    pieces: [
+      sse(
+        toolCall({ index: 0, id: 'call_1', name: 'read_file', arguments: '{"path":"a.txt"}' }),
+        toolCall({ index: 1, id: 'call_2', name: 'list_files', arguments: '' }),
+      ),
+    ],
+    end: 'open',
+  },
 };
 
 describeAdapterContract('openai-compatible', async (scenario) => {

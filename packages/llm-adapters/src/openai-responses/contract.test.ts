@@ -55,6 +55,17 @@ const ANSWERS: Readonly<Record<AdapterScenario, Answer>> = {
     ],
   },
   endless: { pieces: [HALF], end: 'open' },
+  'next-call': {
+    pieces: [
+      namedEvents(
+        RESPONSE_START,
+        functionCall(0, 'call_1', 'read_file'),
+        argumentsDelta(0, '{"path":"a.txt"}'),
+        functionCall(1, 'call_2', 'list_files'),
+      ),
+    ],
+    end: 'open',
+  },
 };
 
 describeAdapterContract('openai-responses', async (scenario) => {

@@ -18,7 +18,8 @@ const REMEMBERED_EVENTS = 256;
  * 2. Items are known by their place in the output: their ids change from event to event on some servers.
  * 3. A text or an argument text that comes whole counts only where no piece of it has come before.
  * 4. Items of tools that the provider runs itself look like calls and are none.
- * 5. An event that has come before, with the same number and the same words, is a repetition. Equal words alone
+ * 5. Items come one after the other: a call whose item is done is whole when the next item begins.
+ * 6. An event that has come before, with the same number and the same words, is a repetition. Equal words alone
  *    prove nothing: a file may hold the same line twice.
  */
 export class ResponseFormat implements WireFormat {
@@ -130,7 +131,10 @@ export class ResponseFormat implements WireFormat {
 
   #startItem(event: Fields, item: Fields): void {
     const custom = item['type'] === 'custom_tool_call';
-    if (item['type'] !== 'function_call' && !custom) return;
+    if (item['type'] !== 'function_call' && !custom) {
+      this.#message.nextPart();
+      return;
+    }
     this.#message.toolCall({
       index: indexOf(event),
       id: textField(item, 'call_id') || textField(item, 'id'),
@@ -139,15 +143,20 @@ export class ResponseFormat implements WireFormat {
     });
   }
 
+  #endCall(event: Fields, item: Fields, whole: unknown): void {
+    this.#startItem(event, item);
+    this.#wholeArguments(event, whole);
+    if (item['status'] !== 'incomplete')
+      this.#message.toolCall({ index: indexOf(event), ended: true });
+  }
+
   #endItem(event: Fields, item: Fields): void {
     switch (item['type']) {
       case 'function_call':
-        this.#startItem(event, item);
-        this.#wholeArguments(event, item['arguments']);
+        this.#endCall(event, item, item['arguments']);
         return;
       case 'custom_tool_call':
-        this.#startItem(event, item);
-        this.#wholeArguments(event, item['input']);
+        this.#endCall(event, item, item['input']);
         return;
       case 'message':
         if (!Array.isArray(item['content'])) return;

@@ -20,10 +20,13 @@ export class MessageEvents {
   #usage: Usage | undefined;
   #textSeen = false;
   #ended = false;
-  readonly #calls: ToolCallMerger = new ToolCallMerger((event) => {
-    this.#flush();
-    this.#events.push(event);
-  });
+  readonly #calls: ToolCallMerger = new ToolCallMerger(
+    (event) => {
+      this.#flush();
+      this.#events.push(event);
+    },
+    () => this.fail(invalidStream('in order', 'more of a tool call came after the next part')),
+  );
   readonly #think: ReturnType<typeof createThinkTags> = createThinkTags({
     onText: (text) => {
       if (this.#reasoning !== '') this.#flush();
@@ -76,6 +79,11 @@ export class MessageEvents {
 
   toolCall(delta: ToolCallDelta): void {
     if (!this.#ended) this.#calls.push(delta);
+  }
+
+  /** A part of the message that is no call has begun, in formats whose parts come one after the other. */
+  nextPart(): void {
+    if (!this.#ended) this.#calls.nextPart();
   }
 
   /** The latest one counts. */

@@ -23,7 +23,10 @@ export type ModelAnswer = {
   readonly text: string;
   /** Whether there is nothing in the text but white space. */
   readonly isBlank: boolean;
-  /** In the order in which they were closed, each with an id of its own. */
+  /**
+   * In the order in which they were closed, each with an id of its own. After `enough_calls` also those that came
+   * with the last ones that were asked for, as far as they came.
+   */
   readonly calls: readonly ToolCall[];
   readonly end:
     | { readonly kind: 'finish'; readonly reason: FinishReason }
@@ -49,6 +52,9 @@ export type ModelRequest = {
 /**
  * One model call as an action phase: `phase`, then text and usage as they come (R146). Reasoning is not passed
  * on. Never throws for what the adapter does (R158), and takes no more than the limits of the turn allow (R169).
+ *
+ * With enough calls the request is closed (R148), and what the adapter still says is heard: it has read further than
+ * the calls, and knows how many tokens have been used, or that the message was over and its connection can be kept.
  */
 export async function* callModel(
   context: ProtocolContext,
@@ -69,6 +75,7 @@ export async function* callModel(
   let text = '';
   let isBlank = true;
   const calls: ToolCall[] = [];
+  const open = new Map<number, { readonly id: string; readonly name: string; arguments: string }>();
   let usable = 0;
   let usage: Usage | null = null;
   let end: ModelAnswer['end'] | null = null;
@@ -82,10 +89,11 @@ export async function* callModel(
       ...(config.maxTokens === undefined ? {} : { max_tokens: config.maxTokens }),
     });
     for await (const event of stream) {
-      const enough = meter.count(event);
+      const cut = meter.count(event);
+      const left = end !== null;
       switch (event.type) {
         case 'text-delta':
-          if (event.text === '') break;
+          if (left || event.text === '') break;
           text += event.text;
           // Looked at piece by piece: the whole would have to be copied into one first.
           isBlank &&= !/\S/.test(event.text);
@@ -93,27 +101,36 @@ export async function* callModel(
             yield { type: 'chunk', content: event.text, source: 'model' };
           }
           break;
+        case 'tool-call-start':
+          open.set(event.index, { id: event.id, name: event.name, arguments: '' });
+          break;
+        case 'tool-call-delta': {
+          const call = open.get(event.index);
+          if (call !== undefined) call.arguments += event.argumentsDelta;
+          break;
+        }
         case 'tool-call-end':
+          open.delete(event.index);
           calls.push(event.call);
           if (isUsable(event.call)) usable += 1;
-          if (usable >= enoughCalls) end = { kind: 'enough_calls' };
+          if (left || cut || usable < enoughCalls) break;
+          end = { kind: 'enough_calls' };
+          meter.leave();
           break;
         case 'usage':
           usage = event.usage;
           yield { type: 'usage', usage: event.usage };
           break;
         case 'finish':
-          end = { kind: 'finish', reason: event.reason };
+          end ??= { kind: 'finish', reason: event.reason };
           break;
         case 'error':
-          end = { kind: 'error', error: event.error };
+          end ??= { kind: 'error', error: event.error };
           break;
         case 'reasoning-delta':
-        case 'tool-call-start':
-        case 'tool-call-delta':
           break;
       }
-      if (enough || end !== null) break;
+      if (cut || event.type === 'finish' || event.type === 'error') break;
     }
   } catch (error) {
     end ??= { kind: 'error', error: toErrorInfo(error) };
@@ -121,6 +138,9 @@ export async function* callModel(
     meter.end();
   }
   end = endOf(end, meter.cut, signal);
+  if (end.kind === 'enough_calls') {
+    for (const call of open.values()) calls.push({ ...call, state: 'cut' });
+  }
 
   const distinct = withDistinctIds(calls, messages, phaseIndex);
   const finish = end.kind === 'finish' ? end.reason : end.kind;
@@ -137,7 +157,8 @@ function endOf(
   signal: AbortSignal,
 ): ModelAnswer['end'] {
   if (signal.aborted) return { kind: 'aborted' };
-  if (cut !== null && seen?.kind !== 'finish') return { kind: 'cut', stop: cut };
+  const isWhole = seen?.kind === 'finish' || seen?.kind === 'enough_calls';
+  if (cut !== null && !isWhole) return { kind: 'cut', stop: cut };
   if (seen === null) return { kind: 'error', error: NO_TERMINAL_EVENT };
   if (seen.kind === 'error' && isAbort(seen.error, signal)) return { kind: 'aborted' };
   return seen;

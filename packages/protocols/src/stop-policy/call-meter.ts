@@ -16,13 +16,14 @@ const CHARACTERS_PER_TOKEN = 4;
  * 4. `end` must be called, as often as one likes; it leaves no timer behind.
  */
 export class CallMeter {
-  /** For the adapter: aborted with the given signal, and when the time is up. */
+  /** For the adapter: aborted with the given signal, when the time is up, and by `leave`. */
   readonly signal: AbortSignal;
   readonly #clock: Clock;
   readonly #spending: ModelSpending;
   readonly #allowance: Allowance;
   readonly #startedAt: number;
   readonly #tokensBefore: number;
+  readonly #controller: AbortController = new AbortController();
   readonly #cancelTimer: () => void;
   readonly #release: () => void;
   #characters = 0;
@@ -41,7 +42,7 @@ export class CallMeter {
     this.#startedAt = clock.monotonic();
     this.#tokensBefore = spending.tokens;
     spending.calls += 1;
-    const controller = new AbortController();
+    const controller = this.#controller;
     const abort = (): void => controller.abort(outer.reason);
     if (outer.aborted) abort();
     else outer.addEventListener('abort', abort, { once: true });
@@ -96,6 +97,11 @@ export class CallMeter {
     }
     if (this.#tokens() > this.#allowance.tokens) this.#cut ??= this.#allowance.onTokens;
     return this.#cut !== null;
+  }
+
+  /** Nothing more is wanted of the call: its request is closed, which is no limit. */
+  leave(): void {
+    this.#controller.abort();
   }
 
   end(): void {

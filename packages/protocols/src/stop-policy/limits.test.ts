@@ -198,7 +198,10 @@ describe.for([
   });
 });
 
-test.for([['standard', createStandardProtocol]] as const)(
+test.for([
+  ['standard', createStandardProtocol],
+  ['two-stage', createTwoStageProtocol],
+] as const)(
   '%s: calls that came whole are run, and no more are asked for',
   async ([, protocol]) => {
     const { toolRegistry, outcome, adapter } = await run({

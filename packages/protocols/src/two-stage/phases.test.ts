@@ -103,18 +103,79 @@ test('an action phase, the tool phase of its call, an action phase (R145, R154)'
   expect(state).toMatchObject({ cycleIndex: 1, cyclesUsed: 1, nextPhaseIndex: 3 });
 });
 
+/** As an adapter reads on after a call: what came in the same read, then nothing until the request is closed. */
+const readOn = (...rest: readonly LlmEvent[]): FakeReply =>
+  async function* ({ options: { signal } }) {
+    yield* callsReply([read('1')], 'Look. ').slice(0, -1);
+    // The next call has begun, or the first one would not be over.
+    yield { type: 'tool-call-start', index: 1, id: '2', name: 'read_file' };
+    yield { type: 'tool-call-delta', index: 1, argumentsDelta: '{"pa' };
+    yield* rest;
+    if (signal?.aborted !== true) {
+      await new Promise((resolve) => signal?.addEventListener('abort', resolve, { once: true }));
+    }
+    yield { type: 'error', error: { code: 'ABORTED', message: 'closed', retryable: false } };
+  };
+
+const usage = { inputTokens: 9, outputTokens: 5000, cachedTokens: 0, reasoningTokens: 0 };
+
 test('reading stops at the first complete call, and the request is closed (R148)', async () => {
-  let readOn = false;
-  function* talkative(): Generator<LlmEvent> {
-    yield* callsReply([read('1')]).slice(0, -1);
-    readOn = true;
-    yield { type: 'text-delta', text: 'and more' };
-  }
-  const { adapter, outcome, events } = await run([() => talkative(), textReply('done')]);
-  expect(readOn).toBe(false);
+  const { adapter, outcome, events, toolRegistry, traceService } = await run([
+    readOn({ type: 'text-delta', text: 'and more' }),
+    textReply('done'),
+  ]);
   expect(adapter.open()).toBe(0);
-  expect(textOf(events)).toBe('done');
+  expect(toolRegistry.ran).toEqual(['1']);
+  expect(textOf(events)).toBe('Look. done');
   expect(outcome.kind).toBe('complete');
+  // The call that had begun is traced as far as it came, and absent.
+  expect(traceService.ofType('tool_call').map((event) => event.details)).toMatchObject([
+    { callId: '2', treatment: 'ignored', state: 'cut', arguments: '{"pa' },
+    { callId: '1', treatment: 'run' },
+  ]);
+  expect(JSON.stringify(outcome.appended)).not.toContain('"2"');
+  expect(JSON.stringify(outcome.appended)).not.toContain('and more');
+});
+
+test('what the provider has counted by then is told and spent (R169, R251)', async () => {
+  for (const counted of [readOn({ type: 'usage', usage }), whole()]) {
+    const { events, outcome, state, adapter } = await run([counted], {
+      config: { budget: { maxTokens: 1000 } },
+    });
+    expect(events.filter((event) => event.type === 'usage')).toEqual([{ type: 'usage', usage }]);
+    expect(state.spent.protocol.tokens).toBe(5000);
+    expect(outcome).toMatchObject({ kind: 'stopped', stopReason: 'max_tokens' });
+    expect(adapter.requests).toHaveLength(1);
+  }
+
+  /** A message that was over when it was read. */
+  function whole(): FakeReply {
+    const reply = callsReply([read('1'), read('2')]);
+    return [...reply.slice(0, -1), { type: 'usage', usage }, ...reply.slice(-1)];
+  }
+});
+
+test('what nobody has counted is estimated, with all that has been read (R169)', async () => {
+  const { state } = await run([
+    readOn({ type: 'tool-call-delta', index: 1, argumentsDelta: 'x'.repeat(4000) }),
+    textReply('done'),
+  ]);
+  expect(state.spent.protocol.tokens).toBeGreaterThan(1000);
+});
+
+test('an adapter that goes on after its request was closed is left at the limit of tokens', async () => {
+  const { state, outcome } = await run(
+    [
+      function* () {
+        yield* callsReply([read('1')]).slice(0, -1);
+        for (;;) yield { type: 'text-delta', text: 'and on ' };
+      },
+      textReply('done'),
+    ],
+    { config: { stopTokens: 1000 } },
+  );
+  expect(state.spent.protocol.tokens).toBeLessThan(1100);
+  expect(outcome).toMatchObject({ kind: 'stopped', stopReason: 'tokens' });
 });
 
 test('a broken call before a complete one is passed over, traced and absent (R148)', async () => {
@@ -127,6 +188,7 @@ test('a broken call before a complete one is passed over, traced and absent (R14
   expect(JSON.stringify(outcome.appended)).not.toContain('"b"');
   expect(traceService.ofType('tool_call').map((event) => event.details)).toMatchObject([
     { callId: 'b', treatment: 'ignored' },
+    { callId: '2', treatment: 'ignored' },
     { callId: '1', treatment: 'run' },
   ]);
 });
