@@ -51,7 +51,7 @@ export type SessionMetadata = {
 
 /** Where two messages were joined. */
 export type Seam = {
-  /** The line of the content, counted from 1, at which the joined text begins. */
+  /** The line, counted from 1, at which the joined text begins: of the content, in a receipt of the file. */
   readonly line: number;
   readonly status: 'verified' | 'unverified';
   readonly via: 'anchor' | 'restart' | 'tail' | 'prefill' | 'bridge' | 'recovery';
@@ -132,6 +132,8 @@ export type WritingRecord = {
   readonly after: string;
   /** The session's own target had this text once: a recovery found that out, and somebody changed it since. */
   readonly stands?: true;
+  /** Line feeds of the file before the session's text; 0 when left out. */
+  readonly lines_before?: number;
   /** What is reported of it, when it happens and its process does not live to tell. */
   readonly result: CommitResult;
 };
@@ -195,13 +197,13 @@ export type ValidationSummary = {
   readonly corrected: number;
   readonly replaced: number;
   readonly used_safe_replacement: boolean;
-  /** Where the first replaced places stood. */
+  /** Where the first replaced places stand: lines of the file, and bytes of the text that came. */
   readonly replaced_at?: readonly {
     readonly line: number;
     readonly column: number;
     readonly byte_offset: number;
   }[];
-  /** Lines of the written text that look as if something was left out there, the first 20. */
+  /** Lines of the file that look as if something was left out there, the first 20. */
   readonly omission_suspected?: readonly number[];
   /** In bytes: the text as it was validated first, and as it was written. */
   readonly original_length: number;
@@ -224,6 +226,7 @@ export type WriteReceipt = {
   readonly mode: string;
   readonly persistence: 'disk' | 'memory';
   readonly fence_stripped: boolean;
+  /** Lines of the file as it is now, counted from 1. */
   readonly inner_done_lines: readonly number[];
   /** Where text that did not belong to the file was kept. */
   readonly trailing?: string;

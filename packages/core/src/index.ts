@@ -16,6 +16,8 @@ export type { PlanOptions } from './write-plan/apply-plan.ts';
 export { readBeginRequest } from './write-plan/begin-request.ts';
 export type { BeginRequest, BegunSession } from './write-plan/begin-request.ts';
 export { MAX_BEGIN_ARGUMENT_BYTES } from './write-plan/begin-tool.ts';
+export { linesInFile } from './write-plan/told-lines.ts';
+export type { FilePart, ToldLines } from './write-plan/told-lines.ts';
 export { wholeTextChange } from './write-plan/whole-text.ts';
 export type { WholeTextChange } from './write-plan/whole-text.ts';
 export type {
@@ -28,7 +30,7 @@ export type {
 export { advance, createSession, recordOf, restoreSession } from './write-session/advance.ts';
 export { MAX_CORRECTION_ROUNDS, stateNameOf } from './write-session/control.ts';
 export type { ControlState } from './write-session/control.ts';
-export { isOpen, openQuestionOf } from './write-session/session.ts';
+export { fileEndOf, isOpen, openQuestionOf } from './write-session/session.ts';
 export type {
   CommandAnswer,
   MessageEnd,

@@ -35,8 +35,10 @@ import type { PlanOptions } from './write-plan/apply-plan.ts';
 import type { BeginRequest, BegunSession } from './write-plan/begin-request.ts';
 import { createBeginTool } from './write-plan/begin-tool.ts';
 import { planSingle, requestOf } from './write-plan/execute.ts';
+import { readImage } from './write-plan/file-image.ts';
 import { neverApproved, proposalOf, requireApproval } from './write-plan/review.ts';
 import type { ApprovalPolicy, ChangeProposal } from './write-plan/review.ts';
+import { countLineFeeds, linesInFile, tellsLines } from './write-plan/told-lines.ts';
 import { wholeTextChange } from './write-plan/whole-text.ts';
 import type { WholeTextChange } from './write-plan/whole-text.ts';
 import { beginInstructions } from './write-session/text/prompts.ts';
@@ -47,6 +49,7 @@ export type FinalizeFacts = {
   /** Null: to the end. */
   readonly end: number | null;
   readonly fenceStripped: boolean;
+  /** Lines of the saved text, here and in the seams; the receipt names those of the file. */
   readonly innerDoneLines: readonly number[];
   readonly seams: readonly Seam[];
   readonly repair: TextRepair | null;
@@ -190,15 +193,20 @@ export function createWritePlanTool(options: WritePlanToolOptions): WritePlanToo
     const replaced = await replacedPlaces(saved, repair, expected.path);
     let commit: CommitResult;
     let givenBytes: number;
+    let linesBefore = 0;
     try {
       const change = await sessionChange(metadata, operation, expected, text);
-      commit = await commitSession(handle, change, facts.signal);
+      const tells = tellsLines(facts) || omissions.length > 0 || replaced.count > 0;
+      if (tells) linesBefore = await change.linesBefore();
+      commit = await commitSession(handle, change, linesBefore, facts.signal);
       givenBytes = change.givenBytes();
     } catch (error) {
       if (!OrionError.isInstance(error) || error.code !== 'INVALID_CONTENT') throw error;
       const corrections = await describeInvalid({ sessionId, target: expected.path, text, repair });
       return { kind: 'needs_corrections', corrections };
     }
+    const { start, end } = facts;
+    const told = await linesInFile(facts, { handle, start, end }, linesBefore);
     const receipt: WriteReceipt = {
       session_id: sessionId,
       target_file: commit.path,
@@ -211,13 +219,14 @@ export function createWritePlanTool(options: WritePlanToolOptions): WritePlanToo
       mode: commit.mode,
       persistence: handle.persistence(),
       fence_stripped: facts.fenceStripped,
-      inner_done_lines: facts.innerDoneLines,
-      seams: facts.seams,
+      inner_done_lines: told.innerDoneLines,
+      seams: told.seams,
       validation_summary: summarizeValidation({
         textBytes: repair === null ? givenBytes : savedBytes,
         repair,
         replaced,
         omissions,
+        linesBefore,
         writtenBytes: commit.bytes,
       }),
       ...(commit.backup_id === undefined ? {} : { backup_id: commit.backup_id }),
@@ -238,10 +247,17 @@ export function createWritePlanTool(options: WritePlanToolOptions): WritePlanToo
     const eol = options.eol ?? 'match';
     const isEdit = operation === 'insert' || operation === 'replace';
     if (!isEdit && approval.kind !== 'ask') {
-      return { ...wholeTextChange(operation, expected, source, eol), proposal: null };
+      return {
+        ...wholeTextChange(operation, expected, source, eol),
+        proposal: null,
+        linesBefore: async () =>
+          operation === 'append'
+            ? countLineFeeds(workspace.readTarget(expected), expected.bytes)
+            : 0,
+      };
     }
     const content = { kind: 'bytes', source } as const;
-    const change = await planSingle(
+    const { change, edit } = await planSingle(
       {
         ...PLAN_OF_ONE,
         intent: metadata.intent,
@@ -255,12 +271,15 @@ export function createWritePlanTool(options: WritePlanToolOptions): WritePlanToo
       request: requestOf(change),
       givenBytes: () => change.givenBytes,
       proposal: (sha256) => proposalOf(change, sha256),
+      linesBefore: () =>
+        countLineFeeds(readImage(change.state.image, change.state.readBase), edit.startsAt),
     };
   }
 
   async function commitSession(
     handle: SessionHandle,
     change: SessionChange,
+    linesBefore: number,
     signal: AbortSignal | undefined,
   ): Promise<CommitResult> {
     return workspace.commit({
@@ -270,7 +289,9 @@ export function createWritePlanTool(options: WritePlanToolOptions): WritePlanToo
         const changes = change.proposal === null ? [] : [change.proposal(writing.after)];
         const request = { id: handle.id, intent: handle.metadata.intent, changes };
         await requireApproval(approval, request, signal);
-        await handle.recordWriting(writing);
+        await handle.recordWriting(
+          linesBefore === 0 ? writing : { ...writing, lines_before: linesBefore },
+        );
       },
     });
   }
@@ -323,6 +344,8 @@ async function suspectOmissions(
 /** What a session is about to do; `proposal` where somebody is asked about it. */
 type SessionChange = WholeTextChange & {
   readonly proposal: ((sha256: string) => ChangeProposal) | null;
+  /** Line feeds of the file that stand before the text. */
+  readonly linesBefore: () => Promise<number>;
 };
 
 const PLAN_OF_ONE = {

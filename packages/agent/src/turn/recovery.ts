@@ -14,7 +14,9 @@ import {
   createDoneScan,
   createSummary,
   endDoneScan,
+  fileEndOf,
   findOmissions,
+  linesInFile,
   repairedText,
   replacedPlaces,
   restoreSession,
@@ -101,7 +103,10 @@ async function receiptOf(
   const { metadata } = handle;
   const { summary, contentStart, repair } = session;
   const { path, ...reported } = writing.result;
-  const end = session.contentEnd ?? summary.bytes;
+  const end = fileEndOf(session) ?? summary.bytes;
+  const part = { handle, start: contentStart, end };
+  const linesBefore = writing.lines_before ?? 0;
+  const told = await linesInFile(session, part, linesBefore);
   const saved: ByteSource = () => handle.readContent(contentStart, end);
   const replaces =
     metadata.operation === 'replace' ||
@@ -114,14 +119,15 @@ async function receiptOf(
     ...reported,
     persistence: 'disk',
     fence_stripped: session.fenceStripped,
-    inner_done_lines: session.innerDoneLines,
-    seams: session.seams,
+    inner_done_lines: told.innerDoneLines,
+    seams: told.seams,
     validation_summary: summarizeValidation({
       textBytes: end - contentStart,
       repair,
       replaced: await replacedPlaces(saved, repair, metadata.target_file),
       // What the file held before cannot excuse any line now: it is replaced.
       omissions: replaces ? await findOmissions(repairedText(saved, repair), null) : [],
+      linesBefore,
       writtenBytes: reported.bytes,
     }),
     warnings: [...reported.warnings, 'committed_before_the_interruption'],

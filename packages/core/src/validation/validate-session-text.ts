@@ -65,9 +65,11 @@ export function summarizeValidation(options: {
   readonly repair: TextRepair | null;
   readonly replaced: ReplacedPlaces;
   readonly omissions: readonly Omission[];
+  /** Line feeds of the file before the text. */
+  readonly linesBefore: number;
   readonly writtenBytes: number;
 }): ValidationSummary {
-  const { textBytes, repair, replaced, omissions, writtenBytes } = options;
+  const { textBytes, repair, replaced, omissions, linesBefore, writtenBytes } = options;
   return {
     attempts: repair?.rounds.length ?? 0,
     invalid_found: repair?.found ?? 0,
@@ -78,12 +80,14 @@ export function summarizeValidation(options: {
       ? {}
       : {
           replaced_at: replaced.places.map(({ line, column, byte_offset }) => ({
-            line,
+            line: line + linesBefore,
             column,
             byte_offset,
           })),
         }),
-    ...(omissions.length === 0 ? {} : { omission_suspected: omissions.map(({ line }) => line) }),
+    ...(omissions.length === 0
+      ? {}
+      : { omission_suspected: omissions.map(({ line }) => line + linesBefore) }),
     original_length: textBytes,
     final_length: writtenBytes,
   };

@@ -35,6 +35,8 @@ export type Edit = {
   readonly givenBytes: number;
   readonly bytes: number;
   readonly lines: number;
+  /** The byte of the new image at which it begins; of several places the first. */
+  readonly startsAt: number;
   readonly occurrences?: number;
   readonly warnings: readonly string[];
 };
@@ -100,6 +102,7 @@ function writeWhole(state: FileState, given: CheckedText, context: EditContext):
     },
     bytes: image.bytes,
     lines: lineCount(text),
+    startsAt: image.bytes - text.bytes,
     warnings: [],
   };
 }
@@ -116,6 +119,7 @@ async function append(
     state: spliced(state, [{ start: end, end, texts: [text] }]),
     bytes: text.bytes,
     lines: lineCount(text),
+    startsAt: end,
     warnings: joined ? ['joined_without_newline'] : [],
   };
 }
@@ -196,7 +200,9 @@ function linesAt(
     return editOf(state, range, text.finalLineEnding === 0 ? [text, ending] : [text], text);
   }
   const open = withoutFinalEnding(text);
-  return editOf(state, range, where === 'after_open_line' ? [ending, open] : [open], text);
+  if (where === 'as_open_line') return editOf(state, range, [open], text);
+  const edit = editOf(state, range, [ending, open], text);
+  return { ...edit, startsAt: edit.startsAt + ending.bytes };
 }
 
 /** A single line that goes into a line has no ending of its own. */
@@ -219,6 +225,7 @@ function editOf(
     state: spliced(state, [{ ...range, texts }]),
     bytes: texts.reduce((sum, { bytes }) => sum + bytes, 0),
     lines: lineCount(text),
+    startsAt: range.start,
     warnings: [],
   };
 }
@@ -266,6 +273,7 @@ async function replaceAll(
     ),
     bytes: text.bytes * count,
     lines: lineCount(text) * count,
+    startsAt: offsets[0] ?? 0,
     occurrences: count,
     warnings: [],
   };

@@ -16,6 +16,7 @@ import type {
   WritePlan,
 } from '@orion/contracts';
 
+import type { Edit } from './edit.ts';
 import { partsOf } from './file-image.ts';
 import type { ParsedOperation } from './parse-plan.ts';
 import { planChanges } from './plan-changes.ts';
@@ -247,11 +248,13 @@ export async function planSingle(
   plan: WritePlan,
   expected: TargetSnapshot,
   ports: PlanningPorts,
-): Promise<PlannedChange> {
+): Promise<{ readonly change: PlannedChange; readonly edit: Edit }> {
   const { changes, verdicts } = await planChanges(plan, { ...ports, snapshotOf: () => expected });
   const [verdict] = verdicts;
   if (verdict?.kind === 'refused') throw verdict.error;
   const [change] = changes;
-  if (change === undefined) throw new Error('a plan of one operation has one change');
-  return change;
+  if (change === undefined || verdict?.kind !== 'planned') {
+    throw new Error('a plan of one operation has one change');
+  }
+  return { change, edit: verdict.edit };
 }

@@ -14,6 +14,7 @@ import type { Omission } from '../validation/omissions.ts';
 import type { ControlState } from './control.ts';
 import type { Anchor } from './text/seams/anchor.ts';
 import type { BridgeReader } from './text/seams/bridge.ts';
+import { eolOf } from './text/content-summary.ts';
 import type { ContentSummary } from './text/content-summary.ts';
 import type { ConverterState } from './text/line-ending-converter.ts';
 import type { FenceLine } from './text/lines.ts';
@@ -298,4 +299,14 @@ export function openQuestionOf(control: ControlState): SessionQuestion | null {
     default:
       return control satisfies never;
   }
+}
+
+/** Where the file ends in the content; without its last line ending when the model asked for that. */
+export function fileEndOf(session: WriteSession): number | null {
+  const { metadata, summary, contentEnd } = session;
+  if (metadata.final_newline) return contentEnd;
+  const endsLine =
+    contentEnd === null ? summary.lineFeeds > 0 && summary.openLineLength === 0 : contentEnd > 0;
+  if (!endsLine) return contentEnd;
+  return Math.max(0, (contentEnd ?? summary.bytes) - (eolOf(summary) === 'crlf' ? 2 : 1));
 }

@@ -1,5 +1,6 @@
 import type { ControlEffect, ControlEvent, Transition } from './control.ts';
 import { FINALIZE_RETRY_MS, stateNameOf } from './control.ts';
+import { fileEndOf } from './session.ts';
 import type {
   Expectation,
   PromptReason,
@@ -8,7 +9,7 @@ import type {
   WriteSession,
 } from './session.ts';
 import { chooseAnchor } from './text/seams/anchor.ts';
-import { appendToSummary, createSummary, eolOf } from './text/content-summary.ts';
+import { appendToSummary, createSummary } from './text/content-summary.ts';
 import { decideFences } from './text/fence-decision.ts';
 import { utf8Length } from './text/lines.ts';
 import { innerDoneOf } from './text/markers/marker-reader.ts';
@@ -447,16 +448,6 @@ export class Step {
     }
     this.update({ contentStart, contentEnd, fenceStripped: true });
   }
-}
-
-/** Where the file ends in the content; without its last line ending when the model asked for that. */
-function fileEndOf(session: WriteSession): number | null {
-  const { metadata, summary, contentEnd } = session;
-  if (metadata.final_newline) return contentEnd;
-  const endsLine =
-    contentEnd === null ? summary.lineFeeds > 0 && summary.openLineLength === 0 : contentEnd > 0;
-  if (!endsLine) return contentEnd;
-  return Math.max(0, (contentEnd ?? summary.bytes) - (eolOf(summary) === 'crlf' ? 2 : 1));
 }
 
 /** Whether the file is being recovered, which its seam then says. */

@@ -272,6 +272,7 @@ function isWriting(value: unknown): value is WritingRecord {
     isTextOrNull(value['before']) &&
     typeof value['after'] === 'string' &&
     (value['stands'] === undefined || value['stands'] === true) &&
+    (value['lines_before'] === undefined || isCount(value['lines_before'])) &&
     isCommitResult(value['result'])
   );
 }

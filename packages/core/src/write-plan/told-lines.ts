@@ -1,0 +1,82 @@
+/**
+ * The lines that a receipt names (R245). A session counts them in the text as it arrived; a person looks for them in
+ * the file, which may be a part of that text, and may have lines of its own before it.
+ *
+ * Invariants
+ * L1  Every line that is named stands in the file, counted from 1. A seam may also be named one line behind the last:
+ *     nothing came after it, and the file may be too short there.
+ * L2  Nothing is read where there is nothing to name.
+ */
+import type { Seam, SessionHandle } from '@orion/contracts';
+
+export type ToldLines = {
+  readonly innerDoneLines: readonly number[];
+  readonly seams: readonly Seam[];
+};
+
+/** The part of the saved text that is the file's. */
+export type FilePart = {
+  readonly handle: Pick<SessionHandle, 'bytes' | 'readContent'>;
+  readonly start: number;
+  /** Null: to the end. */
+  readonly end: number | null;
+};
+
+export function tellsLines({ innerDoneLines, seams }: ToldLines): boolean {
+  return innerDoneLines.length > 0 || seams.length > 0;
+}
+
+/** `linesBefore`: line feeds of the file before the text. */
+export async function linesInFile(
+  told: ToldLines,
+  part: FilePart,
+  linesBefore: number,
+): Promise<ToldLines> {
+  if (!tellsLines(told)) return told;
+  const { handle, start, end } = part;
+  const skipped = await countLineFeeds(handle.readContent(0, start), start);
+  const lines = await countLines(handle.readContent(start, end ?? undefined));
+  const last = lines + (isCut(part) ? 0 : 1);
+  return {
+    innerDoneLines: told.innerDoneLines
+      .map((line) => line - skipped)
+      .filter((line) => line >= 1 && line <= lines)
+      .map((line) => line + linesBefore),
+    seams: told.seams
+      .map((seam) => ({ ...seam, line: seam.line - skipped }))
+      .filter(({ line }) => line >= 1 && line <= last)
+      .map((seam) => ({ ...seam, line: seam.line + linesBefore })),
+  };
+}
+
+/** Whether more than a last line ending is left out at the end. */
+function isCut({ handle, end }: FilePart): boolean {
+  return end !== null && handle.bytes() - end > '\r\n'.length;
+}
+
+/** Of the first so many bytes. */
+export async function countLineFeeds(
+  chunks: AsyncIterable<Uint8Array>,
+  bytes: number,
+): Promise<number> {
+  let count = 0;
+  let position = 0;
+  for await (const chunk of chunks) {
+    const known = chunk.subarray(0, Math.max(0, bytes - position));
+    for (let at = known.indexOf(LF); at !== -1; at = known.indexOf(LF, at + 1)) count += 1;
+    position += chunk.length;
+  }
+  return count;
+}
+
+async function countLines(chunks: AsyncIterable<Uint8Array>): Promise<number> {
+  let count = 0;
+  let isOpen = false;
+  for await (const chunk of chunks) {
+    for (let at = chunk.indexOf(LF); at !== -1; at = chunk.indexOf(LF, at + 1)) count += 1;
+    if (chunk.length > 0) isOpen = chunk.at(-1) !== LF;
+  }
+  return count + (isOpen ? 1 : 0);
+}
+
+const LF = 0x0a;
