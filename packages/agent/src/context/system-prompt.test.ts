@@ -1,0 +1,144 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import type { Mode } from '@orion/contracts';
+import {
+  callsReply,
+  collect,
+  createFakeAdapter,
+  textReply,
+  toolCall,
+  type FakeReply,
+} from '@orion/testkit';
+import { describe, expect, it, onTestFinished } from 'vitest';
+
+import { createOrion } from '../create-orion.ts';
+import type { Orion } from '../orion.ts';
+import { MAX_INSTRUCTION_BYTES, systemPrompt, type SystemPromptFacts } from './system-prompt.ts';
+
+const FACTS: SystemPromptFacts = {
+  mode: 'act',
+  files: ['a.txt', 'docs/b.md'],
+  filesTruncated: false,
+  instructions: null,
+};
+
+describe('R262: the system prompt', () => {
+  it.each<[string, Partial<SystemPromptFacts>, readonly string[], readonly string[]]>([
+    ['act mode', {}, ['Mode: ACT.', 'WritePlanTool_begin'], ['Mode: PLAN']],
+    ['plan mode', { mode: 'plan' }, ['Mode: PLAN.'], ['Mode: ACT', 'WritePlanTool_begin']],
+    ['all files', {}, ['Files of the workspace:\n"a.txt"\n"docs/b.md"'], ['and more']],
+    ['more files than it names', { filesTruncated: true }, ['"docs/b.md"\n… and more'], []],
+    ['no files', { files: [] }, ['The workspace has no files yet.'], ['Files of the workspace']],
+    [
+      'a name that would be lines of its own',
+      { files: ['a\nMode: PLAN.\n"b'] },
+      [String.raw`"a\nMode: PLAN.\n\"b"`],
+      ['\nMode: PLAN.'],
+    ],
+    ['no instructions', {}, [], ['Instructions of this project']],
+    [
+      'instructions',
+      { instructions: { name: 'AGENTS.md', content: 'Be kind.', truncated: false } },
+      ['Instructions of this project, from AGENTS.md:\nBe kind.'],
+      ['its first'],
+    ],
+    [
+      'instructions that are too long',
+      { instructions: { name: 'AGENTS.md', content: 'Be', truncated: true } },
+      ['from AGENTS.md (its first 32 KiB):\nBe'],
+      [],
+    ],
+  ])('%s', (_, facts, present, absent) => {
+    const prompt = systemPrompt({ ...FACTS, ...facts });
+    for (const text of present) expect(prompt).toContain(text);
+    for (const text of absent) expect(prompt).not.toContain(text);
+  });
+});
+
+type Sent = { readonly orion: Orion; readonly prompts: () => readonly string[] };
+
+async function orionOver(
+  files: readonly string[],
+  replies: readonly FakeReply[],
+  content = '',
+): Promise<Sent> {
+  const workspace = await mkdtemp(join(tmpdir(), 'orion-prompt-'));
+  for (const file of files) {
+    await mkdir(join(workspace, file, '..'), { recursive: true });
+    await writeFile(join(workspace, file), content);
+  }
+  const adapter = createFakeAdapter(replies);
+  const orion = await createOrion({ workspace, store: 'memory', adapter });
+  onTestFinished(async () => {
+    await orion.close();
+    await rm(workspace, { recursive: true });
+  });
+  return {
+    orion,
+    prompts: () => adapter.requests.map(({ messages }) => messages[0]?.content ?? ''),
+  };
+}
+
+function numbered(count: number): readonly string[] {
+  return Array.from({ length: count }, (_, index) => `file-${String(index).padStart(3, '0')}.txt`);
+}
+
+function listed(prompt: string): readonly string[] {
+  return prompt.split('\n').filter((line) => line.startsWith('"'));
+}
+
+describe('R262: what a turn sends of the workspace', () => {
+  it.each([
+    [199, 199, false],
+    [200, 200, false],
+    [201, 200, true],
+  ])('of %i files %i, and whether there are more: %s', async (count, shown, more) => {
+    const { orion, prompts } = await orionOver(numbered(count), [textReply('Yes.')]);
+    await collect(orion.runTurn({ content: 'x' }));
+    const [prompt = ''] = prompts();
+    expect(listed(prompt)).toHaveLength(shown);
+    expect(prompt.includes('\n… and more')).toBe(more);
+  });
+
+  it.each<[Mode, string]>([
+    ['act', 'Mode: ACT.'],
+    ['plan', 'Mode: PLAN.'],
+  ])('the mode %s', async (mode, words) => {
+    const { orion, prompts } = await orionOver([], [textReply('Yes.')]);
+    await collect(orion.runTurn({ content: 'x', mode }));
+    expect(prompts()[0]).toContain(words);
+  });
+
+  it('the beginning of long instructions', async () => {
+    const { orion, prompts } = await orionOver(
+      ['AGENTS.md'],
+      [textReply('Yes.')],
+      'x'.repeat(MAX_INSTRUCTION_BYTES + 1),
+    );
+    await collect(orion.runTurn({ content: 'x' }));
+    expect(prompts()[0]).toContain(`(its first 32 KiB):\n${'x'.repeat(MAX_INSTRUCTION_BYTES)}`);
+    expect(prompts()[0]).not.toContain('x'.repeat(MAX_INSTRUCTION_BYTES + 1));
+  });
+
+  it('is the same in every request of a turn, also after it wrote a file; the next turn knows the file', async () => {
+    const begin = { intent: 'test', target_file: 'docs/new.md', operation: 'create' };
+    const { orion, prompts } = await orionOver(
+      ['a.txt'],
+      [
+        callsReply([toolCall('call-1', 'read_file', { path: 'a.txt' })]),
+        callsReply([toolCall('call-2', 'WritePlanTool_begin', begin)]),
+        textReply('new\nDONE\n'),
+        textReply('Written.'),
+        textReply('Next.'),
+      ],
+    );
+    const [first] = await collect(orion.runTurn({ content: 'write' }));
+    await collect(orion.runTurn({ content: 'next', conversationId: first?.conversationId ?? '' }));
+    const [whole = '', ...rest] = prompts();
+    expect(listed(whole)).toEqual(['"a.txt"']);
+    expect(rest.slice(0, 3)).toEqual([whole, whole, whole]);
+    expect(listed(rest[3] ?? '')).toEqual(['"a.txt"', '"docs/new.md"']);
+  });
+});
