@@ -61,7 +61,8 @@ export type OrionOptions = {
   readonly protocolReason?: string;
   /**
    * A folder of this user's that no workspace contains. It keeps the key by which sessions of one's own are told from
-   * those that came with a workspace; left out, nothing can be told apart.
+   * those that came with a workspace; left out, nothing can be told apart,
+   * and no start takes back what a plan had changed when its process died.
    */
   readonly userDirectory?: string;
   /**

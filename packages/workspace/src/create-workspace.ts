@@ -45,7 +45,7 @@ import type { SessionKey } from './session-dir/session-key.ts';
 import { DiskSessionStore } from './session-dir/session-store.ts';
 import { resolveChosenDirectory, StateDirectory } from './state-directory.ts';
 import { changesOf } from './undo/history.ts';
-import { undoChange } from './undo/undo-change.ts';
+import { backupForeign, undoChange } from './undo/undo-change.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const MIB = 1024 * 1024;
@@ -88,7 +88,10 @@ export type WorkspaceOptions = {
   readonly stateDirectory?: string;
   readonly clock: Clock;
   readonly settings?: Partial<WorkspaceSettings>;
-  /** Where this user's key lies, by which own sessions are told from foreign ones. */
+  /**
+   * Where this user's key lies, by which own sessions are told from foreign ones. Left out, nobody is foreign, and
+   * nothing is taken back unasked. Where no key can be kept, whatever an earlier process made is foreign.
+   */
   readonly userKeyDirectory?: string;
   readonly onEvent?: WorkspaceEventSink;
   /** Asks a person about a protected path that `allowPaths` does not name; without it the write is refused. */
@@ -208,7 +211,7 @@ class DiskWorkspace implements Workspace {
       sweepCommits: async () => {
         await this.#journals.recover({
           hashOf: (path) => this.#hashOf(path),
-          takeBack: (id) => this.#takeBack(id),
+          takeBack: (id) => this.#takeBackUnasked(id),
           onEvent,
         });
         await this.#notes.sweep((id, didNotHappen) => this.#settleBackup(id, didNotHappen));
@@ -270,6 +273,15 @@ class DiskWorkspace implements Workspace {
 
   #settleBackup(id: string, didNotHappen: boolean): Promise<void> {
     return this.#backups.settle(id, didNotHappen, (path) => this.#hashOf(path));
+  }
+
+  /** What nobody asks for is done on proof alone: a journal in a cloned repository may name any backup. */
+  async #takeBackUnasked(backupId: string): Promise<void> {
+    const backup = await onDisk('read the backups', () => this.#backups.read(backupId));
+    if (backup !== null && !backup.own) {
+      throw backupForeign(backupId, [backup.path], await this.#backups.keyProblem());
+    }
+    await this.#takeBack(backupId);
   }
 
   #committer(): Committer {

@@ -31,3 +31,9 @@ it('that cannot be made is an error of the disk', async () => {
   const workspace = await createWorkspace({ root, clock: createFakeClock() });
   await expect(workspace.ensureStateDirectory()).rejects.toMatchObject({ name: 'OrionError' });
 });
+
+it('in a place that takes no new names is an error, not a search without end', async () => {
+  const clock = createFakeClock();
+  const workspace = await createWorkspace({ root, clock, stateDirectory: '/proc/nowhere/state' });
+  await expect(workspace.ensureStateDirectory()).rejects.toMatchObject({ name: 'OrionError' });
+});

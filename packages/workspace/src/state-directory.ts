@@ -1,7 +1,7 @@
-import { lstat, mkdir, readdir, realpath } from 'node:fs/promises';
+import { lstat, readdir, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { ensurePrivateDirectory } from './disk/directories.ts';
-import { isErrno } from './disk/disk-error.ts';
+import { ensurePrivateDirectory, makeDirectory } from './disk/directories.ts';
+import { errnoOf, isErrno } from './disk/disk-error.ts';
 import { createFile } from './disk/files.ts';
 
 const SESSION_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/u;
@@ -84,7 +84,7 @@ export class StateDirectory {
   }
 
   async #ensureTop(): Promise<void> {
-    await mkdir(dirname(this.path), { recursive: true });
+    await makeDirectory(dirname(this.path));
     await ensurePrivateDirectory(this.path);
     try {
       await createFile(join(this.path, '.gitignore'), Buffer.from('*\n'));
@@ -100,7 +100,8 @@ export async function resolveChosenDirectory(path: string): Promise<string> {
     await lstat(path);
     return await realpath(path);
   } catch (error) {
-    if (isErrno(error, 'ENOENT')) return path;
+    // What is wrong with it is told by whoever needs it.
+    if (errnoOf(error) !== null) return path;
     throw error;
   }
 }

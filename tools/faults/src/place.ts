@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 
 import type { Clock, Workspace } from '@orion/contracts';
 import { createWorkspace } from '@orion/workspace';
@@ -49,7 +49,12 @@ const identity = (startedAt: string) => (): Promise<ProcessIdentity> =>
 
 /** As what this process is. */
 export function openPlain(root: string): Promise<Workspace> {
-  return createWorkspace({ root, clock });
+  return createWorkspace({ root, clock, userKeyDirectory: keysOf(root) });
+}
+
+/** Beside the place: what starts take back has to be known for this user's, and no fault is about the key. */
+function keysOf(root: string): string {
+  return join(dirname(root), `keys-of-${basename(root)}`);
 }
 
 /** In memory where that is possible: what fails is made up, and thousands of real syncs take their time. */
@@ -63,14 +68,17 @@ export function makePlace(before: Files, makers: 'made up' | 'real' = 'made up')
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), text);
   }
+  const userKeyDirectory = keysOf(root);
+  mkdirSync(userKeyDirectory);
+  writeFileSync(join(userKeyDirectory, 'session.key'), `${'0f'.repeat(32)}\n`);
   return {
     root,
     // Nobody with this start time runs: whoever looks takes the process for dead.
-    open: () => createWorkspace({ root, clock, identity: identity('gone') }),
+    open: () => createWorkspace({ root, clock, userKeyDirectory, identity: identity('gone') }),
     reopen: () =>
       makers === 'real'
         ? openPlain(root)
-        : createWorkspace({ root, clock, identity: identity('here') }),
+        : createWorkspace({ root, clock, userKeyDirectory, identity: identity('here') }),
     filesAt: (paths) =>
       Object.fromEntries(
         paths.map((path) => [path, existsSync(join(root, path)) ? textAt(join(root, path)) : null]),
@@ -80,7 +88,9 @@ export function makePlace(before: Files, makers: 'made up' | 'real' = 'made up')
       const past = Date.now() / 1000 - 2 * 60 * 60;
       for (const name of leftoversIn(root)) utimesSync(join(root, name), past, past);
     },
-    remove: () => rmSync(root, { recursive: true, force: true }),
+    remove: () => {
+      for (const path of [root, userKeyDirectory]) rmSync(path, { recursive: true, force: true });
+    },
   };
 }
 

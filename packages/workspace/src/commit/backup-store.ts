@@ -56,7 +56,12 @@ export type BackupStoreOptions = {
 };
 
 /** A backup as it lies there. */
-export type ListedBackup = BackupManifest & { readonly foreign: boolean };
+export type ListedBackup = BackupManifest & {
+  /** It is known not to be this user's. */
+  readonly foreign: boolean;
+  /** It is known to be this user's: neither, where nobody can tell. */
+  readonly own: boolean;
+};
 
 export class BackupStore {
   readonly #state: StateDirectory;
@@ -172,7 +177,13 @@ export class BackupStore {
     const manifest = file.kind === 'text' ? parseManifest(file.text, id) : null;
     if (file.kind !== 'text' || manifest === null) return null;
     const key = await this.#loadKey();
-    return { ...manifest, foreign: key !== null && !key.isOwn(file.text) };
+    const own = key !== null && key.isOwn(file.text);
+    return { ...manifest, own, foreign: key !== null && !own };
+  }
+
+  /** Why also backups of this user are foreign; null when they are not. */
+  async keyProblem(): Promise<string | null> {
+    return (await this.#loadKey())?.problem ?? null;
   }
 
   contentPath(id: string): string {

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { lstat, mkdir, open } from 'node:fs/promises';
+import { lstat, mkdir, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errnoOf, isErrno } from './disk-error.ts';
 
@@ -16,6 +16,30 @@ export async function syncDirectory(path: string): Promise<void> {
   } finally {
     await handle.close();
   }
+}
+
+/**
+ * Makes a directory that a person chose, with those above it; one that stands may be a link. Not by `mkdir` with
+ * `recursive`, which never ends where a directory takes no new names and says that it is not there, as `/proc` does.
+ */
+export async function makeDirectory(path: string, mode: number = 0o777): Promise<void> {
+  try {
+    await mkdir(path, { mode });
+  } catch (error) {
+    if (isErrno(error, 'ENOENT') && dirname(path) !== path) {
+      await makeDirectory(dirname(path), mode);
+      await mkdir(path, { mode }).catch(async (again: unknown) => {
+        if (!(await isDirectory(path))) throw again;
+      });
+      return;
+    }
+    if (!(await isDirectory(path))) throw error;
+  }
+}
+
+async function isDirectory(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => null);
+  return found?.isDirectory() === true;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { open, rename, unlink } from 'node:fs/promises';
+import { link, open, rename, unlink } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { errnoOf, isErrno } from './disk-error.ts';
@@ -110,6 +110,33 @@ export async function createFile(path: string, bytes: Uint8Array): Promise<void>
   } catch (error) {
     await unlink(path).catch(() => undefined);
     throw error;
+  }
+}
+
+const LINK_UNSUPPORTED = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EACCES'];
+
+/**
+ * The same, and readers never see half of it: the name appears with all bytes, where the file system has links. False
+ * when the name is taken. The name is durable after `syncDirectory`.
+ */
+export async function createWholeFile(path: string, bytes: Uint8Array): Promise<boolean> {
+  const temporary = temporaryName(path);
+  await createFile(temporary, bytes);
+  try {
+    await link(temporary, path);
+    return true;
+  } catch (error) {
+    if (isErrno(error, 'EEXIST')) return false;
+    if (!isErrno(error, ...LINK_UNSUPPORTED)) throw error;
+    try {
+      await createFile(path, bytes);
+      return true;
+    } catch (fallbackError) {
+      if (isErrno(fallbackError, 'EEXIST')) return false;
+      throw fallbackError;
+    }
+  } finally {
+    await unlink(temporary).catch(() => undefined);
   }
 }
 

@@ -11,12 +11,17 @@
  * O5. Where links fail, the name is created exclusively and synced; an incomplete one counts as dead
  *     once it is older than the lease's time to live.
  */
-import { lstat } from 'node:fs/promises';
-import { link, rename, unlink } from 'node:fs/promises';
+import { lstat, rename, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { syncDirectory } from '../disk/directories.ts';
 import { isErrno } from '../disk/disk-error.ts';
-import { createFile, readSmallFile, removeIfThere, temporaryName } from '../disk/files.ts';
+import {
+  createFile,
+  createWholeFile,
+  readSmallFile,
+  removeIfThere,
+  temporaryName,
+} from '../disk/files.ts';
 import { LEASE_TTL_MS } from './judge-owner.ts';
 import { parseOwnerText } from './owner-record.ts';
 import type { OwnerRecord } from './owner-record.ts';
@@ -24,7 +29,6 @@ import type { OwnerRecord } from './owner-record.ts';
 const MAX_OWNER_BYTES = 64 * 1024;
 /** More takeovers of one session than anybody will see; guards against a ring of claims. */
 const MAX_CLAIMS = 1_000;
-const LINK_UNSUPPORTED = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EACCES'];
 
 export type OwnerPlace = {
   readonly file: string;
@@ -157,22 +161,7 @@ function recordBytes(record: OwnerRecord): Buffer {
 }
 
 async function linkRecord(path: string, record: OwnerRecord): Promise<boolean> {
-  const temporary = temporaryName(path);
-  await createFile(temporary, recordBytes(record));
-  try {
-    await link(temporary, path);
-  } catch (error) {
-    if (isErrno(error, 'EEXIST')) return false;
-    if (!isErrno(error, ...LINK_UNSUPPORTED)) throw error;
-    try {
-      await createFile(path, recordBytes(record));
-    } catch (fallbackError) {
-      if (isErrno(fallbackError, 'EEXIST')) return false;
-      throw fallbackError;
-    }
-  } finally {
-    await unlink(temporary).catch(() => undefined);
-  }
+  if (!(await createWholeFile(path, recordBytes(record)))) return false;
   try {
     await syncDirectory(dirname(path));
   } catch (error) {

@@ -1,16 +1,17 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { chmod, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { PlanCommitRequest, Workspace } from '@orion/contracts';
 import { interceptDisk } from '@orion/testkit/disk-faults';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { PlanJournals } from './plan-journal.ts';
 import { createProcessObserver } from '../ownership/process-identity.ts';
 import { StateDirectory } from '../state-directory.ts';
 import {
-  openTestWorkspace,
+  openTestWorkspace as openWithoutKey,
   sha256,
   sourceOf,
   temporaryDirectory,
@@ -20,6 +21,17 @@ import {
 
 // Processes and threads start slowly on a machine that does much else.
 vi.setConfig({ testTimeout: 60_000 });
+
+/** What a start takes back it has to know for its own. */
+let userKeyDirectory: string;
+
+beforeAll(async () => {
+  userKeyDirectory = await mkdtemp(join(tmpdir(), 'orion-keys-'));
+  return () => rm(userKeyDirectory, { recursive: true });
+});
+
+const openTestWorkspace: typeof openWithoutKey = (options) =>
+  openWithoutKey({ userKeyDirectory, ...options });
 
 const PLAN_ID = '8f14e45f-ceea-4670-9e4a-0123456789ab';
 
@@ -167,7 +179,11 @@ function killBefore(root: string, change: number): void {
   const script = fileURLToPath(new URL('../testing/plan-process.ts', import.meta.url));
   const ended = spawnSync(
     process.execPath,
-    ['--conditions=@orion/source', script, JSON.stringify({ root, contents: NEW, kill: change })],
+    [
+      '--conditions=@orion/source',
+      script,
+      JSON.stringify({ root, userKeyDirectory, contents: NEW, kill: change }),
+    ],
     { encoding: 'utf8' },
   );
   expect(ended.signal, ended.stderr).toBe('SIGKILL');

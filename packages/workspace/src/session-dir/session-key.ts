@@ -1,58 +1,119 @@
 /**
  * Proves that a session or a backup was made by this user: its metadata carries a MAC by a key that no
  * workspace contains. One that came with a cloned repository has none that fits.
+ *
+ * Y1. A key file is whole from the moment it has its name, so that no kill leaves half a key.
+ * Y2. What has the name of a key and is none stays, and the next number is taken: `session.key`, `session.2.key`, …
+ *     Each key that is found there proves, and the first one signs, so that processes that made one each at the same
+ *     time know each other's work from the next start on.
+ * Y3. Where no key can be read or kept, one of this process alone takes its place: then everything that others made
+ *     is foreign, and never own.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isErrno } from '../disk/disk-error.ts';
-import { createFile, readSmallFile } from '../disk/files.ts';
+import { makeDirectory, syncDirectory } from '../disk/directories.ts';
+import { errnoOf } from '../disk/disk-error.ts';
+import { createWholeFile, readSmallFile } from '../disk/files.ts';
 import { isFields, parseFields } from '../disk/json.ts';
 
 const KEY_TEXT = /^[0-9a-f]{64}\n?$/u;
+const MAX_KEY_BYTES = 1024;
+/** More keys than this are not made by accident. */
+const MAX_KEYS = 16;
 
 export type SessionKey = {
+  /** Why it is known to this process alone; null for a key that is kept. */
+  readonly problem: string | null;
   /** Of fields that are about to be stored together with it, as `mac`. */
   sign(fields: object): string;
   /** Whether the JSON text carries the MAC of its other fields. */
   isOwn(text: string): boolean;
 };
 
-/** Null where there is no usable key directory: nothing can be told apart then. */
+/** Null when there is no directory: nothing can be told apart then. */
 export async function loadSessionKey(directory: string | undefined): Promise<SessionKey | null> {
   if (directory === undefined) return null;
-  const text = await readOrMakeKey(join(directory, 'session.key'), directory);
-  if (text === null || !KEY_TEXT.test(text)) return null;
-  const key = Buffer.from(text.trim(), 'hex');
-  const macOf = (fields: unknown): string =>
-    createHmac('sha256', key).update(canonical(fields)).digest('hex');
+  const { keys, problem } = await readOrMakeKeys(directory);
+  const first = keys[0] ?? randomBytes(32);
+  const all = keys.length === 0 ? [first] : keys;
   return {
-    sign: (fields) => macOf(fields),
+    problem: keys.length === 0 ? `no key could be kept in ${directory} (${problem})` : null,
+    sign: (fields) => macOf(first, fields),
     isOwn: (text) => {
       const fields = parseFields(text);
       if (fields === null) return false;
       const { mac, ...rest } = fields;
-      if (typeof mac !== 'string') return false;
-      const expected = Buffer.from(macOf(rest));
-      const given = Buffer.from(mac);
-      return given.length === expected.length && timingSafeEqual(given, expected);
+      return typeof mac === 'string' && all.some((key) => isSame(macOf(key, rest), mac));
     },
   };
 }
 
-async function readOrMakeKey(path: string, directory: string): Promise<string | null> {
-  const found = await readSmallFile(path, 1024);
-  if (found.kind === 'text') return found.text;
-  if (found.kind === 'unusable') return null;
-  try {
-    await mkdir(directory, { recursive: true, mode: 0o700 });
-    await createFile(path, Buffer.from(`${randomBytes(32).toString('hex')}\n`));
-  } catch (error) {
-    // Another process may have been faster; a directory that cannot be written gives no key.
-    if (!isErrno(error, 'EEXIST')) return null;
+/** The end of the sentence that something was not made by this user. */
+export function asFarAs(keyProblem: string | null): string {
+  return keyProblem === null ? '' : `, as far as can be told: ${keyProblem}`;
+}
+
+function macOf(key: Buffer, fields: unknown): string {
+  return createHmac('sha256', key).update(canonical(fields)).digest('hex');
+}
+
+function isSame(expected: string, given: string): boolean {
+  const [one, other] = [Buffer.from(expected), Buffer.from(given)];
+  return one.length === other.length && timingSafeEqual(one, other);
+}
+
+type FoundKeys = { readonly keys: readonly Buffer[]; readonly problem: string };
+
+async function readOrMakeKeys(directory: string): Promise<FoundKeys> {
+  const keys: Buffer[] = [];
+  for (let number = 1; number <= MAX_KEYS; number += 1) {
+    const path = join(directory, number === 1 ? 'session.key' : `session.${number}.key`);
+    let found = await readKey(path);
+    if (found.kind === 'missing') {
+      if (keys.length > 0) break;
+      try {
+        await makeKey(directory, path);
+      } catch (error) {
+        return { keys, problem: errnoOf(error) ?? String(error) };
+      }
+      found = await readKey(path);
+    }
+    // A key that may well be there is not replaced by another one.
+    if (found.kind === 'refused') return { keys, problem: found.problem };
+    if (found.kind === 'key') keys.push(found.key);
   }
-  const made = await readSmallFile(path, 1024);
-  return made.kind === 'text' ? made.text : null;
+  return { keys, problem: 'other files have the names of keys' };
+}
+
+type FoundKey =
+  | { readonly kind: 'key'; readonly key: Buffer }
+  /** Nothing, or something that is no file. */
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'no_key' }
+  /** The disk does not tell what it is. */
+  | { readonly kind: 'refused'; readonly problem: string };
+
+async function readKey(path: string): Promise<FoundKey> {
+  const file = await readSmallFile(path, MAX_KEY_BYTES);
+  switch (file.kind) {
+    case 'missing':
+      return { kind: 'missing' };
+    case 'unusable':
+      return file.error === undefined
+        ? { kind: 'no_key' }
+        : { kind: 'refused', problem: file.reason };
+    case 'text':
+      return KEY_TEXT.test(file.text)
+        ? { kind: 'key', key: Buffer.from(file.text.trim(), 'hex') }
+        : { kind: 'no_key' };
+  }
+}
+
+/** Also when another process was faster, or something that is no file has the name: whoever reads it finds out. */
+async function makeKey(directory: string, path: string): Promise<void> {
+  await makeDirectory(directory, 0o700);
+  const text = `${randomBytes(32).toString('hex')}\n`;
+  if (await createWholeFile(path, Buffer.from(text))) await syncDirectory(directory);
 }
 
 /** JSON with sorted keys, so that the same fields have the same text. */

@@ -48,6 +48,7 @@ import { MAX_TURN_BYTES, numberedName, parseTurn } from './session-files.ts';
 import { DiskSessionHandle, withoutHeader } from './session-handle.ts';
 import type { EventSink } from './session-handle.ts';
 import { SessionHome } from './session-home.ts';
+import { asFarAs } from './session-key.ts';
 import type { SessionKey } from './session-key.ts';
 
 export type SessionStoreOptions = {
@@ -116,7 +117,9 @@ export class DiskSessionStore implements SessionStore {
     const { metadata } = inspection;
     if (inspection.status === 'live') throw sessionBusy(sessionId);
     if (inspection.status === 'damaged' || metadata === null) throw sessionDamaged(inspection);
-    if (inspection.status === 'foreign') throw sessionForeign(sessionId);
+    if (inspection.status === 'foreign') {
+      throw sessionForeign(sessionId, (await this.#loadKey())?.problem ?? null);
+    }
     const owner = await this.#takeOver(inspection);
     if (owner === null) throw sessionBusy(sessionId);
     try {
@@ -679,10 +682,11 @@ function sessionDamaged(inspection: Inspection): OrionError {
   });
 }
 
-function sessionForeign(sessionId: string): OrionError {
+/** `keyProblem`: why also what this user made is foreign. */
+function sessionForeign(sessionId: string, keyProblem: string | null): OrionError {
   return new OrionError({
     code: 'SESSION_FOREIGN',
-    message: `The write session ${sessionId} was not made by you here.`,
+    message: `The write session ${sessionId} was not made by you here${asFarAs(keyProblem)}.`,
     hint: copyOut(sessionId),
     details: { session_id: sessionId },
   });

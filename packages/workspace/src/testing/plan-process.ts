@@ -3,8 +3,9 @@ import files from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { basename } from 'node:path';
 
-const { root, contents, kill } = JSON.parse(process.argv[2] ?? '{}') as {
+const { root, userKeyDirectory, contents, kill } = JSON.parse(process.argv[2] ?? '{}') as {
   root: string;
+  userKeyDirectory: string;
   contents: Record<string, string>;
   kill: number;
 };
@@ -33,6 +34,7 @@ syncBuiltinESMExports();
 const { createWorkspace } = await import('../index.ts');
 const workspace = await createWorkspace({
   root,
+  userKeyDirectory,
   clock: {
     now: () => Date.now(),
     monotonic: () => performance.now(),

@@ -23,6 +23,7 @@ import { onDisk, toDiskError } from '../disk/disk-error.ts';
 import { closeRead, openRegularFile, readRange } from '../disk/files.ts';
 import type { TargetLock } from '../ownership/target-locks.ts';
 import { shown } from '../path-policy/parse-target.ts';
+import { asFarAs } from '../session-dir/session-key.ts';
 import { changesOf, chooseChange, stepsOf } from './history.ts';
 import type { FileStep } from './history.ts';
 
@@ -71,13 +72,26 @@ async function findChange(committer: Committer, request: UndoRequest): Promise<R
     });
   }
   if (change.foreign && request.force !== true) {
-    throw new OrionError({
-      code: 'BACKUP_FOREIGN',
-      message: `The change ${shown(change.change_id)} was not made by you here; nothing was changed.`,
-      details: { files: change.files.map((file) => file.target_file) },
-    });
+    throw backupForeign(
+      change.change_id,
+      change.files.map((file) => file.target_file),
+      await committer.backups.keyProblem(),
+    );
   }
   return change;
+}
+
+/** `keyProblem`: why also what this user made is foreign. */
+export function backupForeign(
+  changeId: string,
+  files: readonly string[],
+  keyProblem: string | null,
+): OrionError {
+  return new OrionError({
+    code: 'BACKUP_FOREIGN',
+    message: `The change ${shown(changeId)} was not made by you here${asFarAs(keyProblem)}; nothing was changed.`,
+    details: { files },
+  });
 }
 
 async function lookAt(
