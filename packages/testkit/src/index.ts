@@ -12,17 +12,16 @@ export type { FakeTrace } from './fake-trace.ts';
 export { startPostgres } from './postgres/start-postgres.ts';
 export type { TestPostgres } from './postgres/start-postgres.ts';
 export { testPostgresUrl } from './postgres/test-postgres-url.ts';
-export {
-  describeProtocolContract,
-  expectValidHistory,
-  NATIVE_DIALECT,
-} from './protocol-contract.ts';
-export type { ModelDialect, ProtocolContractOptions } from './protocol-contract.ts';
+export { NATIVE_DIALECT } from './model-dialect.ts';
+export type { ModelDialect } from './model-dialect.ts';
+export { describeProtocolContract } from './protocol-contract.ts';
+export type { ProtocolContractOptions } from './protocol-contract.ts';
 export { collect, createProtocolContext, outcomeOf, textOf } from './protocol-context.ts';
 export { describeToolOutputStoreContract } from './tool-output-store-contract.ts';
 export { describeToolRegistryContract } from './tool-registry-contract.ts';
 export { describeTraceStoreContract } from './trace-store-contract.ts';
 export { describeTurnLogContract } from './turn-log-contract.ts';
 export { describeWorkspaceContract } from './workspace-contract.ts';
+export { expectValidHistory } from './valid-history.ts';
 export { planOperations, planResult, planTexts } from './write-plan-reference.ts';
 export type { ReferenceOperation } from './write-plan-reference.ts';

@@ -1,36 +1,24 @@
 import { isDeepStrictEqual } from 'node:util';
 import { createTurnState } from '@orion/contracts';
-import type {
-  LlmEvent,
-  Message,
-  ProtocolContext,
-  ProtocolEvent,
-  ProtocolStrategy,
-  ToolCall,
-} from '@orion/contracts';
+import type { LlmEvent, ProtocolContext, ProtocolEvent, ProtocolStrategy } from '@orion/contracts';
 import fastCheck from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { callsReply, createFakeAdapter, textReply, toolCall } from './fake-adapter.ts';
 import type { FakeAdapter, FakeReply, SentRequest } from './fake-adapter.ts';
 import { createFakeClock } from './fake-clock.ts';
 import { createFakeToolRegistry, readTool } from './fake-tool-registry.ts';
+import { NATIVE_DIALECT } from './model-dialect.ts';
+import type { ModelDialect } from './model-dialect.ts';
 import { collect, createProtocolContext, outcomeOf, textOf } from './protocol-context.ts';
-
-/** How the models of a protocol say what they say: a protocol may ask for another form than the provider's own. */
-export type ModelDialect = {
-  /** The text that stands in the stream for this answer. */
-  readonly answer: (text: string) => string;
-  /** The events of a message that makes these calls, after some text or none. */
-  readonly calls: (calls: readonly ToolCall[], text?: string) => readonly LlmEvent[];
-};
-
-/** Plain text, and calls in the form of the provider. */
-export const NATIVE_DIALECT: ModelDialect = { answer: (text) => text, calls: callsReply };
+import { describeProtocolTools } from './protocol-tools-contract.ts';
+import { expectValidHistory } from './valid-history.ts';
 
 export type ProtocolContractOptions = {
   readonly dialect?: ModelDialect;
   /** How many model calls a run may make for a model that does one thing for ever. */
   readonly maxModelCalls?: number;
+  /** False for one that runs no tool calls, as the content stage. */
+  readonly runsCalls?: boolean;
 };
 
 /**
@@ -45,13 +33,14 @@ export type ProtocolContractOptions = {
  *    ends after the time and tokens of the configuration, and no timer is left behind (R169, R170).
  * 7. Two runs of one instance know nothing of each other (R172).
  * 8. A limit that is undefined is the default, one that is none is refused before any model call (R135).
+ * 9. What a protocol that runs calls keeps besides stands in `describeProtocolTools`.
  */
 export function describeProtocolContract(
   name: string,
   factory: () => ProtocolStrategy,
   options: ProtocolContractOptions = {},
 ): void {
-  const { dialect = NATIVE_DIALECT, maxModelCalls = 21 } = options;
+  const { dialect = NATIVE_DIALECT, maxModelCalls = 21, runsCalls = true } = options;
   const say = (...texts: readonly string[]): LlmEvent[] =>
     textReply(dialect.answer(texts.join('')));
   describe(`protocol contract: ${name}`, () => {
@@ -409,40 +398,13 @@ export function describeProtocolContract(
       expect(kinds[1]).toBe(kinds[0]);
     });
 
+    if (runsCalls) describeProtocolTools(factory, dialect);
+
     test('has a name, and says whether it can handle a context', () => {
       expect(factory().getName()).toMatch(/^[a-z-]+$/);
       expect(typeof factory().canHandle(contextFor(say('a')))).toBe('boolean');
     });
   });
-}
-
-/** Throws unless every call id of an assistant message is answered, once, before anybody else speaks. */
-export function expectValidHistory(messages: readonly Message[]): void {
-  let open: string[] = [];
-  const seen = new Set<string>();
-  for (const message of messages) {
-    if (message.role === 'tool') {
-      expect(open, `the answer to ${message.toolCallId} has an open call`).toContain(
-        message.toolCallId,
-      );
-      open = open.filter((id) => id !== message.toolCallId);
-      continue;
-    }
-    expect(open, 'calls without an answer').toEqual([]);
-    if (message.role !== 'assistant') continue;
-    const calls = message.toolCalls ?? [];
-    open = calls.map((call) => call.id);
-    expect(new Set(open).size, 'call ids are distinct').toBe(open.length);
-    for (const call of calls) {
-      expect(call.id).not.toBe('');
-      expect(seen, 'a call id is used once').not.toContain(call.id);
-      seen.add(call.id);
-      expect(call.name).toMatch(/^[\w.-]+$/);
-      expect(JSON.parse(call.arguments === '' ? '{}' : call.arguments)).toBeTypeOf('object');
-    }
-    expect(calls.length > 0 || message.content !== '').toBe(true);
-  }
-  expect(open, 'calls without an answer').toEqual([]);
 }
 
 /** The text in pieces, with thoughts between them. */

@@ -1,0 +1,13 @@
+import type { LlmEvent, ToolCall } from '@orion/contracts';
+import { callsReply } from './fake-adapter.ts';
+
+/** How the models of a protocol say what they say: a protocol may ask for another form than the provider's own. */
+export type ModelDialect = {
+  /** The text that stands in the stream for this answer. */
+  readonly answer: (text: string) => string;
+  /** The events of a message that makes these calls, after some text or none. */
+  readonly calls: (calls: readonly ToolCall[], text?: string) => readonly LlmEvent[];
+};
+
+/** Plain text, and calls in the form of the provider. */
+export const NATIVE_DIALECT: ModelDialect = { answer: (text) => text, calls: callsReply };
