@@ -57,11 +57,43 @@ it('runs a whole turn, files included', async () => {
   await orion.close();
 
   expect(await readFile(join(workspace, 'a.txt'), 'utf8')).toBe('one line\n');
+  // The one look, the file, and the answer: a written file is no new look.
+  expect(
+    adapter.requests.map(({ options }) => [options.tools !== undefined, options.tool_choice]),
+  ).toEqual([
+    [true, undefined],
+    [true, 'none'],
+    [false, undefined],
+  ]);
   expect(events.at(-1)).toMatchObject({
     type: 'done',
     status: 'complete',
     protocol: 'one-look',
     fullContent: 'Written.',
   });
+  await rm(workspace, { recursive: true, force: true });
+});
+
+it('does not look again after a file, whatever the model calls', async () => {
+  const workspace = await mkdtemp(join(tmpdir(), 'orion-guide-'));
+  const begin = (id: string, file: string) =>
+    toolCall(id, 'WritePlanTool_begin', {
+      intent: 'test',
+      target_file: file,
+      operation: 'create',
+    });
+  const adapter = createFakeAdapter([
+    callsReply([begin('1', 'a.txt')]),
+    textReply('one line\n', 'DONE'),
+    callsReply([begin('2', 'b.txt')], 'Another one.'),
+  ]);
+  const orion = await createOrion({ workspace, adapter, protocol: new OneLookProtocol() });
+  const events: RunEvent[] = [];
+  for await (const event of orion.runTurn({ content: 'Write two files' })) events.push(event);
+  await orion.close();
+
+  adapter.assertConsumed();
+  expect(events.at(-1)).toMatchObject({ type: 'done', fullContent: 'Another one.' });
+  await expect(readFile(join(workspace, 'b.txt'))).rejects.toThrow('ENOENT');
   await rm(workspace, { recursive: true, force: true });
 });

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { createOrion } from '@orion/agent';
-import type { RunEvent } from '@orion/contracts';
+import type { ProtocolName, RunEvent } from '@orion/contracts';
 import type { Behaviour, Script } from '@orion/llm-adapters/scripted';
 
 import { spreadOf } from './statistics.ts';
@@ -67,7 +67,7 @@ export type TaskFigures = {
 
 /** The same task under one protocol, a whole turn each time. */
 export async function measureTask(
-  protocol: 'standard' | 'two-stage' | 'controller',
+  protocol: ProtocolName,
   baseUrl: string,
   folder: string,
   runs: number,

@@ -36,7 +36,6 @@ async function* oneLook(
   const appended: Message[] = [];
   const end = (outcome: ProtocolOutcome): ProtocolEvent => ({ type: 'outcome', outcome });
 
-  // A run that goes on after a written file finds the same `turnState` again: it has looked already.
   for (;;) {
     if (signal.aborted) return yield end({ kind: 'aborted', appended });
     const stop = findStop(turnState, config, clock.monotonic());
@@ -44,7 +43,8 @@ async function* oneLook(
       return yield end({ kind: 'stopped', stopReason: stop.reason, appended });
     }
 
-    const mayLook = turnState.iterations === 0;
+    // Phases are counted over the whole turn: a run that goes on after a written file has looked already.
+    const mayLook = turnState.nextPhaseIndex === 0;
     turnState.iterations += 1;
     const answer = yield* callModel(context, signal, trace, {
       messages: [...context.messages, ...appended],
