@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 
+import type { Finished } from './support/run.ts';
 import { LAST_WORD, numbered, writeMessages, writePieces } from './support/scripts.ts';
 import { test } from './support/test.ts';
 
@@ -50,11 +51,25 @@ test.skipIf(!CAN_MOUNT)(
       expect(ended.exitCode, ended.stderr).toBe(0);
       expect(String(await machine.read('a.txt'))).toBe('one\ntwo\n');
       expect(ended.result().receipts[0]?.persistence).toBe('memory');
+      expectWarnedAtStart(ended);
     } finally {
       unmount(small);
     }
   },
 );
+
+test.concurrent('R017, R057: a file where the state directory should be: one warning, before the text', async ({
+  machine,
+}) => {
+  await machine.write('state', 'a file\n');
+  const provider = await machine.provider(writeMessages('a.txt', ['one\ntwo\nDONE']));
+  const ended = await machine.ask(provider, ['--json'], {
+    env: { ORION_STATE_DIR: join(machine.workspace, 'state') },
+  });
+  expect(ended.exitCode, ended.stderr).toBe(0);
+  expect(String(await machine.read('a.txt'))).toBe('one\ntwo\n');
+  expectWarnedAtStart(ended);
+});
 
 test.skipIf(!CAN_MOUNT)(
   `R097: text that only memory holds is validated and corrected like any other${SKIPPED}`,
@@ -132,6 +147,18 @@ test.skipIf(!CAN_MOUNT)(
     }
   },
 );
+
+/** A crash would lose what only memory holds: a person hears of it while there is nothing to lose. */
+function expectWarnedAtStart(ended: Finished): void {
+  const told = ended.events().flatMap((event) => {
+    if (event.type === 'write_session' && event.bytes > 0) return ['text'];
+    const isWarning =
+      event.type === 'chunk' && event.source === 'notice' && event.content.includes('memory only');
+    return isWarning ? ['warning'] : [];
+  });
+  expect(told[0]).toBe('warning');
+  expect(told.filter((each) => each === 'warning')).toHaveLength(1);
+}
 
 function mount(folder: string, options: string): void {
   execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', folder], { stdio: 'ignore' });

@@ -146,6 +146,7 @@ export class SessionDriver {
     handle.lost.addEventListener('abort', onLost);
     try {
       this.#begin(start);
+      await this.#tellMemoryOnly();
       for (;;) {
         yield* this.#drain();
         if (this.#outcome !== null) return this.#outcome;
@@ -201,6 +202,16 @@ export class SessionDriver {
       default:
         start satisfies never;
     }
+  }
+
+  /**
+   * R057: a session that the disk refused at its begin is saved once more before the model is asked, so that a person
+   * hears why it is in memory while there is nothing to lose; this starts the repeats too.
+   */
+  async #tellMemoryOnly(): Promise<void> {
+    if (this.#options.handle.persistence() === 'disk') return;
+    this.#saver.start(recordOf(this.#session));
+    await this.#saver.settled();
   }
 
   #isOver(): boolean {
