@@ -54,6 +54,85 @@ test('R257: of long content the beginning and the end, and a person tells what i
   expect(shown).toBeGreaterThan(79 * 1024);
 });
 
+/** What a model is shown of `text`, whose lines `lines` counts with an open last one, as the session does. */
+async function shown(text: string, limit: number) {
+  const open = text === '' || text.endsWith('\n') ? 0 : 1;
+  const messages = await contentMessages({
+    base: [],
+    handle: handleOf(text),
+    prompt: null,
+    limit,
+    lines: text.split('\n').length - 1 + open,
+  });
+  const [head, note, tail] = messages.map(({ content }) => content ?? '');
+  return { head: head ?? '', note: note ?? '', tail: tail ?? '' };
+}
+
+test('R257: an open last line that is shown is not called left out', async () => {
+  const lines = Array.from({ length: 1000 }, (_, index) => `line ${index + 1}`);
+  const { head, note, tail } = await shown(`${lines.join('\n')}\nopen`, 4096);
+  const first = head.split('\n').length;
+  const last = 1001 - tail.split('\n').length;
+  expect(tail.endsWith('line 1000\nopen')).toBe(true);
+  expect(note).toBe(`Lines ${first} to ${last} of the file are saved too; they are left out here.`);
+  expect(`${head}${lines.slice(first - 1, last).join('\n')}\n${tail}`).toBe(
+    `${lines.join('\n')}\nopen`,
+  );
+});
+
+test('R257: where one line is longer than what is shown, it is cut between characters, and the note says so', async () => {
+  for (const character of ['é', '€', '😀']) {
+    for (const offset of [0, 1, 2, 3]) {
+      const text = `${'x'.repeat(offset)}${character.repeat(5000)}`;
+      const { head, note, tail } = await shown(text, 4096);
+      expect(head + tail).not.toContain('\uFFFD');
+      expect([text.startsWith(head), text.endsWith(tail)]).toEqual([true, true]);
+      expect(note).toBe('A part of line 1 of the file is saved too; it is left out here.');
+    }
+  }
+});
+
+test('R257: lines and parts of lines that are left out are named', async () => {
+  const lines = (count: number): string => 'a line of the file\n'.repeat(count);
+  const wide = 'w'.repeat(20_000);
+  const cases: readonly [string, string][] = [
+    [`${lines(2)}${wide}\n${lines(2)}`, 'Line 3 of the file is saved too; it is left out here.'],
+    [
+      `${wide}\n${lines(500)}`,
+      'The rest of line 1 and lines 2 to LAST of the file are saved too; they are left out here.',
+    ],
+    [
+      `${lines(500)}${wide}`,
+      'Lines FIRST to 500 and the beginning of line 501 of the file are saved too; they are left out here.',
+    ],
+    [
+      `${wide}\n${lines(5)}${wide}\n`,
+      'The rest of line 1, lines 2 to 6 and the beginning of line 7 of the file are saved too; they are left out here.',
+    ],
+    [
+      `${wide}\n${wide}\n`,
+      'The rest of line 1 and the beginning of line 2 of the file are saved too; they are left out here.',
+    ],
+  ];
+  for (const [text, told] of cases) {
+    const { head, note, tail } = await shown(text, 4096);
+    const count = text.split('\n').length - (text.endsWith('\n') ? 1 : 0);
+    const tailLines = tail.split('\n').length - (tail.endsWith('\n') ? 1 : 0);
+    expect(note).toBe(
+      told
+        .replace('FIRST', String(head.split('\n').length))
+        .replace('LAST', String(count - tailLines)),
+    );
+    expect([text.startsWith(head), text.endsWith(tail)]).toEqual([true, true]);
+  }
+});
+
+test('R257: a single line that is left out is one line', async () => {
+  const text = `${'h'.repeat(799)}\n${'x'.repeat(3000)}\n${'t'.repeat(3000)}\n`;
+  const { note } = await shown(text, 4096);
+  expect(note).toBe('Line 2 of the file is saved too; it is left out here.');
+});
+
 test('R257: nothing saved adds nothing', async () => {
   expect(
     await contentMessages({ base, handle: handleOf(''), prompt: null, limit: 1000, lines: 0 }),

@@ -31,6 +31,7 @@ export async function contentMessages(options: {
   /** The first words of the reply, which the model goes on with. */
   readonly prefill?: string | null;
   readonly limit: number;
+  /** Of the content, with an open last one. */
   readonly lines: number;
 }): Promise<readonly Message[]> {
   const { base, handle, prompt, limit, lines } = options;
@@ -44,15 +45,10 @@ export async function contentMessages(options: {
       const tailBytes = Math.min(TAIL_BYTES, limit - headBytes);
       const head = toLineEnd(await readText(handle, 0, headBytes));
       const tail = fromLineStart(await readText(handle, bytes - tailBytes, bytes));
-      const firstLeftOut = countLines(head) + 1;
-      const lastLeftOut = lines - countLines(tail);
       messages.push(
-        { role: 'assistant', content: head },
-        {
-          role: 'user',
-          content: `Lines ${firstLeftOut} to ${lastLeftOut} of the file are saved too; they are left out here.`,
-        },
-        { role: 'assistant', content: tail },
+        { role: 'assistant', content: head.text },
+        { role: 'user', content: leftOutNote(head, tail, lines) },
+        { role: 'assistant', content: tail.text },
       );
     }
   }
@@ -64,28 +60,66 @@ export async function contentMessages(options: {
   return messages;
 }
 
+/** Without the parts of characters that the range cuts off. */
 async function readText(
-  handle: Pick<SessionHandle, 'readContent'>,
+  handle: Pick<SessionHandle, 'bytes' | 'readContent'>,
   start: number,
   end: number,
 ): Promise<string> {
-  const decoder = new TextDecoder();
-  let text = '';
-  for await (const chunk of handle.readContent(start, end))
-    text += decoder.decode(chunk, { stream: true });
-  return text + decoder.decode();
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of handle.readContent(start, end)) chunks.push(Buffer.from(chunk));
+  const bytes = Buffer.concat(chunks);
+  let from = 0;
+  if (start > 0) while (from < MAX_CONTINUATION_BYTES && isContinuation(bytes[from])) from += 1;
+  // In stream mode a decoder keeps the beginning of a character to itself.
+  const isWhole = end >= handle.bytes();
+  return new TextDecoder().decode(bytes.subarray(from), { stream: !isWhole });
 }
 
+const MAX_CONTINUATION_BYTES = 3;
+
+function isContinuation(byte: number | undefined): boolean {
+  return byte !== undefined && (byte & 0xc0) === 0x80;
+}
+
+/** A part of the content; `isCut`: it ends, or begins, within a line. */
+type Shown = { readonly text: string; readonly isCut: boolean };
+
 /** Up to and with the last line ending; all of it when it has none. */
-function toLineEnd(text: string): string {
+function toLineEnd(text: string): Shown {
   const end = text.lastIndexOf('\n');
-  return end === -1 ? text : text.slice(0, end + 1);
+  return end === -1 ? { text, isCut: true } : { text: text.slice(0, end + 1), isCut: false };
 }
 
 /** From the line after the first line ending; all of it when it has none. */
-function fromLineStart(text: string): string {
+function fromLineStart(text: string): Shown {
   const start = text.indexOf('\n');
-  return start === -1 || start === text.length - 1 ? text : text.slice(start + 1);
+  return start === -1 || start === text.length - 1
+    ? { text, isCut: true }
+    : { text: text.slice(start + 1), isCut: false };
+}
+
+/** What stands between the two, of a file of so many lines, an open last one among them. */
+function leftOutNote(head: Shown, tail: Shown, lines: number): string {
+  const headLine = countLines(head.text) + 1;
+  const tailLine = lines - countLines(tail.text) + (tail.text.endsWith('\n') ? 1 : 0);
+  if (head.isCut && tail.isCut && headLine === tailLine) {
+    return `A part of line ${headLine} of the file is saved too; it is left out here.`;
+  }
+  const first = head.isCut ? headLine + 1 : headLine;
+  const last = tailLine - 1;
+  const between =
+    first === last ? [`line ${first}`] : first < last ? [`lines ${first} to ${last}`] : [];
+  const parts = [
+    ...(head.isCut ? [`the rest of line ${headLine}`] : []),
+    ...between,
+    ...(tail.isCut ? [`the beginning of line ${tailLine}`] : []),
+  ];
+  const named = [parts.slice(0, -1).join(', '), ...parts.slice(-1)].filter(Boolean).join(' and ');
+  const start = `${named.charAt(0).toUpperCase()}${named.slice(1)}`;
+  return parts.length > 1 || first < last
+    ? `${start} of the file are saved too; they are left out here.`
+    : `${start} of the file is saved too; it is left out here.`;
 }
 
 function countLines(text: string): number {
