@@ -1,5 +1,5 @@
 import type { JsonObject, ToolExecutionContext } from '@orion/contracts';
-import { toolCall } from '@orion/testkit';
+import { createFakeClock, toolCall } from '@orion/testkit';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineTool } from './define-tool.ts';
@@ -92,6 +92,35 @@ test('unknown arguments are refused, ignored and named, or passed on (R127)', as
   const passed = setup({ unknownKeys: 'pass' });
   await passed.run({ path: 'a', content: 'x' });
   expect(passed.seen).toEqual([{ path: 'a', count: 3, content: 'x' }]);
+});
+
+test('a tool may name its own time limit (R200)', async () => {
+  const clock = createFakeClock();
+  const signals: AbortSignal[] = [];
+  const { tool } = setup({
+    timeoutMs: 500,
+    execute: (_args, { signal }) => {
+      signals.push(signal);
+      return new Promise(() => undefined);
+    },
+  });
+  const registry = createToolRegistry([tool], { clock });
+  const running = registry.executeToolCalls([toolCall('1', 'probe', { path: 'a' })], context);
+  await clock.advance(499);
+  expect(signals[0]?.aborted).toBe(false);
+  await clock.advance(1);
+  expect(await running).toMatchObject([
+    { success: false, error: { message: expect.stringContaining('0.5 s') } },
+  ]);
+  expect(signals[0]?.aborted).toBe(true);
+});
+
+test('a tool may say that asking it again is no duplicate (R175)', () => {
+  for (const pollable of [true, false]) {
+    const registry = createToolRegistry([setup({ pollable }).tool]);
+    expect(registry.traitsOf('probe')).toEqual({ effect: 'read', pollable });
+  }
+  expect(createToolRegistry([setup().tool]).traitsOf('probe')?.pollable).toBe(false);
 });
 
 test('a tool may allow less than the registry (R127)', async () => {

@@ -7,6 +7,10 @@ export type ToolSpecification<Shape extends z.ZodRawShape> = {
   readonly description: string;
   readonly schema: z.ZodObject<Shape>;
   readonly effect: Tool['effect'];
+  /** Asked the same again it may answer something else: a repeated call is no duplicate. For read tools. */
+  readonly pollable?: boolean;
+  /** How long one run may take, in milliseconds; 120,000 when left out. Then its signal is aborted. */
+  readonly timeoutMs?: number;
   /**
    * What becomes of arguments that the schema does not name: `refuse` makes them an error (the default),
    * `ignore` leaves them out and names them in the result's details, `pass` hands them to the tool.
@@ -28,6 +32,7 @@ export function defineTool<Shape extends z.ZodRawShape>(
   specification: ToolSpecification<Shape>,
 ): Tool {
   const { name, description, effect, unknownKeys = 'refuse', execute } = specification;
+  const { pollable, timeoutMs, maxArgumentBytes, summarize } = specification;
   const known = new Set(Object.keys(specification.schema.shape));
   const schema =
     unknownKeys === 'refuse'
@@ -46,10 +51,10 @@ export function defineTool<Shape extends z.ZodRawShape>(
     definition: { name, description, parameters: parametersOf(schema) },
     effect,
     checksArguments: true,
-    ...(specification.maxArgumentBytes === undefined
-      ? {}
-      : { maxArgumentBytes: specification.maxArgumentBytes }),
-    ...(specification.summarize === undefined ? {} : { summarize: specification.summarize }),
+    ...(pollable === undefined ? {} : { pollable }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(maxArgumentBytes === undefined ? {} : { maxArgumentBytes }),
+    ...(summarize === undefined ? {} : { summarize }),
     normalize: (args) => parse(args) as JsonObject,
     async execute(args, context) {
       const output = await execute(parse(args), context);
