@@ -183,7 +183,13 @@ export type PlanCommitOutcome =
   /** It was made, and taken back because a later one failed. */
   | { readonly kind: 'restored' }
   /** It was made, and could not be taken back: somebody changed the file since, or the disk refused. */
-  | { readonly kind: 'left'; readonly result: CommitResult; readonly error: OrionError }
+  | {
+      readonly kind: 'left';
+      readonly result: CommitResult;
+      readonly error: OrionError;
+      /** The next start tries again, by the plan's journal. */
+      readonly willBeRestored: boolean;
+    }
   | { readonly kind: 'skipped' };
 
 export type UndoRequest = {

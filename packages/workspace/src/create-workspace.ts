@@ -35,6 +35,7 @@ import { PathPolicy } from './path-policy/path-policy.ts';
 import type { ConfirmProtectedPath } from './path-policy/path-policy.ts';
 import { isInside } from './path-policy/resolve-path.ts';
 import { commitPlan } from './plan/commit-plan.ts';
+import type { LockTarget } from './plan/commit-plan.ts';
 import { PlanJournals } from './plan/plan-journal.ts';
 import { listFiles } from './reading/list-files.ts';
 import { readInstructions } from './reading/read-instructions.ts';
@@ -261,14 +262,17 @@ class DiskWorkspace implements Workspace {
         committer: this.#committer(),
         journals: this.#journals,
         lockTarget: (realPath, path) => this.#store.lockTarget(realPath, path),
-        takeBack: (id) => this.#takeBack(id),
+        takeBack: (id, lockTarget) => this.#takeBack(id, lockTarget),
       },
       request,
     );
   }
 
-  async #takeBack(backupId: string): Promise<void> {
-    await this.undo({ id: backupId });
+  async #takeBack(
+    backupId: string,
+    lockTarget: LockTarget = (realPath, path) => this.#store.lockTarget(realPath, path),
+  ): Promise<void> {
+    await undoChange({ committer: this.#committer(), lockTarget }, { id: backupId });
   }
 
   #settleBackup(id: string, didNotHappen: boolean): Promise<void> {

@@ -21,7 +21,7 @@ import { partsOf } from './file-image.ts';
 import type { ParsedOperation } from './parse-plan.ts';
 import { planChanges } from './plan-changes.ts';
 import type { PlannedChange, PlannedChanges, PlanningPorts, Verdict } from './plan-changes.ts';
-import { reportOf } from './report.ts';
+import { reportOf, RESTORED_AT_NEXT_START } from './report.ts';
 import type { ChangeOutcome, OperationOutcome } from './report.ts';
 import { proposalOf, requireApproval } from './review.ts';
 import type { ApprovalPolicy } from './review.ts';
@@ -216,7 +216,11 @@ function committedOutcome(
       return outcome.sibling === undefined ? done : { ...done, sibling: outcome.sibling };
     }
     case 'left':
-      return { ...plannedOutcome(judged, 'done'), error: outcome.error };
+      return {
+        ...plannedOutcome(judged, 'done'),
+        error: outcome.error,
+        ...(outcome.willBeRestored ? { warnings: [RESTORED_AT_NEXT_START] } : {}),
+      };
     case 'failed':
       return { ...nothing, status: 'failed', error: outcome.error };
     case 'restored':
@@ -240,6 +244,7 @@ function changeOutcome(
     status: kind === 'left' ? 'done' : kind,
     before: change.expected.sha256,
     commit: outcome?.kind === 'done' || outcome?.kind === 'left' ? outcome.result : null,
+    ...(outcome?.kind === 'left' && outcome.willBeRestored ? { willBeRestored: true } : {}),
   };
 }
 

@@ -27,7 +27,11 @@ export type ChangeOutcome = Pick<PlanChange, 'target_file' | 'operations' | 'sta
   readonly diff?: string;
   readonly diffCut?: boolean;
   readonly crlf?: boolean;
+  readonly willBeRestored?: boolean;
 };
+
+/** The warning of an operation that failed with the others and could not be taken back for now. */
+export const RESTORED_AT_NEXT_START = 'restored_at_next_start';
 
 export type ReportFacts = {
   readonly planId: string;
@@ -67,7 +71,8 @@ function resultOf(outcome: OperationOutcome, index: number): PlanOperationResult
   };
 }
 
-function changeOf({ commit, diff, diffCut, crlf, ...change }: ChangeOutcome): PlanChange {
+function changeOf(outcome: ChangeOutcome): PlanChange {
+  const { commit, diff, diffCut, crlf, willBeRestored: _willBeRestored, ...change } = outcome;
   return {
     ...change,
     after: commit?.sha256 ?? null,
@@ -83,13 +88,21 @@ function textOf({ status, operations, changes }: ReportFacts): string {
   const told = new Set<string>();
   const lines = operations.map((outcome, index) => sentences(outcome, index, told));
   if (status !== 'failed') return lines.join('\n');
-  const kept = changes.filter((change) => change.status === 'done').length;
+  const left = changes.filter((change) => change.status === 'done');
+  const pending = left.filter((change) => change.willBeRestored === true).length;
+  const kept = left.length - pending;
   const restored = changes.some((change) => change.status === 'restored');
   if (kept > 0) {
     lines.push(
       `The plan failed; ${plural(kept, 'file')} changed before that ${kept === 1 ? 'stays' : 'stay'} changed.`,
     );
-  } else {
+  }
+  if (pending > 0) {
+    lines.push(
+      `${kept > 0 ? '' : 'The plan failed; '}${plural(pending, 'file')} could not be restored now; the next start of orion does it.`,
+    );
+  }
+  if (left.length === 0) {
     lines.push(
       restored
         ? 'The plan failed; every file that had changed was restored.'

@@ -3,8 +3,8 @@
  *
  * K1. A backup is durable, and its bytes have the hash that the commit expects, before the target
  *     changes.
- * K2. Age and quota drop the oldest first; the newest is never dropped, nor one of a session that still lies there:
- *     it tells a recovery that the change was made.
+ * K2. Age and quota drop the oldest first. The newest change stays whole, and so does a plan that is under way. One of
+ *     a session that still lies there stays, too: it tells a recovery that the change was made.
  * K3. What is being made has a name that is no backup's.
  */
 import { randomBytes } from 'node:crypto';
@@ -223,9 +223,11 @@ export class BackupStore {
     const dropped = new Set(expired(entries, this.#limits, this.#clock.now()));
     // Age drops the newest too, but never the last way back.
     const newest = entries.toSorted((a, b) => b.since - a.since)[0];
-    if (newest !== undefined) dropped.delete(newest.name);
     for (const { name, changeId } of entries) {
-      if (dropped.has(name) && (await this.#isOpen(changeId))) dropped.delete(name);
+      if (!dropped.has(name)) continue;
+      const isOfNewest =
+        name === newest?.name || (changeId !== null && changeId === newest?.changeId);
+      if (isOfNewest || (await this.#isOpen(changeId))) dropped.delete(name);
     }
     for (const name of dropped) {
       await rm(join(this.#state.backups, name), { recursive: true, force: true });
@@ -235,14 +237,14 @@ export class BackupStore {
       .reduce((total, entry) => total + entry.bytes, 0);
   }
 
-  /** Whether this is a session that a recovery may still settle. */
+  /** Whether this is a plan that is under way, or a session that a recovery may still settle. */
   async #isOpen(changeId: string | null): Promise<boolean> {
     if (changeId === null || !isSessionId(changeId)) return false;
-    const { sessions, attic } = this.#state;
-    return (
-      (await this.#state.holds(join(sessions, changeId))) ||
-      this.#state.holds(join(attic, changeId))
-    );
+    const { sessions, attic, plans } = this.#state;
+    for (const parent of [plans, sessions, attic]) {
+      if (await this.#state.holds(join(parent, changeId))) return true;
+    }
+    return false;
   }
 
   /** Of a process that died while it made the backup, and left no note. */

@@ -53,6 +53,8 @@ async function createExclusively(site: Site, temporary: string, place: string): 
       throw isErrno(error, 'EEXIST') ? appeared(site, error) : error;
     }
     try {
+      // The umask took bits of it away.
+      await to.chmod(mode & 0o7777);
       let position = 0;
       for await (const chunk of scanRange(from, 0)) {
         await writeAll(to, chunk, position);

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { PlanCommitRequest, Workspace } from '@orion/contracts';
@@ -144,6 +144,55 @@ describe('a plan of several files', () => {
     expect(readdirSync(join(root, '.orion/temporaries'))).toEqual([]);
   });
 
+  it('R120, R246: one that is larger than the quota of the backups can be taken back all the same', async () => {
+    const { root, workspace } = await openTestWorkspace({ settings: { backupsMaxBytes: 1 } });
+    await writeOld(root);
+    const approve = (): Promise<void> => writeFile(join(root, 'c.txt'), 'edited');
+    const late = await workspace.commitPlan(request(await changesOf(workspace, NEW), { approve }));
+    expect(late.map(({ kind }) => kind)).toEqual(['restored', 'restored', 'restored', 'failed']);
+    expect(await filesOf(root)).toEqual({ ...OLD, 'c.txt': 'edited' });
+    const planId = PLAN_ID.replace('8f', '9f');
+    await workspace.commitPlan(request(await changesOf(workspace, NEW), { planId }));
+    await workspace.sessions.housekeep();
+    await workspace.undo({ id: planId });
+    expect(await filesOf(root)).toEqual({ ...OLD, 'c.txt': 'edited' });
+  });
+
+  it('R120, R260: holds its files while they are taken back, and says which the next start restores', async () => {
+    const { root, workspace } = await openTestWorkspace();
+    await writeOld(root);
+    const changes = await changesOf(workspace, NEW);
+    const disk = await interceptDisk();
+    onTestFinished(() => disk.use(null));
+    let failed = false;
+    const locked: number[] = [];
+    disk.use((call) => {
+      const name = basename(call.to ?? call.path ?? '');
+      if (call.name === 'rename' && name === 'c.txt') {
+        failed = true;
+        return { kind: 'error', code: 'EIO' };
+      }
+      if (!failed) return null;
+      if (call.name === 'rename' && name === 'b.txt') {
+        locked.push(readdirSync(join(root, '.orion/locks')).length);
+      }
+      return call.name === 'open' && name === 'a.txt' ? { kind: 'error', code: 'EIO' } : null;
+    });
+    const outcomes = await workspace.commitPlan(request(changes));
+    disk.use(null);
+    expect(outcomes).toMatchObject([
+      { kind: 'left', willBeRestored: true, error: { code: 'WRITE_FAILED' } },
+      { kind: 'restored' },
+      { kind: 'restored' },
+      { kind: 'failed' },
+    ]);
+    expect(locked).toEqual([Object.keys(NEW).length]);
+    expect(readdirSync(join(root, '.orion/locks'))).toEqual([]);
+    expect(await filesOf(root)).toEqual({ ...OLD, 'a.txt': 'new a' });
+    await workspace.sessions.housekeep();
+    expect(await filesOf(root)).toEqual(OLD);
+  });
+
   it('does not wait for, nor disturb, whoever holds one of the files', async () => {
     const { root, workspace } = await openTestWorkspace();
     await writeOld(root);
@@ -171,6 +220,20 @@ describe('a plan of several files', () => {
     );
     const { statSync } = await import('node:fs');
     expect(statSync(join(root, 'a.txt.bak')).mode & 0o777).toBe(0o600);
+  });
+
+  it('R248: gives copies that mode, whatever the umask, also where the file system has no links', async () => {
+    const { root, workspace } = await openTestWorkspace();
+    await writeOld(root);
+    await chmod(join(root, 'a.txt'), 0o666);
+    const disk = await interceptDisk();
+    onTestFinished(() => disk.use(null));
+    disk.use((call) => (call.name === 'link' ? { kind: 'error', code: 'EPERM' } : null));
+    const changes = await changesOf(workspace, { 'a.txt': 'x' });
+    const [outcome] = await workspace.commitPlan(request(changes, { siblingBackups: true }));
+    expect(outcome).toMatchObject({ kind: 'done', sibling: 'a.txt.bak' });
+    const { statSync } = await import('node:fs');
+    expect(statSync(join(root, 'a.txt.bak')).mode & 0o777).toBe(0o666);
   });
 });
 
@@ -233,9 +296,13 @@ describe('after a crash', () => {
     await writeOld(root);
     killBefore(root, 3);
     await writeFile(join(root, 'a.txt'), 'mine');
-    const { workspace } = await openTestWorkspace({ root });
+    const { workspace, events } = await openTestWorkspace({ root });
     await workspace.sessions.housekeep();
     expect(await filesOf(root)).toEqual({ ...OLD, 'a.txt': 'mine' });
+    expect(events).toContainEqual({
+      type: 'plan_file_left',
+      details: { plan_id: PLAN_ID, path: 'a.txt', code: 'TARGET_CHANGED' },
+    });
   });
 
   it('R260: leaves all as it is while one of the files cannot be read, and takes back once it can', async () => {

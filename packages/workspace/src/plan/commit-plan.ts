@@ -4,7 +4,9 @@
  * Q1. Every file is locked and prepared before the first one changes. Copies beside files are changes like the
  *     others, and come before the file that they are a copy of.
  * Q2. A journal is durable before the first of several changes.
- * Q3. When one fails, those before it are taken back, the last one first, unless the plan says otherwise.
+ * Q3. When one fails, those before it are taken back, the last one first, unless the plan says otherwise. Until then
+ *     nobody else has the locks of the plan.
+ * Q4. What could not be taken back for now stays in the journal, and its outcome says that a start restores it.
  */
 import { basename } from 'node:path';
 import { OrionError } from '@orion/contracts';
@@ -23,11 +25,13 @@ import { shown } from '../path-policy/parse-target.ts';
 import { isFinal } from './plan-journal.ts';
 import type { PlanJournal, PlanJournals } from './plan-journal.ts';
 
+export type LockTarget = (realPath: string, path: string) => Promise<TargetLock>;
+
 export type PlanCommitter = {
   readonly committer: Committer;
   readonly journals: PlanJournals;
-  readonly lockTarget: (realPath: string, path: string) => Promise<TargetLock>;
-  readonly takeBack: (backupId: string) => Promise<void>;
+  readonly lockTarget: LockTarget;
+  readonly takeBack: (backupId: string, lockTarget: LockTarget) => Promise<void>;
 };
 
 type Change = PlanCommitRequest['changes'][number];
@@ -144,10 +148,9 @@ async function applyAll(
       // The copy may have failed, and then what it is a copy of was not touched.
       await change.discard().catch(() => undefined);
       await discardAll(ready.slice(index + 1));
-      await locks.release();
       const failed: PlanCommitOutcome = { kind: 'failed', error: asOrionError(error) };
       const { before, settled } = request.atomic
-        ? await takeBack(planCommitter, outcomes, made)
+        ? await takeBack({ planCommitter, outcomes, made, locks, hasJournal: journal !== null })
         : { before: outcomes, settled: true };
       await (settled ? journal?.remove() : journal?.release());
       const after = ready.slice(index + 1).map((): PlanCommitOutcome => ({ kind: 'skipped' }));
@@ -172,17 +175,25 @@ async function applyOne(prepared: PreparedCommit, made: CommitResult[]): Promise
 }
 
 /** `settled`: nothing is left for a later start to do. */
-async function takeBack(
-  planCommitter: PlanCommitter,
-  outcomes: readonly PlanCommitOutcome[],
-  made: readonly CommitResult[],
-): Promise<{ readonly before: readonly PlanCommitOutcome[]; readonly settled: boolean }> {
+async function takeBack({
+  planCommitter,
+  outcomes,
+  made,
+  locks,
+  hasJournal,
+}: {
+  readonly planCommitter: PlanCommitter;
+  readonly outcomes: readonly PlanCommitOutcome[];
+  readonly made: readonly CommitResult[];
+  readonly locks: Locks;
+  readonly hasJournal: boolean;
+}): Promise<{ readonly before: readonly PlanCommitOutcome[]; readonly settled: boolean }> {
   const errors = new Map<string, OrionError>();
   let settled = true;
   for (const { path, backup_id: backupId } of made.toReversed()) {
     try {
       if (backupId === undefined) throw noRecord(path);
-      await planCommitter.takeBack(backupId);
+      await planCommitter.takeBack(backupId, (realPath, path) => locks.lend(realPath, path));
     } catch (error) {
       const cause = asOrionError(error);
       errors.set(path, cause);
@@ -192,16 +203,16 @@ async function takeBack(
   const before = outcomes.map((outcome): PlanCommitOutcome => {
     if (outcome.kind !== 'done') return outcome;
     const error = errors.get(outcome.result.path);
-    return error === undefined
-      ? { kind: 'restored' }
-      : { kind: 'left', result: outcome.result, error };
+    if (error === undefined) return { kind: 'restored' };
+    const willBeRestored = hasJournal && !isFinal(error);
+    return { kind: 'left', result: outcome.result, error, willBeRestored };
   });
   return { before, settled };
 }
 
 class Locks {
   readonly #planCommitter: PlanCommitter;
-  #held: TargetLock[] = [];
+  #held: Map<string, TargetLock> = new Map();
 
   constructor(planCommitter: PlanCommitter) {
     this.#planCommitter = planCommitter;
@@ -211,13 +222,19 @@ class Locks {
     const lock = await onDisk(`lock ${shown(expected.path)}`, () =>
       this.#planCommitter.lockTarget(expected.realPath, expected.path),
     );
-    this.#held.push(lock);
+    this.#held.set(expected.realPath, lock);
+  }
+
+  /** A lock for the plan's own undo: of a file that it holds anyway, it is the plan's, which keeps it. */
+  async lend(realPath: string, path: string): Promise<TargetLock> {
+    if (this.#held.has(realPath)) return { release: async () => undefined };
+    return this.#planCommitter.lockTarget(realPath, path);
   }
 
   async release(): Promise<void> {
     const held = this.#held;
-    this.#held = [];
-    for (const lock of held) await lock.release().catch(() => undefined);
+    this.#held = new Map();
+    for (const lock of held.values()) await lock.release().catch(() => undefined);
   }
 }
 

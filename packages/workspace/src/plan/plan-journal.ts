@@ -152,6 +152,11 @@ async function settle(
     onEvent('plan_finished', { plan_id: planId, files: files.length });
     return true;
   }
+  for (const { file, now } of found) {
+    if (now === file.before || now === file.after) continue;
+    // Edited since, or half made where a file system has no links (C5).
+    onEvent('plan_file_left', { plan_id: planId, path: file.path, code: 'TARGET_CHANGED' });
+  }
   let settled = true;
   let restored = 0;
   for (const { file } of changed.toReversed()) {
