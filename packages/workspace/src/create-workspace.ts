@@ -161,7 +161,7 @@ class DiskWorkspace implements Workspace {
   constructor(options: WorkspaceOptions, places: Places) {
     const settings: WorkspaceSettings = { ...DEFAULT_WORKSPACE_SETTINGS, ...options.settings };
     const { clock } = options;
-    const state = new StateDirectory(places.stateDirectory);
+    const state = new StateDirectory(places.stateDirectory, places.root);
     const observer = createProcessObserver(clock, options.identity);
     this.root = places.root;
     this.stateDirectory = places.stateDirectory;

@@ -1,5 +1,5 @@
 import { lstat, readdir, realpath } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join, relative, sep } from 'node:path';
 import { ensurePrivateDirectory, makeDirectory } from './disk/directories.ts';
 import { errnoOf, isErrno } from './disk/disk-error.ts';
 import { createFile } from './disk/files.ts';
@@ -16,9 +16,13 @@ export function isSessionId(text: string): boolean {
  *
  * D1. It may have come with a repository of somebody else, so nothing below it is taken for a directory that is a
  *     link: whoever reads or removes asks `names` or `holds` first, whoever writes `ensure`.
+ * D2. Several workspaces may share it, and the paths in its records are relative: each record names the `root` that
+ *     it is about, and counts only there. It does so relative to the state, so that both can be moved together.
  */
 export class StateDirectory {
   readonly path: string;
+  /** What a record says of whose it is. */
+  readonly root: string;
   readonly sessions: string;
   readonly locks: string;
   readonly attic: string;
@@ -30,8 +34,9 @@ export class StateDirectory {
   /** Texts that belong to no file. */
   readonly texts: string;
 
-  constructor(path: string) {
+  constructor(path: string, root: string = dirname(path)) {
     this.path = path;
+    this.root = relative(path, root).split(sep).join('/');
     this.sessions = join(path, 'logs', 'write_sessions');
     this.locks = join(path, 'locks');
     this.attic = join(path, 'attic');
@@ -39,6 +44,11 @@ export class StateDirectory {
     this.temporaries = join(path, 'temporaries');
     this.plans = join(path, 'plans');
     this.texts = join(path, 'texts');
+  }
+
+  /** Whether a record with this `root` is about this workspace; one without may be. */
+  isAboutHere(root: unknown): boolean {
+    return root === undefined || root === this.root;
   }
 
   /**
@@ -100,6 +110,9 @@ export async function resolveChosenDirectory(path: string): Promise<string> {
     await lstat(path);
     return await realpath(path);
   } catch (error) {
+    if (isErrno(error, 'ENOENT') && dirname(path) !== path) {
+      return join(await resolveChosenDirectory(dirname(path)), basename(path));
+    }
     // What is wrong with it is told by whoever needs it.
     if (errnoOf(error) !== null) return path;
     throw error;

@@ -6,6 +6,8 @@ import { isCount, isFields, parseFields } from '../disk/json.ts';
 export type BackupManifest = {
   readonly version: 1;
   readonly id: string;
+  /** The workspace root, relative to the state directory. */
+  readonly root?: string;
   /** The file, relative to the workspace root, behind any link. */
   readonly path: string;
   readonly operation: WriteOperation | 'undo';
@@ -37,8 +39,9 @@ export function octal(mode: number): string {
 export function parseManifest(text: string, id: string): BackupManifest | null {
   const fields = parseFields(text);
   if (fields === null || fields['version'] !== 1 || fields['id'] !== id) return null;
-  const { path, operation, created_at, change_id, undoes, before, after } = fields;
+  const { root, path, operation, created_at, change_id, undoes, before, after } = fields;
   if (typeof path !== 'string' || path === '') return null;
+  if (root !== undefined && typeof root !== 'string') return null;
   if (operation !== 'undo' && !isOperation(operation)) return null;
   if (typeof created_at !== 'string' || Number.isNaN(Date.parse(created_at))) return null;
   if (change_id !== undefined && typeof change_id !== 'string') return null;
@@ -48,6 +51,7 @@ export function parseManifest(text: string, id: string): BackupManifest | null {
   return {
     version: 1,
     id,
+    ...(root === undefined ? {} : { root }),
     path,
     operation,
     created_at,

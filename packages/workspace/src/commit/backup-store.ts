@@ -3,8 +3,8 @@
  *
  * K1. A backup is durable, and its bytes have the hash that the commit expects, before the target
  *     changes.
- * K2. Age and quota drop the oldest first. The newest change stays whole, and so does a plan that is under way. One of
- *     a session that still lies there stays, too: it tells a recovery that the change was made.
+ * K2. Age and quota drop the oldest first. The newest change of a workspace stays whole, and so does a plan that is
+ *     under way. One of a session that still lies there stays, too: it tells a recovery that the change was made.
  * K3. What is being made has a name that is no backup's.
  */
 import { randomBytes } from 'node:crypto';
@@ -42,7 +42,7 @@ export type BackupDraft = {
   /** Copies the bytes of `source`; `changed` when they do not have this hash. */
   keep(source: FileHandle, sha256: string): Promise<'kept' | 'changed'>;
   /** Durable from here on, and listed. */
-  seal(change: Omit<BackupManifest, 'version' | 'id' | 'created_at'>): Promise<void>;
+  seal(change: Omit<BackupManifest, 'version' | 'id' | 'root' | 'created_at'>): Promise<void>;
   /** Of a change that does not happen; also after `seal`. */
   discard(): Promise<void>;
 };
@@ -61,6 +61,11 @@ export type ListedBackup = BackupManifest & {
   readonly foreign: boolean;
   /** It is known to be this user's: neither, where nobody can tell. */
   readonly own: boolean;
+};
+
+type Measured = Retained & {
+  readonly changeId: string | null;
+  readonly root: string | undefined;
 };
 
 export class BackupStore {
@@ -111,7 +116,8 @@ export class BackupStore {
         return 'kept';
       },
       seal: async (change) => {
-        const manifest: BackupManifest = { version: 1, id, created_at: createdAt, ...change };
+        const { root } = this.#state;
+        const manifest = { version: 1, id, root, created_at: createdAt, ...change } as const;
         const mac = (await this.#loadKey())?.sign(manifest);
         const text = `${JSON.stringify(mac === undefined ? manifest : { ...manifest, mac })}\n`;
         await createFile(join(draft, 'manifest.json'), Buffer.from(text));
@@ -167,8 +173,17 @@ export class BackupStore {
     if (!isMade) await this.forget(id);
   }
 
-  /** Null when there is no such backup, or its manifest is none. Rejects when the disk refuses to tell. */
+  /**
+   * Null when there is no such backup of this workspace, or its manifest is none. Rejects when the disk refuses to
+   * tell.
+   */
   async read(id: string): Promise<ListedBackup | null> {
+    const backup = await this.#readAny(id);
+    return backup !== null && this.#state.isAboutHere(backup.root) ? backup : null;
+  }
+
+  /** Also of another workspace that shares the state directory. */
+  async #readAny(id: string): Promise<ListedBackup | null> {
     const directory = join(this.#state.backups, id);
     if (!isBackupId(id) || !(await this.#state.holds(directory))) return null;
     const file = await readSmallFile(join(directory, 'manifest.json'), MAX_MANIFEST_BYTES);
@@ -222,11 +237,12 @@ export class BackupStore {
     }
     const dropped = new Set(expired(entries, this.#limits, this.#clock.now()));
     // Age drops the newest too, but never the last way back.
-    const newest = entries.toSorted((a, b) => b.since - a.since)[0];
-    for (const { name, changeId } of entries) {
+    const newestLast = entries.toSorted((a, b) => a.since - b.since);
+    const newest = new Map(newestLast.map((entry) => [entry.root, entry]));
+    for (const { name, changeId, root } of entries) {
       if (!dropped.has(name)) continue;
-      const isOfNewest =
-        name === newest?.name || (changeId !== null && changeId === newest?.changeId);
+      const last = newest.get(root);
+      const isOfNewest = name === last?.name || (changeId !== null && changeId === last?.changeId);
       if (isOfNewest || (await this.#isOpen(changeId))) dropped.delete(name);
     }
     for (const name of dropped) {
@@ -255,16 +271,17 @@ export class BackupStore {
     await rm(path, { recursive: true, force: true });
   }
 
-  async #measure(name: string): Promise<(Retained & { changeId: string | null }) | null> {
+  async #measure(name: string): Promise<Measured | null> {
     try {
       const stat = await lstat(join(this.#state.backups, name));
       if (!stat.isDirectory()) return null;
-      const manifest = await this.read(name);
+      const manifest = await this.#readAny(name);
       return {
         name,
         since: manifest === null ? stat.mtimeMs : Date.parse(manifest.created_at),
         bytes: manifest?.before?.bytes ?? 0,
         changeId: manifest?.change_id ?? null,
+        root: manifest?.root,
       };
     } catch {
       return null;

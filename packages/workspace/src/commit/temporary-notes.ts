@@ -74,6 +74,7 @@ export class TemporaryNotes {
       const owner: OwnerRecord = await this.#observer.newOwner();
       const text = JSON.stringify({
         ...owner,
+        root: this.#state.root,
         temporary: commit.temporary,
         backup_id: commit.backupId,
       });
@@ -101,6 +102,7 @@ export class TemporaryNotes {
         await this.#removeIfOld(path);
         continue;
       }
+      if (!this.#state.isAboutHere(fields['root'])) continue;
       const verdict = judgeOwner(owner, await this.#observer.observe(owner));
       if (verdict === 'live' && !this.#left.has(path)) continue;
       const { temporary, backup_id: backupId } = fields;

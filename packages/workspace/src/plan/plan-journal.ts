@@ -79,6 +79,7 @@ export class PlanJournals {
     const journal = {
       ...(await this.#observer.newOwner()),
       plan_id: planId,
+      root: this.#state.root,
       created_at: new Date(this.#clock.now()).toISOString(),
       atomic,
       files,
@@ -114,6 +115,7 @@ export class PlanJournals {
         await this.#removeIfOld(directory);
         continue;
       }
+      if (!this.#state.isAboutHere(fields?.['root'])) continue;
       if (judgeOwner(owner, await this.#observer.observe(owner)) === 'live') continue;
       const settled = fields?.['atomic'] === false || (await settle(name, files, recovery));
       if (settled) await rm(directory, { recursive: true, force: true });

@@ -9,7 +9,13 @@ import type { OwnerVerdict } from '../ownership/judge-owner.ts';
 import { findOwner, isAbandoned, leasePlace } from '../ownership/ownership-file.ts';
 import type { FoundOwner } from '../ownership/ownership-file.ts';
 import type { ProcessObserver } from '../ownership/process-identity.ts';
-import { contentNumber, MAX_JSON_BYTES, parseMetadata, parseState } from './session-files.ts';
+import {
+  contentNumber,
+  MAX_JSON_BYTES,
+  parseMetadata,
+  parseState,
+  rootOf,
+} from './session-files.ts';
 import type { SavedState } from './session-files.ts';
 import type { SessionKey } from './session-key.ts';
 
@@ -23,6 +29,8 @@ export type ContentFile = {
 export type Inspection = {
   readonly id: string;
   readonly directory: string;
+  /** Of its workspace, as `StateDirectory.root`. */
+  readonly root: string | undefined;
   readonly status: SessionStatus;
   /** Why a damaged session is damaged. */
   readonly problem: string | null;
@@ -70,6 +78,7 @@ export async function inspectSession(
   return {
     id,
     directory,
+    root: metadataFile.kind === 'text' ? rootOf(metadataFile.text) : undefined,
     status: statusOf(verdict, foreign, problem),
     problem,
     metadata: known,

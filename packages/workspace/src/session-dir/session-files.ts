@@ -48,13 +48,22 @@ export function parseMetadata(text: string, sessionId: string): Parsed<SessionMe
   const problem = versionProblem(fields);
   if (fields === null || problem !== null) return problem ?? { kind: 'invalid' };
   return isMetadata(fields) && fields.session_id === sessionId
-    ? { kind: 'good', value: withoutMac(fields) }
+    ? { kind: 'good', value: withoutMarks(fields) }
     : { kind: 'invalid' };
 }
 
-function withoutMac(metadata: SessionMetadata & { readonly mac?: unknown }): SessionMetadata {
-  const { mac: _mac, ...rest } = metadata;
+/** Without whose session it is: its user's MAC, and its workspace. */
+function withoutMarks(
+  metadata: SessionMetadata & { readonly mac?: unknown; readonly root?: unknown },
+): SessionMetadata {
+  const { mac: _mac, root: _root, ...rest } = metadata;
   return rest;
+}
+
+/** The root of the session's workspace, relative to the state directory; undefined when it does not say. */
+export function rootOf(metadataText: string): string | undefined {
+  const root = parseFields(metadataText)?.['root'];
+  return typeof root === 'string' ? root : undefined;
 }
 
 function isMetadata(fields: Fields): fields is Fields & SessionMetadata {

@@ -185,7 +185,8 @@ export class SessionHome {
   }
 
   #metadataBytes(): Buffer {
-    const { key, metadata } = this.#options;
+    const { key, state } = this.#options;
+    const metadata = { ...this.#options.metadata, root: state.root };
     return jsonBytes(key === null ? metadata : { ...metadata, mac: key.sign(metadata) });
   }
 

@@ -9,7 +9,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { lstat, readdir, rename, rm, utimes } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { OrionError } from '@orion/contracts';
 import type {
   ClaimedSession,
@@ -35,6 +35,7 @@ import type { OwnerRecord } from '../ownership/owner-record.ts';
 import type { ProcessObserver } from '../ownership/process-identity.ts';
 import { targetLocked, TargetLocks } from '../ownership/target-locks.ts';
 import type { TargetLock } from '../ownership/target-locks.ts';
+import { shown } from '../path-policy/parse-target.ts';
 import type { PathPolicy } from '../path-policy/path-policy.ts';
 import { expired } from '../retention/retention.ts';
 import type { RetentionLimits } from '../retention/retention.ts';
@@ -481,14 +482,12 @@ export class DiskSessionStore implements SessionStore {
         const found = await inspectSession(inspector, join(parent, sessionId), sessionId);
         // Only what was set aside of a session that is done lies there without its content.
         const isRemainder = parent === state.attic && found?.content === null;
-        if (found !== null && !isRemainder) return found;
+        if (found === null || isRemainder) continue;
+        if (state.isAboutHere(found.root)) return found;
+        throw sessionNotFound(sessionId, resolve(state.path, found.root ?? ''));
       }
     }
-    throw new OrionError({
-      code: 'SESSION_NOT_FOUND',
-      message: 'Session not found or expired. Please start a new write session.',
-      details: { session_id: sessionId.slice(0, 64) },
-    });
+    throw sessionNotFound(sessionId, null);
   }
 
   async #inspectAll(): Promise<readonly Inspection[]> {
@@ -501,7 +500,9 @@ export class DiskSessionStore implements SessionStore {
         return null;
       }),
     );
-    return inspections.filter((inspection) => inspection !== null);
+    return inspections
+      .filter((inspection) => inspection !== null)
+      .filter(({ root }) => this.#options.state.isAboutHere(root));
   }
 
   /** A directory that cannot be read hides no other. */
@@ -662,6 +663,16 @@ function missingFiles(): Error {
   return Object.assign(new Error('the session directory was removed'), {
     errno: -2,
     code: 'ENOENT',
+  });
+}
+
+/** `elsewhere`: the root of the workspace that has it. */
+function sessionNotFound(sessionId: string, elsewhere: string | null): OrionError {
+  return new OrionError({
+    code: 'SESSION_NOT_FOUND',
+    message: 'Session not found or expired. Please start a new write session.',
+    ...(elsewhere === null ? {} : { hint: `It belongs to ${shown(elsewhere)}: recover it there.` }),
+    details: { session_id: sessionId.slice(0, 64) },
   });
 }
 
