@@ -113,6 +113,7 @@ export type {
   SessionQuestion,
   SessionRecord,
   SessionStateName,
+  AllowedTarget,
   TargetSnapshot,
   TurnRecord,
   ValidationSummary,

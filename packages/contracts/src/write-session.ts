@@ -254,4 +254,13 @@ export type TargetSnapshot = {
   readonly eol: LineEnding;
   /** Whether the file begins with a byte order mark. */
   readonly bom: boolean;
+  /** What somebody had to allow; a process that opens the target later needs the same yes again. */
+  readonly allowed?: AllowedTarget;
+};
+
+export type AllowedTarget = {
+  /** The protected names under which it was reached. */
+  readonly paths: readonly string[];
+  /** It has more than one name. */
+  readonly hardLink: boolean;
 };

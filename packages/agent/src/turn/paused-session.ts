@@ -1,4 +1,4 @@
-import type { ErrorCode, PausedSession, SessionQuestion } from '@orion/contracts';
+import type { AllowedTarget, ErrorCode, PausedSession, SessionQuestion } from '@orion/contracts';
 import { openQuestionOf } from '@orion/core';
 import type { WriteSession } from '@orion/core';
 
@@ -24,6 +24,7 @@ export function describePaused(options: {
       code,
       question: openQuestionOf(control),
       bytes: summary.bytes,
+      allowed: metadata.target.allowed,
     }),
   };
 }
@@ -36,6 +37,8 @@ export type PausedFacts = {
   readonly bytes: number;
   /** False where the same text would be added a second time. */
   readonly mayOverwrite?: boolean;
+  /** What had to be allowed for the target, and has to be again. */
+  readonly allowed?: AllowedTarget | undefined;
 };
 
 /** Each of them does what it says, typed as it stands. */
@@ -46,7 +49,29 @@ export function commandsFor(facts: PausedFacts): readonly string[] {
   }
   // Of nothing, no file is made by hand.
   const finalize = facts.bytes === 0 ? [] : finalizeCommands(recover, facts);
-  return [recover, ...finalize, `${recover} --discard`];
+  const options = permissions(facts.allowed);
+  return [
+    ...[recover, ...finalize].map((command) => `${command}${options}`),
+    `${recover} --discard`,
+  ];
+}
+
+function permissions(allowed: AllowedTarget | undefined): string {
+  const paths = allowed?.paths ?? [];
+  return [
+    ...paths.map((path) => ` --allow-path ${quoted(literalGlob(path))}`),
+    ...(allowed?.hardLink === true ? [' --allow-hard-link'] : []),
+  ].join('');
+}
+
+/** A glob that matches this path alone. */
+function literalGlob(path: string): string {
+  return path.replaceAll(/[\\*?[\](){}!+@|,]/gu, String.raw`\$&`);
+}
+
+/** For a POSIX shell. */
+function quoted(word: string): string {
+  return `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 function finalizeCommands(

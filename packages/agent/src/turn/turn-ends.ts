@@ -82,6 +82,7 @@ export function* overtakenEnd(
       code: 'TARGET_CHANGED',
       question: null,
       bytes: summary.bytes,
+      allowed: handle.metadata.target.allowed,
       mayOverwrite: written === null || mayRepeat(recovered),
     }),
   } as const;

@@ -11,7 +11,7 @@ import { constants } from 'node:fs';
 import { access, realpath } from 'node:fs/promises';
 import { dirname, relative, sep } from 'node:path';
 import { OrionError } from '@orion/contracts';
-import type { TargetSnapshot, WriteOperation } from '@orion/contracts';
+import type { AllowedTarget, TargetSnapshot, WriteOperation } from '@orion/contracts';
 import picomatch from 'picomatch';
 import { describeFile } from '../commit/hash-file.ts';
 import { isErrno, toDiskError } from '../disk/disk-error.ts';
@@ -47,6 +47,8 @@ export type ContainedPath = {
   /** The nearest directory that exists. */
   readonly existingParent: string;
 };
+
+type AllowedPath = ContainedPath & { readonly allowed: AllowedTarget };
 
 export class PathPolicy {
   readonly #options: PathPolicyOptions;
@@ -93,18 +95,19 @@ export class PathPolicy {
   }
 
   /** Finds a path inside the workspace that this operation may change now. */
-  async containTarget(target: string, operation: WriteOperation): Promise<ContainedPath> {
+  async containTarget(target: string, operation: WriteOperation): Promise<AllowedPath> {
     const contained = await this.contain(target);
-    await this.#requireUnprotected(contained);
+    const paths = await this.#requireUnprotected(contained);
     requireFitting(contained, operation);
-    if (contained.stat !== null && contained.stat.nlink > 1 && !this.#options.allowHardLink) {
+    const hardLink = contained.stat !== null && contained.stat.nlink > 1;
+    if (hardLink && !this.#options.allowHardLink) {
       throw new OrionError({
         code: 'HARD_LINK',
         message: `${shown(contained.path)} has more than one name; a write would part them.`,
       });
     }
     await requireWritable(contained);
-    return contained;
+    return { ...contained, allowed: { paths, hardLink } };
   }
 
   /** The same, with the hash of what stands there. */
@@ -123,6 +126,7 @@ export class PathPolicy {
           exists: true,
           mode: stat.mode & 0o7777,
           ...facts,
+          ...allowedOf(contained),
         };
       } finally {
         await closeRead(handle);
@@ -182,7 +186,8 @@ export class PathPolicy {
     }
   }
 
-  async #requireUnprotected(contained: ContainedPath): Promise<void> {
+  /** The protected names that somebody has allowed. */
+  async #requireUnprotected(contained: ContainedPath): Promise<readonly string[]> {
     const { root, stateDirectory, userDirectory, interactive } = this.#options;
     const real = relative(root, contained.realPath).split(sep).join('/');
     if (isInside(stateDirectory, contained.realPath)) {
@@ -191,15 +196,17 @@ export class PathPolicy {
     if (userDirectory !== undefined && isInside(userDirectory, contained.realPath)) {
       throw protectedPath(contained.path, 'your own configuration', false);
     }
+    const allowed: string[] = [];
     for (const path of new Set([contained.path, real])) {
       const protection = protectionOf(path.split('/'));
       if (protection.kind === 'never') throw protectedPath(contained.path, protection.rule, false);
       if (protection.kind === 'free') continue;
       if (protection.kind === 'ask_when_interactive' && !interactive) continue;
-      if (this.#isAllowed(path)) continue;
-      if (await this.#isConfirmed(path, protection.rule)) continue;
-      throw protectedPath(contained.path, protection.rule, true);
+      if (!this.#isAllowed(path) && !(await this.#isConfirmed(path, protection.rule)))
+        throw protectedPath(contained.path, protection.rule, true);
+      allowed.push(path);
     }
+    return allowed;
   }
 }
 
@@ -212,7 +219,11 @@ function protectedPath(path: string, rule: string, mayBeAllowed: boolean): Orion
   });
 }
 
-function missingSnapshot(contained: ContainedPath): TargetSnapshot {
+function allowedOf({ allowed }: AllowedPath): Pick<TargetSnapshot, 'allowed'> {
+  return allowed.paths.length > 0 || allowed.hardLink ? { allowed } : {};
+}
+
+function missingSnapshot(contained: AllowedPath): TargetSnapshot {
   return {
     path: contained.path,
     realPath: contained.realPath,
@@ -222,6 +233,7 @@ function missingSnapshot(contained: ContainedPath): TargetSnapshot {
     mode: 0,
     eol: 'none',
     bom: false,
+    ...allowedOf(contained),
   };
 }
 

@@ -111,8 +111,13 @@ function isSnapshot(value: unknown): value is TargetSnapshot {
     isCount(value['bytes']) &&
     isCount(value['mode']) &&
     isLineEnding(value['eol']) &&
-    typeof value['bom'] === 'boolean'
+    typeof value['bom'] === 'boolean' &&
+    (value['allowed'] === undefined || isAllowed(value['allowed']))
   );
+}
+
+function isAllowed(value: unknown): boolean {
+  return isFields(value) && isTexts(value['paths']) && typeof value['hardLink'] === 'boolean';
 }
 
 /** `state.json`: the reducer's record, and what the store knows of the content it covers. */
