@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm, truncate } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -143,5 +143,66 @@ describe('R092, R099: any text, on a real disk', () => {
       }),
       { numRuns: 40 },
     );
+    // Two files are made durable in each run.
+  }, 30_000);
+});
+
+describe('R082, R083: finalizeSession takes a session that it knows, and that session’s own content file', () => {
+  it('an unknown id: SESSION_NOT_FOUND, in these words', async () => {
+    const handle = await saved(['mine\n']);
+    await expect(tool.finalizeSession(randomUUID(), handle.contentPath(), FACTS)).rejects.toThrow(
+      expect.objectContaining({
+        code: 'SESSION_NOT_FOUND',
+        message: 'Session not found or expired. Please start a new write session.',
+      }),
+    );
+  });
+
+  it('an id that was forgotten', async () => {
+    const handle = await saved(['mine\n']);
+    tool.forget(handle.id);
+    await expect(finalize(handle)).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
+  });
+
+  it.each<[string, (own: SessionHandle, other: SessionHandle) => string | Promise<string>]>([
+    ['the file of another session', (_own, other) => other.contentPath()],
+    [
+      'a way out of the directory and into another one',
+      (own, other) => join(own.directory, '..', other.id, 'content.txt'),
+    ],
+    ['… without being normalised', (own, other) => `${own.directory}/../${other.id}/content.txt`],
+    ['another file of the session', (own) => join(own.directory, 'state.json')],
+    ['a file of the workspace', () => join(root, 'secret.txt')],
+    ['a relative path', () => 'content.txt'],
+    ['nothing', () => ''],
+    [
+      'a link to a file of the workspace',
+      async (own) => {
+        const link = join(own.directory, 'link.txt');
+        await symlink(join(root, 'secret.txt'), link);
+        return link;
+      },
+    ],
+  ])('%s: INVALID_CONTENT_PATH, and nothing is written', async (_name, pathOf) => {
+    await writeFile(join(root, 'secret.txt'), 'secret\n');
+    const own = await saved(['mine\n'], 'own.txt');
+    const other = await saved(['theirs\n'], 'other.txt');
+    const path = await pathOf(own, other);
+    await expect(tool.finalizeSession(own.id, path, FACTS)).rejects.toMatchObject({
+      code: 'INVALID_CONTENT_PATH',
+    });
+    expect((await readdir(root)).sort()).toEqual(['.orion', 'secret.txt']);
+  });
+
+  it('its own file that somebody replaced by a link: the link is not followed', async () => {
+    await writeFile(join(root, 'secret.txt'), 'secret\n');
+    const own = await saved(['mine\n'], 'own.txt');
+    await rm(own.contentPath());
+    await symlink(join(root, 'secret.txt'), own.contentPath());
+    const outcome = await finalize(own).then(
+      () => readFile(join(root, 'own.txt'), 'utf8'),
+      (error: unknown) => (error as { code: string }).code,
+    );
+    expect(outcome).toBe('VALIDATION_FAILED');
   });
 });
