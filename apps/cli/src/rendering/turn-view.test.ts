@@ -57,7 +57,7 @@ describe('where what is shown goes (R077)', () => {
     expect(err).toBe(
       'a notice\n' +
         'Writing docs/n.txt (create): what the model writes now is the file.\n' +
-        'The content of docs/n.txt is complete: 2 lines.\n' +
+        'The content has ended; writing docs/n.txt.\n' +
         'Created docs/n.txt: 240 lines, 2,052 bytes; sha256 c7632900127f\n',
     );
   });
@@ -142,7 +142,7 @@ describe('progress', () => {
     expect(updates.at(-1)).toMatch(
       /^docs\/n\.txt: 1,000 lines, 7\.0 kB, 7\.0 kB\/s, saved to byte 0/u,
     );
-    expect(err).toMatch(/\r +\rThe content of docs/u);
+    expect(err).toMatch(/\r +\rThe content has ended/u);
   });
 
   it('names the durable offset', () => {

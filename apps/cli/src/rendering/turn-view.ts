@@ -27,7 +27,7 @@ export type TerminalViewOptions = {
   readonly now: () => number;
 };
 
-type Stage = 'begun' | 'complete';
+type Stage = 'begun' | 'ended';
 type SessionEvent = Extract<RunEvent, { type: 'write_session' }>;
 
 const PROGRESS_INTERVAL_MS = 100;
@@ -72,7 +72,7 @@ export function createTerminalView(options: TerminalViewOptions): TurnView {
       screen.line(`${event.targetFile} was not written (${event.code ?? 'cancelled'}).`, 'warning');
       return;
     }
-    const stage = event.status === 'session_active.finalizing' ? 'complete' : 'begun';
+    const stage = event.status === 'session_active.finalizing' ? 'ended' : 'begun';
     if (quiet || told.get(event.sessionId) === stage) return;
     // Several statuses make one stage, and a stage is told once: a repair may lead back to the first.
     if (stage === 'begun' && told.has(event.sessionId)) return;
@@ -145,8 +145,8 @@ export function createTerminalView(options: TerminalViewOptions): TurnView {
 /** Tells when capture begins and when it ends. */
 function stageLine(event: SessionEvent, stage: Stage): string {
   const { targetFile, operation, bytes, lines } = event;
-  if (stage === 'complete')
-    return `The content of ${targetFile} is complete: ${plural(lines, 'line')}.`;
+  // How much of it becomes the file is said by the receipt, and whether it does.
+  if (stage === 'ended') return `The content has ended; writing ${targetFile}.`;
   if (bytes === 0)
     return `Writing ${targetFile} (${operation}): what the model writes now is the file.`;
   return `Going on with ${targetFile} (${operation}) after ${plural(lines, 'line')}.`;

@@ -2,7 +2,7 @@ import type { WriteReceipt } from '@orion/contracts';
 import { describe, expect, it } from 'vitest';
 
 import { RECEIPT } from '../testing/events.ts';
-import { needsAttention, receiptLine } from './write-lines.ts';
+import { needsAttention, receiptLine, unprovedSeams } from './write-lines.ts';
 
 const SEAM = {
   line: 26,
@@ -12,6 +12,7 @@ const SEAM = {
   text_set_aside: 0,
   conversion: 'none',
 } as const;
+const UNPROVED = { status: 'unverified' } as const;
 
 describe('the receipt as one line (R245)', () => {
   it.each<[string, Partial<WriteReceipt>, string, boolean]>([
@@ -66,5 +67,41 @@ describe('the receipt as one line (R245)', () => {
     expect(receiptLine(receipt)).toContain(expected);
     expect(receiptLine(receipt)).not.toContain('\n');
     expect(needsAttention(receipt)).toBe(attention);
+  });
+
+  const MANY = Array.from({ length: 300 }, (_, index) => index + 1);
+
+  it('names the first five lines of each kind (R014)', () => {
+    expect(receiptLine({ ...RECEIPT, inner_done_lines: MANY })).toMatch(
+      /DONE is part of the file at line 1, 2, 3, 4, 5 …$/u,
+    );
+    expect(receiptLine({ ...RECEIPT, seams: MANY.map((line) => ({ ...SEAM, line })) })).toMatch(
+      /joined from 301 parts, seams verified at line 1, .*verified at line 5 …$/u,
+    );
+  });
+
+  it('never leaves out the seam that is not proved for those that are', () => {
+    const seams = MANY.map((line) => ({ ...SEAM, line, ...(line === 300 ? UNPROVED : {}) }));
+    expect(receiptLine({ ...RECEIPT, seams })).toContain('unverified at line 300 …');
+    expect(unprovedSeams({ ...RECEIPT, seams })[0]).toContain('an unverified seam at line 300:');
+    const none = seams.map((seam) => ({ ...seam, ...UNPROVED }));
+    expect(unprovedSeams({ ...RECEIPT, seams: none })[0]).toContain('at line 1, 2, 3, 4, 5 …:');
+  });
+
+  it('has at most 500 characters, whatever there is to tell, and tells first what needs a look', () => {
+    const line = receiptLine({
+      ...RECEIPT,
+      operation: 'append',
+      backup_id: 'b'.repeat(40),
+      trailing: `/${'t'.repeat(200)}`,
+      persistence: 'memory',
+      inner_done_lines: MANY.map((number) => number * 1_000_000),
+      seams: MANY.map((number) => ({ ...SEAM, ...UNPROVED, line: number * 1_000_000 })),
+      warnings: ['slow disk'],
+      not_kept: ['xattrs'],
+    });
+    expect(line.length).toBeLessThanOrEqual(500);
+    expect(line).toContain('unverified at line 1,000,000');
+    expect(line).toContain('not kept: xattrs; warning: slow disk');
   });
 });

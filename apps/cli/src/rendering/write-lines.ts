@@ -1,59 +1,79 @@
 import type { PausedSession, Seam, WriteReceipt } from '@orion/contracts';
 
-import { formatBytes, formatCount, plural } from '../terminal/format.ts';
+import { clip, formatBytes, formatCount, plural } from '../terminal/format.ts';
 
 const HASH_DIGITS = 12;
 
-/** A receipt as one line: what was written, and everything about it that a person should not overlook. */
+/** Most lines of a file that are named, of each kind. */
+const NAMED_LINES = 5;
+/** Most characters of a receipt (R014); `--json` has all of it. */
+const MAX_LINE = 500;
+
+/**
+ * A receipt as one line: what was written, then what a person should not overlook, then the rest. However much there
+ * is to tell, the line stays a line.
+ */
 export function receiptLine(receipt: WriteReceipt): string {
   const parts = [
     `${plural(receipt.lines, 'line')}, ${plural(receipt.bytes, 'byte')}`,
     `sha256 ${receipt.sha256.slice(0, HASH_DIGITS)}`,
+    ...attentionParts(receipt),
+    ...otherParts(receipt),
   ];
+  return clip(`${verb(receipt.operation)} ${receipt.target_file}: ${parts.join('; ')}`, MAX_LINE);
+}
+
+function attentionParts(receipt: WriteReceipt): readonly string[] {
+  const { replaced, replaced_at, omission_suspected } = receipt.validation_summary;
+  const parts: string[] = [];
+  if (receipt.seams.some(isUnproved)) parts.push(seamText(receipt.seams));
+  if (replaced > 0) {
+    const lines = [...new Set(replaced_at?.map(({ line }) => line))];
+    const more = replaced > (replaced_at?.length ?? 0);
+    parts.push(
+      `${plural(replaced, 'invalid place')} replaced by U+FFFD at line ${named(lines, more)}`,
+    );
+  }
+  if (omission_suspected !== undefined) {
+    parts.push(`something may be left out at line ${named(omission_suspected)}`);
+  }
+  if (receipt.not_kept.length > 0) parts.push(`not kept: ${receipt.not_kept.join(', ')}`);
+  for (const warning of receipt.warnings) parts.push(`warning: ${warning}`);
+  return parts;
+}
+
+function otherParts(receipt: WriteReceipt): readonly string[] {
+  const { corrected } = receipt.validation_summary;
+  const parts: string[] = [];
   if (receipt.backup_id !== undefined && receipt.operation !== 'create') {
     parts.push(`previous version kept as ${receipt.backup_id}`);
-  }
-  if (receipt.eol === 'crlf') parts.push('CRLF line endings');
-  if (receipt.seams.length > 0) parts.push(seamText(receipt.seams));
-  if (receipt.fence_stripped) parts.push('code fence around it left out');
-  if (receipt.inner_done_lines.length > 0) {
-    parts.push(`DONE is part of the file at line ${receipt.inner_done_lines.join(', ')}`);
   }
   if (receipt.trailing !== undefined) {
     parts.push(`text that is not part of it kept in ${receipt.trailing}`);
   }
-  parts.push(...validationParts(receipt.validation_summary));
-  if (receipt.not_kept.length > 0) parts.push(`not kept: ${receipt.not_kept.join(', ')}`);
   if (receipt.persistence === 'memory') parts.push('was not saved on disk while it was streamed');
-  for (const warning of receipt.warnings) parts.push(`warning: ${warning}`);
-  return `${verb(receipt.operation)} ${receipt.target_file}: ${parts.join('; ')}`;
+  if (receipt.seams.length > 0 && !receipt.seams.some(isUnproved)) {
+    parts.push(seamText(receipt.seams));
+  }
+  if (receipt.inner_done_lines.length > 0) {
+    parts.push(`DONE is part of the file at line ${named(receipt.inner_done_lines)}`);
+  }
+  if (corrected > 0) parts.push(`${plural(corrected, 'invalid place')} corrected by the model`);
+  if (receipt.fence_stripped) parts.push('code fence around it left out');
+  if (receipt.eol === 'crlf') parts.push('CRLF line endings');
+  return parts;
 }
 
-/** Most lines that are named, of replaced places and of omissions. */
-const NAMED_LINES = 5;
-
-function validationParts(summary: WriteReceipt['validation_summary']): readonly string[] {
-  const { corrected, replaced, replaced_at, omission_suspected } = summary;
-  const parts: string[] = [];
-  if (corrected > 0) parts.push(`${plural(corrected, 'invalid place')} corrected by the model`);
-  if (replaced > 0) {
-    const lines = [...new Set(replaced_at?.map(({ line }) => line))];
-    const named = lines.slice(0, NAMED_LINES).map(formatCount).join(', ');
-    const more = lines.length > NAMED_LINES || replaced > (replaced_at?.length ?? 0) ? ' …' : '';
-    parts.push(`${plural(replaced, 'invalid place')} replaced by U+FFFD at line ${named}${more}`);
-  }
-  if (omission_suspected !== undefined) {
-    const lines = omission_suspected.slice(0, NAMED_LINES).map(formatCount).join(', ');
-    const more = omission_suspected.length > NAMED_LINES ? ' …' : '';
-    parts.push(`something may be left out at line ${lines}${more}`);
-  }
-  return parts;
+/** The first of these lines; `more` when there are others that are not even listed. */
+function named(lines: readonly number[], more = false): string {
+  const first = lines.slice(0, NAMED_LINES).map(formatCount).join(', ');
+  return more || lines.length > NAMED_LINES ? `${first} …` : first;
 }
 
 /** Whether a person should look at the file before relying on it. */
 export function needsAttention(receipt: WriteReceipt): boolean {
   return (
-    receipt.seams.some((seam) => seam.status === 'unverified') ||
+    receipt.seams.some(isUnproved) ||
     receipt.warnings.length > 0 ||
     receipt.not_kept.length > 0 ||
     receipt.validation_summary.used_safe_replacement ||
@@ -78,20 +98,33 @@ function verb(operation: WriteReceipt['operation']): string {
   }
 }
 
+/** Names those first that are not proved. */
 function seamText(seams: readonly Seam[]): string {
-  const joined = seams.map((seam) => `${seam.status} at line ${formatCount(seam.line)}`).join(', ');
-  return `joined from ${seams.length + 1} parts, ${seams.length === 1 ? 'seam' : 'seams'} ${joined}`;
+  const shown = new Set(
+    [...seams.filter(isUnproved), ...seams.filter((seam) => !isUnproved(seam))].slice(
+      0,
+      NAMED_LINES,
+    ),
+  );
+  const joined = seams
+    .filter((seam) => shown.has(seam))
+    .map((seam) => `${seam.status} at line ${formatCount(seam.line)}`)
+    .join(', ');
+  const more = seams.length > shown.size ? ' …' : '';
+  return `joined from ${formatCount(seams.length + 1)} parts, ${seams.length === 1 ? 'seam' : 'seams'} ${joined}${more}`;
+}
+
+function isUnproved(seam: Seam): boolean {
+  return seam.status === 'unverified';
 }
 
 /** What the command says last of a file whose parts may not fit together. */
 export function unprovedSeams(receipt: WriteReceipt): readonly string[] {
-  const lines = receipt.seams
-    .filter((seam) => seam.status === 'unverified')
-    .map((seam) => formatCount(seam.line));
+  const lines = receipt.seams.filter(isUnproved).map((seam) => seam.line);
   if (lines.length === 0) return [];
   return [
     `${receipt.target_file} has ${lines.length === 1 ? 'an unverified seam' : 'unverified seams'} at line ` +
-      `${lines.join(', ')}: look whether something is missing or doubled there.`,
+      `${named(lines)}: look whether something is missing or doubled there.`,
   ];
 }
 
