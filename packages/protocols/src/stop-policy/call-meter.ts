@@ -5,6 +5,9 @@ import { MAX_TIMER_MS } from './deadline.ts';
 /** What a token is taken for while the provider has not counted: about four characters of English or of code. */
 const CHARACTERS_PER_TOKEN = 4;
 
+/** More than an adapter can have read ahead of its reader: one that says more has not closed its request. */
+const LAST_WORDS_CHARACTERS = 512 * 1024;
+
 /**
  * Watches one model call: counts what it streams into the turn's spending, and says when it has had enough.
  *
@@ -13,7 +16,8 @@ const CHARACTERS_PER_TOKEN = 4;
  * 2. A count never cuts a call: it stands before the end of a message that is whole by then. What it says counts
  *    for the next call.
  * 3. Past its time the signal is aborted, so that a provider that has gone silent ends too.
- * 4. `end` must be called, as often as one likes; it leaves no timer behind.
+ * 4. After `leave` everything still counts, and no limit cuts it: it has been read, or it ends soon.
+ * 5. `end` must be called, as often as one likes; it leaves no timer behind.
  */
 export class CallMeter {
   /** For the adapter: aborted with the given signal, when the time is up, and by `leave`. */
@@ -33,6 +37,8 @@ export class CallMeter {
   /** The message is over, so that the provider has counted all of it. */
   #finished = false;
   #cut: TurnStop | null = null;
+  /** At how many characters the call was left. */
+  #leftAt: number | null = null;
   #ended = false;
 
   constructor(clock: Clock, spending: ModelSpending, allowance: Allowance, outer: AbortSignal) {
@@ -95,12 +101,14 @@ export class CallMeter {
       case 'error':
         return this.#cut !== null;
     }
+    if (this.#leftAt !== null) return this.#characters > this.#leftAt + LAST_WORDS_CHARACTERS;
     if (this.#tokens() > this.#allowance.tokens) this.#cut ??= this.#allowance.onTokens;
     return this.#cut !== null;
   }
 
   /** Nothing more is wanted of the call: its request is closed, which is no limit. */
   leave(): void {
+    this.#leftAt ??= this.#characters;
     this.#controller.abort();
   }
 

@@ -163,18 +163,28 @@ test('what nobody has counted is estimated, with all that has been read (R169)',
   expect(state.spent.protocol.tokens).toBeGreaterThan(1000);
 });
 
-test('an adapter that goes on after its request was closed is left at the limit of tokens', async () => {
-  const { state, outcome } = await run(
+test('a count that stands behind more than the turn may still have is told too', async () => {
+  const { events } = await run(
     [
-      function* () {
-        yield* callsReply([read('1')]).slice(0, -1);
-        for (;;) yield { type: 'text-delta', text: 'and on ' };
-      },
-      textReply('done'),
+      readOn(
+        { type: 'tool-call-delta', index: 1, argumentsDelta: 'x'.repeat(4000) },
+        { type: 'usage', usage },
+      ),
     ],
-    { config: { stopTokens: 1000 } },
+    { config: { budget: { maxTokens: 100 } } },
   );
-  expect(state.spent.protocol.tokens).toBeLessThan(1100);
+  expect(events.filter((event) => event.type === 'usage')).toEqual([{ type: 'usage', usage }]);
+});
+
+test('an adapter that goes on after its request was closed is left', async () => {
+  const { state, outcome } = await run([
+    function* () {
+      yield* callsReply([read('1')]).slice(0, -1);
+      for (;;) yield { type: 'text-delta', text: 'and on '.repeat(100) };
+    },
+    textReply('done'),
+  ]);
+  expect(state.spent.protocol.tokens).toBeLessThan(200_000);
   expect(outcome).toMatchObject({ kind: 'stopped', stopReason: 'tokens' });
 });
 
