@@ -1,4 +1,5 @@
-// `npm run fuzz:protocols -- --runs 10000 [--seed n]`: many turns of every protocol against adversarial providers.
+// `npm run fuzz:protocols -- --runs 10000 [--seed n]`: many turns of every protocol against adversarial providers,
+// and as many whole turns of the program, files and their receipts included.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -16,6 +17,7 @@ const { status } = spawnSync(
     'node_modules/vitest/vitest.mjs',
     'run',
     'packages/protocols/src/adversaries.test.ts',
+    'packages/agent/src/adversaries.test.ts',
     '--testTimeout=3600000',
     '--reporter=verbose',
   ],
