@@ -48,6 +48,7 @@ export async function recoverSessionCommand(
     if (out !== undefined) {
       await copyOut(context, orion, sessionId, resolve(context.currentDirectory, out));
     } else if (discard === true) {
+      await orion.housekeep();
       const { attic } = await orion.discardSession(sessionId);
       context.screen.line(
         `Put aside in ${attic}; \`${withPlace(`orion recover-session ${sessionId}`, place)}\` still finds it for 30 days.`,

@@ -56,6 +56,8 @@ export async function undoCommand(
       }
       return { exitCode: EXIT.done };
     }
+    // A change that a kill kept from happening has a record all the same, and is not the latest one.
+    await orion.housekeep();
     const report = await orion.undo({
       ...(id === undefined ? {} : { id }),
       ...(force === undefined ? {} : { force }),
