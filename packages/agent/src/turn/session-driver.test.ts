@@ -1,0 +1,218 @@
+import { link, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import type {
+  ProtocolEvent,
+  ProtocolStrategy,
+  RunEventBody,
+  SessionHandle,
+  Workspace,
+} from '@orion/contracts';
+import { createSession } from '@orion/core';
+import type { SessionSettings } from '@orion/core';
+import { createFakeClock, createFakeTrace, createProtocolContext } from '@orion/testkit';
+import type { FakeClock } from '@orion/testkit';
+import { createWorkspace } from '@orion/workspace';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+
+import { SessionDriver } from './session-driver.ts';
+import type { SessionOutcome } from './session-run.ts';
+
+/** Hazard: the driver meets a defect, or another owner, while a model's text arrives; on a real disk. */
+
+const SETTINGS: SessionSettings = {
+  idleMs: 0,
+  maxIdlePrompts: 3,
+  saveLines: 50,
+  saveMs: 5000,
+  maxBytes: 1024,
+  doneMode: 'terminal',
+  doneSettleMs: 250,
+  strict: false,
+  stripFence: 'auto',
+  seam: 'ask',
+  askOmissions: true,
+  signalsMessageEnd: true,
+};
+
+let clock: FakeClock;
+let workspace: Workspace;
+let handle: SessionHandle;
+
+beforeEach(async () => {
+  const root = await mkdtemp(join(tmpdir(), 'orion-driver-'));
+  clock = createFakeClock();
+  workspace = await createWorkspace({ root, clock });
+  onTestFinished(async () => {
+    await workspace.close();
+    await rm(root, { recursive: true });
+  });
+  handle = await workspace.sessions.begin({
+    version: 1,
+    session_id: '7f3a0000-0000-4000-8000-000000000000',
+    intent: 'a list',
+    target_file: 'a.txt',
+    operation: 'create',
+    created_at: '2026-01-01T00:00:00.000Z',
+    end_marker: 'DONE 7f3a',
+    final_newline: true,
+    target: await workspace.checkTarget('a.txt', 'create'),
+  });
+});
+
+type Message = () => AsyncGenerator<ProtocolEvent, void>;
+
+function text(content: string): ProtocolEvent {
+  return { type: 'chunk', content, source: 'model' };
+}
+
+/** A model that sends these messages one after the other. */
+function contentOf(...messages: readonly Message[]): ProtocolStrategy {
+  const remaining = [...messages];
+  return {
+    getName: () => 'content',
+    canHandle: () => true,
+    executeStreaming: () => {
+      const next = remaining.shift();
+      if (next === undefined) throw new Error('a message more than the test has');
+      return next();
+    },
+  };
+}
+
+function driverOf(
+  content: ProtocolStrategy,
+  driven: SessionHandle = handle,
+): { readonly driver: SessionDriver; readonly finalize: ReturnType<typeof vi.fn> } {
+  const finalize = vi.fn(() => Promise.reject(new Error('nothing is to be written here')));
+  const { messages: _messages, ...context } = createProtocolContext({ clock });
+  const driver = new SessionDriver({
+    session: createSession(handle.metadata, SETTINGS).session,
+    handle: driven,
+    base: [],
+    content,
+    context,
+    clock,
+    trace: createFakeTrace(),
+    projectId: 'p',
+    requestId: 'r',
+    contextLimit: 4096,
+    finalize,
+    signal: new AbortController().signal,
+    stopSignal: new AbortController().signal,
+  });
+  return { driver, finalize };
+}
+
+async function run(
+  driver: SessionDriver,
+): Promise<{ readonly events: readonly RunEventBody[]; readonly outcome: SessionOutcome }> {
+  const events: RunEventBody[] = [];
+  const running = driver.run({ kind: 'content' });
+  for (;;) {
+    const { done, value } = await running.next();
+    if (done === true) return { events, outcome: value };
+    events.push(value);
+  }
+}
+
+const finish = (kind: 'stop' | 'length'): ProtocolEvent => ({
+  type: 'outcome',
+  outcome: {
+    kind: 'message_end',
+    finish: kind === 'stop' ? 'stop' : 'length',
+    calls: [],
+    appended: [],
+  },
+});
+
+describe('R019: a defect while the text arrives', () => {
+  it('pauses the session with INTERNAL_ERROR; its text is saved and anybody may go on with it', async () => {
+    const broken = new Proxy(handle, {
+      get(target, name) {
+        if (name === 'readContent') {
+          return () => {
+            throw new TypeError('a defect');
+          };
+        }
+        const value: unknown = Reflect.get(target, name, target);
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    });
+    const { driver, finalize } = driverOf(
+      contentOf(async function* first() {
+        yield text('one\ntwo\n');
+        yield finish('length');
+      }),
+      broken,
+    );
+    const { events, outcome } = await run(driver);
+    expect(outcome).toMatchObject({
+      kind: 'paused',
+      paused: { code: 'INTERNAL_ERROR', lines: 2, bytes: 8 },
+      message: 'a defect',
+    });
+    expect(events.at(-1)).toMatchObject({
+      type: 'write_session',
+      status: 'session_active.paused',
+      code: 'INTERNAL_ERROR',
+    });
+    expect(finalize).not.toHaveBeenCalled();
+    expect(clock.pending()).toBe(0);
+    // Nothing of this process keeps another one from it.
+    const claimed = await workspace.sessions.claim(handle.id);
+    expect(await readFile(claimed.handle.contentPath(), 'utf8')).toBe('one\ntwo\n');
+    await claimed.handle.release();
+  });
+});
+
+describe('R058, R060: another process takes the session over while the text arrives', () => {
+  it('the driver leaves it: nothing more is read or written, and the person is told', async () => {
+    let taken = false;
+    let afterwards = 0;
+    const { driver, finalize } = driverOf(
+      contentOf(async function* first() {
+        yield text('one\n');
+        await handle.save(emptyRecord);
+        await takeOver();
+        taken = true;
+        await clock.advance(5000);
+        await vi.waitFor(() => expect(handle.lost.aborted).toBe(true));
+        yield text('two\n');
+        afterwards += 1;
+        yield text('DONE\n');
+        yield finish('stop');
+      }),
+    );
+    const { events, outcome } = await run(driver);
+    expect(taken).toBe(true);
+    expect(outcome).toEqual({ kind: 'lost' });
+    expect(afterwards).toBe(0);
+    expect(finalize).not.toHaveBeenCalled();
+    const notices = events.filter((event) => event.type === 'chunk' && event.source === 'notice');
+    expect(JSON.stringify(notices)).toContain('Another process has taken over');
+    expect(await readFile(join(handle.directory, 'content.txt'), 'utf8')).toBe('one\n');
+    expect(await readdir(workspace.root)).toEqual(['.orion']);
+    expect(clock.pending()).toBe(0);
+  });
+});
+
+const emptyRecord = {
+  version: 1,
+  state: 'session_active.awaiting_done_or_more_content',
+  fence_stripped: false,
+  fence_asked: false,
+  inner_done_lines: [],
+  seams: [],
+  idle_prompts: 0,
+} as const;
+
+/** As a claim does it: whoever makes the name of the old token has the session. */
+async function takeOver(): Promise<void> {
+  const lease = join(handle.directory, 'lease.json');
+  const record = JSON.parse(await readFile(lease, 'utf8')) as { readonly token: string };
+  const winner = join(handle.directory, 'winner');
+  await writeFile(winner, JSON.stringify({ ...record, token: 'f'.repeat(32), host: 'elsewhere' }));
+  await link(winner, join(handle.directory, `claim-${record.token}`));
+}
