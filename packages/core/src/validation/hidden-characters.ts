@@ -1,0 +1,134 @@
+import type { ByteSource } from '@orion/contracts';
+
+import type { TargetKind } from '../write-session/text/target-kind.ts';
+
+/**
+ * Characters that a reader does not see and that a compiler or a model reads: text that runs the other way, text in
+ * tag characters, blanks without width in a name (B16; Trojan Source, CVE-2021-42574).
+ *
+ * 1. Nothing is changed: such characters can be meant. They are told, with their lines.
+ * 2. In code all of them count. In other text only those that carry a hidden message count, tags and runs of
+ *    variation selectors: the others belong to how Arabic, Persian or Hindi is written.
+ * 3. What emoji are made of is none: joiners behind a picture, one variation selector, the tags of a flag.
+ * 4. The answer does not depend on how the bytes come divided.
+ */
+export type HiddenCharacter = {
+  /** Counted from 1. */
+  readonly line: number;
+  /** As `U+202E`. */
+  readonly code_point: string;
+};
+
+export type HiddenCharacters = {
+  readonly count: number;
+  /** The first 20. */
+  readonly places: readonly HiddenCharacter[];
+};
+
+const MOST_PLACES = 20;
+
+/** `text` is valid UTF-8. */
+export async function findHiddenCharacters(
+  text: ByteSource,
+  kind: TargetKind,
+): Promise<HiddenCharacters> {
+  const scan = new HiddenScan(kind);
+  for await (const chunk of text()) scan.add(chunk);
+  return { count: scan.count, places: scan.places };
+}
+
+const LF = 0x0a;
+
+class HiddenScan {
+  count = 0;
+  readonly places: HiddenCharacter[] = [];
+  readonly #isCode: boolean;
+  #line = 1;
+  /** Of the code point that is being read: what is known of it and how many bytes are missing. */
+  #partial = 0;
+  #missing = 0;
+  /** The code point before; 0 at the start and behind ASCII, which are all alike here. */
+  #previous = 0;
+  #isStart = true;
+  #isInFlag = false;
+
+  constructor(kind: TargetKind) {
+    this.#isCode = kind === 'code';
+  }
+
+  add(bytes: Uint8Array): void {
+    for (const byte of bytes) {
+      if (byte < 0x80) {
+        if (byte === LF) this.#line += 1;
+        this.#previous = 0;
+        this.#isStart = false;
+      } else if (byte < 0xc0) {
+        this.#partial = (this.#partial << 6) | (byte & 0x3f);
+        this.#missing -= 1;
+        if (this.#missing === 0) this.#see(this.#partial);
+      } else if (byte < 0xe0) {
+        this.#partial = byte & 0x1f;
+        this.#missing = 1;
+      } else if (byte < 0xf0) {
+        this.#partial = byte & 0x0f;
+        this.#missing = 2;
+      } else {
+        this.#partial = byte & 0x07;
+        this.#missing = 3;
+      }
+    }
+  }
+
+  #see(codePoint: number): void {
+    this.#isInFlag = codePoint === BLACK_FLAG || (this.#isInFlag && isTag(codePoint));
+    if (this.#isHidden(codePoint)) {
+      this.count += 1;
+      if (this.places.length < MOST_PLACES) {
+        const digits = codePoint.toString(16).toUpperCase().padStart(4, '0');
+        this.places.push({ line: this.#line, code_point: `U+${digits}` });
+      }
+    }
+    this.#previous = codePoint;
+    this.#isStart = false;
+  }
+
+  #isHidden(codePoint: number): boolean {
+    if (isTag(codePoint)) return !this.#isInFlag;
+    if (isVariationSelector(codePoint)) return isVariationSelector(this.#previous);
+    if (!this.#isCode) return false;
+    if (codePoint === BYTE_ORDER_MARK) return !this.#isStart;
+    if (isJoiner(codePoint)) return this.#previous <= LAST_LATIN || isInvisible(this.#previous);
+    return isInvisible(codePoint);
+  }
+}
+
+const BLACK_FLAG = 0x1f3f4;
+const BYTE_ORDER_MARK = 0xfeff;
+/** Up to here scripts know no joiners. */
+const LAST_LATIN = 0x024f;
+
+function isTag(codePoint: number): boolean {
+  return codePoint >= 0xe0000 && codePoint <= 0xe007f;
+}
+
+function isVariationSelector(codePoint: number): boolean {
+  return (
+    (codePoint >= 0xfe00 && codePoint <= 0xfe0f) || (codePoint >= 0xe0100 && codePoint <= 0xe01ef)
+  );
+}
+
+function isJoiner(codePoint: number): boolean {
+  return codePoint === 0x200c || codePoint === 0x200d;
+}
+
+/** Without width, or a control of the direction of writing. */
+function isInvisible(codePoint: number): boolean {
+  return (
+    (codePoint >= 0x200b && codePoint <= 0x200f) ||
+    (codePoint >= 0x202a && codePoint <= 0x202e) ||
+    (codePoint >= 0x2060 && codePoint <= 0x2069) ||
+    codePoint === 0x061c ||
+    codePoint === 0x180e ||
+    codePoint === BYTE_ORDER_MARK
+  );
+}
