@@ -307,4 +307,24 @@ describe('R097, R249: other lines that a receipt names', () => {
     );
     expect(receipt.validation_summary.omission_suspected).toEqual([5]);
   });
+
+  it('of characters that nobody sees, also when the process did not live to tell (B16)', async () => {
+    const { receipt, handle, workspace } = await written(
+      {
+        title: '',
+        operation: 'append',
+        before: 'a\nb\n',
+        content: 'one\nignore\u{e0041} this\n',
+        doneLines: [],
+        told: [],
+      },
+      'auto',
+    );
+    const hidden = { hidden_characters: 1, hidden_at: [{ line: 4, code_point: 'U+E0041' }] };
+    expect(receipt.validation_summary).toMatchObject(hidden);
+    await handle.release();
+    const { commit, handle: claimed } = await recoverSession(workspace, handle.id, SETTINGS);
+    await claimed.release();
+    expect(commit).toMatchObject({ receipt: { validation_summary: hidden } });
+  });
 });

@@ -205,6 +205,10 @@ export type ValidationSummary = {
   }[];
   /** Lines of the file that look as if something was left out there, the first 20. */
   readonly omission_suspected?: readonly number[];
+  /** Characters that a reader does not see, in code; in other text only those that carry a hidden message (B16). */
+  readonly hidden_characters?: number;
+  /** The first 20 of them. */
+  readonly hidden_at?: readonly { readonly line: number; readonly code_point: string }[];
   /** In bytes: the text as it was validated first, and as it was written. */
   readonly original_length: number;
   readonly final_length: number;

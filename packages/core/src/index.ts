@@ -7,6 +7,7 @@ export type {
 } from './write-plan-tool.ts';
 export { findInvalidPlaces } from './validation/invalid-places.ts';
 export type { TextReport } from './validation/invalid-places.ts';
+export { findHiddenCharacters } from './validation/hidden-characters.ts';
 export { findOmissions } from './validation/omissions.ts';
 export type { Omission } from './validation/omissions.ts';
 export { repairedText } from './validation/repaired-text.ts';

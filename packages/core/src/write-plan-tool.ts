@@ -21,6 +21,7 @@ import type {
 } from '@orion/contracts';
 
 import { completeText } from './validation/validated-text.ts';
+import { findHiddenCharacters } from './validation/hidden-characters.ts';
 import { findOmissions } from './validation/omissions.ts';
 import type { Omission } from './validation/omissions.ts';
 import { repairedText } from './validation/repaired-text.ts';
@@ -191,12 +192,14 @@ export function createWritePlanTool(options: WritePlanToolOptions): WritePlanToo
       return { kind: 'omissions_suspected', omissions };
     }
     const replaced = await replacedPlaces(saved, repair, expected.path);
+    const hidden = await findHiddenCharacters(text, expected.path);
     let commit: CommitResult;
     let givenBytes: number;
     let linesBefore = 0;
     try {
       const change = await sessionChange(metadata, operation, expected, text);
-      const tells = tellsLines(facts) || omissions.length > 0 || replaced.count > 0;
+      const counts = [omissions.length, replaced.count, hidden.count];
+      const tells = tellsLines(facts) || counts.some((count) => count > 0);
       if (tells) linesBefore = await change.linesBefore();
       commit = await commitSession(handle, change, linesBefore, facts.signal);
       givenBytes = change.givenBytes();
@@ -226,6 +229,7 @@ export function createWritePlanTool(options: WritePlanToolOptions): WritePlanToo
         repair,
         replaced,
         omissions,
+        hidden,
         linesBefore,
         writtenBytes: commit.bytes,
       }),

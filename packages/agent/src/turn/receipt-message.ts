@@ -39,7 +39,7 @@ export function receiptMessage(receipt: WriteReceipt): string {
 
 /** Only where something of the text is not what the model wrote. */
 function validationNote(summary: ValidationSummary): object {
-  const { corrected, replaced, replaced_at, omission_suspected } = summary;
+  const { corrected, replaced, replaced_at, omission_suspected, hidden_characters } = summary;
   return {
     ...(corrected === 0 ? {} : { corrected_places: corrected }),
     ...(replaced === 0
@@ -51,6 +51,12 @@ function validationNote(summary: ValidationSummary): object {
     ...(omission_suspected === undefined
       ? {}
       : { omission_suspected_at_lines: omission_suspected.slice(0, MAX_TOLD_SEAMS) }),
+    ...(hidden_characters === undefined
+      ? {}
+      : {
+          hidden_characters,
+          hidden_at: summary.hidden_at?.slice(0, MAX_TOLD_SEAMS) ?? [],
+        }),
   };
 }
 

@@ -15,6 +15,7 @@ import {
   createSummary,
   endDoneScan,
   fileEndOf,
+  findHiddenCharacters,
   findOmissions,
   linesInFile,
   repairedText,
@@ -127,6 +128,7 @@ async function receiptOf(
       replaced: await replacedPlaces(saved, repair, metadata.target_file),
       // What the file held before cannot excuse any line now: it is replaced.
       omissions: replaces ? await findOmissions(repairedText(saved, repair), null) : [],
+      hidden: await findHiddenCharacters(repairedText(saved, repair), path),
       linesBefore,
       writtenBytes: reported.bytes,
     }),

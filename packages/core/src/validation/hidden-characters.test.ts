@@ -1,12 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import type { TargetKind } from '../write-session/text/target-kind.ts';
 import { findHiddenCharacters } from './hidden-characters.ts';
 
 /** Hazard: a program that does something else than it shows is written, and nobody is told (B16). */
 
-async function hidden(text: string, kind: TargetKind = 'code', cuts: readonly number[] = []) {
+async function hidden(text: string, target = 'a.ts', cuts: readonly number[] = []) {
   const bytes = Buffer.from(text);
   const places = [0, ...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length].toSorted(
     (one, other) => one - other,
@@ -15,7 +14,7 @@ async function hidden(text: string, kind: TargetKind = 'code', cuts: readonly nu
     for (let index = 1; index < places.length; index += 1) {
       yield bytes.subarray(places[index - 1], places[index]);
     }
-  }, kind);
+  }, target);
 }
 
 test.for<[string, string, readonly [line: number, codePoint: string][]]>([
@@ -50,6 +49,7 @@ test.for<[string, string, readonly [line: number, codePoint: string][]]>([
     ],
   ],
   ['emoji and flags', "'👩‍👩‍👧 ⚠️ 👍🏽 🏴\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f}'\n", []],
+  ['tags behind a flag that has ended', '🏴\u{e0067} \u{e0067}\n', [[1, 'U+E0067']]],
   ['joiners of other scripts', "'می\u200cخواهم क्\u200dष'\n", []],
 ])('in code: %s', async ([, text, expected]) => {
   const { count, places } = await hidden(text);
@@ -59,8 +59,8 @@ test.for<[string, string, readonly [line: number, codePoint: string][]]>([
 
 test('in other text only what carries a message is told', async () => {
   const text = 'שלום \u200fעולם\u202c \u200b\u{e0041}\n';
-  for (const kind of ['markdown', 'prose'] as const) {
-    expect(await hidden(text, kind)).toEqual({
+  for (const target of ['a.md', 'a.txt']) {
+    expect(await hidden(text, target)).toEqual({
       count: 1,
       places: [{ line: 1, code_point: 'U+E0041' }],
     });
@@ -75,16 +75,15 @@ test('a flood is counted, and named no further than the twentieth', async () => 
 
 test('the answer does not depend on how the bytes come divided', async () => {
   const characters = fc.constantFrom(
-    ...['a', '\n', 'é', '漢', '👩', '\u200d', '\u200b', '\u202e', '\ufeff', '\ufe0f', '🏴'],
-    ...['\u{e0067}', '\u{e007f}', '\u{e0101}', '\u061c', '\u2066'],
+    ...'a\né漢👩🏴\u200d\u200b\u202e\ufeff\ufe0f\u{e0067}\u{e007f}\u{e0101}\u061c\u2066',
   );
   await fc.assert(
     fc.asyncProperty(
       fc.array(characters, { maxLength: 30 }).map((list) => list.join('')),
       fc.array(fc.nat(200), { maxLength: 12 }),
-      fc.constantFrom<TargetKind>('code', 'markdown', 'prose'),
-      async (text, cuts, kind) => {
-        expect(await hidden(text, kind, cuts)).toEqual(await hidden(text, kind));
+      fc.constantFrom('a.ts', 'a.md', 'a.txt'),
+      async (text, cuts, target) => {
+        expect(await hidden(text, target, cuts)).toEqual(await hidden(text, target));
       },
     ),
   );

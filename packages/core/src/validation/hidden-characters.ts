@@ -1,5 +1,9 @@
+import { isAscii } from 'node:buffer';
+
+import { OrionError } from '@orion/contracts';
 import type { ByteSource } from '@orion/contracts';
 
+import { targetKindOf } from '../write-session/text/target-kind.ts';
 import type { TargetKind } from '../write-session/text/target-kind.ts';
 
 /**
@@ -27,13 +31,18 @@ export type HiddenCharacters = {
 
 const MOST_PLACES = 20;
 
-/** `text` is valid UTF-8. */
+/** Of a file's text; none where it cannot be read, which its commit tells with a code of its own. */
 export async function findHiddenCharacters(
   text: ByteSource,
-  kind: TargetKind,
+  target: string,
 ): Promise<HiddenCharacters> {
-  const scan = new HiddenScan(kind);
-  for await (const chunk of text()) scan.add(chunk);
+  const scan = new HiddenScan(targetKindOf(target));
+  try {
+    for await (const chunk of text()) scan.add(chunk);
+  } catch (error) {
+    if (OrionError.isInstance(error)) return { count: 0, places: [] };
+    throw error;
+  }
   return { count: scan.count, places: scan.places };
 }
 
@@ -57,11 +66,21 @@ class HiddenScan {
   }
 
   add(bytes: Uint8Array): void {
-    for (const byte of bytes) {
+    if (bytes.length === 0) return;
+    if (isAscii(bytes)) {
+      for (let at = bytes.indexOf(LF); at !== -1; at = bytes.indexOf(LF, at + 1)) this.#line += 1;
+      this.#previous = 0;
+      this.#isStart = false;
+      this.#isInFlag = false;
+      return;
+    }
+    for (let index = 0; index < bytes.length; index += 1) {
+      const byte = bytes[index] ?? 0;
       if (byte < 0x80) {
         if (byte === LF) this.#line += 1;
         this.#previous = 0;
         this.#isStart = false;
+        this.#isInFlag = false;
       } else if (byte < 0xc0) {
         this.#partial = (this.#partial << 6) | (byte & 0x3f);
         this.#missing -= 1;

@@ -4,6 +4,7 @@ import type { ByteSource, InvalidPlace, TextRepair, ValidationSummary } from '@o
 import { MAX_CORRECTION_PLACES, MAX_CORRECTION_ROUNDS } from '../write-session/control.ts';
 import { correctionsPrompt } from '../write-session/text/prompts.ts';
 import { findInvalidPlaces } from './invalid-places.ts';
+import type { HiddenCharacters } from './hidden-characters.ts';
 import type { TextReport } from './invalid-places.ts';
 import type { Omission } from './omissions.ts';
 import { repairedText } from './repaired-text.ts';
@@ -65,11 +66,12 @@ export function summarizeValidation(options: {
   readonly repair: TextRepair | null;
   readonly replaced: ReplacedPlaces;
   readonly omissions: readonly Omission[];
+  readonly hidden: HiddenCharacters;
   /** Line feeds of the file before the text. */
   readonly linesBefore: number;
   readonly writtenBytes: number;
 }): ValidationSummary {
-  const { textBytes, repair, replaced, omissions, linesBefore, writtenBytes } = options;
+  const { textBytes, repair, replaced, omissions, hidden, linesBefore, writtenBytes } = options;
   return {
     attempts: repair?.rounds.length ?? 0,
     invalid_found: repair?.found ?? 0,
@@ -88,6 +90,15 @@ export function summarizeValidation(options: {
     ...(omissions.length === 0
       ? {}
       : { omission_suspected: omissions.map(({ line }) => line + linesBefore) }),
+    ...(hidden.count === 0
+      ? {}
+      : {
+          hidden_characters: hidden.count,
+          hidden_at: hidden.places.map(({ line, code_point }) => ({
+            line: line + linesBefore,
+            code_point,
+          })),
+        }),
     original_length: textBytes,
     final_length: writtenBytes,
   };
