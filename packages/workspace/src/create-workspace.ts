@@ -151,6 +151,11 @@ class DiskWorkspace implements Workspace {
   readonly stateDirectory: string;
   readonly sessions: SessionStore;
   readonly #policy: PathPolicy;
+  /**
+   * For what a start takes back on proof: whoever ran the plan had the permission, and protects the previous bytes no
+   * less than the new ones.
+   */
+  readonly #takeBackPolicy: PathPolicy;
   readonly #backups: BackupStore;
   readonly #notes: TemporaryNotes;
   readonly #journals: PlanJournals;
@@ -167,12 +172,20 @@ class DiskWorkspace implements Workspace {
     this.stateDirectory = places.stateDirectory;
     this.#state = state;
     const { userDirectory: _userDirectory, ...paths } = places;
-    this.#policy = new PathPolicy({
+    const rules = {
       ...paths,
       allowPaths: settings.allowPaths,
       allowHardLink: settings.allowHardLink,
-      interactive: settings.interactive || options.confirmProtectedPath !== undefined,
       ...(places.userDirectory === undefined ? {} : { userDirectory: places.userDirectory }),
+    };
+    this.#takeBackPolicy = new PathPolicy({
+      ...rules,
+      interactive: false,
+      confirmProtectedPath: () => Promise.resolve(true),
+    });
+    this.#policy = new PathPolicy({
+      ...rules,
+      interactive: settings.interactive || options.confirmProtectedPath !== undefined,
       ...(options.confirmProtectedPath === undefined
         ? {}
         : { confirmProtectedPath: options.confirmProtectedPath }),
@@ -262,7 +275,7 @@ class DiskWorkspace implements Workspace {
         committer: this.#committer(),
         journals: this.#journals,
         lockTarget: (realPath, path) => this.#store.lockTarget(realPath, path),
-        takeBack: (id, lockTarget) => this.#takeBack(id, lockTarget),
+        takeBack: (id, lockTarget) => this.#takeBack(id, this.#policy, lockTarget),
       },
       request,
     );
@@ -270,9 +283,10 @@ class DiskWorkspace implements Workspace {
 
   async #takeBack(
     backupId: string,
+    policy: PathPolicy,
     lockTarget: LockTarget = (realPath, path) => this.#store.lockTarget(realPath, path),
   ): Promise<void> {
-    await undoChange({ committer: this.#committer(), lockTarget }, { id: backupId });
+    await undoChange({ committer: this.#committer(policy), lockTarget }, { id: backupId });
   }
 
   #settleBackup(id: string, didNotHappen: boolean): Promise<void> {
@@ -285,13 +299,13 @@ class DiskWorkspace implements Workspace {
     if (backup !== null && !backup.own) {
       throw backupForeign(backupId, [backup.path], await this.#backups.keyProblem());
     }
-    await this.#takeBack(backupId);
+    await this.#takeBack(backupId, this.#takeBackPolicy);
   }
 
-  #committer(): Committer {
+  #committer(policy: PathPolicy = this.#policy): Committer {
     return {
       root: this.root,
-      policy: this.#policy,
+      policy,
       backups: this.#backups,
       notes: this.#notes,
     };

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { spawnSync } from 'node:child_process';
@@ -238,14 +238,19 @@ describe('a plan of several files', () => {
 });
 
 /** A process that ends itself in the middle of a plan, before the given change of a name. */
-function killBefore(root: string, change: number): void {
+function killBefore(
+  root: string,
+  change: number,
+  contents: Readonly<Record<string, string>> = NEW,
+  allowPaths: readonly string[] = [],
+): void {
   const script = fileURLToPath(new URL('../testing/plan-process.ts', import.meta.url));
   const ended = spawnSync(
     process.execPath,
     [
       '--conditions=@orion/source',
       script,
-      JSON.stringify({ root, userKeyDirectory, contents: NEW, kill: change }),
+      JSON.stringify({ root, userKeyDirectory, contents, kill: change, allowPaths }),
     ],
     { encoding: 'utf8' },
   );
@@ -289,6 +294,28 @@ describe('after a crash', () => {
     expect(await filesOf(root)).toEqual(NEW);
     expect(events.map(({ type }) => type)).toContain('plan_finished');
     expect(readdirSync(join(root, '.orion/plans'))).toEqual([]);
+  });
+
+  it('R260: takes back protected files too, without the permissions of the run that died, and asks nobody', async () => {
+    const root = await temporaryDirectory();
+    const old = { '.github/ci.yml': 'old', 'package.json': 'old', 'z.txt': 'old' };
+    await mkdir(join(root, '.github'));
+    for (const [name, text] of Object.entries(old)) await writeFile(join(root, name), text);
+    const contents = Object.fromEntries(Object.keys(old).map((name) => [name, 'new']));
+    killBefore(root, 2, contents, ['.github/**', 'package.json']);
+    expect(await readFile(join(root, '.github/ci.yml'), 'utf8')).toBe('new');
+    const confirmProtectedPath = vi.fn(async () => false);
+    const { workspace, events } = await openTestWorkspace({ root, confirmProtectedPath });
+    await workspace.sessions.housekeep();
+    for (const name of Object.keys(old)) {
+      expect(await readFile(join(root, name), 'utf8'), name).toBe('old');
+    }
+    expect(events.map(({ type }) => type)).not.toContain('plan_file_left');
+    expect(readdirSync(join(root, '.orion/plans'))).toEqual([]);
+    expect(confirmProtectedPath).not.toHaveBeenCalled();
+    // Whoever asks for it still needs the permission.
+    const target = workspace.checkTarget('.github/ci.yml', 'overwrite');
+    await expect(target).rejects.toMatchObject({ code: 'PROTECTED_PATH' });
   });
 
   it('leaves a file alone that somebody changed since', async () => {

@@ -3,11 +3,14 @@ import files from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { basename } from 'node:path';
 
-const { root, userKeyDirectory, contents, kill } = JSON.parse(process.argv[2] ?? '{}') as {
+const { root, userKeyDirectory, contents, kill, allowPaths } = JSON.parse(
+  process.argv[2] ?? '{}',
+) as {
   root: string;
   userKeyDirectory: string;
   contents: Record<string, string>;
   kill: number;
+  allowPaths: readonly string[];
 };
 
 // What makes a change visible is a temporary file that gets the target's name.
@@ -35,6 +38,7 @@ const { createWorkspace } = await import('../index.ts');
 const workspace = await createWorkspace({
   root,
   userKeyDirectory,
+  settings: { allowPaths },
   clock: {
     now: () => Date.now(),
     monotonic: () => performance.now(),
