@@ -107,6 +107,22 @@ describe('R101: text that cannot be validated is never written', () => {
   });
 });
 
+describe('R099: the places that were replaced', () => {
+  it.each([
+    [25, 25],
+    [1_001, 1_000],
+  ])('of %i the receipt names %i one by one, and counts all', async (number, named) => {
+    const handle = await saved(Array.from({ length: number }, () => 'A\uD83D\n'));
+    const replace = { found: number, rounds: [], replace: true };
+    const outcome = await finalize(handle, replace);
+    if (outcome.kind !== 'written') throw new Error('not written');
+    const { replaced, replaced_at } = outcome.receipt.validation_summary;
+    expect(replaced).toBe(number);
+    expect(replaced_at).toHaveLength(named);
+    expect(replaced_at?.at(-1)).toMatchObject({ line: named, column: 2 });
+  });
+});
+
 describe('R092, R099: any text, on a real disk', () => {
   it('is written as the platform would make it well-formed, and unchanged where it was', async () => {
     let number = 0;

@@ -1,5 +1,6 @@
 import type { InsertLocation, ReplaceLocation } from './edit-location.ts';
 import type { ErrorInfo } from './errors.ts';
+import type { JsonObject } from './json.ts';
 import type { ByteSource } from './workspace.ts';
 import type { PlanOperationType } from './write-session.ts';
 
@@ -50,6 +51,8 @@ export type PlanOperationResult = {
   readonly target_file: string;
   readonly status: PlanOperationStatus;
   readonly error: ErrorInfo | null;
+  /** What the error's code does not tell: of INVALID_CONTENT `invalid_count`, and in `invalid_contexts` each place. */
+  readonly error_details?: JsonObject;
   /** Of the new text as it stands in the file; 0 unless planned or done. */
   readonly bytes: number;
   readonly lines: number;
@@ -57,6 +60,8 @@ export type PlanOperationResult = {
   readonly occurrences?: number;
   /** The copy beside the file, relative to the workspace root. */
   readonly backup_path?: string;
+  /** Lines of the new text, counted from 1, that look as if something was left out. */
+  readonly omission_suspected?: readonly number[];
   readonly warnings: readonly string[];
 };
 

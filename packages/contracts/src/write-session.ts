@@ -197,7 +197,7 @@ export type ValidationSummary = {
   readonly corrected: number;
   readonly replaced: number;
   readonly used_safe_replacement: boolean;
-  /** Where the first replaced places stand: lines of the file, and bytes of the text that came. */
+  /** Where the first 1000 replaced places stand: lines of the file, and bytes of the text that came. */
   readonly replaced_at?: readonly {
     readonly line: number;
     readonly column: number;

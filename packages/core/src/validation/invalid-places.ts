@@ -5,6 +5,9 @@ import { Utf8Scanner } from './utf8-scanner.ts';
 import type { Utf8Sink } from './utf8-scanner.ts';
 import { invalidCodeOf } from './utf8-sequence.ts';
 
+/** Places that a report or a receipt names one by one; the others are counted. */
+export const MAX_LISTED_PLACES = 1000;
+
 /** What a whole pass over the text has found. */
 export type TextReport = {
   /** Of the text. */

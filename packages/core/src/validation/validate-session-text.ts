@@ -3,7 +3,7 @@ import type { ByteSource, InvalidPlace, TextRepair, ValidationSummary } from '@o
 
 import { MAX_CORRECTION_PLACES, MAX_CORRECTION_ROUNDS } from '../write-session/control.ts';
 import { correctionsPrompt } from '../write-session/text/prompts.ts';
-import { findInvalidPlaces } from './invalid-places.ts';
+import { findInvalidPlaces, MAX_LISTED_PLACES } from './invalid-places.ts';
 import type { HiddenCharacters } from './hidden-characters.ts';
 import type { TextReport } from './invalid-places.ts';
 import type { Omission } from './omissions.ts';
@@ -23,9 +23,6 @@ export type NeedsCorrections = {
   readonly attempt: number;
   readonly max_attempts: number;
 };
-
-/** Replaced places that a receipt names one by one. */
-const MAX_REPLACED_AT = 20;
 
 /** Rejects with VALIDATION_FAILED when the text cannot be read. */
 export async function describeInvalid(options: {
@@ -56,7 +53,11 @@ export async function replacedPlaces(
   target: string,
 ): Promise<ReplacedPlaces> {
   if (repair?.replace !== true) return { count: 0, places: [] };
-  return await scanned(repairedText(text, { ...repair, replace: false }), MAX_REPLACED_AT, target);
+  return await scanned(
+    repairedText(text, { ...repair, replace: false }),
+    MAX_LISTED_PLACES,
+    target,
+  );
 }
 
 export type ReplacedPlaces = Pick<TextReport, 'count' | 'places'>;

@@ -26,6 +26,7 @@ import type { ChangeOutcome, OperationOutcome } from './report.ts';
 import { proposalOf, requireApproval } from './review.ts';
 import type { ApprovalPolicy } from './review.ts';
 import { requireRunning } from './running.ts';
+import { suspectOmissions } from './suspect-omissions.ts';
 import { readDiff } from './unified-diff/read-diff.ts';
 
 export type PlanPorts = {
@@ -68,10 +69,11 @@ export async function executeWritePlan(
     return tell('failed', verdicts.map(refusedOutcome), []);
   }
   requireRunning(execution.signal);
+  const judged = await withOmissions(execution, verdicts, planned.changes, ports);
   if (execution.dryRun) {
     return tell(
       'planned',
-      verdicts.map((each) => plannedOutcome(each, 'planned')),
+      judged.map((each) => plannedOutcome(each, 'planned')),
       await withDiffs(planned.changes, execution.signal),
     );
   }
@@ -84,12 +86,38 @@ export async function executeWritePlan(
   );
   return tell(
     failed ? 'failed' : 'done',
-    verdicts.map((each, index) => committedOutcome(each, outcomeOf.get(index))),
+    judged.map((each, index) => committedOutcome(each, outcomeOf.get(index))),
     planned.changes.map((change, index) => changeOutcome(change, outcomes[index])),
   );
 }
 
-type Judged = { readonly type: string; readonly target_file: string; readonly verdict: Verdict };
+type Judged = {
+  readonly type: string;
+  readonly target_file: string;
+  readonly verdict: Verdict;
+  /** Missing where nothing is suspected. */
+  readonly omissions?: readonly number[];
+};
+
+/** R249: a warning, never a refusal. */
+async function withOmissions(
+  { operations }: PlanExecution,
+  verdicts: readonly Judged[],
+  changes: readonly PlannedChange[],
+  { workspace }: PlanPorts,
+): Promise<readonly Judged[]> {
+  const judged: Judged[] = [];
+  for (const [index, each] of verdicts.entries()) {
+    const parsed = operations[index];
+    const change = changes.find((candidate) => candidate.operations.includes(index));
+    const omissions =
+      parsed?.kind === 'operation' && change !== undefined
+        ? await suspectOmissions(parsed.operation, change, workspace)
+        : [];
+    judged.push(omissions.length === 0 ? each : { ...each, omissions });
+  }
+  return judged;
+}
 
 function planValid(execution: PlanExecution, ports: PlanningPorts): Promise<PlannedChanges> {
   const valid = execution.operations.flatMap((parsed) =>
@@ -174,7 +202,7 @@ export function requestOf(change: PlannedChange): Omit<PrepareRequest, 'changeId
 }
 
 function plannedOutcome(
-  { type, target_file, verdict }: Judged,
+  { type, target_file, verdict, omissions }: Judged,
   status: OperationOutcome['status'],
 ): OperationOutcome {
   if (verdict.kind !== 'planned') throw new Error('an operation that was refused is not planned');
@@ -187,7 +215,8 @@ function plannedOutcome(
     bytes,
     lines,
     ...(occurrences === undefined ? {} : { occurrences }),
-    warnings,
+    ...(omissions === undefined ? {} : { omissions }),
+    warnings: omissions === undefined ? warnings : [...warnings, 'omission_suspected'],
   };
 }
 

@@ -7,6 +7,7 @@
 import { OrionError } from '@orion/contracts';
 import type { ByteSource, LineEnding, PlanContent } from '@orion/contracts';
 
+import { findInvalidPlaces, MAX_LISTED_PLACES } from '../validation/invalid-places.ts';
 import { validatedText } from '../validation/validated-text.ts';
 import { textOf } from './file-image.ts';
 import type { NewText } from './file-image.ts';
@@ -26,13 +27,19 @@ export type CheckedText = NewText & {
 };
 
 /**
- * Rejects with INVALID_CONTENT, naming the first invalid byte, and with VALIDATION_FAILED when the text cannot be
+ * Rejects with INVALID_CONTENT, naming the first invalid places, and with VALIDATION_FAILED when the text cannot be
  * read.
  */
 export async function checkNewText(content: PlanContent, target: string): Promise<CheckedText> {
-  const text = validatedText(sourceOf(content, target), target);
+  const source = sourceOf(content);
+  const text = validatedText(source, target);
   const tally = new Tally();
-  for await (const chunk of text.source()) tally.add(chunk);
+  try {
+    for await (const chunk of text.source()) tally.add(chunk);
+  } catch (error) {
+    if (!OrionError.isInstance(error) || error.code !== 'INVALID_CONTENT') throw error;
+    throw await invalidText(source, target, error);
+  }
   // Read again it is validated again: what was saved may have changed on the disk.
   return { source: text.source, bytes: text.bytes(), ...tally.result() };
 }
@@ -116,16 +123,42 @@ async function* convertToCrlf(
   }
 }
 
-export function sourceOf(content: PlanContent, target: string): ByteSource {
-  if (content.kind === 'bytes') return content.source;
-  // Encoding would hide a lone surrogate behind a replacement character.
-  if (!content.text.isWellFormed()) {
-    throw new OrionError({
-      code: 'INVALID_CONTENT',
-      message: `The text for ${target} has half of a surrogate pair; nothing was written.`,
-    });
+export function sourceOf(content: PlanContent): ByteSource {
+  return content.kind === 'bytes' ? content.source : textOf(encoded(content.text)).source;
+}
+
+/** Halves of surrogate pairs as three bytes each: encoding would hide them behind a replacement character. */
+function encoded(text: string): Uint8Array {
+  if (text.isWellFormed()) return new TextEncoder().encode(text);
+  const pieces: Uint8Array[] = [];
+  // With this flag a lone half is a character of its own.
+  for (const [piece] of text.matchAll(/[\uD800-\uDFFF]|[^\uD800-\uDFFF]+/gu)) {
+    const unit = piece.charCodeAt(0);
+    pieces.push(
+      piece.isWellFormed()
+        ? new TextEncoder().encode(piece)
+        : Uint8Array.of(0xe0 | (unit >> 12), 0x80 | ((unit >> 6) & 0x3f), 0x80 | (unit & 0x3f)),
+    );
   }
-  return textOf(new TextEncoder().encode(content.text)).source;
+  return Buffer.concat(pieces);
+}
+
+async function invalidText(
+  source: ByteSource,
+  target: string,
+  cause: OrionError,
+): Promise<OrionError> {
+  const { places, count } = await findInvalidPlaces(source, MAX_LISTED_PLACES);
+  const [first] = places;
+  // Something outside has changed it since.
+  if (first === undefined) return cause;
+  const others = count === 1 ? '' : ` and ${count - 1} more`;
+  return new OrionError({
+    code: 'INVALID_CONTENT',
+    message: `The text for ${target} is no valid text at line ${first.line}, column ${first.column} (byte ${first.byte_offset})${others}; nothing was written.`,
+    details: { byte_offset: first.byte_offset, invalid_count: count, invalid_contexts: places },
+    cause,
+  });
 }
 
 function endingOf(lineFeeds: number, bare: number): LineEnding {

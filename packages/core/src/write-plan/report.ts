@@ -19,6 +19,7 @@ export type OperationOutcome = {
   readonly lines: number;
   readonly occurrences?: number;
   readonly sibling?: string;
+  readonly omissions?: readonly number[];
   readonly warnings: readonly string[];
 };
 
@@ -55,18 +56,32 @@ export function reportOf(facts: ReportFacts): PlanReport {
 }
 
 function resultOf(outcome: OperationOutcome, index: number): PlanOperationResult {
-  const { type, target_file, status, error, bytes, lines, occurrences, sibling, warnings } =
-    outcome;
+  const {
+    type,
+    target_file,
+    status,
+    error,
+    bytes,
+    lines,
+    occurrences,
+    sibling,
+    omissions,
+    warnings,
+  } = outcome;
   return {
     operation_index: index,
     type,
     target_file,
     status,
     error: error?.toInfo() ?? null,
+    ...(error === null || Object.keys(error.details).length === 0
+      ? {}
+      : { error_details: error.details }),
     bytes,
     lines,
     ...(occurrences === undefined ? {} : { occurrences }),
     ...(sibling === undefined ? {} : { backup_path: sibling }),
+    ...(omissions === undefined ? {} : { omission_suspected: omissions }),
     warnings,
   };
 }
@@ -113,7 +128,7 @@ function textOf({ status, operations, changes }: ReportFacts): string {
 }
 
 function sentences(outcome: OperationOutcome, index: number, told: Set<string>): string {
-  const { status, target_file: target, error, sibling, warnings } = outcome;
+  const { status, target_file: target, error, sibling, omissions, warnings } = outcome;
   switch (status) {
     case 'failed':
       return `Operation ${index} (${outcome.type || 'of no known type'}) failed: ${error?.message ?? ''} (${error?.code ?? ''})`;
@@ -132,12 +147,18 @@ function sentences(outcome: OperationOutcome, index: number, told: Set<string>):
           'The file did not end with a line ending, so its last line goes on with the new text.',
         );
       }
+      if (omissions !== undefined) parts.push(leftOut(omissions));
       if (warnings.includes('created_missing')) parts.push('The file did not exist.');
       return parts.join(' ');
     }
     default:
       return status satisfies never;
   }
+}
+
+function leftOut(lines: readonly number[]): string {
+  const [named, look] = lines.length === 1 ? ['Line', 'looks'] : ['Lines', 'look'];
+  return `${named} ${lines.join(', ')} of the new text ${look} as if something was left out.`;
 }
 
 function whatHappened(outcome: OperationOutcome, planned: boolean): string {
