@@ -39,6 +39,26 @@ describe('R254: what models, files and errors say is harmless on a terminal', ()
     expect(String(await machine.read('a.txt'))).toBe(`${HOSTILE}\n`);
   });
 
+  test.concurrent('the receipt names what nobody sees in a program (B16)', async ({ machine }) => {
+    const text = `const a = 1;\nif (level !== "user\u202E \u2066// admin\u2069 \u2066") {\n`;
+    const provider = await machine.provider(
+      writeDocument({ target: 'src/check.js', content: { kind: 'text', text } }),
+    );
+    const ended = await machine.ask(provider, ['--json']);
+    expect(ended.result().receipts).toMatchObject([
+      {
+        validation_summary: {
+          hidden_characters: 4,
+          hidden_at: ['U+202E', 'U+2066', 'U+2069', 'U+2066'].map((code_point) => ({
+            line: 2,
+            code_point,
+          })),
+        },
+      },
+    ]);
+    expect(String(await machine.read('src/check.js'))).toBe(text);
+  });
+
   test.concurrent('names of files, which are refused too', async ({ machine }) => {
     const provider = await machine.provider({
       behaviours: [beginCall({ target_file: `docs/${HOSTILE}.txt` }), LAST_WORD],

@@ -17,7 +17,7 @@ test('A5: a live session is nobody else’s; once its process is dead exactly on
       { target: 'a.txt', content: TEXT },
       {
         // A line an event, slow enough that the third one comes after the save of two.
-        shape: { chunk: 8, eventsPerSecond: 10 },
+        shape: { chunk: 8, eventsPerSecond: 4 },
         // The recovery stalls too, so that the winner is alive when the other one asks.
         faults: [{ kind: 'stall', reply: [1, 2], at: { lines: 3 } }],
       },

@@ -61,6 +61,22 @@ describe('the receipt as one line (R245)', () => {
       'something may be left out at line 12, 1,300',
       true,
     ],
+    [
+      'invisible characters',
+      {
+        validation_summary: {
+          ...RECEIPT.validation_summary,
+          hidden_characters: 3,
+          hidden_at: [
+            { line: 2, code_point: 'U+202E' },
+            { line: 2, code_point: 'U+2066' },
+            { line: 9, code_point: 'U+202E' },
+          ],
+        },
+      },
+      '3 invisible characters at line 2, 9 (U+202E, U+2066)',
+      true,
+    ],
     ['memory', { persistence: 'memory' }, 'was not saved on disk while it was streamed', false],
   ])('%s', (_name, change, expected, attention) => {
     const receipt = { ...RECEIPT, ...change };

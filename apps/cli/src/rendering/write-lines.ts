@@ -24,7 +24,8 @@ export function receiptLine(receipt: WriteReceipt): string {
 }
 
 function attentionParts(receipt: WriteReceipt): readonly string[] {
-  const { replaced, replaced_at, omission_suspected } = receipt.validation_summary;
+  const { replaced, replaced_at, omission_suspected, hidden_characters, hidden_at } =
+    receipt.validation_summary;
   const parts: string[] = [];
   if (receipt.seams.some(isUnproved)) parts.push(seamText(receipt.seams));
   if (replaced > 0) {
@@ -36,6 +37,14 @@ function attentionParts(receipt: WriteReceipt): readonly string[] {
   }
   if (omission_suspected !== undefined) {
     parts.push(`something may be left out at line ${named(omission_suspected)}`);
+  }
+  if (hidden_characters !== undefined) {
+    const lines = [...new Set(hidden_at?.map(({ line }) => line))];
+    const kinds = [...new Set(hidden_at?.map(({ code_point }) => code_point))];
+    const more = hidden_characters > (hidden_at?.length ?? 0);
+    parts.push(
+      `${plural(hidden_characters, 'invisible character')} at line ${named(lines, more)} (${kinds.slice(0, NAMED_LINES).join(', ')})`,
+    );
   }
   if (receipt.not_kept.length > 0) parts.push(`not kept: ${receipt.not_kept.join(', ')}`);
   for (const warning of receipt.warnings) parts.push(`warning: ${warning}`);
@@ -77,7 +86,8 @@ export function needsAttention(receipt: WriteReceipt): boolean {
     receipt.warnings.length > 0 ||
     receipt.not_kept.length > 0 ||
     receipt.validation_summary.used_safe_replacement ||
-    receipt.validation_summary.omission_suspected !== undefined
+    receipt.validation_summary.omission_suspected !== undefined ||
+    receipt.validation_summary.hidden_characters !== undefined
   );
 }
 
