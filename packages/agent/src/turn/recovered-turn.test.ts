@@ -1,5 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { appendFile, mkdtemp, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises';
+import {
+  appendFile,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  readlink,
+  rm,
+  writeFile,
+} from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -25,13 +34,15 @@ afterEach(async () => {
 
 type Moment = 'before the rename' | 'after the rename' | 'with the change refused';
 
-/** A session whose process died around the commit of `entry\n`; afterwards a person adds a line to the file. */
+/** A session whose process died around the commit of `entry\n`; afterwards a person adds a line to the file, unless it is not `edited`. */
 async function killed(
   moment: Moment,
   operation: WriteOperation,
-  target = 'log.txt',
+  { target = 'log.txt', edited = true } = {},
 ): Promise<string> {
-  const person = (): Promise<void> => appendFile(join(root, target), 'a person\n');
+  const person = async (): Promise<void> => {
+    if (edited) await appendFile(join(root, target), 'a person\n');
+  };
   const workspace = await createWorkspace({
     root,
     clock: systemClock,
@@ -168,6 +179,34 @@ describe('R088: an append whose process died, and a file that a person changed s
     await finalize(orion, { sessionId, onConflict: 'overwrite' });
 
     expect(await read('log.txt')).toBe('one\nentry\na person\n');
+  });
+});
+
+describe('R071: the receipt of a commit that had happened', () => {
+  it('says that the session directory could not be removed', async () => {
+    await writeFile(join(root, 'log.txt'), 'one\n');
+    const sessionId = await killed('after the rename', 'append', { edited: false });
+    const orion = await nextStart();
+    const sessions = join(root, '.orion/logs/write_sessions');
+    // The name that the directory gets before it goes is taken.
+    await mkdir(join(sessions, `.removed-${sessionId}/taken`), { recursive: true });
+    const receiptOf = (events: readonly RunEvent[]): unknown =>
+      events.flatMap((event) => (event.type === 'write_session' ? (event.receipt ?? []) : []))[0];
+    const events = await finalize(orion, { sessionId });
+    expect(receiptOf(events)).toMatchObject({
+      session_id: sessionId,
+      warnings: ['committed_before_the_interruption', 'session_directory_left'],
+    });
+    expect(await read('log.txt')).toBe('one\nentry\n');
+    expect(await readdir(sessions)).toContain(sessionId);
+    // The next start finishes it.
+    const again = await nextStart();
+    const last = await finalize(again, { sessionId });
+    expect(receiptOf(last)).toMatchObject({
+      warnings: ['committed_before_the_interruption'],
+    });
+    expect(await read('log.txt')).toBe('one\nentry\n');
+    expect(await readdir(sessions)).toEqual([]);
   });
 });
 

@@ -84,8 +84,12 @@ async function* concludeCommit(
   const { handle, session } = recovered;
   scope.answerBegin(receiptMessage(receipt), 'closed');
   scope.remember();
-  const { trailing } = await handle.remove();
-  const whole = trailing === undefined ? receipt : { ...receipt, trailing };
+  const { trailing, warnings } = await handle.remove();
+  const whole = {
+    ...receipt,
+    ...(trailing === undefined ? {} : { trailing }),
+    warnings: [...receipt.warnings, ...warnings],
+  };
   yield {
     type: 'write_session',
     sessionId: handle.id,

@@ -430,7 +430,13 @@ export class DiskSessionHandle implements SessionHandle {
     try {
       await this.#home.requireOwnership();
       await this.#home.leave();
-      await rename(this.directory, removed);
+      try {
+        await rename(this.directory, removed);
+      } catch (error) {
+        // It stays, and it is nobody's: whoever recovers it finds that it is done.
+        await this.#home.markReleased(this.directory).catch(() => undefined);
+        throw error;
+      }
       await rm(removed, { recursive: true, force: true });
       return true;
     } catch (error) {
