@@ -20,6 +20,7 @@ export default defineConfig({
             '{packages,apps}/*/src/**/*.test.ts',
             'tools/{checks,packaging}/src/**/*.test.ts',
           ],
+          setupFiles: ['packages/testkit/src/testing/temporary-writes.ts'],
           globalSetup: ['packages/testkit/src/postgres/testing/postgres-broker.ts'],
           // Vitest would leave one of two processors to itself, which hardly uses it.
           maxWorkers: '100%',
