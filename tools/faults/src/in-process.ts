@@ -176,6 +176,8 @@ export async function checkNextStart(
   const workspace = await place.reopen();
   try {
     await workspace.sessions.housekeep();
+    const beside = place.leftovers().filter((name) => !name.startsWith('.orion/'));
+    if (beside.length > 0) failures.push(`left beside the files: ${beside.join(', ')}`);
     place.age();
     await workspace.sessions.housekeep();
     checkTogether(place, scenario, failures);
