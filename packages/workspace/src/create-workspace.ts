@@ -58,6 +58,8 @@ export type WorkspaceSettings = {
   /** Globs of protected paths that may be written, relative to the root. */
   readonly allowPaths: readonly string[];
   readonly allowHardLink: boolean;
+  /** A larger file is not changed: it would be read, copied and hashed as a whole. */
+  readonly maxTargetBytes: number;
   /** Whether a person is there: then `package.json` and lockfiles need a yes, too. */
   readonly interactive: boolean;
   readonly atticMaxAgeMs: number;
@@ -70,6 +72,7 @@ export const DEFAULT_WORKSPACE_SETTINGS: WorkspaceSettings = {
   maxSessionAgeMs: 60 * 60 * 1000,
   allowPaths: [],
   allowHardLink: false,
+  maxTargetBytes: 1024 * MIB,
   interactive: false,
   atticMaxAgeMs: 30 * DAY_MS,
   atticMaxBytes: 512 * MIB,
@@ -176,6 +179,7 @@ class DiskWorkspace implements Workspace {
       ...paths,
       allowPaths: settings.allowPaths,
       allowHardLink: settings.allowHardLink,
+      maxTargetBytes: settings.maxTargetBytes,
       ...(places.userDirectory === undefined ? {} : { userDirectory: places.userDirectory }),
     };
     this.#takeBackPolicy = new PathPolicy({

@@ -107,7 +107,7 @@ async function openParent(
 export async function requireUnchanged(site: Site): Promise<void> {
   const { request, target, directory, name } = site;
   const found = await onDisk(`read ${shown(target.path)}`, async () => {
-    const hashed = await hashPath(directory.pathOf(name));
+    const hashed = await hashPath(directory.pathOf(name), request.expected.bytes);
     // Last, since a long file takes its time.
     if (!(await directory.stillThere())) throw targetChanged(target.path);
     return hashed;

@@ -28,6 +28,7 @@ export type PathPolicyOptions = {
   readonly stateDirectory: string;
   readonly allowPaths: readonly string[];
   readonly allowHardLink: boolean;
+  readonly maxTargetBytes: number;
   readonly interactive: boolean;
   /** Where this user's keys and permissions lie; no setting allows a write there. Resolved. */
   readonly userDirectory?: string;
@@ -119,7 +120,15 @@ export class PathPolicy {
       if (handle === null) return missingSnapshot(contained);
       try {
         const stat = await handle.stat();
-        const facts = await describeFile(handle);
+        const { maxTargetBytes } = this.#options;
+        const facts = await describeFile(handle, maxTargetBytes);
+        if (facts === null) {
+          throw new OrionError({
+            code: 'CONTENT_TOO_LARGE',
+            message: `${shown(contained.path)} has more than ${maxTargetBytes} bytes.`,
+            hint: 'Change a smaller file.',
+          });
+        }
         return {
           path: contained.path,
           realPath: contained.realPath,
