@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 
-import { LAST_WORD, writePieces } from './support/scripts.ts';
+import { LAST_WORD, writeMessages, writePieces } from './support/scripts.ts';
 import { test } from './support/test.ts';
 
 test.concurrent('A2: CRLF divided over events and a marker with blanks keep the exact bytes', async ({
@@ -39,4 +39,22 @@ test.concurrent('A2: lines that only resemble the marker finalize nothing and ar
   const [session] = await machine.sessions();
   expect(String(await session?.content())).toBe('a\nDONENESS\n done\ndone\n');
   expect(ended.result().paused[0]).toMatchObject({ code: 'NO_DONE', bytes: 22, lines: 4 });
+});
+
+test.concurrent('WRITE_SESSION_EOL: new text takes the line endings of its file, or stays as it came', async ({
+  machine,
+}) => {
+  for (const [path, eol, expected] of [
+    ['match.txt', 'match', 'old\r\nnew\r\n'],
+    ['as-is.txt', 'as-is', 'old\r\nnew\n'],
+  ] as const) {
+    await machine.write(path, 'old\r\n');
+    const provider = await machine.provider(
+      writeMessages(path, ['new\nDONE'], { operation: 'append' }),
+    );
+    const env = { WRITE_SESSION_EOL: eol };
+    const ended = await machine.ask(provider, ['--json'], { env });
+    expect(ended.exitCode, ended.stderr).toBe(0);
+    expect(String(await machine.read(path))).toBe(expected);
+  }
 });

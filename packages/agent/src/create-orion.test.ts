@@ -1,9 +1,16 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { OrionError, type RunEvent, type TraceEvent, type Workspace } from '@orion/contracts';
-import { callsReply, createFakeAdapter, textReply, toolCall } from '@orion/testkit';
+import {
+  callsReply,
+  createFakeAdapter,
+  createFakeClock,
+  textReply,
+  toolCall,
+} from '@orion/testkit';
 import { createWorkspace } from '@orion/workspace';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
@@ -229,3 +236,45 @@ async function brokenStore(): Promise<Store> {
     turnLog: { ...working.turnLog, acquire: away, append: away, epochOf: away, read: away },
   };
 }
+
+it('R063: tidies up every hour, for as long as it is open', async () => {
+  const clock = createFakeClock(Date.now());
+  const inner = await createWorkspace({ root: workspace, clock });
+  let housekept = 0;
+  const housekeep = inner.sessions.housekeep.bind(inner.sessions);
+  inner.sessions.housekeep = async () => {
+    housekept += 1;
+    // One that fails is not the last one.
+    if (housekept === 2) throw new Error('the disk is away');
+    return housekeep();
+  };
+  const sessionId = randomUUID();
+  const handle = await inner.sessions.begin({
+    version: 1,
+    session_id: sessionId,
+    intent: 'a test',
+    target_file: 'a.txt',
+    operation: 'create',
+    created_at: new Date(clock.now()).toISOString(),
+    end_marker: `DONE ${sessionId.slice(0, 4)}`,
+    final_newline: true,
+    target: await inner.checkTarget('a.txt', 'create'),
+  });
+  handle.append('text\n');
+  await handle.release();
+  // It came to its end before this start.
+  clock.jump(1_000);
+  const orion = await orionWith({ createWorkspace: () => Promise.resolve(inner), clock });
+  const hour = 60 * 60 * 1000;
+  await clock.advance(hour - 1);
+  expect(housekept).toBe(0);
+  await clock.advance(1);
+  await expect.poll(() => readdir(join(workspace, '.orion/attic'))).toEqual([sessionId]);
+  for (const count of [2, 3]) {
+    await clock.advance(hour);
+    await expect.poll(() => housekept).toBe(count);
+  }
+  await orion.close();
+  await clock.advance(3 * hour);
+  expect(housekept).toBe(3);
+});

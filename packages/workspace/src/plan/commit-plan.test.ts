@@ -118,6 +118,27 @@ describe('a plan of several files', () => {
     expect(readdirSync(join(root, '.orion/locks'))).toEqual([]);
   });
 
+  it('R120: ends for a defect as for any other failure, and says that it is one', async () => {
+    const { root, workspace } = await openTestWorkspace();
+    await writeOld(root);
+    const [first, second] = await changesOf(workspace, { 'a.txt': 'new a', 'b.txt': 'new b' });
+    if (first === undefined || second === undefined) throw new Error('no changes');
+    const source = async function* (): AsyncGenerator<Uint8Array> {
+      yield Buffer.from('half');
+      throw new TypeError('a defect');
+    };
+    const broken = { ...second, parts: [{ kind: 'new' as const, source }] };
+    const outcomes = await workspace.commitPlan(request([first, broken]));
+    expect(outcomes).toMatchObject([
+      { kind: 'skipped' },
+      { kind: 'failed', error: { code: 'EXECUTION_FAILED' } },
+    ]);
+    expect(await filesOf(root)).toEqual(OLD);
+    for (const inner of ['backups', 'temporaries', 'locks']) {
+      expect(readdirSync(join(root, '.orion', inner)), inner).toEqual([]);
+    }
+  });
+
   it('prepares nothing that stays when nobody agrees', async () => {
     const { root, workspace } = await openTestWorkspace();
     await writeOld(root);

@@ -1,0 +1,128 @@
+/** Hazard: a change that is made, and something around it that is not: what the receipt says of it. R071, R245, A3, A6. */
+import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { chmod, chown, readFile, stat, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { interceptDisk } from '@orion/testkit/disk-faults';
+import type { DiskRule } from '@orion/testkit/disk-faults';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { commitRequest, openTestWorkspace } from '../testing/temp-workspace.ts';
+
+async function withDisk(rule: DiskRule): Promise<{ readonly repair: () => void }> {
+  const disk = await interceptDisk();
+  onTestFinished(() => disk.restore());
+  disk.use(rule);
+  return { repair: () => disk.use(null) };
+}
+
+describe('a file that is made', () => {
+  it('keeps its temporary name beside it where that cannot be removed, until the next sweep', async () => {
+    const { root, workspace } = await openTestWorkspace();
+    const expected = await workspace.checkTarget('a.txt', 'create');
+    const disk = await withDisk(({ name, path }) =>
+      name === 'unlink' && basename(path).startsWith('.orion-')
+        ? { kind: 'error', code: 'EIO' }
+        : null,
+    );
+    const result = await workspace.commit(commitRequest('create', expected, 'text\n'));
+    disk.repair();
+    expect(result.warnings).toEqual(['temporary_file_left']);
+    expect(await readFile(join(root, 'a.txt'), 'utf8')).toBe('text\n');
+    expect(readdirSync(root)).toHaveLength(3);
+    await workspace.sessions.housekeep();
+    expect(readdirSync(root)).toEqual(['.orion', 'a.txt']);
+    // It was the same file by another name: the record of the change stays.
+    expect((await workspace.undo({})).files).toMatchObject([{ outcome: 'removed' }]);
+  });
+
+  it('is made without a record where none can be kept, and one that exists is not changed', async () => {
+    const { root, workspace } = await openTestWorkspace();
+    await writeFile(join(root, '.orion'), 'a file in its place');
+    const expected = await workspace.checkTarget('a.txt', 'create');
+    const result = await workspace.commit(commitRequest('create', expected, 'text\n'));
+    expect(result.warnings).toEqual(['no_undo_record']);
+    expect(result.backup_id).toBeUndefined();
+    expect(await readFile(join(root, 'a.txt'), 'utf8')).toBe('text\n');
+    expect(await workspace.listChanges()).toEqual([]);
+    const existing = await workspace.checkTarget('a.txt', 'overwrite');
+    const change = workspace.commit(commitRequest('overwrite', existing, 'new\n'));
+    await expect(change).rejects.toMatchObject({ name: 'OrionError' });
+    expect(await readFile(join(root, 'a.txt'), 'utf8')).toBe('text\n');
+    expect(readdirSync(root)).toEqual(['.orion', 'a.txt']);
+  });
+});
+
+describe.skipIf(process.getuid?.() !== 0)('a file of somebody else (needs root)', () => {
+  it('A6: that cannot be given back to its owner loses set-id bits, and both are said', async () => {
+    const { root, workspace } = await openTestWorkspace();
+    const path = join(root, 'tool');
+    await writeFile(path, 'old\n');
+    await chown(path, 12_345, 12_345);
+    await chmod(path, 0o4755);
+    const expected = await workspace.checkTarget('tool', 'overwrite');
+    const disk = await withDisk(({ name }) =>
+      name === 'fchown' ? { kind: 'error', code: 'EPERM' } : null,
+    );
+    const result = await workspace.commit(commitRequest('overwrite', expected, 'new\n'));
+    disk.repair();
+    expect(result).toMatchObject({ mode: '0755', not_kept: ['owner', 'mode'] });
+    const found = await stat(path);
+    expect([found.uid, (found.mode & 0o7777).toString(8)]).toEqual([process.getuid?.(), '755']);
+  });
+
+  it('A6: keeps its owner and its set-id bits where that is allowed', async () => {
+    const { root, workspace } = await openTestWorkspace();
+    const path = join(root, 'tool');
+    await writeFile(path, 'old\n');
+    await chown(path, 12_345, 54_321);
+    await chmod(path, 0o6755);
+    const expected = await workspace.checkTarget('tool', 'overwrite');
+    const result = await workspace.commit(commitRequest('overwrite', expected, 'new\n'));
+    expect(result).toMatchObject({ mode: '6755', not_kept: [] });
+    const found = await stat(path);
+    expect([found.uid, found.gid, (found.mode & 0o7777).toString(8)]).toEqual([
+      12_345,
+      54_321,
+      '6755',
+    ]);
+  });
+});
+
+describe('an access list', () => {
+  // Version 2; owner rw, user 12345 r, group r, mask r, others none.
+  const entries = [
+    [1, 6, -1],
+    [2, 4, 12_345],
+    [4, 4, -1],
+    [16, 4, -1],
+    [32, 0, -1],
+  ];
+  const bytes = Buffer.alloc(4 + entries.length * 8);
+  bytes.writeUInt32LE(2, 0);
+  for (const [index, [tag = 0, permissions = 0, id = -1]] of entries.entries()) {
+    bytes.writeUInt16LE(tag, 4 + index * 8);
+    bytes.writeUInt16LE(permissions, 6 + index * 8);
+    bytes.writeInt32LE(id, 8 + index * 8);
+  }
+  const set =
+    'import os, sys; os.setxattr(sys.argv[1], "system.posix_acl_access", bytes.fromhex(sys.argv[2]))';
+  const get = 'import os, sys; print(os.getxattr(sys.argv[1], "system.posix_acl_access").hex())';
+  const python = (script: string, ...args: string[]): string | null => {
+    const ended = spawnSync('python3', ['-c', script, ...args], { encoding: 'utf8' });
+    return ended.status === 0 ? ended.stdout.trim() : null;
+  };
+
+  it('A6: goes over to the new file, or is said to be lost', async (test) => {
+    const { root, workspace } = await openTestWorkspace();
+    const path = join(root, 'a.txt');
+    await writeFile(path, 'old\n');
+    if (python(set, path, bytes.toString('hex')) === null) {
+      test.skip('no access lists here, or no program that sets them');
+    }
+    const expected = await workspace.checkTarget('a.txt', 'overwrite');
+    const result = await workspace.commit(commitRequest('overwrite', expected, 'new\n'));
+    const isKept = python(get, path) === bytes.toString('hex');
+    expect(result.not_kept.includes('acls')).toBe(!isKept);
+    if (process.platform === 'linux') expect(isKept).toBe(true);
+  });
+});
