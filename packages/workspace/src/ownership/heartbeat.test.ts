@@ -54,7 +54,7 @@ it('notices within one heartbeat that it was taken over, and writes nothing more
   expect(await jsonAt(lease)).toEqual(record);
 });
 
-it('holds each of 5 files for one of 50 sessions (A13)', async () => {
+it('holds each of 5 files for one of 50 sessions of the same process (R008)', async () => {
   const { workspace } = await openTestWorkspace();
   const answers = await Promise.all(
     Array.from({ length: 50 }, async (_, index) =>

@@ -1,9 +1,12 @@
 /** What a start does with the locks of others: it takes nothing from whoever lives or may come back. */
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { startProcess } from '../testing/other-process.ts';
 import { openTestWorkspace } from '../testing/temp-workspace.ts';
+
+// Processes start slowly on a machine that does much else.
+vi.setConfig({ testTimeout: 60_000 });
 
 const locksIn = (root: string): Promise<readonly string[]> => readdir(join(root, '.orion/locks'));
 

@@ -1,5 +1,5 @@
 /** Leases and locks among real processes: always exactly one winner. */
-import { readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { startProcess } from '../testing/other-process.ts';
@@ -56,6 +56,35 @@ describe('processes that share a workspace', () => {
     const answers = await Promise.all([b.send({ do: 'claim', id }), c.send({ do: 'claim', id })]);
     expect(winners(answers)).toEqual([{ bytes: 14 }]);
     expect(answers.filter((answer) => answer['error'] === 'SESSION_BUSY')).toHaveLength(1);
+  }, 20_000);
+
+  it('A13: hold each of 5 files for one of 50 sessions at a time, and refuse the others', async () => {
+    const root = await temporaryDirectory();
+    const processes = await several(root, 10);
+    const targets = ['0.txt', '1.txt', '2.txt', '3.txt', '4.txt'];
+    const command = { do: 'contend', targets, times: 2 };
+    const answers = await Promise.all(processes.map((other) => other.send(command)));
+    expect(answers.map(({ both }) => both)).toEqual(processes.map(() => 0));
+    expect(answers.some(({ refused }) => Number(refused) > 0)).toBe(true);
+    expect(await readdir(join(root, '.orion/locks'))).toEqual([]);
+  }, 60_000);
+
+  it('A13: keep each version that one of them replaced after the other', async () => {
+    const root = await temporaryDirectory();
+    const processes = await several(root, 3);
+    await writeFile(join(root, 'a.txt'), 'first\n');
+    const versions: string[] = [];
+    for (const other of [...processes, ...processes]) {
+      versions.push(await readFile(join(root, 'a.txt'), 'utf8'));
+      const command = { do: 'commit', target: 'a.txt', operation: 'append' };
+      expect(await other.send(command)).toMatchObject({ path: 'a.txt' });
+    }
+    const backups = join(root, '.orion/backups');
+    const kept = (await readdir(backups)).map((id) =>
+      readFile(join(backups, id, 'content'), 'utf8'),
+    );
+    expect((await Promise.all(kept)).toSorted()).toEqual(versions.toSorted());
+    expect(new Set(versions).size).toBe(6);
   }, 20_000);
 
   it('let exactly one recover, discard or clean the same orphan', async () => {

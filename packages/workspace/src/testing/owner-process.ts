@@ -3,7 +3,11 @@
  * with one JSON line. `hostname` makes it another host; `state` moves the state directory.
  */
 import { randomUUID } from 'node:crypto';
+import { unlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
+import { OrionError } from '@orion/contracts';
 import type {
   Clock,
   CommitPart,
@@ -21,7 +25,8 @@ type Command =
   | { readonly do: 'claim' | 'discard'; readonly id: string }
   | { readonly do: 'clean' | 'list' | 'housekeep' }
   | { readonly do: 'commit'; readonly target: string; readonly operation: WriteOperation }
-  | { readonly do: 'release' | 'lost' };
+  | { readonly do: 'release' | 'lost' }
+  | { readonly do: 'contend'; readonly targets: readonly string[]; readonly times: number };
 
 const clock: Clock = {
   now: () => Date.now(),
@@ -54,23 +59,61 @@ function partsOf(operation: WriteOperation, expected: TargetSnapshot): readonly 
     : [added];
 }
 
+async function beginOn(target: string): Promise<SessionHandle> {
+  const sessionId = randomUUID();
+  return workspace.sessions.begin({
+    version: 1,
+    session_id: sessionId,
+    intent: 'a test',
+    target_file: target,
+    operation: 'overwrite',
+    created_at: new Date().toISOString(),
+    end_marker: 'DONE 0000',
+    final_newline: true,
+    target: await workspace.checkTarget(target, 'overwrite'),
+  });
+}
+
+/** Begins until it had the target so often. Whoever has it makes a file that nobody else may have made then. */
+async function contend(target: string, times: number): Promise<{ refused: number; both: number }> {
+  const held = join(settings.root, `${target}.held`);
+  const seen = { refused: 0, both: 0 };
+  for (let won = 0; won < times;) {
+    let session: SessionHandle;
+    try {
+      session = await beginOn(target);
+    } catch (error) {
+      if (!OrionError.isInstance(error) || error.code !== 'TARGET_LOCKED') throw error;
+      seen.refused += 1;
+      await delay(1 + Math.random() * 20);
+      continue;
+    }
+    won += 1;
+    try {
+      await writeFile(held, session.id, { flag: 'wx' });
+      await delay(2);
+      await unlink(held);
+    } catch {
+      seen.both += 1;
+    }
+    await session.remove();
+  }
+  return seen;
+}
+
 async function run(command: Command): Promise<unknown> {
   const { sessions } = workspace;
   switch (command.do) {
-    case 'begin': {
-      const sessionId = randomUUID();
-      handle = await sessions.begin({
-        version: 1,
-        session_id: sessionId,
-        intent: 'a test',
-        target_file: command.target,
-        operation: 'overwrite',
-        created_at: new Date().toISOString(),
-        end_marker: 'DONE 0000',
-        final_newline: true,
-        target: await workspace.checkTarget(command.target, 'overwrite'),
-      });
-      return { id: sessionId };
+    case 'begin':
+      handle = await beginOn(command.target);
+      return { id: handle.id };
+    case 'contend': {
+      const { targets, times } = command;
+      const seen = await Promise.all(targets.map((target) => contend(target, times)));
+      return {
+        refused: seen.reduce((sum, each) => sum + each.refused, 0),
+        both: seen.reduce((sum, each) => sum + each.both, 0),
+      };
     }
     case 'append':
       handle?.append(command.text);
