@@ -18,7 +18,10 @@ export type MemoryResult = {
 };
 
 /** As the command sets them for itself. */
-const COMMAND_FLAGS: readonly string[] = ['--semi-space-growth-factor=1', '--optimize-for-size'];
+const COMMAND_FLAGS: readonly string[] = [
+  '--semi-space-growth-factor=1',
+  '--heap-growing-percent=5',
+];
 
 /** Texts by the distance in bytes from one invalid place to the next; 0: there is none. */
 const TEXTS: readonly (readonly [string, number])[] = [
