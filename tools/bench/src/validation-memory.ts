@@ -21,6 +21,8 @@ export type MemoryResult = {
 const COMMAND_FLAGS: readonly string[] = [
   '--semi-space-growth-factor=1',
   '--heap-growing-percent=5',
+  '--no-incremental-marking',
+  '--no-turbofan',
 ];
 
 /** Texts by the distance in bytes from one invalid place to the next; 0: there is none. */
