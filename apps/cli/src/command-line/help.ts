@@ -12,8 +12,8 @@ Exit codes:
 
 export const PROGRAM = `
 Text of the model goes to stdout, everything else to stderr.
-Every option has an environment variable: --base-url is ORION_BASE_URL, and so on.
-Settings stand in orion.config.json in the workspace and in ~/.config/orion/config.json.
+Every option of \`orion run\` has an environment variable: --base-url is ORION_BASE_URL, and so on.
+Settings stand in ~/.config/orion/config.json and in the workspace's orion.config.json (see \`orion help trust\`).
 ${EXIT_CODES}
 
 Examples:
@@ -25,6 +25,8 @@ export const RUN = `
 Environment:
   OPENAI_API_KEY    the key; needed only without a server of your own
   OPENAI_BASE_URL   the server (ORION_BASE_URL wins)
+  ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL
+                    the same for --provider anthropic
   ORION_MODEL       the model
   TWO_STAGE_ENABLED true makes two-stage the protocol when none is named
   ORION_STOP_SECONDS, ORION_STOP_TOKENS
@@ -34,6 +36,9 @@ Environment:
                     the rounds of a turn with standard, two-stage and controller (5, 3, 20);
                     docs/guides/turn-limits.md has the other limits
   DATABASE_URL      a Postgres that keeps conversations and traces, instead of a file in .orion
+
+With --recover, provider, model and server are those of the session unless an option or the environment names them;
+the prompt then follows in the same conversation.
 ${EXIT_CODES}
 
 Examples:
@@ -42,7 +47,7 @@ Examples:
   $ orion run --base-url http://127.0.0.1:11434/v1 --model qwen3 "Write notes.md"
   $ git diff | orion run --model gpt-4.1 --json - > events.jsonl
   $ orion run --protocol two-stage --max-turns 10 --max-seconds 300 "Tidy up the notes"
-  $ orion run --recover yes
+  $ orion run --recover yes "And now a summary of it"
   $ orion run --continue "Now a shorter version of it"`;
 
 export const RECOVER_SESSION = `
@@ -70,8 +75,8 @@ Example:
   $ orion list-sessions --json`;
 
 export const CLEAN_SESSIONS = `
-Nothing of your text is deleted: a session that was put aside stays recoverable for 30 days. Sessions that a process
-is writing are left alone.
+Nothing of your text is deleted at once: a session that was put aside stays recoverable for 30 days, as long as there
+are no more than 512 MiB of them. Sessions that a process is writing are left alone.
 
 Exit codes: 0 done; 1 failure; 2 usage or configuration
 
