@@ -1,8 +1,12 @@
+import { chmodSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
+
 import { defineConfig } from 'vitest/config';
 
 // Tests run the packages from source: no build is needed, and coverage names real files.
 // After our own condition come vite's defaults for code that runs on a server.
 const conditions = ['@orion/source', 'module', 'node', 'development|production'];
+
+useMemoryForFiles();
 
 export default defineConfig({
   resolve: { conditions },
@@ -22,8 +26,8 @@ export default defineConfig({
           ],
           setupFiles: ['packages/testkit/src/testing/temporary-writes.ts'],
           globalSetup: ['packages/testkit/src/postgres/testing/postgres-broker.ts'],
-          // Vitest would leave one of two processors to itself, which hardly uses it.
-          maxWorkers: '100%',
+          // Vitest would leave one of two processors to itself, which hardly uses it; tests wait now and then.
+          maxWorkers: '150%',
           sequence: { groupOrder: 0 },
         },
       },
@@ -44,3 +48,24 @@ export default defineConfig({
     coverage: { provider: 'v8', include: ['{packages,apps}/*/src/**/*.ts'] },
   },
 });
+
+/**
+ * What tests write is synced thousands of times. In a file system in memory that costs nothing, and everything else
+ * about its files is real. A disk is used where there is none, where it has little room, and where TMPDIR names one.
+ */
+function useMemoryForFiles(): void {
+  const room = 2 * 1024 ** 3;
+  if (process.platform !== 'linux' || process.env['TMPDIR'] !== undefined) return;
+  let folder: string;
+  try {
+    const { bavail, bsize } = statfsSync('/dev/shm');
+    if (bavail * bsize < room) return;
+    folder = mkdtempSync('/dev/shm/orion-tests-');
+    // Postgres does not run as root, and has to find its files in there.
+    chmodSync(folder, 0o755);
+  } catch {
+    return;
+  }
+  process.env['TMPDIR'] = folder;
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+}

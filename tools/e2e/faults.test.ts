@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 const FAULTS = fileURLToPath(new URL('../faults/main.ts', import.meta.url));
 
 /** A different share of all faults would be tried with another number; the whole is `npm run faults`. */
-const EVERY = 347;
+const EVERY = 251;
 
 test('A3: a failing call leaves the old bytes or the new ones, nothing behind, and a retry that succeeds', async () => {
   const child = spawn(
