@@ -12,12 +12,13 @@ import type {
   WriteReceipt,
 } from '@orion/contracts';
 import { createWritePlanTool } from '@orion/core';
-import type { FinalizeFacts, SessionSettings } from '@orion/core';
+import type { FinalizeFacts } from '@orion/core';
 import { createFakeClock } from '@orion/testkit';
 import { createPatternMatcher, createWorkspace } from '@orion/workspace';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 
 import { recoverSession } from './turn/recovery.ts';
+import { SETTINGS } from './testing/session-settings.ts';
 
 /** Hazard: a receipt names lines of the text as it arrived, and a person looks there in another file. */
 
@@ -35,21 +36,6 @@ type Case = {
   readonly told: readonly number[];
   readonly toldSeams?: readonly number[];
   readonly facts?: Partial<FinalizeFacts>;
-};
-
-const SETTINGS: SessionSettings = {
-  idleMs: 0,
-  maxIdlePrompts: 3,
-  saveLines: 50,
-  saveMs: 5000,
-  maxBytes: 1024,
-  doneMode: 'terminal',
-  doneSettleMs: 250,
-  strict: false,
-  stripFence: 'auto',
-  seam: 'ask',
-  askOmissions: true,
-  signalsMessageEnd: true,
 };
 
 const START = '// start';

@@ -8,6 +8,7 @@ import { createWorkspace } from '@orion/workspace';
 import { expect, onTestFinished, test } from 'vitest';
 
 import { recoveredHistory, recoverSession } from './recovery.ts';
+import { SETTINGS } from '../testing/session-settings.ts';
 
 const turn: TurnRecord = {
   version: 1,
@@ -49,20 +50,7 @@ async function recover(
   const handle = await workspace.sessions.begin(metadata, record);
   handle.append('one\n');
   await handle.release();
-  const recovered = await recoverSession(workspace, metadata.session_id, {
-    idleMs: 0,
-    maxIdlePrompts: 3,
-    saveLines: 50,
-    saveMs: 5000,
-    maxBytes: 1024,
-    doneMode: 'terminal',
-    doneSettleMs: 250,
-    strict: false,
-    stripFence: 'auto',
-    seam: 'ask',
-    askOmissions: true,
-    signalsMessageEnd: true,
-  });
+  const recovered = await recoverSession(workspace, metadata.session_id, SETTINGS);
   await recovered.handle.release();
   return recovered;
 }

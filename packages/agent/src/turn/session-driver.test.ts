@@ -10,7 +10,6 @@ import type {
   Workspace,
 } from '@orion/contracts';
 import { createSession } from '@orion/core';
-import type { SessionSettings } from '@orion/core';
 import { createFakeClock, createFakeTrace, createProtocolContext } from '@orion/testkit';
 import type { FakeClock } from '@orion/testkit';
 import { createWorkspace } from '@orion/workspace';
@@ -18,23 +17,9 @@ import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 
 import { SessionDriver } from './session-driver.ts';
 import type { SessionOutcome } from './session-run.ts';
+import { SETTINGS } from '../testing/session-settings.ts';
 
 /** Hazard: the driver meets a defect, or another owner, while a model's text arrives; on a real disk. */
-
-const SETTINGS: SessionSettings = {
-  idleMs: 0,
-  maxIdlePrompts: 3,
-  saveLines: 50,
-  saveMs: 5000,
-  maxBytes: 1024,
-  doneMode: 'terminal',
-  doneSettleMs: 250,
-  strict: false,
-  stripFence: 'auto',
-  seam: 'ask',
-  askOmissions: true,
-  signalsMessageEnd: true,
-};
 
 let clock: FakeClock;
 let workspace: Workspace;
