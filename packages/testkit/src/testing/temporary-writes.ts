@@ -3,7 +3,7 @@
  * repository or into the configuration of whoever runs it, is refused instead.
  *
  * Invariants
- * G1  Reading is free, and so is everything below the temporary folder.
+ * G1  Reading is free, and so is everything below the temporary folder and where the runner collects coverage.
  * G2  What cannot be judged by its path, an open file descriptor and what is reached through one, is let through: the
  *     directory that it stands for was opened or made by a call that was judged.
  */
@@ -77,7 +77,12 @@ function requireTemporary(given: unknown, name: string): void {
   throw new Error(`R244: ${name} of ${path}: a test writes to the temporary folder only`);
 }
 
-const TEMPORARY: readonly string[] = [resolve(tmpdir()), realpathSync(tmpdir())];
+/** The last is where the runner itself puts what it measures of the code. */
+const TEMPORARY: readonly string[] = [
+  resolve(tmpdir()),
+  realpathSync(tmpdir()),
+  resolve('coverage', '.tmp'),
+];
 
 function pathOf(given: unknown): string | null {
   if (given instanceof URL) return fileURLToPath(given);
