@@ -12,7 +12,7 @@ import {
   toolCall,
 } from '@orion/testkit';
 import { createWorkspace } from '@orion/workspace';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { createOrion } from './create-orion.ts';
 import type { Orion, OrionOptions } from './orion.ts';
@@ -264,13 +264,16 @@ it('R063: tidies up every hour, for as long as it is open', async () => {
   await handle.release();
   // It came to its end before this start.
   clock.jump(1_000);
+  const schedule = vi.spyOn(clock, 'schedule');
   const orion = await orionWith({ createWorkspace: () => Promise.resolve(inner), clock });
   const hour = 60 * 60 * 1000;
+  const armed = (): number => schedule.mock.calls.filter(([after]) => after === hour).length;
   await clock.advance(hour - 1);
   expect(housekept).toBe(0);
   await clock.advance(1);
   await expect.poll(() => readdir(join(workspace, '.orion/attic'))).toEqual([sessionId]);
   for (const count of [2, 3]) {
+    await expect.poll(armed).toBe(count);
     await clock.advance(hour);
     await expect.poll(() => housekept).toBe(count);
   }
