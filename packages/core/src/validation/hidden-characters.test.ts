@@ -50,6 +50,14 @@ test.for<[string, string, readonly [line: number, codePoint: string][]]>([
   ],
   ['emoji and flags', "'👩‍👩‍👧 ⚠️ 👍🏽 🏴\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f}'\n", []],
   ['tags behind a flag that has ended', '🏴\u{e0067} \u{e0067}\n', [[1, 'U+E0067']]],
+  [
+    'a message behind a flag',
+    `🏴${'\u{e0061}'.repeat(9)}\n`,
+    [
+      [1, 'U+E0061'],
+      [1, 'U+E0061'],
+    ],
+  ],
   ['joiners of other scripts', "'می\u200cخواهم क्\u200dष'\n", []],
 ])('in code: %s', async ([, text, expected]) => {
   const { count, places } = await hidden(text);

@@ -59,7 +59,8 @@ class HiddenScan {
   /** The code point before; 0 at the start and behind ASCII, which are all alike here. */
   #previous = 0;
   #isStart = true;
-  #isInFlag = false;
+  /** How many more tags the flag before may have; a message behind one is longer. */
+  #flagTagsLeft = 0;
 
   constructor(kind: TargetKind) {
     this.#isCode = kind === 'code';
@@ -71,7 +72,7 @@ class HiddenScan {
       for (let at = bytes.indexOf(LF); at !== -1; at = bytes.indexOf(LF, at + 1)) this.#line += 1;
       this.#previous = 0;
       this.#isStart = false;
-      this.#isInFlag = false;
+      this.#flagTagsLeft = 0;
       return;
     }
     for (let index = 0; index < bytes.length; index += 1) {
@@ -80,7 +81,7 @@ class HiddenScan {
         if (byte === LF) this.#line += 1;
         this.#previous = 0;
         this.#isStart = false;
-        this.#isInFlag = false;
+        this.#flagTagsLeft = 0;
       } else if (byte < 0xc0) {
         this.#partial = (this.#partial << 6) | (byte & 0x3f);
         this.#missing -= 1;
@@ -99,8 +100,11 @@ class HiddenScan {
   }
 
   #see(codePoint: number): void {
-    this.#isInFlag = codePoint === BLACK_FLAG || (this.#isInFlag && isTag(codePoint));
-    if (this.#isHidden(codePoint)) {
+    const isHidden = this.#isHidden(codePoint);
+    if (codePoint === BLACK_FLAG) this.#flagTagsLeft = MOST_FLAG_TAGS;
+    else if (!isTag(codePoint)) this.#flagTagsLeft = 0;
+    else if (this.#flagTagsLeft > 0) this.#flagTagsLeft -= 1;
+    if (isHidden) {
       this.count += 1;
       if (this.places.length < MOST_PLACES) {
         const digits = codePoint.toString(16).toUpperCase().padStart(4, '0');
@@ -112,7 +116,7 @@ class HiddenScan {
   }
 
   #isHidden(codePoint: number): boolean {
-    if (isTag(codePoint)) return !this.#isInFlag;
+    if (isTag(codePoint)) return this.#flagTagsLeft === 0;
     if (isVariationSelector(codePoint)) return isVariationSelector(this.#previous);
     if (!this.#isCode) return false;
     if (codePoint === BYTE_ORDER_MARK) return !this.#isStart;
@@ -122,6 +126,8 @@ class HiddenScan {
 }
 
 const BLACK_FLAG = 0x1f3f4;
+/** A code of at most six letters and digits, and the tag that ends it (Unicode Technical Standard 51). */
+const MOST_FLAG_TAGS = 7;
 const BYTE_ORDER_MARK = 0xfeff;
 /** Up to here scripts know no joiners. */
 const LAST_LATIN = 0x024f;
