@@ -45,3 +45,23 @@ describe('R006: what a model thinks is never content', () => {
     },
   );
 });
+
+describe('R275: the content stage drops no text', () => {
+  const inner = '<think>\ninner\n</think>\n\nrest\n';
+  const texts = [inner, `<think>\nnever closed\n${TEXT}`];
+  test.concurrent.for(
+    (['openai-responses', 'anthropic'] as const).flatMap((type) =>
+      texts.map((text) => [type, text] as const),
+    ),
+  )(
+    '%s has a place of its own for reasoning: %j is the file',
+    async ([type, text], { machine }) => {
+      const provider = await machine.provider(
+        writeDocument({ target: 'a.md', content: text }, { shape: { chunk: 3 } }),
+      );
+      const ended = await machine.ask(provider, ['--json', '--provider', type]);
+      expect(ended.exitCode, ended.stderr).toBe(0);
+      expect(String(await machine.read('a.md'))).toBe(text);
+    },
+  );
+});

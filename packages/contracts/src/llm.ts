@@ -56,6 +56,8 @@ export type SendOptions = {
   readonly tools?: readonly ToolDefinition[];
   readonly tool_choice?: 'auto' | 'none' | 'required';
   readonly responseFormat?: ResponseFormat;
+  /** Every character that the model wrote as text is passed on as text: no think tags are read in it. */
+  readonly verbatim?: boolean;
   readonly signal?: AbortSignal;
   /** Ids for logs and traces; never sent to a provider. */
   readonly context?: { readonly requestId: string; readonly projectId: string };
@@ -88,6 +90,11 @@ export interface LlmAdapter {
   readonly signalsMessageEnd: boolean;
   /** Whether `responseFormat: json_schema` is honoured. */
   readonly structuredOutput: boolean;
+  /**
+   * Whether its models may write their reasoning into the text, between think tags. Left out: a provider of this kind
+   * has a place of its own for it.
+   */
+  readonly writesThinkTags?: boolean;
   sendMessagesStreaming(
     messages: readonly Message[],
     options: SendOptions,

@@ -165,6 +165,8 @@ export type ProtocolOutcome = {
 export type ProtocolEvent =
   | { readonly type: 'phase'; readonly phase: 'action' | 'tool'; readonly index: number }
   | { readonly type: 'chunk'; readonly content: string; readonly source: 'model' | 'notice' }
+  /** Only from the content stage, once: the provider sends the model's reasoning in a field of its own. */
+  | { readonly type: 'reasoning' }
   | { readonly type: 'tool_calls'; readonly calls: readonly ToolCall[] }
   | { readonly type: 'tool_result'; readonly result: ToolResult; readonly summary: string }
   | { readonly type: 'usage'; readonly usage: Usage }

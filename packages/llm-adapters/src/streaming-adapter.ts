@@ -33,6 +33,7 @@ export type Provider<RequestBody extends object> = {
   readonly name: string;
   readonly model: string;
   readonly limits: ModelLimits;
+  readonly writesThinkTags: boolean;
   /** Host and port, for messages. */
   readonly address: string;
   readonly redact: Redact;
@@ -116,8 +117,9 @@ export function createStreamingAdapter<RequestBody extends object>(
   async function* receive(
     body: Body,
     controller: AbortController,
+    verbatim: boolean,
   ): AsyncGenerator<readonly LlmEvent[], void, undefined> {
-    const message = new MessageEvents();
+    const message = new MessageEvents({ verbatim });
     const format = provider.createFormat(message);
     const payloads = createPayloadReader(format, message, redact);
     const stream = createEventStreamDecoder({
@@ -206,7 +208,7 @@ export function createStreamingAdapter<RequestBody extends object>(
       if ('error' in outcome) return outcome;
       const body = bodyOf(outcome.response);
       let begun = false;
-      for await (const events of receive(body, controller)) {
+      for await (const events of receive(body, controller, options.verbatim ?? false)) {
         const last = events.at(-1);
         if (last?.type === 'error' && !begun && events.every(isLastWord))
           return { error: last.error };
@@ -232,6 +234,7 @@ export function createStreamingAdapter<RequestBody extends object>(
     limits: provider.limits,
     signalsMessageEnd: true,
     structuredOutput: true,
+    writesThinkTags: provider.writesThinkTags,
     sendMessagesStreaming: send,
   };
 }

@@ -1,5 +1,6 @@
 /**
- * Reasoning that a model writes into its content between `<think>` and `</think>`, told apart from the answer.
+ * Reasoning that a model writes into its content between `<think>` and `</think>`, told apart from the answer. Not
+ * for the content of a file, which may begin with the same characters.
  *
  * 1. Only a tag that opens the message counts, white space before it allowed: inside an answer or a file the
  *    same characters are ordinary text.

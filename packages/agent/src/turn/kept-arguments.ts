@@ -101,6 +101,9 @@ export function keepArguments(
       ...(adapter.limits === undefined ? {} : { limits: adapter.limits }),
       signalsMessageEnd: adapter.signalsMessageEnd,
       structuredOutput: adapter.structuredOutput,
+      ...(adapter.writesThinkTags === undefined
+        ? {}
+        : { writesThinkTags: adapter.writesThinkTags }),
       sendMessagesStreaming: send,
     },
     async discard(kept) {

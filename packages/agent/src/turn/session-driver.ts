@@ -442,7 +442,11 @@ export class SessionDriver {
       lines: summary.lineFeeds + (summary.openLineLength > 0 ? 1 : 0),
     });
     this.#stopMessage = false;
-    this.#dispatch({ type: 'message_started', prefilled: prefill !== null });
+    this.#dispatch({
+      type: 'message_started',
+      prefilled: prefill !== null,
+      thinkTags: context.adapter.writesThinkTags ?? false,
+    });
     const leave = new AbortController();
     const signal = AbortSignal.any([context.signal, leave.signal]);
     const stream = new MessageStream(
@@ -462,7 +466,8 @@ export class SessionDriver {
           // Only a model that answers has said the words that were given to it.
           this.#dispatch({ type: 'text', text: `${prefill ?? ''}${event.content}` });
           prefill = null;
-        } else if (event.type === 'usage') this.#outbox.push({ type: 'usage', ...event.usage });
+        } else if (event.type === 'reasoning') this.#dispatch({ type: 'reasoning' });
+        else if (event.type === 'usage') this.#outbox.push({ type: 'usage', ...event.usage });
         else if (event.type === 'outcome') outcome = event.outcome;
         yield* this.#drain();
         if (this.#saver.isBehind()) await this.#saver.catchUp(recordOf(this.#session));

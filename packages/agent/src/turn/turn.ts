@@ -243,6 +243,8 @@ export class Turn {
         case 'chunk':
           yield event;
           break;
+        case 'reasoning':
+          break;
         default:
           event satisfies never;
       }

@@ -86,6 +86,7 @@ function blankSession(
     summary,
     leadingBlanks: '',
     reading: { kind: 'none' },
+    thinkTags: false,
     expecting: { kind: 'content' },
     seams: [],
     innerDoneLines: [],
@@ -112,7 +113,11 @@ export function advance(session: WriteSession, input: SessionInput): SessionStep
   const step = new Step(session);
   switch (input.type) {
     case 'message_started':
+      step.update({ thinkTags: input.thinkTags ?? false });
       startMessage(step, input.prefilled ?? false);
+      break;
+    case 'reasoning':
+      step.update({ thinkTags: false });
       break;
     case 'text':
       readText(step, input.text);

@@ -59,6 +59,8 @@ export type WriteSession = {
   /** Blanks before the first content; they become content with it. */
   readonly leadingBlanks: string;
   readonly reading: Reading;
+  /** Whether a think block that opens the message that arrives is its model's reasoning. */
+  readonly thinkTags: boolean;
   readonly expecting: Expectation;
   readonly seams: readonly Seam[];
   readonly innerDoneLines: readonly number[];
@@ -158,8 +160,17 @@ export type TimerName = 'idle' | 'settle' | 'save' | 'save_retry' | 'finalize_re
 /** What happens to a session. Inputs of one session come one after the other. */
 export type SessionInput =
   /** A message of the model begins to arrive. */
-  /** `prefilled`: its first words were put into the model's mouth; they come as its text like all others. */
-  | { readonly type: 'message_started'; readonly prefilled?: boolean }
+  /**
+   * `prefilled`: its first words were put into the model's mouth; they come as its text like all others. `thinkTags`:
+   * its model may have written its reasoning into the text, between think tags.
+   */
+  | {
+      readonly type: 'message_started';
+      readonly prefilled?: boolean;
+      readonly thinkTags?: boolean;
+    }
+  /** The reasoning of the message that arrives has a field of its own, so that tags in its text are text. */
+  | { readonly type: 'reasoning' }
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'message_ended'; readonly end: MessageEnd }
   /** The held text, read back in order after a `replay_held` effect, and its end. */

@@ -23,6 +23,7 @@ export function createAnthropicAdapter(options: AnthropicOptions): LlmAdapter {
       name: 'anthropic',
       model: checked.model,
       limits: checked.limits,
+      writesThinkTags: false,
       address: checked.address,
       redact: checked.redact,
       buildRequest: (messages, send, refusals) =>

@@ -33,6 +33,7 @@ export function createOpenAiCompatibleAdapter(options: OpenAiCompatibleOptions):
       name: 'openai',
       model: checked.model,
       limits: checked.limits,
+      writesThinkTags: true,
       address: checked.address,
       redact: checked.redact,
       buildRequest: (messages, send, refusals) =>

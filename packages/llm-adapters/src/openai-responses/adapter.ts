@@ -22,6 +22,7 @@ export function createOpenAiResponsesAdapter(options: OpenAiResponsesOptions): L
       name: 'openai-responses',
       model: checked.model,
       limits: checked.limits,
+      writesThinkTags: false,
       address: checked.address,
       redact: checked.redact,
       buildRequest: (messages, send, refusals) =>

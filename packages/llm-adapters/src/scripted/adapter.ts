@@ -54,6 +54,7 @@ export function createScriptedAdapter(
     model,
     signalsMessageEnd: true,
     structuredOutput: true,
+    writesThinkTags: true,
     get requests(): readonly RecordedRequest[] {
       return running?.requests ?? [];
     },

@@ -20,6 +20,7 @@ export class MessageEvents {
   #usage: Usage | undefined;
   #textSeen = false;
   #ended = false;
+  readonly #verbatim: boolean;
   readonly #calls: ToolCallMerger = new ToolCallMerger(
     (event) => {
       this.#flush();
@@ -28,12 +29,14 @@ export class MessageEvents {
     () => this.fail(invalidStream('in order', 'more of a tool call came after the next part')),
   );
   readonly #think: ReturnType<typeof createThinkTags> = createThinkTags({
-    onText: (text) => {
-      if (this.#reasoning !== '') this.#flush();
-      this.#text += text;
-    },
+    onText: (text) => this.#addText(text),
     onReasoning: (text) => this.reasoning(text),
   });
+
+  /** `verbatim`: text is text, whatever stands in it. */
+  constructor({ verbatim }: { readonly verbatim: boolean }) {
+    this.#verbatim = verbatim;
+  }
 
   /** Whether the final event has been made. */
   get ended(): boolean {
@@ -64,11 +67,12 @@ export class MessageEvents {
     return events;
   }
 
-  /** Text of the answer, or reasoning between think tags that open it. */
+  /** Text of the answer, or, unless every word is wanted, reasoning between think tags that open it. */
   text(text: string): void {
     if (this.#ended || text === '') return;
     this.#textSeen = true;
-    this.#think.push(text);
+    if (this.#verbatim) this.#addText(text);
+    else this.#think.push(text);
   }
 
   reasoning(text: string): void {
@@ -105,6 +109,11 @@ export class MessageEvents {
     this.#think.end();
     this.#flush();
     this.#end({ type: 'error', error });
+  }
+
+  #addText(text: string): void {
+    if (this.#reasoning !== '') this.#flush();
+    this.#text += text;
   }
 
   #end(final: LlmEvent): void {

@@ -47,6 +47,32 @@ test('asks for plain text with the same tools and tool_choice none (R160)', asyn
   expect(options?.tools?.map((tool) => tool.name)).toEqual(['read_file', 'WritePlanTool_begin']);
 });
 
+test('wants every word of the text, think tags included (R275)', async () => {
+  const adapter = createFakeAdapter([textReply('<think>a</think>\n')]);
+  const context = createProtocolContext({ adapter });
+  const events = await collect(createContentProtocol().executeStreaming(context));
+  expect(adapter.requests[0]?.options.verbatim).toBe(true);
+  expect(events[0]).toEqual({ type: 'chunk', content: '<think>a</think>\n', source: 'model' });
+});
+
+test('says once that reasoning has a field of its own, and never what it is (R275)', async () => {
+  const reply: LlmEvent[] = [
+    { type: 'reasoning-delta', text: '' },
+    { type: 'text-delta', text: '<think>' },
+    { type: 'reasoning-delta', text: 'why' },
+    { type: 'reasoning-delta', text: ' not' },
+    { type: 'text-delta', text: 'a' },
+    { type: 'finish', reason: 'stop' },
+  ];
+  const context = createProtocolContext({ adapter: createFakeAdapter([reply]) });
+  const events = await collect(createContentProtocol().executeStreaming(context));
+  expect(events.slice(0, -1)).toEqual([
+    { type: 'chunk', content: '<think>', source: 'model' },
+    { type: 'reasoning' },
+    { type: 'chunk', content: 'a', source: 'model' },
+  ]);
+});
+
 test('costs no iteration, no phase and no cycle', async () => {
   const context = createProtocolContext({
     adapter: createFakeAdapter([textReply('a')]),
@@ -103,7 +129,7 @@ test('passes over any number of events that nobody sees', async () => {
   const events = await collect(
     createContentProtocol().executeStreaming(createProtocolContext({ adapter })),
   );
-  expect(events).toHaveLength(2);
+  expect(events.map(({ type }) => type)).toEqual(['reasoning', 'chunk', 'outcome']);
 });
 
 test('nothing of the content is kept: not in the outcome, not in a trace', async () => {

@@ -30,8 +30,8 @@ export type ContentHistory =
  * 1. One model call: plain text, the same tools as elsewhere with tool_choice none, so that the provider's
  *    prompt cache still holds.
  * 2. Its only exits are the end of the message, an error and an abort.
- * 3. Text goes through as it comes and is never gathered: it may be 64 MB. `appended` is therefore empty; what
- *    the history says of the content is the driver's business.
+ * 3. Text goes through as it comes, whatever stands in it, and is never gathered: it may be 64 MB. `appended` is
+ *    therefore empty; what the history says of the content is the driver's business.
  * 4. It costs no iteration, no phase and no cycle, and the stop policy leaves it alone. Only the user's budgets
  *    end it, as an error that cannot be retried (BUDGET_EXHAUSTED): its session is then paused (R169, R251).
  */
@@ -76,6 +76,7 @@ class ContentRun implements AsyncIterator<ProtocolEvent, undefined, undefined> {
   readonly #calls: ToolCall[] = [];
   #source: AsyncIterator<LlmEvent> | null = null;
   #textLength = 0;
+  #reasoned = false;
   #usage: Usage | null = null;
   #meter: CallMeter | null = null;
   #ended = false;
@@ -133,6 +134,8 @@ class ContentRun implements AsyncIterator<ProtocolEvent, undefined, undefined> {
     return adapter
       .sendMessagesStreaming(messages, {
         responseFormat: { type: 'text' },
+        // Where they may stand, the adapter still reads them: the session does not tell them apart yet.
+        verbatim: adapter.writesThinkTags !== true,
         signal,
         context: { requestId, projectId },
         ...(tools.length === 0 ? {} : { tools, tool_choice: 'none' as const }),
@@ -203,6 +206,9 @@ class ContentRun implements AsyncIterator<ProtocolEvent, undefined, undefined> {
             : { kind: 'error', error: event.error, appended: [] },
         );
       case 'reasoning-delta':
+        if (this.#reasoned || event.text === '') return null;
+        this.#reasoned = true;
+        return { done: false, value: { type: 'reasoning' } };
       case 'tool-call-start':
       case 'tool-call-delta':
         return null;
