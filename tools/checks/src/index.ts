@@ -1,12 +1,13 @@
 import { checkClock } from './clock.ts';
 import { checkDocs } from './docs.ts';
 import { checkManifests } from './manifests.ts';
+import { checkRules } from './rules.ts';
 import type { Finding, Repository } from './repository.ts';
 import { checkSelfContained } from './self-contained.ts';
 
 export { openRepository, type Finding, type Repository } from './repository.ts';
 
-const checks = [checkManifests, checkClock, checkSelfContained, checkDocs];
+const checks = [checkManifests, checkClock, checkSelfContained, checkDocs, checkRules];
 
 export function runChecks(repository: Repository): Finding[] {
   return checks.flatMap((check) => check(repository));

@@ -28,6 +28,7 @@ beforeAll(() => {
       '*.{json,yaml,ts}',
       '{packages,apps,tools}/*/{package,tsconfig,turbo}.json',
       'packages/*/README.md',
+      'docs/reference/rules.md',
     ],
     { cwd: root },
   );
@@ -446,9 +447,26 @@ describe('the rest (tools/checks)', () => {
     ['a heading that is not there', 'docs', 'docs/a.md', () => '# One\n\nSee [this](#two).\n'],
     ['a script that is not there', 'docs', 'docs/a.md', () => 'Type `npm run nothing`.\n'],
     ['a requirement number', 'docs', 'docs/a.md', () => `As R${'123'} says.\n`],
+    ['a rule that is not there', 'rules', 'packages/core/src/a.ts', () => `// R${'999'}\n`],
+    ['a rule of a section that is not there', 'rules', 'docs/a.md', () => `§1.4a rule ${'12'}\n`],
+    [
+      "another module's invariant",
+      'rules',
+      'packages/core/src/write-session/a.ts',
+      () => `// B${'44'}\n`,
+    ],
   ])('%s', (_name, check, file, content) => {
     const findings = withFile(file, content(), () => found(file));
     expect(findings.map((line) => line.replace(/:\d+$/, ''))).toContain(`${check} ${file}`);
+  });
+
+  test('a number of the rules, or of the header of that module, resolves', () => {
+    const invariant = `B${'77'}`;
+    const code = `/**\n * ${invariant}  Holds always.\n */\n// ${invariant}, R047, §1.4a rule 4\n`;
+    const findings = withFile('packages/core/src/a.ts', code, () =>
+      found('packages/core/src/a.ts'),
+    );
+    expect(findings.filter((line) => line.startsWith('rules'))).toEqual([]);
   });
 
   test('a package without README', () => {
