@@ -1,4 +1,5 @@
 import type {
+  AnswerWord,
   CleanReport,
   Clock,
   LlmAdapter,
@@ -117,10 +118,10 @@ export type RecoverRequest = {
 
 export type FinalizeRequest = {
   readonly sessionId: string;
-  /** Answers an open question `end`: the file ends before this line, counted from 1. */
+  /** Answers the question where the file ends: before this line, counted from 1. */
   readonly endAt?: number;
-  /** Answers an open question `near_miss` or `fence`. */
-  readonly answer?: 'keep' | 'strip' | 'done';
+  /** Answers an open question; a session that waits names the answers that it takes. */
+  readonly answer?: AnswerWord;
   /** What to do when the target was changed since begin. */
   readonly onConflict?: 'overwrite' | 'keep-both';
   readonly signal?: AbortSignal;

@@ -102,15 +102,15 @@ export type {
   WritePlan,
   WritePlanOperation,
 } from './write-plan.ts';
+export { ANSWER_WORDS, isSessionQuestion } from './session-question.ts';
+export type { AnswerWord, EndCandidate, SessionQuestion } from './session-question.ts';
 export { WRITE_OPERATIONS } from './write-session.ts';
 export type {
   CommitResult,
-  EndCandidate,
   LineEnding,
   PlanOperationType,
   Seam,
   SessionMetadata,
-  SessionQuestion,
   SessionRecord,
   SessionStateName,
   AllowedTarget,

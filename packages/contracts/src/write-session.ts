@@ -1,6 +1,7 @@
 import type { EditLocation } from './edit-location.ts';
 import type { JsonObject } from './json.ts';
 import type { Message } from './messages.ts';
+import type { SessionQuestion } from './session-question.ts';
 import type { Mode } from './tools.ts';
 import type { TextRepair } from './validation.ts';
 
@@ -60,38 +61,6 @@ export type Seam = {
   /** Characters of the reply, such as a polite sentence or a fence, that were set aside. */
   readonly text_set_aside: number;
   readonly conversion: 'none' | 'lf_to_crlf' | 'crlf_to_lf';
-};
-
-/** A question to the model that only its answer closes. */
-export type SessionQuestion =
-  | { readonly kind: 'end'; readonly candidates: readonly EndCandidate[] }
-  | {
-      readonly kind: 'near_miss';
-      readonly text: string;
-      readonly contentEnd: number;
-      readonly heldBack: boolean;
-    }
-  | {
-      readonly kind: 'fence';
-      readonly contentStart: number;
-      readonly contentEnd: number;
-      readonly firstLine: string;
-      readonly lastLine: string;
-    }
-  /** Lines that stand for left-out text, in a file that replaces another; the first ones of `count`. */
-  | {
-      readonly kind: 'omission';
-      readonly lines: readonly { readonly line: number; readonly text: string }[];
-      readonly count: number;
-    };
-
-/** A place at which the file may end: before the bare `DONE` that is `line`, counted from 1. */
-export type EndCandidate = {
-  readonly line: number;
-  /** Bytes of content before that line. */
-  readonly contentEnd: number;
-  /** The first words after it, for the question. */
-  readonly following: string;
 };
 
 /**

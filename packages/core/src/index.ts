@@ -32,8 +32,9 @@ export { advance, createSession, recordOf, restoreSession } from './write-sessio
 export { MAX_CORRECTION_ROUNDS, stateNameOf } from './write-session/control.ts';
 export type { ControlState } from './write-session/control.ts';
 export { fileEndOf, isOpen, openQuestionOf } from './write-session/session.ts';
+export { answerOptions, questionLine } from './write-session/questions/questions.ts';
+export type { CommandAnswer } from './write-session/questions/question-row.ts';
 export type {
-  CommandAnswer,
   MessageEnd,
   PromptReason,
   SessionEffect,

@@ -1,3 +1,4 @@
+import { ANSWER_WORDS } from '@orion/contracts';
 import { Command, InvalidArgumentError } from 'commander';
 
 import type { CommandResult } from '../process/finish.ts';
@@ -92,11 +93,7 @@ export function createProgram(context: CommandContext, report: Report): Command 
       lineNumber,
     )
     .addOption(
-      choice('--answer <answer>', 'with --finalize: answers an open question', [
-        'keep',
-        'strip',
-        'done',
-      ]),
+      choice('--answer <answer>', 'with --finalize: answers an open question', ANSWER_WORDS),
     )
     .addOption(
       choice(

@@ -1,9 +1,5 @@
-import type { SessionQuestion } from '@orion/contracts';
-import { openQuestionOf } from '@orion/core';
+import { openQuestionOf, questionLine } from '@orion/core';
 import type { PromptReason, WriteSession } from '@orion/core';
-
-/** Most lines that are named in a sentence. */
-const NAMED_LINES = 5;
 
 /**
  * What a person is told of a prompt to the model, in one line: what is asked, never the content that the prompt
@@ -27,7 +23,7 @@ function asked(reason: PromptReason, session: WriteSession): string {
       return `${saved(session)} If you're finished, reply DONE on its own line. Otherwise continue writing.`;
     case 'question': {
       const question = openQuestionOf(control);
-      return question === null ? `A question about ${target}.` : questionOf(question, target);
+      return question === null ? `A question about ${target}.` : questionLine(question, target);
     }
     case 'continuation':
       return `Your message was cut off. ${saved(session)} Repeat the last of it, then write the rest.`;
@@ -53,24 +49,4 @@ function asked(reason: PromptReason, session: WriteSession): string {
 function saved({ metadata, summary }: WriteSession): string {
   const lines = summary.lineFeeds + (summary.openLineLength > 0 ? 1 : 0);
   return `${lines === 1 ? '1 line' : `${lines} lines`} of ${metadata.target_file} ${lines === 1 ? 'is' : 'are'} saved.`;
-}
-
-function questionOf(question: SessionQuestion, target: string): string {
-  switch (question.kind) {
-    case 'end':
-      return `DONE stands in ${target} at ${named(question.candidates, question.candidates.length)}, and more comes after it. Where does the file end?`;
-    case 'near_miss':
-      return `Your message ended with something like DONE. Is that part of ${target}?`;
-    case 'fence':
-      return `What you wrote begins and ends with a code fence. Is that part of ${target}?`;
-    case 'omission':
-      return `Something seems to be left out of ${target} at ${named(question.lines, question.count)}. Is it meant to be so?`;
-    default:
-      return question satisfies never;
-  }
-}
-
-function named(places: readonly { readonly line: number }[], count: number): string {
-  const lines = places.slice(0, NAMED_LINES).map(({ line }) => line);
-  return `${count === 1 ? 'line' : 'lines'} ${lines.join(', ')}${count > lines.length ? ' …' : ''}`;
 }

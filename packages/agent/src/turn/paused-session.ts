@@ -1,5 +1,5 @@
 import type { AllowedTarget, ErrorCode, PausedSession, SessionQuestion } from '@orion/contracts';
-import { openQuestionOf } from '@orion/core';
+import { answerOptions, openQuestionOf } from '@orion/core';
 import type { WriteSession } from '@orion/core';
 
 /** What a person needs to know of a session that waits, and the commands that go on with it. */
@@ -84,23 +84,8 @@ function finalizeCommands(
       `${recover} --finalize --on-conflict=keep-both`,
     ];
   }
-  switch (question?.kind) {
-    case undefined:
-      return [`${recover} --finalize`];
-    case 'end':
-      return [
-        ...question.candidates.map(
-          (candidate) => `${recover} --finalize --end-at ${candidate.line}`,
-        ),
-        `${recover} --finalize --answer done`,
-      ];
-    case 'near_miss':
-      return [`${recover} --finalize --answer keep`, `${recover} --finalize --answer done`];
-    case 'fence':
-      return [`${recover} --finalize --answer strip`, `${recover} --finalize --answer keep`];
-    case 'omission':
-      return [`${recover} --finalize --answer keep`];
-    default:
-      return question satisfies never;
-  }
+  const finalize = `${recover} --finalize`;
+  return question === null
+    ? [finalize]
+    : answerOptions(question).map((option) => `${finalize} ${option}`);
 }

@@ -3,13 +3,13 @@ import type { EndCandidate, SessionMetadata, SessionRecord } from '@orion/contra
 import type { Omission } from '../validation/omissions.ts';
 import { stateNameOf } from './control.ts';
 import { endMessage, readText, startMessage } from './message-reading.ts';
-import { settleQuestion } from './reading/answer-reading.ts';
 import { correctionsNeeded, endRound } from './reading/correction-reading.ts';
 import { endHeldText, readHeldText } from './reading/bridge-reading.ts';
 import { settleElapsed } from './reading/direct-reading.ts';
+import type { CommandAnswer } from './questions/question-row.ts';
+import { choiceFor } from './questions/questions.ts';
 import { openQuestionOf } from './session.ts';
 import type {
-  CommandAnswer,
   SessionInput,
   SessionSettings,
   SessionStep,
@@ -267,10 +267,12 @@ function finalizeCommand(step: Step, answer: CommandAnswer | null): void {
       });
       return;
     }
-    if (!settleQuestion(step, question, answer)) {
+    const chosen = choiceFor(question, answer);
+    if (chosen === null) {
       step.dispatch({ type: 'finalize_command', answered: false });
       return;
     }
+    step.settle(chosen.effect);
   }
   step.update({ fenceAsked: true, decidedByHand: true });
   step.dispatch({ type: 'finalize_command', answered: question === null || answer !== null });

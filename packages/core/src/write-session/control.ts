@@ -5,6 +5,8 @@ import type {
   WriteOperation,
 } from '@orion/contracts';
 
+import type { AnswerEffect, QuestionAnswer } from './questions/question-row.ts';
+
 /**
  * Where a write session stands, apart from its text. Each state holds only what it owns: a question exists only
  * where one is open, an attempt only while finalizing.
@@ -95,7 +97,7 @@ export type ControlEvent =
     }
   | {
       readonly type: 'answer';
-      readonly answer: 'keep' | 'done' | 'strip' | 'end' | 'again' | 'text' | 'unusable';
+      readonly answer: QuestionAnswer['kind'] | 'text' | 'unusable';
     }
   | { readonly type: 'tool_called' }
   | { readonly type: 'save_due' }
@@ -159,11 +161,7 @@ export type ControlEffect =
   | 'accept_unverified'
   | 'parse_reply'
   | 'append_reply'
-  | 'keep_all'
-  | 'leave_out'
-  | 'strip_fence'
-  | 'end_before'
-  | 'start_over'
+  | AnswerEffect['type']
   | 'ask_anew'
   | 'seam_reader'
   | 'degrade'
@@ -203,11 +201,6 @@ export type ControlLimits = {
   /** What a session that pauses leaves to be answered, unless another question is open. */
   readonly unasked: SessionQuestion | null;
 };
-
-/** Whether only its own words answer it: any other reply is no text of the file either. */
-export function isClosed(question: SessionQuestion): boolean {
-  return question.kind === 'fence' || question.kind === 'omission';
-}
 
 /** Requests in a row without a message, and continuations in a row without progress. */
 export const MAX_RETRIES = 3;

@@ -12,6 +12,7 @@ import type {
 import type { CorrectionReply } from '../validation/correction-reply.ts';
 import type { Omission } from '../validation/omissions.ts';
 import type { ControlState } from './control.ts';
+import type { CommandAnswer } from './questions/question-row.ts';
 import type { Anchor } from './text/seams/anchor.ts';
 import type { BridgeReader } from './text/seams/bridge.ts';
 import { eolOf } from './text/content-summary.ts';
@@ -202,13 +203,6 @@ export type SessionInput =
   | { readonly type: 'lease_lost'; readonly writing: boolean }
   | { readonly type: 'recover' }
   | { readonly type: 'finalize_command'; readonly answer: CommandAnswer | null };
-
-/** A person's answer to an open question. */
-export type CommandAnswer =
-  | { readonly kind: 'end'; readonly line: number }
-  | { readonly kind: 'keep' }
-  | { readonly kind: 'strip' }
-  | { readonly kind: 'done' };
 
 export type PromptReason =
   | 'idle'

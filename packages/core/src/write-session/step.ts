@@ -1,5 +1,9 @@
+import type { Seam } from '@orion/contracts';
+
 import type { ControlEffect, ControlEvent, Transition } from './control.ts';
 import { FINALIZE_RETRY_MS, stateNameOf } from './control.ts';
+import type { AnswerEffect } from './questions/question-row.ts';
+import { questionPrompt } from './questions/questions.ts';
 import { fileEndOf } from './session.ts';
 import type {
   Expectation,
@@ -28,7 +32,7 @@ import {
   recoveryPrompt,
 } from './text/prompts.ts';
 import { transition } from './transition.ts';
-import { questionPrompt, refusalText } from './wording.ts';
+import { refusalText } from './wording.ts';
 
 /** How long a session without a usable disk waits before it tries the disk again, in milliseconds. */
 const SAVE_RETRY_MS = 30_000;
@@ -329,13 +333,11 @@ export class Step {
       case 'leave_out':
       case 'strip_fence':
       case 'end_before':
+      case 'start_over':
       case 'seam_reader':
       case 'receipt':
       case 'park':
       case 'exit':
-        return;
-      case 'start_over':
-        this.#startOver();
         return;
       case 'ask_anew':
         this.send('anew', anewPrompt({ ...metadata, target }), { kind: 'content' });
@@ -399,7 +401,14 @@ export class Step {
     const { control } = this.session;
     if (control.kind !== 'awaiting_answer')
       throw new Error('a question was asked outside its state');
-    this.send('question', questionPrompt(this.session, control.question), { kind: 'answer' });
+    const { metadata, summary } = this.session;
+    const prompt = questionPrompt(control.question, {
+      target: metadata.target_file,
+      operation: metadata.operation,
+      anchor: () => chooseAnchor(summary),
+      tag: metadata.session_id.slice(0, 4),
+    });
+    this.send('question', prompt, { kind: 'answer' });
   }
 
   /** Decides about chat behind a DONE line and about fences, then hands the content to the commit. */
@@ -436,6 +445,64 @@ export class Step {
 
   emitFinalize(): void {
     this.emit({ type: 'finalize', start: this.session.contentStart, end: fileEndOf(this.session) });
+  }
+
+  addSeam(
+    status: Seam['status'],
+    via: Seam['via'],
+    counts: { readonly linesDropped?: number; readonly textSetAside?: number } = {},
+  ): void {
+    const seam: Seam = {
+      line: this.session.summary.lineFeeds + 1,
+      status,
+      via,
+      lines_dropped: counts.linesDropped ?? 0,
+      text_set_aside: counts.textSetAside ?? 0,
+      conversion: 'none',
+    };
+    this.update({ seams: [...this.session.seams, seam] });
+  }
+
+  /** Sets what of the content is the file, as the answer to a question says; moving on is the state table's. */
+  settle(effect: AnswerEffect): void {
+    switch (effect.type) {
+      case 'keep_all':
+        this.#settleDoneLines(effect.doneLines);
+        if (effect.heldText === null) return;
+        // Only the answer says that this text follows what is saved.
+        this.addSeam('unverified', 'tail');
+        this.emit({ type: 'discard_held' });
+        this.append(effect.heldText);
+        return;
+      case 'end_before':
+        this.settleEnds();
+        this.noteInnerDone({ lines: effect.doneLines, chatEnds: [] });
+        this.endContentAt(effect.contentEnd, true);
+        return;
+      case 'leave_out':
+        if (effect.heldText === null) {
+          this.endContentAt(effect.contentEnd, false);
+          return;
+        }
+        // The model was asked to go on and said something else: the file may be too short here.
+        this.addSeam('unverified', 'tail', { textSetAside: effect.heldText.length });
+        this.emit({ type: 'set_aside_held' });
+        return;
+      case 'strip_fence':
+        this.stripFence(effect.contentStart, effect.contentEnd);
+        return;
+      case 'start_over':
+        this.#startOver();
+        return;
+      default:
+        effect satisfies never;
+    }
+  }
+
+  #settleDoneLines(lines: readonly number[]): void {
+    if (lines.length === 0) return;
+    this.settleEnds();
+    this.noteInnerDone({ lines, chatEnds: [] });
   }
 
   stripFence(contentStart: number, contentEnd: number): void {

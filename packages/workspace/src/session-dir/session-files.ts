@@ -1,5 +1,5 @@
 /** What the JSON files of a session directory hold. Reading never throws: anything may lie there. */
-import { WRITE_OPERATIONS } from '@orion/contracts';
+import { isSessionQuestion, WRITE_OPERATIONS } from '@orion/contracts';
 import type {
   CommitResult,
   LineEnding,
@@ -186,7 +186,7 @@ function isRecord(fields: Fields): fields is Fields & SessionRecord {
   return (
     typeof state === 'string' &&
     Object.hasOwn(STATES, state) &&
-    (question === undefined || isQuestion(question)) &&
+    (question === undefined || isSessionQuestion(question)) &&
     (content_start === undefined || isCount(content_start)) &&
     (content_end === undefined || isCount(content_end)) &&
     typeof fields['fence_stripped'] === 'boolean' &&
@@ -201,47 +201,6 @@ function isRecord(fields: Fields): fields is Fields & SessionRecord {
     isCount(fields['idle_prompts']) &&
     (code === undefined || typeof code === 'string')
   );
-}
-
-function isQuestion(value: unknown): boolean {
-  if (!isFields(value)) return false;
-  switch (value['kind']) {
-    case 'end':
-      return (
-        Array.isArray(value['candidates']) &&
-        value['candidates'].every(
-          (candidate: unknown) =>
-            isFields(candidate) &&
-            isCount(candidate['line']) &&
-            isCount(candidate['contentEnd']) &&
-            typeof candidate['following'] === 'string',
-        )
-      );
-    case 'near_miss':
-      return (
-        typeof value['text'] === 'string' &&
-        isCount(value['contentEnd']) &&
-        typeof value['heldBack'] === 'boolean'
-      );
-    case 'fence':
-      return (
-        isCount(value['contentStart']) &&
-        isCount(value['contentEnd']) &&
-        typeof value['firstLine'] === 'string' &&
-        typeof value['lastLine'] === 'string'
-      );
-    case 'omission':
-      return (
-        isCount(value['count']) &&
-        Array.isArray(value['lines']) &&
-        value['lines'].every(
-          (line: unknown) =>
-            isFields(line) && isCount(line['line']) && typeof line['text'] === 'string',
-        )
-      );
-    default:
-      return false;
-  }
 }
 
 function isRepair(value: unknown): boolean {

@@ -2,7 +2,6 @@ import type { MessageEnd } from '../session.ts';
 import type { Step } from '../step.ts';
 import { endBridge } from '../text/seams/bridge.ts';
 import { directReading, endDirect, readDirect } from './direct-reading.ts';
-import { addSeam } from './undecided-reading.ts';
 
 export function endBridgeReply(step: Step, end: MessageEnd): void {
   const { reading, expecting } = step.session;
@@ -21,7 +20,7 @@ export function endBridgeReply(step: Step, end: MessageEnd): void {
     step.dispatch({ type: 'seam_hopeless', remedy: 'pause' });
     return;
   }
-  addSeam(step, 'verified', 'bridge', { linesDropped: joined.linesDropped });
+  step.addSeam('verified', 'bridge', { linesDropped: joined.linesDropped });
   step.dispatch({ type: 'seam_verified' });
   if (!step.append(joined.content)) return;
   step.update({ reading: directReading(step, null, 'none', expecting.end) });

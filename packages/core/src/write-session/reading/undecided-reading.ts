@@ -215,7 +215,7 @@ function applyRemedy(
       });
       break;
     case 'accept':
-      addSeam(step, 'unverified', recovery ? 'recovery' : 'tail');
+      step.addSeam('unverified', recovery ? 'recovery' : 'tail');
       step.update({ reading: directReading(step, null, 'none', end) });
       break;
     case 'pause':
@@ -225,21 +225,4 @@ function applyRemedy(
       remedy satisfies never;
   }
   step.dispatch({ type: 'seam_hopeless', remedy });
-}
-
-export function addSeam(
-  step: Step,
-  status: Seam['status'],
-  via: Seam['via'],
-  counts: { readonly linesDropped?: number; readonly textSetAside?: number } = {},
-): void {
-  const seam: Seam = {
-    line: step.session.summary.lineFeeds + 1,
-    status,
-    via,
-    lines_dropped: counts.linesDropped ?? 0,
-    text_set_aside: counts.textSetAside ?? 0,
-    conversion: 'none',
-  };
-  step.update({ seams: [...step.session.seams, seam] });
 }

@@ -8,7 +8,7 @@
  */
 import type { EndCandidate, SessionQuestion } from '@orion/contracts';
 
-import { isClosed } from '../control.ts';
+import { isClosed } from '../questions/questions.ts';
 
 export type Answer =
   | { readonly kind: 'end'; readonly candidate: EndCandidate }

@@ -1,5 +1,9 @@
+import type { SessionQuestion } from '@orion/contracts';
+
 import type { AwaitingAnswer, ControlEvent, ControlLimits, Transition } from '../control.ts';
-import { isClosed, MAX_RETRIES } from '../control.ts';
+import { MAX_RETRIES } from '../control.ts';
+import type { QuestionAnswer } from '../questions/question-row.ts';
+import { choicesOf, isClosed } from '../questions/questions.ts';
 import {
   aborted,
   emptySession,
@@ -89,27 +93,13 @@ export function fromAwaitingAnswer(
   }
 }
 
-/** Which answers close which question: the last row of the table is for all that is none of them. */
+/** The last row of the table is for all that is no answer to this question. */
 function answered(
   state: AwaitingAnswer,
   answer: Extract<ControlEvent, { type: 'answer' }>['answer'],
   limits: ControlLimits,
 ): Transition {
-  const kind = state.question.kind;
   switch (answer) {
-    case 'keep':
-      return kind === 'end' ? invalid : moved(finalizing, 'keep_all', 'save', 'finalize');
-    case 'done':
-      if (isClosed(state.question)) return invalid;
-      return kind === 'end'
-        ? moved(finalizing, 'keep_all', 'save', 'finalize')
-        : moved(finalizing, 'leave_out', 'save', 'finalize');
-    case 'strip':
-      return kind === 'fence' ? moved(finalizing, 'strip_fence', 'save', 'finalize') : invalid;
-    case 'end':
-      return kind === 'end' ? moved(finalizing, 'end_before', 'save', 'finalize') : invalid;
-    case 'again':
-      return kind === 'omission' ? moved(emptySession, 'start_over', 'ask_anew') : invalid;
     case 'text':
       if (isClosed(state.question)) return invalid;
       return moved({ ...filledSession, idlePrompts: state.idlePrompts }, 'seam_reader');
@@ -117,6 +107,15 @@ function answered(
       if (limits.idleMs === 0) return paused('NO_DONE', state.question);
       return moved({ ...state, retries: 0 }, 'start_idle_timer');
     default:
-      return answer satisfies never;
+      return closed(state.question, answer);
   }
+}
+
+function closed(question: SessionQuestion, answer: QuestionAnswer['kind']): Transition {
+  const chosen = choicesOf(question).find((each) => each.answer.kind === answer);
+  if (chosen === undefined) return invalid;
+  const { type } = chosen.effect;
+  return type === 'start_over'
+    ? moved(emptySession, type, 'ask_anew')
+    : moved(finalizing, type, 'save', 'finalize');
 }

@@ -1,0 +1,78 @@
+/** A question to the model that only its answer closes. It stands in `state.json` until then. */
+export type SessionQuestion =
+  /** Where the file ends: at one of the bare DONE lines that text follows, or behind all of it. */
+  | { readonly kind: 'end'; readonly candidates: readonly EndCandidate[] }
+  /** Whether something like DONE, or a short reply that does not join, belongs to the file. */
+  | {
+      readonly kind: 'near_miss';
+      readonly text: string;
+      readonly contentEnd: number;
+      readonly heldBack: boolean;
+    }
+  /** Whether the first and the last line only wrap the file. */
+  | {
+      readonly kind: 'fence';
+      readonly contentStart: number;
+      readonly contentEnd: number;
+      readonly firstLine: string;
+      readonly lastLine: string;
+    }
+  /** Lines that stand for left-out text, in a file that replaces another; the first ones of `count`. */
+  | {
+      readonly kind: 'omission';
+      readonly lines: readonly { readonly line: number; readonly text: string }[];
+      readonly count: number;
+    };
+
+/** A place at which the file may end: before the bare `DONE` that is `line`, counted from 1. */
+export type EndCandidate = {
+  readonly line: number;
+  /** Bytes of content before that line. */
+  readonly contentEnd: number;
+  /** The first words after it, for the question. */
+  readonly following: string;
+};
+
+/** What a person can say to an open question, beside a line at which the file ends. */
+export const ANSWER_WORDS = ['keep', 'strip', 'done'] as const;
+export type AnswerWord = (typeof ANSWER_WORDS)[number];
+
+/** One check for each kind: a kind that is added without one does not compile. */
+const CHECKS: Readonly<Record<SessionQuestion['kind'], (fields: Fields) => boolean>> = {
+  end: ({ candidates }) =>
+    isListOf(
+      candidates,
+      (each) => isCount(each['line']) && isCount(each['contentEnd']) && isText(each['following']),
+    ),
+  near_miss: ({ text, contentEnd, heldBack }) =>
+    isText(text) && isCount(contentEnd) && typeof heldBack === 'boolean',
+  fence: ({ contentStart, contentEnd, firstLine, lastLine }) =>
+    isCount(contentStart) && isCount(contentEnd) && isText(firstLine) && isText(lastLine),
+  omission: ({ lines, count }) =>
+    isListOf(lines, (each) => isCount(each['line']) && isText(each['text'])) && isCount(count),
+};
+
+/** For what was read from a disk, where anything may lie. */
+export function isSessionQuestion(value: unknown): value is SessionQuestion {
+  if (!isFields(value)) return false;
+  const { kind } = value;
+  return isText(kind) && Object.hasOwn(CHECKS, kind) && CHECKS[kind as keyof typeof CHECKS](value);
+}
+
+type Fields = { readonly [name: string]: unknown };
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isListOf(value: unknown, isItem: (item: Fields) => boolean): boolean {
+  return Array.isArray(value) && value.every((item: unknown) => isFields(item) && isItem(item));
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}

@@ -1,0 +1,31 @@
+import { endQuestionPrompt } from '../text/prompts.ts';
+import { choice, namedLines } from './question-row.ts';
+import type { QuestionRow } from './question-row.ts';
+import type { SessionQuestion } from '@orion/contracts';
+
+type EndQuestion = Extract<SessionQuestion, { readonly kind: 'end' }>;
+
+/** P3: text follows a bare DONE line; where does the file end? */
+export const end: QuestionRow<EndQuestion> = {
+  isClosed: false,
+  choices: ({ candidates }) => {
+    const lines = candidates.map(({ line }) => line);
+    return [
+      ...candidates.map(({ line, contentEnd }) => ({
+        reply: `END ${line}`,
+        answer: { kind: 'end', line } as const,
+        effect: {
+          type: 'end_before',
+          contentEnd,
+          doneLines: lines.filter((each) => each < line),
+        } as const,
+      })),
+      choice('done', { type: 'keep_all', doneLines: lines, heldText: null }),
+    ];
+  },
+  prompt: ({ candidates }, { target, anchor, tag }) =>
+    endQuestionPrompt({ target, candidates, anchor: anchor(), tag }),
+  line: ({ candidates }, target) =>
+    `DONE stands in ${target} at ${namedLines(candidates, candidates.length)}, and more comes after it. Where does the file end?`,
+  open: (_question, target) => `where ${target} ends`,
+};

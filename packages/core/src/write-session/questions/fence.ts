@@ -1,0 +1,20 @@
+import type { SessionQuestion } from '@orion/contracts';
+
+import { fencePrompt } from '../text/prompts.ts';
+import { choice, keepAll } from './question-row.ts';
+import type { QuestionRow } from './question-row.ts';
+
+type FenceQuestion = Extract<SessionQuestion, { readonly kind: 'fence' }>;
+
+/** P5: do these fences only wrap the file? */
+export const fence: QuestionRow<FenceQuestion> = {
+  isClosed: true,
+  choices: ({ contentStart, contentEnd }) => [
+    choice('strip', { type: 'strip_fence', contentStart, contentEnd }),
+    choice('keep', keepAll),
+  ],
+  prompt: ({ firstLine, lastLine }, { target }) => fencePrompt({ target, firstLine, lastLine }),
+  line: (_question, target) =>
+    `What you wrote begins and ends with a code fence. Is that part of ${target}?`,
+  open: (_question, target) => `whether the fence around ${target} belongs to it`,
+};

@@ -1,0 +1,23 @@
+import type { SessionQuestion } from '@orion/contracts';
+
+import { nearMissPrompt } from '../text/prompts.ts';
+import { choice } from './question-row.ts';
+import type { QuestionRow } from './question-row.ts';
+
+type NearMissQuestion = Extract<SessionQuestion, { readonly kind: 'near_miss' }>;
+
+/** P4: is the end of the message, or a short reply that does not join, part of the file? */
+export const nearMiss: QuestionRow<NearMissQuestion> = {
+  isClosed: false,
+  choices: ({ text, contentEnd, heldBack }) => {
+    const heldText = heldBack ? text : null;
+    return [
+      choice('keep', { type: 'keep_all', doneLines: [], heldText }),
+      choice('done', { type: 'leave_out', contentEnd, heldText }),
+    ];
+  },
+  prompt: ({ text }) => nearMissPrompt({ text }),
+  line: (_question, target) =>
+    `Your message ended with something like DONE. Is that part of ${target}?`,
+  open: ({ text }, target) => `whether ${JSON.stringify(text.slice(0, 80))} belongs to ${target}`,
+};

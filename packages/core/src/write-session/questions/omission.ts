@@ -1,0 +1,19 @@
+import type { SessionQuestion } from '@orion/contracts';
+
+import { omissionPrompt } from '../text/prompts.ts';
+import { choice, keepAll, namedLines } from './question-row.ts';
+import type { QuestionRow } from './question-row.ts';
+
+type OmissionQuestion = Extract<SessionQuestion, { readonly kind: 'omission' }>;
+
+/** P10: lines that stand for left-out text, in a text that replaces another. */
+export const omission: QuestionRow<OmissionQuestion> = {
+  isClosed: true,
+  choices: () => [choice('keep', keepAll), choice('again', { type: 'start_over' })],
+  prompt: ({ lines, count }, { target, operation }) =>
+    omissionPrompt({ lines, count, target, operation }),
+  line: ({ lines, count }, target) =>
+    `Something seems to be left out of ${target} at ${namedLines(lines, count)}. Is it meant to be so?`,
+  open: ({ lines }, target) =>
+    `whether text was left out of ${target} at line ${lines.map(({ line }) => line).join(', ')}`,
+};

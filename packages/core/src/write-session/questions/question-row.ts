@@ -1,0 +1,83 @@
+import type { AnswerWord, SessionQuestion } from '@orion/contracts';
+
+import type { Anchor } from '../text/seams/anchor.ts';
+import type { WriteOperation } from '@orion/contracts';
+
+/**
+ * One kind of question, wholly: what the model is asked and may reply, what each reply does, and what a person is
+ * told and can type. Everything that knows kinds of questions reads it from here (`questions.ts`).
+ */
+export type QuestionRow<Question extends SessionQuestion> = {
+  /**
+   * Whether only its own words answer it. To the others the model may go on with the file instead, and a DONE behind
+   * nothing else is an answer.
+   */
+  readonly isClosed: boolean;
+  readonly choices: (question: Question) => readonly Choice[];
+  /** What the model reads. */
+  readonly prompt: (question: Question, asked: AskedAbout) => string;
+  /** What a person reads of it while it is asked: one line, never the content that the prompt quotes (R014). */
+  readonly line: (question: Question, target: string) => string;
+  /** What is open, for a refusal that names the options: `It is open …`. */
+  readonly open: (question: Question, target: string) => string;
+};
+
+/** What a prompt tells of the session beside its question. */
+export type AskedAbout = {
+  readonly target: string;
+  readonly operation: WriteOperation;
+  /** Searched only by the prompts that quote it. */
+  readonly anchor: () => Anchor;
+  /** The first four hex digits of the session id. */
+  readonly tag: string;
+};
+
+export type Choice = {
+  /** What the model replies, alone on a line. */
+  readonly reply: string;
+  readonly answer: QuestionAnswer;
+  readonly effect: AnswerEffect;
+};
+
+export type QuestionAnswer =
+  | { readonly kind: 'end'; readonly line: number }
+  | { readonly kind: AnswerWord }
+  /** The model's alone: it writes the text once more. */
+  | { readonly kind: 'again' };
+
+/** A person's answer: what `--end-at` and `--answer` can say. */
+export type CommandAnswer = Exclude<QuestionAnswer, { readonly kind: 'again' }>;
+
+/** What an answer makes of the saved text. */
+export type AnswerEffect =
+  /** All of it is the file; with `heldText`, that too. */
+  | {
+      readonly type: 'keep_all';
+      readonly doneLines: readonly number[];
+      readonly heldText: string | null;
+    }
+  | {
+      readonly type: 'end_before';
+      readonly contentEnd: number;
+      /** The bare DONE lines before it, which are content. */
+      readonly doneLines: readonly number[];
+    }
+  | { readonly type: 'leave_out'; readonly contentEnd: number; readonly heldText: string | null }
+  | { readonly type: 'strip_fence'; readonly contentStart: number; readonly contentEnd: number }
+  /** None of it: the model writes it once more. */
+  | { readonly type: 'start_over' };
+
+export const keepAll: AnswerEffect = { type: 'keep_all', doneLines: [], heldText: null };
+
+/** A choice whose reply is its word in capitals. */
+export function choice(kind: AnswerWord | 'again', effect: AnswerEffect): Choice {
+  return { reply: kind.toUpperCase(), answer: { kind }, effect };
+}
+
+/** Most lines that are named in a sentence. */
+const NAMED_LINES = 5;
+
+export function namedLines(places: readonly { readonly line: number }[], count: number): string {
+  const lines = places.slice(0, NAMED_LINES).map(({ line }) => line);
+  return `${count === 1 ? 'line' : 'lines'} ${lines.join(', ')}${count > lines.length ? ' …' : ''}`;
+}

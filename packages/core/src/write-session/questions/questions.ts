@@ -1,0 +1,71 @@
+import type { SessionQuestion } from '@orion/contracts';
+
+import { end } from './end.ts';
+import { fence } from './fence.ts';
+import { nearMiss } from './near-miss.ts';
+import { omission } from './omission.ts';
+import type { AskedAbout, Choice, QuestionAnswer, QuestionRow } from './question-row.ts';
+
+/**
+ * The questions about a text, one row for each kind. A new kind is a member of `SessionQuestion`, its check there,
+ * and a row here.
+ */
+const ROWS: {
+  readonly [Kind in SessionQuestion['kind']]: QuestionRow<
+    Extract<SessionQuestion, { readonly kind: Kind }>
+  >;
+} = { end, near_miss: nearMiss, fence, omission };
+
+function rowOf(question: SessionQuestion): QuestionRow<SessionQuestion> {
+  // The row of a question's own kind takes that question; the compiler does not see that they belong together.
+  return ROWS[question.kind] as QuestionRow<SessionQuestion>;
+}
+
+/** Whether only its own words answer it: any other reply is no text of the file either. */
+export function isClosed(question: SessionQuestion): boolean {
+  return rowOf(question).isClosed;
+}
+
+/** What can be replied, in the order in which it is listed. */
+export function choicesOf(question: SessionQuestion): readonly Choice[] {
+  return rowOf(question).choices(question);
+}
+
+/** What was offered; null when it was not. */
+export function choiceFor(question: SessionQuestion, answer: QuestionAnswer): Choice | null {
+  return choicesOf(question).find((each) => isSame(each.answer, answer)) ?? null;
+}
+
+function isSame(one: QuestionAnswer, other: QuestionAnswer): boolean {
+  if (one.kind === 'end' && other.kind === 'end') return one.line === other.line;
+  return one.kind === other.kind;
+}
+
+/** What the model is asked while the question is open. */
+export function questionPrompt(question: SessionQuestion, asked: AskedAbout): string {
+  return rowOf(question).prompt(question, asked);
+}
+
+/** The same for a person, in one line. */
+export function questionLine(question: SessionQuestion, target: string): string {
+  return rowOf(question).line(question, target);
+}
+
+/** How a person can answer it: the options of `recover-session --finalize`. */
+export function answerOptions(question: SessionQuestion): readonly string[] {
+  return choicesOf(question).flatMap(({ answer }) => {
+    switch (answer.kind) {
+      case 'end':
+        return [`--end-at ${answer.line}`];
+      case 'again':
+        return [];
+      default:
+        return [`--answer ${answer.kind}`];
+    }
+  });
+}
+
+/** Why nothing is written while the question is open. */
+export function openQuestionText(question: SessionQuestion, target: string): string {
+  return `It is open ${rowOf(question).open(question, target)}: add ${answerOptions(question).join(' or ')}.`;
+}
