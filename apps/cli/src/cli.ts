@@ -2,6 +2,7 @@ import { homedir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
 import { replaceFetchClasses } from './fetch-classes.ts';
+import { leaveProcess } from './process/leave-process.ts';
 import { VERSION } from './version.ts';
 
 /** Stands for a current folder that was removed: a folder that there is not, so that a command says so. */
@@ -35,7 +36,7 @@ export async function main(entry: string): Promise<void> {
     entry: fileURLToPath(entry),
   });
   // Not left to the end of all handles: an idle connection must not keep a finished command alive.
-  process.exit(exitCode);
+  leaveProcess(exitCode);
 }
 
 /** Node 22 calls its SQLite experimental, on the stderr of whoever uses it; what is used of it is tested. */

@@ -10,6 +10,9 @@ export type Terminal = {
   output(): string;
   waitForOutput(text: string): Promise<string>;
   type(text: string): void;
+  /** Stops reading what the command prints, as after Ctrl-S, until `resume`. */
+  pause(): void;
+  resume(): void;
   kill(signal: NodeJS.Signals): void;
 };
 
@@ -57,6 +60,12 @@ export function startOnTerminal(
       }),
     type: (text) => {
       child.write(text);
+    },
+    pause: () => {
+      child.pause();
+    },
+    resume: () => {
+      child.resume();
     },
     kill: (signal) => {
       if (!ended) child.kill(signal);

@@ -10,6 +10,7 @@ import type { CommandContext } from '../process/context.ts';
 import { EXIT } from '../process/exit-code.ts';
 import type { CommandResult } from '../process/finish.ts';
 import { watchSignals } from '../process/interruption.ts';
+import { leaveProcess } from '../process/leave-process.ts';
 import { diffLines } from '../terminal/diff-text.ts';
 import { sanitizeLine } from '../terminal/sanitize.ts';
 import { approval } from './approve-change.ts';
@@ -35,9 +36,12 @@ export async function applyPlanCommand(
   const approve = approval(context, configuration.approve);
   const plan = await readPlan(context, file);
   const { createOrion } = await import('@orion/agent');
+  let applying = false;
   const interruption = watchSignals({
     onInterrupt: () => undefined,
-    exit: () => process.exit(EXIT.interrupted),
+    exit: () => leaveProcess(EXIT.interrupted),
+    kill: () => process.kill(process.pid, 'SIGKILL'),
+    isCommitting: () => applying,
   });
   const orion = await createOrion({
     workspace: configuration.workspace,
@@ -47,22 +51,26 @@ export async function applyPlanCommand(
     ...protectedPathQuestion(context, interruption.signal),
   });
   interruption.onStop(() => orion.close());
+  let report: PlanReport;
   try {
     await orion.housekeep();
-    const report = await orion.applyPlan(plan, {
+    applying = true;
+    report = await orion.applyPlan(plan, {
       ...(dryRun === undefined ? {} : { dryRun }),
       signal: interruption.signal,
     });
-    if (configuration.json) {
-      await context.stdout.write(`${JSON.stringify({ version: 1, ...report })}\n`);
-    } else {
-      await tell(context, report);
-    }
-    return { exitCode: report.status === 'failed' ? EXIT.failure : EXIT.done };
   } finally {
+    applying = false;
     interruption.dispose();
     await orion.close();
   }
+  // Told when everything is closed: whoever reads slowly holds nothing up.
+  if (configuration.json) {
+    await context.stdout.write(`${JSON.stringify({ version: 1, ...report })}\n`);
+  } else {
+    await tell(context, report);
+  }
+  return { exitCode: report.status === 'failed' ? EXIT.failure : EXIT.done };
 }
 
 async function tell({ stdout, screen }: CommandContext, report: PlanReport): Promise<void> {

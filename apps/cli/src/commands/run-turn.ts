@@ -5,6 +5,7 @@ import type { CommandContext } from '../process/context.ts';
 import { exitCodeOf, type ExitCode } from '../process/exit-code.ts';
 import { watchSignals } from '../process/interruption.ts';
 import { finishOutput, type CommandResult } from '../process/finish.ts';
+import { leaveProcess } from '../process/leave-process.ts';
 import { errorLines } from '../rendering/error-lines.ts';
 import { notStoredLines } from '../rendering/not-stored-line.ts';
 import { addToSummary, EMPTY_SUMMARY, type TurnSummary } from '../rendering/turn-summary.ts';
@@ -46,6 +47,8 @@ export async function runWithOrion(
   let notStored: NotStored | null = null;
   let left = false;
   let turnIsRunning = false;
+  let committing = false;
+  let isOver = false;
   let thrown: unknown = null;
 
   const interruption = watchSignals({
@@ -55,8 +58,14 @@ export async function runWithOrion(
       screen.line('Interrupted: saving what has arrived. Ctrl-C again stops at once.', 'warning');
     },
     exit: () => {
-      leaveNow(null);
+      leaveNow(null, leaveProcess);
     },
+    kill: () => {
+      const kill = (): void => void process.kill(process.pid, 'SIGKILL');
+      if (isOver) kill();
+      else leaveNow(null, kill);
+    },
+    isCommitting: () => committing,
   });
 
   // A reader that does not read must not keep a turn from ending.
@@ -65,15 +74,13 @@ export async function runWithOrion(
   });
 
   /** Ends the process without waiting for the turn; what is known by now decides the exit code. */
-  function leaveNow(failure: unknown): void {
+  function leaveNow(failure: unknown, leave: (exitCode: ExitCode) => void): void {
     if (left) return;
     left = true;
     const code = exitCode(summary, failure, interruption.signal.aborted);
     // Nor the process, once it was told to stop.
-    setTimeout(() => process.exit(code), LAST_WORDS_MS);
-    void finishOutput(context, { exitCode: code, summary }, json).then((final) => {
-      process.exit(final);
-    });
+    setTimeout(leave, LAST_WORDS_MS, code);
+    void finishOutput(context, { exitCode: code, summary }, json).then(leave);
   }
 
   function tellFailure(error: unknown): void {
@@ -87,7 +94,7 @@ export async function runWithOrion(
   // A defect outside of the turn: what was saved stays, and the end is told as truly as any other.
   function crash(error: unknown): void {
     tellFailure(error);
-    leaveNow(error);
+    leaveNow(error, leaveProcess);
   }
   process.on('uncaughtException', crash);
 
@@ -95,6 +102,9 @@ export async function runWithOrion(
     turnIsRunning = true;
     for await (const event of events) {
       summary = addToSummary(summary, event);
+      if (event.type === 'write_session') {
+        committing = event.status === 'session_active.finalizing';
+      }
       const slow = view.show(event);
       if (slow !== undefined) await slow;
     }
@@ -136,6 +146,7 @@ export async function runWithOrion(
     thrown = error;
     tellFailure(error);
   } finally {
+    isOver = true;
     interruption.dispose();
     process.off('uncaughtException', crash);
   }

@@ -8,6 +8,7 @@ import type { SessionListing, WriteReceipt } from '@orion/contracts';
 
 import type { CommandContext } from '../process/context.ts';
 import { EXIT } from '../process/exit-code.ts';
+import { leaveProcess, STOP_SIGNALS } from '../process/leave-process.ts';
 import type { CommandResult } from '../process/finish.ts';
 import type { ResultLine } from '../rendering/result-line.ts';
 import { receiptLine } from '../rendering/write-lines.ts';
@@ -44,10 +45,10 @@ export async function demoCommand(
   const leave = (): void => {
     processes.endAll();
     void rm(folder, { recursive: true, force: true, maxRetries: 3 }).finally(() =>
-      process.exit(EXIT.interrupted),
+      leaveProcess(EXIT.interrupted),
     );
   };
-  process.on('SIGINT', leave).on('SIGTERM', leave).on('SIGHUP', leave);
+  for (const signal of STOP_SIGNALS) process.on(signal, leave);
   const say = async (text: string): Promise<void> => {
     await context.stdout.write(`${text}\n`);
     await context.stdout.flush();
@@ -65,7 +66,7 @@ export async function demoCommand(
     return { exitCode: EXIT.failure };
   } finally {
     processes.endAll();
-    process.off('SIGINT', leave).off('SIGTERM', leave).off('SIGHUP', leave);
+    for (const signal of STOP_SIGNALS) process.off(signal, leave);
     if (options.keep === true) await say(`\nEverything lies in ${folder}`);
     else await rm(folder, { recursive: true, force: true });
   }

@@ -1,5 +1,7 @@
 import { createScreen, type Screen } from '../terminal/screen.ts';
-import { openOutputStream, type OutputStream } from './output-stream.ts';
+import { openOutputStream, openTerminalStream, type OutputStream } from './output-stream.ts';
+import { openTerminal } from './terminal-device.ts';
+import { createTerminalQueue, type TerminalQueue } from './terminal-queue.ts';
 
 /** What a command is given instead of reaching for the process itself. */
 export type CommandContext = {
@@ -24,8 +26,7 @@ export type ProcessFacts = Pick<
 >;
 
 export function createContext(facts: ProcessFacts): CommandContext {
-  const stdout = openOutputStream(process.stdout);
-  const stderr = openOutputStream(process.stderr);
+  const { stdout, stderr } = openOutputs();
   const { NO_COLOR, TERM } = facts.environment;
   const colors = stderr.isTerminal && (NO_COLOR ?? '') === '' && TERM !== 'dumb';
   return {
@@ -36,4 +37,17 @@ export function createContext(facts: ProcessFacts): CommandContext {
     screen: createScreen({ stdout, stderr, colors }),
     interactive: process.stdin.isTTY === true && stderr.isTerminal,
   };
+}
+
+/** Both outputs; where they lead to one terminal they share its queue, so that their order stays. */
+function openOutputs(): { readonly stdout: OutputStream; readonly stderr: OutputStream } {
+  const queues = new Map<number, TerminalQueue>();
+  function openOutput(stream: NodeJS.WriteStream & { readonly fd: number }): OutputStream {
+    const device = stream.isTTY === true ? openTerminal(stream.fd) : null;
+    if (device === null) return openOutputStream(stream);
+    const queue = queues.get(device.id) ?? createTerminalQueue(device);
+    queues.set(device.id, queue);
+    return openTerminalStream(stream, queue);
+  }
+  return { stdout: openOutput(process.stdout), stderr: openOutput(process.stderr) };
 }

@@ -4,6 +4,7 @@ import { resultLine } from '../rendering/result-line.ts';
 import type { TurnSummary } from '../rendering/turn-summary.ts';
 import type { CommandContext } from './context.ts';
 import { EXIT, type ExitCode } from './exit-code.ts';
+import { leaveProcess, STOP_SIGNALS } from './leave-process.ts';
 
 /** How a command ended: the summary of its turn, where it is one that runs turns. */
 export type CommandResult = {
@@ -22,9 +23,9 @@ export async function finishOutput(
   const { stdout, stderr, screen } = context;
   // The outcome stands: whoever does not want to wait for a slow reader still gets its exit code.
   const leave = (): void => {
-    process.exit(result.exitCode);
+    leaveProcess(result.exitCode);
   };
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, leave);
+  for (const signal of STOP_SIGNALS) process.on(signal, leave);
   screen.clearProgress();
   if (json && result.summary !== undefined) {
     const line = resultLine(result.summary, result.exitCode, result.notStored);

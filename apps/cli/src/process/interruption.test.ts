@@ -8,6 +8,8 @@ let source: EventEmitter;
 let interruption: Interruption;
 const onInterrupt = vi.fn<() => void>();
 const exit = vi.fn<() => void>();
+const kill = vi.fn<() => void>();
+const isCommitting = vi.fn<() => boolean>();
 const stop = vi.fn<() => Promise<void>>();
 
 beforeEach(() => {
@@ -15,7 +17,14 @@ beforeEach(() => {
   vi.resetAllMocks();
   stop.mockResolvedValue(undefined);
   source = new EventEmitter();
-  interruption = watchSignals({ onInterrupt, exit, source: source as unknown as NodeJS.Process });
+  isCommitting.mockReturnValue(false);
+  interruption = watchSignals({
+    onInterrupt,
+    exit,
+    kill,
+    isCommitting,
+    source: source as unknown as NodeJS.Process,
+  });
   interruption.onStop(stop);
 });
 
@@ -49,20 +58,46 @@ describe('signals', () => {
     expect(exit).not.toHaveBeenCalled();
   });
 
-  it('does not wait longer than five seconds for an orderly stop', () => {
+  it('kills the process when an orderly stop is not over after two seconds', () => {
     stop.mockReturnValue(new Promise(() => undefined));
     source.emit('SIGTERM');
-    vi.advanceTimersByTime(4999);
-    expect(exit).not.toHaveBeenCalled();
+    vi.advanceTimersByTime(1999);
+    expect(kill).not.toHaveBeenCalled();
     vi.advanceTimersByTime(1);
+    expect(kill).toHaveBeenCalledOnce();
+    expect(exit).not.toHaveBeenCalled();
+  });
+
+  it('lets a commit that is under way have five', () => {
+    stop.mockReturnValue(new Promise(() => undefined));
+    isCommitting.mockReturnValue(true);
+    source.emit('SIGTERM');
+    vi.advanceTimersByTime(4999);
+    expect(kill).not.toHaveBeenCalled();
+    vi.advanceTimersByTime(1);
+    expect(kill).toHaveBeenCalledOnce();
+  });
+
+  it('ends at once when the stop fails', async () => {
+    stop.mockRejectedValue(new Error('no'));
+    source.emit('SIGTERM');
+    await vi.advanceTimersByTimeAsync(0);
     expect(exit).toHaveBeenCalledOnce();
   });
 
-  it('leaves no handler and no timer behind', () => {
-    source.emit('SIGTERM');
+  it('leaves no handler behind', () => {
+    source.emit('SIGINT');
     interruption.dispose();
     vi.advanceTimersByTime(60_000);
     expect(exit).not.toHaveBeenCalled();
+    expect(kill).not.toHaveBeenCalled();
     expect(source.eventNames()).toEqual([]);
+  });
+
+  it('keeps the limit for what follows a stop, such as output that nobody reads', () => {
+    source.emit('SIGTERM');
+    interruption.dispose();
+    vi.advanceTimersByTime(2000);
+    expect(kill).toHaveBeenCalledOnce();
   });
 });

@@ -4,21 +4,25 @@ export type Interruption = {
   readonly signal: AbortSignal;
   /** Says how to stop in order: called at most once, by a second Ctrl-C, SIGTERM or SIGHUP. */
   onStop(stop: () => Promise<void>): void;
-  /** Back to what signals do without us. */
+  /** Back to what signals do without us. A stop that was asked for keeps its limit: what follows is part of it. */
   dispose(): void;
 };
 
 export type InterruptionOptions = {
   /** Tells the person that the first Ctrl-C was understood. */
   readonly onInterrupt: () => void;
-  /** Ends the process: after the stop, or when it took too long. */
+  /** Ends the process at once, with the exit code that fits. */
   readonly exit: () => void;
+  /** Ends the process by a signal that nothing can delay: the stop took too long. What has arrived was saved when it began. */
+  readonly kill: () => void;
+  /** Whether a file is being changed now, which a stop lets come to its end. */
+  readonly isCommitting: () => boolean;
   /** Where signals come from. */
   readonly source?: Pick<NodeJS.Process, 'on' | 'off'>;
-  readonly stopLimitMs?: number;
 };
 
-const STOP_LIMIT_MS = 5000;
+const STOP_LIMIT_MS = 2000;
+const COMMIT_LIMIT_MS = 5000;
 
 export function watchSignals(options: InterruptionOptions): Interruption {
   const source = options.source ?? process;
@@ -30,9 +34,14 @@ export function watchSignals(options: InterruptionOptions): Interruption {
     // A closing terminal sends several signals at once; they are one request.
     if (limit !== undefined) return;
     controller.abort();
-    // The turn ends by itself when its parts are closed; the process ends here only if it does not.
-    limit = setTimeout(options.exit, options.stopLimitMs ?? STOP_LIMIT_MS);
+    // The turn ends by itself when its parts are closed, and the process after it.
+    limit = setTimeout(endCommit, STOP_LIMIT_MS);
     stop().catch(options.exit);
+  }
+
+  function endCommit(): void {
+    if (options.isCommitting()) limit = setTimeout(options.kill, COMMIT_LIMIT_MS - STOP_LIMIT_MS);
+    else options.kill();
   }
 
   function interrupt(): void {
@@ -55,7 +64,6 @@ export function watchSignals(options: InterruptionOptions): Interruption {
       stop = next;
     },
     dispose() {
-      clearTimeout(limit);
       source.off('SIGINT', interrupt);
       source.off('SIGTERM', beginStop);
       source.off('SIGHUP', beginStop);

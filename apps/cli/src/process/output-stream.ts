@@ -1,3 +1,5 @@
+import type { TerminalQueue } from './terminal-queue.ts';
+
 /** One of the process's two outputs, written to at the speed of its reader. */
 export type OutputStream = {
   readonly isTerminal: boolean;
@@ -5,6 +7,13 @@ export type OutputStream = {
   columns(): number;
   /** Writes; the returned promise, if any, is to be awaited before more is written. Never fails. */
   write(data: string | Uint8Array): Promise<void> | undefined;
+  /**
+   * Writes what must delay nothing: a terminal that does not read is not waited for, and in the end lines of it are left
+   * out (T3). Anything else has it as by `write`.
+   */
+  offer(data: string): Promise<void> | undefined;
+  /** Offers progress, of which the next one takes the place. */
+  offerFrame(data: string): void;
   /** From now on nobody waits for the reader before `flush`: a command that ends has little left to write. */
   hurry(): void;
   /** Waits until the operating system has everything. */
@@ -38,13 +47,17 @@ export function openOutputStream(stream: NodeJS.WriteStream): OutputStream {
     return drained;
   }
 
+  function write(data: string | Uint8Array): Promise<void> | undefined {
+    if (broken !== null || stream.destroyed) return undefined;
+    return stream.write(data) || hurried ? undefined : waitForDrain();
+  }
+
   return {
     isTerminal: stream.isTTY === true,
-    columns: () => (stream.isTTY === true && stream.columns > 0 ? stream.columns : 80),
-    write(data) {
-      if (broken !== null || stream.destroyed) return undefined;
-      return stream.write(data) || hurried ? undefined : waitForDrain();
-    },
+    columns: () => columnsOf(stream),
+    write,
+    offer: write,
+    offerFrame: (data) => void write(data),
     hurry() {
       hurried = true;
       endWait?.();
@@ -57,9 +70,52 @@ export function openOutputStream(stream: NodeJS.WriteStream): OutputStream {
         });
       });
     },
-    failure: () =>
-      broken !== null && !READER_IS_GONE.has((broken as NodeJS.ErrnoException).code ?? '')
-        ? broken
-        : null,
+    failure: () => failureOf(broken),
   };
+}
+
+/** The same for a terminal, through a queue that never blocks. `stream` is asked for its width alone. */
+export function openTerminalStream(
+  stream: Pick<NodeJS.WriteStream, 'isTTY' | 'columns'>,
+  queue: TerminalQueue,
+): OutputStream {
+  let endWait: (() => void) | undefined;
+  let hurried = false;
+
+  function waitForQueue(): Promise<void> {
+    return Promise.race([
+      queue.drained(),
+      new Promise<void>((resolve) => {
+        endWait = resolve;
+      }),
+    ]);
+  }
+
+  return {
+    isTerminal: true,
+    columns: () => columnsOf(stream),
+    write: (data) => (queue.write(data) && !hurried ? waitForQueue() : undefined),
+    offer(data) {
+      queue.offer(data);
+      return undefined;
+    },
+    offerFrame: (data) => {
+      queue.offerFrame(data);
+    },
+    hurry() {
+      hurried = true;
+      endWait?.();
+    },
+    flush: () => queue.drained(),
+    failure: () => failureOf(queue.failure()),
+  };
+}
+
+function columnsOf(stream: Pick<NodeJS.WriteStream, 'isTTY' | 'columns'>): number {
+  return stream.isTTY === true && stream.columns > 0 ? stream.columns : 80;
+}
+
+function failureOf(error: Error | null): Error | null {
+  if (error === null) return null;
+  return READER_IS_GONE.has((error as NodeJS.ErrnoException).code ?? '') ? null : error;
 }

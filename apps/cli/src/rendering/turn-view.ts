@@ -165,7 +165,7 @@ export function createJsonView({ stdout, showContent, beside }: JsonViewOptions)
     show(event) {
       if (event.type === 'write_chunk' && !showContent) return undefined;
       if (event.type !== 'chunk' && event.type !== 'write_chunk') void beside.show(event);
-      return stdout.write(`${JSON.stringify(event)}\n`);
+      return stdout.offer(`${JSON.stringify(event)}\n`);
     },
     end() {
       beside.end();

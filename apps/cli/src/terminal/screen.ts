@@ -79,12 +79,12 @@ export function createScreen({ stdout, stderr, colors }: ScreenOptions): Screen 
     showsProgress: stderr.isTerminal,
     stdoutIsTerminal: stdout.isTerminal,
     text(text) {
-      if (!stdout.isTerminal) return stdout.write(text);
+      if (!stdout.isTerminal) return stdout.offer(text);
       clearProgress();
       const shown = sanitizer.push(text);
       if (shown === '') return undefined;
       textLineIsOpen = !shown.endsWith('\n');
-      return stdout.write(shown);
+      return stdout.offer(shown);
     },
     line(text, kind = 'notice') {
       writeLines(sanitizeLine(text), kind);
@@ -97,8 +97,9 @@ export function createScreen({ stdout, stderr, colors }: ScreenOptions): Screen 
       if (progressWidth === 0) endText();
       const { text: shown, width } = shorten(sanitizeLine(text), stderr.columns() - 1);
       const padding = ' '.repeat(Math.max(0, progressWidth - width));
-      void stderr.write(`\r${shown}${padding}`);
-      progressWidth = width;
+      stderr.offerFrame(`\r${shown}${padding}`);
+      // Not the width of this one: on a terminal that is slow to read, a wider one may be the last that it shows.
+      progressWidth = Math.max(progressWidth, width);
     },
     clearProgress,
     ask(text) {

@@ -7,13 +7,15 @@ export function createFakeOutput(
   options: { terminal?: boolean; columns?: number } = {},
 ): FakeOutput {
   let text = '';
+  function write(data: string | Uint8Array): undefined {
+    text += typeof data === 'string' ? data : Buffer.from(data).toString();
+  }
   return {
     isTerminal: options.terminal === true,
     columns: () => options.columns ?? 80,
-    write(data) {
-      text += typeof data === 'string' ? data : Buffer.from(data).toString();
-      return undefined;
-    },
+    write,
+    offer: write,
+    offerFrame: write,
     hurry: () => undefined,
     flush: () => Promise.resolve(),
     failure: () => null,
