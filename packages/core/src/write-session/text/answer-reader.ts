@@ -1,0 +1,277 @@
+/**
+ * Reads a reply to a question as people write answers (R270): decorated, doubled, with a word before or behind it.
+ *
+ * Invariants
+ * A1  The reading depends on the reply alone, not on how it was divided.
+ * A2  Only what was offered is an answer, and only where nothing but talk stands beside it.
+ * A3  What is held is bounded by `HELD_LIMIT` and one more text; once `canStillBeAnswer` is false it stays false.
+ * A4  A reply that starts with the anchor goes on with the file, whatever it ends with.
+ */
+import { isBlankLine, isChatLine, parseFenceLine, stripIndentation, trimLine } from './lines.ts';
+import type { Anchor } from './seams/anchor.ts';
+
+export type AnswerOffer = {
+  /** `DONE`, `KEEP`, `STRIP`, `DROP`, `AGAIN` or `END` with a line number. */
+  readonly choices: readonly string[];
+  /** The session's own end marker, such as `DONE 7f3a`. */
+  readonly endMarker: string;
+  /** Only the end marker stands for `DONE`. */
+  readonly strict: boolean;
+  /** Null where nothing is saved that a reply could repeat. */
+  readonly anchor: Anchor | null;
+};
+
+export type ReplyReading =
+  | {
+      readonly kind: 'answer';
+      /** As it was offered. */
+      readonly choice: string;
+      /** Whether it was written in small letters, as no offer is. */
+      readonly isLowerCase: boolean;
+      /** The lines beside it. */
+      readonly talk: string;
+    }
+  /** Nothing, talk alone, different answers, or a word that was not offered. */
+  | { readonly kind: 'unclear' }
+  /** A message like any other. */
+  | { readonly kind: 'text' };
+
+export type AnswerReader = {
+  readonly offer: AnswerOffer;
+  readonly held: string;
+  /** Where in `held` the line begins that has not ended. */
+  readonly lineStart: number;
+  /** Behind the last character of `held` that is not a blank. */
+  readonly inkEnd: number;
+  readonly said: Said;
+  readonly isText: boolean;
+};
+
+/** What the whole lines so far have said. */
+type Said = {
+  readonly answers: readonly Word[];
+  readonly talk: readonly string[];
+  readonly talkLength: number;
+  readonly fences: number;
+};
+
+type Word = {
+  readonly choice: string;
+  /** Whether it can stand for the end of the message, as any marker does. */
+  readonly isMarker: boolean;
+  /** In the letters that were offered. */
+  readonly isExact: boolean;
+  readonly isLowerCase: boolean;
+};
+
+const MAX_TALK_LINES = 3;
+const MAX_TALK_LENGTH = 600;
+/** An answer is written once or twice, not in a column. */
+const MAX_ANSWERS = 8;
+const MAX_FENCES = 2;
+/** More than a line of talk has, its decoration included. */
+const LINE_LIMIT = 640;
+/** Blanks around an answer count as well: the reply is held in memory. */
+const HELD_LIMIT = 16_384;
+
+const NOTHING_SAID: Said = { answers: [], talk: [], talkLength: 0, fences: 0 };
+
+export function createAnswerReader(offer: AnswerOffer): AnswerReader {
+  return { offer, held: '', lineStart: 0, inkEnd: 0, said: NOTHING_SAID, isText: false };
+}
+
+export function readAnswer(reader: AnswerReader, text: string): AnswerReader {
+  const held = reader.held + text;
+  if (reader.isText || held.length > HELD_LIMIT) return { ...reader, held, isText: true };
+  let { lineStart, said } = reader;
+  let lineEnd = held.indexOf('\n', reader.held.length);
+  while (lineEnd !== -1) {
+    const line = held.slice(lineStart, lineEnd);
+    const more = withLine(reader.offer, said, line);
+    if (more === null) return { ...reader, held, isText: true };
+    if (more !== said && startsWithAnchor(held.slice(0, lineEnd), reader.offer.anchor))
+      return { ...reader, held, isText: true };
+    said = more;
+    lineStart = lineEnd + 1;
+    lineEnd = held.indexOf('\n', lineStart);
+  }
+  let inkEnd = held.length;
+  while (inkEnd > reader.held.length && isBlankCode(held.charCodeAt(inkEnd - 1))) inkEnd -= 1;
+  if (inkEnd === reader.held.length) ({ inkEnd } = reader);
+  return { ...reader, held, lineStart, inkEnd, said, isText: inkEnd - lineStart > LINE_LIMIT };
+}
+
+/** Whether the reply so far can become an answer: then it is held, and nothing of it is content. */
+export function canStillBeAnswer(reader: AnswerReader): boolean {
+  return !reader.isText;
+}
+
+/** What the whole reply says. */
+export function endAnswer(reader: AnswerReader): ReplyReading {
+  if (reader.isText) return { kind: 'text' };
+  const { offer, held } = reader;
+  const said = withLine(offer, reader.said, held.slice(reader.lineStart));
+  if (said === null || startsWithAnchor(held, offer.anchor)) return { kind: 'text' };
+  const [first, ...others] = withoutEnding(said.answers);
+  if (first === undefined || !offer.choices.includes(first.choice)) return { kind: 'unclear' };
+  if (others.some((other) => other.choice !== first.choice)) return { kind: 'unclear' };
+  const isWhole = said.talk.length === 0;
+  if (!isWhole && ![first, ...others].every((word) => word.isExact)) return { kind: 'unclear' };
+  return {
+    kind: 'answer',
+    choice: first.choice,
+    isLowerCase: first.isLowerCase,
+    talk: said.talk.map((line) => `${line}\n`).join(''),
+  };
+}
+
+/** For a reply that has come whole. */
+export function readWholeReply(offer: AnswerOffer, reply: string): ReplyReading {
+  return endAnswer(readAnswer(createAnswerReader(offer), reply));
+}
+
+/** A marker behind another answer ends the message and says nothing about the file. */
+function withoutEnding(answers: readonly Word[]): readonly Word[] {
+  const start = answers.findIndex((word) => !word.isMarker);
+  if (start !== 0) return answers;
+  return answers.filter((word) => !word.isMarker);
+}
+
+/** Null: this line belongs to no answer. */
+function withLine(offer: AnswerOffer, said: Said, line: string): Said | null {
+  if (isBlankLine(line)) return said;
+  const text = stripIndentation(trimLine(line));
+  if (text.length > LINE_LIMIT) return null;
+  if (parseFenceLine(text) !== null)
+    return said.fences === MAX_FENCES ? null : { ...said, fences: said.fences + 1 };
+  const answer = isDenied(said.talk.at(-1) ?? '') ? null : answerIn(offer, text);
+  const answers = answer === null ? said.answers : [...said.answers, answer.word];
+  if (answers.length > MAX_ANSWERS) return null;
+  const talk = answer === null ? trimLine(line) : answer.talk;
+  if (talk === '') return { ...said, answers };
+  if (!isTalk(talk)) return null;
+  const talkLength = said.talkLength + talk.length;
+  if (said.talk.length === MAX_TALK_LINES || talkLength > MAX_TALK_LENGTH) return null;
+  return { ...said, answers, talk: [...said.talk, talk], talkLength };
+}
+
+/** An answer that is the line, or the last sentence of it. */
+function answerIn(
+  offer: AnswerOffer,
+  line: string,
+): { readonly word: Word; readonly talk: string } | null {
+  const core = bareSentence(line);
+  const whole = wordOf(offer, core);
+  if (whole !== null) return { word: whole, talk: '' };
+  const start = lastSentence(core);
+  if (start === 0) return null;
+  const talk = core.slice(0, start);
+  const word = wordOf(offer, bareSentence(core.slice(start)));
+  return word === null || !word.isExact || !isTalk(talk) || isDenied(talk) ? null : { word, talk };
+}
+
+const VERB = /^(done|keep|strip|drop|again|end)(?:[ \t]+([0-9a-f]{1,15}))?$/iu;
+
+function wordOf(offer: AnswerOffer, core: string): Word | null {
+  const [, verb, argument] = VERB.exec(core) ?? [];
+  if (verb === undefined) return null;
+  const choice = choiceOf(offer, verb.toUpperCase(), argument);
+  if (choice === null) return null;
+  return {
+    choice,
+    isMarker: /^done$/iu.test(verb),
+    isExact: verb === verb.toUpperCase(),
+    isLowerCase: verb === verb.toLowerCase(),
+  };
+}
+
+function choiceOf(offer: AnswerOffer, verb: string, argument: string | undefined): string | null {
+  if (verb === 'END')
+    return argument !== undefined && /^[0-9]+$/u.test(argument) ? `END ${Number(argument)}` : null;
+  if (verb !== 'DONE') return argument === undefined ? verb : null;
+  if (argument !== undefined && argument.length !== 4) return null;
+  const marker = argument === undefined ? verb : `${verb} ${argument.toLowerCase()}`;
+  // In strict mode any other marker is a line like those of the file: it answers nothing.
+  return offer.strict && marker !== offer.endMarker ? `other ${marker}` : verb;
+}
+
+const DECORATION = /["'`*_#>“”„‟«»‹›‘’‚「」『』 \t\r]/u;
+const CLOSING = /[.!…。！]/u;
+const SENTENCE_END = /[.!?…:。！？：]/u;
+
+/** Without what people put around a word, and without the stop behind it. */
+function bareSentence(text: string): string {
+  let start = 0;
+  let end = text.length;
+  while (start < end && DECORATION.test(text.charAt(start))) start += 1;
+  while (end > start) {
+    const last = text.charAt(end - 1);
+    if (!DECORATION.test(last) && !CLOSING.test(last)) break;
+    end -= 1;
+  }
+  return text.slice(start, end);
+}
+
+/** Where the last sentence of a line begins; 0 if there is only one. */
+function lastSentence(core: string): number {
+  let start = core.length;
+  while (start > 0 && !SENTENCE_END.test(core.charAt(start - 1))) start -= 1;
+  return start;
+}
+
+/** A chat line, in which a question ends a sentence too (R022, R270). */
+function isTalk(line: string): boolean {
+  let start = 0;
+  let end = line.length;
+  while (start < end && /["'`*_#>“”„‟«»‹›‘’‚「」『』¡¿]/u.test(line.charAt(start))) start += 1;
+  if (start > 0) while (start < end && isBlankCode(line.charCodeAt(start))) start += 1;
+  while (end > start && DECORATION.test(line.charAt(end - 1))) end -= 1;
+  return isChatLine(line.slice(start, end).replace(/[?？؟।]$/u, '.'));
+}
+
+/** `The answer is not: KEEP` */
+function isDenied(talk: string): boolean {
+  return /[:：]$/u.test(talk) && /\b(?:no|not|never|neither|nor)\b|n['’]t\b/iu.test(talk);
+}
+
+function startsWithAnchor(reply: string, anchor: Anchor | null): boolean {
+  if (anchor === null) return false;
+  if (anchor.kind === 'characters')
+    return stripBlankStart(reply.replaceAll('\r\n', '\n')).startsWith(
+      stripBlankStart(anchor.text.replaceAll('\r\n', '\n')),
+    );
+  const lines = reply.split('\n').filter((line) => !isBlankLine(line));
+  const expected = anchor.lines.filter((line) => !isBlankLine(line));
+  for (const [start, line] of lines.entries()) {
+    if (beginsAt(lines, start, expected, anchor.openLine)) return true;
+    if (!isTalk(line) && parseFenceLine(line) === null) return false;
+  }
+  return false;
+}
+
+function beginsAt(
+  lines: readonly string[],
+  start: number,
+  expected: readonly string[],
+  openLine: string,
+): boolean {
+  if (expected.length === 0) return (lines[start] ?? '').startsWith(openLine);
+  return expected.every((line, index) => {
+    const found = lines[start + index];
+    if (found === undefined) return false;
+    return index === 0
+      ? stripIndentation(trimLine(found)) === stripIndentation(trimLine(line))
+      : trimLine(found) === trimLine(line);
+  });
+}
+
+function stripBlankStart(text: string): string {
+  let start = 0;
+  while (start < text.length && (isBlankCode(text.charCodeAt(start)) || text[start] === '\n'))
+    start += 1;
+  return text.slice(start);
+}
+
+function isBlankCode(code: number): boolean {
+  return code === 0x20 || code === 0x09 || code === 0x0d;
+}
