@@ -46,6 +46,55 @@ test.concurrent('R109: append adds exactly these bytes; the receipt’s hash is 
   expect(await backups(machine, receipt?.backup_id)).toContain('first\n');
 });
 
+test.concurrent('A5, R298: an append that goes on in the last line says so, to the model, in the line and in the receipt', async ({
+  machine,
+}) => {
+  await machine.write('a.txt', 'last line');
+  const messages = writeMessages('a.txt', ['more\nDONE'], { operation: 'append' });
+  const provider = await machine.provider(messages);
+  const ended = await machine.ask(provider, ['--json']);
+  expect(ended.exitCode, ended.stderr).toBe(0);
+  expect(ended.result().receipts[0]?.warnings).toEqual(['joined_without_newline']);
+  expect(JSON.stringify(provider.requests[1])).toContain(String.raw`\"ends_without_newline\":true`);
+  expect(String(await machine.read('a.txt'))).toBe('last linemore\n');
+
+  await machine.write('a.txt', 'last line');
+  const said = await machine.ask(await machine.provider(messages));
+  expect(said.stderr).toMatch(/^Appended to a\.txt: 1 line, .*; warning: joined_without_newline/mu);
+
+  await machine.write('a.txt', 'last line');
+  const begin = { start_on_new_line: true };
+  const fresh = await machine.ask(
+    await machine.provider(writeMessages('a.txt', ['more\nDONE'], { operation: 'append', begin })),
+    ['--json'],
+  );
+  expect(fresh.result().receipts[0]).toMatchObject({ lines: 1, warnings: [] });
+  expect(String(await machine.read('a.txt'))).toBe('last line\nmore\n');
+});
+
+test.concurrent('R276, R279: what a Latin-1 file cannot take stays saved, and the printed commands work', async ({
+  machine,
+}) => {
+  const latin1 = Buffer.from('Grüße\n', 'latin1');
+  await machine.write('a.txt', latin1);
+  const ended = await machine.ask(
+    await machine.provider(writeMessages('a.txt', ['né\nDONE'], { operation: 'append' })),
+  );
+  expect(ended.exitCode, ended.stderr).toBe(3);
+  expect(ended.stderr).toContain('Paused (TARGET_NOT_UTF8): a.txt is not written yet.');
+  expect(await machine.read('a.txt')).toEqual(latin1);
+  const commands = [...ended.stderr.matchAll(/^ {2}orion (.+)$/gmu)].map(([, command]) => command);
+  expect(commands.map((command) => command?.replace(/ [0-9a-f-]{36} /u, ' <id> '))).toEqual([
+    'recover-session <id> --out saved.txt',
+    'recover-session <id> --discard',
+  ]);
+  for (const command of commands) {
+    const done = await machine.run((command ?? '').split(' '));
+    expect(done.exitCode, done.stderr).toBe(0);
+  }
+  expect(String(await machine.read('saved.txt'))).toBe('né\n');
+});
+
 test.concurrent('R110: overwrite of a file that is not there creates it, with a warning', async ({
   machine,
 }) => {

@@ -38,6 +38,7 @@ export type ErrorCode =
   | 'SESSION_ABORTED'
   | 'TARGET_LOCKED'
   | 'TARGET_CHANGED'
+  | 'TARGET_NOT_UTF8'
   | 'EMPTY_CONTENT'
   | 'CONTENT_TOO_LARGE'
   | 'INVALID_CONTENT_PATH'
@@ -129,6 +130,7 @@ export const ERROR_CODES: Readonly<Record<ErrorCode, string>> = {
   SESSION_ABORTED: 'The write was cancelled.',
   TARGET_LOCKED: 'Another write session holds this file; wait for it, or recover or discard it.',
   TARGET_CHANGED: 'The file changed after the session began; nothing was overwritten.',
+  TARGET_NOT_UTF8: 'Write the whole file anew with overwrite, in UTF-8.',
   EMPTY_CONTENT: 'Write the content, then DONE on its own line.',
   CONTENT_TOO_LARGE: 'Raise WRITE_SESSION_MAX_BYTES, or write the file in parts.',
   INVALID_CONTENT_PATH: "Only the session's own content file can be finalized.",

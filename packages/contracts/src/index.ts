@@ -114,6 +114,7 @@ export type {
   SessionRecord,
   SessionStateName,
   AllowedTarget,
+  ForeignEncoding,
   TargetSnapshot,
   TurnRecord,
   ValidationSummary,

@@ -16,7 +16,9 @@ type OperationOf<Type extends PlanOperationType, Own extends object = object> = 
 } & Own;
 
 export type WritePlanOperation =
-  | OperationOf<'create' | 'append' | 'overwrite'>
+  | OperationOf<'create' | 'overwrite'>
+  /** `start_on_new_line`: a last line of the file that has no line ending gets one first. */
+  | OperationOf<'append', { readonly start_on_new_line?: boolean }>
   | OperationOf<'insert', { readonly location: InsertLocation }>
   | OperationOf<'replace', { readonly location: ReplaceLocation }>
   | OperationOf<'replace_all', { readonly find: string; readonly expected_count?: number }>;

@@ -46,6 +46,13 @@ export type SessionMetadata = {
   readonly end_marker: string;
   /** False: the one line ending before the marker does not belong to the file. */
   readonly final_newline: boolean;
+  /** For append: a last line of the file that has no line ending gets one before the text. */
+  readonly start_on_new_line?: true;
+  /**
+   * For create and overwrite: blank lines before the first line belong to the file. Somebody asked for it, or the file
+   * that is replaced begins with one itself.
+   */
+  readonly keep_leading_blank_lines?: true;
   /** The target as it was at begin. */
   readonly target: TargetSnapshot;
 };
@@ -225,11 +232,29 @@ export type TargetSnapshot = {
   /** Permission bits, 0 when there is no file. */
   readonly mode: number;
   readonly eol: LineEnding;
-  /** Whether the file begins with a byte order mark. */
+  /** Whether the file begins with a byte order mark of UTF-8. */
   readonly bom: boolean;
+  /** What it is where it is not UTF-8. */
+  readonly encoding?: ForeignEncoding;
+  /** It has bytes, and the last of them is no line feed. */
+  readonly unterminated?: true;
+  /** Its first line is empty, or has nothing but blanks. */
+  readonly beginsBlank?: true;
   /** What somebody had to allow; a process that opens the target later needs the same yes again. */
   readonly allowed?: AllowedTarget;
 };
+
+/**
+ * What a file is that is not UTF-8, as far as its bytes tell. `8-bit` is any encoding in which ASCII stands for itself,
+ * such as Latin-1 or Shift-JIS; `binary` has NUL, and is no UTF-16 or UTF-32 that could be recognised.
+ */
+export type ForeignEncoding =
+  | 'utf-16le'
+  | 'utf-16be'
+  | 'utf-32le'
+  | 'utf-32be'
+  | 'binary'
+  | '8-bit';
 
 export type AllowedTarget = {
   /** The protected names under which it was reached. */

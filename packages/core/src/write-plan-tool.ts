@@ -3,7 +3,7 @@ import type {
   ByteSource,
   Clock,
   CommitResult,
-  EditLocation,
+  JsonObject,
   PatternMatcher,
   PlanReport,
   Seam,
@@ -36,11 +36,12 @@ import type { PlanOptions } from './write-plan/apply-plan.ts';
 import type { BeginRequest, BegunSession } from './write-plan/begin-request.ts';
 import { createBeginTool } from './write-plan/begin-tool.ts';
 import { planSingle, requestOf } from './write-plan/execute.ts';
+import { encodingNote, requireTakesText } from './write-plan/fitting-text.ts';
 import { readImage } from './write-plan/file-image.ts';
 import { neverApproved, proposalOf, requireApproval } from './write-plan/review.ts';
 import type { ApprovalPolicy, ChangeProposal } from './write-plan/review.ts';
 import { countLineFeeds, linesInFile, tellsLines } from './write-plan/told-lines.ts';
-import { wholeTextChange } from './write-plan/whole-text.ts';
+import { wholeTextChange, withWarnings } from './write-plan/whole-text.ts';
 import type { WholeTextChange } from './write-plan/whole-text.ts';
 import { beginInstructions } from './write-session/text/prompts.ts';
 
@@ -119,6 +120,7 @@ export function createWritePlanTool(options: WritePlanToolOptions): WritePlanToo
   async function begin(request: BeginRequest, turn?: TurnRecord): Promise<BegunSession> {
     if (approval.kind === 'never') throw neverApproved();
     const target = await workspace.checkTarget(request.target_file, request.operation);
+    if (keepsText(request.operation)) requireTakesText(target);
     if (request.location !== undefined) await requirePlace(request, target);
     const sessionId = createId();
     const endMarker = `DONE ${sessionId.slice(0, 4)}`;
@@ -132,6 +134,8 @@ export function createWritePlanTool(options: WritePlanToolOptions): WritePlanToo
       created_at: new Date(clock.now()).toISOString(),
       end_marker: endMarker,
       final_newline: request.final_newline,
+      ...(request.start_on_new_line === true ? { start_on_new_line: true } : {}),
+      ...(keepsLeadingBlankLines(request, target) ? { keep_leading_blank_lines: true } : {}),
       target,
     };
     const handle = await workspace.sessions.begin(metadata, turn);
@@ -144,6 +148,7 @@ export function createWritePlanTool(options: WritePlanToolOptions): WritePlanToo
         session_dir: handle.directory,
         target_file: target.path,
         operation: request.operation,
+        ...factsOf(target, request.operation),
         instructions: beginInstructions({
           target: target.path,
           operation: request.operation,
@@ -251,13 +256,21 @@ export function createWritePlanTool(options: WritePlanToolOptions): WritePlanToo
     const eol = options.eol ?? 'match';
     const isEdit = operation === 'insert' || operation === 'replace';
     if (!isEdit && approval.kind !== 'ask') {
+      const change = wholeTextChange({
+        operation,
+        expected,
+        source,
+        eol,
+        startOnNewLine: metadata.start_on_new_line === true,
+      });
       return {
-        ...wholeTextChange(operation, expected, source, eol),
+        ...change,
         proposal: null,
-        linesBefore: async () =>
-          operation === 'append'
-            ? countLineFeeds(workspace.readTarget(expected), expected.bytes)
-            : 0,
+        linesBefore: async () => {
+          if (operation !== 'append') return 0;
+          const before = await countLineFeeds(workspace.readTarget(expected), expected.bytes);
+          return before + (change.endsLine ? 1 : 0);
+        },
       };
     }
     const content = { kind: 'bytes', source } as const;
@@ -265,7 +278,7 @@ export function createWritePlanTool(options: WritePlanToolOptions): WritePlanToo
       {
         ...PLAN_OF_ONE,
         intent: metadata.intent,
-        operations: [operationFor(operation, expected.path, metadata.location, content)],
+        operations: [operationFor(operation, expected.path, metadata, content)],
         eol,
       },
       expected,
@@ -274,6 +287,8 @@ export function createWritePlanTool(options: WritePlanToolOptions): WritePlanToo
     return {
       request: requestOf(change),
       givenBytes: () => change.givenBytes,
+      // A line ending before the text is none of its lines.
+      told: (result) => withWarnings({ ...result, lines: edit.lines }, edit.warnings),
       proposal: (sha256) => proposalOf(change, sha256),
       linesBefore: () =>
         countLineFeeds(readImage(change.state.image, change.state.readBase), edit.startsAt),
@@ -286,29 +301,30 @@ export function createWritePlanTool(options: WritePlanToolOptions): WritePlanToo
     linesBefore: number,
     signal: AbortSignal | undefined,
   ): Promise<CommitResult> {
-    return workspace.commit({
+    const commit = await workspace.commit({
       ...change.request,
       changeId: handle.id,
       journal: async (writing) => {
+        const told = { ...writing, result: change.told(writing.result) };
         const changes = change.proposal === null ? [] : [change.proposal(writing.after)];
         const request = { id: handle.id, intent: handle.metadata.intent, changes };
         await requireApproval(approval, request, signal);
         await handle.recordWriting(
-          linesBefore === 0 ? writing : { ...writing, lines_before: linesBefore },
+          linesBefore === 0 ? told : { ...told, lines_before: linesBefore },
         );
       },
     });
+    return change.told(commit);
   }
 
   /** Found at begin what would be missed after the whole text was streamed. */
   async function requirePlace(request: BeginRequest, target: TargetSnapshot): Promise<void> {
     const nothing = { kind: 'text', text: '' } as const;
-    const { operation, location } = request;
     await planSingle(
       {
         ...PLAN_OF_ONE,
         intent: request.intent,
-        operations: [operationFor(operation, target.path, location, nothing)],
+        operations: [operationFor(request.operation, target.path, request, nothing)],
         eol: 'as-is',
       },
       target,
@@ -346,7 +362,7 @@ async function suspectOmissions(
 }
 
 /** What a session is about to do; `proposal` where somebody is asked about it. */
-type SessionChange = WholeTextChange & {
+type SessionChange = Pick<WholeTextChange, 'request' | 'givenBytes' | 'told'> & {
   readonly proposal: ((sha256: string) => ChangeProposal) | null;
   /** Line feeds of the file that stand before the text. */
   readonly linesBefore: () => Promise<number>;
@@ -361,15 +377,16 @@ const PLAN_OF_ONE = {
 function operationFor(
   type: WriteOperation,
   target: string,
-  location: EditLocation | undefined,
+  { location, start_on_new_line }: Pick<BeginRequest, 'location' | 'start_on_new_line'>,
   content: WritePlanOperation['content'],
 ): WritePlanOperation {
   const base = { target_file: target, content };
   switch (type) {
     case 'create':
     case 'overwrite':
-    case 'append':
       return { type, ...base };
+    case 'append':
+      return { type, ...base, ...(start_on_new_line === true ? { start_on_new_line } : {}) };
     case 'insert':
       if (location === undefined || !('marker' in location)) throw noLocation(target);
       return { type, ...base, location };
@@ -379,6 +396,27 @@ function operationFor(
     default:
       return type satisfies never;
   }
+}
+
+function keepsText(operation: WriteOperation): boolean {
+  return operation !== 'create' && operation !== 'overwrite';
+}
+
+/** R272: where the file that is replaced begins with a blank line, the new one may rightly do so, too. */
+function keepsLeadingBlankLines(request: BeginRequest, target: TargetSnapshot): boolean {
+  if (keepsText(request.operation)) return false;
+  return request.keep_leading_blank_lines === true || target.beginsBlank === true;
+}
+
+/** R298: what the model cannot see of the file, and what it writes depends on. */
+function factsOf(target: TargetSnapshot, operation: WriteOperation): JsonObject {
+  const { encoding, unterminated } = target;
+  return {
+    ...(operation === 'append' && unterminated === true ? { ends_without_newline: true } : {}),
+    ...(encoding === undefined
+      ? {}
+      : { encoding, encoding_note: encodingNote(encoding, !keepsText(operation)) }),
+  };
 }
 
 function noLocation(target: string): OrionError {

@@ -96,7 +96,13 @@ async function timeOf(
   const journal = (writing: WritingRecord) => handle.recordWriting(writing);
   const began = performance.now();
   if (way === 'with') {
-    const { request } = wholeTextChange('create', expected, source, 'match');
+    const { request } = wholeTextChange({
+      operation: 'create',
+      expected,
+      source,
+      eol: 'match',
+      startOnNewLine: false,
+    });
     await workspace.commit({ ...request, changeId: handle.id, journal });
   } else {
     await workspace.commit({

@@ -47,6 +47,10 @@ export function commandsFor(facts: PausedFacts): readonly string[] {
   if (facts.code === 'SESSION_DAMAGED' || facts.code === 'SESSION_FOREIGN') {
     return [`${recover} --out saved.txt`];
   }
+  // The same text meets the same file again.
+  if (facts.code === 'TARGET_NOT_UTF8') {
+    return [`${recover} --out saved.txt`, `${recover} --discard`];
+  }
   // Of nothing, no file is made by hand.
   const finalize = facts.bytes === 0 ? [] : finalizeCommands(recover, facts);
   const options = permissions(facts.allowed);

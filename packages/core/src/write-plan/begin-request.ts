@@ -11,6 +11,10 @@ export type BeginRequest = {
   /** For insert and replace, and only for them. */
   readonly location?: EditLocation;
   readonly final_newline: boolean;
+  /** For append. */
+  readonly start_on_new_line?: boolean;
+  /** For create and overwrite. */
+  readonly keep_leading_blank_lines?: boolean;
 };
 
 export type BegunSession = { readonly handle: SessionHandle; readonly result: JsonObject };
@@ -42,20 +46,15 @@ export function readBeginRequest(args: JsonObject): BeginRequest {
       message: `Invalid operation type. Must be ${listed(WRITE_OPERATIONS)}.`,
     });
   }
-  const finalNewline = args['final_newline'];
-  if (finalNewline !== undefined && typeof finalNewline !== 'boolean') {
-    throw new OrionError({
-      code: 'INVALID_TOOL_ARGUMENTS',
-      message: 'final_newline must be true or false',
-    });
-  }
   const location = locationOf(operation, args['location']);
   return {
     intent: requiredText(args, 'intent'),
     target_file: requiredText(args, 'target_file'),
     operation,
     ...(location === undefined ? {} : { location }),
-    final_newline: finalNewline ?? true,
+    final_newline: flag(args, 'final_newline') ?? true,
+    ...(flag(args, 'start_on_new_line') === true ? { start_on_new_line: true } : {}),
+    ...(flag(args, 'keep_leading_blank_lines') === true ? { keep_leading_blank_lines: true } : {}),
   };
 }
 
@@ -84,6 +83,15 @@ function locationOf(operation: WriteOperation, value: unknown): EditLocation | u
 
 function isOperation(value: unknown): value is WriteOperation {
   return WRITE_OPERATIONS.some((operation) => operation === value);
+}
+
+function flag(args: JsonObject, key: string): boolean | undefined {
+  const value = args[key];
+  if (value === undefined || typeof value === 'boolean') return value;
+  throw new OrionError({
+    code: 'INVALID_TOOL_ARGUMENTS',
+    message: `${key} must be true or false`,
+  });
 }
 
 function requiredText(args: JsonObject, key: string): string {

@@ -68,6 +68,16 @@ export function createBeginTool(
             description:
               'False only for a file that must not end with a line ending. Default true.',
           },
+          start_on_new_line: {
+            type: 'boolean',
+            description:
+              'append: ends a last line that has no line ending before your text. Default false.',
+          },
+          keep_leading_blank_lines: {
+            type: 'boolean',
+            description:
+              'create, overwrite: blank lines before the first line belong to the file. Default false.',
+          },
         },
         required: ['intent', 'target_file', 'operation'],
       },

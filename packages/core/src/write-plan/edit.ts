@@ -6,15 +6,27 @@
  * E3. Text gets the line endings of the file it goes into, unless the plan says `as-is`; a byte order mark stays.
  */
 import { OrionError } from '@orion/contracts';
-import type { PatternMatcher, WritePlan, WritePlanOperation } from '@orion/contracts';
+import type {
+  ForeignEncoding,
+  PatternMatcher,
+  WritePlan,
+  WritePlanOperation,
+} from '@orion/contracts';
 
 import { beginningOf, imageOfTexts, readImage, splice, textOf } from './file-image.ts';
 import type { FileImage, NewText } from './file-image.ts';
+import {
+  ENCODING_CHANGED,
+  fittingText,
+  JOINED,
+  MARK_LEFT_OUT,
+  requireTakesText,
+} from './fitting-text.ts';
 import { findOffsets } from './find-literal.ts';
 import type { Place } from './find-literal.ts';
 import { findMarker, markerError, needleOf, quoted } from './markers.ts';
 import type { Searched } from './markers.ts';
-import { byteOrderMark, checkNewText, lineCount, withCrlf } from './new-text.ts';
+import { byteOrderMark, checkNewText, lineCount, withCrlf, withoutFirstMark } from './new-text.ts';
 import type { CheckedText } from './new-text.ts';
 
 /** A file as the operations so far would leave it. */
@@ -24,6 +36,7 @@ export type FileState = {
   readonly image: FileImage;
   readonly crlf: boolean;
   readonly bom: boolean;
+  readonly encoding?: ForeignEncoding;
   /** The bytes that stand on disk, from the start each time. */
   readonly readBase: () => AsyncIterable<Uint8Array>;
 };
@@ -49,15 +62,33 @@ export type EditContext = {
 /** More places than this are not one plan's business. */
 export const MAX_OCCURRENCES = 1_000_000;
 
-/** Rejects with what `findMarker` and `checkNewText` reject with, and with NO_MATCH or COUNT_MISMATCH. */
+/** Rejects with what `findMarker` and `checkNewText` reject with, and with NO_MATCH, COUNT_MISMATCH or TARGET_NOT_UTF8. */
 export async function applyOperation(
   state: FileState,
   operation: WritePlanOperation,
   context: EditContext,
 ): Promise<Edit> {
-  const text = await checkNewText(operation.content, state.path);
+  const given = await checkNewText(operation.content, state.path);
+  if (operation.type === 'create' || operation.type === 'overwrite') {
+    return { ...(await editWith(given, state, operation, context)), givenBytes: given.bytes };
+  }
+  const text = await fitted(state, given);
   const edit = await editWith(text, state, operation, context);
-  return { ...edit, givenBytes: text.bytes };
+  return {
+    ...edit,
+    givenBytes: given.bytes,
+    warnings: given.bom ? [...edit.warnings, MARK_LEFT_OUT] : edit.warnings,
+  };
+}
+
+/** As it can stand among other text of this file. */
+async function fitted(state: FileState, given: CheckedText): Promise<CheckedText> {
+  requireTakesText(state);
+  const text = withoutFirstMark(given);
+  if (state.encoding !== undefined) {
+    for await (const _chunk of fittingText(text.source, state)());
+  }
+  return text;
 }
 
 type UncountedEdit = Omit<Edit, 'givenBytes'>;
@@ -73,7 +104,7 @@ async function editWith(
     case 'overwrite':
       return writeWhole(state, text, context);
     case 'append':
-      return append(state, text, context);
+      return append(state, operation, text, context);
     case 'insert':
       return insert(state, operation, text, context);
     case 'replace':
@@ -92,9 +123,10 @@ function writeWhole(state: FileState, given: CheckedText, context: EditContext):
   const text = given.eol === 'lf' ? adapted(state, given, context) : given;
   const keepsBom = state.bom && !text.bom && context.eol === 'match';
   const image = imageOfTexts(keepsBom ? [byteOrderMark, text] : [text]);
+  const { encoding, ...known } = state;
   return {
     state: {
-      ...state,
+      ...known,
       exists: true,
       image,
       crlf: text.eol === 'crlf',
@@ -103,25 +135,34 @@ function writeWhole(state: FileState, given: CheckedText, context: EditContext):
     bytes: image.bytes,
     lines: lineCount(text),
     startsAt: image.bytes - text.bytes,
-    warnings: [],
+    warnings: encoding === undefined ? [] : [ENCODING_CHANGED],
   };
 }
 
 async function append(
   state: FileState,
+  { start_on_new_line }: Extract<WritePlanOperation, { type: 'append' }>,
   given: CheckedText,
   context: EditContext,
 ): Promise<UncountedEdit> {
   const text = adapted(state, given, context);
   const end = state.image.bytes;
-  const joined = text.bytes > 0 && !(await endsWithLineFeed(state));
+  const meetsOpenLine = text.bytes > 0 && !(await endsWithLineFeed(state));
+  const endsLine = meetsOpenLine && start_on_new_line === true;
+  const texts = endsLine ? [lineEnding(state), text] : [text];
+  const bytes = texts.reduce((sum, each) => sum + each.bytes, 0);
   return {
-    state: spliced(state, [{ start: end, end, texts: [text] }]),
-    bytes: text.bytes,
+    state: spliced(state, [{ start: end, end, texts }]),
+    bytes,
     lines: lineCount(text),
-    startsAt: end,
-    warnings: joined ? ['joined_without_newline'] : [],
+    startsAt: end + bytes - text.bytes,
+    warnings: meetsOpenLine && !endsLine ? [JOINED] : [],
   };
+}
+
+/** As the other lines of the file end. */
+function lineEnding({ crlf }: FileState): NewText {
+  return textOf(Uint8Array.from(crlf ? [0x0d, 0x0a] : [0x0a]));
 }
 
 async function endsWithLineFeed(state: FileState): Promise<boolean> {
@@ -195,7 +236,7 @@ function linesAt(
   where: 'inside' | 'after_open_line' | 'as_open_line',
 ): UncountedEdit {
   if (text.bytes === 0) return editOf(state, range, [], text);
-  const ending = textOf(Uint8Array.from(state.crlf ? [0x0d, 0x0a] : [0x0a]));
+  const ending = lineEnding(state);
   if (where === 'inside') {
     return editOf(state, range, text.finalLineEnding === 0 ? [text, ending] : [text], text);
   }

@@ -10,6 +10,7 @@ import type { ByteSource, LineEnding, PlanContent } from '@orion/contracts';
 import { findInvalidPlaces, MAX_LISTED_PLACES } from '../validation/invalid-places.ts';
 import { validatedText } from '../validation/validated-text.ts';
 import { textOf } from './file-image.ts';
+import { withoutMark } from './fitting-text.ts';
 import type { NewText } from './file-image.ts';
 
 const LF = 0x0a;
@@ -78,6 +79,17 @@ class Tally {
 /** Line feeds, and one more for a last line without one. */
 export function lineCount(text: CheckedText): number {
   return text.lineFeeds + (text.bytes > 0 && text.finalLineEnding === 0 ? 1 : 0);
+}
+
+/** Without the byte order mark that it begins with. */
+export function withoutFirstMark(text: CheckedText): CheckedText {
+  if (!text.bom) return text;
+  return {
+    ...text,
+    source: withoutMark(text.source).source,
+    bytes: text.bytes - BOM.length,
+    bom: false,
+  };
 }
 
 /** With CRLF wherever it has a bare line feed. */

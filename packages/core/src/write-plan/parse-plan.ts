@@ -189,9 +189,18 @@ function locationOf(
 ): { readonly own: object; readonly keys: readonly string[] } {
   switch (type) {
     case 'create':
-    case 'append':
     case 'overwrite':
       return { own: { type }, keys: [] };
+    case 'append': {
+      const newLine = fields['start_on_new_line'] ?? false;
+      if (typeof newLine !== 'boolean') {
+        throw invalidOperation('start_on_new_line must be true or false.');
+      }
+      return {
+        own: { type, ...(newLine ? { start_on_new_line: true } : {}) },
+        keys: ['start_on_new_line'],
+      };
+    }
     case 'insert': {
       const { location_marker: marker, ...rest } = fields;
       const flat = marker === undefined ? rest : { ...rest, marker };

@@ -134,6 +134,7 @@ function stateOf(snapshot: TargetSnapshot, { workspace }: PlanningPorts): FileSt
     image: unchangedImage(snapshot.bytes),
     crlf: snapshot.eol === 'crlf',
     bom: snapshot.bom,
+    ...(snapshot.encoding === undefined ? {} : { encoding: snapshot.encoding }),
     readBase: () => workspace.readTarget(snapshot),
   };
 }

@@ -9,6 +9,8 @@ import type {
   PlanReport,
 } from '@orion/contracts';
 
+import { ENCODING_CHANGED, JOINED, MARK_LEFT_OUT } from './fitting-text.ts';
+
 /** What is known of one operation when the plan has ended. */
 export type OperationOutcome = {
   readonly type: string;
@@ -142,10 +144,16 @@ function sentences(outcome: OperationOutcome, index: number, told: Set<string>):
       if (sibling !== undefined && !told.has(sibling))
         parts.push(`Backup saved to \`${sibling}\`.`);
       if (sibling !== undefined) told.add(sibling);
-      if (warnings.includes('joined_without_newline')) {
+      if (warnings.includes(JOINED)) {
         parts.push(
           'The file did not end with a line ending, so its last line goes on with the new text.',
         );
+      }
+      if (warnings.includes(MARK_LEFT_OUT)) {
+        parts.push('The byte order mark at the start of its text was left out.');
+      }
+      if (warnings.includes(ENCODING_CHANGED)) {
+        parts.push('The file was not UTF-8 before; it is now.');
       }
       if (omissions !== undefined) parts.push(leftOut(omissions));
       if (warnings.includes('created_missing')) parts.push('The file did not exist.');

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
-import type { TargetSnapshot } from '@orion/contracts';
 import { closeRead, openRegularFile, scanRange } from '../disk/files.ts';
-import { TextTally } from './text-tally.ts';
+import { TextInspector } from './text-facts.ts';
+import type { TextFacts } from './text-facts.ts';
 
 export type FileHash = { readonly sha256: string; readonly bytes: number };
 
@@ -20,27 +20,20 @@ async function hashFile(handle: FileHandle, maxBytes: number): Promise<FileHash>
   return { sha256: hash.digest('hex'), bytes };
 }
 
-export type TextFacts = FileHash & Pick<TargetSnapshot, 'eol' | 'bom'>;
-
 /** The same in one pass with what kind of text it is; null when there are more bytes, whatever its size says. */
 export async function describeFile(
   handle: FileHandle,
   maxBytes: number,
-): Promise<TextFacts | null> {
+): Promise<(FileHash & TextFacts) | null> {
   if ((await handle.stat()).size > maxBytes) return null;
   const hash = createHash('sha256');
-  const tally = new TextTally();
+  const text = new TextInspector();
   for await (const chunk of scanRange(handle, 0)) {
     hash.update(chunk);
-    tally.add(chunk);
-    if (tally.bytes > maxBytes) return null;
+    text.add(chunk);
+    if (text.bytes > maxBytes) return null;
   }
-  return {
-    sha256: hash.digest('hex'),
-    bytes: tally.bytes,
-    eol: tally.eol(),
-    bom: tally.bom(),
-  };
+  return { sha256: hash.digest('hex'), bytes: text.bytes, ...text.facts() };
 }
 
 /** Null when no regular file has this name. One with more than `maxBytes` equals nothing. */

@@ -2,6 +2,7 @@
 import { isSessionQuestion, WRITE_OPERATIONS } from '@orion/contracts';
 import type {
   CommitResult,
+  ForeignEncoding,
   LineEnding,
   SessionMetadata,
   SessionRecord,
@@ -76,6 +77,8 @@ function isMetadata(fields: Fields): fields is Fields & SessionMetadata {
     !Number.isNaN(Date.parse(fields['created_at'])) &&
     typeof fields['end_marker'] === 'string' &&
     typeof fields['final_newline'] === 'boolean' &&
+    isFlag(fields['start_on_new_line']) &&
+    isFlag(fields['keep_leading_blank_lines']) &&
     isSnapshot(fields['target']) &&
     isLocationOf(fields['operation'], fields['location'])
   );
@@ -112,8 +115,29 @@ function isSnapshot(value: unknown): value is TargetSnapshot {
     isCount(value['mode']) &&
     isLineEnding(value['eol']) &&
     typeof value['bom'] === 'boolean' &&
+    (value['encoding'] === undefined || isEncoding(value['encoding'])) &&
+    isFlag(value['unterminated']) &&
+    isFlag(value['beginsBlank']) &&
     (value['allowed'] === undefined || isAllowed(value['allowed']))
   );
+}
+
+/** What is not so is left out. */
+function isFlag(value: unknown): boolean {
+  return value === undefined || value === true;
+}
+
+const ENCODINGS: Readonly<Record<ForeignEncoding, true>> = {
+  'utf-16le': true,
+  'utf-16be': true,
+  'utf-32le': true,
+  'utf-32be': true,
+  binary: true,
+  '8-bit': true,
+};
+
+function isEncoding(value: unknown): boolean {
+  return typeof value === 'string' && Object.hasOwn(ENCODINGS, value);
 }
 
 function isAllowed(value: unknown): boolean {

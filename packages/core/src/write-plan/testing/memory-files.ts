@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import type { PatternMatcher, TargetSnapshot } from '@orion/contracts';
 
@@ -80,5 +81,9 @@ function snapshotOf(path: string, bytes: Buffer | null): TargetSnapshot {
     mode: 0o644,
     eol: feeds === 0 ? 'none' : crlf === 0 ? 'lf' : crlf === feeds ? 'crlf' : 'mixed',
     bom: text.startsWith('\u00ef\u00bb\u00bf'),
+    ...(bytes === null || isUtf8(bytes)
+      ? {}
+      : { encoding: text.includes('\0') ? 'utf-16le' : '8-bit' }),
+    ...(text === '' || text.endsWith('\n') ? {} : { unterminated: true }),
   };
 }

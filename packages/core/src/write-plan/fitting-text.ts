@@ -1,0 +1,99 @@
+/**
+ * Whether a text can go into a file that has text already (R276). Text is UTF-8 here; two encodings in one file would
+ * leave neither readable.
+ */
+import { OrionError } from '@orion/contracts';
+import type { ByteSource, ForeignEncoding, TargetSnapshot } from '@orion/contracts';
+
+/** The mark that begins a file is left out where a text begins elsewhere. */
+export const MARK_LEFT_OUT = 'byte_order_mark_left_out';
+export const JOINED = 'joined_without_newline';
+export const ENCODING_CHANGED = 'encoding_changed';
+
+type Known = Pick<TargetSnapshot, 'path' | 'encoding'>;
+
+/** Throws TARGET_NOT_UTF8 where no text at all can be put between that of the file. */
+export function requireTakesText({ path, encoding }: Known): void {
+  if (encoding === undefined || encoding === '8-bit') return;
+  throw notUtf8(
+    `\`${path}\` is ${nameOf(encoding)}, so text cannot be added to it or replaced in it.`,
+    encoding,
+  );
+}
+
+/** The same bytes; reading them rejects with TARGET_NOT_UTF8 where they would be another character in this file. */
+export function fittingText(source: ByteSource, { path, encoding }: Known): ByteSource {
+  if (encoding === undefined) return source;
+  return async function* ascii(): AsyncGenerator<Uint8Array, void, undefined> {
+    for await (const chunk of source()) {
+      if (chunk.some((byte) => byte > 0x7f)) {
+        throw notUtf8(
+          `\`${path}\` is ${nameOf(encoding)}, and the text for it is not pure ASCII; nothing was written.`,
+          encoding,
+        );
+      }
+      yield chunk;
+    }
+  };
+}
+
+/** What a model is told of a file that takes only some texts. */
+export function encodingNote(encoding: ForeignEncoding, replaced: boolean): string {
+  return replaced
+    ? `The file is ${nameOf(encoding)}; it will be UTF-8.`
+    : `The file is ${nameOf(encoding)}: write ASCII characters only.`;
+}
+
+function nameOf(encoding: ForeignEncoding): string {
+  switch (encoding) {
+    case 'utf-16le':
+      return 'UTF-16 (little-endian)';
+    case 'utf-16be':
+      return 'UTF-16 (big-endian)';
+    case 'utf-32le':
+      return 'UTF-32 (little-endian)';
+    case 'utf-32be':
+      return 'UTF-32 (big-endian)';
+    case 'binary':
+      return 'no text (it holds NUL bytes)';
+    case '8-bit':
+      return 'not UTF-8 (some 8-bit encoding, such as Latin-1)';
+    default:
+      return encoding satisfies never;
+  }
+}
+
+function notUtf8(message: string, encoding: ForeignEncoding): OrionError {
+  return new OrionError({ code: 'TARGET_NOT_UTF8', message, details: { encoding } });
+}
+
+const MARK: readonly number[] = [0xef, 0xbb, 0xbf];
+
+/** The same bytes without a byte order mark before them; `left` tells whether the last reading met one. */
+export function withoutMark(source: ByteSource): {
+  readonly source: ByteSource;
+  readonly left: () => boolean;
+} {
+  let left = false;
+  async function* unmarked(): AsyncGenerator<Uint8Array, void, undefined> {
+    left = false;
+    let head: Uint8Array | null = new Uint8Array(0);
+    for await (const chunk of source()) {
+      if (head === null) {
+        yield chunk;
+        continue;
+      }
+      const bytes: Uint8Array = head.length === 0 ? chunk : Buffer.concat([head, chunk]);
+      if (bytes.length < MARK.length && bytes.every((byte, index) => byte === MARK[index])) {
+        head = Uint8Array.from(bytes);
+        continue;
+      }
+      head = null;
+      left = MARK.every((byte, index) => bytes[index] === byte);
+      const rest = left ? bytes.subarray(MARK.length) : bytes;
+      if (rest.length > 0) yield rest;
+    }
+    if (head !== null && head.length > 0) yield head;
+  }
+  return { source: unmarked, left: () => left };
+}
