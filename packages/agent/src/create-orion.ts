@@ -22,7 +22,7 @@ import type { WorkspaceEventSink } from '@orion/workspace';
 import { chooseProtocol } from './config/protocol-choice.ts';
 import { DEFAULT_SETTINGS } from './config/settings.ts';
 import type { Settings } from './config/settings.ts';
-import { contextLimit } from './context/content-messages.ts';
+import { contextLimit, historyLimit } from './context/content-messages.ts';
 import type { Orion, OrionOptions, PlanRequest, ProviderIdentity, TurnRequest } from './orion.ts';
 import { openRecords } from './store/open-records.ts';
 import { mayBeShared, OWN_PROJECT, projectOf } from './store/store-location.ts';
@@ -75,6 +75,7 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
     }),
     sessionSettings: (adapter) => sessionSettingsOf(settings, adapter),
     contextLimit: (adapter) => contextLimit(settings, adapter),
+    historyLimit: (adapter) => historyLimit(settings, adapter),
     clock,
     trace: traces,
     createId: randomUUID,
@@ -131,12 +132,10 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
       if (busy.has(conversationId)) throw conversationBusy(conversationId);
       busy.add(conversationId);
       entered = conversationId;
-      const begun = (named === undefined ? null : await conversations.find(named)) ?? {
-        conversationId,
-        projectId,
-        history: [],
-        openSessionId: null,
-      };
+      const begun =
+        named === undefined
+          ? conversations.begin(conversationId, projectId)
+          : await conversations.find(named, projectId);
       const scope = new TurnScope(
         dependencies,
         {
@@ -146,8 +145,7 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
         },
         signal,
       );
-      scope.earlier = begun.history;
-      scope.openSessionId = begun.openSessionId;
+      scope.goOnWith(begun);
       journal = journals.begin(requestId);
       const turn = new Turn(scope, task, journal, () => turnEnd.abort());
       for await (const event of turn.run()) {
@@ -167,7 +165,8 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
   ): Promise<string | undefined> {
     if (sessionId === null) return request.conversationId;
     // One that is not known is not taken for the named one: its history is another.
-    return (await conversations.ofSession(sessionId))?.conversationId;
+    const turn = await workspace.sessions.readTurn(sessionId);
+    return turn?.conversationId;
   }
 
   async function applyPlan(plan: unknown, request: PlanRequest): Promise<PlanReport> {
@@ -248,6 +247,7 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
     getCurrentProtocol: () => protocols.current(),
     traces,
     notStored: () => records.notStored(),
+    takeNotice: () => conversations.takeNotice(),
     close() {
       closed ??= close();
       return closed;

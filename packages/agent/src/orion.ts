@@ -218,6 +218,8 @@ export interface Orion {
   readonly traces: TraceStore;
   /** What was lost on the way into the store; final after `close`. Files and write sessions are not part of it. */
   notStored(): NotStored;
+  /** What a person is to be told that no turn could tell any more, once; null when there is nothing (left). */
+  takeNotice(): string | null;
   /** Saves and releases what is open, ends what runs. May be called twice. */
   close(): Promise<void>;
 }

@@ -165,3 +165,55 @@ it('R160: a recovery that fails or is left leaves no promise behind', async () =
   expect(await isWritten()).toBe(true);
   expect(await answerTold()).toMatchObject({ status: 'written' });
 });
+
+it('R277: a conversation that was never told of a session keeps its turns when that is recovered', async () => {
+  const first = await orionWith({ adapter: writer(CUT) });
+  await readUntil(first.runTurn({ content: 'write', conversationId: 'c' }), () => false);
+  const [session] = await first.listSessions();
+  await first.close();
+  const stored = await store.conversations.load('c');
+  const others: readonly Message[] = [
+    { role: 'user', content: 'another turn' },
+    { role: 'assistant', content: 'its answer' },
+  ];
+  await store.conversations.save({
+    conversationId: 'c',
+    projectId: 'default',
+    history: others,
+    from: 0,
+    openSessionId: null,
+    revision: stored?.revision ?? 0,
+  });
+
+  const second = await orionWith({});
+  const sessionId = session?.session_id ?? '';
+  await readUntil(second.finalizeSession({ sessionId }), () => false);
+
+  const history = (await store.conversations.load('c'))?.history ?? [];
+  expect(history.slice(0, 2)).toEqual(others);
+  expect(history.slice(2).map(({ role }) => role)).toEqual(['user', 'assistant', 'tool']);
+  expect(history.at(-1)?.content).toContain('"status":"written"');
+});
+
+it('a model is sent as much of a history as it has room for, and all of it stays', async () => {
+  const long = 'word '.repeat(1000);
+  const adapter: LlmAdapter & { readonly requests: readonly { messages: readonly Message[] }[] } = {
+    ...createFakeAdapter([textReply(long), textReply(long), textReply('three')]),
+    limits: { contextTokens: 4_000, outputTokens: 1_000, prefill: false },
+  };
+  const orion = await orionWith({ adapter });
+  for (const content of ['one', 'two', 'three']) {
+    await readUntil(orion.runTurn({ content, conversationId: 'c' }), () => false);
+  }
+  const [, , third] = adapter.requests;
+  expect(third?.messages.slice(1).map(({ content }) => content)).toEqual(['two', long, 'three']);
+  const history = (await store.conversations.load('c'))?.history ?? [];
+  expect(history.map(({ content }) => content)).toEqual([
+    'one',
+    long,
+    'two',
+    long,
+    'three',
+    'three',
+  ]);
+});

@@ -124,8 +124,10 @@ export type {
   WritingRecord,
 } from './write-session.ts';
 export type {
+  ConversationPart,
   ConversationStore,
   ConversationSummary,
+  SaveOutcome,
   StoredConversation,
 } from './conversation-store.ts';
 export type { ToolOutputFilter, ToolOutputRecord, ToolOutputStore } from './tool-output-store.ts';

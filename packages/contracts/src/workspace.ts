@@ -268,6 +268,8 @@ export interface SessionStore {
    * SESSION_FOREIGN, TARGET_LOCKED.
    */
   claim(sessionId: string): Promise<ClaimedSession>;
+  /** What is known of the turn that began it, without a claim; null for what is not this user's, or not there. */
+  readTurn(sessionId: string): Promise<TurnRecord | null>;
   /** Moves an orphan to the attic; claims it first. */
   discard(sessionId: string): Promise<{ readonly attic: string }>;
   /** Moves orphans to the attic: those idle for the maximum age, or with `all` every one. Never a live one. */

@@ -1,4 +1,4 @@
-import type { Clock, ConversationStore, Message } from '@orion/contracts';
+import type { Clock, ConversationStore, Message, SaveOutcome } from '@orion/contracts';
 import { describe, expect, test } from 'vitest';
 import { createFakeClock } from './fake-clock.ts';
 
@@ -6,7 +6,8 @@ import { createFakeClock } from './fake-clock.ts';
  * What every store of conversations keeps.
  *
  * 1. What is loaded is the history of the last save, message by message, whatever the text in it (R253).
- * 2. A save is whole: of two at once one is there, never a mixture.
+ * 2. A save is whole, and names the state it builds on: of two that build on one state one is there, never a mixture,
+ *    and the other one is told (R277).
  * 3. The list is newest first and holds no history.
  */
 export function describeConversationStoreContract(
@@ -35,19 +36,38 @@ export function describeConversationStoreContract(
         await opened.close();
       }
     };
-    const save = (
+    const attempt = (
+      store: ConversationStore,
+      projectId: string,
+      conversationId: string,
+      saved: {
+        readonly history: readonly Message[];
+        readonly revision: number;
+        readonly from?: number;
+        readonly openSessionId?: string | null;
+      },
+    ): Promise<SaveOutcome> =>
+      store.save({
+        conversationId: `${projectId}-${conversationId}`,
+        projectId,
+        from: 0,
+        openSessionId: null,
+        ...saved,
+      });
+    /** As one does who has just read the conversation. */
+    const save = async (
       store: ConversationStore,
       projectId: string,
       conversationId: string,
       history: readonly Message[],
       openSessionId: string | null = null,
-    ): Promise<void> =>
-      store.save({
-        conversationId: `${projectId}-${conversationId}`,
-        projectId,
-        history,
-        openSessionId,
-      });
+    ): Promise<void> => {
+      const before = await store.load(`${projectId}-${conversationId}`);
+      const revision = before?.revision ?? 0;
+      expect(
+        await attempt(store, projectId, conversationId, { history, revision, openSessionId }),
+      ).toMatchObject({ kind: 'saved' });
+    };
 
     test('what was saved is loaded, whatever the text in it (B24)', () =>
       withStore(async (store, projectId, clock) => {
@@ -154,6 +174,7 @@ export function describeConversationStoreContract(
           createdAt: clock.now() - 4,
           updatedAt: clock.now(),
           openSessionId: null,
+          revision: 2,
         });
       }));
 
@@ -175,15 +196,90 @@ export function describeConversationStoreContract(
         expect([...(await titleOf([user('😀'.repeat(500))]))]).toHaveLength(80);
       }));
 
-    test('of two saves at once one is there, whole', () =>
+    test('of two saves that build on one state the second is stale and changes nothing (R277)', () =>
+      withStore(async (store, projectId, clock) => {
+        const at = (revision: number, ...texts: string[]): Promise<SaveOutcome> =>
+          attempt(store, projectId, 'a', { history: texts.map(user), revision });
+        const first = await at(0, 'one');
+        expect(await at(0, 'another beginning')).toEqual({ kind: 'stale' });
+        if (first.kind !== 'saved') throw new Error('the first save was stale');
+        const second = await at(first.revision, 'one', 'two');
+        const stored = await store.load(`${projectId}-a`);
+        await clock.advance(5);
+        expect(await at(first.revision, 'one', 'lost')).toEqual({ kind: 'stale' });
+        expect(await at(first.revision + 7, 'one', 'lost')).toEqual({ kind: 'stale' });
+        expect(await store.load(`${projectId}-a`)).toEqual(stored);
+        expect(stored?.history).toEqual([user('one'), user('two')]);
+        // What a save was answered with and what is read are the same.
+        expect(second).toEqual({ kind: 'saved', revision: stored?.revision });
+        expect((await store.list({ projectId, limit: 1 }))[0]?.revision).toBe(stored?.revision);
+        expect(await at(stored?.revision ?? 0, 'one')).toMatchObject({ kind: 'saved' });
+      }));
+
+    test('of many saves at once that build on one state exactly one is there, whole (R277)', () =>
       withStore(async (store, projectId) => {
         const histories = ['x', 'y', 'z'].map((text) =>
           Array.from({ length: 30 }, (_, index) => user(`${text} ${index}`)),
         );
+        let revision = 0;
         for (let round = 0; round < 5; round++) {
-          await Promise.all(histories.map((history) => save(store, projectId, 'a', history)));
-          expect(histories).toContainEqual((await store.load(`${projectId}-a`))?.history);
+          const outcomes = await Promise.all(
+            histories.map((history) => attempt(store, projectId, 'a', { history, revision })),
+          );
+          const winners = outcomes.flatMap((outcome, index) =>
+            outcome.kind === 'saved' ? [{ history: histories[index], ...outcome }] : [],
+          );
+          expect(winners).toHaveLength(1);
+          const loaded = await store.load(`${projectId}-a`);
+          expect(loaded?.history).toEqual(winners[0]?.history);
+          expect(loaded?.revision).toBe(winners[0]?.revision);
+          revision = loaded?.revision ?? 0;
         }
+      }));
+
+    test('what stands before the position that a save names stays, title and all (R277)', () =>
+      withStore(async (store, projectId) => {
+        await save(store, projectId, 'a', ['one', 'two', 'three', 'four'].map(user));
+        const before = await store.load(`${projectId}-a`, { from: 2 });
+        expect(before).toMatchObject({
+          from: 2,
+          messages: 4,
+          history: [user('three'), user('four')],
+        });
+        const revision = before?.revision ?? 0;
+        await attempt(store, projectId, 'a', {
+          history: [user('three'), answer('5'), user('6')],
+          from: 2,
+          revision,
+        });
+        expect(await store.load(`${projectId}-a`)).toMatchObject({
+          title: 'one',
+          messages: 5,
+          from: 0,
+          history: [user('one'), user('two'), user('three'), answer('5'), user('6')],
+        });
+        expect(await store.load(`${projectId}-a`, { from: 9 })).toMatchObject({
+          from: 5,
+          history: [],
+        });
+      }));
+
+    test('a history is read from its end, as much as fits', () =>
+      withStore(async (store, projectId) => {
+        const history = Array.from({ length: 9 }, (_, index) => user(`é${index}`.repeat(100)));
+        await save(store, projectId, 'a', history);
+        const bytes = Buffer.byteLength(JSON.stringify(history[0]));
+        const read = async (maxBytes: number): Promise<readonly [number, number] | null> => {
+          const loaded = await store.load(`${projectId}-a`, { maxBytes });
+          expect(loaded?.history).toEqual(history.slice(loaded?.from));
+          expect(loaded?.messages).toBe(9);
+          return loaded === null ? null : [loaded.from, loaded.history.length];
+        };
+        expect(await read(3 * bytes)).toEqual([6, 3]);
+        expect(await read(3 * bytes - 1)).toEqual([7, 2]);
+        expect(await read(9 * bytes)).toEqual([0, 9]);
+        expect(await read(0)).toEqual([9, 0]);
+        expect(await store.load(`${projectId}-none`, { maxBytes: 10 })).toBeNull();
       }));
   });
 }

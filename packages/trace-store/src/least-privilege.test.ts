@@ -34,7 +34,9 @@ test('a role that may not change the schema, and only adds traces, is enough for
     conversationId: 'conversation',
     projectId: 'project',
     history: [{ role: 'user', content: 'hello' }],
+    from: 0,
     openSessionId: null,
+    revision: 0,
   });
   store.traces.record({ type: 'step', requestId: 'turn' });
   const flushed = store.traces.flush();

@@ -138,6 +138,9 @@ export async function runWithOrion(
     } finally {
       view.end();
       await orion.close();
+      for (let told = orion.takeNotice(); told !== null; told = orion.takeNotice()) {
+        screen.line(told, 'warning');
+      }
       const lines = notStoredLines(orion.notStored());
       if (lines.length > 0) notStored = orion.notStored();
       for (const line of lines) screen.line(line, 'warning');

@@ -19,6 +19,15 @@ export function contextLimit(
   return Math.min(settings.contextBytes, Math.floor((tokens * BYTES_PER_TOKEN) / 4));
 }
 
+/** How much of a conversation is sent, in bytes: what a model of that size reads, with room for its answer. */
+export function historyLimit(
+  settings: { readonly contextTokens: number | null },
+  adapter: Pick<LlmAdapter, 'limits'>,
+): number {
+  const tokens = settings.contextTokens ?? adapter.limits?.contextTokens ?? null;
+  return tokens === null ? Infinity : Math.floor(tokens * BYTES_PER_TOKEN * 0.75);
+}
+
 /**
  * The history for the next message of a write session: what came before it, the content so far as the
  * assistant's own words, and the prompt. What is left out of long content is told by the user, so that the

@@ -8,20 +8,49 @@ import { createFakeClock } from '@orion/testkit';
 import { describe, expect, it } from 'vitest';
 
 import { ConversationKeeper, type KeptConversation } from './conversation-keeper.ts';
+import { newThread, NOT_STORED } from './conversation-thread.ts';
 import { observeConversations } from './observed-store.ts';
 import { StoreHealth } from './store-health.ts';
 
 const user = (content: string): Message => ({ role: 'user', content });
 
+const SAVED = { kind: 'saved', revision: 1 } as const;
+
 function conversation(content: string, openSessionId: string | null = null): KeptConversation {
-  return { conversationId: 'c', projectId: 'p', history: [user(content)], openSessionId };
+  return {
+    conversationId: 'c',
+    projectId: 'p',
+    history: [user(content)],
+    openSessionId,
+    thread: newThread('c', NOT_STORED),
+  };
+}
+
+function stored(...contents: readonly string[]): StoredConversation {
+  return {
+    conversationId: 'c',
+    projectId: 'p',
+    title: '',
+    messages: contents.length,
+    createdAt: 0,
+    updatedAt: 0,
+    openSessionId: null,
+    revision: 3,
+    from: 0,
+    history: contents.map((content) => user(content)),
+  };
 }
 
 function keeperWith(store: Partial<ConversationStore>) {
   const clock = createFakeClock();
   const health = new StoreHealth({ clock });
   const observed = observeConversations(store as ConversationStore, health);
-  const keeper = new ConversationKeeper({ store: observed, clock, health });
+  const keeper = new ConversationKeeper({
+    store: observed,
+    clock,
+    health,
+    createId: () => 'new',
+  });
   return { keeper, clock, health };
 }
 
@@ -36,6 +65,7 @@ describe('keeping conversations', () => {
       save: async ({ history }) => {
         saved.push(history[0]?.content ?? '');
         if (saved.length === 1) await new Promise<void>((resolve) => (release = resolve));
+        return SAVED;
       },
     });
     keeper.keep(conversation('one'));
@@ -58,9 +88,11 @@ describe('keeping conversations', () => {
     });
     keeper.keep(conversation('one', 's1'));
     await keeper.settled();
-    expect(await keeper.find('c')).toEqual(conversation('one', 's1'));
-    expect(await keeper.ofSession('s1')).toMatchObject({ conversationId: 'c' });
-    expect(await keeper.find('another')).toBeNull();
+    expect(await keeper.find('c', 'p')).toMatchObject({
+      history: [user('one')],
+      openSessionId: 's1',
+    });
+    expect(await keeper.find('another', 'p')).toMatchObject({ history: [], openSessionId: null });
     expect(attempts).toBe(1);
     await keeper.end();
     expect(attempts).toBe(2);
@@ -69,52 +101,49 @@ describe('keeping conversations', () => {
   });
 
   it('asks the store for what it has stored: another process may have gone on with it', async () => {
-    const stored = { ...conversation('newer') } as StoredConversation;
     const { keeper } = keeperWith({
-      save: () => Promise.resolve(),
-      load: () => Promise.resolve(stored),
-      list: () => Promise.resolve([{ ...stored, openSessionId: 's2' }]),
+      save: () => Promise.resolve(SAVED),
+      load: () => Promise.resolve(stored('newer')),
     });
     keeper.keep(conversation('one'));
     await keeper.settled();
-    expect(await keeper.find('c')).toBe(stored);
-    expect(await keeper.ofSession('s2')).toMatchObject({ conversationId: 'c' });
-    expect(await keeper.ofSession('s3')).toBeNull();
+    expect((await keeper.find('c', 'p')).history).toEqual([user('newer')]);
   });
 
   it('does not write over what it could not read: what was said here comes after it', async () => {
-    let stored = [user('said long ago')];
+    let kept = stored('said long ago');
     let away = true;
-    const load = (): Promise<StoredConversation> =>
-      away ? failing() : Promise.resolve({ ...conversation('x'), history: stored } as never);
     const { keeper } = keeperWith({
-      load,
-      save: ({ history }) => {
+      load: () => (away ? failing() : Promise.resolve(kept)),
+      save: ({ history, revision }) => {
         if (away) return failing();
-        stored = [...history];
-        return Promise.resolve();
+        expect(revision).toBe(kept.revision);
+        kept = { ...kept, history, revision: revision + 1 };
+        return Promise.resolve({ kind: 'saved', revision: revision + 1 });
       },
     });
-    expect(await keeper.find('c')).toBeNull();
-    keeper.keep(conversation('one'));
+    const found = await keeper.find('c', 'p');
+    expect(found.history).toEqual([]);
+    keeper.keep({ ...found, history: [user('one')] });
     await keeper.end();
     away = false;
-    keeper.keep({ ...conversation('one'), history: [user('one'), user('two')] });
+    keeper.keep({ ...found, history: [user('one'), user('two')] });
     await keeper.end();
     // Saved twice in one turn: the beginning stands there once.
-    keeper.keep({ ...conversation('one'), history: [user('one'), user('two'), user('three')] });
+    keeper.keep({ ...found, history: [user('one'), user('two'), user('three')] });
     await keeper.end();
-    expect(stored.map((message) => message.content)).toEqual([
+    expect(kept.history.map((message) => message.content)).toEqual([
       'said long ago',
       'one',
       'two',
       'three',
     ]);
     // Read since then: now the history is whole.
-    expect((await keeper.find('c'))?.history).toHaveLength(4);
-    keeper.keep({ ...conversation('one'), history: [...stored, user('four')] });
+    const again = await keeper.find('c', 'p');
+    expect(again.history).toHaveLength(4);
+    keeper.keep({ ...again, history: [...again.history, user('four')] });
     await keeper.end();
-    expect(stored).toHaveLength(5);
+    expect(kept.history).toHaveLength(5);
   });
 
   it('cannot tell where to go on with a store that is away or silent', async () => {
@@ -130,9 +159,9 @@ describe('keeping conversations', () => {
 
   it('begins without a history when the store does not answer within a second', async () => {
     const { keeper, clock, health } = keeperWith({ load: () => new Promise(() => undefined) });
-    const found = keeper.find('c');
+    const found = keeper.find('c', 'p');
     await clock.advance(1000);
-    expect(await found).toBeNull();
+    expect(await found).toMatchObject({ history: [], openSessionId: null });
     expect(health.takeNotice()).toContain('does not answer');
     expect(clock.pending()).toBe(0);
   });

@@ -1,6 +1,8 @@
-import type { Clock, ConversationStore, Message } from '@orion/contracts';
+import type { Clock, ConversationStore, Message, StoredConversation } from '@orion/contracts';
 import { OrionError } from '@orion/contracts';
 
+import { behind, newThread, NOT_STORED, toWrite } from './conversation-thread.ts';
+import type { ConversationThread, StoredFront, WrittenHistory } from './conversation-thread.ts';
 import type { StoreHealth } from './store-health.ts';
 import { endsWithin } from './wait.ts';
 
@@ -8,15 +10,20 @@ import { endsWithin } from './wait.ts';
 const LOAD_WAIT_MS = 1000;
 /** So many conversations are kept for a store that does not work; the oldest go first. */
 const MAX_UNSAVED = 1000;
-/** How many conversations are looked through for the one that a write session belongs to. */
-const LOOKED_THROUGH = 200;
+/** So much of a history is read, from its end: more than fits into any model. */
+const MAX_HISTORY_BYTES = 8 * 1024 * 1024;
 
-export type KeptConversation = {
+export type FoundConversation = {
   readonly conversationId: string;
   readonly projectId: string;
+  readonly openSessionId: string | null;
+};
+
+export type KeptConversation = FoundConversation & {
   /** Without the system prompt, which belongs to a turn. */
   readonly history: readonly Message[];
-  readonly openSessionId: string | null;
+  /** What it builds on: that of the conversation as it was found. */
+  readonly thread: ConversationThread;
 };
 
 /** Which conversation is meant. */
@@ -28,6 +35,7 @@ export type ConversationKeeperOptions = {
   readonly store: ConversationStore;
   readonly clock: Clock;
   readonly health: StoreHealth;
+  readonly createId: () => string;
 };
 
 /**
@@ -36,14 +44,16 @@ export type ConversationKeeperOptions = {
  * 1. `keep` never waits and never fails. Of several states of one conversation only the newest need be stored.
  * 2. What is not stored is answered from memory, so a conversation goes on in this process whatever the store does.
  * 3. What could not be read is not written over: it is read before the first save, and what was said here comes after.
+ * 4. Nor is what another process saved meanwhile: what was said here comes after that, whole, or becomes a conversation
+ *    of its own where it changed older messages.
  */
 export class ConversationKeeper {
   readonly #options: ConversationKeeperOptions;
   /** What is not stored, or not yet. */
   readonly #unsaved = new Map<string, KeptConversation>();
-  /** Conversations that go on here without having been read: what stands before them, once it is known. */
-  readonly #unread = new Map<string, readonly Message[] | null>();
+  readonly #notices: string[] = [];
   #saving: Promise<void> | null = null;
+
   constructor(options: ConversationKeeperOptions) {
     this.#options = options;
   }
@@ -51,6 +61,11 @@ export class ConversationKeeper {
   /** Conversations of which the store does not have the newest state. */
   unsaved(): number {
     return this.#unsaved.size;
+  }
+
+  /** What a person is to be told of a conversation, once; null when there is nothing. */
+  takeNotice(): string | null {
+    return this.#notices.shift() ?? null;
   }
 
   keep(conversation: KeptConversation): void {
@@ -62,50 +77,41 @@ export class ConversationKeeper {
     this.#save();
   }
 
-  /** Null when there is none, or when the store cannot tell. */
-  async find(conversationId: string): Promise<KeptConversation | null> {
+  /** Where a turn of this conversation goes on; an empty one when there is none, or when the store cannot tell. */
+  async find(conversationId: string, projectId: string): Promise<KeptConversation> {
     const unsaved = this.#unsaved.get(conversationId);
     if (unsaved !== undefined) return unsaved;
     try {
-      const stored = await this.#ask((store) => store.load(conversationId));
-      this.#unread.delete(conversationId);
-      return stored;
+      const stored = await this.#ask((store) =>
+        store.load(conversationId, { maxBytes: MAX_HISTORY_BYTES }),
+      );
+      return stored === null ? this.begin(conversationId, projectId) : goOn(stored);
     } catch (error) {
       this.#options.health.tell(error);
-      if (!this.#unread.has(conversationId)) this.#unread.set(conversationId, null);
-      return null;
+      return { ...this.begin(conversationId, projectId), thread: newThread(conversationId, null) };
     }
+  }
+
+  /** One that nobody has stored. */
+  begin(conversationId: string, projectId: string): KeptConversation {
+    const thread = newThread(conversationId, NOT_STORED);
+    return { conversationId, projectId, history: [], openSessionId: null, thread };
   }
 
   /**
    * Where a turn would go on: the stored conversation of that id, or the latest of a project; null when there is none.
    * Rejects with STORE_UNAVAILABLE when the store cannot tell.
    */
-  async look(which: ConversationQuestion): Promise<Omit<KeptConversation, 'history'> | null> {
+  async look(which: ConversationQuestion): Promise<FoundConversation | null> {
     try {
       if ('conversationId' in which) {
-        return await this.#ask((store) => store.load(which.conversationId));
+        return await this.#ask((store) => store.load(which.conversationId, { maxBytes: 0 }));
       }
       const [latest] = await this.#ask((store) => store.list({ ...which, limit: 1 }));
       return latest ?? null;
     } catch (error) {
       this.#options.health.tell(error);
       throw error;
-    }
-  }
-
-  /** The conversation whose turn left this write session open. */
-  async ofSession(sessionId: string): Promise<Omit<KeptConversation, 'history'> | null> {
-    const belongs = (one: { readonly openSessionId: string | null }): boolean =>
-      one.openSessionId === sessionId;
-    const unsaved = [...this.#unsaved.values()].find(belongs);
-    if (unsaved !== undefined) return unsaved;
-    try {
-      const listed = await this.#ask((store) => store.list({ limit: LOOKED_THROUGH }));
-      return listed.find(belongs) ?? null;
-    } catch (error) {
-      this.#options.health.tell(error);
-      return null;
     }
   }
 
@@ -131,12 +137,56 @@ export class ConversationKeeper {
     });
   }
 
-  async #whole(conversation: KeptConversation): Promise<KeptConversation> {
-    const { conversationId, history } = conversation;
-    const known = this.#unread.get(conversationId) ?? null;
-    const before = known ?? (await this.#options.store.load(conversationId))?.history ?? [];
-    this.#unread.set(conversationId, before);
-    return { ...conversation, history: [...before, ...history] };
+  async #store(kept: KeptConversation): Promise<void> {
+    const { store } = this.#options;
+    const { thread, projectId, openSessionId } = kept;
+    let { stored } = thread;
+    if (stored === null) {
+      const found = await store.load(thread.conversationId, { maxBytes: MAX_HISTORY_BYTES });
+      stored = found === null ? NOT_STORED : { ...found, front: found.history };
+    }
+    for (;;) {
+      thread.stored = stored;
+      const next = toWrite(thread, stored, kept.history);
+      const known = thread.written;
+      thread.written = [...known, next];
+      const { conversationId } = thread;
+      const { from, revision } = stored;
+      const { history } = next;
+      const save = { conversationId, projectId, history, from, openSessionId, revision };
+      const outcome = await store.save(save);
+      if (outcome.kind === 'saved') {
+        confirm(thread, stored, next, outcome.revision);
+        return;
+      }
+      thread.written = known;
+      stored = await this.#overtaken(thread, stored, next);
+    }
+  }
+
+  /** What the next attempt builds on. */
+  async #overtaken(
+    thread: ConversationThread,
+    { from, front }: StoredFront,
+    next: WrittenHistory,
+  ): Promise<StoredFront> {
+    const { store, createId } = this.#options;
+    let found = await store.load(thread.conversationId, { from });
+    if (found === null) return { revision: 0, from, front };
+    // What stood before it was changed, too.
+    if (found.from < from) {
+      found = (await store.load(thread.conversationId, { from: 0 })) ?? found;
+    }
+    const place = behind(thread, next, found);
+    if (place !== null) return place;
+    const newId = createId();
+    this.#notices.push(
+      `Another process went on with the conversation ${thread.conversationId} while this turn changed what stands ` +
+        `in it. Both are kept: this turn is in the new conversation ${newId}, and --resume ${newId} goes on with it.`,
+    );
+    thread.conversationId = newId;
+    thread.written = [];
+    return NOT_STORED;
   }
 
   #save(): void {
@@ -151,8 +201,7 @@ export class ConversationKeeper {
       const next = [...this.#unsaved.values()].find((one) => !failed.has(one));
       if (next === undefined) return;
       try {
-        const whole = this.#unread.has(next.conversationId) ? await this.#whole(next) : next;
-        await this.#options.store.save(whole);
+        await this.#store(next);
         // Meanwhile a newer state may wait.
         if (this.#unsaved.get(next.conversationId) === next) {
           this.#unsaved.delete(next.conversationId);
@@ -165,4 +214,33 @@ export class ConversationKeeper {
       }
     }
   }
+}
+
+function goOn(stored: StoredConversation): KeptConversation {
+  const { conversationId, projectId, openSessionId } = stored;
+  const readable = fromATurn(stored);
+  // What a store says is told to a model as what was said, never as an order.
+  const history = readable.front.filter((message) => message.role !== 'system');
+  const thread = newThread(conversationId, readable, history);
+  return { conversationId, projectId, openSessionId, history, thread };
+}
+
+/** A part of a history begins with a turn: a result is not read without its call. */
+function fromATurn({ revision, from, history }: StoredConversation): StoredFront {
+  if (from === 0) return { revision, from, front: history };
+  const first = history.findIndex((message) => message.role === 'user');
+  const left = first === -1 ? history.length : first;
+  return { revision, from: from + left, front: history.slice(left) };
+}
+
+function confirm(
+  thread: ConversationThread,
+  { from, front }: StoredFront,
+  { history, own }: WrittenHistory,
+  revision: number,
+): void {
+  // Where older messages were changed, they are now what the next turns build on.
+  thread.base = own === null ? history : thread.base;
+  thread.stored = { revision, from, front: own === null ? history : front };
+  thread.written = [{ history, own: own ?? [] }];
 }

@@ -8,7 +8,7 @@ export function observeConversations(
 ): ConversationStore {
   return {
     save: (conversation) => observed(health, store.save(conversation)),
-    load: (conversationId) => observed(health, store.load(conversationId)),
+    load: (conversationId, part) => observed(health, store.load(conversationId, part)),
     list: (filter) => observed(health, store.list(filter)),
   };
 }

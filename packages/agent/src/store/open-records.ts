@@ -71,6 +71,7 @@ export function openRecords({ options, settings, clock, workspace }: RecordsPart
     store: given === null ? store.conversations : observeConversations(given.conversations, health),
     clock,
     health,
+    createId: randomUUID,
   });
   const journals = new TurnJournals({
     log: given === null ? store.turnLog : observeTurnLog(given.turnLog, health),
@@ -105,7 +106,7 @@ export function openRecords({ options, settings, clock, workspace }: RecordsPart
     traces,
     conversations,
     journals,
-    takeNotice: () => health.takeNotice(),
+    takeNotice: () => health.takeNotice() ?? conversations.takeNotice(),
     notStored: () => ({
       turnEvents: journals.dropped(),
       conversations: conversations.unsaved(),

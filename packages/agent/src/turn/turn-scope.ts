@@ -17,8 +17,10 @@ import type {
 import { createTurnState } from '@orion/contracts';
 import type { SessionSettings, WritePlanTool, WriteSession } from '@orion/core';
 
+import { lastTurns } from '../context/last-turns.ts';
 import type { FinalizeRequest, ProviderIdentity } from '../orion.ts';
-import type { ConversationKeeper } from '../store/conversation-keeper.ts';
+import type { ConversationKeeper, KeptConversation } from '../store/conversation-keeper.ts';
+import type { ConversationThread } from '../store/conversation-thread.ts';
 import {
   abortedMessage,
   interruptedMessage,
@@ -44,6 +46,8 @@ export type TurnDependencies = {
   readonly sessionSettings: (adapter: LlmAdapter | null) => SessionSettings;
   /** How much of a file in progress a model is shown, in bytes. */
   readonly contextLimit: (adapter: LlmAdapter | null) => number;
+  /** How much of a conversation a model is sent, in bytes. */
+  readonly historyLimit: (adapter: LlmAdapter) => number;
   readonly clock: Clock;
   readonly trace: TraceRecorder;
   readonly createId: () => string;
@@ -84,8 +88,11 @@ export class TurnScope {
   messages: readonly Message[] = [];
   /** The write session that this conversation would leave open if the process ended now. */
   openSessionId: string | null = null;
-  /** The conversation as it was stored before this turn. */
+  /** The conversation as it was before this turn. */
   earlier: readonly Message[] = [];
+  #thread: ConversationThread | null = null;
+  /** Earlier messages for which the model has no room: they stay in the conversation and are not sent. */
+  #unsent: readonly Message[] = [];
   /** The begin whose session has no outcome yet. */
   #open: { readonly handle: SessionHandle; readonly callId: string } | null = null;
   /** The session that this turn recovers, the call that began it, and the provider that it was begun with. */
@@ -99,6 +106,19 @@ export class TurnScope {
     this.dependencies = dependencies;
     this.ids = ids;
     this.signal = signal;
+  }
+
+  goOnWith({ history, openSessionId, thread }: KeptConversation): void {
+    this.earlier = history;
+    this.openSessionId = openSessionId;
+    this.#thread = thread;
+  }
+
+  /** What a provider is sent first: the system prompt, as much of the history as it has room for, and the message. */
+  compose(prompt: Message, history: readonly Message[], message: Message, limit: number): void {
+    const sent = lastTurns(history, limit);
+    this.#unsent = history.slice(0, history.length - sent.length);
+    this.messages = [prompt, ...sent, message];
   }
 
   /** A session is open from here on, begun by this call; empty when nobody knows which. */
@@ -175,13 +195,16 @@ export class TurnScope {
   history(): readonly Message[] {
     const messages = withoutSystem(this.#told());
     const { recovered, earlier } = this;
-    if (recovered === null) return messages;
+    if (recovered === null) return [...this.#unsent, ...messages];
     const { callId, sessionId } = recovered;
     const answer = messages.findLast((message) => answers(message, callId));
     const open = earlier.findLastIndex(
       (message) => answers(message, callId) && message.content.includes(sessionId),
     );
-    if (answer === undefined || open === -1) return messages;
+    // The conversation was never told that the session began: its turn comes behind what is there.
+    if (answer === undefined || open === -1) {
+      return [...earlier, ...messages.slice(startOfNew(messages, earlier))];
+    }
     return earlier.map((message, index) =>
       index === open ? { ...message, content: answer.content } : message,
     );
@@ -200,12 +223,13 @@ export class TurnScope {
   /** Hands the conversation over to be stored, as it would have to go on from here. */
   remember(): void {
     const history = this.history();
-    if (history.length === 0) return;
+    if (history.length === 0 || this.#thread === null) return;
     this.dependencies.conversations.keep({
       conversationId: this.ids.conversationId,
       projectId: this.ids.projectId,
       history,
       openSessionId: this.openSessionId,
+      thread: this.#thread,
     });
   }
 
@@ -234,4 +258,16 @@ function answered(
 ): readonly Message[] {
   const last = messages.findLastIndex((message) => answers(message, callId));
   return messages.map((message, index) => (index === last ? { ...message, content } : message));
+}
+
+/** Where the turn in `messages` begins that `earlier` does not have. */
+function startOfNew(messages: readonly Message[], earlier: readonly Message[]): number {
+  const isBeginning = earlier.every(
+    (message, index) => JSON.stringify(message) === JSON.stringify(messages[index]),
+  );
+  if (isBeginning) return earlier.length;
+  return Math.max(
+    0,
+    messages.findLastIndex((message) => message.role === 'user'),
+  );
 }

@@ -137,7 +137,12 @@ export class Turn {
     );
     const prompt = await this.#systemPrompt(task.mode);
     this.#scope.recovered = null;
-    this.#scope.messages = [prompt, ...history, { role: 'user', content: task.content }];
+    this.#scope.compose(
+      prompt,
+      history,
+      { role: 'user', content: task.content },
+      this.#scope.dependencies.historyLimit(adapter),
+    );
     return yield* this.#runProtocol(adapter, identity, task.mode);
   }
 

@@ -1,9 +1,10 @@
 import type {
   Clock,
+  ConversationPart,
   ConversationStore,
   ConversationSummary,
   Message,
-  StoredConversation,
+  SaveOutcome,
 } from '@orion/contracts';
 import { insertStatement, storeUnavailable } from '../engine/sql-database.ts';
 import type { SqlDatabase, SqlRow, SqlRunner, SqlValue } from '../engine/sql-database.ts';
@@ -14,7 +15,8 @@ const ROWS_PER_INSERT = 1_000;
 /**
  * Conversations in a database.
  *
- * 1. A save is whole or has not happened, and two saves of one conversation come one after the other.
+ * 1. A save is whole or has not happened. Two saves of one conversation come one after the other, and the second finds
+ *    that what it builds on is no longer there.
  * 2. A message comes back as it was, U+0000 and lone surrogates included.
  * 3. Messages that are already stored are not written again.
  */
@@ -23,41 +25,58 @@ export function createSqlConversationStore(
   options: { readonly clock: Pick<Clock, 'now'> },
 ): ConversationStore {
   return {
-    async save({ conversationId, projectId, history, openSessionId }) {
+    async save({ conversationId, projectId, history, from, openSessionId, revision }) {
       const messages = history.map((message) => JSON.stringify(message));
       const now = options.clock.now();
-      await database.transaction(async (inside) => {
+      const next = revision + 1;
+      return database.transaction(async (inside): Promise<SaveOutcome> => {
         // First, since this is what a second save waits for.
-        await inside.run(
+        const changed = await inside.run(
           `insert into conversation
-             (conversation_id, project_id, title, messages, created_at, updated_at, open_session_id)
-           values ($1, $2, $3, $4, $5, $5, $6)
+             (conversation_id, project_id, title, messages, created_at, updated_at, open_session_id, revision)
+           values ($1, $2, $3, $4, $5, $5, $6, $7)
            on conflict (conversation_id) do update set
-             project_id = excluded.project_id, title = excluded.title,
+             project_id = excluded.project_id,
+             title = ${from === 0 ? 'excluded.title' : 'conversation.title'},
              messages = excluded.messages, updated_at = excluded.updated_at,
-             open_session_id = excluded.open_session_id`,
-          [conversationId, projectId, titleOf(history), messages.length, now, openSessionId],
+             open_session_id = excluded.open_session_id, revision = excluded.revision
+           where conversation.revision = $8`,
+          [
+            conversationId,
+            projectId,
+            titleOf(history),
+            from + messages.length,
+            now,
+            openSessionId,
+            next,
+            revision,
+          ],
         );
-        await replaceMessages(inside, conversationId, messages);
+        if (changed === 0) return { kind: 'stale' };
+        await replaceMessages(inside, conversationId, from, messages);
+        return { kind: 'saved', revision: next };
       });
     },
 
-    async load(conversationId) {
+    async load(conversationId, part = { from: 0 }) {
+      const { first, parameter } = firstPosition(part);
       // One statement sees one state of the conversation.
       const rows = await database.all(
-        `select conversation.*, conversation_message.message
+        `select conversation.*, conversation_message.position, conversation_message.message
          from conversation left join conversation_message
            on conversation_message.conversation_id = conversation.conversation_id
+           and conversation_message.position >= ${first}
          where conversation.conversation_id = $1
          order by conversation_message.position`,
-        [conversationId],
+        [conversationId, parameter],
       );
-      const [first] = rows;
-      if (first === undefined) return null;
+      const [row] = rows;
+      if (row === undefined) return null;
       const history = rows.flatMap(({ message = null }) =>
         message === null ? [] : [parseMessage(conversationId, String(message))],
       );
-      return { ...toSummary(first), history } satisfies StoredConversation;
+      const summary = toSummary(row);
+      return { ...summary, history, from: Number(row['position'] ?? summary.messages) };
     },
 
     async list({ projectId, limit }) {
@@ -73,21 +92,35 @@ export function createSqlConversationStore(
   };
 }
 
+/** An expression for the position of the first message that is read: the texts themselves are not looked at. */
+function firstPosition(part: ConversationPart): { first: string; parameter: number } {
+  if ('from' in part) return { first: '$2', parameter: part.from };
+  return {
+    first: `(select coalesce(min(position), ${Number.MAX_SAFE_INTEGER}) from (
+      select position, sum(octet_length(message)) over (order by position desc) as bytes_from_here
+      from conversation_message where conversation_id = $1
+    ) as sized where bytes_from_here <= $2)`,
+    parameter: part.maxBytes,
+  };
+}
+
 async function replaceMessages(
   inside: SqlRunner,
   conversationId: string,
+  from: number,
   messages: readonly string[],
 ): Promise<void> {
   const stored = await inside.all(
-    'select message from conversation_message where conversation_id = $1 order by position',
-    [conversationId],
+    `select message from conversation_message
+     where conversation_id = $1 and position >= $2 order by position`,
+    [conversationId, from],
   );
   let equal = 0;
   while (equal < stored.length && stored[equal]?.['message'] === messages[equal]) equal += 1;
   if (equal < stored.length) {
     await inside.run(
       'delete from conversation_message where conversation_id = $1 and position >= $2',
-      [conversationId, equal],
+      [conversationId, from + equal],
     );
   }
   for (let start = equal; start < messages.length; start += ROWS_PER_INSERT) {
@@ -98,7 +131,7 @@ async function replaceMessages(
         ['conversation_id', 'position', 'message'],
         part.length,
       ),
-      part.flatMap((message, index) => [conversationId, start + index, message]),
+      part.flatMap((message, index) => [conversationId, from + start + index, message]),
     );
   }
 }
@@ -113,6 +146,7 @@ function toSummary(row: SqlRow): ConversationSummary {
     createdAt: Number(row['created_at']),
     updatedAt: Number(row['updated_at']),
     openSessionId: openSessionId === null ? null : String(openSessionId),
+    revision: Number(row['revision']),
   };
 }
 

@@ -14,6 +14,7 @@ export type Migration = {
 export const MIGRATIONS: readonly Migration[] = [
   { version: 1, name: 'the first schema', statements: firstSchema },
   { version: 2, name: 'when something last happened in a turn', statements: lastActivity },
+  { version: 3, name: 'which state a save builds on', statements: conversationRevision },
 ];
 
 function firstSchema(dialect: SqlRunner['dialect']): readonly string[] {
@@ -119,4 +120,10 @@ function lastActivity(dialect: SqlRunner['dialect']): readonly string[] {
     'drop index turn_to_fold',
     'create index turn_to_fold on turn (active_at) where folded_at is null',
   ];
+}
+
+/** 0 is a conversation that is not stored yet. */
+function conversationRevision(dialect: SqlRunner['dialect']): readonly string[] {
+  const long = dialect === 'postgres' ? 'bigint' : 'integer';
+  return [`alter table conversation add column revision ${long} not null default 1`];
 }

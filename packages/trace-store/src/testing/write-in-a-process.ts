@@ -22,7 +22,9 @@ for (let batch = 0; batch < Number(batches); batch++) {
       conversationId: `conversation-${worker}`,
       projectId: 'project',
       history: [{ role: 'user', content: `batch ${batch}` }],
+      from: 0,
       openSessionId: null,
+      revision: batch / 20,
     });
   }
 }

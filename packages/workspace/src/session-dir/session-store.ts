@@ -113,6 +113,16 @@ export class DiskSessionStore implements SessionStore {
     );
   }
 
+  async readTurn(sessionId: string): Promise<TurnRecord | null> {
+    try {
+      const { status, directory } = await this.#find(sessionId);
+      return status === 'foreign' ? null : await readTurn(directory);
+    } catch (error) {
+      if (OrionError.isInstance(error) || errnoOf(error) !== null) return null;
+      throw error;
+    }
+  }
+
   async claim(sessionId: string): Promise<ClaimedSession> {
     const inspection = await this.#find(sessionId);
     const { metadata } = inspection;
@@ -298,11 +308,7 @@ export class DiskSessionStore implements SessionStore {
     try {
       lock = await this.#locks.acquire(realPath, metadata.target.path, owner, metadata.session_id);
       await this.#bringHome(inspection);
-      const turnFile = await readSmallFile(
-        join(state.sessions, inspection.id, 'turn.json'),
-        MAX_TURN_BYTES,
-      );
-      const turn = turnFile.kind === 'text' ? parseTurn(turnFile.text) : null;
+      const turn = await readTurn(join(state.sessions, inspection.id));
       made = await this.#newHandle(metadata, realPath, targetKey, owner);
       const { handle, home } = made;
       home.moveIn(lock);
@@ -705,4 +711,9 @@ function sessionForeign(sessionId: string, keyProblem: string | null): OrionErro
 
 function copyOut(sessionId: string): string {
   return `Copy the text out with \`orion recover-session ${sessionId} --out <file>\`.`;
+}
+
+async function readTurn(directory: string): Promise<TurnRecord | null> {
+  const file = await readSmallFile(join(directory, 'turn.json'), MAX_TURN_BYTES);
+  return file.kind === 'text' ? parseTurn(file.text) : null;
 }

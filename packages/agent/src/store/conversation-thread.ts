@@ -1,0 +1,102 @@
+import type { Message, StoredConversation } from '@orion/contracts';
+
+/**
+ * A conversation as this process goes on with it.
+ *
+ * T1. What its turns build on (`base`) and what stands before them in the store (`front`) may differ: another process
+ *     may have put its turn in between, and a stored system message is not shown to a model.
+ * T2. What is stored of the own turns is known by its text, since the answer to a save may be lost: so it is found
+ *     again behind the turns of others, and never stands there twice.
+ */
+export type ConversationThread = {
+  /** Under which it is stored; another one than its turns know once it has become a new conversation. */
+  conversationId: string;
+  /** What the turns of this process take for the beginning. */
+  base: readonly Message[];
+  /** Null when it could not be read. */
+  stored: StoredFront | null;
+  /** The save that was acknowledged last, and those after it of which nobody knows. */
+  written: readonly WrittenHistory[];
+};
+
+/** What the store had before the own turns when it was last asked. */
+export type StoredFront = {
+  readonly revision: number;
+  /** The position of the first message of `front`; those before it stay as they are. */
+  readonly from: number;
+  readonly front: readonly Message[];
+};
+
+export type WrittenHistory = {
+  readonly history: readonly Message[];
+  /** The turns of this process in it; null where older messages were changed, too. */
+  readonly own: readonly Message[] | null;
+};
+
+export const NOT_STORED: StoredFront = { revision: 0, from: 0, front: [] };
+
+export function newThread(
+  conversationId: string,
+  stored: StoredFront | null,
+  base: readonly Message[] = [],
+): ConversationThread {
+  return { conversationId, base, stored, written: [] };
+}
+
+/** What is to be stored, so that the conversation goes on as `history` does. */
+export function toWrite(
+  { base }: ConversationThread,
+  { front }: StoredFront,
+  history: readonly Message[],
+): WrittenHistory {
+  if (!startsWith(history, base)) return { history, own: null };
+  const own = history.slice(base.length);
+  return { history: [...front, ...own], own };
+}
+
+/**
+ * Where the own turns go after somebody else saved the conversation: behind what is there, without what was stored of
+ * them before. Null when there is no such place, since older messages were changed.
+ */
+export function behind(
+  { written }: ConversationThread,
+  { own }: WrittenHistory,
+  found: StoredConversation,
+): StoredFront | null {
+  const { revision, from, history } = found;
+  const mine = written.findLast((each) => isSame(each.history, history));
+  if (own === null) return mine === undefined ? null : { revision, from, front: [] };
+  const stored = written.flatMap((each) => (each.own === null ? [] : [each.own]));
+  for (const part of stored.toReversed()) {
+    const start = lastIndexOf(history, part);
+    if (start !== -1) {
+      const front = history.toSpliced(start, part.length);
+      return { revision, from, front };
+    }
+  }
+  return { revision, from, front: history };
+}
+
+function startsWith(history: readonly Message[], start: readonly Message[]): boolean {
+  return start.every((message, index) => isEqual(message, history[index]));
+}
+
+function isSame(one: readonly Message[], other: readonly Message[]): boolean {
+  return (
+    one.length === other.length && one.every((message, index) => isEqual(message, other[index]))
+  );
+}
+
+/** Messages are stored as JSON, and that is what they are equal in. */
+function isEqual(one: Message, other: Message | undefined): boolean {
+  return one === other || JSON.stringify(one) === JSON.stringify(other);
+}
+
+/** Where `part` stands in `history`, whole, nearest to the end; -1 where it does not, or is empty. */
+function lastIndexOf(history: readonly Message[], part: readonly Message[]): number {
+  if (part.length === 0) return -1;
+  for (let start = history.length - part.length; start >= 0; start -= 1) {
+    if (part.every((message, index) => isEqual(message, history[start + index]))) return start;
+  }
+  return -1;
+}
