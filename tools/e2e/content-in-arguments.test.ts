@@ -101,3 +101,22 @@ test.concurrent('R258: what is kept can be read by the model', async ({ machine 
   expect(ended.exitCode, ended.stderr).toBe(0);
   expect(JSON.stringify(reader.requests.at(-1)?.body)).toContain('const value = ');
 });
+
+test.concurrent('R258: a begin call whose content has quotes that are not escaped is kept as it came', async ({
+  machine,
+}) => {
+  const args = `{"intent":"x","target_file":"a.ts","operation":"create","content":"const a = "x";\\nconst b = "y";"}`;
+  const provider = await machine.provider(
+    calling({ name: 'WritePlanTool_begin', arguments: args }),
+  );
+
+  const ended = await machine.ask(provider, ['--json']);
+
+  expect(ended.exitCode, ended.stderr).toBe(0);
+  expect(await machine.find('a.ts')).toBeNull();
+  const said = JSON.stringify(provider.requests.at(-1)?.body);
+  expect(said).toContain(`they go wrong at position ${args.indexOf('x";')}`);
+  expect(said).toContain('exactly as they came, they are kept in');
+  expect(String(await machine.read(PLACE.exec(said)?.[1] ?? ''))).toBe(args);
+  expect(await readdir(machine.path('.orion', 'texts'))).toHaveLength(1);
+});

@@ -131,4 +131,6 @@ export type {
   StoredConversation,
 } from './conversation-store.ts';
 export type { ToolOutputFilter, ToolOutputRecord, ToolOutputStore } from './tool-output-store.ts';
+export { JsonReader, MAX_JSON_DEPTH, jsonErrorPosition } from './text/json-reader.ts';
+export type { JsonState, JsonStrings } from './text/json-reader.ts';
 export type { TurnLog, TurnLogEntry, TurnLogEvent } from './turn-log.ts';

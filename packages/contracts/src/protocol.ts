@@ -48,8 +48,9 @@ export type TurnState = {
   cycleIndex: number;
   /** Cycles that were used up: tool phases, and messages of which no call could be run. */
   cyclesUsed: number;
-  /** Messages in a row of which no call could be run. */
+  /** Messages in a row of which no call could be run, all for the same mistake, and that mistake. */
   refusedInARow: number;
+  lastMistake: string | null;
   /** Controller: the step that its model describes, and the tool calls that were made for it. */
   readonly step: { description: string | null; calls: number };
   /** Controller: what has failed, by the call's signature and the error. */
@@ -73,6 +74,7 @@ export function createTurnState(): TurnState {
     cycleIndex: 0,
     cyclesUsed: 0,
     refusedInARow: 0,
+    lastMistake: null,
     step: { description: null, calls: 0 },
     failures: new Set(),
     executed: new Map(),

@@ -25,8 +25,10 @@ export type ToolCall = {
 };
 
 export type KeptArgument = {
-  /** The argument's own name. */
+  /** The argument's own name; `arguments` for all of them. */
   readonly name: string;
+  /** All arguments as they came: they are no JSON, so that no text could be taken out of them unharmed. */
+  readonly raw?: true;
   readonly path: string;
   readonly lines: number;
   readonly bytes: number;

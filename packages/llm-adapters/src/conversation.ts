@@ -22,15 +22,20 @@ const NOT_IN_IDS = /[^A-Za-z0-9_-]/g;
  */
 export function createCallIds(longest: number): CallIds {
   const used = new Set<string>();
+  /** How often an id was given so far, so that the next free one need not be looked for. */
+  const given = new Map<string, number>();
   const latest = new Map<string, string>();
   return {
     ofCall: (id) => {
       const base = id.replaceAll(NOT_IN_IDS, '_').slice(0, longest) || 'call';
       let fitting = base;
-      for (let number = 2; used.has(fitting); number += 1) {
+      let number = given.get(base) ?? 1;
+      while (used.has(fitting)) {
+        number += 1;
         const ending = `_${number}`;
         fitting = base.slice(0, longest - ending.length) + ending;
       }
+      given.set(base, number);
       used.add(fitting);
       latest.set(id, fitting);
       return fitting;

@@ -1,6 +1,9 @@
+import { JsonReader } from '@orion/contracts';
 import type { LlmEvent, ToolCall } from '@orion/contracts';
 
-import { classifyArguments } from './tool-arguments.ts';
+/** Together, in a message: no tool takes more, and all of it is held. */
+const MOST_ARGUMENT_CHARACTERS = 16 * 1024 * 1024;
+const MOST_CALLS = 1024;
 
 /** What one delta says of a call; empty texts and missing fields say nothing. */
 export type ToolCallDelta = {
@@ -21,6 +24,8 @@ type OpenCall = {
   id: string;
   name: string;
   fragments: string[];
+  /** What the fragments come to; they are not looked at again. */
+  readonly json: JsonReader;
   freeForm: boolean;
   started: boolean;
   ended: boolean;
@@ -39,19 +44,24 @@ type OpenCall = {
  *    it is over, or its arguments are a whole object, to which nothing can be added. Any other ends with the message,
  *    since fragments of some servers interleave. A provider that says that a call is over may mean that its length
  *    limit is reached, so that this alone closes nothing.
- * 5. Calls are closed in the order in which they began. More text of a closed call, unless it repeats all of it,
+ * 5. A delta costs what it brings, however much has come before, and a message holds no more than its limits.
+ * 6. Calls are closed in the order in which they began. More text of a closed call, unless it repeats all of it,
  *    is an error of the stream: the call may be running.
  */
 export class ToolCallMerger {
   readonly #emit: (event: LlmEvent) => void;
-  readonly #onTextAfterEnd: () => void;
+  readonly #onInvalid: (what: string) => void;
   readonly #calls: OpenCall[] = [];
+  /** The latest call with an index of the wire, and with an id. */
+  readonly #byIndex = new Map<number, OpenCall>();
+  readonly #byId = new Map<string, OpenCall>();
+  #characters = 0;
   /** So many of them are closed, from the first one on. */
   #closed = 0;
 
-  constructor(emit: (event: LlmEvent) => void, onTextAfterEnd: () => void) {
+  constructor(emit: (event: LlmEvent) => void, onInvalid: (what: string) => void) {
     this.#emit = emit;
-    this.#onTextAfterEnd = onTextAfterEnd;
+    this.#onInvalid = onInvalid;
   }
 
   get count(): number {
@@ -64,6 +74,10 @@ export class ToolCallMerger {
     const fragment = delta.arguments ?? '';
     let call = this.#find(delta.index, id);
     if (call === undefined || startsAnother(call, id, name, fragment)) {
+      if (this.#calls.length === MOST_CALLS) {
+        this.#onInvalid(`a message has more than ${MOST_CALLS} tool calls`);
+        return;
+      }
       this.nextPart();
       call = {
         ordinal: this.#calls.length,
@@ -71,6 +85,7 @@ export class ToolCallMerger {
         id: '',
         name: '',
         fragments: [],
+        json: new JsonReader('object'),
         freeForm: false,
         started: false,
         ended: false,
@@ -78,16 +93,31 @@ export class ToolCallMerger {
         closed: false,
       };
       this.#calls.push(call);
+      if (delta.index !== undefined) this.#byIndex.set(delta.index, call);
     }
     if (call.closed) {
-      if (fragment.trim() !== '' && fragment !== call.fragments.join('')) this.#onTextAfterEnd();
+      if (fragment.trim() !== '' && fragment !== textOf(call))
+        this.#onInvalid('more of a tool call came after the next part');
+      return;
+    }
+    this.#characters += fragment.length;
+    if (this.#characters > MOST_ARGUMENT_CHARACTERS) {
+      this.#onInvalid(
+        `the arguments of its tool calls are longer than ${MOST_ARGUMENT_CHARACTERS} characters`,
+      );
       return;
     }
     if (delta.ended === true) call.ended = true;
-    if (call.id === '') call.id = id;
+    if (call.id === '' && id !== '') {
+      call.id = id;
+      this.#byId.set(id, call);
+    }
     if (call.name === '') call.name = name;
     if (delta.freeForm === true) call.freeForm = true;
-    if (fragment !== '') call.fragments.push(fragment);
+    if (fragment !== '') {
+      call.fragments.push(fragment);
+      call.json.push(fragment);
+    }
 
     if (call.started) {
       if (fragment !== '')
@@ -104,8 +134,8 @@ export class ToolCallMerger {
     if (last === undefined || last.passed) return;
     last.passed = true;
     if (last.name === '' || this.#closed !== this.#calls.length - 1) return;
-    const text = last.fragments.join('');
-    const state = stateOf(text, last.freeForm, false);
+    const text = textOf(last);
+    const state = stateOf(last, text, false);
     if (last.ended || (state === 'complete' && !last.freeForm && text.trim() !== ''))
       this.#close(last, text, state);
   }
@@ -113,8 +143,8 @@ export class ToolCallMerger {
   /** `cutOff`: the message was stopped by its length limit, so that a call without arguments lost them. */
   end(cutOff: boolean): void {
     for (const call of this.#calls.slice(this.#closed)) {
-      const text = call.fragments.join('');
-      this.#close(call, text, stateOf(text, call.freeForm, cutOff));
+      const text = textOf(call);
+      this.#close(call, text, stateOf(call, text, cutOff));
     }
   }
 
@@ -139,25 +169,29 @@ export class ToolCallMerger {
   }
 
   #find(index: number | undefined, id: string): OpenCall | undefined {
-    const known = id === '' ? undefined : this.#calls.findLast((call) => call.id === id);
+    const known = this.#byId.get(id);
     if (known !== undefined && (index === undefined || known.wireIndex === index)) return known;
-    if (index !== undefined) return this.#calls.findLast((call) => call.wireIndex === index);
-    const latest = this.#calls.at(-1);
-    return latest;
+    return index === undefined ? this.#calls.at(-1) : this.#byIndex.get(index);
   }
 
   #start(call: OpenCall): void {
     call.started = true;
     this.#emit({ type: 'tool-call-start', index: call.ordinal, id: call.id, name: call.name });
-    const text = call.fragments.join('');
+    const text = textOf(call);
     if (text !== '')
       this.#emit({ type: 'tool-call-delta', index: call.ordinal, argumentsDelta: text });
   }
 }
 
-function stateOf(text: string, freeForm: boolean, cutOff: boolean): ToolCall['state'] {
-  if (freeForm || text.trim() === '') return cutOff ? 'cut' : 'complete';
-  return classifyArguments(text);
+/** All that came of its arguments, put together once. */
+function textOf(call: OpenCall): string {
+  if (call.fragments.length > 1) call.fragments = [call.fragments.join('')];
+  return call.fragments[0] ?? '';
+}
+
+function stateOf(call: OpenCall, text: string, cutOff: boolean): ToolCall['state'] {
+  if (call.freeForm || text.trim() === '') return cutOff ? 'cut' : 'complete';
+  return call.json.state;
 }
 
 /**
@@ -168,5 +202,5 @@ function startsAnother(call: OpenCall, id: string, name: string, fragment: strin
   if (id !== '' && call.id !== '') return id !== call.id;
   if (id !== '' || name === '' || call.name === '') return false;
   if (name !== call.name) return true;
-  return fragment !== '' && classifyArguments(call.fragments.join('')) === 'complete';
+  return fragment !== '' && call.json.state === 'complete';
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { LlmEvent } from '@orion/contracts';
 import { callsReply, collect, createFakeAdapter, textReply, toolCall } from '@orion/testkit';
 import { createWorkspace } from '@orion/workspace';
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 
 import { createOrion } from '../create-orion.ts';
 import { systemClock } from '../system-clock.ts';
@@ -42,11 +42,79 @@ test('R258: each content is kept whole, is named by its call, and goes when the 
   expect(await texts()).toEqual([]);
 });
 
-test('what is short, or is no content, is left alone', async () => {
-  const call = toolCall('1', 'read_file', { path: LONG, content: 'short' });
+test('R258: what is no content, or empty, is left alone', async () => {
+  const call = toolCall('1', 'read_file', { path: LONG, content: '' });
   const { seen, texts } = await prepare(callsReply([call]));
   expect(seen).toEqual(callsReply([call]));
   expect(await texts()).toEqual([]);
+});
+
+test('R258: a short content is kept, too', async () => {
+  const call = toolCall('1', 'no_such_tool', { content: 'short\n' });
+  const { root, seen } = await prepare(callsReply([call]));
+  const [kept] = seen.flatMap((event) =>
+    event.type === 'tool-call-end' ? (event.call.kept ?? []) : [],
+  );
+  expect(kept).toMatchObject({ name: 'content', lines: 2, bytes: 6 });
+  expect(await readFile(join(root, kept?.path ?? ''), 'utf8')).toBe('short\n');
+});
+
+describe('R258: arguments that are no JSON are kept as they came, and nothing else of them', () => {
+  const broken: readonly (readonly [string, string])[] = [
+    [
+      'with quotes that are not escaped',
+      '{"content": "const a = "x";\\nconst b = 1;", "path": "a"}',
+    ],
+    ['where the quotes come late', `{"content": ${JSON.stringify(LONG).slice(0, -1)}"x" }`],
+    ['with real line breaks in a string', '{"content": "one\ntwo"}'],
+    ['that are no object', 'a = 1'],
+  ];
+  test.for(broken)('%s', async ([, text]) => {
+    const pieces = text.match(/[^]{1,7}/gu) ?? [];
+    const call = toolCall('1', 'WritePlanTool_begin', text, 'malformed');
+    const { root, seen, texts } = await prepare([
+      { type: 'tool-call-start', index: 0, id: '1', name: call.name },
+      ...pieces.map(
+        (argumentsDelta) => ({ type: 'tool-call-delta', index: 0, argumentsDelta }) as const,
+      ),
+      { type: 'tool-call-end', index: 0, call },
+      { type: 'finish', reason: 'tool_calls' },
+    ]);
+    const kept = seen.flatMap((event) =>
+      event.type === 'tool-call-end' ? (event.call.kept ?? []) : [],
+    );
+    expect(kept).toEqual([
+      {
+        name: 'arguments',
+        raw: true,
+        path: expect.stringMatching(/\.txt$/),
+        bytes: Buffer.byteLength(text),
+        lines: text.split('\n').length,
+      },
+    ]);
+    expect(await readFile(join(root, kept[0]?.path ?? ''), 'utf8')).toBe(text);
+    expect(await texts()).toHaveLength(1);
+  });
+
+  test('also when the message breaks off', async () => {
+    const error = { code: 'STREAM_BROKEN', message: 'It broke.', retryable: true } as const;
+    const { root, seen, texts } = await prepare([
+      { type: 'tool-call-start', index: 0, id: '1', name: 'write' },
+      { type: 'tool-call-delta', index: 0, argumentsDelta: '{"content": "a = "b"' },
+      { type: 'error', error },
+    ]);
+    const [name] = await texts();
+    expect(seen.at(-1)).toEqual({
+      type: 'error',
+      error: {
+        ...error,
+        message: `It broke. The line of arguments, exactly as they came, is kept in .orion/texts/${name}.`,
+      },
+    });
+    expect(await readFile(join(root, '.orion/texts', name ?? ''), 'utf8')).toBe(
+      '{"content": "a = "b"',
+    );
+  });
 });
 
 test('R258: a call that succeeds takes nothing from another one of the same id', async () => {

@@ -1,6 +1,5 @@
+import { JsonReader } from '@orion/contracts';
 import type { KeptArgument, KeptText, LlmAdapter, LlmEvent, Workspace } from '@orion/contracts';
-
-import { StringArguments } from './string-arguments.ts';
 
 /** Arguments under these names are, in whatever tool, mostly what a file is to hold. */
 const CONTENT_NAMES: ReadonlySet<string> = new Set([
@@ -17,9 +16,6 @@ const CONTENT_NAMES: ReadonlySet<string> = new Set([
   'code',
 ]);
 
-/** What is shorter is said again sooner than it is looked for. */
-const SHORTEST_KEPT = 200;
-
 export type KeptArguments = {
   /** The adapter, of whose calls the text is kept while it arrives. */
   readonly adapter: LlmAdapter;
@@ -35,7 +31,8 @@ export type KeptArguments = {
  *    where their text lies.
  * 2. Text is handed to the disk as it comes; nothing waits for it before the call is whole.
  * 3. Nothing that goes wrong with it reaches the turn.
- * 4. A text is known by its place. Ids tell nothing here: providers repeat them, and protocols give new ones.
+ * 4. Of arguments that are no JSON, all is kept as it came: where a text in them ends could only be guessed.
+ * 5. A text is known by its place. Ids tell nothing here: providers repeat them, and protocols give new ones.
  */
 export function keepArguments(
   adapter: LlmAdapter,
@@ -71,10 +68,11 @@ export function keepArguments(
             for (const text of open.values()) kept.push(...(await text.finish()));
             open.clear();
             if (kept.length === 0) break;
-            const places = kept.map(
-              ({ name, path, lines }) =>
-                `The ${lines} lines of "${name}" that came are kept in ${path}.`,
-            );
+            const places = kept.map(({ name, path, lines, raw }) => {
+              const what =
+                raw === true ? 'arguments, exactly as they came,' : `"${name}" that came`;
+              return `The ${lines === 1 ? 'line' : `${lines} lines`} of ${what} ${lines === 1 ? 'is' : 'are'} kept in ${path}.`;
+            });
             const message = [event.error.message, ...places].join('. ').replaceAll('.. ', '. ');
             yield { ...event, error: { ...event.error, message } };
             continue;
@@ -118,21 +116,22 @@ export function keepArguments(
 type Text = {
   readonly name: string;
   file: KeptText | null;
-  /** What came before there was enough to keep. */
-  held: string;
   lines: number;
 };
 
-/** The texts of one call, each string in a file of its own. */
+/** The texts of one call, each string in a file of its own; one file with all of it where it is no JSON. */
 class CallText {
-  readonly #texts: Text[] = [];
   readonly #keep: () => KeptText;
   readonly #onKept: (path: string, file: KeptText) => void;
-  readonly #strings: StringArguments = new StringArguments({
+  readonly #texts: Text[] = [];
+  readonly #json: JsonReader = new JsonReader('object', {
     wants: (key) => CONTENT_NAMES.has(key),
-    onStart: (name) => this.#texts.push({ name, file: null, held: '', lines: 0 }),
-    onText: (text) => this.#add(text),
+    onStart: (name) => this.#texts.push({ name, file: null, lines: 1 }),
+    onText: (text) => this.#add(this.#texts.at(-1), text),
   });
+  /** All that came, as long as it may be JSON. */
+  #came: string[] = [];
+  #raw: Text | null = null;
 
   constructor(keep: () => KeptText, onKept: (path: string, file: KeptText) => void) {
     this.#keep = keep;
@@ -140,32 +139,37 @@ class CallText {
   }
 
   push(fragment: string): void {
-    this.#strings.push(fragment);
+    if (this.#raw === null) {
+      this.#came.push(fragment);
+      this.#json.push(fragment);
+      if (this.#json.state !== 'malformed') return;
+      this.#raw = { name: 'arguments', file: null, lines: 1 };
+      const came = this.#came.join('');
+      this.#came = [];
+      this.#add(this.#raw, came);
+    } else {
+      this.#add(this.#raw, fragment);
+    }
   }
 
   async finish(): Promise<readonly KeptArgument[]> {
     const kept: KeptArgument[] = [];
-    for (const { name, file, lines } of this.#texts) {
+    for (const text of this.#raw === null ? this.#texts : [this.#raw]) {
+      const { name, file, lines } = text;
       const found = file === null ? null : await file.finish();
       if (file === null || found === null) continue;
       this.#onKept(found.path, file);
-      kept.push({ name, path: found.path, bytes: found.bytes, lines: lines + 1 });
+      const raw = text === this.#raw ? { raw: true as const } : {};
+      kept.push({ name, path: found.path, bytes: found.bytes, lines, ...raw });
     }
+    if (this.#raw !== null) for (const { file } of this.#texts) await file?.discard();
     return kept;
   }
 
-  #add(text: string): void {
-    const entry = this.#texts.at(-1);
-    if (entry === undefined) return;
+  #add(entry: Text | null | undefined, text: string): void {
+    if (entry === null || entry === undefined) return;
     entry.lines += text.split('\n').length - 1;
-    if (entry.file === null) {
-      entry.held += text;
-      if (entry.held.length < SHORTEST_KEPT) return;
-      entry.file = this.#keep();
-      entry.file.append(entry.held);
-      entry.held = '';
-    } else {
-      entry.file.append(text);
-    }
+    entry.file ??= this.#keep();
+    entry.file.append(text);
   }
 }

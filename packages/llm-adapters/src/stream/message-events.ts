@@ -26,7 +26,7 @@ export class MessageEvents {
       this.#flush();
       this.#events.push(event);
     },
-    () => this.fail(invalidStream('in order', 'more of a tool call came after the next part')),
+    (what) => this.fail(invalidStream('in order', what)),
   );
   readonly #think: ReturnType<typeof createThinkTags> = createThinkTags({
     onText: (text) => this.#addText(text),

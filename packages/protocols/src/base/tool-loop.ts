@@ -5,6 +5,7 @@ import type {
   ProtocolName,
   TurnStop,
 } from '@orion/contracts';
+import { noteMistakes } from '../calls/mistakes.ts';
 import { runCalls } from '../calls/run-calls.ts';
 import { findStop, mayAnswer } from '../stop-policy/verdict.ts';
 import { isUsable } from './history.ts';
@@ -102,8 +103,8 @@ export async function* runToolLoop(
     );
     const onlyDuplicates = batch.duplicates === calls.length;
     if (!onlyDuplicates) turnState.cyclesUsed += 1;
-    if (batch.executed > 0) turnState.refusedInARow = 0;
-    else if (!onlyDuplicates) turnState.refusedInARow += 1;
+    if (batch.executed > 0) noteMistakes(turnState, []);
+    else if (!onlyDuplicates) noteMistakes(turnState, batch.mistakes);
     if (batch.handover !== null) {
       return yield end({ kind: 'handover', ...batch.handover, appended });
     }

@@ -120,7 +120,9 @@ test('standard: a second run goes on with the count of the first one (R164)', as
     callsReply([toolCall('x', 'read_file', '{"pa', 'cut')]),
     textReply('Done.'),
   ]);
-  const turnState = { ...createTurnState(), refusedInARow: 1 };
+  const lastMistake =
+    'read_file INVALID_TOOL_ARGUMENTS The arguments were cut off after # characters; the tool was not run.';
+  const turnState = { ...createTurnState(), refusedInARow: 1, lastMistake };
   const context = createProtocolContext({ adapter, turnState });
   const outcome = outcomeOf(await collect(createStandardProtocol().executeStreaming(context)));
   adapter.assertConsumed();

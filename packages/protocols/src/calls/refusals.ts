@@ -1,4 +1,4 @@
-import { BEGIN_TOOL_NAME, ERROR_CODES } from '@orion/contracts';
+import { BEGIN_TOOL_NAME, ERROR_CODES, jsonErrorPosition } from '@orion/contracts';
 import type {
   ErrorCode,
   JsonObject,
@@ -14,6 +14,7 @@ import { UNNAMED_TOOL, cutText } from '../base/history.ts';
 
 const SHOWN_EARLIER_RESULT = 8192;
 const SHOWN_NAME = 100;
+const SHOWN_BEFORE_ERROR = 40;
 
 function refusal(
   call: ToolCall,
@@ -49,13 +50,23 @@ export function refuseBroken(call: ToolCall): ToolFailure {
       details: { length },
     });
   }
-  const why =
-    call.state === 'cut'
-      ? `The arguments were cut off after ${length} characters`
-      : `The arguments (${length} characters) are not a JSON object`;
-  return refusal(call, 'INVALID_TOOL_ARGUMENTS', `${why}; the tool was not run.`, {
-    details: { length, state: call.state },
-  });
+  if (call.state === 'cut') {
+    return refusal(
+      call,
+      'INVALID_TOOL_ARGUMENTS',
+      `The arguments were cut off after ${length} characters; the tool was not run.`,
+      { details: { length, position: length, state: call.state } },
+    );
+  }
+  const position = jsonErrorPosition(call.arguments, 'object');
+  const before = call.arguments.slice(Math.max(0, position - SHOWN_BEFORE_ERROR), position);
+  const where = before === '' ? '' : `, right after ${JSON.stringify(before)}`;
+  return refusal(
+    call,
+    'INVALID_TOOL_ARGUMENTS',
+    `The arguments (${length} characters) are not a JSON object: they go wrong at position ${position}${where}; the tool was not run.`,
+    { details: { length, position, state: call.state } },
+  );
 }
 
 /** For a tool that this mode does not offer (R178). */
@@ -138,10 +149,12 @@ export function failedByRegistry(call: ToolCall, reason: string): ToolFailure {
 /** A failed call whose text was kept says where, so that neither the model nor a person has to make it again (R258). */
 export function namingKeptText(call: ToolCall, result: ToolResult): ToolResult {
   if (result.success || call.kept === undefined || call.kept.length === 0) return result;
-  const places = call.kept.map(
-    ({ name, path, lines, bytes }) =>
-      `The text of "${cutText(name, SHOWN_NAME)}" (${lines} lines, ${bytes} bytes) is not lost: it is kept in ${path}.`,
-  );
+  const places = call.kept.map(({ name, path, lines, bytes, raw }) => {
+    const size = `(${lines} ${lines === 1 ? 'line' : 'lines'}, ${bytes} bytes)`;
+    return raw === true
+      ? `The arguments ${size} are not lost: exactly as they came, they are kept in ${path}.`
+      : `The text of "${cutText(name, SHOWN_NAME)}" ${size} is not lost: it is kept in ${path}.`;
+  });
   const how = `To write it to a file, call ${BEGIN_TOOL_NAME} with intent, target_file and operation only, then stream the text as your next message.`;
   const { error } = result;
   return { ...result, error: { ...error, message: [error.message, ...places, how].join(' ') } };

@@ -15,6 +15,7 @@ import { notePhase } from '../stop-policy/progress.ts';
 import type { ExecutedCall } from '../stop-policy/progress.ts';
 import { findBudgetStop } from '../stop-policy/verdict.ts';
 import { findExecuted, recordExecuted } from './executed-calls.ts';
+import { mistakeOf } from './mistakes.ts';
 import {
   earlierResult,
   failedByRegistry,
@@ -38,6 +39,8 @@ export type CallBatch = {
   readonly executed: number;
   /** How many were refused because they had run before. */
   readonly duplicates: number;
+  /** What was wrong with those that could not be run. */
+  readonly mistakes: readonly string[];
   /** Whether they ran, and brought nothing new. */
   readonly idle: boolean;
   readonly handover: { readonly call: ToolCall; readonly result: ToolResult } | null;
@@ -68,6 +71,7 @@ export async function* runCalls(
   const historicCalls: ToolCall[] = [];
   const answers: Message[] = [];
   const results: ToolResult[] = [];
+  const mistakes: string[] = [];
   let handover: CallBatch['handover'] = null;
   const executed: ExecutedCall[] = [];
   let duplicates = 0;
@@ -113,6 +117,8 @@ export async function* runCalls(
       if (result.success && result.next === 'content') handover = { call, result };
     }
 
+    const mistake = duplicateOf === undefined ? mistakeOf(result) : null;
+    if (mistake !== null) mistakes.push(mistake);
     result = namingKeptText(call, result);
     const answer = toolMessage(result, earlier);
     trace.toolResult(currentPhase(), result, answer.content.length);
@@ -138,6 +144,7 @@ export async function* runCalls(
     results,
     executed: executed.length,
     duplicates,
+    mistakes,
     idle,
     handover,
   };

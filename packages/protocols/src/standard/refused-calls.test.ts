@@ -1,3 +1,4 @@
+import { ERROR_CODES } from '@orion/contracts';
 import type { ToolCall } from '@orion/contracts';
 import {
   callsReply,
@@ -56,7 +57,18 @@ test('a cut, malformed or nameless call is answered and never run (R131, R164)',
   ]);
   expect(results.map((result) => result.attempts)).toEqual([0, 0, 0, 1]);
   expect(results[0]).toMatchObject({
-    error: { message: expect.stringContaining('cut off after 10 characters') },
+    error: {
+      message: 'The arguments were cut off after 10 characters; the tool was not run.',
+      hint: ERROR_CODES.INVALID_TOOL_ARGUMENTS,
+    },
+    details: { length: 10, position: 10, state: 'cut' },
+  });
+  expect(results[1]).toMatchObject({
+    error: {
+      message:
+        'The arguments (6 characters) are not a JSON object: they go wrong at position 0; the tool was not run.',
+    },
+    details: { length: 6, position: 0, state: 'malformed' },
   });
   expect(outcome.appended[1]).toMatchObject({
     toolCallId: 'c',
@@ -74,6 +86,59 @@ test('the history names what arrived instead of repeating a broken argument', as
   const shown = JSON.parse(call?.arguments ?? '') as Record<string, unknown>;
   expect(shown['length']).toBe(long.arguments.length);
   expect(String(shown['arguments_not_used'])).toHaveLength(1024);
+});
+
+test('the model reads where its arguments stop being JSON, and what stands before it (R131)', async () => {
+  const text = `{"content": "${'x'.repeat(50)}\\n const a = "b";"}`;
+  const { outcome } = await run([
+    callsReply([toolCall('m', 'write_file', text, 'malformed')]),
+    textReply('done'),
+  ]);
+  const at = text.indexOf('b";');
+  const before = JSON.stringify(text.slice(at - 40, at));
+  const said = JSON.parse(outcome.appended[1]?.content ?? '') as { error: { message: string } };
+  expect(said.error.message).toBe(
+    `The arguments (${text.length} characters) are not a JSON object: they go wrong at position ${at}, right after ${before}; the tool was not run.`,
+  );
+});
+
+const malformed = (id: string, text: string): ToolCall =>
+  toolCall(id, 'write_file', text, 'malformed');
+
+test('another mistake in the arguments is worth another correction (R164)', async () => {
+  const { outcome, codes, turnState } = await run([
+    callsReply([malformed('1', '{"content": "a "b""}')]),
+    callsReply([malformed('2', '{"content": a}')]),
+    callsReply([toolCall('3', 'write_file', '{"content":"a', 'cut')]),
+    callsReply([toolCall('4', 'write_file', { content: 'a' })]),
+    textReply('done'),
+  ]);
+  expect(codes).toEqual([
+    'INVALID_TOOL_ARGUMENTS',
+    'INVALID_TOOL_ARGUMENTS',
+    'INVALID_TOOL_ARGUMENTS',
+    'ok',
+  ]);
+  expect(outcome.kind).toBe('complete');
+  expect(turnState).toMatchObject({ refusedInARow: 0, lastMistake: null });
+});
+
+test('the same mistake ends tool use, in a longer call and with a kept text of its own too (R164)', async () => {
+  const kept = (name: string) => [
+    { name: 'arguments', raw: true as const, path: name, lines: 1, bytes: 9 },
+  ];
+  const { outcome, adapter, turnState } = await run([
+    callsReply([malformed('1', '{"content": "a "b""}')]),
+    callsReply([malformed('2', '{"content": x}'), malformed('3', '{"content": y}')]),
+    callsReply([
+      { ...malformed('4', '{"content": x, "path": "a"}'), kept: kept('a.txt') },
+      { ...malformed('5', '{"content": y, "path": "a"}'), kept: kept('b.txt') },
+    ]),
+    textReply('I cannot.'),
+  ]);
+  expect(outcome).toMatchObject({ kind: 'stopped', stopReason: 'invalid_output' });
+  expect(adapter.requests).toHaveLength(4);
+  expect(turnState).toMatchObject({ iterations: 3, refusedInARow: 2 });
 });
 
 test('a message without a call that can run is worth one correction, not two (R164)', async () => {

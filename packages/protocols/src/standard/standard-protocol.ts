@@ -5,12 +5,13 @@ import { explainStop } from '../base/stop-words.ts';
 import { runToolLoop } from '../base/tool-loop.ts';
 import type { LoopRules } from '../base/tool-loop.ts';
 
-/** Messages in a row of which no call ran; the first one is worth a correction, the second one ends tool use. */
+/** Messages in a row of which no call ran for the same mistake; the first is worth a correction, the second none. */
 const CORRECTIVE_ITERATIONS = 1;
 
 /**
  * All calls of a message run in their order (R161). `turnState.iterations` counts model calls with tools, over
- * all runs of a turn (R162); a second message in a row of which no call could be run ends tool use too (R164).
+ * all runs of a turn (R162); a second message in a row of which no call could be run, for the same mistake, ends tool use
+ * too (R164).
  */
 const RULES: LoopRules = {
   name: 'standard',

@@ -1,6 +1,5 @@
-import { OrionError } from '@orion/contracts';
+import { OrionError, jsonErrorPosition } from '@orion/contracts';
 import type { JsonObject, JsonValue, ToolCall } from '@orion/contracts';
-import { jsonErrorPosition } from './json-error-position.ts';
 
 /**
  * From the text of a call's arguments to a JSON object, or to an error that says where it fails.
