@@ -23,6 +23,29 @@ async function apply(
   return { ...ended, report: JSON.parse(ended.stdout || '{}') as PlanReport };
 }
 
+test.concurrent('R237, C4: one operation by itself is a plan; --json has the receipt of its file', async ({
+  machine,
+}) => {
+  await machine.write('a.txt', 'last');
+  const single = { operation: 'append', path: 'a.txt', content: 'more\n' };
+  const ended = await apply(machine, single);
+  expect(ended.exitCode, ended.stderr).toBe(0);
+  expect(String(await machine.read('a.txt'))).toBe('lastmore\n');
+  expect(ended.report.receipts).toMatchObject([
+    {
+      target_file: 'a.txt',
+      operation: 'append',
+      bytes: 5,
+      lines: 1,
+      sha256: sha256('lastmore\n'),
+      warnings: ['joined_without_newline'],
+    },
+  ]);
+  const failing = await apply(machine, { ...single, operation: 'create' });
+  expect(failing.exitCode).toBe(1);
+  expect(failing.stderr).toContain('orion: FILE_EXISTS: `a.txt` exists already.');
+});
+
 describe('A10', () => {
   const plan = {
     intent: 'add',

@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
 import { mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { TraceEvent } from '@orion/contracts';
 import { expect, it, onTestFinished } from 'vitest';
 
 import { createOrion } from './index.ts';
@@ -29,12 +31,168 @@ const PLAN = {
 };
 
 it('takes the plan, or {plan} around it, and tells what came of it', async () => {
-  const events: string[] = [];
-  const { orion, file } = await orionWith({ onTrace: ({ type }) => events.push(type) });
+  const { orion, file } = await orionWith();
   expect((await orion.applyPlan(PLAN)).text).toBe('Appended 1 line to `a.txt`.');
   expect((await orion.applyPlan({ plan: PLAN })).status).toBe('done');
   expect(await readFile(file, 'utf8')).toBe('old\nnew\nnew\n');
-  expect(events.filter((type) => type === 'write_plan')).toHaveLength(2);
+});
+
+const recordOf = (traces: readonly TraceEvent[]) =>
+  traces.map(({ type, projectId, sessionId, details }) => ({
+    type,
+    projectId,
+    sessionId,
+    details,
+  }));
+
+it('D1, R231: a plan leaves received, validated, op and finished events', async () => {
+  const traces: TraceEvent[] = [];
+  const { orion } = await orionWith({ onTrace: (event) => traces.push(event) });
+  const report = await orion.applyPlan(PLAN);
+  const of = { projectId: orion.projectId, sessionId: report.plan_id };
+  const plan_id = report.plan_id;
+  const written = { index: 0, type: 'append', target: 'a.txt', bytes: 4, lines: 1 };
+  expect(recordOf(traces)).toEqual([
+    {
+      type: 'write_plan_received',
+      ...of,
+      details: { plan_id, intent: 'a test', operations: 1, dry_run: false },
+    },
+    { type: 'write_plan_validated', ...of, details: { plan_id, files: 1, refused: 0 } },
+    { type: 'write_plan_op', ...of, details: { ...written, status: 'done' } },
+    {
+      type: 'write_plan_finished',
+      ...of,
+      details: { plan_id, status: 'done', operations: 1, files: 1, codes: '' },
+    },
+  ]);
+});
+
+it('D1, R231: so does one that is refused, cancelled or no plan', async () => {
+  const traces: TraceEvent[] = [];
+  const { orion } = await orionWith({ onTrace: (event) => traces.push(event) });
+  const told = (): readonly unknown[] =>
+    traces.splice(0).map(({ type, details }) => [type, details]);
+  const create = { type: 'create', content: '' };
+  await orion.applyPlan({ ...PLAN, operations: [create, create] });
+  expect(told()).toMatchObject([
+    ['write_plan_received', { operations: 2 }],
+    ['write_plan_validated', { refused: 2 }],
+    ['write_plan_op', { index: 0, status: 'failed', code: 'FILE_EXISTS' }],
+    ['write_plan_op', { index: 1, status: 'skipped' }],
+    ['write_plan_finished', { status: 'failed', codes: 'FILE_EXISTS' }],
+  ]);
+  await orion.applyPlan(PLAN, { signal: AbortSignal.abort() }).catch(() => undefined);
+  expect(told()).toMatchObject([
+    ['write_plan_received', {}],
+    ['write_plan_finished', { status: 'failed', codes: 'ABORTED' }],
+  ]);
+  await orion.applyPlan({}).catch(() => undefined);
+  expect(told()).toEqual([
+    [
+      'write_plan_finished',
+      { plan_id: null, status: 'failed', operations: 0, files: 0, codes: 'INVALID_PLAN' },
+    ],
+  ]);
+});
+
+it('D1: of very many operations the first thousand are recorded one by one', async () => {
+  const traces: TraceEvent[] = [];
+  const { orion } = await orionWith({ onTrace: (event) => traces.push(event) });
+  const operations = Array.from({ length: 1001 }, () => ({ type: 'append', content: '' }));
+  await orion.applyPlan({ ...PLAN, operations });
+  expect(traces.filter(({ type }) => type === 'write_plan_op')).toHaveLength(1000);
+  expect(traces.at(-1)?.details).toMatchObject({ operations: 1001 });
+});
+
+it('D1: an undo and a cleaning carry project and session', async () => {
+  const traces: TraceEvent[] = [];
+  const { orion } = await orionWith({ onTrace: (event) => traces.push(event) });
+  const report = await orion.applyPlan(PLAN);
+  traces.length = 0;
+  await orion.undo();
+  expect(recordOf(traces)).toMatchObject([
+    { type: 'change_undone', projectId: orion.projectId, sessionId: report.plan_id },
+  ]);
+});
+
+it('R237: one operation by itself works, and throws what it fails with', async () => {
+  const { orion, file } = await orionWith();
+  const report = await orion.applyPlan({ operation: 'append', path: 'a.txt', content: 'new\n' });
+  expect(report).toMatchObject({
+    status: 'done',
+    intent: 'append a.txt',
+    text: 'Appended 1 line to `a.txt`.',
+  });
+  await orion.applyPlan({
+    operation: 'insert',
+    path: 'a.txt',
+    content: 'x\n',
+    marker: 'new',
+    position: 'before',
+    intent: 'why',
+    safety_checks: { backup_required: true },
+  });
+  expect(await readFile(file, 'utf8')).toBe('old\nx\nnew\n');
+  expect(await readFile(`${file}.bak`, 'utf8')).toBe('old\nnew\n');
+  const single = (more: object) =>
+    orion.applyPlan({ operation: 'overwrite', path: 'a.txt', content: '', ...more });
+  await expect(single({ operation: 'create' })).rejects.toMatchObject({ code: 'FILE_EXISTS' });
+  await expect(single({ content: '\ud83d' })).rejects.toMatchObject({
+    code: 'INVALID_CONTENT',
+    details: { invalid_count: 1 },
+  });
+  await expect(single({ path: undefined })).rejects.toMatchObject({ code: 'INVALID_TARGET' });
+  await expect(single({ operation: 5 })).rejects.toMatchObject({ code: 'INVALID_OPERATION' });
+  expect((await single({ dry_run: true })).status).toBe('planned');
+  expect(await readFile(file, 'utf8')).toBe('old\nx\nnew\n');
+});
+
+it('C4: the report has a whole receipt of each file', async () => {
+  const { orion, file } = await orionWith();
+  await writeFile(file, 'old');
+  const report = await orion.applyPlan({
+    ...PLAN,
+    operations: [
+      ...PLAN.operations,
+      { type: 'append', content: 'x\ny\n' },
+      { type: 'create', target_file: 'b.txt', content: 'b' },
+    ],
+  });
+  const sha256 = createHash('sha256').update('oldnew\nx\ny\n').digest('hex');
+  expect(report.receipts).toEqual([
+    {
+      plan_id: report.plan_id,
+      target_file: 'a.txt',
+      operation: 'append',
+      bytes: 8,
+      lines: 3,
+      sha256,
+      eol: 'lf',
+      bom: false,
+      mode: '0644',
+      backup_id: report.changes[0]?.backup_id,
+      backup_path: expect.stringContaining('/.orion/backups/') as string,
+      warnings: ['joined_without_newline'],
+      not_kept: [],
+    },
+    expect.objectContaining({ target_file: 'b.txt', operation: 'create', bytes: 1, lines: 1 }),
+  ]);
+  expect((await orion.applyPlan({ ...PLAN, dry_run: true })).receipts).toEqual([]);
+});
+
+it('C3: what is wrong with content is not said of its encoding', async () => {
+  const { orion } = await orionWith();
+  const { results } = await orion.applyPlan({
+    ...PLAN,
+    operations: [{ type: 'append', content: 5 }],
+  });
+  expect(results[0]?.error).toEqual({
+    code: 'INVALID_CONTENT',
+    message: 'content is required and must be a text; "" is allowed.',
+    hint: 'Give the text of the operation as a JSON string.',
+    retryable: false,
+  });
 });
 
 it('rejects what is no plan, and reports what cannot be done', async () => {

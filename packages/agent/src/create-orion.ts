@@ -28,6 +28,7 @@ import { openRecords } from './store/open-records.ts';
 import { mayBeShared, OWN_PROJECT, projectOf } from './store/store-location.ts';
 import type { TurnJournal } from './store/turn-journal.ts';
 import { systemClock } from './system-clock.ts';
+import { planRecorder } from './plan-recorder.ts';
 import { commandsFor } from './turn/paused-session.ts';
 import { Turn } from './turn/turn.ts';
 import { TurnScope } from './turn/turn-scope.ts';
@@ -48,7 +49,7 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
     options.createWorkspace ??
     (() =>
       openWorkspace(options, settings, clock, (type, details) =>
-        traces.record({ type, source: 'workspace', details }),
+        traces.record({ type, source: 'workspace', projectId, ...sessionOf(details), details }),
       ))
   )();
   const records = openRecords({ options, settings, clock, workspace });
@@ -173,24 +174,18 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
     const signal = AbortSignal.any(
       [stop.signal, request.signal].filter((each) => each !== undefined),
     );
-    const report = await shared.writePlanTool.execute(plan, {
-      ...(request.dryRun === undefined ? {} : { dryRun: request.dryRun }),
-      ...(request.approve === undefined ? {} : { approval: approvalOf(request.approve) }),
-      signal,
-    });
-    traces.record({
-      type: 'write_plan',
-      source: 'agent',
-      projectId,
-      details: {
-        plan_id: report.plan_id,
-        status: report.status,
-        operations: report.results.length,
-        files: report.changes.length,
-        codes: report.results.flatMap(({ error }) => error?.code ?? []).join(','),
-      },
-    });
-    return report;
+    const record = planRecorder((event) => traces.record({ ...event, projectId }));
+    try {
+      return await shared.writePlanTool.execute(plan, {
+        ...(request.dryRun === undefined ? {} : { dryRun: request.dryRun }),
+        ...(request.approve === undefined ? {} : { approval: approvalOf(request.approve) }),
+        signal,
+        onStep: record.step,
+      });
+    } catch (error) {
+      record.failed(error);
+      throw error;
+    }
   }
 
   let closed: Promise<void> | null = null;
@@ -226,13 +221,25 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
     findConversation: (which) => conversations.look(which),
     listSessions: () => workspace.sessions.list(),
     cleanSessions: (cleaning) => workspace.sessions.clean(cleaning),
-    discardSession: (sessionId) => workspace.sessions.discard(sessionId),
+    async discardSession(sessionId) {
+      const discarded = await workspace.sessions.discard(sessionId);
+      traces.record({
+        type: 'write_session_discarded',
+        source: 'workspace',
+        projectId,
+        sessionId,
+        details: { attic: discarded.attic },
+      });
+      return discarded;
+    },
     listChanges: () => workspace.listChanges(),
     async undo(request = {}) {
       const report = await workspace.undo(request);
       traces.record({
         type: 'change_undone',
         source: 'workspace',
+        projectId,
+        sessionId: report.change_id,
         details: {
           change_id: report.change_id,
           undo_id: report.undo_id ?? null,
@@ -261,6 +268,12 @@ function conversationBusy(conversationId: string): OrionError {
     message: `The conversation ${conversationId} has a turn that is not over.`,
     retryable: true,
   });
+}
+
+function sessionOf({ session_id: id }: { readonly [key: string]: unknown }): {
+  readonly sessionId?: string;
+} {
+  return typeof id === 'string' ? { sessionId: id } : {};
 }
 
 function approvalOf(approve: OrionOptions['approve']): ApprovalPolicy {

@@ -98,6 +98,7 @@ export type {
   PlanContent,
   PlanOperationResult,
   PlanOperationStatus,
+  PlanReceipt,
   PlanReport,
   WritePlan,
   WritePlanOperation,

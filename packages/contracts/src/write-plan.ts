@@ -2,7 +2,7 @@ import type { InsertLocation, ReplaceLocation } from './edit-location.ts';
 import type { ErrorInfo } from './errors.ts';
 import type { JsonObject } from './json.ts';
 import type { ByteSource } from './workspace.ts';
-import type { PlanOperationType } from './write-session.ts';
+import type { PlanOperationType, WriteReceipt } from './write-session.ts';
 
 /** The bytes of an operation: text, or a source that streams, so that no file is held whole in memory. */
 export type PlanContent =
@@ -85,6 +85,25 @@ export type PlanChange = {
   readonly crlf?: boolean;
 };
 
+/** What was written to one file of a plan; of the same words as a session's receipt. */
+export type PlanReceipt = {
+  readonly plan_id: string;
+} & Pick<
+  WriteReceipt,
+  | 'target_file'
+  | 'operation'
+  | 'bytes'
+  | 'lines'
+  | 'sha256'
+  | 'eol'
+  | 'bom'
+  | 'mode'
+  | 'backup_id'
+  | 'backup_path'
+  | 'warnings'
+  | 'not_kept'
+>;
+
 /** What came of a plan. Plain JSON, without the content of any file but the diffs of a dry run. */
 export type PlanReport = {
   readonly plan_id: string;
@@ -94,5 +113,7 @@ export type PlanReport = {
   readonly text: string;
   readonly results: readonly PlanOperationResult[];
   readonly changes: readonly PlanChange[];
+  /** One for each file that has changed and stays so. */
+  readonly receipts: readonly PlanReceipt[];
   readonly warnings: readonly string[];
 };

@@ -13,7 +13,7 @@ export type { Omission } from './validation/omissions.ts';
 export { repairedText } from './validation/repaired-text.ts';
 export { replacedPlaces, summarizeValidation } from './validation/validate-session-text.ts';
 export type { NeedsCorrections } from './validation/validate-session-text.ts';
-export type { PlanOptions } from './write-plan/apply-plan.ts';
+export type { PlanOptions, PlanStep } from './write-plan/apply-plan.ts';
 export { readBeginRequest } from './write-plan/begin-request.ts';
 export type { BeginRequest, BegunSession } from './write-plan/begin-request.ts';
 export { MAX_BEGIN_ARGUMENT_BYTES } from './write-plan/begin-tool.ts';

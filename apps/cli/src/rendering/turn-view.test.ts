@@ -180,7 +180,7 @@ describe('what a write ends with', () => {
   it('names what is saved of a paused session, where, and what goes on with it', () => {
     const { err } = show([session({ status: 'session_active.paused', paused: PAUSED })]);
     expect(err).toBe(
-      'Paused (SEAM_UNVERIFIED): docs/n.txt is not written yet. 30 lines, 210 B (210 bytes) are saved in ' +
+      'Paused (SEAM_UNVERIFIED): docs/n.txt is not written yet. 30 lines, 210 bytes are saved in ' +
         '/w/.orion/logs/write_sessions/s1\n' +
         '  orion recover-session s1\n' +
         '  orion recover-session s1 --finalize\n',

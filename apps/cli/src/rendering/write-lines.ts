@@ -145,9 +145,15 @@ export function unprovedSeams(receipt: WriteReceipt): readonly string[] {
 export function pausedLines(session: PausedSession, place: string): readonly string[] {
   return [
     `Paused (${session.code}): ${session.target_file} is not written yet. ` +
-      `${plural(session.lines, 'line')}, ${formatBytes(session.bytes)} (${plural(session.bytes, 'byte')}) are saved in ${session.session_dir}`,
+      `${plural(session.lines, 'line')}, ${sizeText(session.bytes)} are saved in ${session.session_dir}`,
     ...session.commands.map((command) => `  ${withPlace(command, place)}`),
   ];
+}
+
+/** A size that a person can read, and the exact one where it is not that already. */
+function sizeText(bytes: number): string {
+  const exact = plural(bytes, 'byte');
+  return bytes < 1000 ? exact : `${formatBytes(bytes)} (${exact})`;
 }
 
 /** A command as it can be typed here. */

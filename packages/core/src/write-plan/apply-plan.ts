@@ -1,9 +1,28 @@
+import { OrionError } from '@orion/contracts';
 import type { PlanReport } from '@orion/contracts';
 
 import { executeWritePlan } from './execute.ts';
 import type { PlanPorts } from './execute.ts';
 import { parsePlan } from './parse-plan.ts';
 import type { ApprovalPolicy } from './review.ts';
+
+/** What has become of a plan so far, for a record of it. */
+export type PlanStep =
+  | {
+      readonly kind: 'received';
+      readonly planId: string;
+      readonly intent: string;
+      readonly operations: number;
+      readonly dryRun: boolean;
+    }
+  /** Nothing has changed yet; nothing will where operations are refused. */
+  | {
+      readonly kind: 'validated';
+      readonly planId: string;
+      readonly files: number;
+      readonly refused: number;
+    }
+  | { readonly kind: 'finished'; readonly report: PlanReport };
 
 export type PlanOptions = {
   /** Judges the plan and changes nothing; the report has the diffs. Also a key of the plan. */
@@ -12,11 +31,14 @@ export type PlanOptions = {
   readonly approval?: ApprovalPolicy;
   /** Aborting before the first change leaves everything as it was. */
   readonly signal?: AbortSignal;
+  /** Called in the order of the steps; must not throw. */
+  readonly onStep?: (step: PlanStep) => void;
 };
 
 /**
- * Runs a plan in its JSON form, or `{plan}` around it. Rejects with INVALID_PLAN for something that is no plan, and
- * with ABORTED; whatever else fails stands in the report.
+ * Runs a plan in its JSON form, or `{plan}` around it, or one operation as `{operation, path, content}`. Rejects with
+ * INVALID_PLAN for something that is no plan, and with ABORTED; whatever else fails stands in the report, and of a
+ * single operation is rejected with.
  */
 export async function applyPlan(
   input: unknown,
@@ -24,23 +46,64 @@ export async function applyPlan(
   planId: string,
   ports: PlanPorts,
 ): Promise<PlanReport> {
-  const parsed = parsePlan(planIn(input));
-  return executeWritePlan(
+  const { form, plan } = planIn(input);
+  const parsed = parsePlan(plan);
+  const dryRun = options.dryRun ?? parsed.dry_run;
+  const { intent } = parsed.plan;
+  const tell = options.onStep ?? ((): void => undefined);
+  tell({ kind: 'received', planId, intent, operations: parsed.operations.length, dryRun });
+  const report = await executeWritePlan(
     {
       planId,
       plan: parsed.plan,
       operations: parsed.operations,
-      dryRun: options.dryRun ?? parsed.dry_run,
+      dryRun,
       approval: options.approval ?? { kind: 'auto' },
       signal: options.signal ?? null,
       warnings: parsed.warnings,
+      validated: (files, refused) => tell({ kind: 'validated', planId, files, refused }),
     },
     ports,
   );
+  tell({ kind: 'finished', report });
+  if (form === 'single') requireDone(report);
+  return report;
 }
 
-function planIn(input: unknown): unknown {
-  const wrapped =
-    typeof input === 'object' && input !== null && 'plan' in input && !('operations' in input);
-  return wrapped ? input.plan : input;
+type Given = { readonly form: 'plan' | 'single'; readonly plan: unknown };
+
+function planIn(input: unknown): Given {
+  if (typeof input !== 'object' || input === null || 'operations' in input) {
+    return { form: 'plan', plan: input };
+  }
+  if ('plan' in input) return { form: 'plan', plan: input.plan };
+  return 'operation' in input
+    ? { form: 'single', plan: planOfOne({ ...input }) }
+    : { form: 'plan', plan: input };
+}
+
+const PLAN_KEYS: readonly string[] = ['safety_checks', 'dry_run', 'atomic', 'eol'];
+
+/** `path` and `operation` are what an operation of a plan calls `target_file` and `type`; its other keys are the same. */
+function planOfOne(fields: Readonly<Record<string, unknown>>): unknown {
+  const { operation: type, path, intent, ...others } = fields;
+  const entries = Object.entries(others);
+  return {
+    intent: intent ?? `${String(type)} ${String(path ?? others['target_file'])}`,
+    operations: [
+      {
+        type,
+        ...(path === undefined ? {} : { target_file: path }),
+        ...Object.fromEntries(entries.filter(([key]) => !PLAN_KEYS.includes(key))),
+      },
+    ],
+    ...Object.fromEntries(entries.filter(([key]) => PLAN_KEYS.includes(key))),
+  };
+}
+
+/** Throws what its one operation failed with. */
+function requireDone({ status, results }: PlanReport): void {
+  const [result] = results;
+  if (status !== 'failed' || result === undefined || result.error === null) return;
+  throw new OrionError({ ...result.error, details: result.error_details ?? {} });
 }

@@ -43,6 +43,8 @@ export type PlanExecution = {
   readonly approval: ApprovalPolicy;
   readonly signal: AbortSignal | null;
   readonly warnings: readonly string[];
+  /** Called once, when all operations are judged and nothing has changed. */
+  readonly validated: (files: number, refused: number) => void;
 };
 
 /** Diffs of a dry run are cut at these sizes, in characters: of a file, and of all together. */
@@ -65,7 +67,9 @@ export async function executeWritePlan(
   ): PlanReport =>
     reportOf({ planId, intent: plan.intent, status, operations: outcomes, changes, warnings });
 
-  if (verdicts.some(({ verdict }) => verdict.kind !== 'planned')) {
+  const refused = verdicts.filter(({ verdict }) => verdict.kind !== 'planned').length;
+  execution.validated(planned.changes.length, refused);
+  if (refused > 0) {
     return tell('failed', verdicts.map(refusedOutcome), []);
   }
   requireRunning(execution.signal);
@@ -152,6 +156,7 @@ async function withDiffs(
     outcomes.push({
       target_file: change.expected.path,
       operations: change.operations,
+      operation: change.operation,
       status: 'planned',
       before: change.expected.sha256,
       commit: null,
@@ -270,6 +275,7 @@ function changeOutcome(
   return {
     target_file: change.expected.path,
     operations: change.operations,
+    operation: change.operation,
     status: kind === 'left' ? 'done' : kind,
     before: change.expected.sha256,
     commit: outcome?.kind === 'done' || outcome?.kind === 'left' ? outcome.result : null,

@@ -170,6 +170,7 @@ function contentOf(fields: Fields): PlanContent {
     throw new OrionError({
       code: 'INVALID_CONTENT',
       message: 'content and content_block differ; give one of them.',
+      hint: 'content_block is another name of content.',
     });
   }
   const text = content ?? block;
@@ -177,6 +178,7 @@ function contentOf(fields: Fields): PlanContent {
     throw new OrionError({
       code: 'INVALID_CONTENT',
       message: 'content is required and must be a text; "" is allowed.',
+      hint: 'Give the text of the operation as a JSON string.',
     });
   }
   return { kind: 'text', text };

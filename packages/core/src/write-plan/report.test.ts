@@ -8,6 +8,7 @@ const change = (target: string, more: Partial<ChangeOutcome>): ChangeOutcome => 
   operations: [0],
   status: 'done',
   before: null,
+  operation: 'append',
   commit: null,
   ...more,
 });

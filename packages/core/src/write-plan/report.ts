@@ -6,7 +6,9 @@ import type {
   PlanOperationResult,
   PlanOperationStatus,
   PlanOperationType,
+  PlanReceipt,
   PlanReport,
+  WriteOperation,
 } from '@orion/contracts';
 
 import { ENCODING_CHANGED, JOINED, MARK_LEFT_OUT } from './fitting-text.ts';
@@ -26,6 +28,7 @@ export type OperationOutcome = {
 };
 
 export type ChangeOutcome = Pick<PlanChange, 'target_file' | 'operations' | 'status' | 'before'> & {
+  readonly operation: WriteOperation;
   readonly commit: CommitResult | null;
   readonly diff?: string;
   readonly diffCut?: boolean;
@@ -53,6 +56,7 @@ export function reportOf(facts: ReportFacts): PlanReport {
     text: textOf(facts),
     results: facts.operations.map(resultOf),
     changes: facts.changes.map(changeOf),
+    receipts: facts.changes.flatMap((change) => receiptOf(change, facts)),
     warnings: facts.warnings,
   };
 }
@@ -89,7 +93,8 @@ function resultOf(outcome: OperationOutcome, index: number): PlanOperationResult
 }
 
 function changeOf(outcome: ChangeOutcome): PlanChange {
-  const { commit, diff, diffCut, crlf, willBeRestored: _willBeRestored, ...change } = outcome;
+  const { commit, diff, diffCut, crlf, ...more } = outcome;
+  const { willBeRestored: _willBeRestored, operation: _operation, ...change } = more;
   return {
     ...change,
     after: commit?.sha256 ?? null,
@@ -99,6 +104,27 @@ function changeOf(outcome: ChangeOutcome): PlanChange {
     ...(diffCut === undefined ? {} : { diff_cut: diffCut }),
     ...(crlf === undefined ? {} : { crlf }),
   };
+}
+
+function receiptOf(
+  { commit, operation, operations: indexes }: ChangeOutcome,
+  { planId, operations }: ReportFacts,
+): readonly PlanReceipt[] {
+  if (commit === null) return [];
+  const { path, warnings, ...written } = commit;
+  const own = indexes.flatMap((index) => operations[index] ?? []);
+  return [
+    {
+      plan_id: planId,
+      target_file: path,
+      operation,
+      ...written,
+      // The commit sees one text where the plan has several.
+      bytes: own.reduce((sum, { bytes }) => sum + bytes, 0),
+      lines: own.reduce((sum, { lines }) => sum + lines, 0),
+      warnings: [...new Set([...own.flatMap((each) => each.warnings), ...warnings])],
+    },
+  ];
 }
 
 function textOf({ status, operations, changes }: ReportFacts): string {

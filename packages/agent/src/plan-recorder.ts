@@ -1,0 +1,79 @@
+import type { PlanReport, TraceInput } from '@orion/contracts';
+import { toErrorInfo } from '@orion/contracts';
+import type { PlanStep } from '@orion/core';
+
+/** Operations of a plan that are recorded one by one. */
+const MAX_RECORDED = 1000;
+
+/**
+ * What a plan leaves in the traces (R231): that it was received, what its validation came to, each operation, and how
+ * it ended. Its id stands where that of a session stands, as in the records of changes.
+ */
+export function planRecorder(record: (event: TraceInput) => void): {
+  readonly step: (step: PlanStep) => void;
+  /** It ended without a report. */
+  readonly failed: (error: unknown) => void;
+} {
+  let planId: string | null = null;
+  let isFinished = false;
+  const tell = (type: string, details: TraceInput['details'], error?: unknown): void =>
+    record({
+      type: `write_plan_${type}`,
+      source: 'agent',
+      ...(planId === null ? {} : { sessionId: planId }),
+      details,
+      ...(error === undefined ? {} : { error }),
+    });
+
+  function finished(report: PlanReport): void {
+    for (const result of report.results.slice(0, MAX_RECORDED)) {
+      const { operation_index, type, target_file, status, error, bytes, lines } = result;
+      tell('op', {
+        index: operation_index,
+        type,
+        target: target_file,
+        status,
+        bytes,
+        lines,
+        ...(error === null ? {} : { code: error.code }),
+      });
+    }
+    tell('finished', {
+      plan_id: report.plan_id,
+      status: report.status,
+      operations: report.results.length,
+      files: report.changes.length,
+      codes: [...new Set(report.results.flatMap(({ error }) => error?.code ?? []))].join(','),
+    });
+  }
+
+  return {
+    step(step) {
+      switch (step.kind) {
+        case 'received':
+          ({ planId } = step);
+          tell('received', {
+            plan_id: planId,
+            intent: step.intent,
+            operations: step.operations,
+            dry_run: step.dryRun,
+          });
+          return;
+        case 'validated':
+          tell('validated', { plan_id: planId, files: step.files, refused: step.refused });
+          return;
+        case 'finished':
+          isFinished = true;
+          finished(step.report);
+          return;
+        default:
+          step satisfies never;
+      }
+    },
+    failed(error) {
+      if (isFinished) return;
+      const { code } = toErrorInfo(error);
+      tell('finished', { plan_id: planId, status: 'failed', operations: 0, files: 0, codes: code });
+    },
+  };
+}
