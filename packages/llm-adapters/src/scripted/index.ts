@@ -3,6 +3,7 @@ export type { ScriptedAdapter, ScriptedAdapterOptions } from './adapter.ts';
 export { generateLines } from './document.ts';
 export { checkRequest } from './requests/check.ts';
 export type { WireName } from './requests/check.ts';
+export type { ProviderRequest, RequestMessage } from './requests/provider-request.ts';
 export { runScriptedProvider } from './run.ts';
 export type { RunScriptedProviderOptions } from './run.ts';
 export { parseScript } from './script.ts';

@@ -24,6 +24,11 @@ export type ScriptedProviderOptions = {
   readonly readDocument?: (path: string) => Promise<string>;
   /** Whether the process stays alive for the server's sake; true when left out. */
   readonly keepsProcess?: boolean;
+  /**
+   * A model that makes up its mind when it is asked: what it does with this request. Where it has nothing to say, the
+   * script answers.
+   */
+  readonly model?: (request: ProviderRequest) => Behaviour | undefined;
 };
 
 export type RecordedRequest = {
@@ -61,7 +66,7 @@ export async function startScriptedProvider(
   script: Script | string | Readonly<Record<string, unknown>>,
   options: ScriptedProviderOptions = {},
 ): Promise<ScriptedProvider> {
-  const engine = await createEngine(parseScript(script), options.readDocument);
+  const engine = await createEngine(parseScript(script), options);
   const host = options.host ?? '127.0.0.1';
   const sockets = new Set<Socket>();
   const server = createServer((request, response) => {
@@ -109,7 +114,7 @@ type Engine = {
 
 async function createEngine(
   script: Script,
-  readDocument: ScriptedProviderOptions['readDocument'],
+  { readDocument, model }: Pick<ScriptedProviderOptions, 'readDocument' | 'model'>,
 ): Promise<Engine> {
   const documents = await loadDocuments(script, readDocument);
   const requests: (RecordedRequest & { sentCharacters: number })[] = [];
@@ -123,6 +128,8 @@ async function createEngine(
 
   function choose(request: ProviderRequest, prefill: string): Chosen | undefined {
     const { messages } = request;
+    const made = model?.(request);
+    if (made !== undefined) return { behaviour: made, prompt: undefined, prefill };
     for (const behaviour of script.behaviours) {
       if (behaviour.times !== undefined && used(behaviour) >= behaviour.times) continue;
       if (!matches(behaviour.when, request)) continue;

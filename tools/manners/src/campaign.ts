@@ -1,0 +1,72 @@
+import type { Answer, Dress } from './answers.ts';
+import type { Document } from './documents.ts';
+import type { First } from './firsts.ts';
+import { judge } from './judge.ts';
+import type { Judgement } from './judge.ts';
+import type { Lane } from './lane.ts';
+import type { Exchange, Manners, Models } from './model.ts';
+import { tryPause } from './pauses.ts';
+import type { TriedPauses } from './pauses.ts';
+import { Transcripts } from './transcripts.ts';
+
+/** One first message of one document, and everything that is answered after it. */
+export type Task = {
+  readonly first: First;
+  readonly document: Document;
+  readonly ways: readonly { readonly answer: Answer; readonly dress: Dress }[];
+};
+
+export type Outcome = Manners &
+  Judgement & {
+    readonly exchanges: readonly Exchange[];
+    /** Another run said and was asked the same, word for word, so this one was not repeated. */
+    readonly repeated: boolean;
+  };
+
+/** Runs all tasks, one in each lane at a time. */
+export async function runCampaign(options: {
+  readonly tasks: readonly Task[];
+  readonly models: Models;
+  readonly lanes: readonly Lane[];
+  readonly onTask?: (outcomes: readonly Outcome[]) => void;
+}): Promise<readonly Outcome[]> {
+  const { tasks, models, lanes, onTask } = options;
+  const all: Outcome[] = [];
+  const waiting = [...tasks];
+  async function work(lane: Lane): Promise<void> {
+    for (let task = waiting.shift(); task !== undefined; task = waiting.shift()) {
+      const outcomes = await runTask(task, models, lane);
+      all.push(...outcomes);
+      onTask?.(outcomes);
+    }
+  }
+  await Promise.all(lanes.map(work));
+  return all;
+}
+
+async function runTask(task: Task, models: Models, lane: Lane): Promise<readonly Outcome[]> {
+  const { first, document } = task;
+  const transcripts = new Transcripts<Judgement>();
+  const tried: TriedPauses = new Map();
+  const outcomes: Outcome[] = [];
+  for (const { answer, dress } of task.ways) {
+    const manners: Manners = { document, first, answer, dress };
+    const known = transcripts.find(manners);
+    if (known !== null) {
+      outcomes.push({ ...manners, ...known.result, exchanges: known.exchanges, repeated: true });
+      continue;
+    }
+    const model = models.add(manners);
+    await lane.clear();
+    const ended = await lane.run(model);
+    const exchanges = [...model.exchanges];
+    const judged = await judge(ended, document, lane.workspace);
+    const judgement =
+      judged.verdict === 'paused' ? await tryPause(ended, model, lane, tried) : judged;
+    models.remove(model);
+    transcripts.add(exchanges, judgement);
+    outcomes.push({ ...manners, ...judgement, exchanges, repeated: false });
+  }
+  await lane.clear();
+  return outcomes;
+}

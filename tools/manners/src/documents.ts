@@ -1,0 +1,181 @@
+/** What a model has in mind to write. Its target does not exist before. */
+export type Document = {
+  readonly name: string;
+  readonly target: string;
+  readonly text: string;
+};
+
+function lines(...all: readonly string[]): string {
+  return `${all.join('\n')}\n`;
+}
+
+export const DOCUMENTS: readonly Document[] = [
+  {
+    name: 'letter',
+    target: 'letter.txt',
+    text: lines(
+      'Dear Ann,',
+      '',
+      'the garden is planted, and the first tomatoes are red already.',
+      'Come by on Sunday, if the weather holds: we eat outside.',
+      '',
+      'Yours, Tom',
+    ),
+  },
+  {
+    name: 'readme',
+    target: 'README.md',
+    text: lines(
+      '# Lantern',
+      '',
+      'A small server for pictures of the night sky.',
+      '',
+      '```sh',
+      'npm install --global lantern',
+      'lantern serve --port 8080',
+      '```',
+      '',
+      '## Settings',
+      '',
+      '- `port`: where it listens',
+      '- `folder`: where the pictures are',
+      '',
+      '```json',
+      '{ "port": 8080, "folder": "pictures" }',
+      '```',
+      '',
+      'Pull requests are welcome.',
+    ),
+  },
+  {
+    name: 'fenced',
+    target: 'snippets.md',
+    text: lines(
+      '```sh',
+      'tar --create --file backup.tar notes',
+      '```',
+      '',
+      'The same without a trace of the folder:',
+      '',
+      '```sh',
+      'tar --create --file backup.tar --directory notes .',
+      '```',
+    ),
+  },
+  {
+    name: 'typescript',
+    target: 'src/harbour.ts',
+    text: lines(
+      "import { readFile } from 'node:fs/promises';",
+      '',
+      '/** The ships that lie in a harbour, as a file lists them. */',
+      'export async function readShips(path: string): Promise<readonly string[]> {',
+      "  const text = await readFile(path, 'utf8');",
+      "  return text.split('\\n').filter((line) => line !== '');",
+      '}',
+      '',
+      "export const HARBOURS = ['Bergen', 'Porto', 'Izmir'] as const;",
+    ),
+  },
+  {
+    name: 'python',
+    target: 'orbit.py',
+    text: lines(
+      'import math',
+      '',
+      '',
+      'def period(radius: float, mass: float) -> float:',
+      '    """Of a circular orbit, in seconds."""',
+      '    return 2 * math.pi * math.sqrt(radius**3 / (6.674e-11 * mass))',
+      '',
+      '',
+      'if __name__ == "__main__":',
+      '    print(period(6.78e6, 5.97e24))',
+    ),
+  },
+  {
+    name: 'shell',
+    target: 'build.sh',
+    text: lines(
+      '#!/bin/sh',
+      'set -eu',
+      'for name in chapters/*.md; do',
+      '  pandoc --output "build/${name%.md}.html" "$name"',
+      '  echo "$name is DONE"',
+      'done',
+      'cat > build/status.txt <<END_OF_STATUS',
+      'DONE',
+      'END_OF_STATUS',
+      'while read -r page; do',
+      '  gzip --keep "build/$page"',
+      'done < build/pages.txt',
+      'until curl --fail http://localhost:8080/build; do',
+      '  sleep 1',
+      'done',
+    ),
+  },
+  {
+    name: 'yaml',
+    target: 'deploy.yaml',
+    text: lines(
+      'version: 2',
+      'services:',
+      '  web:',
+      '    image: lantern:1.4',
+      '    ports: ["8080:8080"]',
+      '  pictures:',
+      '    volume: /srv/pictures',
+      'state: done',
+    ),
+  },
+  {
+    name: 'like a lead',
+    target: 'story.md',
+    text: lines(
+      'Here is New York',
+      '',
+      'Of course, nobody believed him. He had come by train, with one bag and a letter.',
+      'The letter said that a room was waiting, and there was none.',
+      '',
+      "I'll be there.",
+      '',
+      'That was all that the second letter said.',
+    ),
+  },
+  {
+    name: 'ends in done',
+    target: 'diary.txt',
+    text: lines(
+      'Monday: painted the door, and looked for the other key.',
+      'Tuesday: rain all day long, so nothing outside.',
+      'Wednesday: found the key under the mat, and so everything was done.',
+    ),
+  },
+  {
+    name: 'dones inside',
+    target: 'list.txt',
+    text: lines(
+      'Buy two litres of milk',
+      'DONE',
+      'Write to Ann about Sunday',
+      'DONE',
+      'Paint the door green',
+      'not yet',
+    ),
+  },
+  {
+    name: 'crlf',
+    target: 'hosts.ini',
+    text: [
+      '[web]',
+      'address = 192.0.2.10',
+      'pictures = yes, all of them',
+      '',
+      '[backup]',
+      'address = 192.0.2.11',
+      'hour = 3',
+      '',
+    ].join('\r\n'),
+  },
+  { name: 'one line', target: 'VERSION', text: '1.4.2\n' },
+];
