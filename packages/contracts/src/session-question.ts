@@ -7,7 +7,10 @@ export type SessionQuestion =
       readonly kind: 'near_miss';
       readonly text: string;
       readonly contentEnd: number;
+      /** It is a reply that does not join what is saved, and no part of the content yet. */
       readonly heldBack: boolean;
+      /** It came when the model was to go on after an interruption: without more the file may be too short. */
+      readonly cutOff?: true;
     }
   /** Whether the first and the last line only wrap the file. */
   | {
@@ -44,8 +47,11 @@ const CHECKS: Readonly<Record<SessionQuestion['kind'], (fields: Fields) => boole
       candidates,
       (each) => isCount(each['line']) && isCount(each['contentEnd']) && isText(each['following']),
     ),
-  near_miss: ({ text, contentEnd, heldBack }) =>
-    isText(text) && isCount(contentEnd) && typeof heldBack === 'boolean',
+  near_miss: ({ text, contentEnd, heldBack, cutOff }) =>
+    isText(text) &&
+    isCount(contentEnd) &&
+    typeof heldBack === 'boolean' &&
+    (cutOff === undefined || cutOff === true),
   fence: ({ contentStart, contentEnd, firstLine, lastLine }) =>
     isCount(contentStart) && isCount(contentEnd) && isText(firstLine) && isText(lastLine),
   omission: ({ lines, count }) =>

@@ -27,26 +27,69 @@ const lines = (count: number): object[] =>
     following: SECRET,
   }));
 
-describe('R014, R039: a prompt as a person is told of it', () => {
+describe('R014, R039: a prompt as a person is told of it, who is not the model', () => {
   it.each<[PromptReason, Partial<WriteSession>, string]>([
-    ['nothing_saved', {}, 'Nothing of docs/a.md has arrived yet.'],
-    ['empty', {}, 'Is it to be empty?'],
-    ['empty', { metadata: { ...METADATA, operation: 'append' } }, 'Write it now.'],
-    ['idle', {}, '1 line of docs/a.md is saved.'],
-    ['continuation', {}, 'Your message was cut off. 1 line of docs/a.md is saved.'],
-    ['ask_again', {}, 'did not begin with what is saved of docs/a.md'],
-    ['bridge', {}, 'Two parts of docs/a.md must be joined.'],
-    ['recovery', { control: EMPTY.control }, 'was interrupted. Write it now, from its first line.'],
-    ['recovery', {}, 'was interrupted. 1 line of docs/a.md is saved.'],
-    ['corrections', { invalidPlaces: [{}, {}] as never }, '2 places in docs/a.md are not valid'],
-    ['corrections', { invalidPlaces: [{}] as never }, '1 place in docs/a.md is not valid'],
-    ['anew', {}, 'Write docs/a.md once more'],
-    ['question', asking({ kind: 'end', candidates: lines(1) }), 'at line 1, and more comes after'],
+    ['nothing_saved', {}, 'to write docs/a.md, of which nothing has arrived yet.'],
+    ['empty', {}, 'whether docs/a.md is to be empty: it wrote DONE, but no content.'],
+    [
+      'empty',
+      { metadata: { ...METADATA, operation: 'append' } },
+      'to write the text for docs/a.md: it wrote DONE',
+    ],
+    ['idle', {}, 'whether docs/a.md is complete, or to go on with it: 1 line is saved.'],
+    ['continuation', {}, 'to go on with docs/a.md: its message was cut off, 1 line is saved.'],
+    ['ask_again', {}, 'once more to go on with docs/a.md: its reply did not begin'],
+    ['bridge', {}, 'for what belongs between two parts of docs/a.md.'],
+    [
+      'recovery',
+      { control: EMPTY.control },
+      'to write docs/a.md: the session was interrupted before',
+    ],
+    ['recovery', {}, 'the session was interrupted, 1 line is saved.'],
+    [
+      'corrections',
+      { invalidPlaces: [{}, {}] as never },
+      'at 2 places of docs/a.md that are not valid',
+    ],
+    ['corrections', { invalidPlaces: [{}] as never }, 'at a place of docs/a.md that is not valid'],
+    ['anew', {}, 'to write docs/a.md once more'],
+    [
+      'question',
+      asking({ kind: 'end', candidates: lines(1) }),
+      'where docs/a.md ends: DONE stands at line 1, and more comes after',
+    ],
     ['question', asking({ kind: 'end', candidates: lines(9) }), 'at lines 1, 2, 3, 4, 5 …, and'],
-    ['question', asking({ kind: 'near_miss', text: SECRET }), 'something like DONE'],
-    ['question', asking({ kind: 'fence', firstLine: SECRET, lastLine: SECRET }), 'a code fence'],
-    ['question', asking({ kind: 'omission', lines: lines(2), count: 7 }), 'at lines 1, 2 …. Is it'],
-    ['question', {}, 'A question about docs/a.md.'],
+    [
+      'question',
+      asking({ kind: 'near_miss', text: SECRET, heldBack: false }),
+      'whether the end of its message is part of docs/a.md',
+    ],
+    [
+      'question',
+      asking({ kind: 'near_miss', text: SECRET, heldBack: true }),
+      'whether its last reply is part of docs/a.md',
+    ],
+    [
+      'question',
+      {
+        control: {
+          ...asking({ kind: 'near_miss', text: SECRET, heldBack: true }).control,
+          again: true,
+        } as ControlState,
+      },
+      'Asked the model again whether its last reply',
+    ],
+    [
+      'question',
+      asking({ kind: 'fence', firstLine: SECRET, lastLine: SECRET }),
+      'whether the code fence around docs/a.md is',
+    ],
+    [
+      'question',
+      asking({ kind: 'omission', lines: lines(2), count: 7 }),
+      'whether docs/a.md is meant to be so: something seems to be left out at lines 1, 2 ….',
+    ],
+    ['question', {}, 'Asked the model about docs/a.md.'],
   ])('%s: %j', (reason, change, expected) => {
     const summary = { ...EMPTY.summary, openLineLength: SECRET.length };
     const line = askedLine(reason, {
@@ -56,8 +99,9 @@ describe('R014, R039: a prompt as a person is told of it', () => {
       ...change,
     });
     expect(line).toContain(expected);
-    expect(line).toMatch(/^Asked the model: [^\n]+[.?]$/u);
+    expect(line).toMatch(/^Asked the model [^\n]+\.$/u);
     expect(line).not.toContain(SECRET);
+    expect(line).not.toMatch(/\byou/iu);
     expect(line.length).toBeLessThanOrEqual(300);
   });
 });

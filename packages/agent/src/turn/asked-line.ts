@@ -3,10 +3,10 @@ import type { PromptReason, WriteSession } from '@orion/core';
 
 /**
  * What a person is told of a prompt to the model, in one line: what is asked, never the content that the prompt
- * quotes (R014, R039).
+ * quotes (R014, R039). It speaks to the person, who wrote none of the text.
  */
 export function askedLine(reason: PromptReason, session: WriteSession): string {
-  return `Asked the model: ${asked(reason, session)}`;
+  return `Asked the model ${asked(reason, session)}`;
 }
 
 function asked(reason: PromptReason, session: WriteSession): string {
@@ -14,39 +14,40 @@ function asked(reason: PromptReason, session: WriteSession): string {
   const target = metadata.target_file;
   switch (reason) {
     case 'nothing_saved':
-      return `Nothing of ${target} has arrived yet. Write it now, then DONE on its own line.`;
+      return `to write ${target}, of which nothing has arrived yet.`;
     case 'empty':
       return metadata.operation === 'create'
-        ? `You wrote DONE, but no content for ${target}. Is it to be empty?`
-        : `You wrote DONE, but no content for ${target}. Write it now.`;
+        ? `whether ${target} is to be empty: it wrote DONE, but no content.`
+        : `to write the text for ${target}: it wrote DONE, but no content.`;
     case 'idle':
-      return `${saved(session)} If you're finished, reply DONE on its own line. Otherwise continue writing.`;
+      return `whether ${target} is complete, or to go on with it: ${saved(session)}.`;
     case 'question': {
       const question = openQuestionOf(control);
-      return question === null ? `A question about ${target}.` : questionLine(question, target);
+      const again = control.kind === 'awaiting_answer' && control.again ? 'again ' : '';
+      return `${again}${question === null ? `about ${target}.` : questionLine(question, target)}`;
     }
     case 'continuation':
-      return `Your message was cut off. ${saved(session)} Repeat the last of it, then write the rest.`;
+      return `to go on with ${target}: its message was cut off, ${saved(session)}.`;
     case 'ask_again':
-      return `That did not begin with what is saved of ${target}. Repeat the last of it, then write the rest.`;
+      return `once more to go on with ${target}: its reply did not begin with what is saved.`;
     case 'bridge':
-      return `Two parts of ${target} must be joined. Write what belongs between them.`;
+      return `for what belongs between two parts of ${target}.`;
     case 'recovery':
       return control.kind === 'awaiting_content'
-        ? `The session for ${target} was interrupted. Write it now, from its first line.`
-        : `The session for ${target} was interrupted. ${saved(session)} Reply DONE if it is complete; otherwise repeat the last of it, then write the rest.`;
+        ? `to write ${target}: the session was interrupted before anything arrived.`
+        : `to go on with ${target}, or to say that it is complete: the session was interrupted, ${saved(session)}.`;
     case 'corrections':
       return invalidPlaces.length === 1
-        ? `1 place in ${target} is not valid text. What belongs there?`
-        : `${invalidPlaces.length} places in ${target} are not valid text. What belongs there?`;
+        ? `what belongs at a place of ${target} that is not valid text.`
+        : `what belongs at ${invalidPlaces.length} places of ${target} that are not valid text.`;
     case 'anew':
-      return `Write ${target} once more, with nothing left out.`;
+      return `to write ${target} once more, from its first line.`;
     default:
       return reason satisfies never;
   }
 }
 
-function saved({ metadata, summary }: WriteSession): string {
+function saved({ summary }: WriteSession): string {
   const lines = summary.lineFeeds + (summary.openLineLength > 0 ? 1 : 0);
-  return `${lines === 1 ? '1 line' : `${lines} lines`} of ${metadata.target_file} ${lines === 1 ? 'is' : 'are'} saved.`;
+  return lines === 1 ? '1 line is saved' : `${lines} lines are saved`;
 }

@@ -40,7 +40,7 @@ export type AwaitingMore = {
   readonly idlePrompts: number;
   /** Replies in a row to a continuation that brought nothing new. */
   readonly stalledReplies: number;
-  /** What the next idle prompt asks, if it is a question. */
+  /** What the next idle prompt asks, if it is a question; or what the reply that arrives has not answered. */
   readonly question: SessionQuestion | null;
 };
 
@@ -49,6 +49,8 @@ export type AwaitingAnswer = {
   readonly question: SessionQuestion;
   /** False until the question has been sent, which waits for the end of the current message. */
   readonly asked: boolean;
+  /** The last reply was no answer. */
+  readonly again: boolean;
   readonly idlePrompts: number;
   readonly retries: number;
 };
@@ -137,7 +139,9 @@ export type ControlEvent =
   | { readonly type: 'finalize_command'; readonly answered: boolean };
 
 /** What becomes of a reply that does not join the saved text. */
-export type SeamRemedy = 'ask_again' | 'ask_bridge' | 'accept' | 'pause';
+export type SeamRemedy =
+  /** The open question once more: only its answer or a verified seam closes it. */
+  'ask_question' | 'ask_again' | 'ask_bridge' | 'accept' | 'pause';
 
 /** What a transition asks for; the text and the numbers are filled in by the session around it. */
 export type ControlEffect =

@@ -1,11 +1,12 @@
 import { emptyReply } from '../validation/correction-reply.ts';
 import type { MessageEnd } from './session.ts';
 import type { Step } from './step.ts';
-import { endAnswer, leaveQuestion, readAnswerText } from './reading/answer-reading.ts';
+import { endReply, readReply } from './reading/answer-reading.ts';
 import { endBridgeReply } from './reading/bridge-reading.ts';
 import { endCorrectionReply, readCorrectionText } from './reading/correction-reading.ts';
 import { endWithoutText } from './reading/cut-off.ts';
 import { directReading, endDirect, readDirect } from './reading/direct-reading.ts';
+import { answerReader } from './reading/offered.ts';
 import { endUndecided, readUndecided, undecidedReading } from './reading/undecided-reading.ts';
 import { chooseAnchor } from './text/seams/anchor.ts';
 import { createBridgeReader, readBridge } from './text/seams/bridge.ts';
@@ -19,12 +20,19 @@ export function startMessage(step: Step, prefilled = false): void {
   }
   switch (control.kind) {
     case 'awaiting_answer':
-      step.update({ reading: control.asked ? { kind: 'answer', held: '' } : { kind: 'none' } });
+      step.update({
+        reading: control.asked
+          ? { kind: 'answer', answer: answerReader(step, control.question) }
+          : { kind: 'none' },
+      });
       return;
     case 'needs_corrections':
       step.update({ reading: { kind: 'corrections', reply: emptyReply } });
       return;
     case 'awaiting_content':
+      if (!control.emptyAsked) break;
+      step.update({ reading: { kind: 'answer', answer: answerReader(step, null) } });
+      return;
     case 'awaiting_more':
       break;
     default:
@@ -48,7 +56,7 @@ export function startMessage(step: Step, prefilled = false): void {
   }
   step.update({
     reading: summary.hasNonBlankLine
-      ? undecidedReading(step, prefilled)
+      ? undecidedReading(step, { prefilled, takesDone: !prefilled })
       : directReading(step, null, 'none'),
   });
 }
@@ -58,14 +66,8 @@ export function readText(step: Step, text: string): void {
   const { control, reading } = step.session;
   switch (control.kind) {
     case 'awaiting_answer':
-      if (!control.asked || reading.kind !== 'answer') step.emit({ type: 'chat', text });
-      else {
-        const held = reading.held + text;
-        if (readAnswerText(step, held)) return;
-        leaveQuestion(step);
-        startMessage(step);
-        readText(step, held);
-      }
+      if (reading.kind === 'answer') readReply(step, reading, text);
+      else step.emit({ type: 'chat', text });
       return;
     case 'needs_corrections':
       readCorrectionText(step, text);
@@ -88,6 +90,8 @@ export function readText(step: Step, text: string): void {
       step.update({ reading: { kind: 'bridge', bridge: readBridge(reading.bridge, text) } });
       return;
     case 'answer':
+      readReply(step, reading, text);
+      return;
     case 'corrections':
     case 'none':
       step.emit({ type: 'chat', text });
@@ -105,7 +109,8 @@ export function endMessage(step: Step, end: MessageEnd): void {
   }
   switch (control.kind) {
     case 'awaiting_answer':
-      endQuestion(step, end);
+      if (reading.kind === 'answer') endReply(step, reading, end);
+      else step.dispatch({ type: 'message_end_open' });
       return;
     case 'needs_corrections':
       endCorrectionReply(step, end);
@@ -126,22 +131,14 @@ export function endMessage(step: Step, end: MessageEnd): void {
     case 'bridge':
       endBridgeReply(step, end);
       return;
-    case 'none':
     case 'answer':
+      endReply(step, reading, end);
+      return;
+    case 'none':
     case 'corrections':
       endWithoutText(step, end);
       return;
     default:
       reading satisfies never;
   }
-}
-
-function endQuestion(step: Step, end: MessageEnd): void {
-  const { reading } = step.session;
-  const held = reading.kind === 'answer' ? reading.held : '';
-  if (endAnswer(step, held, end)) return;
-  leaveQuestion(step);
-  startMessage(step);
-  readText(step, held);
-  endMessage(step, end);
 }

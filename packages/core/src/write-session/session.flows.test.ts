@@ -173,18 +173,23 @@ describe('R039: replies to an idle prompt', () => {
     expect(harness.file).toBe(lines(1, 5));
   });
 
-  it('(c) a few lines without the anchor are asked about: DONE leaves them out', async () => {
+  it('(a) with talk beside it, which is kept aside (R270)', async () => {
     const harness = await start();
     harness.message('Yes, finished.\nDONE');
+    expect([harness.file, harness.aside]).toEqual([lines(1, 5), 'Yes, finished.\n']);
+    expect(harness.session.seams).toEqual([]);
+  });
+
+  it('(c) a few lines without the anchor are asked about: DONE leaves them out', async () => {
+    const harness = await start();
+    harness.message('All good.');
     expect(harness.file).toBeNull();
     await harness.wait(2000);
-    expect(harness.prompts[1]).toMatch(/^Your message ended with: Yes, finished\./);
+    expect(harness.prompts[1]).toMatch(/^Your message ended with: All good\./);
     harness.message('DONE');
-    expect([harness.file, harness.aside]).toEqual([lines(1, 5), 'Yes, finished.\nDONE']);
-    // Instead of going on the model said something: whoever reads the receipt has to know.
-    expect(harness.session.seams).toMatchObject([
-      { line: 6, status: 'unverified', lines_dropped: 0, text_set_aside: 15 },
-    ]);
+    expect([harness.file, harness.aside]).toEqual([lines(1, 5), 'All good.']);
+    // Nothing was joined there.
+    expect(harness.session.seams).toEqual([]);
   });
 
   it('(c) KEEP takes them', async () => {

@@ -13,6 +13,7 @@ import type { CorrectionReply } from '../validation/correction-reply.ts';
 import type { Omission } from '../validation/omissions.ts';
 import type { ControlState } from './control.ts';
 import type { CommandAnswer } from './questions/question-row.ts';
+import type { AnswerReader } from './text/answer-reader.ts';
 import type { Anchor } from './text/seams/anchor.ts';
 import type { BridgeReader } from './text/seams/bridge.ts';
 import { eolOf } from './text/content-summary.ts';
@@ -148,10 +149,13 @@ export type Reading =
       readonly recovery: boolean;
       /** Its first words were given to the model. */
       readonly prefilled: boolean;
-      /** The reply does not join; it is read to its end all the same. */
+      /** The same reply as an answer, to a prompt that takes `DONE` too. */
+      readonly answer: AnswerReader | null;
+      /** The reply does not join; it is read on all the same. */
       readonly hopeless: string | null;
     }
-  | { readonly kind: 'answer'; readonly held: string }
+  /** Held in memory while it can be an answer to what was asked. */
+  | { readonly kind: 'answer'; readonly answer: AnswerReader }
   | { readonly kind: 'bridge'; readonly bridge: BridgeReader }
   /** The reply to a question about invalid text; never content. */
   | { readonly kind: 'corrections'; readonly reply: CorrectionReply };

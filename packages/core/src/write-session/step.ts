@@ -3,7 +3,7 @@ import type { Seam } from '@orion/contracts';
 import type { ControlEffect, ControlEvent, Transition } from './control.ts';
 import { FINALIZE_RETRY_MS, stateNameOf } from './control.ts';
 import type { AnswerEffect } from './questions/question-row.ts';
-import { questionPrompt } from './questions/questions.ts';
+import { choicesOf, questionPrompt } from './questions/questions.ts';
 import { fileEndOf } from './session.ts';
 import type {
   Expectation,
@@ -21,6 +21,7 @@ import { endQuestion, mergedEnds, mergedLines } from './text/markers/inner-done.
 import type { InnerDone } from './text/markers/inner-done.ts';
 import {
   anewPrompt,
+  askedAgainPrompt,
   bridgePrompt,
   continuationPrompt,
   correctionsPrompt,
@@ -408,7 +409,10 @@ export class Step {
       anchor: () => chooseAnchor(summary),
       tag: metadata.session_id.slice(0, 4),
     });
-    this.send('question', prompt, { kind: 'answer' });
+    const choices = choicesOf(control.question).map(({ reply }) => reply);
+    this.send('question', control.again ? askedAgainPrompt(choices, prompt) : prompt, {
+      kind: 'answer',
+    });
   }
 
   /** Decides about chat behind a DONE line and about fences, then hands the content to the commit. */
@@ -484,9 +488,10 @@ export class Step {
           this.endContentAt(effect.contentEnd, false);
           return;
         }
-        // The model was asked to go on and said something else: the file may be too short here.
-        this.addSeam('unverified', 'tail', { textSetAside: effect.heldText.length });
-        this.emit({ type: 'set_aside_held' });
+        // The model was to go on and said something else: whoever reads the receipt has to know.
+        if (effect.cutOff)
+          this.addSeam('unverified', 'recovery', { textSetAside: effect.heldText.length });
+        this.emit({ type: 'discard_held' }, { type: 'set_aside', text: effect.heldText });
         return;
       case 'strip_fence':
         this.stripFence(effect.contentStart, effect.contentEnd);

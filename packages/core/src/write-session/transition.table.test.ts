@@ -45,7 +45,14 @@ const states = {
   I: { kind: 'idle' },
   C: { kind: 'awaiting_content', idlePrompts: 0, retries: 0, emptyAsked: false },
   M: { kind: 'awaiting_more', idlePrompts: 0, stalledReplies: 0, question: null },
-  Q: { kind: 'awaiting_answer', question: endQuestion, asked: true, idlePrompts: 1, retries: 0 },
+  Q: {
+    kind: 'awaiting_answer',
+    question: endQuestion,
+    asked: true,
+    again: false,
+    idlePrompts: 1,
+    retries: 0,
+  },
   F: { kind: 'finalizing', attempts: 0 },
   N: { kind: 'needs_corrections', round: 0 },
   P: { kind: 'paused', code: 'NO_DONE', question: null },
@@ -75,6 +82,7 @@ function counters(state: ControlState): string {
     grown.push(`stalled=${state.stalledReplies}`);
   if ('question' in state && state.question !== null) grown.push(state.question.kind);
   if ('asked' in state && !state.asked) grown.push('unasked');
+  if ('again' in state && state.again) grown.push('again');
   if ('attempts' in state && state.attempts > 0) grown.push(`attempts=${state.attempts}`);
   if ('round' in state && state.round > 0) grown.push(`round=${state.round}`);
   if ('code' in state) grown.push(state.code);
@@ -130,6 +138,7 @@ const rows: readonly Row[] = [
   ['message_end, no marker', { type: 'message_end_open' }, '–', '= start_idle_timer', '= save start_idle_timer', '= parse_reply', '–', '= parse_reply', '–'],
   ['message_end, length', { type: 'message_end_length', progress: true }, '–', 'C(retries=1) resend', '= save ask_continuation', '= parse_reply', '–', 'N(round=1) save ask_corrections', '–'],
   ['seam verified', { type: 'seam_verified' }, '✗', '✗', '= buffer', '✗', '✗', '✗', '✗'],
+  ['seam hopeless, ask the open question', { type: 'seam_hopeless', remedy: 'ask_question' }, '✗', '✗', '✗', '✗', '✗', '✗', '✗'],
   ['seam hopeless, ask again', { type: 'seam_hopeless', remedy: 'ask_again' }, '✗', '✗', '= save ask_again', '✗', '✗', '✗', '✗'],
   ['seam hopeless, bridge', { type: 'seam_hopeless', remedy: 'ask_bridge' }, '✗', '✗', '= save ask_bridge', '✗', '✗', '✗', '✗'],
   ['seam hopeless, accept', { type: 'seam_hopeless', remedy: 'accept' }, '✗', '✗', '= accept_unverified', '✗', '✗', '✗', '✗'],
@@ -143,8 +152,8 @@ const rows: readonly Row[] = [
   ['answer KEEP on end', { type: 'answer', answer: 'keep' }, '✗', '✗', '✗', '✗', '✗', '✗', '✗'],
   ['answer STRIP on end', { type: 'answer', answer: 'strip' }, '✗', '✗', '✗', '✗', '✗', '✗', '✗'],
   ['answer AGAIN on end', { type: 'answer', answer: 'again' }, '✗', '✗', '✗', '✗', '✗', '✗', '✗'],
-  ['reply is no answer', { type: 'answer', answer: 'text' }, '✗', '✗', '✗', 'M(prompts=1) seam_reader', '✗', '✗', '✗'],
-  ['answer not usable', { type: 'answer', answer: 'unusable' }, '✗', '✗', '✗', '= start_idle_timer', '✗', '✗', '✗'],
+  ['reply is no answer', { type: 'answer', answer: 'text' }, '✗', '✗', '✗', 'M(prompts=1 end) seam_reader', '✗', '✗', '✗'],
+  ['answer not usable', { type: 'answer', answer: 'unusable' }, '✗', '✗', '✗', 'Q(prompts=1 end again) start_idle_timer', '✗', '✗', '✗'],
   ['other tool call', { type: 'tool_called' }, 'chat', 'SESSION_BUSY', 'SESSION_BUSY', 'SESSION_BUSY', 'queue', 'SESSION_BUSY', 'chat'],
   ['save due', { type: 'save_due' }, '✗', '= write_state', '= write_state', '= write_state', '–', '= write_state', '= write_state'],
   ['save error', { type: 'save_failed' }, '✗', '= degrade', '= degrade', '= degrade', '=', '= degrade', '='],
@@ -241,7 +250,20 @@ describe('R015: the cells that depend on a count or a setting', () => {
     ['R021: KEEP keeps it', { ...states.Q, question: nearMiss }, { type: 'answer', answer: 'keep' }, 'F keep_all save finalize'],
     ['R021: STRIP is no answer to it', { ...states.Q, question: nearMiss }, { type: 'answer', answer: 'strip' }, '✗'],
     ['R021: END is no answer to it', { ...states.Q, question: nearMiss }, { type: 'answer', answer: 'end' }, '✗'],
-    ['R021: a near miss can be followed by text', { ...states.Q, question: nearMiss }, { type: 'answer', answer: 'text' }, 'M(prompts=1) seam_reader'],
+    ['R021: a near miss can be followed by text', { ...states.Q, question: nearMiss }, { type: 'answer', answer: 'text' }, 'M(prompts=1 near_miss) seam_reader'],
+    ['R270: a verified seam closes the open question', { ...states.M, question: endQuestion }, { type: 'seam_verified' }, 'M buffer'],
+    ['R270: a reply that does not join is asked again', { ...states.M, question: endQuestion, idlePrompts: 2 }, { type: 'seam_hopeless', remedy: 'ask_question' }, 'Q(prompts=2 end again) save start_idle_timer'],
+    ['R270: without prompts it pauses, the question open', { ...states.M, question: endQuestion }, { type: 'seam_hopeless', remedy: 'ask_question' }, 'P(end NO_DONE) save pause release', noPrompts],
+    ['R270: it is never appended in place of the question', { ...states.M, question: endQuestion }, { type: 'seam_hopeless', remedy: 'accept' }, '✗'],
+    ['R270: it leads to no other request in its place', { ...states.M, question: endQuestion }, { type: 'seam_hopeless', remedy: 'ask_again' }, '✗'],
+    ['R270: nor to a bridge', { ...states.M, question: endQuestion }, { type: 'seam_hopeless', remedy: 'ask_bridge' }, '✗'],
+    ['R270: nor to a pause without it', { ...states.M, question: endQuestion }, { type: 'seam_hopeless', remedy: 'pause' }, '✗'],
+    ['R270: a reply of blanks is asked again', { ...states.M, question: nearMiss }, { type: 'message_end_open' }, 'Q(near_miss again) save start_idle_timer'],
+    ['R270: a reply that was cut off is asked again', { ...states.M, question: nearMiss }, { type: 'message_end_length', progress: true }, 'Q(near_miss again) save start_idle_timer'],
+    ['R270: a reply that broke is asked again', { ...states.M, question: nearMiss }, streamError, 'Q(near_miss again) save start_idle_timer'],
+    ['R270: also after a bare DONE', { ...states.M, question: nearMiss }, { ...streamError, afterDone: true }, 'Q(near_miss again) save start_idle_timer'],
+    ['R270: an error that cannot pass leaves it open', { ...states.M, question: nearMiss }, { ...streamError, retryable: false, code: 'PROVIDER_AUTH' }, 'P(near_miss PROVIDER_AUTH) save pause release'],
+    ['R270: no reply asks a question that is not open', states.M, { type: 'seam_hopeless', remedy: 'ask_question' }, '✗'],
     ['R032: STRIP', { ...states.Q, question: fence }, { type: 'answer', answer: 'strip' }, 'F strip_fence save finalize'],
     ['R032: KEEP', { ...states.Q, question: fence }, { type: 'answer', answer: 'keep' }, 'F keep_all save finalize'],
     ['R032: DONE is no answer to it', { ...states.Q, question: fence }, { type: 'answer', answer: 'done' }, '✗'],

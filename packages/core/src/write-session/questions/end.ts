@@ -26,6 +26,6 @@ export const end: QuestionRow<EndQuestion> = {
   prompt: ({ candidates }, { target, anchor, tag }) =>
     endQuestionPrompt({ target, candidates, anchor: anchor(), tag }),
   line: ({ candidates }, target) =>
-    `DONE stands in ${target} at ${namedLines(candidates, candidates.length)}, and more comes after it. Where does the file end?`,
+    `where ${target} ends: DONE stands at ${namedLines(candidates, candidates.length)}, and more comes after it.`,
   open: (_question, target) => `where ${target} ends`,
 };

@@ -14,7 +14,6 @@ export const fence: QuestionRow<FenceQuestion> = {
     choice('keep', keepAll),
   ],
   prompt: ({ firstLine, lastLine }, { target }) => fencePrompt({ target, firstLine, lastLine }),
-  line: (_question, target) =>
-    `What you wrote begins and ends with a code fence. Is that part of ${target}?`,
+  line: (_question, target) => `whether the code fence around ${target} is part of the file.`,
   open: (_question, target) => `whether the fence around ${target} belongs to it`,
 };

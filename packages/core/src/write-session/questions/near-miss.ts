@@ -9,15 +9,17 @@ type NearMissQuestion = Extract<SessionQuestion, { readonly kind: 'near_miss' }>
 /** P4: is the end of the message, or a short reply that does not join, part of the file? */
 export const nearMiss: QuestionRow<NearMissQuestion> = {
   isClosed: false,
-  choices: ({ text, contentEnd, heldBack }) => {
+  choices: ({ text, contentEnd, heldBack, cutOff = false }) => {
     const heldText = heldBack ? text : null;
     return [
       choice('keep', { type: 'keep_all', doneLines: [], heldText }),
-      choice('done', { type: 'leave_out', contentEnd, heldText }),
+      choice('done', { type: 'leave_out', contentEnd, heldText, cutOff }),
     ];
   },
   prompt: ({ text }) => nearMissPrompt({ text }),
-  line: (_question, target) =>
-    `Your message ended with something like DONE. Is that part of ${target}?`,
+  line: ({ heldBack }, target) =>
+    heldBack
+      ? `whether its last reply is part of ${target}: it does not go on with the file.`
+      : `whether the end of its message is part of ${target}: it may be a word about the file.`,
   open: ({ text }, target) => `whether ${JSON.stringify(text.slice(0, 80))} belongs to ${target}`,
 };

@@ -13,7 +13,7 @@ export const omission: QuestionRow<OmissionQuestion> = {
   prompt: ({ lines, count }, { target, operation }) =>
     omissionPrompt({ lines, count, target, operation }),
   line: ({ lines, count }, target) =>
-    `Something seems to be left out of ${target} at ${namedLines(lines, count)}. Is it meant to be so?`,
+    `whether ${target} is meant to be so: something seems to be left out at ${namedLines(lines, count)}.`,
   open: ({ lines }, target) =>
     `whether text was left out of ${target} at line ${lines.map(({ line }) => line).join(', ')}`,
 };

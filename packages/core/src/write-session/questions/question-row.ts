@@ -16,7 +16,7 @@ export type QuestionRow<Question extends SessionQuestion> = {
   readonly choices: (question: Question) => readonly Choice[];
   /** What the model reads. */
   readonly prompt: (question: Question, asked: AskedAbout) => string;
-  /** What a person reads of it while it is asked: one line, never the content that the prompt quotes (R014). */
+  /** What the model is asked, for a person: `whether …` or `where …`, never the content that the prompt quotes (R014). */
   readonly line: (question: Question, target: string) => string;
   /** What is open, for a refusal that names the options: `It is open …`. */
   readonly open: (question: Question, target: string) => string;
@@ -62,7 +62,14 @@ export type AnswerEffect =
       /** The bare DONE lines before it, which are content. */
       readonly doneLines: readonly number[];
     }
-  | { readonly type: 'leave_out'; readonly contentEnd: number; readonly heldText: string | null }
+  /** The end, from there on, is none of the file; or `heldText`, which is set aside. */
+  | {
+      readonly type: 'leave_out';
+      readonly contentEnd: number;
+      readonly heldText: string | null;
+      /** Nothing came after an interruption but this. */
+      readonly cutOff: boolean;
+    }
   | { readonly type: 'strip_fence'; readonly contentStart: number; readonly contentEnd: number }
   /** None of it: the model writes it once more. */
   | { readonly type: 'start_over' };

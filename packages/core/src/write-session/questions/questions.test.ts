@@ -33,14 +33,14 @@ describe('R023, R021, R032, R249: what each question offers, and what each answe
       questions.near_miss,
       [
         ['KEEP', { type: 'keep_all', doneLines: [], heldText: null }],
-        ['DONE', { type: 'leave_out', contentEnd: 4, heldText: null }],
+        ['DONE', { type: 'leave_out', contentEnd: 4, heldText: null, cutOff: false }],
       ],
     ],
     [
-      { ...questions.near_miss, heldBack: true },
+      { ...questions.near_miss, heldBack: true, cutOff: true },
       [
         ['KEEP', { type: 'keep_all', doneLines: [], heldText: 'DONE.' }],
-        ['DONE', { type: 'leave_out', contentEnd: 4, heldText: 'DONE.' }],
+        ['DONE', { type: 'leave_out', contentEnd: 4, heldText: 'DONE.', cutOff: true }],
       ],
     ],
     [
@@ -113,6 +113,7 @@ describe('R055: a question that was read from a disk', () => {
     ['an unknown kind', { ...questions.fence, kind: 'colour' }],
     ['a kind of another object', { ...questions.fence, kind: 'toString' }],
     ['a negative offset', { ...questions.fence, contentStart: -1 }],
+    ['a flag that is none', { ...questions.near_miss, cutOff: 1 }],
     ['a fraction', { ...questions.near_miss, contentEnd: 1.5 }],
     ['a candidate that is none', { kind: 'end', candidates: [null] }],
     [

@@ -46,7 +46,7 @@ export function questionPrompt(question: SessionQuestion, asked: AskedAbout): st
   return rowOf(question).prompt(question, asked);
 }
 
-/** The same for a person, in one line. */
+/** The same for a person, behind `Asked the model`. */
 export function questionLine(question: SessionQuestion, target: string): string {
   return rowOf(question).line(question, target);
 }

@@ -1,85 +1,109 @@
-import type { SessionQuestion } from '@orion/contracts';
-
-import type { QuestionAnswer } from '../questions/question-row.ts';
-import { choiceFor, isClosed } from '../questions/questions.ts';
-import type { MessageEnd } from '../session.ts';
+import type { Choice } from '../questions/question-row.ts';
+import { choicesOf, isClosed } from '../questions/questions.ts';
+import type { MessageEnd, Reading } from '../session.ts';
 import type { Step } from '../step.ts';
-import { canStillBeAnswer, readAnswer } from '../text/answers.ts';
+import { isBlank } from '../step.ts';
+import { canStillBeAnswer, endAnswer, readAnswer } from '../text/answer-reader.ts';
 import { cutOff } from './cut-off.ts';
+import { directReading, endDirect, readDirect } from './direct-reading.ts';
+import { endUndecided, readUndecided, undecidedReading } from './undecided-reading.ts';
 
-/** Text of a reply to a question. False: it is no answer but goes on with the file. */
-export function readAnswerText(step: Step, held: string): boolean {
-  const { control, metadata } = step.session;
-  if (control.kind !== 'awaiting_answer') return true;
-  const { question } = control;
-  if (!canStillBeAnswer(question, held, metadata.end_marker)) {
-    if (!isClosed(question)) return false;
-    // A model that streams the file once more instead of answering would go on for long.
-    step.update({ reading: { kind: 'none' } });
-    step.emit({ type: 'stop_message' });
-    step.dispatch({ type: 'answer', answer: 'unusable' });
+export type AnswerReading = Extract<Reading, { kind: 'answer' }>;
+
+/** Text of a reply that is held while it can be an answer. */
+export function readReply(step: Step, reading: AnswerReading, text: string): void {
+  const answer = readAnswer(reading.answer, text);
+  step.update({ reading: { kind: 'answer', answer } });
+  if (canStillBeAnswer(answer)) return;
+  if (readAsMessage(step, answer.held)) return;
+  // A model that streams the file once more instead of answering would go on for long.
+  step.emit({ type: 'stop_message' });
+  step.dispatch({ type: 'answer', answer: 'unusable' });
+}
+
+/** The reply is no answer. False: it is nothing else either; true: it may go on with the file. */
+function readAsMessage(step: Step, held: string): boolean {
+  const { control } = step.session;
+  step.update({ reading: { kind: 'none' } });
+  if (control.kind === 'awaiting_content') {
+    const direct = directReading(step, null, 'none');
+    step.update({ reading: direct });
+    if (direct.kind === 'direct') readDirect(step, direct, held);
     return true;
   }
-  step.update({ reading: { kind: 'answer', held } });
-  step.dispatch({ type: 'text' });
+  if (control.kind !== 'awaiting_answer' || isClosed(control.question)) return false;
+  // What it asks about stands in the question itself; what is held from now on is this reply.
+  if (control.question.kind === 'near_miss' && control.question.heldBack)
+    step.emit({ type: 'discard_held' });
+  step.dispatch({ type: 'answer', answer: 'text' });
+  step.update({ expecting: { kind: 'reply', recovery: false } });
+  const undecided = undecidedReading(step, { prefilled: false, takesDone: false });
+  step.update({ reading: undecided });
+  if (undecided.kind === 'seam') readUndecided(step, undecided, held);
   return true;
 }
 
-/** Leaves the question: the reply enters the seam reader as the start of a message. */
-export function leaveQuestion(step: Step): void {
+/** The end of a reply that can still be an answer. */
+export function endReply(step: Step, reading: AnswerReading, end: MessageEnd): void {
   const { control } = step.session;
-  if (control.kind === 'awaiting_answer' && control.question.kind === 'near_miss') {
-    if (control.question.heldBack) step.emit({ type: 'set_aside_held' });
-  }
-  step.dispatch({ type: 'answer', answer: 'text' });
-  step.update({ expecting: { kind: 'reply', recovery: false } });
-}
-
-/** The end of a reply to a question. False: the whole reply is no answer but goes on with the file. */
-export function endAnswer(step: Step, held: string, end: MessageEnd): boolean {
-  const { control, metadata } = step.session;
-  if (control.kind !== 'awaiting_answer') return true;
   step.update({ reading: { kind: 'none' } });
-  if (!control.asked) {
-    step.dispatch({ type: 'message_end_open' });
-    return true;
-  }
-  if (end.kind === 'error') {
+  if (control.kind === 'awaiting_answer' && end.kind === 'error') {
     cutOff(step, end, false, false);
-    return true;
+    return;
   }
-  const { question } = control;
-  step.dispatch({ type: 'message_end_open' });
-  const answer = readAnswer(question, held, metadata.end_marker);
-  switch (answer.kind) {
+  const said = endAnswer(reading.answer);
+  if (control.kind === 'awaiting_content') {
+    if (said.kind === 'answer' && !said.isLowerCase && end.kind === 'stop') {
+      confirmEmpty(step, said.talk);
+      return;
+    }
+    endAsMessage(step, reading.answer.held, end);
+    return;
+  }
+  if (control.kind !== 'awaiting_answer') return;
+  switch (said.kind) {
     case 'text':
-      return false;
-    case 'end':
-      applyAnswer(step, question, { kind: 'end', line: answer.candidate.line });
-      return true;
-    case 'done':
-    case 'keep':
-    case 'strip':
-    case 'again':
-      applyAnswer(step, question, { kind: answer.kind });
-      return true;
-    case 'unusable':
+      endAsMessage(step, reading.answer.held, end);
+      return;
+    case 'unclear':
       step.dispatch({ type: 'answer', answer: 'unusable' });
-      return true;
+      return;
+    case 'answer':
+      applyAnswer(
+        step,
+        choicesOf(control.question).find(({ reply }) => reply === said.choice),
+      );
+      return;
     default:
-      return answer satisfies never;
+      said satisfies never;
   }
 }
 
-function applyAnswer(step: Step, question: SessionQuestion, answer: QuestionAnswer): void {
-  const chosen = choiceFor(question, answer);
-  if (chosen === null) {
+/** A second marker after the question whether the file is to be empty. */
+function confirmEmpty(step: Step, talk: string): void {
+  if (!isBlank(talk)) step.emit({ type: 'set_aside', text: talk });
+  step.update({ leadingBlanks: '' });
+  step.dispatch({ type: 'message_end_terminal' });
+}
+
+function endAsMessage(step: Step, held: string, end: MessageEnd): void {
+  if (!readAsMessage(step, held)) {
+    step.dispatch({ type: 'answer', answer: 'unusable' });
+    return;
+  }
+  const { reading } = step.session;
+  if (reading.kind === 'direct') endDirect(step, reading, end, 'message');
+  else if (reading.kind === 'seam') endUndecided(step, reading, end);
+}
+
+function applyAnswer(step: Step, chosen: Choice | undefined): void {
+  if (chosen === undefined) {
     step.dispatch({ type: 'answer', answer: 'unusable' });
     return;
   }
   step.settle(chosen.effect);
   // What an answer adds may exceed the size limit, which pauses the session.
   if (step.session.control.kind === 'awaiting_answer') {
-    step.dispatch({ type: 'answer', answer: answer.kind });
+    step.dispatch({ type: 'answer', answer: chosen.answer.kind });
   }
 }

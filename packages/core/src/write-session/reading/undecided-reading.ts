@@ -4,13 +4,17 @@ import type { SeamRemedy } from '../control.ts';
 import type { MessageEnd, Reading } from '../session.ts';
 import type { Step } from '../step.ts';
 import { isBlank, isRecovery } from '../step.ts';
+import { canStillBeAnswer, endAnswer, readAnswer } from '../text/answer-reader.ts';
+import type { AnswerReader } from '../text/answer-reader.ts';
 import { chooseAnchor } from '../text/seams/anchor.ts';
+import { endQuestion } from '../text/markers/inner-done.ts';
 import { createReplyCensus, endReplyCensus, readReplyCensus } from '../text/seams/reply-census.ts';
 import type { ReplyFacts } from '../text/seams/reply-census.ts';
 import { createSeamReader, endSeam, readSeam } from '../text/seams/seam-reader.ts';
 import type { SeamVerdict } from '../text/seams/seam-reader.ts';
 import { cutOff, endWithoutText } from './cut-off.ts';
 import { directReading, endDirect, readDirect } from './direct-reading.ts';
+import { answerReader } from './offered.ts';
 
 /** A reply that does not join is asked again so often before a bridge is tried. */
 const MAX_ASKS = 2;
@@ -21,7 +25,10 @@ const FEW_LINES = 3;
 export type SeamReading = Extract<Reading, { kind: 'seam' }>;
 
 /** A message that starts while something is saved: where it belongs is undecided. */
-export function undecidedReading(step: Step, prefilled: boolean): Reading {
+export function undecidedReading(
+  step: Step,
+  { prefilled, takesDone }: { readonly prefilled: boolean; readonly takesDone: boolean },
+): Reading {
   const { expecting, summary, settings, kind, metadata } = step.session;
   const asks = expecting.kind === 'continuation' ? expecting.asks : 0;
   const reply = expecting.kind === 'reply';
@@ -32,6 +39,7 @@ export function undecidedReading(step: Step, prefilled: boolean): Reading {
     seam: createSeamReader({ summary, anchor, kind, readToEnd, endMarker: metadata.end_marker }),
     census: createReplyCensus({ anchor, endMarker: metadata.end_marker, summary }),
     anchor,
+    answer: takesDone ? answerReader(step, null) : null,
     asks,
     reply,
     recovery: isRecovery(expecting),
@@ -41,46 +49,62 @@ export function undecidedReading(step: Step, prefilled: boolean): Reading {
 }
 
 /** Undecided text is held for a crash, and read for what it may become. */
-export function readUndecided(step: Step, reading: SeamReading, text: string): void {
+export function readUndecided(step: Step, before: SeamReading, text: string): void {
   step.emit({ type: 'hold', text });
-  const census = readReplyCensus(reading.census, text);
+  const census = readReplyCensus(before.census, text);
+  const answer = mayAnswer(before) ? readAnswer(before.answer, text) : before.answer;
+  const reading = { ...before, census, answer };
   if (reading.hopeless !== null) {
-    step.update({ reading: { ...reading, census } });
+    readOn(step, reading);
     return;
   }
   const { reader, verdict } = readSeam(reading.seam, text);
-  const next: SeamReading = { ...reading, census, seam: reader };
-  if (verdict === null) {
-    step.update({ reading: next });
-    return;
-  }
-  decideSeam(step, next, verdict);
-}
-
-function decideSeam(step: Step, reading: SeamReading, verdict: SeamVerdict): void {
-  switch (verdict.kind) {
+  const next: SeamReading = { ...reading, seam: reader };
+  switch (verdict?.kind) {
+    case undefined:
+      step.update({ reading: next });
+      return;
     case 'verified':
-      join(step, reading, verdict);
+      join(step, next, verdict);
       return;
-    case 'hopeless': {
+    case 'hopeless':
       step.emit({ type: 'trace', event: 'seam_hopeless', details: { reason: verdict.reason } });
-      const readToEnd =
-        reading.reply || reading.asks === MAX_ASKS || step.session.settings.seam === 'accept';
-      if (readToEnd) {
-        step.update({ reading: { ...reading, hopeless: verdict.reason } });
-        return;
-      }
-      step.update({ reading: { kind: 'none' } });
-      step.emit({ type: 'stop_message' }, { type: 'discard_held' });
-      step.dispatch({ type: 'seam_hopeless', remedy: 'ask_again' });
+      readOn(step, { ...next, hopeless: verdict.reason });
       return;
-    }
     case 'marker_only':
     case 'blank':
       throw new Error(`a seam cannot be ${verdict.kind} before the message ends`);
     default:
       verdict satisfies never;
   }
+}
+
+/** A reply that does not join is read on only for what else may come of it. */
+function readOn(step: Step, reading: SeamReading): void {
+  const question = openQuestion(step);
+  const readToEnd =
+    question === null &&
+    (reading.reply || reading.asks === MAX_ASKS || step.session.settings.seam === 'accept');
+  if (readToEnd || mayAnswer(reading)) {
+    step.update({ reading });
+    return;
+  }
+  step.update({ reading: { kind: 'none' } });
+  step.emit({ type: 'stop_message' }, { type: 'discard_held' });
+  step.dispatch({
+    type: 'seam_hopeless',
+    remedy: question === null ? 'ask_again' : 'ask_question',
+  });
+}
+
+function mayAnswer(reading: SeamReading): reading is SeamReading & { answer: AnswerReader } {
+  return reading.answer !== null && canStillBeAnswer(reading.answer);
+}
+
+/** What the model was asked and has not answered: this reply to it may still go on with the file (R270). */
+function openQuestion(step: Step): SessionQuestion | null {
+  const { control } = step.session;
+  return control.kind === 'awaiting_more' ? control.question : null;
 }
 
 type VerifiedSeam = Extract<SeamVerdict, { kind: 'verified' }>;
@@ -97,6 +121,10 @@ function join(step: Step, reading: SeamReading, verdict: VerifiedSeam): void {
   };
   step.update({ seams: [...step.session.seams, seam] });
   step.emit({ type: 'discard_held' });
+  const question = openQuestion(step);
+  // It was asked about and is answered by what comes instead.
+  if (question?.kind === 'near_miss' && question.heldBack)
+    step.emit({ type: 'set_aside', text: question.text });
   if (!isBlank(verdict.setAside)) step.emit({ type: 'set_aside', text: verdict.setAside });
   step.emit({
     type: 'trace',
@@ -120,10 +148,10 @@ export function endUndecided(step: Step, reading: SeamReading, end: MessageEnd):
         return;
       }
       case 'marker_only':
+        if (end.kind === 'stop') break;
         step.update({ reading: { kind: 'none' } });
         step.emit({ type: 'discard_held' });
-        if (end.kind === 'stop') step.dispatch({ type: 'message_end_terminal' });
-        else cutOff(step, end, false, true);
+        cutOff(step, end, false, true);
         return;
       case 'blank':
         step.emit({ type: 'discard_held' });
@@ -143,7 +171,30 @@ export function endUndecided(step: Step, reading: SeamReading, end: MessageEnd):
         verdict satisfies never;
     }
   }
-  endUnjoined(step, reading, end);
+  const said = end.kind === 'stop' && reading.answer !== null ? endAnswer(reading.answer) : null;
+  if (said?.kind === 'answer' && !said.isLowerCase) endWithDone(step, reading, said.talk);
+  else endUnjoined(step, reading, end);
+}
+
+/** The model says that the file is complete. */
+function endWithDone(step: Step, reading: SeamReading, talk: string): void {
+  step.update({ reading: { kind: 'none' } });
+  step.emit({ type: 'discard_held' });
+  if (!isBlank(talk)) step.emit({ type: 'set_aside', text: talk });
+  const { summary, unaskedEnds } = step.session;
+  const toldOfCutOff = !reading.reply || reading.recovery;
+  if (!toldOfCutOff || isBlank(summary.openLine)) {
+    step.dispatch({ type: 'message_end_terminal' });
+    return;
+  }
+  // It may mean its message, whose last line is not finished: what would be written is asked about first (R274).
+  const question = endQuestion(unaskedEnds);
+  if (question === null) {
+    step.dispatch({ type: 'message_end_open' });
+    return;
+  }
+  step.settleEnds();
+  step.dispatch({ type: 'message_end_question', question });
 }
 
 /** The whole reply is known, and it does not join. */
@@ -155,18 +206,26 @@ function endUnjoined(step: Step, reading: SeamReading, end: MessageEnd): void {
     endWithoutText(step, end);
     return;
   }
+  if (openQuestion(step) !== null) {
+    step.emit({ type: 'discard_held' });
+    step.dispatch({ type: 'seam_hopeless', remedy: 'ask_question' });
+    return;
+  }
+  // `done`, which may be the last line of a script, or few lines without the anchor: more likely a remark than the
+  // rest of the file, so the model is asked.
+  const saidDone = reading.answer !== null && endAnswer(reading.answer).kind === 'answer';
   if (
-    reading.reply &&
+    (reading.reply || saidDone) &&
     end.kind === 'stop' &&
     facts.nonBlankLines <= FEW_LINES &&
     facts.text !== null
   ) {
-    // Few lines without the anchor: more likely a remark than the rest of the file, so the model is asked.
     const question: SessionQuestion = {
       kind: 'near_miss',
       text: facts.text,
       contentEnd: step.session.summary.bytes,
       heldBack: true,
+      ...(reading.reply && !reading.recovery ? {} : { cutOff: true }),
     };
     step.dispatch({ type: 'message_end_question', question });
     return;
@@ -220,6 +279,8 @@ function applyRemedy(
       break;
     case 'pause':
       step.emit({ type: 'set_aside_held' });
+      break;
+    case 'ask_question':
       break;
     default:
       remedy satisfies never;

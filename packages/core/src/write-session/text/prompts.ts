@@ -143,6 +143,12 @@ export function fencePrompt({
 Reply STRIP if these only wrap the file. Reply KEEP if they are part of it.`;
 }
 
+/** Before a question whose reply was no answer. */
+export function askedAgainPrompt(choices: readonly string[], question: string): string {
+  return `That was no answer. Reply with one of these, alone on a line: ${choices.join(', ')}
+${question}`;
+}
+
 export function omissionPrompt({
   target,
   operation,

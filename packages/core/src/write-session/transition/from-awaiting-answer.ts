@@ -102,10 +102,13 @@ function answered(
   switch (answer) {
     case 'text':
       if (isClosed(state.question)) return invalid;
-      return moved({ ...filledSession, idlePrompts: state.idlePrompts }, 'seam_reader');
+      return moved(
+        { ...filledSession, idlePrompts: state.idlePrompts, question: state.question },
+        'seam_reader',
+      );
     case 'unusable':
       if (limits.idleMs === 0) return paused('NO_DONE', state.question);
-      return moved({ ...state, retries: 0 }, 'start_idle_timer');
+      return moved({ ...state, again: true, retries: 0 }, 'start_idle_timer');
     default:
       return closed(state.question, answer);
   }

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '@orion/contracts';
+import type { ErrorCode, SessionQuestion } from '@orion/contracts';
 
 import type {
   AwaitingMore,
@@ -10,6 +10,7 @@ import type {
 import { MAX_RETRIES } from '../control.ts';
 import {
   aborted,
+  asking,
   filledSession,
   finalizing,
   ignored,
@@ -44,15 +45,16 @@ export function fromAwaitingMore(
       if (limits.idleMs === 0) return paused('NO_DONE', event.question);
       return moved({ ...state, question: event.question }, 'save', 'start_idle_timer');
     case 'message_end_open':
+      if (state.question !== null) return askedAgain(state, state.question, limits);
       if (limits.idleMs === 0) return paused('NO_DONE', limits.unasked);
-      return moved({ ...state, question: null, stalledReplies: 0 }, 'save', 'start_idle_timer');
+      return moved({ ...state, stalledReplies: 0 }, 'save', 'start_idle_timer');
     case 'message_end_length':
       return continued(state, event.progress, 'NO_DONE', limits);
     case 'stream_error':
-      if (!event.retryable) return paused(event.code, limits.unasked);
-      if (event.afterDone) {
+      if (!event.retryable) return paused(event.code, state.question ?? limits.unasked);
+      if (event.afterDone && state.question === null) {
         if (limits.idleMs === 0) return paused('NO_DONE', limits.unasked);
-        return moved({ ...state, question: null }, 'save', 'start_idle_timer');
+        return moved(state, 'save', 'start_idle_timer');
       }
       return continued(state, event.progress, event.code, limits);
     case 'seam_verified':
@@ -66,13 +68,7 @@ export function fromAwaitingMore(
         return paused('NO_DONE', state.question ?? limits.unasked);
       if (state.question !== null) {
         return moved(
-          {
-            kind: 'awaiting_answer',
-            question: state.question,
-            asked: true,
-            idlePrompts: state.idlePrompts + 1,
-            retries: 0,
-          },
+          asking(state.question, { idlePrompts: state.idlePrompts + 1 }),
           'ask_question',
         );
       }
@@ -124,27 +120,48 @@ function continued(
   state: AwaitingMore,
   progress: boolean,
   code: ErrorCode,
-  { unasked }: ControlLimits,
+  limits: ControlLimits,
 ): Transition {
+  if (state.question !== null) return askedAgain(state, state.question, limits);
   const stalledReplies = progress ? 0 : state.stalledReplies + 1;
-  if (stalledReplies >= MAX_RETRIES) return paused(code, unasked);
-  return moved({ ...state, question: null, stalledReplies }, 'save', 'ask_continuation');
+  if (stalledReplies >= MAX_RETRIES) return paused(code, limits.unasked);
+  return moved({ ...state, stalledReplies }, 'save', 'ask_continuation');
+}
+
+/** The reply to an open question was neither its answer nor the rest of the file. */
+function askedAgain(
+  state: AwaitingMore,
+  question: SessionQuestion,
+  { idleMs }: ControlLimits,
+): Transition {
+  if (idleMs === 0) return paused('NO_DONE', question);
+  return moved(
+    asking(question, { again: true, idlePrompts: state.idlePrompts }),
+    'save',
+    'start_idle_timer',
+  );
 }
 
 function afterHopelessSeam(
   state: AwaitingMore,
   remedy: SeamRemedy,
-  { unasked }: ControlLimits,
+  limits: ControlLimits,
 ): Transition {
+  // Whatever the reply is, it takes the place of no question (R270).
+  if (state.question !== null) {
+    return remedy === 'ask_question' ? askedAgain(state, state.question, limits) : invalid;
+  }
   switch (remedy) {
+    case 'ask_question':
+      return invalid;
     case 'ask_again':
-      return moved({ ...state, question: null }, 'save', 'ask_again');
+      return moved(state, 'save', 'ask_again');
     case 'ask_bridge':
-      return moved({ ...state, question: null }, 'save', 'ask_bridge');
+      return moved(state, 'save', 'ask_bridge');
     case 'accept':
-      return moved({ ...state, question: null }, 'accept_unverified');
+      return moved(state, 'accept_unverified');
     case 'pause':
-      return paused('SEAM_UNVERIFIED', unasked);
+      return paused('SEAM_UNVERIFIED', limits.unasked);
     default:
       return remedy satisfies never;
   }

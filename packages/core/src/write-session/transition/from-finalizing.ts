@@ -2,6 +2,7 @@ import type { ControlEvent, Finalizing, Transition } from '../control.ts';
 import { MAX_CORRECTION_ROUNDS, MAX_FINALIZE_RETRIES } from '../control.ts';
 import {
   aborted,
+  asking,
   finalizing,
   ignored,
   invalid,
@@ -24,13 +25,7 @@ export function fromFinalizing(state: Finalizing, event: ControlEvent): Transiti
       return ordinary;
     case 'question_due':
       return moved(
-        {
-          kind: 'awaiting_answer',
-          question: event.question,
-          asked: !event.messageOpen,
-          idlePrompts: 0,
-          retries: 0,
-        },
+        asking(event.question, { asked: !event.messageOpen }),
         'save',
         ...(event.messageOpen ? [] : (['ask_question'] as const)),
       );

@@ -1,6 +1,7 @@
 import type { ErrorCode, SessionQuestion } from '@orion/contracts';
 
 import type {
+  AwaitingAnswer,
   AwaitingContent,
   AwaitingMore,
   ControlEffect,
@@ -39,6 +40,22 @@ export const filledSession: AwaitingMore = {
 };
 export const finalizing: Finalizing = { kind: 'finalizing', attempts: 0 };
 
+/** A question that is put to the model now. */
+export function asking(
+  question: SessionQuestion,
+  change: Partial<AwaitingAnswer> = {},
+): AwaitingAnswer {
+  return {
+    kind: 'awaiting_answer',
+    question,
+    asked: true,
+    again: false,
+    idlePrompts: 0,
+    retries: 0,
+    ...change,
+  };
+}
+
 export function paused(code: ErrorCode, question: SessionQuestion | null = null): Transition {
   const state: Paused = { kind: 'paused', code, question };
   return moved(state, 'save', 'pause', 'release');
@@ -54,16 +71,7 @@ export function recovered(event: {
   readonly repairing: boolean;
 }): Transition {
   if (event.question !== null) {
-    return moved(
-      {
-        kind: 'awaiting_answer',
-        question: event.question,
-        asked: true,
-        idlePrompts: 0,
-        retries: 0,
-      },
-      'ask_question',
-    );
+    return moved(asking(event.question), 'ask_question');
   }
   // What is still invalid is found anew; the rounds go on where they stood.
   if (event.repairing) return moved(finalizing, 'finalize');
