@@ -426,7 +426,8 @@ export class Step {
     }
     // The offsets of a repair are those of the file as it was decided on then.
     if (repair === null && summary.bytes > 0 && contentStart === 0 && contentEnd === null) {
-      const decision = decideFences(summary, kind, settings.stripFence);
+      const target = this.session.metadata.target_file;
+      const decision = decideFences(summary, kind, settings.stripFence, target);
       if (decision.kind === 'question' && !this.session.fenceAsked) {
         this.update({ fenceAsked: true });
         this.dispatch({

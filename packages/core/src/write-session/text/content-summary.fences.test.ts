@@ -42,7 +42,11 @@ test('lines are marked with their bytes, blank ones are not', () => {
     { line: 2, start: 1, end: 5, text: 'é', fence: null },
     { line: 3, start: 5, end: 11, text: '```py', fence: { character: '`', length: 3, info: 'py' } },
     { line: 5, start: 12, end: 14, text: 'x', fence: null },
+    { line: 6, start: 14, end: 18, text: '  y', fence: null },
+    { line: 7, start: 18, end: 20, text: 'z', fence: null },
+    { line: 9, start: 21, end: 25, text: '```', fence: { character: '`', length: 3, info: '' } },
   ]);
+  expect(appendToSummary(createSummary(), 'a\n'.repeat(9)).fences.firstLines).toHaveLength(6);
   expect(fences.lastLines.map((mark) => mark.line)).toEqual([3, 5, 6, 7, 9]);
   expect(fences.lastFence).toMatchObject({ line: 9, start: 21, end: 25 });
 });

@@ -72,7 +72,7 @@ export const OPEN_LINE_WINDOW = 4_096;
 /** Code units of a line that the fence ledger keeps; a longer line is no fence. */
 export const LINE_MARK_LENGTH = 400;
 
-const FIRST_LINES = 3;
+const FIRST_LINES = 6;
 const LAST_LINES = 5;
 const FIRST_FENCES = 4;
 const OPEN_FENCES = 8;
@@ -82,7 +82,7 @@ export const MAX_CHECKPOINTS = 4_096;
 
 /** Where fence lines stand; positions are byte offsets into the content. */
 export type FenceLedger = {
-  /** The first non-blank lines, at most 3, each trimmed and cut to 400 characters. */
+  /** The first non-blank lines, at most 6, each trimmed and cut to 400 characters. */
   readonly firstLines: readonly LineMark[];
   /** The last non-blank lines that are complete, at most 5, oldest first. */
   readonly lastLines: readonly LineMark[];

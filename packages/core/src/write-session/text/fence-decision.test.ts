@@ -9,7 +9,7 @@ import type { TargetKind } from './target-kind.ts';
 function decide(text: string, kind: TargetKind, policy: FencePolicy = 'auto') {
   let summary = createSummary();
   for (const unit of unitsOf(text)) summary = appendToSummary(summary, unit);
-  const decision = decideFences(summary, kind, policy);
+  const decision = decideFences(summary, kind, policy, 'docs/notes');
   if (decision.kind === 'keep') return 'keep';
   const inner = Buffer.from(text).subarray(decision.contentStart, decision.contentEnd);
   return [decision.kind, inner.toString()];
@@ -18,7 +18,7 @@ function decide(text: string, kind: TargetKind, policy: FencePolicy = 'auto') {
 test('A2: session 2', () => {
   const result = readMessage(['```python\nx = 1\n```\nDONE']);
   expect(result.ending.kind).toBe('terminal');
-  expect(decideFences(result.summary, 'code', 'auto')).toEqual({
+  expect(decideFences(result.summary, 'code', 'auto', 'x.py')).toEqual({
     kind: 'strip',
     contentStart: 10,
     contentEnd: 16,
@@ -136,9 +136,56 @@ describe('R032 (4): other prose', () => {
   });
 });
 
+describe('a lead announces the fence behind it (R271)', () => {
+  const LEAD = 'Sure, here is the file:\n\n';
+  const quoted = (info: string) => `${LEAD}\`\`\`${info}\n# x\n\`\`\`js\ny\n\`\`\`\n\`\`\`\n`;
+  const inner = '# x\n```js\ny\n```\n';
+
+  test.each<[string, TargetKind, string, string]>([
+    ['in Markdown, with any info', 'markdown', quoted('text'), inner],
+    ['in Markdown, without', 'markdown', quoted(''), inner],
+    ['in Markdown, of two lines', 'markdown', `Great question!\n\n${quoted('')}`, inner],
+    ['in Markdown, open at the end', 'markdown', `${LEAD}\`\`\`\n# x\n`, '# x\n'],
+    ['in Markdown, with chat behind it', 'markdown', `${quoted('md')}\nBye.\n`, inner],
+    [
+      'in Markdown, in two ways',
+      'markdown',
+      `${LEAD}\`\`\`md\n\`\`\`\n\ny\n\`\`\`\n`,
+      '```\n\ny\n',
+    ],
+    ['in small letters', 'prose', 'here is x:\n```\nx\n```\n', 'x\n'],
+    ['open at the end, on code', 'code', `${LEAD}\`\`\`py\nx\n`, 'x\n'],
+    ['without text, on code', 'code', `${LEAD}\`\`\`py`, ''],
+    [
+      'two blocks, on code',
+      'code',
+      `${LEAD}\`\`\`\na\n\`\`\`\nb\n\`\`\`\nc\n\`\`\``,
+      'a\n```\nb\n```\nc\n',
+    ],
+  ])('and both are asked about: %s', (_name, kind, text, between) => {
+    expect(decide(text, kind)).toEqual(['question', between]);
+  });
+
+  test.each<[string, TargetKind, string]>([
+    ['text behind a listing', 'markdown', `${quoted('sh')}Then run it.\n`],
+    [
+      'a listing first and one last',
+      'markdown',
+      `${LEAD}\`\`\`sh\na\n\`\`\`\nThen:\n\`\`\`sh\nb\n\`\`\`\n`,
+    ],
+    ['text between', 'markdown', `${LEAD}# x\n\`\`\`\ny\n\`\`\`\n`],
+  ])('but not: %s', (_name, kind, text) => {
+    expect(decide(text, kind)).toBe('keep');
+  });
+
+  test('on code two fences with a lead are still stripped', () => {
+    expect(decide(`${LEAD}\`\`\`py\nx\n\`\`\`\n`, 'code')).toEqual(['strip', 'x\n']);
+  });
+});
+
 test('the question quotes the first and the last line', () => {
   const summary = appendToSummary(createSummary(), '```js  \nx\n```');
-  expect(decideFences(summary, 'markdown', 'auto')).toEqual({
+  expect(decideFences(summary, 'markdown', 'auto', 'x.md')).toEqual({
     kind: 'question',
     contentStart: 8,
     contentEnd: 10,

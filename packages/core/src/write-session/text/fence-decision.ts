@@ -12,6 +12,7 @@ import {
   type FenceLedger,
   type FenceMark,
 } from './content-summary.ts';
+import { leadOf } from './leads.ts';
 import { isChatLine, type FenceLine } from './lines.ts';
 import type { TargetKind } from './target-kind.ts';
 
@@ -46,6 +47,7 @@ export function decideFences(
   summary: ContentSummary,
   kind: TargetKind,
   policy: FencePolicy,
+  target: string,
 ): FenceDecision {
   if (policy === 'never') return KEEP;
   const ledger = wholeFenceLedger(summary);
@@ -57,10 +59,13 @@ export function decideFences(
   const startsWithFence = opening.line === first.line;
   const closing = ledger.lastFence;
   const endsWithFence =
-    closing !== null && closing.line === last.line && closing.line !== first.line;
+    closing !== null && closing.line === last.line && closing.line !== opening.line;
   // The first fence stays open until the last one closes it: then whatever stands between pairs up.
   const closesOnce = ledger.closedCount === 1 && ledger.open.length === 0;
   const chatBefore = chatLinesBefore(ledger, opening);
+  // A lead announces the fence behind it, whatever else the target lets a fence be (R271).
+  const lead = leadOf(ledger, { kind, target });
+  const isAnnounced = lead !== null && ledger.firstLines[lead.lines]?.line === opening.line;
 
   if (closing !== null && closesOnce) {
     const inner = { contentStart: opening.end, contentEnd: closing.start };
@@ -80,6 +85,7 @@ export function decideFences(
 
     const asks =
       wraps ||
+      (isAnnounced && (endsWithFence || (isMarkdownInfo(opening.fence.info) && wrapsWithChat))) ||
       (wrapsWithChat &&
         (kind === 'code' ||
           (endsWithFence && (kind === 'prose' || isMarkdownInfo(opening.fence.info)))));
@@ -89,12 +95,15 @@ export function decideFences(
   }
 
   const neverCloses = ledger.closedCount === 0;
-  if (!startsWithFence || !(endsWithFence || neverCloses)) return KEEP;
+  if (!(startsWithFence || isAnnounced) || !(endsWithFence || neverCloses)) return KEEP;
+  // Behind a lead a Markdown document can begin with one listing and end with another.
+  if (isAnnounced && kind === 'markdown' && !neverCloses && !isMarkdownInfo(opening.fence.info))
+    return KEEP;
   return {
     kind: 'question',
     contentStart: opening.end,
     contentEnd: endsWithFence ? last.start : summary.bytes,
-    firstLine: first.text,
+    firstLine: opening.text,
     lastLine: last.text,
   };
 }

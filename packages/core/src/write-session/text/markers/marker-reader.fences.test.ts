@@ -10,7 +10,7 @@ describe('R033: DONE inside the fence that wraps the file', () => {
     const result = readMessage(['```python\nx = 1\nDONE\n```\n']);
     expect(result.content).toBe('```python\nx = 1\n```\n');
     expect(result.ending).toMatchObject({ kind: 'terminal', marker: 'done', innerDoneLines: [] });
-    expect(decideFences(result.summary, 'code', 'auto')).toEqual({
+    expect(decideFences(result.summary, 'code', 'auto', 'x.py')).toEqual({
       kind: 'strip',
       contentStart: 10,
       contentEnd: 16,

@@ -1,0 +1,249 @@
+import { describe, expect, test } from 'vitest';
+import { appendToSummary, createSummary } from './content-summary.ts';
+import { findLead } from './leads.ts';
+import type { TargetKind } from './target-kind.ts';
+import { unitsOf } from './testing/splits.ts';
+
+const KINDS: readonly TargetKind[] = ['code', 'markdown', 'prose'];
+const TEXT = 'first line\nsecond line\n';
+
+/** The lead, and what is left behind it. */
+function leadOf(text: string, kind: TargetKind = 'prose', target = 'src/notes.x'): unknown {
+  let summary = createSummary();
+  for (const unit of unitsOf(text)) summary = appendToSummary(summary, unit);
+  const lead = findLead(summary, { kind, target });
+  expect(findLead(appendToSummary(createSummary(), text), { kind, target })).toEqual(lead);
+  if (lead === null) return null;
+  return [lead.text, Buffer.from(text).subarray(lead.contentStart).toString()];
+}
+
+describe('R271: a lead that opens with a phrase', () => {
+  test.each([
+    'Sure!',
+    'Sure, here it is.',
+    'Certainly: as you wish!',
+    'Of course!',
+    'Absolutely.',
+    'Okay, let me write it down.',
+    'OK!',
+    'Here is the poem:',
+    'Here is what you asked for:',
+    "Here's the updated script:",
+    'Here’s the updated script:',
+    'Here are the rules:',
+    'Below is the complete source:',
+    "I'll write it now.",
+    "I'll be there.",
+    'I will write it now.',
+    'Let me start.',
+    'As requested:',
+    '**Here is the poem:**',
+    '*Sure!*',
+    '__Sure!__',
+    'sure, here it is:',
+    'Claro, aquí lo tienes:',
+    '¡Claro!',
+    'Por supuesto.',
+    'Aquí está el archivo:',
+    'A continuación, todo:',
+    'Com certeza!',
+    'Aqui está o arquivo completo:',
+    'Segue o texto:',
+    'Bien sûr !',
+    'Voici le fichier :',
+    'Je vais commencer.',
+    "D'accord, voici tout :",
+    'Gerne!',
+    'Natürlich, hier ist alles:',
+    'Hier ist die Datei:',
+    'Im Folgenden alles:',
+    'Certo!',
+    'Ecco il file:',
+    'Di seguito tutto:',
+    'Конечно!',
+    'Вот файл:',
+    '当然！',
+    '好的，这是文件：',
+    '以下是完整的内容：',
+    'もちろん！',
+    '承知しました。',
+    '以下はファイルです：',
+    'بالتأكيد!',
+    'إليك الملف:',
+    'ज़रूर!',
+    'यहाँ पूरी फ़ाइल है:',
+    'ठीक है।',
+    'Tentu!',
+    'Berikut adalah isinya:',
+    'Saya akan menulisnya.',
+  ])('%s', (line) => {
+    for (const kind of KINDS) {
+      expect([kind, leadOf(`${line}\n\n${TEXT}`, kind)]).toEqual([kind, [line, TEXT]]);
+      expect(leadOf(TEXT + line, kind)).toBeNull();
+    }
+  });
+});
+
+describe('R271: a lead that names the file or what it is', () => {
+  test.each([
+    'The complete file follows:',
+    'Updated content of the page:',
+    'My code for this:',
+    'This is the document:',
+    'The new version reads:',
+    'All files in one:',
+    'The text for notes.x reads:',
+    'Now `src/notes.x` reads:',
+    'El archivo completo es:',
+    'O conteúdo completo é:',
+    'Le contenu du fichier :',
+    'Die ganze Datei lautet:',
+    'Il contenuto completo è:',
+    'Содержимое файла полностью:',
+    '文件内容：',
+    '修改后的代码：',
+    'ファイルの中身：',
+    'محتوى الملف كامل:',
+    'पूरी फ़ाइल की सामग्री:',
+    'Isi berkas lengkap:',
+  ])('%s', (line) => {
+    for (const kind of KINDS)
+      expect([kind, leadOf(`${line}\n\n${TEXT}`, kind)]).toEqual([kind, [line, TEXT]]);
+  });
+});
+
+describe('R271: what is never asked about', () => {
+  test.each([
+    'Usage:',
+    'Dear Sir or Madam:',
+    'version: 2',
+    'all:',
+    'def main():',
+    'class A:',
+    '[Verse 1:]',
+    'JOHN:',
+    'Subject: x',
+    '# Title',
+    '---',
+    '#!/bin/sh',
+    '{',
+    '<!doctype html>',
+    'MIT License',
+    'a,b',
+    'TODO:',
+    'Abstract:',
+    '-- Here is:',
+    'Here is New York',
+    'Surely you jest.',
+    'Heresy: a history.',
+    'Document version:',
+    '文件：',
+    'The story begins here:',
+    'The profile of a hero:',
+    'Is xnotes.x2 there now:',
+    'first line',
+  ])('%s', (line) => {
+    for (const kind of KINDS) {
+      expect([kind, leadOf(`${line}\n\n${TEXT}`, kind)]).toEqual([kind, null]);
+      expect([kind, leadOf(`${line}\n${TEXT}`, kind)]).toEqual([kind, null]);
+    }
+  });
+
+  test.each([
+    ['a sentence within a paragraph', 'Of course, nobody believed him.\nHe left.\n'],
+    ['a line without text behind it', 'Here is the file:\n'],
+    ['a line with blanks behind it', 'Here is the file:\n\n \n'],
+    ['an indented line', '  Here is the file:\n\ntext\n'],
+    ['a line of more than 300 characters', `Here is ${'a'.repeat(292)}:\n\ntext\n`],
+    ['a line in the middle', 'text\n\nHere is the file:\n\ntext\n'],
+    ['a third line', 'Yes.\n\nFine.\n\nHere is the file:\n\ntext\n'],
+    ['a heading before it', '# Title\n\nHere is the file:\n\ntext\n'],
+    ['the second of two lines', 'Yes.\nHere is the file:\n\ntext\n'],
+    ['a line of code before it', 'const x = 1;\n\nHere is the file:\n\ntext\n'],
+    ['a listing', '```\nHere is the file:\n\ntext\n'],
+  ])('%s', (_name, text) => {
+    for (const kind of KINDS) expect([kind, leadOf(text, kind)]).toEqual([kind, null]);
+  });
+
+  test.each([
+    '# Here is the file:',
+    '// Here is the file:',
+    '/* Here is the file:',
+    '-- Here is the file:',
+    '; Here is the file:',
+    '% Here is the file:',
+    '<!-- Here is the file:',
+    '"Here is the file:',
+    "'Here is the file:",
+    'REM Here is the file:',
+    'Here is the file (whole):',
+    'Here is {the file}:',
+    'Here is file[0]:',
+    'Here is a <file>:',
+    'Here is a = file:',
+    'Here is; the file:',
+    'Here is a | file:',
+    'Here is a & file:',
+    'Here is a $file:',
+    'Here is a @file:',
+    'Here is a \\file:',
+  ])('on code: %s', (line) => {
+    expect(leadOf(`${line}\n\n${TEXT}`, 'code')).toBeNull();
+  });
+
+  test('on code such characters within back-ticks do no harm', () => {
+    const line = 'Here is `main()` of `{a}`:';
+    expect(leadOf(`${line}\n\n${TEXT}`, 'code')).toEqual([line, TEXT]);
+    expect(leadOf(`Here is the file (whole):\n\n${TEXT}`, 'prose')).toEqual([
+      'Here is the file (whole):',
+      TEXT,
+    ]);
+  });
+});
+
+describe('R271: where a lead ends', () => {
+  const LEAD = 'Here is the file:';
+
+  test('of 300 characters is one', () => {
+    const line = `Here is ${'a'.repeat(291)}:`;
+    expect(leadOf(`${line}\n\n${TEXT}`)).toEqual([line, TEXT]);
+  });
+
+  test('behind the blank lines after it, before the indentation', () => {
+    expect(leadOf(`\n${LEAD}  \r\n\r\n \r\n  é\r\n`)).toEqual([LEAD, '  é\r\n']);
+    expect(leadOf(`${LEAD}\n\ntext`)).toEqual([LEAD, 'text']);
+  });
+
+  test('before a fence', () => {
+    expect(leadOf(`${LEAD}\n\`\`\`\ntext\n`)).toEqual([LEAD, '```\ntext\n']);
+  });
+
+  test('behind a second paragraph that announces the file', () => {
+    expect(leadOf(`Great question!\n\n${LEAD}\n\n${TEXT}`)).toEqual([
+      `Great question!\n${LEAD}`,
+      TEXT,
+    ]);
+    expect(leadOf(`Sure thing!\n\n${LEAD}\n\`\`\`\n${TEXT}`)).toEqual([
+      `Sure thing!\n${LEAD}`,
+      `\`\`\`\n${TEXT}`,
+    ]);
+    expect(leadOf(`sure:\n\n${LEAD}\n\n${TEXT}`)).toEqual([`sure:\n${LEAD}`, TEXT]);
+  });
+
+  test('behind a second paragraph only if a fence shows that it is none of the text', () => {
+    expect(leadOf('Sure!\n\nIt has two parts.\n\nOne.\n')).toEqual([
+      'Sure!',
+      'It has two parts.\n\nOne.\n',
+    ]);
+    expect(leadOf('Sure!\n\nIt has two parts.\n\n```\nOne.\n')).toEqual([
+      'Sure!\nIt has two parts.',
+      '```\nOne.\n',
+    ]);
+    expect(leadOf('Sure!\n\nit has two parts\n\n```\nOne.\n')).toEqual([
+      'Sure!',
+      'it has two parts\n\n```\nOne.\n',
+    ]);
+    expect(leadOf(`${LEAD}\n\n\`\`\`\n\ntext\n`)).toEqual([LEAD, '```\n\ntext\n']);
+    expect(leadOf(`${LEAD}\n\nYes.\nNo.\n`)).toEqual([LEAD, 'Yes.\nNo.\n']);
+  });
+});

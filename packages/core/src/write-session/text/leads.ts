@@ -1,0 +1,135 @@
+/**
+ * Whether the first lines talk about the file instead of being part of it (R271). Nothing is taken away here: the
+ * model is asked.
+ *
+ * Invariants
+ * L1  A lead depends on the first lines and on the target alone, so that it can be told whatever the length of the
+ *     text.
+ * L2  Offsets are bytes into the content; the text begins with its first non-blank line behind the lead.
+ */
+import { wholeFenceLedger } from './content-summary.ts';
+import type { ContentSummary, FenceLedger, LineMark } from './content-summary.ts';
+import { isChatLine } from './lines.ts';
+import { opensLikeLead } from './talk-phrases.ts';
+import type { TargetKind } from './target-kind.ts';
+
+export type Lead = {
+  /** Its one or two lines, with a LF between them. */
+  readonly text: string;
+  /** How many lines it has, not counting blank ones. */
+  readonly lines: number;
+  /** Where the text begins that it announces. */
+  readonly contentStart: number;
+};
+
+export type LeadTarget = {
+  readonly kind: TargetKind;
+  /** The path of the file. */
+  readonly target: string;
+};
+
+const MAX_LENGTH = 300;
+
+export function findLead(summary: ContentSummary, target: LeadTarget): Lead | null {
+  return leadOf(wholeFenceLedger(summary), target);
+}
+
+export function leadOf({ firstLines }: FenceLedger, target: LeadTarget): Lead | null {
+  const [first, second, third] = firstLines;
+  if (first === undefined || !mayBeLead(first, target.kind)) return null;
+  // Talk in two paragraphs: the second says what comes, or goes on with what the first has said.
+  if (
+    second !== undefined &&
+    third !== undefined &&
+    isOwnParagraph(first, second) &&
+    second.fence === null &&
+    endsLead(second, third) &&
+    mayBeLead(second, target.kind) &&
+    (announces(second.text, target.target)
+      ? announces(first.text, target.target) || isChatLine(first.text)
+      : third.fence !== null && announces(first.text, target.target) && isChatLine(second.text))
+  )
+    return { text: `${first.text}\n${second.text}`, lines: 2, contentStart: third.start };
+  if (second === undefined || !endsLead(first, second)) return null;
+  return announces(first.text, target.target)
+    ? { text: first.text, lines: 1, contentStart: second.start }
+    : null;
+}
+
+function isOwnParagraph(mark: LineMark, next: LineMark): boolean {
+  return next.line > mark.line + 1;
+}
+
+function endsLead(mark: LineMark, next: LineMark): boolean {
+  return isOwnParagraph(mark, next) || next.fence !== null;
+}
+
+const COMMENT = /^(?:#|\/\/|\/\*|--|;|%|<!--|["']|REM\b)/u;
+const CODE_CHARACTER = /[{}()[\]<>=;|&$@\\]/u;
+
+function mayBeLead({ text, fence }: LineMark, kind: TargetKind): boolean {
+  if (fence !== null || /^[ \t]/u.test(text) || [...text].length > MAX_LENGTH) return false;
+  if (kind !== 'code') return true;
+  return !COMMENT.test(text) && !CODE_CHARACTER.test(text.replace(/`[^`]*`/gu, ''));
+}
+
+/** How a line calls what follows, in the languages of the phrases. */
+const SUBJECTS = [
+  'files?|contents?|codes?|documents?|versions?|fichiers?|contenus?',
+  'archivos?|ficheros?|contenidos?|códigos?|documentos?|versión|versiones',
+  'arquivos?|ficheiros?|conteúdos?|versão|versões',
+  'datei|dateien|inhalt|inhalte|dokument|dokumente|versionen',
+  'contenuto|codice|documento|versione',
+  'файл\\p{L}{0,3}|содержим\\p{L}{2,4}|код\\p{L}{0,2}|документ\\p{L}{0,3}|верси\\p{L}{1,3}',
+  '(?:ال)?(?:ملف|محتوى|كود|مستند|إصدار)',
+  'फ़ाइल|फाइल|सामग्री|कोड|दस्तावेज़|दस्तावेज|संस्करण',
+  'berkas|isi|kode|dokumen|versi',
+];
+const UNSPACED_SUBJECTS = '文件|内容|代码|文档|版本|檔案|ファイル|コード|文書|バージョン';
+const SUBJECT = new RegExp(
+  `(?<![\\p{L}\\p{M}])(?:${SUBJECTS.join('|')})(?![\\p{L}\\p{M}])|${UNSPACED_SUBJECTS}`.normalize(
+    'NFC',
+  ),
+  'iu',
+);
+const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/gu;
+const MIN_WORDS = 3;
+const MIN_UNSPACED = 4;
+
+/** Whether a line says that the file follows. */
+function announces(line: string, target: string): boolean {
+  const text = withoutEmphasis(line);
+  if (/[:.!：。！।]$/u.test(text) && opensLikeLead(text)) return true;
+  if (!/[:：]$/u.test(text)) return false;
+  const isSentence =
+    text.split(/\s+/u).length >= MIN_WORDS || (text.match(UNSPACED)?.length ?? 0) >= MIN_UNSPACED;
+  return isSentence && (names(text, target) || SUBJECT.test(text.normalize('NFC')));
+}
+
+function withoutEmphasis(line: string): string {
+  let start = 0;
+  let end = line.length;
+  while (start < end && isEmphasis(line.charAt(start))) start += 1;
+  while (end > start && isEmphasis(line.charAt(end - 1))) end -= 1;
+  return line.slice(start, end);
+}
+
+function isEmphasis(character: string): boolean {
+  return character === '*' || character === '_';
+}
+
+/** Whether the file's name stands in the line as a word of its own. */
+function names(line: string, target: string): boolean {
+  const name = target.slice(Math.max(target.lastIndexOf('/'), target.lastIndexOf('\\')) + 1);
+  if (name === '') return false;
+  for (let at = line.indexOf(name); at !== -1; at = line.indexOf(name, at + 1)) {
+    const before = line.slice(0, at).at(-1) ?? ' ';
+    const after = line.slice(at + name.length).at(0) ?? ' ';
+    if (!isWordCharacter(before) && !isWordCharacter(after)) return true;
+  }
+  return false;
+}
+
+function isWordCharacter(character: string): boolean {
+  return /[\p{L}\p{N}_]/u.test(character);
+}
