@@ -108,14 +108,13 @@ export function endDirect(
     last = { ...reading, marker: reader };
     if (!step.append(content)) return;
   }
-  const { settings, kind } = step.session;
+  const { settings, kind, summary } = step.session;
   const afterDone = holdsMarker(last.marker);
   const { chatEnds } = innerDoneOf(last.marker);
-  const { content, ending } = endMarkers(
-    last.marker,
-    end.kind === 'stop',
-    fencesAtEnd(step.session.summary, kind, settings.stripFence),
-  );
+  const { content, ending } = endMarkers(last.marker, end.kind === 'stop', {
+    fences: fencesAtEnd(summary, kind, settings.stripFence),
+    hasLoop: summary.hasLoop,
+  });
   step.update({ reading: { kind: 'none' } });
   const isOrderly = end.kind === 'stop';
   step.noteInnerDone({ lines: ending.innerDoneLines, chatEnds: isOrderly ? [] : chatEnds });

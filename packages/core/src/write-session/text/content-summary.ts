@@ -27,6 +27,8 @@ export type ContentSummary = {
   readonly carriageReturnLineFeeds: number;
   /** Whether anything but blanks has come; the open line counts. */
   readonly hasNonBlankLine: boolean;
+  /** Whether a whole line is `do` or ends in it: then a line `done` belongs to the content. */
+  readonly hasLoop: boolean;
   /** The text after the last LF; of a very long line at least its last `OPEN_LINE_WINDOW` code units (less than twice as many). */
   readonly openLine: string;
   /** The whole length of that line in code units. */
@@ -174,6 +176,7 @@ export function createSummary(): ContentSummary {
     lineFeeds: 0,
     carriageReturnLineFeeds: 0,
     hasNonBlankLine: false,
+    hasLoop: false,
     openLine: '',
     openLineLength: 0,
     openLineStart: 0,
@@ -227,7 +230,7 @@ export function appendToSummary(summary: ContentSummary, text: string): ContentS
   let { carriageReturnLineFeeds, openLineStart, openLineMark } = summary;
   let { head, headIsClosed, current } = summary.prefix;
   let open: OpenLine = summary;
-  let { bytes } = summary;
+  let { bytes, hasLoop } = summary;
   let from = 0;
   while (lineEnd !== -1) {
     const piece = text.slice(from, lineEnd);
@@ -239,6 +242,7 @@ export function appendToSummary(summary: ContentSummary, text: string): ContentS
         : piece.charCodeAt(piece.length - 1);
     if (lastCode === 0x0d) carriageReturnLineFeeds += 1;
     bytes += grown.bytes + 1;
+    hasLoop ||= opensLoop(open.openLine, piece);
     if (grown.mark.inkLength > 0)
       noteLine(ledger, lineMark(grown.mark, current.lines + 1, openLineStart, bytes));
     if (!headIsClosed) {
@@ -268,6 +272,7 @@ export function appendToSummary(summary: ContentSummary, text: string): ContentS
     carriageReturnLineFeeds,
     hasNonBlankLine:
       summary.hasNonBlankLine || grown.mark.inkLength > 0 || ledger.firstLines.length > 0,
+    hasLoop,
     openLine: windowOf(rest, rest.length, OPEN_LINE_WINDOW),
     openLineLength: rest.length,
     openLineStart,
@@ -283,6 +288,12 @@ export function appendToSummary(summary: ContentSummary, text: string): ContentS
       current,
     },
   };
+}
+
+/** Whether the line that ends with `piece` is `do`, or ends in it as a word of its own. */
+function opensLoop(openLine: string, piece: string): boolean {
+  const line = trimLine(openLine === '' ? piece : openLine + piece);
+  return line === 'do' || /^[ \t;]do$/u.test(line.slice(-3));
 }
 
 /** The ledger as if the open line were complete: how a message's end is judged. */

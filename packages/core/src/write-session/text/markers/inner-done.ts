@@ -13,6 +13,9 @@ export function endQuestion(candidates: readonly EndCandidate[]): SessionQuestio
   return candidates.length === 0 ? null : { kind: 'end', candidates };
 }
 
+/** What follows a DONE line that the message's own DONE repeats (R273). */
+export const DONE_ONCE_MORE = 'DONE once more';
+
 /** A question names so many ends. */
 const MAX_ENDS = 2;
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { readMessage } from '../testing/read-message.ts';
+import { DONE_ONCE_MORE } from './inner-done.ts';
 
 describe('R023: an ambiguous DONE', () => {
   test('A3: text after the only DONE, and no marker', () => {
@@ -8,6 +9,7 @@ describe('R023: an ambiguous DONE', () => {
     expect(result.ending).toEqual({
       kind: 'ambiguous',
       candidates: [{ line: 2, contentEnd: 7, following: 'not finished' }],
+      nearMiss: null,
       innerDoneLines: [2],
       setAside: '',
     });
@@ -40,6 +42,7 @@ describe('R023: an ambiguous DONE', () => {
     expect(result.ending).toEqual({
       kind: 'ambiguous',
       candidates: [{ line: 2, contentEnd: 2, following: 'Here is the second part:' }],
+      nearMiss: null,
       innerDoneLines: [2],
       setAside: '',
     });
@@ -88,8 +91,8 @@ describe('R021: a near miss', () => {
   });
 
   test.each([
-    ['A2', 'a\nDONENESS\n done\ndone\n'],
-    ['a sentence', 'a\nI am DONE'],
+    ['A2', 'a\nDONENESS\n done\n'],
+    ['a sentence on a complete line', 'a\nI am DONE\n'],
     ['joined, but the line is complete', 'a\nx=DONE\n'],
     ['not the last line', '**DONE**\nb\n'],
     ['far above the end', `DONE.\n${'\n'.repeat(5000)}`],
@@ -104,11 +107,114 @@ describe('R021: a near miss', () => {
   });
 
   test('a line whose beginning stood there before is judged by its end alone', () => {
-    expect(readMessage(['. DONE'], { before: 'I am' }).ending.kind).toBe('none');
-    expect(readMessage(['.DONE'], { before: 'I am' }).ending.kind).toBe('near_miss');
+    expect(readMessage(['. DONE\n'], { before: 'I am' }).ending.kind).toBe('none');
+    expect(readMessage(['.DONE'], { before: 'I am' }).ending).toMatchObject({
+      kind: 'near_miss',
+      text: 'DONE',
+      contentEnd: 5,
+    });
+    expect(readMessage(['. DONE'], { before: 'I am' }).ending).toMatchObject({
+      kind: 'near_miss',
+      text: ' DONE',
+      contentEnd: 5,
+    });
   });
 
-  test('R022: an inner DONE is the better question', () => {
-    expect(readMessage(['a\nDONE\nb\n**DONE**']).ending.kind).toBe('ambiguous');
+  test('R022: an inner DONE is the better question, and the near miss comes with it', () => {
+    expect(readMessage(['a\nDONE\nb\n**DONE**']).ending).toEqual({
+      kind: 'ambiguous',
+      candidates: [{ line: 2, contentEnd: 2, following: 'b' }],
+      nearMiss: { text: '**DONE**', contentEnd: 9 },
+      innerDoneLines: [2],
+      setAside: '',
+    });
+    expect(readMessage(['Buy milk\nDONE\nWrite to Ann\nDONE.']).ending).toMatchObject({
+      candidates: [{ line: 2 }],
+      nearMiss: { text: 'DONE.', contentEnd: 27 },
+    });
+  });
+});
+
+describe('R296: more near misses', () => {
+  const found = (pieces: readonly string[], before = '') => {
+    const { ending } = readMessage(pieces, { before });
+    return ending.kind === 'near_miss' ? [ending.text, ending.contentEnd] : ending.kind;
+  };
+
+  test.each<[string, string, string, number]>([
+    ['blanks before DONE', 'x = 1\ny = 2 DONE', ' DONE', 11],
+    ['and behind it', 'x = 1\ny = 2 DONE  ', ' DONE', 11],
+    ['done', 'é\ndone', 'done', 3],
+    ['done on a complete line', 'é\ndone\n\n', 'done', 3],
+    ['a remark', 'é\n\nI hope this helps you!\n', 'I hope this helps you!', 3],
+    ['a remark on an open line', 'é\r\n\r\n \r\nAll done!', 'All done!', 4],
+  ])('%s', (_name, message, text, contentEnd) => {
+    expect(found([message])).toEqual([text, contentEnd]);
+  });
+
+  test.each([
+    ['done behind a loop', 'for x in *; do\n  echo\ndone\n'],
+    ['done behind a loop on lines of its own', 'while x\n\tdo\necho\ndone'],
+    ['a remark without a blank line before it', 'x = 1\nI have written the file.'],
+    ['a remark alone', 'I have written the file.\n'],
+    ['a remark behind blank lines alone', '\n\nI have written the file.\n'],
+    ['a remark behind more blanks than are looked at', `x${'\n'.repeat(5_000)}All done!`],
+    ['a remark in a paragraph of two lines', 'x\n\nI hope so.\nI hope this helps!\n'],
+    ['an indented remark', 'x\n\n  I hope this helps!\n'],
+  ])('none: %s', (_name, message) => {
+    expect(found([message])).toBe('none');
+  });
+
+  test('what is saved counts: a loop, and the text before a remark', () => {
+    expect(found(['done\n'], 'for x in *; do\n')).toBe('none');
+    expect(found(['done\n'], 'for x in *; dont\n')).toEqual(['done', 17]);
+    expect(found(['\nAll done!\n'], 'é\n')).toEqual(['All done!', 3]);
+    expect(found(['\n\nAll done!\n'], 'é')).toEqual(['All done!', 3]);
+    expect(found(['\nAll done!\n'], 'é')).toBe('none');
+    expect(found(['All done!\n'], 'é\n')).toBe('none');
+  });
+
+  test('not in a message with a marker', () => {
+    expect(found(['x\n\nI hope this helps you!\nDONE'])).toBe('terminal');
+    expect(found(['x\ndone\nDONE'])).toBe('terminal');
+  });
+});
+
+describe('R273: DONE twice at the end', () => {
+  const doubled = (line: number, contentEnd: number) => ({
+    line,
+    contentEnd,
+    following: DONE_ONCE_MORE,
+  });
+
+  test.each([
+    ['at once', 'é\nDONE\nDONE\n', 'é\nDONE\n', [doubled(2, 3)]],
+    ['with blank lines between', 'a\nDONE\n\n \r\nDONE', 'a\nDONE\n\n \r\n', [doubled(2, 2)]],
+    ['three times', 'a\nDONE\nDONE\nDONE', 'a\nDONE\nDONE\n', [doubled(3, 7), doubled(2, 2)]],
+    [
+      'four times: the last and the first',
+      'a\nDONE\nDONE\nDONE\nDONE',
+      'a\nDONE\nDONE\nDONE\n',
+      [doubled(4, 12), doubled(2, 2)],
+    ],
+    [
+      'behind a DONE with chat',
+      'a\nDONE\nThat is it.\nDONE\nDONE',
+      'a\nDONE\nThat is it.\nDONE\n',
+      [doubled(4, 19), { line: 2, contentEnd: 2, following: 'That is it.' }],
+    ],
+  ])('is asked about: %s', (_name, message, content, candidates) => {
+    const result = readMessage([message]);
+    expect(result.content).toBe(content);
+    expect(result.ending).toMatchObject({ kind: 'ambiguous', candidates, nearMiss: null });
+  });
+
+  test.each([
+    ['text between', 'a\nDONE\nb\nDONE\n'],
+    ['twice within', 'a\nDONE\nDONE\nb\nDONE\n'],
+    ['before the own end marker', 'a\nDONE\nDONE 7f3a\n'],
+    ['a message of nothing else', 'DONE\n\nDONE\n'],
+  ])('is not asked about: %s', (_name, message) => {
+    expect(readMessage([message]).ending.kind).toBe('terminal');
   });
 });

@@ -38,8 +38,8 @@ describe('a bare DONE ends the content (M4, M5)', () => {
 });
 
 const NOT_A_MARKER: readonly (readonly [name: string, message: string])[] = [
-  ['A2: a longer word, indented, lower case', 'a\nDONENESS\n done\ndone\n'],
-  ['R020 lower case', 'a\ndone\n'],
+  ['a longer word, indented, lower case', 'a\nDONENESS\n done\ndone\nb\n'],
+  ['R020 lower case', 'a\ndone\nb\n'],
   ['R020 only LF ends a line: lone CR', 'a\rDONE\rb\n'],
   ['R020 a CR that no LF follows', 'a\nDONE\rb\n'],
   ['R020 two CR', 'a\nDONE\r\r\n'],
@@ -121,13 +121,6 @@ describe('R022: earlier DONE lines', () => {
   test('are counted in the saved content, after what was there before', () => {
     const result = readMessage(['DONE\nb\nDONE\n'], { before: 'one\ntwo\n' });
     expect(result.ending).toMatchObject({ kind: 'terminal', innerDoneLines: [3] });
-  });
-
-  test('directly before the last one belong to the file', () => {
-    expect(readMessage(['a\nDONE\n\nDONE\n'])).toMatchObject({
-      content: 'a\nDONE\n\n',
-      ending: { kind: 'terminal', innerDoneLines: [2] },
-    });
   });
 
   test('R039 (a), R044: a message of markers alone adds nothing', () => {

@@ -30,8 +30,9 @@ import {
 } from './held-group.ts';
 import type { HeldGroup } from './held-group.ts';
 import type { MarkerReaderOptions } from './marker-rules.ts';
+import { mergedEnds } from './inner-done.ts';
 import type { InnerDone } from './inner-done.ts';
-import { decoratedDone, isBareDone, joinedDone } from './near-miss.ts';
+import { isBareDone, isClosingRemark, nearMissOf } from './near-miss.ts';
 import { createOutput, RECENT_LENGTH } from './released-content.ts';
 import type { Released } from './released-content.ts';
 import { growPartial, isBlankCode, kindOfLine, mayBeSpecial, NO_LINE } from './undecided-line.ts';
@@ -52,14 +53,24 @@ export type MessageEnding = EndingParts &
         readonly kind: 'ambiguous';
         /** At most two, the last first. */
         readonly candidates: readonly EndCandidate[];
+        /** What is to be asked if the file does not end at one of them. */
+        readonly nearMiss: NearMiss | null;
       }
-    | {
-        readonly kind: 'near_miss';
-        readonly text: string;
-        /** Bytes of content before it. */
-        readonly contentEnd: number;
-      }
+    | ({ readonly kind: 'near_miss' } & NearMiss)
   );
+
+export type NearMiss = {
+  readonly text: string;
+  /** Bytes of content before it, and before the blank lines before a closing remark. */
+  readonly contentEnd: number;
+};
+
+/** What is saved when a message ends, with everything that its reader has released. */
+export type ContentAtEnd = {
+  readonly fences: FencesAtEnd;
+  /** Whether a line of it opens a loop that `done` closes. */
+  readonly hasLoop: boolean;
+};
 
 export type MarkerReader = {
   readonly options: MarkerReaderOptions;
@@ -92,6 +103,7 @@ export function createMarkerReader(options: MarkerReaderOptions): MarkerReader {
       hasInnerDone: false,
       lastInner: [],
       lastChatInner: [],
+      doubledDone: [],
       watch: null,
     },
     remainder: '',
@@ -181,14 +193,11 @@ export function readMarkers(
   };
 }
 
-/**
- * The message has ended, orderly or by a broken stream, a length stop or a cancellation; `fences` describes the
- * content with everything that this reader has released (`fencesAtEnd`).
- */
+/** The message has ended, orderly or by a broken stream, a length stop or a cancellation. */
 export function endMarkers(
   reader: MarkerReader,
   orderly: boolean,
-  fences: FencesAtEnd,
+  { fences, hasLoop }: ContentAtEnd,
 ): { readonly content: string; readonly ending: MessageEnding; readonly blank: boolean } {
   const { options } = reader;
   const out = createOutput(reader.released);
@@ -232,7 +241,7 @@ export function endMarkers(
   const parts: EndingParts = { innerDoneLines: released.innerDoneLines, setAside };
   return {
     content: out.content(),
-    ending: { ...endingOf(reader, released, marker, orderly), ...parts },
+    ending: { ...endingOf(reader, released, marker, { orderly, hasLoop }), ...parts },
     blank: !released.hasInk,
   };
 }
@@ -240,41 +249,76 @@ export function endMarkers(
 type EndingCore =
   | { readonly kind: 'none' }
   | { readonly kind: 'terminal'; readonly marker: 'done' | 'end_marker' }
-  | { readonly kind: 'ambiguous'; readonly candidates: readonly EndCandidate[] }
-  | { readonly kind: 'near_miss'; readonly text: string; readonly contentEnd: number };
+  | {
+      readonly kind: 'ambiguous';
+      readonly candidates: readonly EndCandidate[];
+      readonly nearMiss: NearMiss | null;
+    }
+  | ({ readonly kind: 'near_miss' } & NearMiss);
 
 function endingOf(
   reader: MarkerReader,
   released: Released,
   marker: 'done' | 'end_marker' | null,
-  orderly: boolean,
+  { orderly, hasLoop }: { readonly orderly: boolean; readonly hasLoop: boolean },
 ): EndingCore {
   if (marker === 'end_marker') return { kind: 'terminal', marker };
   if (marker === 'done') {
-    if (released.lastChatInner.length > 0)
-      return { kind: 'ambiguous', candidates: released.lastChatInner };
-    return { kind: 'terminal', marker };
+    const candidates = mergedEnds(released.doubledDone, released.lastChatInner);
+    return candidates.length > 0
+      ? { kind: 'ambiguous', candidates, nearMiss: null }
+      : { kind: 'terminal', marker };
   }
   if (!orderly) return { kind: 'none' };
-  if (released.hasInnerDone) return { kind: 'ambiguous', candidates: released.lastInner };
-  return nearMiss(reader, released) ?? { kind: 'none' };
+  const found = nearMiss(reader, released, hasLoop);
+  if (released.hasInnerDone)
+    return { kind: 'ambiguous', candidates: released.lastInner, nearMiss: found };
+  return found === null ? { kind: 'none' } : { kind: 'near_miss', ...found };
 }
 
-function nearMiss(reader: MarkerReader, released: Released): EndingCore | null {
+function nearMiss(reader: MarkerReader, released: Released, hasLoop: boolean): NearMiss | null {
   const recent = released.recent.slice(-RECENT_LENGTH);
-  let inkEnd = recent.length;
-  while (inkEnd > 0 && isBlankOrLineFeed(recent.charCodeAt(inkEnd - 1))) inkEnd -= 1;
+  const inkEnd = inkEndOf(recent, recent.length);
   if (inkEnd === 0) return null;
+  const { atLineStart, contentBytes } = reader.options;
   const lineStart = recent.lastIndexOf('\n', inkEnd - 1) + 1;
   const line = recent.slice(lineStart, inkEnd);
-  const isWholeLine =
-    lineStart > 0 || (recent.length === released.length && reader.options.atLineStart);
-  const joined = recent.length === inkEnd ? joinedAtEnd(reader, released, line) : null;
-  const text = joined ?? (isWholeLine ? decoratedDone(line) : null);
+  const isAll = recent.length === released.length;
+  const isMessage = lineStart === 0 && isAll;
+  const isTerminated = recent.includes('\n', inkEnd);
+  const textEnd = textEndBefore(recent.slice(0, lineStart), isAll && contentBytes > 0, atLineStart);
+  // A message that is DONE alone, in the content's open line, is joined to what stands there.
+  const isJoined = isMessage && !atLineStart && !isTerminated && isBareDone(line);
+  const text = isJoined
+    ? line
+    : nearMissOf({
+        text: line,
+        isWhole: lineStart > 0 || (isMessage && atLineStart),
+        isTerminated,
+        isParagraph: textEnd !== null,
+        hasLoop,
+      });
   if (text === null) return null;
-  // Blanks have one byte each.
-  const contentEnd = released.bytes - (recent.length - inkEnd) - utf8Length(text);
-  return { kind: 'near_miss', text, contentEnd };
+  const start = textEnd !== null && isClosingRemark(text) ? textEnd : inkEnd - text.length;
+  return { text, contentEnd: released.bytes - utf8Length(recent.slice(start)) };
+}
+
+/**
+ * Where the text ends, with its line ending, that blank lines divide from what comes behind `before`; null if none do.
+ * `isBehindText`: `before` follows saved text, at a line's start or not.
+ */
+function textEndBefore(before: string, isBehindText: boolean, atLineStart: boolean): number | null {
+  const inkEnd = inkEndOf(before, before.length);
+  if (inkEnd === 0 && !isBehindText) return null;
+  const textEnd = inkEnd === 0 && atLineStart ? 0 : before.indexOf('\n', inkEnd) + 1;
+  return textEnd < before.length ? textEnd : null;
+}
+
+/** Behind the last character before `end` that is neither a blank nor a line ending. */
+function inkEndOf(text: string, end: number): number {
+  let inkEnd = end;
+  while (inkEnd > 0 && isBlankOrLineFeed(text.charCodeAt(inkEnd - 1))) inkEnd -= 1;
+  return inkEnd;
 }
 
 /** For a message that is left before its end: what is held is no content and does not count. */
@@ -289,13 +333,6 @@ export function holdsMarker(reader: MarkerReader): boolean {
   const kind = kindOfLine(reader.options, reader.partial, reader.group, true);
   if (kind === 'done' || kind === 'end_marker') return true;
   return reader.group.marker !== '' && (kind === 'blank' || kind === 'fence');
-}
-
-/** A message that is DONE alone, in the content's open line, is joined to what stands there. */
-function joinedAtEnd(reader: MarkerReader, released: Released, line: string): string | null {
-  const isWholeMessage = released.length === line.length && !reader.options.atLineStart;
-  if (isWholeMessage && isBareDone(line)) return line;
-  return joinedDone(line);
 }
 
 function isBlankOrLineFeed(code: number): boolean {

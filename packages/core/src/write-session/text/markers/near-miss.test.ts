@@ -1,5 +1,20 @@
 import { describe, expect, test } from 'vitest';
-import { nearMissOf } from './near-miss.ts';
+import { isClosingRemark, nearMissOf } from './near-miss.ts';
+import type { LastLine } from './near-miss.ts';
+
+function nearMiss(text: string, facts: Partial<LastLine> = {}): string | null {
+  return nearMissOf({
+    text,
+    isWhole: true,
+    isTerminated: true,
+    isParagraph: false,
+    hasLoop: false,
+    ...facts,
+  });
+}
+
+const open = { isTerminated: false };
+const paragraph = { isParagraph: true };
 
 describe('R021: near misses', () => {
   test.each([
@@ -23,16 +38,19 @@ describe('R021: near misses', () => {
     '(Done).',
     'Done 1.0',
   ])('%j is one, in whole', (line) => {
-    expect(nearMissOf(line, true)).toBe(line);
-    expect(nearMissOf(`${line} \t\r`, true)).toBe(line);
+    expect(nearMiss(line)).toBe(line);
+    expect(nearMiss(`${line} \t\r`)).toBe(line);
+    expect(nearMiss(line, { isWhole: false })).toBeNull();
   });
 
   test.each([
     'DONE',
     'DONE 7f3a',
-    'done',
     'done;',
+    'done.',
+    '`done`',
     ' done',
+    'donee',
     'DONENESS',
     'UNDONE',
     'I am DONE',
@@ -46,19 +64,92 @@ describe('R021: near misses', () => {
     '',
     'x'.repeat(10_000),
   ])('%j is none (N3)', (line) => {
-    expect(nearMissOf(line, true)).toBeNull();
+    expect(nearMiss(line)).toBeNull();
   });
 
   test('N2: of a line that no LF ends, four characters after one that is not blank', () => {
-    expect(nearMissOf('last lineDONE', false)).toBe('DONE');
-    expect(nearMissOf('}DONE', false)).toBe('DONE');
-    expect(nearMissOf('}DONE 7f3a', false)).toBe('DONE 7f3a');
-    expect(nearMissOf('> DONE', false)).toBe('> DONE');
-    expect(nearMissOf('x = 1;DONE', false)).toBe('DONE');
-    expect(nearMissOf('x = 1;DONE', true)).toBeNull();
-    expect(nearMissOf('I am DONE', false)).toBeNull();
-    expect(nearMissOf('DONE', false)).toBeNull();
-    expect(nearMissOf('}DONE', true)).toBe('}DONE');
-    expect(nearMissOf('lastdone', false)).toBeNull();
+    expect(nearMiss('last lineDONE', open)).toBe('DONE');
+    expect(nearMiss('}DONE', open)).toBe('DONE');
+    expect(nearMiss('}DONE 7f3a', open)).toBe('DONE 7f3a');
+    expect(nearMiss('> DONE', open)).toBe('> DONE');
+    expect(nearMiss('x = 1;DONE', open)).toBe('DONE');
+    expect(nearMiss('x = 1;DONE')).toBeNull();
+    expect(nearMiss('DONE', open)).toBeNull();
+    expect(nearMiss('}DONE')).toBe('}DONE');
+    expect(nearMiss('lastdone', open)).toBeNull();
+  });
+});
+
+describe('R296: more near misses', () => {
+  test('a DONE behind blanks at the end of a line that no LF ends, with the blanks', () => {
+    expect(nearMiss('y = 2 DONE', open)).toBe(' DONE');
+    expect(nearMiss('y = 2 \t DONE 7f3a', open)).toBe(' \t DONE 7f3a');
+    expect(nearMiss('I am DONE', open)).toBe(' DONE');
+    expect(nearMiss('the end of a long line DONE', { ...open, isWhole: false })).toBe(' DONE');
+    expect(nearMiss('y = 2 DONE')).toBeNull();
+    expect(nearMiss('y = 2 done', open)).toBeNull();
+    expect(nearMiss('y = 2 DONE 7f3', open)).toBeNull();
+    expect(nearMiss(' DONE', { ...open, isWhole: false })).toBeNull();
+  });
+
+  test('a bare done, if no loop is in the content', () => {
+    for (const facts of [open, {}, paragraph]) {
+      expect(nearMiss('done', facts)).toBe('done');
+      expect(nearMiss('done', { ...facts, hasLoop: true })).toBeNull();
+      expect(nearMiss('done', { ...facts, isWhole: false })).toBeNull();
+    }
+    expect(nearMiss('DONE.', { hasLoop: true })).toBe('DONE.');
+  });
+
+  const REMARKS = [
+    'I have written the file.',
+    "I've added both functions!",
+    'I’ve added both functions!',
+    'I hope this helps you!',
+    'Let me know.',
+    'Feel free to change it.',
+    'The file is complete.',
+    'The file has 3 lines.',
+    'This file is complete.',
+    "That's it!",
+    'All done!',
+    '*All done!',
+    'Hope this helps :)',
+    'He terminado el archivo.',
+    'Espero que te sirva.',
+    'Criei o arquivo.',
+    "J'ai terminé.",
+    'N’hésitez pas !',
+    'Ich habe alles geschrieben.',
+    "Das war's!",
+    'Ho creato il file.',
+    'Надеюсь, это поможет!',
+    '希望这对你有帮助！',
+    '以上です。',
+    'آمل أن يساعدك هذا.',
+    'आशा है कि यह काम करेगा!',
+    'Semoga membantu!',
+  ];
+
+  test.each(REMARKS)('a closing remark: %s', (line) => {
+    expect(isClosingRemark(line)).toBe(true);
+    expect(nearMiss(line, paragraph)).toBe(line);
+    expect(nearMiss(line, { ...paragraph, ...open })).toBe(line);
+    expect(nearMiss(line)).toBeNull();
+    expect(nearMiss(line, { ...paragraph, isWhole: false })).toBeNull();
+  });
+
+  test.each([
+    'I havent seen him.',
+    'I have no stop',
+    ' I hope this helps you!',
+    'He left the house.',
+    'Thatcher left.',
+    'Yours sincerely.',
+    'i hope this helps you!',
+    `I have ${'x'.repeat(160)}.`,
+    'return 0;',
+  ])('no closing remark: %s', (line) => {
+    expect(nearMiss(line, paragraph)).toBeNull();
   });
 });

@@ -1,12 +1,13 @@
 /**
- * Lines that look as if `DONE` was meant (R021).
+ * Lines that look as if `DONE` was meant, and remarks to the reader of the message (R021, R296).
  *
  * Invariants
  * N1  A near miss is content until the model says otherwise: nothing here removes anything.
  * N2  What is named as near miss is always the end of the line, so that the content before it can be kept.
- * N3  Lower-case `done`, a longer word and a sentence that ends in DONE on a line of its own never are one.
+ * N3  A longer word and a sentence that ends in DONE on a line of its own never are one.
  */
-import { stripIndentation, trimLine } from '../lines.ts';
+import { isChatLine, stripIndentation, trimLine } from '../lines.ts';
+import { opensLikeClosingRemark } from '../talk-phrases.ts';
 
 /** Characters on either side of a decorated `DONE`: enough for `### **DONE** ###`, too few for a ruled line. */
 const DECORATION_LIMIT = 8;
@@ -19,18 +20,51 @@ const LETTER = /\p{L}/u;
 const MARKER_TOKEN = /^ [0-9a-f]{4}/u;
 const BARE = /^DONE(?: [0-9a-f]{4})?$/u;
 const JOINED = /[^ \t\r\n](DONE(?: [0-9a-f]{4})?)$/u;
+/** Behind blanks, which go with it. */
+const APART = /[^ \t\r\n]([ \t]+DONE(?: [0-9a-f]{4})?)$/u;
+
+export type LastLine = {
+  /** Without blanks at its end; of a long line the end. */
+  readonly text: string;
+  /** Whether that is all of it. */
+  readonly isWhole: boolean;
+  /** Whether an LF follows. */
+  readonly isTerminated: boolean;
+  /** Whether the line before it is blank. */
+  readonly isParagraph: boolean;
+  /** Whether a line of the content opens a loop that `done` closes. */
+  readonly hasLoop: boolean;
+};
 
 /**
- * The end of the line that may not belong to the file, or null. `terminated`: an LF follows. Without one, a DONE that
- * is joined to other characters leaves those in the file; otherwise the whole line, decoration and indentation, goes.
+ * The end of the last line that is not blank, if it may not belong to the file. On an unterminated line a DONE leaves
+ * what stands before it in the file; otherwise the whole line, decoration and indentation, goes.
  */
-export function nearMissOf(lastNonBlankLine: string, terminated: boolean): string | null {
-  const joined = terminated ? null : joinedDone(lastNonBlankLine);
-  return joined ?? decoratedDone(lastNonBlankLine);
+export function nearMissOf(line: LastLine): string | null {
+  const joined = line.isTerminated ? null : joinedDone(line.text);
+  const whole = line.isWhole ? wholeNearMiss(line) : null;
+  const apart = line.isTerminated ? null : (APART.exec(line.text)?.[1] ?? null);
+  return joined ?? whole ?? apart;
+}
+
+function wholeNearMiss({ text, isParagraph, hasLoop }: LastLine): string | null {
+  if (text === 'done') return hasLoop ? null : text;
+  return decoratedDone(text) ?? (isParagraph && isClosingRemark(text) ? text : null);
+}
+
+/** A last paragraph of one line that speaks of the file to its reader. */
+export function isClosingRemark(line: string): boolean {
+  return isChatLine(line) && opensLikeClosingRemark(stripEmphasis(line));
+}
+
+function stripEmphasis(line: string): string {
+  let start = 0;
+  while (start < line.length && '*_'.includes(line.charAt(start))) start += 1;
+  return line.slice(start);
 }
 
 /** For a whole line. */
-export function decoratedDone(line: string): string | null {
+function decoratedDone(line: string): string | null {
   const trimmed = trimLine(line);
   // Most lines end here: a decorated DONE is short but for its indentation.
   const text = stripIndentation(trimmed);
@@ -65,7 +99,7 @@ function isDecoration(text: string, forbidden: RegExp, limit: number): boolean {
 }
 
 /** For the end of a line without LF, whatever it begins with. */
-export function joinedDone(lineEnd: string): string | null {
+function joinedDone(lineEnd: string): string | null {
   return JOINED.exec(lineEnd)?.[1] ?? null;
 }
 

@@ -6,6 +6,7 @@
  * R2  Its size is bounded, whatever the length of the content or of one line.
  */
 import type { EndCandidate } from '@orion/contracts';
+import { DONE_ONCE_MORE } from './inner-done.ts';
 import { isBlankLine, isBlankText, isChatLine, trimLine, utf8Length } from '../lines.ts';
 
 /** The first so many are listed: a receipt names lines, it does not repeat a log. */
@@ -33,6 +34,8 @@ export type Released = {
   /** The last bare DONE lines in it, and the last of those that a chat line follows. */
   readonly lastInner: readonly EndCandidate[];
   readonly lastChatInner: readonly EndCandidate[];
+  /** At its end, bare DONE lines with only blank lines between and behind them: the last and the first. */
+  readonly doubledDone: readonly EndCandidate[];
   /** The latest DONE while the line after it is not complete. */
   readonly watch: Watch | null;
 };
@@ -60,7 +63,7 @@ export type Output = {
 export function createOutput(before: Released): Output {
   let content = '';
   let { bytes, lineFeeds, endsInHighSurrogate, hasInk, length, recent } = before;
-  let { innerDoneLines, hasInnerDone, lastInner, lastChatInner, watch } = before;
+  let { innerDoneLines, hasInnerDone, lastInner, lastChatInner, doubledDone, watch } = before;
 
   const closeWatch = (): void => {
     if (watch === null) return;
@@ -72,6 +75,10 @@ export function createOutput(before: Released): Output {
     lastInner = [candidate, ...lastInner].slice(0, CANDIDATES);
     if (!watch.isLong && isChatLine(watch.text))
       lastChatInner = [candidate, ...lastChatInner].slice(0, CANDIDATES);
+    doubledDone =
+      watch.isLong || !isBlankLine(watch.text)
+        ? []
+        : [{ ...candidate, following: DONE_ONCE_MORE }, ...doubledDone.slice(-1)];
     watch = null;
   };
 
@@ -118,6 +125,7 @@ export function createOutput(before: Released): Output {
     hasInnerDone,
     lastInner,
     lastChatInner,
+    doubledDone,
     watch,
   });
 

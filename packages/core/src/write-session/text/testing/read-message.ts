@@ -58,7 +58,10 @@ export function readMessage(pieces: readonly string[], options: ReadOptions = {}
     if (step.ended !== null) chat = (chat ?? '') + step.ended.rest;
   }
   const released = content;
-  const end = endMarkers(reader, orderly, fencesAtEnd(summary, kind, policy));
+  const end = endMarkers(reader, orderly, {
+    fences: fencesAtEnd(summary, kind, policy),
+    hasLoop: summary.hasLoop,
+  });
   content += end.content;
   summary = appendToSummary(summary, end.content);
   return { content, released, ending: end.ending, blank: end.blank, rest: chat, summary };
