@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { DONE_ONCE_MORE } from './markers/inner-done.ts';
 import type { Anchor } from './seams/anchor.ts';
 import {
   anewPrompt,
@@ -23,7 +24,8 @@ const target = 'src/rows.txt';
 const lines: Anchor = {
   kind: 'lines',
   lines: ['row 29\r', 'row 30\r'],
-  openLine: 'row',
+  blankLinesBehind: 0,
+  openLine: '',
   repetitive: false,
   whole: false,
 };
@@ -85,6 +87,46 @@ If you're finished, reply DONE on its own line. Otherwise continue writing: star
   );
 });
 
+test('P2 counts and shows a line that has not ended (R274)', () => {
+  const open: Anchor = { ...lines, openLine: 'row' };
+  expect(idlePrompt({ ...saved, anchor: open })).toBe(
+    `31 lines of src/rows.txt are saved. They end with:
+<tail-7f3a>
+row 29
+row 30
+row
+</tail-7f3a>
+(The last line is not finished.)
+If you're finished, reply DONE on its own line. Otherwise continue writing: start with exactly these 3 lines and go on in the last one. No introduction, no tags.`,
+  );
+  // P7 asks for the next line in full.
+  expect(continuationPrompt({ ...saved, anchor: open })).toBe(continuationPrompt(saved));
+  const behindBlanks = idlePrompt({ ...saved, anchor: { ...open, blankLinesBehind: 2 } });
+  expect(behindBlanks).toContain('\nrow 30\n\n\nrow\n</tail-7f3a>\n(The last line');
+  expect(behindBlanks).toContain('exactly these 5 lines and go on in the last one.');
+  const only: Anchor = {
+    ...open,
+    lines: [],
+    blankLinesBehind: 1,
+    openLine: 'import {',
+    whole: true,
+  };
+  expect(idlePrompt({ ...saved, savedLines: 0, anchor: only })).toBe(
+    `1 line of src/rows.txt is saved. It ends with:
+<tail-7f3a>
+import {
+</tail-7f3a>
+(The last line is not finished.)
+If you're finished, reply DONE on its own line. Otherwise continue writing: start with exactly this line and go on in it. No introduction, no tags.`,
+  );
+  const blank = idlePrompt({ ...saved, anchor: { ...lines, openLine: ' \t' } });
+  expect(blank).toBe(idlePrompt(saved));
+  expect(idlePrompt({ ...saved, anchor: characters })).toContain('31 lines of src/rows.txt are');
+  expect(idlePrompt({ ...saved, anchor: { ...characters, inOpenLine: false } })).toContain(
+    '30 lines of src/rows.txt are saved. They end with:',
+  );
+});
+
 test('P2a nothing saved, P2b empty', () => {
   expect(nothingSavedPrompt({ target, operation: 'create' })).toBe(
     'Nothing of src/rows.txt has arrived yet. Write its complete content now, from its first line, then DONE on its own line.',
@@ -109,6 +151,22 @@ If the file is not complete, start with exactly these 2 lines, then go on:
 row 29
 row 30
 </tail-7f3a>`,
+  );
+  const open: Anchor = { ...lines, openLine: 'row' };
+  expect(endQuestionPrompt({ target, anchor: open, tag: '7f3a', candidates })).toContain(
+    `If the file is not complete, start with exactly these 3 lines and go on in the last one:
+<tail-7f3a>
+row 29
+row 30
+row
+</tail-7f3a>
+(The last line is not finished.)`,
+  );
+  const doubled = [{ line: 2, contentEnd: 7, following: DONE_ONCE_MORE }];
+  expect(endQuestionPrompt({ target, anchor: lines, tag: '7f3a', candidates: doubled })).toContain(
+    `Line 2 of what is saved for src/rows.txt is DONE, and your message ended with DONE once more
+If you're finished, reply DONE on its own line, or one of these lines:
+`,
   );
   const two = [{ line: 9, contentEnd: 70, following: 'Thanks!' }, ...candidates];
   expect(endQuestionPrompt({ target, anchor: lines, tag: '7f3a', candidates: two })).toContain(

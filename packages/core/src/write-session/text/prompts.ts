@@ -1,6 +1,9 @@
 import type { EditLocation, EndCandidate, InvalidPlace, WriteOperation } from '@orion/contracts';
 import { markOf, quotedContext } from '../../validation/correction-reply.ts';
-import type { Anchor } from './seams/anchor.ts';
+import { isBlankLine } from './lines.ts';
+import { DONE_ONCE_MORE } from './markers/inner-done.ts';
+import { MAX_ANCHOR_LINES } from './seams/anchor.ts';
+import type { Anchor, LineAnchor } from './seams/anchor.ts';
 
 /**
  * Every text that the model reads in a write session (P1 to P10). Short, imperative, one example: written for weak
@@ -70,9 +73,11 @@ export type SavedEnd = {
 };
 
 export function idlePrompt(saved: SavedEnd): string {
-  return `${savedSentence(saved)}
-${quotation(saved)}
-If you're finished, reply DONE on its own line. Otherwise continue writing: start with exactly ${repetition(saved.anchor)}, then ${continuing(saved.anchor)}. No introduction, no tags.`;
+  const { anchor, savedLines } = saved;
+  const lines = savedLines + (hasOpenLine(anchor) ? 1 : 0);
+  return `${savedSentence({ ...saved, savedLines: lines })}
+${wholeQuotation(saved)}
+If you're finished, reply DONE on its own line. Otherwise continue writing: start with exactly ${wholeRepetition(anchor, continuing(anchor))}. No introduction, no tags.`;
 }
 
 export function nothingSavedPrompt({
@@ -112,7 +117,7 @@ export function endQuestionPrompt(
   const { target, anchor, candidates } = question;
   const found = candidates.map(
     ({ line, following }) =>
-      `Line ${line} of what is saved for ${inline(target)} is DONE, and this comes after it: "${inline(following, MAX_WORDS)}"`,
+      `Line ${line} of what is saved for ${inline(target)} is DONE, and ${comingAfter(following)}`,
   );
   const ends = candidates.map(({ line }) => `END ${line}   if the file ends before line ${line}`);
   const first = candidates.reduce((least, { line }) => Math.min(least, line), Infinity);
@@ -120,8 +125,14 @@ export function endQuestionPrompt(
 If you're finished, reply DONE on its own line, or one of these lines:
 ${ends.join('\n')}
 DONE      if line ${first} and what follows belong to the file, and the file is complete
-If the file is not complete, start with exactly ${repetition(anchor)}, then ${goesOnInLine(anchor) ? continuing(anchor) : 'go on'}:
-${quotation(question)}`;
+If the file is not complete, start with exactly ${wholeRepetition(anchor, 'go on')}:
+${wholeQuotation(question)}`;
+}
+
+function comingAfter(following: string): string {
+  return following === DONE_ONCE_MORE
+    ? `your message ended with ${DONE_ONCE_MORE}`
+    : `this comes after it: "${inline(following, MAX_WORDS)}"`;
 }
 
 export function nearMissPrompt({ text }: { readonly text: string }): string {
@@ -287,6 +298,34 @@ function quotation({ anchor, tag }: Pick<SavedEnd, 'anchor' | 'tag'>): string {
   const text = quotedText(anchor);
   const id = tagId(text, tag);
   return `<tail-${id}>\n${text}\n</tail-${id}>`;
+}
+
+/** With the line that has not ended: what a person or a model is asked about is shown whole (R274). */
+function wholeQuotation({ anchor, tag }: Pick<SavedEnd, 'anchor' | 'tag'>): string {
+  if (anchor.kind === 'characters' || !hasOpenLine(anchor)) return quotation({ anchor, tag });
+  const whole = quotation({ anchor: { ...anchor, lines: wholeLines(anchor) }, tag });
+  return `${whole}\n(The last line is not finished.)`;
+}
+
+function wholeRepetition(anchor: Anchor, next: string): string {
+  if (anchor.kind === 'characters' || !hasOpenLine(anchor))
+    return `${repetition(anchor)}, then ${goesOnInLine(anchor) ? continuing(anchor) : next}`;
+  const count = wholeLines(anchor).length;
+  return count === 1
+    ? 'this line and go on in it'
+    : `these ${count} lines and go on in the last one`;
+}
+
+/** Where only blank lines stand before the open line, those are no more to be repeated than at the file's end. */
+function wholeLines({ lines, blankLinesBehind, openLine }: LineAnchor): readonly string[] {
+  if (lines.length === 0) return [openLine];
+  const blankLines = Math.min(blankLinesBehind, MAX_ANCHOR_LINES);
+  return [...lines, ...Array.from({ length: blankLines }, () => ''), openLine];
+}
+
+/** Whether something stands behind the last line ending. */
+function hasOpenLine(anchor: Anchor): boolean {
+  return anchor.kind === 'characters' ? anchor.inOpenLine : !isBlankLine(anchor.openLine);
 }
 
 function tagId(text: string, tag: string): string {

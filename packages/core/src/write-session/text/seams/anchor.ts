@@ -12,8 +12,8 @@ import { periodOf } from './line-period.ts';
  * A2  What is not marked `repetitive` stands once in the last `TAIL_WINDOW` code units.
  * A3  `lines` begins and ends with a non-blank line: blank lines between it and the open line are not part of it.
  * A4  The model is asked to repeat `lines`, and then to write the next line in full, which is the open line from
- *     its beginning; so a prompt quotes, and counts, `lines` alone. Only where there is no whole line it quotes
- *     the open line, and the model goes on in it.
+ *     its beginning; so a prompt quotes, and counts, `lines` alone. Only where there is no whole line, or where it
+ *     is asked whether the file is complete (R274), it quotes the open line too, and the model goes on in it.
  */
 export type Anchor = LineAnchor | CharacterAnchor;
 
@@ -21,6 +21,8 @@ export type LineAnchor = {
   readonly kind: 'lines';
   /** Whole lines as they stand, without their LF. */
   readonly lines: readonly string[];
+  /** Between `lines` and the open line, or the content's end. */
+  readonly blankLinesBehind: number;
   /** The open last line without a trailing CR; empty when the content ends with a line ending. */
   readonly openLine: string;
   readonly repetitive: boolean;
@@ -100,6 +102,7 @@ function anchorFrom(end: ContentEnd, start: number, repetitive: boolean): LineAn
   return {
     kind: 'lines',
     lines: end.lines.slice(start),
+    blankLinesBehind: end.blankLinesBehind,
     openLine: end.openLine,
     repetitive,
     whole: end.firstLine !== null && start <= end.firstLine,
