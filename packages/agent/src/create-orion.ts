@@ -12,7 +12,7 @@ import type {
   SessionListing,
   Workspace,
 } from '@orion/contracts';
-import { OrionError } from '@orion/contracts';
+import { KeysInUse, OrionError } from '@orion/contracts';
 import { createWritePlanTool } from '@orion/core';
 import type { ApprovalPolicy, SessionSettings } from '@orion/core';
 import { createContentProtocol, createProtocol, resolveProtocolConfig } from '@orion/protocols';
@@ -23,6 +23,7 @@ import { chooseProtocol } from './config/protocol-choice.ts';
 import { DEFAULT_SETTINGS } from './config/settings.ts';
 import type { Settings } from './config/settings.ts';
 import { contextLimit, historyLimit } from './context/content-messages.ts';
+import { redactAdapter } from './keys/redacted-adapter.ts';
 import type { Orion, OrionOptions, PlanRequest, ProviderIdentity, TurnRequest } from './orion.ts';
 import { openRecords } from './store/open-records.ts';
 import { mayBeShared, OWN_PROJECT, projectOf } from './store/store-location.ts';
@@ -45,6 +46,7 @@ const HOUSEKEEPING_MS = 60 * 60 * 1000;
 export async function createOrion(options: OrionOptions): Promise<Orion> {
   const clock = options.clock ?? systemClock;
   const settings: Settings = { ...DEFAULT_SETTINGS, ...options.settings };
+  const keys = keysOf(options, settings);
   const workspace = await (
     options.createWorkspace ??
     (() =>
@@ -52,13 +54,13 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
         traces.record({ type, source: 'workspace', projectId, ...sessionOf(details), details }),
       ))
   )();
-  const records = openRecords({ options, settings, clock, workspace });
+  const records = openRecords({ options, settings, clock, workspace, redact: keys.redact });
   const { traces, conversations, journals } = records;
   const sharesStore = mayBeShared(settings);
   const projectId = sharesStore ? projectOf(workspace) : OWN_PROJECT;
   const protocols = createProtocolChooser(options, settings);
   const stop = new AbortController();
-  const adapters = createConnector(options, settings, clock);
+  const adapters = createConnector(options, settings, clock, keys);
   const protocolConfig = protocolConfigOf(settings);
   const shared: Omit<TurnDependencies, keyof TurnProtocol> = {
     workspace,
@@ -81,6 +83,7 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
     trace: traces,
     createId: randomUUID,
     conversations,
+    keys,
     takeStoreNotice: () => records.takeNotice(),
     stopSignal: stop.signal,
   };
@@ -395,6 +398,29 @@ function sessionSettingsOf(settings: Settings, adapter: LlmAdapter | null): Sess
   };
 }
 
+/** What is known before a provider is asked for; its key comes with it. */
+function keysOf(options: OrionOptions, settings: Settings): KeysInUse {
+  const { provider, telemetry } = options;
+  const { databaseUrl } = settings;
+  const headers = Object.entries(telemetry?.headers ?? {})
+    .filter(([name]) => /auth|key|token|secret|cookie/iu.test(name))
+    // A scheme may stand before it.
+    .map(([, value]) => value.split(' ').at(-1));
+  const password =
+    databaseUrl !== null && URL.canParse(databaseUrl) ? new URL(databaseUrl).password : '';
+  const given =
+    typeof provider === 'object' ? [provider.apiKey, ...Object.values(provider.keys ?? {})] : [];
+  return new KeysInUse([...given, ...headers, decodedPassword(password)]);
+}
+
+function decodedPassword(password: string): string {
+  try {
+    return decodeURIComponent(password);
+  } catch {
+    return password;
+  }
+}
+
 type Connected = { readonly adapter: LlmAdapter; readonly identity: ProviderIdentity };
 
 /**
@@ -405,6 +431,7 @@ function createConnector(
   options: OrionOptions,
   settings: Settings,
   clock: Clock,
+  keys: KeysInUse,
 ): {
   connect(defaults: ProviderIdentity | null): Promise<Connected>;
   close(): Promise<void>;
@@ -426,6 +453,8 @@ function createConnector(
       given?.apiKey !== undefined && (given.type ?? 'openai') === provider
         ? given.apiKey
         : given?.keys?.[provider];
+    keys.add(apiKey);
+    for (const other of Object.values(given?.keys ?? {})) keys.add(other);
     const { createAdapter } = await import('@orion/llm-adapters');
     const adapter = await createAdapter({
       provider,
@@ -439,7 +468,7 @@ function createConnector(
       ...(given?.script === undefined ? {} : { script: given.script }),
     });
     return {
-      adapter,
+      adapter: redactAdapter(adapter, keys),
       identity: { provider, model: adapter.model, ...(baseUrl === undefined ? {} : { baseUrl }) },
       close: () => adapter.close(),
     };
@@ -449,7 +478,10 @@ function createConnector(
     async connect(defaults) {
       const { adapter } = options;
       if (adapter !== undefined) {
-        return { adapter, identity: { provider: adapter.name, model: adapter.model } };
+        return {
+          adapter: redactAdapter(adapter, keys),
+          identity: { provider: adapter.name, model: adapter.model },
+        };
       }
       const key = JSON.stringify(defaults);
       const connected = opened.get(key) ?? open(defaults);

@@ -124,6 +124,8 @@ export type {
   WritingOutcome,
   WritingRecord,
 } from './write-session.ts';
+export { KeysInUse, REDACTED } from './keys-in-use.ts';
+export type { Redact, RedactedStream } from './keys-in-use.ts';
 export type {
   ConversationPart,
   ConversationStore,

@@ -1,10 +1,9 @@
 import { OrionError } from '@orion/contracts';
-import type { Clock, ModelLimits } from '@orion/contracts';
+import type { Clock, ModelLimits, Redact } from '@orion/contracts';
 
 import { realClock } from './clock.ts';
 import { modelLimits } from './models.ts';
 import { createRedactor } from './provider-error.ts';
-import type { Redact } from './provider-error.ts';
 import { DEFAULT_RETRY } from './retry.ts';
 import type { RetryPolicy } from './retry.ts';
 import { httpFetch } from './stream/http-fetch.ts';

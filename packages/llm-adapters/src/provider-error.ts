@@ -1,5 +1,5 @@
-import { ERROR_CODES } from '@orion/contracts';
-import type { ErrorCode, ErrorInfo } from '@orion/contracts';
+import { ERROR_CODES, KeysInUse, REDACTED } from '@orion/contracts';
+import type { ErrorCode, ErrorInfo, Redact } from '@orion/contracts';
 
 /** The part of a failure that a provider describes, whatever shape it came in. */
 export type ProviderFailure = {
@@ -11,9 +11,6 @@ export type ProviderFailure = {
   readonly retryAfter?: string | undefined;
 };
 
-/** Removes secrets from a text that a person or a log will see. */
-export type Redact = (text: string) => string;
-
 /** Log lines stay under 500 characters; a provider's own words get what Orion's leave of that. */
 const MESSAGE_LIMIT = 400;
 
@@ -23,21 +20,12 @@ const MESSAGE_LIMIT = 400;
  * Redaction comes before shortening, since half a key would no longer be recognised.
  */
 export function createRedactor(secrets: readonly (string | undefined)[]): Redact {
-  const literals = new Set<string>();
-  for (const secret of secrets) {
-    if (secret === undefined || secret === '') continue;
-    literals.add(secret);
-    literals.add(encodeURIComponent(secret));
-    literals.add(JSON.stringify(secret).slice(1, -1));
-  }
-  const longestFirst = [...literals].sort((left, right) => right.length - left.length);
-  return (text) => {
-    let redacted = text;
-    for (const literal of longestFirst) redacted = redacted.replaceAll(literal, '[REDACTED]');
-    return redacted
-      .replace(/\b(Bearer|Basic)\s+[^\s"',;]+/gi, '$1 [REDACTED]')
-      .replace(/\b(sk|pk|rk|gsk|xai|or)-[A-Za-z0-9_-]{8,}/g, '[REDACTED]');
-  };
+  const keys = new KeysInUse(secrets);
+  return (text) =>
+    keys
+      .redact(text)
+      .replace(/\b(Bearer|Basic)\s+[^\s"',;]+/gi, `$1 ${REDACTED}`)
+      .replace(/\b(sk|pk|rk|gsk|xai|or)-[A-Za-z0-9_-]{8,}/g, REDACTED);
 }
 
 export function providerError(
@@ -49,12 +37,16 @@ export function providerError(
   return { code, message, retryable, hint };
 }
 
-/** One line of a provider's own words: redacted, without control characters, of bounded length. */
-export function quoteProvider(message: string, redact: Redact): string {
+/** One line of a provider's own words: redacted, then without control characters and of bounded length. */
+export function quoteProvider(
+  message: string,
+  redact: Redact,
+  limit: number = MESSAGE_LIMIT,
+): string {
   const oneLine = redact(message)
     .replace(/[\s\p{Cc}]+/gu, ' ')
     .trim();
-  return oneLine.length > MESSAGE_LIMIT ? `${oneLine.slice(0, MESSAGE_LIMIT)}…` : oneLine;
+  return oneLine.length > limit ? `${oneLine.slice(0, limit)}…` : oneLine;
 }
 
 const CONTEXT_LIMIT =

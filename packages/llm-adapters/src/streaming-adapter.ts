@@ -5,6 +5,7 @@ import type {
   LlmEvent,
   Message,
   ModelLimits,
+  Redact,
   SendOptions,
 } from '@orion/contracts';
 
@@ -15,7 +16,7 @@ import {
   providerError,
   readFailure,
 } from './provider-error.ts';
-import type { ProviderFailure, Redact } from './provider-error.ts';
+import type { ProviderFailure } from './provider-error.ts';
 import { readRefusal } from './refused-parameters.ts';
 import type { Refusals, Remedy } from './refused-parameters.ts';
 import { isWorthRetrying, readRetryAfter, retryWait } from './retry.ts';

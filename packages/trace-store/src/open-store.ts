@@ -46,8 +46,8 @@ export type StoreOptions = {
   readonly turnRetentionDays?: number;
   /** How often a reader of a turn looks by itself; 1,000 when left out. */
   readonly sweepMs?: number;
-  /** Who sees traces as they are recorded, who hears of the first that is lost, and whether that is fatal. */
-  readonly traces?: Pick<MemoryTraceStoreOptions, 'onEvent' | 'onFirstDrop' | 'strict'>;
+  /** Who sees traces as they are recorded, what is taken out of them, who hears of the first that is lost, and whether that is fatal. */
+  readonly traces?: Pick<MemoryTraceStoreOptions, 'onEvent' | 'onFirstDrop' | 'redact' | 'strict'>;
   /** Random ids; those of the platform when left out. */
   readonly createId?: () => string;
   readonly postgres?: PostgresOptions;

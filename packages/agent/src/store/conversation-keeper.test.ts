@@ -1,4 +1,5 @@
 import {
+  KeysInUse,
   OrionError,
   type ConversationStore,
   type Message,
@@ -11,6 +12,9 @@ import { ConversationKeeper, type KeptConversation } from './conversation-keeper
 import { newThread, NOT_STORED } from './conversation-thread.ts';
 import { observeConversations } from './observed-store.ts';
 import { StoreHealth } from './store-health.ts';
+
+const KEY = 'a-key-in-use';
+const keys = new KeysInUse([KEY]);
 
 const user = (content: string): Message => ({ role: 'user', content });
 
@@ -50,6 +54,7 @@ function keeperWith(store: Partial<ConversationStore>) {
     clock,
     health,
     createId: () => 'new',
+    redact: keys.redact,
   });
   return { keeper, clock, health };
 }

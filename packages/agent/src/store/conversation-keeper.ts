@@ -1,6 +1,13 @@
-import type { Clock, ConversationStore, Message, StoredConversation } from '@orion/contracts';
+import type {
+  Clock,
+  ConversationStore,
+  Message,
+  Redact,
+  StoredConversation,
+} from '@orion/contracts';
 import { OrionError } from '@orion/contracts';
 
+import { redactMessages } from '../keys/redacted-messages.ts';
 import { behind, newThread, NOT_STORED, toWrite } from './conversation-thread.ts';
 import type { ConversationThread, StoredFront, WrittenHistory } from './conversation-thread.ts';
 import type { StoreHealth } from './store-health.ts';
@@ -36,6 +43,8 @@ export type ConversationKeeperOptions = {
   readonly clock: Clock;
   readonly health: StoreHealth;
   readonly createId: () => string;
+  /** Takes the keys in use out of what a provider said. */
+  readonly redact: Redact;
 };
 
 /**
@@ -70,8 +79,9 @@ export class ConversationKeeper {
 
   keep(conversation: KeptConversation): void {
     const { conversationId } = conversation;
+    const history = redactMessages(conversation.history, this.#options.redact);
     this.#unsaved.delete(conversationId);
-    this.#unsaved.set(conversationId, conversation);
+    this.#unsaved.set(conversationId, { ...conversation, history });
     const [oldest] = this.#unsaved.keys();
     if (this.#unsaved.size > MAX_UNSAVED && oldest !== undefined) this.#unsaved.delete(oldest);
     this.#save();
@@ -85,7 +95,9 @@ export class ConversationKeeper {
       const stored = await this.#ask((store) =>
         store.load(conversationId, { maxBytes: MAX_HISTORY_BYTES }),
       );
-      return stored === null ? this.begin(conversationId, projectId) : goOn(stored);
+      return stored === null
+        ? this.begin(conversationId, projectId)
+        : goOn(stored, this.#options.redact);
     } catch (error) {
       this.#options.health.tell(error);
       return { ...this.begin(conversationId, projectId), thread: newThread(conversationId, null) };
@@ -216,11 +228,12 @@ export class ConversationKeeper {
   }
 }
 
-function goOn(stored: StoredConversation): KeptConversation {
+function goOn(stored: StoredConversation, redact: Redact): KeptConversation {
   const { conversationId, projectId, openSessionId } = stored;
   const readable = fromATurn(stored);
   // What a store says is told to a model as what was said, never as an order.
-  const history = readable.front.filter((message) => message.role !== 'system');
+  const said = readable.front.filter((message) => message.role !== 'system');
+  const history = redactMessages(said, redact);
   const thread = newThread(conversationId, readable, history);
   return { conversationId, projectId, openSessionId, history, thread };
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-import type { Clock, TraceEvent, TraceStore, Workspace } from '@orion/contracts';
+import type { Clock, Redact, TraceEvent, TraceStore, Workspace } from '@orion/contracts';
 import {
   createMemoryTraceStore,
   createOtlpExport,
@@ -43,10 +43,13 @@ export type RecordsParts = {
   readonly settings: Settings;
   readonly clock: Clock;
   readonly workspace: Workspace;
+  /** Takes the keys in use out of a text. */
+  readonly redact: Redact;
 };
 
 /** The store that the options name, or one that is opened here, with all who write to it. Opens nothing yet. */
-export function openRecords({ options, settings, clock, workspace }: RecordsParts): Records {
+export function openRecords(all: RecordsParts): Records {
+  const { options, settings, clock, workspace, redact } = all;
   const location = storeLocation(
     options.store === 'memory' ? 'memory' : undefined,
     settings,
@@ -63,7 +66,7 @@ export function openRecords({ options, settings, clock, workspace }: RecordsPart
     telemetry === null ? undefined : createSpanExport(telemetry),
   );
   const given = typeof options.store === 'object' ? options.store : null;
-  const parts = { options, settings, clock, workspace, location, health, onTrace };
+  const parts = { ...all, location, health, onTrace };
   const store = given ?? openAt(parts);
   const traces = options.traceStore ?? (given === null ? store.traces : watched(given, parts));
   // What is opened here tells of all that is asked of it; what was passed in is seen by who asks.
@@ -72,6 +75,7 @@ export function openRecords({ options, settings, clock, workspace }: RecordsPart
     clock,
     health,
     createId: randomUUID,
+    redact,
   });
   const journals = new TurnJournals({
     log: given === null ? store.turnLog : observeTurnLog(given.turnLog, health),
@@ -127,7 +131,7 @@ type StoreParts = RecordsParts & {
 };
 
 function openAt(parts: StoreParts): Store {
-  const { options, settings, clock, workspace, location, health, onTrace } = parts;
+  const { options, settings, clock, workspace, redact, location, health, onTrace } = parts;
   return openStore(location, {
     clock,
     createId: randomUUID,
@@ -138,6 +142,7 @@ function openAt(parts: StoreParts): Store {
     },
     traces: {
       strict: settings.traceStrict,
+      redact,
       onFirstDrop: (reason) => {
         health.tell(new Error(`traces are dropped: ${reason}`));
       },
@@ -158,11 +163,12 @@ function observersOf(...given: readonly (TraceObserver | undefined)[]): TraceObs
 }
 
 /** A store that was passed in knows nothing of who watches the traces of this process. */
-function watched(store: Store, { settings, clock, onTrace }: StoreParts): TraceStore {
+function watched(store: Store, { settings, clock, redact, onTrace }: StoreParts): TraceStore {
   if (onTrace === undefined) return store.traces;
   const mirror = createMemoryTraceStore({
     clock,
     strict: settings.traceStrict,
+    redact,
     maxEvents: 1,
     onEvent: onTrace,
   });

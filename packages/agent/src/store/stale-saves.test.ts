@@ -1,4 +1,4 @@
-import { OrionError } from '@orion/contracts';
+import { KeysInUse, OrionError } from '@orion/contracts';
 import type { ConversationStore, Message } from '@orion/contracts';
 import { createFakeClock } from '@orion/testkit';
 import { openStore } from '@orion/trace-store';
@@ -6,6 +6,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { ConversationKeeper } from './conversation-keeper.ts';
 import { StoreHealth } from './store-health.ts';
+
+const KEY = 'a-key-in-use';
+const keys = new KeysInUse([KEY]);
 
 const user = (content: string): Message => ({ role: 'user', content });
 const answer = (content: string): Message => ({ role: 'assistant', content });
@@ -33,7 +36,13 @@ afterEach(() => opened.close());
 /** A process of its own, with the same store. */
 function newProcess(own: ConversationStore = store): ConversationKeeper {
   const health = new StoreHealth({ clock });
-  return new ConversationKeeper({ store: own, clock, health, createId: () => 'new' });
+  return new ConversationKeeper({
+    store: own,
+    clock,
+    health,
+    createId: () => 'new',
+    redact: keys.redact,
+  });
 }
 
 async function say(keeper: ConversationKeeper, ...messages: readonly Message[]): Promise<void> {

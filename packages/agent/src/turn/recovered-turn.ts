@@ -55,7 +55,7 @@ async function recoveryContext(
   // The same tools as in the turn that was interrupted, so that the provider's prompt cache holds.
   const registry = createToolRegistry(
     [createReadFileTool(workspace), writePlanTool.tool((request) => writePlanTool.begin(request))],
-    { clock },
+    { clock, redact: scope.dependencies.keys.redact },
   );
   const mode = turn?.mode ?? 'act';
   return {

@@ -1,5 +1,6 @@
 import type {
   Clock,
+  KeysInUse,
   LlmAdapter,
   Message,
   Mode,
@@ -52,6 +53,7 @@ export type TurnDependencies = {
   readonly trace: TraceRecorder;
   readonly createId: () => string;
   readonly conversations: ConversationKeeper;
+  readonly keys: KeysInUse;
   /** What a person is to be told of the store, once; null when there is nothing. */
   readonly takeStoreNotice: () => string | null;
   /** Aborted when the process is about to end. */

@@ -1,4 +1,5 @@
 import type {
+  ErrorInfo,
   LlmAdapter,
   Message,
   Mode,
@@ -17,6 +18,8 @@ import { recordCommittedBegin } from '@orion/protocols';
 import { createReadFileTool, createToolRegistry } from '@orion/tool-runner';
 
 import { MAX_INSTRUCTION_BYTES, MAX_LISTED_FILES, systemPrompt } from '../context/system-prompt.ts';
+import { redactEvents } from '../keys/redacted-events.ts';
+import { redactMessages } from '../keys/redacted-messages.ts';
 import type { ProviderIdentity } from '../orion.ts';
 import type { TurnJournal } from '../store/turn-journal.ts';
 import { EventStamper } from './event-stamper.ts';
@@ -57,7 +60,7 @@ export class Turn {
   }
 
   async *run(): AsyncGenerator<RunEvent, void> {
-    const { protocol, protocolReason, trace, clock } = this.#scope.dependencies;
+    const { protocol, protocolReason, trace, clock, keys } = this.#scope.dependencies;
     const stamper = new EventStamper({ ...this.#scope.ids, protocol: protocol.getName() });
     const cycle = (): number => this.#scope.state.cycleIndex;
     const record = (body: RunEventBody, cycleIndex = cycle()): RunEvent => {
@@ -72,7 +75,7 @@ export class Turn {
       protocol: protocol.getName(),
       reason: protocolReason,
     });
-    const events = joinText(this.#body(), clock, cycle, this.#leave);
+    const events = joinText(redactEvents(this.#body(), keys), clock, cycle, this.#leave);
     try {
       for (;;) {
         const next = await events.next();
@@ -90,7 +93,8 @@ export class Turn {
         yield* this.#storeNotices(record);
       }
     } catch (error) {
-      const info = toErrorInfo(error);
+      const { message, ...rest } = toErrorInfo(error);
+      const info: ErrorInfo = { ...rest, message: keys.redact(message) };
       trace.record({ type: 'error_occurred', ...this.#scope.traceIds(), error: info });
       yield record({ type: 'error', error: info });
       end = { status: 'error' };
@@ -181,7 +185,7 @@ export class Turn {
           return begun;
         }),
       ],
-      { clock },
+      { clock, redact: this.#scope.dependencies.keys.redact },
     );
     const kept = keepArguments(adapter, workspace);
     this.#kept = kept;
@@ -335,7 +339,7 @@ export class Turn {
       protocol: this.#scope.dependencies.protocol.getName(),
       mode,
       callId,
-      messages: this.#scope.messages,
+      messages: redactMessages(this.#scope.messages, this.#scope.dependencies.keys.redact),
       options: {},
     };
   }

@@ -1,7 +1,6 @@
-import type { FinishReason, Usage } from '@orion/contracts';
+import type { FinishReason, Redact, Usage } from '@orion/contracts';
 
 import { classifyFailure, readFailure } from '../provider-error.ts';
-import type { Redact } from '../provider-error.ts';
 import { invalidStream, truncated } from '../stream/message-events.ts';
 import type { MessageEvents } from '../stream/message-events.ts';
 import { isFields, textField, tokenCount } from '../stream/payloads.ts';

@@ -1,7 +1,6 @@
-import type { FinishReason, Usage } from '@orion/contracts';
+import type { FinishReason, Redact, Usage } from '@orion/contracts';
 
 import { classifyFailure, providerError, readFailure } from '../provider-error.ts';
-import type { Redact } from '../provider-error.ts';
 import { truncated } from '../stream/message-events.ts';
 import type { MessageEvents } from '../stream/message-events.ts';
 import { isFields, isFilled, tokenCount } from '../stream/payloads.ts';

@@ -1,7 +1,6 @@
-import type { ErrorInfo } from '@orion/contracts';
+import type { ErrorInfo, Redact } from '@orion/contracts';
 
 import { classifyFailure, quoteProvider, readFailure } from '../provider-error.ts';
-import type { Redact } from '../provider-error.ts';
 import { invalidStream, truncated } from './message-events.ts';
 import type { MessageEvents } from './message-events.ts';
 
@@ -63,7 +62,7 @@ export function createPayloadReader(
         if (atEnd) fail(truncated());
         else if (name === 'error') fail(classifyFailure({ message: data }, redact));
         else {
-          const quoted = quoteProvider(data.slice(0, QUOTED), redact);
+          const quoted = quoteProvider(data, redact, QUOTED);
           fail(invalidStream(format.name, `a payload is not JSON: ${quoted}`));
         }
         return undefined;

@@ -5,6 +5,7 @@ import type {
   ErrorInfo,
   JsonObject,
   JsonValue,
+  Redact,
   Tool,
   ToolCall,
   ToolContext,
@@ -36,6 +37,8 @@ export type ToolRegistryOptions = {
   readonly record?: (call: ToolCall, result: ToolResult) => void;
   /** For the time limit of tools and the waits between retries; without one there is neither. */
   readonly clock?: Clock;
+  /** Takes the keys in use out of a summary before that is cut. */
+  readonly redact?: Redact;
 };
 
 type Entry = {
@@ -245,7 +248,8 @@ export function createToolRegistry(
     },
 
     summarize(result) {
-      return oneLine(summaryOf(result, entries.get(result.toolName)?.tool));
+      const summary = summaryOf(result, entries.get(result.toolName)?.tool);
+      return oneLine(options.redact?.(summary) ?? summary);
     },
   };
 }

@@ -1,4 +1,11 @@
-import type { Clock, TraceEvent, TraceFilter, TraceInput, TraceStore } from '@orion/contracts';
+import type {
+  Clock,
+  Redact,
+  TraceEvent,
+  TraceFilter,
+  TraceInput,
+  TraceStore,
+} from '@orion/contracts';
 import { describeThrown } from '../safety/json-safety.ts';
 import { prepareTraceEvent, toStoredFilter, toTraceInput } from '../safety/trace-event.ts';
 
@@ -8,6 +15,8 @@ export type MemoryTraceStoreOptions = {
   readonly maxEvents?: number;
   /** Sees every event as it is stored, already redacted. */
   readonly onEvent?: (event: TraceEvent) => void;
+  /** Takes the keys that the process works with out of every text. */
+  readonly redact?: Redact;
   /** Told once, when the first event is dropped; `dropped()` has the number (R228). */
   readonly onFirstDrop?: (reason: string) => void;
   /** Makes `record` throw when something cannot be kept, for tests and for those who would rather stop (R228). */
@@ -24,7 +33,14 @@ const DEFAULT_MAX_EVENTS = 10_000;
  * 3. Ids grow by one and are never used again, so that a gap tells of dropped events.
  */
 export function createMemoryTraceStore(options: MemoryTraceStoreOptions): TraceStore {
-  const { clock, maxEvents = DEFAULT_MAX_EVENTS, onEvent, onFirstDrop, strict = false } = options;
+  const {
+    clock,
+    maxEvents = DEFAULT_MAX_EVENTS,
+    onEvent,
+    onFirstDrop,
+    redact,
+    strict = false,
+  } = options;
   if (!Number.isSafeInteger(maxEvents) || maxEvents < 1) {
     throw new Error('maxEvents must be a whole number, 1 or more');
   }
@@ -47,7 +63,10 @@ export function createMemoryTraceStore(options: MemoryTraceStoreOptions): TraceS
   const keep = (event: TraceInput | string, data: unknown): void => {
     if (closed) throw new Error('The trace store is closed');
     const id = nextId;
-    const kept: TraceEvent = { id, ...prepareTraceEvent(toTraceInput(event, data), clock.now()) };
+    const kept: TraceEvent = {
+      id,
+      ...prepareTraceEvent(toTraceInput(event, data), clock.now(), redact),
+    };
     nextId += 1;
     if (ring.length < maxEvents) {
       ring.push(kept);

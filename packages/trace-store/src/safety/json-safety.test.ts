@@ -136,13 +136,15 @@ test('stops at its limits and says so', () => {
   expect(toSafeJson(deep).truncated).toBe(true);
   expect(JSON.stringify(safe(deep))).toContain('[too deep]');
 
-  const long = toSafeJson('x'.repeat(20_000));
+  // R226: text between 16 and 64 Ki characters is kept as it is.
+  expect(toSafeJson('x'.repeat(65_536))).toEqual({ truncated: false, value: 'x'.repeat(65_536) });
+  const long = toSafeJson('x'.repeat(65_537));
   expect(long).toEqual({
     truncated: true,
     value: {
       type: 'text',
       truncated: true,
-      length: 20_000,
+      length: 65_537,
       sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
       start: 'x'.repeat(1024),
     },
@@ -162,6 +164,25 @@ test('stops at its limits and says so', () => {
     toJSON: () => ({ toJSON: () => 'inner' }),
   });
   expect(endless.value).toBe('inner');
+});
+
+test('what is cut is redacted before: no part of a secret is left where the cut goes through it', () => {
+  const key = 'sk-abcdefghijklmnop';
+  const at = (limit: number, length: number): string =>
+    `${'x'.repeat(limit - 6)} ${key} `.padEnd(length, 'y');
+  const failing = {
+    get broken(): never {
+      throw new Error(at(256, 400));
+    },
+  };
+  const value = { text: at(1024, 70_000), [at(256, 400)]: 1, failing };
+  expect(JSON.stringify(safe(value))).not.toContain('sk-');
+  expect(JSON.stringify(safe(value)).match(/ \[REDA/gu)).toHaveLength(3);
+  // And a key that only its own letters tell.
+  const own = { text: `${'x'.repeat(1018)}my own key ${'y'.repeat(70_000)}` };
+  expect(
+    JSON.stringify(toSafeJson(own, (text) => text.replaceAll('my own key', '*')).value),
+  ).toContain('xx* y');
 });
 
 test('an object whose toJSON always makes another one ends', () => {

@@ -1,27 +1,29 @@
 import { createHash } from 'node:crypto';
-import type { JsonValue } from '@orion/contracts';
+import type { JsonValue, Redact } from '@orion/contracts';
+import { redactedStart } from './redaction.ts';
 
 /**
  * Any value as JSON (R226).
  *
  * 1. Never throws: whatever a value does when it is looked at becomes part of what is stored.
  * 2. Represents, never refuses: what JSON has no form for is named in a text or an object with a `type`.
- * 3. Bounded: depth, number of nodes and length of texts have limits, and `truncated` says when one was met.
+ * 3. Bounded: depth, number of nodes and length of texts have limits, and `truncated` says when one was met. What is
+ *    cut is redacted before, since the rest of a secret is not found any more.
  * 4. Reads each property once and changes nothing.
  */
 export type SafeJson = { readonly value: JsonValue; readonly truncated: boolean };
 
 export const MAX_DEPTH = 32;
 /** UTF-16 units of one text; of a longer one its start, length and hash are kept. */
-export const MAX_TEXT: number = 16 * 1024;
+export const MAX_TEXT: number = 64 * 1024;
 const TEXT_START = 1024;
 const MAX_NODES = 10_000;
 /** UTF-16 units of all texts together: more than an event can hold, so that the rest need not be looked at. */
 const MAX_TOTAL_TEXT = 256 * 1024;
 const MAX_KEY = 256;
 
-export function toSafeJson(value: unknown): SafeJson {
-  const walk = new Walk();
+export function toSafeJson(value: unknown, hide: Redact = (text) => text): SafeJson {
+  const walk = new Walk(hide);
   return { value: walk.convert(value, 0), truncated: walk.truncated };
 }
 
@@ -35,6 +37,11 @@ class Walk {
   #nodes = 0;
   #textLength = 0;
   readonly #open = new Set<object>();
+  readonly #hide: Redact;
+
+  constructor(hide: Redact) {
+    this.#hide = hide;
+  }
 
   convert(value: unknown, depth: number): JsonValue {
     switch (typeof value) {
@@ -62,7 +69,8 @@ class Walk {
     this.#textLength += Math.min(text.length, MAX_TEXT);
     if (text.length <= MAX_TEXT) return text;
     this.truncated = true;
-    return { type: 'text', truncated: true, ...textFacts(text), start: text.slice(0, TEXT_START) };
+    const start = redactedStart(text, TEXT_START, this.#hide);
+    return { type: 'text', truncated: true, ...textFacts(text), start };
   }
 
   #object(value: object, depth: number): JsonValue {
@@ -75,7 +83,7 @@ class Walk {
     try {
       return this.#inside(value, depth);
     } catch (error) {
-      return this.#text(`[unreadable: ${describeThrown(error)}]`);
+      return this.#text(`[unreadable: ${describeThrown(error, this.#hide)}]`);
     } finally {
       this.#open.delete(value);
     }
@@ -120,13 +128,13 @@ class Walk {
       const converted: unknown = toJson.call(value, '');
       return converted === value ? undefined : this.convert(converted, depth + 1);
     } catch (error) {
-      return this.#text(`[toJSON threw: ${describeThrown(error)}]`);
+      return this.#text(`[toJSON threw: ${describeThrown(error, this.#hide)}]`);
     }
   }
 
   #error(error: Error, depth: number): JsonValue {
     const keys = ['name', 'message', 'code', 'stack', 'cause', 'errors'].filter((key) => {
-      const own = readProperty(error, key);
+      const own = readProperty(error, key, this.#hide);
       return !(own.read && own.value === undefined);
     });
     const others = Object.keys(error).filter((key) => !keys.includes(key));
@@ -167,7 +175,7 @@ class Walk {
         break;
       }
       this.#nodes += 1;
-      const property = readProperty(value, key);
+      const property = readProperty(value, key, this.#hide);
       entries.push([
         this.#key(key),
         property.read
@@ -182,7 +190,7 @@ class Walk {
     this.#textLength += Math.min(key.length, MAX_KEY);
     if (key.length <= MAX_KEY) return key;
     this.truncated = true;
-    return `${key.slice(0, MAX_KEY)}… (${key.length} characters)`;
+    return `${redactedStart(key, MAX_KEY, this.#hide)}… (${key.length} characters)`;
   }
 
   #isFull(): boolean {
@@ -195,13 +203,14 @@ class Walk {
 function readProperty(
   value: object,
   key: string,
+  hide: Redact,
 ):
   | { readonly read: true; readonly value: unknown }
   | { readonly read: false; readonly reason: string } {
   try {
     return { read: true, value: (value as Record<string, unknown>)[key] };
   } catch (error) {
-    return { read: false, reason: describeThrown(error) };
+    return { read: false, reason: describeThrown(error, hide) };
   }
 }
 
@@ -223,10 +232,10 @@ function nameOf(value: unknown): string {
 }
 
 /** What was thrown, in a few words; itself it may be anything. */
-export function describeThrown(error: unknown): string {
+export function describeThrown(error: unknown, hide: Redact = (text) => text): string {
   try {
     const text = error instanceof Error ? error.message : String(error);
-    return text.slice(0, MAX_KEY);
+    return text.length <= MAX_KEY ? text : redactedStart(text, MAX_KEY, hide);
   } catch {
     return 'something that cannot be shown';
   }

@@ -1,6 +1,6 @@
 import fastCheck from 'fast-check';
 import { expect, test } from 'vitest';
-import { RULES, isSecretKey, redact, redactText } from './redaction.ts';
+import { RULES, isSecretKey, redact, redactedStart, redactText, redactValue } from './redaction.ts';
 
 test('knows keys that name a secret, however they are spelled, and no others', () => {
   const secret = [
@@ -61,6 +61,66 @@ test('takes secrets out of any text', () => {
     ['-----BEGIN PRIVATE KEY-----\nabc, cut', '[REDACTED]'],
   ];
   for (const [text, expected] of cases) expect(redactText(text)).toBe(expected);
+});
+
+test('D1: a text that is a credential and nothing else is taken out at any length, and only then', () => {
+  const basic = (text: string): string => `Basic ${Buffer.from(text).toString('base64')}`;
+  const whole = [
+    'Bearer abc',
+    'bearer x',
+    ' Bearer  abc\n',
+    basic('a:'),
+    basic('ü:b'),
+    basic('user:pass').replace('Basic', 'basic'),
+    'sk-a',
+    'pk-1',
+    'sk_live_1',
+    'whsec_x',
+    'ghp_1',
+    'github_pat_1',
+    'glpat-1',
+    'xoxb-1',
+    'npm_1',
+    'AIza1',
+    'SG.1',
+  ];
+  expect(whole.filter((text) => redactValue(text) !== '[REDACTED]')).toEqual([]);
+  const kept = [
+    'Basic usage',
+    'Basic documentation',
+    'Basic dXNlcg==',
+    'basic a:b',
+    'Bearer abc said',
+    'The Bearer abc',
+    'Bearer',
+    'Bearer ',
+    'sk- a',
+    'sk-a b',
+    'a sk-a',
+    'ghp_1 is short',
+    'Basic ',
+  ];
+  expect(kept.filter((text) => redactValue(text) !== text)).toEqual([]);
+  expect(redact({ key: 'Bearer abc', list: ['sk-a', 'Basic usage'] })).toEqual({
+    key: '[REDACTED]',
+    list: ['[REDACTED]', 'Basic usage'],
+  });
+  // Within a sentence the present lengths stay.
+  expect(redactText('say Bearer abcd')).toBe('say Bearer [REDACTED]');
+  expect(redactText(`say ${basic('ann:pw')}, please`)).toBe('say Basic [REDACTED], please');
+  expect(redactText('Basic usage and basic documentation')).toBe(
+    'Basic usage and basic documentation',
+  );
+});
+
+test('a key that is known by its letters goes before a pattern takes a part of it', () => {
+  const hide = (text: string): string => text.replaceAll('abc/sk-12345678', '*');
+  expect(redact({ a: 'x abc/sk-12345678', 'abc/sk-12345678': ['token', 1] }, hide)).toEqual({
+    a: 'x *',
+    '*': ['token', '[REDACTED]'],
+  });
+  expect(redactedStart('12345 abc/sk-12345678 6', 8, hide)).toBe('12345 * ');
+  expect(redactedStart('x sk-12345678', 5, hide)).toBe('x [RE');
 });
 
 test('leaves ordinary text alone', () => {

@@ -1,14 +1,15 @@
-import type { JsonObject, JsonValue } from '@orion/contracts';
+import { REDACTED } from '@orion/contracts';
+import type { JsonObject, JsonValue, Redact } from '@orion/contracts';
 
 /**
  * Takes secrets and home directories out of what is stored (R229).
  *
  * 1. Whatever stands under a key that names a secret is replaced, whole.
- * 2. In every text, keys included, what looks like a secret is replaced.
- * 3. Works on JSON and gives JSON: it runs after `toSafeJson`, so that nothing can hide behind a getter.
+ * 2. In every text, keys included, what looks like a secret is replaced. Within a sentence it needs some length for
+ *    that, so that `Basic usage` can be read; a text that is nothing but a credential needs none.
+ * 3. Before that, the keys that the process works with are replaced by their letters: a pattern may take a part of one.
+ * 4. Works on JSON and gives JSON: it runs after `toSafeJson`, so that nothing can hide behind a getter.
  */
-export const REDACTED = '[REDACTED]';
-
 /** Compared with a key without its separators, in lower case; counts of tokens are no secrets. */
 const SECRET_KEY =
   /(?:authorization|apikey|accesskey|secretkey|privatekey|signingkey|encryptionkey|secret|token|password|passwd|passphrase|passcode|credentials?|cookie|bearer)$|^(?:pwd|pass|auth|jwt)$/;
@@ -26,7 +27,12 @@ const SECRET_NAME =
  * secret. It begins with a character that is rare in ordinary text where it can; what stands before it is looked at
  * from there.
  */
-type Rule = { readonly hint: RegExp; readonly pattern: RegExp; readonly replacement: string };
+type Rule = {
+  readonly hint: RegExp;
+  readonly pattern: RegExp;
+  readonly replacement: string | Replace;
+};
+type Replace = (whole: string, first: string, second: string) => string;
 
 export const RULES: readonly Rule[] = [
   {
@@ -35,9 +41,16 @@ export const RULES: readonly Rule[] = [
     replacement: REDACTED,
   },
   {
-    hint: /(?:bearer|basic)\s/i,
-    pattern: /\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{4,}/gi,
+    hint: /bearer\s/i,
+    pattern: /\b(Bearer)\s+[A-Za-z0-9._~+/=-]{4,}/gi,
     replacement: `$1 ${REDACTED}`,
+  },
+  // Every word could follow this one, but only a few are a name and a password
+  {
+    hint: /basic\s/i,
+    pattern: /\b(Basic)\s+([A-Za-z0-9+/_-]{4,}={0,2})/gi,
+    replacement: (whole, scheme, word) =>
+      isNameAndPassword(word) ? `${scheme} ${REDACTED}` : whole,
   },
   { hint: /(?<=[srp]k)-/, pattern: /\b(?:sk|rk|pk)-[A-Za-z0-9_-]{8,}/g, replacement: REDACTED },
   {
@@ -140,6 +153,29 @@ const anyHint = (flags: string): RegExp =>
 const ANY_HINT = anyHint('');
 const ANY_HINT_IN_ANY_CASE = anyHint('i');
 
+/** Prefixes by which keys are known. */
+const PREFIX =
+  '(?:sk|rk|pk)-|(?:(?:sk|rk|pk)_(?:live|test)|whsec)_|gh[pousr]_|github_pat_|glpat-|xox[a-z]-|xapp-|npm_|pypi-|hf_|gsk_|' +
+  'xai-|r8_|dop_v1_|shp(?:at|ss)_|dckr_pat_|AGE-SECRET-KEY-|AIza|SG\\.';
+const WHOLE_CREDENTIAL = new RegExp(
+  `^\\s*(?:(?:bearer\\s+|${PREFIX})\\S+|basic\\s+([^\\s]+))\\s*$`,
+  'isu',
+);
+
+/** Whether a text is a credential and nothing else. */
+function isCredential(text: string): boolean {
+  const match = WHOLE_CREDENTIAL.exec(text);
+  if (match === null) return false;
+  const encoded = match[1];
+  return encoded === undefined || isNameAndPassword(encoded);
+}
+
+function isNameAndPassword(word: string): boolean {
+  if (!/^[A-Za-z0-9+/_-]+={0,2}$/u.test(word)) return false;
+  const decoded = Buffer.from(word, 'base64');
+  return decoded.includes(':') && decoded.every((byte) => byte >= 0x20 && byte !== 0x7f);
+}
+
 function mayHoldSecret(text: string): boolean {
   return ANY_HINT.test(text) || ANY_HINT_IN_ANY_CASE.test(text);
 }
@@ -149,46 +185,67 @@ export function redactText(text: string): string {
   if (!mayHoldSecret(text)) return text;
   let clean = text;
   for (const { hint, pattern, replacement } of RULES) {
-    if (hint.test(clean)) clean = clean.replaceAll(pattern, replacement);
+    if (!hint.test(clean)) continue;
+    clean =
+      typeof replacement === 'string'
+        ? clean.replaceAll(pattern, replacement)
+        : clean.replaceAll(pattern, replacement);
   }
   return clean;
 }
 
-export function redact(value: JsonValue): JsonValue {
-  return isClean(value) ? value : rewrite(value);
+/** As `redactText`, of a text that stands alone. */
+export function redactValue(text: string): string {
+  if (!mayHoldSecret(text)) return text;
+  return isCredential(text) ? REDACTED : redactText(text);
+}
+
+/** What a secret is looked for behind the place of a cut: the rest of one that is cut would not be found. */
+const LONGEST_SECRET = 4096;
+
+/** The start of a text, redacted before it is cut. */
+export function redactedStart(text: string, length: number, hide: Redact): string {
+  const start = text.slice(0, length + LONGEST_SECRET);
+  return redactValue(hide(start)).slice(0, length);
+}
+
+/** `hide` takes out what is known by its letters. */
+export function redact(value: JsonValue, hide: Redact = (text) => text): JsonValue {
+  return isClean(value, hide) ? value : rewrite(value, hide);
 }
 
 /** Nearly every value holds nothing to hide, and finding that out makes nothing new. */
-function isClean(value: JsonValue): boolean {
-  if (typeof value === 'string') return !mayHoldSecret(value);
+function isClean(value: JsonValue, hide: Redact): boolean {
+  if (typeof value === 'string') return !mayHoldSecret(value) && hide(value) === value;
   if (typeof value !== 'object' || value === null) return true;
   if (Array.isArray(value)) {
     const list = value as readonly JsonValue[];
     if (list.length === 2 && typeof list[0] === 'string' && isSecretKey(list[0])) return false;
-    return list.every(isClean);
+    return list.every((inner) => isClean(inner, hide));
   }
   const record = value as JsonObject;
   for (const key of Object.keys(record)) {
     const inner = record[key];
     const { name, secret } = keyFacts(key);
-    if (secret || name !== key || inner === undefined || !isClean(inner)) return false;
+    if (secret || name !== key || inner === undefined || !isClean(inner, hide)) return false;
+    if (hide(key) !== key) return false;
   }
   return true;
 }
 
-function rewrite(value: JsonValue): JsonValue {
-  if (typeof value === 'string') return redactText(value);
-  if (Array.isArray(value)) return redactList(value as readonly JsonValue[]);
+function rewrite(value: JsonValue, hide: Redact): JsonValue {
+  if (typeof value === 'string') return redactValue(hide(value));
+  if (Array.isArray(value)) return redactList(value as readonly JsonValue[], hide);
   if (typeof value !== 'object' || value === null) return value;
   const entries: [string, JsonValue][] = [];
   const taken = new Set<string>();
   for (const [key, inner] of Object.entries(value as JsonObject)) {
     if (inner === undefined) continue;
-    const facts = keyFacts(key);
+    const facts = keyFacts(hide(key));
     let { name } = facts;
     while (taken.has(name)) name = `${name}'`;
     taken.add(name);
-    entries.push([name, facts.secret ? hidden(inner) : rewrite(inner)]);
+    entries.push([name, facts.secret ? hidden(inner) : rewrite(inner, hide)]);
   }
   return Object.fromEntries(entries);
 }
@@ -209,7 +266,7 @@ function keyFacts(key: string): KeyFacts {
 }
 
 /** A pair whose first half names a secret, as in a list of headers, is treated like a key and its value. */
-function redactList(list: readonly JsonValue[]): JsonValue {
+function redactList(list: readonly JsonValue[], hide: Redact): JsonValue {
   const [first, second] = list;
   if (
     list.length === 2 &&
@@ -217,9 +274,9 @@ function redactList(list: readonly JsonValue[]): JsonValue {
     second !== undefined &&
     isSecretKey(first)
   ) {
-    return [redactText(first), hidden(second)];
+    return [redactText(hide(first)), hidden(second)];
   }
-  return list.map(rewrite);
+  return list.map((inner) => rewrite(inner, hide));
 }
 
 /** Nothing, and whether there is something, are no secrets. */

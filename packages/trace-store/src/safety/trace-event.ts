@@ -1,7 +1,7 @@
-import type { JsonValue, TraceEvent, TraceFilter, TraceInput } from '@orion/contracts';
+import type { JsonValue, Redact, TraceEvent, TraceFilter, TraceInput } from '@orion/contracts';
 import { toProjection, toStorableText } from './json-projection.ts';
 import { textFacts, toSafeJson } from './json-safety.ts';
-import { redact, redactText } from './redaction.ts';
+import { redact, redactedStart } from './redaction.ts';
 
 /**
  * From what a caller records to what a backend stores, the same for every backend.
@@ -38,14 +38,19 @@ export type PreparedTrace = {
   readonly metadata: string | null;
 };
 
-export function prepareTraceEvent(input: TraceInput, now: number): TraceEventDraft {
-  return prepareTrace(input, now).event;
+/** `hide` takes out the keys that the process works with. */
+export function prepareTraceEvent(
+  input: TraceInput,
+  now: number,
+  hide: Redact = (text) => text,
+): TraceEventDraft {
+  return prepareTrace(input, now, hide).event;
 }
 
-export function prepareTrace(input: TraceInput, now: number): PreparedTrace {
-  const details = bounded(input.details ?? {}, MAX_EVENT_BYTES);
-  const error = side(input.error);
-  const metadata = side(input.metadata);
+export function prepareTrace(input: TraceInput, now: number, hide: Redact): PreparedTrace {
+  const details = bounded(input.details ?? {}, MAX_EVENT_BYTES, hide);
+  const error = side(input.error, hide);
+  const metadata = side(input.metadata, hide);
   const { timestamp } = input;
   return {
     event: {
@@ -53,10 +58,10 @@ export function prepareTrace(input: TraceInput, now: number): PreparedTrace {
       projectId: name(input.projectId, MAX_NAME),
       requestId: name(input.requestId, MAX_NAME),
       sessionId: name(input.sessionId, MAX_NAME),
-      source: clean(input.source, MAX_NAME),
-      summary: clean(input.summary, MAX_SUMMARY),
+      source: clean(input.source, MAX_NAME, hide),
+      summary: clean(input.summary, MAX_SUMMARY, hide),
       direction: input.direction === 'in' || input.direction === 'out' ? input.direction : null,
-      toolName: clean(input.toolName, MAX_NAME),
+      toolName: clean(input.toolName, MAX_NAME, hide),
       phaseIndex: index(input.phaseIndex),
       cycleIndex: index(input.cycleIndex),
       timestamp: Math.trunc(isDate(timestamp) ? timestamp : now),
@@ -92,9 +97,9 @@ type Bounded = {
   readonly truncated: boolean;
 };
 
-function bounded(value: unknown, maxBytes: number): Bounded {
-  const safe = toSafeJson(value);
-  const clean = redact(safe.value);
+function bounded(value: unknown, maxBytes: number, hide: Redact): Bounded {
+  const safe = toSafeJson(value, hide);
+  const clean = redact(safe.value, hide);
   const raw = JSON.stringify(clean);
   if (Buffer.byteLength(raw) <= maxBytes) {
     return { value: clean, text: raw, raw, truncated: safe.truncated };
@@ -114,13 +119,16 @@ function bounded(value: unknown, maxBytes: number): Bounded {
 }
 
 /** `error` or `metadata`, of which the projection is all that is kept. */
-function side(value: unknown): {
+function side(
+  value: unknown,
+  hide: Redact,
+): {
   readonly value: JsonValue;
   readonly text: string | null;
   readonly truncated: boolean;
 } {
   if (value === undefined || value === null) return { value: null, text: null, truncated: false };
-  const whole = bounded(value, MAX_SIDE_BYTES);
+  const whole = bounded(value, MAX_SIDE_BYTES, hide);
   const text = toProjection(whole.text);
   return {
     value: text === whole.text ? whole.value : (JSON.parse(text) as JsonValue),
@@ -137,20 +145,22 @@ export function cutToBytes(text: string, maxBytes: number): string {
 
 /** An id or a type: kept as it is but for what no database holds, since it is looked up by its text. */
 function name(value: unknown, limit: number): string | null {
+  const text = textOf(value);
+  return text === null ? null : storable(text, limit);
+}
+
+function textOf(value: unknown): string | null {
   if (value === undefined || value === null) return null;
-  return storable(
-    typeof value === 'string' ? value : JSON.stringify(toSafeJson(value).value),
-    limit,
-  );
+  return typeof value === 'string' ? value : JSON.stringify(toSafeJson(value).value);
 }
 
 function storable(text: string, limit: number): string {
   return toStorableText(text.slice(0, limit));
 }
 
-function clean(value: unknown, limit: number): string | null {
-  const text = name(value, limit * 4);
-  return text === null ? null : storable(redactText(text), limit);
+function clean(value: unknown, limit: number, hide: Redact): string | null {
+  const text = textOf(value);
+  return text === null ? null : storable(redactedStart(text, limit, hide), limit);
 }
 
 /** A small whole number, as every database has a column for. */

@@ -9,7 +9,7 @@ import { createSqlTraceStore } from './sql-trace-store.ts';
 
 const own = useTestDatabase();
 
-const value = { s: 'a\u0000\ud800', key: 'Bearer abcdefgh', n: 1.5 };
+const value = { s: 'a\u0000\ud800', key: 'Bearer abc', n: 1.5 };
 
 async function record(database: SqlDatabase): Promise<void> {
   await migrate(database);
@@ -35,9 +35,9 @@ test('Postgres: queries see a projection, raw is what was recorded, a text is a 
       from trace_event order by id`,
     );
     expect(row).toEqual({
-      raw: '{"s":"a\\u0000\\ud800","key":"Bearer [REDACTED]","n":1.5}',
+      raw: '{"s":"a\\u0000\\ud800","key":"[REDACTED]","n":1.5}',
       s: 'a\ufffd\ufffd',
-      key: 'Bearer [REDACTED]',
+      key: '[REDACTED]',
       n: 1.5,
       error_type: 'string',
       error_text: 'plain text',
@@ -45,6 +45,50 @@ test('Postgres: queries see a projection, raw is what was recorded, a text is a 
       second: 'b\ufffd',
     });
     expect(plain).toMatchObject({ s: 'ordinary', error_type: null, metadata_type: null });
+  } finally {
+    await database.close();
+  }
+});
+
+test.each([
+  ['Postgres', () => openPostgres(own.url())],
+  ['SQLite', () => openSqlite(':memory:')],
+])('A8: what was recorded is stored by %s, whatever it holds', async (_, open) => {
+  const database = await open();
+  try {
+    await migrate(database);
+    const store = createSqlTraceStore(database, { clock: createFakeClock(), createId: () => 'a8' });
+    const self: Record<string, unknown> = {};
+    self['self'] = self;
+    store.record({
+      type: 'a8',
+      details: {
+        big: 10n,
+        e: new Error('x'),
+        self,
+        s: 'a\u0000\ud800',
+        u: undefined,
+        key: 'Bearer abc',
+      },
+      error: 'plain text',
+    });
+    await store.flush();
+    expect(store.dropped()).toBe(0);
+    await store.close();
+    const [row] = await database.all(
+      `select error, ${database.dialect === 'postgres' ? 'body' : 'coalesce(body, raw)'} as body
+       from trace_event where type = 'a8'`,
+    );
+    expect(row?.['error']).toBe('"plain text"');
+    const body = JSON.parse(String(row?.['body'])) as unknown;
+    expect(body).toEqual({
+      big: '10n',
+      e: { name: 'Error', message: 'x', stack: expect.stringMatching(/^Error: x\n/) },
+      self: { self: '[circular]' },
+      s: 'a\ufffd\ufffd',
+      u: '[undefined]',
+      key: '[REDACTED]',
+    });
   } finally {
     await database.close();
   }
@@ -60,7 +104,7 @@ test('SQLite: the projection is kept where it differs from raw', async () => {
     );
     expect(rows).toMatchObject([
       {
-        raw: '{"s":"a\\u0000\\ud800","key":"Bearer [REDACTED]","n":1.5}',
+        raw: '{"s":"a\\u0000\\ud800","key":"[REDACTED]","n":1.5}',
         s: 'a\ufffd\ufffd',
         error: '"plain text"',
         metadata: '["a","b\ufffd"]',

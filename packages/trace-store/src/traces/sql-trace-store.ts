@@ -1,4 +1,11 @@
-import type { Clock, TraceEvent, TraceFilter, TraceInput, TraceStore } from '@orion/contracts';
+import type {
+  Clock,
+  Redact,
+  TraceEvent,
+  TraceFilter,
+  TraceInput,
+  TraceStore,
+} from '@orion/contracts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import { describeThrown } from '../safety/json-safety.ts';
 import { prepareTrace, toStoredFilter, toTraceInput } from '../safety/trace-event.ts';
@@ -25,6 +32,8 @@ export type SqlTraceStoreOptions = {
   readonly closeMs?: number;
   /** Sees every event as it goes into the queue, already redacted; its id counts the events of this store. */
   readonly onEvent?: (event: TraceEvent) => void;
+  /** Takes the keys that the process works with out of every text. */
+  readonly redact?: Redact;
   /** Told once, when the first event is dropped; `dropped()` has the number (R228). */
   readonly onFirstDrop?: (reason: string) => void;
   /** `record` throws, and `flush` and `close` reject, when something cannot be kept (R228). */
@@ -64,7 +73,7 @@ export function createSqlTraceStore(
   options: SqlTraceStoreOptions,
 ): TraceStore {
   const settings = { ...DEFAULTS, ...withoutUndefined(options) };
-  const { clock, onEvent, onFirstDrop, strict = false } = options;
+  const { clock, onEvent, onFirstDrop, redact = (text) => text, strict = false } = options;
   for (const name of ['maxQueuedEvents', 'maxQueuedBytes', 'batchRows'] as const) {
     if (!Number.isSafeInteger(settings[name]) || settings[name] < 1) {
       throw new Error(`${name} must be a whole number, 1 or more`);
@@ -102,7 +111,7 @@ export function createSqlTraceStore(
     if (strict) writer.throwFailure();
     // Before anything is spent on an event that is not kept.
     if (queue.isFull) throw new Error('Too many trace events wait for the database');
-    const prepared = prepareTrace(toTraceInput(input, data), clock.now());
+    const prepared = prepareTrace(toTraceInput(input, data), clock.now(), redact);
     const id = recorded + 1;
     const row = toTraceRow(prepared, `${writerId}-${id.toString(36).padStart(7, '0')}`);
     if (!queue.push(row)) throw new Error('Too many trace events wait for the database');

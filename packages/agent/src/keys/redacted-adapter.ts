@@ -1,0 +1,46 @@
+import type { KeysInUse, LlmAdapter, LlmEvent } from '@orion/contracts';
+
+/**
+ * The adapter, without the keys in use in what is never a part of a file: names and ids of calls, and errors. Text and
+ * arguments are passed on as they come, since a file that holds a key is written as it came; what else becomes of them
+ * is redacted where it is told or stored.
+ */
+export function redactAdapter(adapter: LlmAdapter, keys: KeysInUse): LlmAdapter {
+  async function* send(
+    ...request: Parameters<LlmAdapter['sendMessagesStreaming']>
+  ): AsyncGenerator<LlmEvent, void, undefined> {
+    for await (const event of adapter.sendMessagesStreaming(...request)) {
+      yield redacted(event, keys);
+    }
+  }
+  return {
+    name: adapter.name,
+    model: adapter.model,
+    ...(adapter.limits === undefined ? {} : { limits: adapter.limits }),
+    signalsMessageEnd: adapter.signalsMessageEnd,
+    structuredOutput: adapter.structuredOutput,
+    ...(adapter.writesThinkTags === undefined ? {} : { writesThinkTags: adapter.writesThinkTags }),
+    sendMessagesStreaming: send,
+  };
+}
+
+function redacted(event: LlmEvent, { redact }: KeysInUse): LlmEvent {
+  switch (event.type) {
+    case 'tool-call-start':
+      return { ...event, id: redact(event.id), name: redact(event.name) };
+    case 'tool-call-end': {
+      const { call } = event;
+      return { ...event, call: { ...call, id: redact(call.id), name: redact(call.name) } };
+    }
+    case 'error':
+      return { ...event, error: { ...event.error, message: redact(event.error.message) } };
+    case 'text-delta':
+    case 'reasoning-delta':
+    case 'tool-call-delta':
+    case 'usage':
+    case 'finish':
+      return event;
+    default:
+      return event satisfies never;
+  }
+}

@@ -1,0 +1,59 @@
+import type { KeysInUse, RunEventBody } from '@orion/contracts';
+
+/**
+ * The events of a turn without the keys in use, before anybody sees or stores them. Content of files stays as it is,
+ * and so do the paths and commands of write sessions, which have to work.
+ */
+export async function* redactEvents<End>(
+  events: AsyncGenerator<RunEventBody, End>,
+  keys: KeysInUse,
+): AsyncGenerator<RunEventBody, End> {
+  const text = keys.stream();
+  const rest = (): readonly RunEventBody[] => {
+    const content = text.end();
+    return content === '' ? [] : [{ type: 'chunk', content, source: 'model' }];
+  };
+  try {
+    for (;;) {
+      const next = await events.next();
+      if (next.done === true) {
+        yield* rest();
+        return next.value;
+      }
+      const event = next.value;
+      if (event.type === 'chunk' && event.source === 'model') {
+        const content = text.push(event.content);
+        if (content !== '') yield { ...event, content };
+        continue;
+      }
+      yield* rest();
+      yield redacted(event, keys);
+    }
+  } finally {
+    await events.return(undefined as never);
+  }
+}
+
+function redacted(event: RunEventBody, { redact }: KeysInUse): RunEventBody {
+  switch (event.type) {
+    case 'chunk':
+      return { ...event, content: redact(event.content) };
+    case 'tool_calls':
+      return {
+        ...event,
+        calls: event.calls.map((call) => ({ ...call, arguments: redact(call.arguments) })),
+      };
+    case 'tool_result': {
+      const { error } = event;
+      return {
+        ...event,
+        summary: redact(event.summary),
+        ...(error === undefined ? {} : { error: { ...error, message: redact(error.message) } }),
+      };
+    }
+    case 'error':
+      return { ...event, error: { ...event.error, message: redact(event.error.message) } };
+    default:
+      return event;
+  }
+}
