@@ -103,6 +103,7 @@ describe('the store of a turn', () => {
       return [kind, (data as { readonly status?: string }).status];
     };
     const watched: Workspace = {
+      maxTargetBytes: inner.maxTargetBytes,
       root: inner.root,
       stateDirectory: inner.stateDirectory,
       sessions: inner.sessions,

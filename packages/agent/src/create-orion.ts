@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import type {
   Clock,
@@ -75,6 +76,7 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
       patterns: createPatternMatcher(systemClock),
       approval: approvalOf(options.approve),
       eol: settings.eol,
+      nextTurn: () => nextTurn(),
     }),
     sessionSettings: (adapter) => sessionSettingsOf(settings, adapter),
     contextLimit: (adapter) => contextLimit(settings, adapter),

@@ -24,6 +24,8 @@ export interface Workspace {
   /** Makes it, for whoever keeps something of its own there. Rejects as a write to the disk does. */
   ensureStateDirectory(): Promise<void>;
   readonly sessions: SessionStore;
+  /** A file with more bytes is no target. */
+  readonly maxTargetBytes: number;
   /**
    * Whether this operation may change this target now, and what stands there.
    *

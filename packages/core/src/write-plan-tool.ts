@@ -38,6 +38,7 @@ import { createBeginTool } from './write-plan/begin-tool.ts';
 import { planSingle, requestOf } from './write-plan/execute.ts';
 import { encodingNote, requireTakesText } from './write-plan/fitting-text.ts';
 import { readImage } from './write-plan/file-image.ts';
+import { Pace } from './write-plan/pace.ts';
 import { neverApproved, proposalOf, requireApproval } from './write-plan/review.ts';
 import type { ApprovalPolicy, ChangeProposal } from './write-plan/review.ts';
 import { countLineFeeds, linesInFile, tellsLines } from './write-plan/told-lines.ts';
@@ -108,6 +109,11 @@ export type WritePlanToolOptions = {
   readonly patterns: PatternMatcher;
   /** Who agrees to what a session or a plan is about to change; nobody has to when left out. */
   readonly approval?: ApprovalPolicy;
+  /**
+   * Lets the rest of the process have its turn while a plan is judged; the microtasks alone when left out, so that
+   * nothing can be called off.
+   */
+  readonly nextTurn?: () => Promise<void>;
   /** Whether new text takes the line endings of the file it goes into; `match` when left out. */
   readonly eol?: 'match' | 'as-is';
 };
@@ -116,6 +122,8 @@ export function createWritePlanTool(options: WritePlanToolOptions): WritePlanToo
   const { workspace, clock, createId, patterns } = options;
   const approval: ApprovalPolicy = options.approval ?? { kind: 'auto' };
   const sessions = new Map<string, SessionHandle>();
+  const nextTurn = options.nextTurn ?? (() => Promise.resolve());
+  const ports = { workspace, patterns, nextTurn };
 
   async function begin(request: BeginRequest, turn?: TurnRecord): Promise<BegunSession> {
     if (approval.kind === 'never') throw neverApproved();
@@ -282,7 +290,7 @@ export function createWritePlanTool(options: WritePlanToolOptions): WritePlanToo
         eol,
       },
       expected,
-      { workspace, patterns },
+      { ...ports, pace: new Pace(null, nextTurn) },
     );
     return {
       request: requestOf(change),
@@ -328,14 +336,14 @@ export function createWritePlanTool(options: WritePlanToolOptions): WritePlanToo
         eol: 'as-is',
       },
       target,
-      { workspace, patterns },
+      { ...ports, pace: new Pace(null, nextTurn) },
     );
   }
 
   return {
     begin,
     execute: (plan, planOptions = {}) =>
-      applyPlan(plan, { approval, ...planOptions }, createId(), { workspace, patterns }),
+      applyPlan(plan, { approval, ...planOptions }, createId(), ports),
     finalizeSession,
     adopt: (handle) => void sessions.set(handle.id, handle),
     forget: (sessionId) => void sessions.delete(sessionId),

@@ -153,6 +153,7 @@ class DiskWorkspace implements Workspace {
   readonly root: string;
   readonly stateDirectory: string;
   readonly sessions: SessionStore;
+  readonly maxTargetBytes: number;
   readonly #policy: PathPolicy;
   /**
    * For what a start takes back on proof: whoever ran the plan had the permission, and protects the previous bytes no
@@ -173,6 +174,7 @@ class DiskWorkspace implements Workspace {
     const observer = createProcessObserver(clock, options.identity);
     this.root = places.root;
     this.stateDirectory = places.stateDirectory;
+    this.maxTargetBytes = settings.maxTargetBytes;
     this.#state = state;
     const { userDirectory: _userDirectory, ...paths } = places;
     const rules = {

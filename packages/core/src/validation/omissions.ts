@@ -25,9 +25,22 @@ export async function findOmissions(
   text: ByteSource,
   previous: ByteSource | null,
 ): Promise<readonly Omission[]> {
+  return findOmissionsBut(text, async () => (previous === null ? new Set() : excusedBy(previous)));
+}
+
+/** What a file that is replaced has of such lines itself. */
+export async function excusedBy(previous: ByteSource): Promise<ReadonlySet<string>> {
+  return new Set((await collect(previous, MOST_EXCUSED)).map((each) => each.text));
+}
+
+/** The same where many texts replace parts of one file; `excusedLines` is called only if something was found. */
+export async function findOmissionsBut(
+  text: ByteSource,
+  excusedLines: () => Promise<ReadonlySet<string>>,
+): Promise<readonly Omission[]> {
   const found = await collect(text, MOST_EXCUSED);
-  if (found.length === 0 || previous === null) return found.slice(0, MOST_OMISSIONS);
-  const excused = new Set((await collect(previous, MOST_EXCUSED)).map((each) => each.text));
+  if (found.length === 0) return [];
+  const excused = await excusedLines();
   return found.filter((each) => !excused.has(each.text)).slice(0, MOST_OMISSIONS);
 }
 

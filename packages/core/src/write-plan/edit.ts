@@ -7,6 +7,7 @@
  */
 import { OrionError } from '@orion/contracts';
 import type {
+  ByteSource,
   ForeignEncoding,
   PatternMatcher,
   WritePlan,
@@ -14,7 +15,7 @@ import type {
 } from '@orion/contracts';
 
 import { beginningOf, imageOfTexts, readImage, splice, textOf } from './file-image.ts';
-import type { FileImage, NewText } from './file-image.ts';
+import type { FileImage, NewText, Splice } from './file-image.ts';
 import {
   ENCODING_CHANGED,
   fittingText,
@@ -24,10 +25,12 @@ import {
 } from './fitting-text.ts';
 import { findOffsets } from './find-literal.ts';
 import type { Place } from './find-literal.ts';
-import { findMarker, markerError, needleOf, quoted } from './markers.ts';
+import type { HeldImage } from './held-image.ts';
+import { findMarker, linesOf, markerError, needleOf, quoted } from './markers.ts';
 import type { Searched } from './markers.ts';
 import { byteOrderMark, checkNewText, lineCount, withCrlf, withoutFirstMark } from './new-text.ts';
 import type { CheckedText } from './new-text.ts';
+import type { Pace } from './pace.ts';
 
 /** A file as the operations so far would leave it. */
 export type FileState = {
@@ -37,8 +40,12 @@ export type FileState = {
   readonly crlf: boolean;
   readonly bom: boolean;
   readonly encoding?: ForeignEncoding;
+  /** Whether the last line has no ending; null where that shows only in the bytes. */
+  readonly open: boolean | null;
+  /** The bytes of the image, where many operations look through a file that is not large. */
+  readonly held: HeldImage | null;
   /** The bytes that stand on disk, from the start each time. */
-  readonly readBase: () => AsyncIterable<Uint8Array>;
+  readonly readBase: ByteSource;
 };
 
 /** What an operation adds, as it stands in the file then. */
@@ -57,12 +64,18 @@ export type Edit = {
 export type EditContext = {
   readonly patterns: PatternMatcher;
   readonly eol: WritePlan['eol'];
+  /** Of a file as an operation leaves it. */
+  readonly maxBytes: number;
+  readonly pace: Pace;
 };
 
 /** More places than this are not one plan's business. */
 export const MAX_OCCURRENCES = 1_000_000;
 
-/** Rejects with what `findMarker` and `checkNewText` reject with, and with NO_MATCH, COUNT_MISMATCH or TARGET_NOT_UTF8. */
+/**
+ * Rejects with what `findMarker` and `checkNewText` reject with, and with NO_MATCH, COUNT_MISMATCH, TARGET_NOT_UTF8,
+ * CONTENT_TOO_LARGE or ABORTED.
+ */
 export async function applyOperation(
   state: FileState,
   operation: WritePlanOperation,
@@ -122,6 +135,7 @@ function writeWhole(state: FileState, given: CheckedText, context: EditContext):
   // A text that has CRLF anywhere has line endings of its own.
   const text = given.eol === 'lf' ? adapted(state, given, context) : given;
   const keepsBom = state.bom && !text.bom && context.eol === 'match';
+  requireSize(state, text.bytes, context);
   const image = imageOfTexts(keepsBom ? [byteOrderMark, text] : [text]);
   const { encoding, ...known } = state;
   return {
@@ -131,6 +145,8 @@ function writeWhole(state: FileState, given: CheckedText, context: EditContext):
       image,
       crlf: text.eol === 'crlf',
       bom: text.bom || keepsBom,
+      open: image.bytes > 0 && text.finalLineEnding === 0,
+      held: null,
     },
     bytes: image.bytes,
     lines: lineCount(text),
@@ -147,12 +163,16 @@ async function append(
 ): Promise<UncountedEdit> {
   const text = adapted(state, given, context);
   const end = state.image.bytes;
-  const meetsOpenLine = text.bytes > 0 && !(await endsWithLineFeed(state));
+  if (text.bytes === 0) {
+    return { state, bytes: 0, lines: 0, startsAt: end, warnings: [] };
+  }
+  const meetsOpenLine = state.open ?? (await endsInOpenLine(state, context));
   const endsLine = meetsOpenLine && start_on_new_line === true;
   const texts = endsLine ? [lineEnding(state), text] : [text];
   const bytes = texts.reduce((sum, each) => sum + each.bytes, 0);
+  const added = await spliced(state, [{ start: end, end, texts }], context);
   return {
-    state: spliced(state, [{ start: end, end, texts }]),
+    state: { ...added, open: text.finalLineEnding === 0 },
     bytes,
     lines: lineCount(text),
     startsAt: end + bytes - text.bytes,
@@ -165,10 +185,10 @@ function lineEnding({ crlf }: FileState): NewText {
   return textOf(Uint8Array.from(crlf ? [0x0d, 0x0a] : [0x0a]));
 }
 
-async function endsWithLineFeed(state: FileState): Promise<boolean> {
+async function endsInOpenLine(state: FileState, { pace }: EditContext): Promise<boolean> {
   let last = 0x0a;
-  for await (const chunk of readImage(state.image, state.readBase)) last = chunk.at(-1) ?? last;
-  return last === 0x0a;
+  for await (const chunk of pace.of(readerOf(state))()) last = chunk.at(-1) ?? last;
+  return last !== 0x0a;
 }
 
 async function insert(
@@ -178,16 +198,24 @@ async function insert(
   context: EditContext,
 ): Promise<UncountedEdit> {
   const place = await findMarker(
-    searchedOf(state),
+    searchedOf(state, context),
     { name: 'location_marker', text: location.marker, type: location.marker_type },
     context.patterns,
   );
   const text = adapted(state, given, context);
   if (location.position === 'before') {
-    return linesAt(state, { start: place.lineStart, end: place.lineStart }, text, 'inside');
+    const before = { start: place.lineStart, end: place.lineStart };
+    return keepingEnd(state, await linesAt(state, before, text, 'inside', context));
   }
   const after = { start: place.lineEnd, end: place.lineEnd };
-  return linesAt(state, after, text, place.terminated ? 'inside' : 'after_open_line');
+  return place.terminated
+    ? keepingEnd(state, await linesAt(state, after, text, 'inside', context))
+    : linesAt(state, after, text, 'after_open_line', context);
+}
+
+/** Whole lines that go between others leave the end of the file as it is, terminated or not. */
+function keepingEnd({ open }: FileState, edit: UncountedEdit): UncountedEdit {
+  return { ...edit, state: { ...edit.state, open } };
 }
 
 async function replace(
@@ -197,17 +225,18 @@ async function replace(
   context: EditContext,
 ): Promise<UncountedEdit> {
   const { start_marker, end_marker, marker_type: type, include_markers: whole } = location;
-  const searched = searchedOf(state);
+  const searched = searchedOf(state, context);
   const find = (name: string, text: string): Promise<Place> =>
     findMarker(searched, { name, text, type }, context.patterns);
   const first = await find('start_marker', start_marker);
   const last = await find('end_marker', end_marker);
   if (last.start < first.end) {
+    const [firstLine = 1, lastLine = 1] = await linesOf(searched, [first, last]);
     throw markerError('MARKER_NOT_FOUND', {
-      message: `end_marker ${quoted(end_marker)} (line ${last.line} of ${state.path}) does not come after start_marker (line ${first.line}).`,
+      message: `end_marker ${quoted(end_marker)} (line ${lastLine} of ${state.path}) does not come after start_marker (line ${firstLine}).`,
       name: 'end_marker',
       count: 1,
-      lines: [last.line],
+      lines: [lastLine],
     });
   }
   const text = adapted(state, given, context);
@@ -215,12 +244,18 @@ async function replace(
     const range = whole
       ? { start: first.start, end: last.end }
       : { start: first.end, end: last.start };
-    return inLine(state, range, text);
+    return inLine(state, range, text, context);
   }
   const range = whole
     ? { start: first.lineStart, end: last.lineEnd }
     : { start: first.lineEnd, end: last.lineStart };
-  return linesAt(state, range, text, whole && !last.terminated ? 'as_open_line' : 'inside');
+  return linesAt(
+    state,
+    range,
+    text,
+    whole && !last.terminated ? 'as_open_line' : 'inside',
+    context,
+  );
 }
 
 type Range = { readonly start: number; readonly end: number };
@@ -229,41 +264,49 @@ type Range = { readonly start: number; readonly end: number };
  * Puts whole lines there. `after_open_line`: behind the last line, which has no ending; `as_open_line`: they become
  * the last lines of a file that ends so.
  */
-function linesAt(
+async function linesAt(
   state: FileState,
   range: Range,
   text: CheckedText,
   where: 'inside' | 'after_open_line' | 'as_open_line',
-): UncountedEdit {
-  if (text.bytes === 0) return editOf(state, range, [], text);
+  context: EditContext,
+): Promise<UncountedEdit> {
+  if (text.bytes === 0) return editOf(state, range, [], text, context);
   const ending = lineEnding(state);
   if (where === 'inside') {
-    return editOf(state, range, text.finalLineEnding === 0 ? [text, ending] : [text], text);
+    const texts = text.finalLineEnding === 0 ? [text, ending] : [text];
+    return editOf(state, range, texts, text, context);
   }
   const open = withoutFinalEnding(text);
-  if (where === 'as_open_line') return editOf(state, range, [open], text);
-  const edit = editOf(state, range, [ending, open], text);
+  if (where === 'as_open_line') return editOf(state, range, [open], text, context);
+  const edit = await editOf(state, range, [ending, open], text, context);
   return { ...edit, startsAt: edit.startsAt + ending.bytes };
 }
 
 /** A single line that goes into a line has no ending of its own. */
-function inLine(state: FileState, range: Range, text: CheckedText): UncountedEdit {
+function inLine(
+  state: FileState,
+  range: Range,
+  text: CheckedText,
+  context: EditContext,
+): Promise<UncountedEdit> {
   const single = text.lineFeeds === 1 && text.finalLineEnding > 0;
-  return editOf(state, range, [single ? withoutFinalEnding(text) : text], text);
+  return editOf(state, range, [single ? withoutFinalEnding(text) : text], text, context);
 }
 
 function withoutFinalEnding(text: CheckedText): NewText {
   return text.finalLineEnding === 0 ? text : beginningOf(text, text.bytes - text.finalLineEnding);
 }
 
-function editOf(
+async function editOf(
   state: FileState,
   range: Range,
   texts: readonly NewText[],
   text: CheckedText,
-): UncountedEdit {
+  context: EditContext,
+): Promise<UncountedEdit> {
   return {
-    state: spliced(state, [{ ...range, texts }]),
+    state: await spliced(state, [{ ...range, texts }], context),
     bytes: texts.reduce((sum, { bytes }) => sum + bytes, 0),
     lines: lineCount(text),
     startsAt: range.start,
@@ -280,11 +323,13 @@ async function replaceAll(
   const { find, expected_count: expected } = operation;
   const needle = needleOf(find, state.crlf);
   const { offsets, limited } = await findOffsets(
-    readImage(state.image, state.readBase),
+    context.pace.of(readerOf(state))(),
     needle,
     MAX_OCCURRENCES,
   );
   const count = offsets.length;
+  const text = adapted(state, given, context);
+  requireSize(state, state.image.bytes + count * (text.bytes - needle.length), context);
   if (limited) {
     throw new OrionError({
       code: 'INVALID_OPERATION',
@@ -305,12 +350,12 @@ async function replaceAll(
       details: { count, expected },
     });
   }
-  const text = adapted(state, given, context);
   const texts = text.bytes === 0 ? [] : [text];
   return {
-    state: spliced(
+    state: await spliced(
       state,
       offsets.map((start) => ({ start, end: start + needle.length, texts })),
+      context,
     ),
     bytes: text.bytes * count,
     lines: lineCount(text) * count,
@@ -320,14 +365,46 @@ async function replaceAll(
   };
 }
 
-function spliced(state: FileState, splices: Parameters<typeof splice>[1]): FileState {
-  return { ...state, image: splice(state.image, splices) };
+async function spliced(
+  state: FileState,
+  splices: readonly Splice[],
+  context: EditContext,
+): Promise<FileState> {
+  const { image, held } = state;
+  const change = splices.reduce(
+    (sum, { start, end, texts }) =>
+      sum + start - end + texts.reduce((bytes, text) => bytes + text.bytes, 0),
+    0,
+  );
+  requireSize(state, image.bytes + change, context);
+  await context.pace.work(splices.length);
+  return {
+    ...state,
+    image: splice(image, splices),
+    open: null,
+    held: held === null ? null : await held.splice(splices, image.bytes + change),
+  };
 }
 
-function searchedOf(state: FileState): Searched {
+/** B4: what is larger is refused as a target, so nothing becomes so, not even between two operations. */
+function requireSize({ path }: FileState, bytes: number, { maxBytes }: EditContext): void {
+  if (bytes <= maxBytes) return;
+  throw new OrionError({
+    code: 'CONTENT_TOO_LARGE',
+    message: `\`${path}\` would have more than ${maxBytes} bytes.`,
+    hint: 'Write less into one file.',
+    details: { max_bytes: maxBytes },
+  });
+}
+
+function readerOf({ image, held, readBase }: FileState): ByteSource {
+  return held === null ? () => readImage(image, readBase) : () => held.read();
+}
+
+function searchedOf(state: FileState, { pace }: EditContext): Searched {
   return {
     path: state.path,
-    read: () => readImage(state.image, state.readBase),
+    read: pace.of(readerOf(state)),
     crlf: state.crlf,
     bom: state.bom,
   };

@@ -18,6 +18,8 @@ import type {
 
 import type { Edit } from './edit.ts';
 import { partsOf } from './file-image.ts';
+import { Pace } from './pace.ts';
+import type { NextTurn } from './pace.ts';
 import type { ParsedOperation } from './parse-plan.ts';
 import { planChanges } from './plan-changes.ts';
 import type { PlannedChange, PlannedChanges, PlanningPorts, Verdict } from './plan-changes.ts';
@@ -26,12 +28,16 @@ import type { ChangeOutcome, OperationOutcome } from './report.ts';
 import { proposalOf, requireApproval } from './review.ts';
 import type { ApprovalPolicy } from './review.ts';
 import { requireRunning } from './running.ts';
-import { suspectOmissions } from './suspect-omissions.ts';
+import { omissionSuspicion } from './suspect-omissions.ts';
 import { readDiff } from './unified-diff/read-diff.ts';
 
 export type PlanPorts = {
-  readonly workspace: Pick<Workspace, 'checkTarget' | 'readTarget' | 'commitPlan'>;
+  readonly workspace: Pick<
+    Workspace,
+    'checkTarget' | 'readTarget' | 'commitPlan' | 'maxTargetBytes'
+  >;
   readonly patterns: PatternMatcher;
+  readonly nextTurn: NextTurn;
 };
 
 export type PlanExecution = {
@@ -58,7 +64,8 @@ export async function executeWritePlan(
 ): Promise<PlanReport> {
   const { planId, plan, operations, warnings } = execution;
   requireRunning(execution.signal);
-  const planned = await planValid(execution, ports);
+  const pace = new Pace(execution.signal, ports.nextTurn);
+  const planned = await planValid(execution, { ...ports, pace });
   const verdicts = spread(operations, planned.verdicts);
   const tell = (
     status: PlanReport['status'],
@@ -81,7 +88,7 @@ export async function executeWritePlan(
       await withDiffs(planned.changes, execution.signal),
     );
   }
-  const outcomes = await commitChanges(execution, planned.changes, ports);
+  const outcomes = await commitChanges(execution, planned.changes, ports, pace);
   const failed = outcomes.some(({ kind }) => kind !== 'done');
   const outcomeOf = new Map(
     planned.changes.flatMap(({ operations }, place) =>
@@ -110,14 +117,17 @@ async function withOmissions(
   changes: readonly PlannedChange[],
   { workspace }: PlanPorts,
 ): Promise<readonly Judged[]> {
+  const suspicions = new Map(
+    changes.flatMap((change) => {
+      const suspicion = omissionSuspicion(change, workspace);
+      return change.operations.map((index) => [index, suspicion] as const);
+    }),
+  );
   const judged: Judged[] = [];
   for (const [index, each] of verdicts.entries()) {
     const parsed = operations[index];
-    const change = changes.find((candidate) => candidate.operations.includes(index));
     const omissions =
-      parsed?.kind === 'operation' && change !== undefined
-        ? await suspectOmissions(parsed.operation, change, workspace)
-        : [];
+      parsed?.kind === 'operation' ? ((await suspicions.get(index)?.(parsed.operation)) ?? []) : [];
     judged.push(omissions.length === 0 ? each : { ...each, omissions });
   }
   return judged;
@@ -172,12 +182,13 @@ async function commitChanges(
   execution: PlanExecution,
   changes: readonly PlannedChange[],
   { workspace }: PlanPorts,
+  pace: Pace,
 ): Promise<readonly PlanCommitOutcome[]> {
   const { planId, plan, approval, signal } = execution;
   try {
-    return await workspace.commitPlan({
+    const outcomes = await workspace.commitPlan({
       planId,
-      changes: changes.map(requestOf),
+      changes: changes.map((change) => requestOf(change, pace)),
       siblingBackups: plan.backup_required,
       atomic: plan.atomic,
       approve: (prepared) => {
@@ -189,6 +200,11 @@ async function commitChanges(
         return requireApproval(approval, request, signal ?? undefined);
       },
     });
+    // Called off while the new bytes were made, before anything changed.
+    for (const outcome of outcomes) {
+      if (outcome.kind === 'failed' && outcome.error.code === 'ABORTED') throw outcome.error;
+    }
+    return outcomes;
   } catch (error) {
     if (!OrionError.isInstance(error) || error.code !== 'APPROVAL_REFUSED') throw error;
     return changes.map(() => ({ kind: 'failed', error }));
@@ -196,11 +212,16 @@ async function commitChanges(
 }
 
 /** The planner has given the text the file's line endings already. */
-export function requestOf(change: PlannedChange): Omit<PrepareRequest, 'changeId'> {
+export function requestOf(
+  change: PlannedChange,
+  pace: Pace | null = null,
+): Omit<PrepareRequest, 'changeId'> {
   return {
     target: change.expected.path,
     operation: change.operation,
-    parts: partsOf(change.state.image, change.state.readBase),
+    parts: partsOf(change.state.image, change.state.readBase).map((part) =>
+      part.kind === 'new' && pace !== null ? { ...part, source: pace.of(part.source) } : part,
+    ),
     eol: 'as-is',
     expected: change.expected,
   };

@@ -37,6 +37,77 @@ export function imageOfTexts(texts: readonly NewText[]): FileImage {
 
 /** The splices name places of the image as it is, in order and without overlap. */
 export function splice(image: FileImage, splices: readonly Splice[]): FileImage {
+  const [first] = splices;
+  // A plan may have thousands of operations: what each one leaves alone is not built anew.
+  return first !== undefined && splices.length === 1
+    ? spliceOnce(image, first)
+    : spliceAll(image, splices);
+}
+
+function spliceOnce(image: FileImage, { start, end, texts }: Splice): FileImage {
+  if (start < 0 || end < start || end > image.bytes) throw outside();
+  const from = seek(image, start);
+  const to = seek(image, end);
+  const left = from.offset === 0 ? [] : partOf(image.pieces[from.index], 0, from.offset);
+  const right = to.offset === 0 ? [] : partOf(image.pieces[to.index], to.offset);
+  const added = texts.flatMap((text): readonly Piece[] =>
+    text.bytes === 0 ? [] : [{ kind: 'new', text, start: 0, end: text.bytes }],
+  );
+  const before = from.index;
+  const after = to.index + (to.offset === 0 ? 0 : 1);
+  const pieces = image.pieces.toSpliced(before, after - before, ...left, ...added, ...right);
+  if (added.length === 0) joinAt(pieces, before + left.length);
+  const addedBytes = added.reduce((sum, piece) => sum + piece.end - piece.start, 0);
+  return { pieces, bytes: image.bytes - (end - start) + addedBytes };
+}
+
+/** The piece in which a byte of the image lies, or the place behind the last one; looked for from the nearer end. */
+function seek(
+  { pieces, bytes }: FileImage,
+  position: number,
+): { readonly index: number; readonly offset: number } {
+  const lengthOf = (index: number): number => {
+    const piece = pieces[index];
+    if (piece === undefined) throw outside();
+    return piece.end - piece.start;
+  };
+  if (position > bytes / 2) {
+    let index = pieces.length;
+    let begin = bytes;
+    while (begin > position) {
+      index -= 1;
+      begin -= lengthOf(index);
+    }
+    return { index, offset: position - begin };
+  }
+  let index = 0;
+  let begin = 0;
+  while (index < pieces.length && begin + lengthOf(index) <= position) {
+    begin += lengthOf(index);
+    index += 1;
+  }
+  return { index, offset: position - begin };
+}
+
+function partOf(piece: Piece | undefined, from: number, to?: number): readonly Piece[] {
+  if (piece === undefined) throw outside();
+  return [
+    { ...piece, start: piece.start + from, end: to === undefined ? piece.end : piece.start + to },
+  ];
+}
+
+/** What was kept on both sides of a place may be one piece. */
+function joinAt(pieces: Piece[], index: number): void {
+  const [left, right] = [pieces[index - 1], pieces[index]];
+  if (left?.kind !== 'kept' || right?.kind !== 'kept' || left.end !== right.start) return;
+  pieces.splice(index - 1, 2, { ...left, end: right.end });
+}
+
+function outside(): RangeError {
+  return new RangeError('splices are out of order or outside of the image');
+}
+
+function spliceAll(image: FileImage, splices: readonly Splice[]): FileImage {
   const pieces: Piece[] = [];
   let bytes = 0;
   const add = (piece: Piece): void => {
@@ -71,9 +142,7 @@ export function splice(image: FileImage, splices: readonly Splice[]): FileImage 
     }
   };
   for (const { start, end, texts } of splices) {
-    if (start < position || end < start || end > image.bytes) {
-      throw new RangeError('splices are out of order or outside of the image');
-    }
+    if (start < position || end < start || end > image.bytes) throw outside();
     take(start, true);
     take(end, false);
     for (const text of texts) add({ kind: 'new', text, start: 0, end: text.bytes });

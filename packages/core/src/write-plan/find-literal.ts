@@ -9,8 +9,6 @@
 export type Place = {
   readonly start: number;
   readonly end: number;
-  /** Of the line in which it begins, counted from 1. */
-  readonly line: number;
   readonly lineStart: number;
   /** After the ending of the line in which it ends. */
   readonly lineEnd: number;
@@ -28,50 +26,61 @@ export const MAX_LISTED_PLACES = 5;
 
 const LF = 0x0a;
 
-/** Places may overlap: each one is a way to understand a marker. `firstLineStart` is where line 1 begins. */
+/** A place whose last line has not ended yet, as far as it was looked for. */
+type OpenPlace = Omit<Place, 'lineEnd' | 'terminated'> & { readonly soughtTo: number };
+
+/**
+ * Places may overlap: each one is a way to understand a marker. `firstLineStart` is where line 1 begins. Lines are not
+ * counted: only who is told of a place wants to know its line.
+ */
 export async function findPlaces(
   chunks: AsyncIterable<Uint8Array>,
   needle: Uint8Array,
   firstLineStart: number,
 ): Promise<Found> {
   const places: Place[] = [];
-  /** Places whose last line has not ended yet. */
-  let open: Omit<Place, 'lineEnd' | 'terminated'>[] = [];
+  let open: OpenPlace[] = [];
   let count = 0;
-  let line = 1;
+  /** Of the line that goes on at the beginning of the window. */
   let lineStart = firstLineStart;
-  let counted = 0;
 
-  const endLine = (feed: number): void => {
-    const ended = open.filter((place) => feed >= place.end - 1);
-    for (const place of ended) places.push({ ...place, lineEnd: feed + 1, terminated: true });
-    if (ended.length > 0) open = open.filter((place) => feed < place.end - 1);
+  const lineStartBefore = (position: number, window: Uint8Array, windowStart: number): number => {
+    if (position <= windowStart) return lineStart;
+    const feed = window.lastIndexOf(LF, position - windowStart - 1);
+    return feed === -1 ? lineStart : windowStart + feed + 1;
   };
-  const countTo = (until: number, window: Uint8Array, windowStart: number): void => {
-    const stop = until - windowStart;
-    for (
-      let at = window.indexOf(LF, counted - windowStart);
-      at !== -1 && at < stop;
-      at = window.indexOf(LF, at + 1)
-    ) {
-      line += 1;
-      lineStart = windowStart + at + 1;
-      endLine(windowStart + at);
+  const endLines = (window: Uint8Array, windowStart: number): void => {
+    const still: OpenPlace[] = [];
+    for (const { soughtTo, ...place } of open) {
+      const feed = window.indexOf(LF, Math.max(0, soughtTo - windowStart));
+      if (feed === -1) still.push({ ...place, soughtTo: windowStart + window.length });
+      else places.push({ ...place, lineEnd: windowStart + feed + 1, terminated: true });
     }
-    counted = until;
+    open = still;
   };
 
   const end = await scan(chunks, needle, {
     step: 1,
     found: (start, window, windowStart) => {
       count += 1;
-      if (places.length + open.length >= MAX_LISTED_PLACES) return;
-      countTo(start, window, windowStart);
-      open.push({ start, end: start + needle.length, line, lineStart });
+      if (places.length + open.length >= MAX_LISTED_PLACES) return true;
+      const end = start + needle.length;
+      open.push({
+        start,
+        end,
+        lineStart: lineStartBefore(start, window, windowStart),
+        soughtTo: end - 1,
+      });
+      return true;
     },
-    leaving: countTo,
+    leaving: (until, window, windowStart) => {
+      endLines(window, windowStart);
+      lineStart = lineStartBefore(until, window, windowStart);
+    },
   });
-  for (const place of open) places.push({ ...place, lineEnd: end, terminated: false });
+  for (const { soughtTo: _soughtTo, ...place } of open) {
+    places.push({ ...place, lineEnd: end, terminated: false });
+  }
   return { count, places: places.toSorted((one, other) => one.start - other.start) };
 }
 
@@ -86,8 +95,9 @@ export async function findOffsets(
   await scan(chunks, needle, {
     step: needle.length,
     found: (start) => {
-      if (offsets.length < limit) offsets.push(start);
-      else limited = true;
+      limited = offsets.length >= limit;
+      if (!limited) offsets.push(start);
+      return !limited;
     },
     leaving: () => undefined,
   });
@@ -97,12 +107,13 @@ export async function findOffsets(
 type Visitor = {
   /** How far behind the beginning of a place the next one may begin. */
   readonly step: number;
-  readonly found: (start: number, window: Uint8Array, windowStart: number) => void;
+  /** False: nothing further is of interest. */
+  readonly found: (start: number, window: Uint8Array, windowStart: number) => boolean;
   /** Bytes before `until` are about to leave the window. */
   readonly leaving: (until: number, window: Uint8Array, windowStart: number) => void;
 };
 
-/** Answers how many bytes there were. */
+/** Answers how many bytes were looked at. */
 async function scan(
   chunks: AsyncIterable<Uint8Array>,
   needle: Uint8Array,
@@ -119,7 +130,7 @@ async function scan(
       at !== -1;
       at = view.indexOf(needle, from - windowStart)
     ) {
-      visitor.found(windowStart + at, window, windowStart);
+      if (!visitor.found(windowStart + at, window, windowStart)) return windowStart + at;
       from = windowStart + at + visitor.step;
       if (from > windowStart + window.length) break;
     }

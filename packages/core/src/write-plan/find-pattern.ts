@@ -22,7 +22,6 @@ export async function findPattern(
 ): Promise<Found> {
   const places: Place[] = [];
   let count = 0;
-  let batchLine = 1;
 
   for await (const { bytes, start, last } of batches(chunks)) {
     const skipped = Math.max(0, firstLineStart - start);
@@ -30,8 +29,7 @@ export async function findPattern(
     const found = await search.match(batch.lines);
     count += found.count;
     const listed = found.matches.slice(0, MAX_LISTED_PLACES - places.length);
-    places.push(...placesOf(batch, listed, { line: batchLine, start: start + skipped }));
-    batchLine += batch.lines.length;
+    places.push(...placesOf(batch, listed, start + skipped));
   }
   return { count, places };
 }
@@ -100,11 +98,11 @@ function linesOf(bytes: Uint8Array, last: boolean): Lines {
 function placesOf(
   { lines, encoding, endings }: Lines,
   matches: readonly PatternMatch[],
-  from: { readonly line: number; readonly start: number },
+  start: number,
 ): readonly Place[] {
   const places: Place[] = [];
   let index = 0;
-  let lineStart = from.start;
+  let lineStart = start;
   for (const match of matches) {
     for (; index < match.line; index += 1) {
       lineStart += Buffer.byteLength(lines[index] ?? '', encoding) + (endings[index] ?? 0);
@@ -114,7 +112,6 @@ function placesOf(
     places.push({
       start: lineStart + Buffer.byteLength(line.slice(0, match.start), encoding),
       end: lineStart + Buffer.byteLength(line.slice(0, match.end), encoding),
-      line: from.line + match.line,
       lineStart,
       lineEnd: lineStart + Buffer.byteLength(line, encoding) + ending,
       terminated: ending > 0,

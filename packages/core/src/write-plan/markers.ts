@@ -5,6 +5,7 @@ import type { ErrorCode, MarkerType, PatternMatcher } from '@orion/contracts';
 import { findPlaces } from './find-literal.ts';
 import type { Found, Place } from './find-literal.ts';
 import { findPattern } from './find-pattern.ts';
+import { countLineFeeds } from './told-lines.ts';
 
 /** What is looked through: the bytes, from the start each time, and what is known of them. */
 export type Searched = {
@@ -39,7 +40,7 @@ export async function findMarker(
     });
   }
   if (found.count > 1) {
-    const lines = found.places.map((each) => each.line);
+    const lines = await linesOf(searched, found.places);
     const more = found.count > lines.length ? ' …' : '';
     throw markerError('MARKER_NOT_UNIQUE', {
       message: `${marker.name} ${quoted(marker.text)} matches ${found.count} places of ${searched.path}, at lines ${lines.join(', ')}${more}.`,
@@ -49,6 +50,16 @@ export async function findMarker(
     });
   }
   return place;
+}
+
+/** The lines in which they begin, counted from 1. */
+export async function linesOf(
+  { read }: Searched,
+  places: readonly Place[],
+): Promise<readonly number[]> {
+  const lines: number[] = [];
+  for (const { start } of places) lines.push(1 + (await countLineFeeds(read(), start)));
+  return lines;
 }
 
 async function search(

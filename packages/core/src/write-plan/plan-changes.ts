@@ -17,13 +17,16 @@ import type {
   WritePlanOperation,
 } from '@orion/contracts';
 
-import { applyOperation } from './edit.ts';
+import { applyOperation, MAX_OCCURRENCES } from './edit.ts';
 import type { Edit, FileState } from './edit.ts';
-import { unchangedImage } from './file-image.ts';
+import { readImage, unchangedImage } from './file-image.ts';
+import { HeldImage, MAX_HELD_BYTES } from './held-image.ts';
+import type { Pace } from './pace.ts';
 
 export type PlanningPorts = {
-  readonly workspace: Pick<Workspace, 'checkTarget' | 'readTarget'>;
+  readonly workspace: Pick<Workspace, 'checkTarget' | 'readTarget' | 'maxTargetBytes'>;
   readonly patterns: PatternMatcher;
+  readonly pace: Pace;
   /** What is known of a target already, instead of a look at it now. */
   readonly snapshotOf?: (target: string) => TargetSnapshot;
 };
@@ -63,15 +66,17 @@ type PlannedFile = {
   refused: boolean;
 };
 
-/** Rejects only for defects and for what makes reading impossible; everything else is a verdict. */
+/** Rejects only for defects and with ABORTED; everything else is a verdict. */
 export async function planChanges(plan: WritePlan, ports: PlanningPorts): Promise<PlannedChanges> {
   const files = new Map<string, PlannedFile>();
   const known = new Map<string, TargetSnapshot>();
   const verdicts: Verdict[] = [];
+  let occurrences = 0;
   for (const [index, operation] of plan.operations.entries()) {
     const verdict = await judge(index, operation);
     verdicts.push(verdict);
   }
+  release(files.values());
   return {
     changes: [...files.values()].map((file) => changeOf(file, plan.eol)),
     verdicts,
@@ -85,10 +90,16 @@ export async function planChanges(plan: WritePlan, ports: PlanningPorts): Promis
       const { path } = file.expected;
       if (file.refused) return { kind: 'unjudged', path };
       requireFitting(file.state, operation, plan.must_exist);
+      await ports.pace.work(0);
+      await hold(file, operation);
       const edit = await applyOperation(file.state, operation, {
         patterns: ports.patterns,
         eol: plan.eol,
+        maxBytes: ports.workspace.maxTargetBytes,
+        pace: ports.pace,
       });
+      occurrences += edit.occurrences ?? 0;
+      if (occurrences > MAX_PLAN_OCCURRENCES) throw tooManyOccurrences();
       const created = operation.type === 'overwrite' && !file.state.exists;
       file.state = edit.state;
       file.givenBytes += edit.givenBytes;
@@ -99,10 +110,22 @@ export async function planChanges(plan: WritePlan, ports: PlanningPorts): Promis
         edit: created ? { ...edit, warnings: [...edit.warnings, 'created_missing'] } : edit,
       };
     } catch (error) {
-      if (!OrionError.isInstance(error)) throw error;
+      if (!OrionError.isInstance(error) || error.code === 'ABORTED') throw error;
       if (file !== null) file.refused = true;
       return { kind: 'refused', path: file?.expected.path ?? operation.target_file, error };
     }
+  }
+
+  /** From the second operation on that looks through a file. */
+  async function hold(file: PlannedFile, { type }: WritePlanOperation): Promise<void> {
+    const { image, readBase, held } = file.state;
+    if (file.operations.length === 0 || held !== null || image.bytes > MAX_HELD_BYTES) return;
+    if (type !== 'insert' && type !== 'replace' && type !== 'replace_all') return;
+    const all = [...files.values()];
+    const total = all.reduce((sum, { state }) => sum + (state.held?.length ?? 0), 0);
+    if (total + image.bytes > MAX_ALL_HELD_BYTES) release(all);
+    const bytes = ports.pace.of(() => readImage(image, readBase));
+    file.state = { ...file.state, held: await HeldImage.of(bytes(), image.bytes) };
   }
 
   async function fileOf(operation: WritePlanOperation): Promise<PlannedFile> {
@@ -127,6 +150,22 @@ export async function planChanges(plan: WritePlan, ports: PlanningPorts): Promis
   }
 }
 
+/** Of all its operations together. */
+const MAX_PLAN_OCCURRENCES: number = 1.5 * MAX_OCCURRENCES;
+const MAX_ALL_HELD_BYTES = 4 * MAX_HELD_BYTES;
+
+function release(files: Iterable<PlannedFile>): void {
+  for (const file of files) file.state = { ...file.state, held: null };
+}
+
+function tooManyOccurrences(): OrionError {
+  return new OrionError({
+    code: 'INVALID_OPERATION',
+    message: `The plan replaces a text at more than ${MAX_PLAN_OCCURRENCES} places.`,
+    hint: 'Divide it into several plans.',
+  });
+}
+
 function stateOf(snapshot: TargetSnapshot, { workspace }: PlanningPorts): FileState {
   return {
     path: snapshot.path,
@@ -135,6 +174,8 @@ function stateOf(snapshot: TargetSnapshot, { workspace }: PlanningPorts): FileSt
     crlf: snapshot.eol === 'crlf',
     bom: snapshot.bom,
     ...(snapshot.encoding === undefined ? {} : { encoding: snapshot.encoding }),
+    open: snapshot.unterminated === true,
+    held: null,
     readBase: () => workspace.readTarget(snapshot),
   };
 }

@@ -5,6 +5,7 @@ import type { PatternMatcher, TargetSnapshot } from '@orion/contracts';
 import { planChanges } from '../plan-changes.ts';
 import type { PlannedChanges } from '../plan-changes.ts';
 import { readImage } from '../file-image.ts';
+import { Pace } from '../pace.ts';
 import { parsePlan } from '../parse-plan.ts';
 
 /** Files that only planning looks at, read in chunks of any size. */
@@ -12,6 +13,7 @@ export function planOn(
   files: Readonly<Record<string, string | Uint8Array>>,
   plan: unknown,
   chunkBytes = 7,
+  maxBytes: number = 1024 * 1024 * 1024,
 ): Promise<PlannedChanges> {
   const bytesOf = (path: string): Buffer | null => {
     const content = files[path];
@@ -26,10 +28,12 @@ export function planOn(
     { ...parsed.plan, operations },
     {
       workspace: {
+        maxTargetBytes: maxBytes,
         checkTarget: async (target) => snapshotOf(target, bytesOf(target)),
         readTarget: (snapshot) => inChunks(bytesOf(snapshot.path) ?? Buffer.alloc(0), chunkBytes),
       },
       patterns: inProcess,
+      pace: new Pace(null, () => Promise.resolve()),
     },
   );
 }
