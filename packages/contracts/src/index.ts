@@ -136,4 +136,5 @@ export type {
 export type { ToolOutputFilter, ToolOutputRecord, ToolOutputStore } from './tool-output-store.ts';
 export { JsonReader, MAX_JSON_DEPTH, jsonErrorPosition } from './text/json-reader.ts';
 export type { JsonState, JsonStrings } from './text/json-reader.ts';
+export { nestsDeeper } from './text/nesting.ts';
 export type { TurnLog, TurnLogEntry, TurnLogEvent } from './turn-log.ts';

@@ -22,10 +22,9 @@ import type { Refusals, Remedy } from './refused-parameters.ts';
 import { isWorthRetrying, readRetryAfter, retryWait } from './retry.ts';
 import type { RetryPolicy } from './retry.ts';
 import type { Body } from './stream/body.ts';
-import { createEventStreamDecoder } from './stream/event-stream.ts';
+import { createAnswerDecoder } from './stream/answer-decoder.ts';
 import { bodyOf } from './stream/http-fetch.ts';
-import { MessageEvents, invalidStream } from './stream/message-events.ts';
-import { createPayloadReader } from './stream/payloads.ts';
+import type { MessageEvents } from './stream/message-events.ts';
 import type { WireFormat } from './stream/payloads.ts';
 import { createSilenceWatch } from './stream/silence-watch.ts';
 
@@ -120,16 +119,8 @@ export function createStreamingAdapter<RequestBody extends object>(
     controller: AbortController,
     verbatim: boolean,
   ): AsyncGenerator<readonly LlmEvent[], void, undefined> {
-    const message = new MessageEvents({ verbatim });
-    const format = provider.createFormat(message);
-    const payloads = createPayloadReader(format, message, redact);
-    const stream = createEventStreamDecoder({
-      ...payloads,
-      onText: (text) => message.text(text),
-      textKeys: format.textKeys,
-      onTooLarge: (limit) =>
-        message.fail(invalidStream(format.name, `an event is larger than ${limit} bytes`)),
-    });
+    const answer = createAnswerDecoder(provider.createFormat, redact, { verbatim });
+    const { message } = answer;
     let silence: number | undefined;
     const watch = createSilenceWatch(clock, (limit) => {
       silence = limit;
@@ -145,13 +136,9 @@ export function createStreamingAdapter<RequestBody extends object>(
         else if (controller.signal.aborted) message.fail(aborted());
         else if (arrival.kind === 'error')
           message.fail(classifyBreak(arrival.error, address, redact));
-        else if (arrival.kind === 'end') {
-          stream.end();
-          if (!message.ended) format.end();
-        } else {
-          for (const chunk of arrival.chunks) stream.feed(chunk);
-        }
-        const events = message.take();
+        else if (arrival.kind === 'end') answer.end();
+        else for (const chunk of arrival.chunks) answer.feed(chunk);
+        const events = answer.take();
         if (events.length === 0) continue;
         limit = settings.silenceMs;
         yield events;

@@ -28,6 +28,8 @@ const CLOSE = '</think>';
 export function createThinkTags(sinks: Sinks): ThinkTags {
   let mode: 'opening' | 'reasoning' | 'after' | 'text' = 'opening';
   let held = '';
+  /** White space before what could become the opening tag; looked at once. */
+  let blanks = '';
 
   function push(content: string): void {
     if (mode === 'text') {
@@ -37,11 +39,16 @@ export function createThinkTags(sinks: Sinks): ThinkTags {
     held += content;
     if (mode === 'opening') {
       const start = held.trimStart();
+      blanks += held.slice(0, held.length - start.length);
+      held = start;
       if (start.startsWith(OPEN)) {
         mode = 'reasoning';
         held = start.slice(OPEN.length);
-      } else if (!OPEN.startsWith(start)) {
+      } else if (OPEN.startsWith(start)) {
+        return;
+      } else {
         mode = 'text';
+        held = blanks + held;
         release(sinks.onText);
         return;
       }
@@ -75,7 +82,10 @@ export function createThinkTags(sinks: Sinks): ThinkTags {
   return {
     push,
     end: () => {
-      if (mode === 'opening') release(sinks.onText);
+      if (mode === 'opening') {
+        held = blanks + held;
+        release(sinks.onText);
+      }
       if (mode === 'reasoning') release(sinks.onReasoning);
     },
   };

@@ -17,7 +17,7 @@ test('the text of an object is complete, and every beginning of it is cut', () =
         expect(classifyArguments(text.slice(0, end)), text.slice(0, end)).toBe('cut');
       }
     }),
-    { numRuns: 50 },
+    { numRuns: 20 },
   );
 });
 

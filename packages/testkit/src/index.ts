@@ -1,5 +1,6 @@
 export { ADAPTER_SCENARIOS, API_KEY_CANARY, describeAdapterContract } from './adapter-contract.ts';
 export type { AdapterScenario, AdapterUnderTest } from './adapter-contract.ts';
+export { countWork } from './count-work.ts';
 export { describeConversationStoreContract } from './conversation-store-contract.ts';
 export { createFakeClock } from './fake-clock.ts';
 export type { FakeClock } from './fake-clock.ts';

@@ -26,7 +26,7 @@ export class MessageFormat implements WireFormat {
   readonly #calls = new Map<number, CallBlock>();
   #id: string | undefined;
   #stopReason: FinishReason | undefined;
-  #usage: Fields = {};
+  readonly #usage: Partial<Record<(typeof USAGE_FIELDS)[number], unknown>> = {};
 
   constructor(message: MessageEvents, redact: Redact) {
     this.#message = message;
@@ -174,8 +174,10 @@ export class MessageFormat implements WireFormat {
   /** Numbers grow in later events; one that is missing there keeps its value. */
   #addUsage(usage: unknown): void {
     if (!isFields(usage)) return;
-    const known = Object.entries(usage).filter(([, value]) => value !== null);
-    this.#usage = { ...this.#usage, ...Object.fromEntries(known) };
+    for (const name of USAGE_FIELDS) {
+      const value = usage[name];
+      if (value !== undefined && value !== null) this.#usage[name] = value;
+    }
     this.#message.usage(readUsage(this.#usage));
   }
 
@@ -194,6 +196,14 @@ const STOP_REASONS: ReadonlyMap<string, FinishReason> = new Map<string, FinishRe
   ['pause_turn', 'pause'],
   ['compaction', 'pause'],
 ]);
+
+const USAGE_FIELDS = [
+  'input_tokens',
+  'output_tokens',
+  'cache_read_input_tokens',
+  'cache_creation_input_tokens',
+  'output_tokens_details',
+] as const;
 
 function readUsage(usage: Fields): Usage {
   const cached = tokenCount(usage['cache_read_input_tokens']);

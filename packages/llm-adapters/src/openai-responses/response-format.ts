@@ -6,8 +6,9 @@ import type { MessageEvents } from '../stream/message-events.ts';
 import { isFields, textField, tokenCount } from '../stream/payloads.ts';
 import type { Fields, WireFormat } from '../stream/payloads.ts';
 
-/** So many of the latest events are known again when a resumed stream repeats them. */
+/** So many of the latest events are known again when a resumed stream repeats them, and so much of them is held. */
 const REMEMBERED_EVENTS = 256;
+const REMEMBERED_CHARACTERS = 1024 * 1024;
 
 /**
  * What the payloads of a Responses stream mean.
@@ -29,6 +30,7 @@ export class ResponseFormat implements WireFormat {
   /** The places of which pieces have come. */
   readonly #pieces = new Set<string>();
   readonly #latest = new Map<number, string>();
+  #latestCharacters = 0;
   #refused = false;
 
   constructor(message: MessageEvents, redact: Redact) {
@@ -207,13 +209,20 @@ export class ResponseFormat implements WireFormat {
     if (typeof number !== 'number') return false;
     const words = JSON.stringify(event);
     if (this.#latest.get(number) === words) return true;
-    this.#latest.delete(number);
+    this.#forget(number);
     this.#latest.set(number, words);
-    if (this.#latest.size > REMEMBERED_EVENTS) {
-      const [oldest] = this.#latest.keys();
-      if (oldest !== undefined) this.#latest.delete(oldest);
+    this.#latestCharacters += words.length;
+    for (const oldest of this.#latest.keys()) {
+      const few = this.#latest.size <= REMEMBERED_EVENTS;
+      if (few && this.#latestCharacters <= REMEMBERED_CHARACTERS) break;
+      this.#forget(oldest);
     }
     return false;
+  }
+
+  #forget(number: number): void {
+    this.#latestCharacters -= this.#latest.get(number)?.length ?? 0;
+    this.#latest.delete(number);
   }
 
   #end(type: string, response: Fields): void {

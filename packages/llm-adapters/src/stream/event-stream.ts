@@ -37,6 +37,8 @@ export type EventStreamDecoder = {
 
 /** Far above any event of a real provider; a document is held whole and gets the same bound. */
 const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
+/** So many pieces are put together. */
+const MOST_PIECES = 4096;
 /** Envelopes that fitted nothing cost more than they save: after so many of them one is tried now and then. */
 const FRUITLESS_ENVELOPES = 8;
 const ENVELOPE_RETRY = 256;
@@ -51,6 +53,8 @@ export function createEventStreamDecoder(
   let mode: 'undecided' | 'events' | 'json' | 'other' | 'overflown' = 'undecided';
   /** A line, or in other modes a document, that is not whole yet. */
   let held: string[] = [];
+  /** What came before it, put together: a piece may be a single byte. */
+  let blocks: string[] = [];
   let heldLength = 0;
   let afterCarriageReturn = false;
 
@@ -63,35 +67,49 @@ export function createEventStreamDecoder(
     if (text === '') return;
     held.push(text);
     heldLength += text.length;
-    if (heldLength + event.length > limit) {
-      mode = 'overflown';
+    if (held.length === MOST_PIECES) {
+      blocks.push(held.join(''));
       held = [];
-      events.onTooLarge(limit);
     }
+    if (heldLength + event.length > limit) overflow();
+  }
+
+  function overflow(): void {
+    mode = 'overflown';
+    held = [];
+    blocks = [];
+    heldLength = 0;
+    event.clear();
+    events.onTooLarge(limit);
   }
 
   function takeHeld(): string {
-    const text = held.length === 1 ? (held[0] ?? '') : held.join('');
+    const text =
+      held.length === 1 && blocks.length === 0 ? (held[0] ?? '') : [...blocks, ...held].join('');
     held = [];
+    blocks = [];
     heldLength = 0;
     return text;
   }
 
   function decide(text: string): void {
-    hold(text);
-    if (mode !== 'undecided') return;
-    const start = held.join('');
-    if (start.length < BYTE_ORDER_MARK.length && BYTE_ORDER_MARK.startsWith(start)) return;
-    const body = start.startsWith(BYTE_ORDER_MARK) ? start.slice(BYTE_ORDER_MARK.length) : start;
-    const first = body.trimStart().charAt(0);
+    let start = takeHeld() + text;
+    if (start.length < BYTE_ORDER_MARK.length && BYTE_ORDER_MARK.startsWith(start)) {
+      hold(start);
+      return;
+    }
+    if (start.startsWith(BYTE_ORDER_MARK)) start = start.slice(BYTE_ORDER_MARK.length);
+    // Blanks and empty lines before the first event mean nothing, and need not be held.
+    const body = start.trimStart();
+    const first = body.charAt(0);
     if (first === '') return;
     mode = first === '{' || first === '[' ? 'json' : first === '<' ? 'other' : 'events';
-    held = mode === 'events' ? [] : [body];
-    heldLength = mode === 'events' ? 0 : body.length;
     if (mode === 'events') readLines(body);
+    else hold(body);
   }
 
   function readLines(chunk: string): void {
+    if (mode !== 'events') return;
     let text = chunk;
     if (afterCarriageReturn) {
       if (text.startsWith('\n')) text = text.slice(1);
@@ -113,7 +131,7 @@ export function createEventStreamDecoder(
   }
 
   function readText(text: string): void {
-    let nextReturn = text.indexOf('\r');
+    const ends = new LineEnds(text);
     let position = 0;
     while (position < text.length) {
       if (envelope !== undefined && event.isNew) {
@@ -122,37 +140,34 @@ export function createEventStreamDecoder(
           fruitless = 0;
           if (run.text !== '') events.onText(run.text);
           position = run.end;
-          if (nextReturn !== -1 && nextReturn < position) nextReturn = text.indexOf('\r', position);
           continue;
         }
       }
       const start = position;
-      position = readEvent(text, position, nextReturn);
-      if (nextReturn !== -1 && nextReturn < position) nextReturn = text.indexOf('\r', position);
+      position = readEvent(text, position, ends);
       if (position === start) break;
     }
     if (mode === 'events') hold(text.slice(position));
   }
 
   /** Reads lines up to the end of one event; gives back where the first line begins that was not read. */
-  function readEvent(text: string, from: number, firstReturn: number): number {
+  function readEvent(text: string, from: number, ends: LineEnds): number {
     const whole = event.isNew;
     let position = from;
-    let nextReturn = firstReturn;
     for (;;) {
-      const feed = text.indexOf('\n', position);
-      const end = nextReturn !== -1 && (feed === -1 || nextReturn < feed) ? nextReturn : feed;
+      const end = ends.after(position);
       if (end === -1) return position;
       const line = text.slice(position, end);
       position = end + 1;
-      if (end === nextReturn) {
+      if (text.charCodeAt(end) === 0x0d) {
         if (position === text.length) afterCarriageReturn = true;
         else if (text.charCodeAt(position) === 0x0a) position += 1;
-        nextReturn = text.indexOf('\r', position);
       }
       if (line !== '') {
         event.addLine(line);
-        continue;
+        if (event.length <= limit) continue;
+        overflow();
+        return text.length;
       }
       if (event.hasData) {
         const plain = dispatch(false);
@@ -217,6 +232,28 @@ export function createEventStreamDecoder(
       }
     },
   };
+}
+
+/** Where lines end, by either character; each is looked for once, however many of the other come before it. */
+class LineEnds {
+  readonly #text: string;
+  #feed: number;
+  #return: number;
+
+  constructor(text: string) {
+    this.#text = text;
+    this.#feed = text.indexOf('\n');
+    this.#return = text.indexOf('\r');
+  }
+
+  /** The first end at `position` or behind it; -1 if there is none. Positions only grow. */
+  after(position: number): number {
+    if (this.#feed !== -1 && this.#feed < position) this.#feed = this.#text.indexOf('\n', position);
+    if (this.#return !== -1 && this.#return < position)
+      this.#return = this.#text.indexOf('\r', position);
+    if (this.#feed === -1 || this.#return === -1) return Math.max(this.#feed, this.#return);
+    return Math.min(this.#feed, this.#return);
+  }
 }
 
 /** The lines of one event as far as they have come; the fields are those of the standard. */

@@ -1,3 +1,4 @@
+import { MAX_JSON_DEPTH, nestsDeeper } from '@orion/contracts';
 import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 
 import { bodyOfMessage, bodyOfStream } from './body.ts';
@@ -115,7 +116,11 @@ async function readText(message: AsyncIterable<Uint8Array>): Promise<string> {
   } catch {
     // The status says what happened; its text may be lost.
   }
-  return Buffer.concat(chunks).toString('utf8').slice(0, MOST_ERROR_BYTES);
+  const text = Buffer.concat(chunks).toString('utf8').slice(0, MOST_ERROR_BYTES);
+  // Whoever reads an error writes its fields down again, level by level.
+  return nestsDeeper(text, MAX_JSON_DEPTH)
+    ? `The answer is nested deeper than ${MAX_JSON_DEPTH} levels`
+    : text;
 }
 
 /** Without query, which may hold a secret. */

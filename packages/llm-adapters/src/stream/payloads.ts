@@ -1,3 +1,4 @@
+import { MAX_JSON_DEPTH, nestsDeeper } from '@orion/contracts';
 import type { ErrorInfo, Redact } from '@orion/contracts';
 
 import { classifyFailure, quoteProvider, readFailure } from '../provider-error.ts';
@@ -34,6 +35,7 @@ export type PayloadReader = {
 };
 
 const QUOTED = 200;
+const TOO_DEEP = `JSON is nested deeper than ${MAX_JSON_DEPTH} levels`;
 /** The shortest JSON object that says anything is longer. */
 const SHORTEST_PAYLOAD = 16;
 
@@ -54,6 +56,10 @@ export function createPayloadReader(
           format.done();
           return undefined;
         }
+      }
+      if (nestsDeeper(data, MAX_JSON_DEPTH)) {
+        fail(invalidStream(format.name, TOO_DEEP));
+        return undefined;
       }
       let payload: unknown;
       try {
@@ -83,6 +89,10 @@ export function createPayloadReader(
     onDocument: (text, kind) => {
       if (kind === 'other') {
         fail(invalidStream(format.name, 'it begins like a web page; check the base URL'));
+        return;
+      }
+      if (nestsDeeper(text, MAX_JSON_DEPTH)) {
+        fail(invalidStream(format.name, TOO_DEEP));
         return;
       }
       let document: unknown;

@@ -196,6 +196,18 @@ describe('what is refused, with these words', () => {
   });
 });
 
+test('arguments as JSON in a string are no deeper than others (B23)', () => {
+  const argsOf = (text: string): unknown => {
+    const parsed = parse({ action: 'next_step', thinking, tool: 't', args: text });
+    return parsed.ok && parsed.action.kind === 'tool' ? parsed.action.args : parsed;
+  };
+  const nested = (depth: number): string => '{"a":'.repeat(depth) + '1' + '}'.repeat(depth);
+  expect(argsOf(nested(32))).toEqual(JSON.parse(nested(32)));
+  expect(argsOf(nested(33))).toEqual({ input: nested(33) });
+  const deep = '['.repeat(100_000) + ']'.repeat(100_000);
+  expect(argsOf(deep)).toEqual({ input: deep });
+});
+
 describe('names (R189, R190)', () => {
   test.for<[JsonObject, JsonObject, readonly string[]]>([
     [{ tool_name: 'a', name: 'b' }, { tool: 'a' }, ['name']],

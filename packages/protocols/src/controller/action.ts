@@ -1,6 +1,7 @@
+import { nestsDeeper } from '@orion/contracts';
 import type { JsonObject, JsonValue } from '@orion/contracts';
 import { isObject, normaliseOutput } from './normalise.ts';
-import { readOutput } from './output-text.ts';
+import { MAX_DEPTH, readOutput } from './output-text.ts';
 
 export type ResumeTarget = 'reflecting' | 'controller';
 
@@ -148,6 +149,7 @@ function argsOf(value: JsonValue | undefined): JsonObject {
   if (value === undefined) return {};
   if (isObject(value)) return value;
   if (typeof value !== 'string') return { value };
+  if (nestsDeeper(value, MAX_DEPTH)) return { input: value };
   let parsed: JsonValue;
   try {
     parsed = JSON.parse(value) as JsonValue;

@@ -1,4 +1,4 @@
-import { OrionError, jsonErrorPosition } from '@orion/contracts';
+import { OrionError, jsonErrorPosition, nestsDeeper } from '@orion/contracts';
 import type { JsonObject, JsonValue, ToolCall } from '@orion/contracts';
 
 /**
@@ -25,7 +25,7 @@ export function parseArguments(call: ToolCall, maxBytes: number): JsonObject {
   if (call.state === 'cut') throw invalid('end before their JSON does', text, text.length);
   if (call.state === 'malformed') throw invalid('are not a JSON object', text, errorPosition(text));
   if (text.trim() === '') return {};
-  if (nestingDepth(text) > MAX_ARGUMENT_DEPTH) {
+  if (nestsDeeper(text, MAX_ARGUMENT_DEPTH)) {
     throw invalid(`are nested deeper than ${MAX_ARGUMENT_DEPTH} levels`, text, null);
   }
   let value: unknown;
@@ -58,23 +58,6 @@ function errorPosition(text: string): number | null {
   } catch {
     return jsonErrorPosition(text);
   }
-}
-
-/** How deep objects and arrays stand in each other; a text that is no JSON gives some number. */
-function nestingDepth(text: string): number {
-  let depth = 0;
-  let deepest = 0;
-  let inString = false;
-  for (let index = 0; index < text.length; index++) {
-    const character = text[index];
-    if (inString) {
-      if (character === '\\') index += 1;
-      else if (character === '"') inString = false;
-    } else if (character === '"') inString = true;
-    else if (character === '{' || character === '[') deepest = Math.max(deepest, ++depth);
-    else if (character === '}' || character === ']') depth -= 1;
-  }
-  return deepest;
 }
 
 /** JSON may name a key `__proto__`; code that copies such an object would change its prototype instead. */
