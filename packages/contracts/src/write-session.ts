@@ -91,6 +91,8 @@ export type SessionRecord = {
   readonly inner_done_lines: readonly number[];
   /** Bytes of the content in which no DONE line is open to question any more; 0 when left out. */
   readonly ends_settled?: number;
+  /** Blank lines before the first line; 0 when left out. */
+  readonly leading_blank_lines_dropped?: number;
   readonly seams: readonly Seam[];
   readonly idle_prompts: number;
   /** Why the session is paused. */

@@ -53,6 +53,7 @@ export function restoreSession(options: {
   return {
     ...session,
     control: { kind: 'paused', code: 'NO_DONE', question },
+    blankLinesDropped: record?.leading_blank_lines_dropped ?? 0,
     seams: record?.seams ?? [],
     innerDoneLines: mergedLines(record?.inner_done_lines ?? [], innerDone.lines),
     unaskedEnds: question?.kind === 'end' ? [] : unaskedEnds,
@@ -85,6 +86,7 @@ function blankSession(
     kind: targetKindOf(metadata.target_file),
     summary,
     leadingBlanks: '',
+    blankLinesDropped: 0,
     reading: { kind: 'none' },
     thinkTags: false,
     expecting: { kind: 'content' },
@@ -292,6 +294,9 @@ export function recordOf(session: WriteSession): SessionRecord {
     fence_asked: session.fenceAsked,
     ...(session.omissionsAsked ? { omissions_asked: true } : {}),
     ...(session.repair === null ? {} : { repair: session.repair }),
+    ...(session.blankLinesDropped === 0
+      ? {}
+      : { leading_blank_lines_dropped: session.blankLinesDropped }),
     inner_done_lines: session.innerDoneLines,
     ...(session.endsSettled === 0 ? {} : { ends_settled: session.endsSettled }),
     seams: session.seams,

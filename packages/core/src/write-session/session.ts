@@ -60,6 +60,8 @@ export type WriteSession = {
   readonly summary: ContentSummary;
   /** Blanks before the first content; they become content with it. */
   readonly leadingBlanks: string;
+  /** How many blank lines before the first line were left out. */
+  readonly blankLinesDropped: number;
   readonly reading: Reading;
   /** Whether a think block that opens the message that arrives is its model's reasoning. */
   readonly thinkTags: boolean;

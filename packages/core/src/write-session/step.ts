@@ -367,6 +367,7 @@ export class Step {
     this.update({
       summary: createSummary(),
       leadingBlanks: '',
+      blankLinesDropped: 0,
       seams: [],
       innerDoneLines: [],
       unaskedEnds: [],

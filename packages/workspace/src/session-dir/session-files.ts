@@ -220,6 +220,8 @@ function isRecord(fields: Fields): fields is Fields & SessionRecord {
     Array.isArray(inner_done_lines) &&
     inner_done_lines.every(isCount) &&
     (fields['ends_settled'] === undefined || isCount(fields['ends_settled'])) &&
+    (fields['leading_blank_lines_dropped'] === undefined ||
+      isCount(fields['leading_blank_lines_dropped'])) &&
     Array.isArray(seams) &&
     seams.every(isSeam) &&
     isCount(fields['idle_prompts']) &&

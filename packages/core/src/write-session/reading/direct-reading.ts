@@ -1,4 +1,4 @@
-import type { MessageEnd, Reading } from '../session.ts';
+import type { MessageEnd, Reading, WriteSession } from '../session.ts';
 import type { Step } from '../step.ts';
 import { isBlank } from '../step.ts';
 import { fencesAtEnd } from '../text/fence-decision.ts';
@@ -19,6 +19,7 @@ import {
   innerDoneOf,
   readMarkers,
 } from '../text/markers/marker-reader.ts';
+import type { MarkerReader } from '../text/markers/marker-reader.ts';
 import { cutOff } from './cut-off.ts';
 
 /** A reply brings something when it brings this many bytes or a line. */
@@ -47,6 +48,7 @@ export function directReading(
       contentBytes,
       contentLines,
       wrappingFence,
+      dropBlankLines: dropsBlankLines(step.session),
     }),
     converter: createConverter(conversion, summary.openLine.endsWith('\r')),
     startBytes: summary.bytes,
@@ -54,6 +56,12 @@ export function directReading(
     wrappingFence,
     replayed,
   };
+}
+
+/** Blank lines before the first line of a file come from chat templates (R272). */
+function dropsBlankLines({ metadata, summary }: WriteSession): boolean {
+  const isFile = metadata.operation === 'create' || metadata.operation === 'overwrite';
+  return isFile && metadata.keep_leading_blank_lines !== true && summary.bytes === 0;
 }
 
 export function readDirect(step: Step, reading: DirectReading, text: string): void {
@@ -64,6 +72,7 @@ export function readDirect(step: Step, reading: DirectReading, text: string): vo
 function readConverted(step: Step, reading: DirectReading, text: string): void {
   const { reader, content, ended } = readMarkers(reading.marker, text);
   step.update({ reading: { ...reading, marker: reader } });
+  noteBlankLines(step, reader, content);
   if (!step.append(content)) return;
   if (ended !== null) {
     endDirect(step, { ...reading, marker: reader }, { kind: 'stop' }, 'end_marker');
@@ -72,6 +81,12 @@ function readConverted(step: Step, reading: DirectReading, text: string): void {
     return;
   }
   if (!step.session.settings.signalsMessageEnd) watchSettling(step, reader, text);
+}
+
+/** Those of a message that brings no line are nothing. */
+function noteBlankLines(step: Step, { blankLinesDropped }: MarkerReader, content: string): void {
+  if (content !== '' && step.session.summary.bytes === 0 && blankLinesDropped > 0)
+    step.update({ blankLinesDropped });
 }
 
 /** Without an orderly end a terminal marker counts once nothing has followed it for a while. */
@@ -106,6 +121,7 @@ export function endDirect(
   if (held !== '') {
     const { reader, content } = readMarkers(reading.marker, held);
     last = { ...reading, marker: reader };
+    noteBlankLines(step, reader, content);
     if (!step.append(content)) return;
   }
   const { settings, kind, summary } = step.session;
@@ -118,6 +134,7 @@ export function endDirect(
   step.update({ reading: { kind: 'none' } });
   const isOrderly = end.kind === 'stop';
   step.noteInnerDone({ lines: ending.innerDoneLines, chatEnds: isOrderly ? [] : chatEnds });
+  noteBlankLines(step, last.marker, content);
   if (!step.append(content)) return;
   if (end.kind === 'stop' && ending.setAside === '') doubtWrapper(step, reading);
   if (!isBlank(ending.setAside)) step.emit({ type: 'set_aside', text: ending.setAside });

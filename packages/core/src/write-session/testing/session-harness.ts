@@ -63,6 +63,8 @@ export type HarnessOptions = {
   readonly target?: string;
   readonly operation?: WriteOperation;
   readonly finalNewline?: boolean;
+  /** More of what begin has written down. */
+  readonly metadata?: Partial<SessionMetadata>;
   readonly settings?: Partial<SessionSettings>;
   /** Saved content of a session that is recovered. */
   readonly recovered?: { readonly content: string; readonly record: SessionRecord | null };
@@ -92,11 +94,14 @@ export class SessionHarness {
   readonly #timers = new Map<TimerName, () => void>();
 
   constructor(options: HarnessOptions = {}) {
-    const metadata = metadataFor(
-      options.target ?? 'a.txt',
-      options.operation ?? 'create',
-      options.finalNewline ?? true,
-    );
+    const metadata = {
+      ...metadataFor(
+        options.target ?? 'a.txt',
+        options.operation ?? 'create',
+        options.finalNewline ?? true,
+      ),
+      ...options.metadata,
+    };
     const settings = { ...DEFAULTS, ...options.settings };
     if (options.recovered === undefined) {
       const { session, effects } = createSession(metadata, settings);

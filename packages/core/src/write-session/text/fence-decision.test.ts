@@ -105,6 +105,7 @@ describe('R032 (3): Markdown', () => {
       '# x\n```\ny\n```\nz\n',
     ],
     ['never closed', '```js\nx\n', 'x\n'],
+    ['a listing that is open at the end', '```sh\nx\n```\ny\n```\n', 'x\n```\ny\n'],
     ['chat before a Markdown fence', 'Here it is:\n```md\n# x\n```\n', '# x\n'],
   ])('is asked about: %s (4)', (_name, text, inner) => {
     expect(decide(text, 'markdown')).toEqual(['question', inner]);
@@ -113,6 +114,8 @@ describe('R032 (3): Markdown', () => {
   test.each([
     ['a sentence and a listing', 'Run:\n```sh\nx\n```\n'],
     ['a listing and text', '```sh\nx\n```\nThat is all.\n'],
+    ['two listings', '```sh\nx\n```\nThen:\n```sh\ny\n```\n'],
+    ['two listings without info', '```\nx\n```\nThen:\n```\ny\n```\n'],
     ['a listing within', '# x\n```sh\nx\n```\nText\n'],
   ])('is kept: %s', (_name, text) => {
     expect(decide(text, 'markdown')).toBe('keep');

@@ -96,9 +96,9 @@ export function decideFences(
 
   const neverCloses = ledger.closedCount === 0;
   if (!(startsWithFence || isAnnounced) || !(endsWithFence || neverCloses)) return KEEP;
-  // Behind a lead a Markdown document can begin with one listing and end with another.
-  if (isAnnounced && kind === 'markdown' && !neverCloses && !isMarkdownInfo(opening.fence.info))
-    return KEEP;
+  // A Markdown document can begin with one listing, or announce it, and end with another.
+  const isPaired = !neverCloses && ledger.open.length === 0;
+  if (kind === 'markdown' && isPaired && !isMarkdownInfo(opening.fence.info)) return KEEP;
   return {
     kind: 'question',
     contentStart: opening.end,

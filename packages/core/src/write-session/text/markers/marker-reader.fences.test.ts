@@ -36,7 +36,7 @@ describe('R033: DONE inside the fence that wraps the file', () => {
 
   test.each([
     ['no fence is open', 'x = 1\nDONE\n```\n'],
-    ['an inner fence is open', '```python\n```js\nDONE\n```\n'],
+    ['an inner fence is open', '```python\n```js\ny\nDONE\n```\n'],
     ['text stands before the fence', 'x = 1\n```python\ny\nDONE\n```\n'],
     ['the fence does not close it', '````python\nx = 1\nDONE\n```\n'],
     ['text follows', '```python\nx = 1\nDONE\n```\ny\n'],

@@ -180,6 +180,44 @@ describe('R296: more near misses', () => {
   });
 });
 
+describe('R021: a near miss that is a paragraph of its own goes with the blank lines before it', () => {
+  test.each([
+    ['in back-ticks', 'é\n\n \r\n`DONE`\n', '`DONE`'],
+    ['done', 'é\n\ndone', 'done'],
+    ['a DONE in a fence', 'é\n\n```\nDONE\n```\n', '```\nDONE\n```'],
+    [
+      'a DONE in a fence without a blank line before it',
+      'é\n~~~text\nDONE 0000\n~~~',
+      '~~~text\nDONE 0000\n~~~',
+    ],
+  ])('%s', (_name, message, text) => {
+    expect(readMessage([message]).ending).toMatchObject({ kind: 'near_miss', text, contentEnd: 3 });
+    expect(readMessage([message], { before: 'ab\n' }).ending).toMatchObject({ contentEnd: 6 });
+  });
+
+  test('a DONE in a fence is no inner DONE, others are', () => {
+    expect(readMessage(['a\nDONE\nb\n```\nDONE\n```\n']).ending).toMatchObject({
+      kind: 'ambiguous',
+      candidates: [{ line: 2, contentEnd: 2, following: 'b' }],
+      nearMiss: { text: '```\nDONE\n```', contentEnd: 9 },
+      innerDoneLines: [2, 5],
+    });
+    expect(readMessage(['```\nDONE\n```\n'], { before: 'a\n' }).ending).toMatchObject({
+      kind: 'near_miss',
+      contentEnd: 2,
+    });
+  });
+
+  test.each([
+    ['it closes a block', '```js\nx\n```\nDONE\n```\n'],
+    ['more stands in it', 'a\n```\nx\nDONE\n```\n'],
+    ['another fence closes it', 'a\n````\nDONE\n```\n'],
+    ['text behind it', 'a\n```\nDONE\n```\nb\n'],
+  ])('a fence that does not quote a DONE alone: %s', (_name, message) => {
+    expect(readMessage([message]).ending).toMatchObject({ kind: 'ambiguous', nearMiss: null });
+  });
+});
+
 describe('R273: DONE twice at the end', () => {
   const doubled = (line: number, contentEnd: number) => ({
     line,

@@ -204,6 +204,7 @@ test('R031: holdsMarker says whether the message could end here', () => {
     contentBytes: 0,
     contentLines: 0,
     wrappingFence: null,
+    dropBlankLines: false,
   });
   for (const [text, expected] of states) {
     reader = readMarkers(reader, text).reader;

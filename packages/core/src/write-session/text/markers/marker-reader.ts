@@ -10,7 +10,7 @@
  * M2  What is released as content is never taken back: a line that may turn out to be a marker is held, with the
  *     blanks after it, until the next text or the end decides (R026).
  * M3  Released content, what is held, what is set aside and a marker with its blanks are the message in order:
- *     nothing is added, nothing is lost.
+ *     nothing is added, nothing is lost; but blank lines before the first line of a file are counted only (R272).
  * M4  Content ends directly before the marker's first character: the line ending before it stays (R029).
  * M5  A bare DONE ends the content only at an orderly end of the message and with nothing but blanks after it
  *     (R022, R031); the session's own end marker does so wherever it stands (R034).
@@ -32,7 +32,7 @@ import type { HeldGroup } from './held-group.ts';
 import type { MarkerReaderOptions } from './marker-rules.ts';
 import { mergedEnds } from './inner-done.ts';
 import type { InnerDone } from './inner-done.ts';
-import { isBareDone, isClosingRemark, nearMissOf } from './near-miss.ts';
+import { isBareDone, nearMissOf } from './near-miss.ts';
 import { createOutput, RECENT_LENGTH } from './released-content.ts';
 import type { Released } from './released-content.ts';
 import { growPartial, isBlankCode, kindOfLine, mayBeSpecial, NO_LINE } from './undecided-line.ts';
@@ -61,7 +61,7 @@ export type MessageEnding = EndingParts &
 
 export type NearMiss = {
   readonly text: string;
-  /** Bytes of content before it, and before the blank lines before a closing remark. */
+  /** Bytes of content before it, and before the blank lines that make it a paragraph of its own. */
   readonly contentEnd: number;
 };
 
@@ -75,6 +75,10 @@ export type ContentAtEnd = {
 export type MarkerReader = {
   readonly options: MarkerReaderOptions;
   readonly phase: 'reading' | 'remainder' | 'ended';
+  /** Blanks of the line in which the first character is looked for that is none; null once it is found. */
+  readonly indentation: string | null;
+  /** How many blank lines before the first line were left out. */
+  readonly blankLinesDropped: number;
   /** Where the next character stands: in a line that is content, or in one that is still undecided. */
   readonly inLine: boolean;
   /** The undecided line so far. */
@@ -89,6 +93,8 @@ export function createMarkerReader(options: MarkerReaderOptions): MarkerReader {
   return {
     options,
     phase: 'reading',
+    indentation: options.dropBlankLines ? '' : null,
+    blankLinesDropped: 0,
     inLine: !options.atLineStart,
     partial: NO_LINE,
     group: NO_GROUP,
@@ -125,6 +131,12 @@ export function readMarkers(
   if (reader.phase === 'ended') return { reader, content: '', ended: { rest: text } };
   if (reader.phase === 'remainder')
     return { reader: { ...reader, remainder: reader.remainder + text }, content: '', ended: null };
+  if (reader.indentation !== null) {
+    const { found, rest } = withoutBlankLines(reader, text);
+    return found.indentation === null
+      ? readMarkers(found, rest)
+      : { reader: found, content: '', ended: null };
+  }
 
   const { options } = reader;
   const out = createOutput(reader.released);
@@ -187,9 +199,35 @@ export function readMarkers(
   out.release(text.slice(from, index));
 
   return {
-    reader: { options, phase, inLine, partial, group, released: out.state(), remainder },
+    reader: { ...reader, phase, inLine, partial, group, released: out.state(), remainder },
     content: out.content(),
     ended: rest === null ? null : { rest },
+  };
+}
+
+/** Up to the first character that is no blank; the blanks before it in its own line are its indentation. */
+function withoutBlankLines(
+  reader: MarkerReader,
+  text: string,
+): { readonly found: MarkerReader; readonly rest: string } {
+  let { blankLinesDropped } = reader;
+  let start = 0;
+  let index = 0;
+  while (index < text.length && isBlankOrLineFeed(text.charCodeAt(index))) {
+    index += 1;
+    if (text.charCodeAt(index - 1) !== 0x0a) continue;
+    blankLinesDropped += 1;
+    start = index;
+  }
+  const before = start === 0 ? (reader.indentation ?? '') : '';
+  const isFound = index < text.length;
+  return {
+    found: {
+      ...reader,
+      indentation: isFound ? null : before + text.slice(start),
+      blankLinesDropped,
+    },
+    rest: isFound ? before + text.slice(start) : '',
   };
 }
 
@@ -241,7 +279,7 @@ export function endMarkers(
   const parts: EndingParts = { innerDoneLines: released.innerDoneLines, setAside };
   return {
     content: out.content(),
-    ending: { ...endingOf(reader, released, marker, { orderly, hasLoop }), ...parts },
+    ending: { ...endingOf(reader, released, marker, orderly, { fences, hasLoop }), ...parts },
     blank: !released.hasInk,
   };
 }
@@ -260,7 +298,8 @@ function endingOf(
   reader: MarkerReader,
   released: Released,
   marker: 'done' | 'end_marker' | null,
-  { orderly, hasLoop }: { readonly orderly: boolean; readonly hasLoop: boolean },
+  orderly: boolean,
+  { fences, hasLoop }: ContentAtEnd,
 ): EndingCore {
   if (marker === 'end_marker') return { kind: 'terminal', marker };
   if (marker === 'done') {
@@ -270,10 +309,28 @@ function endingOf(
       : { kind: 'terminal', marker };
   }
   if (!orderly) return { kind: 'none' };
-  const found = nearMiss(reader, released, hasLoop);
-  if (released.hasInnerDone)
-    return { kind: 'ambiguous', candidates: released.lastInner, nearMiss: found };
+  const quoted = fences.open.length > 0 ? quotedDone(released) : null;
+  const found = quoted ?? nearMiss(reader, released, hasLoop);
+  const isWithin = ({ contentEnd }: EndCandidate): boolean =>
+    quoted === null || contentEnd < quoted.contentEnd;
+  const candidates = released.lastInner.filter(isWithin);
+  if (candidates.length > 0) return { kind: 'ambiguous', candidates, nearMiss: found };
   return found === null ? { kind: 'none' } : { kind: 'near_miss', ...found };
+}
+
+const QUOTED_DONE =
+  /(?:^|\n)( {0,3}(`{3,}|~{3,})[^\n`]*\n[ \t]*DONE(?: [0-9a-f]{4})?[ \t\r]*\n {0,3}\2[ \t\r]*)[ \t\r\n]*$/u;
+
+/** A DONE that is the only line of a fence at the end. */
+function quotedDone({ recent, bytes }: Released): NearMiss | null {
+  const end = recent.slice(-RECENT_LENGTH);
+  const [match, text] = QUOTED_DONE.exec(end) ?? [];
+  if (match === undefined || text === undefined) return null;
+  const lineStart = end.length - match.length + match.indexOf(text);
+  const before = end.slice(0, lineStart);
+  const inkEnd = inkEndOf(before, lineStart);
+  const start = inkEnd === 0 ? lineStart : end.indexOf('\n', inkEnd) + 1;
+  return { text: text.trimEnd(), contentEnd: bytes - utf8Length(end.slice(start)) };
 }
 
 function nearMiss(reader: MarkerReader, released: Released, hasLoop: boolean): NearMiss | null {
@@ -299,7 +356,8 @@ function nearMiss(reader: MarkerReader, released: Released, hasLoop: boolean): N
         hasLoop,
       });
   if (text === null) return null;
-  const start = textEnd !== null && isClosingRemark(text) ? textEnd : inkEnd - text.length;
+  // What is a paragraph of its own goes with the blank lines before it.
+  const start = textEnd !== null && text === line ? textEnd : inkEnd - text.length;
   return { text, contentEnd: released.bytes - utf8Length(recent.slice(start)) };
 }
 

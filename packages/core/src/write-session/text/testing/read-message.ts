@@ -30,6 +30,7 @@ export type MessageResult = {
   readonly blank: boolean;
   /** After the end marker. */
   readonly rest: string | null;
+  readonly blankLinesDropped: number;
   /** Of everything saved. */
   readonly summary: ContentSummary;
 };
@@ -43,6 +44,7 @@ export function readMessage(pieces: readonly string[], options: ReadOptions = {}
     strict: false,
     doneMode: 'terminal',
     wrappingFence: null,
+    dropBlankLines: false,
     ...rest,
     atLineStart: summary.openLineLength === 0,
     contentBytes: summary.bytes,
@@ -64,5 +66,13 @@ export function readMessage(pieces: readonly string[], options: ReadOptions = {}
   });
   content += end.content;
   summary = appendToSummary(summary, end.content);
-  return { content, released, ending: end.ending, blank: end.blank, rest: chat, summary };
+  return {
+    content,
+    released,
+    ending: end.ending,
+    blank: end.blank,
+    rest: chat,
+    blankLinesDropped: reader.blankLinesDropped,
+    summary,
+  };
 }
