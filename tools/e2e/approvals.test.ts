@@ -1,8 +1,9 @@
 import { describe, expect } from 'vitest';
 
 import { at } from './support/sandbox.ts';
-import { writeMessages } from './support/scripts.ts';
+import { BEGIN, writeMessages } from './support/scripts.ts';
 import { test } from './support/test.ts';
+import { failedCalls } from './support/outcomes.ts';
 
 /** Hazard: something is written to which nobody agreed, or something else than what was shown. R256, R269, B18. */
 
@@ -62,7 +63,9 @@ describe('a plan', () => {
     terminal.type('y\r');
     const { exitCode, output } = await terminal.finished;
     expect(exitCode).toBe(1);
-    expect(output).toContain('TARGET_CHANGED');
+    expect(output).toContain(
+      'Operation 0 (append) failed: "a.txt" is not what it was when the work began; nothing was overwritten. (TARGET_CHANGED)',
+    );
     expect(String(await machine.read('a.txt'))).toBe('OLD\n');
     expect(await machine.exists('b.txt')).toBe(false);
   });
@@ -86,7 +89,9 @@ describe('a plan', () => {
     await machine.write('a.txt', 'old\n');
     const never = await machine.run(['apply-plan', '-', '--approve', 'never'], { stdin });
     expect(never.exitCode).toBe(1);
-    expect(never.stdout).toContain('APPROVAL_REFUSED');
+    expect(never.stdout).toContain(
+      'Operation 0 (append) failed: No change is approved here (--approve never). (APPROVAL_REFUSED)\n',
+    );
     expect(String(await machine.read('a.txt'))).toBe('old\n');
   });
 });
@@ -105,7 +110,7 @@ describe('a write session', () => {
     terminal.type('n\r');
     const { exitCode, output } = await terminal.finished;
     expect(exitCode).toBe(3);
-    expect(output).toContain('Paused (APPROVAL_REFUSED)');
+    expect(output).toContain('Paused (APPROVAL_REFUSED): a.txt is not written yet. ');
     expect(String(await machine.read('a.txt'))).toBe('old\n');
     const [session] = await machine.sessions();
     const ended = await machine.run(['recover-session', session?.id ?? '', '--finalize']);
@@ -137,7 +142,7 @@ describe('a write session', () => {
   test.concurrent('never is refused before anything is streamed', async ({ machine }) => {
     const provider = await machine.provider(writeMessages('a.txt', ['new\nDONE']));
     const ended = await machine.ask(provider, ['--approve', 'never', '--json']);
-    expect(JSON.stringify(ended.events())).toContain('APPROVAL_REFUSED');
+    expect(failedCalls(ended)).toEqual([[BEGIN, 'APPROVAL_REFUSED']]);
     expect(await machine.exists('a.txt')).toBe(false);
     expect(await machine.sessions()).toEqual([]);
     expect(provider.requests).toHaveLength(2);

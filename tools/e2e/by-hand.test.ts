@@ -42,7 +42,9 @@ describe('R074: recover-session', () => {
     expect(await machine.sessions()).toHaveLength(1);
     const again = await machine.run(['recover-session', id, '--out', out]);
     expect(again.exitCode).toBe(1);
-    expect(again.stderr).toContain('OUT_FILE_EXISTS');
+    expect(again.stderr).toMatch(
+      /^orion: OUT_FILE_EXISTS: .*copy\.txt exists already and was not changed\.$/mu,
+    );
   });
 
   test.concurrent('--discard moves it to the attic, where it is still found', async ({
@@ -65,7 +67,7 @@ describe('R074: recover-session', () => {
     for (const id of ['3f0c6b5e-8d4a-4c1b-9d57-0a1b2c3d4e5f', '../../etc', 'x']) {
       const ended = await machine.run(['recover-session', id, '--finalize', '--json']);
       expect(ended.exitCode, id).toBe(1);
-      expect(ended.stderr).toContain('SESSION_NOT_FOUND');
+      expect(ended.stderr).toContain('orion: SESSION_NOT_FOUND: Session not found or expired.');
       expect(ended.result()).toMatchObject({ status: 'error', exitCode: 1 });
     }
   });

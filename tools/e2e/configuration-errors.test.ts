@@ -86,7 +86,9 @@ test.concurrent('an unreachable provider: exit 1, its address, the next step', a
   const url = `http://127.0.0.1:${await closedPort()}/v1`;
   const ended = await machine.run(['run', 'Hello', '--model', 'x', '--base-url', url, '--json']);
   expect(ended.exitCode, ended.stderr).toBe(1);
-  expect(ended.stderr).toContain('PROVIDER_UNREACHABLE');
+  expect(ended.stderr).toMatch(
+    /^orion: PROVIDER_UNREACHABLE: No connection to 127\.0\.0\.1:\d+ \(ECONNREFUSED\)$/mu,
+  );
   expect(ended.stderr).toContain('Check the network and the base URL');
   expect(ended.result()).toMatchObject({ status: 'error', exitCode: 1 });
 });

@@ -71,9 +71,6 @@ test.concurrent('R257: of a long one it sees the beginning and the end, and the 
     'user',
   ]);
   expect(text.startsWith(head?.content ?? '?')).toBe(true);
-  expect(text.split('\n').slice(0, 1500).join('\n') + '\n').toMatch(
-    new RegExp(`${(tail?.content ?? '?').slice(-40).replaceAll(/[^\w\s]/gu, '.')}$`, 'u'),
-  );
   const [, first, last] = /Lines (\d+) to (\d+) of the file/u.exec(elision?.content ?? '') ?? [];
   const lines = text.split('\n');
   expect(head?.content).toBe(`${lines.slice(0, Number(first) - 1).join('\n')}\n`);
@@ -96,7 +93,9 @@ test.concurrent('R252: AGENTS.md and the list of files are part of the system pr
   expect(system?.content).toContain('Always write in verse.');
   expect(system?.content).toContain('"src/one.ts"');
   expect(system?.content).not.toContain('.orion');
-  expect(ended.stderr).toContain('project_instructions');
+  expect(ended.stderr).toContain(
+    'project_instructions {"file":"AGENTS.md","characters":23,"truncated":false}',
+  );
   // R140: an assistant message with its calls, then one tool message for each.
   const roles = sent(provider.requests)[1]?.messages.map((message) => message.role);
   expect(roles).toEqual(['system', 'user', 'assistant', 'tool']);

@@ -42,8 +42,12 @@ describe('R067: a session without usable metadata', () => {
       for (const options of [['--finalize'], []]) {
         const refused = await machine.run(['recover-session', session.id, ...options]);
         expect(refused.exitCode).toBe(1);
-        expect(refused.stderr).toContain('SESSION_DAMAGED');
-        expect(refused.stderr).toContain('--out');
+        expect(refused.stderr).toContain(
+          `orion: SESSION_DAMAGED: The write session ${session.id} is damaged: `,
+        );
+        expect(refused.stderr).toContain(
+          `Copy the text out with \`orion recover-session ${session.id} --out <file>\`.`,
+        );
       }
       const provider = await machine.provider({ behaviours: [LAST_WORD] });
       const other = await machine.run(['run', 'Hello', '--recover', 'yes', ...at(provider)]);
@@ -80,7 +84,9 @@ test.concurrent('a session that came with the workspace is foreign: not offered,
   expect(await listed(machine)).toMatchObject([{ status: 'foreign', recoverable: false }]);
   const ended = await machine.run(['recover-session', session.id, '--finalize']);
   expect(ended.exitCode).toBe(1);
-  expect(ended.stderr).toContain('SESSION_FOREIGN');
+  expect(ended.stderr).toMatch(
+    /^orion: SESSION_FOREIGN: The write session \S+ was not made by you here\.$/mu,
+  );
   expect(await machine.exists('b.ts')).toBe(false);
 });
 

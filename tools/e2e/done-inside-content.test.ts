@@ -46,7 +46,9 @@ test.concurrent('A3: with empty answers only there are exactly three prompts, th
   expect(paused[0]?.commands.join('\n')).toContain('--finalize --end-at 2');
   const refused = await machine.run(['recover-session', session?.id ?? '', '--finalize']);
   expect(refused.exitCode).not.toBe(0);
-  expect(refused.stderr).toContain('--end-at 2');
+  expect(refused.stderr).toContain(
+    'orion: QUESTION_OPEN: It is open where steps.txt ends: add --end-at 2 or --answer done.\n',
+  );
   expect(await machine.exists('steps.txt')).toBe(false);
   const finalized = await machine.run([
     'recover-session',
@@ -84,5 +86,5 @@ test.concurrent('what is told while a file is being written is true of whatever 
   const ended = await machine.ask(provider);
   expect(ended.exitCode, ended.stderr).toBe(0);
   expect(ended.stderr).toContain('The content has ended; writing a.ts.\nCreated a.ts: 1 line,');
-  expect(ended.stderr).not.toContain('complete');
+  expect(ended.stderr).not.toMatch(/complete/iu);
 });

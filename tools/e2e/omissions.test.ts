@@ -60,7 +60,9 @@ describe('R249: a file that is replaced by one that leaves parts out', () => {
     expect(paused?.commands).toContainEqual(expect.stringContaining('--finalize --answer keep'));
     const id = paused?.session_id ?? '';
     const refused = await machine.run(['recover-session', id, '--finalize']);
-    expect(refused.stderr).toContain('QUESTION_OPEN');
+    expect(refused.stderr).toContain(
+      'orion: QUESTION_OPEN: It is open whether text was left out of a.ts at line 2: add --answer keep.\n',
+    );
     const kept = await machine.run(['recover-session', id, '--finalize', '--answer', 'keep']);
     expect(kept.exitCode, kept.stderr).toBe(0);
     expect(String(await machine.read('a.ts'))).toBe(SHORT);

@@ -113,7 +113,9 @@ describe('P4: a near miss is asked about', () => {
     expect(paused?.commands.join('\n')).toContain('--finalize --answer keep');
     const id = paused?.session_id ?? '';
     const refused = await machine.run(['recover-session', id, '--finalize']);
-    expect(refused.stderr).toContain('QUESTION_OPEN');
+    expect(refused.stderr).toContain(
+      'orion: QUESTION_OPEN: It is open whether "Done!" belongs to a.ts: add --answer keep or --answer done.\n',
+    );
     const finalized = await machine.run(['recover-session', id, '--finalize', '--answer', 'done']);
     expect(finalized.exitCode, finalized.stderr).toBe(0);
     expect(String(await machine.read('a.ts'))).toBe(BODY);

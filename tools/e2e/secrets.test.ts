@@ -46,7 +46,9 @@ test.concurrent.for([
 
     const without = await machine.run(['recover-session', session.id, '--verbose']);
     expect(without.exitCode, without.stderr).toBe(3);
-    expect(without.stderr).toContain('PROVIDER_AUTH');
+    expect(without.stderr).toContain(
+      'The provider did not accept the credentials (HTTP 401): Incorrect API key provided.',
+    );
     const ended = await machine.run(['recover-session', session.id, '--verbose'], { env });
     expect(ended.exitCode, ended.stderr).toBe(0);
     expect(String(await machine.read('a.ts'))).toBe(TEXT);

@@ -46,7 +46,7 @@ describe('C', () => {
       '--finalize',
     ]);
     expect(finalized.exitCode, finalized.stderr).toBe(1);
-    expect(finalized.stderr).toContain('EMPTY_CONTENT');
+    expect(finalized.stderr).toContain('orion: EMPTY_CONTENT: Nothing is saved for a.txt.\n');
     expect(await machine.exists('a.txt')).toBe(false);
     expect(await machine.sessions()).toHaveLength(1);
   });

@@ -68,7 +68,9 @@ test.concurrent('R253: --resume goes on with any conversation, and refuses one t
 
   const unknown = await machine.run(['run', 'x', '--resume', 'nobody', ...at(provider)]);
   expect(unknown.exitCode).toBe(1);
-  expect(unknown.stderr).toContain('CONVERSATION_NOT_FOUND');
+  expect(unknown.stderr).toContain(
+    'orion: CONVERSATION_NOT_FOUND: There is no conversation "nobody".\n',
+  );
   const shown = await machine.run(['conversations', 'show', first]);
   expect(shown.stdout).toMatch(/user:\nfirst\n\nassistant:\nYes\.\n\nuser:\nthird\n/u);
 });
@@ -162,6 +164,6 @@ test.concurrent('a file that is written by hand becomes a receipt in its convers
   const [conversation] = await conversations(machine);
   expect(conversation?.openSessionId).toBeNull();
   const shown = await machine.run(['conversations', 'show', conversation?.conversationId ?? '']);
-  expect(shown.stdout).toContain('"status":"written"');
+  expect(shown.stdout).toMatch(/^\{"status":"written","target_file":"a\.txt",/mu);
   expect(shown.stdout).not.toContain(CANARY);
 });

@@ -28,12 +28,16 @@ test.concurrent('a database file that is none costs one notice, and not the turn
   expect(ended.exitCode, ended.stderr).toBe(0);
   expect(String(await machine.read('rows.txt'))).toBe(ROWS);
   expect(ended.stderr.match(NOTICE)).toHaveLength(1);
-  expect(ended.stderr).toContain('STORE_UNAVAILABLE');
+  expect(ended.stderr).toContain(
+    'The store does not work (STORE_UNAVAILABLE: The SQLite database cannot be used: file is not a database). The turn goes on; ',
+  );
   // Whatever it is, it is left as it was.
   expect(String(await machine.read('.orion/orion.db'))).toContain('shopping list');
   const listed = await machine.run(['conversations', 'list']);
   expect(listed.exitCode).toBe(1);
-  expect(listed.stderr).toContain('STORE_UNAVAILABLE');
+  expect(listed.stderr).toContain(
+    'orion: STORE_UNAVAILABLE: The SQLite database cannot be used: file is not a database\n',
+  );
 });
 
 test.concurrent('a database that cannot be made costs one notice, and not the turn', async ({
@@ -112,7 +116,7 @@ test.concurrent('C10: a server that takes connections and never answers keeps no
     expect(again.stderr.match(NOTICE)).toHaveLength(1);
     const named = await machine.run(['run', 'x', '--resume', 'x', ...at(provider)], { env });
     expect(named.exitCode).toBe(1);
-    expect(named.stderr).toContain('STORE_UNAVAILABLE');
+    expect(named.stderr).toContain('orion: STORE_UNAVAILABLE: The store does not answer\n');
     // Silence alone is no failure that is told of while the turn runs; what it has cost is.
     expect(noticesOf(ended)).toEqual([]);
     expect(ended.result().notStored).toMatchObject({ conversations: 1 });

@@ -28,7 +28,9 @@ test('a turn of an earlier process can be listed, drawn at 80 columns and export
   expect(shown.exitCode, shown.stderr).toBe(0);
   const lines = shown.stdout.split('\n');
   expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
-  expect(shown.stdout).toContain('docs/rows.txt');
+  expect(shown.stdout).toMatch(
+    /write docs\/rows\.txt {2}finalized, 300 lines, 4,800 bytes {2,}\d+ m?s$/mu,
+  );
   // oxlint-disable-next-line no-control-regex -- what must not be there
   expect(shown.stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/u);
 
@@ -48,7 +50,9 @@ test('a turn of an earlier process can be listed, drawn at 80 columns and export
 
   const unknown = await machine.run(['trace', 'show', 'nobody']);
   expect(unknown.exitCode).toBe(1);
-  expect(unknown.stderr).toContain('TRACE_NOT_FOUND');
+  expect(unknown.stderr).toContain(
+    'orion: TRACE_NOT_FOUND: There is no trace of a turn "nobody".\n',
+  );
 });
 
 test('commands that read only what lies on the disk make no database', async ({ machine }) => {
@@ -77,7 +81,7 @@ test('a workspace without turns has neither traces nor conversations, which is n
   ]) {
     const ended = await machine.run(args);
     expect(ended.exitCode, ended.stderr).toBe(1);
-    expect(ended.stderr).toContain('_NOT_FOUND');
+    expect(ended.stderr).toMatch(/^orion: [A-Z]+_NOT_FOUND: There is no .* "nobody"\.$/mu);
   }
   // To look leaves nothing behind.
   expect(await machine.exists('.orion')).toBe(false);

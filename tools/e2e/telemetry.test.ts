@@ -130,7 +130,9 @@ test('a collector that is away costs one sentence at the end, and a wrong settin
     env: { ...env, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' },
   });
   expect(wrong.exitCode).toBe(2);
-  expect(wrong.stderr).toContain('OTEL_EXPORTER_OTLP_PROTOCOL');
+  expect(wrong.stderr).toContain(
+    'orion: CONFIG_INVALID: OTEL_EXPORTER_OTLP_PROTOCOL is "grpc", but must be http/json: spans are sent over HTTP.\n',
+  );
 });
 
 function valuesOf(attributes: readonly Attribute[]): Readonly<Record<string, unknown>> {

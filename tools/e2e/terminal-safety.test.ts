@@ -65,7 +65,7 @@ describe('R254: what models, files and errors say is harmless on a terminal', ()
     });
     const terminal = machine.terminal(['run', 'Write it.', '--verbose', ...at(provider)]);
     const ended = await terminal.finished;
-    expect(ended.output).toContain('INVALID_TARGET');
+    expect(ended.output).toContain('WritePlanTool_begin: INVALID_TARGET: "docs/a');
     expect(ended.output).not.toMatch(ATTACK);
     expect(await machine.exists('docs')).toBe(false);
   });
@@ -79,7 +79,9 @@ describe('R254: what models, files and errors say is harmless on a terminal', ()
     const terminal = machine.terminal(['run', 'Hello', ...at(provider)]);
     const ended = await terminal.finished;
     expect(ended.exitCode).toBe(1);
-    expect(ended.output).toContain('PROVIDER_REQUEST');
+    expect(ended.output).toContain(
+      'orion: PROVIDER_REQUEST: The provider refused the request (HTTP 400): ',
+    );
     expect(ended.output).not.toMatch(ATTACK);
   });
 
@@ -137,6 +139,6 @@ describe('a terminal', () => {
     const ended = await terminal.finished;
     expect(ended.exitCode, ended.output).toBe(3);
     expect(ended.output).toContain('Paused (ABORTED): a.txt is not written yet. 20 lines');
-    expect(ended.output).toContain('orion recover-session ');
+    expect(ended.output).toMatch(/ {2}orion recover-session [0-9a-f-]{36}\u001B/u);
   });
 });

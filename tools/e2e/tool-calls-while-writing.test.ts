@@ -27,6 +27,8 @@ test('R160: a tool call in a message of content is refused, and the text is stil
 
   expect(ended.exitCode, ended.stderr).toBe(0);
   expect(String(await machine.read('a.txt'))).toBe('one line of content here\nand a second line\n');
-  expect(ended.stderr).toContain('SESSION_BUSY');
+  expect(ended.stderr).toMatch(
+    / write_session_tool_call_refused session=\S+ \{"code":"SESSION_BUSY","names":"read_file"\}$/mu,
+  );
   expect(JSON.stringify(sent(provider.requests))).not.toContain('secret');
 });

@@ -3,8 +3,9 @@ import type { SessionListing } from '@orion/contracts';
 
 import { prompts, sent } from './support/requests.ts';
 import type { Sandbox } from './support/sandbox.ts';
-import { numbered, writeDocument } from './support/scripts.ts';
+import { BEGIN, numbered, writeDocument } from './support/scripts.ts';
 import { test } from './support/test.ts';
+import { failedCalls } from './support/outcomes.ts';
 import { waitFor } from './support/wait.ts';
 
 const TEXT = numbered('entry', 1, 6);
@@ -43,10 +44,12 @@ test('A5: a live session is nobody else’s; once its process is dead exactly on
   for (const more of [[], ['--finalize'], ['--discard']]) {
     const recovered = await machine.run(['recover-session', session.id, ...more]);
     expect(recovered.exitCode, more.join()).toBe(4);
-    expect(recovered.stderr).toContain('SESSION_BUSY');
+    expect(recovered.stderr).toContain(
+      `orion: SESSION_BUSY: The write session ${session.id} is in use by another process.\n`,
+    );
   }
   const second = await machine.ask(provider, ['--json']);
-  expect(JSON.stringify(second.events())).toContain('TARGET_LOCKED');
+  expect(failedCalls(second)).toEqual([[BEGIN, 'TARGET_LOCKED']]);
   expect(second.result().receipts).toEqual([]);
   expect(second.exitCode).toBe(0);
   expect(await machine.sessions()).toHaveLength(1);
@@ -65,7 +68,9 @@ test('A5: a live session is nobody else’s; once its process is dead exactly on
   const other = machine.start(['recover-session', session.id, '--json']);
   const loser = await Promise.race([one.finished, other.finished]);
   expect(loser.exitCode).toBe(4);
-  expect(loser.stdout + loser.stderr).toContain('SESSION_BUSY');
+  expect(loser.stderr).toMatch(
+    /^orion: SESSION_BUSY: The write session \S+ is in use by another process\.$/mu,
+  );
   const winner = (await Promise.race([one.finished, Promise.resolve(null)])) === null ? one : other;
   await waitFor('the request of the winner', () => provider.requests.length > before);
   expect(prompts(provider.requests).at(-1)).toContain('3 lines of a.txt are saved');

@@ -96,8 +96,12 @@ describe('R246: orion undo', () => {
     await machine.write('a.txt', 'mine');
     const refused = await machine.run(['undo']);
     expect(refused.exitCode).toBe(1);
-    expect(refused.stderr).toContain('TARGET_CHANGED');
-    expect(refused.stderr).toContain('--force');
+    expect(refused.stderr).toContain(
+      'orion: TARGET_CHANGED: "a.txt" was changed after what is to be undone; nothing was changed.\n',
+    );
+    expect(refused.stderr).toContain(
+      '--force restores the previous bytes anyway and keeps the present ones as a backup.\n',
+    );
     expect(String(await machine.read('a.txt'))).toBe('mine');
     const forced = await machine.run(['undo', '--force', '--json']);
     expect(String(await machine.read('a.txt'))).toBe('old\n');
@@ -110,7 +114,7 @@ describe('R246: orion undo', () => {
     for (const args of [['undo'], ['undo', 'unknown']]) {
       const ended = await machine.run(args);
       expect(ended.exitCode).toBe(1);
-      expect(ended.stderr).toContain('CHANGE_NOT_FOUND');
+      expect(ended.stderr).toContain('orion: CHANGE_NOT_FOUND: There is no change ');
     }
   });
 });

@@ -38,3 +38,14 @@ export async function judge(
   expect(String(written) === text, `${target} is silently wrong`).toBe(true);
   return 'exact';
 }
+
+/** The calls of a `--json` run that failed or were refused: tool and code. */
+export function failedCalls(ended: Finished): readonly (readonly [tool: string, code: string])[] {
+  return ended
+    .events()
+    .flatMap((event) =>
+      event.type === 'tool_result' && event.error !== undefined
+        ? [[event.toolName, event.error.code] as const]
+        : [],
+    );
+}

@@ -31,3 +31,9 @@ export function prompts(requests: readonly RecordedRequest[]): readonly string[]
     .filter((message) => message?.role === 'user')
     .map((message) => message?.content ?? '');
 }
+
+/** What the model is told last of a call, in the last request. */
+export function lastToolMessage(requests: readonly RecordedRequest[]): string {
+  const messages = sent(requests).at(-1)?.messages ?? [];
+  return messages.findLast(({ role }) => role === 'tool')?.content ?? '';
+}
