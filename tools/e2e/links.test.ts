@@ -1,7 +1,7 @@
 import { link, lstat, mkdir, symlink } from 'node:fs/promises';
 import { expect } from 'vitest';
 
-import { lastToolMessage, sent } from './support/requests.ts';
+import { lastToolMessage } from './support/requests.ts';
 import { writeMessages } from './support/scripts.ts';
 import { test } from './support/test.ts';
 

@@ -139,6 +139,8 @@ describe('a terminal', () => {
     const ended = await terminal.finished;
     expect(ended.exitCode, ended.output).toBe(3);
     expect(ended.output).toContain('Paused (ABORTED): a.txt is not written yet. 20 lines');
-    expect(ended.output).toMatch(/ {2}orion recover-session [0-9a-f-]{36}\u001B/u);
+    expect(ended.output.replaceAll('\u001B', '')).toMatch(
+      / {2}orion recover-session [0-9a-f-]{36}\[0m/u,
+    );
   });
 });

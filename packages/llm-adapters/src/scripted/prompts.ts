@@ -92,7 +92,10 @@ function readUserPrompt(text: string, target: string): DocumentPrompt | undefine
   return {
     kind: 'continue',
     quote,
-    unit: outside.includes('exactly this text') ? 'characters' : 'lines',
+    // The beginning of a line is no line to be found.
+    unit: /exactly this text|\(The last line is not finished\.\)/u.test(outside)
+      ? 'characters'
+      : 'lines',
     savedLines,
     mayBeFinished: outside.includes("If you're finished"),
   };
