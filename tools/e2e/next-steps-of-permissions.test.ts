@@ -54,7 +54,7 @@ describe('R048, R074, R255: the commands of a session whose target needed a yes'
     machine,
   }) => {
     const commands = await paused(machine, '.env', ['--allow-path', '.env']);
-    expect(commands[0]).toMatch(/^orion recover-session \S+ --allow-path '\.env'$/u);
+    expect(commands[0]).toMatch(/^orion recover-session \S+ --allow-path \.env$/u);
     expect(commands.at(-1)).toMatch(/--discard$/u);
     const ended = await runPrinted(machine, commands, '--discard');
     expect(ended.exitCode, ended.stderr).toBe(0);

@@ -64,7 +64,7 @@ describe('R074: the next step that is printed names this session and can be take
     const { message, hint } = await refused(machine, id, '--end-at', '2');
     expect(message).toContain('No question is open');
     expect(hint).toContain(`orion recover-session ${id} --finalize`);
-    expect(hint).toContain(`orion recover-session ${id} --out <file>`);
+    expect(hint).toContain(`orion recover-session ${id} --out saved.txt`);
   });
 
   test.concurrent('an open question: the session itself, and its options', async ({ machine }) => {
@@ -91,7 +91,7 @@ describe('R074: the next step that is printed names this session and can be take
     await rm(join(damaged.directory, 'metadata.json'));
     const { message, hint } = await refused(machine, damaged.id);
     expect(message).toContain('SESSION_DAMAGED');
-    expect(hint).toContain(`orion recover-session ${damaged.id} --out <file>`);
+    expect(hint).toContain(`orion recover-session ${damaged.id} --out saved.txt`);
   });
 
   test.concurrent('foreign: a copy, and the reason once', async ({ machine }) => {
@@ -101,6 +101,6 @@ describe('R074: the next step that is printed names this session and can be take
     const { message, hint } = await refused(machine, foreign.id);
     expect(message).toContain('SESSION_FOREIGN');
     expect(`${message} ${hint}`.match(/made by you/gu)).toHaveLength(1);
-    expect(hint).toContain(`orion recover-session ${foreign.id} --out <file>`);
+    expect(hint).toContain(`orion recover-session ${foreign.id} --out saved.txt`);
   });
 });

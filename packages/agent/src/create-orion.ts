@@ -226,6 +226,7 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
     findConversation: (which) => conversations.look(which),
     listSessions: () => workspace.sessions.list(),
     cleanSessions: (cleaning) => workspace.sessions.clean(cleaning),
+    adoptSession: (file) => workspace.sessions.adopt(file),
     async discardSession(sessionId) {
       const discarded = await workspace.sessions.discard(sessionId);
       traces.record({
@@ -255,7 +256,7 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
     },
     readSession: (sessionId) => workspace.sessions.readContent(sessionId),
     housekeep: () => workspace.sessions.housekeep(),
-    describeSession,
+    describeSession: (listing) => describeSession(listing, settings),
     getCurrentProtocol: () => protocols.current(),
     traces,
     notStored: () => records.notStored(),
@@ -506,7 +507,7 @@ function createConnector(
 }
 
 /** What is known of a session from outside: its question, if it has one, is named when it is recovered. */
-function describeSession(listing: SessionListing): PausedSession {
+function describeSession(listing: SessionListing, { maxBytes }: Settings): PausedSession {
   return {
     session_id: listing.session_id,
     target_file: listing.target_file ?? '',
@@ -520,6 +521,7 @@ function describeSession(listing: SessionListing): PausedSession {
       code: listing.code ?? null,
       question: null,
       bytes: listing.bytes,
+      maxBytes,
     }),
   };
 }

@@ -193,6 +193,11 @@ export interface Orion {
   ): Promise<FoundConversation | null>;
   listSessions(): Promise<readonly SessionListing[]>;
   cleanSessions(options: { readonly all: boolean }): Promise<CleanReport>;
+  /**
+   * Makes a session of a text that was saved in the temporary folder (`PausedSession.rescued_text`) and answers its id, with
+   * which this object recovers or finalizes it.
+   */
+  adoptSession(file: string): Promise<string>;
   discardSession(sessionId: string): Promise<{ readonly attic: string }>;
   /** The changes that `undo` can take back, newest first. */
   listChanges(): Promise<readonly RecordedChange[]>;

@@ -1,4 +1,5 @@
 export type { Clock } from './clock.ts';
+export { commandWord } from './command-word.ts';
 export { BEGIN_TOOL_NAME, DONE_MARKER } from './constants.ts';
 export { ERROR_CODES, OrionError, toErrorInfo } from './errors.ts';
 export type { ErrorCode, ErrorInfo, OrionErrorOptions } from './errors.ts';

@@ -123,5 +123,10 @@ export type PausedSession = {
   readonly lines: number;
   readonly bytes: number;
   readonly session_dir: string;
+  /**
+   * Where all of the text is when the session's own directory cannot hold it: a file in a private folder in the system's
+   * temporary folder.
+   */
+  readonly rescued_text?: string;
   readonly commands: readonly string[];
 };

@@ -272,6 +272,12 @@ export interface SessionStore {
   claim(sessionId: string): Promise<ClaimedSession>;
   /** What is known of the turn that began it, without a claim; null for what is not this user's, or not there. */
   readTurn(sessionId: string): Promise<TurnRecord | null>;
+  /**
+   * Makes a session of its own, with an id of its own, of a text that `SessionHandle.rescue` saved at this path; the id is
+   * for `claim` in this process. What was rescued goes when the session is removed. Rejects with FILE_NOT_FOUND,
+   * SESSION_DAMAGED, SESSION_FOREIGN, TARGET_LOCKED, and USAGE when it belongs to another workspace.
+   */
+  adopt(file: string): Promise<string>;
   /** Moves an orphan to the attic; claims it first. */
   discard(sessionId: string): Promise<{ readonly attic: string }>;
   /** Moves orphans to the attic: those idle for the maximum age, or with `all` every one. Never a live one. */
@@ -371,8 +377,8 @@ export interface SessionHandle {
    */
   readContent(start?: number, end?: number): AsyncIterable<Uint8Array>;
   /**
-   * Copies the content to a new private file in the system's temporary folder, for a session that its own disk
-   * cannot hold and that is about to end. Returns its path; rejects when that disk fails too.
+   * Saves all of the session in a new private folder in the system's temporary folder, since its own disk cannot hold it
+   * and it is about to end. Returns the path of the text, for `SessionStore.adopt`; rejects when that disk fails too.
    */
   rescue(): Promise<string>;
   /** Records a commit that is about to happen; durable when it resolves. */

@@ -87,6 +87,8 @@ export type SessionRecord = {
   readonly omissions_asked?: boolean;
   /** Absent while nothing invalid was found. */
   readonly repair?: TextRepair;
+  /** The end of the text is known: a marker came, or an answer said where it is. Left out by older versions. */
+  readonly has_ended?: boolean;
   /** Lines of the content file, counted from 1. */
   readonly inner_done_lines: readonly number[];
   /** Bytes of the content in which no DONE line is open to question any more; 0 when left out. */

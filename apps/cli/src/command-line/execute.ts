@@ -24,7 +24,7 @@ export async function execute(context: CommandContext): Promise<CommandResult> {
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return { exitCode: EXIT.done };
     const info = toErrorInfo(error instanceof CommanderError ? usageError(context, error) : error);
-    for (const line of errorLines(info)) context.screen.line(line, 'error');
+    for (const line of errorLines(info, '')) context.screen.line(line, 'error');
     const exitCode = exitCodeOf({
       status: null,
       stopReason: null,

@@ -81,11 +81,15 @@ export function createProgram(context: CommandContext, report: Report): Command 
 
   const recover = program
     .command('recover-session')
-    .argument('<id>', 'a session of `orion list-sessions`, or one that was put aside')
+    .argument('[id]', 'a session of `orion list-sessions`, or one that was put aside')
     .description('go on with an interrupted write session, or end it')
     .addHelpText('after', help.RECOVER_SESSION);
   addWorkspaceOption(recover);
   recover
+    .option(
+      '--from <file>',
+      'instead of an id: a text in the temporary folder, as printed when its own disk could not hold it',
+    )
     .option('--finalize', 'write what is saved, without a model')
     .option(
       '--end-at <line>',
@@ -106,11 +110,12 @@ export function createProgram(context: CommandContext, report: Report): Command 
     .option('--out <file>', 'copy the saved text to a new file');
   addProviderOptions(recover);
   addBudgetOptions(recover);
+  recover.option('--max-bytes <n>', 'the limit of the size of the file, instead of the one set');
   addApproveOption(recover);
   addPathOptions(recover);
   addOmissionOption(recover);
   addOutputOptions(recover);
-  recover.action(async (id: string, options: RecoverSessionOptions) => {
+  recover.action(async (id: string | undefined, options: RecoverSessionOptions) => {
     const { recoverSessionCommand } = await import('../commands/recover-session.ts');
     report(await recoverSessionCommand(context, id, options));
   });

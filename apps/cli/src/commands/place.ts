@@ -1,5 +1,7 @@
 import { relative } from 'node:path';
 
+import { commandWord } from '@orion/contracts';
+
 import type { CommandContext } from '../process/context.ts';
 
 /** The option with which a command finds this workspace from the current folder; empty when it needs none. */
@@ -8,5 +10,5 @@ export function placeOf(context: CommandContext, workspace: string): string {
   if (workspace === currentDirectory) return '';
   const way = relative(currentDirectory, workspace);
   const shorter = way.length < workspace.length ? way : workspace;
-  return `-C ${/^[\w./@%+,:~-]+$/u.test(shorter) ? shorter : `'${shorter.replaceAll("'", "'\\''")}'`}`;
+  return `-C ${commandWord(shorter.startsWith('-') ? `./${shorter}` : shorter)}`;
 }

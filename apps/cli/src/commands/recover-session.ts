@@ -17,6 +17,8 @@ import { runWithOrion } from './run-turn.ts';
 import { turnProvider } from './turn-provider.ts';
 
 export type RecoverSessionOptions = TurnOptions & {
+  /** A text that was rescued, instead of an id. */
+  readonly from?: string;
   readonly finalize?: boolean;
   readonly endAt?: number;
   readonly answer?: NonNullable<FinalizeRequest['answer']>;
@@ -28,11 +30,11 @@ export type RecoverSessionOptions = TurnOptions & {
 /** `orion recover-session <id>`: goes on with a session, writes what it saved, puts it aside or copies it out. */
 export async function recoverSessionCommand(
   context: CommandContext,
-  sessionId: string,
+  id: string | undefined,
   options: RecoverSessionOptions,
 ): Promise<CommandResult> {
-  const { finalize, endAt, answer, onConflict, discard, out, ...turnOptions } = options;
-  checkCombination(options);
+  const { from, finalize, endAt, answer, onConflict, discard, out, ...turnOptions } = options;
+  checkCombination(id, options);
   const configuration = await configure(context, options.cwd, flagsOf(turnOptions));
   const json = wantsResultLine(context.argv, context.environment);
   const withModel = finalize !== true && discard !== true && out === undefined;
@@ -45,6 +47,8 @@ export async function recoverSessionCommand(
 
   const place = placeOf(context, configuration.workspace);
   return runWithOrion(setup, async ({ orion, signal, show }) => {
+    const sessionId =
+      id ?? (await orion.adoptSession(resolve(context.currentDirectory, from ?? '')));
     if (out !== undefined) {
       await copyOut(context, orion, sessionId, resolve(context.currentDirectory, out));
     } else if (discard === true) {
@@ -71,8 +75,14 @@ export async function recoverSessionCommand(
   });
 }
 
-function checkCombination(options: RecoverSessionOptions): void {
-  const { finalize, discard, out, endAt, answer, onConflict } = options;
+function checkCombination(id: string | undefined, options: RecoverSessionOptions): void {
+  const { from, finalize, discard, out, endAt, answer, onConflict } = options;
+  if ((id === undefined) === (from === undefined)) {
+    throw usage(
+      id === undefined ? 'There is no session to recover.' : '--from takes the place of the id.',
+      'Name an id of `orion list-sessions`, or the printed file with --from.',
+    );
+  }
   const actions = [
     finalize === true ? '--finalize' : '',
     discard === true ? '--discard' : '',
@@ -80,6 +90,13 @@ function checkCombination(options: RecoverSessionOptions): void {
   ].filter((name) => name !== '');
   if (actions.length > 1) {
     throw usage(`${actions.join(' and ')} exclude each other.`, 'Choose one of them.');
+  }
+  if (from !== undefined && (discard === true || out !== undefined)) {
+    const option = discard === true ? '--discard' : '--out';
+    throw usage(
+      `${option} is for a session, and --from names a file.`,
+      'Copy or remove the file by hand, or go on with it.',
+    );
   }
   if (finalize === true) return;
   const stray = [

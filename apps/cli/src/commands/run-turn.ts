@@ -85,7 +85,8 @@ export async function runWithOrion(
 
   function tellFailure(error: unknown): void {
     const info = toErrorInfo(error);
-    for (const line of errorLines(info)) screen.line(line, 'error');
+    for (const line of errorLines(info, placeOf(context, configuration.workspace)))
+      screen.line(line, 'error');
     if (info.code === 'INTERNAL_ERROR' && configuration.verbose && error instanceof Error) {
       screen.block(error.stack ?? '', 'faint');
     }

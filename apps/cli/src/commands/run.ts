@@ -1,10 +1,11 @@
 import type { RecoverChoice } from '@orion/agent';
-import { OrionError } from '@orion/contracts';
+import { OrionError, type CleanReport } from '@orion/contracts';
 
 import { flagsOf, type TurnOptions } from '../command-line/options.ts';
 import { wantsResultLine } from '../command-line/json-wanted.ts';
 import type { CommandContext } from '../process/context.ts';
 import type { CommandResult } from '../process/finish.ts';
+import { withPlace } from '../rendering/write-lines.ts';
 import { plural } from '../terminal/format.ts';
 import { configure } from './configure.ts';
 import { chooseConversation, tellNewConversation } from './conversation-choice.ts';
@@ -32,12 +33,9 @@ export async function runCommand(
     const { orion, signal, show } = tools;
     const prompt = await readPrompt(context, argument, signal);
     const cleaned = await orion.housekeep();
-    if (cleaned.moved.length > 0 && !configuration.quiet) {
-      context.screen.line(
-        `${plural(cleaned.moved.length, 'old interrupted write session')} put aside for 30 days; ` +
-          '`orion recover-session <id>` still finds what was saved.',
-        'faint',
-      );
+    const place = placeOf(context, configuration.workspace);
+    if (!configuration.quiet) {
+      for (const line of putAsideLines(cleaned, place)) context.screen.line(line, 'faint');
     }
     const conversation = await chooseConversation(orion, configuration);
     const recover = await offerRecovery({
@@ -45,7 +43,7 @@ export async function runCommand(
       orion,
       choice,
       signal,
-      place: placeOf(context, configuration.workspace),
+      place,
       first: conversation?.openSessionId ?? null,
     });
     if (configuration.conversation.kind === 'latest' && conversation === null && recover === null) {
@@ -67,6 +65,21 @@ export async function runCommand(
       }),
     );
   });
+}
+
+/** Most sessions that are named when they are put aside. */
+const NAMED_SESSIONS = 3;
+
+/** What became of old sessions that nobody came back to. */
+function putAsideLines({ moved }: CleanReport, place: string): readonly string[] {
+  const named = moved.slice(0, NAMED_SESSIONS).map(({ session_id: id, target_file: target }) => {
+    const command = withPlace(`orion recover-session ${id}`, place);
+    return `Put aside for 30 days: ${target ?? id}; \`${command}\` still finds what was saved.`;
+  });
+  const more = moved.length - named.length;
+  return more === 0
+    ? named
+    : [...named, `Put aside, too: ${plural(more, 'more interrupted write session')}.`];
 }
 
 function noPrompt(): OrionError {

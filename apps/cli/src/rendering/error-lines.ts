@@ -1,20 +1,35 @@
 import type { ErrorInfo } from '@orion/contracts';
 
 import { clip } from '../terminal/format.ts';
+import { withPlace } from './write-lines.ts';
 
-/** An error as a person reads it: code, message, and the next step on a line of its own. */
-export function errorLines(error: ErrorInfo): readonly string[] {
-  return [`orion: ${error.code}: ${error.message}`, ...hintLines(error)];
+/**
+ * An error as a person reads it: code, message, and the next step on a line of its own. `place` is what a command needs
+ * to find the workspace from here (`withPlace`).
+ */
+export function errorLines(error: ErrorInfo, place: string): readonly string[] {
+  return [`orion: ${error.code}: ${error.message}`, ...hintLines(error, place)];
 }
 
 /** Most characters of what a tool says went wrong: it may quote what a model wrote. */
 const TOOL_MESSAGE = 300;
 
 /** A call that failed or was refused: the model goes on, and a person may have to decide something. */
-export function failedCallLines(toolName: string, error: ErrorInfo): readonly string[] {
-  return [`${toolName}: ${error.code}: ${clip(error.message, TOOL_MESSAGE)}`, ...hintLines(error)];
+export function failedCallLines(
+  toolName: string,
+  error: ErrorInfo,
+  place: string,
+): readonly string[] {
+  return [
+    `${toolName}: ${error.code}: ${clip(error.message, TOOL_MESSAGE)}`,
+    ...hintLines(error, place),
+  ];
 }
 
-function hintLines({ hint }: ErrorInfo): readonly string[] {
-  return hint === undefined || hint === '' ? [] : [`  ${hint}`];
+function hintLines({ hint }: ErrorInfo, place: string): readonly string[] {
+  if (hint === undefined || hint === '') return [];
+  const typed = hint.replaceAll(/`(orion [^`]+)`/gu, (_, command: string) => {
+    return `\`${withPlace(command, place)}\``;
+  });
+  return [`  ${typed}`];
 }

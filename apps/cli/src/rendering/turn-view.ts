@@ -103,7 +103,7 @@ export function createTerminalView(options: TerminalViewOptions): TurnView {
         case 'tool_result':
           if (quiet) return undefined;
           if (event.error !== undefined) {
-            for (const line of failedCallLines(event.toolName, event.error)) {
+            for (const line of failedCallLines(event.toolName, event.error, place)) {
               screen.line(line, 'warning');
             }
           } else if (event.toolName !== BEGIN_TOOL_NAME) {
@@ -111,7 +111,7 @@ export function createTerminalView(options: TerminalViewOptions): TurnView {
           }
           return undefined;
         case 'error':
-          for (const line of errorLines(event.error)) screen.line(line, 'error');
+          for (const line of errorLines(event.error, place)) screen.line(line, 'error');
           return undefined;
         case 'done':
           if (event.status === 'stopped' || event.status === 'incomplete') {

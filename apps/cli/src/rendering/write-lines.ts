@@ -23,6 +23,11 @@ export function receiptLine(receipt: WriteReceipt): string {
   return clip(`${verb(receipt.operation)} ${receipt.target_file}: ${parts.join('; ')}`, MAX_LINE);
 }
 
+/** What a warning means, where its name does not say it. */
+const MEANINGS: Readonly<Record<string, string>> = {
+  finalized_by_hand: 'the model had not ended it, so text may be missing at its end',
+};
+
 function attentionParts(receipt: WriteReceipt): readonly string[] {
   const { replaced, replaced_at, omission_suspected, hidden_characters, hidden_at } =
     receipt.validation_summary;
@@ -47,7 +52,7 @@ function attentionParts(receipt: WriteReceipt): readonly string[] {
     );
   }
   if (receipt.not_kept.length > 0) parts.push(`not kept: ${receipt.not_kept.join(', ')}`);
-  for (const warning of receipt.warnings) parts.push(`warning: ${warning}`);
+  for (const warning of receipt.warnings) parts.push(warningText(warning));
   return parts;
 }
 
@@ -71,6 +76,11 @@ function otherParts(receipt: WriteReceipt): readonly string[] {
   if (receipt.fence_stripped) parts.push('code fence around it left out');
   if (receipt.eol === 'crlf') parts.push('CRLF line endings');
   return parts;
+}
+
+function warningText(warning: string): string {
+  const meaning = MEANINGS[warning];
+  return `warning: ${warning}${meaning === undefined ? '' : ` (${meaning})`}`;
 }
 
 /** The first of these lines; `more` when there are others that are not even listed. */
@@ -145,7 +155,7 @@ export function unprovedSeams(receipt: WriteReceipt): readonly string[] {
 export function pausedLines(session: PausedSession, place: string): readonly string[] {
   return [
     `Paused (${session.code}): ${session.target_file} is not written yet. ` +
-      `${plural(session.lines, 'line')}, ${sizeText(session.bytes)} are saved in ${session.session_dir}`,
+      `${plural(session.lines, 'line')}, ${sizeText(session.bytes)} are saved in ${session.rescued_text ?? session.session_dir}`,
     ...session.commands.map((command) => `  ${withPlace(command, place)}`),
   ];
 }

@@ -14,6 +14,9 @@ export type FakeContext = CommandContext & {
 export function createFakeContext(options: {
   readonly argv?: readonly string[];
   readonly terminal?: boolean;
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly homeDirectory?: string;
+  readonly currentDirectory?: string;
 }): FakeContext {
   const terminal = options.terminal === true;
   const stdout = createFakeOutput({ terminal });
@@ -21,9 +24,9 @@ export function createFakeContext(options: {
   const typed = new PassThrough();
   return {
     argv: options.argv ?? [],
-    environment: {},
-    homeDirectory: null,
-    currentDirectory: '/nonexistent',
+    environment: options.environment ?? {},
+    homeDirectory: options.homeDirectory ?? null,
+    currentDirectory: options.currentDirectory ?? '/nonexistent',
     entry: '/nonexistent/main.js',
     stdin: typed as unknown as NodeJS.ReadStream,
     typed,

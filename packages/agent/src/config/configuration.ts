@@ -55,6 +55,8 @@ export type ConfigurationFlags = {
   readonly maxTurns?: string;
   readonly maxSeconds?: string;
   readonly maxTokens?: string;
+  /** The limit of a file's size, as it was typed. */
+  readonly maxBytes?: string;
   readonly json?: boolean;
   readonly showContent?: boolean;
   readonly verbose?: boolean;
@@ -166,7 +168,7 @@ export async function loadConfiguration(request: ConfigurationRequest): Promise<
     ...(flags.allowPaths === undefined ? {} : { allowPaths: flags.allowPaths }),
     ...(flags.allowHardLink === undefined ? {} : { allowHardLink: flags.allowHardLink }),
     ...(flags.allowOmissions === undefined ? {} : { allowOmissions: flags.allowOmissions }),
-    ...budgetFlags(flags),
+    ...limitFlags(flags),
   };
 
   const mode = firstNamed([
@@ -350,12 +352,13 @@ function chooseProtocol(candidates: Parameters<typeof firstNamed<string>>[0]): N
   return { value: protocolNamed(named.value, named.source), source: named.source };
 }
 
-function budgetFlags(flags: ConfigurationFlags): Partial<Settings> {
-  const { maxTurns, maxSeconds, maxTokens } = flags;
+function limitFlags(flags: ConfigurationFlags): Partial<Settings> {
+  const { maxTurns, maxSeconds, maxTokens, maxBytes } = flags;
   return {
     ...(maxTurns === undefined ? {} : settingFromFlag('maxTurns', '--max-turns', maxTurns)),
     ...(maxSeconds === undefined ? {} : settingFromFlag('maxSeconds', '--max-seconds', maxSeconds)),
     ...(maxTokens === undefined ? {} : settingFromFlag('maxTokens', '--max-tokens', maxTokens)),
+    ...(maxBytes === undefined ? {} : settingFromFlag('maxBytes', '--max-bytes', maxBytes)),
   };
 }
 

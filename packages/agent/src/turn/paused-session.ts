@@ -1,16 +1,23 @@
+import { dirname } from 'node:path';
+
 import type { AllowedTarget, ErrorCode, PausedSession, SessionQuestion } from '@orion/contracts';
+import { commandWord } from '@orion/contracts';
 import { answerOptions, openQuestionOf } from '@orion/core';
 import type { WriteSession } from '@orion/core';
 
+import { recoverCommand } from './next-step.ts';
+import type { SessionName } from './next-step.ts';
+
 /** What a person needs to know of a session that waits, and the commands that go on with it. */
 export function describePaused(options: {
-  /** Where the text lies. */
-  readonly place: string;
+  readonly directory: string;
+  /** The file outside of it that has all of the text, if one does. */
+  readonly rescuedText: string | null;
   readonly session: WriteSession;
   readonly code: ErrorCode;
 }): PausedSession {
-  const { place, session, code } = options;
-  const { metadata, summary, control } = session;
+  const { directory, rescuedText, session, code } = options;
+  const { metadata, settings, summary, control } = session;
   return {
     session_id: metadata.session_id,
     target_file: metadata.target_file,
@@ -18,23 +25,27 @@ export function describePaused(options: {
     code,
     lines: summary.lineFeeds + (summary.openLineLength > 0 ? 1 : 0),
     bytes: summary.bytes,
-    session_dir: place,
+    session_dir: rescuedText === null ? directory : dirname(rescuedText),
+    ...(rescuedText === null ? {} : { rescued_text: rescuedText }),
     commands: commandsFor({
       sessionId: metadata.session_id,
+      rescuedText,
       code,
       question: openQuestionOf(control),
       bytes: summary.bytes,
+      maxBytes: settings.maxBytes,
       allowed: metadata.target.allowed,
     }),
   };
 }
 
-export type PausedFacts = {
-  readonly sessionId: string;
+export type PausedFacts = SessionName & {
   readonly code: string | null;
   readonly question: SessionQuestion | null;
   /** Of what is saved. */
   readonly bytes: number;
+  /** The limit of a file's size. */
+  readonly maxBytes: number;
   /** False where the same text would be added a second time. */
   readonly mayOverwrite?: boolean;
   /** What had to be allowed for the target, and has to be again. */
@@ -43,7 +54,8 @@ export type PausedFacts = {
 
 /** Each of them does what it says, typed as it stands. */
 export function commandsFor(facts: PausedFacts): readonly string[] {
-  const recover = `orion recover-session ${facts.sessionId}`;
+  const { rescuedText = null } = facts;
+  const recover = recoverCommand(facts);
   if (facts.code === 'SESSION_DAMAGED' || facts.code === 'SESSION_FOREIGN') {
     return [`${recover} --out saved.txt`];
   }
@@ -55,15 +67,22 @@ export function commandsFor(facts: PausedFacts): readonly string[] {
   const finalize = facts.bytes === 0 ? [] : finalizeCommands(recover, facts);
   const options = permissions(facts.allowed);
   return [
-    ...[recover, ...finalize].map((command) => `${command}${options}`),
-    `${recover} --discard`,
+    ...[goOnCommand(recover, facts), ...finalize].map((command) => `${command}${options}`),
+    // A rescued text is in nobody's way.
+    ...(rescuedText === null ? [`${recover} --discard`] : []),
   ];
+}
+
+/** With the limit that stopped it, it would stop again. */
+function goOnCommand(recover: string, { code, bytes, maxBytes }: PausedFacts): string {
+  if (code !== 'CONTENT_TOO_LARGE') return recover;
+  return `${recover} --max-bytes ${2 * Math.max(bytes, maxBytes)}`;
 }
 
 function permissions(allowed: AllowedTarget | undefined): string {
   const paths = allowed?.paths ?? [];
   return [
-    ...paths.map((path) => ` --allow-path ${quoted(literalGlob(path))}`),
+    ...paths.map((path) => ` --allow-path ${commandWord(literalGlob(path))}`),
     ...(allowed?.hardLink === true ? [' --allow-hard-link'] : []),
   ].join('');
 }
@@ -71,11 +90,6 @@ function permissions(allowed: AllowedTarget | undefined): string {
 /** A glob that matches this path alone. */
 function literalGlob(path: string): string {
   return path.replaceAll(/[\\*?[\](){}!+@|,]/gu, String.raw`\$&`);
-}
-
-/** For a POSIX shell. */
-function quoted(word: string): string {
-  return `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 function finalizeCommands(

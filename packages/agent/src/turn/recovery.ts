@@ -28,6 +28,9 @@ import type { ContentSummary, InnerDone, SessionSettings, WriteSession } from '@
 
 import { ContentDecoder } from '../context/content-decoder.ts';
 
+/** Warning of a receipt: nobody but the person who had the text written has said that it is complete. */
+export const FINALIZED_BY_HAND = 'finalized_by_hand';
+
 /** An orphan that now belongs to this process, read back from the disk. */
 export type RecoveredSession = {
   readonly handle: SessionHandle;
@@ -132,7 +135,11 @@ async function receiptOf(
       linesBefore,
       writtenBytes: reported.bytes,
     }),
-    warnings: [...reported.warnings, 'committed_before_the_interruption'],
+    warnings: [
+      ...reported.warnings,
+      ...(session.hasEnded ? [] : [FINALIZED_BY_HAND]),
+      'committed_before_the_interruption',
+    ],
   };
 }
 

@@ -29,6 +29,7 @@ import { MessageStream } from './message-stream.ts';
 import type { Arrival } from './message-stream.ts';
 import { nextStep } from './next-step.ts';
 import { describePaused } from './paused-session.ts';
+import { FINALIZED_BY_HAND } from './recovery.ts';
 import type { SessionDriverOptions, SessionOutcome, SessionStart } from './session-run.ts';
 import { SessionSaver } from './session-saver.ts';
 import { SessionTimers, sleep } from './session-timers.ts';
@@ -155,7 +156,7 @@ export class SessionDriver {
         if (job !== undefined) {
           yield* this.#perform(job);
         } else if (this.#isOver()) {
-          this.#outcome = this.#conclude();
+          this.#outcome = await this.#conclude();
         } else {
           await this.#mailbox.take();
         }
@@ -398,10 +399,10 @@ export class SessionDriver {
       case 'pause':
         this.#trace('paused', { code: job.code });
         await this.#saver.settled();
-        if (handle.persistence() === 'memory' && handle.bytes() > 0) await this.#rescueText();
         return;
       case 'release':
         await this.#saver.settled();
+        await this.#rescueText();
         await handle.release();
         return;
       case 'remove':
@@ -588,7 +589,7 @@ export class SessionDriver {
       });
       return;
     }
-    const { receipt } = outcome;
+    const receipt = this.#session.hasEnded ? outcome.receipt : markedByHand(outcome.receipt);
     this.#receipt = receipt;
     const { attempts, invalid_found, corrected, replaced } = receipt.validation_summary;
     this.#trace('finalized', {
@@ -613,10 +614,12 @@ export class SessionDriver {
     };
   }
 
-  #conclude(): SessionOutcome {
+  async #conclude(): Promise<SessionOutcome> {
     const { control } = this.#session;
     if (this.#refusal !== null) {
-      const hint = nextStep(this.#refusal.code, this.#options.handle.id);
+      await this.#rescueText();
+      const sessionId = this.#options.handle.id;
+      const hint = nextStep(this.#refusal.code, { sessionId, rescuedText: this.#rescuedAt });
       throw new OrionError({ ...this.#refusal, hint });
     }
     switch (control.kind) {
@@ -648,7 +651,8 @@ export class SessionDriver {
   #pausedOutcome(code: ErrorCode, message: string | null): SessionOutcome {
     const { handle } = this.#options;
     const paused = describePaused({
-      place: this.#rescuedAt ?? handle.directory,
+      directory: handle.directory,
+      rescuedText: this.#rescuedAt,
       session: this.#session,
       code,
     });
@@ -683,6 +687,7 @@ export class SessionDriver {
     } catch {
       // The text could not be saved now; what was saved before stays.
     }
+    if (handle.bytes() > 0) await this.#rescueText();
     try {
       await handle.release();
     } catch {
@@ -692,10 +697,15 @@ export class SessionDriver {
 
   /** What only memory holds would end with the process: it goes to another disk, and the person is told where. */
   async #rescueText(): Promise<void> {
+    const { handle } = this.#options;
+    if (handle.persistence() === 'disk' || handle.lost.aborted) return;
+    if (this.#rescuedAt !== null) return;
     try {
-      const path = await this.#options.handle.rescue();
+      const path = await handle.rescue();
       this.#rescuedAt = path;
-      this.#notice(`The text could not be saved in the session; all of it is in ${path}.`);
+      this.#notice(
+        `The session could not be saved in its own place; all of its text is in ${path}.`,
+      );
       this.#trace('rescued', { path });
     } catch (error) {
       const { message } = toErrorInfo(error);
@@ -749,6 +759,10 @@ export class SessionDriver {
 }
 
 /** What a round asks about, without the text around it. */
+function markedByHand(receipt: WriteReceipt): WriteReceipt {
+  return { ...receipt, warnings: [...receipt.warnings, FINALIZED_BY_HAND] };
+}
+
 function correctionsOf(session: WriteSession): RunCorrections {
   const { invalidPlaces, repair } = session;
   return {

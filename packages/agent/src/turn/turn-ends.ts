@@ -29,7 +29,14 @@ export function* pausedEnd(
     const info: ErrorInfo = new OrionError({
       code,
       message: outcome.message,
-      hint: nextStep(code, outcome.paused.session_id),
+      hint: nextStep(
+        code,
+        {
+          sessionId: outcome.paused.session_id,
+          rescuedText: outcome.paused.rescued_text ?? null,
+        },
+        outcome.paused.commands[0],
+      ),
     }).toInfo();
     yield { type: 'error', error: info };
   }
@@ -82,6 +89,7 @@ export function* overtakenEnd(
       code: 'TARGET_CHANGED',
       question: null,
       bytes: summary.bytes,
+      maxBytes: session.settings.maxBytes,
       allowed: handle.metadata.target.allowed,
       mayOverwrite: written === null || mayRepeat(recovered),
     }),

@@ -64,6 +64,7 @@ export function restoreSession(options: {
     fenceAsked: record?.fence_asked ?? false,
     omissionsAsked: record?.omissions_asked ?? false,
     repair: record?.repair ?? null,
+    hasEnded: record?.has_ended ?? record?.state === 'session_active.finalizing',
   };
 }
 
@@ -101,6 +102,7 @@ function blankSession(
     omissionsAsked: false,
     repair: null,
     invalidPlaces: [],
+    hasEnded: false,
     decidedByHand: false,
     unsavedLines: 0,
     saveTimerRuns: false,
@@ -137,7 +139,6 @@ export function advance(session: WriteSession, input: SessionInput): SessionStep
       timerElapsed(step, input.timer);
       break;
     case 'save_failed':
-      step.update({ message: input.message });
       step.dispatch({ type: 'save_failed' });
       break;
     case 'finalized':
@@ -275,6 +276,7 @@ function finalizeCommand(step: Step, answer: CommandAnswer | null): void {
       return;
     }
     step.settle(chosen.effect);
+    step.update({ hasEnded: true });
   }
   step.update({ fenceAsked: true, decidedByHand: true });
   step.dispatch({ type: 'finalize_command', answered: question === null || answer !== null });
@@ -297,6 +299,7 @@ export function recordOf(session: WriteSession): SessionRecord {
     ...(session.blankLinesDropped === 0
       ? {}
       : { leading_blank_lines_dropped: session.blankLinesDropped }),
+    has_ended: session.hasEnded,
     inner_done_lines: session.innerDoneLines,
     ...(session.endsSettled === 0 ? {} : { ends_settled: session.endsSettled }),
     seams: session.seams,

@@ -85,6 +85,8 @@ export type WriteSession = {
   readonly repair: TextRepair | null;
   /** What the model is asked about while corrections are needed. */
   readonly invalidPlaces: readonly InvalidPlace[];
+  /** Its end is known: a marker came, or an answer said where it is. */
+  readonly hasEnded: boolean;
   /** A person asked for the file to be written: no further question is put to the model. */
   readonly decidedByHand: boolean;
   /** Whole lines since the last save, and whether its timer runs. */

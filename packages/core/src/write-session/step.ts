@@ -33,7 +33,7 @@ import {
   recoveryPrompt,
 } from './text/prompts.ts';
 import { transition } from './transition.ts';
-import { refusalText } from './wording.ts';
+import { refusalText, tooLargeText } from './wording.ts';
 
 /** How long a session without a usable disk waits before it tries the disk again, in milliseconds. */
 const SAVE_RETRY_MS = 30_000;
@@ -75,6 +75,9 @@ export class Step {
       case 'moved': {
         const before = stateNameOf(control);
         this.update({ control: outcome.state });
+        // A person may have the text written before the model has ended it.
+        const begins = outcome.state.kind === 'finalizing' && control.kind !== 'finalizing';
+        if (begins && event.type !== 'finalize_command') this.update({ hasEnded: true });
         for (const effect of outcome.effects) this.#perform(effect, event);
         const after = stateNameOf(outcome.state);
         if (before !== after) {
@@ -136,6 +139,7 @@ export class Step {
     if (!fits) {
       this.emit({ type: 'stop_message' });
       this.leaveMessage();
+      this.update({ message: tooLargeText(this.session) });
       this.dispatch({ type: 'limit_exceeded' });
     }
     return fits;
@@ -378,6 +382,7 @@ export class Step {
       fenceAsked: false,
       repair: null,
       invalidPlaces: [],
+      hasEnded: false,
       unsavedLines: 0,
     });
   }

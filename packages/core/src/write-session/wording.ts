@@ -26,3 +26,11 @@ export function refusalText(code: ErrorCode, session: WriteSession): string {
       return `The session for ${target} cannot do this now.`;
   }
 }
+
+/** Why no more of the text is taken, and what sets the limit. */
+export function tooLargeText({ metadata, settings }: WriteSession): string {
+  return (
+    `The text for ${metadata.target_file} is larger than the limit of ${settings.maxBytes} bytes ` +
+    '(WRITE_SESSION_MAX_BYTES).'
+  );
+}

@@ -146,16 +146,17 @@ function isAllowed(value: unknown): boolean {
 
 /** `state.json`: the reducer's record, and what the store knows of the content it covers. */
 export type SavedState = {
-  /** Null before the first save, and when that part cannot be read. */
+  /** Null before the first save, and when that part cannot be read; `recordIsDamaged` tells which. */
   readonly record: SessionRecord | null;
   readonly bufferSize: number;
   readonly lineCount: number;
   readonly lastSave: string;
   readonly contentFile: string;
   readonly writing: WritingRecord | null;
+  readonly recordIsDamaged: boolean;
 };
 
-export function formatState(state: SavedState): string {
+export function formatState(state: Omit<SavedState, 'recordIsDamaged'>): string {
   return `${JSON.stringify({
     version: 1,
     ...state.record,
@@ -180,10 +181,12 @@ export function parseState(text: string): Parsed<SavedState> {
     return { kind: 'invalid' };
   }
   if (writing !== undefined && !isWriting(writing)) return { kind: 'invalid' };
+  const record = isRecord(rest) ? rest : null;
   return {
     kind: 'good',
     value: {
-      record: isRecord(rest) ? rest : null,
+      record,
+      recordIsDamaged: record === null && Object.keys(rest).some((name) => name !== 'version'),
       bufferSize: buffer_size,
       lineCount: line_count,
       lastSave: last_save,
@@ -216,6 +219,7 @@ function isRecord(fields: Fields): fields is Fields & SessionRecord {
     typeof fields['fence_stripped'] === 'boolean' &&
     typeof fields['fence_asked'] === 'boolean' &&
     (fields['omissions_asked'] === undefined || typeof fields['omissions_asked'] === 'boolean') &&
+    (fields['has_ended'] === undefined || typeof fields['has_ended'] === 'boolean') &&
     (fields['repair'] === undefined || isRepair(fields['repair'])) &&
     Array.isArray(inner_done_lines) &&
     inner_done_lines.every(isCount) &&

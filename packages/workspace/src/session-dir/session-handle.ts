@@ -9,8 +9,7 @@
  * E4. After the session was lost to another process nothing is written any more.
  */
 import { lstat, rename, rm, unlink, utimes } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { OrionError } from '@orion/contracts';
 import type {
   Clock,
@@ -26,9 +25,10 @@ import { open } from 'node:fs/promises';
 import { syncDirectory } from '../disk/directories.ts';
 import { errnoOf, isErrno, toDiskError } from '../disk/disk-error.ts';
 import { temporaryName } from '../disk/files.ts';
-import { rescueTo } from '../disk/rescue.ts';
 import { writeAll } from '../disk/write-all.ts';
 import type { StateDirectory } from '../state-directory.ts';
+import { removeRescued, writeRescued } from './rescued-session.ts';
+import { jsonBytes } from './session-home.ts';
 import type { SessionHome } from './session-home.ts';
 import { formatState, numberedName } from './session-files.ts';
 import { TextSpool } from './text-spool.ts';
@@ -75,6 +75,8 @@ export class DiskSessionHandle implements SessionHandle {
   #nextSave: Promise<SaveResult> | null = null;
   /** What of the last `state.json` a power cut must not take back. */
   #durableStanding: string | null = null;
+  /** The folder in the temporary folder that holds this session too. */
+  #rescuedIn: string | null = null;
   #closed = false;
 
   constructor(options: HandleOptions) {
@@ -115,7 +117,7 @@ export class DiskSessionHandle implements SessionHandle {
   async start(turn: TurnRecord | null): Promise<void> {
     this.#turn = turn;
     try {
-      await this.#home.settle(turn);
+      await this.#home.settle(turn, this.#firstState());
       await this.content.sync();
       await syncDirectory(this.directory);
       await this.content.confirmFile();
@@ -136,7 +138,10 @@ export class DiskSessionHandle implements SessionHandle {
     readonly record: SessionRecord | null;
     readonly turn: TurnRecord | null;
     readonly writing: WritingRecord | null;
+    /** The folder that it was rescued to. */
+    readonly rescuedIn?: string;
   }): void {
+    this.#rescuedIn = found.rescuedIn ?? null;
     this.#record = found.record;
     this.#turn = found.turn;
     this.#writing = found.writing;
@@ -242,7 +247,7 @@ export class DiskSessionHandle implements SessionHandle {
   async #saveNow(): Promise<SaveResult> {
     if (this.#closed || this.#home.isLost()) return this.#result();
     try {
-      await this.#home.settle(this.#turn);
+      await this.#home.settle(this.#turn, this.#firstState());
       await this.#home.requireOwnership();
       const outcome = await this.content.sync();
       for (const spool of [this.pending, this.trailing]) {
@@ -267,14 +272,26 @@ export class DiskSessionHandle implements SessionHandle {
     return { durableBytes: this.content.durableBytes(), persistence: this.persistence() };
   }
 
-  async #writeState(): Promise<void> {
-    const text = formatState({
+  #state(content: { bytes: number; lineFeeds: number; file: string }): string {
+    return formatState({
       record: this.#record,
-      bufferSize: this.content.durableBytes(),
-      lineCount: this.content.durableLineFeeds(),
+      bufferSize: content.bytes,
+      lineCount: content.lineFeeds,
       lastSave: new Date(this.#options.clock.now()).toISOString(),
-      contentFile: this.contentPath().slice(this.directory.length + 1),
+      contentFile: content.file,
       writing: this.#writing,
+    });
+  }
+
+  #firstState(): string {
+    return this.#state({ bytes: 0, lineFeeds: 0, file: numberedName('content', 1) });
+  }
+
+  async #writeState(): Promise<void> {
+    const text = this.#state({
+      bytes: this.content.durableBytes(),
+      lineFeeds: this.content.durableLineFeeds(),
+      file: basename(this.contentPath()),
     });
     await this.#home.writeText('state.json', text);
     // That more content is saved shows in the content file itself; these would be forgotten.
@@ -301,13 +318,29 @@ export class DiskSessionHandle implements SessionHandle {
   }
 
   async rescue(): Promise<string> {
-    const path = join(tmpdir(), `orion-${this.id}.txt`);
+    let path: string;
     try {
-      await rescueTo(path, this.content.read());
+      path = await writeRescued({
+        id: this.id,
+        metadata: this.#home.metadataBytes(),
+        turn: this.#turn === null ? null : jsonBytes(this.#turn),
+        content: this.content.read(),
+        trailing: this.#allTrailing(),
+        state: (content) => this.#state(content),
+      });
     } catch (error) {
       throw toDiskError(error, 'copy the text to the temporary folder');
     }
+    await this.#leaveRescued();
+    this.#rescuedIn = dirname(path);
     return path;
+  }
+
+  /** The folder is not needed any more: all of it is elsewhere. */
+  async #leaveRescued(): Promise<void> {
+    const folder = this.#rescuedIn;
+    this.#rescuedIn = null;
+    if (folder !== null) await removeRescued(folder);
   }
 
   recordWriting(writing: WritingRecord): Promise<void> {
@@ -360,6 +393,7 @@ export class DiskSessionHandle implements SessionHandle {
         const removed = await this.#removeDirectory();
         if (!removed) warnings.push('session_directory_left');
       }
+      await this.#leaveRescued();
       await this.#home.freeTarget();
     });
     return trailing === null ? { warnings } : { trailing, warnings };
@@ -371,7 +405,7 @@ export class DiskSessionHandle implements SessionHandle {
     await this.#close(async () => {
       try {
         await this.content.finish();
-        await this.#home.settle(this.#turn);
+        await this.#home.settle(this.#turn, this.#firstState());
         await this.#saveLast();
         await this.#home.requireOwnership();
         await this.#options.state.ensure(this.#options.state.attic);
@@ -392,6 +426,11 @@ export class DiskSessionHandle implements SessionHandle {
     return { attic };
   }
 
+  async *#allTrailing(): AsyncGenerator<Uint8Array, void, undefined> {
+    yield* this.trailing.read();
+    yield* withoutHeader(this.pending.read());
+  }
+
   /** Text that was set aside or never decided outlives the session in the attic, as one file. */
   async #keepTrailing(): Promise<string | null> {
     await Promise.all([this.pending.finish(), this.trailing.finish()]);
@@ -404,11 +443,9 @@ export class DiskSessionHandle implements SessionHandle {
     const handle = await open(temporary, 'wx', 0o600);
     try {
       let position = 0;
-      for (const source of [this.trailing.read(), withoutHeader(this.pending.read())]) {
-        for await (const chunk of source) {
-          await writeAll(handle, chunk, position);
-          position += chunk.length;
-        }
+      for await (const chunk of this.#allTrailing()) {
+        await writeAll(handle, chunk, position);
+        position += chunk.length;
       }
       await handle.sync();
     } catch (error) {

@@ -80,30 +80,35 @@ export class SessionHome {
     this.#startHeartbeat();
   }
 
-  /** Makes the directory, unless it stands. Rejects with TARGET_LOCKED or the system's error. */
-  async settle(turn: TurnRecord | null): Promise<void> {
+  /**
+   * Makes the directory, unless it stands, with a `state.json` that counts no content yet. Rejects with TARGET_LOCKED or
+   * the system's error.
+   */
+  async settle(turn: TurnRecord | null, state: string): Promise<void> {
     if (this.#stage.kind !== 'homeless') return;
-    const { state, locks, metadata, targetRealPath } = this.#options;
+    const { locks, metadata, targetRealPath } = this.#options;
+    const { sessions } = this.#options.state;
     this.#lock ??= await locks.acquire(
       targetRealPath,
       metadata.target.path,
       this.#owner,
       metadata.session_id,
     );
-    await state.ensure(state.sessions);
-    const draft = join(state.sessions, `.new-${metadata.session_id}`);
+    await this.#options.state.ensure(sessions);
+    const draft = join(sessions, `.new-${metadata.session_id}`);
     await rm(draft, { recursive: true, force: true });
     let isNamed = false;
     try {
       await mkdir(draft, { mode: 0o700 });
       this.#owner = this.#freshOwner();
       await createOwner(leasePlace(draft), this.#owner);
-      await createFile(join(draft, 'metadata.json'), this.#metadataBytes());
+      await createFile(join(draft, 'metadata.json'), this.metadataBytes());
+      await createFile(join(draft, 'state.json'), Buffer.from(state));
       if (turn !== null) await createFile(join(draft, 'turn.json'), jsonBytes(turn));
       await syncDirectory(draft);
       await rename(draft, this.directory);
       isNamed = true;
-      await syncDirectory(state.sessions);
+      await syncDirectory(sessions);
     } catch (error) {
       if (isNamed) await rename(this.directory, draft).catch(() => undefined);
       await rm(draft, { recursive: true, force: true }).catch(() => undefined);
@@ -184,7 +189,8 @@ export class SessionHome {
     });
   }
 
-  #metadataBytes(): Buffer {
+  /** As they are stored, with the MAC of this user. */
+  metadataBytes(): Buffer {
     const { key, state } = this.#options;
     const metadata = { ...this.#options.metadata, root: state.root };
     return jsonBytes(key === null ? metadata : { ...metadata, mac: key.sign(metadata) });
@@ -253,7 +259,7 @@ export class SessionHome {
   }
 }
 
-function jsonBytes(value: unknown): Buffer {
+export function jsonBytes(value: unknown): Buffer {
   return Buffer.from(`${JSON.stringify(value)}\n`, 'utf8');
 }
 

@@ -1,5 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TurnRecord } from '@orion/contracts';
 import { describe, expect, it } from 'vitest';
@@ -66,6 +66,27 @@ describe('a write session on disk', () => {
     expect(await jsonAt(join(handle.directory, 'turn.json'))).toEqual(turn);
     await handle.release();
     expect((await workspace.sessions.claim(handle.id)).turn).toEqual(turn);
+  });
+
+  it('has a state that counts nothing yet, so that a kill before the first save is no damage (R071)', async () => {
+    const { workspace } = await openTestWorkspace();
+    const handle = await workspace.sessions.begin(await metadataFor(workspace, 'a.txt'));
+    const path = join(handle.directory, 'state.json');
+    const begun = await readFile(path, 'utf8');
+    expect(JSON.parse(begun)).toEqual({
+      version: 1,
+      buffer_size: 0,
+      line_count: 0,
+      last_save: expect.any(String),
+      content_file: 'content.txt',
+    });
+    handle.append('one\ntwo\n');
+    await handle.release();
+    await writeFile(path, begun);
+    const claimed = await workspace.sessions.claim(handle.id);
+    expect(claimed.notes).toEqual([]);
+    expect(claimed.record).toBeNull();
+    expect(await textOf(claimed.handle.readContent())).toBe('one\ntwo\n');
   });
 
   it('leaves no trace in a workspace that is only looked at', async () => {

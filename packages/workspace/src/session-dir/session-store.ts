@@ -28,7 +28,14 @@ import { removeTemporary } from '../commit/temporary-notes.ts';
 import type { SettleBackup } from '../commit/temporary-notes.ts';
 import { syncDirectory } from '../disk/directories.ts';
 import { errnoOf, isErrno, toDiskError } from '../disk/disk-error.ts';
-import { openRegularFile, readRange, readSmallFile, removeIfThere } from '../disk/files.ts';
+import {
+  closeRead,
+  openRegularFile,
+  readRange,
+  readSmallFile,
+  removeIfThere,
+  scanRange,
+} from '../disk/files.ts';
 import { LEASE_TTL_MS } from '../ownership/judge-owner.ts';
 import { claimOwner, findOwner, leasePlace, replaceOwner } from '../ownership/ownership-file.ts';
 import type { OwnerRecord } from '../ownership/owner-record.ts';
@@ -45,12 +52,14 @@ import { countLines, inspectSession, listingOf } from './inspect-session.ts';
 import type { Inspection, Inspector } from './inspect-session.ts';
 import { recoverContent } from './recover-content.ts';
 import type { RecoveredContent } from './recover-content.ts';
+import { readRescued, trailingIn } from './rescued-session.ts';
 import { MAX_TURN_BYTES, numberedName, parseTurn } from './session-files.ts';
 import { DiskSessionHandle, withoutHeader } from './session-handle.ts';
 import type { EventSink } from './session-handle.ts';
 import { SessionHome } from './session-home.ts';
 import { asFarAs } from './session-key.ts';
 import type { SessionKey } from './session-key.ts';
+import type { TextSpool } from './text-spool.ts';
 
 export type SessionStoreOptions = {
   readonly clock: Clock;
@@ -80,6 +89,8 @@ export class DiskSessionStore implements SessionStore {
   readonly #open: Map<string, DiskSessionHandle> = new Map();
   /** Targets of open sessions, for those that have no lock because they live in memory. */
   readonly #targets: Map<string, string> = new Map();
+  /** Rescued sessions that wait for their claim. */
+  readonly #adopted: Map<string, ClaimedSession> = new Map();
   #key: Promise<SessionKey | null> | null = null;
 
   constructor(options: SessionStoreOptions) {
@@ -114,6 +125,8 @@ export class DiskSessionStore implements SessionStore {
   }
 
   async readTurn(sessionId: string): Promise<TurnRecord | null> {
+    const adopted = this.#adopted.get(sessionId);
+    if (adopted !== undefined) return adopted.turn;
     try {
       const { status, directory } = await this.#find(sessionId);
       return status === 'foreign' ? null : await readTurn(directory);
@@ -123,7 +136,48 @@ export class DiskSessionStore implements SessionStore {
     }
   }
 
+  async adopt(file: string): Promise<string> {
+    const { state, policy } = this.#options;
+    const path = resolve(file);
+    const rescued = await readRescued(
+      { key: await this.#loadKey(), isAboutHere: (root) => state.isAboutHere(root) },
+      path,
+    ).catch((error: unknown) => {
+      throw toDiskError(error, 'read the rescued text');
+    });
+    // The part of it that its own directory may hold is older; in the attic it is out of the way.
+    await this.discard(rescued.metadata.session_id).catch(() => undefined);
+    const metadata = { ...rescued.metadata, session_id: randomUUID() };
+    const target = await policy.contain(metadata.target.path).catch(() => null);
+    const realPath = target?.realPath ?? metadata.target.realPath;
+    const key = await this.#holdTarget(realPath, metadata.target.path, metadata.session_id);
+    const owner = await this.#options.observer.newOwner();
+    const { handle } = await this.#newHandle(metadata, realPath, key, owner);
+    const { turn } = rescued;
+    const record = rescued.state?.record ?? null;
+    const writing = rescued.state?.writing ?? null;
+    try {
+      handle.resume({ record, turn, writing, rescuedIn: rescued.folder });
+      await handle.start(turn);
+      await appendFile(handle.content, path);
+      await appendFile(handle.trailing, trailingIn(rescued.folder));
+      if (record !== null) await handle.save(record).catch(() => undefined);
+    } catch (error) {
+      await handle.abandon();
+      this.#targets.delete(key);
+      throw toDiskError(error, 'recover the write session');
+    }
+    this.#open.set(handle.id, handle);
+    this.#adopted.set(handle.id, { handle, record, turn, writing, notes: [] });
+    return handle.id;
+  }
+
   async claim(sessionId: string): Promise<ClaimedSession> {
+    const adopted = this.#adopted.get(sessionId);
+    if (adopted !== undefined) {
+      this.#adopted.delete(sessionId);
+      return adopted;
+    }
     const inspection = await this.#find(sessionId);
     const { metadata } = inspection;
     if (inspection.status === 'live') throw sessionBusy(sessionId);
@@ -602,8 +656,18 @@ export class DiskSessionStore implements SessionStore {
 
 function stateNotes(inspection: Inspection): string[] {
   if (inspection.state === null) return ['state.json was missing or unreadable; it was rebuilt.'];
-  if (inspection.state.record === null) return ['state.json held no record of the session.'];
+  if (inspection.state.recordIsDamaged) return ['state.json held no record of the session.'];
   return [];
+}
+
+async function appendFile(spool: TextSpool, path: string): Promise<void> {
+  const file = await openRegularFile(path);
+  if (file === null) return;
+  try {
+    for await (const chunk of scanRange(file, 0)) spool.appendBytes(chunk);
+  } finally {
+    await closeRead(file);
+  }
 }
 
 /** `trailing.txt` is gone on with; it is text of a person, so nothing of it is cut off. */
@@ -710,7 +774,7 @@ function sessionForeign(sessionId: string, keyProblem: string | null): OrionErro
 }
 
 function copyOut(sessionId: string): string {
-  return `Copy the text out with \`orion recover-session ${sessionId} --out <file>\`.`;
+  return `Copy the text out with \`orion recover-session ${sessionId} --out saved.txt\`.`;
 }
 
 async function readTurn(directory: string): Promise<TurnRecord | null> {

@@ -1,0 +1,182 @@
+/**
+ * A session whose own disk could not hold it, in a folder of its own in the system's temporary folder.
+ *
+ * V1. The folder has a name that nobody can know before, belongs to this user alone, and holds a whole session: text,
+ *     metadata with its MAC, state and turn.
+ * V2. It is read back only from a folder that nobody else can have written to, and removed file by file, never as a tree:
+ *     a person names it.
+ */
+import type { SessionMetadata, TurnRecord } from '@orion/contracts';
+import { OrionError } from '@orion/contracts';
+import { lstat, mkdtemp, open, rm, rmdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { countLineFeeds } from '../commit/text-tally.ts';
+import { syncDirectory } from '../disk/directories.ts';
+import { createFile, openRegularFile, readSmallFile, removeIfThere } from '../disk/files.ts';
+import { parseFields } from '../disk/json.ts';
+import { writeAll } from '../disk/write-all.ts';
+import { shown } from '../path-policy/parse-target.ts';
+import {
+  MAX_JSON_BYTES,
+  MAX_TURN_BYTES,
+  parseMetadata,
+  parseState,
+  parseTurn,
+} from './session-files.ts';
+import { rootOf } from './session-files.ts';
+import type { SavedState } from './session-files.ts';
+import { asFarAs } from './session-key.ts';
+import type { SessionKey } from './session-key.ts';
+
+const CONTENT = 'content.txt';
+const METADATA = 'metadata.json';
+const STATE = 'state.json';
+const TURN = 'turn.json';
+const TRAILING = 'trailing.txt';
+const ALL: readonly string[] = [CONTENT, METADATA, STATE, TURN, TRAILING];
+
+/** The texts and records of a session that only memory holds. */
+export type SessionInMemory = {
+  readonly id: string;
+  readonly metadata: Uint8Array;
+  readonly turn: Uint8Array | null;
+  readonly content: AsyncIterable<Uint8Array>;
+  /** Text that is kept but is not the file's. */
+  readonly trailing: AsyncIterable<Uint8Array>;
+  readonly state: (content: {
+    readonly bytes: number;
+    readonly lineFeeds: number;
+    readonly file: string;
+  }) => string;
+};
+
+/** Writes all of it durably. The path of the text; rejects with the system's error and leaves nothing then. */
+export async function writeRescued(session: SessionInMemory): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), `orion-${session.id}-`));
+  try {
+    const content = await writeText(join(folder, CONTENT), session.content);
+    const trailing = await writeText(join(folder, TRAILING), session.trailing);
+    if (trailing.bytes === 0) await removeIfThere(join(folder, TRAILING));
+    const state = session.state({ ...content, file: CONTENT });
+    await createFile(join(folder, STATE), Buffer.from(state));
+    if (session.turn !== null) await createFile(join(folder, TURN), session.turn);
+    await createFile(join(folder, METADATA), session.metadata);
+    await syncDirectory(folder);
+    await syncDirectory(dirname(folder)).catch(() => undefined);
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true }).catch(() => undefined);
+    throw error;
+  }
+  return join(folder, CONTENT);
+}
+
+async function writeText(
+  path: string,
+  chunks: AsyncIterable<Uint8Array>,
+): Promise<{ readonly bytes: number; readonly lineFeeds: number }> {
+  const file = await open(path, 'wx', 0o600);
+  let bytes = 0;
+  let lineFeeds = 0;
+  try {
+    for await (const chunk of chunks) {
+      await writeAll(file, chunk, bytes);
+      bytes += chunk.length;
+      lineFeeds += countLineFeeds(chunk);
+    }
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  return { bytes, lineFeeds };
+}
+
+export type RescuedSession = {
+  readonly folder: string;
+  readonly metadata: SessionMetadata;
+  readonly state: SavedState | null;
+  readonly turn: TurnRecord | null;
+};
+
+export type RescueReader = {
+  readonly key: SessionKey | null;
+  /** Whether a record with this `root` is about this workspace. */
+  readonly isAboutHere: (root: unknown) => boolean;
+};
+
+/** Rejects with FILE_NOT_FOUND, SESSION_DAMAGED, SESSION_FOREIGN or USAGE (another workspace). */
+export async function readRescued(reader: RescueReader, file: string): Promise<RescuedSession> {
+  const folder = dirname(file);
+  if (!(await isFile(file))) {
+    throw new OrionError({
+      code: 'FILE_NOT_FOUND',
+      message: `There is no text at ${shown(file)}.`,
+      hint: 'Name the file that was printed when the session was paused.',
+    });
+  }
+  const metadataFile = await readSmallFile(join(folder, METADATA), MAX_JSON_BYTES);
+  const text = metadataFile.kind === 'text' ? metadataFile.text : '';
+  const id = parseFields(text)?.['session_id'];
+  const metadata = parseMetadata(text, typeof id === 'string' ? id : '');
+  if (metadata.kind !== 'good') {
+    throw new OrionError({
+      code: 'SESSION_DAMAGED',
+      message: `Beside ${shown(file)} there is no ${METADATA} that can be read.`,
+      hint: 'The file holds all of the text; copy it by hand.',
+    });
+  }
+  if (!(await isPrivate(folder)) || !isProved(reader.key, text)) {
+    throw new OrionError({
+      code: 'SESSION_FOREIGN',
+      message: `The text at ${shown(file)} was not saved by you${asFarAs(reader.key?.problem ?? null)}.`,
+      hint: 'Look at the file, and copy it by hand if it is yours.',
+    });
+  }
+  if (!reader.isAboutHere(rootOf(text))) {
+    throw new OrionError({
+      code: 'USAGE',
+      message: `The text at ${shown(file)} belongs to another workspace.`,
+      hint: 'Name its folder with -C, as the printed command does.',
+    });
+  }
+  const stateFile = await readSmallFile(join(folder, STATE), MAX_JSON_BYTES);
+  const state = stateFile.kind === 'text' ? parseState(stateFile.text) : stateFile;
+  const turnFile = await readSmallFile(join(folder, TURN), MAX_TURN_BYTES);
+  return {
+    folder,
+    metadata: metadata.value,
+    state: state.kind === 'good' ? state.value : null,
+    turn: turnFile.kind === 'text' ? parseTurn(turnFile.text) : null,
+  };
+}
+
+/** Where no key is kept, that nobody else can have written there has to be enough. */
+function isProved(key: SessionKey | null, metadata: string): boolean {
+  return key === null || key.problem !== null || key.isOwn(metadata);
+}
+
+async function isFile(path: string): Promise<boolean> {
+  const file = await openRegularFile(path);
+  await file?.close();
+  return file !== null;
+}
+
+const WRITABLE_BY_OTHERS = 0o022;
+
+async function isPrivate(folder: string): Promise<boolean> {
+  const stat = await lstat(folder);
+  if (!stat.isDirectory()) return false;
+  const user = process.getuid?.();
+  return user === undefined || (stat.uid === user && (stat.mode & WRITABLE_BY_OTHERS) === 0);
+}
+
+/** Where the text that was set aside is; the content is where the person says. */
+export function trailingIn(folder: string): string {
+  return join(folder, TRAILING);
+}
+
+/** What is not ours in it keeps the folder. */
+export async function removeRescued(folder: string): Promise<void> {
+  for (const name of ALL) await removeIfThere(join(folder, name)).catch(() => undefined);
+  await rmdir(folder).catch(() => undefined);
+}
