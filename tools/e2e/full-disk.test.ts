@@ -138,10 +138,21 @@ test.skipIf(!CAN_MOUNT)(
       const ended = await machine.ask(provider, ['-C', small], { env: { TMPDIR: elsewhere } });
       expect(ended.exitCode, ended.stderr).toBe(3);
       const name = (await readdir(elsewhere)).find((each) => each.startsWith('orion-'));
-      const rescued = join(elsewhere, name ?? '');
-      expect(ended.stderr).toContain(rescued);
+      const folder = join(elsewhere, name ?? '');
+      const rescued = join(folder, 'content.txt');
       expect(await readFile(rescued, 'utf8')).toBe(TEXT);
+      expect((await stat(folder)).mode & 0o777).toBe(0o700);
       expect((await stat(rescued)).mode & 0o777).toBe(0o600);
+      const command = `orion recover-session --from ${rescued} --finalize -C ../small`;
+      expect(ended.stderr).toContain(`  ${command}\n`);
+
+      // R279: it works once there is room; then nothing is left of what lay elsewhere.
+      execFileSync('mount', ['-o', 'remount,size=4m', small], { stdio: 'ignore' });
+      const recovered = await machine.run(command.split(' ').slice(1));
+      expect(recovered.exitCode, recovered.stderr).toBe(0);
+      expect(await readFile(join(small, 'a.txt'), 'utf8')).toBe(TEXT);
+      expect(recovered.stderr).not.toContain('finalized_by_hand');
+      expect(await readdir(elsewhere)).not.toContain(name);
     } finally {
       unmount(small);
     }

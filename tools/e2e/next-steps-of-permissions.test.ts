@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { link } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
@@ -26,9 +27,8 @@ async function paused(
 
 /** A command as a shell divides it. */
 function wordsOf(command: string): readonly string[] {
-  return [...command.matchAll(/(?:'[^']*'|\\.|[^\s'\\])+/gu)].map(([word]) =>
-    word.replaceAll(/'([^']*)'|\\(.)/gu, '$1$2'),
-  );
+  const said = execFileSync('/bin/sh', ['-c', `printf '%s\\0' ${command}`], { encoding: 'utf8' });
+  return said.split('\0').slice(0, -1);
 }
 
 async function runPrinted(machine: Sandbox, commands: readonly string[], option: string) {
