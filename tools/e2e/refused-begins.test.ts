@@ -145,7 +145,7 @@ test.concurrent('R087: a person reads once what was refused, why, and the option
   const ended = await machine.ask(provider);
   expect(ended.exitCode, ended.stderr).toBe(0);
   expect(ended.stderr).toBe(
-    `${BEGIN}: PROTECTED_PATH: ".env" is protected (.env*).\n` +
+    `${BEGIN}: PROTECTED_PATH: ".env" is protected (.env*: it holds secrets).\n` +
       '  Allow it with --allow-path <glob>.\n',
   );
 });

@@ -4,7 +4,8 @@
  * P1. A target is judged by where it really leads: every component is resolved, also those below a
  *     parent that does not exist yet.
  * P2. Containment compares whole names of resolved paths, never prefixes of strings.
- * P3. Protection is judged for the path as written and for the path it leads to.
+ * P3. Protection is judged for the path as written and for the path it leads to, by its names and by what the
+ *     folders above it are.
  */
 import type { Stats } from 'node:fs';
 import { constants } from 'node:fs';
@@ -16,6 +17,7 @@ import picomatch from 'picomatch';
 import { describeFile } from '../commit/hash-file.ts';
 import { isErrno, toDiskError } from '../disk/disk-error.ts';
 import { closeRead, openRegularFile } from '../disk/files.ts';
+import { gitFolderAbove } from './git-folders.ts';
 import { invalidTarget, parseTarget, shown } from './parse-target.ts';
 import { protectionOf } from './protected-paths.ts';
 import { isInside, resolvePath } from './resolve-path.ts';
@@ -206,23 +208,39 @@ export class PathPolicy {
       throw protectedPath(contained.path, 'your own configuration', false);
     }
     const allowed: string[] = [];
+    const requireYes = async (path: string, rule: string, reason: string): Promise<void> => {
+      if (!this.#isAllowed(path) && !(await this.#isConfirmed(path, rule))) {
+        throw protectedPath(contained.path, rule, true, reason);
+      }
+      if (!allowed.includes(path)) allowed.push(path);
+    };
     for (const path of new Set([contained.path, real])) {
       const protection = protectionOf(path.split('/'));
       if (protection.kind === 'never') throw protectedPath(contained.path, protection.rule, false);
       if (protection.kind === 'free') continue;
       if (protection.kind === 'ask_when_interactive' && !interactive) continue;
-      if (!this.#isAllowed(path) && !(await this.#isConfirmed(path, protection.rule)))
-        throw protectedPath(contained.path, protection.rule, true);
-      allowed.push(path);
+      await requireYes(path, protection.rule, protection.reason);
+    }
+    if (allowed.includes(real)) return allowed;
+    const gitFolder = await gitFolderAbove(root, contained.realPath);
+    if (gitFolder !== null) {
+      const folder = relative(root, gitFolder).split(sep).join('/');
+      const rule = folder === '' ? '**' : `${folder}/**`;
+      await requireYes(real, rule, 'git runs its hooks and obeys its configuration');
     }
     return allowed;
   }
 }
 
-function protectedPath(path: string, rule: string, mayBeAllowed: boolean): OrionError {
+function protectedPath(
+  path: string,
+  rule: string,
+  mayBeAllowed: boolean,
+  reason?: string,
+): OrionError {
   return new OrionError({
     code: 'PROTECTED_PATH',
-    message: `${shown(path)} is protected (${rule}).`,
+    message: `${shown(path)} is protected (${rule}${reason === undefined ? '' : `: ${reason}`}).`,
     ...(mayBeAllowed ? {} : { hint: 'Orion keeps its own state there; choose another name.' }),
     details: { rule },
   });

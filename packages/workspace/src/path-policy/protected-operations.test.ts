@@ -12,6 +12,7 @@ import {
   sourceOf,
 } from '../testing/temp-workspace.ts';
 import type { TestWorkspace } from '../testing/temp-workspace.ts';
+import { PROTECTED_NAMES } from './protected-names.ts';
 
 const PROTECTED = [
   '.git/hooks/pre-commit',
@@ -80,6 +81,15 @@ describe('without a yes', () => {
 });
 
 describe('with a yes', () => {
+  it.each(PROTECTED_NAMES)('--allow-path opens $rule', async ({ rule }) => {
+    const path = rule.replace(/\/\*\*$/u, '/x').replace(/\*$/u, '');
+    const confirmProtectedPath = (): Promise<boolean> => Promise.resolve(false);
+    const { workspace, again } = await openTestWorkspace({ confirmProtectedPath });
+    expect(await codeOf(workspace.checkTarget(path, 'create'))).toBe('PROTECTED_PATH');
+    const bold = await again({ confirmProtectedPath, settings: { allowPaths: [rule] } });
+    expect(await codeOf(bold.checkTarget(path, 'create'))).toBe('no error');
+  });
+
   it('of a person: asked once for a path, and a no stays a no', async () => {
     const asked: string[] = [];
     const { workspace } = await withFiles({

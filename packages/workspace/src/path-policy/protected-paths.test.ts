@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { protectionOf } from './protected-paths.ts';
+import { PROTECTED_NAMES } from './protected-names.ts';
+import { foldName, protectionOf } from './protected-paths.ts';
 
+const ruleOf = (path: string): string | null => {
+  const protection = protectionOf(path.split('/'));
+  return protection.kind === 'free' ? null : protection.rule;
+};
 const kindOf = (path: string): string => protectionOf(path.split('/')).kind;
 
 describe('protected paths (R255)', () => {
@@ -65,7 +70,60 @@ describe('protected paths (R255)', () => {
   );
 
   it.each([
+    ['.bash_login', '.bash_login'],
+    ['home/.zlogin', '.zlogin'],
+    ['.vimrc', '.vimrc'],
+    ['.zed/settings.json', '.zed/**'],
+    ['.devcontainer/devcontainer.json', '.devcontainer/**'],
+    ['.husky/pre-commit', '.husky/**'],
+    ['.windsurf/rules/x.md', '.windsurf/**'],
+    ['.opencode/agent/x.md', '.opencode/**'],
+    ['.cursorrules', '.cursorrules'],
+    ['.yarnrc.yml', '.yarnrc.yml'],
+    ['.ßh/authorized_keys', '.ssh/**'],
+    ['.ẞh/authorized_keys', '.ssh/**'],
+    ['orion.conﬁg.json', 'orion.config.json'],
+    ['.ｇｉｔ/config', '.git/**'],
+    ['．git/config', '.git/**'],
+    ['.𝐠𝐢𝐭/config', '.git/**'],
+    ['.g\u00adit/config', '.git/**'],
+    ['.g\u180bit/config', '.git/**'],
+    ['.g\u{e0100}it/config', '.git/**'],
+    ['.gıt/config', '.git/**'],
+    ['.HUSKY/pre-commit', '.husky/**'],
+    ['.CoNﬁG/ﬁsh/x.fish', '.config/fish/**'],
+    ['.Env\u200b.local', '.env*'],
+  ])('asks for %s (B5)', (path, rule) => {
+    expect(kindOf(path)).toBe('ask');
+    expect(ruleOf(path)).toBe(rule);
+  });
+
+  it.each(PROTECTED_NAMES)(
+    '$rule has a reason, and protects what it names',
+    ({ rule, reason, onlyInteractive }) => {
+      expect(reason).toMatch(/^\S.*[^.\s]$/u);
+      const path = rule.replace(/\/\*\*$/u, '/below/x').replace(/\*$/u, '.x');
+      expect(protectionOf(`sub/${path.toUpperCase()}`.split('/'))).toEqual({
+        kind: onlyInteractive === true ? 'ask_when_interactive' : 'ask',
+        rule,
+        reason,
+      });
+      expect(kindOf(`x${path}`)).not.toBe('never');
+    },
+  );
+
+  it.each([
     'AGENTS.md',
+    'husky.md',
+    'husky/index.ts',
+    'HEAD.md',
+    'refs/heads.md',
+    'zed/x',
+    'vimrc.md',
+    '.vimrc.md',
+    '.huskyish/x',
+    'straße.md',
+    'conﬁg.json',
     'src/main.ts',
     '.gitignore',
     '.config/other/x',
@@ -76,4 +134,16 @@ describe('protected paths (R255)', () => {
   ])('lets %s be', (path) => {
     expect(kindOf(path)).toBe('free');
   });
+});
+
+it('B5: a name and its other cases are one name, in every script', () => {
+  const wrong: string[] = [];
+  for (let code = 0x21; code <= 0x10ffff; code += 1) {
+    const character = String.fromCodePoint(code);
+    if (!/^[\p{L}\p{M}\p{N}]$/u.test(character)) continue;
+    const names = [character, character.toUpperCase(), character.toLowerCase()];
+    // With a letter behind it: the last letter of a word can have a form of its own.
+    if (new Set(names.map((name) => foldName(`a${name}a`))).size > 1) wrong.push(character);
+  }
+  expect(wrong).toEqual([]);
 });

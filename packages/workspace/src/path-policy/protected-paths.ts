@@ -2,93 +2,36 @@
  * Which paths need an explicit yes, although they lie inside the workspace: files that make other
  * programs run something, hold secrets, or configure agents. Pure.
  */
+import { PROTECTED_NAMES } from './protected-names.ts';
+import type { ProtectedName } from './protected-names.ts';
 
 export type Protection =
   | { readonly kind: 'free' }
   /** Refused unless an allow glob names it. */
-  | { readonly kind: 'ask'; readonly rule: string }
+  | { readonly kind: 'ask'; readonly rule: string; readonly reason: string }
   /** As `ask`, but only where a person can be asked. */
-  | { readonly kind: 'ask_when_interactive'; readonly rule: string }
+  | { readonly kind: 'ask_when_interactive'; readonly rule: string; readonly reason: string }
   /** Orion's own state: no setting allows it. */
   | { readonly kind: 'never'; readonly rule: string };
 
 const STATE_NAME = '.orion';
 
-/** Everything at or below a component of this name. */
-const DIRECTORIES: ReadonlySet<string> = new Set([
-  '.git',
-  '.github',
-  '.gitlab',
-  '.gitea',
-  '.forgejo',
-  '.circleci',
-  '.buildkite',
-  '.woodpecker',
-  '.ci',
-  '.vscode',
-  '.idea',
-  '.claude',
-  '.cursor',
-  '.codex',
-  '.gemini',
-  '.ssh',
-]);
+const FOLDER = '/**';
+const always = PROTECTED_NAMES.filter((entry) => entry.onlyInteractive !== true);
 
-/** As above, for two components in a row. */
-const DIRECTORY_PAIRS: ReadonlySet<string> = new Set(['.config/fish', '.config/orion']);
+function byName(entries: readonly ProtectedName[]): ReadonlyMap<string, ProtectedName> {
+  return new Map(
+    entries.map((entry) => [
+      entry.rule.endsWith(FOLDER) ? entry.rule.slice(0, -FOLDER.length) : entry.rule,
+      entry,
+    ]),
+  );
+}
 
-const FILES: ReadonlySet<string> = new Set([
-  '.gitattributes',
-  '.gitconfig',
-  '.gitmodules',
-  '.mcp.json',
-  'orion.config.json',
-  'claude.md',
-  '.npmrc',
-  '.envrc',
-  '.bashrc',
-  '.bash_profile',
-  '.profile',
-  '.zshrc',
-  '.zshenv',
-  '.zprofile',
-  '.gitlab-ci.yml',
-  '.travis.yml',
-  '.drone.yml',
-  '.woodpecker.yml',
-  'appveyor.yml',
-  '.appveyor.yml',
-  'azure-pipelines.yml',
-  'bitbucket-pipelines.yml',
-  'jenkinsfile',
-]);
-
-const FILE_PREFIXES: readonly string[] = ['.env', '.aider'];
-
-const MANIFESTS: ReadonlySet<string> = new Set([
-  'package.json',
-  'package-lock.json',
-  'npm-shrinkwrap.json',
-  'pnpm-lock.yaml',
-  'yarn.lock',
-  'bun.lock',
-  'bun.lockb',
-  'deno.lock',
-  'cargo.lock',
-  'composer.lock',
-  'flake.lock',
-  'gemfile.lock',
-  'go.sum',
-  'gradle.lockfile',
-  'mix.lock',
-  'packages.lock.json',
-  'pdm.lock',
-  'pipfile.lock',
-  'podfile.lock',
-  'poetry.lock',
-  'pubspec.lock',
-  'uv.lock',
-]);
+/** Of one component or of two in a row. A folder of a file's name is protected too: a file can be meant to replace it. */
+const NAMES = byName(always.filter(({ rule }) => rule.endsWith(FOLDER) || !rule.endsWith('*')));
+const PREFIXES = always.filter(({ rule }) => !rule.endsWith(FOLDER) && rule.endsWith('*'));
+const MANIFESTS = byName(PROTECTED_NAMES.filter((entry) => entry.onlyInteractive === true));
 
 /** The 8.3 names under which Windows file systems also know `.git` and the state directory. */
 const SHORT_NAMES: ReadonlyMap<string, string> = new Map([
@@ -96,23 +39,19 @@ const SHORT_NAMES: ReadonlyMap<string, string> = new Map([
   ['orion~1', STATE_NAME],
 ]);
 
-/** Code points that macOS file systems leave out when they compare names. */
-const IGNORED_IN_NAMES = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u206a-\u206f\ufeff]/gu;
-
 /**
- * A name as the most forgiving file system compares it: `.GIT`, `.g\u200cit` and `.git.` are all
- * `.git` somewhere.
+ * A name as the most forgiving file system compares it: `.GIT`, `.g\u200cit` and `.git.` are all `.git` somewhere.
+ * By way of upper case, since only there `ß` is `SS` and `ſ` is `S`, and of lower case before it, where `ẞ` is `ß`;
+ * compatibility forms such as `ﬁ` fall apart.
  */
 export function foldName(name: string): string {
   const folded = name
-    .normalize('NFC')
-    .replace(IGNORED_IN_NAMES, '')
+    .normalize('NFKC')
+    .replace(/\p{Default_Ignorable_Code_Point}/gu, '')
     .toLowerCase()
-    // Sharp s, dotless i and long s are the letters that lower case alone does not unite.
-    .replace(/\u017f/gu, 's')
-    .replace(/\u0131/gu, 'i')
-    .replace(/\u212a/gu, 'k')
-    .normalize('NFC')
+    .toUpperCase()
+    .toLowerCase()
+    .normalize('NFKC')
     .replace(/:.*$/u, '')
     .replace(/[. ]+$/u, '');
   return SHORT_NAMES.get(folded) ?? folded;
@@ -123,15 +62,14 @@ export function protectionOf(components: readonly string[]): Protection {
   const names = components.map(foldName);
   if (names.includes(STATE_NAME)) return { kind: 'never', rule: `${STATE_NAME}/**` };
   for (const [index, name] of names.entries()) {
-    if (DIRECTORIES.has(name)) return { kind: 'ask', rule: `${name}/**` };
-    const pair = `${name}/${names[index + 1] ?? ''}`;
-    if (DIRECTORY_PAIRS.has(pair)) return { kind: 'ask', rule: `${pair}/**` };
-    // A directory of such a name is protected too: a file can be meant to replace it.
-    if (FILES.has(name)) return { kind: 'ask', rule: name };
-    const prefix = FILE_PREFIXES.find((start) => name.startsWith(start));
-    if (prefix !== undefined) return { kind: 'ask', rule: `${prefix}*` };
+    const entry =
+      NAMES.get(name) ??
+      NAMES.get(`${name}/${names[index + 1] ?? ''}`) ??
+      PREFIXES.find(({ rule }) => name.startsWith(rule.slice(0, -1)));
+    if (entry !== undefined) return { kind: 'ask', rule: entry.rule, reason: entry.reason };
   }
-  const last = names.at(-1) ?? '';
-  if (MANIFESTS.has(last)) return { kind: 'ask_when_interactive', rule: last };
-  return { kind: 'free' };
+  const manifest = MANIFESTS.get(names.at(-1) ?? '');
+  return manifest === undefined
+    ? { kind: 'free' }
+    : { kind: 'ask_when_interactive', rule: manifest.rule, reason: manifest.reason };
 }
