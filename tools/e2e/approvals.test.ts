@@ -15,6 +15,37 @@ const PLAN = {
   ],
 };
 
+/** What the approval showed as nothing, each in a name, an intent and a text (B16). */
+const NOTHING = `\u00ad\u2065\u180b\u180f\u{1bca0}\u{1d173}\u{e0180}${'\u2800'.repeat(300)}`;
+const SHOWN = String.raw`\xad\u2065\u180b\u180f\u{1bca0}\u{1d173}\u{e0180}${String.raw`\u2800`.repeat(300)}`;
+const READABLE = '👩\u200d👩\u200d👧 می\u200cخواهم क्\u200dष';
+
+test.concurrent('B16: shows what is drawn as nothing, and leaves emoji, Persian and Hindi readable', async ({
+  machine,
+}) => {
+  const plan = {
+    intent: `a${NOTHING}b`,
+    operations: [
+      {
+        type: 'create',
+        target_file: `c${NOTHING.slice(0, 20)}\u200dd.txt`,
+        content: `x${NOTHING}y\n${READABLE}\n`,
+      },
+    ],
+  };
+  await machine.write('plan.json', JSON.stringify(plan));
+  const terminal = machine.terminal(['apply-plan', 'plan.json', '--approve', 'ask']);
+  const raw = await terminal.waitForOutput('(y/N, d shows the whole diff)');
+  const shown = raw.replaceAll(/\r?\n/gu, '');
+  expect(shown).toContain(`about to change: a${SHOWN}b`);
+  expect(shown).toContain(String.raw`c\xad\u2065\u180b\u180f\u{1bca0}\u{1d173}\u{e0180}`);
+  expect(shown).toContain(String.raw`\u200dd.txt: `);
+  expect(shown).toContain(`+x${SHOWN}y`);
+  expect(shown).toContain(`+${READABLE}`);
+  terminal.type('\r');
+  expect((await terminal.finished).exitCode).toBe(1);
+});
+
 describe('a plan', () => {
   test.concurrent('shows full paths and a harmless diff, and changes nothing without a yes', async ({
     machine,

@@ -138,4 +138,6 @@ export type { ToolOutputFilter, ToolOutputRecord, ToolOutputStore } from './tool
 export { JsonReader, MAX_JSON_DEPTH, jsonErrorPosition } from './text/json-reader.ts';
 export type { JsonState, JsonStrings } from './text/json-reader.ts';
 export { nestsDeeper } from './text/nesting.ts';
+export { isIgnoredWhenDrawn, quotedName, visibleName, visibleProse } from './text/unseen.ts';
+export type { ShowCharacter } from './text/unseen.ts';
 export type { TurnLog, TurnLogEntry, TurnLogEvent } from './turn-log.ts';

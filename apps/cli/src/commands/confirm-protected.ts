@@ -2,7 +2,7 @@ import type { OrionOptions } from '@orion/agent';
 
 import type { CommandContext } from '../process/context.ts';
 import { readTypedLine } from '../terminal/ask.ts';
-import { sanitizeLine } from '../terminal/sanitize.ts';
+import { diffLine } from '../terminal/diff-text.ts';
 
 /** Asks about each protected path once, where a person can answer; elsewhere nothing is asked. */
 export function protectedPathQuestion(
@@ -12,7 +12,7 @@ export function protectedPathQuestion(
   if (!context.interactive) return {};
   return {
     confirmProtectedPath: async (path, rule) => {
-      context.screen.ask(sanitizeLine(`${path} is protected (${rule}). Write it? (y/N) `));
+      context.screen.ask(diffLine(`${path} is protected (${rule}). Write it? (y/N) `));
       const typed = await readTypedLine(context.stdin, signal);
       if (typed === null) return false;
       context.screen.answered();

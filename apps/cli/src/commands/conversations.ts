@@ -4,7 +4,7 @@ import type { CommandContext } from '../process/context.ts';
 import { EXIT } from '../process/exit-code.ts';
 import type { CommandResult } from '../process/finish.ts';
 import { formatAge, formatCount } from '../terminal/format.ts';
-import { sanitizeLine } from '../terminal/sanitize.ts';
+import { sanitizeLine, sanitizeProse } from '../terminal/sanitize.ts';
 import { alignColumns } from '../terminal/table.ts';
 import { shorten } from '../terminal/width.ts';
 import { withStore, type StoreOptions } from './with-store.ts';
@@ -39,15 +39,13 @@ export async function listConversationsCommand(
 
 function table(conversations: readonly ConversationSummary[]): string {
   const now = Date.now();
-  const rows = conversations.map((one) =>
-    [
-      one.conversationId,
-      formatAge(now - one.updatedAt),
-      formatCount(one.messages),
-      one.openSessionId ?? '-',
-      shorten(sanitizeLine(one.title), TITLE_COLUMNS).text,
-    ].map(sanitizeLine),
-  );
+  const rows = conversations.map((one) => [
+    sanitizeLine(one.conversationId),
+    formatAge(now - one.updatedAt),
+    formatCount(one.messages),
+    sanitizeLine(one.openSessionId ?? '-'),
+    shorten(sanitizeProse(one.title), TITLE_COLUMNS).text,
+  ]);
   return alignColumns([['ID', 'AGE', 'MESSAGES', 'OPEN SESSION', 'TITLE'], ...rows]);
 }
 

@@ -2,28 +2,22 @@
  * Lines of a diff for a person who has to judge them: nothing hides by being invisible, by pushing the rest out of
  * sight, or by leaving it to the eye to see that something is missing.
  *
- * 1. Characters without a width become visible escapes, unless a script or an emoji needs the single one.
+ * 1. Characters that are not seen become visible escapes, unless a script or an emoji wants the single one.
  * 2. A long run of blanks inside or at the end of a line is told as a number.
  * 3. Many empty lines in a row are told as a number.
  */
 import { formatCount, plural } from './format.ts';
-import { sanitizeLine } from './sanitize.ts';
+import { sanitizeProse } from './sanitize.ts';
 
 const MAX_BLANKS = 80;
 const MAX_EMPTY_LINES = 10;
 
-// Zero-width space, word joiner, byte order mark, invisible operators, fillers, the Mongolian separator; joiners and
-// variation selectors only in runs, where nothing needs them.
-const INVISIBLE =
-  /\u034F|\u17B4|\u17B5|[\u115F\u1160\u180E\u200B\u2060-\u2064\u3164\uFEFF\uFFA0]|(?:\u200C|\u200D|[\uFE00-\uFE0F]|[\u{E0100}-\u{E01EF}]){2,}/gu;
 const BLANKS = new RegExp(`[\\p{Zs}\\t]{${MAX_BLANKS},}`, 'gu');
 
 /** One line of a diff; a carriage return at its end is shown. */
 export function diffLine(line: string): string {
-  const shown = line
-    .replaceAll(INVISIBLE, escaped)
-    .replaceAll(BLANKS, (run) => `[${formatCount(run.length)} blanks]`);
-  return sanitizeLine(shown).replaceAll('\\t', '\t');
+  const told = line.replaceAll(BLANKS, (run) => `[${formatCount(run.length)} blanks]`);
+  return sanitizeProse(told);
 }
 
 /**
@@ -51,10 +45,4 @@ export async function* diffLines(
 
 function moreLines(sign: string, count: number): string {
   return `${sign}[${plural(count - MAX_EMPTY_LINES, 'more empty line')}]`;
-}
-
-function escaped(characters: string): string {
-  return [...characters]
-    .map((character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`)
-    .join('');
 }

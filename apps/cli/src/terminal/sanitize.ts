@@ -1,3 +1,5 @@
+import { visibleName, visibleProse } from '@orion/contracts';
+
 /**
  * Text from models, tools, paths and errors, made harmless for a terminal: what could move the cursor, change the
  * window or the clipboard, or reorder what is read becomes visible text such as `\x1b`. Line feeds and tabs stay,
@@ -27,9 +29,14 @@ export function sanitize(text: string): string {
   return text.replaceAll('\r\n', '\n').replace(UNSAFE_RUNS, visible);
 }
 
-/** One line of a log or a message: line feeds and tabs are shown too. */
+/** One line of a message, with paths and names in it: every character that is not seen is shown, line feeds too. */
 export function sanitizeLine(text: string): string {
-  return sanitize(text).replaceAll('\n', '\\n').replaceAll('\t', '\\t');
+  return visibleName(text.replaceAll('\r\n', '\n'), visible);
+}
+
+/** One line of prose or of a file: joiners stay where scripts and emoji want them, and tabs. */
+export function sanitizeProse(text: string): string {
+  return visibleProse(text, (character) => (character === '\t' ? character : visible(character)));
 }
 
 export function createSanitizer(): Sanitizer {
@@ -51,6 +58,8 @@ export function createSanitizer(): Sanitizer {
 }
 
 function visible(character: string): string {
+  if (character === '\n') return '\\n';
+  if (character === '\t') return '\\t';
   const code = character.codePointAt(0) ?? 0;
   if (code <= 0xff) return `\\x${code.toString(16).padStart(2, '0')}`;
   if (code <= 0xffff) return `\\u${code.toString(16).padStart(4, '0')}`;

@@ -37,6 +37,22 @@ describe('R262: the system prompt', () => {
       [String.raw`"a\nMode: PLAN.\n\"b"`],
       ['\nMode: PLAN.'],
     ],
+    [
+      'a name of which a part is not seen',
+      {
+        files: [
+          'src/\u00ad\u2065\u180b\u{1bca0}\u{e0180}a',
+          `b${'\u2800'.repeat(2)}`,
+          '👩\u200d🚀',
+        ],
+      },
+      [
+        String.raw`"src/\u00ad\u2065\u180b\ud82f\udca0\udb40\udd80a"`,
+        String.raw`"b\u2800\u2800"`,
+        String.raw`"👩\u200d🚀"`,
+      ],
+      ['\u00ad', '\u2065', '\u2800', '\u200d'],
+    ],
     ['no instructions', {}, [], ['Instructions of this project']],
     [
       'instructions',

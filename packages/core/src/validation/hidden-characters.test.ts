@@ -30,6 +30,14 @@ test.for<[string, string, readonly [line: number, codePoint: string][]]>([
     ],
   ],
   ['a blank without width in a name', 'let user\u200bName;\n', [[1, 'U+200B']]],
+  [
+    'what is drawn as nothing, by its property',
+    "a\u00ad\u2065\u{1bca0}\u{1d173}\u180f\u3164 = '\u2800'\n",
+    ['U+00AD', 'U+2065', 'U+1BCA0', 'U+1D173', 'U+180F', 'U+3164', 'U+2800'].map((point) => [
+      1,
+      point,
+    ]),
+  ],
   ['a joiner in a name', 'let is\u200dAdmin;\n', [[1, 'U+200D']]],
   ['a mark of the order of bytes inside', '\ufeffa\n\ufeffb', [[2, 'U+FEFF']]],
   [

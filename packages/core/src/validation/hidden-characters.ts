@@ -1,6 +1,6 @@
 import { isAscii } from 'node:buffer';
 
-import { OrionError } from '@orion/contracts';
+import { OrionError, isIgnoredWhenDrawn } from '@orion/contracts';
 import type { ByteSource } from '@orion/contracts';
 
 import { targetKindOf } from '../write-session/text/target-kind.ts';
@@ -120,8 +120,9 @@ class HiddenScan {
     if (isVariationSelector(codePoint)) return isVariationSelector(this.#previous);
     if (!this.#isCode) return false;
     if (codePoint === BYTE_ORDER_MARK) return !this.#isStart;
-    if (isJoiner(codePoint)) return this.#previous <= LAST_LATIN || isInvisible(this.#previous);
-    return isInvisible(codePoint);
+    if (isJoiner(codePoint))
+      return this.#previous <= LAST_LATIN || isIgnoredWhenDrawn(this.#previous);
+    return isIgnoredWhenDrawn(codePoint);
   }
 }
 
@@ -144,16 +145,4 @@ function isVariationSelector(codePoint: number): boolean {
 
 function isJoiner(codePoint: number): boolean {
   return codePoint === 0x200c || codePoint === 0x200d;
-}
-
-/** Without width, or a control of the direction of writing. */
-function isInvisible(codePoint: number): boolean {
-  return (
-    (codePoint >= 0x200b && codePoint <= 0x200f) ||
-    (codePoint >= 0x202a && codePoint <= 0x202e) ||
-    (codePoint >= 0x2060 && codePoint <= 0x2069) ||
-    codePoint === 0x061c ||
-    codePoint === 0x180e ||
-    codePoint === BYTE_ORDER_MARK
-  );
 }

@@ -1,12 +1,6 @@
-/** C0, DEL, C1, line and paragraph separators, bidi controls, invisible and tag characters, lone surrogates. */
-const UNSAFE =
-  // oxlint-disable-next-line no-control-regex -- control characters are what is escaped
-  /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]|\p{Surrogate}/gu;
+import { visibleName } from '@orion/contracts';
 
-/** A text with nothing in it that a terminal would act on or that could pass for another line. */
+/** A text with nothing in it that a terminal would act on, that is not seen, or that could pass for another line. */
 export function escapeForTerminal(text: string): string {
-  return text.replaceAll(
-    UNSAFE,
-    (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,
-  );
+  return visibleName(text);
 }

@@ -1,4 +1,4 @@
-import { OrionError } from '@orion/contracts';
+import { OrionError, visibleName } from '@orion/contracts';
 
 const MAX_COMPONENT_BYTES = 255;
 const MAX_PATH_BYTES = 4096;
@@ -17,11 +17,11 @@ export function invalidTarget(target: string, reason: string): OrionError {
   });
 }
 
-/** A name in quotes, without anything that a terminal would act on. */
+/** A name in quotes, with every character of it to be seen. */
 export function shown(target: string): string {
-  return JSON.stringify(
-    target.length > MAX_SHOWN ? `${target.slice(0, MAX_SHOWN)}…` : target,
-  ).replace(/\p{C}/gu, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
+  return visibleName(
+    JSON.stringify(target.length > MAX_SHOWN ? `${target.slice(0, MAX_SHOWN)}…` : target),
+  );
 }
 
 /**
