@@ -2,7 +2,7 @@ import { OrionError } from '@orion/contracts';
 import { createProtocolContext } from '@orion/testkit';
 import { expect, test } from 'vitest';
 import { BaseProtocol } from './base/base-protocol.ts';
-import { createProtocol, normaliseProtocolName } from './create-protocol.ts';
+import { PROTOCOL_NAMES, createProtocol, normaliseProtocolName } from './create-protocol.ts';
 
 test('both spellings of two-stage are one name (R264)', () => {
   expect(normaliseProtocolName('two_stage')).toBe('two-stage');
@@ -11,6 +11,8 @@ test('both spellings of two-stage are one name (R264)', () => {
 
 test('makes what is there and refuses the rest by naming what is there (R133)', () => {
   expect(createProtocol('two_stage').getName()).toBe('two-stage');
+  expect(createProtocol('controller').getName()).toBe('controller');
+  expect(PROTOCOL_NAMES).toEqual(['standard', 'two-stage', 'controller']);
   const protocol = createProtocol('standard');
   expect(protocol.getName()).toBe('standard');
   expect(protocol.canHandle(createProtocolContext())).toBe(true);
@@ -18,7 +20,8 @@ test('makes what is there and refuses the rest by naming what is there (R133)', 
     const error = thrownBy(() => createProtocol(name));
     expect(error).toMatchObject({
       code: 'PROTOCOL_UNSUPPORTED',
-      message: expect.stringContaining('available: standard, two-stage'),
+      message: `There is no protocol ${JSON.stringify(name)}; available: standard, two-stage, controller`,
+      hint: 'Choose one of: standard, two-stage, controller.',
     });
   }
 });

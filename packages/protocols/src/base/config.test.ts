@@ -38,26 +38,43 @@ test('undefined is the default and 0 is 0 (R135)', () => {
 });
 
 test('a limit that is none is refused by its name (R135)', () => {
+  const refused = (input: object, message: string): void => {
+    expect(() => resolveProtocolConfig(input)).toThrow(
+      expect.objectContaining({ code: 'CONFIG_INVALID', message }),
+    );
+  };
   const limits = [
     'maxIterations',
     'maxPhaseCycles',
-    'maxDuplicateAttempts',
     'maxToolsPerToolPhase',
+    'maxControllerTurns',
+    'maxToolCallsPerStep',
+    'maxInvalidOutputs',
+    'maxDuplicateAttempts',
     'maxIdleToolPhases',
     'stopSeconds',
     'stopTokens',
-    'maxTokens',
-  ] as const;
-  for (const name of limits) {
-    for (const value of [-1, Number.NaN, Infinity, 1.5, '3', null]) {
-      expect(() => resolveProtocolConfig({ [name]: value as number })).toThrow(name);
+  ];
+  const broken = [-1, Number.NaN, Infinity, 1.5, '3', null];
+  for (const value of broken) {
+    for (const name of limits) {
+      refused({ [name]: value }, `${name} must be a whole number, 0 or more`);
     }
+    refused({ maxTokens: value }, 'maxTokens must be a whole number, 1 or more');
   }
-  expect(() => resolveProtocolConfig({ budget: { maxTurns: -1 } })).toThrow('maxTurns');
-  expect(() => resolveProtocolConfig({ budget: 3 as never })).toThrow('budget');
-  expect(() => resolveProtocolConfig({ maxTokens: 0 })).toThrow('maxTokens');
-  expect(() => resolveProtocolConfig({ temperature: -0.1 })).toThrow('temperature');
-  expect(() => resolveProtocolConfig({ debugShowToolResults: 'yes' as never })).toThrow(
-    'debugShowToolResults',
-  );
+  for (const name of ['maxTurns', 'maxSeconds', 'maxTokens']) {
+    refused({ budget: { [name]: -1 } }, `${name} must be a whole number, 0 or more`);
+  }
+  for (const budget of [3, null, 'x']) refused({ budget }, 'budget must be an object');
+  refused({ maxTokens: 0 }, 'maxTokens must be a whole number, 1 or more');
+  for (const temperature of [-0.1, Number.NaN, '1']) {
+    refused({ temperature }, 'temperature must be a number, 0 or more');
+  }
+  refused({ debugShowToolResults: 'yes' }, 'debugShowToolResults must be true or false');
+});
+
+test('what is given is taken', () => {
+  const budget = { maxTurns: 1, maxSeconds: 2, maxTokens: 3 };
+  const input = { budget, debugShowToolResults: true, temperature: 1, maxTokens: 1, stopTokens: 9 };
+  expect(resolveProtocolConfig(input)).toEqual({ ...resolveProtocolConfig(), ...input });
 });

@@ -84,24 +84,33 @@ describe('what is understood', () => {
   });
 
   test('the ends of a turn (R194, R195)', () => {
-    expect(actionOf({ action: 'complete', message: 'm' })).toMatchObject({
-      kind: 'complete',
+    const said = { kind: 'complete', message: 'm', thinking: null };
+    expect(actionOf({ action: 'complete', message: 'm' })).toEqual(said);
+    expect(actionOf({ action: 'complete', message: 'm', thinking })).toEqual({ ...said, thinking });
+    expect(actionOf({ action: 'respond', response: 'm', thinking })).toEqual({ ...said, thinking });
+    expect(actionOf({ action: 'respond', content: 'm' })).toEqual(said);
+    const stop = { kind: 'guardrail_stop', reason: 'r', message: null };
+    expect(actionOf({ action: 'guardrail_stop', reason: 'r' })).toEqual(stop);
+    expect(actionOf({ action: 'guardrail_stop', reason: 'r', message: 'm' })).toEqual({
+      ...stop,
       message: 'm',
     });
-    expect(actionOf({ action: 'respond', response: 'm' })).toMatchObject({ kind: 'complete' });
-    expect(actionOf({ action: 'guardrail_stop', reason: 'r' })).toEqual({
-      kind: 'guardrail_stop',
-      reason: 'r',
-      message: null,
-    });
-    expect(actionOf({ action: 'ask_user', question: 'q' })).toMatchObject({
+    const asked = {
       kind: 'ask_user',
-      resumeTo: 'reflecting',
+      question: 'q',
       context: null,
+      resumeTo: 'reflecting',
+      thinking: null,
+    };
+    expect(actionOf({ action: 'ask_user', question: 'q' })).toEqual(asked);
+    expect(actionOf({ action: 'ask_user', question: 'q', resume_to: 'reflecting' })).toEqual(asked);
+    const resumed = { question: 'q', context: 'c', resume_to: 'controller', thinking };
+    const expected = { ...asked, context: 'c', resumeTo: 'controller', thinking };
+    expect(actionOf({ action: 'ask_user', ...resumed })).toEqual(expected);
+    expect(actionOf({ action: 'next_step', ...resumed })).toEqual(expected);
+    expect(actionOf({ action: 'next_step', thinking, tool: 't', description: 'd' })).toMatchObject({
+      description: 'd',
     });
-    expect(
-      actionOf({ action: 'ask_user', question: 'q', context: 'c', resume_to: 'controller' }),
-    ).toMatchObject({ resumeTo: 'controller', context: 'c' });
     // Elsewhere a wrong one is dropped.
     expect(actionOf({ action: 'complete', message: 'm', resume_to: 'mars' }).kind).toBe('complete');
   });
@@ -187,7 +196,15 @@ describe('what is refused, with these words', () => {
     ['[]', 'not a JSON object'],
     ['"text"', 'not a JSON object'],
     ['['.repeat(1000) + ']'.repeat(1000), 'nested deeper than 32 levels'],
+    ['{"a":'.repeat(33) + '1' + '}'.repeat(33), 'nested deeper than 32 levels'],
+    ['[1,'.repeat(33) + '"\\"]"' + ']'.repeat(33), 'nested deeper than 32 levels'],
+    // At the limit it is read, and is no object.
+    ['['.repeat(32) + ']'.repeat(32), 'not a JSON object'],
+    [`[${'[],{},'.repeat(40)}1]`, 'not a JSON object'],
+    [`["${'['.repeat(40)}\\"${'{'.repeat(40)}"]`, 'not a JSON object'],
     [`{"message":"${'x'.repeat(1024 * 1024)}"}`, 'longer than 1048576 characters'],
+    [`["${'x'.repeat(1024 * 1024 - 4)}"]`, 'not a JSON object'],
+    [`["${'x'.repeat(1024 * 1024 - 3)}"]`, 'longer than 1048576 characters'],
   ])('%.40s (R197)', ([text, why]) => {
     expect(parseAction(text ?? '')).toEqual({
       ok: false,
@@ -218,6 +235,8 @@ describe('names (R189, R190)', () => {
     [{ tool_args: 1, arguments: 2, tool_input: 3 }, { args: 1 }, ['arguments', 'tool_input']],
     [{ tool_input: {} }, { args: {} }, []],
     [{ response: 'r', content: 'c' }, { message: 'r' }, ['content']],
+    [{ content: 'c' }, { message: 'c' }, []],
+    [{ arguments: 2 }, { args: 2 }, []],
     [{ step: { tool: 't', args: {} }, tool: 'outer' }, { tool: 'outer', args: {} }, []],
     [{ step: { tool: 't' }, next_step: { tool: 'u' } }, { tool: 't' }, ['next_step']],
     [{ step: 'text', next_step: { tool: 'u' } }, { tool: 'u' }, ['step']],

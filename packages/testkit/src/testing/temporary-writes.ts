@@ -3,7 +3,8 @@
  * repository or into the configuration of whoever runs it, is refused instead.
  *
  * Invariants
- * G1  Reading is free, and so is everything below the temporary folder and where the runner collects coverage.
+ * G1  Reading is free, and so is everything below the temporary folder, where the runner collects coverage, and where it
+ *     keeps snapshots when it is told to update them.
  * G2  What cannot be judged by its path, an open file descriptor and what is reached through one, is let through: the
  *     directory that it stands for was opened or made by a call that was judged.
  */
@@ -74,6 +75,7 @@ function requireTemporary(given: unknown, name: string): void {
   // Devices; the memory that a machine offers as a folder there is none.
   if (isBelow('/dev', path) && !isBelow('/dev/shm', path)) return;
   if (TEMPORARY.some((folder) => isBelow(folder, path))) return;
+  if (path.split(sep).includes('__snapshots__')) return;
   throw new Error(`R244: ${name} of ${path}: a test writes to the temporary folder only`);
 }
 
