@@ -1,5 +1,13 @@
 /** Hazard: a lock is given back between two looks at it, and two processes take what is free (R008, R064). */
-import { linkSync, readdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
+import {
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { createFakeClock } from '@orion/testkit';
 import { interceptDisk } from '@orion/testkit/disk-faults';
@@ -10,6 +18,7 @@ import { createProcessObserver } from './process-identity.ts';
 import { TargetLocks } from './target-locks.ts';
 
 const SESSION = '00000000-0000-4000-8000-000000000000';
+const OTHER = '00000000-0000-4000-8000-000000000001';
 
 it('A13: whoever looked before the name was free does not take it from who has it since', async () => {
   const root = await temporaryDirectory();
@@ -47,4 +56,45 @@ it('A13: whoever looked before the name was free does not take it from who has i
     token: holders.find((holder) => holder !== null)?.token,
   });
   expect(readdirSync(state.locks)).toEqual([name]);
+});
+
+it('says which file another session holds, and takes it when that is given back', async () => {
+  const root = await temporaryDirectory();
+  const observer = createProcessObserver(createFakeClock(Date.now()));
+  const state = new StateDirectory(join(root, '.orion'));
+  const locks = new TargetLocks(state, observer, root);
+  const path = join(root, 'a.txt');
+  const acquire = async (session: string) =>
+    locks.acquire(path, 'a.txt', await observer.newOwner(), session);
+  const lock = await acquire(SESSION);
+  await expect(acquire(OTHER)).rejects.toMatchObject({
+    code: 'TARGET_LOCKED',
+    message: 'Another write session holds "a.txt".',
+  });
+  expect(await locks.belongsTo(path, SESSION)).toBe(true);
+  expect(await locks.belongsTo(path, OTHER)).toBe(false);
+  expect(await locks.belongsTo(join(root, 'b.txt'), SESSION)).toBe(false);
+  await lock.release();
+  expect(readdirSync(state.locks)).toEqual([]);
+  await acquire(OTHER);
+  expect(await locks.belongsTo(path, OTHER)).toBe(true);
+  // What was given back belongs to nobody: giving it back again takes nothing from the other.
+  await lock.release();
+  expect(await locks.belongsTo(path, OTHER)).toBe(true);
+});
+
+it('one name for one target, spelled as the file system tells names apart', async () => {
+  const root = await temporaryDirectory();
+  const observer = createProcessObserver(createFakeClock(Date.now()));
+  const keyIn = (folder: string, path: string) =>
+    new TargetLocks(new StateDirectory(join(root, '.orion')), observer, folder).keyOf(path);
+  expect(await keyIn(root, '/a/B')).not.toBe(await keyIn(root, '/a/b'));
+  expect(await keyIn(root, '/a/B')).toMatch(/^[0-9a-f]{64}$/u);
+  // A root that is found in another case too, as on a file system that folds them.
+  const folder = join(root, 'case');
+  mkdirSync(folder);
+  symlinkSync(folder, join(root, 'CASE'));
+  expect(await keyIn(folder, '/a/B')).not.toBe(await keyIn(folder, '/a/b'));
+  // Nothing is known of a name without letters.
+  expect(await keyIn('/', '/a/B')).not.toBe(await keyIn('/', '/a/b'));
 });
