@@ -59,6 +59,7 @@ const SCENES: readonly Scene[] = [
     config: { temperature: 0.5, maxTokens: 900 },
     replies: [
       callsReply([read('1', 'a'), toolCall('2', 'strict'), read('3', 'a')], 'Let me see.'),
+      callsReply([toolCall('6', 'told')]),
       callsReply([toolCall('4', 'throws'), toolCall('5', 'silent'), toolCall('', 'nowhere')]),
       [...textReply('It is ', 'done.').slice(0, -1), usage, { type: 'finish', reason: 'stop' }],
     ],
@@ -186,6 +187,12 @@ const SCENES: readonly Scene[] = [
     ],
   },
   {
+    name: 'standard-refused-last-answer',
+    protocol: createStandardProtocol,
+    config: { maxIterations: 1 },
+    replies: [callsReply([read('1', 'a')]), ended('refusal', 'No more.')],
+  },
+  {
     name: 'controller-refusal',
     protocol: createControllerProtocol,
     replies: [ended('refusal', JSON.stringify({ action: 'guardrail_stop', reason: 'Never.' }))],
@@ -233,8 +240,8 @@ test.for(SCENES)('$name', async ({ name, protocol, replies, config, mode = 'act'
     messages: [
       { role: 'system', content: 'You are helpful.' },
       { role: 'user', content: 'Earlier' },
-      { role: 'assistant', content: '', toolCalls: [read('0', 'z')] },
-      { role: 'tool', toolCallId: '0', toolName: 'read_file', content: '{"read":"z"}' },
+      { role: 'assistant', content: '', toolCalls: [read('step_0', 'z')] },
+      { role: 'tool', toolCallId: 'step_0', toolName: 'read_file', content: '{"read":"z"}' },
       { role: 'assistant', content: 'That was it.' },
       { role: 'user', content: 'Hello' },
     ],
@@ -289,6 +296,13 @@ function registry() {
   });
   return createFakeToolRegistry({
     read_file: { effect: 'read', run: (args) => ({ success: true, result: { read: args } }) },
+    told: {
+      effect: 'read',
+      run: (_, { signal, ...context }) => ({
+        success: true,
+        result: { ...context, aborted: signal.aborted },
+      }),
+    },
     same: { effect: 'read', run: () => ({ success: true, result: 1, details: { lines: 1 } }) },
     write_file: { effect: 'write', run: () => ({ success: true, result: 'ok' }) },
     strict: failure('INVALID_TOOL_ARGUMENTS', 1, 'Give a path.'),
