@@ -20,7 +20,6 @@ import {
   temporaryName,
 } from './files.ts';
 import { isCount, isFields, isTextOrNull, parseFields } from './json.ts';
-import { rescueTo } from './rescue.ts';
 import { writeAll, writeAllOf } from './write-all.ts';
 
 const bytes = Buffer.from('text');
@@ -183,30 +182,6 @@ test('a file is replaced whole, or stays', async () => {
   await mkdir(file);
   await expect(removeIfThere(file)).rejects.toMatchObject({ code: /EPERM|EISDIR/ });
   expect(temporaryName('/a/file')).toMatch(/^\/a\/\.file\.[0-9a-f]{12}\.tmp$/);
-});
-
-test('rescued text is private, whole, and never written over something', async () => {
-  const folder = await temporaryDirectory();
-  const file = join(folder, 'rescued');
-  async function* chunks() {
-    yield Buffer.from('one ');
-    yield Buffer.from('two');
-  }
-  await rescueTo(file, chunks());
-  expect(await readFile(file, 'utf8')).toBe('one two');
-  expect((await stat(file)).mode & 0o777).toBe(0o600);
-  await expect(rescueTo(file, chunks())).rejects.toMatchObject({ code: 'EEXIST' });
-  let synced = 0;
-  let closed = 0;
-  await withDisk(
-    ({ name }) => {
-      if (name === 'fsync') synced += 1;
-      if (name === 'close') closed += 1;
-      return null;
-    },
-    () => rescueTo(join(folder, 'again'), chunks()),
-  );
-  expect([synced, closed]).toEqual([1, 1]);
 });
 
 test('every byte is written, however few the system takes at a time', async () => {

@@ -300,6 +300,8 @@ test('state.json: a record that is none is left out, and the rest is good', () =
       'repair.replace': BOOLEAN,
       'repair.rounds': ['a list'],
       inner_done_lines: ['a list', 'a list of numbers'],
+      has_ended: ['left out', 'true', 'false'],
+      leading_blank_lines_dropped: OPTIONAL_COUNT,
       ends_settled: OPTIONAL_COUNT,
       seams: ['a list'],
       'seams.0.line': COUNT,
@@ -314,7 +316,9 @@ test('state.json: a record that is none is left out, and the rest is good', () =
     (text) => {
       const parsed = parseState(text);
       expect(parsed.kind).toBe('good');
-      return parsed.kind === 'good' && parsed.value.record !== null;
+      if (parsed.kind !== 'good') return false;
+      expect(parsed.value.recordIsDamaged).toBe(parsed.value.record === null);
+      return parsed.value.record !== null;
     },
   );
 });
@@ -355,7 +359,8 @@ test.each([
     contentFile: 'content.txt',
     writing: null,
   };
-  expect(parseState(formatState(saved as never))).toEqual({ kind: 'good', value: saved });
+  const value = { ...saved, recordIsDamaged: false };
+  expect(parseState(formatState(saved as never))).toEqual({ kind: 'good', value });
 });
 
 test('state.json is one line, with its parts under their names', () => {
@@ -376,7 +381,10 @@ test('state.json is one line, with its parts under their names', () => {
     content_file: 'content.2.txt',
     writing,
   });
-  expect(parseState(text)).toMatchObject({ kind: 'good', value: { record: null, writing } });
+  expect(parseState(text)).toMatchObject({
+    kind: 'good',
+    value: { record: null, recordIsDamaged: false, writing },
+  });
 });
 
 test('turn.json: every field is what it has to be, or a recovery asks elsewhere', () => {
