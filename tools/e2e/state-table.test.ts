@@ -256,7 +256,7 @@ describe('Q', () => {
     expect(state).toMatchObject({ question: { kind: 'end' } });
   });
 
-  test.concurrent('near miss in an unterminated line: DONE leaves out only these four bytes', async ({
+  test.concurrent('near miss in an unterminated line: DONE leaves out only these four bytes, and the line ends (R295)', async ({
     machine,
   }) => {
     const provider = await machine.provider(
@@ -264,7 +264,7 @@ describe('Q', () => {
     );
     const ended = await machine.ask(provider);
     expect(ended.exitCode, ended.stderr).toBe(0);
-    expect(String(await machine.read('a.ts'))).toBe(`${BODY}export {};`);
+    expect(String(await machine.read('a.ts'))).toBe(`${BODY}export {};\n`);
   });
 
   test.concurrent('near miss: a reply that goes on instead is joined', async ({ machine }) => {

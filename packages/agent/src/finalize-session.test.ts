@@ -14,7 +14,7 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 const FACTS: FinalizeFacts = {
   start: 0,
   end: null,
-  fenceStripped: false,
+  notes: { fence_stripped: false, warnings: [] },
   innerDoneLines: [],
   seams: [],
   repair: null,

@@ -209,7 +209,7 @@ async function written(
   const outcome = await tool.finalizeSession(handle.id, handle.contentPath(), {
     start: each.start ?? 0,
     end: each.end ?? null,
-    fenceStripped: each.start !== undefined,
+    notes: { fence_stripped: each.start !== undefined, warnings: [] },
     innerDoneLines: each.doneLines,
     seams: (each.seams ?? []).map(seamAt),
     repair: null,

@@ -81,7 +81,7 @@ async function streamed(
   const outcome = await tool.finalizeSession(handle.id, handle.contentPath(), {
     start: 0,
     end: null,
-    fenceStripped: false,
+    notes: { fence_stripped: false, warnings: [] },
     innerDoneLines: [],
     seams: [],
     repair: null,

@@ -1,7 +1,12 @@
 /** A question to the model that only its answer closes. It stands in `state.json` until then. */
 export type SessionQuestion =
   /** Where the file ends: at one of the bare DONE lines that text follows, or behind all of it. */
-  | { readonly kind: 'end'; readonly candidates: readonly EndCandidate[] }
+  | {
+      readonly kind: 'end';
+      readonly candidates: readonly EndCandidate[];
+      /** What the same message ended with: asked about next, unless the file ends before it. */
+      readonly nearMiss?: { readonly text: string; readonly contentEnd: number };
+    }
   /** Whether something like DONE, or a short reply that does not join, belongs to the file. */
   | {
       readonly kind: 'near_miss';
@@ -9,8 +14,6 @@ export type SessionQuestion =
       readonly contentEnd: number;
       /** It is a reply that does not join what is saved, and no part of the content yet. */
       readonly heldBack: boolean;
-      /** It came when the model was to go on after an interruption: without more the file may be too short. */
-      readonly cutOff?: true;
     }
   /** Whether the first and the last line only wrap the file. */
   | {
@@ -20,6 +23,8 @@ export type SessionQuestion =
       readonly firstLine: string;
       readonly lastLine: string;
     }
+  /** Whether the first words only announce the file, which begins at `contentStart` then. */
+  | { readonly kind: 'lead'; readonly text: string; readonly contentStart: number }
   /** Lines that stand for left-out text, in a file that replaces another; the first ones of `count`. */
   | {
       readonly kind: 'omission';
@@ -37,23 +42,23 @@ export type EndCandidate = {
 };
 
 /** What a person can say to an open question, beside a line at which the file ends. */
-export const ANSWER_WORDS = ['keep', 'strip', 'done'] as const;
+export const ANSWER_WORDS = ['keep', 'strip', 'drop', 'done'] as const;
 export type AnswerWord = (typeof ANSWER_WORDS)[number];
 
 /** One check for each kind: a kind that is added without one does not compile. */
 const CHECKS: Readonly<Record<SessionQuestion['kind'], (fields: Fields) => boolean>> = {
-  end: ({ candidates }) =>
+  end: ({ candidates, nearMiss }) =>
     isListOf(
       candidates,
       (each) => isCount(each['line']) && isCount(each['contentEnd']) && isText(each['following']),
-    ),
-  near_miss: ({ text, contentEnd, heldBack, cutOff }) =>
-    isText(text) &&
-    isCount(contentEnd) &&
-    typeof heldBack === 'boolean' &&
-    (cutOff === undefined || cutOff === true),
+    ) &&
+    (nearMiss === undefined ||
+      (isFields(nearMiss) && isText(nearMiss['text']) && isCount(nearMiss['contentEnd']))),
+  near_miss: ({ text, contentEnd, heldBack }) =>
+    isText(text) && isCount(contentEnd) && typeof heldBack === 'boolean',
   fence: ({ contentStart, contentEnd, firstLine, lastLine }) =>
     isCount(contentStart) && isCount(contentEnd) && isText(firstLine) && isText(lastLine),
+  lead: ({ text, contentStart }) => isText(text) && isCount(contentStart),
   omission: ({ lines, count }) =>
     isListOf(lines, (each) => isCount(each['line']) && isText(each['text'])) && isCount(count),
 };

@@ -83,6 +83,12 @@ export type SessionRecord = {
   readonly content_end?: number;
   readonly fence_stripped: boolean;
   readonly fence_asked: boolean;
+  /** The model was asked about its first words, and said that they are not part of the file. */
+  readonly lead_asked?: boolean;
+  readonly lead_dropped?: boolean;
+  /** The last message with content did not come to its end, and a DONE of its own ended the text. */
+  readonly cut_off?: boolean;
+  readonly ended_by_done?: boolean;
   /** The model was asked about left-out text. */
   readonly omissions_asked?: boolean;
   /** Absent while nothing invalid was found. */
@@ -210,6 +216,10 @@ export type WriteReceipt = {
   readonly mode: string;
   readonly persistence: 'disk' | 'memory';
   readonly fence_stripped: boolean;
+  /** Words before the file, which only announced it, were left out. */
+  readonly lead_dropped?: true;
+  /** The last line had no line ending and got one. */
+  readonly final_newline_added?: true;
   /** Lines of the file as it is now, counted from 1. */
   readonly inner_done_lines: readonly number[];
   /** Where text that did not belong to the file was kept. */

@@ -31,12 +31,14 @@ export type {
 export { advance, createSession, recordOf, restoreSession } from './write-session/advance.ts';
 export { MAX_CORRECTION_ROUNDS, stateNameOf } from './write-session/control.ts';
 export type { ControlState } from './write-session/control.ts';
-export { fileEndOf, isOpen, openQuestionOf } from './write-session/session.ts';
+export { fileEndOf, isOpen, openQuestionOf, receiptNotesOf } from './write-session/session.ts';
 export { answerOptions, questionLine } from './write-session/questions/questions.ts';
 export type { CommandAnswer } from './write-session/questions/question-row.ts';
 export type {
+  LineEndingText,
   MessageEnd,
   PromptReason,
+  ReceiptNotes,
   SessionEffect,
   SessionInput,
   SessionSettings,

@@ -44,6 +44,7 @@ import type { ApprovalPolicy, ChangeProposal } from './write-plan/review.ts';
 import { countLineFeeds, linesInFile, tellsLines } from './write-plan/told-lines.ts';
 import { wholeTextChange, withWarnings } from './write-plan/whole-text.ts';
 import type { WholeTextChange } from './write-plan/whole-text.ts';
+import type { LineEndingText, ReceiptNotes } from './write-session/session.ts';
 import { beginInstructions } from './write-session/text/prompts.ts';
 
 /** What the reducer knows of the session that the commit alone does not. */
@@ -51,7 +52,9 @@ export type FinalizeFacts = {
   readonly start: number;
   /** Null: to the end. */
   readonly end: number | null;
-  readonly fenceStripped: boolean;
+  /** Added behind the text. */
+  readonly lineEnding?: LineEndingText;
+  readonly notes: ReceiptNotes;
   /** Lines of the saved text, here and in the seams; the receipt names those of the file. */
   readonly innerDoneLines: readonly number[];
   readonly seams: readonly Seam[];
@@ -197,7 +200,7 @@ export function createWritePlanTool(options: WritePlanToolOptions): WritePlanToo
       savedBytes,
       expected.path,
     );
-    const text = repairedText(saved, repair);
+    const text = withEnding(repairedText(saved, repair), facts.lineEnding ?? '');
     const omissions = replacesText(operation, expected)
       ? await suspectOmissions(text, () => workspace.readTarget(expected))
       : [];
@@ -234,7 +237,7 @@ export function createWritePlanTool(options: WritePlanToolOptions): WritePlanToo
       bom: commit.bom,
       mode: commit.mode,
       persistence: handle.persistence(),
-      fence_stripped: facts.fenceStripped,
+      ...facts.notes,
       inner_done_lines: told.innerDoneLines,
       seams: told.seams,
       validation_summary: summarizeValidation({
@@ -248,7 +251,7 @@ export function createWritePlanTool(options: WritePlanToolOptions): WritePlanToo
       }),
       ...(commit.backup_id === undefined ? {} : { backup_id: commit.backup_id }),
       ...(commit.backup_path === undefined ? {} : { backup_path: commit.backup_path }),
-      warnings: commit.warnings,
+      warnings: [...commit.warnings, ...facts.notes.warnings],
       not_kept: commit.not_kept,
     };
     return { kind: 'written', receipt };
@@ -348,6 +351,15 @@ export function createWritePlanTool(options: WritePlanToolOptions): WritePlanToo
     adopt: (handle) => void sessions.set(handle.id, handle),
     forget: (sessionId) => void sessions.delete(sessionId),
     tool: (open) => createBeginTool(open),
+  };
+}
+
+/** The same text, and a line ending that its last line lacks. */
+function withEnding(text: ByteSource, ending: LineEndingText): ByteSource {
+  if (ending === '') return text;
+  return async function* ended(): AsyncGenerator<Uint8Array, void, undefined> {
+    yield* text();
+    yield new TextEncoder().encode(ending);
   };
 }
 

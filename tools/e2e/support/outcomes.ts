@@ -8,8 +8,8 @@ export type Outcome = 'exact' | 'paused' | 'unverified';
 
 /**
  * Judges a document that was joined from several messages. Whatever the model did, it is exact, or paused with a
- * true beginning of it saved, or committed with a seam that the command itself calls unverified: never silently
- * wrong.
+ * true beginning of it saved, or committed with a seam or an end that the command itself calls unproved: never
+ * silently wrong.
  */
 export async function judge(
   machine: Sandbox,
@@ -30,9 +30,14 @@ export async function judge(
   expect(await machine.sessions()).toEqual([]);
   const receipt = ended.stderr.split('\n').find((line) => line.startsWith(`Created ${target}: `));
   expect(receipt, ended.stderr).toBeDefined();
+  // The last thing that a person reads says it too.
+  const last = ended.stderr.trimEnd().split('\n').at(-1);
   if (receipt?.includes('unverified at line') === true) {
-    // The last thing that a person reads says it too.
-    expect(ended.stderr.trimEnd().split('\n').at(-1)).toMatch(/unverified/u);
+    expect(last).toMatch(/unverified/u);
+    return 'unverified';
+  }
+  if (receipt?.includes('warning: ended_after_cut') === true) {
+    expect(last).toMatch(/may lack its end/u);
     return 'unverified';
   }
   expect(String(written) === text, `${target} is silently wrong`).toBe(true);

@@ -26,7 +26,7 @@ describe('the command line', () => {
     [['recover-session', '--from', 'f', '--out', 'g'], /--out is for a session/u],
     [['recover-session', 's', '--end-at', '0'], /line number, counted from 1/u],
     [['recover-session', 's', '--end-at', '1e3'], /line number/u],
-    [['recover-session', 's', '--answer', 'perhaps'], /keep, strip, done/u],
+    [['recover-session', 's', '--answer', 'perhaps'], /keep, strip, drop, done/u],
     [['recover-session', 's', '--on-conflict=merge'], /overwrite, keep-both/u],
     [['recover-session', 's', '--end-at', '3'], /--end-at is an answer for --finalize/u],
     [['recover-session', 's', '--finalize', '--discard'], /--finalize and --discard exclude/u],

@@ -5,7 +5,7 @@ import type { Screen } from '../terminal/screen.ts';
 import { plural } from '../terminal/format.ts';
 import { errorLines, failedCallLines } from './error-lines.ts';
 import { followProgress, progressLine, type Progress } from './progress.ts';
-import { needsAttention, pausedLines, receiptLine, unprovedSeams } from './write-lines.ts';
+import { needsAttention, pausedLines, receiptLine, unprovedParts } from './write-lines.ts';
 
 /** Shows the events of a turn as they come. */
 export type TurnView = {
@@ -57,7 +57,7 @@ export function createTerminalView(options: TerminalViewOptions): TurnView {
 
   function showSession(event: SessionEvent): void {
     if (event.receipt !== undefined) {
-      unproved.push(...unprovedSeams(event.receipt));
+      unproved.push(...unprovedParts(event.receipt));
       screen.line(
         receiptLine(event.receipt),
         needsAttention(event.receipt) ? 'warning' : 'success',

@@ -2,7 +2,7 @@ import type { WriteReceipt } from '@orion/contracts';
 import { describe, expect, it } from 'vitest';
 
 import { RECEIPT } from '../testing/events.ts';
-import { needsAttention, receiptLine, unprovedSeams } from './write-lines.ts';
+import { needsAttention, receiptLine, unprovedParts } from './write-lines.ts';
 
 const SEAM = {
   line: 26,
@@ -32,6 +32,8 @@ describe('the receipt as one line (R245)', () => {
       true,
     ],
     ['a fence', { fence_stripped: true }, 'code fence around it left out', false],
+    ['a lead', { lead_dropped: true }, 'words before it left out', false],
+    ['a line ending', { final_newline_added: true }, 'last line ended', false],
     ['inner DONE', { inner_done_lines: [3, 9] }, 'DONE is part of the file at line 3, 9', false],
     ['trailing', { trailing: '/a/t.txt' }, 'text that is not part of it kept in /a/t.txt', false],
     ['not kept', { not_kept: ['xattrs'] }, 'not kept: xattrs', true],
@@ -99,9 +101,13 @@ describe('the receipt as one line (R245)', () => {
   it('never leaves out the seam that is not proved for those that are', () => {
     const seams = MANY.map((line) => ({ ...SEAM, line, ...(line === 300 ? UNPROVED : {}) }));
     expect(receiptLine({ ...RECEIPT, seams })).toContain('unverified at line 300 …');
-    expect(unprovedSeams({ ...RECEIPT, seams })[0]).toContain('an unverified seam at line 300:');
+    expect(unprovedParts({ ...RECEIPT, seams })[0]).toContain('an unverified seam at line 300:');
     const none = seams.map((seam) => ({ ...seam, ...UNPROVED }));
-    expect(unprovedSeams({ ...RECEIPT, seams: none })[0]).toContain('at line 1, 2, 3, 4, 5 …:');
+    expect(unprovedParts({ ...RECEIPT, warnings: ['ended_after_cut'] })).toEqual([
+      'docs/n.txt may lack its end: the model was interrupted, and then only said that it is complete.',
+    ]);
+    expect(unprovedParts(RECEIPT)).toEqual([]);
+    expect(unprovedParts({ ...RECEIPT, seams: none })[0]).toContain('at line 1, 2, 3, 4, 5 …:');
   });
 
   it('has at most 500 characters, whatever there is to tell, and tells first what needs a look', () => {

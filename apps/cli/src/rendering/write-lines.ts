@@ -74,6 +74,8 @@ function otherParts(receipt: WriteReceipt): readonly string[] {
   }
   if (corrected > 0) parts.push(`${plural(corrected, 'invalid place')} corrected by the model`);
   if (receipt.fence_stripped) parts.push('code fence around it left out');
+  if (receipt.lead_dropped === true) parts.push('words before it left out');
+  if (receipt.final_newline_added === true) parts.push('last line ended');
   if (receipt.eol === 'crlf') parts.push('CRLF line endings');
   return parts;
 }
@@ -138,13 +140,22 @@ function isUnproved(seam: Seam): boolean {
   return seam.status === 'unverified';
 }
 
-/** What the command says last of a file whose parts may not fit together. */
-export function unprovedSeams(receipt: WriteReceipt): readonly string[] {
+/** What the command says last of a file whose parts may not fit together, or whose end may be missing. */
+export function unprovedParts(receipt: WriteReceipt): readonly string[] {
   const lines = receipt.seams.filter(isUnproved).map((seam) => seam.line);
-  if (lines.length === 0) return [];
+  const { target_file: target, warnings } = receipt;
   return [
-    `${receipt.target_file} has ${lines.length === 1 ? 'an unverified seam' : 'unverified seams'} at line ` +
-      `${named(lines)}: look whether something is missing or doubled there.`,
+    ...(lines.length === 0
+      ? []
+      : [
+          `${target} has ${lines.length === 1 ? 'an unverified seam' : 'unverified seams'} at line ` +
+            `${named(lines)}: look whether something is missing or doubled there.`,
+        ]),
+    ...(warnings.includes('ended_after_cut')
+      ? [
+          `${target} may lack its end: the model was interrupted, and then only said that it is complete.`,
+        ]
+      : []),
   ];
 }
 

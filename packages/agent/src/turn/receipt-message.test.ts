@@ -43,6 +43,13 @@ test('R257: a receipt stays far below 4 kB in every later request, whatever it h
   expect(JSON.parse(message)).toMatchObject({ status: 'written', bytes: 10, seams: 5000 });
 });
 
+test('R271, R295: it tells the model what is not as it wrote it, and only that', () => {
+  expect(JSON.parse(receiptMessage(receipt))).not.toHaveProperty('lead_dropped');
+  expect(JSON.parse(receiptMessage(receipt))).not.toHaveProperty('final_newline_added');
+  const changed = receiptMessage({ ...receipt, lead_dropped: true, final_newline_added: true });
+  expect(JSON.parse(changed)).toMatchObject({ lead_dropped: true, final_newline_added: true });
+});
+
 test('R160: the note of a paused session has at most 500 characters and is JSON', () => {
   const message = pausedMessage({
     session_id: receipt.session_id,

@@ -26,6 +26,8 @@ export function receiptMessage(receipt: WriteReceipt): string {
           unverified_seams_at_lines: unverified.slice(0, MAX_TOLD_SEAMS).map((seam) => seam.line),
         }),
     ...(receipt.fence_stripped ? { fence_stripped: true } : {}),
+    ...(receipt.lead_dropped === true ? { lead_dropped: true } : {}),
+    ...(receipt.final_newline_added === true ? { final_newline_added: true } : {}),
     ...validationNote(receipt.validation_summary),
     ...(receipt.inner_done_lines.length === 0
       ? {}

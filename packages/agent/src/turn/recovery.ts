@@ -18,6 +18,7 @@ import {
   findHiddenCharacters,
   findOmissions,
   linesInFile,
+  receiptNotesOf,
   repairedText,
   replacedPlaces,
   restoreSession,
@@ -27,9 +28,6 @@ import {
 import type { ContentSummary, InnerDone, SessionSettings, WriteSession } from '@orion/core';
 
 import { ContentDecoder } from '../context/content-decoder.ts';
-
-/** Warning of a receipt: nobody but the person who had the text written has said that it is complete. */
-export const FINALIZED_BY_HAND = 'finalized_by_hand';
 
 /** An orphan that now belongs to this process, read back from the disk. */
 export type RecoveredSession = {
@@ -110,6 +108,10 @@ async function receiptOf(
   const end = fileEndOf(session) ?? summary.bytes;
   const part = { handle, start: contentStart, end };
   const linesBefore = writing.lines_before ?? 0;
+  const notes = receiptNotesOf({
+    ...session,
+    fileSummary: await summaryOfPart(handle, contentStart, session.contentEnd ?? summary.bytes),
+  });
   const told = await linesInFile(session, part, linesBefore);
   const saved: ByteSource = () => handle.readContent(contentStart, end);
   const replaces =
@@ -122,7 +124,7 @@ async function receiptOf(
     operation: path === metadata.target.path ? metadata.operation : 'create',
     ...reported,
     persistence: 'disk',
-    fence_stripped: session.fenceStripped,
+    ...notes,
     inner_done_lines: told.innerDoneLines,
     seams: told.seams,
     validation_summary: summarizeValidation({
@@ -135,12 +137,22 @@ async function receiptOf(
       linesBefore,
       writtenBytes: reported.bytes,
     }),
-    warnings: [
-      ...reported.warnings,
-      ...(session.hasEnded ? [] : [FINALIZED_BY_HAND]),
-      'committed_before_the_interruption',
-    ],
+    warnings: [...reported.warnings, ...notes.warnings, 'committed_before_the_interruption'],
   };
+}
+
+/** What a part of the saved text is, with the offsets of the whole. */
+export async function summaryOfPart(
+  handle: Pick<SessionHandle, 'readContent'>,
+  start: number,
+  end: number,
+): Promise<ContentSummary> {
+  const decoder = new ContentDecoder();
+  let summary = createSummary(start);
+  for await (const chunk of handle.readContent(start, end)) {
+    summary = appendToSummary(summary, decoder.decode(chunk));
+  }
+  return appendToSummary(summary, decoder.end());
 }
 
 /** Begin's call and its answer, for a process that died before it had written them down. */

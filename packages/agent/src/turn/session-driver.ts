@@ -10,7 +10,14 @@ import type {
   WriteReceipt,
 } from '@orion/contracts';
 import { OrionError, toErrorInfo } from '@orion/contracts';
-import { MAX_CORRECTION_ROUNDS, advance, isOpen, recordOf, stateNameOf } from '@orion/core';
+import {
+  MAX_CORRECTION_ROUNDS,
+  advance,
+  isOpen,
+  receiptNotesOf,
+  recordOf,
+  stateNameOf,
+} from '@orion/core';
 import type {
   ControlState,
   FinalizeFacts,
@@ -28,8 +35,8 @@ import { Mailbox } from './mailbox.ts';
 import { MessageStream } from './message-stream.ts';
 import type { Arrival } from './message-stream.ts';
 import { nextStep } from './next-step.ts';
+import { summaryOfPart } from './recovery.ts';
 import { describePaused } from './paused-session.ts';
-import { FINALIZED_BY_HAND } from './recovery.ts';
 import type { SessionDriverOptions, SessionOutcome, SessionStart } from './session-run.ts';
 import { SessionSaver } from './session-saver.ts';
 import { SessionTimers, sleep } from './session-timers.ts';
@@ -77,6 +84,7 @@ type Job = Extract<
       | 'start_over'
       | 'send_prompt'
       | 'resend'
+      | 'examine'
       | 'finalize'
       | 'pause'
       | 'release'
@@ -307,6 +315,7 @@ export class SessionDriver {
       case 'start_over':
       case 'send_prompt':
       case 'resend':
+      case 'examine':
       case 'finalize':
       case 'pause':
       case 'release':
@@ -394,7 +403,10 @@ export class SessionDriver {
         this.#trace('started_over', {});
         return;
       case 'finalize':
-        await this.#finalize(job.start, job.end);
+        await this.#finalize(job);
+        return;
+      case 'examine':
+        await this.#examine(job.start, job.end);
         return;
       case 'pause':
         this.#trace('paused', { code: job.code });
@@ -541,10 +553,20 @@ export class SessionDriver {
     this.#dispatch({ type: 'message_ended', end: { kind: 'error', code, message, retryable } });
   }
 
-  async #finalize(start: number, end: number | null): Promise<void> {
+  async #examine(start: number, end: number): Promise<void> {
+    try {
+      const summary = await summaryOfPart(this.#options.handle, start, end);
+      this.#dispatch({ type: 'examined', summary });
+    } catch (error) {
+      const { code, message } = toErrorInfo(error);
+      this.#trace('failed', { code });
+      this.#dispatch({ type: 'finalize_failed', code, message, retryable: false });
+    }
+  }
+
+  async #finalize({ start, end, lineEnding }: Extract<Job, { type: 'finalize' }>): Promise<void> {
     await this.#saver.settled();
-    const { fenceStripped, innerDoneLines, seams, repair, omissionsAsked, decidedByHand } =
-      this.#session;
+    const { innerDoneLines, seams, repair, omissionsAsked, decidedByHand } = this.#session;
     this.#trace('finalize_started', { bytes: (end ?? this.#session.summary.bytes) - start });
     this.#committing = true;
     let outcome: FinalizeOutcome;
@@ -552,7 +574,8 @@ export class SessionDriver {
       outcome = await this.#options.finalize({
         start,
         end,
-        fenceStripped,
+        lineEnding,
+        notes: receiptNotesOf(this.#session),
         innerDoneLines,
         seams,
         signal: AbortSignal.any([this.#options.signal, this.#options.stopSignal]),
@@ -589,7 +612,7 @@ export class SessionDriver {
       });
       return;
     }
-    const receipt = this.#session.hasEnded ? outcome.receipt : markedByHand(outcome.receipt);
+    const { receipt } = outcome;
     this.#receipt = receipt;
     const { attempts, invalid_found, corrected, replaced } = receipt.validation_summary;
     this.#trace('finalized', {
@@ -759,10 +782,6 @@ export class SessionDriver {
 }
 
 /** What a round asks about, without the text around it. */
-function markedByHand(receipt: WriteReceipt): WriteReceipt {
-  return { ...receipt, warnings: [...receipt.warnings, FINALIZED_BY_HAND] };
-}
-
 function correctionsOf(session: WriteSession): RunCorrections {
   const { invalidPlaces, repair } = session;
   return {

@@ -8,7 +8,8 @@ import { endHeldText, readHeldText } from './reading/bridge-reading.ts';
 import { settleElapsed } from './reading/direct-reading.ts';
 import type { CommandAnswer } from './questions/question-row.ts';
 import { choiceFor } from './questions/questions.ts';
-import { openQuestionOf } from './session.ts';
+import { emitFinalize, finalize, settle } from './finishing.ts';
+import { isContent, openQuestionOf } from './session.ts';
 import type {
   SessionInput,
   SessionSettings,
@@ -62,6 +63,10 @@ export function restoreSession(options: {
     contentEnd: record?.content_end ?? null,
     fenceStripped: record?.fence_stripped ?? false,
     fenceAsked: record?.fence_asked ?? false,
+    leadDropped: record?.lead_dropped ?? false,
+    leadAsked: record?.lead_asked ?? false,
+    cutOff: record === null || (record.cut_off ?? false),
+    endedByDone: record?.ended_by_done ?? false,
     omissionsAsked: record?.omissions_asked ?? false,
     repair: record?.repair ?? null,
     hasEnded: record?.has_ended ?? record?.state === 'session_active.finalizing',
@@ -99,6 +104,12 @@ function blankSession(
     contentEnd: null,
     fenceStripped: false,
     fenceAsked: false,
+    leadDropped: false,
+    leadAsked: false,
+    fileSummary: null,
+    unaskedNearMiss: null,
+    cutOff: false,
+    endedByDone: false,
     omissionsAsked: false,
     repair: null,
     invalidPlaces: [],
@@ -150,6 +161,11 @@ export function advance(session: WriteSession, input: SessionInput): SessionStep
     case 'omissions_suspected':
       omissionsSuspected(step, input.omissions);
       break;
+    case 'examined':
+      step.update({ fileSummary: input.summary });
+      // A lease that was lost meanwhile has ended the session here.
+      if (step.session.control.kind === 'finalizing') finalize(step, false);
+      break;
     case 'finalize_failed':
       step.update({ message: input.message });
       step.dispatch(
@@ -183,7 +199,7 @@ export function advance(session: WriteSession, input: SessionInput): SessionStep
         type: 'recover_accepted',
         content: session.summary.hasNonBlankLine,
         question: openQuestionOf(session.control),
-        repairing: session.repair !== null,
+        complete: isDecided(session),
       });
       break;
     case 'finalize_command':
@@ -193,6 +209,11 @@ export function advance(session: WriteSession, input: SessionInput): SessionStep
       input satisfies never;
   }
   return step.result();
+}
+
+/** Whether it was decided what the file is: then nothing more is added to its text. */
+function isDecided({ repair, contentEnd, leadDropped }: WriteSession): boolean {
+  return repair !== null || contentEnd !== null || leadDropped;
 }
 
 /** Asked once, before anything is written. */
@@ -243,7 +264,7 @@ function timerElapsed(step: Step, timer: TimerName): void {
       return;
     case 'finalize_retry':
       if (step.session.control.kind === 'finalizing') {
-        step.emitFinalize();
+        emitFinalize(step);
       }
       return;
     default:
@@ -275,7 +296,7 @@ function finalizeCommand(step: Step, answer: CommandAnswer | null): void {
       step.dispatch({ type: 'finalize_command', answered: false });
       return;
     }
-    step.settle(chosen.effect);
+    settle(step, chosen.effect);
     step.update({ hasEnded: true });
   }
   step.update({ fenceAsked: true, decidedByHand: true });
@@ -294,6 +315,10 @@ export function recordOf(session: WriteSession): SessionRecord {
     ...(session.contentEnd === null ? {} : { content_end: session.contentEnd }),
     fence_stripped: session.fenceStripped,
     fence_asked: session.fenceAsked,
+    ...(session.leadAsked ? { lead_asked: true } : {}),
+    ...(session.leadDropped ? { lead_dropped: true } : {}),
+    ...(session.cutOff || isContent(session.reading) ? { cut_off: true } : {}),
+    ...(session.endedByDone ? { ended_by_done: true } : {}),
     ...(session.omissionsAsked ? { omissions_asked: true } : {}),
     ...(session.repair === null ? {} : { repair: session.repair }),
     ...(session.blankLinesDropped === 0

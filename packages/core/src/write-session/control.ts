@@ -131,8 +131,8 @@ export type ControlEvent =
       readonly type: 'recover_accepted';
       readonly content: boolean;
       readonly question: SessionQuestion | null;
-      /** Corrections had begun: the content is complete. */
-      readonly repairing: boolean;
+      /** What the file is was decided: nothing is added to it. */
+      readonly complete: boolean;
     }
   | { readonly type: 'recover_declined' }
   | { readonly type: 'lease_lost'; readonly writing: boolean }

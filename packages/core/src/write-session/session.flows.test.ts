@@ -237,6 +237,16 @@ describe('R034: the end marker', () => {
     expect([harness.file, harness.chat]).toEqual(['one\n', 'That is all.\n']);
   });
 
+  it('shows what follows it as it came, whatever line endings the file gets', () => {
+    const reply = 'one\ntwo\nDONE 7f3a\nThat is\nall.\n';
+    for (const pieces of [[reply], [...reply]]) {
+      const harness = new SessionHarness();
+      harness.message('one\r\ntwo\r\n', { kind: 'length' });
+      harness.message(pieces);
+      expect([harness.file, harness.chat]).toEqual(['one\r\ntwo\r\n', 'That is\nall.\n']);
+    }
+  });
+
   it('alone counts in strict mode', () => {
     const harness = new SessionHarness({ settings: { strict: true } });
     harness.message('one\nDONE\ntwo\nDONE 7f3a\n');

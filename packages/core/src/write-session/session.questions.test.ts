@@ -200,17 +200,3 @@ describe('R035, R270: the question whether a file is to be empty', () => {
     expect(harness.file).toBe('first line\nsecond line\n');
   });
 });
-
-it('R047: a remark instead of what was cut off leaves a seam that nothing proves', async () => {
-  const harness = new SessionHarness({ recovered: { content: 'one\ntwo\n', record: null } });
-  harness.message('I am sorry, but I cannot help with that.');
-  await harness.wait(2000);
-  harness.message('DONE');
-  expect([harness.file, harness.aside]).toEqual([
-    'one\ntwo\n',
-    'I am sorry, but I cannot help with that.',
-  ]);
-  expect(harness.session.seams).toMatchObject([
-    { line: 3, status: 'unverified', via: 'recovery', text_set_aside: 40 },
-  ]);
-});

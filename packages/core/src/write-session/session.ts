@@ -7,6 +7,7 @@ import type {
   SessionQuestion,
   SessionStateName,
   TextRepair,
+  WriteReceipt,
 } from '@orion/contracts';
 
 import type { CorrectionReply } from '../validation/correction-reply.ts';
@@ -20,7 +21,7 @@ import { eolOf } from './text/content-summary.ts';
 import type { ContentSummary } from './text/content-summary.ts';
 import type { ConverterState } from './text/line-ending-converter.ts';
 import type { FenceLine } from './text/lines.ts';
-import type { MarkerReader } from './text/markers/marker-reader.ts';
+import type { MarkerReader, NearMiss } from './text/markers/marker-reader.ts';
 import type { ReplyCensus } from './text/seams/reply-census.ts';
 import type { SeamReader } from './text/seams/seam-reader.ts';
 import type { TargetKind } from './text/target-kind.ts';
@@ -80,6 +81,16 @@ export type WriteSession = {
   readonly contentEnd: number | null;
   readonly fenceStripped: boolean;
   readonly fenceAsked: boolean;
+  readonly leadDropped: boolean;
+  readonly leadAsked: boolean;
+  /** Of exactly the part that is the file, where that is not all; null until it was read back. */
+  readonly fileSummary: ContentSummary | null;
+  /** What the message with an answered question ended with, which is asked about next. */
+  readonly unaskedNearMiss: NearMiss | null;
+  /** The last message that brought content did not come to its end. */
+  readonly cutOff: boolean;
+  /** A DONE of its own, behind another message or glued to the last line, ended the text. */
+  readonly endedByDone: boolean;
   readonly omissionsAsked: boolean;
   /** How invalid text is mended on its way to the file; null while nothing invalid was found. */
   readonly repair: TextRepair | null;
@@ -196,6 +207,8 @@ export type SessionInput =
     }
   /** The text that replaces a file has lines that stand for left-out text; nothing is written yet. */
   | { readonly type: 'omissions_suspected'; readonly omissions: readonly Omission[] }
+  /** What `examine` asked for: the summary of that part, with the content's own offsets. */
+  | { readonly type: 'examined'; readonly summary: ContentSummary }
   | {
       readonly type: 'finalize_failed';
       readonly code: ErrorCode;
@@ -267,7 +280,15 @@ export type SessionEffect =
     }
   /** The same request again, after a wait. */
   | { readonly type: 'resend'; readonly attempt: number }
-  | { readonly type: 'finalize'; readonly start: number; readonly end: number | null }
+  /** Read this part of the content back and say what it is: `examined`. */
+  | { readonly type: 'examine'; readonly start: number; readonly end: number }
+  | {
+      readonly type: 'finalize';
+      readonly start: number;
+      readonly end: number | null;
+      /** Added behind it. */
+      readonly lineEnding: LineEndingText;
+    }
   | { readonly type: 'pause'; readonly code: ErrorCode }
   | { readonly type: 'release' }
   | { readonly type: 'remove' }
@@ -284,6 +305,9 @@ export type SessionStep = {
   readonly session: WriteSession;
   readonly effects: readonly SessionEffect[];
 };
+
+/** A line ending to be added; empty where none is. */
+export type LineEndingText = '' | '\n' | '\r\n';
 
 /** The states in which a model's text is read for the session. */
 export function isOpen(name: SessionStateName): boolean {
@@ -312,6 +336,53 @@ export function openQuestionOf(control: ControlState): SessionQuestion | null {
     default:
       return control satisfies never;
   }
+}
+
+/** Whether the message that is read brings content, or may. */
+export function isContent(reading: Reading): boolean {
+  return reading.kind === 'direct' || reading.kind === 'seam';
+}
+
+/** Of exactly what would be written; null: it is not known yet. */
+export function fileSummaryOf(session: WriteSession): ContentSummary | null {
+  const { summary, contentStart, contentEnd, fileSummary } = session;
+  const isWhole = contentStart === 0 && (contentEnd === null || contentEnd === summary.bytes);
+  return isWhole ? summary : fileSummary;
+}
+
+/**
+ * The line ending that the last line lacks, where DONE ended it: DONE stands on a line of its own (R295). Only where
+ * the text is the end of the file.
+ */
+export function lineEndingOf(session: WriteSession): LineEndingText {
+  const { metadata, endedByDone } = session;
+  const summary = fileSummaryOf(session);
+  const endsFile = metadata.operation !== 'insert' && metadata.operation !== 'replace';
+  if (!endedByDone || !metadata.final_newline || !endsFile || summary === null) return '';
+  if (summary.openLineMark.inkLength === 0) return '';
+  return eolOf(summary) === 'crlf' && !summary.openLine.endsWith('\r') ? '\r\n' : '\n';
+}
+
+/** What a receipt says of how the text became the file, beside its lines and its seams. */
+export type ReceiptNotes = Pick<
+  WriteReceipt,
+  'fence_stripped' | 'lead_dropped' | 'final_newline_added' | 'warnings'
+>;
+
+export function receiptNotesOf(session: WriteSession): ReceiptNotes {
+  const { fenceStripped, leadDropped, cutOff, contentEnd, decidedByHand, hasEnded } = session;
+  // Nothing but DONE came after a message that had not come to its end: the text may be too short.
+  const endedAfterCut = cutOff && contentEnd === null && !decidedByHand;
+  return {
+    fence_stripped: fenceStripped,
+    ...(leadDropped ? { lead_dropped: true } : {}),
+    ...(lineEndingOf(session) === '' ? {} : { final_newline_added: true }),
+    warnings: [
+      ...(endedAfterCut ? ['ended_after_cut'] : []),
+      // Nobody but the person who had the text written has said that it is complete.
+      ...(hasEnded ? [] : ['finalized_by_hand']),
+    ],
+  };
 }
 
 /** Where the file ends in the content; without its last line ending when the model asked for that. */

@@ -2,9 +2,9 @@ import type { Seam } from '@orion/contracts';
 
 import type { ControlEffect, ControlEvent, Transition } from './control.ts';
 import { FINALIZE_RETRY_MS, stateNameOf } from './control.ts';
-import type { AnswerEffect } from './questions/question-row.ts';
+import { finalize } from './finishing.ts';
 import { choicesOf, questionPrompt } from './questions/questions.ts';
-import { fileEndOf } from './session.ts';
+import { isContent } from './session.ts';
 import type {
   Expectation,
   PromptReason,
@@ -14,7 +14,6 @@ import type {
 } from './session.ts';
 import { chooseAnchor } from './text/seams/anchor.ts';
 import { appendToSummary, createSummary } from './text/content-summary.ts';
-import { decideFences } from './text/fence-decision.ts';
 import { utf8Length } from './text/lines.ts';
 import { innerDoneOf } from './text/markers/marker-reader.ts';
 import { endQuestion, mergedEnds, mergedLines } from './text/markers/inner-done.ts';
@@ -166,7 +165,10 @@ export class Step {
   leaveMessage(): void {
     const { reading } = this.session;
     if (reading.kind === 'direct') this.noteInnerDone(innerDoneOf(reading.marker));
-    this.update({ reading: { kind: 'none' } });
+    this.update({
+      reading: { kind: 'none' },
+      cutOff: this.session.cutOff || isContent(reading),
+    });
   }
 
   noteInnerDone({ lines, chatEnds }: InnerDone): void {
@@ -180,18 +182,6 @@ export class Step {
   /** Whether the file ends at one of the DONE lines so far is asked, answered, or answered by what came after. */
   settleEnds(): void {
     this.update({ unaskedEnds: [], endsSettled: this.session.summary.bytes });
-  }
-
-  /** Everything after `contentEnd`, or around a fence, that turned out not to be the file. */
-  endContentAt(end: number, show: boolean): void {
-    const { summary } = this.session;
-    this.update({ contentEnd: end });
-    if (end < summary.bytes) {
-      this.emit(
-        { type: 'set_aside_range', start: end, end: summary.bytes, show },
-        { type: 'rewind', toOffset: end },
-      );
-    }
   }
 
   send(reason: PromptReason, prompt: string, expecting: Expectation, opening?: string): void {
@@ -295,7 +285,7 @@ export class Step {
         this.emit({ type: 'replay_held' });
         return;
       case 'finalize':
-        this.#finalize(event);
+        finalize(this, event.type === 'end_marker');
         return;
       case 'retry_finalize':
         this.emit({
@@ -338,6 +328,7 @@ export class Step {
       case 'leave_out':
       case 'strip_fence':
       case 'end_before':
+      case 'drop_lead':
       case 'start_over':
       case 'seam_reader':
       case 'receipt':
@@ -362,7 +353,7 @@ export class Step {
   }
 
   /** What was saved is none of the file; what outside of it was set aside before stays there. */
-  #startOver(): void {
+  startOver(): void {
     const { contentStart, contentEnd } = this.session;
     this.emit(
       { type: 'rewind', toOffset: 0 },
@@ -380,6 +371,12 @@ export class Step {
       contentEnd: null,
       fenceStripped: false,
       fenceAsked: false,
+      leadAsked: false,
+      leadDropped: false,
+      unaskedNearMiss: null,
+      fileSummary: null,
+      cutOff: false,
+      endedByDone: false,
       repair: null,
       invalidPlaces: [],
       hasEnded: false,
@@ -421,43 +418,6 @@ export class Step {
     });
   }
 
-  /** Decides about chat behind a DONE line and about fences, then hands the content to the commit. */
-  #finalize(event: ControlEvent): void {
-    const { settings, summary, kind, contentStart, contentEnd, repair } = this.session;
-    const question = endQuestion(this.session.unaskedEnds);
-    if (question !== null && contentEnd === null && !this.session.decidedByHand) {
-      this.settleEnds();
-      this.dispatch({ type: 'question_due', question, messageOpen: false });
-      return;
-    }
-    // The offsets of a repair are those of the file as it was decided on then.
-    if (repair === null && summary.bytes > 0 && contentStart === 0 && contentEnd === null) {
-      const target = this.session.metadata.target_file;
-      const decision = decideFences(summary, kind, settings.stripFence, target);
-      if (decision.kind === 'question' && !this.session.fenceAsked) {
-        this.update({ fenceAsked: true });
-        this.dispatch({
-          type: 'question_due',
-          question: {
-            kind: 'fence',
-            contentStart: decision.contentStart,
-            contentEnd: decision.contentEnd,
-            firstLine: decision.firstLine,
-            lastLine: decision.lastLine,
-          },
-          messageOpen: event.type === 'end_marker',
-        });
-        return;
-      }
-      if (decision.kind === 'strip') this.stripFence(decision.contentStart, decision.contentEnd);
-    }
-    this.emitFinalize();
-  }
-
-  emitFinalize(): void {
-    this.emit({ type: 'finalize', start: this.session.contentStart, end: fileEndOf(this.session) });
-  }
-
   addSeam(
     status: Seam['status'],
     via: Seam['via'],
@@ -472,60 +432,6 @@ export class Step {
       conversion: 'none',
     };
     this.update({ seams: [...this.session.seams, seam] });
-  }
-
-  /** Sets what of the content is the file, as the answer to a question says; moving on is the state table's. */
-  settle(effect: AnswerEffect): void {
-    switch (effect.type) {
-      case 'keep_all':
-        this.#settleDoneLines(effect.doneLines);
-        if (effect.heldText === null) return;
-        // Only the answer says that this text follows what is saved.
-        this.addSeam('unverified', 'tail');
-        this.emit({ type: 'discard_held' });
-        this.append(effect.heldText);
-        return;
-      case 'end_before':
-        this.settleEnds();
-        this.noteInnerDone({ lines: effect.doneLines, chatEnds: [] });
-        this.endContentAt(effect.contentEnd, true);
-        return;
-      case 'leave_out':
-        if (effect.heldText === null) {
-          this.endContentAt(effect.contentEnd, false);
-          return;
-        }
-        // The model was to go on and said something else: whoever reads the receipt has to know.
-        if (effect.cutOff)
-          this.addSeam('unverified', 'recovery', { textSetAside: effect.heldText.length });
-        this.emit({ type: 'discard_held' }, { type: 'set_aside', text: effect.heldText });
-        return;
-      case 'strip_fence':
-        this.stripFence(effect.contentStart, effect.contentEnd);
-        return;
-      case 'start_over':
-        this.#startOver();
-        return;
-      default:
-        effect satisfies never;
-    }
-  }
-
-  #settleDoneLines(lines: readonly number[]): void {
-    if (lines.length === 0) return;
-    this.settleEnds();
-    this.noteInnerDone({ lines, chatEnds: [] });
-  }
-
-  stripFence(contentStart: number, contentEnd: number): void {
-    const { summary } = this.session;
-    if (contentStart > 0) {
-      this.emit({ type: 'set_aside_range', start: 0, end: contentStart, show: false });
-    }
-    if (contentEnd < summary.bytes) {
-      this.emit({ type: 'set_aside_range', start: contentEnd, end: summary.bytes, show: false });
-    }
-    this.update({ contentStart, contentEnd, fenceStripped: true });
   }
 }
 

@@ -28,6 +28,8 @@ const fence: SessionQuestion = {
   lastLine: '```',
 };
 
+const lead: SessionQuestion = { kind: 'lead', text: 'Here is the file:', contentStart: 19 };
+
 const omission: SessionQuestion = {
   kind: 'omission',
   lines: [{ line: 3, text: '// ... rest unchanged' }],
@@ -151,6 +153,7 @@ const rows: readonly Row[] = [
   ['answer DONE (end)', { type: 'answer', answer: 'done' }, '✗', '✗', '✗', 'F keep_all save finalize', '✗', '✗', '✗'],
   ['answer KEEP on end', { type: 'answer', answer: 'keep' }, '✗', '✗', '✗', '✗', '✗', '✗', '✗'],
   ['answer STRIP on end', { type: 'answer', answer: 'strip' }, '✗', '✗', '✗', '✗', '✗', '✗', '✗'],
+  ['answer DROP on end', { type: 'answer', answer: 'drop' }, '✗', '✗', '✗', '✗', '✗', '✗', '✗'],
   ['answer AGAIN on end', { type: 'answer', answer: 'again' }, '✗', '✗', '✗', '✗', '✗', '✗', '✗'],
   ['reply is no answer', { type: 'answer', answer: 'text' }, '✗', '✗', '✗', 'M(prompts=1 end) seam_reader', '✗', '✗', '✗'],
   ['answer not usable', { type: 'answer', answer: 'unusable' }, '✗', '✗', '✗', 'Q(prompts=1 end again) start_idle_timer', '✗', '✗', '✗'],
@@ -173,10 +176,10 @@ const rows: readonly Row[] = [
   ['abort while writing', { type: 'abort', writing: true }, 'SESSION_NOT_FOUND', 'A(SESSION_ABORTED) remove_directory', 'A(SESSION_ABORTED) move_to_attic', 'A(SESSION_ABORTED) move_to_attic', 'SESSION_BUSY', 'A(SESSION_ABORTED) move_to_attic', 'A(SESSION_ABORTED) move_to_attic'],
   ['graceful stop', { type: 'graceful_stop' }, '= exit', parked, parked, 'P(end ABORTED) save release exit', '= exit', parked, '= save release exit'],
   ['inactivity', { type: 'inactive' }, '–', 'A(EMPTY_CONTENT) remove_directory', 'I save release', 'I save release', '–', 'I save release', 'I save release'],
-  ['recover accepted, content', { type: 'recover_accepted', content: true, question: null, repairing: false }, 'M ask_recovery', 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', 'M ask_recovery'],
-  ['recover accepted, empty', { type: 'recover_accepted', content: false, question: null, repairing: false }, 'C ask_recovery', 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', 'C ask_recovery'],
-  ['recover accepted, question open', { type: 'recover_accepted', content: true, question: endQuestion, repairing: false }, recovered, 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', recovered],
-  ['recover accepted, corrections begun', { type: 'recover_accepted', content: true, question: null, repairing: true }, 'F finalize', 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', 'F finalize'],
+  ['recover accepted, content', { type: 'recover_accepted', content: true, question: null, complete: false }, 'M ask_recovery', 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', 'M ask_recovery'],
+  ['recover accepted, empty', { type: 'recover_accepted', content: false, question: null, complete: false }, 'C ask_recovery', 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', 'C ask_recovery'],
+  ['recover accepted, question open', { type: 'recover_accepted', content: true, question: endQuestion, complete: false }, recovered, 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', recovered],
+  ['recover accepted, corrections begun', { type: 'recover_accepted', content: true, question: null, complete: true }, 'F finalize', 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', 'F finalize'],
   ['recover declined', { type: 'recover_declined' }, '= move_to_attic', '–', '–', '–', '–', '–', 'A(SESSION_ABORTED) move_to_attic'],
   ['lease lost', { type: 'lease_lost', writing: false }, '–', 'I warn_lost', 'I warn_lost', 'I warn_lost', 'I warn_lost', 'I warn_lost', 'I warn_lost'],
   ['lease lost while writing', { type: 'lease_lost', writing: true }, '–', 'I warn_lost', 'I warn_lost', 'I warn_lost', '=', 'I warn_lost', 'I warn_lost'],
@@ -276,6 +279,15 @@ describe('R015: the cells that depend on a count or a setting', () => {
     ['R249: END is no answer to it', { ...states.Q, question: omission }, { type: 'answer', answer: 'end' }, '✗'],
     ['R249: text is no answer to it', { ...states.Q, question: omission }, { type: 'answer', answer: 'text' }, '✗'],
     ['R249: without a usable answer it stays open', { ...states.Q, question: omission, idlePrompts: 3 }, { type: 'idle_elapsed' }, 'P(omission NO_DONE) save pause release'],
+    ['R271: DROP', { ...states.Q, question: lead }, { type: 'answer', answer: 'drop' }, 'F drop_lead save finalize'],
+    ['R271: KEEP', { ...states.Q, question: lead }, { type: 'answer', answer: 'keep' }, 'F keep_all save finalize'],
+    ['R271: STRIP is no answer to it', { ...states.Q, question: lead }, { type: 'answer', answer: 'strip' }, '✗'],
+    ['R271: DONE is no answer to it', { ...states.Q, question: lead }, { type: 'answer', answer: 'done' }, '✗'],
+    ['R271: AGAIN is no answer to it', { ...states.Q, question: lead }, { type: 'answer', answer: 'again' }, '✗'],
+    ['R271: text is no answer to it', { ...states.Q, question: lead }, { type: 'answer', answer: 'text' }, '✗'],
+    ['R271: it is asked before finalizing', states.F, { type: 'question_due', question: lead, messageOpen: false }, 'Q(lead) save ask_question'],
+    ['R271: paused, it needs its answer', { ...states.P, question: lead }, { type: 'finalize_command', answered: false }, 'QUESTION_OPEN'],
+    ['R271: DROP is no answer to a fence', { ...states.Q, question: fence }, { type: 'answer', answer: 'drop' }, '✗'],
     ['R032: until the question is asked, text is chat', { ...states.Q, question: fence, asked: false }, { type: 'text' }, 'chat'],
     ['R032: it is asked once the message has ended', { ...states.Q, question: fence, asked: false }, { type: 'message_end_open' }, 'Q(prompts=1 fence) ask_question'],
     ['R032: also when the message broke', { ...states.Q, question: fence, asked: false }, streamError, 'Q(prompts=1 fence) ask_question'],

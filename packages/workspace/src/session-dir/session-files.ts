@@ -208,6 +208,15 @@ const STATES: Readonly<Record<SessionStateName, true>> = {
   aborted: true,
 };
 
+const OPTIONAL_FLAGS = [
+  'lead_asked',
+  'lead_dropped',
+  'cut_off',
+  'ended_by_done',
+  'has_ended',
+  'omissions_asked',
+] as const satisfies readonly (keyof SessionRecord)[];
+
 function isRecord(fields: Fields): fields is Fields & SessionRecord {
   const { state, question, content_start, content_end, inner_done_lines, seams, code } = fields;
   return (
@@ -218,8 +227,9 @@ function isRecord(fields: Fields): fields is Fields & SessionRecord {
     (content_end === undefined || isCount(content_end)) &&
     typeof fields['fence_stripped'] === 'boolean' &&
     typeof fields['fence_asked'] === 'boolean' &&
-    (fields['omissions_asked'] === undefined || typeof fields['omissions_asked'] === 'boolean') &&
-    (fields['has_ended'] === undefined || typeof fields['has_ended'] === 'boolean') &&
+    OPTIONAL_FLAGS.every(
+      (name) => fields[name] === undefined || typeof fields[name] === 'boolean',
+    ) &&
     (fields['repair'] === undefined || isRepair(fields['repair'])) &&
     Array.isArray(inner_done_lines) &&
     inner_done_lines.every(isCount) &&

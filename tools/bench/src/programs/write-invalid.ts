@@ -32,7 +32,7 @@ await handle.save(record());
 const facts = {
   start: 0,
   end: null,
-  fenceStripped: false,
+  notes: { fence_stripped: false, warnings: [] },
   innerDoneLines: [],
   seams: [],
   askOmissions: false,

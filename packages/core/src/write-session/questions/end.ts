@@ -1,5 +1,5 @@
 import { endQuestionPrompt } from '../text/prompts.ts';
-import { choice, namedLines } from './question-row.ts';
+import { choice, keepAll, namedLines } from './question-row.ts';
 import type { QuestionRow } from './question-row.ts';
 import type { SessionQuestion } from '@orion/contracts';
 
@@ -8,7 +8,7 @@ type EndQuestion = Extract<SessionQuestion, { readonly kind: 'end' }>;
 /** P3: text follows a bare DONE line; where does the file end? */
 export const end: QuestionRow<EndQuestion> = {
   isClosed: false,
-  choices: ({ candidates }) => {
+  choices: ({ candidates, nearMiss = null }) => {
     const lines = candidates.map(({ line }) => line);
     return [
       ...candidates.map(({ line, contentEnd }) => ({
@@ -20,7 +20,7 @@ export const end: QuestionRow<EndQuestion> = {
           doneLines: lines.filter((each) => each < line),
         } as const,
       })),
-      choice('done', { type: 'keep_all', doneLines: lines, heldText: null }),
+      choice('done', { ...keepAll, doneLines: lines, nearMiss }),
     ];
   },
   prompt: ({ candidates }, { target, anchor, tag }) =>

@@ -1,7 +1,7 @@
 import type { SessionQuestion } from '@orion/contracts';
 
 import { nearMissPrompt } from '../text/prompts.ts';
-import { choice } from './question-row.ts';
+import { choice, keepAll } from './question-row.ts';
 import type { QuestionRow } from './question-row.ts';
 
 type NearMissQuestion = Extract<SessionQuestion, { readonly kind: 'near_miss' }>;
@@ -9,11 +9,11 @@ type NearMissQuestion = Extract<SessionQuestion, { readonly kind: 'near_miss' }>
 /** P4: is the end of the message, or a short reply that does not join, part of the file? */
 export const nearMiss: QuestionRow<NearMissQuestion> = {
   isClosed: false,
-  choices: ({ text, contentEnd, heldBack, cutOff = false }) => {
+  choices: ({ text, contentEnd, heldBack }) => {
     const heldText = heldBack ? text : null;
     return [
-      choice('keep', { type: 'keep_all', doneLines: [], heldText }),
-      choice('done', { type: 'leave_out', contentEnd, heldText, cutOff }),
+      choice('keep', { ...keepAll, heldText }),
+      choice('done', { type: 'leave_out', contentEnd, heldText }),
     ];
   },
   prompt: ({ text }) => nearMissPrompt({ text }),

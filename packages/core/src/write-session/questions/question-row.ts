@@ -1,7 +1,7 @@
-import type { AnswerWord, SessionQuestion } from '@orion/contracts';
+import type { AnswerWord, SessionQuestion, WriteOperation } from '@orion/contracts';
 
+import type { NearMiss } from '../text/markers/marker-reader.ts';
 import type { Anchor } from '../text/seams/anchor.ts';
-import type { WriteOperation } from '@orion/contracts';
 
 /**
  * One kind of question, wholly: what the model is asked and may reply, what each reply does, and what a person is
@@ -55,6 +55,8 @@ export type AnswerEffect =
       readonly type: 'keep_all';
       readonly doneLines: readonly number[];
       readonly heldText: string | null;
+      /** What the same message ended with, to be asked about next. */
+      readonly nearMiss: NearMiss | null;
     }
   | {
       readonly type: 'end_before';
@@ -67,14 +69,18 @@ export type AnswerEffect =
       readonly type: 'leave_out';
       readonly contentEnd: number;
       readonly heldText: string | null;
-      /** Nothing came after an interruption but this. */
-      readonly cutOff: boolean;
     }
   | { readonly type: 'strip_fence'; readonly contentStart: number; readonly contentEnd: number }
+  | { readonly type: 'drop_lead'; readonly contentStart: number }
   /** None of it: the model writes it once more. */
   | { readonly type: 'start_over' };
 
-export const keepAll: AnswerEffect = { type: 'keep_all', doneLines: [], heldText: null };
+export const keepAll: Extract<AnswerEffect, { readonly type: 'keep_all' }> = {
+  type: 'keep_all',
+  doneLines: [],
+  heldText: null,
+  nearMiss: null,
+};
 
 /** A choice whose reply is its word in capitals. */
 export function choice(kind: AnswerWord | 'again', effect: AnswerEffect): Choice {

@@ -14,46 +14,68 @@ const questions = {
   },
   near_miss: { kind: 'near_miss', text: 'DONE.', contentEnd: 4, heldBack: false },
   fence: { kind: 'fence', contentStart: 4, contentEnd: 9, firstLine: '```', lastLine: '```' },
+  lead: { kind: 'lead', text: 'Here is the file:', contentStart: 19 },
   omission: { kind: 'omission', lines: [{ line: 3, text: '// ... rest' }], count: 1 },
 } as const satisfies { readonly [Kind in SessionQuestion['kind']]: SessionQuestion };
 
 const all = Object.entries(questions);
 
-describe('R023, R021, R032, R249: what each question offers, and what each answer does', () => {
+describe('R023, R021, R032, R271, R249: what each question offers, and what each answer does', () => {
   it.each<[SessionQuestion, readonly (readonly [string, object])[]]>([
     [
       questions.end,
       [
         ['END 9', { type: 'end_before', contentEnd: 40, doneLines: [3] }],
         ['END 3', { type: 'end_before', contentEnd: 8, doneLines: [] }],
-        ['DONE', { type: 'keep_all', doneLines: [9, 3], heldText: null }],
+        ['DONE', { type: 'keep_all', doneLines: [9, 3], heldText: null, nearMiss: null }],
       ],
     ],
     [
       questions.near_miss,
       [
-        ['KEEP', { type: 'keep_all', doneLines: [], heldText: null }],
-        ['DONE', { type: 'leave_out', contentEnd: 4, heldText: null, cutOff: false }],
+        ['KEEP', { type: 'keep_all', doneLines: [], heldText: null, nearMiss: null }],
+        ['DONE', { type: 'leave_out', contentEnd: 4, heldText: null }],
       ],
     ],
     [
-      { ...questions.near_miss, heldBack: true, cutOff: true },
+      { ...questions.near_miss, heldBack: true },
       [
-        ['KEEP', { type: 'keep_all', doneLines: [], heldText: 'DONE.' }],
-        ['DONE', { type: 'leave_out', contentEnd: 4, heldText: 'DONE.', cutOff: true }],
+        ['KEEP', { type: 'keep_all', doneLines: [], heldText: 'DONE.', nearMiss: null }],
+        ['DONE', { type: 'leave_out', contentEnd: 4, heldText: 'DONE.' }],
       ],
     ],
     [
       questions.fence,
       [
         ['STRIP', { type: 'strip_fence', contentStart: 4, contentEnd: 9 }],
-        ['KEEP', { type: 'keep_all', doneLines: [], heldText: null }],
+        ['KEEP', { type: 'keep_all', doneLines: [], heldText: null, nearMiss: null }],
+      ],
+    ],
+    [
+      { ...questions.end, candidates: [], nearMiss: { text: 'DONE.', contentEnd: 50 } },
+      [
+        [
+          'DONE',
+          {
+            type: 'keep_all',
+            doneLines: [],
+            heldText: null,
+            nearMiss: { text: 'DONE.', contentEnd: 50 },
+          },
+        ],
+      ],
+    ],
+    [
+      questions.lead,
+      [
+        ['DROP', { type: 'drop_lead', contentStart: 19 }],
+        ['KEEP', { type: 'keep_all', doneLines: [], heldText: null, nearMiss: null }],
       ],
     ],
     [
       questions.omission,
       [
-        ['KEEP', { type: 'keep_all', doneLines: [], heldText: null }],
+        ['KEEP', { type: 'keep_all', doneLines: [], heldText: null, nearMiss: null }],
         ['AGAIN', { type: 'start_over' }],
       ],
     ],
@@ -73,6 +95,7 @@ it.each<[SessionQuestion, readonly string[]]>([
   [questions.end, ['--end-at 9', '--end-at 3', '--answer done']],
   [questions.near_miss, ['--answer keep', '--answer done']],
   [questions.fence, ['--answer strip', '--answer keep']],
+  [questions.lead, ['--answer drop', '--answer keep']],
   [questions.omission, ['--answer keep']],
 ])('R074: a person answers with %j', (question, options) => {
   expect(answerOptions(question)).toEqual(options);
@@ -89,6 +112,9 @@ it('R074: every word of --answer answers a question, and a refusal names those o
   );
   expect(openQuestionText(questions.fence, 'a.md')).toBe(
     'It is open whether the fence around a.md belongs to it: add --answer strip or --answer keep.',
+  );
+  expect(openQuestionText(questions.lead, 'a.md')).toBe(
+    'It is open whether "Here is the file:" at its beginning belongs to a.md: add --answer drop or --answer keep.',
   );
   expect(openQuestionText(questions.omission, 'a.md')).toBe(
     'It is open whether text was left out of a.md at line 3: add --answer keep.',
@@ -113,7 +139,7 @@ describe('R055: a question that was read from a disk', () => {
     ['an unknown kind', { ...questions.fence, kind: 'colour' }],
     ['a kind of another object', { ...questions.fence, kind: 'toString' }],
     ['a negative offset', { ...questions.fence, contentStart: -1 }],
-    ['a flag that is none', { ...questions.near_miss, cutOff: 1 }],
+    ['a near miss that is none', { ...questions.end, nearMiss: { text: 'DONE.' } }],
     ['a fraction', { ...questions.near_miss, contentEnd: 1.5 }],
     ['a candidate that is none', { kind: 'end', candidates: [null] }],
     [

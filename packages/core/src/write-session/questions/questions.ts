@@ -2,6 +2,7 @@ import type { SessionQuestion } from '@orion/contracts';
 
 import { end } from './end.ts';
 import { fence } from './fence.ts';
+import { lead } from './lead.ts';
 import { nearMiss } from './near-miss.ts';
 import { omission } from './omission.ts';
 import type { AskedAbout, Choice, QuestionAnswer, QuestionRow } from './question-row.ts';
@@ -14,7 +15,7 @@ const ROWS: {
   readonly [Kind in SessionQuestion['kind']]: QuestionRow<
     Extract<SessionQuestion, { readonly kind: Kind }>
   >;
-} = { end, near_miss: nearMiss, fence, omission };
+} = { end, near_miss: nearMiss, fence, lead, omission };
 
 function rowOf(question: SessionQuestion): QuestionRow<SessionQuestion> {
   // The row of a question's own kind takes that question; the compiler does not see that they belong together.

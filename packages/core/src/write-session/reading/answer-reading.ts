@@ -4,6 +4,7 @@ import type { MessageEnd, Reading } from '../session.ts';
 import type { Step } from '../step.ts';
 import { isBlank } from '../step.ts';
 import { canStillBeAnswer, endAnswer, readAnswer } from '../text/answer-reader.ts';
+import { settle } from '../finishing.ts';
 import { cutOff } from './cut-off.ts';
 import { directReading, endDirect, readDirect } from './direct-reading.ts';
 import { endUndecided, readUndecided, undecidedReading } from './undecided-reading.ts';
@@ -101,7 +102,9 @@ function applyAnswer(step: Step, chosen: Choice | undefined): void {
     step.dispatch({ type: 'answer', answer: 'unusable' });
     return;
   }
-  step.settle(chosen.effect);
+  // A DONE that a person types says nothing of how the model's last line ends.
+  if (chosen.answer.kind === 'done') step.update({ endedByDone: true });
+  settle(step, chosen.effect);
   // What an answer adds may exceed the size limit, which pauses the session.
   if (step.session.control.kind === 'awaiting_answer') {
     step.dispatch({ type: 'answer', answer: chosen.answer.kind });

@@ -15,6 +15,10 @@ export function cutOff(
   progress: boolean,
   afterDone: boolean,
 ): void {
+  const { control } = step.session;
+  // A reply to an open question is no content, whatever becomes of it.
+  if (control.kind === 'awaiting_more' && control.question === null && !afterDone)
+    step.update({ cutOff: true });
   if (end.kind === 'length') {
     step.dispatch({ type: 'message_end_length', progress });
     return;

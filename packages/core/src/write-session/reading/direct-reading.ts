@@ -66,18 +66,16 @@ function dropsBlankLines({ metadata, summary }: WriteSession): boolean {
 
 export function readDirect(step: Step, reading: DirectReading, text: string): void {
   const converted = convertLineEndings(reading.converter, text);
-  readConverted(step, { ...reading, converter: converted.state }, converted.text);
-}
-
-function readConverted(step: Step, reading: DirectReading, text: string): void {
-  const { reader, content, ended } = readMarkers(reading.marker, text);
-  step.update({ reading: { ...reading, marker: reader } });
+  const { reader, content, ended } = readMarkers(reading.marker, converted.text);
+  const next = { ...reading, converter: converted.state, marker: reader };
+  step.update({ reading: next });
   noteBlankLines(step, reader, content);
   if (!step.append(content)) return;
   if (ended !== null) {
-    endDirect(step, { ...reading, marker: reader }, { kind: 'stop' }, 'end_marker');
-    // What follows the end marker is for the person.
-    if (ended.rest !== '') step.emit({ type: 'chat', text: ended.rest });
+    endDirect(step, next, { kind: 'stop' }, 'end_marker');
+    // What follows the end marker is for the person, as it came.
+    const rest = lastLines(text, ended.rest.split('\n').length);
+    if (rest !== '') step.emit({ type: 'chat', text: rest });
     return;
   }
   if (!step.session.settings.signalsMessageEnd) watchSettling(step, reader, text);
@@ -87,6 +85,11 @@ function readConverted(step: Step, reading: DirectReading, text: string): void {
 function noteBlankLines(step: Step, { blankLinesDropped }: MarkerReader, content: string): void {
   if (content !== '' && step.session.summary.bytes === 0 && blankLinesDropped > 0)
     step.update({ blankLinesDropped });
+}
+
+/** The last so many lines, the open one among them. */
+function lastLines(text: string, count: number): string {
+  return text.split('\n').slice(-count).join('\n');
 }
 
 /** Without an orderly end a terminal marker counts once nothing has followed it for a while. */
@@ -142,6 +145,7 @@ export function endDirect(
     cutOff(step, end, bringsSomething(step, reading), afterDone);
     return;
   }
+  step.update({ cutOff: false });
   switch (ending.kind) {
     case 'terminal':
       if (step.session.control.kind === 'awaiting_content') step.update({ leadingBlanks: '' });
@@ -154,20 +158,27 @@ export function endDirect(
     case 'ambiguous': {
       const candidates = mergedEnds(ending.candidates, step.session.unaskedEnds);
       step.settleEnds();
-      step.dispatch({ type: 'message_end_question', question: { kind: 'end', candidates } });
-      return;
-    }
-    case 'near_miss':
+      const { nearMiss } = ending;
       step.dispatch({
         type: 'message_end_question',
-        question: {
-          kind: 'near_miss',
-          text: ending.text,
-          contentEnd: ending.contentEnd,
-          heldBack: false,
-        },
+        question: { kind: 'end', candidates, ...(nearMiss === null ? {} : { nearMiss }) },
       });
       return;
+    }
+    case 'near_miss': {
+      const { text, contentEnd } = ending;
+      const candidates = step.session.unaskedEnds;
+      // One question swallows no other: where the file ends comes before what it ends with.
+      step.settleEnds();
+      step.dispatch({
+        type: 'message_end_question',
+        question:
+          candidates.length > 0
+            ? { kind: 'end', candidates, nearMiss: { text, contentEnd } }
+            : { kind: 'near_miss', text, contentEnd, heldBack: false },
+      });
+      return;
+    }
     case 'none':
       step.dispatch({ type: 'message_end_open' });
       return;

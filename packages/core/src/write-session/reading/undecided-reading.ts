@@ -184,6 +184,7 @@ function endWithDone(step: Step, reading: SeamReading, talk: string): void {
   const { summary, unaskedEnds } = step.session;
   const toldOfCutOff = !reading.reply || reading.recovery;
   if (!toldOfCutOff || isBlank(summary.openLine)) {
+    step.update({ endedByDone: true });
     step.dispatch({ type: 'message_end_terminal' });
     return;
   }
@@ -225,7 +226,6 @@ function endUnjoined(step: Step, reading: SeamReading, end: MessageEnd): void {
       text: facts.text,
       contentEnd: step.session.summary.bytes,
       heldBack: true,
-      ...(reading.reply && !reading.recovery ? {} : { cutOff: true }),
     };
     step.dispatch({ type: 'message_end_question', question });
     return;

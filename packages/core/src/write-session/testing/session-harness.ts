@@ -216,8 +216,17 @@ export class SessionHarness {
       case 'resend':
         this.resends += 1;
         return;
+      case 'examine': {
+        const text = bytesOf(this.content, effect.start, effect.end);
+        this.send({
+          type: 'examined',
+          summary: appendToSummary(createSummary(effect.start), text),
+        });
+        return;
+      }
       case 'finalize':
-        this.file = bytesOf(this.content, effect.start, effect.end ?? undefined);
+        this.file =
+          bytesOf(this.content, effect.start, effect.end ?? undefined) + effect.lineEnding;
         return;
       case 'release':
         this.ended = 'released';

@@ -169,9 +169,10 @@ function endHashedLine(pair: HashPair, linesBefore: number): PrefixHash {
   };
 }
 
-export function createSummary(): ContentSummary {
+/** Of a text that begins at this byte of the content. */
+export function createSummary(start = 0): ContentSummary {
   return {
-    bytes: 0,
+    bytes: start,
     length: 0,
     lineFeeds: 0,
     carriageReturnLineFeeds: 0,
@@ -179,7 +180,7 @@ export function createSummary(): ContentSummary {
     hasLoop: false,
     openLine: '',
     openLineLength: 0,
-    openLineStart: 0,
+    openLineStart: start,
     openLineMark: startOfLine(emptyPrefixHash),
     tail: { blocks: [], open: '' },
     fences: {

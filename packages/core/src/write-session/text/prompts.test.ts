@@ -3,6 +3,7 @@ import { DONE_ONCE_MORE } from './markers/inner-done.ts';
 import type { Anchor } from './seams/anchor.ts';
 import {
   anewPrompt,
+  askedAgainPrompt,
   beginInstructions,
   bridgePrompt,
   continuationPrompt,
@@ -11,6 +12,7 @@ import {
   endQuestionPrompt,
   fencePrompt,
   idlePrompt,
+  leadPrompt,
   nearMissPrompt,
   nothingSavedPrompt,
   omissionPrompt,
@@ -189,6 +191,21 @@ Reply KEEP if it is part of the file and the file is complete.`,
   expect(fencePrompt({ target, firstLine: '```js', lastLine: '```' })).toBe(
     `The text for src/rows.txt begins with \`\`\`js and ends with \`\`\`.
 Reply STRIP if these only wrap the file. Reply KEEP if they are part of it.`,
+  );
+});
+
+test('P11: what announces the file, in one line and of bounded length', () => {
+  expect(leadPrompt({ target, text: 'Sure!\nHere are the rows:' })).toBe(
+    `The text for src/rows.txt begins with: Sure! Here are the rows:
+Reply DROP if that is not part of the file (it will be left out). Reply KEEP if it is.`,
+  );
+  expect(leadPrompt({ target, text: `${'x'.repeat(600)}:` }).length).toBeLessThan(550);
+});
+
+test('R270: a question is asked again with its choices named', () => {
+  expect(askedAgainPrompt(['END 3', 'DONE'], 'Line 3 …')).toBe(
+    `That was no answer. Reply with one of these, alone on a line: END 3, DONE
+Line 3 …`,
   );
 });
 

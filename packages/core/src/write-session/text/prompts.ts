@@ -6,7 +6,7 @@ import { MAX_ANCHOR_LINES } from './seams/anchor.ts';
 import type { Anchor, LineAnchor } from './seams/anchor.ts';
 
 /**
- * Every text that the model reads in a write session (P1 to P10). Short, imperative, one example: written for weak
+ * Every text that the model reads in a write session (P1 to P11). Short, imperative, one example: written for weak
  * local models as much as for strong ones. Tests pin them word for word.
  *
  * Invariants
@@ -158,6 +158,17 @@ Reply STRIP if these only wrap the file. Reply KEEP if they are part of it.`;
 export function askedAgainPrompt(choices: readonly string[], question: string): string {
   return `That was no answer. Reply with one of these, alone on a line: ${choices.join(', ')}
 ${question}`;
+}
+
+export function leadPrompt({
+  target,
+  text,
+}: {
+  readonly target: string;
+  readonly text: string;
+}): string {
+  return `The text for ${inline(target)} begins with: ${inline(text, 2 * MAX_LINE)}
+Reply DROP if that is not part of the file (it will be left out). Reply KEEP if it is.`;
 }
 
 export function omissionPrompt({

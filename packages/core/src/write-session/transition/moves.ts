@@ -68,12 +68,12 @@ export function aborted(code: ErrorCode, where: 'remove_directory' | 'move_to_at
 export function recovered(event: {
   readonly content: boolean;
   readonly question: SessionQuestion | null;
-  readonly repairing: boolean;
+  readonly complete: boolean;
 }): Transition {
   if (event.question !== null) {
     return moved(asking(event.question), 'ask_question');
   }
   // What is still invalid is found anew; the rounds go on where they stood.
-  if (event.repairing) return moved(finalizing, 'finalize');
+  if (event.complete) return moved(finalizing, 'finalize');
   return moved(event.content ? filledSession : emptySession, 'ask_recovery');
 }

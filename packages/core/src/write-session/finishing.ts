@@ -1,0 +1,195 @@
+import type { Seam } from '@orion/contracts';
+
+import type { ControlEvent } from './control.ts';
+import type { AnswerEffect } from './questions/question-row.ts';
+import { fileEndOf, fileSummaryOf, lineEndingOf } from './session.ts';
+import type { SessionEffect, WriteSession } from './session.ts';
+import { decideFences } from './text/fence-decision.ts';
+import { findLead } from './text/leads.ts';
+import { endQuestion } from './text/markers/inner-done.ts';
+import type { InnerDone } from './text/markers/inner-done.ts';
+
+/** What finishing needs of the step that it is part of. */
+export type FinishingStep = {
+  readonly session: WriteSession;
+  update(change: Partial<WriteSession>): void;
+  emit(...effects: readonly SessionEffect[]): void;
+  dispatch(event: ControlEvent): unknown;
+  append(text: string): boolean;
+  addSeam(status: Seam['status'], via: Seam['via']): void;
+  settleEnds(): void;
+  noteInnerDone(inner: InnerDone): void;
+  startOver(): void;
+};
+
+/**
+ * What is asked when the model has said that its text is complete, and which part of that text is the file.
+ *
+ * Invariants
+ * Z1  The questions come in a fixed order, each once: where the file ends, its last words, its fences, its lead.
+ *     Left-out text is asked about by the commit, which alone knows the old file.
+ * Z2  Each is decided on exactly what would be written: where a start or an end was cut off, on what is left.
+ * Z3  Nothing is asked that a person has decided, and nothing of a text whose repair has begun: its offsets are those
+ *     of the file as it was decided on then.
+ */
+export function finalize(step: FinishingStep, messageOpen: boolean): void {
+  const { summary, decidedByHand, repair } = step.session;
+  if (summary.bytes > 0) {
+    if (!decidedByHand && repair === null && (asksEnd(step) || asksLastWords(step))) return;
+    if (fileSummaryOf(step.session) === null) {
+      const { contentStart, contentEnd } = step.session;
+      step.emit({ type: 'examine', start: contentStart, end: contentEnd ?? summary.bytes });
+      return;
+    }
+    if (repair === null) {
+      const decided = decideFence(step, messageOpen);
+      if (decided === 'asked') return;
+      if (decided === 'stripped') {
+        finalize(step, messageOpen);
+        return;
+      }
+      if (!decidedByHand && asksLead(step, messageOpen)) return;
+    }
+  }
+  emitFinalize(step);
+}
+
+export function emitFinalize(step: FinishingStep): void {
+  const { session } = step;
+  step.emit({
+    type: 'finalize',
+    start: session.contentStart,
+    end: fileEndOf(session),
+    lineEnding: lineEndingOf(session),
+  });
+}
+
+function asksEnd(step: FinishingStep): boolean {
+  const question = endQuestion(step.session.unaskedEnds);
+  if (question === null || step.session.contentEnd !== null) return false;
+  step.settleEnds();
+  step.dispatch({ type: 'question_due', question, messageOpen: false });
+  return true;
+}
+
+function asksLastWords(step: FinishingStep): boolean {
+  const { unaskedNearMiss } = step.session;
+  if (unaskedNearMiss === null) return false;
+  step.update({ unaskedNearMiss: null });
+  step.dispatch({
+    type: 'question_due',
+    question: { kind: 'near_miss', ...unaskedNearMiss, heldBack: false },
+    messageOpen: false,
+  });
+  return true;
+}
+
+function decideFence(step: FinishingStep, messageOpen: boolean): 'asked' | 'stripped' | 'kept' {
+  const { session } = step;
+  const summary = fileSummaryOf(session);
+  if (summary === null || session.fenceStripped) return 'kept';
+  const { kind, settings, metadata } = session;
+  const decision = decideFences(summary, kind, settings.stripFence, metadata.target_file);
+  switch (decision.kind) {
+    case 'keep':
+      return 'kept';
+    case 'strip':
+      stripFence(step, decision.contentStart, decision.contentEnd);
+      return 'stripped';
+    case 'question': {
+      if (session.fenceAsked) return 'kept';
+      step.update({ fenceAsked: true });
+      step.dispatch({
+        type: 'question_due',
+        question: { ...decision, kind: 'fence' },
+        messageOpen,
+      });
+      return 'asked';
+    }
+    default:
+      return decision satisfies never;
+  }
+}
+
+function asksLead(step: FinishingStep, messageOpen: boolean): boolean {
+  const { kind, metadata, leadAsked } = step.session;
+  const summary = fileSummaryOf(step.session);
+  const isWholeFile = metadata.operation === 'create' || metadata.operation === 'overwrite';
+  if (summary === null || leadAsked || !isWholeFile) return false;
+  const lead = findLead(summary, { kind, target: metadata.target_file });
+  if (lead === null) return false;
+  const { text, contentStart } = lead;
+  step.update({ leadAsked: true });
+  step.dispatch({
+    type: 'question_due',
+    question: { kind: 'lead', text, contentStart },
+    messageOpen,
+  });
+  return true;
+}
+
+/** Sets what of the content is the file, as the answer to a question says; moving on is the state table's. */
+export function settle(step: FinishingStep, effect: AnswerEffect): void {
+  switch (effect.type) {
+    case 'keep_all':
+      if (effect.doneLines.length > 0) {
+        step.settleEnds();
+        step.noteInnerDone({ lines: effect.doneLines, chatEnds: [] });
+      }
+      step.update({ unaskedNearMiss: effect.nearMiss });
+      if (effect.heldText === null) return;
+      // Only the answer says that this text follows what is saved.
+      step.addSeam('unverified', 'tail');
+      step.emit({ type: 'discard_held' });
+      step.append(effect.heldText);
+      return;
+    case 'end_before':
+      step.settleEnds();
+      step.noteInnerDone({ lines: effect.doneLines, chatEnds: [] });
+      endContentAt(step, effect.contentEnd, true);
+      return;
+    case 'leave_out':
+      if (effect.heldText === null) endContentAt(step, effect.contentEnd, false);
+      else step.emit({ type: 'discard_held' }, { type: 'set_aside', text: effect.heldText });
+      return;
+    case 'strip_fence':
+      stripFence(step, effect.contentStart, effect.contentEnd);
+      return;
+    case 'drop_lead':
+      step.update({ leadDropped: true });
+      cutTo(step, effect.contentStart, step.session.contentEnd);
+      return;
+    case 'start_over':
+      step.startOver();
+      return;
+    default:
+      effect satisfies never;
+  }
+}
+
+function stripFence(step: FinishingStep, contentStart: number, contentEnd: number): void {
+  step.update({ fenceStripped: true });
+  cutTo(step, contentStart, contentEnd);
+}
+
+/** What was the file before, outside of the new bounds, is set aside. */
+function cutTo(step: FinishingStep, start: number, end: number | null): void {
+  const { summary, contentStart, contentEnd } = step.session;
+  const before = contentEnd ?? summary.bytes;
+  if (start > contentStart)
+    step.emit({ type: 'set_aside_range', start: contentStart, end: start, show: false });
+  if (end !== null && end < before)
+    step.emit({ type: 'set_aside_range', start: end, end: before, show: false });
+  step.update({ contentStart: start, contentEnd: end, fileSummary: null });
+}
+
+/** Everything from `end` on turned out not to be the file; `show`: it is for the person. */
+function endContentAt(step: FinishingStep, end: number, show: boolean): void {
+  const { summary } = step.session;
+  step.update({ contentEnd: end, fileSummary: null });
+  if (end === summary.bytes) return;
+  step.emit(
+    { type: 'set_aside_range', start: end, end: summary.bytes, show },
+    { type: 'rewind', toOffset: end },
+  );
+}
