@@ -57,6 +57,7 @@ export type ErrorCode =
   | 'COUNT_MISMATCH'
   | 'EXECUTION_FAILED'
   | 'APPROVAL_REFUSED'
+  | 'APPROVAL_STALE'
   | 'INVALID_TARGET'
   | 'PROTECTED_PATH'
   | 'HARD_LINK'
@@ -152,6 +153,7 @@ export const ERROR_CODES: Readonly<Record<ErrorCode, string>> = {
   COUNT_MISMATCH: 'Read the file and correct expected_count.',
   EXECUTION_FAILED: 'Nothing of this operation was written; try again.',
   APPROVAL_REFUSED: 'Nothing was changed.',
+  APPROVAL_STALE: 'Something else writes in this folder; find out what, then try again.',
   // Paths and the disk
   INVALID_TARGET: 'Name a file inside the workspace.',
   PROTECTED_PATH: 'Allow it with --allow-path <glob>.',

@@ -136,6 +136,11 @@ export type PrepareRequest = {
   readonly eol: 'match' | 'as-is';
   /** The target when the work began; anything else that stands there now is TARGET_CHANGED. */
   readonly expected: TargetSnapshot;
+  /**
+   * Somebody is asked between preparing and applying: what lies ready is read once more before the change, and is
+   * APPROVAL_STALE if it is not what was prepared.
+   */
+  readonly reviewed?: true;
   /** The session or plan that this change is part of: one undo takes back all changes of one id. */
   readonly changeId?: string;
 };
@@ -153,7 +158,7 @@ export interface PreparedCommit {
   readonly result: CommitResult;
   /**
    * Makes the change visible and durable. Rejects with TARGET_CHANGED or FILE_EXISTS when something else stands
-   * there, and with what the disk refuses; everything prepared is then gone. An error whose details say
+   * there, with APPROVAL_STALE, and with what the disk refuses; everything prepared is then gone. An error whose details say
    * `changed: true` came after the change.
    */
   apply(): Promise<CommitResult>;

@@ -35,7 +35,7 @@ import { applyPlan } from './write-plan/apply-plan.ts';
 import type { PlanOptions } from './write-plan/apply-plan.ts';
 import type { BeginRequest, BegunSession } from './write-plan/begin-request.ts';
 import { createBeginTool } from './write-plan/begin-tool.ts';
-import { planSingle, requestOf } from './write-plan/execute.ts';
+import { MAX_REVIEWS, planSingle, requestOf } from './write-plan/execute.ts';
 import { encodingNote, requireTakesText } from './write-plan/fitting-text.ts';
 import { readImage } from './write-plan/file-image.ts';
 import { Pace } from './write-plan/pace.ts';
@@ -306,7 +306,24 @@ export function createWritePlanTool(options: WritePlanToolOptions): WritePlanToo
     };
   }
 
+  /** B18: what was approved and is no longer what lies ready is not written; somebody is asked anew. */
   async function commitSession(
+    handle: SessionHandle,
+    change: SessionChange,
+    linesBefore: number,
+    signal: AbortSignal | undefined,
+  ): Promise<CommitResult> {
+    for (let review = 1; ; review += 1) {
+      try {
+        return await commitOnce(handle, change, linesBefore, signal);
+      } catch (error) {
+        const isStale = OrionError.isInstance(error) && error.code === 'APPROVAL_STALE';
+        if (!isStale || review === MAX_REVIEWS) throw error;
+      }
+    }
+  }
+
+  async function commitOnce(
     handle: SessionHandle,
     change: SessionChange,
     linesBefore: number,
@@ -314,6 +331,7 @@ export function createWritePlanTool(options: WritePlanToolOptions): WritePlanToo
   ): Promise<CommitResult> {
     const commit = await workspace.commit({
       ...change.request,
+      ...(approval.kind === 'ask' ? { reviewed: true } : {}),
       changeId: handle.id,
       journal: async (writing) => {
         const told = { ...writing, result: change.told(writing.result) };

@@ -178,17 +178,41 @@ async function withDiffs(
   return outcomes;
 }
 
+/** How often somebody is asked anew where what was approved was changed before it was written. */
+export const MAX_REVIEWS = 3;
+
+/** B18. Asked anew only while nothing has changed, or all of it was taken back. */
 async function commitChanges(
+  execution: PlanExecution,
+  changes: readonly PlannedChange[],
+  ports: PlanPorts,
+  pace: Pace,
+): Promise<readonly PlanCommitOutcome[]> {
+  for (let review = 1; ; review += 1) {
+    const outcomes = await commitOnce(execution, changes, ports, pace);
+    const isStale = outcomes.some(
+      (outcome) => outcome.kind === 'failed' && outcome.error.code === 'APPROVAL_STALE',
+    );
+    const isUndone = outcomes.every(({ kind }) => kind !== 'done' && kind !== 'left');
+    if (!isStale || !isUndone || review === MAX_REVIEWS) return outcomes;
+  }
+}
+
+async function commitOnce(
   execution: PlanExecution,
   changes: readonly PlannedChange[],
   { workspace }: PlanPorts,
   pace: Pace,
 ): Promise<readonly PlanCommitOutcome[]> {
   const { planId, plan, approval, signal } = execution;
+  const isReviewed = approval.kind === 'ask';
   try {
     const outcomes = await workspace.commitPlan({
       planId,
-      changes: changes.map((change) => requestOf(change, pace)),
+      changes: changes.map((change) => ({
+        ...requestOf(change, pace),
+        ...(isReviewed ? { reviewed: true } : {}),
+      })),
       siblingBackups: plan.backup_required,
       atomic: plan.atomic,
       approve: (prepared) => {

@@ -17,6 +17,13 @@ export function targetChanged(path: string): OrionError {
   });
 }
 
+export function approvalStale(path: string): OrionError {
+  return new OrionError({
+    code: 'APPROVAL_STALE',
+    message: `What lay ready for ${shown(path)} was changed after it was approved; it was not written.`,
+  });
+}
+
 /** The change stands, but its name may not outlive a power cut: nothing may be called written. */
 export function notConfirmed(path: string, error: unknown): OrionError {
   const cause = toDiskError(error, `make the change of ${shown(path)} durable`);

@@ -9,7 +9,7 @@ export type FileHash = { readonly sha256: string; readonly bytes: number };
 /** Nothing has this hash: of a file that is longer than what it is compared with, and not read to its end. */
 const TOO_LONG = '';
 
-async function hashFile(handle: FileHandle, maxBytes: number): Promise<FileHash> {
+export async function hashFile(handle: FileHandle, maxBytes: number): Promise<FileHash> {
   const hash = createHash('sha256');
   let bytes = 0;
   for await (const chunk of scanRange(handle, 0)) {

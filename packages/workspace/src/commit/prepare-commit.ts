@@ -12,9 +12,12 @@
  * C5. A new file appears by `link`, so that a file that appeared meanwhile is never replaced. Where
  *     the file system has no links the target is created exclusively, which a warning says.
  * C6. Whatever fails leaves target and backups as they were and no temporary file.
- * C7. Every call goes through the directory that was opened when the commit was prepared.
+ * C7. Where somebody was asked, the file that lies ready is hashed again, through the handle with which it was made,
+ *     right before the change: what was approved is what is written. A window as in C4 remains.
+ * C8. Every call goes through the directory that was opened when the commit was prepared.
  */
-import { open } from 'node:fs/promises';
+import { lstat, open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { relative, sep } from 'node:path';
 import { OrionError } from '@orion/contracts';
 import type { CommitRequest, CommitResult, PreparedCommit, WritingRecord } from '@orion/contracts';
@@ -23,9 +26,10 @@ import { closeRead, removeIfThere } from '../disk/files.ts';
 import { shown } from '../path-policy/parse-target.ts';
 import { octal } from './backup-manifest.ts';
 import type { BackupDraft } from './backup-store.ts';
-import { notConfirmed, targetChanged } from './commit-errors.ts';
+import { approvalStale, notConfirmed, targetChanged } from './commit-errors.ts';
 import { besideTarget, openSite, requireUnchanged } from './commit-site.ts';
 import type { ChangeRequest, Committer, Site } from './commit-site.ts';
+import { hashFile } from './hash-file.ts';
 import { putInPlace, removeTarget, TEMPORARY_FILE_LEFT } from './put-in-place.ts';
 import { newTemporaryName } from './temporary-notes.ts';
 import type { TemporaryNote } from './temporary-notes.ts';
@@ -64,9 +68,10 @@ export async function prepareCommit(
       backupId: draft.id,
     }),
   };
+  let written: WrittenTemporary | null = null;
   try {
     let recorded = await recordPrevious(parts);
-    const written = request.removes === true ? null : await writeNew(parts);
+    written = request.removes === true ? null : await writeNew(parts);
     recorded = recorded && (await sealRecord(parts, written?.sha256 ?? null));
     const result = resultOf(site, written, recorded ? draft : null);
     const writing: WritingRecord = {
@@ -76,9 +81,9 @@ export async function prepareCommit(
       after: result.sha256,
       result,
     };
-    return new Prepared(parts, writing, result);
+    return new Prepared({ ...parts, ready: readyFrom(written) }, writing, result);
   } catch (error) {
-    await takeBack(parts);
+    await takeBack({ ...parts, ready: readyFrom(written) });
     throw error;
   } finally {
     if (site.old !== null) await closeRead(site.old);
@@ -93,13 +98,22 @@ type PreparedParts = {
   readonly note: TemporaryNote;
 };
 
+/** The new file, where it is read once more, and how many bytes it has. */
+type Ready = { readonly file: FileHandle; readonly bytes: number };
+type ReadyParts = PreparedParts & { readonly ready: Ready | null };
+
+function readyFrom(written: WrittenTemporary | null): Ready | null {
+  if (written === null || written.handle === null) return null;
+  return { file: written.handle, bytes: written.whole.bytes };
+}
+
 class Prepared implements PreparedCommit {
   readonly writing: WritingRecord;
   readonly result: CommitResult;
-  readonly #parts: PreparedParts;
+  readonly #parts: ReadyParts;
   #over = false;
 
-  constructor(parts: PreparedParts, writing: WritingRecord, result: CommitResult) {
+  constructor(parts: ReadyParts, writing: WritingRecord, result: CommitResult) {
     this.#parts = parts;
     this.writing = writing;
     this.result = result;
@@ -107,13 +121,16 @@ class Prepared implements PreparedCommit {
 
   async apply(): Promise<CommitResult> {
     this.#end();
-    const { site, temporary, committer, note } = this.#parts;
+    const { site, temporary, committer, note, ready } = this.#parts;
     const { path } = site.target;
     let warnings: readonly string[];
     try {
       await requireUnchanged(site);
+      if (ready !== null) await this.#requireApproved(ready);
       warnings = await onDisk(`write ${shown(path)}`, () =>
-        site.request.removes === true ? removeTarget(site) : putInPlace(site, temporary),
+        site.request.removes === true
+          ? removeTarget(site)
+          : putInPlace(site, temporary, ready?.file ?? null),
       );
     } catch (error) {
       await takeBack(this.#parts);
@@ -124,6 +141,7 @@ class Prepared implements PreparedCommit {
     } catch (error) {
       throw notConfirmed(path, error);
     } finally {
+      if (ready !== null) await closeRead(ready.file);
       await (warnings.includes(TEMPORARY_FILE_LEFT) ? note.leave() : note.remove());
       await site.directory.close().catch(() => undefined);
     }
@@ -136,14 +154,35 @@ class Prepared implements PreparedCommit {
     await takeBack(this.#parts);
   }
 
+  async #requireApproved({ file, bytes }: Ready): Promise<void> {
+    const { site, temporary } = this.#parts;
+    const { path } = site.target;
+    const isSame = await onDisk(`read what lies ready for ${shown(path)}`, async () => {
+      const { sha256 } = await hashFile(file, bytes);
+      return sha256 === this.result.sha256 && (await isNamed(temporary, file));
+    });
+    if (!isSame) throw approvalStale(path);
+  }
+
   #end(): void {
     if (this.#over) throw new Error('this commit was applied or discarded before');
     this.#over = true;
   }
 }
 
+/** Whether this name still leads to this file. */
+async function isNamed(path: string, file: FileHandle): Promise<boolean> {
+  const options = { bigint: true } as const;
+  const [named, opened] = await Promise.all([
+    lstat(path, options).catch(() => null),
+    file.stat(options),
+  ]);
+  return named?.dev === opened.dev && named.ino === opened.ino;
+}
+
 /** C6. The backup goes first: see T3 of the notes. */
-async function takeBack({ site, temporary, draft, note }: PreparedParts): Promise<void> {
+async function takeBack({ site, temporary, draft, note, ready }: ReadyParts): Promise<void> {
+  if (ready !== null) await closeRead(ready.file);
   try {
     await draft.discard();
     await removeIfThere(temporary);

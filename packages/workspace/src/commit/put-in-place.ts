@@ -14,8 +14,12 @@ const LINK_UNSUPPORTED = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 
 /** The warning that a new file has its temporary name beside its own until the next start. */
 export const TEMPORARY_FILE_LEFT = 'temporary_file_left';
 
-/** Gives the temporary file its name. Returns warnings. */
-export async function putInPlace(site: Site, temporary: string): Promise<readonly string[]> {
+/** Gives the temporary file its name; `ready` is that file where it is open already. Returns warnings. */
+export async function putInPlace(
+  site: Site,
+  temporary: string,
+  ready: FileHandle | null,
+): Promise<readonly string[]> {
   const { request, directory, name } = site;
   const place = directory.pathOf(name);
   if (request.expected.exists) {
@@ -28,7 +32,12 @@ export async function putInPlace(site: Site, temporary: string): Promise<readonl
   } catch (error) {
     if (isErrno(error, 'EEXIST')) throw appeared(site, error);
     if (!isErrno(error, ...LINK_UNSUPPORTED)) throw error;
-    await createExclusively(site, temporary, place);
+    const from = ready ?? (await open(temporary, constants.O_RDONLY | constants.O_NOFOLLOW));
+    try {
+      await createExclusively(site, from, place);
+    } finally {
+      if (ready === null) await from.close();
+    }
     warnings.push('created_without_link');
   }
   // The target stands; a temporary name that cannot be removed now goes with the next start.
@@ -42,32 +51,27 @@ export async function removeTarget(site: Site): Promise<readonly string[]> {
   return [];
 }
 
-async function createExclusively(site: Site, temporary: string, place: string): Promise<void> {
-  const from = await open(temporary, constants.O_RDONLY | constants.O_NOFOLLOW);
+async function createExclusively(site: Site, from: FileHandle, place: string): Promise<void> {
+  const { mode } = await from.stat();
+  let to: FileHandle;
   try {
-    const { mode } = await from.stat();
-    let to: FileHandle;
-    try {
-      to = await open(place, 'wx', mode & 0o777);
-    } catch (error) {
-      throw isErrno(error, 'EEXIST') ? appeared(site, error) : error;
+    to = await open(place, 'wx', mode & 0o777);
+  } catch (error) {
+    throw isErrno(error, 'EEXIST') ? appeared(site, error) : error;
+  }
+  try {
+    // The umask took bits of it away.
+    await to.chmod(mode & 0o7777);
+    let position = 0;
+    for await (const chunk of scanRange(from, 0)) {
+      await writeAll(to, chunk, position);
+      position += chunk.length;
     }
-    try {
-      // The umask took bits of it away.
-      await to.chmod(mode & 0o7777);
-      let position = 0;
-      for await (const chunk of scanRange(from, 0)) {
-        await writeAll(to, chunk, position);
-        position += chunk.length;
-      }
-      await to.sync();
-      await to.close();
-    } catch (error) {
-      await to.close().catch(() => undefined);
-      await unlink(place).catch(() => undefined);
-      throw error;
-    }
-  } finally {
-    await from.close();
+    await to.sync();
+    await to.close();
+  } catch (error) {
+    await to.close().catch(() => undefined);
+    await unlink(place).catch(() => undefined);
+    throw error;
   }
 }

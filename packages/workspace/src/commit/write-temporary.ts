@@ -22,6 +22,8 @@ export type WrittenTemporary = {
   readonly whole: TextTally;
   readonly mode: number;
   readonly notKept: readonly string[];
+  /** Open where it is read once more before the change; then the receiver's to close. */
+  readonly handle: FileHandle | null;
 };
 
 /**
@@ -37,17 +39,18 @@ export async function writeTemporary(
   const action = `write ${shown(target.path)}`;
   const keepsBytes = request.parts.some((part) => part.kind === 'kept');
   const rule = textRule(request.eol, request.expected, keepsBytes);
-  const handle = await onDisk(action, () => open(path, 'wx', 0o600));
+  const handle = await onDisk(action, () => open(path, 'wx+', 0o600));
   let isOpen = true;
   try {
     const written = await writeParts({ site, handle, previous, rule });
     await onDisk(action, () => requireSize(handle, written.whole.bytes));
     const kept = await onDisk(action, () => keepProperties(site, handle));
     await onDisk(action, () => handle.sync());
-    isOpen = false;
-    await onDisk(action, () => handle.close());
+    const isKept = request.reviewed === true;
+    isOpen = isKept;
+    if (!isKept) await onDisk(action, () => handle.close());
     const { hash, ...rest } = written;
-    return { sha256: hash.digest('hex'), ...rest, ...kept };
+    return { sha256: hash.digest('hex'), ...rest, ...kept, handle: isKept ? handle : null };
   } catch (error) {
     if (isOpen) await handle.close().catch(() => undefined);
     throw error;

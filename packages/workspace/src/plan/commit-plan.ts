@@ -87,7 +87,7 @@ const MAX_SIBLINGS = 10_000;
 async function prepareSibling(
   committer: Committer,
   planId: string,
-  { expected }: Change,
+  { expected, reviewed }: Change,
 ): Promise<PreparedCommit> {
   for (let number = 0; number < MAX_SIBLINGS; number += 1) {
     const target = `${expected.path}.bak${number === 0 ? '' : `.${number}`}`;
@@ -100,6 +100,7 @@ async function prepareSibling(
       eol: 'as-is',
       expected: await committer.policy.snapshot(target, 'create'),
       changeId: planId,
+      ...(reviewed === undefined ? {} : { reviewed }),
       mode: expected.mode,
     });
   }
