@@ -16,7 +16,7 @@ describe('R014, R039: a person is told what the model is asked, and reads nothin
     [
       'only a marker',
       ['DONE', `${BODY}DONE`],
-      'whether a.ts is to be empty: it wrote DONE, but no content.',
+      'whether a.ts is to be empty: it ended its text without any.',
     ],
     [
       'a marker in the text',

@@ -55,3 +55,32 @@ test.concurrent('R047: WRITE_SESSION_SEAM=accept takes a clean reply after a len
   expect(String(await machine.read('a.ts'))).toBe(first + rest);
   expect(ended.result().receipts[0]?.seams).toMatchObject([{ line: 4, status: 'unverified' }]);
 });
+
+test.concurrent('R034: WRITE_SESSION_STRICT=true asks for the end marker alone, from the first request on', async ({
+  machine,
+}) => {
+  const body = 'one\ntwo\nDONE\nI am finished.\n';
+  const script = writeMessages('a.txt', [body]);
+  const provider = await machine.provider({
+    ...script,
+    behaviours: script.behaviours.map((behaviour) =>
+      behaviour.name === 'message 1'
+        ? {
+            reply: {
+              document: {
+                target: 'a.txt',
+                content: { kind: 'text', text: body },
+                endMarker: 'session',
+              },
+            },
+          }
+        : behaviour,
+    ),
+  });
+  const ended = await machine.ask(provider, ['--json'], { env: { WRITE_SESSION_STRICT: 'true' } });
+  expect(ended.exitCode, ended.stderr).toBe(0);
+  expect(String(await machine.read('a.txt'))).toBe(body);
+  const asked = JSON.stringify(provider.requests[1]?.body);
+  expect(asked).toMatch(/After the last line write DONE [0-9a-f]{4} on a line of its own/u);
+  expect(asked.replaceAll(/DONE [0-9a-f]{4}/gu, '')).not.toContain('DONE');
+});

@@ -123,7 +123,7 @@ describe('P4: a near miss is asked about', () => {
 });
 
 describe('P5: a fence that may belong to the file is asked about', () => {
-  const fenced = '```text\nIntroduction\n```\n\nText between.\n\n```text\nEnd\n```\n';
+  const fenced = '```text\n# Title\n\nText.\n```\n';
 
   test.concurrent('KEEP keeps it', async ({ machine }) => {
     const provider = await machine.provider(writeMessages('a.md', [`${fenced}DONE`, 'KEEP']));
@@ -132,6 +132,17 @@ describe('P5: a fence that may belong to the file is asked about', () => {
     expect(prompts(provider.requests)[0]).toContain('Reply STRIP if these only wrap the file.');
     expect(String(await machine.read('a.md'))).toBe(fenced);
     expect(ended.result().receipts[0]?.fence_stripped).toBe(false);
+  });
+
+  test.concurrent('fences that pair up within the document are not asked about', async ({
+    machine,
+  }) => {
+    const text = '```text\nIntroduction\n```\n\nText between.\n\n```text\nEnd\n```\n';
+    const provider = await machine.provider(writeMessages('a.md', [`${text}DONE`]));
+    const ended = await machine.ask(provider);
+    expect(ended.exitCode, ended.stderr).toBe(0);
+    expect(prompts(provider.requests)).toEqual([]);
+    expect(String(await machine.read('a.md'))).toBe(text);
   });
 
   test.concurrent('STRIP leaves it out and keeps what was around it', async ({ machine }) => {

@@ -76,6 +76,7 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
       patterns: createPatternMatcher(systemClock),
       approval: approvalOf(options.approve),
       eol: settings.eol,
+      strict: settings.strict,
       nextTurn: () => nextTurn(),
     }),
     sessionSettings: (adapter) => sessionSettingsOf(settings, adapter),

@@ -119,10 +119,12 @@ export type WritePlanToolOptions = {
   readonly nextTurn?: () => Promise<void>;
   /** Whether new text takes the line endings of the file it goes into; `match` when left out. */
   readonly eol?: 'match' | 'as-is';
+  /** Whether only a session's own end marker ends its text. */
+  readonly strict?: boolean;
 };
 
 export function createWritePlanTool(options: WritePlanToolOptions): WritePlanTool {
-  const { workspace, clock, createId, patterns } = options;
+  const { workspace, clock, createId, patterns, strict = false } = options;
   const approval: ApprovalPolicy = options.approval ?? { kind: 'auto' };
   const sessions = new Map<string, SessionHandle>();
   const nextTurn = options.nextTurn ?? (() => Promise.resolve());
@@ -165,6 +167,7 @@ export function createWritePlanTool(options: WritePlanToolOptions): WritePlanToo
           operation: request.operation,
           location: request.location,
           endMarker,
+          strict,
         }),
         end_marker: endMarker,
         next: 'content',
@@ -368,7 +371,7 @@ export function createWritePlanTool(options: WritePlanToolOptions): WritePlanToo
     finalizeSession,
     adopt: (handle) => void sessions.set(handle.id, handle),
     forget: (sessionId) => void sessions.delete(sessionId),
-    tool: (open) => createBeginTool(open),
+    tool: (open) => createBeginTool(open, strict),
   };
 }
 

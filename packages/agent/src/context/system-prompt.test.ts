@@ -19,6 +19,7 @@ import { MAX_INSTRUCTION_BYTES, systemPrompt, type SystemPromptFacts } from './s
 
 const FACTS: SystemPromptFacts = {
   mode: 'act',
+  strict: false,
   files: ['a.txt', 'docs/b.md'],
   filesTruncated: false,
   instructions: null,
@@ -27,6 +28,13 @@ const FACTS: SystemPromptFacts = {
 describe('R262: the system prompt', () => {
   it.each<[string, Partial<SystemPromptFacts>, readonly string[], readonly string[]]>([
     ['act mode', {}, ['Mode: ACT.', 'WritePlanTool_begin'], ['Mode: PLAN']],
+    ['act mode, DONE', {}, ['finish with DONE on a line of its own. If the file itself'], []],
+    [
+      'strict mode',
+      { strict: true },
+      ['finish with the end marker that the result names, on a line of its own.'],
+      ['DONE'],
+    ],
     ['plan mode', { mode: 'plan' }, ['Mode: PLAN.'], ['Mode: ACT', 'WritePlanTool_begin']],
     ['all files', {}, ['Files of the workspace:\n"a.txt"\n"docs/b.md"'], ['and more']],
     ['more files than it names', { filesTruncated: true }, ['"docs/b.md"\n… and more'], []],

@@ -30,11 +30,11 @@ const lines = (count: number): object[] =>
 describe('R014, R039: a prompt as a person is told of it, who is not the model', () => {
   it.each<[PromptReason, Partial<WriteSession>, string]>([
     ['nothing_saved', {}, 'to write docs/a.md, of which nothing has arrived yet.'],
-    ['empty', {}, 'whether docs/a.md is to be empty: it wrote DONE, but no content.'],
+    ['empty', {}, 'whether docs/a.md is to be empty: it ended its text without any.'],
     [
       'empty',
       { metadata: { ...METADATA, operation: 'append' } },
-      'to write the text for docs/a.md: it wrote DONE',
+      'to write the text for docs/a.md: it ended its text',
     ],
     ['idle', {}, 'whether docs/a.md is complete, or to go on with it: 1 line is saved.'],
     ['continuation', {}, 'to go on with docs/a.md: its message was cut off, 1 line is saved.'],

@@ -17,8 +17,8 @@ function asked(reason: PromptReason, session: WriteSession): string {
       return `to write ${target}, of which nothing has arrived yet.`;
     case 'empty':
       return metadata.operation === 'create'
-        ? `whether ${target} is to be empty: it wrote DONE, but no content.`
-        : `to write the text for ${target}: it wrote DONE, but no content.`;
+        ? `whether ${target} is to be empty: it ended its text without any.`
+        : `to write the text for ${target}: it ended its text without any.`;
     case 'idle':
       return `whether ${target} is complete, or to go on with it: ${saved(session)}.`;
     case 'question': {

@@ -8,7 +8,7 @@ import type {
   WriteReceipt,
   WritingRecord,
 } from '@orion/contracts';
-import { BEGIN_TOOL_NAME } from '@orion/contracts';
+import { BEGIN_TOOL_NAME, DONE_MARKER } from '@orion/contracts';
 import {
   appendToSummary,
   createDoneScan,
@@ -184,6 +184,7 @@ function beginMessages(metadata: SessionMetadata, callId: string): readonly Mess
 export function recoveredHistory(recovered: RecoveredSession): readonly Message[] {
   const { metadata } = recovered.handle;
   const { turn } = recovered;
+  const { settings } = recovered.session;
   if (turn !== null) {
     const answered = turn.messages.some(
       (message) => message.role === 'tool' && message.toolCallId === turn.callId,
@@ -193,7 +194,7 @@ export function recoveredHistory(recovered: RecoveredSession): readonly Message[
   return [
     {
       role: 'system',
-      content: 'You write one file as plain text and end it with DONE on a line of its own.',
+      content: `You write one file as plain text and end it with ${settings.strict ? metadata.end_marker : DONE_MARKER} on a line of its own.`,
     },
     { role: 'user', content: `Write ${metadata.target_file}: ${metadata.intent}` },
   ];

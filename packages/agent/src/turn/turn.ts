@@ -151,7 +151,8 @@ export class Turn {
   }
 
   async #systemPrompt(mode: Mode): Promise<Message> {
-    const { workspace } = this.#scope.dependencies;
+    const { workspace, sessionSettings } = this.#scope.dependencies;
+    const { strict } = sessionSettings(null);
     const { files, truncated } = await workspace.listFiles(MAX_LISTED_FILES);
     const instructions = await workspace.readInstructions(MAX_INSTRUCTION_BYTES);
     if (instructions !== null) {
@@ -163,7 +164,7 @@ export class Turn {
     }
     return {
       role: 'system',
-      content: systemPrompt({ mode, files, filesTruncated: truncated, instructions }),
+      content: systemPrompt({ mode, strict, files, filesTruncated: truncated, instructions }),
     };
   }
 

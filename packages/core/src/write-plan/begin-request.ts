@@ -35,7 +35,7 @@ export function readBeginRequest(args: JsonObject): BeginRequest {
     if (CONTENT_LIKE.has(key)) {
       throw new OrionError({
         code: 'CONTENT_IN_ARGUMENTS',
-        message: `Leave out "${key}": call ${BEGIN_TOOL_NAME} with intent, target_file and operation only, then write the content as your next message and end it with DONE on its own line.`,
+        message: `Leave out "${key}": call ${BEGIN_TOOL_NAME} with intent, target_file and operation only, then write the content as your next message, as the result of the call says.`,
       });
     }
   }

@@ -10,7 +10,9 @@ export const MAX_BEGIN_ARGUMENT_BYTES: number = 16 * 1024;
 /** The definition that a model sees. */
 export function createBeginTool(
   open: (request: BeginRequest, toolCallId: string) => Promise<BegunSession>,
+  strict: boolean,
 ): Tool {
+  const ending = strict ? 'the end marker that its result names' : 'DONE';
   return {
     effect: 'write',
     checksArguments: true,
@@ -19,7 +21,7 @@ export function createBeginTool(
       name: BEGIN_TOOL_NAME,
       description:
         'Opens a write session for one file. The arguments say only which file and how; the text itself is ' +
-        'your next message, as plain text, ended by a line DONE. Use it for every file you create or change.',
+        `your next message, as plain text, ended by a line ${ending}. Use it for every file you create or change.`,
       parameters: {
         type: 'object',
         properties: {

@@ -1,3 +1,4 @@
+import { DONE_MARKER } from '@orion/contracts';
 import type { Seam } from '@orion/contracts';
 
 import type { ControlEffect, ControlEvent, Transition } from './control.ts';
@@ -197,6 +198,7 @@ export class Step {
   #perform(effect: ControlEffect, event: ControlEvent): void {
     const { metadata, settings } = this.session;
     const target = metadata.target_file;
+    const marker = markerOf(this.session);
     const joining = lazyJoining(this.session);
     switch (effect) {
       case 'save':
@@ -227,7 +229,7 @@ export class Step {
         if (this.session.control.kind === 'awaiting_content') {
           this.send(
             'nothing_saved',
-            nothingSavedPrompt({ target, operation: metadata.operation }),
+            nothingSavedPrompt({ target, operation: metadata.operation, marker }),
             {
               kind: 'content',
             },
@@ -237,7 +239,7 @@ export class Step {
         }
         return;
       case 'ask_empty':
-        this.send('empty', emptyPrompt({ target, operation: metadata.operation }), {
+        this.send('empty', emptyPrompt({ target, operation: metadata.operation, marker }), {
           kind: 'content',
         });
         return;
@@ -274,7 +276,7 @@ export class Step {
         if (this.session.control.kind === 'awaiting_content') {
           this.send(
             'recovery',
-            `The session for ${target} was interrupted.\n${nothingSavedPrompt({ target, operation: metadata.operation })}`,
+            `The session for ${target} was interrupted.\n${nothingSavedPrompt({ target, operation: metadata.operation, marker })}`,
             { kind: 'content' },
           );
         } else {
@@ -336,7 +338,7 @@ export class Step {
       case 'exit':
         return;
       case 'ask_anew':
-        this.send('anew', anewPrompt({ ...metadata, target }), { kind: 'content' });
+        this.send('anew', anewPrompt({ ...metadata, target, marker }), { kind: 'content' });
         return;
       case 'ask_corrections':
         this.#askCorrections();
@@ -406,13 +408,17 @@ export class Step {
     if (control.kind !== 'awaiting_answer')
       throw new Error('a question was asked outside its state');
     const { metadata, summary } = this.session;
+    const marker = markerOf(this.session);
     const prompt = questionPrompt(control.question, {
       target: metadata.target_file,
       operation: metadata.operation,
       anchor: () => chooseAnchor(summary),
       tag: metadata.session_id.slice(0, 4),
+      marker,
     });
-    const choices = choicesOf(control.question).map(({ reply }) => reply);
+    const choices = choicesOf(control.question).map(({ reply }) =>
+      reply === DONE_MARKER ? marker : reply,
+    );
     this.send('question', control.again ? askedAgainPrompt(choices, prompt) : prompt, {
       kind: 'answer',
     });
@@ -435,6 +441,11 @@ export class Step {
   }
 }
 
+/** The line that ends the text, as the model is told of it. */
+function markerOf({ settings, metadata }: WriteSession): string {
+  return settings.strict ? metadata.end_marker : DONE_MARKER;
+}
+
 /** Whether the file is being recovered, which its seam then says. */
 export function isRecovery(expecting: Expectation): boolean {
   return 'recovery' in expecting && expecting.recovery;
@@ -446,12 +457,14 @@ function lazyJoining(session: WriteSession): () => {
   readonly savedLines: number;
   readonly anchor: ReturnType<typeof chooseAnchor>;
   readonly tag: string;
+  readonly marker: string;
 } {
   return () => ({
     target: session.metadata.target_file,
     savedLines: session.summary.lineFeeds,
     anchor: chooseAnchor(session.summary),
     tag: session.metadata.session_id.slice(0, 4),
+    marker: markerOf(session),
   });
 }
 

@@ -48,7 +48,10 @@ export function readDocumentPrompt(
     if (
       BEGINNINGS.some((beginning) => text.includes(`${beginning} ${target} as your next message`))
     ) {
-      return { kind: 'begin', sessionMarker: /end with (DONE [0-9a-f]{4})/.exec(text)?.[1] };
+      return {
+        kind: 'begin',
+        sessionMarker: /(?:end with|write) (DONE [0-9a-f]{4})\b/.exec(text)?.[1],
+      };
     }
   }
   return undefined;
@@ -71,7 +74,9 @@ function readUserPrompt(text: string, target: string): DocumentPrompt | undefine
   const quote = quoted(text, 'tail');
   // Names of the target are looked for outside the quotation, which may contain anything.
   const outside = quote === undefined ? text : text.replace(quote, '');
-  const nearMiss = /^Your message ended with: ([\s\S]*?)\nReply DONE if/m.exec(text);
+  const nearMiss = /^Your message ended with: ([\s\S]*?)\nReply DONE(?: [0-9a-f]{4})? if/m.exec(
+    text,
+  );
   if (nearMiss !== null) return { kind: 'near-miss', text: nearMiss[1] ?? '' };
   if (!outside.includes(target)) return undefined;
 

@@ -23,8 +23,8 @@ export const end: QuestionRow<EndQuestion> = {
       choice('done', { ...keepAll, doneLines: lines, nearMiss }),
     ];
   },
-  prompt: ({ candidates }, { target, anchor, tag }) =>
-    endQuestionPrompt({ target, candidates, anchor: anchor(), tag }),
+  prompt: ({ candidates }, { target, anchor, tag, marker }) =>
+    endQuestionPrompt({ target, candidates, anchor: anchor(), tag, marker }),
   line: ({ candidates }, target) =>
     `where ${target} ends: DONE stands at ${namedLines(candidates, candidates.length)}, and more comes after it.`,
   open: (_question, target) => `where ${target} ends`,

@@ -16,7 +16,7 @@ export const nearMiss: QuestionRow<NearMissQuestion> = {
       choice('done', { type: 'leave_out', contentEnd, heldText }),
     ];
   },
-  prompt: ({ text }) => nearMissPrompt({ text }),
+  prompt: ({ text }, { marker }) => nearMissPrompt({ text, marker }),
   line: ({ heldBack }, target) =>
     heldBack
       ? `whether its last reply is part of ${target}: it does not go on with the file.`

@@ -30,6 +30,8 @@ export type AskedAbout = {
   readonly anchor: () => Anchor;
   /** The first four hex digits of the session id. */
   readonly tag: string;
+  /** What stands for `DONE` among the replies. */
+  readonly marker: string;
 };
 
 export type Choice = {

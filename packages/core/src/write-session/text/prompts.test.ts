@@ -363,3 +363,39 @@ Reply AGAIN if anything is missing; then you will write all of it.`,
     'Write the text that replaces the block of src/rows.txt now, from its first line, with nothing left out. The lines of both markers stay: do not repeat them, nor what stands around them. Then DONE on its own line.',
   );
 });
+
+test('R034: in strict mode every text names the session’s own end marker, and none a bare DONE', () => {
+  const marker = 'DONE 7f3a';
+  const saved = { target, savedLines: 30, anchor: lines, tag: '7f3a', marker };
+  const operation = 'create';
+  const candidates = [{ line: 3, contentEnd: 8, following: 'I am finished.' }];
+  const texts = [
+    beginInstructions({ target, operation, endMarker: marker, strict: true }),
+    idlePrompt(saved),
+    nothingSavedPrompt({ target, operation, marker }),
+    emptyPrompt({ target, operation, marker }),
+    emptyPrompt({ target, operation: 'append', marker }),
+    endQuestionPrompt({ ...saved, candidates: candidates.slice(1) }),
+    nearMissPrompt({ text: 'All good.', marker }),
+    continuationPrompt(saved),
+    reaskPrompt(saved),
+    recoveryPrompt(saved),
+    bridgePrompt({ ...saved, headLines: ['row 40'] }),
+    anewPrompt({ target, operation, marker }),
+  ];
+  for (const text of texts) {
+    expect(text).toContain(marker);
+    expect(text.replaceAll(marker, '')).not.toContain('DONE');
+  }
+  expect(texts[0])
+    .toBe(`Write the complete content of src/rows.txt as your next message, from its first line.
+No introduction, no code fence, no comment about it.
+After the last line write DONE 7f3a on a line of its own, then stop.
+Example, for a file of two lines:
+first line
+second line
+DONE 7f3a`);
+  expect(endQuestionPrompt({ ...saved, candidates })).toContain(
+    'DONE 7f3a if line 3 and what follows belong to the file',
+  );
+});

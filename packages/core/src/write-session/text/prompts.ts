@@ -1,4 +1,5 @@
 import type { EditLocation, EndCandidate, InvalidPlace, WriteOperation } from '@orion/contracts';
+import { DONE_MARKER } from '@orion/contracts';
 import { markOf, quotedContext } from '../../validation/correction-reply.ts';
 import { isBlankLine } from './lines.ts';
 import { DONE_ONCE_MORE } from './markers/inner-done.ts';
@@ -13,6 +14,7 @@ import type { Anchor, LineAnchor } from './seams/anchor.ts';
  * T1  What is quoted to be repeated is quoted exactly, but for the CR of its line endings, and never cut.
  * T2  A quotation cannot end its own tags: where it has such a tag, the tags' id is made longer by `x`.
  * T3  What stands within a sentence, such as a path or a line of content, is one line there and of bounded length.
+ * T4  What ends a text is named as it counts: in strict mode the session's own marker, never a bare DONE.
  */
 
 export function beginInstructions({
@@ -20,20 +22,25 @@ export function beginInstructions({
   operation,
   location,
   endMarker,
+  strict = false,
 }: {
   readonly target: string;
   readonly operation: WriteOperation;
   readonly location?: EditLocation | undefined;
   readonly endMarker: string;
+  readonly strict?: boolean;
 }): string {
+  const marker = strict ? endMarker : DONE_MARKER;
+  const instead = strict
+    ? ''
+    : `\nIf the file itself contains a line that is only DONE, end with ${endMarker} instead.`;
   return `Write the ${wanted(operation)} ${inline(target)} as your next message, from its first line.${onlyThat(operation, location)}
 No introduction, no code fence, no comment about it.
-After the last line write DONE on a line of its own, then stop.
-If the file itself contains a line that is only DONE, end with ${endMarker} instead.
+After the last line write ${marker} on a line of its own, then stop.${instead}
 Example, for a file of two lines:
 first line
 second line
-DONE`;
+${marker}`;
 }
 
 /** What the model is to write; a model that is asked for a complete file sends what the file already has once more. */
@@ -63,8 +70,11 @@ function onlyThat(operation: WriteOperation, location: EditLocation | undefined)
   return ' Do not repeat what the file already has.';
 }
 
+/** What ends a text, where it is not DONE. */
+type Ended = { readonly marker?: string };
+
 /** What a prompt needs to quote the end of what is saved. */
-export type SavedEnd = {
+export type SavedEnd = Ended & {
   readonly target: string;
   readonly savedLines: number;
   readonly anchor: Anchor;
@@ -73,48 +83,50 @@ export type SavedEnd = {
 };
 
 export function idlePrompt(saved: SavedEnd): string {
-  const { anchor, savedLines } = saved;
+  const { anchor, savedLines, marker = DONE_MARKER } = saved;
   const lines = savedLines + (hasOpenLine(anchor) ? 1 : 0);
   return `${savedSentence({ ...saved, savedLines: lines })}
 ${wholeQuotation(saved)}
-If you're finished, reply DONE on its own line. Otherwise continue writing: start with exactly ${wholeRepetition(anchor, continuing(anchor))}. No introduction, no tags.`;
+If you're finished, reply ${marker} on its own line. Otherwise continue writing: start with exactly ${wholeRepetition(anchor, continuing(anchor))}. No introduction, no tags.`;
 }
 
 export function nothingSavedPrompt({
   target,
   operation,
-}: {
+  marker = DONE_MARKER,
+}: Ended & {
   readonly target: string;
   readonly operation: WriteOperation;
 }): string {
-  return `Nothing of ${inline(target)} has arrived yet. ${writeNow(target, operation)}`;
+  return `Nothing of ${inline(target)} has arrived yet. ${writeNow(target, operation, marker)}`;
 }
 
-function writeNow(target: string, operation: WriteOperation): string {
+function writeNow(target: string, operation: WriteOperation, marker: string): string {
   const what =
     operation === 'create' || operation === 'overwrite'
       ? 'its complete content'
       : `the ${wanted(operation)} ${inline(target)}`;
-  return `Write ${what} now, from its first line, then DONE on its own line.`;
+  return `Write ${what} now, from its first line, then ${marker} on its own line.`;
 }
 
 /** Only a file that is created can be meant to be empty. */
 export function emptyPrompt({
   target,
   operation,
-}: {
+  marker = DONE_MARKER,
+}: Ended & {
   readonly target: string;
   readonly operation: WriteOperation;
 }): string {
-  const noContent = `You wrote DONE, but no content for ${inline(target)}.`;
-  if (operation !== 'create') return `${noContent} ${writeNow(target, operation)}`;
-  return `${noContent} If it is to be an empty file, reply DONE on its own line again. Otherwise write its complete content now, from its first line, then DONE on its own line.`;
+  const noContent = `You wrote ${marker}, but no content for ${inline(target)}.`;
+  if (operation !== 'create') return `${noContent} ${writeNow(target, operation, marker)}`;
+  return `${noContent} If it is to be an empty file, reply ${marker} on its own line again. Otherwise write its complete content now, from its first line, then ${marker} on its own line.`;
 }
 
 export function endQuestionPrompt(
   question: Omit<SavedEnd, 'savedLines'> & { readonly candidates: readonly EndCandidate[] },
 ): string {
-  const { target, anchor, candidates } = question;
+  const { target, anchor, candidates, marker = DONE_MARKER } = question;
   const found = candidates.map(
     ({ line, following }) =>
       `Line ${line} of what is saved for ${inline(target)} is DONE, and ${comingAfter(following)}`,
@@ -122,9 +134,9 @@ export function endQuestionPrompt(
   const ends = candidates.map(({ line }) => `END ${line}   if the file ends before line ${line}`);
   const first = candidates.reduce((least, { line }) => Math.min(least, line), Infinity);
   return `${found.join('\n')}
-If you're finished, reply DONE on its own line, or one of these lines:
+If you're finished, reply ${marker} on its own line, or one of these lines:
 ${ends.join('\n')}
-DONE      if line ${first} and what follows belong to the file, and the file is complete
+${marker.padEnd(9)} if line ${first} and what follows belong to the file, and the file is complete
 If the file is not complete, start with exactly ${wholeRepetition(anchor, 'go on')}:
 ${wholeQuotation(question)}`;
 }
@@ -135,9 +147,12 @@ function comingAfter(following: string): string {
     : `this comes after it: "${inline(following, MAX_WORDS)}"`;
 }
 
-export function nearMissPrompt({ text }: { readonly text: string }): string {
+export function nearMissPrompt({
+  text,
+  marker = DONE_MARKER,
+}: Ended & { readonly text: string }): string {
   return `Your message ended with: ${inline(text, MAX_LINE)}
-Reply DONE if that is not part of the file (it will be left out).
+Reply ${marker} if that is not part of the file (it will be left out).
 Reply KEEP if it is part of the file and the file is complete.`;
 }
 
@@ -199,12 +214,13 @@ export function anewPrompt({
   target,
   operation,
   location,
-}: {
+  marker = DONE_MARKER,
+}: Ended & {
   readonly target: string;
   readonly operation: WriteOperation;
   readonly location?: EditLocation | undefined;
 }): string {
-  return `Write the ${wanted(operation)} ${inline(target)} now, from its first line, with nothing left out.${onlyThat(operation, location)} Then DONE on its own line.`;
+  return `Write the ${wanted(operation)} ${inline(target)} now, from its first line, with nothing left out.${onlyThat(operation, location)} Then ${marker} on its own line.`;
 }
 
 export function correctionsPrompt({
@@ -235,17 +251,17 @@ ${continuationPrompt(saved)}`;
 }
 
 export function continuationPrompt(saved: SavedEnd): string {
-  const { anchor } = saved;
+  const { anchor, marker = DONE_MARKER } = saved;
   const instruction = goesOnInLine(anchor)
     ? `Your next message must start with exactly this text. Then ${continuing(anchor)}.
-No introduction, no code fence, no tags. End with DONE on a line of its own.`
+No introduction, no code fence, no tags. End with ${marker} on a line of its own.`
     : `Your next message must start with exactly ${repetition(anchor)}. Then write the rest of the file, beginning with the next line in full.
-No introduction, no code fence, no tags. End with DONE on a line of its own.
+No introduction, no code fence, no tags. End with ${marker} on a line of its own.
 Example: saved lines "a", "b" → you write:
 a
 b
 c
-DONE`;
+${marker}`;
   return `Your message was cut off. ${savedSentence(saved)}
 ${quotation(saved)}
 ${instruction}`;
@@ -268,7 +284,8 @@ export function bridgePrompt({
   anchor,
   headLines,
   tag,
-}: {
+  marker = DONE_MARKER,
+}: Ended & {
   readonly target: string;
   readonly anchor: Anchor;
   readonly headLines: readonly string[];
@@ -285,7 +302,7 @@ Part 2 begins with:
 <start-${id}>
 ${start}
 </start-${id}>
-Write the lines from the first line of part 1's end to the last line of part 2's beginning, with everything that belongs between. Leave out nothing, repeat nothing. Then DONE.`;
+Write the lines from the first line of part 1's end to the last line of part 2's beginning, with everything that belongs between. Leave out nothing, repeat nothing. Then ${marker}.`;
 }
 
 /** Characters of content in a sentence: enough to be recognised. */
