@@ -63,6 +63,8 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
   const stop = new AbortController();
   const adapters = createConnector(options, settings, clock, keys);
   const protocolConfig = protocolConfigOf(settings);
+  // Always by the real time: an expression does not wait for a clock.
+  const patterns = createPatternMatcher(systemClock);
   const shared: Omit<TurnDependencies, keyof TurnProtocol> = {
     workspace,
     connect: (defaults) => adapters.connect(defaults),
@@ -72,13 +74,13 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
       workspace,
       clock,
       createId: randomUUID,
-      // Always by the real time: an expression does not wait for a clock.
-      patterns: createPatternMatcher(systemClock),
+      patterns,
       approval: approvalOf(options.approve),
       eol: settings.eol,
       strict: settings.strict,
       nextTurn: () => nextTurn(),
     }),
+    patterns,
     sessionSettings: (adapter) => sessionSettingsOf(settings, adapter),
     contextLimit: (adapter) => contextLimit(settings, adapter),
     historyLimit: (adapter) => historyLimit(settings, adapter),

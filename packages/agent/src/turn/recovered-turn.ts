@@ -50,12 +50,12 @@ async function recoveryContext(
   scope: TurnScope,
   turn: TurnRecord | null,
 ): Promise<Omit<ProtocolContext, 'messages'>> {
-  const { protocolConfig, workspace, writePlanTool, trace, clock } = scope.dependencies;
+  const { protocolConfig, workspace, writePlanTool, trace, clock, patterns } = scope.dependencies;
   const { adapter } = await scope.dependencies.connect(turn === null ? null : identityOf(turn));
   // The same tools as in the turn that was interrupted, so that the provider's prompt cache holds.
   const registry = createToolRegistry(
     [createReadFileTool(workspace), writePlanTool.tool((request) => writePlanTool.begin(request))],
-    { clock, redact: scope.dependencies.keys.redact },
+    { clock, patterns, redact: scope.dependencies.keys.redact },
   );
   const mode = turn?.mode ?? 'act';
   return {

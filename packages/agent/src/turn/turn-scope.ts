@@ -4,6 +4,7 @@ import type {
   LlmAdapter,
   Message,
   Mode,
+  PatternMatcher,
   ProtocolConfig,
   ProtocolContext,
   ProtocolStrategy,
@@ -44,6 +45,8 @@ export type TurnDependencies = {
   /** The content stage, in the form in which a protocol's models read their history. */
   readonly content: (protocolName: string) => ProtocolStrategy;
   readonly writePlanTool: WritePlanTool;
+  /** For the expressions in schemas of tools. */
+  readonly patterns: PatternMatcher;
   readonly sessionSettings: (adapter: LlmAdapter | null) => SessionSettings;
   /** How much of a file in progress a model is shown, in bytes. */
   readonly contextLimit: (adapter: LlmAdapter | null) => number;

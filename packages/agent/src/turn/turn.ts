@@ -173,7 +173,9 @@ export class Turn {
     identity: ProviderIdentity,
     mode: Mode,
   ): AsyncGenerator<RunEventBody, TurnEnd> {
-    const { protocol, protocolConfig, workspace, writePlanTool, clock } = this.#scope.dependencies;
+    const { protocol, protocolConfig, workspace, writePlanTool, clock, patterns } =
+      this.#scope.dependencies;
+    const leftOut: string[] = [];
     const registry = createToolRegistry(
       [
         createReadFileTool(workspace),
@@ -186,8 +188,14 @@ export class Turn {
           return begun;
         }),
       ],
-      { clock, redact: this.#scope.dependencies.keys.redact },
+      {
+        clock,
+        patterns,
+        redact: this.#scope.dependencies.keys.redact,
+        leftOut: (why) => leftOut.push(why),
+      },
     );
+    for (const why of leftOut) yield notice(why);
     const kept = keepArguments(adapter, workspace);
     this.#kept = kept;
     const context: Omit<ProtocolContext, 'messages'> = {

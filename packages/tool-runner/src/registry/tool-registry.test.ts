@@ -1,5 +1,5 @@
 import { OrionError } from '@orion/contracts';
-import type { Tool, ToolExecutionContext, ToolOutput } from '@orion/contracts';
+import type { JsonObject, Tool, ToolExecutionContext, ToolOutput } from '@orion/contracts';
 import { createFakeClock, toolCall } from '@orion/testkit';
 import { expect, test } from 'vitest';
 import { createToolRegistry } from './tool-registry.ts';
@@ -287,13 +287,38 @@ test('summaries are one short line without control characters', async () => {
   expect((await run(broken)).summary).toBe('probe succeeded');
 });
 
-test('refuses a list of tools that cannot work', () => {
+test('leaves a tool out that cannot be used, says so, and keeps the others (B26)', async () => {
   const named = (name: string) => tool(() => Promise.resolve({ result: 1 }), { name });
   const probe = named('probe');
-  expect(() => createToolRegistry([probe, probe])).toThrow('Two tools are called probe');
-  for (const name of ['', 'a b', 'a\n', 'x'.repeat(129)]) {
-    expect(() => createToolRegistry([named(name)])).toThrow('A tool cannot be called');
-  }
-  const text = { ...probe, definition: { ...probe.definition, parameters: { type: 'string' } } };
-  expect(() => createToolRegistry([text])).toThrow('JSON Schema of an object');
+  const other = { ...named('probe'), execute: () => Promise.resolve({ result: 2 }) };
+  const withParameters = (name: string, parameters: JsonObject): Tool => ({
+    ...probe,
+    definition: { ...probe.definition, name, parameters },
+  });
+  const leftOut: string[] = [];
+  const registry = createToolRegistry(
+    [
+      probe,
+      other,
+      ...['', 'a b', 'a\n\u200b', 'x'.repeat(129)].map(named),
+      withParameters('text', { type: 'string' }),
+      withParameters('away', { type: 'object', $ref: 'https://127.0.0.1/schema' }),
+      withParameters('matched', { type: 'object', propertyNames: { pattern: '^a' } }),
+    ],
+    { leftOut: (why) => leftOut.push(why) },
+  );
+  expect(leftOut).toEqual([
+    'The tool "probe" is left out: another tool has this name.',
+    'The tool "" is left out: no provider takes such a name.',
+    'The tool "a b" is left out: no provider takes such a name.',
+    String.raw`The tool "a\n\u{200b}" is left out: no provider takes such a name.`,
+    `The tool "${'x'.repeat(100)}" is left out: no provider takes such a name.`,
+    'The tool "text" is left out: its schema is not one of an object.',
+    'The tool "away" is left out: its schema refers to another document.',
+    'The tool "matched" is left out: its schema has expressions, and nothing is there to match them.',
+  ]);
+  expect(registry.definitions('act').map(({ name }) => name)).toEqual(['probe']);
+  expect(await registry.executeToolCalls([toolCall('1', 'probe', {})], context)).toMatchObject([
+    { success: true, result: 1 },
+  ]);
 });

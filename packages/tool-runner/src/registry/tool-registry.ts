@@ -1,21 +1,24 @@
-import { isPlanModeTool, OrionError, toErrorInfo } from '@orion/contracts';
+import { isPlanModeTool, OrionError, toErrorInfo, visibleName } from '@orion/contracts';
 import type {
   Clock,
   ErrorCode,
   ErrorInfo,
   JsonObject,
   JsonValue,
+  PatternMatcher,
   Redact,
   Tool,
   ToolCall,
   ToolContext,
+  ToolDefinition,
   ToolExecutionContext,
   ToolOutput,
   ToolRegistry,
   ToolResult,
 } from '@orion/contracts';
 import { MAX_ARGUMENT_BYTES, parseArguments } from './arguments.ts';
-import type { CheckArguments } from './schema.ts';
+import { readSchema, UnreadableSchema } from './schema-document.ts';
+import type { SchemaCheck } from './schema-check.ts';
 import { signature } from './signature.ts';
 
 /** What an approval decides about: a call whose arguments are known to be valid. */
@@ -39,6 +42,10 @@ export type ToolRegistryOptions = {
   readonly clock?: Clock;
   /** Takes the keys in use out of a summary before that is cut. */
   readonly redact?: Redact;
+  /** Matches the expressions of schemas; without one a tool whose schema has any is left out. */
+  readonly patterns?: PatternMatcher;
+  /** Hears of each tool that is left out, in a sentence about it. */
+  readonly leftOut?: (why: string) => void;
 };
 
 type Entry = {
@@ -71,8 +78,8 @@ const REFUSALS: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 /**
- * Builds the registry of a list of tools. Throws a plain `Error` for two tools of one name or for parameters that
- * are no JSON Schema of an object.
+ * Builds the registry of a list of tools, which may come from anywhere: a tool whose name or schema cannot be used
+ * is left out, and the others are there.
  *
  * 1. A call goes validate → approve → execute → record, and comes out as exactly one result.
  * 2. Tools are found in a `Map` by their exact name, so that no name reaches anything else (R085).
@@ -81,19 +88,27 @@ const REFUSALS: ReadonlySet<ErrorCode> = new Set([
  * 5. An abort, or the tool's time limit, ends the wait for a read tool; a write tool is always waited for, since what it has done must be known.
  */
 export function createToolRegistry(
-  tools: readonly Tool[],
+  given: readonly Tool[],
   options: ToolRegistryOptions = {},
 ): ToolRegistry {
   const entries = new Map<string, Entry>();
-  for (const tool of tools) {
-    const { name, parameters } = tool.definition;
-    if (!/^[\w.-]{1,128}$/.test(name)) {
-      throw new Error(`A tool cannot be called ${JSON.stringify(name)}`);
+  for (const tool of given) {
+    const { name } = tool.definition;
+    try {
+      if (typeof name !== 'string' || !/^[\w.-]{1,128}$/.test(name))
+        throw new UnreadableSchema('no provider takes such a name');
+      if (entries.has(name)) throw new UnreadableSchema('another tool has this name');
+      entries.set(name, {
+        tool,
+        check:
+          tool.checksArguments === true ? null : schemaCheck(tool.definition, options.patterns),
+      });
+    } catch (error) {
+      if (!(error instanceof UnreadableSchema)) throw error;
+      options.leftOut?.(`The tool ${shownName(name)} is left out: ${error.message}.`);
     }
-    if (entries.has(name)) throw new Error(`Two tools are called ${name}`);
-    const check = tool.checksArguments === true ? null : schemaCheck(name, parameters);
-    entries.set(name, { tool, check });
   }
+  const tools = [...entries.values()].map(({ tool }) => tool);
 
   const isOffered = (tool: Tool, mode: ToolExecutionContext['mode']): boolean =>
     mode === 'act' || (tool.effect === 'read' && isPlanModeTool(tool.definition.name));
@@ -254,23 +269,27 @@ export function createToolRegistry(
   };
 }
 
-/** Throws at once for parameters of another type; the rest of the schema is read at the first check. */
+/** Throws `UnreadableSchema` at once; the validator is loaded at the first check. */
 function schemaCheck(
-  toolName: string,
-  parameters: JsonObject,
+  { name, parameters }: ToolDefinition,
+  patterns: PatternMatcher | undefined,
 ): (args: JsonObject) => Promise<void> {
-  if (parameters['type'] !== 'object') {
-    throw new Error(`The parameters of ${toolName} are not a JSON Schema of an object`);
-  }
-  let compiled: Promise<CheckArguments> | undefined;
+  const document = readSchema(parameters);
+  if (document.patterns.length > 0 && patterns === undefined)
+    throw new UnreadableSchema('its schema has expressions, and nothing is there to match them');
+  let check: Promise<SchemaCheck> | undefined;
   return async (args) => {
-    // Not loaded before: the compiler takes a sixth of the time of a turn that calls no tool.
-    compiled ??= import('./schema.ts').then(({ compileSchema }) =>
-      compileSchema(toolName, parameters),
+    check ??= import('./schema-check.ts').then(({ createSchemaCheck }) =>
+      createSchemaCheck(name, document, patterns),
     );
-    const check = await compiled;
-    check(args);
+    await (
+      await check
+    )(args);
   };
+}
+
+function shownName(name: unknown): string {
+  return visibleName(JSON.stringify(String(name).slice(0, SHOWN_NAME)));
 }
 
 function summaryOf(result: ToolResult, tool: Tool | undefined): string {
