@@ -99,6 +99,8 @@ export type SessionRecord = {
   readonly inner_done_lines: readonly number[];
   /** Bytes of the content in which no DONE line is open to question any more; 0 when left out. */
   readonly ends_settled?: number;
+  /** A think block that opens the content, and whether the file begins behind it or with it. */
+  readonly thinking?: 'set_aside' | 'kept';
   /** Blank lines before the first line; 0 when left out. */
   readonly leading_blank_lines_dropped?: number;
   readonly seams: readonly Seam[];
@@ -218,6 +220,10 @@ export type WriteReceipt = {
   readonly fence_stripped: boolean;
   /** Words before the file, which only announced it, were left out. */
   readonly lead_dropped?: true;
+  /** A think block before the file was left out. */
+  readonly thinking_set_aside?: true;
+  /** So many blank lines before the first line were left out. */
+  readonly leading_blank_lines_dropped?: number;
   /** The last line had no line ending and got one. */
   readonly final_newline_added?: true;
   /** Lines of the file as it is now, counted from 1. */

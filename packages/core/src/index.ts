@@ -53,5 +53,9 @@ export {
 } from './write-session/text/markers/done-scan.ts';
 export type { DoneScan } from './write-session/text/markers/done-scan.ts';
 export type { InnerDone } from './write-session/text/markers/inner-done.ts';
-export { appendToSummary, createSummary } from './write-session/text/content-summary.ts';
+export {
+  appendToSummary,
+  createSummary,
+  restartSummary,
+} from './write-session/text/content-summary.ts';
 export type { ContentSummary } from './write-session/text/content-summary.ts';

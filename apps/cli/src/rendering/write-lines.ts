@@ -25,6 +25,7 @@ export function receiptLine(receipt: WriteReceipt): string {
 
 /** What a warning means, where its name does not say it. */
 const MEANINGS: Readonly<Record<string, string>> = {
+  opens_with_thinking: 'it begins with <think>, and nothing shows that this is not part of it',
   finalized_by_hand: 'the model had not ended it, so text may be missing at its end',
 };
 
@@ -75,6 +76,11 @@ function otherParts(receipt: WriteReceipt): readonly string[] {
   if (corrected > 0) parts.push(`${plural(corrected, 'invalid place')} corrected by the model`);
   if (receipt.fence_stripped) parts.push('code fence around it left out');
   if (receipt.lead_dropped === true) parts.push('words before it left out');
+  if (receipt.thinking_set_aside === true) parts.push('thinking before it left out');
+  if (receipt.leading_blank_lines_dropped !== undefined) {
+    const lines = plural(receipt.leading_blank_lines_dropped, 'blank line');
+    parts.push(`${lines} before it left out`);
+  }
   if (receipt.final_newline_added === true) parts.push('last line ended');
   if (receipt.eol === 'crlf') parts.push('CRLF line endings');
   return parts;

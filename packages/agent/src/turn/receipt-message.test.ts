@@ -50,6 +50,13 @@ test('R271, R295: it tells the model what is not as it wrote it, and only that',
   expect(JSON.parse(changed)).toMatchObject({ lead_dropped: true, final_newline_added: true });
 });
 
+test('R272, R275: it tells what before the first line was left out', () => {
+  expect(JSON.parse(receiptMessage(receipt))).not.toHaveProperty('thinking_set_aside');
+  expect(JSON.parse(receiptMessage(receipt))).not.toHaveProperty('leading_blank_lines_dropped');
+  const left = { thinking_set_aside: true, leading_blank_lines_dropped: 2 } as const;
+  expect(JSON.parse(receiptMessage({ ...receipt, ...left }))).toMatchObject(left);
+});
+
 test('R160: the note of a paused session has at most 500 characters and is JSON', () => {
   const message = pausedMessage({
     session_id: receipt.session_id,

@@ -27,6 +27,10 @@ export function receiptMessage(receipt: WriteReceipt): string {
         }),
     ...(receipt.fence_stripped ? { fence_stripped: true } : {}),
     ...(receipt.lead_dropped === true ? { lead_dropped: true } : {}),
+    ...(receipt.thinking_set_aside === true ? { thinking_set_aside: true } : {}),
+    ...(receipt.leading_blank_lines_dropped === undefined
+      ? {}
+      : { leading_blank_lines_dropped: receipt.leading_blank_lines_dropped }),
     ...(receipt.final_newline_added === true ? { final_newline_added: true } : {}),
     ...validationNote(receipt.validation_summary),
     ...(receipt.inner_done_lines.length === 0

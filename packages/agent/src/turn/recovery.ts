@@ -11,6 +11,7 @@ import type {
 import { BEGIN_TOOL_NAME, DONE_MARKER } from '@orion/contracts';
 import {
   appendToSummary,
+  restartSummary,
   createDoneScan,
   createSummary,
   endDoneScan,
@@ -53,7 +54,7 @@ export async function recoverSession(
   const claimed = await workspace.sessions.claim(sessionId);
   const { handle, record, turn, writing, notes } = claimed;
   try {
-    const content = await readSaved(handle);
+    const content = await readSaved(handle, record?.content_start ?? 0);
     const session = restoreSession({ metadata: handle.metadata, settings, record, ...content });
     const commit =
       writing === null ? { kind: 'none' as const } : await settle(handle, session, writing);
@@ -66,16 +67,24 @@ export async function recoverSession(
 
 async function readSaved(
   handle: SessionHandle,
+  fileStart: number,
 ): Promise<{ readonly summary: ContentSummary; readonly innerDone: InnerDone }> {
-  const decoder = new ContentDecoder();
   let summary = createSummary();
   let scan = createDoneScan();
-  const read = (text: string): void => {
-    summary = appendToSummary(summary, text);
-    scan = scanForDone(scan, text);
+  const readRange = async (start: number, end?: number): Promise<void> => {
+    const decoder = new ContentDecoder();
+    const read = (text: string): void => {
+      summary = appendToSummary(summary, text);
+      scan = scanForDone(scan, text);
+    };
+    for await (const chunk of handle.readContent(start, end)) read(decoder.decode(chunk));
+    read(decoder.end());
   };
-  for await (const chunk of handle.readContent()) read(decoder.decode(chunk));
-  read(decoder.end());
+  if (fileStart > 0) {
+    await readRange(0, fileStart);
+    summary = restartSummary(summary);
+  }
+  await readRange(fileStart);
   return { summary, innerDone: endDoneScan(scan) };
 }
 

@@ -54,6 +54,7 @@ export function restoreSession(options: {
   return {
     ...session,
     control: { kind: 'paused', code: 'NO_DONE', question },
+    thinking: record?.thinking ?? 'none',
     blankLinesDropped: record?.leading_blank_lines_dropped ?? 0,
     seams: record?.seams ?? [],
     innerDoneLines: mergedLines(record?.inner_done_lines ?? [], innerDone.lines),
@@ -76,7 +77,7 @@ export function restoreSession(options: {
 /** Where the end of the file was decided on, or its text found complete, there is nothing left to ask. */
 function unaskedOf(record: SessionRecord | null, { chatEnds }: InnerDone): readonly EndCandidate[] {
   if (record?.content_end !== undefined || record?.repair !== undefined) return [];
-  const settled = record?.ends_settled ?? 0;
+  const settled = Math.max(record?.ends_settled ?? 0, record?.content_start ?? 0);
   return chatEnds.filter(({ contentEnd }) => contentEnd >= settled);
 }
 
@@ -92,9 +93,11 @@ function blankSession(
     kind: targetKindOf(metadata.target_file),
     summary,
     leadingBlanks: '',
+    thinking: 'none',
     blankLinesDropped: 0,
     reading: { kind: 'none' },
     thinkTags: false,
+    skipping: null,
     expecting: { kind: 'content' },
     seams: [],
     innerDoneLines: [],
@@ -321,6 +324,7 @@ export function recordOf(session: WriteSession): SessionRecord {
     ...(session.endedByDone ? { ended_by_done: true } : {}),
     ...(session.omissionsAsked ? { omissions_asked: true } : {}),
     ...(session.repair === null ? {} : { repair: session.repair }),
+    ...(session.thinking === 'none' ? {} : { thinking: session.thinking }),
     ...(session.blankLinesDropped === 0
       ? {}
       : { leading_blank_lines_dropped: session.blankLinesDropped }),

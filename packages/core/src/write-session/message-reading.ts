@@ -10,9 +10,24 @@ import { answerReader } from './reading/offered.ts';
 import { endUndecided, readUndecided, undecidedReading } from './reading/undecided-reading.ts';
 import { chooseAnchor } from './text/seams/anchor.ts';
 import { createBridgeReader, readBridge } from './text/seams/bridge.ts';
+import { quotedText } from './text/prompts.ts';
+import { createThinkReader, endThink, readThink } from './text/think-block.ts';
 
 /** A message begins: decides how it is read from what it is a reply to and what is saved. */
 export function startMessage(step: Step, prefilled = false): void {
+  startReading(step, prefilled);
+  step.update({ skipping: mayThinkAloud(step, prefilled) ? createThinkReader() : null });
+}
+
+/** Reasoning before a reply is no part of it (R275); before the file itself it is saved with it. */
+function mayThinkAloud(step: Step, prefilled: boolean): boolean {
+  const { thinkTags, reading } = step.session;
+  if (!thinkTags || prefilled) return false;
+  if (reading.kind === 'seam') return !quotedText(reading.anchor).trimStart().startsWith('<think>');
+  return reading.kind !== 'direct' && reading.kind !== 'none';
+}
+
+function startReading(step: Step, prefilled: boolean): void {
   const { control, expecting, summary, kind, metadata } = step.session;
   if (step.session.idleTimerRuns) {
     step.update({ idleTimerRuns: false });
@@ -62,6 +77,25 @@ export function startMessage(step: Step, prefilled = false): void {
 }
 
 export function readText(step: Step, text: string): void {
+  const { skipping } = step.session;
+  if (skipping === null) {
+    readReplyText(step, text);
+    return;
+  }
+  const { reader, block, text: behind } = readThink(skipping, text);
+  step.update({ skipping: reader });
+  setAsideThinking(step, block);
+  readReplyText(step, behind);
+}
+
+/** What stands before the file's first line is kept, as everything else there is. */
+function setAsideThinking(step: Step, block: string): void {
+  if (step.session.control.kind !== 'awaiting_content' || block === '') return;
+  step.emit({ type: 'set_aside', text: block });
+  step.update({ thinking: 'set_aside' });
+}
+
+function readReplyText(step: Step, text: string): void {
   if (text === '') return;
   const { control, reading } = step.session;
   switch (control.kind) {
@@ -102,6 +136,14 @@ export function readText(step: Step, text: string): void {
 }
 
 export function endMessage(step: Step, end: MessageEnd): void {
+  const { skipping } = step.session;
+  if (skipping !== null) {
+    // What a block was not closed before holds no answer.
+    const { block, text } = endThink(skipping);
+    step.update({ skipping: null });
+    setAsideThinking(step, block);
+    readReplyText(step, text);
+  }
   const { control, reading } = step.session;
   if (step.session.settleTimerRuns) {
     step.update({ settleTimerRuns: false });

@@ -2,6 +2,7 @@ import type { WriteOperation } from '@orion/contracts';
 import { describe, expect, it } from 'vitest';
 
 import { recordOf } from './advance.ts';
+import { receiptNotesOf } from './session.ts';
 import { SessionHarness } from './testing/session-harness.ts';
 
 /** Hazard: blank lines of a chat template stand before the first line of the file, or are left out of one that has them. */
@@ -16,6 +17,7 @@ describe('R272: blank lines before the first line', () => {
         expect(harness.file).toBe('  a\n');
         expect(harness.session.blankLinesDropped).toBe(2);
         expect(recordOf(harness.session).leading_blank_lines_dropped).toBe(2);
+        expect(receiptNotesOf(harness.session).leading_blank_lines_dropped).toBe(2);
       }
     },
   );
@@ -26,6 +28,7 @@ describe('R272: blank lines before the first line', () => {
     expect(harness.file).toBe('\n \na\n');
     expect(harness.session.blankLinesDropped).toBe(0);
     expect(recordOf(harness.session)).not.toHaveProperty('leading_blank_lines_dropped');
+    expect(receiptNotesOf(harness.session)).not.toHaveProperty('leading_blank_lines_dropped');
   });
 
   it('stay where begin says so', () => {

@@ -24,6 +24,7 @@ import type { FenceLine } from './text/lines.ts';
 import type { MarkerReader, NearMiss } from './text/markers/marker-reader.ts';
 import type { ReplyCensus } from './text/seams/reply-census.ts';
 import type { SeamReader } from './text/seams/seam-reader.ts';
+import type { ThinkReader } from './text/think-block.ts';
 import type { TargetKind } from './text/target-kind.ts';
 
 /** The settings that a session follows; see the agent's settings for their names and defaults. */
@@ -61,11 +62,15 @@ export type WriteSession = {
   readonly summary: ContentSummary;
   /** Blanks before the first content; they become content with it. */
   readonly leadingBlanks: string;
+  /** What became of a think block that opens the content: the file begins behind it, or with it. */
+  readonly thinking: 'none' | 'set_aside' | 'kept';
   /** How many blank lines before the first line were left out. */
   readonly blankLinesDropped: number;
   readonly reading: Reading;
   /** Whether a think block that opens the message that arrives is its model's reasoning. */
   readonly thinkTags: boolean;
+  /** A think block before the reply that arrives; null where none is left out. */
+  readonly skipping: ThinkReader | null;
   readonly expecting: Expectation;
   readonly seams: readonly Seam[];
   readonly innerDoneLines: readonly number[];
@@ -145,6 +150,10 @@ export type Reading =
       readonly kind: 'direct';
       readonly marker: MarkerReader;
       readonly converter: ConverterState;
+      /** A think block that may open the message; null where none can. */
+      readonly thinking: ThinkReader | null;
+      /** The next content is the first of the file, behind such a block. */
+      readonly isBehindThinking: boolean;
       /** Size of the content when the message began, to see whether it brought anything. */
       readonly startBytes: number;
       readonly startLines: number;
@@ -366,19 +375,29 @@ export function lineEndingOf(session: WriteSession): LineEndingText {
 /** What a receipt says of how the text became the file, beside its lines and its seams. */
 export type ReceiptNotes = Pick<
   WriteReceipt,
-  'fence_stripped' | 'lead_dropped' | 'final_newline_added' | 'warnings'
+  | 'fence_stripped'
+  | 'lead_dropped'
+  | 'thinking_set_aside'
+  | 'leading_blank_lines_dropped'
+  | 'final_newline_added'
+  | 'warnings'
 >;
 
 export function receiptNotesOf(session: WriteSession): ReceiptNotes {
+  const { thinking, blankLinesDropped } = session;
   const { fenceStripped, leadDropped, cutOff, contentEnd, decidedByHand, hasEnded } = session;
   // Nothing but DONE came after a message that had not come to its end: the text may be too short.
   const endedAfterCut = cutOff && contentEnd === null && !decidedByHand;
   return {
     fence_stripped: fenceStripped,
     ...(leadDropped ? { lead_dropped: true } : {}),
+    ...(thinking === 'set_aside' ? { thinking_set_aside: true } : {}),
+    ...(blankLinesDropped === 0 ? {} : { leading_blank_lines_dropped: blankLinesDropped }),
     ...(lineEndingOf(session) === '' ? {} : { final_newline_added: true }),
     warnings: [
       ...(endedAfterCut ? ['ended_after_cut'] : []),
+      // Nothing shows that what opens it is reasoning, or where that ends.
+      ...(thinking === 'kept' ? ['opens_with_thinking'] : []),
       // Nobody but the person who had the text written has said that it is complete.
       ...(hasEnded ? [] : ['finalized_by_hand']),
     ],

@@ -364,6 +364,7 @@ export class Step {
     this.update({
       summary: createSummary(),
       leadingBlanks: '',
+      thinking: 'none',
       blankLinesDropped: 0,
       seams: [],
       innerDoneLines: [],

@@ -234,6 +234,9 @@ function isRecord(fields: Fields): fields is Fields & SessionRecord {
     Array.isArray(inner_done_lines) &&
     inner_done_lines.every(isCount) &&
     (fields['ends_settled'] === undefined || isCount(fields['ends_settled'])) &&
+    (fields['thinking'] === undefined ||
+      fields['thinking'] === 'set_aside' ||
+      fields['thinking'] === 'kept') &&
     (fields['leading_blank_lines_dropped'] === undefined ||
       isCount(fields['leading_blank_lines_dropped'])) &&
     Array.isArray(seams) &&

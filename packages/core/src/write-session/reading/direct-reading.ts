@@ -2,7 +2,7 @@ import type { MessageEnd, Reading, WriteSession } from '../session.ts';
 import type { Step } from '../step.ts';
 import { isBlank } from '../step.ts';
 import { fencesAtEnd } from '../text/fence-decision.ts';
-import { wholeFenceLedger } from '../text/content-summary.ts';
+import { restartSummary, wholeFenceLedger } from '../text/content-summary.ts';
 import { closesFence } from '../text/lines.ts';
 import type { FenceLine } from '../text/lines.ts';
 import {
@@ -20,6 +20,9 @@ import {
   readMarkers,
 } from '../text/markers/marker-reader.ts';
 import type { MarkerReader } from '../text/markers/marker-reader.ts';
+import type { MarkerReaderOptions } from '../text/markers/marker-rules.ts';
+import { createThinkReader, endThink, readThink } from '../text/think-block.ts';
+import type { ThinkReader } from '../text/think-block.ts';
 import { cutOff } from './cut-off.ts';
 
 /** A reply brings something when it brings this many bytes or a line. */
@@ -32,30 +35,40 @@ export function directReading(
   wrappingFence: FenceLine | null,
   conversion: LineEndingConversion,
   replayed: MessageEnd | null = null,
-): Reading {
-  const { metadata, settings, summary, leadingBlanks } = step.session;
-  // Blanks before the first content are not in the summary yet, but they will stand before this text.
-  const contentBytes = summary.bytes + leadingBlanks.length;
-  const contentLines = summary.lineFeeds + leadingBlanks.split('\n').length - 1;
+): DirectReading {
+  const { summary, leadingBlanks, thinkTags } = step.session;
   return {
     kind: 'direct',
-    marker: createMarkerReader({
-      endMarker: metadata.end_marker,
-      strict: settings.strict,
-      doneMode: settings.doneMode,
+    marker: markerReader(step, {
+      wrappingFence,
       // A marker that follows blanks only is a marker, whatever the blanks end with.
       atLineStart: leadingBlanks !== '' || summary.openLineLength === 0,
-      contentBytes,
-      contentLines,
-      wrappingFence,
       dropBlankLines: dropsBlankLines(step.session),
     }),
     converter: createConverter(conversion, summary.openLine.endsWith('\r')),
+    thinking: thinkTags && summary.bytes === 0 ? createThinkReader() : null,
+    isBehindThinking: false,
     startBytes: summary.bytes,
     startLines: summary.lineFeeds,
     wrappingFence,
     replayed,
   };
+}
+
+function markerReader(
+  step: Step,
+  options: Pick<MarkerReaderOptions, 'wrappingFence' | 'atLineStart' | 'dropBlankLines'>,
+): MarkerReader {
+  const { metadata, settings, summary, leadingBlanks } = step.session;
+  return createMarkerReader({
+    ...options,
+    endMarker: metadata.end_marker,
+    strict: settings.strict,
+    doneMode: settings.doneMode,
+    // Blanks before the first content are not in the summary yet, but they will stand before this text.
+    contentBytes: summary.bytes + leadingBlanks.length,
+    contentLines: summary.lineFeeds + leadingBlanks.split('\n').length - 1,
+  });
 }
 
 /** Blank lines before the first line of a file come from chat templates (R272). */
@@ -65,26 +78,90 @@ function dropsBlankLines({ metadata, summary }: WriteSession): boolean {
 }
 
 export function readDirect(step: Step, reading: DirectReading, text: string): void {
+  if (reading.thinking !== null) {
+    readThinking(step, reading, reading.thinking, text);
+    return;
+  }
   const converted = convertLineEndings(reading.converter, text);
-  const { reader, content, ended } = readMarkers(reading.marker, converted.text);
-  const next = { ...reading, converter: converted.state, marker: reader };
+  readConverted(
+    step,
+    { ...reading, converter: converted.state },
+    { text: converted.text, came: text },
+  );
+}
+
+/** `came`: the same text with the line endings that it came with. */
+function readConverted(
+  step: Step,
+  reading: DirectReading,
+  { text, came }: { readonly text: string; readonly came: string },
+): void {
+  const { reader, content, ended } = readMarkers(reading.marker, text);
+  const next = beginFile(step, { ...reading, marker: reader }, content);
   step.update({ reading: next });
-  noteBlankLines(step, reader, content);
   if (!step.append(content)) return;
   if (ended !== null) {
     endDirect(step, next, { kind: 'stop' }, 'end_marker');
     // What follows the end marker is for the person, as it came.
-    const rest = lastLines(text, ended.rest.split('\n').length);
+    const rest = lastLines(came, ended.rest.split('\n').length);
     if (rest !== '') step.emit({ type: 'chat', text: rest });
     return;
   }
   if (!step.session.settings.signalsMessageEnd) watchSettling(step, reader, text);
 }
 
+/** The message may open with a think block: it is saved as it comes, and the file begins behind it (R275). */
+function readThinking(step: Step, reading: DirectReading, before: ThinkReader, text: string): void {
+  const { thinkTags, metadata } = step.session;
+  const { endMarker } = reading.marker.options;
+  if (!thinkTags) {
+    const { block, text: held } = endThink(before);
+    const marker = withMarker(reading.marker, metadata.end_marker);
+    readDirect(step, { ...reading, marker, thinking: null }, block + held + text);
+    return;
+  }
+  const { reader, block, text: behind } = readThink(before, text);
+  if (reader.phase === 'none') {
+    readDirect(step, { ...reading, thinking: null }, behind);
+    return;
+  }
+  // A model that thinks about its end marker does not end anything.
+  const marker = endMarker === '' ? reading.marker : withMarker(reading.marker, '');
+  step.update({ reading: { ...reading, marker, thinking: reader } });
+  if (block !== '')
+    readConverted(step, { ...reading, marker, thinking: reader }, { text: block, came: block });
+  if (reader.phase !== 'behind' || step.session.reading.kind !== 'direct') return;
+  const fresh = markerReader(step, {
+    wrappingFence: null,
+    atLineStart: true,
+    dropBlankLines: false,
+  });
+  readDirect(step, { ...reading, marker: fresh, thinking: null, isBehindThinking: true }, behind);
+}
+
+function withMarker(reader: MarkerReader, endMarker: string): MarkerReader {
+  return { ...reader, options: { ...reader.options, endMarker } };
+}
+
+/** Before content is appended: notes where the file begins, once it has a line. */
+function beginFile(step: Step, reading: DirectReading, content: string): DirectReading {
+  if (content === '') return reading;
+  noteBlankLines(step, reading.marker);
+  if (!reading.isBehindThinking) return reading;
+  const { summary } = step.session;
+  step.emit({ type: 'set_aside_range', start: 0, end: summary.bytes, show: false });
+  step.update({
+    contentStart: summary.bytes,
+    thinking: 'set_aside',
+    blankLinesDropped: 0,
+    summary: restartSummary(summary),
+  });
+  return { ...reading, isBehindThinking: false };
+}
+
 /** Those of a message that brings no line are nothing. */
-function noteBlankLines(step: Step, { blankLinesDropped }: MarkerReader, content: string): void {
-  if (content !== '' && step.session.summary.bytes === 0 && blankLinesDropped > 0)
-    step.update({ blankLinesDropped });
+function noteBlankLines(step: Step, { blankLinesDropped }: MarkerReader): void {
+  if (step.session.summary.bytes === 0 && blankLinesDropped > 0) step.update({ blankLinesDropped });
 }
 
 /** The last so many lines, the open one among them. */
@@ -120,11 +197,16 @@ export function endDirect(
   by: 'message' | 'end_marker',
 ): void {
   let last = reading;
-  const held = endConversion(reading.converter);
+  if (reading.thinking !== null) {
+    const { block, text } = endThink(reading.thinking);
+    const { reader, content } = readMarkers(reading.marker, block + text);
+    last = beginFile(step, { ...reading, marker: reader }, content);
+    if (!step.append(content)) return;
+  }
+  const held = endConversion(last.converter);
   if (held !== '') {
-    const { reader, content } = readMarkers(reading.marker, held);
-    last = { ...reading, marker: reader };
-    noteBlankLines(step, reader, content);
+    const { reader, content } = readMarkers(last.marker, held);
+    last = beginFile(step, { ...last, marker: reader }, content);
     if (!step.append(content)) return;
   }
   const { settings, kind, summary } = step.session;
@@ -137,7 +219,10 @@ export function endDirect(
   step.update({ reading: { kind: 'none' } });
   const isOrderly = end.kind === 'stop';
   step.noteInnerDone({ lines: ending.innerDoneLines, chatEnds: isOrderly ? [] : chatEnds });
-  noteBlankLines(step, last.marker, content);
+  last = beginFile(step, last, content);
+  // Nothing stands behind the think block, or it was never closed.
+  const isOpen = last.thinking !== null && last.thinking.phase !== 'before';
+  if (isOpen || last.isBehindThinking) step.update({ thinking: 'kept' });
   if (!step.append(content)) return;
   if (end.kind === 'stop' && ending.setAside === '') doubtWrapper(step, reading);
   if (!isBlank(ending.setAside)) step.emit({ type: 'set_aside', text: ending.setAside });

@@ -12,7 +12,8 @@ import type {
   TimerName,
   WriteSession,
 } from '../session.ts';
-import { appendToSummary, createSummary } from '../text/content-summary.ts';
+import { appendToSummary, createSummary, restartSummary } from '../text/content-summary.ts';
+import type { ContentSummary } from '../text/content-summary.ts';
 import { createDoneScan, endDoneScan, scanForDone } from '../text/markers/done-scan.ts';
 
 export const DEFAULTS: SessionSettings = {
@@ -90,6 +91,8 @@ export class SessionHarness {
   /** The file, once the session was handed to the commit. */
   file: string | null = null;
   stopped = false;
+  /** Whether the model may write its reasoning into its text. */
+  thinkTags = false;
   ended: 'removed' | 'discarded' | 'released' | null = null;
   readonly #timers = new Map<TimerName, () => void>();
 
@@ -114,7 +117,7 @@ export class SessionHarness {
         metadata,
         settings,
         record,
-        summary: appendToSummary(createSummary(), content),
+        summary: summaryOf(content, record?.content_start ?? 0),
         innerDone: endDoneScan(scanForDone(createDoneScan(), content)),
       });
       this.send({ type: 'recover' });
@@ -138,7 +141,7 @@ export class SessionHarness {
   /** A whole message of the model, in the pieces in which it arrives. */
   message(pieces: string | readonly string[], end: MessageEnd = { kind: 'stop' }): void {
     this.stopped = false;
-    this.send({ type: 'message_started' });
+    this.send({ type: 'message_started', thinkTags: this.thinkTags });
     for (const text of typeof pieces === 'string' ? [pieces] : pieces) {
       if (this.stopped) return;
       this.send({ type: 'text', text });
@@ -250,6 +253,13 @@ export class SessionHarness {
         effect satisfies never;
     }
   }
+}
+
+/** As a recovery reads it from the disk. */
+function summaryOf(content: string, fileStart: number): ContentSummary {
+  const before = appendToSummary(createSummary(), bytesOf(content, 0, fileStart));
+  const file = fileStart === 0 ? before : restartSummary(before);
+  return appendToSummary(file, bytesOf(content, fileStart, undefined));
 }
 
 function bytesOf(text: string, start: number, end?: number): string {

@@ -12,6 +12,7 @@ import {
   extendPrefixHash,
   hashLines,
   prefixHashKey,
+  restartSummary,
   tailOf,
   type ContentSummary,
 } from './content-summary.ts';
@@ -70,8 +71,9 @@ describe('C1: every division gives the same summary', () => {
   });
 
   test('of any code units', () => {
+    const texts = fc.uint16Array({ maxLength: 12 }).map((codes) => String.fromCharCode(...codes));
     fc.assert(
-      fc.property(dividedText(fc.string({ unit: 'binary' })), ({ text, pieces }) => {
+      fc.property(dividedText(texts), ({ text, pieces }) => {
         const whole = summaryOf([text]);
         expectFacts(whole, text);
         expect(summaryOf(pieces)).toEqual(whole);
@@ -157,4 +159,31 @@ test('A18: only LF ends a line', () => {
   const summary = summaryOf(['a\u2028b\u2029c\u0085d\re\vf\f']);
   expect(summary.lineFeeds).toBe(0);
   expect(trimLine(summary.openLine)).toBe(summary.openLine);
+});
+
+test('R275: a summary that is restarted knows the text behind as if nothing stood before it, but for its place', () => {
+  fc.assert(
+    fc.property(hazardousTexts, hazardousTexts, (before, text) => {
+      const restarted = appendToSummary(restartSummary(summaryOf([before])), text);
+      const alone = summaryOf([text]);
+      const start = summaryOf([before]);
+      expect({ ...restarted, fences: alone.fences }).toEqual({
+        ...alone,
+        // A pair that was cut there counts its halves apart.
+        bytes: start.bytes + alone.bytes,
+        lineFeeds: start.lineFeeds + alone.lineFeeds,
+        carriageReturnLineFeeds: start.carriageReturnLineFeeds + alone.carriageReturnLineFeeds,
+        openLineStart: start.bytes + alone.openLineStart,
+      });
+      expect(restarted.fences.firstLines).toEqual(
+        alone.fences.firstLines.map((mark) => ({
+          ...mark,
+          line: start.lineFeeds + mark.line,
+          start: start.bytes + mark.start,
+          end: start.bytes + mark.end,
+        })),
+      );
+    }),
+    { numRuns: 300 },
+  );
 });

@@ -19,7 +19,7 @@ import { closesFence, parseFenceLine, trimLine, type FenceLine } from './lines.t
 export type ContentSummary = {
   /** UTF-8 bytes (WTF-8 for lone surrogates). A high surrogate at the end counts its three bytes until its pair comes. */
   readonly bytes: number;
-  /** UTF-16 code units. */
+  /** UTF-16 code units, since the last `restartSummary` if there was one. */
   readonly length: number;
   /** LF count: the number of whole lines. */
   readonly lineFeeds: number;
@@ -197,6 +197,15 @@ export function createSummary(start = 0): ContentSummary {
   };
 }
 
+/**
+ * For content that is the file from here on. Bytes and lines are counted on; what is known of the text begins anew, so
+ * that nothing before it is taken for the file's first lines, for an anchor, or for an open fence.
+ */
+export function restartSummary(summary: ContentSummary): ContentSummary {
+  const { bytes, lineFeeds, carriageReturnLineFeeds } = summary;
+  return { ...createSummary(), bytes, lineFeeds, carriageReturnLineFeeds, openLineStart: bytes };
+}
+
 /** Exactly the last `TAIL_WINDOW` code units, or all there are. */
 export function tailOf(summary: ContentSummary): string {
   const { blocks, open } = summary.tail;
@@ -231,7 +240,7 @@ export function appendToSummary(summary: ContentSummary, text: string): ContentS
   let { carriageReturnLineFeeds, openLineStart, openLineMark } = summary;
   let { head, headIsClosed, current } = summary.prefix;
   let open: OpenLine = summary;
-  let { bytes, hasLoop } = summary;
+  let { bytes, lineFeeds, hasLoop } = summary;
   let from = 0;
   while (lineEnd !== -1) {
     const piece = text.slice(from, lineEnd);
@@ -245,12 +254,13 @@ export function appendToSummary(summary: ContentSummary, text: string): ContentS
     bytes += grown.bytes + 1;
     hasLoop ||= opensLoop(open.openLine, piece);
     if (grown.mark.inkLength > 0)
-      noteLine(ledger, lineMark(grown.mark, current.lines + 1, openLineStart, bytes));
+      noteLine(ledger, lineMark(grown.mark, lineFeeds + 1, openLineStart, bytes));
     if (!headIsClosed) {
       if (lineLength >= 2 * OPEN_LINE_WINDOW || head.length + lineLength + 1 > HEAD_LENGTH)
         headIsClosed = true;
       else head += `${open.openLine}${piece}\n`;
     }
+    lineFeeds += 1;
     current = endHashedLine(grown.mark.ink, current.lines);
     if (
       current.lines % CHECKPOINT_LINES === 0 &&
@@ -269,7 +279,7 @@ export function appendToSummary(summary: ContentSummary, text: string): ContentS
   return {
     ...grownTail(summary, text),
     bytes: bytes + grown.bytes,
-    lineFeeds: current.lines,
+    lineFeeds,
     carriageReturnLineFeeds,
     hasNonBlankLine:
       summary.hasNonBlankLine || grown.mark.inkLength > 0 || ledger.firstLines.length > 0,

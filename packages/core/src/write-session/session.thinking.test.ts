@@ -1,0 +1,178 @@
+import { describe, expect, it } from 'vitest';
+
+import { recordOf } from './advance.ts';
+import { receiptNotesOf } from './session.ts';
+import type { MessageEnd } from './session.ts';
+import { SessionHarness } from './testing/session-harness.ts';
+import type { HarnessOptions } from './testing/session-harness.ts';
+import { unitsOf } from './text/testing/splits.ts';
+
+/** Hazard: what a model thinks becomes part of the file, or a file that begins with the same characters is cut. */
+
+const BLOCK = '<think>\nThen I write DONE:\nDONE\nDONE 7f3a\nLike this.\n</think>\n\n';
+
+function thinkingHarness(options: HarnessOptions = {}): SessionHarness {
+  const harness = new SessionHarness(options);
+  harness.thinkTags = true;
+  return harness;
+}
+
+describe('R275: a think block that opens the content of a file', () => {
+  it.each([
+    ['as it comes', `${BLOCK}  rest\nDONE`, BLOCK, '  rest\n'],
+    ['on one line', '<think>hm</think>rest\nDONE', '<think>hm</think>', 'rest\n'],
+    ['behind blank lines', `\n\n${BLOCK}rest\nDONE 7f3a`, BLOCK, 'rest\n'],
+    ['before a lead with a fence', `${BLOCK}Here it is:\n\`\`\`\nx\n\`\`\`\nDONE`, BLOCK, null],
+  ])('is saved, and the file begins behind it: %s', (_name, message, block, file) => {
+    for (const pieces of [[message], unitsOf(message)]) {
+      const harness = thinkingHarness();
+      harness.message(pieces);
+      expect(harness.content.startsWith(block)).toBe(true);
+      expect(harness.aside.startsWith(block)).toBe(true);
+      if (file !== null) expect(harness.file).toBe(file);
+      expect(harness.session).toMatchObject({
+        thinking: 'set_aside',
+        contentStart: Buffer.byteLength(block),
+        blankLinesDropped: 0,
+        innerDoneLines: [],
+      });
+      expect(receiptNotesOf(harness.session)).toMatchObject({ thinking_set_aside: true });
+      expect(receiptNotesOf(harness.session).warnings).not.toContain('opens_with_thinking');
+      expect(recordOf(harness.session)).toMatchObject({
+        thinking: 'set_aside',
+        content_start: Buffer.byteLength(block),
+      });
+    }
+  });
+
+  it.each<[string, string, string, MessageEnd]>([
+    ['was not closed', '<think>\nfile\nDONE', '<think>\nfile\n', { kind: 'stop' }],
+    ['was not closed, own marker', '<think>\nfile\nDONE 7f3a', '<think>\nfile\n', { kind: 'stop' }],
+    [
+      'has nothing behind it',
+      '<think>\nx\n</think>\n\nDONE',
+      '<think>\nx\n</think>\n\n',
+      { kind: 'stop' },
+    ],
+  ])('is content, and named, where it %s', (_name, message, file, end) => {
+    for (const pieces of [[message], unitsOf(message)]) {
+      const harness = thinkingHarness();
+      harness.message(pieces, end);
+      expect(harness.file).toBe(file);
+      expect(harness.aside).toBe('');
+      expect(harness.session).toMatchObject({ thinking: 'kept', contentStart: 0 });
+      expect(recordOf(harness.session).thinking).toBe('kept');
+      expect(receiptNotesOf(harness.session)).toEqual({
+        fence_stripped: false,
+        warnings: ['opens_with_thinking'],
+      });
+    }
+  });
+
+  it('is content where the adapter reads the tags itself, or reasoning has a field of its own', () => {
+    const message = '<think>\nx\n</think>\n\nrest\nDONE';
+    const plain = new SessionHarness();
+    plain.message(message);
+    expect(plain.file).toBe('<think>\nx\n</think>\n\nrest\n');
+    expect(plain.session).toMatchObject({ thinking: 'none', contentStart: 0 });
+    for (let at = 0; at < 4; at += 1) {
+      const harness = thinkingHarness();
+      harness.send({ type: 'message_started', thinkTags: true });
+      const pieces = ['<th', 'ink>\nx\n</th', 'ink>\n\n', 'rest\nDONE'];
+      for (const [index, text] of pieces.entries()) {
+        if (index === at) harness.send({ type: 'reasoning' });
+        harness.send({ type: 'text', text });
+      }
+      harness.send({ type: 'message_ended', end: { kind: 'stop' } });
+      expect([at, harness.file]).toEqual([at, '<think>\nx\n</think>\n\nrest\n']);
+      expect(harness.session).toMatchObject({ thinking: 'none', contentStart: 0 });
+    }
+  });
+
+  it('is content anywhere else', () => {
+    const harness = thinkingHarness();
+    harness.message('a\n<think>\nx\n</think>\nrest\nDONE');
+    expect(harness.file).toBe('a\n<think>\nx\n</think>\nrest\n');
+    expect(harness.session.thinking).toBe('none');
+  });
+
+  it('leaves a question of the text behind it with the lines of what is saved', async () => {
+    const harness = thinkingHarness();
+    harness.message('<think>x</think>\na\nDONE\nI hope this helps!\n');
+    await harness.wait(2_000);
+    expect(harness.prompts.at(-1)).toContain('Line 3 of what is saved for a.txt is DONE');
+    harness.message('END 3');
+    expect(harness.file).toBe('a\n');
+  });
+});
+
+describe('R275: a think block that opens a reply is left out', () => {
+  it('before an answer', async () => {
+    for (const reply of [`${BLOCK}DONE`, '<think>x</think>DONE', `\n${BLOCK}DONE\n`]) {
+      for (const pieces of [[reply], unitsOf(reply)]) {
+        const harness = thinkingHarness();
+        harness.message('a\nDONE\nb\n');
+        await harness.wait(2_000);
+        harness.message(pieces);
+        expect(harness.file).toBe('a\nDONE\nb\n');
+      }
+    }
+  });
+
+  it('but one that is not closed is no answer', async () => {
+    const harness = thinkingHarness();
+    harness.message('a\nDONE\nb\n');
+    await harness.wait(2_000);
+    harness.message('<think>\nDONE');
+    expect(harness.file).toBeNull();
+    expect(harness.state).toBe('session_active.awaiting_answer');
+  });
+
+  it('before a continuation', () => {
+    const saved = 'const first = 1;\nconst second = 2;\n';
+    for (const pieces of [
+      [`${BLOCK}${saved}const third = 3;\nDONE`],
+      unitsOf(`${BLOCK}${saved}const third = 3;\nDONE`),
+    ]) {
+      const harness = thinkingHarness();
+      harness.message(saved, { kind: 'length' });
+      harness.message(pieces);
+      expect(harness.file).toBe(`${saved}const third = 3;\n`);
+      expect(harness.session.thinking).toBe('none');
+    }
+  });
+
+  it('but not before one that has to begin with it', () => {
+    const saved = '<think>\nconst first = 1;\nconst second = 2;\n';
+    const harness = new SessionHarness();
+    harness.message(saved, { kind: 'length' });
+    harness.thinkTags = true;
+    harness.message(`${saved}const third = 3;\nDONE`);
+    expect(harness.file).toBe(`${saved}const third = 3;\n`);
+  });
+
+  it('before what is written after an empty message', async () => {
+    const harness = thinkingHarness();
+    harness.message('DONE');
+    await harness.wait(2_000);
+    harness.message(`${BLOCK}a\nDONE`);
+    expect(harness.file).toBe('a\n');
+    expect(harness.aside).toBe(BLOCK);
+    expect(harness.session.thinking).toBe('set_aside');
+  });
+});
+
+it('R275: a recovered session knows where the file begins', () => {
+  const before = thinkingHarness();
+  before.message(`${BLOCK}const first = 1;\nconst second = 2;\n`, { kind: 'length' });
+  const harness = new SessionHarness({
+    recovered: { content: before.content, record: before.record },
+  });
+  expect(harness.session).toMatchObject({
+    thinking: 'set_aside',
+    contentStart: Buffer.byteLength(BLOCK),
+    unaskedEnds: [],
+  });
+  harness.message('const first = 1;\nconst second = 2;\nconst third = 3;\nDONE');
+  expect(harness.file).toBe('const first = 1;\nconst second = 2;\nconst third = 3;\n');
+});

@@ -1,0 +1,100 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { dividedText, unitsOf } from './testing/splits.ts';
+import { createThinkReader, endThink, readThink } from './think-block.ts';
+
+/** The block, the text, and where the reader stands at the end. */
+function read(pieces: readonly string[]): readonly [block: string, text: string, phase: string] {
+  let reader = createThinkReader();
+  let block = '';
+  let text = '';
+  for (const piece of pieces) {
+    const part = readThink(reader, piece);
+    ({ reader } = part);
+    // K2: nothing of the block comes behind the text.
+    if (text !== '') expect(part.block).toBe('');
+    block += part.block;
+    text += part.text;
+    expect(reader.held.length).toBeLessThanOrEqual(4_096 + 7);
+  }
+  const end = endThink(reader);
+  return [block + end.block, text + end.text, reader.phase];
+}
+
+describe('R275: a think block that opens a message', () => {
+  test.each([
+    ['<think>a</think>b', '<think>a</think>', 'b', 'behind'],
+    [
+      '<think>\ninner\n</think>\n\nrest\nDONE',
+      '<think>\ninner\n</think>\n\n',
+      'rest\nDONE',
+      'behind',
+    ],
+    ['\r\n <think></think>\r\n \r\n  é\n', '\r\n <think></think>\r\n \r\n', '  é\n', 'behind'],
+    ['<think>a</think>  b', '<think>a</think>  ', 'b', 'behind'],
+    ['<think>a</think> \n\t b', '<think>a</think> \n', '\t b', 'behind'],
+    ['<think><think>a</think></think>', '<think><think>a</think>', '</think>', 'behind'],
+    ['<think>a</thin</think>b', '<think>a</thin</think>', 'b', 'behind'],
+    ['<think>a</think>', '<think>a</think>', '', 'between'],
+    ['<think>a</think>\n\n  ', '<think>a</think>\n\n  ', '', 'between'],
+    ['<think>a</thin', '<think>a</thin', '', 'inside'],
+    ['<think>', '<think>', '', 'inside'],
+    ['<think', '', '<think', 'before'],
+    [' \n', '', ' \n', 'before'],
+    ['', '', '', 'before'],
+    ['<thinking>a</thinking>b', '', '<thinking>a</thinking>b', 'none'],
+    ['<THINK>a</THINK>b', '', '<THINK>a</THINK>b', 'none'],
+    ['a<think>b</think>c', '', 'a<think>b</think>c', 'none'],
+    [
+      `${' '.repeat(4_096)}<think>a</think>b`,
+      `${' '.repeat(4_096)}<think>a</think>`,
+      'b',
+      'behind',
+    ],
+    [`${' '.repeat(4_097)}<think>`, '', `${' '.repeat(4_097)}<think>`, 'none'],
+    [
+      `<think></think>\n${' '.repeat(4_096)}b`,
+      '<think></think>\n',
+      `${' '.repeat(4_096)}b`,
+      'behind',
+    ],
+    [
+      `<think></think>\n${' '.repeat(4_097)}b`,
+      `<think></think>\n${' '.repeat(4_097)}`,
+      'b',
+      'behind',
+    ],
+  ])('%j', (message, block, text, phase) => {
+    expect(read([message])).toEqual([block, text, phase]);
+    expect(read(unitsOf(message))).toEqual([block, text, phase]);
+  });
+
+  test('every division of a message reads the same (K4), and nothing is lost (K2)', () => {
+    const messages = fc
+      .array(
+        fc.constantFrom(
+          '<think>',
+          '</think>',
+          '<',
+          '</',
+          'think',
+          '>',
+          ' ',
+          '\n',
+          '\r\n',
+          'x',
+          '😀',
+        ),
+        { maxLength: 10 },
+      )
+      .map((parts) => parts.join(''));
+    fc.assert(
+      fc.property(dividedText(messages), ({ text, pieces }) => {
+        const whole = read([text]);
+        expect(read(pieces)).toEqual(whole);
+        expect(whole[0] + whole[1]).toBe(text);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});

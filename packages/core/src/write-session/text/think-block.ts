@@ -1,0 +1,116 @@
+/**
+ * Tells the reasoning that a model writes into its text, between `<think>` and `</think>`, from the text (R275).
+ *
+ * Invariants
+ * K1  Only a block that opens the message counts, blanks before it allowed: anywhere else its tags are text.
+ * K2  `block` and `text` in order are the message: nothing is added, nothing is lost.
+ * K3  The blank lines behind the block belong to it; the indentation of the first line behind them does not.
+ * K4  Every division of the message gives the same block, text and outcome. What is held is bounded.
+ */
+export type ThinkReader = {
+  readonly phase: 'before' | 'inside' | 'between' | 'behind' | 'none';
+  /** What may be a tag, or the indentation of the first line. */
+  readonly held: string;
+  /** Whether a line ending has come since the block was closed. */
+  readonly isNewLine: boolean;
+};
+
+export type ThinkPart = {
+  readonly reader: ThinkReader;
+  readonly block: string;
+  readonly text: string;
+};
+
+const OPEN = '<think>';
+const CLOSE = '</think>';
+/** More blanks than this before a tag, or before the first line, are text of their own. */
+const HELD_LIMIT = 4_096;
+
+export function createThinkReader(): ThinkReader {
+  return { phase: 'before', held: '', isNewLine: false };
+}
+
+export function readThink(reader: ThinkReader, text: string): ThinkPart {
+  switch (reader.phase) {
+    case 'before':
+      return readBefore(reader, text);
+    case 'inside':
+      return readInside(reader, text);
+    case 'between':
+      return readBetween(reader, text);
+    case 'behind':
+    case 'none':
+      return { reader, block: '', text };
+    default:
+      return reader.phase satisfies never;
+  }
+}
+
+/** The message has ended. A block that was not closed, or behind which nothing stands, is `block` all the same. */
+export function endThink(reader: ThinkReader): { readonly block: string; readonly text: string } {
+  return reader.phase === 'before'
+    ? { block: '', text: reader.held }
+    : { block: reader.held, text: '' };
+}
+
+function readBefore(reader: ThinkReader, text: string): ThinkPart {
+  const held = reader.held + text;
+  const start = blanksEnd(held, 0);
+  const isLong = start > HELD_LIMIT;
+  if (!isLong && held.startsWith(OPEN, start)) {
+    const end = start + OPEN.length;
+    const inside = readInside({ ...reader, phase: 'inside', held: '' }, held.slice(end));
+    return { ...inside, block: held.slice(0, end) + inside.block };
+  }
+  if (!isLong && OPEN.startsWith(held.slice(start)))
+    return { reader: { ...reader, held }, block: '', text: '' };
+  return { reader: { ...reader, phase: 'none', held: '' }, block: '', text: held };
+}
+
+function readInside(reader: ThinkReader, text: string): ThinkPart {
+  const held = reader.held + text;
+  const close = held.indexOf(CLOSE);
+  if (close === -1) {
+    const safe = held.length - tagBegun(held);
+    return {
+      reader: { ...reader, phase: 'inside', held: held.slice(safe) },
+      block: held.slice(0, safe),
+      text: '',
+    };
+  }
+  const end = close + CLOSE.length;
+  const between = readBetween({ phase: 'between', held: '', isNewLine: false }, held.slice(end));
+  return { ...between, block: held.slice(0, end) + between.block };
+}
+
+/** How much of the end of `text` may be the beginning of the closing tag. */
+function tagBegun(text: string): number {
+  let length = Math.min(CLOSE.length - 1, text.length);
+  while (!text.endsWith(CLOSE.slice(0, length))) length -= 1;
+  return length;
+}
+
+function readBetween(reader: ThinkReader, text: string): ThinkPart {
+  const blanks = blanksEnd(text, 0);
+  const lineStart = text.lastIndexOf('\n', blanks - 1) + 1;
+  const hasLineEnd = lineStart > 0;
+  const held = (hasLineEnd ? '' : reader.held) + text.slice(lineStart, blanks);
+  const block = hasLineEnd ? reader.held + text.slice(0, lineStart) : '';
+  // Behind the tag, in its own line, blanks are no indentation.
+  const isIndentation = (hasLineEnd || reader.isNewLine) && held.length <= HELD_LIMIT;
+  if (blanks < text.length)
+    return {
+      reader: { phase: 'behind', held: '', isNewLine: true },
+      block: isIndentation ? block : block + held,
+      text: (isIndentation ? held : '') + text.slice(blanks),
+    };
+  return isIndentation
+    ? { reader: { ...reader, held, isNewLine: true }, block, text: '' }
+    : { reader: { ...reader, held: '', isNewLine: false }, block: block + held, text: '' };
+}
+
+function blanksEnd(text: string, from: number): number {
+  let index = from;
+  while (index < text.length && ' \t\r\n'.includes(text.charAt(index))) index += 1;
+  return index;
+}
