@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
+import { enableCompileCache, possibleWorkspaces } from './compile-cache.ts';
 import { replaceFetchClasses } from './fetch-classes.ts';
 import { leaveProcess } from './process/leave-process.ts';
 import { VERSION } from './version.ts';
@@ -20,6 +21,16 @@ export async function main(entry: string): Promise<void> {
     process.stdout.write(`${VERSION}\n`);
     return;
   }
+  const homeDirectory = orNull(homedir);
+  const currentDirectory = orNull(() => process.cwd()) ?? GONE;
+  // Before anything that is worth it is loaded.
+  enableCompileCache({
+    platform: process.platform,
+    environment: process.env,
+    homeDirectory,
+    workspaces: possibleWorkspaces({ argv, environment: process.env, currentDirectory }),
+    user: process.getuid?.(),
+  });
   hideSqliteWarning();
   replaceFetchClasses();
   // Should every handle close before the command has ended, that is a failure and must not look like success. Not set
@@ -31,8 +42,8 @@ export async function main(entry: string): Promise<void> {
   const exitCode = await runCommandLine({
     argv,
     environment: process.env,
-    homeDirectory: orNull(homedir),
-    currentDirectory: orNull(() => process.cwd()) ?? GONE,
+    homeDirectory,
+    currentDirectory,
     entry: fileURLToPath(entry),
   });
   // Not left to the end of all handles: an idle connection must not keep a finished command alive.

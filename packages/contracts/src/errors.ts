@@ -165,7 +165,8 @@ export const ERROR_CODES: Readonly<Record<ErrorCode, string>> = {
   PERMISSION_DENIED: 'Check the permissions of the file and its directory.',
   DISK_FULL: 'Free some space, then try again.',
   READ_ONLY: 'The file system is read-only; write somewhere else or remount it.',
-  RESOURCE_BUSY: 'Try again in a moment.',
+  RESOURCE_BUSY:
+    'Try again in a moment; where too many files are open, raise their limit first (`ulimit -n 256`).',
   WRITE_FAILED: 'Check the disk, then try again.',
   OUT_FILE_EXISTS: 'Choose another file for --out.',
   // Undo
@@ -239,9 +240,15 @@ export class OrionError extends Error {
   }
 }
 
+/** Any call can meet it, also one that loads a part of the program. */
+const NO_MORE_FILES: ReadonlySet<unknown> = new Set(['EMFILE', 'ENFILE']);
+
 /** The JSON form of anything thrown; what is not an `OrionError` is a defect and says so. */
 export function toErrorInfo(error: unknown): ErrorInfo {
   if (OrionError.isInstance(error)) return error.toInfo();
   const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof Error && 'code' in error && NO_MORE_FILES.has(error.code)) {
+    return { code: 'RESOURCE_BUSY', message, retryable: true, hint: ERROR_CODES.RESOURCE_BUSY };
+  }
   return { code: 'INTERNAL_ERROR', message, retryable: false, hint: ERROR_CODES.INTERNAL_ERROR };
 }

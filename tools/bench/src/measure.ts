@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -55,6 +56,8 @@ async function run(
       TMPDIR: process.env['TMPDIR'],
       HOME: folder,
       XDG_CONFIG_HOME: folder,
+      // As in a home; this one lies in the temporary folder, where nothing that is compiled is kept.
+      NODE_COMPILE_CACHE: join(tmpdir(), 'orion-bench-compiled'),
       ...environment,
     },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -17,14 +17,6 @@ export type MemoryResult = {
   readonly finalizeMs: number;
 };
 
-/** As the command sets them for itself. */
-const COMMAND_FLAGS: readonly string[] = [
-  '--semi-space-growth-factor=1',
-  '--heap-growing-percent=5',
-  '--no-incremental-marking',
-  '--no-turbofan',
-];
-
 /** Texts by the distance in bytes from one invalid place to the next; 0: there is none. */
 const TEXTS: readonly (readonly [string, number])[] = [
   ['valid', 0],
@@ -43,15 +35,7 @@ export async function measureMemory(
     for (const mebibytes of sizes) {
       const root = join(folder, 'root');
       await mkdir(root);
-      const args = [
-        ...COMMAND_FLAGS,
-        PROGRAM,
-        CORE,
-        WORKSPACE,
-        root,
-        String(mebibytes),
-        String(every),
-      ];
+      const args = [PROGRAM, CORE, WORKSPACE, root, String(mebibytes), String(every)];
       const { peakMiB, stdout } = await measure({ args, folder });
       const figures = JSON.parse(stdout) as { found: number; replaced: number; ms: number };
       if (figures.found !== figures.replaced) throw new Error('not every place was replaced');

@@ -70,6 +70,8 @@ export async function createSandbox(): Promise<Sandbox> {
     HOME: home,
     XDG_CONFIG_HOME: join(home, '.config'),
     LANG: 'C.UTF-8',
+    // The home lies in the temporary folder, where the command keeps nothing that it has compiled.
+    NODE_COMPILE_CACHE: join(tmpdir(), 'orion-e2e-compiled'),
     WRITE_SESSION_IDLE_MS: '50',
   };
   const commands: Running[] = [];

@@ -23,6 +23,7 @@ export async function openCommandLane(url: string): Promise<Lane> {
     HOME: home,
     XDG_CONFIG_HOME: join(home, '.config'),
     LANG: 'C.UTF-8',
+    NODE_COMPILE_CACHE: join(tmpdir(), 'orion-manners-compiled'),
     WRITE_SESSION_IDLE_MS: '1',
   };
   const orion = (words: readonly string[]): Promise<Ended> =>

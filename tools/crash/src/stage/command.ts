@@ -1,3 +1,5 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { spawn } from 'node:child_process';
 
 export type Ended = {
@@ -28,6 +30,7 @@ export function startCommand(place: CommandPlace, args: readonly string[]): Runn
       TMPDIR: process.env['TMPDIR'],
       HOME: place.home,
       XDG_CONFIG_HOME: place.home,
+      NODE_COMPILE_CACHE: join(tmpdir(), 'orion-crash-compiled'),
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -1,0 +1,38 @@
+import { chmod, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+
+import { writeMessages } from './support/scripts.ts';
+import { test } from './support/test.ts';
+
+/** Hazard: where hardly a file can be opened, the command dies without a word, or takes the text with it. */
+
+const TEXT = 'one\ntwo\n';
+
+// Node itself ends in a fault below some 21.
+test.skipIf(process.platform === 'win32').for([24, 29, 256])(
+  'with %i open files: the file is written, or the command says why, and keeps the text that it has',
+  async (limit, { machine }) => {
+    const node = join(machine.root, 'node');
+    await writeFile(node, `#!/bin/sh\nulimit -n ${limit}\nexec '${process.execPath}' "$@"\n`);
+    await chmod(node, 0o755);
+    const provider = await machine.provider(writeMessages('a.txt', [`${TEXT}DONE`]));
+
+    const ended = await machine.ask(provider, ['--json'], { node });
+
+    expect(ended.signal, ended.stderr).toBeNull();
+    expect(ended.stdout + ended.stderr).not.toContain('INTERNAL_ERROR');
+    if (limit === 256) expect(ended.exitCode, ended.stderr).toBe(0);
+    if (await machine.exists('a.txt')) {
+      expect(String(await machine.read('a.txt'))).toBe(TEXT);
+      expect(ended.exitCode, ended.stderr).toBe(0);
+      return;
+    }
+    expect(ended.stdout + ended.stderr).toContain('(EMFILE)');
+    const [paused] = ended.result().paused;
+    if (paused === undefined) return;
+    const [session] = await machine.sessions();
+    expect(paused.bytes).toBe(TEXT.length);
+    expect(String(await session?.content())).toBe(TEXT);
+  },
+);
