@@ -301,6 +301,8 @@ export type CleanReport = {
     readonly lines: number;
   }[];
   readonly bytes: number;
+  /** Locks that nobody holds and that were removed. */
+  readonly locks: number;
 };
 
 export type SessionStatus = 'live' | 'orphan' | 'damaged' | 'foreign';

@@ -102,6 +102,8 @@ export type WorkspaceOptions = {
   readonly confirmProtectedPath?: ConfirmProtectedPath;
   /** What the system says of this process; another answer makes another host, for tests. */
   readonly identity?: () => Promise<ProcessIdentity>;
+  /** What the file system of this directory takes for now; another answer lets an hour pass, for tests. */
+  readonly fileSystemNow?: (directory: string) => Promise<number>;
 };
 
 /**
@@ -226,6 +228,7 @@ class DiskWorkspace implements Workspace {
       maxSessionAgeMs: settings.maxSessionAgeMs,
       attic: { maxAgeMs: settings.atticMaxAgeMs, maxBytes: settings.atticMaxBytes },
       onEvent,
+      ...(options.fileSystemNow === undefined ? {} : { fileSystemNow: options.fileSystemNow }),
       settleBackup: (id, didNotHappen) => this.#settleBackup(id, didNotHappen),
       provesChange: (id) => this.#backups.provesChange(id),
       sweepCommits: async () => {

@@ -135,7 +135,7 @@ export function createProgram(context: CommandContext, report: Report): Command 
     .description('put old interrupted write sessions aside');
   addWorkspaceOption(clean);
   clean
-    .option('--all', 'those of the last hour too')
+    .option('--all', 'those of the last hour too, and locks that nobody holds')
     .option('--yes', 'do not ask')
     .option('--json', 'as one JSON object on stdout')
     .addHelpText('after', help.CLEAN_SESSIONS);

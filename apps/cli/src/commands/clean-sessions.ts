@@ -49,6 +49,9 @@ export async function cleanSessionsCommand(
           'faint',
         );
       }
+      if (report.locks > 0) {
+        context.screen.line(`${plural(report.locks, 'lock')} that nobody holds removed.`);
+      }
       await context.stdout.write(
         `${plural(report.moved.length, 'write session')}, ${formatBytes(report.bytes)} put aside for 30 days.\n`,
       );

@@ -39,7 +39,16 @@ describe('judgeOwner', () => {
     ['cannot be told, heartbeat old', ownerAt(LEASE_TTL_MS), unknown, 'presumed_dead'],
     ['elsewhere, one before the limit', ownerAt(LEASE_TTL_MS - 1), elsewhere, 'live'],
     ['elsewhere, at the limit', ownerAt(LEASE_TTL_MS), elsewhere, 'presumed_dead'],
-    ['elsewhere, heartbeat from the future', ownerAt(-1e9), elsewhere, 'live'],
+    ['elsewhere, a minute ahead', ownerAt(-60_000), elsewhere, 'live'],
+    ['elsewhere, further ahead', ownerAt(-60_001), elsewhere, 'presumed_dead'],
+    [
+      'elsewhere, in 2099',
+      { ...ownerAt(0), heartbeat_at: '2099-01-01T00:00:00.000Z' },
+      elsewhere,
+      'presumed_dead',
+    ],
+    ['cannot be told, far ahead', ownerAt(-1e9), unknown, 'presumed_dead'],
+    ['runs here, heartbeat far ahead', ownerAt(-1e9), running('boot:100'), 'live'],
     ['gave it back and runs', ownerAt(0, true), running('boot:100'), 'dead'],
     ['gave it back elsewhere', ownerAt(0, true), elsewhere, 'dead'],
   ])('%s', (_name, owner, seen, verdict) => {

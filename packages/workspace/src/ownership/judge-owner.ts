@@ -4,6 +4,8 @@ import type { OwnerRecord } from './owner-record.ts';
 /** A heartbeat older than this proves nothing any more. */
 export const LEASE_TTL_MS = 30_000;
 export const HEARTBEAT_MS = 5_000;
+/** Clocks of two hosts may differ by so much. A time further ahead is no sign of life: anybody can write it. */
+export const MAX_AHEAD_MS = 60_000;
 
 export type ProcessSighting =
   | { readonly kind: 'running'; readonly startedAt: string }
@@ -35,7 +37,12 @@ export function judgeOwner(owner: OwnerRecord, seen: OwnerObservation): OwnerVer
   }
 }
 
-/** A heartbeat from the future is a clock that was moved, not a dead process. */
 function judgeHeartbeat(owner: OwnerRecord, now: number): OwnerVerdict {
-  return now - Date.parse(owner.heartbeat_at) < LEASE_TTL_MS ? 'live' : 'presumed_dead';
+  return isRecent(Date.parse(owner.heartbeat_at), now) ? 'live' : 'presumed_dead';
+}
+
+/** Whether a sign of life of that time still counts. */
+export function isRecent(time: number, now: number): boolean {
+  const age = now - time;
+  return age >= -MAX_AHEAD_MS && age < LEASE_TTL_MS;
 }

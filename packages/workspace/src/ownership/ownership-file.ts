@@ -9,7 +9,7 @@
  * O4. A claim counts only while the file it started from still leads to it: whoever claims on old
  *     knowledge finds out before acting.
  * O5. Where links fail, the name is created exclusively and synced; an incomplete one counts as dead
- *     once it is older than the lease's time to live.
+ *     once it is older than the lease's time to live, or of a time that has not come.
  */
 import { lstat, rename, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -22,7 +22,7 @@ import {
   removeIfThere,
   temporaryName,
 } from '../disk/files.ts';
-import { LEASE_TTL_MS } from './judge-owner.ts';
+import { isRecent } from './judge-owner.ts';
 import { parseOwnerText } from './owner-record.ts';
 import type { OwnerRecord } from './owner-record.ts';
 
@@ -92,7 +92,7 @@ export async function findOwner(place: OwnerPlace): Promise<FoundOwner> {
 
 /** Whether an incomplete record is old enough to be nobody's. */
 export function isAbandoned(modifiedAt: number, now: number): boolean {
-  return now - modifiedAt >= LEASE_TTL_MS;
+  return !isRecent(modifiedAt, now);
 }
 
 /** Takes a free place. False when it is taken. */

@@ -25,7 +25,12 @@ it('A13: whoever looked before the name was free does not take it from who has i
   const observer = createProcessObserver(createFakeClock(Date.now()));
   const state = new StateDirectory(join(root, '.orion'));
   const acquire = async (owner: Awaited<ReturnType<typeof observer.newOwner>>) =>
-    new TargetLocks(state, observer, root).acquire(join(root, 'a.txt'), 'a.txt', owner, SESSION);
+    new TargetLocks({ state, observer, root }).acquire(
+      join(root, 'a.txt'),
+      'a.txt',
+      owner,
+      SESSION,
+    );
   await acquire(await observer.newOwner());
   const [name = ''] = readdirSync(state.locks);
   const file = join(state.locks, name);
@@ -62,7 +67,7 @@ it('says which file another session holds, and takes it when that is given back'
   const root = await temporaryDirectory();
   const observer = createProcessObserver(createFakeClock(Date.now()));
   const state = new StateDirectory(join(root, '.orion'));
-  const locks = new TargetLocks(state, observer, root);
+  const locks = new TargetLocks({ state, observer, root });
   const path = join(root, 'a.txt');
   const acquire = async (session: string) =>
     locks.acquire(path, 'a.txt', await observer.newOwner(), session);
@@ -87,7 +92,11 @@ it('one name for one target, spelled as the file system tells names apart', asyn
   const root = await temporaryDirectory();
   const observer = createProcessObserver(createFakeClock(Date.now()));
   const keyIn = (folder: string, path: string) =>
-    new TargetLocks(new StateDirectory(join(root, '.orion')), observer, folder).keyOf(path);
+    new TargetLocks({
+      state: new StateDirectory(join(root, '.orion')),
+      observer,
+      root: folder,
+    }).keyOf(path);
   expect(await keyIn(root, '/a/B')).not.toBe(await keyIn(root, '/a/b'));
   expect(await keyIn(root, '/a/B')).toMatch(/^[0-9a-f]{64}$/u);
   // A root that is found in another case too, as on a file system that folds them.

@@ -2,15 +2,17 @@
  * At most one live write session per target, across processes that share a state directory.
  *
  * L1. A lock carries the token of its session's lease, so that the lease tells whether it is alive.
- * L2. A missing lock file is a free target, and only its name is taken then; a dead owner's lock is claimed, never
+ * L2. A lock of another host that has not changed for an hour, and neither has its lease, is nobody's, whatever time
+ *     stands in it. The file system that holds it says what an hour is.
+ * L3. A missing lock file is a free target, and only its name is taken then; a dead owner's lock is claimed, never
  *     just replaced.
  */
 import { createHash } from 'node:crypto';
-import { lstat } from 'node:fs/promises';
+import { lstat, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { OrionError } from '@orion/contracts';
 import { isErrno } from '../disk/disk-error.ts';
-import { readSmallFile, removeIfThere } from '../disk/files.ts';
+import { createFile, readSmallFile, removeIfThere, temporaryName } from '../disk/files.ts';
 import { parseFields } from '../disk/json.ts';
 import { shown } from '../path-policy/parse-target.ts';
 import type { StateDirectory } from '../state-directory.ts';
@@ -37,18 +39,28 @@ const MAX_ROUNDS = 20;
 const LEFT_OVER = /^\.?([0-9a-f]{64})\.(?:claim-|[0-9a-f]+\.tmp$)/u;
 const LEFT_OVER_AGE_MS = 60 * 60 * 1000;
 const LOCK = /^[0-9a-f]{64}$/u;
+const STALE_AGE_MS = 60 * 60 * 1000;
 const NO_SESSION = '00000000-0000-4000-8000-000000000000';
+
+export type TargetLocksOptions = {
+  readonly state: StateDirectory;
+  readonly observer: ProcessObserver;
+  readonly root: string;
+  readonly fileSystemNow?: FileSystemNow;
+};
 
 export class TargetLocks {
   readonly #state: StateDirectory;
   readonly #observer: ProcessObserver;
   readonly #root: string;
+  readonly #fileSystemNow: FileSystemNow;
   #foldsCase: Promise<boolean> | null = null;
 
-  constructor(state: StateDirectory, observer: ProcessObserver, root: string) {
-    this.#state = state;
-    this.#observer = observer;
-    this.#root = root;
+  constructor(options: TargetLocksOptions) {
+    this.#state = options.state;
+    this.#observer = options.observer;
+    this.#root = options.root;
+    this.#fileSystemNow = options.fileSystemNow ?? fileSystemNow;
   }
 
   /** The name that all spellings of one target share. */
@@ -73,12 +85,14 @@ export class TargetLocks {
       const found = await findOwner(place);
       if (found.kind === 'incomplete') {
         const { now } = await this.#observer.observe(record);
-        if (!isAbandoned(found.modifiedAt, now)) throw targetLocked(path);
+        const isHeld = !isAbandoned(found.modifiedAt, now) && !(await this.#isStale(place.file));
+        if (isHeld) throw targetLocked(path);
       }
       // Given back since the name was found taken: a claim beside a free name would not keep others from it.
       if (found.kind !== 'incomplete' && !found.fileExists) continue;
       if (found.kind === 'owned') {
-        if (await this.#isLive(place.file, found.owner)) throw targetLocked(path);
+        const isLive = await this.#isLive(place.file, found.owner);
+        if (isLive && !(await this.#isStale(place.file))) throw targetLocked(path);
       }
       const token = found.kind === 'owned' ? found.owner.token : found.token;
       if (await claimOwner(place, token, record)) {
@@ -118,7 +132,27 @@ export class TargetLocks {
     }
   }
 
-  /** L2 holds here, too: whoever takes the same lock meanwhile keeps it. */
+  /** Removes the locks that L2 speaks of, also of sessions that lie here. Answers how many there were. */
+  async removeStale(): Promise<number> {
+    const { locks } = this.#state;
+    let removed = 0;
+    for (const name of await this.#state.names(locks).catch(() => [])) {
+      if (!LOCK.test(name)) continue;
+      const file = join(locks, name);
+      const found = await lstat(file).catch(() => null);
+      if (found === null) continue;
+      if (!found.isFile()) {
+        // No lock that was ever written, but in the way of one.
+        await rm(file, { recursive: true, force: true });
+        removed += 1;
+      } else if ((await this.#isStale(file)) && (await this.#take(file))) {
+        removed += 1;
+      }
+    }
+    return removed;
+  }
+
+  /** L3 holds here, too: whoever takes the same lock meanwhile keeps it. */
   async #releaseDead(file: string): Promise<void> {
     const place = lockPlace(file);
     const found = await findOwner(place);
@@ -126,13 +160,38 @@ export class TargetLocks {
     if (await this.#isLive(file, found.owner)) return;
     const sessionId = await readSessionId(file);
     if (sessionId !== null && (await exists(join(this.#state.sessions, sessionId)))) return;
-    const record: LockRecord = {
-      ...(await this.#observer.newOwner()),
-      session_id: sessionId ?? NO_SESSION,
-    };
-    const { token } = found.owner;
-    if (!(await claimOwner(place, token, record))) return;
+    await this.#take(file);
+  }
+
+  /** Takes a lock that nobody holds, and gives it back. False when somebody else was first. */
+  async #take(file: string): Promise<boolean> {
+    const place = lockPlace(file);
+    const found = await findOwner(place);
+    const token = found.kind === 'owned' ? found.owner.token : found.token;
+    const record: LockRecord = { ...(await this.#observer.newOwner()), session_id: NO_SESSION };
+    if (!(await claimOwner(place, token, record))) return false;
     await lockOf(file, record.token, place.claimOf(token)).release();
+    return true;
+  }
+
+  /** L2. Its claims count as it does: they may be what leads to its owner. */
+  async #isStale(file: string): Promise<boolean> {
+    const place = lockPlace(file);
+    const found = await findOwner(place);
+    if (found.kind === 'owned') {
+      const seen = await this.#observer.observe(found.owner);
+      if (seen.kind === 'here') return false;
+    }
+    const token = found.kind === 'owned' ? found.owner.token : found.token;
+    const sessionId = await readSessionId(file);
+    const directory = sessionId === null ? null : join(this.#state.sessions, sessionId);
+    const changed = await Promise.all(
+      [file, place.claimOf(token), ...(directory === null ? [] : [leasePlace(directory).file])].map(
+        changedAt,
+      ),
+    );
+    const now = await this.#fileSystemNow(this.#state.locks).catch(() => null);
+    return now !== null && now - Math.max(...changed) >= STALE_AGE_MS;
   }
 
   async #isLive(file: string, owner: OwnerRecord): Promise<boolean> {
@@ -146,6 +205,27 @@ export class TargetLocks {
     return judgeOwner(lease.owner, await this.#observer.observe(lease.owner)) === 'live';
   }
 }
+
+/** When its bytes or its name changed last, by the file system; 0 for what is not there. Nobody can set this time. */
+async function changedAt(path: string): Promise<number> {
+  return lstat(path).then(
+    (found) => found.ctimeMs,
+    () => 0,
+  );
+}
+
+/** What a file system takes for now: it may lie on another host, with a clock of its own. */
+export type FileSystemNow = (directory: string) => Promise<number>;
+
+const fileSystemNow: FileSystemNow = async (directory) => {
+  const path = temporaryName(join(directory, 'clock'));
+  await createFile(path, new Uint8Array(0));
+  try {
+    return (await lstat(path)).ctimeMs;
+  } finally {
+    await removeIfThere(path).catch(() => undefined);
+  }
+};
 
 function lockOf(file: string, token: string, wonClaim: string | null): TargetLock {
   return {

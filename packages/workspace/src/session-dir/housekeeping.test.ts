@@ -70,6 +70,7 @@ describe('housekeeping', () => {
     expect(report).toEqual({
       moved: [{ session_id: id, target_file: 'a.txt', bytes: 8, lines: 2 }],
       bytes: 8,
+      locks: 0,
     });
     expect(test.events).toEqual([
       { type: 'cleaned', details: { session_id: id, target_file: 'a.txt', bytes: 8, lines: 2 } },

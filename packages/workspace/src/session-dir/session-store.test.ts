@@ -277,7 +277,7 @@ describe('recovery', () => {
     expect((await other.sessions.list())[0]).toMatchObject({ status: 'live', pid: process.pid });
     expect(await codeOf(other.sessions.claim(handle.id))).toBe('SESSION_BUSY');
     expect(await codeOf(other.sessions.discard(handle.id))).toBe('SESSION_BUSY');
-    expect(await other.sessions.clean({ all: true })).toEqual({ moved: [], bytes: 0 });
+    expect(await other.sessions.clean({ all: true })).toEqual({ moved: [], bytes: 0, locks: 0 });
     const metadata = await metadataFor(other, 'a.txt');
     expect(await codeOf(other.sessions.begin(metadata))).toBe('TARGET_LOCKED');
     expect((await other.sessions.list()).length).toBe(1);

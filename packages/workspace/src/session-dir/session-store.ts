@@ -41,7 +41,7 @@ import { claimOwner, findOwner, leasePlace, replaceOwner } from '../ownership/ow
 import type { OwnerRecord } from '../ownership/owner-record.ts';
 import type { ProcessObserver } from '../ownership/process-identity.ts';
 import { targetLocked, TargetLocks } from '../ownership/target-locks.ts';
-import type { TargetLock } from '../ownership/target-locks.ts';
+import type { FileSystemNow, TargetLock } from '../ownership/target-locks.ts';
 import { shown } from '../path-policy/parse-target.ts';
 import type { PathPolicy } from '../path-policy/path-policy.ts';
 import { expired } from '../retention/retention.ts';
@@ -76,6 +76,8 @@ export type SessionStoreOptions = {
   readonly settleBackup: SettleBackup;
   /** Whether this backup tells that its change was made, once nothing else is left of it. */
   readonly provesChange: (backupId: string) => Promise<boolean>;
+  /** For tests. */
+  readonly fileSystemNow?: FileSystemNow;
 };
 
 /** Directories looked at together. */
@@ -95,7 +97,7 @@ export class DiskSessionStore implements SessionStore {
 
   constructor(options: SessionStoreOptions) {
     this.#options = options;
-    this.#locks = new TargetLocks(options.state, options.observer, options.root);
+    this.#locks = new TargetLocks(options);
   }
 
   async begin(metadata: SessionMetadata, turn: TurnRecord | null = null): Promise<SessionHandle> {
@@ -215,7 +217,8 @@ export class DiskSessionStore implements SessionStore {
       const one = await this.#cleanOne(inspection);
       if (one !== null) moved.push(one);
     }
-    return { moved, bytes: moved.reduce((total, one) => total + one.bytes, 0) };
+    const locks = options.all ? await this.#locks.removeStale() : 0;
+    return { moved, bytes: moved.reduce((total, one) => total + one.bytes, 0), locks };
   }
 
   async *readContent(sessionId: string): AsyncGenerator<Uint8Array, void, undefined> {
