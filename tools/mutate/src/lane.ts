@@ -69,11 +69,16 @@ export class Lane {
       detached: true,
       env: { ...process.env, TMPDIR: this.#folder },
       execArgv: process.execArgv,
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });
     this.#process = child;
+    // What broken programs say is nobody's business; what keeps this process from starting is.
+    let said = '';
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      said = `${said}${text}`.slice(-4_000);
+    });
     const [first] = await Promise.race([once(child, 'message'), once(child, 'exit')]);
-    if (first !== 'ready') throw new Error('The process of the tests did not start');
+    if (first !== 'ready') throw new Error(`The process of the tests did not start\n${said}`);
     return child;
   }
 }

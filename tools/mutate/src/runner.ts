@@ -15,7 +15,7 @@ import type {
 /** Enough for a test that passes on a busy machine; each one that waits for ever costs this much. */
 const TEST_LIMIT_MS = 12_000;
 /** A mutant that never stops collecting ends here instead of taking the machine's memory. */
-const HEAP_MB = 1_024;
+const HEAP_MB = 512;
 
 export type RunnerOptions = {
   readonly root: string;

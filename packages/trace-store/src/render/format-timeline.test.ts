@@ -65,6 +65,123 @@ test('a turn is phases, model calls, tools and writes with durations and tokens'
   );
 });
 
+test('each event in its own form, with what is left out of it (80 columns and more)', () => {
+  const events = turn([
+    [0, 'llm_call', { details: { model: 'm-1', purpose: 'final', messages: 1, tools: 1 } }],
+    [
+      999,
+      'llm_result',
+      {
+        details: {
+          finish: 'length',
+          usage: { inputTokens: 1, outputTokens: 2, reasoningTokens: 1 },
+        },
+      },
+    ],
+    [
+      1_000,
+      'llm_call',
+      { phaseIndex: 1, details: { model: 'm-1', purpose: 'answer', messages: 1_234, tools: 0 } },
+    ],
+    [
+      60_999,
+      'llm_result',
+      { phaseIndex: 1, details: { finish: 'stop', usage: { inputTokens: 1_234_567 } } },
+    ],
+    [61_000, 'llm_result', { phaseIndex: 2, details: { finish: 'stop', usage: null } }],
+    [61_000, 'phase_start', {}],
+    [61_000, 'phase_end', { phaseIndex: 4, details: { reason: 'stop' } }],
+    [61_000, 'tool_call', { toolName: 'a', details: { callId: 'a', treatment: 'run' } }],
+    [61_000, 'tool_call', { toolName: 'b', details: { callId: 'b', treatment: 'run' } }],
+    [61_000, 'tool_call', { details: { treatment: 'ignored' } }],
+    [
+      121_000,
+      'tool_result',
+      {
+        toolName: 'b',
+        error: { code: 'X', message: 'y' },
+        details: { callId: 'b', success: false, attempts: 3, contentLength: 1 },
+      },
+    ],
+    [121_000, 'tool_result', { error: { odd: 1 }, details: { callId: 'z' } }],
+    [121_000, 'tool_executed', { toolName: 'a', details: { callId: 'a' } }],
+    [
+      4_500_000,
+      'tool_result',
+      {
+        toolName: 'a',
+        details: { callId: 'a', success: true, attempts: 1, contentLength: 0 },
+      },
+    ],
+    [4_500_000, 'write_session_recovered', { sessionId: 's1', details: { target: 'a.md' } }],
+    [4_500_000, 'write_session_started', { sessionId: 's2', details: {} }],
+    [4_500_000, 'write_session_saved', { sessionId: 's2', details: { bytes: 1 } }],
+    [4_500_001, 'write_session_saved', { sessionId: 's2', details: {} }],
+    [4_500_010, 'write_session_paused', { sessionId: 's2', details: { code: 'PROVIDER_ERROR' } }],
+    [4_500_020, 'write_session_discarded', { sessionId: 's1', details: {} }],
+    [4_500_030, 'write_session_finalize_started', { sessionId: 's3', details: { bytes: 3 } }],
+    [4_500_030, 'write_session_finalized', { sessionId: 's3', details: { bytes: 3, lines: 1 } }],
+    [4_500_030, 'write_session_started', { sessionId: 's4', details: {} }],
+    [4_500_031, 'write_session_saved', { sessionId: 's4', details: { bytes: 2 } }],
+    [4_500_040, 'write_session_seam_joined', { sessionId: 's4', details: { line: 7 } }],
+    [4_500_050, 'turn_ended', { error: 'odd', details: {} }],
+  ]);
+  expect(formatTimeline(events, { columns: 100 })).toBe(
+    `turn r1
+2026-01-01 12:30:01 UTC · not ended · 1h15m
+2 model calls · 1,234,568 tokens in, 2 out · 2 tools · 1 file · 3 errors
+
+  +0.000    model  m-1, 1 in, 2 out (1 reasoning), length, final, 1 message, 1 tool           999 ms
+  +1.000    model  m-1, stop, answer, 1,234 messages                                          60.0 s
+ +61.000    model answer  stop
+ +61.000  phase ?                                                                             no end
+ +61.000  phase end  stop
+ +61.000    tool a  ok, 0 characters                                                           1h14m
+ +61.000    tool b  failed, X: y, 3 attempts, 1 character                                      1m00s
+ +61.000    tool ?  ignored
++121.000    tool ?  ok, {"odd":1}
++4500.000  write a.md  recovered, discarded                                                    20 ms
++4500.000  write s2  saved 1 byte, paused, PROVIDER_ERROR                                      10 ms
++4500.030    write finalize started  bytes=3
++4500.030  write s3  finalized, 1 line, 3 bytes
++4500.030  write s4  saved 2 bytes                                                            no end
++4500.040    write seam joined  line=7
++4500.050  turn ended
+`,
+  );
+});
+
+test('never less than 40 columns, eight details, and a thousand characters of each', () => {
+  const details = { a: 0, b: null, c: { d: 1 }, e: true, f: 'x', g: 5, h: 6, i: 7, j: 8 };
+  const odd = turn([[0, 'odd', { toolName: 't', details }]]).map((event) => ({
+    ...event,
+    requestId: null,
+  }));
+  expect(formatTimeline(odd, { columns: 120.9 })).toBe(
+    `turn -
+2026-01-01 12:30:01 UTC · not ended · 0 ms
+0 model calls · 0 tokens in, 0 out · 0 tools · 0 files
+
+  +0.000    odd  t, a=0, e=true, f=x, g=5, h=6, i=7
+`,
+  );
+  const wide = turn([[0, 'odd', { summary: '界'.repeat(30) }]]);
+  const shown = `turn r1
+2026-01-01 12:30:01 UTC · not ended · 0…
+0 model calls · 0 tokens in, 0 out · 0…
+
+  +0.000    odd  ${'界'.repeat(11)}…
+`;
+  expect(formatTimeline(wide, { columns: 3 })).toBe(shown);
+  expect(formatTimeline(wide, { columns: 40 })).toBe(shown);
+  const long = turn([
+    [0, 'odd', { error: { odd: 'e'.repeat(2_000) } }],
+    [0, 'odd', { details: { a: 'q'.repeat(2_000) } }],
+  ]);
+  const [, , , , error = '', detail = ''] = formatTimeline(long, { columns: 9_000 }).split('\n');
+  expect([error.length, detail.length]).toEqual([1_010, 1_010]);
+});
+
 test('an act without an end, an end without a beginning and an unknown event are all shown', () => {
   const text = formatTimeline(
     turn([

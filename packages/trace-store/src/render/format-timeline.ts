@@ -166,11 +166,9 @@ class Timeline {
       case 'saved': {
         const entry = this.#open.get(key);
         if (entry === undefined) break;
-        const saves = entry.facts.findIndex((fact) => fact.startsWith('saved '));
         const bytes = counted(details['bytes'], 'byte');
-        const fact = bytes === null ? 'saved ' : `saved ${bytes}`;
-        if (saves === -1) entry.facts.push(fact);
-        else entry.facts[saves] = fact;
+        if (bytes === null) return;
+        entry.facts = [...entry.facts.filter(isNoSave), `saved ${bytes}`];
         return;
       }
       case 'finalize_started':
@@ -179,9 +177,7 @@ class Timeline {
       case 'finalized': {
         this.#files += 1;
         const entry = this.#open.get(key);
-        if (entry !== undefined) {
-          entry.facts = entry.facts.filter((fact) => !fact.startsWith('saved '));
-        }
+        if (entry !== undefined) entry.facts = entry.facts.filter(isNoSave);
         this.#end(key, event, 0, name, [
           'finalized',
           counted(details['lines'], 'line'),
@@ -243,6 +239,11 @@ class Timeline {
   #push(entry: Entry): void {
     this.entries.push(entry);
   }
+}
+
+/** Only the last save is shown, and none beside the end. */
+function isNoSave(fact: string): boolean {
+  return !fact.startsWith('saved ');
 }
 
 function formatEntry(entry: Entry, start: number, columns: number): string {

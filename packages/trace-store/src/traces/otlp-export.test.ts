@@ -130,12 +130,26 @@ test('a span goes out in the JSON of OTLP, below its parent, with the headers an
     ],
     status: {},
   });
-  expect(second).toMatchObject({
+  expect(second).toEqual({
     traceId: first?.traceId,
+    spanId: first?.parentSpanId,
+    name: 'invoke_agent orion',
     kind: 1,
+    startTimeUnixNano: '1700000000000000000',
+    endTimeUnixNano: '1700000001000000000',
+    attributes: [
+      { key: 'gen_ai.operation.name', value: { stringValue: 'invoke_agent' } },
+      { key: 'error.type', value: { stringValue: 'failed' } },
+    ],
     status: { code: 2, message: 'failed' },
   });
-  expect(second).not.toHaveProperty('parentSpanId');
+  const { resourceSpans } = request?.body ?? {};
+  expect(resourceSpans).toEqual([
+    {
+      resource: expect.anything() as unknown,
+      scopeSpans: [{ scope: { name: 'orion' }, spans: [first, second] }],
+    },
+  ]);
   expect(sink.lost()).toEqual({ spans: 0, reason: null });
 });
 
@@ -154,6 +168,53 @@ test('spans wait five seconds for each other, or until there are 512', async () 
   expect(requests).toHaveLength(2);
   await sink.close();
   expect(clock.pending()).toBe(0);
+  expect(requests[0]?.body.resourceSpans[0]?.resource.attributes).toEqual([
+    { key: 'service.name', value: { stringValue: 'orion' } },
+  ]);
+  begin(sink, 'late').end(2, {}, null);
+  expect(sink.lost()).toEqual({ spans: 1, reason: 'it ended after the export' });
+});
+
+test.each([
+  [429, null, 1_000],
+  [502, '0', 1_000],
+  [503, '2', 2_000],
+  [504, '60', 30_000],
+  [503, 'Thu, 01 Jan 2026 00:00:00 GMT', 1_000],
+])('status %s with retry-after %s is tried again after %s ms', async (status, after, pause) => {
+  const { url, requests } = await startCollector((response, count) => {
+    if (count > 1) response.end('{}');
+    else response.writeHead(status, after === null ? {} : { 'retry-after': after }).end();
+  });
+  const clock = createFakeClock();
+  const sink = createOtlpExport({ clock, url, batchMs: 1 });
+  begin(sink, 'one').end(2, {}, null);
+  await clock.advance(1);
+  await vi.waitFor(() => expect(requests).toHaveLength(1));
+  await vi.waitFor(() => expect(clock.pending()).toBe(1));
+  // The deadline of the request is over by then, and the pause has begun.
+  await vi.waitFor(async () => {
+    await clock.advance(0);
+    expect(clock.pending()).toBe(1);
+  });
+  await new Promise(setImmediate);
+  await clock.advance(pause - 1);
+  expect(requests).toHaveLength(1);
+  await clock.advance(1);
+  await vi.waitFor(() => expect(requests).toHaveLength(2));
+  await sink.close();
+  expect(sink.lost()).toEqual({ spans: 0, reason: null });
+});
+
+test.each([400, 401, 404, 413, 500])('status %s is final', async (status) => {
+  const { url, requests } = await startCollector((response) => {
+    response.writeHead(status).end();
+  });
+  const sink = createOtlpExport({ clock: realClock, url });
+  begin(sink, 'one').end(2, {}, null);
+  await sink.close();
+  expect(requests).toHaveLength(1);
+  expect(sink.lost()).toEqual({ spans: 1, reason: `the collector answered ${status}` });
 });
 
 test('an overloaded collector gets the same spans again when it says so; a refusal is final', async () => {
