@@ -446,6 +446,8 @@ function createLines(root: string, showsPrompts: boolean): LineOf {
 /** Times, lengths of what holds paths, and what counts events of which the disk decides how many there are. */
 const UNSTEADY: ReadonlySet<string> = new Set([
   'timestamp',
+  'created_at',
+  'age_ms',
   'durableBytes',
   'raw',
   'id',
