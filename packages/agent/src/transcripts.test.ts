@@ -3,7 +3,7 @@
  * Every other test says which part of it matters and why; this one notices any other change. `vitest run packages/agent
  * -u` writes the files anew.
  */
-import { mkdir, mkdtemp, readFile, readdir, realpath, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, readdir, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
