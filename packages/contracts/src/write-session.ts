@@ -89,6 +89,8 @@ export type SessionRecord = {
   /** The last message with content did not come to its end, and a DONE of its own ended the text. */
   readonly cut_off?: boolean;
   readonly ended_by_done?: boolean;
+  /** A reply that was the document again has replaced what was saved before. */
+  readonly started_over?: boolean;
   /** The model was asked about left-out text. */
   readonly omissions_asked?: boolean;
   /** Absent while nothing invalid was found. */

@@ -101,6 +101,8 @@ export type ControlEvent =
       readonly type: 'answer';
       readonly answer: QuestionAnswer['kind'] | 'text' | 'unusable';
     }
+  /** The reply is the document again, from its first line. */
+  | { readonly type: 'document_again' }
   | { readonly type: 'tool_called' }
   | { readonly type: 'save_due' }
   | { readonly type: 'save_failed' }

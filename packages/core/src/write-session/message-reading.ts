@@ -1,12 +1,13 @@
 import { emptyReply } from '../validation/correction-reply.ts';
 import type { MessageEnd } from './session.ts';
 import type { Step } from './step.ts';
-import { endReply, readReply } from './reading/answer-reading.ts';
+import { endAgainReply, endReply, readAgainReply, readReply } from './reading/answer-reading.ts';
 import { endBridgeReply } from './reading/bridge-reading.ts';
 import { endCorrectionReply, readCorrectionText } from './reading/correction-reading.ts';
 import { endWithoutText } from './reading/cut-off.ts';
 import { directReading, endDirect, readDirect } from './reading/direct-reading.ts';
 import { answerReader } from './reading/offered.ts';
+import { againReader } from './reading/starting-over.ts';
 import { endUndecided, readUndecided, undecidedReading } from './reading/undecided-reading.ts';
 import { chooseAnchor } from './text/seams/anchor.ts';
 import { createBridgeReader, readBridge } from './text/seams/bridge.ts';
@@ -37,7 +38,11 @@ function startReading(step: Step, prefilled: boolean): void {
     case 'awaiting_answer':
       step.update({
         reading: control.asked
-          ? { kind: 'answer', answer: answerReader(step, control.question) }
+          ? {
+              kind: 'answer',
+              answer: answerReader(step, control.question),
+              again: againReader(step),
+            }
           : { kind: 'none' },
       });
       return;
@@ -46,7 +51,7 @@ function startReading(step: Step, prefilled: boolean): void {
       return;
     case 'awaiting_content':
       if (!control.emptyAsked) break;
-      step.update({ reading: { kind: 'answer', answer: answerReader(step, null) } });
+      step.update({ reading: { kind: 'answer', answer: answerReader(step, null), again: null } });
       return;
     case 'awaiting_more':
       break;
@@ -101,6 +106,7 @@ function readReplyText(step: Step, text: string): void {
   switch (control.kind) {
     case 'awaiting_answer':
       if (reading.kind === 'answer') readReply(step, reading, text);
+      else if (reading.kind === 'again') readAgainReply(step, reading.again, text);
       else step.emit({ type: 'chat', text });
       return;
     case 'needs_corrections':
@@ -126,6 +132,7 @@ function readReplyText(step: Step, text: string): void {
     case 'answer':
       readReply(step, reading, text);
       return;
+    case 'again':
     case 'corrections':
     case 'none':
       step.emit({ type: 'chat', text });
@@ -152,6 +159,7 @@ export function endMessage(step: Step, end: MessageEnd): void {
   switch (control.kind) {
     case 'awaiting_answer':
       if (reading.kind === 'answer') endReply(step, reading, end);
+      else if (reading.kind === 'again') endAgainReply(step, reading.again, end);
       else step.dispatch({ type: 'message_end_open' });
       return;
     case 'needs_corrections':
@@ -177,6 +185,7 @@ export function endMessage(step: Step, end: MessageEnd): void {
       endReply(step, reading, end);
       return;
     case 'none':
+    case 'again':
     case 'corrections':
       endWithoutText(step, end);
       return;

@@ -13,6 +13,7 @@ import type {
 import type { CorrectionReply } from '../validation/correction-reply.ts';
 import type { Omission } from '../validation/omissions.ts';
 import type { ControlState } from './control.ts';
+import type { AgainReader } from './text/document-again.ts';
 import type { CommandAnswer } from './questions/question-row.ts';
 import type { AnswerReader } from './text/answer-reader.ts';
 import type { Anchor } from './text/seams/anchor.ts';
@@ -94,6 +95,8 @@ export type WriteSession = {
   readonly unaskedNearMiss: NearMiss | null;
   /** The last message that brought content did not come to its end. */
   readonly cutOff: boolean;
+  /** A reply was the document again, and took the place of what was saved: that happens once. */
+  readonly startedOver: boolean;
   /** A DONE of its own, behind another message or glued to the last line, ended the text. */
   readonly endedByDone: boolean;
   readonly omissionsAsked: boolean;
@@ -175,11 +178,15 @@ export type Reading =
       readonly prefilled: boolean;
       /** The same reply as an answer, to a prompt that takes `DONE` too. */
       readonly answer: AnswerReader | null;
+      /** And as the document again, where that would start it over. */
+      readonly again: AgainReader | null;
       /** The reply does not join; it is read on all the same. */
       readonly hopeless: string | null;
     }
   /** Held in memory while it can be an answer to what was asked. */
-  | { readonly kind: 'answer'; readonly answer: AnswerReader }
+  | { readonly kind: 'answer'; readonly answer: AnswerReader; readonly again: AgainReader | null }
+  /** No answer to a question that only its words answer: read on, and held, while it may be the document again. */
+  | { readonly kind: 'again'; readonly again: AgainReader }
   | { readonly kind: 'bridge'; readonly bridge: BridgeReader }
   /** The reply to a question about invalid text; never content. */
   | { readonly kind: 'corrections'; readonly reply: CorrectionReply };

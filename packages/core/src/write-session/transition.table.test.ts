@@ -157,6 +157,7 @@ const rows: readonly Row[] = [
   ['answer AGAIN on end', { type: 'answer', answer: 'again' }, '✗', '✗', '✗', '✗', '✗', '✗', '✗'],
   ['reply is no answer', { type: 'answer', answer: 'text' }, '✗', '✗', '✗', 'M(prompts=1 end) seam_reader', '✗', '✗', '✗'],
   ['answer not usable', { type: 'answer', answer: 'unusable' }, '✗', '✗', '✗', 'Q(prompts=1 end again) start_idle_timer', '✗', '✗', '✗'],
+  ['reply is the document again', { type: 'document_again' }, '✗', '✗', 'C start_over', 'C start_over', '✗', '✗', '✗'],
   ['other tool call', { type: 'tool_called' }, 'chat', 'SESSION_BUSY', 'SESSION_BUSY', 'SESSION_BUSY', 'queue', 'SESSION_BUSY', 'chat'],
   ['save due', { type: 'save_due' }, '✗', '= write_state', '= write_state', '= write_state', '–', '= write_state', '= write_state'],
   ['save error', { type: 'save_failed' }, '✗', '= degrade', '= degrade', '= degrade', '=', '= degrade', '='],
@@ -202,7 +203,7 @@ describe('R015: the state table', () => {
     const all: readonly ControlEvent['type'][] = [
       'begin_ok', 'begin_rejected', 'text', 'blank_text', 'end_marker', 'message_end_terminal',
       'message_end_question', 'message_end_open', 'message_end_length', 'seam_verified', 'seam_hopeless',
-      'settle_elapsed', 'idle_elapsed', 'question_due', 'answer', 'tool_called', 'save_due', 'save_failed',
+      'settle_elapsed', 'idle_elapsed', 'question_due', 'answer', 'document_again', 'tool_called', 'save_due', 'save_failed',
       'limit_exceeded', 'finalize_ok', 'finalize_needs_corrections', 'finalize_retryable', 'finalize_refused',
       'correction_usable', 'correction_unusable', 'stream_error', 'cancelled', 'abort', 'graceful_stop', 'inactive',
       'recover_accepted', 'recover_declined', 'lease_lost', 'finalize_command',

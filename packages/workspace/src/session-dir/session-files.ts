@@ -213,6 +213,7 @@ const OPTIONAL_FLAGS = [
   'lead_dropped',
   'cut_off',
   'ended_by_done',
+  'started_over',
   'has_ended',
   'omissions_asked',
 ] as const satisfies readonly (keyof SessionRecord)[];

@@ -7,32 +7,55 @@ import { canStillBeAnswer, endAnswer, readAnswer } from '../text/answer-reader.t
 import { settle } from '../finishing.ts';
 import { cutOff } from './cut-off.ts';
 import { directReading, endDirect, readDirect } from './direct-reading.ts';
+import { startOverWithHeld } from './starting-over.ts';
 import { endUndecided, readUndecided, undecidedReading } from './undecided-reading.ts';
+import { endAgain, readAgain } from '../text/document-again.ts';
+import type { AgainReader } from '../text/document-again.ts';
 
 export type AnswerReading = Extract<Reading, { kind: 'answer' }>;
 
 /** Text of a reply that is held while it can be an answer. */
 export function readReply(step: Step, reading: AnswerReading, text: string): void {
   const answer = readAnswer(reading.answer, text);
-  step.update({ reading: { kind: 'answer', answer } });
-  if (canStillBeAnswer(answer)) return;
-  if (readAsMessage(step, answer.held)) return;
-  // A model that streams the file once more instead of answering would go on for long.
-  step.emit({ type: 'stop_message' });
+  const again = reading.again === null ? null : readAgain(reading.again, text);
+  step.update({ reading: { kind: 'answer', answer, again } });
+  if (!canStillBeAnswer(answer)) readAsMessage(step, { answer, again });
+}
+
+/** More of a reply that is no answer to a closed question, and may be the document again. */
+export function readAgainReply(step: Step, again: AgainReader, text: string): void {
+  step.emit({ type: 'hold', text });
+  readOn(step, readAgain(again, text));
+}
+
+function readOn(step: Step, again: AgainReader | null): void {
+  if (again !== null && again.verdict !== 'other') {
+    step.update({ reading: { kind: 'again', again } });
+    return;
+  }
+  // A model that goes on and on instead of answering would do so for long.
+  step.update({ reading: { kind: 'none' } });
+  step.emit({ type: 'stop_message' }, { type: 'discard_held' });
   step.dispatch({ type: 'answer', answer: 'unusable' });
 }
 
-/** The reply is no answer. False: it is nothing else either; true: it may go on with the file. */
-function readAsMessage(step: Step, held: string): boolean {
+/** The reply is no answer: it may go on with the file, or be the document again. */
+function readAsMessage(step: Step, { answer, again }: Omit<AnswerReading, 'kind'>): void {
+  const { held } = answer;
   const { control } = step.session;
   step.update({ reading: { kind: 'none' } });
   if (control.kind === 'awaiting_content') {
     const direct = directReading(step, null, 'none');
     step.update({ reading: direct });
     if (direct.kind === 'direct') readDirect(step, direct, held);
-    return true;
+    return;
   }
-  if (control.kind !== 'awaiting_answer' || isClosed(control.question)) return false;
+  if (control.kind !== 'awaiting_answer') return;
+  if (isClosed(control.question)) {
+    step.emit({ type: 'hold', text: held });
+    readOn(step, again);
+    return;
+  }
   // What it asks about stands in the question itself; what is held from now on is this reply.
   if (control.question.kind === 'near_miss' && control.question.heldBack)
     step.emit({ type: 'discard_held' });
@@ -41,7 +64,6 @@ function readAsMessage(step: Step, held: string): boolean {
   const undecided = undecidedReading(step, { prefilled: false, takesDone: false });
   step.update({ reading: undecided });
   if (undecided.kind === 'seam') readUndecided(step, undecided, held);
-  return true;
 }
 
 /** The end of a reply that can still be an answer. */
@@ -58,13 +80,18 @@ export function endReply(step: Step, reading: AnswerReading, end: MessageEnd): v
       confirmEmpty(step, said.talk);
       return;
     }
-    endAsMessage(step, reading.answer.held, end);
+    endAsMessage(step, reading, end);
     return;
   }
   if (control.kind !== 'awaiting_answer') return;
+  // The first lines of a short document can be talk, and its last one the DONE that ends it.
+  if (reading.again !== null && endAgain(reading.again) === 'again') {
+    endAsMessage(step, reading, end);
+    return;
+  }
   switch (said.kind) {
     case 'text':
-      endAsMessage(step, reading.answer.held, end);
+      endAsMessage(step, reading, end);
       return;
     case 'unclear':
       step.dispatch({ type: 'answer', answer: 'unusable' });
@@ -87,14 +114,24 @@ function confirmEmpty(step: Step, talk: string): void {
   step.dispatch({ type: 'message_end_terminal' });
 }
 
-function endAsMessage(step: Step, held: string, end: MessageEnd): void {
-  if (!readAsMessage(step, held)) {
-    step.dispatch({ type: 'answer', answer: 'unusable' });
-    return;
-  }
+function endAsMessage(step: Step, held: Omit<AnswerReading, 'kind'>, end: MessageEnd): void {
+  readAsMessage(step, held);
   const { reading } = step.session;
   if (reading.kind === 'direct') endDirect(step, reading, end, 'message');
   else if (reading.kind === 'seam') endUndecided(step, reading, end);
+  else if (reading.kind === 'again') endAgainReply(step, reading.again, end);
+}
+
+/** The end of a reply that is no answer to a closed question. */
+export function endAgainReply(step: Step, again: AgainReader, end: MessageEnd): void {
+  if (end.kind !== 'error' && endAgain(again) === 'again') {
+    startOverWithHeld(step, end);
+    return;
+  }
+  step.update({ reading: { kind: 'none' } });
+  step.emit({ type: 'discard_held' });
+  if (end.kind === 'error') cutOff(step, end, false, false);
+  else step.dispatch({ type: 'answer', answer: 'unusable' });
 }
 
 function applyAnswer(step: Step, chosen: Choice | undefined): void {

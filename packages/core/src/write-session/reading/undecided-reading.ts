@@ -7,6 +7,7 @@ import { isBlank, isRecovery } from '../step.ts';
 import { canStillBeAnswer, endAnswer, readAnswer } from '../text/answer-reader.ts';
 import type { AnswerReader } from '../text/answer-reader.ts';
 import { chooseAnchor } from '../text/seams/anchor.ts';
+import { endAgain, readAgain } from '../text/document-again.ts';
 import { endQuestion } from '../text/markers/inner-done.ts';
 import { createReplyCensus, endReplyCensus, readReplyCensus } from '../text/seams/reply-census.ts';
 import type { ReplyFacts } from '../text/seams/reply-census.ts';
@@ -15,6 +16,7 @@ import type { SeamVerdict } from '../text/seams/seam-reader.ts';
 import { cutOff, endWithoutText } from './cut-off.ts';
 import { directReading, endDirect, readDirect } from './direct-reading.ts';
 import { answerReader } from './offered.ts';
+import { againReader, startOverWithHeld } from './starting-over.ts';
 
 /** A reply that does not join is asked again so often before a bridge is tried. */
 const MAX_ASKS = 2;
@@ -40,6 +42,7 @@ export function undecidedReading(
     census: createReplyCensus({ anchor, endMarker: metadata.end_marker, summary }),
     anchor,
     answer: takesDone ? answerReader(step, null) : null,
+    again: reply && !isRecovery(expecting) && !prefilled ? againReader(step) : null,
     asks,
     reply,
     recovery: isRecovery(expecting),
@@ -53,7 +56,8 @@ export function readUndecided(step: Step, before: SeamReading, text: string): vo
   step.emit({ type: 'hold', text });
   const census = readReplyCensus(before.census, text);
   const answer = mayAnswer(before) ? readAnswer(before.answer, text) : before.answer;
-  const reading = { ...before, census, answer };
+  const again = before.again === null ? null : readAgain(before.again, text);
+  const reading = { ...before, census, answer, again };
   if (reading.hopeless !== null) {
     readOn(step, reading);
     return;
@@ -85,7 +89,8 @@ function readOn(step: Step, reading: SeamReading): void {
   const readToEnd =
     question === null &&
     (reading.reply || reading.asks === MAX_ASKS || step.session.settings.seam === 'accept');
-  if (readToEnd || mayAnswer(reading)) {
+  const mayStartOver = reading.again !== null && reading.again.verdict !== 'other';
+  if (readToEnd || mayAnswer(reading) || mayStartOver) {
     step.update({ reading });
     return;
   }
@@ -159,7 +164,7 @@ export function endUndecided(step: Step, reading: SeamReading, end: MessageEnd):
         return;
       case 'hopeless':
         step.emit({ type: 'trace', event: 'seam_hopeless', details: { reason: verdict.reason } });
-        if (end.kind !== 'stop') {
+        if (end.kind !== 'stop' && !isAgain(reading, end)) {
           // Cut off before it could join: that says nothing about what the model meant to send.
           step.update({ reading: { kind: 'none' } });
           step.emit({ type: 'discard_held' });
@@ -171,9 +176,17 @@ export function endUndecided(step: Step, reading: SeamReading, end: MessageEnd):
         verdict satisfies never;
     }
   }
+  if (isAgain(reading, end)) {
+    startOverWithHeld(step, end);
+    return;
+  }
   const said = end.kind === 'stop' && reading.answer !== null ? endAnswer(reading.answer) : null;
   if (said?.kind === 'answer' && !said.isLowerCase) endWithDone(step, reading, said.talk);
   else endUnjoined(step, reading, end);
+}
+
+function isAgain({ again }: SeamReading, end: MessageEnd): boolean {
+  return end.kind !== 'error' && again !== null && endAgain(again) === 'again';
 }
 
 /** The model says that the file is complete. */

@@ -48,6 +48,8 @@ export function fromAwaitingAnswer(
     case 'idle_elapsed':
       if (state.idlePrompts >= limits.maxIdlePrompts) return paused('NO_DONE', state.question);
       return moved({ ...state, idlePrompts: state.idlePrompts + 1, retries: 0 }, 'ask_question');
+    case 'document_again':
+      return moved(emptySession, 'start_over');
     case 'tool_called':
       return refused('SESSION_BUSY');
     case 'save_due':

@@ -77,6 +77,7 @@ export function fromAwaitingContent(
     case 'seam_hopeless':
     case 'question_due':
     case 'answer':
+    case 'document_again':
     case 'finalize_ok':
     case 'finalize_needs_corrections':
     case 'finalize_retryable':

@@ -10,6 +10,7 @@ import type {
 import { MAX_RETRIES } from '../control.ts';
 import {
   aborted,
+  emptySession,
   asking,
   filledSession,
   finalizing,
@@ -73,6 +74,8 @@ export function fromAwaitingMore(
         );
       }
       return moved({ ...state, idlePrompts: state.idlePrompts + 1 }, 'ask_idle');
+    case 'document_again':
+      return moved(emptySession, 'start_over');
     case 'tool_called':
       return refused('SESSION_BUSY');
     case 'save_due':

@@ -69,6 +69,7 @@ export function fromFinalizing(state: Finalizing, event: ControlEvent): Transiti
     case 'seam_hopeless':
     case 'idle_elapsed':
     case 'answer':
+    case 'document_again':
     case 'limit_exceeded':
     case 'correction_usable':
     case 'correction_unusable':

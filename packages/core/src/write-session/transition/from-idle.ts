@@ -35,6 +35,7 @@ export function fromIdle(event: ControlEvent): Transition {
     case 'idle_elapsed':
     case 'question_due':
     case 'answer':
+    case 'document_again':
     case 'save_due':
     case 'save_failed':
     case 'limit_exceeded':

@@ -53,6 +53,7 @@ export function fromNeedsCorrections(state: NeedsCorrections, event: ControlEven
     case 'seam_hopeless':
     case 'question_due':
     case 'answer':
+    case 'document_again':
     case 'limit_exceeded':
     case 'finalize_ok':
     case 'finalize_needs_corrections':

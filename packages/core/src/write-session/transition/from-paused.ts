@@ -57,6 +57,7 @@ export function fromPaused(state: Paused, event: ControlEvent): Transition {
     case 'idle_elapsed':
     case 'question_due':
     case 'answer':
+    case 'document_again':
     case 'finalize_ok':
     case 'finalize_needs_corrections':
     case 'finalize_retryable':
