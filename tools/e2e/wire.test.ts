@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { describe, expect } from 'vitest';
 import type { Shape } from '@orion/llm-adapters/scripted';
 
@@ -64,4 +65,44 @@ describe('R275: the content stage drops no text', () => {
       expect(String(await machine.read('a.md'))).toBe(text);
     },
   );
+
+  test.concurrent('chat completions have none: the file begins behind a closed block', async ({
+    machine,
+  }) => {
+    const provider = await machine.provider(
+      writeDocument({ target: 'a.md', content: inner }, { shape: { chunk: 3 } }),
+    );
+    const ended = await machine.ask(provider, ['--json', '--show-content']);
+    expect(ended.exitCode, ended.stderr).toBe(0);
+    expect(String(await machine.read('a.md'))).toBe('rest\n');
+    const [receipt] = ended.result().receipts;
+    expect(receipt).toMatchObject({ bytes: 5, lines: 1, thinking_set_aside: true, warnings: [] });
+    expect(await readFile(receipt?.trailing ?? '', 'utf8')).toBe('<think>\ninner\n</think>\n\n');
+    expect(ended.stdout).not.toContain('think>');
+  });
+
+  test.concurrent('and a block that is never closed is the file, with a warning', async ({
+    machine,
+  }) => {
+    const [, text] = texts;
+    const provider = await machine.provider(
+      writeDocument({ target: 'a.md', content: text ?? '' }, { shape: { chunk: 3 } }),
+    );
+    const ended = await machine.ask(provider, ['--json']);
+    expect(ended.exitCode, ended.stderr).toBe(0);
+    expect(String(await machine.read('a.md'))).toBe(text);
+    expect(ended.result().receipts).toMatchObject([{ warnings: ['opens_with_thinking'] }]);
+  });
+});
+
+describe('R272: blank lines that a chat template puts before the text', () => {
+  test.concurrent('are left out, and counted', async ({ machine }) => {
+    const provider = await machine.provider(
+      writeDocument({ target: 'a.txt', content: `\n \n${TEXT}` }, { shape: { chunk: 3 } }),
+    );
+    const ended = await machine.ask(provider, ['--json']);
+    expect(ended.exitCode, ended.stderr).toBe(0);
+    expect(String(await machine.read('a.txt'))).toBe(TEXT);
+    expect(ended.result().receipts).toMatchObject([{ leading_blank_lines_dropped: 2 }]);
+  });
 });

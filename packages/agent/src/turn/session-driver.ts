@@ -256,6 +256,7 @@ export class SessionDriver {
     switch (effect.type) {
       case 'append':
         handle.append(effect.text);
+        if (effect.isThinking) return;
         this.#outbox.push({
           type: 'write_chunk',
           sessionId: handle.id,

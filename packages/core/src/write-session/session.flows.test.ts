@@ -116,6 +116,48 @@ describe('R047: a reply in a fence of its own, in a document with fences', () =>
   });
 });
 
+describe('B5: a reply in a fence that a Markdown target may need', () => {
+  const words = (from: number, to: number): string => lines(from, to).replaceAll('const ', 'Say ');
+  const saved = `# Notes\n\n${words(1, 20)}`;
+
+  async function answered(reply: string, answer: string): Promise<SessionHarness> {
+    const harness = new SessionHarness({ target: 'a.md' });
+    harness.message(saved, { kind: 'length' });
+    harness.message(reply);
+    expect(harness.file).toBeNull();
+    await harness.wait(2000);
+    harness.message(answer);
+    return harness;
+  }
+
+  it.each([
+    ['before DONE', `\`\`\`text\n${words(18, 24)}\`\`\`\nDONE\n`],
+    ['behind DONE', `\`\`\`text\n${words(18, 24)}DONE\n\`\`\`\n`],
+  ])('is verified, and its closing line is asked about: %s', async (_name, reply) => {
+    const stripped = await answered(reply, 'STRIP');
+    expect(stripped.prompts.at(-1)).toBe(
+      'The text for a.md begins with ```text and ends with ```.\nReply STRIP if these only wrap the file. Reply KEEP if they are part of it.',
+    );
+    expect(stripped.file).toBe(`# Notes\n\n${words(1, 24)}`);
+    expect(stripped.aside).toContain('```text\n');
+    expect(stripped.session.seams).toMatchObject([{ status: 'verified' }]);
+    const kept = await answered(reply, 'KEEP');
+    expect(kept.file).toBe(`# Notes\n\n${words(1, 24)}\`\`\`\n`);
+  });
+
+  it('is not asked about with the own end marker, nor where the line closes a fence of the file', () => {
+    const harness = new SessionHarness({ target: 'a.md' });
+    harness.message(saved, { kind: 'length' });
+    harness.message(`\`\`\`text\n${words(18, 24)}\`\`\`\nDONE 7f3a\n`);
+    expect(harness.file).toBe(`# Notes\n\n${words(1, 24)}`);
+
+    const inFence = new SessionHarness({ target: 'a.md' });
+    inFence.message(`# Notes\n\n\`\`\`sh\n${words(1, 20)}`, { kind: 'length' });
+    inFence.message(`\`\`\`sh\n${words(18, 24)}\`\`\`\nDONE\n`);
+    expect(inFence.file).toBe(`# Notes\n\n\`\`\`sh\n${words(1, 24)}\`\`\`\n`);
+  });
+});
+
 describe('R031: a stream that breaks', () => {
   const broken = {
     kind: 'error',

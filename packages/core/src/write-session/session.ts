@@ -261,6 +261,8 @@ export type SessionEffect =
       readonly text: string;
       readonly offset: number;
       readonly length: number;
+      /** Of a think block that opens the content: nothing for a person to watch. */
+      readonly isThinking: boolean;
     }
   | { readonly type: 'hold'; readonly text: string }
   | { readonly type: 'discard_held' }

@@ -150,7 +150,9 @@ export class Step {
     const summary = appendToSummary(before, content);
     const length = summary.bytes - before.bytes;
     this.update({ summary });
-    this.emit({ type: 'append', text: content, offset: before.bytes, length });
+    const { reading } = this.session;
+    const isThinking = reading.kind === 'direct' && reading.thinking !== null;
+    this.emit({ type: 'append', text: content, offset: before.bytes, length, isThinking });
     this.dispatch({ type: isBlank(content) ? 'blank_text' : 'text' });
     const unsavedLines = this.session.unsavedLines + summary.lineFeeds - before.lineFeeds;
     this.update({ unsavedLines });

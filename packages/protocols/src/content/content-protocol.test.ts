@@ -48,7 +48,10 @@ test('asks for plain text with the same tools and tool_choice none (R160)', asyn
 });
 
 test('wants every word of the text, think tags included (R275)', async () => {
-  const adapter = createFakeAdapter([textReply('<think>a</think>\n')]);
+  const adapter = {
+    ...createFakeAdapter([textReply('<think>a</think>\n')]),
+    writesThinkTags: true,
+  };
   const context = createProtocolContext({ adapter });
   const events = await collect(createContentProtocol().executeStreaming(context));
   expect(adapter.requests[0]?.options.verbatim).toBe(true);

@@ -134,8 +134,7 @@ class ContentRun implements AsyncIterator<ProtocolEvent, undefined, undefined> {
     return adapter
       .sendMessagesStreaming(messages, {
         responseFormat: { type: 'text' },
-        // Where they may stand, the adapter still reads them: the session does not tell them apart yet.
-        verbatim: adapter.writesThinkTags !== true,
+        verbatim: true,
         signal,
         context: { requestId, projectId },
         ...(tools.length === 0 ? {} : { tools, tool_choice: 'none' as const }),

@@ -4,6 +4,7 @@ import { isBlank } from '../step.ts';
 import { fencesAtEnd } from '../text/fence-decision.ts';
 import { restartSummary, wholeFenceLedger } from '../text/content-summary.ts';
 import { closesFence } from '../text/lines.ts';
+import { isMarkdownFence } from '../text/seams/seam-behind.ts';
 import type { FenceLine } from '../text/lines.ts';
 import {
   convertLineEndings,
@@ -225,6 +226,8 @@ export function endDirect(
   if (isOpen || last.isBehindThinking) step.update({ thinking: 'kept' });
   if (!step.append(content)) return;
   if (end.kind === 'stop' && ending.setAside === '') doubtWrapper(step, reading);
+  if (by === 'message' && ending.kind === 'terminal' && asksWrapper(step, reading, ending.setAside))
+    return;
   if (!isBlank(ending.setAside)) step.emit({ type: 'set_aside', text: ending.setAside });
   if (end.kind !== 'stop') {
     cutOff(step, end, bringsSomething(step, reading), afterDone);
@@ -270,6 +273,31 @@ export function endDirect(
     default:
       ending satisfies never;
   }
+}
+
+/**
+ * A reply opened a fence around itself although its target is Markdown, and closed it before its end: the line closes
+ * none of the content's own fences, but only the model knows whether it is meant to.
+ */
+function asksWrapper(step: Step, { wrappingFence }: DirectReading, setAside: string): boolean {
+  const { kind, contentStart, unaskedEnds, summary } = step.session;
+  if (wrappingFence === null || kind !== 'markdown' || isMarkdownFence(wrappingFence)) return false;
+  if (isBlank(setAside) || unaskedEnds.length > 0) return false;
+  if (!step.append(setAside)) return true;
+  const { character, length, info } = wrappingFence;
+  step.update({ fenceAsked: true, cutOff: false });
+  step.settleEnds();
+  step.dispatch({
+    type: 'message_end_question',
+    question: {
+      kind: 'fence',
+      contentStart,
+      contentEnd: summary.bytes,
+      firstLine: character.repeat(length) + info,
+      lastLine: setAside.trim(),
+    },
+  });
+  return true;
 }
 
 /**

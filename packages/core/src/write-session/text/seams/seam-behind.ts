@@ -118,8 +118,7 @@ function closeQuotation(
   const first = firstTextLine(behind.held, skip, isOpenLine, ended);
   if (first === 'unknown') return { kind: 'matched' };
   if (first === null || first.isSameLine) {
-    if (fence !== null && !mayWrap(context, fence))
-      return { kind: 'refused', reason: 'fence_ambiguous' };
+    if (fence !== null && !mayWrap(context)) return { kind: 'refused', reason: 'fence_ambiguous' };
     return { kind: 'content', skip, wrappingFence: fence };
   }
 
@@ -130,8 +129,7 @@ function closeQuotation(
       : fenceLine !== null && closesFence(fence, fenceLine);
   if (!closes) {
     if (hasTag) return { kind: 'refused', reason: 'tag_not_closed' };
-    if (fence !== null && !mayWrap(context, fence))
-      return { kind: 'refused', reason: 'fence_ambiguous' };
+    if (fence !== null && !mayWrap(context)) return { kind: 'refused', reason: 'fence_ambiguous' };
     return { kind: 'content', skip, wrappingFence: fence };
   }
   if (fence !== null && context.kind === 'markdown')
@@ -158,18 +156,18 @@ function announces(context: SeamContext, line: string): boolean {
 }
 
 /**
- * A fence that the reply opened can be the one that a code block of the content needs, reopened for the
- * quotation; then its closing line is content. Markdown is only wrapped by a fence that says so.
+ * A fence that the reply opened can be the one that a code block of the content needs, reopened for the quotation; then
+ * its closing line is content. In Markdown the content's own fences tell, once the reply has ended: what closes none of
+ * them is asked about.
  */
-function mayWrap(context: SeamContext, fence: FenceLine): boolean {
-  if (context.isInFence) return false;
+function mayWrap(context: SeamContext): boolean {
   switch (context.kind) {
     case 'markdown':
-      return isMarkdownFence(fence);
-    case 'prose':
-      return !context.contentHasFence;
-    case 'code':
       return true;
+    case 'prose':
+      return !context.isInFence && !context.contentHasFence;
+    case 'code':
+      return !context.isInFence;
     default:
       return context.kind satisfies never;
   }

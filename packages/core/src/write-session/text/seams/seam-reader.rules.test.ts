@@ -24,7 +24,7 @@ const JOINED: readonly Joined[] = [
     rule: 'A4: the anchor and the next rows',
     saved: ROWS,
     reply: `${ANCHOR}row 31\nDONE\n`,
-    content: `${ROWS}row 31\nDONE\n`,
+    content: `${ROWS}row 31\n`,
     facts: { via: 'anchor', linesDropped: 5, setAside: '', conversion: 'none' },
   },
   {
@@ -94,10 +94,24 @@ const JOINED: readonly Joined[] = [
     facts: { via: 'tail', linesDropped: 1 },
   },
   {
+    rule: '6: the code fence of Markdown content, opened again for the quotation',
+    saved: `\`\`\`js\n${ROWS}`,
+    reply: `\`\`\`js\n${ANCHOR}row 31\n\`\`\`\n\nText.\nDONE\n`,
+    kind: 'markdown',
+    content: `\`\`\`js\n${ROWS}row 31\n\`\`\`\n\nText.\n`,
+  },
+  {
+    rule: '6: a fence around all of the reply, Markdown with fences of its own',
+    saved: `# Rows\n\n\`\`\`js\n${ROWS}`,
+    reply: `\`\`\`\n${ANCHOR}row 31\n\`\`\`\n\nText.\n\`\`\`\nDONE\n`,
+    kind: 'markdown',
+    content: `# Rows\n\n\`\`\`js\n${ROWS}row 31\n\`\`\`\n\nText.\n`,
+  },
+  {
     rule: '5: a DONE line that is content',
     saved: 'Steps of the procedure:\nDONE\nanother step to take now\n',
     reply: 'Steps of the procedure:\nDONE\nanother step to take now\nlast\nDONE\n',
-    content: 'Steps of the procedure:\nDONE\nanother step to take now\nlast\nDONE\n',
+    content: 'Steps of the procedure:\nDONE\nanother step to take now\nlast\n',
   },
   {
     rule: '6: the closing line of a quotation is dropped',
@@ -240,13 +254,6 @@ const REFUSED: readonly Refused[] = [
     saved: ROWS,
     reply: `\`\`\`\n${ANCHOR}\`\`\`\n\n\`\`\`\nrow 31\n\`\`\`\n`,
     reason: 'text_behind_quotation',
-  },
-  {
-    rule: '6: a code fence that Markdown content may need',
-    saved: `\`\`\`js\n${ROWS}`,
-    reply: `\`\`\`js\n${ANCHOR}row 31\n\`\`\`\n`,
-    kind: 'markdown',
-    reason: 'fence_ambiguous',
   },
   {
     rule: '4: an echoed tag that is not closed',

@@ -2,10 +2,10 @@ import { chooseAnchor } from '../seams/anchor.ts';
 import type { Anchor } from '../seams/anchor.ts';
 import { appendToSummary, createSummary } from '../content-summary.ts';
 import { convertLineEndings, createConverter, endConversion } from '../line-ending-converter.ts';
-import { closesFence, isBlankLine, parseFenceLine, trimLine } from '../lines.ts';
-import type { FenceLine } from '../lines.ts';
+import { isBlankLine } from '../lines.ts';
 import { createSeamReader, endSeam, readSeam } from '../seams/seam-reader.ts';
 import type { SeamReaderOptions, SeamVerdict } from '../seams/seam-reader.ts';
+import { readMessage } from './read-message.ts';
 
 export const END_MARKER = 'DONE 7f3a';
 
@@ -51,32 +51,9 @@ export function joinedContent(saved: string, verdict: SeamVerdict): string | nul
     createConverter(verdict.conversion, saved.endsWith('\r')),
     verdict.rest,
   );
-  const rest = text + endConversion(state);
-  return saved + withoutClosingFence(rest, verdict.wrappingFence);
-}
-
-/**
- * What a marker reader does with a wrapping fence: the last line of all, where it closes that fence and no fence
- * of the content itself is open there, is not content.
- */
-function withoutClosingFence(text: string, fence: FenceLine | null): string {
-  if (fence === null) return text;
-  const lines = text.split('\n');
-  let last = lines.length - 1;
-  while (last > 0 && isBlankLine(lines[last] ?? '')) last -= 1;
-  const line = parseFenceLine(trimLine(lines[last] ?? ''));
-  if (line === null || !closesFence(fence, line)) return text;
-  let open: FenceLine | null = null;
-  for (const inner of lines.slice(0, last).map(parseFenceLine)) {
-    if (inner === null) continue;
-    if (open === null) open = inner;
-    else if (closesFence(open, inner)) open = null;
-  }
-  if (open !== null && closesFence(open, line)) return text;
-  return lines
-    .slice(0, last)
-    .map((kept) => `${kept}\n`)
-    .join('');
+  const { wrappingFence } = verdict;
+  const message = [text + endConversion(state)];
+  return saved + readMessage(message, { before: saved, wrappingFence }).content;
 }
 
 /** Where in the saved text the anchor begins: what a model that does as asked writes is the document from there on. */
