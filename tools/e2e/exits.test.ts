@@ -37,6 +37,7 @@ type Ended = {
   readonly ms: number;
   readonly limitMs: number;
   readonly signal: boolean;
+  readonly ended: string;
 };
 
 test('a command ends within a second of its work, and SIGTERM ends it within two (a commit: five)', async ({
@@ -98,7 +99,7 @@ async function prepare(machine: Sandbox): Promise<readonly Kind[]> {
     {
       name: 'computes',
       args: ['apply-plan', 'rewrite.json', '--dry-run', '--json'],
-      stopMs: COMMIT_MS,
+      stopMs: STOP_MS,
     },
     { name: 'reads', args: ['apply-plan', 'append.json', '--json'], stopMs: COMMIT_MS },
     {
@@ -143,12 +144,12 @@ function runOne(
             from = performance.now();
           }, signalAfter);
     child.on('error', reject);
-    child.on('exit', () => {
+    child.on('exit', (code, signal) => {
       clearTimeout(hung);
       clearTimeout(timer);
       const ms = performance.now() - from;
       const limitMs = signalled ? (committed ? COMMIT_MS : stopMs) : LATE_MS;
-      resolve({ number, kind: name, ms, limitMs, signal: signalled });
+      resolve({ number, kind: name, ms, limitMs, signal: signalled, ended: String(signal ?? code) });
     });
   });
 }

@@ -1,5 +1,6 @@
 import { checkClock } from './clock.ts';
 import { checkDocs } from './docs.ts';
+import { checkDocumented } from './documented.ts';
 import { checkManifests } from './manifests.ts';
 import { checkRules } from './rules.ts';
 import type { Finding, Repository } from './repository.ts';
@@ -7,7 +8,14 @@ import { checkSelfContained } from './self-contained.ts';
 
 export { openRepository, type Finding, type Repository } from './repository.ts';
 
-const checks = [checkManifests, checkClock, checkSelfContained, checkDocs, checkRules];
+const checks = [
+  checkManifests,
+  checkClock,
+  checkSelfContained,
+  checkDocs,
+  checkDocumented,
+  checkRules,
+];
 
 export function runChecks(repository: Repository): Finding[] {
   return checks.flatMap((check) => check(repository));

@@ -417,6 +417,43 @@ describe('the rest (tools/checks)', () => {
         }),
     ],
     [
+      'a setting that no guide has',
+      'documented',
+      'packages/agent/src/config/settings.ts',
+      () =>
+        "const DEFAULT_SETTINGS = {\n  newOne: 3,\n};\nconst V = {\n  newOne: ['WRITE_SESSION_NEW_ONE', integer(0)],\n};\n",
+    ],
+    [
+      'a code without its row',
+      'documented',
+      'packages/contracts/src/errors.ts',
+      () => "export const ERROR_CODES = {\n  NEW_CODE: 'Do it again.',\n};\n",
+    ],
+    [
+      'an option without its row',
+      'documented',
+      'apps/cli/src/command-line/program.ts',
+      () => "run.option('--new-option <n>', 'does something new');\n",
+    ],
+    [
+      'an answer that the guide does not have',
+      'documented',
+      'packages/contracts/src/session-question.ts',
+      () => "export const ANSWER_WORDS = ['perhaps'] as const;\n",
+    ],
+    [
+      'a key of a receipt without its row',
+      'documented',
+      'packages/contracts/src/write-session.ts',
+      () => 'export type WriteReceipt = {\n  readonly new_key?: true;\n};\n',
+    ],
+    [
+      'a warning without its row',
+      'documented',
+      'packages/workspace/src/commit/a.ts',
+      () => "warnings.push('something_new');\n",
+    ],
+    [
       'new Date() in core',
       'clock',
       'packages/core/src/a.ts',

@@ -56,6 +56,9 @@ the session unless they are named here or in the environment.
 
 --end-at and --answer answer the question that the session was paused with, if it was; the commands that can be typed
 are printed with it. To cut the text anywhere else, copy it with --out.
+
+--from takes the place of the id where a disk could not hold the session and its text was saved in the temporary
+folder; the commands that are printed then have it. --max-bytes goes on with a text that reached the size limit.
 ${EXIT_CODES}
 
 Examples:
@@ -63,6 +66,7 @@ Examples:
   $ orion recover-session <id> --finalize
   $ orion recover-session <id> --finalize --end-at 120
   $ orion recover-session <id> --finalize --on-conflict=keep-both
+  $ orion recover-session <id> --max-bytes 134217728
   $ orion recover-session <id> --out saved.txt
   $ orion recover-session <id> --discard`;
 

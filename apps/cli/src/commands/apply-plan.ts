@@ -41,7 +41,7 @@ export async function applyPlanCommand(
     onInterrupt: () => undefined,
     exit: () => leaveProcess(EXIT.interrupted),
     kill: () => process.kill(process.pid, 'SIGKILL'),
-    isCommitting: () => applying,
+    isCommitting: () => applying && dryRun !== true,
   });
   const orion = await createOrion({
     workspace: configuration.workspace,

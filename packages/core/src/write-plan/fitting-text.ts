@@ -5,7 +5,7 @@
 import { OrionError } from '@orion/contracts';
 import type { ByteSource, ForeignEncoding, TargetSnapshot } from '@orion/contracts';
 
-/** The mark that begins a file is left out where a text begins elsewhere. */
+/** Warnings of a receipt. The mark that begins a file is left out where a text begins elsewhere. */
 export const MARK_LEFT_OUT = 'byte_order_mark_left_out';
 export const JOINED = 'joined_without_newline';
 export const ENCODING_CHANGED = 'encoding_changed';
