@@ -149,7 +149,14 @@ function runOne(
       clearTimeout(timer);
       const ms = performance.now() - from;
       const limitMs = signalled ? (committed ? COMMIT_MS : stopMs) : LATE_MS;
-      resolve({ number, kind: name, ms, limitMs, signal: signalled, ended: String(signal ?? code) });
+      resolve({
+        number,
+        kind: name,
+        ms,
+        limitMs,
+        signal: signalled,
+        ended: String(signal ?? code),
+      });
     });
   });
 }
