@@ -72,6 +72,7 @@ describe('what was offered, however it is decorated (R270)', () => {
     ['END 3\n\nIs that clear?', 'Is that clear?\n'],
     ['¿Está claro? END 3', '¿Está claro?\n'],
     ['**All good!**\nEND 3\nThank you.\nBye!\n', '**All good!**\nThank you.\nBye!\n'],
+    ['```\n\nOne.  \n\n \nTwo.\r\n\n```\n\nEND 3\n\n', 'One.  \n\n \nTwo.\r\n'],
     ['Sure.\nIt ends there. END 3\nEND 3', 'Sure.\nIt ends there.\n'],
   ])('%j with talk beside it', (reply, talk) => {
     expect(readWholeReply(END, reply)).toEqual(answer('END 3', talk));

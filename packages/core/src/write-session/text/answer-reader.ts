@@ -50,8 +50,12 @@ export type AnswerReader = {
 /** What the whole lines so far have said. */
 type Said = {
   readonly answers: readonly Word[];
-  readonly talk: readonly string[];
+  /** The lines beside the answers, as they came, with the blank lines between them. */
+  readonly talk: string;
+  readonly talkLines: number;
   readonly talkLength: number;
+  /** The last of them, while no answer has followed. */
+  readonly lastTalk: string;
   readonly fences: number;
 };
 
@@ -74,7 +78,14 @@ const LINE_LIMIT = 640;
 /** Blanks around an answer count as well: the reply is held in memory. */
 const HELD_LIMIT = 16_384;
 
-const NOTHING_SAID: Said = { answers: [], talk: [], talkLength: 0, fences: 0 };
+const NOTHING_SAID: Said = {
+  answers: [],
+  talk: '',
+  talkLines: 0,
+  talkLength: 0,
+  lastTalk: '',
+  fences: 0,
+};
 
 export function createAnswerReader(offer: AnswerOffer): AnswerReader {
   return { offer, held: '', lineStart: 0, inkEnd: 0, said: NOTHING_SAID, isText: false };
@@ -89,7 +100,7 @@ export function readAnswer(reader: AnswerReader, text: string): AnswerReader {
     const line = held.slice(lineStart, lineEnd);
     const more = withLine(reader.offer, said, line);
     if (more === null) return { ...reader, held, isText: true };
-    if (more !== said && startsWithAnchor(held.slice(0, lineEnd), reader.offer.anchor))
+    if (!isBlankLine(line) && startsWithAnchor(held.slice(0, lineEnd), reader.offer.anchor))
       return { ...reader, held, isText: true };
     said = more;
     lineStart = lineEnd + 1;
@@ -115,19 +126,26 @@ export function endAnswer(reader: AnswerReader): ReplyReading {
   const [first, ...others] = withoutEnding(said.answers);
   if (first === undefined || !offer.choices.includes(first.choice)) return { kind: 'unclear' };
   if (others.some((other) => other.choice !== first.choice)) return { kind: 'unclear' };
-  const isWhole = said.talk.length === 0;
+  const isWhole = said.talkLines === 0;
   if (!isWhole && ![first, ...others].every((word) => word.isExact)) return { kind: 'unclear' };
   return {
     kind: 'answer',
     choice: first.choice,
     isLowerCase: first.isLowerCase,
-    talk: said.talk.map((line) => `${line}\n`).join(''),
+    talk: withoutBlankEnd(said.talk),
   };
 }
 
 /** For a reply that has come whole. */
 export function readWholeReply(offer: AnswerOffer, reply: string): ReplyReading {
   return endAnswer(readAnswer(createAnswerReader(offer), reply));
+}
+
+/** The blank lines behind the last line of talk stood before something else. */
+function withoutBlankEnd(talk: string): string {
+  let end = talk.length;
+  while (end > 0 && (isBlankCode(talk.charCodeAt(end - 1)) || talk[end - 1] === '\n')) end -= 1;
+  return end === 0 ? '' : talk.slice(0, talk.indexOf('\n', end) + 1);
 }
 
 /** A marker behind another answer ends the message and says nothing about the file. */
@@ -139,20 +157,28 @@ function withoutEnding(answers: readonly Word[]): readonly Word[] {
 
 /** Null: this line belongs to no answer. */
 function withLine(offer: AnswerOffer, said: Said, line: string): Said | null {
-  if (isBlankLine(line)) return said;
+  if (isBlankLine(line))
+    return said.talkLines === 0 ? said : { ...said, talk: `${said.talk}${line}\n` };
   const text = stripIndentation(trimLine(line));
   if (text.length > LINE_LIMIT) return null;
   if (parseFenceLine(text) !== null)
     return said.fences === MAX_FENCES ? null : { ...said, fences: said.fences + 1 };
-  const answer = isDenied(said.talk.at(-1) ?? '') ? null : answerIn(offer, text);
+  const answer = isDenied(said.lastTalk) ? null : answerIn(offer, text);
   const answers = answer === null ? said.answers : [...said.answers, answer.word];
   if (answers.length > MAX_ANSWERS) return null;
   const talk = answer === null ? trimLine(line) : answer.talk;
-  if (talk === '') return { ...said, answers };
+  if (talk === '') return { ...said, answers, lastTalk: '' };
   if (!isTalk(talk)) return null;
   const talkLength = said.talkLength + talk.length;
-  if (said.talk.length === MAX_TALK_LINES || talkLength > MAX_TALK_LENGTH) return null;
-  return { ...said, answers, talk: [...said.talk, talk], talkLength };
+  if (said.talkLines === MAX_TALK_LINES || talkLength > MAX_TALK_LENGTH) return null;
+  return {
+    ...said,
+    answers,
+    talk: `${said.talk}${answer === null ? line : talk}\n`,
+    talkLines: said.talkLines + 1,
+    talkLength,
+    lastTalk: talk,
+  };
 }
 
 /** An answer that is the line, or the last sentence of it. */
