@@ -93,6 +93,21 @@ describe('R275: the content stage drops no text', () => {
     expect(String(await machine.read('a.md'))).toBe(text);
     expect(ended.result().receipts).toMatchObject([{ warnings: ['opens_with_thinking'] }]);
   });
+
+  test.concurrent('and where reasoning has come in a field of its own, tags are text', async ({
+    machine,
+  }) => {
+    const provider = await machine.provider(
+      writeDocument(
+        { target: 'a.md', content: inner },
+        { shape: { chunk: 3, reasoning: 'because', reasoningField: 'reasoning_content' } },
+      ),
+    );
+    const ended = await machine.ask(provider, ['--json']);
+    expect(ended.exitCode, ended.stderr).toBe(0);
+    expect(String(await machine.read('a.md'))).toBe(inner);
+    expect(ended.stdout).not.toContain('thinking_set_aside');
+  });
 });
 
 describe('R272: blank lines that a chat template puts before the text', () => {
