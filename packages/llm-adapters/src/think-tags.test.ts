@@ -44,6 +44,18 @@ describe('reasoning inside the content', () => {
     expect(await deltas('\n\n')).toEqual([text('\n\n')]);
   });
 
+  test('white space without an end is not held back', () => {
+    const texts: number[] = [];
+    const tags = createThinkTags({
+      onText: (piece) => texts.push(piece.length),
+      onReasoning: () => undefined,
+    });
+    for (let count = 0; count < 10; count += 1) tags.push(' '.repeat(10_000));
+    expect(texts).toEqual([70_000, 10_000, 10_000, 10_000]);
+    tags.push('<think>');
+    expect(texts.at(-1)).toBe(7);
+  });
+
   test('keeps the indentation of the first line', async () => {
     expect(await deltas('<think>a</think>\n\n  indented\n')).toEqual([
       reasoning('a'),

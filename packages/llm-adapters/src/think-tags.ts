@@ -22,6 +22,8 @@ type Sinks = {
   readonly onReasoning: (text: string) => void;
 };
 
+/** More white space is no template's: it is text, and not held back. */
+const MOST_BLANKS = 64 * 1024;
 const OPEN = '<think>';
 const CLOSE = '</think>';
 
@@ -44,7 +46,7 @@ export function createThinkTags(sinks: Sinks): ThinkTags {
       if (start.startsWith(OPEN)) {
         mode = 'reasoning';
         held = start.slice(OPEN.length);
-      } else if (OPEN.startsWith(start)) {
+      } else if (OPEN.startsWith(start) && blanks.length <= MOST_BLANKS) {
         return;
       } else {
         mode = 'text';
