@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 
-import { OrionError } from '@orion/contracts';
+import { MAX_JSON_DEPTH, OrionError, nestsDeeper } from '@orion/contracts';
 
 import { isSettingName, settingFromFile, type Settings } from './settings.ts';
 
@@ -57,6 +57,12 @@ async function readJson(
   // Of the same bytes that are parsed: nothing can come between what is accepted and what takes effect.
   const sha256 = createHash('sha256').update(bytes).digest('hex');
   const text = bytes.toString('utf8');
+  if (nestsDeeper(text, MAX_JSON_DEPTH)) {
+    throw invalid(
+      `${file} is nested deeper than ${MAX_JSON_DEPTH} levels.`,
+      `Correct ${file} and start again.`,
+    );
+  }
   try {
     return {
       json: JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text) as unknown,

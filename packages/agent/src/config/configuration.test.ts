@@ -349,6 +349,12 @@ describe('what is refused, and where it stands', () => {
       /orion\.config\.json is not valid JSON/,
     ],
     ['no object', { project: [] }, 'CONFIG_INVALID', /one JSON object/],
+    [
+      'JSON that is 100,000 levels deep',
+      { project: `{"model":${'['.repeat(100_000)}${']'.repeat(100_000)}}` },
+      'CONFIG_INVALID',
+      /orion\.config\.json is nested deeper than 512 levels\./,
+    ],
     ['a prototype key', { project: '{"__proto__": {}}' }, 'CONFIG_INVALID', /__proto__/],
     [
       'a mode in a file',
