@@ -1,0 +1,43 @@
+import { parseArgs } from 'node:util';
+
+import { ATTACKS, formatVerdict, make, measureHonest, whySkipped } from './src/index.ts';
+import type { Verdict } from './src/index.ts';
+
+const { values } = parseArgs({
+  options: {
+    /** Attacks whose kind or name has this in it. */
+    only: { type: 'string' },
+    /** Every so many attacks one is made. */
+    every: { type: 'string', default: '1' },
+  },
+});
+
+const every = Number(values.every);
+if (!Number.isSafeInteger(every) || every < 1) {
+  process.stderr.write(`--every wants a whole number, not ${values.every}\n`);
+  process.exit(2);
+}
+const chosen = ATTACKS.filter(
+  ({ kind, name }) => values.only === undefined || `${kind} ${name}`.includes(values.only),
+).filter((_attack, index) => index % every === 0);
+
+const honest = await measureHonest();
+process.stdout.write(
+  `${chosen.length} attacks; the honest run takes ${(honest.milliseconds / 1000).toFixed(1)} s and ${honest.memory === null ? '?' : Math.round(honest.memory / 1024 / 1024)} MB\n`,
+);
+const verdicts: Verdict[] = [];
+for (const attack of chosen) {
+  const skipped = whySkipped(attack);
+  const verdict =
+    skipped === null
+      ? await make(attack, honest)
+      : { attack, skipped, wrong: [], milliseconds: 0, memory: null };
+  verdicts.push(verdict);
+  process.stdout.write(`${formatVerdict(verdict)}\n`);
+}
+const failed = verdicts.filter(({ wrong }) => wrong.length > 0).length;
+const skipped = verdicts.filter((verdict) => verdict.skipped !== null).length;
+process.stdout.write(
+  `${verdicts.length} attacks: ${verdicts.length - failed - skipped} held off, ${failed} failed, ${skipped} skipped\n`,
+);
+process.exitCode = failed > 0 ? 1 : 0;

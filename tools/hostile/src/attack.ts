@@ -1,0 +1,32 @@
+import type { HostileProvider, Manner } from './provider.ts';
+import type { Ended, Site } from './site.ts';
+
+type AttackKind = 'provider' | 'repository' | 'user';
+
+/** One attack, as it is made. */
+export type Attack = {
+  readonly kind: AttackKind;
+  readonly name: string;
+  /** What the provider does; an honest one when left out. */
+  readonly provider?: Manner;
+  /** What was there before the command; what it gives back is undone at the end. */
+  readonly plant?: (site: Site) => Promise<void> | void;
+  /** The words of the command; a turn of the provider when left out. */
+  readonly words?: (site: Site, provider: HostileProvider) => readonly string[];
+  readonly options?: readonly string[];
+  readonly env?: (site: Site) => Readonly<Record<string, string>>;
+  /** Paths below the workspace that may be written besides the state; `a.txt` when left out. */
+  readonly mayWrite?: readonly string[];
+  /** Exit codes that are an answer to it. */
+  readonly exits?: readonly number[];
+  /** What else has to hold; a sentence about what does not. */
+  readonly holds?: (after: After) => Promise<string | null> | string | null;
+  /** So much longer than the honest run because the attack is told to wait, in milliseconds. */
+  readonly waits?: number;
+};
+
+export type After = {
+  readonly ended: Ended;
+  readonly site: Site;
+  readonly provider: HostileProvider;
+};
