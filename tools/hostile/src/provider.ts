@@ -13,10 +13,10 @@ export type Asked = {
 
 export type Answering = {
   /** Sends the head of an answer; the body follows. */
-  head(status: number, headers?: Readonly<Record<string, string>>): void;
+  readonly head: (status: number, headers?: Readonly<Record<string, string>>) => void;
   /** More of the body; resolves when there is room for more. False: nobody reads any more. */
-  send(text: string | Uint8Array): Promise<boolean>;
-  end(): void;
+  readonly send: (text: string | Uint8Array) => Promise<boolean>;
+  readonly end: () => void;
   readonly socket: Socket;
 };
 
