@@ -159,8 +159,11 @@ const areas: [files: string[], allowed: readonly BanName[]][] = [
   [['packages/workspace/src/**'], [...determinism, 'adapters', 'files', 'processes']],
   [['packages/trace-store/src/**'], [...determinism, 'adapters', 'sqlite', 'postgres']],
   [
-    // Makes the empty file of a database with the right mode, or finds out that there is none, and nothing else.
-    ['packages/trace-store/src/engine/database-file.ts'],
+    // Make the empty file of a database with the right mode, and look at what lies there before SQLite does.
+    [
+      'packages/trace-store/src/engine/database-file.ts',
+      'packages/trace-store/src/engine/schema-bounds.ts',
+    ],
     [...determinism, 'adapters', 'sqlite', 'postgres', 'files'],
   ],
   [['packages/llm-adapters/src/**'], [...determinism, 'adapters', 'providers']],

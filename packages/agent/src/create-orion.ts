@@ -263,7 +263,9 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
     getCurrentProtocol: () => protocols.current(),
     traces,
     notStored: () => records.notStored(),
-    takeNotice: () => conversations.takeNotice(),
+    takeNotice: () => records.takeLastNotice(),
+    findForeignStore: () => records.findForeignStore(),
+    adoptStore: () => records.adoptStore(),
     close() {
       closed ??= close();
       return closed;

@@ -29,7 +29,7 @@ export type {
 } from './orion.ts';
 export { runEventOf } from './store/log-entry.ts';
 export { formatTimeline, formatTraceLine, openStore, toExportLine } from '@orion/trace-store';
-export type { Store } from '@orion/trace-store';
+export type { ForeignStore, Store } from '@orion/trace-store';
 export type { ChangeProposal, ChangeReviewer, ReviewAnswer, ReviewRequest } from '@orion/core';
 export { createWritePlanTool } from '@orion/core';
 export type { WritePlanTool, WritePlanToolOptions } from '@orion/core';

@@ -18,7 +18,7 @@ import type {
   Workspace,
 } from '@orion/contracts';
 import type { ChangeReviewer } from '@orion/core';
-import type { Store } from '@orion/trace-store';
+import type { ForeignStore, Store } from '@orion/trace-store';
 
 import type { Settings } from './config/settings.ts';
 
@@ -220,6 +220,13 @@ export interface Orion {
    * turns go on without them.
    */
   readonly store: Store;
+  /**
+   * A database in the place of the store that is not this user's, or that others could change; turns use a store in
+   * memory instead. Null when there is none.
+   */
+  findForeignStore(): Promise<ForeignStore | null>;
+  /** Makes it this user's, with all that is in it. Rejects with STORE_FOREIGN for what no store is. */
+  adoptStore(): Promise<void>;
   readonly traces: TraceStore;
   /** What was lost on the way into the store; final after `close`. Files and write sessions are not part of it. */
   notStored(): NotStored;

@@ -72,8 +72,6 @@ export type {
   PlanCommitRequest,
   PrepareRequest,
   PreparedCommit,
-  ProjectInstructions,
-  RefusedFile,
   ReadRange,
   RecordedChange,
   RecordedFile,

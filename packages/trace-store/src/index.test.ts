@@ -4,10 +4,12 @@ import * as exported from './index.ts';
 test('exports what others build on, and nothing else', () => {
   expect(Object.keys(exported).sort()).toEqual([
     'MAX_TRACE_LINE',
+    'adoptStore',
     'createMemoryTraceStore',
     'createOpenTelemetrySink',
     'createOtlpExport',
     'createSpanExport',
+    'findForeignStore',
     'formatTimeline',
     'formatTraceLine',
     'openStore',

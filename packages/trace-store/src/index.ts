@@ -1,6 +1,9 @@
 export { createMemoryTraceStore } from './memory/memory-trace-store.ts';
 export type { MemoryTraceStoreOptions } from './memory/memory-trace-store.ts';
 export type { DatabaseObserver } from './engine/lazy-database.ts';
+export { adoptStore, findForeignStore } from './adopt-store.ts';
+export type { ForeignStore } from './adopt-store.ts';
+export type { StoreOwner } from './engine/store-owner.ts';
 export { openStore } from './open-store.ts';
 export type { Store, StoreLocation, StoreOptions } from './open-store.ts';
 export type { PostgresOptions } from './engine/postgres.ts';

@@ -1,12 +1,17 @@
 import type {
   Clock,
   ConversationStore,
+  OrionError,
   ToolOutputStore,
   TraceStore,
   TurnLog,
 } from '@orion/contracts';
 import { createSqlConversationStore } from './conversations/sql-conversation-store.ts';
-import { databaseFileExists } from './engine/database-file.ts';
+import {
+  checkDatabaseFile,
+  databaseFileExists,
+  makeDatabasePrivate,
+} from './engine/database-file.ts';
 import { openEmptyDatabase } from './engine/empty-database.ts';
 import { createLazyDatabase } from './engine/lazy-database.ts';
 import type { DatabaseObserver } from './engine/lazy-database.ts';
@@ -14,10 +19,12 @@ import { openPostgres } from './engine/postgres.ts';
 import type { PostgresOptions } from './engine/postgres.ts';
 import { reportRefusals } from './engine/reported-database.ts';
 import type { SqlDatabase } from './engine/sql-database.ts';
-import { openSqlite } from './engine/sqlite.ts';
+import { isForeign, requireOwn } from './engine/inspect-sqlite.ts';
+import { inspectSqlite, openSqlite } from './engine/sqlite.ts';
+import type { StoreOwner } from './engine/store-owner.ts';
 import { createMemoryTraceStore } from './memory/memory-trace-store.ts';
 import type { MemoryTraceStoreOptions } from './memory/memory-trace-store.ts';
-import { isWithoutSchema, migrate } from './migrations/migrate.ts';
+import { createSchema, isWithoutSchema, migrate } from './migrations/migrate.ts';
 import { createSqlToolOutputStore } from './tool-outputs/sql-tool-output-store.ts';
 import { pruneTraces } from './traces/prune-traces.ts';
 import { createSqlTraceStore } from './traces/sql-trace-store.ts';
@@ -38,6 +45,13 @@ export type StoreOptions = {
    * reads as an empty one for as long as this store is open.
    */
   readonly create?: boolean;
+  /**
+   * Whose store a SQLite file has to be. A file that this owner has not signed is STORE_FOREIGN, and neither read nor
+   * written; null, or left out: nothing can be told apart, and any store with a schema of ours is taken.
+   */
+  readonly owner?: () => Promise<StoreOwner | null>;
+  /** Hears of a STORE_FOREIGN, and a store in memory takes its place; left out: each call is rejected with it. */
+  readonly onForeign?: (error: OrionError) => void;
   /** Called once before the database is opened, to make the folder that it lies in. */
   readonly prepare?: () => Promise<void>;
   /** Sees every attempt to use the database, also in the background: whoever waits for the store knows how it is. */
@@ -70,7 +84,8 @@ const MAX_TRACE_BYTES = 512 * 1024 * 1024;
 
 /**
  * The store at that place. Making it does nothing: the database is opened, and its schema brought up to date, by
- * the first use. One that cannot be opened rejects each call with `STORE_UNAVAILABLE` or `STORE_TOO_NEW`, and is
+ * the first use. One that cannot be opened rejects each call with `STORE_UNAVAILABLE`, `STORE_TOO_NEW` or
+ * `STORE_FOREIGN`, and is
  * tried again.
  */
 export function openStore(location: StoreLocation, options: StoreOptions): Store {
@@ -78,12 +93,19 @@ export function openStore(location: StoreLocation, options: StoreOptions): Store
   const database = createLazyDatabase(
     location.kind === 'postgres' ? 'postgres' : 'sqlite',
     async ({ closing, cut }) => {
-      const { create = true } = options;
+      const { create = true, onForeign } = options;
       if (!create && location.kind === 'sqlite' && !databaseFileExists(location.path)) {
         return openEmptyDatabase('sqlite');
       }
-      if (create) await options.prepare?.();
-      const opened = await openAt(location, options, closing);
+      let opened: SqlDatabase;
+      try {
+        if (create) await options.prepare?.();
+        opened = await openAt(location, options, closing);
+      } catch (error) {
+        if (onForeign === undefined || !isForeign(error)) throw error;
+        onForeign(error);
+        opened = await openSqlite(':memory:');
+      }
       // A server that hangs in the middle of this must not hold up the end of the process.
       closing.addEventListener('abort', () => void opened.close(cut), { once: true });
       try {
@@ -92,6 +114,8 @@ export function openStore(location: StoreLocation, options: StoreOptions): Store
           return openEmptyDatabase(opened.dialect);
         }
         await migrate(opened);
+        // Who only reads changes nothing, whatever a statement would do.
+        if (!create && opened.dialect === 'sqlite') await opened.run('pragma query_only = on');
       } catch (error) {
         await opened.close();
         throw error;
@@ -148,13 +172,36 @@ function openAt(
 ): Promise<SqlDatabase> {
   switch (location.kind) {
     case 'sqlite':
-      return openSqlite(location.path, { signal });
+      return openFile(location.path, options, signal);
     case 'postgres':
       return openPostgres(location.url, options.postgres);
     case 'memory':
       return openSqlite(':memory:');
   }
   return location satisfies never;
+}
+
+/** The check comes first: a statement of SQLite cannot be stopped, whatever the file makes of it. */
+async function openFile(
+  path: string,
+  { create = true, owner: findOwner }: StoreOptions,
+  signal: AbortSignal,
+): Promise<SqlDatabase> {
+  const isFilled = checkDatabaseFile(path);
+  const owner = (await findOwner?.()) ?? null;
+  if (isFilled) requireOwn(path, await inspectSqlite(path, { signal }), owner);
+  const opened = await openSqlite(path, { signal });
+  try {
+    makeDatabasePrivate(path);
+    if (!create) return opened;
+    await createSchema(opened, owner);
+    // Another process may have made it meanwhile.
+    if (!isFilled) requireOwn(path, await inspectSqlite(path, { signal }), owner);
+    return opened;
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
 }
 
 /** `work` never rejects. */

@@ -38,7 +38,6 @@ import { commitPlan } from './plan/commit-plan.ts';
 import type { LockTarget } from './plan/commit-plan.ts';
 import { PlanJournals } from './plan/plan-journal.ts';
 import { listFiles } from './reading/list-files.ts';
-import type { FileList } from './reading/list-files.ts';
 import { readInstructions } from './reading/read-instructions.ts';
 import { readText } from './reading/read-text.ts';
 import type { EventSink } from './session-dir/session-handle.ts';
@@ -122,6 +121,8 @@ export async function createWorkspace(options: WorkspaceOptions): Promise<Worksp
     options.userKeyDirectory === undefined
       ? undefined
       : await resolveChosenDirectory(resolve(options.userKeyDirectory));
+  const isChosen = options.stateDirectory !== undefined;
+  await new StateDirectory(stateDirectory, root).closeToOthers(isChosen ? 'inside' : 'whole');
   return new DiskWorkspace(options, { givenRoot, root, stateDirectory, userDirectory });
 }
 
@@ -359,12 +360,18 @@ class DiskWorkspace implements Workspace {
     }
   }
 
-  listFiles(limit: number): Promise<FileList> {
+  listFiles(
+    limit: number,
+  ): Promise<{ readonly files: readonly string[]; readonly truncated: boolean }> {
     return listFiles(this.root, this.stateDirectory, limit);
   }
 
-  readInstructions(maxBytes: number): ReturnType<Workspace['readInstructions']> {
-    return readInstructions(this.root, maxBytes);
+  readInstructions(maxBytes: number): Promise<{
+    readonly name: string;
+    readonly content: string;
+    readonly truncated: boolean;
+  } | null> {
+    return readInstructions(this.#policy, maxBytes);
   }
 
   close(): Promise<void> {

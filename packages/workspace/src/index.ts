@@ -5,6 +5,8 @@ export type {
   WorkspaceSettings,
 } from './create-workspace.ts';
 export { createPatternMatcher } from './plan/pattern-matcher.ts';
+export { loadSessionKey } from './session-dir/session-key.ts';
+export type { SessionKey } from './session-dir/session-key.ts';
 export type { ConfirmProtectedPath } from './path-policy/path-policy.ts';
 export type { BackupManifest } from './commit/backup-manifest.ts';
 export type { ProcessIdentity } from './ownership/process-identity.ts';

@@ -3,6 +3,7 @@ import { basename, dirname, join, relative, sep } from 'node:path';
 import { ensurePrivateDirectory, makeDirectory } from './disk/directories.ts';
 import { errnoOf, isErrno } from './disk/disk-error.ts';
 import { createFile } from './disk/files.ts';
+import { closeToOthers } from './disk/private-modes.ts';
 
 const SESSION_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/u;
 
@@ -74,6 +75,13 @@ export class StateDirectory {
       }
     }
     return true;
+  }
+
+  /** What others may do with it is taken away; a directory that a person chose may hold other things, too. */
+  async closeToOthers(part: 'whole' | 'inside'): Promise<void> {
+    const { sessions, locks, attic, backups, temporaries, plans, texts } = this;
+    const inside = [dirname(sessions), locks, attic, backups, temporaries, plans, texts];
+    await Promise.all((part === 'whole' ? [this.path] : inside).map(closeToOthers));
   }
 
   /** The names in a directory of the state; none where there is none. */

@@ -118,7 +118,11 @@ A workspace is often somebody else's. Its orion.config.json decides model, proto
 provider, base URL, approvals, allowed paths and everything else in it take effect only once you have accepted the
 file. What is accepted is its bytes: a changed file needs a new \`orion trust\`.
 
-Exit codes: 0 done; 1 failure; 2 no such file, or an invalid one
+A store (.orion/orion.db) that you did not make, or that was made before stores were signed, is neither read nor
+written: turns use one in memory and say so. The command shows the latest conversations in it and makes it yours.
+One that holds anything but what Orion stores is never taken over, nor is a link or a file of another user.
+
+Exit codes: 0 done; 1 failure; 2 nothing to accept, or an invalid file
 
 Examples:
   $ cat orion.config.json

@@ -177,7 +177,7 @@ export function createProgram(context: CommandContext, report: Report): Command 
 
   const trust = program
     .command('trust')
-    .description("accept the workspace's orion.config.json as it is now");
+    .description("accept the workspace's orion.config.json as it is now, and take over its store");
   addWorkspaceOption(trust);
   trust
     .option('--revoke', 'take it back')

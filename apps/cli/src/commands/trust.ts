@@ -1,8 +1,12 @@
+import type { ForeignStore, TrustReport } from '@orion/agent';
+import { OrionError } from '@orion/contracts';
+
 import type { CommandContext } from '../process/context.ts';
 import { EXIT } from '../process/exit-code.ts';
 import type { CommandResult } from '../process/finish.ts';
+import { formatCount, plural } from '../terminal/format.ts';
 import { sanitizeLine } from '../terminal/sanitize.ts';
-import { findWorkspace } from './configure.ts';
+import { configure, findWorkspace } from './configure.ts';
 
 export type TrustOptions = {
   readonly cwd?: string;
@@ -12,7 +16,10 @@ export type TrustOptions = {
 
 const HASH_DIGITS = 12;
 
-/** `orion trust`: accepts the workspace's configuration file as it is now, or takes that back. */
+/**
+ * `orion trust`: accepts the workspace's configuration file as it is now, or takes that back, and takes over a store
+ * that is not known to be this user's.
+ */
 export async function trustCommand(
   context: CommandContext,
   options: TrustOptions,
@@ -31,10 +38,28 @@ export async function trustCommand(
     return { exitCode: EXIT.done };
   }
   const report = await trustWorkspace(request);
-  if (options.json === true) {
-    await stdout.write(`${JSON.stringify({ version: 1, workspace, trusted: true, ...report })}\n`);
-    return { exitCode: EXIT.done };
+  if (report !== null && options.json !== true) await tellConfiguration(context, report);
+  const store = await takeOverStore(context, options);
+  if (report === null && store === null) {
+    throw new OrionError({
+      code: 'CONFIG_INVALID',
+      message: `There is neither an orion.config.json in ${workspace} to accept, nor a store of somebody else.`,
+      hint: 'Name the workspace with --cwd.',
+    });
   }
+  // What cannot be taken over is told, and is all that there was to do.
+  if (report === null && store?.adoptable === false) throw store.error;
+  if (options.json === true) {
+    const line = { version: 1, workspace, trusted: true, ...report, ...storeFields(store) };
+    await stdout.write(`${JSON.stringify(line)}\n`);
+  }
+  return { exitCode: EXIT.done };
+}
+
+async function tellConfiguration(
+  { stdout, screen }: CommandContext,
+  report: TrustReport,
+): Promise<void> {
   for (const [name, value] of Object.entries(report.settings)) {
     await stdout.write(`${sanitizeLine(`${name} = ${JSON.stringify(value)}`)}\n`);
   }
@@ -44,5 +69,49 @@ export async function trustCommand(
         'A changed file needs a new `orion trust`; `orion trust --revoke` takes it back.',
     ),
   );
-  return { exitCode: EXIT.done };
+}
+
+/** Shows what is in it, then makes it this user's. */
+async function takeOverStore(
+  context: CommandContext,
+  options: TrustOptions,
+): Promise<ForeignStore | null> {
+  const configuration = await configure(context, options.cwd);
+  const { createOrion } = await import('@orion/agent');
+  const orion = await createOrion({
+    workspace: configuration.workspace,
+    ...(configuration.userDirectory === null ? {} : { userDirectory: configuration.userDirectory }),
+    settings: configuration.settings,
+    createStore: false,
+  });
+  try {
+    const store = await orion.findForeignStore();
+    if (store === null) return null;
+    const isTold = options.json !== true;
+    if (isTold) await showStore(context, store);
+    if (store.adoptable) await orion.adoptStore();
+    if (isTold)
+      context.screen.line(sanitizeLine(outcomeOf(store)), store.adoptable ? undefined : 'warning');
+    return store;
+  } finally {
+    await orion.close();
+  }
+}
+
+async function showStore({ stdout }: CommandContext, store: ForeignStore): Promise<void> {
+  for (const title of store.titles) await stdout.write(`conversation: ${sanitizeLine(title)}\n`);
+  const more = store.conversations - store.titles.length;
+  if (more > 0) await stdout.write(`and ${formatCount(more)} more\n`);
+}
+
+function outcomeOf({ path, adoptable, conversations, error }: ForeignStore): string {
+  return adoptable
+    ? `Took over ${path} with ${plural(conversations, 'conversation')}: from now on \`--continue\` goes on with what is in it.`
+    : `${error.message}. ${error.hint}`;
+}
+
+function storeFields(store: ForeignStore | null): object {
+  if (store === null) return {};
+  const { path, adoptable, conversations, titles } = store;
+  return { store: { path, adopted: adoptable, conversations, titles } };
 }

@@ -266,7 +266,7 @@ describe('the workspace file', () => {
     it('decides everything, after flags and environment', async () => {
       await writeJson(join(workspace, 'orion.config.json'), project);
       const report = await trustWorkspace(request());
-      expect(report.settings).toEqual(project);
+      expect(report?.settings).toEqual(project);
       const configuration = await load({
         project,
         user: { maxIdlePrompts: 2, approve: 'auto', baseUrl: 'http://user/v1' },
@@ -315,7 +315,7 @@ describe('the workspace file', () => {
     });
 
     it('says what is in the way', async () => {
-      expect((await refusal(trustWorkspace(request()))).code).toBe('CONFIG_INVALID');
+      expect(await trustWorkspace(request())).toBeNull();
       await writeJson(join(workspace, 'orion.config.json'), { modle: 'x' });
       expect((await refusal(trustWorkspace(request()))).message).toContain('modle');
       const homeless = { ...request(), homeDirectory: null };

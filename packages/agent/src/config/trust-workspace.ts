@@ -24,20 +24,14 @@ export type TrustReport = {
 };
 
 /**
- * Accepts a workspace's `orion.config.json` as it is now. Rejects with CONFIG_INVALID when there is none, when it is
- * not valid, or when there is no home to remember it in; with WRITE_FAILED when that cannot be written.
+ * Accepts a workspace's `orion.config.json` as it is now; null when there is none. Rejects with CONFIG_INVALID when it
+ * is not valid, or when there is no home to remember it in; with WRITE_FAILED when that cannot be written.
  */
-export async function trustWorkspace(request: TrustRequest): Promise<TrustReport> {
+export async function trustWorkspace(request: TrustRequest): Promise<TrustReport | null> {
   const folder = requireFolder(request);
   const file = join(request.workspace, WORKSPACE_FILE);
   const read = await readHashedConfigurationFile(file);
-  if (read === null) {
-    throw new OrionError({
-      code: 'CONFIG_INVALID',
-      message: `There is no ${file} to accept.`,
-      hint: 'Name the workspace with --cwd.',
-    });
-  }
+  if (read === null) return null;
   await setTrust(folder, request.workspace, read.sha256, request.now);
   const {
     settings,

@@ -1,13 +1,22 @@
 import { randomUUID } from 'node:crypto';
 
-import type { Clock, Redact, TraceEvent, TraceStore, Workspace } from '@orion/contracts';
+import type {
+  Clock,
+  OrionError,
+  Redact,
+  TraceEvent,
+  TraceStore,
+  Workspace,
+} from '@orion/contracts';
 import {
+  adoptStore,
   createMemoryTraceStore,
   createOtlpExport,
   createSpanExport,
+  findForeignStore,
   openStore,
 } from '@orion/trace-store';
-import type { Store, StoreLocation } from '@orion/trace-store';
+import type { ForeignStore, Store, StoreLocation } from '@orion/trace-store';
 
 import type { Settings } from '../config/settings.ts';
 import type { NotStored, OrionOptions } from '../orion.ts';
@@ -16,6 +25,7 @@ import { mirrorTraces } from './mirrored-traces.ts';
 import { observeConversations, observeTurnLog } from './observed-store.ts';
 import { StoreHealth } from './store-health.ts';
 import { storeLocation } from './store-location.ts';
+import { storeOwner } from './store-owner.ts';
 import { TurnJournals } from './turn-journals.ts';
 import { untilAborted } from './wait.ts';
 
@@ -30,6 +40,12 @@ export type Records = {
   readonly journals: TurnJournals;
   /** What a person is to be told of the store, once; null when there is nothing. */
   takeNotice(): string | null;
+  /** What of that is still to be told when no turn is left. */
+  takeLastNotice(): string | null;
+  /** What lies in the place of the store and is not this user's; null when there is nothing of that kind. */
+  findForeignStore(): Promise<ForeignStore | null>;
+  /** Makes it this user's. */
+  adoptStore(): Promise<void>;
   notStored(): NotStored;
   /** After the last turn. Takes as long as the store is worth; rejects only where traces are strict. */
   close(): Promise<void>;
@@ -38,7 +54,7 @@ export type Records = {
 export type RecordsParts = {
   readonly options: Pick<
     OrionOptions,
-    'store' | 'createStore' | 'traceStore' | 'telemetry' | 'onTrace'
+    'store' | 'createStore' | 'traceStore' | 'telemetry' | 'onTrace' | 'userDirectory'
   >;
   readonly settings: Settings;
   readonly clock: Clock;
@@ -66,7 +82,18 @@ export function openRecords(all: RecordsParts): Records {
     telemetry === null ? undefined : createSpanExport(telemetry),
   );
   const given = typeof options.store === 'object' ? options.store : null;
-  const parts = { ...all, location, health, onTrace };
+  let refused: string | null = null;
+  const onForeign = (error: OrionError): void => {
+    refused =
+      `${error.message}. ${error.hint} The turn goes on with a store in memory: what is said and done in it is not ` +
+      'there in later ones.';
+  };
+  const takeLastNotice = (): string | null => {
+    const notice = refused ?? conversations.takeNotice();
+    refused = null;
+    return notice;
+  };
+  const parts = { ...all, location, health, onTrace, onForeign };
   const store = given ?? openAt(parts);
   const traces = options.traceStore ?? (given === null ? store.traces : watched(given, parts));
   // What is opened here tells of all that is asked of it; what was passed in is seen by who asks.
@@ -110,7 +137,16 @@ export function openRecords(all: RecordsParts): Records {
     traces,
     conversations,
     journals,
-    takeNotice: () => health.takeNotice() ?? conversations.takeNotice(),
+    takeNotice: () => health.takeNotice() ?? takeLastNotice(),
+    takeLastNotice,
+    async findForeignStore() {
+      if (given !== null || location.kind !== 'sqlite') return null;
+      return findForeignStore(location.path, await storeOwner(options.userDirectory));
+    },
+    async adoptStore() {
+      const owner = await storeOwner(options.userDirectory);
+      if (location.kind === 'sqlite' && owner !== null) await adoptStore(location.path, owner);
+    },
     notStored: () => ({
       turnEvents: journals.dropped(),
       conversations: conversations.unsaved(),
@@ -128,14 +164,20 @@ type StoreParts = RecordsParts & {
   readonly location: StoreLocation;
   readonly health: StoreHealth;
   readonly onTrace: TraceObserver | undefined;
+  readonly onForeign: (error: OrionError) => void;
 };
 
 function openAt(parts: StoreParts): Store {
-  const { options, settings, clock, workspace, redact, location, health, onTrace } = parts;
+  const { options, settings, clock, workspace, redact, location, health, onTrace, onForeign } =
+    parts;
+  const { createStore = true } = options;
   return openStore(location, {
     clock,
     createId: randomUUID,
-    ...(options.createStore === undefined ? {} : { create: options.createStore }),
+    create: createStore,
+    owner: () => storeOwner(options.userDirectory),
+    // Who only reads is told, and shown nothing instead.
+    ...(createStore ? { onForeign } : {}),
     prepare: () => workspace.ensureStateDirectory(),
     observe: (attempt, kind) => {
       health.observe(attempt, kind);

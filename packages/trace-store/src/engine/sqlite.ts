@@ -1,5 +1,8 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { createPrivateFile } from './database-file.ts';
+import { readContents } from './inspect-sqlite.ts';
+import type { SqliteContents } from './inspect-sqlite.ts';
+import { isSchemaSmall } from './schema-bounds.ts';
 import { SqlRefusedError, storeClosed, storeUnavailable } from './sql-database.ts';
 import type { SqlDatabase, SqlRow, SqlRunner, SqlScalar, SqlValue } from './sql-database.ts';
 
@@ -133,6 +136,40 @@ export async function openSqlite(path: string, options: SqliteOptions = {}): Pro
   };
 }
 
+/** What lies in the file, without a change to it. The file is there, and is one. */
+export async function inspectSqlite(
+  path: string,
+  options: SqliteOptions = {},
+): Promise<SqliteContents> {
+  return isSchemaSmall(path) ? readSqlite(path, readContents, options) : { kind: 'other' };
+}
+
+/** Reads in a file that is there, by a connection that can change nothing. */
+export async function readSqlite<Result>(
+  path: string,
+  read: (connection: DatabaseSync) => Result,
+  { busyMs = DEFAULT_BUSY_MS, signal }: SqliteOptions = {},
+): Promise<Result> {
+  const load = await loadSqlite();
+  const end = performance.now() + busyMs;
+  let closing = Number.POSITIVE_INFINITY;
+  signal?.addEventListener('abort', () => (closing = performance.now() + CLOSE_GRACE_MS), {
+    once: true,
+  });
+  return retryWhileBusy(
+    () => Math.min(end, closing),
+    () => {
+      const connection = new load(path, { readOnly: true, timeout: 0 });
+      try {
+        connection.exec('pragma trusted_schema = off;');
+        return read(connection);
+      } finally {
+        connection.close();
+      }
+    },
+  );
+}
+
 async function loadSqlite(): Promise<typeof DatabaseSync> {
   try {
     const module = await import('node:sqlite');
@@ -148,6 +185,8 @@ function connect(Database: typeof DatabaseSync, path: string): DatabaseSync {
   // No timeout: SQLite itself would wait by stopping this thread, the model's stream and all.
   const connection = new Database(path, { timeout: 0 });
   try {
+    // No function and no virtual table that a schema names is run.
+    connection.exec('pragma trusted_schema = off;');
     connection.exec('pragma journal_mode = wal; pragma synchronous = normal;');
     // At each checkpoint the disk is waited for, and this thread with it: every 16 MiB instead of every 4.
     connection.exec('pragma wal_autocheckpoint = 4096;');

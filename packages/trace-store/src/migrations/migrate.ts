@@ -1,6 +1,7 @@
 import { OrionError } from '@orion/contracts';
 import { SqlRefusedError } from '../engine/sql-database.ts';
 import type { SqlDatabase, SqlRunner } from '../engine/sql-database.ts';
+import type { StoreOwner } from '../engine/store-owner.ts';
 import { MIGRATIONS } from './migrations.ts';
 import type { Migration } from './migrations.ts';
 
@@ -26,24 +27,48 @@ export async function migrate(
       if (inside.dialect === 'postgres') {
         await inside.all('select pg_advisory_xact_lock($1::bigint)', [ADVISORY_LOCK]);
       }
-      await inside.run(
-        `create table if not exists schema_step (
-          version integer primary key,
-          name text not null
-        )`,
-      );
+      await inside.run(STEPS);
       const version = await versionIn(inside);
       if (version > newest) throw tooNew(version, newest);
       if (version >= migration.version) return;
-      for (const statement of migration.statements(inside.dialect)) await inside.run(statement);
-      await inside.run('insert into schema_step (version, name) values ($1, $2)', [
-        migration.version,
-        migration.name,
-      ]);
+      await takeStep(inside, migration);
     });
   }
   const version = await versionIn(database);
   if (version > newest) throw tooNew(version, newest);
+}
+
+/**
+ * Makes the schema in an empty SQLite database, and notes whose it is, in one transaction: whoever looks at it finds
+ * nothing, or all of it. Does nothing where another process was faster.
+ */
+export async function createSchema(database: SqlDatabase, owner: StoreOwner | null): Promise<void> {
+  await database.transaction(async (inside) => {
+    if ((await inside.all('select 1 from sqlite_schema limit 1')).length > 0) return;
+    await inside.run(STEPS);
+    for (const migration of MIGRATIONS) await takeStep(inside, migration);
+    if (owner !== null) await signStore(inside, owner);
+  });
+}
+
+/** Makes the store this owner's. */
+export async function signStore(inside: SqlRunner, owner: StoreOwner): Promise<void> {
+  const id = owner.newId();
+  await inside.run('delete from store_owner');
+  await inside.run('insert into store_owner (id, mac) values ($1, $2)', [id, owner.sign(id)]);
+}
+
+const STEPS = `create table if not exists schema_step (
+          version integer primary key,
+          name text not null
+        )`;
+
+async function takeStep(inside: SqlRunner, migration: Migration): Promise<void> {
+  for (const statement of migration.statements(inside.dialect)) await inside.run(statement);
+  await inside.run('insert into schema_step (version, name) values ($1, $2)', [
+    migration.version,
+    migration.name,
+  ]);
 }
 
 /** Whether none of our tables is there. */
@@ -65,7 +90,7 @@ async function versionIn(runner: SqlRunner): Promise<number> {
   return Number(row?.['version'] ?? 0);
 }
 
-function tooNew(version: number, newest: number): OrionError {
+export function tooNew(version: number, newest: number): OrionError {
   return new OrionError({
     code: 'STORE_TOO_NEW',
     message: `The store has the schema ${version}; this version knows ${newest}`,

@@ -15,6 +15,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 1, name: 'the first schema', statements: firstSchema },
   { version: 2, name: 'when something last happened in a turn', statements: lastActivity },
   { version: 3, name: 'which state a save builds on', statements: conversationRevision },
+  { version: 4, name: 'whose store it is', statements: storeOwner },
 ];
 
 function firstSchema(dialect: SqlRunner['dialect']): readonly string[] {
@@ -126,4 +127,11 @@ function lastActivity(dialect: SqlRunner['dialect']): readonly string[] {
 function conversationRevision(dialect: SqlRunner['dialect']): readonly string[] {
   const long = dialect === 'postgres' ? 'bigint' : 'integer';
   return [`alter table conversation add column revision ${long} not null default 1`];
+}
+
+/** One row, made with the store: see `engine/inspect-sqlite.ts`. Who uses a Postgres has named it. */
+function storeOwner(dialect: SqlRunner['dialect']): readonly string[] {
+  return dialect === 'postgres'
+    ? []
+    : ['create table store_owner (id text not null, mac text not null)'];
 }

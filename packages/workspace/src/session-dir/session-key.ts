@@ -15,6 +15,7 @@ import { makeDirectory, syncDirectory } from '../disk/directories.ts';
 import { errnoOf } from '../disk/disk-error.ts';
 import { createWholeFile, readSmallFile } from '../disk/files.ts';
 import { isFields, parseFields } from '../disk/json.ts';
+import { closeToOthers } from '../disk/private-modes.ts';
 
 const KEY_TEXT = /^[0-9a-f]{64}\n?$/u;
 const MAX_KEY_BYTES = 1024;
@@ -103,6 +104,7 @@ async function readKey(path: string): Promise<FoundKey> {
         ? { kind: 'no_key' }
         : { kind: 'refused', problem: file.reason };
     case 'text':
+      await closeToOthers(path);
       return KEY_TEXT.test(file.text)
         ? { kind: 'key', key: Buffer.from(file.text.trim(), 'hex') }
         : { kind: 'no_key' };

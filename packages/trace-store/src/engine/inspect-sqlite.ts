@@ -1,0 +1,107 @@
+import { createHash } from 'node:crypto';
+import type { DatabaseSync } from 'node:sqlite';
+import { OrionError } from '@orion/contracts';
+import { MIGRATIONS } from '../migrations/migrations.ts';
+import { tooNew } from '../migrations/migrate.ts';
+import { storeForeign } from './sql-database.ts';
+import type { StoreOwner } from './store-owner.ts';
+
+/**
+ * What lies in a SQLite file, found out before anything in it can do anything.
+ *
+ * 1. A statement of SQLite cannot be stopped, and a trigger, a view or a column that is computed may never end: so the
+ *    schema has to be that of a version that we wrote, to the letter, before any other statement is run.
+ * 2. That it has that schema anybody can bring about. That it was made by this user its owner row proves.
+ * 3. It is read without being written: nothing is migrated, no journal is played back.
+ */
+export type SqliteContents =
+  | { readonly kind: 'empty' }
+  /** `owner` is null in a version that had none yet, or when nobody has signed it. */
+  | { readonly kind: 'ours'; readonly version: number; readonly owner: OwnerRow | null }
+  | { readonly kind: 'newer'; readonly version: number }
+  | { readonly kind: 'other' };
+
+type OwnerRow = { readonly id: string; readonly mac: string };
+
+/** sha256 of `schemaText` after each step, the first one first. */
+export const SCHEMAS: readonly string[] = [
+  '71d021fa159dbcd00f0adf357ecef6fac7b791dd351e842f0ed13aab40396b72',
+  'db88985e7ce5b43321eabe411d60b5042998dada5b96f06cc7eb3c2ef426e959',
+  '17ef913234ae92b99e93427d938baad26308a653ffb7859278569a768b6345b0',
+  '8fcd51ad37efc4649a588835b6145a0980dd1b2d0ef709d52b78afab2e0a7dac',
+];
+
+const MAX_OBJECTS = 64;
+/** Of the text that made a table. */
+const MAX_TEXT = 10_000;
+const STEP_TABLE = 'schema_step';
+
+export function readContents(connection: DatabaseSync): SqliteContents {
+  const objects = connection
+    .prepare(
+      `select type, name, tbl_name, substr(sql, 1, ${MAX_TEXT}) as sql from sqlite_schema
+       limit ${MAX_OBJECTS}`,
+    )
+    .all();
+  if (objects.length === 0) return { kind: 'empty' };
+  const version = SCHEMAS.indexOf(schemaHash(objects)) + 1;
+  if (version === 0) return newerVersion(connection, objects);
+  return { kind: 'ours', version, owner: version < 4 ? null : ownerOf(connection) };
+}
+
+/** Throws STORE_FOREIGN or STORE_TOO_NEW for what must not be used. Without an owner nothing can be told apart. */
+export function requireOwn(path: string, contents: SqliteContents, owner: StoreOwner | null): void {
+  switch (contents.kind) {
+    case 'empty':
+      return;
+    case 'newer':
+      throw tooNew(contents.version, MIGRATIONS.length);
+    case 'other':
+      throw storeForeign(path, 'holds something else than what Orion stores');
+    case 'ours': {
+      const { owner: row } = contents;
+      if (owner === null || (row !== null && owner.isOwn(row.id, row.mac))) return;
+      throw storeForeign(path, 'was not made by you, as far as can be told', 'adopt');
+    }
+    default:
+      contents satisfies never;
+  }
+}
+
+export function isForeign(error: unknown): error is OrionError {
+  return OrionError.isInstance(error) && error.code === 'STORE_FOREIGN';
+}
+
+/** The same for the same schema, whatever its order and its blanks; no text of ours holds a comment or a literal. */
+export function schemaHash(objects: readonly Readonly<Record<string, unknown>>[]): string {
+  const lines = objects
+    .map(({ type, name, tbl_name, sql }) =>
+      JSON.stringify([type, name, tbl_name, sql]).replaceAll(/(?:\\n|\s)+/gu, ' '),
+    )
+    .toSorted();
+  return createHash('sha256').update(lines.join('\n')).digest('hex');
+}
+
+/** A later version has another schema, and says so in a table that has always been the same. */
+function newerVersion(
+  connection: DatabaseSync,
+  objects: readonly Readonly<Record<string, unknown>>[],
+): SqliteContents {
+  const steps = objects.filter(({ tbl_name }) => tbl_name === STEP_TABLE);
+  if (schemaHash(steps) !== STEP_TABLE_HASH) return { kind: 'other' };
+  const row = connection.prepare(`select max(version) as version from ${STEP_TABLE}`).get();
+  const version = Number(row?.['version'] ?? 0);
+  return version > MIGRATIONS.length ? { kind: 'newer', version } : { kind: 'other' };
+}
+
+export const STEP_TABLE_HASH = '68eb23314bd0bbba85d5dfa733e579d12971ae1c4ded3f584085b58acf76f903';
+
+function ownerOf(connection: DatabaseSync): OwnerRow | null {
+  const rows = connection
+    .prepare('select substr(id, 1, 100) as id, substr(mac, 1, 100) as mac from store_owner limit 2')
+    .all();
+  const [row] = rows;
+  if (rows.length !== 1 || row === undefined) return null;
+  const { id, mac } = row;
+  return typeof id === 'string' && typeof mac === 'string' ? { id, mac } : null;
+}

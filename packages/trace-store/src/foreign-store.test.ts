@@ -1,0 +1,243 @@
+import { OrionError } from '@orion/contracts';
+import { createFakeClock } from '@orion/testkit';
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { adoptStore, findForeignStore } from './adopt-store.ts';
+import type { StoreOwner } from './engine/store-owner.ts';
+import { openStore } from './open-store.ts';
+import type { Store, StoreOptions } from './open-store.ts';
+
+/** Hazard: a database that somebody else has put there is read as history, written to, or run. */
+
+const clock = createFakeClock(1_000_000);
+let folder: string;
+let path: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'orion-foreign-'));
+  path = join(folder, 'orion.db');
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+});
+
+let ids = 0;
+function ownerNamed(name: string): StoreOwner {
+  return {
+    newId: () => `id ${(ids += 1)}`,
+    sign: (id) => `${name}: ${id}`,
+    isOwn: (id, mac) => mac === `${name}: ${id}`,
+  };
+}
+const ME = ownerNamed('me');
+const STRANGER = ownerNamed('stranger');
+
+async function withStore<Result>(
+  owner: StoreOwner | null,
+  use: (store: Store) => Promise<Result>,
+  options: Partial<StoreOptions> = {},
+): Promise<Result> {
+  const store = openStore(
+    { kind: 'sqlite', path },
+    { clock, owner: () => Promise.resolve(owner), ...options },
+  );
+  try {
+    return await use(store);
+  } finally {
+    await store.close();
+  }
+}
+
+const say = (content: string) => async (store: Store) =>
+  store.conversations.save({
+    conversationId: content,
+    projectId: 'p',
+    history: [{ role: 'user', content }],
+    from: 0,
+    openSessionId: null,
+    revision: 0,
+  });
+const titles = async (store: Store): Promise<readonly string[]> =>
+  (await store.conversations.list({ limit: 10 })).map(({ title }) => title);
+
+async function refusal(options: Partial<StoreOptions> = {}): Promise<OrionError> {
+  const error: unknown = await withStore(ME, titles, options).catch((reason: unknown) => reason);
+  if (!OrionError.isInstance(error)) throw new Error(`not refused: ${JSON.stringify(error)}`);
+  expect(error.code).toBe('STORE_FOREIGN');
+  expect(error.message).toContain(path);
+  return error;
+}
+
+test('one’s own store opens again, and nobody else’s', async () => {
+  await withStore(ME, say('mine'));
+  expect(await withStore(ME, titles)).toEqual(['mine']);
+  const before = readFileSync(path);
+  const error = await withStore(STRANGER, say('stranger')).catch((reason: unknown) => reason);
+  expect(OrionError.isInstance(error) && [error.code, error.hint]).toEqual([
+    'STORE_FOREIGN',
+    'Run `orion trust`: it shows what is in it, and makes it yours. Or move it away.',
+  ]);
+  await expect(withStore(STRANGER, titles, { create: false })).rejects.toThrow(
+    `${path} is not used as the store: it was not made by you, as far as can be told`,
+  );
+  expect(readFileSync(path)).toEqual(before);
+  expect(await withStore(ME, titles)).toEqual(['mine']);
+});
+
+test('many who make one at once make one, and it is theirs', async () => {
+  const stores = Array.from({ length: 5 }, () =>
+    openStore({ kind: 'sqlite', path }, { clock, owner: () => Promise.resolve(ME) }),
+  );
+  await Promise.all(stores.map((store, index) => say(`${index}`)(store)));
+  await Promise.all(stores.map((store) => store.close()));
+  expect((await withStore(ME, titles)).toSorted()).toEqual(['0', '1', '2', '3', '4']);
+});
+
+test('a store with a trigger that never ends costs no time, and a store in memory takes its place (issue 12, 3)', async () => {
+  await withStore(ME, say('mine'));
+  const database = new DatabaseSync(path);
+  database.exec(
+    `create trigger hang after insert on turn_event begin
+       select count(*) from (with recursive n (i) as (select 1 union all select i + 1 from n) select i from n);
+     end`,
+  );
+  database.close();
+  const before = readFileSync(path);
+  const told: OrionError[] = [];
+  await withStore(
+    ME,
+    async (store) => {
+      await store.turnLog.acquire('t', 1);
+      await store.turnLog.append('t', 1, 1, [{ seq: 1, kind: 'chunk', data: null }]);
+      expect(await store.turnLog.read('t', 0)).toHaveLength(1);
+      store.traces.record({ type: 'step', requestId: 't' });
+      await say('new')(store);
+      // Nothing of what lies there is history.
+      expect(await titles(store)).toEqual(['new']);
+    },
+    { onForeign: (error) => told.push(error) },
+  );
+  expect(told.map(({ message }) => message)).toEqual([
+    `${path} is not used as the store: it holds something else than what Orion stores`,
+  ]);
+  expect(readFileSync(path)).toEqual(before);
+});
+
+test('a link is refused, be it to a store of one’s own or to nothing (issue 12, 12)', async () => {
+  await withStore(ME, say('mine'));
+  const elsewhere = join(folder, 'elsewhere.db');
+  renameSync(path, elsewhere);
+  symlinkSync(elsewhere, path);
+  expect((await refusal()).message).toContain('it is a link');
+  expect((await refusal({ create: false })).message).toContain('it is a link');
+  rmSync(elsewhere);
+  expect((await refusal()).message).toContain('it is a link');
+  expect((await refusal({ create: false })).message).toContain('it is a link');
+  expect(existsSync(elsewhere)).toBe(false);
+  await expect(adoptStore(path, ME)).rejects.toThrow('it is a link');
+  expect(await findForeignStore(path, ME)).toMatchObject({ adoptable: false });
+});
+
+test.each(['-wal', '-shm', '-journal'])(
+  'a link beside the store, %s, is refused',
+  async (ending) => {
+    await withStore(ME, say('mine'));
+    symlinkSync(join(folder, 'nothing'), `${path}${ending}`);
+    const error = await refusal();
+    expect(error.message).toContain(`${path}${ending} is not used as the store: it is a link`);
+    expect(existsSync(join(folder, 'nothing'))).toBe(false);
+  },
+);
+
+test('one that others may write is refused until it is adopted; one that they may read is closed to them', async () => {
+  await withStore(ME, say('mine'));
+  chmodSync(path, 0o644);
+  writeFileSync(`${path}-journal`, '', { mode: 0o644 });
+  expect(await withStore(ME, titles)).toEqual(['mine']);
+  expect(lstatSync(path).mode & 0o777).toBe(0o600);
+
+  for (const mode of [0o620, 0o602]) {
+    chmodSync(path, mode);
+    expect((await refusal()).message).toContain('it can be written by other users');
+    expect(await findForeignStore(path, ME)).toMatchObject({ adoptable: true, titles: ['mine'] });
+    await adoptStore(path, ME);
+    expect(lstatSync(path).mode & 0o777).toBe(0o600);
+    expect(await withStore(ME, titles)).toEqual(['mine']);
+  }
+});
+
+test('a file of another user is refused', async ({ skip }) => {
+  if (process.geteuid?.() !== 0) skip('only root can give a file away');
+  await withStore(ME, say('mine'));
+  const { chownSync } = await import('node:fs');
+  chownSync(path, 65_534, 65_534);
+  expect((await refusal()).message).toContain('it belongs to another user');
+  expect(await findForeignStore(path, ME)).toMatchObject({ adoptable: false });
+});
+
+test('a store is shown and adopted, with all that is in it, whatever its version', async () => {
+  await withStore(null, say('from before'));
+  await withStore(null, say('and later'));
+  // As a version before stores were signed left it.
+  const database = new DatabaseSync(path);
+  database.exec('drop table store_owner; delete from schema_step where version = 4');
+  database.close();
+  await refusal();
+  expect(await findForeignStore(path, ME)).toMatchObject({
+    path,
+    adoptable: true,
+    conversations: 2,
+    titles: expect.arrayContaining(['from before', 'and later']) as string[],
+    error: { code: 'STORE_FOREIGN' },
+  });
+  await adoptStore(path, ME);
+  expect(await findForeignStore(path, ME)).toBeNull();
+  expect(await withStore(ME, titles)).toHaveLength(2);
+  await expect(withStore(STRANGER, titles)).rejects.toThrow('was not made by you');
+});
+
+test('what is no store is not adopted, and none is nobody’s', async () => {
+  expect(await findForeignStore(path, ME)).toBeNull();
+  const database = new DatabaseSync(path);
+  database.exec('create table a (b text)');
+  database.close();
+  chmodSync(path, 0o600);
+  expect(await findForeignStore(path, ME)).toMatchObject({ adoptable: false, conversations: 0 });
+  chmodSync(path, 0o666);
+  expect(await findForeignStore(path, ME)).toMatchObject({ adoptable: false });
+  await expect(adoptStore(path, ME)).rejects.toThrow('holds something else');
+});
+
+test('who only reads changes nothing', async () => {
+  await withStore(ME, say('mine'));
+  await withStore(
+    ME,
+    async (store) => {
+      expect(await titles(store)).toEqual(['mine']);
+      await expect(say('more')(store)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+    },
+    { create: false },
+  );
+  expect(await withStore(ME, titles)).toEqual(['mine']);
+});
+
+test('without an owner any store with a schema of ours is taken, and no other', async () => {
+  await withStore(STRANGER, say('theirs'));
+  expect(await withStore(null, titles)).toEqual(['theirs']);
+  const database = new DatabaseSync(path);
+  database.exec('create view v as select 1');
+  database.close();
+  await expect(withStore(null, titles)).rejects.toMatchObject({ code: 'STORE_FOREIGN' });
+});
