@@ -303,7 +303,10 @@ export function appendToSummary(summary: ContentSummary, text: string): ContentS
 
 /** Whether the line that ends with `piece` is `do`, or ends in it as a word of its own. */
 function opensLoop(openLine: string, piece: string): boolean {
-  const line = trimLine(openLine === '' ? piece : openLine + piece);
+  const end = trimLine(piece);
+  // Nearly every line ends here, before what came of it in many pieces is put together.
+  if (end !== '' && !end.endsWith('o')) return false;
+  const line = trimLine(openLine + piece);
   return line === 'do' || /^[ \t;]do$/u.test(line.slice(-3));
 }
 
