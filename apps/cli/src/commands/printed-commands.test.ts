@@ -16,7 +16,7 @@ import {
 
 const MODES: readonly Mode[] = [
   { name: 'as usual' },
-  { name: '.orion cannot be made', degraded: true },
+  { name: 'strict', strict: true },
   {
     name: '-C, ORION_STATE_DIR, and a path with a blank',
     elsewhere: true,
@@ -24,7 +24,7 @@ const MODES: readonly Mode[] = [
     folder: "it's a (place)",
   },
   {
-    name: 'a path with a blank, where .orion cannot be made',
+    name: '.orion cannot be made, -C, and a path with a blank',
     elsewhere: true,
     degraded: true,
     folder: 'a place',
@@ -121,6 +121,22 @@ const PAUSES: readonly Pause[] = [
       '': { file: SAVED },
       '--finalize --end-at 3': { file: SAVED },
       '--finalize --answer done': { file: `${SAVED}DONE\nThis is the last sentence of it.\n` },
+      '--discard': DISCARDED,
+    },
+  },
+  {
+    code: 'NO_DONE',
+    name: 'words before the file that are not answered for',
+    notStrict: true,
+    first: `Here is the file:\n\n${SAVED}DONE\n`,
+    next: [
+      { when: { lastUser: 'Reply DROP' }, times: 1, reply: { text: 'Whatever you like.' } },
+      { when: { lastUser: 'Reply DROP' }, reply: { text: 'DROP' } },
+    ],
+    commands: {
+      '': { file: SAVED },
+      '--finalize --answer drop': { file: SAVED },
+      '--finalize --answer keep': { file: `Here is the file:\n\n${SAVED}` },
       '--discard': DISCARDED,
     },
   },

@@ -50,7 +50,9 @@ export function writeDocumentReply(
         return `END ${end ?? prompt.candidates[0]}`;
       }
       const rest = document.text.slice(place.end);
-      return rest.trim() === '' ? 'DONE' : withMarker(document.text.slice(place.start), marker);
+      return rest.trim() === ''
+        ? (marker ?? 'DONE')
+        : withMarker(document.text.slice(place.start), marker);
     }
     case 'continue':
       return continueFrom(document, prompt, continuation, marker);
@@ -74,7 +76,7 @@ function continueFrom(
   if (continuation.variant === 'ignore') return continuation.text ?? IGNORED;
   if (continuation.variant === 'restart') return withMarker(text, marker);
   if (place === undefined) return NOT_FOUND;
-  if (prompt.mayBeFinished && text.slice(place.end).trim() === '') return 'DONE';
+  if (prompt.mayBeFinished && text.slice(place.end).trim() === '') return marker ?? 'DONE';
 
   switch (continuation.variant) {
     case 'compliant':
@@ -140,7 +142,7 @@ function endMarker(reply: DocumentReply, prompt: DocumentPrompt): string | undef
   const wanted = reply.endMarker ?? 'DONE';
   if (wanted === 'none') return undefined;
   if (wanted !== 'session') return wanted;
-  return (prompt.kind === 'begin' ? prompt.sessionMarker : undefined) ?? 'DONE';
+  return prompt.sessionMarker ?? 'DONE';
 }
 
 function withMarker(text: string, marker: string | undefined): string {

@@ -3,9 +3,14 @@
  *
  * The prompts are those of the write session; a model would understand them, this reads their fixed words.
  */
-export type DocumentPrompt =
+export type DocumentPrompt = DocumentQuestion & {
+  /** The session's own end marker, where it is named. */
+  readonly sessionMarker: string | undefined;
+};
+
+type DocumentQuestion =
   /** Write it from its first line (the begin result, or a prompt after nothing arrived). */
-  | { readonly kind: 'begin'; readonly sessionMarker: string | undefined }
+  | { readonly kind: 'begin' }
   /** Begin with the quotation and go on. `mayBeFinished`: `DONE` alone is an answer too. */
   | {
       readonly kind: 'continue';
@@ -74,6 +79,17 @@ function readUserPrompt(text: string, target: string): DocumentPrompt | undefine
   const quote = quoted(text, 'tail');
   // Names of the target are looked for outside the quotation, which may contain anything.
   const outside = quote === undefined ? text : text.replace(quote, '');
+  const question = readQuestion(text, target, { quote, outside });
+  return question === undefined
+    ? undefined
+    : { ...question, sessionMarker: /\bDONE [0-9a-f]{4}\b/.exec(outside)?.[0] };
+}
+
+function readQuestion(
+  text: string,
+  target: string,
+  { quote, outside }: { readonly quote: string | undefined; readonly outside: string },
+): DocumentQuestion | undefined {
   const nearMiss = /^Your message ended with: ([\s\S]*?)\nReply DONE(?: [0-9a-f]{4})? if/m.exec(
     text,
   );
@@ -83,8 +99,7 @@ function readUserPrompt(text: string, target: string): DocumentPrompt | undefine
   const end = quoted(text, 'end');
   const start = quoted(text, 'start');
   if (end !== undefined && start !== undefined) return { kind: 'bridge', end, start };
-  if (outside.includes(`Nothing of ${target} has arrived yet`))
-    return { kind: 'begin', sessionMarker: undefined };
+  if (outside.includes(`Nothing of ${target} has arrived yet`)) return { kind: 'begin' };
   if (outside.includes(`but no content for ${target}`)) return { kind: 'empty' };
   if (outside.includes('Reply STRIP if')) {
     const firstLine = /begins with ([\s\S]*?) and ends with /.exec(text)?.[1] ?? '';
