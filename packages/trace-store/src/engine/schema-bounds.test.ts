@@ -76,6 +76,7 @@ test('nor is a row without end, and a look at it takes no time', async () => {
 
 test('what is no database is left to SQLite', () => {
   expect(isSchemaSmall(path)).toBe(true);
+  expect(isSchemaSmall(folder)).toBe(true);
   writeFileSync(path, '');
   expect(isSchemaSmall(path)).toBe(true);
   writeFileSync(path, 'SQLite format 3\u0000');

@@ -106,7 +106,7 @@ function read(file: number | null, start: number, length: number): Buffer | null
   return readSync(file, buffer, 0, length, start) === length ? buffer : null;
 }
 
-/** Null for a file that is not there. */
+/** Null for a file that is not there, or is none. */
 function withFile<Result>(path: string, use: (file: number | null) => Result): Result {
   let file: number | null = null;
   try {
@@ -115,7 +115,7 @@ function withFile<Result>(path: string, use: (file: number | null) => Result): R
     // Whoever opens it next says why.
   }
   try {
-    return use(file);
+    return use(file !== null && fstatSync(file).isFile() ? file : null);
   } finally {
     if (file !== null) closeSync(file);
   }
