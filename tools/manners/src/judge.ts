@@ -72,6 +72,8 @@ export async function explain(
   if (isBehind && receipt.inner_done_lines.includes(line)) {
     return `DONE is said to be part of the file at line ${line}`;
   }
+  // The end is missing, and the receipt says that it may be.
+  if (names('ended_after_cut') && document.startsWith(file.trimEnd())) return 'ended_after_cut';
   if (names('final_newline_added') && file === `${document}\n`) return 'final_newline_added';
   if (names('opens_with_thinking') && line === 1 && documentMiddle === '') {
     return 'opens_with_thinking';

@@ -200,12 +200,7 @@ export function advance(session: WriteSession, input: SessionInput): SessionStep
       step.dispatch({ type: 'lease_lost', writing: input.writing });
       break;
     case 'recover':
-      step.dispatch({
-        type: 'recover_accepted',
-        content: session.summary.hasNonBlankLine,
-        question: openQuestionOf(session.control),
-        complete: isDecided(session),
-      });
+      recover(step);
       break;
     case 'finalize_command':
       finalizeCommand(step, input.answer);
@@ -214,6 +209,22 @@ export function advance(session: WriteSession, input: SessionInput): SessionStep
       input satisfies never;
   }
   return step.result();
+}
+
+function recover(step: Step): void {
+  const { session } = step;
+  const question = openQuestionOf(session.control);
+  const complete = isDecided(session);
+  // What a text is wrapped in is asked about at its end, which may be missing: first it goes on.
+  const isEarly = question?.kind === 'fence' || question?.kind === 'lead';
+  const goesOn = session.cutOff && isEarly && !complete;
+  if (goesOn) step.update({ fenceAsked: false, leadAsked: false });
+  step.dispatch({
+    type: 'recover_accepted',
+    content: session.summary.hasNonBlankLine,
+    question: goesOn ? null : question,
+    complete,
+  });
 }
 
 /** Whether it was decided what the file is: then nothing more is added to its text. */

@@ -266,6 +266,40 @@ describe('R047: nothing but DONE after a message that was cut off', () => {
     expect(first.record.cut_off).toBe(true);
   });
 
+  it('also when a fence or a lead is asked about first, and a person answers', async () => {
+    const harness = new SessionHarness();
+    harness.message('Sure, here is the file:\n\none\n', CUT);
+    harness.message('DONE');
+    expect(harness.record.question).toMatchObject({ kind: 'lead' });
+    harness.send({ type: 'cancelled' });
+    harness.send({ type: 'finalize_command', answer: { kind: 'drop' } });
+    expect([harness.file, warnings(harness)]).toEqual(['one\n', ['ended_after_cut']]);
+    const fenced = new SessionHarness();
+    fenced.message('```\none\n', CUT);
+    fenced.message('DONE');
+    fenced.message('STRIP');
+    expect([fenced.file, warnings(fenced)]).toEqual(['one\n', ['ended_after_cut']]);
+  });
+
+  it('a recovery lets such a text go on before its lead or its fence is asked about', async () => {
+    for (const [text, answer] of [
+      ['Sure, here is the file:\n\none\ntwo\n', 'DROP'],
+      ['```\none\ntwo\n', 'STRIP'],
+    ] as const) {
+      const first = new SessionHarness();
+      first.message(text, CUT);
+      first.message('DONE');
+      expect(first.prompts).toHaveLength(2);
+      const harness = new SessionHarness({
+        recovered: { content: first.content, record: first.record },
+      });
+      expect(harness.prompts[0]).toMatch(/^The session for a\.txt was interrupted\./u);
+      harness.message(`${text}three\nDONE`);
+      harness.message(answer);
+      expect([harness.file, warnings(harness)]).toEqual(['one\ntwo\nthree\n', []]);
+    }
+  });
+
   it('is none when the text went on, when it had come to its end, or when its end was named', async () => {
     const wentOn = new SessionHarness();
     wentOn.message('one\ntwo\n', CUT);

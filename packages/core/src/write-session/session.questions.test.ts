@@ -82,6 +82,21 @@ describe('R270: the question where the file ends stays open until it is answered
     expect([harness.file, harness.record.question]).toEqual([`${TEXT}three\n`, undefined]);
   });
 
+  it('stays open when the reply is what it asks about, and nothing more', async () => {
+    const harness = await asked();
+    harness.message(TEXT);
+    expect(harness.record.question).toMatchObject({ kind: 'end' });
+    await harness.wait(2000);
+    expect(harness.prompts[1]).toMatch(/^Line 3 of what is saved/u);
+    harness.message('END 3');
+    expect([harness.file, harness.content]).toEqual(['one\ntwo\n', TEXT]);
+    const miss = await asked('Buy milk and bread\nand some more things\nDone!');
+    miss.message('Buy milk and bread\nand some more things\nDone!');
+    await miss.wait(2000);
+    miss.message('DONE');
+    expect(miss.file).toBe('Buy milk and bread\nand some more things\n');
+  });
+
   it('stays open through a cancellation in the middle of such a reply', async () => {
     const harness = await asked();
     harness.send({ type: 'message_started' });

@@ -162,6 +162,8 @@ export type Reading =
       readonly startLines: number;
       /** A fence that the reply opened around itself; its closing line is not content. */
       readonly wrappingFence: FenceLine | null;
+      /** The question that its join has closed, and that is open still if it brings nothing more. */
+      readonly closed: SessionQuestion | null;
       /** The end of the message that is being replayed from the held text. */
       readonly replayed: MessageEnd | null;
     }
@@ -394,9 +396,10 @@ export type ReceiptNotes = Pick<
 
 export function receiptNotesOf(session: WriteSession): ReceiptNotes {
   const { thinking, blankLinesDropped } = session;
-  const { fenceStripped, leadDropped, cutOff, contentEnd, decidedByHand, hasEnded } = session;
+  const { fenceStripped, leadDropped, cutOff, contentEnd, summary, hasEnded } = session;
   // Nothing but DONE came after a message that had not come to its end: the text may be too short.
-  const endedAfterCut = cutOff && contentEnd === null && !decidedByHand;
+  const isToItsEnd = contentEnd === null || contentEnd === summary.bytes;
+  const endedAfterCut = cutOff && isToItsEnd && hasEnded;
   return {
     fence_stripped: fenceStripped,
     ...(leadDropped ? { lead_dropped: true } : {}),

@@ -52,6 +52,7 @@ export function directReading(
     startBytes: summary.bytes,
     startLines: summary.lineFeeds,
     wrappingFence,
+    closed: null,
     replayed,
   };
 }
@@ -268,7 +269,10 @@ export function endDirect(
       return;
     }
     case 'none':
-      step.dispatch({ type: 'message_end_open' });
+      // What was asked about was only written once more.
+      if (reading.closed !== null && step.session.summary.bytes === reading.startBytes)
+        step.dispatch({ type: 'message_end_question', question: reading.closed });
+      else step.dispatch({ type: 'message_end_open' });
       return;
     default:
       ending satisfies never;

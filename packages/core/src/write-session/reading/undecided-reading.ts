@@ -126,10 +126,12 @@ function join(step: Step, reading: SeamReading, verdict: VerifiedSeam): void {
   };
   step.update({ seams: [...step.session.seams, seam] });
   step.emit({ type: 'discard_held' });
-  const question = openQuestion(step);
-  // It was asked about and is answered by what comes instead.
-  if (question?.kind === 'near_miss' && question.heldBack)
-    step.emit({ type: 'set_aside', text: question.text });
+  let closed = openQuestion(step);
+  if (closed?.kind === 'near_miss' && closed.heldBack) {
+    // It was asked about and is answered by what comes instead.
+    step.emit({ type: 'set_aside', text: closed.text });
+    closed = null;
+  }
   if (!isBlank(verdict.setAside)) step.emit({ type: 'set_aside', text: verdict.setAside });
   step.emit({
     type: 'trace',
@@ -137,9 +139,12 @@ function join(step: Step, reading: SeamReading, verdict: VerifiedSeam): void {
     details: { line: seam.line, via: seam.via, lines_dropped: seam.lines_dropped },
   });
   step.dispatch({ type: 'seam_verified' });
-  const direct = directReading(step, verdict.wrappingFence, verdict.conversion);
+  const direct = {
+    ...directReading(step, verdict.wrappingFence, verdict.conversion),
+    closed,
+  };
   step.update({ reading: direct });
-  if (direct.kind === 'direct' && verdict.rest !== '') readDirect(step, direct, verdict.rest);
+  if (verdict.rest !== '') readDirect(step, direct, verdict.rest);
 }
 
 export function endUndecided(step: Step, reading: SeamReading, end: MessageEnd): void {
