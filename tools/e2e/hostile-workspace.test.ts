@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
@@ -139,4 +140,21 @@ describe('R255: a protected path on a terminal', () => {
     // Begin and commit look at it; a person is asked once.
     expect(terminal.output().match(/Write it\?/gu)).toHaveLength(1);
   });
+});
+
+test.concurrent('B4: a .gitignore of many stars and a pipe for instructions hold no turn up, and are named', async ({
+  machine,
+}) => {
+  const deep = 'a/'.repeat(60);
+  await machine.write(`${deep}file`, '');
+  await machine.write('.gitignore', `${'a/**/'.repeat(12)}x\n`);
+  await machine.write('b/.gitignore', 'x'.repeat(5000));
+  execFileSync('mkfifo', [machine.path('AGENTS.md')]);
+  const provider = await machine.provider(writeMessages('new.txt', ['one\nDONE']));
+  const ended = await machine.ask(provider);
+  expect(ended.exitCode, ended.stderr).toBe(0);
+  expect(ended.stderr).toContain(
+    'Not used: b/.gitignore (it has a line of more than 4096 bytes), AGENTS.md (it is no regular file). Correct or remove them.\n',
+  );
+  expect(JSON.stringify(provider.requests[0])).toContain(`${deep}file`);
 });

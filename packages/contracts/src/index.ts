@@ -72,6 +72,8 @@ export type {
   PlanCommitRequest,
   PrepareRequest,
   PreparedCommit,
+  ProjectInstructions,
+  RefusedFile,
   ReadRange,
   RecordedChange,
   RecordedFile,

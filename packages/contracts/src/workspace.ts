@@ -69,17 +69,32 @@ export interface Workspace {
   /** Lines of a text file, for the read tool. Rejects with FILE_NOT_FOUND, IS_DIRECTORY, INVALID_CONTENT … */
   readText(path: string, range: ReadRange): Promise<TextExcerpt>;
   /** Files of the workspace, sorted, without ignored ones and the state directory; relative, `/`-separated. */
-  listFiles(
-    limit: number,
-  ): Promise<{ readonly files: readonly string[]; readonly truncated: boolean }>;
-  /** `AGENTS.md`, else `ORION.md`, at the root, at most `maxBytes` of it. */
-  readInstructions(maxBytes: number): Promise<{
-    readonly name: string;
-    readonly content: string;
+  listFiles(limit: number): Promise<{
+    readonly files: readonly string[];
     readonly truncated: boolean;
-  } | null>;
+    /** Ignore files that were not used. */
+    readonly refused: readonly RefusedFile[];
+  }>;
+  /** `AGENTS.md`, else `ORION.md`, at the root, at most `maxBytes` of it; null when neither can be used. */
+  readInstructions(maxBytes: number): Promise<{
+    readonly instructions: ProjectInstructions | null;
+    readonly refused: readonly RefusedFile[];
+  }>;
   close(): Promise<void>;
 }
+
+export type ProjectInstructions = {
+  readonly name: string;
+  readonly content: string;
+  readonly truncated: boolean;
+};
+
+/** A file of the workspace that was not used: no regular file, too large, a link that leads elsewhere. */
+export type RefusedFile = {
+  readonly path: string;
+  /** Completes "because …". */
+  readonly reason: string;
+};
 
 /** A text that is being kept. Nothing here rejects: what cannot be kept is told by `finish`. */
 export interface KeptText {

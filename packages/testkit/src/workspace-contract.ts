@@ -165,8 +165,13 @@ export function describeWorkspaceContract(name: string, create: WorkspaceFactory
       expect(await test.workspace.listFiles(10)).toEqual({
         files: ['a/x.txt', 'b.txt'],
         truncated: false,
+        refused: [],
       });
-      expect(await test.workspace.listFiles(1)).toEqual({ files: ['a/x.txt'], truncated: true });
+      expect(await test.workspace.listFiles(1)).toEqual({
+        files: ['a/x.txt'],
+        truncated: true,
+        refused: [],
+      });
     });
   });
 

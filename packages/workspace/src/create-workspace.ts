@@ -38,6 +38,7 @@ import { commitPlan } from './plan/commit-plan.ts';
 import type { LockTarget } from './plan/commit-plan.ts';
 import { PlanJournals } from './plan/plan-journal.ts';
 import { listFiles } from './reading/list-files.ts';
+import type { FileList } from './reading/list-files.ts';
 import { readInstructions } from './reading/read-instructions.ts';
 import { readText } from './reading/read-text.ts';
 import type { EventSink } from './session-dir/session-handle.ts';
@@ -360,18 +361,12 @@ class DiskWorkspace implements Workspace {
     }
   }
 
-  listFiles(
-    limit: number,
-  ): Promise<{ readonly files: readonly string[]; readonly truncated: boolean }> {
+  listFiles(limit: number): Promise<FileList> {
     return listFiles(this.root, this.stateDirectory, limit);
   }
 
-  readInstructions(maxBytes: number): Promise<{
-    readonly name: string;
-    readonly content: string;
-    readonly truncated: boolean;
-  } | null> {
-    return readInstructions(this.#policy, maxBytes);
+  readInstructions(maxBytes: number): ReturnType<Workspace['readInstructions']> {
+    return readInstructions(this.root, maxBytes);
   }
 
   close(): Promise<void> {

@@ -1,11 +1,12 @@
 import type {
   ErrorCode,
   ErrorInfo,
+  RefusedFile,
   RunEventBody,
   SessionHandle,
   TurnState,
 } from '@orion/contracts';
-import { OrionError } from '@orion/contracts';
+import { OrionError, visibleName } from '@orion/contracts';
 
 import { nextStep } from './next-step.ts';
 import { commandsFor } from './paused-session.ts';
@@ -18,6 +19,11 @@ import type { TurnEnd, TurnScope } from './turn-scope.ts';
 
 export function notice(message: string): RunEventBody {
   return { type: 'chunk', content: `${message}\n`, source: 'notice' };
+}
+
+export function notUsed(refused: readonly RefusedFile[]): string {
+  const files = refused.map(({ path, reason }) => `${visibleName(path)} (${reason})`).join(', ');
+  return `Not used: ${files}. Correct or remove ${refused.length === 1 ? 'it' : 'them'}.`;
 }
 
 export function* pausedEnd(

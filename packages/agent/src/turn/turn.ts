@@ -2,6 +2,7 @@ import type {
   ErrorInfo,
   LlmAdapter,
   Message,
+  RefusedFile,
   Mode,
   ProtocolContext,
   ProtocolOutcome,
@@ -28,7 +29,7 @@ import { keepArguments } from './kept-arguments.ts';
 import type { KeptArguments } from './kept-arguments.ts';
 import { receiptMessage } from './receipt-message.ts';
 import { finalizeByHand, recover } from './recovered-turn.ts';
-import { lostEnd, notice, pausedEnd } from './turn-ends.ts';
+import { lostEnd, notice, notUsed, pausedEnd } from './turn-ends.ts';
 import type { TurnEnd, TurnScope, TurnTask } from './turn-scope.ts';
 
 /**
@@ -139,7 +140,8 @@ export class Turn {
     const { adapter, identity } = await this.#scope.dependencies.connect(
       this.#scope.recovered?.identity ?? null,
     );
-    const prompt = await this.#systemPrompt(task.mode);
+    const { prompt, refused } = await this.#systemPrompt(task.mode);
+    if (refused.length > 0) yield notice(notUsed(refused));
     this.#scope.recovered = null;
     this.#scope.compose(
       prompt,
@@ -150,11 +152,16 @@ export class Turn {
     return yield* this.#runProtocol(adapter, identity, task.mode);
   }
 
-  async #systemPrompt(mode: Mode): Promise<Message> {
+  /** What a repository brought and cannot be used is left out, and the turn goes on. */
+  async #systemPrompt(
+    mode: Mode,
+  ): Promise<{ readonly prompt: Message; readonly refused: readonly RefusedFile[] }> {
     const { workspace, sessionSettings } = this.#scope.dependencies;
     const { strict } = sessionSettings(null);
-    const { files, truncated } = await workspace.listFiles(MAX_LISTED_FILES);
-    const instructions = await workspace.readInstructions(MAX_INSTRUCTION_BYTES);
+    const listed = await workspace.listFiles(MAX_LISTED_FILES);
+    const read = await workspace.readInstructions(MAX_INSTRUCTION_BYTES);
+    const { files, truncated } = listed;
+    const { instructions } = read;
     if (instructions !== null) {
       this.#scope.trace('project_instructions', {
         file: instructions.name,
@@ -163,8 +170,11 @@ export class Turn {
       });
     }
     return {
-      role: 'system',
-      content: systemPrompt({ mode, strict, files, filesTruncated: truncated, instructions }),
+      prompt: {
+        role: 'system',
+        content: systemPrompt({ mode, strict, files, filesTruncated: truncated, instructions }),
+      },
+      refused: [...listed.refused, ...read.refused],
     };
   }
 

@@ -4,23 +4,36 @@
  */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import ignore from 'ignore';
-import type { Ignore } from 'ignore';
+import type { RefusedFile } from '@orion/contracts';
 import { errnoOf } from '../disk/disk-error.ts';
-import { readSmallFile } from '../disk/files.ts';
+import type { Budget } from './glob.ts';
+import { judgePath, MAX_IGNORE_BYTES, readIgnoreRules } from './ignore-rules.ts';
+import type { IgnoreRules } from './ignore-rules.ts';
+import { readForeignFile } from './foreign-file.ts';
 
 const HIDDEN: ReadonlySet<string> = new Set(['.git', 'node_modules', '.orion']);
-const MAX_IGNORE_BYTES = 1024 * 1024;
 /** Names looked at, so that a huge tree of ignored files cannot hold a turn up. */
 const MAX_ENTRIES = 100_000;
+/** Ignore files that a path lies under. */
+const MAX_NESTED = 64;
+/** About half a second of matching. */
+const MATCHING_BUDGET = 50_000_000;
 
 type IgnoreFile = {
-  /** Of the directory that holds it, with a `/` at the end, empty for the root. */
+  /** Of the directory that holds it, with a `/` at the end, empty for the root; as `latin1`. */
   readonly prefix: string;
-  readonly rules: Ignore;
+  readonly path: string;
+  readonly rules: IgnoreRules;
 };
 
-export type FileList = { readonly files: readonly string[]; readonly truncated: boolean };
+export type FileList = {
+  readonly files: readonly string[];
+  readonly truncated: boolean;
+  readonly refused: readonly RefusedFile[];
+};
+
+/** Of them, so many are named. */
+const MAX_REFUSED = 5;
 
 export async function listFiles(
   root: string,
@@ -28,13 +41,15 @@ export async function listFiles(
   limit: number,
 ): Promise<FileList> {
   const files: string[] = [];
+  const refused: RefusedFile[] = [];
+  const budget: Budget = { left: MATCHING_BUDGET };
   let seen = 0;
   let truncated = false;
 
   async function visit(prefix: string, ignoreFiles: readonly IgnoreFile[]): Promise<void> {
     const directory = join(root, prefix);
     const entries = await entriesOf(directory);
-    const own = await readIgnoreFile(directory, prefix);
+    const own = await ignoreFileOf(prefix, ignoreFiles.length);
     const rules = own === null ? ignoreFiles : [own, ...ignoreFiles];
     for (const entry of entries) {
       seen += 1;
@@ -56,8 +71,44 @@ export async function listFiles(
     }
   }
 
+  async function ignoreFileOf(prefix: string, nested: number): Promise<IgnoreFile | null> {
+    const path = `${prefix}.gitignore`;
+    const file = await readForeignFile(join(root, path), MAX_IGNORE_BYTES);
+    if (file.kind === 'missing') return null;
+    const read = file.kind === 'refused' ? file : readIgnoreRules(file.bytes.toString('latin1'));
+    if (read.kind === 'refused') {
+      refuse(path, read.reason);
+    } else if (nested >= MAX_NESTED) {
+      refuse(path, `it lies under ${MAX_NESTED} others`);
+    } else if (budget.left >= 0) {
+      return { prefix: bytesOf(prefix), path, rules: read.rules };
+    }
+    return null;
+  }
+
+  function refuse(path: string, reason: string): void {
+    if (refused.length < MAX_REFUSED) refused.push({ path, reason });
+  }
+
+  /** The nearest file that says anything about the path decides, as in git. */
+  function isIgnored(rules: readonly IgnoreFile[], path: string, isFolder: boolean): boolean {
+    const bytes = bytesOf(path);
+    for (const file of rules) {
+      if (budget.left < 0) return false;
+      const below = { path: bytes.slice(file.prefix.length), isFolder };
+      const verdict = judgePath(file.rules, below, budget);
+      if (budget.left < 0) refuse(file.path, 'matching its patterns takes too long');
+      if (verdict !== null) return verdict === 'ignored';
+    }
+    return false;
+  }
+
   await visit('', []);
-  return { files, truncated };
+  return { files, truncated, refused };
+}
+
+function bytesOf(text: string): string {
+  return Buffer.from(text).toString('latin1');
 }
 
 type Entry = { readonly name: string; readonly isDirectory: boolean };
@@ -83,21 +134,4 @@ function sortName(entry: Entry): string {
 function compare(a: string, b: string): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;
-}
-
-async function readIgnoreFile(directory: string, prefix: string): Promise<IgnoreFile | null> {
-  const file = await readSmallFile(join(directory, '.gitignore'), MAX_IGNORE_BYTES);
-  if (file.kind !== 'text') return null;
-  return { prefix, rules: ignore({ allowRelativePaths: true }).add(file.text) };
-}
-
-/** The nearest file that says anything about the path decides, as in git. */
-function isIgnored(rules: readonly IgnoreFile[], path: string, isDirectory: boolean): boolean {
-  for (const file of rules) {
-    const inside = path.slice(file.prefix.length);
-    const verdict = file.rules.test(isDirectory ? `${inside}/` : inside);
-    if (verdict.ignored) return true;
-    if (verdict.unignored) return false;
-  }
-  return false;
 }

@@ -104,10 +104,12 @@ describe('listFiles', () => {
         'src/build/x',
       ],
       truncated: false,
+      refused: [],
     });
     expect(await workspace.listFiles(2)).toEqual({
       files: ['.env', '.gitignore'],
       truncated: true,
+      refused: [],
     });
     expect((await workspace.listFiles(10)).truncated).toBe(false);
   });
@@ -116,27 +118,32 @@ describe('listFiles', () => {
 describe('readInstructions', () => {
   it('prefers AGENTS.md, cuts on a code point, and stays inside', async () => {
     const { root, workspace } = await openTestWorkspace();
-    expect(await workspace.readInstructions(100)).toBeNull();
+    const read = async (maxBytes: number) =>
+      (await workspace.readInstructions(maxBytes)).instructions;
+    expect(await workspace.readInstructions(100)).toEqual({ instructions: null, refused: [] });
     put(root, { 'ORION.md': 'orion' });
-    expect(await workspace.readInstructions(100)).toEqual({
-      name: 'ORION.md',
-      content: 'orion',
-      truncated: false,
-    });
+    expect(await read(100)).toEqual({ name: 'ORION.md', content: 'orion', truncated: false });
     put(root, { 'AGENTS.md': 'a€b' });
-    expect(await workspace.readInstructions(5)).toMatchObject({ content: 'a€b', truncated: false });
-    expect(await workspace.readInstructions(3)).toEqual({
-      name: 'AGENTS.md',
-      content: 'a',
-      truncated: true,
-    });
+    expect(await read(5)).toEqual({ name: 'AGENTS.md', content: 'a€b', truncated: false });
+    expect(await read(3)).toEqual({ name: 'AGENTS.md', content: 'a', truncated: true });
   });
 
-  it('does not follow a link out of the workspace', async () => {
+  it('does not follow a link out of the workspace, and says so', async () => {
     const { root, workspace } = await openTestWorkspace();
     const outside = await temporaryDirectory();
     put(outside, { 'x.md': 'stranger' });
     symlinkSync(join(outside, 'x.md'), join(root, 'AGENTS.md'));
-    expect(await workspace.readInstructions(100)).toBeNull();
+    put(root, { 'ORION.md': 'orion' });
+    expect(await workspace.readInstructions(100)).toEqual({
+      instructions: { name: 'ORION.md', content: 'orion', truncated: false },
+      refused: [{ path: 'AGENTS.md', reason: 'it is a link that leads out of the workspace' }],
+    });
+  });
+
+  it('follows a link to a file of the workspace', async () => {
+    const { root, workspace } = await openTestWorkspace();
+    put(root, { 'docs/agents.md': 'ours' });
+    symlinkSync('docs/agents.md', join(root, 'AGENTS.md'));
+    expect((await workspace.readInstructions(100)).instructions?.content).toBe('ours');
   });
 });

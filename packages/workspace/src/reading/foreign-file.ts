@@ -1,0 +1,64 @@
+/**
+ * The one reader for files that a repository can bring: configuration, ignore files, instructions.
+ *
+ * F1. Only a regular file is read. It is opened without waiting for the other end of a pipe, and judged by what was
+ *     opened, not by what its name said before.
+ * F2. Not a byte more than the bound is read, whatever its size claims to be.
+ * F3. A link is followed only where the caller says up to which folder, and only to what lies in it.
+ */
+import { lstat, realpath } from 'node:fs/promises';
+import { errnoOf } from '../disk/disk-error.ts';
+import { closeRead, openRegularFile, readRange } from '../disk/files.ts';
+import { isInside } from '../path-policy/resolve-path.ts';
+
+export type ForeignFile =
+  | { readonly kind: 'bytes'; readonly bytes: Buffer }
+  | { readonly kind: 'missing' }
+  /** `reason` completes "because …". */
+  | { readonly kind: 'refused'; readonly reason: string };
+
+/** `within`: a link may lead to a file below this folder, which is resolved. */
+export async function readForeignFile(
+  path: string,
+  maxBytes: number,
+  within?: string,
+): Promise<ForeignFile> {
+  const found = await readBeginning(path, maxBytes, within);
+  if (found.kind !== 'bytes' || found.bytes.length <= maxBytes) return found;
+  return { kind: 'refused', reason: `it has more than ${maxBytes} bytes` };
+}
+
+/** The first `maxBytes` bytes, and one more where there is more. */
+export async function readBeginning(
+  path: string,
+  maxBytes: number,
+  within?: string,
+): Promise<ForeignFile> {
+  try {
+    const place = await placeOf(path, within);
+    if (typeof place !== 'string') return place;
+    const handle = await openRegularFile(place);
+    if (handle === null) return { kind: 'refused', reason: 'it is no regular file' };
+    try {
+      const chunks: Buffer[] = [];
+      for await (const chunk of readRange(handle, 0, maxBytes + 1)) chunks.push(chunk);
+      return { kind: 'bytes', bytes: Buffer.concat(chunks) };
+    } finally {
+      await closeRead(handle);
+    }
+  } catch (error) {
+    const code = errnoOf(error);
+    if (code === null) throw error;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return { kind: 'missing' };
+    return { kind: 'refused', reason: `it cannot be read (${code})` };
+  }
+}
+
+async function placeOf(path: string, within: string | undefined): Promise<string | ForeignFile> {
+  const found = await lstat(path);
+  if (!found.isSymbolicLink()) return path;
+  if (within === undefined) return { kind: 'refused', reason: 'it is a link' };
+  const place = await realpath(path);
+  if (isInside(within, place)) return place;
+  return { kind: 'refused', reason: 'it is a link that leads out of the workspace' };
+}

@@ -1,0 +1,187 @@
+/**
+ * The patterns of ignore files as git's `wildmatch` reads them, matched without going back.
+ *
+ * G1. Everything is a byte: `?` is one of them, as in git. Texts are strings of bytes (`latin1`).
+ * G2. Matching costs at most the length of the pattern times that of the text, whatever they are: all places of the
+ *     pattern that are possible are followed at once.
+ */
+type Token =
+  | { readonly kind: 'byte'; readonly byte: number }
+  | { readonly kind: 'set'; readonly has: Uint8Array }
+  /** Any number of bytes, also none; of those that are no slash unless it `crosses`. */
+  | { readonly kind: 'star'; readonly crosses: boolean }
+  /** The star and the slash behind it may stand for nothing at all. */
+  | { readonly kind: 'optional' };
+
+/** Null: nothing matches, since an escape or a set is not finished. */
+export type Glob = readonly Token[] | null;
+
+const SLASH = 0x2f;
+
+/** `isPath`: `*`, `?` and sets do not match a slash, and `**` does. */
+export function parseGlob(pattern: string, isPath: boolean): Glob {
+  const tokens: Token[] = [];
+  let at = 0;
+  while (at < pattern.length) {
+    const character = pattern[at];
+    if (character === '*') {
+      let end = at;
+      while (pattern[end] === '*') end += 1;
+      tokens.push(...starsOf(pattern, at, end, isPath));
+      at = end;
+    } else if (character === '[') {
+      const set = parseSet(pattern, at, isPath);
+      if (set === null) return null;
+      tokens.push({ kind: 'set', has: set.has });
+      at = set.end;
+    } else if (character === '?') {
+      const has = new Uint8Array(256).fill(1);
+      if (isPath) has[SLASH] = 0;
+      tokens.push({ kind: 'set', has });
+      at += 1;
+    } else {
+      if (character === '\\') at += 1;
+      if (at === pattern.length) return null;
+      tokens.push({ kind: 'byte', byte: pattern.charCodeAt(at) });
+      at += 1;
+    }
+  }
+  return tokens;
+}
+
+/** A run of stars. */
+function starsOf(pattern: string, start: number, end: number, isPath: boolean): readonly Token[] {
+  const crossing: Token = { kind: 'star', crosses: true };
+  if (!isPath) return [crossing];
+  const isWhole = end - start > 1 && (start === 0 || pattern[start - 1] === '/');
+  if (isWhole && pattern[end] === '/') return [{ kind: 'optional' }, crossing];
+  const isLast = end === pattern.length || pattern.startsWith('\\/', end);
+  return isWhole && isLast ? [crossing] : [{ kind: 'star', crosses: false }];
+}
+
+const CLASSES: Readonly<Record<string, RegExp>> = {
+  alnum: /[0-9A-Za-z]/u,
+  alpha: /[A-Za-z]/u,
+  blank: /[ \t]/u,
+  // oxlint-disable-next-line no-control-regex -- the class is theirs
+  cntrl: /[\u0000-\u001f\u007f]/u,
+  digit: /[0-9]/u,
+  graph: /[!-~]/u,
+  lower: /[a-z]/u,
+  print: /[ -~]/u,
+  punct: /[!-/:-@[-`{-~]/u,
+  space: /[ \t-\r]/u,
+  upper: /[A-Z]/u,
+  xdigit: /[0-9A-Fa-f]/u,
+};
+
+/** The set that begins at this bracket; null where it is not finished, or names a class that there is not. */
+function parseSet(
+  pattern: string,
+  start: number,
+  isPath: boolean,
+): { readonly has: Uint8Array; readonly end: number } | null {
+  const has = new Uint8Array(256);
+  let at = start + 1;
+  const isNegated = pattern[at] === '!' || pattern[at] === '^';
+  if (isNegated) at += 1;
+  /** What a `-` behind it would be a range from; 0 where it would not. */
+  let previous = 0;
+  do {
+    if (at >= pattern.length) return null;
+    const character = pattern[at];
+    const next = pattern[at + 1];
+    if (character === '\\') {
+      at += 1;
+      if (at >= pattern.length) return null;
+      previous = pattern.charCodeAt(at);
+      has[previous] = 1;
+    } else if (character === '-' && previous !== 0 && next !== undefined && next !== ']') {
+      at += next === '\\' ? 2 : 1;
+      if (at >= pattern.length) return null;
+      for (let byte = previous; byte <= pattern.charCodeAt(at); byte += 1) has[byte] = 1;
+      previous = 0;
+    } else if (character === '[' && next === ':') {
+      const close = pattern.indexOf(']', at + 2);
+      if (close === -1) return null;
+      // The colon that ends a name is not the one that begins it.
+      if (close - 1 >= at + 2 && pattern[close - 1] === ':') {
+        const name = pattern.slice(at + 2, close - 1);
+        const members = Object.hasOwn(CLASSES, name) ? CLASSES[name] : undefined;
+        if (members === undefined) return null;
+        for (let byte = 0; byte < 0x80; byte += 1) {
+          if (members.test(String.fromCharCode(byte))) has[byte] = 1;
+        }
+        previous = 0;
+        at = close;
+      } else {
+        previous = pattern.charCodeAt(at);
+        has[previous] = 1;
+      }
+    } else {
+      previous = pattern.charCodeAt(at);
+      has[previous] = 1;
+    }
+    at += 1;
+  } while (pattern[at] !== ']');
+  if (isNegated) for (let byte = 0; byte < 256; byte += 1) has[byte] = has[byte] === 1 ? 0 : 1;
+  if (isPath) has[SLASH] = 0;
+  return { has, end: at + 1 };
+}
+
+/** What matching may still cost, counted in places of a pattern that were looked at. */
+export type Budget = { left: number };
+
+/** False, too, where the budget is used up. */
+export function matchesGlob(glob: Glob, text: string, budget: Budget): boolean {
+  if (glob === null) return false;
+  let places = new Uint8Array(glob.length + 1);
+  let next = new Uint8Array(glob.length + 1);
+  places[0] = 1;
+  let any = true;
+  spread(glob, places);
+  for (let at = 0; at < text.length && any; at += 1) {
+    budget.left -= glob.length + 1;
+    if (budget.left < 0) return false;
+    const byte = text.charCodeAt(at);
+    next.fill(0);
+    any = false;
+    for (let place = 0; place < glob.length; place += 1) {
+      const token = glob[place];
+      if (places[place] === 0 || token === undefined) continue;
+      const to = stepOf(token, place, byte);
+      if (to === null) continue;
+      next[to] = 1;
+      any = true;
+    }
+    spread(glob, next);
+    [places, next] = [next, places];
+  }
+  return any && places[glob.length] === 1;
+}
+
+/** Where a place of the pattern goes with this byte; null: nowhere. */
+function stepOf(token: Token, place: number, byte: number): number | null {
+  switch (token.kind) {
+    case 'byte':
+      return token.byte === byte ? place + 1 : null;
+    case 'set':
+      return token.has[byte] === 1 ? place + 1 : null;
+    case 'star':
+      return token.crosses || byte !== SLASH ? place : null;
+    case 'optional':
+      return null;
+    default:
+      return token satisfies never;
+  }
+}
+
+/** The places that are reached without a byte. */
+function spread(glob: readonly Token[], places: Uint8Array): void {
+  for (let place = 0; place < glob.length; place += 1) {
+    if (places[place] === 0) continue;
+    const kind = glob[place]?.kind;
+    if (kind === 'star' || kind === 'optional') places[place + 1] = 1;
+    if (kind === 'optional') places[place + 3] = 1;
+  }
+}
