@@ -90,6 +90,12 @@ describe('R270: the question where the file ends stays open until it is answered
     expect(harness.prompts[1]).toMatch(/^Line 3 of what is saved/u);
     harness.message('END 3');
     expect([harness.file, harness.content]).toEqual(['one\ntwo\n', TEXT]);
+    const ended = await asked();
+    ended.message(`${TEXT}DONE`);
+    expect([ended.file, ended.record.question?.kind]).toEqual([null, 'end']);
+    const own = await asked();
+    own.message(`${TEXT}DONE 7f3a`);
+    expect(own.file).toBe(TEXT);
     const miss = await asked('Buy milk and bread\nand some more things\nDone!');
     miss.message('Buy milk and bread\nand some more things\nDone!');
     await miss.wait(2000);

@@ -32,6 +32,8 @@ export function writeDocumentReply(
       return (
         reply.answers?.fence ?? (document.text.startsWith(prompt.firstLine) ? 'KEEP' : 'STRIP')
       );
+    case 'lead':
+      return document.text.startsWith(prompt.text) ? 'KEEP' : 'DROP';
     case 'bridge': {
       const end = document.findLines(prompt.end, undefined);
       const start =

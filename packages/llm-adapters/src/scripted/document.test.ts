@@ -97,6 +97,10 @@ describe('a document', () => {
     const fence = user(
       `The text for ${TARGET} begins with \`\`\`md and ends with \`\`\`.\nReply STRIP if these only wrap the file.`,
     );
+    const lead = (text: string): ReturnType<typeof user> =>
+      user(
+        `The text for ${TARGET} begins with: ${text}\nReply DROP if that is not part of the file (it will be left out). Reply KEEP if it is.`,
+      );
     const empty = user(`You wrote DONE, but no content for ${TARGET}.`);
     const ambiguous = user(
       `Line 301 of what is saved for ${TARGET} is DONE, and this comes after it: "I hope"\nIf you're finished, reply DONE on its own line, or one of these lines:\nEND 301   if the file ends before line 301\nDONE      if it belongs\n<tail-7f3a>\nI hope this helps!\n</tail-7f3a>`,
@@ -104,6 +108,8 @@ describe('a document', () => {
     const truthful = await talk(script());
     expect(await truthful.text(nearMiss)).toBe('DONE');
     expect(await truthful.text(fence)).toBe('STRIP');
+    expect(await truthful.text(lead('Here it is:'))).toBe('DROP');
+    expect(await truthful.text(lead(linesFrom(1).split('\n', 1)[0] ?? ''))).toBe('KEEP');
     expect(await truthful.text(empty)).toBe(linesFrom(1));
     expect(await truthful.text(ambiguous)).toBe('END 301');
     const told = await talk(

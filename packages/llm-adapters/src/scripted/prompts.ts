@@ -27,6 +27,7 @@ type DocumentQuestion =
     }
   | { readonly kind: 'near-miss'; readonly text: string }
   | { readonly kind: 'fence'; readonly firstLine: string }
+  | { readonly kind: 'lead'; readonly text: string }
   | { readonly kind: 'empty' }
   | { readonly kind: 'bridge'; readonly end: string; readonly start: string };
 
@@ -105,6 +106,8 @@ function readQuestion(
     const firstLine = /begins with ([\s\S]*?) and ends with /.exec(text)?.[1] ?? '';
     return { kind: 'fence', firstLine };
   }
+  const lead = / begins with: (.*)\nReply DROP if/u.exec(outside);
+  if (lead !== null) return { kind: 'lead', text: lead[1] ?? '' };
   const savedLines = readCount(outside);
   const candidates = [...outside.matchAll(/^END (\d+)\b/gm)].map((match) => Number(match[1]));
   if (candidates.length > 0) return { kind: 'ambiguous', quote, savedLines, candidates };

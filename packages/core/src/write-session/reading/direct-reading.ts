@@ -235,6 +235,13 @@ export function endDirect(
     return;
   }
   step.update({ cutOff: false });
+  const bringsNothing = step.session.summary.bytes === reading.startBytes;
+  const saysEnd = ending.kind === 'terminal' && ending.marker === 'end_marker';
+  if (reading.closed !== null && bringsNothing && !saysEnd) {
+    // What was asked about was only written once more.
+    step.dispatch({ type: 'message_end_question', question: reading.closed });
+    return;
+  }
   switch (ending.kind) {
     case 'terminal':
       if (step.session.control.kind === 'awaiting_content') step.update({ leadingBlanks: '' });
@@ -269,10 +276,7 @@ export function endDirect(
       return;
     }
     case 'none':
-      // What was asked about was only written once more.
-      if (reading.closed !== null && step.session.summary.bytes === reading.startBytes)
-        step.dispatch({ type: 'message_end_question', question: reading.closed });
-      else step.dispatch({ type: 'message_end_open' });
+      step.dispatch({ type: 'message_end_open' });
       return;
     default:
       ending satisfies never;
