@@ -72,7 +72,7 @@ export async function* inChunks(bytes: Uint8Array, size: number): AsyncGenerator
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
 
-function snapshotOf(path: string, bytes: Buffer | null): TargetSnapshot {
+export function snapshotOf(path: string, bytes: Buffer | null): TargetSnapshot {
   const text = bytes?.toString('latin1') ?? '';
   const feeds = text.split('\n').length - 1;
   const crlf = text.split('\r\n').length - 1;
