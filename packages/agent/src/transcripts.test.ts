@@ -365,12 +365,12 @@ test.for(SCENES)(
     const text = [
       ...requestLines(adapter.requests, lineOf),
       'EVENTS',
-      ...withoutRepeats(events.map(changesOnly()).map(lineOf)),
+      ...withoutRepeats(events).map(changesOnly(ABOUT_EVENT)).map(lineOf),
       'RECORDED',
       // When the disk has saved is the disk's affair.
       ...traces
         .filter(({ type }) => type !== 'write_session_saved')
-        .map(changesOnly())
+        .map(changesOnly(ABOUT_TRACE))
         .map(lineOf),
       'FILES',
       ...(await filesOf(root)).map(lineOf),
@@ -407,17 +407,18 @@ function requestLines(requests: readonly SentRequest[], lineOf: LineOf): string[
 }
 
 /** Without what was the same in the one before. */
-function changesOnly(): (value: unknown) => unknown {
+function changesOnly(about: readonly string[]): (value: unknown) => unknown {
   let before: Readonly<Record<string, unknown>> = {};
   return (value) => {
     const now = value as Readonly<Record<string, unknown>>;
-    const same = ABOUT.filter((name) => name in now && now[name] === before[name]);
+    const same = about.filter((name) => name in now && now[name] === before[name]);
     before = now;
     return Object.fromEntries(Object.entries(now).filter(([name]) => !same.includes(name)));
   };
 }
 
-const ABOUT = ['requestId', 'projectId', 'conversationId', 'protocol', 'source', 'metadata'];
+const ABOUT_EVENT = ['requestId', 'projectId', 'conversationId', 'protocol'];
+const ABOUT_TRACE = ['requestId', 'projectId', 'source'];
 
 /** Elsewhere its first line stands for it. */
 const PROMPTS_SHOWN: ReadonlySet<string> = new Set(['answer', 'plan-mode', 'controller']);
@@ -455,9 +456,16 @@ const UNSTEADY: ReadonlySet<string> = new Set([
   'contentLength',
 ]);
 
-/** A state that is told again, because more of it is saved. */
-function withoutRepeats(lines: readonly string[]): string[] {
-  return lines.filter((line, index) => line !== lines[index - 1]);
+/** Without a state that is told again, because more of it is saved: that is the disk's affair. */
+function withoutRepeats(events: readonly unknown[]): unknown[] {
+  let state = '';
+  return events.filter((event) => {
+    const { type, status, bytes } = event as Readonly<Record<string, unknown>>;
+    if (type !== 'write_session') return true;
+    const before = state;
+    state = `${String(status)} ${String(bytes)}`;
+    return state !== before;
+  });
 }
 
 async function filesOf(root: string): Promise<readonly object[]> {
