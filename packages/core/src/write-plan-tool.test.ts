@@ -491,8 +491,8 @@ describe('sessions', () => {
 
   test('the tool that a model sees', () => {
     const { tool } = open({});
-    const { execute: _e, normalize: _n, summarize, ...own } = tool.tool(() => Promise.reject());
-    expect(summarize?.({} as never)).toBe('The write session is open.');
+    const own = tool.tool(() => Promise.reject());
+    expect(own.summarize?.({} as never)).toBe('The write session is open.');
     return golden('begin-tool', {
       tool: async () => [own],
       'in strict mode': async () => {
