@@ -1,9 +1,9 @@
 import type { Document } from './documents.ts';
 import type { FirstMessage } from './firsts.ts';
 import { honestAnswer, wholeDocument } from './honest.ts';
-import type { Right } from './honest.ts';
+import type { Around, Right } from './honest.ts';
 import { readQuestion } from './prompts.ts';
-import type { Question } from './prompts.ts';
+import type { Asked, Question } from './prompts.ts';
 
 /** What a model is asked, and what it knows. */
 export type Situation = {
@@ -41,15 +41,19 @@ const EXACT = helpful('exact', plain);
 export const ANSWERS: readonly Answer[] = [
   EXACT,
   helpful('lower case', (word) => word.toLowerCase()),
-  helpful('in a sentence', (word) => `I looked at it again, and it is clear now. ${word}`),
-  helpful('talk before', (word) => `You are right, that was not clear.\n\n${word}`),
-  helpful('talk after', (word) => `${word}\n\nLet me know if you need anything else!`),
+  talking('in a sentence', (said) => `I looked at it again, and it is clear now. ${said}`),
+  talking('talk before', (said) => `You are right, that was not clear.\n\n${said}`),
+  talking('talk after', (said) => `${said}\n\nLet me know if you need anything else!`),
   helpful('then DONE', (word, { question }) =>
     word === question.done ? word : `${word}\n${question.done}`,
   ),
-  helpful('thinking first', (word) => `<think>\nThey ask about the end.\n</think>\n\n${word}`, {
-    text: (text) => `<think>\nI go on.\n</think>\n\n${text}`,
-  }),
+  {
+    ...talking('thinking first', plain),
+    reply: ({ right }) => ({
+      ...right,
+      around: (said) => `<think>\nThey ask about the file.\n</think>\n\n${said}`,
+    }),
+  },
   {
     name: 'the document again',
     helps: true,
@@ -58,7 +62,7 @@ export const ANSWERS: readonly Answer[] = [
   {
     name: 'the message again',
     helps: true,
-    reply: ({ sent }) => ({ kind: 'text', text: sent.text, fresh: sent.text }),
+    reply: ({ sent }) => ({ kind: 'text', text: sent.text, fresh: sent.text, cut: sent.cut }),
   },
   {
     name: 'without the anchor',
@@ -98,7 +102,7 @@ export const DRESSES: readonly Dress[] = [
   {
     name: 'doubled',
     word: (word) => `${word}\n${word}`,
-    text: (text) => `${text}\nDONE`,
+    text: (text) => (/(?:^|\n)DONE$/u.test(text) ? `${text}\nDONE` : text),
   },
   { name: 'bold', word: (word) => dressed(word, '**'), text: plain },
   { name: 'back-ticks', word: (word) => dressed(word, '`'), text: plain },
@@ -127,38 +131,69 @@ export const DRESSES: readonly Dress[] = [
   },
 ];
 
-/** The whole reply of a model to a prompt. */
-export function replyTo(
-  prompt: string,
-  model: {
-    readonly document: Document;
-    readonly sent: FirstMessage;
-    readonly answer: Answer;
-    readonly dress: Dress;
-  },
-): string {
-  const { document, sent, answer, dress } = model;
-  const question = readQuestion(prompt);
-  const right = honestAnswer(question, document, sent);
-  const said = answer.reply({ question, document, sent, right });
-  return said.kind === 'word' ? dress.word(said.word) : dress.text(said.text);
+export type Reply = {
+  readonly text: string;
+  /** It ends because it is too long. */
+  readonly cut: boolean;
+};
+
+type Speaker = {
+  readonly document: Document;
+  readonly sent: FirstMessage;
+  readonly answer: Answer;
+  readonly dress: Dress;
+};
+
+/**
+ * What was asked where a model chose one of the offered answers that was not the right one. What becomes of the file
+ * then is its own doing; that the receipt names it is not.
+ */
+export function falseAnswerTo(prompt: string, model: Speaker): Asked['kind'] | null {
+  const situation = situationOf(prompt, model);
+  const said = model.answer.reply(situation);
+  if (said.kind !== 'word') return null;
+  const lines = said.word.split('\n');
+  const { right, question } = situation;
+  const chosen = question.choices.filter((choice) => lines.includes(choice));
+  const isRight = right.kind === 'word' && chosen.includes(right.word);
+  return chosen.length === 0 || isRight ? null : question.asked.kind;
 }
 
-function helpful(
-  name: string,
-  word: (word: string, situation: Situation) => string,
-  more: { readonly text?: (text: string) => string } = {},
-): Answer {
-  const { text = plain } = more;
+function situationOf(prompt: string, { document, sent }: Speaker): Situation {
+  const question = readQuestion(prompt);
+  return { question, document, sent, right: honestAnswer(question, document, sent) };
+}
+
+/** The whole reply of a model to a prompt. */
+export function replyTo(prompt: string, model: Speaker): Reply {
+  const { answer, dress } = model;
+  const said = answer.reply(situationOf(prompt, model));
+  const { around = plain } = said;
+  if (said.kind === 'word') return { text: around(dress.word(said.word)), cut: false };
+  // What is cut off is not finished off.
+  return said.cut === true
+    ? { text: said.text, cut: true }
+    : { text: around(dress.text(said.text)), cut: false };
+}
+
+/** Says the right word in its own spelling. */
+function helpful(name: string, spell: (word: string, situation: Situation) => string): Answer {
   return {
     name,
     helps: true,
     reply: (situation) => {
       const { right } = situation;
-      return right.kind === 'word'
-        ? say(word(right.word, situation))
-        : { ...right, text: text(right.text) };
+      return right.kind === 'word' ? say(spell(right.word, situation)) : right;
     },
+  };
+}
+
+/** Says something beside the right word; text of the file stands alone. */
+function talking(name: string, around: Around): Answer {
+  return {
+    name,
+    helps: true,
+    reply: ({ right }) => (right.kind === 'word' ? { ...right, around } : right),
   };
 }
 

@@ -19,6 +19,8 @@ export type Task = {
 export type Outcome = Manners &
   Judgement & {
     readonly exchanges: readonly Exchange[];
+    /** The same for a good model that went on where this one came to a pause. */
+    readonly recovered: readonly Exchange[];
     /** Another run said and was asked the same, word for word, so this one was not repeated. */
     readonly repeated: boolean;
   };
@@ -53,19 +55,26 @@ async function runTask(task: Task, models: Models, lane: Lane): Promise<readonly
     const manners: Manners = { document, first, answer, dress };
     const known = transcripts.find(manners);
     if (known !== null) {
-      outcomes.push({ ...manners, ...known.result, exchanges: known.exchanges, repeated: true });
+      outcomes.push({
+        ...manners,
+        ...known.result,
+        exchanges: known.exchanges,
+        recovered: [],
+        repeated: true,
+      });
       continue;
     }
     const model = models.add(manners);
     await lane.clear();
     const ended = await lane.run(model);
     const exchanges = [...model.exchanges];
-    const judged = await judge(ended, document, lane.workspace);
+    const judged = await judge(ended, model, lane.workspace);
     const judgement =
       judged.verdict === 'paused' ? await tryPause(ended, model, lane, tried) : judged;
     models.remove(model);
     transcripts.add(exchanges, judgement);
-    outcomes.push({ ...manners, ...judgement, exchanges, repeated: false });
+    const recovered = model.exchanges.slice(exchanges.length);
+    outcomes.push({ ...manners, ...judgement, exchanges, recovered, repeated: false });
   }
   await lane.clear();
   return outcomes;

@@ -92,6 +92,7 @@ export const FIRSTS: readonly First[] = [
   first('cut, lead', { before: LEAD, cutAfter: 0.7 }),
   first('cut, fence', { fence: true, cutAfter: 0.7 }),
   first('cut before DONE', { after: '', cutAfter: 1 }),
+  first('cut in DONE', { after: 'DO', cutAfter: 1 }),
   {
     name: 'cut behind a line',
     write: (document) => {
@@ -147,7 +148,7 @@ function first(name: string, around: Around): First {
         cut: around.cutAfter !== undefined,
         before,
         // A message that was cut off has not come to its end.
-        after: text === whole ? after.replace('\b', '') : '',
+        after: text === whole && after !== 'DO' ? after.replace('\b', '') : '',
         fenced: before.includes(fence),
       };
     },

@@ -4,9 +4,18 @@ import type { Question } from './prompts.ts';
 
 /** What is right: one of the offered words, or text from the document. */
 export type Right =
-  | { readonly kind: 'word'; readonly word: string }
+  | { readonly kind: 'word'; readonly word: string; readonly around?: Around }
   /** `fresh`: what comes behind the lines that the text repeats first. */
-  | { readonly kind: 'text'; readonly text: string; readonly fresh: string };
+  | {
+      readonly kind: 'text';
+      readonly text: string;
+      readonly fresh: string;
+      readonly cut?: boolean;
+      readonly around?: Around;
+    };
+
+/** What is said around an answer, whatever it is dressed in. */
+export type Around = (answer: string) => string;
 
 /**
  * The answer that makes the file the document. A model knows what it has in mind and what it sent, and of what was
@@ -19,7 +28,8 @@ export function honestAnswer(
 ): Right {
   switch (asked.kind) {
     case 'write':
-      return text(sent.text);
+      if (sent.text.trim() === '') return wholeDocument(document, done);
+      return { kind: 'text', text: sent.text, fresh: sent.text, cut: sent.cut };
     case 'empty':
     case 'omission':
       return asked.kind === 'empty' ? wholeDocument(document, done) : word('KEEP');
@@ -27,9 +37,13 @@ export function honestAnswer(
       // A line of which the document's last one is only a part has something behind it.
       return word(sent.after === '' && endsWith(document.text, asked.text) ? 'KEEP' : 'DONE');
     case 'fence':
-      return word(sent.fenced ? 'STRIP' : 'KEEP');
+      if (!sent.fenced) {
+        return word(startsWith(document.text, asked.firstLine) ? 'KEEP' : 'STRIP');
+      }
+      // Only a fence that it closed itself ends with a line that is not the document's.
+      return sent.after.includes('```') ? word('STRIP') : wholeDocument(document, done);
     case 'lead':
-      return word(isPart(asked.lead, sent.before) ? 'DROP' : 'KEEP');
+      return word(startsWith(document.text, asked.lead) ? 'KEEP' : 'DROP');
     case 'bridge':
       return between(asked.end, asked.start, document);
     case 'end': {
@@ -58,7 +72,15 @@ function continuation(
   mayBeFinished: boolean,
 ): Right {
   const place = findQuoted(quote, document.text, sent);
-  if (place === null) return wholeDocument(document, done);
+  if (place === null) {
+    // What it said before the document is asked for too, and can be repeated as well.
+    const whole = { ...document, text: sent.before + document.text };
+    const start = sent.before === '' ? -1 : whole.text.indexOf(`${quote}\n`);
+    return wholeDocument(
+      start === -1 ? document : { ...whole, text: whole.text.slice(start) },
+      done,
+    );
+  }
   const rest = document.text.slice(place.end);
   if (mayBeFinished && rest.trim() === '') return word(done);
   return {
@@ -116,8 +138,8 @@ function between(end: string, start: string, document: Document): Right {
 }
 
 /** A prompt shows text in one line, shortened. */
-function isPart(shown: string, whole: string): boolean {
-  return flat(whole).includes(flat(shown).replace(/…$/u, '').trim());
+function startsWith(document: string, shown: string): boolean {
+  return flat(document).startsWith(flat(shown).replace(/…$/u, '').trim());
 }
 
 function comesAfter(following: string, after: string): boolean {

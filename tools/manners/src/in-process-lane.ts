@@ -82,12 +82,14 @@ async function endOf(events: AsyncIterable<RunEvent>): Promise<Ended> {
   const receipts: WriteReceipt[] = [];
   const paused: PausedSession[] = [];
   const words: string[] = [];
+  const notes: string[] = [];
   let status = '';
   try {
     for await (const event of events) {
       if (event.type === 'write_session') {
         if (event.receipt !== undefined) receipts.push(event.receipt);
         if (event.paused !== undefined) paused.push(event.paused);
+        if (event.code === 'EMPTY_CONTENT') notes.push(event.code);
       }
       if (event.type === 'error') words.push(event.error.message);
       if (event.type === 'done') ({ status } = event);
@@ -96,5 +98,5 @@ async function endOf(events: AsyncIterable<RunEvent>): Promise<Ended> {
     words.push(String(error));
   }
   const exitCode = paused.length > 0 ? 3 : words.length > 0 ? 1 : 0;
-  return { exitCode, receipts, paused, words: [...words, status].join('\n') };
+  return { exitCode, receipts, paused, words: [...words, ...notes, status].join('\n') };
 }

@@ -3,8 +3,9 @@ import { join } from 'node:path';
 
 import type { WriteReceipt } from '@orion/contracts';
 
-import type { Document } from './documents.ts';
 import type { Ended } from './lane.ts';
+import type { Manners } from './model.ts';
+import type { Asked } from './prompts.ts';
 
 /**
  * `right`: the file is the document, byte for byte. `named`: it is not, and the receipt names the very place or text
@@ -13,18 +14,28 @@ import type { Ended } from './lane.ts';
  */
 export type Verdict = 'right' | 'named' | 'wrong' | 'paused' | 'stuck' | 'failed';
 
+/** Who wrote the file: what it had in mind, its first message, and where it chose a wrong answer. */
+export type Writer = {
+  readonly manners: Pick<Manners, 'document'>;
+  readonly sent: string;
+  readonly falseAnswers: ReadonlySet<Asked['kind']>;
+};
+
 export type Judgement = { readonly verdict: Verdict; readonly why: string };
 
 /** Judges what a turn or a command has left: `paused` stands for a pause whose commands were not tried yet. */
 export async function judge(
   ended: Ended,
-  document: Document,
+  { manners: { document }, sent, falseAnswers }: Writer,
   workspace: string,
 ): Promise<Judgement> {
   const file = await readOrNull(join(workspace, document.target));
   if (file === null) {
     if (ended.exitCode === 3 && ended.paused.length === 1) {
       return { verdict: 'paused', why: ended.paused[0]?.code ?? '' };
+    }
+    if (ended.exitCode === 0 && ended.words.includes('EMPTY_CONTENT')) {
+      return { verdict: 'paused', why: 'EMPTY_CONTENT' };
     }
     return { verdict: 'failed', why: `no file, exit code ${ended.exitCode}: ${ended.words}` };
   }
@@ -36,7 +47,9 @@ export async function judge(
     };
   }
   if (file === document.text) return { verdict: 'right', why: doubtsOf(receipt) };
-  const named = await explain(file, document.text, receipt);
+  const named =
+    (await explain(file, document.text, receipt)) ??
+    (falseAnswers.has('end') ? namedEnd(file, sent, receipt) : null);
   return named === null
     ? { verdict: 'wrong', why: differenceOf(file, document.text) }
     : { verdict: 'named', why: named };
@@ -57,11 +70,7 @@ export async function explain(
   const names = (code: string): boolean =>
     receipt.warnings.some((warning) => warning.includes(code)) || code in receipt;
   // The text that the file lacks is kept, and the receipt says where.
-  if (
-    fileMiddle.trim() === '' &&
-    documentMiddle !== '' &&
-    trailing.includes(documentMiddle.trim())
-  ) {
+  if (fileMiddle.trim() === '' && documentMiddle !== '' && holds(trailing, documentMiddle)) {
     return `left out and kept in trailing: ${short(documentMiddle)}`;
   }
   const seam = receipt.seams.find(
@@ -75,10 +84,24 @@ export async function explain(
   // The end is missing, and the receipt says that it may be.
   if (names('ended_after_cut') && document.startsWith(file.trimEnd())) return 'ended_after_cut';
   if (names('final_newline_added') && file === `${document}\n`) return 'final_newline_added';
+  // The model called a text finished that was cut off: it lacks its end, and the line of the cut may be torn.
+  if (names('ended_after_cut') && document.startsWith(file.slice(0, lastLineOf(file)))) {
+    return 'ended_after_cut';
+  }
   if (names('opens_with_thinking') && line === 1 && documentMiddle === '') {
     return 'opens_with_thinking';
   }
   return null;
+}
+
+/** A model called its own words behind a DONE a part of the file, and the receipt names that line. */
+function namedEnd(file: string, sent: string, receipt: WriteReceipt): string | null {
+  const lines = file.split('\n');
+  const line = receipt.inner_done_lines.find((number) => {
+    const rest = lines.slice(number).join('\n').trim();
+    return lines[number - 1]?.trimEnd() === 'DONE' && rest !== '' && sent.trimEnd().endsWith(rest);
+  });
+  return line === undefined ? null : `DONE is said to be part of the file at line ${line}`;
 }
 
 /** What a receipt of a right file doubts without a reason. */
@@ -124,6 +147,14 @@ function differenceOf(file: string, document: string): string {
 function short(text: string): string {
   const quoted = JSON.stringify(text);
   return quoted.length > 120 ? `${quoted.slice(0, 60)} … ${quoted.slice(-40)}` : quoted;
+}
+
+function lastLineOf(text: string): number {
+  return text.trimEnd().lastIndexOf('\n') + 1;
+}
+
+function holds(text: string, lines: string): boolean {
+  return lines.split('\n').every((line) => text.includes(line.trim()));
 }
 
 async function readOrNull(path: string): Promise<string | null> {

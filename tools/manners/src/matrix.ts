@@ -26,19 +26,15 @@ export function wholeMatrix(only: Only = []): readonly Task[] {
  */
 export function sampleMatrix(count: number, seed: number): readonly Task[] {
   const random = createRandom(seed);
-  const firsts = shuffled(FIRSTS, random);
-  const answers = shuffled(ANSWERS, random);
-  const documents = shuffled(DOCUMENTS, random);
-  const dresses = shuffled(DRESSES, random);
-  return Array.from({ length: count }, (_, index) => {
-    // One step of the second list more whenever the first one begins again: no combination comes twice early.
-    const round = Math.floor(index / firsts.length);
-    return {
-      first: at(firsts, index),
-      document: at(documents, index + round),
-      ways: [{ answer: at(answers, index + round), dress: at(dresses, index + round) }],
-    };
-  });
+  const first = dealer(FIRSTS, random);
+  const answer = dealer(ANSWERS, random);
+  const document = dealer(DOCUMENTS, random);
+  const dress = dealer(DRESSES, random);
+  return Array.from({ length: count }, () => ({
+    first: first(),
+    document: document(),
+    ways: [{ answer: answer(), dress: dress() }],
+  }));
 }
 
 export function sizeOf(tasks: readonly Task[]): number {
@@ -55,11 +51,16 @@ function pick<Item extends Answer | Dress | Document | { readonly name: string }
   throw new Error(`there is no ${name} among: ${items.map((item) => item.name).join(' | ')}`);
 }
 
-function at<Item>(items: readonly Item[], index: number): Item {
-  return items[index % items.length] as Item;
+/** Gives one after the other, in a new order each time when all were given. */
+function dealer<Item>(items: readonly Item[], random: () => number): () => Item {
+  let left: Item[] = [];
+  return () => {
+    if (left.length === 0) left = shuffled(items, random);
+    return left.pop() as Item;
+  };
 }
 
-function shuffled<Item>(items: readonly Item[], random: () => number): readonly Item[] {
+function shuffled<Item>(items: readonly Item[], random: () => number): Item[] {
   return items
     .map((item) => ({ item, order: random() }))
     .toSorted((one, other) => one.order - other.order)

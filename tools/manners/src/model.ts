@@ -1,11 +1,12 @@
 import { startScriptedProvider } from '@orion/llm-adapters/scripted';
 import type { Behaviour, ProviderRequest, ScriptedProvider } from '@orion/llm-adapters/scripted';
 
-import { GOOD, replyTo } from './answers.ts';
+import { falseAnswerTo, GOOD, replyTo } from './answers.ts';
 import type { Answer, Dress } from './answers.ts';
 import type { Document } from './documents.ts';
 import type { First, FirstMessage } from './firsts.ts';
 import { markerOf } from './prompts.ts';
+import type { Asked } from './prompts.ts';
 
 /** A model: what it has in mind, how it begins, and how it answers. */
 export type Manners = {
@@ -23,6 +24,10 @@ export type Model = {
   readonly manners: Manners;
   /** What it was asked for the file, and what it said. */
   readonly exchanges: readonly Exchange[];
+  /** Its first message; empty before it was asked for one. */
+  readonly sent: string;
+  /** Where it chose an answer that was not the right one. */
+  readonly falseAnswers: ReadonlySet<Asked['kind']>;
   /** From now on it answers as a good model does: a person has taken a better one. */
   improve(): void;
 };
@@ -64,6 +69,7 @@ type RunningModel = Model & { answer(request: ProviderRequest): Behaviour };
 function createModel(name: string, manners: Manners): RunningModel {
   const { document, first } = manners;
   const exchanges: Exchange[] = [];
+  const falseAnswers = new Set<Asked['kind']>();
   let { answer, dress } = manners;
   let sent: FirstMessage | null = null;
 
@@ -73,15 +79,22 @@ function createModel(name: string, manners: Manners): RunningModel {
       exchanges.push({ prompt, reply: sent.text });
       return saying(sent.text, sent.cut ? 'length' : 'stop');
     }
-    const reply = replyTo(prompt, { document, sent, answer, dress });
-    exchanges.push({ prompt, reply });
-    return saying(reply, 'stop');
+    const speaker = { document, sent, answer, dress };
+    const reply = replyTo(prompt, speaker);
+    const chosen = falseAnswerTo(prompt, speaker);
+    if (chosen !== null) falseAnswers.add(chosen);
+    exchanges.push({ prompt, reply: reply.text });
+    return saying(reply.text, reply.cut ? 'length' : 'stop');
   }
 
   return {
     name,
     manners,
     exchanges,
+    falseAnswers,
+    get sent(): string {
+      return sent?.text ?? '';
+    },
     improve: () => {
       ({ answer, dress } = GOOD);
     },

@@ -64,8 +64,10 @@ async function findWay(
         if (ended.exitCode !== 0) broken.push(`${plain(command)}: exit code ${ended.exitCode}`);
         continue;
       }
-      const { verdict, why } = await judge(ended, model.manners.document, lane.workspace);
-      if (verdict === 'right') isRight = true;
+      const { verdict, why } = await judge(ended, model, lane.workspace);
+      // After a wrong answer there may be no right file any more; the receipt still has to say so.
+      if (verdict === 'right' || (verdict === 'named' && model.falseAnswers.size > 0))
+        isRight = true;
       if (verdict === 'failed') broken.push(`${plain(command)}: ${why}`);
       const [next] = ended.paused;
       if (verdict === 'paused' && next !== undefined && !isRight && depth > 0) {

@@ -1,5 +1,6 @@
 import type { Outcome } from './campaign.ts';
 import type { Verdict } from './judge.ts';
+import type { Exchange } from './model.ts';
 
 const VERDICTS: readonly Verdict[] = ['right', 'named', 'paused', 'stuck', 'failed', 'wrong'];
 
@@ -92,9 +93,11 @@ export function placeOf({ first, answer, document, dress }: Outcome): string {
 }
 
 export function formatExchanges(outcome: Outcome): string {
-  const { verdict, why, exchanges } = outcome;
-  const said = exchanges.map(({ prompt, reply }) => `--- asked\n${prompt}\n--- said\n${reply}`);
-  return `${placeOf(outcome)}\n${said.join('\n')}\n--- ${verdict}: ${why}\n`;
+  const { verdict, why, exchanges, recovered } = outcome;
+  const told = (own: readonly Exchange[]): string =>
+    own.map(({ prompt, reply }) => `--- asked\n${prompt}\n--- said\n${reply}\n`).join('');
+  const later = recovered.length === 0 ? '' : `--- a good model goes on\n${told(recovered)}`;
+  return `${placeOf(outcome)}\n${told(exchanges)}${later}--- ${verdict}: ${why}\n`;
 }
 
 export function count(outcomes: readonly Outcome[], verdict: Verdict): number {

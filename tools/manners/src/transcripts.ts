@@ -40,7 +40,7 @@ export class Transcripts<Result> {
         sent = manners.first.write(manners.document, markerOf(prompt));
         reply = sent.text;
       } else {
-        reply = replyTo(prompt, { ...manners, sent });
+        reply = replyTo(prompt, { ...manners, sent }).text;
       }
       exchanges.push({ prompt, reply });
       node = node.replies.get(reply) ?? null;

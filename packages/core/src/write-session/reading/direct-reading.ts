@@ -2,7 +2,7 @@ import type { MessageEnd, Reading, WriteSession } from '../session.ts';
 import type { Step } from '../step.ts';
 import { isBlank } from '../step.ts';
 import { fencesAtEnd } from '../text/fence-decision.ts';
-import { restartSummary, wholeFenceLedger } from '../text/content-summary.ts';
+import { beginningOfMarker, restartSummary, wholeFenceLedger } from '../text/content-summary.ts';
 import { closesFence } from '../text/lines.ts';
 import { isMarkdownFence } from '../text/seams/seam-behind.ts';
 import type { FenceLine } from '../text/lines.ts';
@@ -64,6 +64,7 @@ function markerReader(
   const { metadata, settings, summary, leadingBlanks } = step.session;
   return createMarkerReader({
     ...options,
+    openLine: beginningOfMarker(summary),
     endMarker: metadata.end_marker,
     strict: settings.strict,
     doneMode: settings.doneMode,
@@ -216,7 +217,7 @@ export function endDirect(
   const { chatEnds } = innerDoneOf(last.marker);
   const { content, ending } = endMarkers(last.marker, end.kind === 'stop', {
     fences: fencesAtEnd(summary, kind, settings.stripFence),
-    hasLoop: summary.hasLoop,
+    openLoops: summary.openLoops,
   });
   step.update({ reading: { kind: 'none' } });
   const isOrderly = end.kind === 'stop';

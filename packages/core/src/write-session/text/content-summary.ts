@@ -27,8 +27,8 @@ export type ContentSummary = {
   readonly carriageReturnLineFeeds: number;
   /** Whether anything but blanks has come; the open line counts. */
   readonly hasNonBlankLine: boolean;
-  /** Whether a whole line is `do` or ends in it: then a line `done` belongs to the content. */
-  readonly hasLoop: boolean;
+  /** How many more whole lines are `do`, or end in it, than begin with `done`: loops that a `done` has yet to close. */
+  readonly openLoops: number;
   /** The text after the last LF; of a very long line at least its last `OPEN_LINE_WINDOW` code units (less than twice as many). */
   readonly openLine: string;
   /** The whole length of that line in code units. */
@@ -177,7 +177,7 @@ export function createSummary(start = 0): ContentSummary {
     lineFeeds: 0,
     carriageReturnLineFeeds: 0,
     hasNonBlankLine: false,
-    hasLoop: false,
+    openLoops: 0,
     openLine: '',
     openLineLength: 0,
     openLineStart: start,
@@ -240,7 +240,7 @@ export function appendToSummary(summary: ContentSummary, text: string): ContentS
   let { carriageReturnLineFeeds, openLineStart, openLineMark } = summary;
   let { head, headIsClosed, current } = summary.prefix;
   let open: OpenLine = summary;
-  let { bytes, lineFeeds, hasLoop } = summary;
+  let { bytes, lineFeeds, openLoops } = summary;
   let from = 0;
   while (lineEnd !== -1) {
     const piece = text.slice(from, lineEnd);
@@ -252,7 +252,7 @@ export function appendToSummary(summary: ContentSummary, text: string): ContentS
         : piece.charCodeAt(piece.length - 1);
     if (lastCode === 0x0d) carriageReturnLineFeeds += 1;
     bytes += grown.bytes + 1;
-    hasLoop ||= opensLoop(open.openLine, piece);
+    openLoops += loopsOf(open, piece);
     if (grown.mark.inkLength > 0)
       noteLine(ledger, lineMark(grown.mark, lineFeeds + 1, openLineStart, bytes));
     if (!headIsClosed) {
@@ -283,7 +283,7 @@ export function appendToSummary(summary: ContentSummary, text: string): ContentS
     carriageReturnLineFeeds,
     hasNonBlankLine:
       summary.hasNonBlankLine || grown.mark.inkLength > 0 || ledger.firstLines.length > 0,
-    hasLoop,
+    openLoops,
     openLine: windowOf(rest, rest.length, OPEN_LINE_WINDOW),
     openLineLength: rest.length,
     openLineStart,
@@ -301,14 +301,27 @@ export function appendToSummary(summary: ContentSummary, text: string): ContentS
   };
 }
 
-/** Whether the line that ends with `piece` is `do`, or ends in it as a word of its own. */
-function opensLoop(openLine: string, piece: string): boolean {
+/** What the line that ends with `piece` does to a shell's loops: opens one, closes one, or neither. */
+function loopsOf({ openLine, openLineLength }: OpenLine, piece: string): number {
   const end = trimLine(piece);
+  const mayOpen = end === '' || end.endsWith('o');
+  const mayClose = MAY_BE_DONE.test(openLine === '' ? piece : openLine);
   // Nearly every line ends here, before what came of it in many pieces is put together.
-  if (end !== '' && !end.endsWith('o')) return false;
+  if (!mayOpen && !mayClose) return 0;
   const line = trimLine(openLine + piece);
-  return line === 'do' || /^[ \t;]do$/u.test(line.slice(-3));
+  if (line === 'do' || /^[ \t;]do$/u.test(line.slice(-3))) return 1;
+  return openLine.length === openLineLength && CLOSES_LOOP.test(line) ? -1 : 0;
 }
+
+const MAY_BE_DONE = /^[ \t]*(?:d|$)/u;
+const CLOSES_LOOP = /^[ \t]*done(?![^ \t;|&<>)])/u;
+
+/** The open line, if a marker can begin so. */
+export function beginningOfMarker({ openLine, openLineLength }: ContentSummary): string {
+  return openLineLength <= LONGEST_MARKER ? openLine : '';
+}
+
+const LONGEST_MARKER = 'DONE 7f3a'.length;
 
 /** The ledger as if the open line were complete: how a message's end is judged. */
 export function wholeFenceLedger(summary: ContentSummary): FenceLedger {

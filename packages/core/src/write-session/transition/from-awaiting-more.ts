@@ -40,7 +40,9 @@ export function fromAwaitingMore(
     case 'blank_text':
       return moved(state, 'cancel_idle_timer', 'buffer');
     case 'end_marker':
+      return moved(finalizing, 'save', 'finalize');
     case 'message_end_terminal':
+      if (state.question !== null) return askedAgain(state, state.question, limits);
       return moved(finalizing, 'save', 'finalize');
     case 'message_end_question':
       if (limits.idleMs === 0) return paused('NO_DONE', event.question);
@@ -59,7 +61,7 @@ export function fromAwaitingMore(
       }
       return continued(state, event.progress, event.code, limits);
     case 'seam_verified':
-      return moved({ ...state, question: null }, 'buffer');
+      return moved({ ...state, question: stillOpen(state.question) }, 'buffer');
     case 'seam_hopeless':
       return afterHopelessSeam(state, event.remedy, limits);
     case 'settle_elapsed':
@@ -129,6 +131,14 @@ function continued(
   const stalledReplies = progress ? 0 : state.stalledReplies + 1;
   if (stalledReplies >= MAX_RETRIES) return paused(code, limits.unasked);
   return moved({ ...state, stalledReplies }, 'save', 'ask_continuation');
+}
+
+/**
+ * A reply that repeats what is saved says nothing of a question about it: only the text behind it does. What was held
+ * back is not saved, and so is answered.
+ */
+function stillOpen(question: SessionQuestion | null): SessionQuestion | null {
+  return question?.kind === 'near_miss' && question.heldBack ? null : question;
 }
 
 /** The reply to an open question was neither its answer nor the rest of the file. */

@@ -22,6 +22,7 @@ export function createDoneScan(): DoneScan {
     strict: false,
     doneMode: 'terminal',
     atLineStart: true,
+    openLine: '',
     dropBlankLines: false,
     contentBytes: 0,
     contentLines: 0,

@@ -146,6 +146,8 @@ describe('R296: more near misses', () => {
     ['and behind it', 'x = 1\ny = 2 DONE  ', ' DONE', 11],
     ['done', 'é\ndone', 'done', 3],
     ['done on a complete line', 'é\ndone\n\n', 'done', 3],
+    ['done behind a loop that is closed', 'for x; do\ndone < x\ndone', 'done', 19],
+    ['and on a complete line', 'for x; do\n  done\ndone\n', 'done', 17],
     ['a remark', 'é\n\nI hope this helps you!\n', 'I hope this helps you!', 3],
     ['a remark on an open line', 'é\r\n\r\n \r\nAll done!', 'All done!', 4],
   ])('%s', (_name, message, text, contentEnd) => {
@@ -154,6 +156,9 @@ describe('R296: more near misses', () => {
 
   test.each([
     ['done behind a loop', 'for x in *; do\n  echo\ndone\n'],
+    ['done behind two loops', 'for x; do\n for y; do\n done\ndone\n'],
+    ['done behind a closed loop and an open one', 'for x; do\ndone;\nfor y; do\ndone'],
+    ['done behind a word that begins like it', 'for x; do\ndones\ndone'],
     ['done behind a loop on lines of its own', 'while x\n\tdo\necho\ndone'],
     ['a remark without a blank line before it', 'x = 1\nI have written the file.'],
     ['a remark alone', 'I have written the file.\n'],
@@ -172,6 +177,15 @@ describe('R296: more near misses', () => {
     expect(found(['\n\nAll done!\n'], 'é')).toEqual(['All done!', 3]);
     expect(found(['\nAll done!\n'], 'é')).toBe('none');
     expect(found(['All done!\n'], 'é\n')).toBe('none');
+  });
+
+  test('a marker of which the beginning was cut off is one', () => {
+    expect(found(['ONE'], 'é\nD')).toEqual(['DONE', 3]);
+    expect(found(['NE\n\n'], 'é\nDO')).toEqual(['DONE', 3]);
+    expect(found(['a'], 'é\nDONE 7f3')).toEqual(['DONE 7f3a', 3]);
+    expect(found(['ONE'], 'é\n D')).toBe('none');
+    expect(found(['ONE\nx'], 'é\nD')).toBe('none');
+    expect(found(['ONESS'], 'é\nD')).toBe('none');
   });
 
   test('not in a message with a marker', () => {

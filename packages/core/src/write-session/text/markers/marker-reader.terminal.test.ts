@@ -201,6 +201,7 @@ test('R031: holdsMarker says whether the message could end here', () => {
     strict: false,
     doneMode: 'terminal',
     atLineStart: true,
+    openLine: '',
     contentBytes: 0,
     contentLines: 0,
     wrappingFence: null,

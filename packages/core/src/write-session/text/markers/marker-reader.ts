@@ -68,8 +68,8 @@ export type NearMiss = {
 /** What is saved when a message ends, with everything that its reader has released. */
 export type ContentAtEnd = {
   readonly fences: FencesAtEnd;
-  /** Whether a line of it opens a loop that `done` closes. */
-  readonly hasLoop: boolean;
+  /** Loops of whole lines that a `done` has yet to close; below 0 where there are more of these. */
+  readonly openLoops: number;
 };
 
 export type MarkerReader = {
@@ -235,7 +235,7 @@ function withoutBlankLines(
 export function endMarkers(
   reader: MarkerReader,
   orderly: boolean,
-  { fences, hasLoop }: ContentAtEnd,
+  { fences, openLoops }: ContentAtEnd,
 ): { readonly content: string; readonly ending: MessageEnding; readonly blank: boolean } {
   const { options } = reader;
   const out = createOutput(reader.released);
@@ -279,7 +279,7 @@ export function endMarkers(
   const parts: EndingParts = { innerDoneLines: released.innerDoneLines, setAside };
   return {
     content: out.content(),
-    ending: { ...endingOf(reader, released, marker, orderly, { fences, hasLoop }), ...parts },
+    ending: { ...endingOf(reader, released, marker, orderly, { fences, openLoops }), ...parts },
     blank: !released.hasInk,
   };
 }
@@ -299,7 +299,7 @@ function endingOf(
   released: Released,
   marker: 'done' | 'end_marker' | null,
   orderly: boolean,
-  { fences, hasLoop }: ContentAtEnd,
+  { fences, openLoops }: ContentAtEnd,
 ): EndingCore {
   if (marker === 'end_marker') return { kind: 'terminal', marker };
   if (marker === 'done') {
@@ -310,7 +310,7 @@ function endingOf(
   }
   if (!orderly) return { kind: 'none' };
   const quoted = fences.open.length > 0 ? quotedDone(released) : null;
-  const found = quoted ?? nearMiss(reader, released, hasLoop);
+  const found = quoted ?? nearMiss(reader, released, openLoops);
   const isWithin = ({ contentEnd }: EndCandidate): boolean =>
     quoted === null || contentEnd < quoted.contentEnd;
   const candidates = released.lastInner.filter(isWithin);
@@ -333,17 +333,20 @@ function quotedDone({ recent, bytes }: Released): NearMiss | null {
   return { text: text.trimEnd(), contentEnd: bytes - utf8Length(end.slice(start)) };
 }
 
-function nearMiss(reader: MarkerReader, released: Released, hasLoop: boolean): NearMiss | null {
+function nearMiss(reader: MarkerReader, released: Released, openLoops: number): NearMiss | null {
   const recent = released.recent.slice(-RECENT_LENGTH);
   const inkEnd = inkEndOf(recent, recent.length);
   if (inkEnd === 0) return null;
-  const { atLineStart, contentBytes } = reader.options;
+  const { atLineStart, contentBytes, openLine } = reader.options;
   const lineStart = recent.lastIndexOf('\n', inkEnd - 1) + 1;
   const line = recent.slice(lineStart, inkEnd);
   const isAll = recent.length === released.length;
   const isMessage = lineStart === 0 && isAll;
   const isTerminated = recent.includes('\n', inkEnd);
   const textEnd = textEndBefore(recent.slice(0, lineStart), isAll && contentBytes > 0, atLineStart);
+  // A marker whose beginning was cut off and is content by now: the whole line goes.
+  if (isMessage && !atLineStart && openLine !== '' && isBareDone(openLine + line))
+    return { text: openLine + line, contentEnd: contentBytes - utf8Length(openLine) };
   // A message that is DONE alone, in the content's open line, is joined to what stands there.
   const isJoined = isMessage && !atLineStart && !isTerminated && isBareDone(line);
   const text = isJoined
@@ -353,7 +356,8 @@ function nearMiss(reader: MarkerReader, released: Released, hasLoop: boolean): N
         isWhole: lineStart > 0 || (isMessage && atLineStart),
         isTerminated,
         isParagraph: textEnd !== null,
-        hasLoop,
+        // A whole line `done` has closed its loop already.
+        closesLoop: openLoops >= (isTerminated ? 0 : 1),
       });
   if (text === null) return null;
   // What is a paragraph of its own goes with the blank lines before it.

@@ -10,6 +10,8 @@ export type MarkerReaderOptions = {
   readonly doneMode: 'terminal' | 'first';
   /** False when the message goes on in the content's open line. */
   readonly atLineStart: boolean;
+  /** That line, where it is short enough for the beginning of a marker that was cut off; else empty. */
+  readonly openLine: string;
   /** Blank lines before the first line are none of the content; nothing stands before this message then (R272). */
   readonly dropBlankLines: boolean;
   /** Bytes and LF count of the content before this message. */

@@ -8,7 +8,7 @@ function nearMiss(text: string, facts: Partial<LastLine> = {}): string | null {
     isWhole: true,
     isTerminated: true,
     isParagraph: false,
-    hasLoop: false,
+    closesLoop: false,
     ...facts,
   });
 }
@@ -92,13 +92,13 @@ describe('R296: more near misses', () => {
     expect(nearMiss(' DONE', { ...open, isWhole: false })).toBeNull();
   });
 
-  test('a bare done, if no loop is in the content', () => {
+  test('a bare done, if it closes no loop of the content', () => {
     for (const facts of [open, {}, paragraph]) {
       expect(nearMiss('done', facts)).toBe('done');
-      expect(nearMiss('done', { ...facts, hasLoop: true })).toBeNull();
+      expect(nearMiss('done', { ...facts, closesLoop: true })).toBeNull();
       expect(nearMiss('done', { ...facts, isWhole: false })).toBeNull();
     }
-    expect(nearMiss('DONE.', { hasLoop: true })).toBe('DONE.');
+    expect(nearMiss('DONE.', { closesLoop: true })).toBe('DONE.');
   });
 
   const REMARKS = [

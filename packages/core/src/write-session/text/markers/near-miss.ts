@@ -32,8 +32,8 @@ export type LastLine = {
   readonly isTerminated: boolean;
   /** Whether the line before it is blank. */
   readonly isParagraph: boolean;
-  /** Whether a line of the content opens a loop that `done` closes. */
-  readonly hasLoop: boolean;
+  /** Whether a line `done` closes a loop of the content. */
+  readonly closesLoop: boolean;
 };
 
 /**
@@ -47,8 +47,8 @@ export function nearMissOf(line: LastLine): string | null {
   return joined ?? whole ?? apart;
 }
 
-function wholeNearMiss({ text, isParagraph, hasLoop }: LastLine): string | null {
-  if (text === 'done') return hasLoop ? null : text;
+function wholeNearMiss({ text, isParagraph, closesLoop }: LastLine): string | null {
+  if (text === 'done') return closesLoop ? null : text;
   return decoratedDone(text) ?? (isParagraph && isClosingRemark(text) ? text : null);
 }
 

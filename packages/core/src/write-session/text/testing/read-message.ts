@@ -1,4 +1,9 @@
-import { appendToSummary, createSummary, type ContentSummary } from '../content-summary.ts';
+import {
+  appendToSummary,
+  beginningOfMarker,
+  createSummary,
+  type ContentSummary,
+} from '../content-summary.ts';
 import { fencesAtEnd, type FencePolicy } from '../fence-decision.ts';
 import {
   createMarkerReader,
@@ -47,6 +52,7 @@ export function readMessage(pieces: readonly string[], options: ReadOptions = {}
     dropBlankLines: false,
     ...rest,
     atLineStart: summary.openLineLength === 0,
+    openLine: beginningOfMarker(summary),
     contentBytes: summary.bytes,
     contentLines: summary.lineFeeds,
   });
@@ -62,7 +68,7 @@ export function readMessage(pieces: readonly string[], options: ReadOptions = {}
   const released = content;
   const end = endMarkers(reader, orderly, {
     fences: fencesAtEnd(summary, kind, policy),
-    hasLoop: summary.hasLoop,
+    openLoops: summary.openLoops,
   });
   content += end.content;
   summary = appendToSummary(summary, end.content);
