@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { describe, expect } from 'vitest';
@@ -157,4 +157,72 @@ test.concurrent('B4: a .gitignore of many stars and a pipe for instructions hold
     'Not used: b/.gitignore (it has a line of more than 4096 bytes), AGENTS.md (it is no regular file). Correct or remove them.\n',
   );
   expect(JSON.stringify(provider.requests[0])).toContain(`${deep}file`);
+});
+
+describe('B4, R261: an orion.config.json that is none', () => {
+  test.concurrent.for<readonly [string, (path: string, machine: Sandbox) => unknown, string]>([
+    ['a pipe', (path) => execFileSync('mkfifo', [path]), 'it is no regular file'],
+    [
+      '/dev/zero',
+      (path) => symlink('/dev/zero', path),
+      'it is a link that leads out of the workspace',
+    ],
+    [
+      'of 4 GB',
+      async (path) => {
+        await writeFile(path, '');
+        await truncate(path, 4 * 1024 ** 3);
+      },
+      'it has more than 1048576 bytes',
+    ],
+    [
+      "somebody else's",
+      async (path, machine) => {
+        await writeFile(join(machine.root, 'theirs.json'), '{"model":"stolen"}');
+        await symlink('../theirs.json', path);
+      },
+      'it is a link that leads out of the workspace',
+    ],
+  ])('%s', async ([, make, reason], { machine }) => {
+    const path = machine.path('orion.config.json');
+    await make(path, machine);
+    const provider = await machine.provider(writeMessages('a.txt', ['one\nDONE']));
+    const ended = await machine.ask(provider);
+    expect(ended.exitCode, ended.stderr).toBe(0);
+    expect(ended.stderr).toContain(`${path} was not used: ${reason}. Correct or remove it.\n`);
+    expect(JSON.stringify(provider.requests)).not.toContain('stolen');
+    const trust = await machine.run(['trust']);
+    expect(trust.exitCode).toBe(2);
+    expect(trust.stderr).toContain(`CONFIG_INVALID: ${path} cannot be used: ${reason}.`);
+  });
+
+  test.concurrent('a link to a file of the workspace is followed, and so is the user’s own to anywhere', async ({
+    machine,
+  }) => {
+    await machine.write('settings/orion.json', '{"maxTurns":3}');
+    await symlink('settings/orion.json', machine.path('orion.config.json'));
+    await mkdir(join(machine.home, '.config', 'orion'));
+    await writeFile(join(machine.root, 'mine.json'), '{"quiet":true}');
+    await symlink(
+      join(machine.root, 'mine.json'),
+      join(machine.home, '.config', 'orion', 'config.json'),
+    );
+    const provider = await machine.provider(writeMessages('a.txt', ['one\nDONE']));
+    const ended = await machine.ask(provider);
+    expect(ended.exitCode, ended.stderr).toBe(0);
+    expect(ended.stderr).not.toContain('not used');
+  });
+
+  test.concurrent('a script that is named may be a pipe, and has its bound', async ({
+    machine,
+  }) => {
+    const zero = await machine.run(['run', 'x', '--provider', 'scripted', '--script', '/dev/zero']);
+    expect(zero.exitCode).toBe(2);
+    expect(zero.stderr).toContain('The script "/dev/zero" has more than 67108864 bytes.');
+    const pipe = machine.path('script');
+    execFileSync('mkfifo', [pipe]);
+    const running = machine.start(['run', 'x', '--provider', 'scripted', '--script', pipe]);
+    await writeFile(pipe, JSON.stringify({ behaviours: [{ reply: { text: 'from the pipe' } }] }));
+    expect((await running.finished).stdout).toContain('from the pipe');
+  });
 });

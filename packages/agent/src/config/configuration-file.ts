@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
+import { parse } from 'node:path';
 
 import { MAX_JSON_DEPTH, OrionError, nestsDeeper } from '@orion/contracts';
+import { readForeignFile } from '@orion/workspace';
 
 import { isSettingName, settingFromFile, type Settings } from './settings.ts';
 
@@ -39,21 +41,33 @@ function invalid(message: string, hint: string, cause?: unknown): OrionError {
   return new OrionError({ code: 'CONFIG_INVALID', message, hint, cause });
 }
 
+/** A person writes some lines into it; more than this is something else. */
+const MAX_FILE_BYTES: number = 1024 * 1024;
+
+/** What stands there is no file that could be read; `reason` completes "because …". */
+export class UnusableFile {
+  readonly file: string;
+  readonly reason: string;
+
+  constructor(file: string, reason: string) {
+    this.file = file;
+    this.reason = reason;
+  }
+}
+
+/** `within`: a link may lead to a file below this folder, and nowhere else. */
 async function readJson(
   file: string,
-): Promise<{ readonly json: unknown; readonly sha256: string } | undefined> {
-  let bytes: Buffer;
-  try {
-    bytes = await readFile(file);
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code;
-    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-    throw invalid(
-      `${file} cannot be read (${code ?? 'unknown reason'}).`,
-      `Make ${file} a readable file, or remove it.`,
-      error,
-    );
-  }
+  within: string,
+): Promise<{ readonly json: unknown; readonly sha256: string } | UnusableFile | undefined> {
+  const read = await readForeignFile(
+    file,
+    MAX_FILE_BYTES,
+    await realpath(within).catch(() => within),
+  );
+  if (read.kind === 'missing') return undefined;
+  if (read.kind === 'refused') return new UnusableFile(file, read.reason);
+  const { bytes } = read;
   // Of the same bytes that are parsed: nothing can come between what is accepted and what takes effect.
   const sha256 = createHash('sha256').update(bytes).digest('hex');
   const text = bytes.toString('utf8');
@@ -77,17 +91,33 @@ async function readJson(
   }
 }
 
-/** The file's content, checked key by key; null when there is no such file. */
+/**
+ * The user's own file, checked key by key; null when there is no such file. A link may lead anywhere: whoever keeps
+ * such files in one place made it.
+ */
 export async function readConfigurationFile(file: string): Promise<FileConfiguration | null> {
-  return (await readHashedConfigurationFile(file))?.configuration ?? null;
+  const read = await readHashedConfigurationFile(file, parse(file).root);
+  if (read instanceof UnusableFile) throw unusable(read);
+  return read?.configuration ?? null;
 }
 
-/** The same, with the hash of its bytes. */
+export function unusable({ file, reason }: UnusableFile): OrionError {
+  return invalid(
+    `${file} cannot be used: ${reason}.`,
+    `Make ${file} a readable file, or remove it.`,
+  );
+}
+
+/** The same, with the hash of its bytes, and with links only to what lies in `within`. */
 export async function readHashedConfigurationFile(
   file: string,
-): Promise<{ readonly configuration: FileConfiguration; readonly sha256: string } | null> {
-  const read = await readJson(file);
+  within: string,
+): Promise<
+  { readonly configuration: FileConfiguration; readonly sha256: string } | UnusableFile | null
+> {
+  const read = await readJson(file, within);
   if (read === undefined) return null;
+  if (read instanceof UnusableFile) return read;
   const { json, sha256 } = read;
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
     throw invalid(`${file} must hold one JSON object.`, `Correct ${file} and start again.`);

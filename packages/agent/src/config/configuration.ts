@@ -1,13 +1,14 @@
-import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 
 import { OrionError, type Mode, type ProtocolName } from '@orion/contracts';
 import { MODEL_ALIASES, PROVIDER_NAMES } from '@orion/llm-adapters';
+import { readTypedFile } from '@orion/workspace';
 
 import type { ProviderOptions, TelemetryOptions } from '../orion.ts';
 import {
   readConfigurationFile,
   readHashedConfigurationFile,
+  UnusableFile,
   type FileConfiguration,
 } from './configuration-file.ts';
 import { configurationFolder, withoutEmpty, WORKSPACE_FILE } from './configuration-folder.ts';
@@ -152,7 +153,10 @@ export async function loadConfiguration(request: ConfigurationRequest): Promise<
   const userFile = folder === null ? '' : join(folder, 'config.json');
   const user = folder === null ? null : await readConfigurationFile(userFile);
   const workspaceFile = join(workspace, WORKSPACE_FILE);
-  const read = await readHashedConfigurationFile(workspaceFile);
+  const found = await readHashedConfigurationFile(workspaceFile, workspace);
+  // Whoever made the workspace could otherwise keep its user from working in it.
+  const unusable = found instanceof UnusableFile ? found : null;
+  const read = found instanceof UnusableFile ? null : found;
   const project = read?.configuration ?? null;
   const trust = read === null ? 'unknown' : await trustOf(folder, workspace, read.sha256);
   const trusted = trust === 'trusted' ? project : null;
@@ -239,10 +243,14 @@ export async function loadConfiguration(request: ConfigurationRequest): Promise<
     showContent: switchOf('showContent', 'ORION_SHOW_CONTENT'),
     verbose: switchOf('verbose', 'ORION_VERBOSE'),
     quiet: switchOf('quiet', 'ORION_QUIET'),
-    notices:
-      project === null || trusted !== null
+    notices: [
+      ...(unusable === null
         ? []
-        : ignoredKeys(workspaceFile, keysNeedingTrust(project, limits), trust),
+        : [`${workspaceFile} was not used: ${unusable.reason}. Correct or remove it.`]),
+      ...(project === null || trusted !== null
+        ? []
+        : ignoredKeys(workspaceFile, keysNeedingTrust(project, limits), trust)),
+    ],
   };
 }
 
@@ -493,16 +501,24 @@ async function readScript(
 ): Promise<string | undefined> {
   const file = flags.script ?? environment['ORION_SCRIPT'];
   if (file === undefined) return undefined;
+  const name = `The script ${JSON.stringify(file)}`;
   try {
-    return await readFile(resolve(file), 'utf8');
+    const bytes = await readTypedFile(resolve(file), MAX_SCRIPT_BYTES);
+    if (bytes !== null) return bytes.toString('utf8');
   } catch (error) {
     throw new OrionError({
       code: 'SCRIPT_INVALID',
-      message: `The script ${JSON.stringify(file)} cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown reason'}).`,
+      message: `${name} cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown reason'}).`,
       cause: error,
     });
   }
+  throw new OrionError({
+    code: 'SCRIPT_INVALID',
+    message: `${name} has more than ${MAX_SCRIPT_BYTES} bytes.`,
+  });
 }
+
+const MAX_SCRIPT_BYTES: number = 64 * 1024 * 1024;
 
 /** The limits of a workspace file that are below what would hold without it. */
 function tighterLimits(project: Partial<Settings>, others: Partial<Settings>): Partial<Settings> {

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 
 import { OrionError } from '@orion/contracts';
 
-import { readHashedConfigurationFile } from './configuration-file.ts';
+import { readHashedConfigurationFile, unusable, UnusableFile } from './configuration-file.ts';
 import { configurationFolder, withoutEmpty, WORKSPACE_FILE } from './configuration-folder.ts';
 import { setTrust } from './workspace-trust.ts';
 
@@ -30,7 +30,8 @@ export type TrustReport = {
 export async function trustWorkspace(request: TrustRequest): Promise<TrustReport | null> {
   const folder = requireFolder(request);
   const file = join(request.workspace, WORKSPACE_FILE);
-  const read = await readHashedConfigurationFile(file);
+  const read = await readHashedConfigurationFile(file, request.workspace);
+  if (read instanceof UnusableFile) throw unusable(read);
   if (read === null) return null;
   await setTrust(folder, request.workspace, read.sha256, request.now);
   const {

@@ -6,11 +6,14 @@
  * W2. The list lies in the user's own folder, which no workspace contains. What cannot be read there accepts nothing.
  */
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, readFile, realpath, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, open, realpath, rename, rm } from 'node:fs/promises';
+import { join, parse } from 'node:path';
 
 import { OrionError } from '@orion/contracts';
+import { readForeignFile } from '@orion/workspace';
 
+/** Some thousands of workspaces. */
+const MAX_LIST_BYTES: number = 4 * 1024 * 1024;
 const LIST = 'trusted-workspaces.json';
 const SHA256 = /^[0-9a-f]{64}$/u;
 
@@ -54,7 +57,10 @@ async function placeOf(workspace: string): Promise<string> {
 async function readList(userDirectory: string): Promise<List> {
   let json: unknown;
   try {
-    json = JSON.parse(await readFile(join(userDirectory, LIST), 'utf8'));
+    const file = join(userDirectory, LIST);
+    const read = await readForeignFile(file, MAX_LIST_BYTES, parse(file).root);
+    if (read.kind !== 'bytes') return {};
+    json = JSON.parse(read.bytes.toString('utf8'));
   } catch {
     return {};
   }

@@ -6,6 +6,7 @@
  * F2. Not a byte more than the bound is read, whatever its size claims to be.
  * F3. A link is followed only where the caller says up to which folder, and only to what lies in it.
  */
+import { createReadStream } from 'node:fs';
 import { lstat, realpath } from 'node:fs/promises';
 import { errnoOf } from '../disk/disk-error.ts';
 import { closeRead, openRegularFile, readRange } from '../disk/files.ts';
@@ -52,6 +53,21 @@ export async function readBeginning(
     if (code === 'ENOENT' || code === 'ENOTDIR') return { kind: 'missing' };
     return { kind: 'refused', reason: `it cannot be read (${code})` };
   }
+}
+
+/**
+ * A file that a person named: a link, a pipe or a device is what they meant, but bounded all the same. Null where it has
+ * more bytes than that; rejects with the system's error.
+ */
+export async function readTypedFile(path: string, maxBytes: number): Promise<Buffer | null> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) return null;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
 }
 
 async function placeOf(path: string, within: string | undefined): Promise<string | ForeignFile> {
