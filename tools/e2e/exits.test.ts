@@ -76,13 +76,13 @@ test('a command ends within a second of its work, and SIGTERM ends it within two
 async function prepare(machine: Sandbox): Promise<readonly Kind[]> {
   const provider = await machine.provider(
     writeDocument(
-      { target: 'long.txt', content: numbered('a line of the document with number', 1, 30_000) },
+      { target: 'long.txt', content: numbered('a line of the document with number', 1, 12_000) },
       { operation: 'overwrite', shape: { chunk: 4000 } },
     ),
   );
-  const lines = numbered('another line with number', 1, 20_000);
+  const lines = numbered('another line with number', 1, 10_000);
   await machine.write('text.txt', lines);
-  await machine.write('large.bin', Buffer.alloc(24 * 1024 * 1024, 0x61));
+  await machine.write('large.bin', Buffer.alloc(12 * 1024 * 1024, 0x61));
   const rewrite = {
     intent: 'much to compare',
     target_file: 'text.txt',

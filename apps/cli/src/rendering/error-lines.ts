@@ -22,9 +22,34 @@ export function failedCallLines(
 ): readonly string[] {
   return [
     `${toolName}: ${error.code}: ${clip(error.message, TOOL_MESSAGE)}`,
-    ...hintLines(error, place),
+    ...(FOR_THE_MODEL.has(error.code) ? [] : hintLines(error, place)),
   ];
 }
+
+/** What only the model can do better: it reads the next step in the result of its call. */
+const FOR_THE_MODEL: ReadonlySet<ErrorInfo['code']> = new Set<ErrorInfo['code']>([
+  'UNKNOWN_TOOL',
+  'INVALID_TOOL_ARGUMENTS',
+  'ARGUMENTS_TOO_LARGE',
+  'CONTENT_IN_ARGUMENTS',
+  'TOOL_FAILED',
+  'DUPLICATE_BLOCKED',
+  'FILE_NOT_FOUND',
+  'SESSION_ALREADY_ACTIVE',
+  'EMPTY_CONTENT',
+  'TARGET_NOT_UTF8',
+  'INVALID_PLAN',
+  'INVALID_OPERATION',
+  'MARKER_NOT_FOUND',
+  'MARKER_NOT_UNIQUE',
+  'MARKER_TIMEOUT',
+  'NO_MATCH',
+  'COUNT_MISMATCH',
+  'INVALID_TARGET',
+  'FILE_EXISTS',
+  'IS_DIRECTORY',
+  'NOT_A_FILE',
+]);
 
 function hintLines({ hint }: ErrorInfo, place: string): readonly string[] {
   if (hint === undefined || hint === '') return [];

@@ -100,19 +100,41 @@ describe('where what is shown goes (R077)', () => {
 
   it('tells a failed call once, shortened, with the next step on a line of its own', () => {
     const message = `"a.txt" ${'x'.repeat(1000)}`;
-    const error = { code: 'FILE_EXISTS', message, retryable: false, hint: 'Use append.' } as const;
+    const hint = 'Allow it with --allow-path <glob>.';
+    const error = { code: 'PROTECTED_PATH', message, retryable: false, hint } as const;
     const { err } = show([
       event({
         type: 'tool_result',
         callId: '1',
         toolName: 'WritePlanTool_begin',
         ok: false,
-        summary: `WritePlanTool_begin failed (FILE_EXISTS): ${message}`,
+        summary: `WritePlanTool_begin failed (PROTECTED_PATH): ${message}`,
         error,
       }),
     ]);
-    expect(err).toMatch(/^WritePlanTool_begin: FILE_EXISTS: "a\.txt" x+…\n  Use append\.\n$/u);
+    expect(err).toMatch(
+      /^WritePlanTool_begin: PROTECTED_PATH: "a\.txt" x+…\n {2}Allow it with --allow-path <glob>\.\n$/u,
+    );
     expect(Math.max(...err.split('\n').map((line) => line.length))).toBeLessThanOrEqual(500);
+  });
+
+  it('does not tell a person what the model is to do better', () => {
+    const { err } = show([
+      event({
+        type: 'tool_result',
+        callId: '1',
+        toolName: 'WritePlanTool_begin',
+        ok: false,
+        summary: 'WritePlanTool_begin failed (FILE_EXISTS): There is a file.',
+        error: {
+          code: 'FILE_EXISTS',
+          message: 'There is a file.',
+          retryable: false,
+          hint: 'Use append.',
+        },
+      }),
+    ]);
+    expect(err).toBe('WritePlanTool_begin: FILE_EXISTS: There is a file.\n');
   });
 
   it('tells with --quiet only what must be known', () => {

@@ -384,7 +384,7 @@ export class DiskSessionHandle implements SessionHandle {
         trailing = await this.#keepTrailing();
       } catch (error) {
         // Then the directory stays, since it holds the only copy.
-        warnings.push('trailing_not_moved', this.directory);
+        warnings.push('trailing_not_moved', this.#rescuedIn ?? this.directory);
         if (errnoOf(error) === null && !OrionError.isInstance(error)) throw error;
         await this.#home.giveBack();
         return;
