@@ -1,7 +1,7 @@
 import type { Attack } from './attack.ts';
 import { judge, MORE_MS } from './judge.ts';
 import type { Honest } from './judge.ts';
-import { startProvider, writing } from './provider.ts';
+import { startProvider, turn, writing } from './provider.ts';
 import { createSite } from './site.ts';
 
 export type Verdict = {
@@ -32,10 +32,6 @@ export async function measureHonest(): Promise<Honest> {
   const [best] = runs.toSorted((left, right) => left.milliseconds - right.milliseconds);
   if (best === undefined) throw new Error('nothing was measured');
   return best;
-}
-
-export function turn(url: string, options: readonly string[] = []): readonly string[] {
-  return ['run', 'Write it.', '--base-url', url, '--model', 'm', '--json', ...options];
 }
 
 export async function make(attack: Attack, honest: Honest): Promise<Verdict> {

@@ -168,3 +168,8 @@ export function writing(
     }
   };
 }
+
+/** The words of one turn with this provider. */
+export function turn(url: string, options: readonly string[] = []): readonly string[] {
+  return ['run', 'Write it.', '--base-url', url, '--model', 'm', '--json', ...options];
+}

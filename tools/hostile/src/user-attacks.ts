@@ -2,7 +2,7 @@ import { chmod, chown, mkdir, readdir, stat, symlink, writeFile } from 'node:fs/
 import { join } from 'node:path';
 
 import type { After, Attack } from './attack.ts';
-import { HONEST_TEXT } from './provider.ts';
+import { HONEST_TEXT, startProvider, turn, writing } from './provider.ts';
 import type { Site } from './site.ts';
 
 /** Somebody who has an account on the same machine: `nobody`, whose files only root can make. */
@@ -109,8 +109,16 @@ export const USER_ATTACKS: readonly Attack[] = [
     kind: 'user',
     name: 'a store of ours that others may read and write',
     plant: async (site) => {
-      await mkdir(state(site), { mode: 0o700 });
-      await site.plant('workspace/.orion/orion.db', '', 0o666);
+      const provider = await startProvider(writing('b.txt'));
+      try {
+        await site.run(turn(provider.url), { limitMs: 60_000 });
+      } finally {
+        await provider.close();
+      }
+      for (const name of await readdir(state(site))) {
+        const { mode } = await stat(state(site, name));
+        await chmod(state(site, name), mode | 0o066);
+      }
     },
     holds: isPrivate,
   },

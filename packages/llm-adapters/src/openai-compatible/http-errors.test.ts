@@ -148,7 +148,7 @@ describe('a server that cannot be reached', () => {
       });
       return response;
     };
-    const events = await ask(server, {}, { connectTimeoutMs: 50, fetch: slow });
+    const events = await ask(server, {}, { connectTimeoutMs: 400, fetch: slow });
     expect(arrived).toBe(1);
     expect(errorOf(events)).toMatchObject({
       code: 'PROVIDER_UNREACHABLE',
