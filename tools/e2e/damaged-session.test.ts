@@ -46,7 +46,7 @@ describe('R067: a session without usable metadata', () => {
           `orion: SESSION_DAMAGED: The write session ${session.id} is damaged: `,
         );
         expect(refused.stderr).toContain(
-          `Copy the text out with \`orion recover-session ${session.id} --out <file>\`.`,
+          `Copy the text out with \`orion recover-session ${session.id} --out saved.txt\`.`,
         );
       }
       const provider = await machine.provider({ behaviours: [LAST_WORD] });
