@@ -18,11 +18,12 @@ import type {
   WriteSession,
 } from './session.ts';
 import { Step } from './step.ts';
-import { createSummary } from './text/content-summary.ts';
+import { createSummary, wholeFenceLedger } from './text/content-summary.ts';
 import type { ContentSummary } from './text/content-summary.ts';
 import { endQuestion, mergedLines } from './text/markers/inner-done.ts';
 import type { InnerDone } from './text/markers/inner-done.ts';
 import { targetKindOf } from './text/target-kind.ts';
+import { opensThinkBlock } from './text/think-block.ts';
 
 /** As many lines of left-out text as a question quotes. */
 const MAX_QUOTED_OMISSIONS = 5;
@@ -54,7 +55,7 @@ export function restoreSession(options: {
   return {
     ...session,
     control: { kind: 'paused', code: 'NO_DONE', question },
-    thinking: record?.thinking ?? 'none',
+    thinking: record === null ? unrecordedThinking(summary) : (record.thinking ?? 'none'),
     blankLinesDropped: record?.leading_blank_lines_dropped ?? 0,
     seams: record?.seams ?? [],
     innerDoneLines: mergedLines(record?.inner_done_lines ?? [], innerDone.lines),
@@ -73,6 +74,12 @@ export function restoreSession(options: {
     repair: record?.repair ?? null,
     hasEnded: record?.has_ended ?? record?.state === 'session_active.finalizing',
   };
+}
+
+/** Nothing was written down of the message: whether the adapter reads think tags itself is not known, so it is named. */
+function unrecordedThinking(summary: ContentSummary): WriteSession['thinking'] {
+  const [first] = wholeFenceLedger(summary).firstLines;
+  return first !== undefined && opensThinkBlock(first.text) ? 'kept' : 'none';
 }
 
 /** Where the end of the file was decided on, or its text found complete, there is nothing left to ask. */

@@ -176,3 +176,44 @@ it('R275: a recovered session knows where the file begins', () => {
   harness.message('const first = 1;\nconst second = 2;\nconst third = 3;\nDONE');
   expect(harness.file).toBe('const first = 1;\nconst second = 2;\nconst third = 3;\n');
 });
+
+describe('R275, B3: a kill in the middle of the message', () => {
+  function started(): SessionHarness {
+    const harness = thinkingHarness();
+    harness.send({ type: 'message_started', thinkTags: true });
+    return harness;
+  }
+
+  it('finds saved where the file begins, as soon as it does', () => {
+    const harness = started();
+    harness.send({ type: 'text', text: '<think>\nhm\n' });
+    expect([harness.saves, harness.record.thinking]).toEqual([1, 'kept']);
+    harness.send({ type: 'text', text: 'so\n</think>\n\n' });
+    expect(harness.saves).toBe(1);
+    harness.send({ type: 'text', text: 'const first = 1;\n' });
+    expect(harness.saves).toBe(2);
+    expect(harness.record).toMatchObject({
+      thinking: 'set_aside',
+      content_start: '<think>\nhm\nso\n</think>\n\n'.length,
+    });
+    harness.send({ type: 'text', text: 'const second = 2;\n' });
+    expect(harness.saves).toBe(2);
+  });
+
+  it('finds saved how many blank lines were left out (R272)', () => {
+    const harness = started();
+    harness.send({ type: 'text', text: '\n\na\n' });
+    expect([harness.saves, harness.record.leading_blank_lines_dropped]).toEqual([1, 2]);
+  });
+
+  it.each([
+    ['<think>x</think>\n\nconst first = 1;\n', ['opens_with_thinking']],
+    [' \n<think>\nconst first = 1;\n', ['opens_with_thinking']],
+    ['const first = "<think>";\n', []],
+  ])('names a block that nothing was written down about: %j', (content, warnings) => {
+    const harness = new SessionHarness({ recovered: { content, record: null } });
+    harness.message(`${content}const third = 3;\nDONE`);
+    expect(harness.file).toBe(`${content}const third = 3;\n`);
+    expect(receiptNotesOf(harness.session).warnings).toEqual(warnings);
+  });
+});

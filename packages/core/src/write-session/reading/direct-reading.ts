@@ -120,6 +120,7 @@ function readThinking(step: Step, reading: DirectReading, before: ThinkReader, t
   if (!thinkTags) {
     const { block, text: held } = endThink(before);
     const marker = withMarker(reading.marker, metadata.end_marker);
+    step.update({ thinking: 'none' });
     readDirect(step, { ...reading, marker, thinking: null }, block + held + text);
     return;
   }
@@ -131,6 +132,11 @@ function readThinking(step: Step, reading: DirectReading, before: ThinkReader, t
   // A model that thinks about its end marker does not end anything.
   const marker = endMarker === '' ? reading.marker : withMarker(reading.marker, '');
   step.update({ reading: { ...reading, marker, thinking: reader } });
+  if (block !== '' && step.session.thinking === 'none') {
+    // That is what it is unless text follows its end.
+    step.update({ thinking: 'kept' });
+    saveWithText(step);
+  }
   if (block !== '')
     readConverted(step, { ...reading, marker, thinking: reader }, { text: block, came: block });
   if (reader.phase !== 'behind' || step.session.reading.kind !== 'direct') return;
@@ -159,12 +165,20 @@ function beginFile(step: Step, reading: DirectReading, content: string): DirectR
     blankLinesDropped: 0,
     summary: restartSummary(summary),
   });
+  saveWithText(step);
   return { ...reading, isBehindThinking: false };
 }
 
 /** Those of a message that brings no line are nothing. */
 function noteBlankLines(step: Step, { blankLinesDropped }: MarkerReader): void {
-  if (step.session.summary.bytes === 0 && blankLinesDropped > 0) step.update({ blankLinesDropped });
+  if (step.session.summary.bytes > 0 || blankLinesDropped === 0) return;
+  step.update({ blankLinesDropped });
+  saveWithText(step);
+}
+
+/** Where the file begins is known from the record alone: after a kill it must be there beside the text. */
+function saveWithText(step: Step): void {
+  step.update({ unsavedLines: step.session.settings.saveLines });
 }
 
 /** The last so many lines, the open one among them. */
@@ -223,9 +237,6 @@ export function endDirect(
   const isOrderly = end.kind === 'stop';
   step.noteInnerDone({ lines: ending.innerDoneLines, chatEnds: isOrderly ? [] : chatEnds });
   last = beginFile(step, last, content);
-  // Nothing stands behind the think block, or it was never closed.
-  const isOpen = last.thinking !== null && last.thinking.phase !== 'before';
-  if (isOpen || last.isBehindThinking) step.update({ thinking: 'kept' });
   if (!step.append(content)) return;
   if (end.kind === 'stop' && ending.setAside === '') doubtWrapper(step, reading);
   if (by === 'message' && ending.kind === 'terminal' && asksWrapper(step, reading, ending.setAside))

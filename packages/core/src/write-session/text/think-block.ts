@@ -30,6 +30,11 @@ export function createThinkReader(): ThinkReader {
   return { phase: 'before', held: '', isNewLine: false };
 }
 
+/** Whether the first line that is not blank begins a block. */
+export function opensThinkBlock(line: string): boolean {
+  return line.startsWith(OPEN, blanksEnd(line, 0));
+}
+
 export function readThink(reader: ThinkReader, text: string): ThinkPart {
   switch (reader.phase) {
     case 'before':
