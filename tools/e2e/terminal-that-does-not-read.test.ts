@@ -100,7 +100,7 @@ describe('R278: a terminal that does not read delays nothing', () => {
       String(await machine.read('list.txt')).includes('entry 599\n'),
     );
     terminal.kill('SIGTERM');
-    await waitFor('the end of the process', () => !isRunning(terminal.pid), 4000);
+    await waitFor('the end of the process', () => !isRunning(terminal.pid), 10_000);
   });
 });
 
