@@ -115,6 +115,7 @@ export const USER_ATTACKS: readonly Attack[] = [
       } finally {
         await provider.close();
       }
+      await chmod(state(site), 0o777);
       for (const name of await readdir(state(site))) {
         const { mode } = await stat(state(site, name));
         await chmod(state(site, name), mode | 0o066);
