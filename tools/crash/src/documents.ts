@@ -35,7 +35,8 @@ export function textDocument(random: Random, lines: number, lineEnding: '\n' | '
 
 function textLine(random: Random, number: number): string {
   const kind = random.next();
-  if (kind < 0.08) return '';
+  // Blank lines before the first line would be left out of the file.
+  if (kind < 0.08 && number > 1) return '';
   if (kind < 0.14) return '  }';
   if (kind < 0.17) return `DO not stop at ${number}`;
   return `${'  '.repeat(random.between(0, 3))}- ${number} ${words(random, WORDS, random.between(2, 12))}`;
