@@ -33,6 +33,8 @@ type Scene = {
   readonly only?: readonly string[];
 };
 
+/** These only look, and where one looks may change without anything else. */
+const LOOKS: readonly string[] = ['lstat', 'stat', 'fstat', 'realpath', 'readlink', 'access'];
 const CHANGES = ['rename', 'link', 'unlink', 'mkdir', 'fsync', 'write', 'fchmod'];
 
 const ID = '7f3a0000-0000-4000-8000-000000000001';
@@ -224,6 +226,7 @@ async function run({ before, act }: Scene, fails: string | null) {
   opened.events.splice(0);
   const calls = new Map<string, number>();
   disk.use((call) => {
+    if (LOOKS.includes(call.name)) return null;
     const text = shown(describe(call));
     calls.set(text, (calls.get(text) ?? 0) + 1);
     return text === fails ? { kind: 'error', code: 'EIO' } : null;

@@ -135,7 +135,7 @@ const INPUTS: readonly SessionInput[] = [
   { type: 'message_ended', end: { kind: 'stop' } },
   { type: 'message_ended', end: LENGTH },
   { type: 'message_ended', end: ERROR },
-  { type: 'message_ended', end: { ...ERROR, code: 'AUTH_FAILED', retryable: false } },
+  { type: 'message_ended', end: { ...ERROR, code: 'PROVIDER_AUTH', retryable: false } },
   { type: 'held_end' },
   { type: 'timer', timer: 'idle' },
   { type: 'timer', timer: 'settle' },
