@@ -61,7 +61,7 @@ export async function applyPlanCommand(
     });
   } finally {
     applying = false;
-    interruption.dispose();
+    await interruption.dispose();
     await orion.close();
   }
   // Told when everything is closed: whoever reads slowly holds nothing up.

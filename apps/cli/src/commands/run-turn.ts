@@ -151,7 +151,7 @@ export async function runWithOrion(
     tellFailure(error);
   } finally {
     isOver = true;
-    interruption.dispose();
+    await interruption.dispose();
     process.off('uncaughtException', crash);
   }
   // The process is about to end, and has said its last words.

@@ -13,7 +13,7 @@ const isCommitting = vi.fn<() => boolean>();
 const stop = vi.fn<() => Promise<void>>();
 
 beforeEach(() => {
-  vi.useFakeTimers();
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   vi.resetAllMocks();
   stop.mockResolvedValue(undefined);
   source = new EventEmitter();
@@ -85,18 +85,26 @@ describe('signals', () => {
     expect(exit).toHaveBeenCalledOnce();
   });
 
-  it('leaves no handler behind', () => {
+  it('leaves no handler behind', async () => {
     source.emit('SIGINT');
-    interruption.dispose();
+    await interruption.dispose();
     vi.advanceTimersByTime(60_000);
     expect(exit).not.toHaveBeenCalled();
     expect(kill).not.toHaveBeenCalled();
     expect(source.eventNames()).toEqual([]);
   });
 
-  it('keeps the limit for what follows a stop, such as output that nobody reads', () => {
+  it('hears what came while nothing else could run, before it goes', async () => {
+    const disposed = interruption.dispose();
     source.emit('SIGTERM');
-    interruption.dispose();
+    await disposed;
+    expect(stop).toHaveBeenCalledOnce();
+    expect(source.eventNames()).toEqual([]);
+  });
+
+  it('keeps the limit for what follows a stop, such as output that nobody reads', async () => {
+    source.emit('SIGTERM');
+    await interruption.dispose();
     vi.advanceTimersByTime(2000);
     expect(kill).toHaveBeenCalledOnce();
   });

@@ -4,8 +4,11 @@ export type Interruption = {
   readonly signal: AbortSignal;
   /** Says how to stop in order: called at most once, by a second Ctrl-C, SIGTERM or SIGHUP. */
   onStop(stop: () => Promise<void>): void;
-  /** Back to what signals do without us. A stop that was asked for keeps its limit: what follows is part of it. */
-  dispose(): void;
+  /**
+   * Back to what signals do without us, once those are heard that came while this process had no time for them: they
+   * would be lost. A stop that was asked for keeps its limit: what follows is part of it.
+   */
+  dispose(): Promise<void>;
 };
 
 export type InterruptionOptions = {
@@ -63,10 +66,19 @@ export function watchSignals(options: InterruptionOptions): Interruption {
     onStop(next) {
       stop = next;
     },
-    dispose() {
+    async dispose() {
+      // One whole turn of the event loop, wherever in it this is called.
+      await turnOfTheLoop();
+      await turnOfTheLoop();
       source.off('SIGINT', interrupt);
       source.off('SIGTERM', beginStop);
       source.off('SIGHUP', beginStop);
     },
   };
+}
+
+function turnOfTheLoop(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
 }
