@@ -96,7 +96,9 @@ export const FIRSTS: readonly First[] = [
   {
     name: 'cut behind a line',
     write: (document) => {
-      const end = document.text.lastIndexOf('\n', document.text.length * 0.7) + 1;
+      const lineEnd = document.text.lastIndexOf('\n', document.text.length * 0.7) + 1;
+      // Of one line there is no line to be cut behind.
+      const end = lineEnd === 0 ? document.text.length - 1 : lineEnd;
       return { text: document.text.slice(0, end), cut: true, before: '', after: '', fenced: false };
     },
   },

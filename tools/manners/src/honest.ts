@@ -71,21 +71,24 @@ function continuation(
   done: string,
   mayBeFinished: boolean,
 ): Right {
+  // It repeats what it has sent, what it said before the document too.
+  const whole = sent.before + document.text;
+  const found = find(quote.split('\n'), whole, whole.includes('\r\n'));
+  if (found !== undefined) return goOn(whole, found, done, mayBeFinished);
   const place = findQuoted(quote, document.text, sent);
-  if (place === null) {
-    // What it said before the document is asked for too, and can be repeated as well.
-    const whole = { ...document, text: sent.before + document.text };
-    const start = sent.before === '' ? -1 : whole.text.indexOf(`${quote}\n`);
-    return wholeDocument(
-      start === -1 ? document : { ...whole, text: whole.text.slice(start) },
-      done,
-    );
-  }
-  const rest = document.text.slice(place.end);
+  return place === null
+    ? wholeDocument(document, done)
+    : goOn(document.text, place, done, mayBeFinished);
+}
+
+type Place = { readonly start: number; readonly end: number };
+
+function goOn(whole: string, place: Place, done: string, mayBeFinished: boolean): Right {
+  const rest = whole.slice(place.end);
   if (mayBeFinished && rest.trim() === '') return word(done);
   return {
     kind: 'text',
-    text: `${document.text.slice(place.start)}${done}`,
+    text: `${whole.slice(place.start)}${done}`,
     fresh: `${rest.replace(/^\r?\n/u, '')}${done}`,
   };
 }
@@ -94,11 +97,7 @@ function continuation(
  * Where the quoted lines stand in the document. What was saved may begin and end with what the model said around the
  * document: those lines are not looked for.
  */
-function findQuoted(
-  quote: string,
-  document: string,
-  sent: FirstMessage,
-): { readonly start: number; readonly end: number } | null {
+function findQuoted(quote: string, document: string, sent: FirstMessage): Place | null {
   const crlf = document.includes('\r\n');
   const before = linesOf(sent.before);
   const after = linesOf(sent.after);
@@ -112,11 +111,7 @@ function findQuoted(
   return find(lines, document, crlf) ?? null;
 }
 
-function find(
-  lines: readonly string[],
-  document: string,
-  crlf: boolean,
-): { readonly start: number; readonly end: number } | undefined {
+function find(lines: readonly string[], document: string, crlf: boolean): Place | undefined {
   const wanted = lines.join(crlf ? '\r\n' : '\n');
   const start = document.lastIndexOf(wanted);
   return wanted === '' || start === -1 ? undefined : { start, end: start + wanted.length };

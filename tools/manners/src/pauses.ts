@@ -32,11 +32,14 @@ export async function tryPause(
   if (known !== undefined) return known;
   model.improve();
   const way = await findWay(paused, model, lane, DEPTH);
-  const verdict = way.broken.length === 0 && way.isRight ? 'paused' : 'stuck';
+  // Where no question is open, a person has the text and the model's word that it is not finished.
+  const isChoice = paused.commands.some((command) => /--answer|--end-at/u.test(command));
+  const leads = way.isRight || !isChoice;
+  const verdict = way.broken.length === 0 && leads ? 'paused' : 'stuck';
   const why = [
     paused.code,
     ...way.broken,
-    ...(way.isRight ? [] : [`no printed command leads to the document: ${listed(paused)}`]),
+    ...(leads ? [] : [`no printed command leads to the document: ${listed(paused)}`]),
   ].join('; ');
   const judgement: Judgement = { verdict, why };
   tried.set(key, judgement);

@@ -184,6 +184,9 @@ describe('R296: more near misses', () => {
     expect(found(['NE\n\n'], 'é\nDO')).toEqual(['DONE', 3]);
     expect(found(['a'], 'é\nDONE 7f3')).toEqual(['DONE 7f3a', 3]);
     expect(found(['ONE'], 'é\n D')).toBe('none');
+    expect(found(['ONE\nDONE'], 'é\nD')).toEqual(['DONE', 3]);
+    expect(found(['ONE\n\nDONE\n'], 'é\nD')).toEqual(['DONE', 3]);
+    expect(found(['ONE more\nDONE'], 'é\nD')).toBe('terminal');
     expect(found(['ONE\nx'], 'é\nD')).toBe('none');
     expect(found(['ONESS'], 'é\nD')).toBe('none');
   });

@@ -18,7 +18,7 @@
  */
 import type { EndCandidate } from '@orion/contracts';
 import type { FencesAtEnd } from '../fence-decision.ts';
-import { utf8Length } from '../lines.ts';
+import { trimLine, utf8Length } from '../lines.ts';
 import {
   afterMarker,
   closesWrapping,
@@ -304,6 +304,9 @@ function endingOf(
   if (marker === 'end_marker') return { kind: 'terminal', marker };
   if (marker === 'done') {
     const candidates = mergedEnds(released.doubledDone, released.lastChatInner);
+    // The message says DONE once more: the first one began in what was cut off.
+    const torn = candidates.length === 0 ? tornMarker(reader, released) : null;
+    if (torn !== null) return { kind: 'near_miss', ...torn };
     return candidates.length > 0
       ? { kind: 'ambiguous', candidates, nearMiss: null }
       : { kind: 'terminal', marker };
@@ -316,6 +319,15 @@ function endingOf(
   const candidates = released.lastInner.filter(isWithin);
   if (candidates.length > 0) return { kind: 'ambiguous', candidates, nearMiss: found };
   return found === null ? { kind: 'none' } : { kind: 'near_miss', ...found };
+}
+
+/** A marker whose beginning was cut off and is content by now, with nothing behind it: the whole line goes. */
+function tornMarker({ options }: MarkerReader, released: Released): NearMiss | null {
+  const { atLineStart, openLine, contentBytes } = options;
+  if (atLineStart || openLine === '' || released.length > released.recent.length) return null;
+  const line = trimLine(openLine + released.recent.trimEnd());
+  if (!isBareDone(line)) return null;
+  return { text: line, contentEnd: contentBytes - utf8Length(openLine) };
 }
 
 const QUOTED_DONE =
@@ -334,19 +346,18 @@ function quotedDone({ recent, bytes }: Released): NearMiss | null {
 }
 
 function nearMiss(reader: MarkerReader, released: Released, openLoops: number): NearMiss | null {
+  const torn = tornMarker(reader, released);
+  if (torn !== null) return torn;
   const recent = released.recent.slice(-RECENT_LENGTH);
   const inkEnd = inkEndOf(recent, recent.length);
   if (inkEnd === 0) return null;
-  const { atLineStart, contentBytes, openLine } = reader.options;
+  const { atLineStart, contentBytes } = reader.options;
   const lineStart = recent.lastIndexOf('\n', inkEnd - 1) + 1;
   const line = recent.slice(lineStart, inkEnd);
   const isAll = recent.length === released.length;
   const isMessage = lineStart === 0 && isAll;
   const isTerminated = recent.includes('\n', inkEnd);
   const textEnd = textEndBefore(recent.slice(0, lineStart), isAll && contentBytes > 0, atLineStart);
-  // A marker whose beginning was cut off and is content by now: the whole line goes.
-  if (isMessage && !atLineStart && openLine !== '' && isBareDone(openLine + line))
-    return { text: openLine + line, contentEnd: contentBytes - utf8Length(openLine) };
   // A message that is DONE alone, in the content's open line, is joined to what stands there.
   const isJoined = isMessage && !atLineStart && !isTerminated && isBareDone(line);
   const text = isJoined
