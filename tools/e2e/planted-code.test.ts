@@ -23,10 +23,10 @@ test.skipIf(commandEntry().length > 1)(
     const app = join(machine.root, 'app');
     const [entry = ''] = commandEntry();
     await cp(join(entry, '..'), app, { recursive: true });
-    const name = (await readdir(join(app, 'chunks'))).find((each) =>
-      /^run-command-line-[^.]*\.js$/u.test(each),
-    );
-    const chunk = join(app, 'chunks', name ?? '');
+    // Of the chunks of several builds, the one that the entry loads.
+    const main = await readFile(join(app, 'main.js'), 'utf8');
+    const [name = ''] = /run-command-line-[\w-]+\.js/u.exec(main) ?? [];
+    const chunk = join(app, 'chunks', name);
     const source = await readFile(chunk, 'utf8');
     const { NODE_COMPILE_CACHE: _, ...environment } = machine.environment;
     const run = (more: Record<string, string>): string =>
