@@ -23,9 +23,11 @@ test.skipIf(commandEntry().length > 1)(
     const app = join(machine.root, 'app');
     const [entry = ''] = commandEntry();
     await cp(join(entry, '..'), app, { recursive: true });
-    // Of the chunks of several builds, the one that the entry loads.
-    const main = await readFile(join(app, 'main.js'), 'utf8');
-    const [name = ''] = /run-command-line-[\w-]+\.js/u.exec(main) ?? [];
+    // Of the chunks of several builds, the one that the command loads.
+    const loader = await readFile(join(app, 'main.js'), 'utf8');
+    const [cli = ''] = /chunks\/cli-[\w-]+\.js/u.exec(loader) ?? [];
+    const [name = ''] =
+      /run-command-line-[\w-]+\.js/u.exec(await readFile(join(app, cli), 'utf8')) ?? [];
     const chunk = join(app, 'chunks', name);
     const source = await readFile(chunk, 'utf8');
     const { NODE_COMPILE_CACHE: _, ...environment } = machine.environment;
