@@ -8,6 +8,7 @@ import type { HiddenCharacters } from './hidden-characters.ts';
 import type { TextReport } from './invalid-places.ts';
 import type { Omission } from './omissions.ts';
 import { repairedText } from './repaired-text.ts';
+import { unreadableText } from './validated-text.ts';
 
 /** The text of a session is not valid: what a model, or whoever finalizes it, is to be asked. */
 export type NeedsCorrections = {
@@ -110,10 +111,6 @@ async function scanned(text: ByteSource, limit: number, target: string): Promise
     return await findInvalidPlaces(text, limit);
   } catch (error) {
     if (OrionError.isInstance(error) && error.code === 'VALIDATION_FAILED') throw error;
-    throw new OrionError({
-      code: 'VALIDATION_FAILED',
-      message: `The saved text for ${target} could not be read back, so nothing was written.`,
-      cause: error,
-    });
+    throw unreadableText(target, error);
   }
 }

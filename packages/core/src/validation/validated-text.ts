@@ -45,16 +45,22 @@ export function validatedText(
       }
     } catch (error) {
       if (OrionError.isInstance(error) && PASSED_ON.has(error.code)) throw error;
-      throw new OrionError({
-        code: 'VALIDATION_FAILED',
-        message: `The saved text for ${target} could not be read back, so nothing was written.`,
-        cause: error,
-      });
+      throw unreadableText(target, error);
     }
     scanner.end();
     requireValid(gate, target);
   }
   return { source: validated, bytes: () => gate.bytes };
+}
+
+/** What may pass by itself, as a lack of free files does, is told as it is: the commit is tried again. */
+export function unreadableText(target: string, cause: unknown): OrionError {
+  if (OrionError.isInstance(cause) && cause.retryable) return cause;
+  return new OrionError({
+    code: 'VALIDATION_FAILED',
+    message: `The saved text for ${target} could not be read back, so nothing was written.`,
+    cause,
+  });
 }
 
 /** Verdicts, not failures to read. */
