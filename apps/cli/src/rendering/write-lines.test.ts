@@ -47,6 +47,18 @@ describe('the receipt as one line (R245)', () => {
     ['not kept', { not_kept: ['xattrs'] }, 'not kept: xattrs', true],
     ['a warning', { warnings: ['slow disk'] }, 'warning: slow disk', true],
     [
+      'text that stayed in its place, which is no warning of its own',
+      { warnings: ['trailing_not_moved', '/tmp/a', 'slow disk'] },
+      'warning: trailing_not_moved (text that is not part of it is still in /tmp/a); warning: slow disk',
+      true,
+    ],
+    [
+      'a last line that goes on',
+      { warnings: ['joined_without_newline'] },
+      'warning: joined_without_newline (the file did not end with a newline, so its last line goes on with the new text)',
+      true,
+    ],
+    [
       'corrected text',
       { validation_summary: { ...RECEIPT.validation_summary, corrected: 2 } },
       '2 invalid places corrected by the model',

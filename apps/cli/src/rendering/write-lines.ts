@@ -27,7 +27,14 @@ export function receiptLine(receipt: WriteReceipt): string {
 const MEANINGS: Readonly<Record<string, string>> = {
   opens_with_thinking: 'it begins with <think>, and nothing shows that this is not part of it',
   finalized_by_hand: 'the model had not ended it, so text may be missing at its end',
+  joined_without_newline:
+    'the file did not end with a newline, so its last line goes on with the new text',
+  encoding_changed: 'it was not UTF-8, and is now',
+  no_undo_record: 'this change cannot be undone',
 };
+
+/** The only warning with a place, which is the entry behind it. */
+const TRAILING_NOT_MOVED = 'trailing_not_moved';
 
 function attentionParts(receipt: WriteReceipt): readonly string[] {
   const { replaced, replaced_at, omission_suspected, hidden_characters, hidden_at } =
@@ -53,7 +60,7 @@ function attentionParts(receipt: WriteReceipt): readonly string[] {
     );
   }
   if (receipt.not_kept.length > 0) parts.push(`not kept: ${receipt.not_kept.join(', ')}`);
-  for (const warning of receipt.warnings) parts.push(warningText(warning));
+  parts.push(...warningTexts(receipt.warnings));
   return parts;
 }
 
@@ -86,9 +93,17 @@ function otherParts(receipt: WriteReceipt): readonly string[] {
   return parts;
 }
 
-function warningText(warning: string): string {
-  const meaning = MEANINGS[warning];
-  return `warning: ${warning}${meaning === undefined ? '' : ` (${meaning})`}`;
+function warningTexts(warnings: readonly string[]): readonly string[] {
+  const texts: string[] = [];
+  for (let at = 0; at < warnings.length; at += 1) {
+    const warning = warnings[at] ?? '';
+    const place = warning === TRAILING_NOT_MOVED ? warnings[at + 1] : undefined;
+    if (place !== undefined) at += 1;
+    const meaning =
+      place === undefined ? MEANINGS[warning] : `text that is not part of it is still in ${place}`;
+    texts.push(`warning: ${warning}${meaning === undefined ? '' : ` (${meaning})`}`);
+  }
+  return texts;
 }
 
 /** The first of these lines; `more` when there are others that are not even listed. */

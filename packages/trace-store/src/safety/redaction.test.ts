@@ -63,6 +63,21 @@ test('takes secrets out of any text', () => {
   for (const [text, expected] of cases) expect(redactText(text)).toBe(expected);
 });
 
+test('D1: a value of JSON within a text is taken out at any length, and what is quoted in a sentence is not', () => {
+  const cases: readonly (readonly [string, string])[] = [
+    ['{"key":"Bearer abc","x":1}', '{"key":"[REDACTED]","x":1}'],
+    ['{"key": "bearer x"}', '{"key": "[REDACTED]"}'],
+    ['{"a":"sk-abc","b":["ghp_1"]}', '{"a":"[REDACTED]","b":["[REDACTED]"]}'],
+    [String.raw`{"a":"{\"key\":\"Bearer abc\"}"}`, String.raw`{"a":"{\"key\":\"[REDACTED]\"}"}`],
+    ['He said "bearer of news" and "Basic usage".', 'He said "bearer of news" and "Basic usage".'],
+    ['"Bearer of', '"Bearer of'],
+  ];
+  for (const [text, expected] of cases) {
+    expect(redactText(text)).toBe(expected);
+    expect(redact({ arguments: text })).toEqual({ arguments: expected });
+  }
+});
+
 test('D1: a text that is a credential and nothing else is taken out at any length, and only then', () => {
   const basic = (text: string): string => `Basic ${Buffer.from(text).toString('base64')}`;
   const whole = [

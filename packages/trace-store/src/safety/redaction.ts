@@ -22,6 +22,11 @@ export function isSecretKey(key: string): boolean {
 const SECRET_NAME =
   '(?<![A-Za-z0-9_.-])[A-Za-z0-9_.-]{0,64}(?:api[_-]?key|access[_-]?key|secret|token|password|passwd|signature|credential)';
 
+/** Prefixes by which keys are known. */
+const PREFIX =
+  '(?:sk|rk|pk)-|(?:(?:sk|rk|pk)_(?:live|test)|whsec)_|gh[pousr]_|github_pat_|glpat-|xox[a-z]-|xapp-|npm_|pypi-|hf_|gsk_|' +
+  'xai-|r8_|dop_v1_|shp(?:at|ss)_|dckr_pat_|AGE-SECRET-KEY-|AIza|SG\\.';
+
 /**
  * `hint` is found in every text in which `pattern` matches, and looking for it costs a fraction: most texts hold no
  * secret. It begins with a character that is rare in ordinary text where it can; what stands before it is looked at
@@ -51,6 +56,12 @@ export const RULES: readonly Rule[] = [
     pattern: /\b(Basic)\s+([A-Za-z0-9+/_-]{4,}={0,2})/gi,
     replacement: (whole, scheme, word) =>
       isNameAndPassword(word) ? `${scheme} ${REDACTED}` : whole,
+  },
+  // A value of JSON that is a text itself, as a tool's arguments are: nothing but a credential needs no length
+  {
+    hint: new RegExp(`"(?:bearer\\s|${PREFIX})`, 'i'),
+    pattern: new RegExp(`"(?:bearer\\s+|${PREFIX})[^\\s"\\\\]+(?=\\\\?")`, 'gi'),
+    replacement: `"${REDACTED}`,
   },
   { hint: /(?<=[srp]k)-/, pattern: /\b(?:sk|rk|pk)-[A-Za-z0-9_-]{8,}/g, replacement: REDACTED },
   {
@@ -153,10 +164,6 @@ const anyHint = (flags: string): RegExp =>
 const ANY_HINT = anyHint('');
 const ANY_HINT_IN_ANY_CASE = anyHint('i');
 
-/** Prefixes by which keys are known. */
-const PREFIX =
-  '(?:sk|rk|pk)-|(?:(?:sk|rk|pk)_(?:live|test)|whsec)_|gh[pousr]_|github_pat_|glpat-|xox[a-z]-|xapp-|npm_|pypi-|hf_|gsk_|' +
-  'xai-|r8_|dop_v1_|shp(?:at|ss)_|dckr_pat_|AGE-SECRET-KEY-|AIza|SG\\.';
 const WHOLE_CREDENTIAL = new RegExp(
   `^\\s*(?:(?:bearer\\s+|${PREFIX})\\S+|basic\\s+([^\\s]+))\\s*$`,
   'isu',
