@@ -106,6 +106,19 @@ describe('R275: a think block that opens the content of a file', () => {
   });
 });
 
+it('R274: a question counts the lines that would be written, without those of a think block', async () => {
+  for (const end of [{ kind: 'stop' }, { kind: 'length' }] as const) {
+    const harness = thinkingHarness();
+    harness.message(`${BLOCK}a\nb\n`, end);
+    await harness.wait(2_000);
+    expect(harness.prompts.at(-1)).toContain('2 lines of a.txt are saved. They end with:');
+    const again = new SessionHarness({
+      recovered: { content: harness.content, record: harness.record },
+    });
+    expect(again.prompts.at(-1)).toContain('2 lines of a.txt are saved. They end with:');
+  }
+});
+
 describe('R275: a think block that opens a reply is left out', () => {
   it('before an answer', async () => {
     for (const reply of [`${BLOCK}DONE`, '<think>x</think>DONE', `\n${BLOCK}DONE\n`]) {

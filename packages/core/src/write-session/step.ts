@@ -464,7 +464,7 @@ function lazyJoining(session: WriteSession): () => {
 } {
   return () => ({
     target: session.metadata.target_file,
-    savedLines: session.summary.lineFeeds,
+    savedLines: session.summary.lineFeeds - session.summary.lineFeedsBefore,
     anchor: chooseAnchor(session.summary),
     tag: session.metadata.session_id.slice(0, 4),
     marker: markerOf(session),

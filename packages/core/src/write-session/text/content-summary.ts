@@ -23,7 +23,9 @@ export type ContentSummary = {
   readonly length: number;
   /** LF count: the number of whole lines. */
   readonly lineFeeds: number;
-  /** How many of them follow a CR. */
+  /** How many of them stood before the last `restartSummary`: the lines that are not the file's. */
+  readonly lineFeedsBefore: number;
+  /** How many of all follow a CR. */
   readonly carriageReturnLineFeeds: number;
   /** Whether anything but blanks has come; the open line counts. */
   readonly hasNonBlankLine: boolean;
@@ -175,6 +177,7 @@ export function createSummary(start = 0): ContentSummary {
     bytes: start,
     length: 0,
     lineFeeds: 0,
+    lineFeedsBefore: 0,
     carriageReturnLineFeeds: 0,
     hasNonBlankLine: false,
     openLoops: 0,
@@ -203,7 +206,14 @@ export function createSummary(start = 0): ContentSummary {
  */
 export function restartSummary(summary: ContentSummary): ContentSummary {
   const { bytes, lineFeeds, carriageReturnLineFeeds } = summary;
-  return { ...createSummary(), bytes, lineFeeds, carriageReturnLineFeeds, openLineStart: bytes };
+  return {
+    ...createSummary(),
+    bytes,
+    lineFeeds,
+    lineFeedsBefore: lineFeeds,
+    carriageReturnLineFeeds,
+    openLineStart: bytes,
+  };
 }
 
 /** Exactly the last `TAIL_WINDOW` code units, or all there are. */
@@ -280,6 +290,7 @@ export function appendToSummary(summary: ContentSummary, text: string): ContentS
     ...grownTail(summary, text),
     bytes: bytes + grown.bytes,
     lineFeeds,
+    lineFeedsBefore: summary.lineFeedsBefore,
     carriageReturnLineFeeds,
     hasNonBlankLine:
       summary.hasNonBlankLine || grown.mark.inkLength > 0 || ledger.firstLines.length > 0,
