@@ -11,17 +11,14 @@ const SPELLINGS: ReadonlyMap<string, ProtocolName> = new Map([
   ['controller', 'controller'],
 ]);
 
-const AVAILABLE: ReadonlyMap<ProtocolName, () => ProtocolStrategy> = new Map<
-  ProtocolName,
-  () => ProtocolStrategy
->([
-  ['standard', createStandardProtocol],
-  ['two-stage', createTwoStageProtocol],
-  ['controller', createControllerProtocol],
-]);
+const AVAILABLE: Readonly<Record<ProtocolName, () => ProtocolStrategy>> = {
+  standard: createStandardProtocol,
+  'two-stage': createTwoStageProtocol,
+  controller: createControllerProtocol,
+};
 
 /** The protocols that can be chosen, the default first. */
-export const PROTOCOL_NAMES: readonly ProtocolName[] = [...AVAILABLE.keys()];
+export const PROTOCOL_NAMES: readonly ProtocolName[] = Object.keys(AVAILABLE) as ProtocolName[];
 
 /** The one spelling of a protocol's name (R264), or PROTOCOL_UNSUPPORTED for a name that nothing has. */
 export function normaliseProtocolName(name: string): ProtocolName {
@@ -32,13 +29,11 @@ export function normaliseProtocolName(name: string): ProtocolName {
 
 /** A protocol by its name; throws PROTOCOL_UNSUPPORTED, before any model call, for what is not there. */
 export function createProtocol(name: string): ProtocolStrategy {
-  const create = AVAILABLE.get(normaliseProtocolName(name));
-  if (create === undefined) throw unsupported(name);
-  return create();
+  return AVAILABLE[normaliseProtocolName(name)]();
 }
 
 function unsupported(name: string): OrionError {
-  const available = [...AVAILABLE.keys()].join(', ');
+  const available = PROTOCOL_NAMES.join(', ');
   return new OrionError({
     code: 'PROTOCOL_UNSUPPORTED',
     message: `There is no protocol ${JSON.stringify(name)}; available: ${available}`,
