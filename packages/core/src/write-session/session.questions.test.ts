@@ -221,3 +221,33 @@ describe('R035, R270: the question whether a file is to be empty', () => {
     expect(harness.file).toBe('first line\nsecond line\n');
   });
 });
+
+describe('R035: a question whose answer would leave nothing of the text', () => {
+  it.each([
+    ['**DONE**', 'DONE'],
+    ['Done.', 'Finished. DONE'],
+    ['done', 'DONE'],
+    ['DONE\nI have written the file.\n', 'END 1'],
+  ])('leads to the question whether the file is to be empty: %j, %j', async (message, answer) => {
+    const overwrite = new SessionHarness({ operation: 'overwrite' });
+    overwrite.message(message);
+    await overwrite.wait(2_000);
+    overwrite.message(answer);
+    await overwrite.wait(2_000);
+    expect(overwrite.prompts.at(-1)).toContain('You wrote DONE, but no content for a.txt.');
+    expect(overwrite.file).toBeNull();
+    overwrite.message('DONE');
+    expect(overwrite.file).toBeNull();
+    overwrite.message('text\nDONE');
+    expect(overwrite.file).toBe('text\n');
+
+    const create = new SessionHarness();
+    create.message(message);
+    await create.wait(2_000);
+    create.message(answer);
+    await create.wait(2_000);
+    expect(create.file).toBeNull();
+    create.message('DONE');
+    expect(create.file).toBe('');
+  });
+});

@@ -1,4 +1,4 @@
-import type { Choice } from '../questions/question-row.ts';
+import type { AnswerEffect, Choice } from '../questions/question-row.ts';
 import { choicesOf, isClosed } from '../questions/questions.ts';
 import type { MessageEnd, Reading } from '../session.ts';
 import type { Step } from '../step.ts';
@@ -141,9 +141,28 @@ function applyAnswer(step: Step, chosen: Choice | undefined): void {
   }
   // A DONE that a person types says nothing of how the model's last line ends.
   if (chosen.answer.kind === 'done') step.update({ endedByDone: true });
+  if (leavesNothing(step, chosen.effect)) {
+    askWhetherEmpty(step);
+    return;
+  }
   settle(step, chosen.effect);
   // What an answer adds may exceed the size limit, which pauses the session.
   if (step.session.control.kind === 'awaiting_answer') {
     step.dispatch({ type: 'answer', answer: chosen.answer.kind });
   }
+}
+
+/** Whether all that came was the word that ends it. */
+function leavesNothing({ session }: Step, effect: AnswerEffect): boolean {
+  if (effect.type === 'end_before') return effect.contentEnd <= session.contentStart;
+  if (effect.type !== 'leave_out' || effect.heldText !== null) return false;
+  return effect.contentEnd <= session.contentStart;
+}
+
+/** Then it is a marker without content, however it was written: no file is emptied by it (R035). */
+function askWhetherEmpty(step: Step): void {
+  step.startOver();
+  step.update({ expecting: { kind: 'content' } });
+  step.dispatch({ type: 'document_again' });
+  step.dispatch({ type: 'message_end_terminal' });
 }

@@ -172,6 +172,7 @@ test('R275: a summary that is restarted knows the text behind as if nothing stoo
         // A pair that was cut there counts its halves apart.
         bytes: start.bytes + alone.bytes,
         lineFeeds: start.lineFeeds + alone.lineFeeds,
+        lineFeedsBefore: start.lineFeeds,
         carriageReturnLineFeeds: start.carriageReturnLineFeeds + alone.carriageReturnLineFeeds,
         openLineStart: start.bytes + alone.openLineStart,
       });
