@@ -1,6 +1,7 @@
 import type { Clock } from './clock.ts';
 import type { ErrorInfo } from './errors.ts';
 import type { FinishReason, LlmAdapter, Usage } from './llm.ts';
+import type { Redact } from './keys-in-use.ts';
 import type { Message } from './messages.ts';
 import type { StopReason } from './run-event.ts';
 import type { Mode, ToolCall, ToolRegistry, ToolResult } from './tools.ts';
@@ -133,6 +134,8 @@ export type ProtocolContext = {
   readonly adapter: LlmAdapter;
   readonly toolRegistry: ToolRegistry;
   readonly traceService: TraceRecorder;
+  /** Takes keys in use out of what is cut before it is kept: the rest of a key would not be known again. */
+  readonly redact?: Redact;
   readonly config: ProtocolConfig;
   readonly turnState: TurnState;
   readonly clock: Clock;

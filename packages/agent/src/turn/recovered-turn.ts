@@ -65,6 +65,7 @@ async function recoveryContext(
     adapter,
     toolRegistry: registry,
     traceService: trace,
+    redact: scope.dependencies.keys.redact,
     config: protocolConfig(mode, adapter),
     turnState: scope.state,
     clock,

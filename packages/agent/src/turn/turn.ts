@@ -215,6 +215,7 @@ export class Turn {
       adapter: kept.adapter,
       toolRegistry: registry,
       traceService: this.#scope.dependencies.trace,
+      redact: this.#scope.dependencies.keys.redact,
       config: protocolConfig(mode, adapter),
       turnState: this.#scope.state,
       clock,

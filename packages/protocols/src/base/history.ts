@@ -1,4 +1,4 @@
-import type { ErrorInfo, JsonValue, Message, ToolCall, ToolResult } from '@orion/contracts';
+import type { ErrorInfo, JsonValue, Message, Redact, ToolCall, ToolResult } from '@orion/contracts';
 
 /** What stands in the history for a call without a name: providers refuse an empty one. */
 export const UNNAMED_TOOL = 'unnamed_tool';
@@ -61,16 +61,20 @@ export function withDistinctIds(
 /**
  * A call as the history keeps it. One that was not run because of its shape or size goes in with arguments that
  * are a JSON object naming what arrived: servers parse the arguments of the history, and a cut argument of a
- * megabyte would otherwise be paid for in every later request.
+ * megabyte would otherwise be paid for in every later request. `redact` comes before the cut.
  */
-export function historicCall(call: ToolCall, shorten: boolean): ToolCall {
+export function historicCall(
+  call: ToolCall,
+  shorten: boolean,
+  redact: Redact = (text) => text,
+): ToolCall {
   const name = historicName(call.name);
   if (!shorten) return name === call.name ? call : { ...call, name };
   return {
     ...call,
     name,
     arguments: JSON.stringify({
-      arguments_not_used: cutText(call.arguments, SHOWN_BROKEN_ARGUMENTS),
+      arguments_not_used: cutText(redact(call.arguments), SHOWN_BROKEN_ARGUMENTS),
       length: call.arguments.length,
     }),
   };

@@ -48,7 +48,7 @@ export type LlmResultFacts = {
 };
 
 export function createProtocolTrace(context: ProtocolContext, protocol: string): ProtocolTrace {
-  const { traceService, turnState, adapter } = context;
+  const { traceService, turnState, adapter, redact = (text: string) => text } = context;
   const write = (
     type: string,
     phaseIndex: number | null,
@@ -108,7 +108,7 @@ export function createProtocolTrace(context: ProtocolContext, protocol: string):
           callId: call.id,
           treatment,
           state: call.state,
-          arguments: cutText(call.arguments, TRACED_ARGUMENTS),
+          arguments: cutText(redact(call.arguments), TRACED_ARGUMENTS),
           argumentsLength: call.arguments.length,
         },
         { toolName: call.name },

@@ -122,7 +122,7 @@ export async function* runCalls(
     result = namingKeptText(call, result);
     const answer = toolMessage(result, earlier);
     trace.toolResult(currentPhase(), result, answer.content.length);
-    historicCalls.push(historicCall(call, standsShortened(call, result)));
+    historicCalls.push(historicCall(call, standsShortened(call, result), context.redact));
     answers.push(answer);
     results.push(result);
     yield { type: 'tool_result', result, summary: toolRegistry.summarize(result) };

@@ -109,3 +109,26 @@ test('no file content and no text of the model is traced, arguments are cut (R23
   });
   expect(traceService.events.length).toBeLessThan(20);
 });
+
+test('a key in use goes out of arguments before they are cut (issue 12, 11)', async () => {
+  const { traceService, toolRegistry } = setup();
+  const key = 'a-key-that-has-thirty-letters-';
+  const args = `{"path":"${'x'.repeat(2030)}${key}"}`;
+  await collect(
+    createStandardProtocol().executeStreaming(
+      createProtocolContext({
+        adapter: createFakeAdapter([
+          callsReply([toolCall('1', 'read_file', args)]),
+          textReply('.'),
+        ]),
+        toolRegistry,
+        traceService,
+        redact: (text) => text.replaceAll(key, '*'),
+      }),
+    ),
+  );
+  expect(traceService.ofType('tool_call')[0]?.details).toMatchObject({
+    arguments: `{"path":"${'x'.repeat(2030)}*"}`,
+    argumentsLength: args.length,
+  });
+});

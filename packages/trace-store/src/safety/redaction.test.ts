@@ -262,3 +262,12 @@ test('every text in which a rule finds something is one in which its hint is fou
     { numRuns: 20_000 },
   );
 });
+
+test('no part of a key in use is left of a text that has many of them (issue 12, 11)', () => {
+  const key = 'a-key-of-thirty-letters-012345';
+  const hide = (text: string): string => text.replaceAll(key, '*');
+  for (let before = 0; before < key.length; before += 1) {
+    const start = redactedStart('x'.repeat(before) + key.repeat(400), 2000, hide);
+    expect(start).toBe('x'.repeat(before) + '*'.repeat(400));
+  }
+});

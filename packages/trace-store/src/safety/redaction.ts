@@ -212,8 +212,9 @@ const LONGEST_SECRET = 4096;
 
 /** The start of a text, redacted before it is cut. */
 export function redactedStart(text: string, length: number, hide: Redact): string {
-  const start = text.slice(0, length + LONGEST_SECRET);
-  return redactValue(hide(start)).slice(0, length);
+  // What is known by its letters goes first, wherever it stands: many of them make the text shorter than its start.
+  const start = hide(text).slice(0, length + LONGEST_SECRET);
+  return redactValue(start).slice(0, length);
 }
 
 /** `hide` takes out what is known by its letters. */
