@@ -86,8 +86,10 @@ class Failures implements Reporter {
   first: string | null = null;
 
   onTestCaseResult(test: TestCase): void {
-    if (test.result().state !== 'failed') return;
-    this.first ??= `${test.module.relativeModuleId}: ${test.fullName}`;
+    const { state, errors = [] } = test.result();
+    if (state !== 'failed') return;
+    const why = errors[0]?.message.split('\n')[0]?.slice(0, 120) ?? '';
+    this.first ??= `${test.module.relativeModuleId}: ${test.fullName} (${why})`;
   }
 
   onTestModuleEnd(module: TestModule): void {
