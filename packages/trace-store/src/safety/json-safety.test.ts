@@ -1,6 +1,6 @@
 import fastCheck from 'fast-check';
 import { expect, test } from 'vitest';
-import { toSafeJson } from './json-safety.ts';
+import { describeThrown, toSafeJson } from './json-safety.ts';
 
 const safe = (value: unknown) => toSafeJson(value).value;
 
@@ -194,4 +194,15 @@ test('a key named __proto__ is a key', () => {
   const value = JSON.parse('{"__proto__":{"polluted":true}}') as unknown;
   expect(JSON.stringify(safe(value))).toBe('{"__proto__":{"polluted":true}}');
   expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+});
+
+test('keys, names of functions and thrown texts of 256 characters are whole', () => {
+  const whole = 'k'.repeat(256);
+  expect(toSafeJson({ [whole]: 1 })).toEqual({ value: { [whole]: 1 }, truncated: false });
+  expect(toSafeJson({ [`${whole}k`]: 1 })).toEqual({
+    value: { [`${whole}… (257 characters)`]: 1 },
+    truncated: true,
+  });
+  expect(describeThrown(new Error(whole))).toBe(whole);
+  expect(describeThrown(`${whole}k`)).toBe(whole);
 });

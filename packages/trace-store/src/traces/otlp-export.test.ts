@@ -197,13 +197,41 @@ test.each([
     await clock.advance(0);
     expect(clock.pending()).toBe(1);
   });
-  await new Promise(setImmediate);
+  await new Promise((resolve) => setTimeout(resolve, 20));
   await clock.advance(pause - 1);
   expect(requests).toHaveLength(1);
   await clock.advance(1);
   await vi.waitFor(() => expect(requests).toHaveLength(2));
   await sink.close();
   expect(sink.lost()).toEqual({ spans: 0, reason: null });
+});
+
+test('the same spans are sent five times, further apart each time, and then lost', async () => {
+  const { url, requests } = await startCollector((response) => {
+    response.writeHead(503).end();
+  });
+  const clock = createFakeClock();
+  const sink = createOtlpExport({ clock, url, batchMs: 1 });
+  begin(sink, 'one').end(2, {}, null);
+  await clock.advance(1);
+  for (const [index, pause] of [1_000, 2_000, 4_000, 8_000].entries()) {
+    await vi.waitFor(() => expect(requests).toHaveLength(index + 1));
+    await vi.waitFor(() => expect(clock.pending()).toBe(1));
+    await vi.waitFor(async () => {
+      await clock.advance(0);
+      await new Promise(setImmediate);
+      expect(clock.pending()).toBe(1);
+    });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    await clock.advance(pause - 1);
+    expect(requests).toHaveLength(index + 1);
+    await clock.advance(1);
+  }
+  await vi.waitFor(() =>
+    expect(sink.lost()).toEqual({ spans: 1, reason: 'the collector answered 503' }),
+  );
+  expect(requests).toHaveLength(5);
+  await sink.close();
 });
 
 test.each([400, 401, 404, 413, 500])('status %s is final', async (status) => {
