@@ -16,10 +16,10 @@ const VARIABLES = [
 ].flatMap((line) => line.split(' '));
 
 const TEXTS = [
-  ...['', ' ', '-1', '0', '1', '15', '16', '1023', '1024', '1.5', '2', '2.1', ' 7 ', '1e3', '0x10'],
-  ...['9007199254740993', 'true', 'false', 'yes', 'TRUE', 'terminal', 'first', 'auto', 'never'],
-  ...['match', 'as-is', 'ask', 'accept', 'strict', 'none', 'otlp', 'a,b', ' a , ,b ', 'x\ny'],
-];
+  ['', ' ', '-1', '0', '1', '15', '16', '1023', '1024', '1.5', '2', '2.1', ' 7 ', '1e3', '0x10'],
+  ['9007199254740993', 'true', 'false', 'yes', 'TRUE', 'terminal', 'first', 'auto', 'never'],
+  ['match', 'as-is', 'ask', 'accept', 'strict', 'none', 'otlp', 'a,b', ' a , ,b ', 'x\ny'],
+].flat();
 
 test('every variable, by what it takes', async () => {
   const lines = [JSON.stringify(DEFAULT_SETTINGS, null, 1)];

@@ -144,6 +144,27 @@ test('OpenTelemetry gets parents by way of its contexts, and errors as a status'
   ]);
 });
 
+test('OpenTelemetry gets what a span came to beside its error', () => {
+  const calls: unknown[] = [];
+  const sink = createOpenTelemetrySink({
+    context: { active: () => 'root' },
+    trace: {
+      setSpan: () => 'within',
+      getTracer: () => ({ startSpan: () => spanOf(calls) }),
+    },
+  });
+  const about = { name: 'chat', kind: 'client', at: 1, parent: null, attributes: {} } as const;
+  sink.start(about).end(2, { tokens: 7 }, 'failed');
+  sink.start(about).end(3, { tokens: 8 }, null);
+  expect(calls).toEqual([
+    { tokens: 7, 'error.type': 'failed' },
+    { code: 2, message: 'failed' },
+    ['end', 2],
+    { tokens: 8 },
+    ['end', 3],
+  ]);
+});
+
 function spanOf(calls: unknown[]) {
   return {
     setAttributes: (attributes: object) => calls.push(attributes),
