@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 
 import {
   alarmsOf,
+  coreMatrix,
   count,
   falseAlarmTasks,
   formatExchanges,
@@ -32,9 +33,9 @@ const { values } = parseArgs({
   },
 });
 
-/** Runs of the campaign unless it is told otherwise. */
-const SAMPLE = 2000;
+/** Of the core; what is right elsewhere depends on what is chosen. */
 const ENOUGH_RIGHT = 0.7;
+const isCore = values.only === undefined && values.sample === undefined && !values.all;
 
 const seed = readCount('seed', values.seed ?? String(Math.floor(Math.random() * 1e9)));
 const tasks = chooseTasks();
@@ -74,12 +75,14 @@ process.stdout.write(
     `${outcomes.length} runs (${repeated} word for word like another) in ${seconds} s: ` +
     `${(100 * right).toFixed(1)} % right, ${wrong} wrong without a word, ${nowhere} that lead nowhere, ${alarms.length} false alarms\n`,
 );
-process.exitCode = wrong > 0 || nowhere > 0 || alarms.length > 0 || right < ENOUGH_RIGHT ? 1 : 0;
+process.exitCode =
+  wrong > 0 || nowhere > 0 || alarms.length > 0 || (isCore && right < ENOUGH_RIGHT) ? 1 : 0;
 
 function chooseTasks(): readonly Task[] {
   if (values.only !== undefined) return wholeMatrix(values.only.split('/'));
   if (values.all) return wholeMatrix();
-  return sampleMatrix(readCount('sample', values.sample ?? String(SAMPLE)), seed);
+  if (values.sample === undefined) return coreMatrix();
+  return sampleMatrix(readCount('sample', values.sample), seed);
 }
 
 function readCount(name: string, text: string): number {

@@ -61,7 +61,7 @@ export const ANSWERS: readonly Answer[] = [
   },
   {
     name: 'the message again',
-    helps: true,
+    helps: false,
     reply: ({ sent }) => ({ kind: 'text', text: sent.text, fresh: sent.text, cut: sent.cut }),
   },
   {
@@ -90,6 +90,37 @@ export const ANSWERS: readonly Answer[] = [
 ];
 
 const PLAIN: Dress = { name: 'plain', word: plain, text: plain };
+
+/** The ways of the core of the matrix: half of them say what is right, in some dress. */
+export function coreWays(): readonly { readonly answer: Answer; readonly dress: Dress }[] {
+  return CORE.map(([answer, dress]) => ({
+    answer: named(ANSWERS, answer),
+    dress: named(DRESSES, dress),
+  }));
+}
+
+const CORE: readonly (readonly [answer: string, dress: string])[] = [
+  ['exact', 'plain'],
+  ['exact', 'bold'],
+  ['exact', 'fence'],
+  ['exact', 'doubled'],
+  ['exact', 'Spanish'],
+  ['lower case', 'plain'],
+  ['in a sentence', 'plain'],
+  ['the document again', 'plain'],
+  ['without the anchor', 'plain'],
+  ['the choices', 'plain'],
+  ['wrong kind', 'plain'],
+  ['always DONE', 'plain'],
+  ['always finished', 'plain'],
+  ['silent', 'plain'],
+];
+
+function named<Item extends { readonly name: string }>(items: readonly Item[], name: string): Item {
+  const item = items.find((one) => one.name === name);
+  if (item === undefined) throw new Error(`there is no ${name}`);
+  return item;
+}
 
 /** How a good model answers. */
 export const GOOD: { readonly answer: Answer; readonly dress: Dress } = {

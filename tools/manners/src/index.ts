@@ -3,6 +3,6 @@ export type { Outcome, Task } from './campaign.ts';
 export { openCommandLane } from './command-lane.ts';
 export { alarmsOf, falseAlarmTasks } from './false-alarms.ts';
 export { openInProcessLane } from './in-process-lane.ts';
-export { sampleMatrix, sizeOf, wholeMatrix } from './matrix.ts';
+export { coreMatrix, sampleMatrix, sizeOf, wholeMatrix } from './matrix.ts';
 export { startModels } from './model.ts';
 export { count, formatExchanges, formatFailures, formatReport, placeOf } from './report.ts';

@@ -1,4 +1,4 @@
-import { ANSWERS, DRESSES } from './answers.ts';
+import { ANSWERS, coreWays, DRESSES } from './answers.ts';
 import type { Answer, Dress } from './answers.ts';
 import type { Task } from './campaign.ts';
 import { DOCUMENTS } from './documents.ts';
@@ -18,6 +18,12 @@ export function wholeMatrix(only: Only = []): readonly Task[] {
   return pick(FIRSTS, first).flatMap((one) =>
     pick(DOCUMENTS, document).map((other) => ({ first: one, document: other, ways })),
   );
+}
+
+/** Every first message of every document, and the ways of answering that the goal is measured with. */
+export function coreMatrix(): readonly Task[] {
+  const ways = coreWays();
+  return wholeMatrix().map((task) => ({ ...task, ways }));
 }
 
 /**

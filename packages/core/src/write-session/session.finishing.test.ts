@@ -245,6 +245,22 @@ describe('R047: nothing but DONE after a message that was cut off', () => {
     expect([harness.file, warnings(harness)]).toEqual(['one\ntwo\n', ['ended_after_cut']]);
   });
 
+  it('also when the message was cut off behind a DONE, but not when its connection broke there', () => {
+    const cut = new SessionHarness();
+    cut.message('one\nDONE\ntwo\nDONE\n', CUT);
+    cut.message('DONE');
+    expect([cut.file, warnings(cut)]).toEqual(['one\nDONE\ntwo\n', ['ended_after_cut']]);
+    const broken = new SessionHarness();
+    broken.message('one\nDONE\n', {
+      kind: 'error',
+      code: 'STREAM_BROKEN',
+      message: '',
+      retryable: true,
+    });
+    broken.message('DONE');
+    expect([broken.file, warnings(broken)]).toEqual(['one\n', []]);
+  });
+
   it('also when a remark was left out, a stream broke, or a process ended', async () => {
     const broken = { kind: 'error', code: 'STREAM_BROKEN', message: '', retryable: true } as const;
     const after = new SessionHarness();

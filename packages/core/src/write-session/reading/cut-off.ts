@@ -16,8 +16,10 @@ export function cutOff(
   afterDone: boolean,
 ): void {
   const { control } = step.session;
-  // A reply to an open question is no content, whatever becomes of it.
-  if (control.kind === 'awaiting_more' && control.question === null && !afterDone)
+  // A reply to an open question is no content, whatever becomes of it. A connection that breaks behind a DONE has most
+  // likely brought all; a model that ran out of tokens there may have been within a list of things that are DONE.
+  const mayLackMore = !afterDone || end.kind === 'length';
+  if (control.kind === 'awaiting_more' && control.question === null && mayLackMore)
     step.update({ cutOff: true });
   if (end.kind === 'length') {
     step.dispatch({ type: 'message_end_length', progress });
