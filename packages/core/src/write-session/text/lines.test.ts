@@ -4,6 +4,7 @@ import {
   closesFence,
   inkOf,
   isBlankLine,
+  isBlankText,
   isChatLine,
   parseFenceLine,
   sameLine,
@@ -25,6 +26,79 @@ test('L1, A18: only spaces, tabs and CR are blanks at a line’s end', () => {
 
 test('ink is neither white space nor ASCII punctuation', () => {
   expect(inkOf('a_1 {é}\u00a0;漢')).toBe(4);
+});
+
+test.each([
+  // [code, counts]
+  [0x2f, 0],
+  [0x30, 1],
+  [0x39, 1],
+  [0x3a, 0],
+  [0x40, 0],
+  [0x41, 1],
+  [0x5a, 1],
+  [0x5b, 0],
+  [0x60, 0],
+  [0x61, 1],
+  [0x7a, 1],
+  [0x7b, 0],
+  [0x7f, 0],
+  [0x80, 1],
+  [0x84, 1],
+  [0x85, 0],
+  [0x86, 1],
+  [0x9f, 1],
+  [0xa0, 0],
+  [0xa1, 1],
+  [0x167f, 1],
+  [0x1680, 0],
+  [0x1681, 1],
+  [0x1fff, 1],
+  [0x2000, 0],
+  [0x2001, 0],
+  [0x2009, 0],
+  [0x200a, 0],
+  [0x200b, 1],
+  [0x2027, 1],
+  [0x2028, 0],
+  [0x2029, 0],
+  [0x202a, 1],
+  [0x202e, 1],
+  [0x202f, 0],
+  [0x2030, 1],
+  [0x205e, 1],
+  [0x205f, 0],
+  [0x2060, 1],
+  [0x2fff, 1],
+  [0x3000, 0],
+  [0x3001, 1],
+  [0xfefe, 1],
+  [0xfeff, 0],
+  [0xff00, 1],
+])('the code unit 0x%x has an ink of %d', (code, ink) => {
+  const unit = String.fromCharCode(code);
+  expect(inkOf(unit)).toBe(ink);
+  expect(inkOf(`a${unit}${unit}`)).toBe(1 + 2 * ink);
+});
+
+test('blanks around a line are taken off one by one', () => {
+  for (const blank of [' ', '\t', '\r']) {
+    expect(trimLine(blank)).toBe('');
+    expect(trimLine(`${blank}a${blank}`)).toBe(`${blank}a`);
+    expect(isBlankLine(blank)).toBe(true);
+    expect(isBlankText(`${blank}\n`)).toBe(true);
+    expect(isBlankText(`${blank}\na`)).toBe(false);
+  }
+  expect(trimLine('')).toBe('');
+  expect(stripIndentation('')).toBe('');
+  expect(stripIndentation(' ')).toBe('');
+  expect(stripIndentation('\t')).toBe('');
+  expect(stripIndentation('\ra')).toBe('\ra');
+  expect(stripIndentation('\u00a0a')).toBe('\u00a0a');
+  expect(stripIndentation('a b')).toBe('a b');
+  expect(isBlankText('')).toBe(true);
+  expect(isBlankText('\u00a0')).toBe(false);
+  expect(sameLine('a', 'a\t')).toBe(true);
 });
 
 describe('R022: chat lines', () => {
@@ -57,6 +131,28 @@ describe('R022: chat lines', () => {
   test('has at most 160 characters, however many code units', () => {
     expect(isChatLine(`A${'😀'.repeat(158)}:`)).toBe(true);
     expect(isChatLine(`A${'😀'.repeat(159)}:`)).toBe(false);
+    expect(isChatLine(`A${'a'.repeat(158)}:`)).toBe(true);
+    expect(isChatLine(`A${'a'.repeat(159)}:`)).toBe(false);
+    expect(isChatLine(`${'😀'.repeat(159)}:`)).toBe(true);
+    expect(isChatLine(`😀${' '.repeat(400)}`)).toBe(false);
+    expect(isChatLine(`Yes.${' '.repeat(400)}`)).toBe(true);
+  });
+
+  test.each([':', '.', '!', '…', ')', ']', '：', '。', '！'])('may end in %s', (end) => {
+    expect(isChatLine(`So it is${end}`)).toBe(true);
+    expect(isChatLine(`So${end} it is`)).toBe(false);
+    expect(isChatLine(`so it is${end}`)).toBe(false);
+  });
+
+  test.each(['A', 'ǅ', '漢', 'ʰ', '😀', '🇩', '*', '_', '(', '['])('may begin with %s', (start) => {
+    expect(isChatLine(`${start}x y.`)).toBe(true);
+    expect(isChatLine(`${start}x y`)).toBe(false);
+    expect(isChatLine(`x${start}y.`)).toBe(false);
+    expect(isChatLine(` ${start}x y.`)).toBe(false);
+  });
+
+  test.each(['-', '#', '`', '"', '1', 'é', ',', '{'])('does not begin with %s', (start) => {
+    expect(isChatLine(`${start}x y.`)).toBe(false);
   });
 });
 
@@ -68,11 +164,28 @@ describe('fence lines', () => {
     ['~~~ `x`', '~', 3, '`x`'],
     ['```\u2028', '`', 3, '\u2028'],
     ['~~~ a\rb\u2028', '~', 3, 'a\rb\u2028'],
+    ['~~~', '~', 3, ''],
+    ['~~~~x', '~', 4, 'x'],
+    ['  ``````js', '`', 6, 'js'],
+    [' ``` \tjs\t', '`', 3, 'js'],
+    ['~~~~ ~~~', '~', 4, '~~~'],
   ])('%j', (line, character, length, info) => {
     expect(parseFenceLine(line)).toEqual({ character, length, info });
   });
 
-  test.each(['``', '    ```', '``` `x`', 'x```', '\t```', ''])('%j is none', (line) => {
+  test.each([
+    '``',
+    '~~',
+    '    ```',
+    '    ~~~',
+    '``` `x`',
+    '```x`',
+    'x```',
+    'x~~~',
+    '``~',
+    '\t```',
+    '',
+  ])('%j is none', (line) => {
     expect(parseFenceLine(line)).toBeNull();
   });
 
@@ -96,4 +209,28 @@ test('utf8Length agrees with the encoder on every text', () => {
   );
   expect(utf8Length('\ud83d')).toBe(3);
   expect(utf8Length('\ude00\ud83d')).toBe(6);
+});
+
+test.each([
+  ['', 0],
+  ['\u007f', 1],
+  ['\u0080', 2],
+  ['\u07ff', 2],
+  ['\u0800', 3],
+  ['\ud7ff', 3],
+  ['\ud800', 3],
+  ['\ud800a', 4],
+  ['\ud800\ud800', 6],
+  ['\ud800\udbff', 6],
+  ['\ud800\udc00', 4],
+  ['\ud800\udfff', 4],
+  ['\ud800\ue000', 6],
+  ['\udbff\udc00a', 5],
+  ['\udbff\udc00\udc00', 7],
+  ['\udc00\udc00', 6],
+  ['\udc00', 3],
+  ['\ue000', 3],
+  ['\uffff', 3],
+])('%j has %d bytes', (text, bytes) => {
+  expect(utf8Length(text)).toBe(bytes);
 });
