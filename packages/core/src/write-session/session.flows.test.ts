@@ -130,10 +130,8 @@ describe('B5: a reply in a fence that a Markdown target may need', () => {
     return harness;
   }
 
-  it.each([
-    ['before DONE', `\`\`\`text\n${words(18, 24)}\`\`\`\nDONE\n`],
-    ['behind DONE', `\`\`\`text\n${words(18, 24)}DONE\n\`\`\`\n`],
-  ])('is verified, and its closing line is asked about: %s', async (_name, reply) => {
+  it('is verified, and its closing line is asked about before DONE', async () => {
+    const reply = `\`\`\`text\n${words(18, 24)}\`\`\`\nDONE\n`;
     const stripped = await answered(reply, 'STRIP');
     expect(stripped.prompts.at(-1)).toBe(
       'The text for a.md begins with ```text and ends with ```.\nReply STRIP if these only wrap the file. Reply KEEP if they are part of it.',
@@ -143,6 +141,26 @@ describe('B5: a reply in a fence that a Markdown target may need', () => {
     expect(stripped.session.seams).toMatchObject([{ status: 'verified' }]);
     const kept = await answered(reply, 'KEEP');
     expect(kept.file).toBe(`# Notes\n\n${words(1, 24)}\`\`\`\n`);
+  });
+
+  it.each([
+    ['all text', words(21, 24)],
+    ['a fence of the file at its end', `${words(21, 24)}\`\`\`sh\nmake\n\`\`\`\n`],
+  ])('is verified, and its closing line behind DONE is set aside: %s', (_name, rest) => {
+    const harness = new SessionHarness({ target: 'a.md' });
+    harness.message(saved, { kind: 'length' });
+    harness.message(`\`\`\`\n${words(18, 20)}${rest}DONE\n\`\`\`\n`);
+    expect(harness.prompts).toHaveLength(1);
+    expect(harness.file).toBe(`${saved}${rest}`);
+    expect(harness.aside).toContain('```\n');
+    expect(harness.session.seams).toMatchObject([{ status: 'verified' }]);
+  });
+
+  it('is asked about where a line closes it on either side of DONE', () => {
+    const harness = new SessionHarness({ target: 'a.md' });
+    harness.message(saved, { kind: 'length' });
+    harness.message(`\`\`\`text\n${words(18, 24)}\`\`\`\nDONE\n\`\`\`\n`);
+    expect(harness.file).toBeNull();
   });
 
   it('is not asked about with the own end marker, nor where the line closes a fence of the file', () => {

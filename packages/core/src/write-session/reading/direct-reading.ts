@@ -229,7 +229,7 @@ export function endDirect(
   const { settings, kind, summary } = step.session;
   const afterDone = holdsMarker(last.marker);
   const { chatEnds } = innerDoneOf(last.marker);
-  const { content, ending } = endMarkers(last.marker, end.kind === 'stop', {
+  const { content, ending, closesBeforeMarker } = endMarkers(last.marker, end.kind === 'stop', {
     fences: fencesAtEnd(summary, kind, settings.stripFence),
     openLoops: summary.openLoops,
   });
@@ -239,8 +239,8 @@ export function endDirect(
   last = beginFile(step, last, content);
   if (!step.append(content)) return;
   if (end.kind === 'stop' && ending.setAside === '') doubtWrapper(step, reading);
-  if (by === 'message' && ending.kind === 'terminal' && asksWrapper(step, reading, ending.setAside))
-    return;
+  const isWrapped = by === 'message' && ending.kind === 'terminal' && closesBeforeMarker;
+  if (isWrapped && asksWrapper(step, reading, ending.setAside)) return;
   if (!isBlank(ending.setAside)) step.emit({ type: 'set_aside', text: ending.setAside });
   if (end.kind !== 'stop') {
     cutOff(step, end, bringsSomething(step, reading), afterDone);
@@ -297,12 +297,13 @@ export function endDirect(
 
 /**
  * A reply opened a fence around itself although its target is Markdown, and closed it before its end: the line closes
- * none of the content's own fences, but only the model knows whether it is meant to.
+ * none of the content's own fences, but only the model knows whether it is meant to. Behind the DONE, where the content
+ * has ended, that line is the reply's own.
  */
 function asksWrapper(step: Step, { wrappingFence }: DirectReading, setAside: string): boolean {
   const { kind, contentStart, unaskedEnds, summary } = step.session;
   if (wrappingFence === null || kind !== 'markdown' || isMarkdownFence(wrappingFence)) return false;
-  if (isBlank(setAside) || unaskedEnds.length > 0) return false;
+  if (unaskedEnds.length > 0) return false;
   if (!step.append(setAside)) return true;
   const { character, length, info } = wrappingFence;
   step.update({ fenceAsked: true, cutOff: false });

@@ -144,6 +144,8 @@ describe('R296: more near misses', () => {
   test.each<[string, string, string, number]>([
     ['blanks before DONE', 'x = 1\ny = 2 DONE', ' DONE', 11],
     ['and behind it', 'x = 1\ny = 2 DONE  ', ' DONE', 11],
+    ['behind the end of a fence', '# T\n\n```sh\nmake\n``` DONE', ' DONE', 19],
+    ['behind a fence that closes none', '# T\n\n```sh\nmake\n```\n\n``` DONE', '``` DONE', 20],
     ['done', 'é\ndone', 'done', 3],
     ['done on a complete line', 'é\ndone\n\n', 'done', 3],
     ['done behind a loop that is closed', 'for x; do\ndone < x\ndone', 'done', 19],

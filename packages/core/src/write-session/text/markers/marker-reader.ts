@@ -236,11 +236,18 @@ export function endMarkers(
   reader: MarkerReader,
   orderly: boolean,
   { fences, openLoops }: ContentAtEnd,
-): { readonly content: string; readonly ending: MessageEnding; readonly blank: boolean } {
+): {
+  readonly content: string;
+  readonly ending: MessageEnding;
+  readonly blank: boolean;
+  /** Whether a closing line that is set aside stands before the marker. */
+  readonly closesBeforeMarker: boolean;
+} {
   const { options } = reader;
   const out = createOutput(reader.released);
   let { group } = reader;
   let setAside = '';
+  let closesBeforeMarker = false;
   let marker: 'done' | 'end_marker' | null = reader.phase === 'ended' ? 'end_marker' : null;
   if (reader.phase === 'reading') {
     const { partial } = reader;
@@ -264,6 +271,7 @@ export function endMarkers(
   if (group.marker !== '' && after === null) {
     releaseGroup(out, group);
   } else {
+    closesBeforeMarker = closesReply;
     if (closesReply) setAside += group.fenceBefore;
     else out.release(group.fenceBefore);
     // At a broken stream the marker is discarded with what it would have ended: the anchor stands before it, so a
@@ -281,6 +289,7 @@ export function endMarkers(
     content: out.content(),
     ending: { ...endingOf(reader, released, marker, orderly, { fences, openLoops }), ...parts },
     blank: !released.hasInk,
+    closesBeforeMarker,
   };
 }
 
@@ -313,7 +322,7 @@ function endingOf(
   }
   if (!orderly) return { kind: 'none' };
   const quoted = fences.open.length > 0 ? quotedDone(released) : null;
-  const found = quoted ?? nearMiss(reader, released, openLoops);
+  const found = quoted ?? nearMiss(reader, released, { fences, openLoops });
   const isWithin = ({ contentEnd }: EndCandidate): boolean =>
     quoted === null || contentEnd < quoted.contentEnd;
   const candidates = released.lastInner.filter(isWithin);
@@ -345,7 +354,11 @@ function quotedDone({ recent, bytes }: Released): NearMiss | null {
   return { text: text.trimEnd(), contentEnd: bytes - utf8Length(end.slice(start)) };
 }
 
-function nearMiss(reader: MarkerReader, released: Released, openLoops: number): NearMiss | null {
+function nearMiss(
+  reader: MarkerReader,
+  released: Released,
+  { fences, openLoops }: ContentAtEnd,
+): NearMiss | null {
   const torn = tornMarker(reader, released);
   if (torn !== null) return torn;
   const recent = released.recent.slice(-RECENT_LENGTH);
@@ -369,6 +382,7 @@ function nearMiss(reader: MarkerReader, released: Released, openLoops: number): 
         isParagraph: textEnd !== null,
         // A whole line `done` has closed its loop already.
         closesLoop: openLoops >= (isTerminated ? 0 : 1),
+        openFence: fences.open.at(-1) ?? null,
       });
   if (text === null) return null;
   // What is a paragraph of its own goes with the blank lines before it.

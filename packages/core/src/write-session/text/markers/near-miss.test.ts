@@ -9,6 +9,7 @@ function nearMiss(text: string, facts: Partial<LastLine> = {}): string | null {
     isTerminated: true,
     isParagraph: false,
     closesLoop: false,
+    openFence: null,
     ...facts,
   });
 }
@@ -151,5 +152,26 @@ describe('R296: more near misses', () => {
     'return 0;',
   ])('no closing remark: %s', (line) => {
     expect(nearMiss(line, paragraph)).toBeNull();
+  });
+});
+
+describe('R296: a DONE behind the line that closes a fence of the content', () => {
+  const fenced = { ...open, openFence: { character: '`', length: 3, info: 'sh' } } as const;
+
+  test.each([
+    ['``` DONE', ' DONE'],
+    ['````  \tDONE 7f3a', '  \tDONE 7f3a'],
+    ['```', null],
+    ['~~~ DONE', '~~~ DONE'],
+    ['`` DONE', '`` DONE'],
+  ])('%j', (line, text) => {
+    expect(nearMiss(line, fenced)).toBe(text);
+  });
+
+  test('the whole line with no fence open, with a longer one open, and where a line ending follows', () => {
+    const longer = { ...fenced.openFence, length: 4 };
+    expect(nearMiss('``` DONE', open)).toBe('``` DONE');
+    expect(nearMiss('``` DONE', { ...open, openFence: longer })).toBe('``` DONE');
+    expect(nearMiss('``` DONE', { ...fenced, isTerminated: true })).toBe('``` DONE');
   });
 });

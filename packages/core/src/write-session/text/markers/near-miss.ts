@@ -6,7 +6,8 @@
  * N2  What is named as near miss is always the end of the line, so that the content before it can be kept.
  * N3  A longer word and a sentence that ends in DONE on a line of its own never are one.
  */
-import { isChatLine, stripIndentation, trimLine } from '../lines.ts';
+import { closesFence, isChatLine, parseFenceLine, stripIndentation, trimLine } from '../lines.ts';
+import type { FenceLine } from '../lines.ts';
 import { opensLikeClosingRemark } from '../talk-phrases.ts';
 
 /** Characters on either side of a decorated `DONE`: enough for `### **DONE** ###`, too few for a ruled line. */
@@ -34,17 +35,26 @@ export type LastLine = {
   readonly isParagraph: boolean;
   /** Whether a line `done` closes a loop of the content. */
   readonly closesLoop: boolean;
+  /** The innermost fence that the content has open before it. */
+  readonly openFence: FenceLine | null;
 };
 
 /**
  * The end of the last line that is not blank, if it may not belong to the file. On an unterminated line a DONE leaves
- * what stands before it in the file; otherwise the whole line, decoration and indentation, goes.
+ * what stands before it in the file, if that is more than decoration; otherwise the whole line, decoration and indentation, goes.
  */
 export function nearMissOf(line: LastLine): string | null {
   const joined = line.isTerminated ? null : joinedDone(line.text);
   const whole = line.isWhole ? wholeNearMiss(line) : null;
   const apart = line.isTerminated ? null : (APART.exec(line.text)?.[1] ?? null);
+  if (apart !== null && closesOpenFence(line, line.text.length - apart.length)) return apart;
   return joined ?? whole ?? apart;
+}
+
+/** Before a DONE a fence looks like decoration, unless the content waits for it. */
+function closesOpenFence({ text, isWhole, openFence }: LastLine, end: number): boolean {
+  const fence = isWhole ? parseFenceLine(text.slice(0, end)) : null;
+  return openFence !== null && fence !== null && closesFence(openFence, fence);
 }
 
 function wholeNearMiss({ text, isParagraph, closesLoop }: LastLine): string | null {
