@@ -10,10 +10,10 @@ export function isOmission(line: string): boolean {
   if (text.length < SHORTEST || text.length > LONGEST_OMISSION) return false;
   const comment = commentBody(text);
   if (comment !== null) return saysOmitted(comment);
-  const bare = BLOCK_COMMENT_LINE.exec(text)?.[1] ?? BRACKETED.exec(text)?.[1] ?? text;
-  const dotted = DOTS_BEFORE.exec(bare);
+  // Within a comment of several lines sentences are divided anywhere, so that a whole phrase says nothing there.
+  const dotted = DOTS_BEFORE.exec(text);
   // Without a blank behind the dots it is spread syntax.
-  return dotted !== null && /\s$/u.test(dotted[0]) && saysWhatIsMissing(bare);
+  return dotted !== null && /\s$/u.test(dotted[0]) && saysWhatIsMissing(text);
 }
 
 export const LONGEST_OMISSION = 160;
@@ -29,13 +29,13 @@ const COMMENTS: readonly RegExp[] = [
   /^\(\*(.*?)\*\)$/su,
   /^\{-(.*?)-\}$/su,
   /^@\*(.*?)\*@$/su,
-  /^\/\/+!?(.*)$/su,
-  /^#+(?![!\w])(.*)$/su,
-  /^--+(?!>)(.*)$/su,
-  /^;+(.*)$/su,
-  /^%+(.*)$/su,
+  /^\/\/+!?(.*)/su,
+  /^#+(?![!\w])(.*)/su,
+  /^--+(?!>)(.*)/su,
+  /^;+(.*)/su,
+  /^%+(.*)/su,
   /^'([^']*)$/su,
-  /^(?:REM|rem|dnl)\s(.*)$/su,
+  /^(?:REM|rem|dnl)\s(.*)/su,
 ];
 
 function commentBody(text: string): string | null {
@@ -46,9 +46,6 @@ function commentBody(text: string): string | null {
   return null;
 }
 
-/** Within a comment of several lines, where sentences are divided anywhere. */
-const BLOCK_COMMENT_LINE = /^\*(?![*/])(.*)$/su;
-const BRACKETED = /^(?:\[(.*)\]|<(.*)>|\((.*)\))$/su;
 const DOTS_BEFORE = /^[\s([{<*_-]*(?:\.{3,}|…+)[ \t]*/u;
 const DOTS_BEHIND = /[ \t]*(?:\.{3,}|…+)[\s)\]}>*_.-]*$/u;
 
@@ -70,8 +67,7 @@ function isSeparate(dots: string, body: string): boolean {
 
 function saysWhatIsMissing(body: string): boolean {
   const words = plain(body);
-  const count = wordsOf(words);
-  return count > 0 && count <= MOST_WORDS && (MISSING.test(words) || OTHER_LANGUAGES.test(words));
+  return wordsOf(words) <= MOST_WORDS && (MISSING.test(words) || OTHER_LANGUAGES.test(words));
 }
 
 const MOST_WORDS = 12;
@@ -88,7 +84,7 @@ function plain(body: string): string {
 }
 
 function wordsOf(words: string): number {
-  return words === '' ? 0 : words.split(/\s+/u).length;
+  return words.split(/\s+/u).length;
 }
 
 const THINGS =

@@ -42,7 +42,7 @@ const LEADS: Phrases = {
     // Hindi
     'ज़रूर|जरूर|बिल्कुल|बेशक|ठीक है|यहाँ|यहां|नीचे|यह रहा|यह रही|मैं लिखूँगा',
     // Indonesian
-    'Tentu|Tentu saja|Baik|Baiklah|Berikut|Ini adalah|Di bawah ini|Saya akan|Biarkan saya',
+    'Tentu|Baik|Baiklah|Berikut|Ini adalah|Di bawah ini|Saya akan|Biarkan saya',
     'Izinkan saya|Sesuai permintaan',
   ],
   unspaced: [
