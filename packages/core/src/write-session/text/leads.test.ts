@@ -112,6 +112,64 @@ describe('R271: a lead that names the file or what it is', () => {
   });
 });
 
+describe('R271: every word for what follows', () => {
+  test.each(
+    (
+      'file files content contents code codes document documents version versions fichier fichiers contenu contenus ' +
+      'archivo archivos fichero ficheros contenido contenidos código códigos documento documentos versión versiones ' +
+      'arquivo arquivos ficheiro ficheiros conteúdo conteúdos versão versões ' +
+      'datei dateien inhalt inhalte dokument dokumente versionen contenuto codice versione ' +
+      'файл файлами содержимое содержимого содержимым код кода кодом документ документами версия версиями ' +
+      'ملف محتوى كود مستند إصدار الملف المحتوى الكود المستند الإصدار ' +
+      'फ़ाइल फाइल सामग्री कोड दस्तावेज़ दस्तावेज संस्करण berkas isi kode dokumen versi'
+    ).split(' '),
+  )('%s', (word) => {
+    const line = `12 34 ${word}:`;
+    expect(leadOf(`${line}\n\n${TEXT}`)).toEqual([line, TEXT]);
+    const capitals = `12 34 ${word.toUpperCase().normalize('NFD')}:`;
+    expect(leadOf(`${capitals}\n\n${TEXT}`)).toEqual([capitals, TEXT]);
+    for (const other of [`12 ${word}:`, `12 34 x${word}:`, `12 34 ${word}xxxxx:`, `12 34 ${word}.`])
+      expect([other, leadOf(`${other}\n\n${TEXT}`)]).toEqual([other, null]);
+  });
+
+  test.each('文件 内容 代码 文档 版本 檔案 ファイル コード 文書 バージョン'.split(' '))(
+    '%s',
+    (word) => {
+      for (const line of [`あ漢${word}:`, `x あ漢${word}x：`])
+        expect(leadOf(`${line}\n\n${TEXT}`)).toEqual([line, TEXT]);
+      if ([...word].length > 2) return;
+      for (const other of [`あ${word}:`, `x あ${word}:`])
+        expect([other, leadOf(`${other}\n\n${TEXT}`)]).toEqual([other, null]);
+    },
+  );
+
+  test.each([':', '.', '!', '：', '。', '！', '।'])('a phrase ends in %s', (stop) => {
+    expect(leadOf(`Sure thing${stop}\n\n${TEXT}`)).toEqual([`Sure thing${stop}`, TEXT]);
+    expect(leadOf(`Sure thing${stop} or\n\n${TEXT}`)).toBeNull();
+  });
+});
+
+describe('R271: the name of the file', () => {
+  test.each<[string, string, boolean]>([
+    ['src/notes.x', 'It is notes.x:', true],
+    ['src\\notes.x', 'It is notes.x:', true],
+    ['notes.x', 'It is notes.x:', true],
+    ['notes.x', 'notes.x it is:', true],
+    ['notes.x', 'It is my-notes.x:', true],
+    ['notes.x', 'It is _notes.x:', false],
+    ['notes.x', 'It is notes.x2:', false],
+    ['notes.x', 'It is 2notes.x or notes.x so:', true],
+    ['aa', 'It is aaa aa:', true],
+    ['aa', 'It is aaa:', false],
+    ['src/notes.x', 'It is src:', false],
+    ['src/', 'It is like this:', false],
+    ['', 'It is like this:', false],
+    ['notes.x', 'See notes.x:', false],
+  ])('%j in %j: %j', (path, line, expected) => {
+    expect(leadOf(`${line}\n\n${TEXT}`, 'prose', path)).toEqual(expected ? [line, TEXT] : null);
+  });
+});
+
 describe('R271: what is never asked about', () => {
   test.each([
     'Usage:',

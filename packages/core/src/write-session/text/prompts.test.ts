@@ -399,3 +399,114 @@ DONE 7f3a`);
     'DONE 7f3a if line 3 and what follows belong to the file',
   );
 });
+
+test.each([
+  ['create', 'complete content of', 'its complete content', ''],
+  ['overwrite', 'complete content of', 'its complete content', ''],
+  [
+    'append',
+    'text to add at the end of',
+    'the text to add at the end of src/rows.txt',
+    ' Do not repeat what the file already has.',
+  ],
+  [
+    'insert',
+    'text to insert into',
+    'the text to insert into src/rows.txt',
+    ' Do not repeat what the file already has.',
+  ],
+  [
+    'replace',
+    'text that replaces the block of',
+    'the text that replaces the block of src/rows.txt',
+    ' Do not repeat what the file already has.',
+  ],
+] as const)('P1, P2a, P2b and AGAIN in full: %s', (operation, wanted, now, only) => {
+  const rest = `No introduction, no code fence, no comment about it.
+After the last line write DONE on a line of its own, then stop.
+If the file itself contains a line that is only DONE, end with DONE 7f3a instead.
+Example, for a file of two lines:
+first line
+second line
+DONE`;
+  expect(beginInstructions({ target, operation, endMarker: 'DONE 7f3a' })).toBe(
+    `Write the ${wanted} src/rows.txt as your next message, from its first line.${only}\n${rest}`,
+  );
+  expect(anewPrompt({ target, operation })).toBe(
+    `Write the ${wanted} src/rows.txt now, from its first line, with nothing left out.${only} Then DONE on its own line.`,
+  );
+  const write = `${now} now, from its first line, then DONE on its own line.`;
+  expect(nothingSavedPrompt({ target, operation })).toBe(
+    `Nothing of src/rows.txt has arrived yet. Write ${write}`,
+  );
+  expect(emptyPrompt({ target, operation })).toBe(
+    operation === 'create'
+      ? `You wrote DONE, but no content for src/rows.txt. If it is to be an empty file, reply DONE on its own line again. Otherwise write ${write}`
+      : `You wrote DONE, but no content for src/rows.txt. Write ${write}`,
+  );
+});
+
+test.each([
+  [
+    true,
+    ' The lines of both markers are replaced too: write what takes their place. Do not repeat what stands around them.',
+  ],
+  [false, ' The lines of both markers stay: do not repeat them, nor what stands around them.'],
+])('P1 of a block whose markers are part of it: %s', (include_markers, only) => {
+  const location = {
+    start_marker: 'a',
+    end_marker: 'b',
+    include_markers,
+    marker_type: 'string',
+  } as const;
+  const begin = { target, endMarker: 'DONE 7f3a', location };
+  expect(beginInstructions({ ...begin, operation: 'replace' }).split('\n', 1)).toEqual([
+    `Write the text that replaces the block of src/rows.txt as your next message, from its first line.${only}`,
+  ]);
+  expect(beginInstructions({ ...begin, operation: 'create' }).split('\n', 1)).toEqual([
+    'Write the complete content of src/rows.txt as your next message, from its first line.',
+  ]);
+});
+
+test('T3: how much is quoted, and that no half of a character is', () => {
+  const following = (text: string): string =>
+    endQuestionPrompt({
+      target,
+      anchor: lines,
+      tag: '7f3a',
+      candidates: [{ line: 2, contentEnd: 7, following: text }],
+    }).split('\n', 1)[0] ?? '';
+  const before = 'Line 2 of what is saved for src/rows.txt is DONE, and this comes after it: ';
+  expect(following('x'.repeat(80))).toBe(`${before}"${'x'.repeat(80)}"`);
+  expect(following('x'.repeat(81))).toBe(`${before}"${'x'.repeat(80)}…"`);
+  expect(following(`${'x'.repeat(79)}😀x`)).toBe(`${before}"${'x'.repeat(79)}…"`);
+  expect(following(`${'x'.repeat(78)}😀x`)).toBe(`${before}"${'x'.repeat(78)}😀…"`);
+  expect(following(`${'x'.repeat(79)}\ud7ffx`)).toBe(`${before}"${'x'.repeat(79)}\ud7ff…"`);
+  expect(following(`${'x'.repeat(79)}\ue000x`)).toBe(`${before}"${'x'.repeat(79)}\ue000…"`);
+  expect(following(`${'x'.repeat(79)}\u{10ffff}x`)).toBe(`${before}"${'x'.repeat(79)}…"`);
+  expect(following(`${'x'.repeat(79)}\u{10000}x`)).toBe(`${before}"${'x'.repeat(79)}…"`);
+  expect(following(' a\u0085b\u2028\u2029c ')).toBe(`${before}"a b c"`);
+
+  const long = 'y'.repeat(201);
+  expect(nearMissPrompt({ text: 'y'.repeat(200) })).toContain(`with: ${'y'.repeat(200)}\n`);
+  expect(nearMissPrompt({ text: long })).toContain(`with: ${'y'.repeat(200)}…\n`);
+  expect(fencePrompt({ target, firstLine: long, lastLine: long })).toBe(
+    `The text for src/rows.txt begins with ${'y'.repeat(200)}… and ends with ${'y'.repeat(200)}….
+Reply STRIP if these only wrap the file. Reply KEEP if they are part of it.`,
+  );
+  expect(leadPrompt({ target, text: 'y'.repeat(400) })).toContain(`with: ${'y'.repeat(400)}\n`);
+  expect(leadPrompt({ target, text: 'y'.repeat(401) })).toContain(`with: ${'y'.repeat(400)}…\n`);
+  const omitted = { target, lines: [{ line: 1, text: long }], count: 1 };
+  expect(omissionPrompt({ ...omitted, operation: 'overwrite' })).toBe(
+    `What you wrote replaces the whole of src/rows.txt. This line looks as if something was left out there:
+1: ${'y'.repeat(200)}…
+Reply KEEP if it is meant to be exactly as you wrote it.
+Reply AGAIN if anything is missing; then you will write all of it.`,
+  );
+  expect(askedAgainPrompt(['KEEP'], long)).toBe(
+    `That was no answer. Reply with one of these, alone on a line: KEEP\n${long}`,
+  );
+  expect(recoveryPrompt({ ...saved, target: 'a\nb' })).toMatch(
+    /^The session for a b was interrupted\.\n/u,
+  );
+});
