@@ -2,7 +2,16 @@ import type { SessionQuestion } from '@orion/contracts';
 import { ANSWER_WORDS, isSessionQuestion } from '@orion/contracts';
 import { describe, expect, it } from 'vitest';
 
-import { answerOptions, choiceFor, choicesOf, openQuestionText } from './questions.ts';
+import type { Anchor } from '../text/seams/anchor.ts';
+import {
+  answerOptions,
+  choiceFor,
+  choicesOf,
+  isClosed,
+  openQuestionText,
+  questionLine,
+  questionPrompt,
+} from './questions.ts';
 
 const questions = {
   end: {
@@ -119,6 +128,121 @@ it('R074: every word of --answer answers a question, and a refusal names those o
   expect(openQuestionText(questions.omission, 'a.md')).toBe(
     'It is open whether text was left out of a.md at line 3: add --answer keep.',
   );
+});
+
+it.each<[SessionQuestion, boolean, string]>([
+  [questions.end, false, 'where a.md ends: DONE stands at lines 9, 3, and more comes after it.'],
+  [
+    { ...questions.end, candidates: questions.end.candidates.slice(1) },
+    false,
+    'where a.md ends: DONE stands at line 3, and more comes after it.',
+  ],
+  [
+    questions.near_miss,
+    false,
+    'whether the end of its message is part of a.md: it may be a word about the file.',
+  ],
+  [
+    { ...questions.near_miss, heldBack: true },
+    false,
+    'whether its last reply is part of a.md: it does not go on with the file.',
+  ],
+  [questions.fence, true, 'whether the code fence around a.md is part of the file.'],
+  [
+    questions.lead,
+    true,
+    'whether the first words of its text are part of a.md: they may only announce it.',
+  ],
+  [
+    questions.omission,
+    true,
+    'whether a.md is meant to be so: something seems to be left out at line 3.',
+  ],
+  [
+    {
+      ...questions.omission,
+      lines: [1, 2, 3, 4, 5, 6].map((line) => ({ line, text: 'x' })),
+      count: 6,
+    },
+    true,
+    'whether a.md is meant to be so: something seems to be left out at lines 1, 2, 3, 4, 5 ….',
+  ],
+  [
+    {
+      ...questions.omission,
+      lines: [1, 2, 3, 4, 5].map((line) => ({ line, text: 'x' })),
+      count: 5,
+    },
+    true,
+    'whether a.md is meant to be so: something seems to be left out at lines 1, 2, 3, 4, 5.',
+  ],
+])(
+  'R014: what a person is told of %j, and whether only its own words answer it',
+  (question, closed, line) => {
+    expect(questionLine(question, 'a.md')).toBe(line);
+    expect(isClosed(question)).toBe(closed);
+  },
+);
+
+it('R074: a refusal quotes 80 characters, and names every line', () => {
+  const text = 'x'.repeat(81);
+  for (const question of [
+    { ...questions.lead, text },
+    { ...questions.near_miss, text },
+  ])
+    expect(openQuestionText(question, 'a.md')).toContain(`whether "${'x'.repeat(80)}" `);
+  const lines = [3, 7].map((line) => ({ line, text: 'x' }));
+  expect(openQuestionText({ ...questions.omission, lines, count: 2 }, 'a.md')).toBe(
+    'It is open whether text was left out of a.md at line 3, 7: add --answer keep.',
+  );
+});
+
+it('the model is asked about what the question says, and only the end of a file needs the anchor', () => {
+  const anchor: Anchor = {
+    kind: 'lines',
+    lines: ['last'],
+    blankLinesBehind: 0,
+    openLine: '',
+    repetitive: false,
+    whole: true,
+  };
+  let searched = 0;
+  const asked = {
+    target: 'a.md',
+    operation: 'replace',
+    anchor: () => {
+      searched += 1;
+      return anchor;
+    },
+    tag: '7f3a',
+    marker: 'DONE 7f3a',
+  } as const;
+  const ask = (question: SessionQuestion): string => questionPrompt(question, asked);
+  expect(ask(questions.near_miss)).toBe(`Your message ended with: DONE.
+Reply DONE 7f3a if that is not part of the file (it will be left out).
+Reply KEEP if it is part of the file and the file is complete.`);
+  expect(ask(questions.fence)).toBe(`The text for a.md begins with \`\`\` and ends with \`\`\`.
+Reply STRIP if these only wrap the file. Reply KEEP if they are part of it.`);
+  expect(ask(questions.lead)).toBe(`The text for a.md begins with: Here is the file:
+Reply DROP if that is not part of the file (it will be left out). Reply KEEP if it is.`);
+  expect(ask(questions.omission))
+    .toBe(`What you wrote replaces a block of a.md. This line looks as if something was left out there:
+3: // ... rest
+Reply KEEP if it is meant to be exactly as you wrote it.
+Reply AGAIN if anything is missing; then you will write all of it.`);
+  expect(searched).toBe(0);
+  expect(ask(questions.end))
+    .toBe(`Line 9 of what is saved for a.md is DONE, and this comes after it: "later"
+Line 3 of what is saved for a.md is DONE, and this comes after it: "Hello."
+If you're finished, reply DONE 7f3a on its own line, or one of these lines:
+END 9   if the file ends before line 9
+END 3   if the file ends before line 3
+DONE 7f3a if line 3 and what follows belong to the file, and the file is complete
+If the file is not complete, start with exactly this line, then go on:
+<tail-7f3a>
+last
+</tail-7f3a>`);
+  expect(searched).toBe(1);
 });
 
 describe('R055: a question that was read from a disk', () => {

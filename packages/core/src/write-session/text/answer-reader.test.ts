@@ -126,6 +126,80 @@ describe('what is no answer is asked again (R270)', () => {
   });
 });
 
+describe('every mark that people put around a word (R270)', () => {
+  test.each([...'"\'`*_#>“”„‟«»‹›‘’‚「」『』 \t\r'])('%j', (mark) => {
+    expect(readWholeReply(LEAD, `${mark}DROP${mark}`)).toEqual(answer('DROP'));
+    expect(readWholeReply(LEAD, `x${mark}DROP`)).toEqual(TEXT);
+  });
+
+  test.each([...'.!…。！'])('a stop: %s', (stop) => {
+    expect(readWholeReply(LEAD, `DROP${stop}`)).toEqual(answer('DROP'));
+    expect(readWholeReply(LEAD, `${stop}DROP x`).kind).toBe('text');
+  });
+
+  test.each([...'.!?…:。！？：'])('a sentence before it ends in %s', (stop) => {
+    expect(readWholeReply(LEAD, `Yes${stop} DROP`)).toEqual(answer('DROP', `Yes${stop}\n`));
+  });
+
+  test.each([...'?？؟।'])('a line beside it ends in %s', (stop) => {
+    expect(readWholeReply(LEAD, `Is it right${stop}\nDROP`)).toEqual(
+      answer('DROP', `Is it right${stop}\n`),
+    );
+  });
+
+  test.each([...'"\'`*_#>“”„‟«»‹›‘’‚「」『』¡¿'])('a line beside it is in %s', (mark) => {
+    const talk = `${mark} Yes, that is it.`;
+    expect(readWholeReply(LEAD, `${talk}\nDROP`)).toEqual(answer('DROP', `${talk}\n`));
+  });
+
+  test.each([
+    ['The answer is no: DROP', TEXT],
+    ['It is NEVER:\nDROP', TEXT],
+    ['Neither：\nDROP', TEXT],
+    ['It isn’t:\nDROP', TEXT],
+    ["It isn't: DROP", TEXT],
+    ['Not that, nor:\nDROP', TEXT],
+    ['I know it:\nDROP', answer('DROP', 'I know it:\n')],
+    ['Not sure.\nDROP', answer('DROP', 'Not sure.\n')],
+    ['It is not:\nYes.\nDROP', answer('DROP', 'It is not:\nYes.\n')],
+    ['It is: not clear.\nDROP', answer('DROP', 'It is: not clear.\n')],
+  ])('a denial: %j', (reply, reading) => {
+    expect(readWholeReply(LEAD, reply)).toEqual(reading);
+  });
+});
+
+describe('how much stands beside an answer (R270)', () => {
+  test.each<[string, ReplyReading]>([
+    ['DROP\n'.repeat(8), answer('DROP')],
+    ['DROP\n'.repeat(9), TEXT],
+    [`${'```\n'.repeat(2)}DROP`, answer('DROP')],
+    [`${'```\n'.repeat(3)}DROP`, TEXT],
+    ['One.\nTwo.\nThree.\nDROP', answer('DROP', 'One.\nTwo.\nThree.\n')],
+    ['One.\nTwo.\nThree.\nFour. DROP', TEXT],
+    ['One.\nTwo.\n\nThree. DROP\n\n', answer('DROP', 'One.\nTwo.\n\nThree.\n')],
+    [`${'_'.repeat(636)}DROP`, answer('DROP')],
+    [`${'_'.repeat(637)}DROP`, TEXT],
+    [`${'_'.repeat(637)}DROP\n`, TEXT],
+    ['DROP\nDROP\nDONE', answer('DROP')],
+    ['DROP\nDONE\nKEEP', UNCLEAR],
+    ['DONE\nDROP', UNCLEAR],
+    ['KEEP\nDROP', UNCLEAR],
+    ['STRIP', UNCLEAR],
+    ['Drop it.\nDrop', UNCLEAR],
+    ['Yes.\nDROP\ndrop', UNCLEAR],
+    ['Yes. drop', TEXT],
+    ['DROP ab', TEXT],
+    ['KEEP 3', TEXT],
+    ['END 0x3', TEXT],
+    ['END 3 3', TEXT],
+  ])('%j', (reply, reading) => {
+    expect(readWholeReply(LEAD, reply)).toEqual(reading);
+    let reader = createAnswerReader(LEAD);
+    for (const unit of reply) reader = readAnswer(reader, unit);
+    expect(endAnswer(reader)).toEqual(reading);
+  });
+});
+
 describe('what is a message like any other (R270)', () => {
   test.each<[AnswerOffer, string]>([
     [END, 'not END 3'],
