@@ -221,3 +221,32 @@ test('who listens hears of other connections, also after the connection broke', 
   await there.close();
   await proxy.close();
 }, 30_000);
+
+test.each([
+  ['', false],
+  ['?sslmode=disable', false],
+  ['?sslmode=allow', false],
+  ['?sslmode=prefer', false],
+  ['?sslmode=no-verify', true],
+  ['?sslmode=require', true],
+  ['?sslmode=verify-full', true],
+  ['?sslmode=anything', true],
+])('a URL that ends with %j asks for TLS: %s', async (ending, encrypted) => {
+  const asked: number[] = [];
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', (bytes) => {
+      asked.push(bytes.readInt32BE(4));
+      socket.destroy();
+    });
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const address = server.address();
+  const port = typeof address === 'object' ? address?.port : 0;
+  const database = await openPostgres(`postgres://u:p@127.0.0.1:${port}/d${ending}`);
+  expect(await errorOf(database.all('select 1'))).toMatchObject({ code: 'STORE_UNAVAILABLE' });
+  await database.close();
+  // The number of a request for TLS, and of version 3.0 of the protocol.
+  expect(asked[0]).toBe(encrypted ? 80_877_103 : 196_608);
+  await new Promise((closed) => server.close(closed));
+});

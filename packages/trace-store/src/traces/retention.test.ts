@@ -37,12 +37,14 @@ test.each(engines)('%s keeps the newest, by age and by size', async (_, open) =>
     expect((await kept())[0]).toBe(1_200);
     expect(await pruneTraces(database, { before: 1_200, maxBytes: 1e12 })).toBe(0);
 
+    const fits = await fitting(database, 500_000);
     const removed = await pruneTraces(database, { maxBytes: 500_000 });
     const left = await kept();
     expect(removed).toBe(EVENTS - 1_200 - left.length);
     expect(left.at(-1)).toBe(EVENTS - 1);
     expect(left).toEqual([...left.keys()].map((index) => EVENTS - left.length + index));
     // 700 bytes of text and about 300 around it, and on Postgres as much again for queries.
+    expect(left.length).toBe(fits);
     expect(left.length).toBeGreaterThan(200);
     expect(left.length).toBeLessThanOrEqual(500);
     await store.close();
@@ -50,3 +52,17 @@ test.each(engines)('%s keeps the newest, by age and by size', async (_, open) =>
     await database.close();
   }
 });
+
+/** How many of the newest events take at most so many bytes: their text, what is queried, and 300 for each. */
+async function fitting(database: SqlDatabase, maxBytes: number): Promise<number> {
+  const body = database.dialect === 'postgres' ? 'pg_column_size(body)' : 'octet_length(body)';
+  const rows = await database.all(
+    `select octet_length(raw) as raw, ${body} as body from trace_event order by id desc`,
+  );
+  let bytes = 0;
+  const beyond = rows.findIndex((row) => {
+    bytes += Number(row['raw']) + Number(row['body'] ?? 0) + 300;
+    return bytes > maxBytes;
+  });
+  return beyond === -1 ? rows.length : beyond;
+}

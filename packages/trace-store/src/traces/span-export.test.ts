@@ -104,6 +104,103 @@ test('a turn is spans with the names of the gen_ai conventions, and every one of
   expect(JSON.stringify(sink.spans)).not.toContain('private');
 });
 
+test('what an event does not say has a name too, and a result finds the call it belongs to', () => {
+  const sink = createFakeSink();
+  play(createSpanExport(sink), [
+    { type: 'turn_started' },
+    { type: 'llm_call' },
+    { type: 'llm_result', cycleIndex: 0, phaseIndex: 0 },
+    { type: 'llm_call', cycleIndex: 0, phaseIndex: 0, details: { model: 'm' } },
+    { type: 'llm_call', cycleIndex: 1, phaseIndex: 0, details: { model: 'n' } },
+    { type: 'llm_result', details: { finish: 'aborted', usage: { inputTokens: 'many' } } },
+    { type: 'llm_result', cycleIndex: 1, details: { finish: 'error' } },
+    { type: 'tool_call', details: { treatment: 'run' } },
+    { type: 'tool_result', details: { success: false } },
+    { type: 'tool_call', toolName: 'read', details: { treatment: 'run', callId: 'c' } },
+    { type: 'tool_result', error: { code: 'LEFT_OUT' }, details: { callId: 'c', success: true } },
+    { type: 'turn_ended' },
+  ]);
+  const chat = (model: string, provider: string, finish: string) => ({
+    'gen_ai.operation.name': 'chat',
+    'gen_ai.provider.name': provider,
+    'gen_ai.request.model': model,
+    'gen_ai.response.finish_reasons': [finish],
+  });
+  const tool = (name: string, id: string) => ({
+    'gen_ai.operation.name': 'execute_tool',
+    'gen_ai.tool.name': name,
+    'gen_ai.tool.call.id': id,
+  });
+  const parent = 'invoke_agent orion';
+  expect(sink.spans).toEqual([
+    {
+      name: parent,
+      parent: null,
+      from: 0,
+      to: 11,
+      error: null,
+      attributes: {
+        'gen_ai.operation.name': 'invoke_agent',
+        'gen_ai.agent.name': 'orion',
+        'orion.request.id': 'r',
+      },
+    },
+    {
+      name: 'chat unknown',
+      parent,
+      from: 1,
+      to: 2,
+      error: null,
+      attributes: chat('unknown', 'unknown', 'unknown'),
+    },
+    {
+      name: 'chat m',
+      parent,
+      from: 3,
+      to: 5,
+      error: 'aborted',
+      attributes: chat('m', 'unknown', 'aborted'),
+    },
+    {
+      name: 'chat n',
+      parent,
+      from: 4,
+      to: 6,
+      error: 'error',
+      attributes: chat('n', 'unknown', 'error'),
+    },
+    {
+      name: 'execute_tool unknown',
+      parent,
+      from: 7,
+      to: 8,
+      error: 'failed',
+      attributes: tool('unknown', ''),
+    },
+    {
+      name: 'execute_tool read',
+      parent,
+      from: 9,
+      to: 10,
+      error: null,
+      attributes: tool('read', 'c'),
+    },
+  ]);
+});
+
+test.each([
+  ['done', null],
+  ['failed', 'failed'],
+  ['error', 'error'],
+])('a turn that ended %s is a span with the error %s', (status, error) => {
+  const sink = createFakeSink();
+  play(createSpanExport(sink), [
+    { type: 'turn_started' },
+    { type: 'turn_ended', details: { status } },
+  ]);
+  expect(sink.spans).toMatchObject([{ from: 0, to: 1, error }]);
+});
+
 test('a sink that throws, and events of no turn, disturb nobody', () => {
   const observe = createSpanExport({
     start() {
