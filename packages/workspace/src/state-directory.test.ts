@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -6,6 +6,7 @@ import { createFakeClock } from '@orion/testkit';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
 import { createWorkspace } from './create-workspace.ts';
+import { isSessionId, StateDirectory } from './state-directory.ts';
 
 let root: string;
 
@@ -36,4 +37,80 @@ it('in a place that takes no new names is an error, not a search without end', a
   const clock = createFakeClock();
   const workspace = await createWorkspace({ root, clock, stateDirectory: '/proc/nowhere/state' });
   await expect(workspace.ensureStateDirectory()).rejects.toMatchObject({ name: 'OrionError' });
+});
+
+const PARTS = ['logs', 'locks', 'attic', 'backups', 'temporaries', 'plans', 'texts', 'of a person'];
+
+it.each([
+  ['whole', ['state', ...PARTS]],
+  ['inside', PARTS.slice(0, -1)],
+] as const)('is closed to others, the %s of it', async (part, closed) => {
+  const path = join(root, 'state');
+  for (const name of ['', ...PARTS]) {
+    await mkdir(join(path, name), { recursive: true });
+    await chmod(join(path, name), 0o755);
+  }
+  await new StateDirectory(path).closeToOthers(part);
+  const found = await Promise.all(
+    ['state', ...PARTS].map(async (name) => {
+      const { mode } = await stat(name === 'state' ? path : join(path, name));
+      return (mode & 0o077) === 0 ? [name] : [];
+    }),
+  );
+  expect(found.flat()).toEqual(closed);
+});
+
+it('has each kind of record in a place of its own, and says whose they are', () => {
+  const state = new StateDirectory('/w/.orion');
+  expect({ ...state }).toEqual({
+    path: '/w/.orion',
+    root: '..',
+    sessions: '/w/.orion/logs/write_sessions',
+    locks: '/w/.orion/locks',
+    attic: '/w/.orion/attic',
+    backups: '/w/.orion/backups',
+    temporaries: '/w/.orion/temporaries',
+    plans: '/w/.orion/plans',
+    texts: '/w/.orion/texts',
+  });
+  expect(new StateDirectory('/state/of/it', '/w/here').root).toBe('../../../w/here');
+  expect([undefined, '..', '.', '', null].map((about) => state.isAboutHere(about))).toEqual([
+    true,
+    true,
+    false,
+    false,
+    false,
+  ]);
+});
+
+it('holds what is a directory at every step, and nothing behind a file or a link', async () => {
+  const state = new StateDirectory(join(root, 'state'));
+  expect(await state.holds(state.locks)).toBe(false);
+  expect(await state.names(state.locks)).toEqual([]);
+  await state.ensure(state.sessions);
+  expect((await stat(join(state.path, 'logs'))).mode & 0o777).toBe(0o700);
+  expect(await state.holds(state.sessions)).toBe(true);
+  expect(await state.holds(state.path)).toBe(true);
+  await writeFile(join(state.sessions, 'one'), '');
+  expect(await state.names(state.sessions)).toEqual(['one']);
+  expect(await state.holds(join(state.sessions, 'one'))).toBe(false);
+  expect(await state.holds(join(state.sessions, 'one', 'below'))).toBe(false);
+  await symlink(state.sessions, state.locks);
+  expect(await state.holds(state.locks)).toBe(false);
+  expect(await state.names(state.locks)).toEqual([]);
+});
+
+it.each([
+  ['01234567-89ab-4cde-8f01-23456789abcd', true],
+  ['01234567-89ab-4cde-bf01-23456789abcd', true],
+  ['01234567-89ab-1cde-8f01-23456789abcd', false],
+  ['01234567-89ab-4cde-7f01-23456789abcd', false],
+  ['01234567-89AB-4cde-8f01-23456789abcd', false],
+  ['x01234567-89ab-4cde-8f01-23456789abcd', false],
+  ['01234567-89ab-4cde-8f01-23456789abcd0', false],
+  ['01234567-89ab-4cde-8f01-23456789abcd\n', false],
+  ['..', false],
+  ['', false],
+])('the id %j names a session: %s', (text, is) => {
+  expect(isSessionId(text)).toBe(is);
 });

@@ -101,6 +101,42 @@ describe('a text spool', () => {
     await spool.close();
   });
 
+  it('goes on in its own file after it was not allowed to write for a while (S6)', async () => {
+    const directory = await temporaryDirectory();
+    const clock = createFakeClock();
+    const failures: unknown[] = [];
+    const refusal = new Error('not yours');
+    let refused = true;
+    let files = 0;
+    const spool = new TextSpool({
+      clock,
+      nextPath: async () => join(directory, `${(files += 1)}.txt`),
+      mayWrite: async () => {
+        if (refused) throw refusal;
+      },
+      onFailure: (error) => failures.push(error),
+    });
+    const refuseOne = async (text: string): Promise<void> => {
+      refused = true;
+      spool.append(text);
+      await clock.advance(100);
+      await eventually(() => spool.isFailed());
+      await expect(spool.sync()).rejects.toBe(refusal);
+      refused = false;
+    };
+    await refuseOne('one ');
+    expect([failures, files, spool.path()]).toEqual([[refusal], 0, null]);
+    await spool.sync();
+    expect(spool.isFailed()).toBe(false);
+    await refuseOne('two');
+    expect([failures, files, spool.durableBytes()]).toEqual([[refusal, refusal], 1, 4]);
+    await spool.sync();
+    // Its file was not touched, so there is no second one.
+    expect([files, spool.path()]).toEqual([1, join(directory, '1.txt')]);
+    expect(await readFile(join(directory, '1.txt'), 'utf8')).toBe('one two');
+    await spool.close();
+  });
+
   it('takes 300,000 tiny strings without much memory or time', async () => {
     const { spool } = spoolIn(await temporaryDirectory());
     const begun = performance.now();
