@@ -14,7 +14,7 @@ import { interceptDisk } from '@orion/testkit/disk-faults';
 import { expect, it, onTestFinished } from 'vitest';
 import { StateDirectory } from '../state-directory.ts';
 import { codeOf, temporaryDirectory } from '../testing/temp-workspace.ts';
-import { createProcessObserver } from './process-identity.ts';
+import { createProcessObserver, ownIdentity } from './process-identity.ts';
 import { TargetLocks } from './target-locks.ts';
 
 const SESSION = '00000000-0000-4000-8000-000000000000';
@@ -106,4 +106,44 @@ it('one name for one target, spelled as the file system tells names apart', asyn
   expect(await keyIn(folder, '/a/B')).not.toBe(await keyIn(folder, '/a/b'));
   // Nothing is known of a name without letters.
   expect(await keyIn('/', '/a/B')).not.toBe(await keyIn('/', '/a/b'));
+});
+
+it.each([
+  ['beats', 0, {}, true],
+  ['beat a moment less than its time ago', 29_999, {}, true],
+  ['beat its time ago', 30_000, {}, false],
+  ['was given back', 0, { released: true }, false],
+  ['is of a later owner', 0, { token: 'f'.repeat(32) }, false],
+  ['is missing', 0, null, false],
+] as const)('of an owner on another host, whose lease %s', async (_, age, change, isHeld) => {
+  const root = await temporaryDirectory();
+  const clock = createFakeClock(Date.now());
+  const state = new StateDirectory(join(root, '.orion'));
+  const observer = createProcessObserver(clock);
+  const locks = new TargetLocks({ state, observer, root });
+  const elsewhere = createProcessObserver(clock, async () => ({
+    ...(await ownIdentity()),
+    host: 'elsewhere',
+  }));
+  // The lock has the time at which it was taken: only the lease of its session tells more.
+  const owner = await elsewhere.newOwner();
+  const path = join(root, 'a.txt');
+  const timeOf = (past: number) => new Date(clock.now() - past).toISOString();
+  const first = await locks.acquire(
+    path,
+    'a.txt',
+    { ...owner, heartbeat_at: timeOf(60_000) },
+    OTHER,
+  );
+  if (change !== null) {
+    const session = join(state.sessions, OTHER);
+    mkdirSync(session, { recursive: true });
+    const lease = { ...owner, heartbeat_at: timeOf(age), ...change };
+    writeFileSync(join(session, 'lease.json'), JSON.stringify(lease));
+  }
+  const late = locks.acquire(path, 'a.txt', await observer.newOwner(), SESSION);
+  expect(await codeOf(late)).toBe(isHeld ? 'TARGET_LOCKED' : 'no error');
+  expect(await locks.belongsTo(path, isHeld ? OTHER : SESSION)).toBe(true);
+  await first.release();
+  expect(await locks.belongsTo(path, SESSION)).toBe(!isHeld);
 });
