@@ -20,6 +20,7 @@ const CLOSE_GRACE_MS = 250;
 const FIRST_BUSY_PAUSE_MS = 1;
 const LAST_BUSY_PAUSE_MS = 20;
 const MAX_CACHED_STATEMENTS = 200;
+const LOOKS_AT_SCHEMA = 5;
 
 const BUSY = 5;
 const LOCKED = 6;
@@ -141,7 +142,22 @@ export async function inspectSqlite(
   path: string,
   options: SqliteOptions = {},
 ): Promise<SqliteContents> {
-  return isSchemaSmall(path) ? readSqlite(path, readContents, options) : { kind: 'other' };
+  if (await hasLargeSchema(path)) return { kind: 'other' };
+  return readSqlite(path, readContents, options);
+}
+
+/**
+ * Another process may be writing the bytes that are looked at: a page that is read in two halves can look like
+ * anything. What is large stays so, however often it is looked at.
+ */
+async function hasLargeSchema(path: string): Promise<boolean> {
+  for (let look = 1; !isSchemaSmall(path); look += 1) {
+    if (look === LOOKS_AT_SCHEMA) return true;
+    await new Promise((resolve) => {
+      setTimeout(resolve, LAST_BUSY_PAUSE_MS);
+    });
+  }
+  return false;
 }
 
 /** Reads in a file that is there, by a connection that can change nothing. */
