@@ -89,12 +89,8 @@ it('compares up to eight mebibytes of them, and tells more as a block', async ()
 });
 
 it('tells lines that differ too much as a block, between those that are the same', async () => {
-  const many = (letter: string): string =>
-    Array.from(
-      { length: 1000 },
-      (_, index) => `${letter}${index}\n${index % 2 === 0 ? 's\n' : ''}`,
-    ).join('');
-  expect(signs(await edits(`0\n${many('a')}1\n`, `0\n${many('b')}1\n`))).toBe(
-    ` ${'-'.repeat(1500)}${'+'.repeat(1500)} `,
-  );
+  const lines = (letter: string): string =>
+    Array.from({ length: 400 }, (_, index) => `${letter}${index}\n`).join('');
+  const many = (letter: string): string => `0\n${lines(letter)}same\n${lines(letter)}1\n`;
+  expect(signs(await edits(many('a'), many('b')))).toBe(` ${'-'.repeat(801)}${'+'.repeat(801)} `);
 });
