@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 
 import {
@@ -7,6 +8,7 @@ import {
   falseAlarmTasks,
   formatExchanges,
   formatFailures,
+  formatRecord,
   formatReport,
   openCommandLane,
   openInProcessLane,
@@ -30,6 +32,8 @@ const { values } = parseArgs({
     /** Prints what was asked and said. */
     show: { type: 'boolean', default: false },
     examples: { type: 'string', default: '3' },
+    /** A file for what each run asked, said and reported, to compare two states of the product by. */
+    record: { type: 'string' },
   },
 });
 
@@ -63,6 +67,7 @@ const alarms =
     : [];
 await Promise.all(lanes.map((lane) => lane.close()));
 await models.close();
+if (values.record !== undefined) await writeFile(values.record, formatRecord(outcomes));
 
 const right = count(outcomes, 'right') / outcomes.length;
 const wrong = count(outcomes, 'wrong');

@@ -3,7 +3,7 @@ import type { Document } from './documents.ts';
 import type { First } from './firsts.ts';
 import { judge } from './judge.ts';
 import type { Judgement } from './judge.ts';
-import type { Lane } from './lane.ts';
+import type { Ended, Lane } from './lane.ts';
 import type { Exchange, Manners, Models } from './model.ts';
 import { tryPause } from './pauses.ts';
 import type { TriedPauses } from './pauses.ts';
@@ -19,7 +19,9 @@ export type Task = {
 export type Outcome = Manners &
   Judgement & {
     readonly exchanges: readonly Exchange[];
-    /** The same for a good model that went on where this one came to a pause. */
+    /** How the run ended, and then each command that its pause printed. */
+    readonly ends: readonly Ended[];
+    /** What was asked and said after it, of a good model that went on where this one came to a pause. */
     readonly recovered: readonly Exchange[];
     /** Another run said and was asked the same, word for word, so this one was not repeated. */
     readonly repeated: boolean;
@@ -48,7 +50,7 @@ export async function runCampaign(options: {
 
 async function runTask(task: Task, models: Models, lane: Lane): Promise<readonly Outcome[]> {
   const { first, document } = task;
-  const transcripts = new Transcripts<Judgement>();
+  const transcripts = new Transcripts<Judgement & Pick<Outcome, 'ends'>>();
   const tried: TriedPauses = new Map();
   const outcomes: Outcome[] = [];
   for (const { answer, dress } of task.ways) {
@@ -67,14 +69,23 @@ async function runTask(task: Task, models: Models, lane: Lane): Promise<readonly
     const model = models.add(manners);
     await lane.clear();
     const ended = await lane.run(model);
+    const ends = [ended];
+    const noting: Lane = {
+      ...lane,
+      command: async (words) => {
+        const end = await lane.command(words);
+        ends.push(end);
+        return end;
+      },
+    };
     const exchanges = [...model.exchanges];
     const judged = await judge(ended, model, lane.workspace);
     const judgement =
-      judged.verdict === 'paused' ? await tryPause(ended, model, lane, tried) : judged;
+      judged.verdict === 'paused' ? await tryPause(ended, model, noting, tried) : judged;
     models.remove(model);
-    transcripts.add(exchanges, judgement);
+    transcripts.add(exchanges, { ...judgement, ends });
     const recovered = model.exchanges.slice(exchanges.length);
-    outcomes.push({ ...manners, ...judgement, exchanges, recovered, repeated: false });
+    outcomes.push({ ...manners, ...judgement, exchanges, ends, recovered, repeated: false });
   }
   await lane.clear();
   return outcomes;
