@@ -58,10 +58,12 @@ async function runCommand(orion: Orion, words: readonly string[]): Promise<Ended
       discard: { type: 'boolean', default: false },
       answer: { type: 'string' },
       'end-at': { type: 'string' },
+      from: { type: 'string' },
     },
   });
-  const [name, sessionId = ''] = positionals;
+  const [name, id] = positionals;
   if (name !== 'recover-session') throw new Error(`not run in process: orion ${words.join(' ')}`);
+  const sessionId = id ?? (await orion.adoptSession(values.from ?? ''));
   if (values.discard) {
     await orion.discardSession(sessionId);
     return { exitCode: 0, receipts: [], paused: [], words: '' };

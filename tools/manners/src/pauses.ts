@@ -54,14 +54,19 @@ async function findWay(
   lane: Lane,
   depth: number,
 ): Promise<Way> {
-  const kept = `${lane.workspace}.${depth}`;
-  await cp(lane.workspace, kept, { recursive: true, preserveTimestamps: true });
+  // A text that could not be saved in the workspace lies in a folder of its own.
+  const places = [
+    lane.workspace,
+    ...(paused.rescued_text === undefined ? [] : [paused.session_dir]),
+  ];
+  const keptOf = (place: string): string => `${place}.${depth}`;
+  for (const place of places) await copy(place, keptOf(place));
   const broken: string[] = [];
   let isRight = false;
   try {
     for (const command of paused.commands) {
       await lane.clear();
-      await cp(kept, lane.workspace, { recursive: true, preserveTimestamps: true });
+      for (const place of places) await copy(keptOf(place), place);
       const ended = await lane.command(wordsOf(command).slice(1));
       if (command.includes('--discard')) {
         if (ended.exitCode !== 0) broken.push(`${plain(command)}: exit code ${ended.exitCode}`);
@@ -80,9 +85,14 @@ async function findWay(
       }
     }
   } finally {
-    await rm(kept, { recursive: true, force: true });
+    for (const place of places) await rm(keptOf(place), { recursive: true, force: true });
   }
   return { isRight, broken };
+}
+
+async function copy(from: string, to: string): Promise<void> {
+  await rm(to, { recursive: true, force: true });
+  await cp(from, to, { recursive: true, preserveTimestamps: true });
 }
 
 /** The words of a printed command, as a POSIX shell reads them: only single quotes are ever printed. */

@@ -5,7 +5,7 @@ import { createFakeClock } from '@orion/testkit';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { bytesOf, eventually, temporaryDirectory } from '../testing/temp-workspace.ts';
-import { TextSpool } from './text-spool.ts';
+import { HAND_OVER_MS, TextSpool } from './text-spool.ts';
 import { encodeWtf8 } from './wtf8.ts';
 
 function spoolIn(directory: string): {
@@ -98,6 +98,31 @@ describe('a text spool', () => {
     expect(spool.bytes()).toBeGreaterThan(spool.durableBytes());
     await spool.sync();
     expect(spool.durableBytes()).toBe(spool.bytes());
+    await spool.close();
+  });
+
+  it('makes one first file although its time to be written comes while a sync makes it (S5)', async () => {
+    const directory = await temporaryDirectory();
+    const clock = createFakeClock();
+    const failures: unknown[] = [];
+    const allowed: (() => void)[] = [];
+    const spool = new TextSpool({
+      clock,
+      nextPath: async () => join(directory, 'pending.txt'),
+      mayWrite: () => new Promise((resolve) => allowed.push(resolve)),
+      onFailure: (error) => failures.push(error),
+    });
+    spool.append('a line\n');
+    const synced = spool.sync();
+    await eventually(() => allowed.length > 0);
+    await clock.advance(HAND_OVER_MS);
+    const allowing = setInterval(() => {
+      for (const allow of allowed.splice(0)) allow();
+    }, 1);
+    expect(await synced).toBe('new_file');
+    clearInterval(allowing);
+    expect(failures).toEqual([]);
+    expect(await readFile(join(directory, 'pending.txt'), 'utf8')).toBe('a line\n');
     await spool.close();
   });
 

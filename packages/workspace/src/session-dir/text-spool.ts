@@ -278,12 +278,19 @@ export class TextSpool {
   #startWriting(): void {
     if (this.#closed || this.#writing !== null) return;
     if (this.isFailed() || this.isHandedOver() || this.isEmptyOnDisk()) return;
-    this.#writing = this.#write().finally(() => {
+    void this.#whileWriting(this.#write());
+  }
+
+  /** Nothing else writes, or makes a file, until `work` has ended. */
+  #whileWriting(work: Promise<void>): Promise<void> {
+    const ended = work.finally(() => {
       this.#writing = null;
       // A few bytes go on collecting until their own time is up.
       if (this.#cancelHandOver === null) this.#startWriting();
       this.#tellProgress();
     });
+    this.#writing = ended.catch(() => undefined);
+    return ended;
   }
 
   /** Resolves when more has been written, or when nothing is being written. */
@@ -343,7 +350,10 @@ export class TextSpool {
 
   async #repair(): Promise<void> {
     while (this.#writing !== null && !this.#isGood()) await this.#progress();
-    if (this.#isGood()) return;
+    if (!this.#isGood()) await this.#whileWriting(this.#mend());
+  }
+
+  async #mend(): Promise<void> {
     await this.#options.mayWrite();
     if (this.#condition.kind === 'torn' && this.#current !== null) {
       await this.#current.handle.truncate(this.#held.start);
