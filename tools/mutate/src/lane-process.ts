@@ -6,7 +6,7 @@ import type { Mutant } from './mutants.ts';
 import { startRunner } from './runner.ts';
 
 export type LaneRequest = { readonly mutant: Mutant; readonly tests: readonly string[] };
-export type LaneAnswer = { readonly failure: string | null } | 'ready';
+export type LaneAnswer = { readonly failure: string | null } | 'ready' | 'file ended';
 
 const [root] = process.argv.slice(2);
 if (root === undefined) throw new Error('usage: lane-process <root>');
@@ -16,6 +16,7 @@ const runner = await startRunner({
   root,
   isolate: false,
   workers: 1,
+  onFileEnd: () => answer('file ended'),
   load: (path, source) =>
     current !== null && relative(root, path) === current.file ? mutated(source, current) : null,
 });

@@ -10,7 +10,7 @@ import type { LaneAnswer, LaneRequest } from './lane-process.ts';
 
 const PROCESS = fileURLToPath(new URL('lane-process.ts', import.meta.url));
 
-/** `over time`: the tests went on for longer than the limit, which nothing but ending their process can stop. */
+/** `over time`: a test file went on for longer than its limit, which nothing but ending the process can stop. */
 export type Noticed = { readonly failure: string | null } | 'over time';
 
 /** A process that runs tests, and is replaced by another one when it has to be ended. */
@@ -23,14 +23,24 @@ export class Lane {
     this.#root = root;
   }
 
-  async run(request: LaneRequest, limitMs: number): Promise<Noticed> {
+  /** `limitsMs`: how long each of the test files may take. */
+  async run(request: LaneRequest, limitsMs: readonly number[]): Promise<Noticed> {
     const child = this.#process ?? (await this.#start());
     const answered = Promise.withResolvers<Noticed>();
-    const timer = setTimeout(() => answered.resolve('over time'), limitMs);
+    let filesEnded = 0;
+    const limited = (): NodeJS.Timeout =>
+      setTimeout(() => answered.resolve('over time'), limitsMs[filesEnded] ?? limitsMs.at(-1));
+    let timer = limited();
     const ended = (): void =>
       answered.resolve({ failure: 'the process of the tests came to an end' });
     const message = (answer: LaneAnswer): void => {
-      if (answer !== 'ready') answered.resolve(answer);
+      if (answer === 'file ended') {
+        filesEnded += 1;
+        clearTimeout(timer);
+        timer = limited();
+      } else if (answer !== 'ready') {
+        answered.resolve(answer);
+      }
     };
     child.on('message', message).once('exit', ended);
     child.send(request);

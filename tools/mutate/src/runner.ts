@@ -27,6 +27,7 @@ export type RunnerOptions = {
   readonly isolate: boolean;
   readonly setupFiles?: readonly string[];
   readonly workers: number;
+  readonly onFileEnd?: () => void;
 };
 
 export type Runner = {
@@ -46,7 +47,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
     enforce: 'pre',
     transform: (source, id) => options.load(id.split('?')[0] ?? id, source),
   };
-  const failures = new Failures();
+  const failures = new Failures(options.onFileEnd);
   const vitest = await createVitest(
     'test',
     {
@@ -84,6 +85,11 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
 /** Listens, since the result of a run also has what files that it left out have shown in an earlier one. */
 class Failures implements Reporter {
   first: string | null = null;
+  readonly #onFileEnd: RunnerOptions['onFileEnd'];
+
+  constructor(onFileEnd: RunnerOptions['onFileEnd']) {
+    this.#onFileEnd = onFileEnd;
+  }
 
   onTestCaseResult(test: TestCase): void {
     const { state, errors = [] } = test.result();
@@ -93,6 +99,7 @@ class Failures implements Reporter {
   }
 
   onTestModuleEnd(module: TestModule): void {
+    this.#onFileEnd?.();
     if (module.state() !== 'failed') return;
     this.first ??= `${module.relativeModuleId}: could not be run`;
   }
