@@ -52,7 +52,7 @@ export async function findPlaces(
   const endLines = (window: Uint8Array, windowStart: number): void => {
     const still: OpenPlace[] = [];
     for (const { soughtTo, ...place } of open) {
-      const feed = window.indexOf(LF, Math.max(0, soughtTo - windowStart));
+      const feed = window.indexOf(LF, soughtTo - windowStart);
       if (feed === -1) still.push({ ...place, soughtTo: windowStart + window.length });
       else places.push({ ...place, lineEnd: windowStart + feed + 1, terminated: true });
     }
@@ -132,14 +132,12 @@ async function scan(
     ) {
       if (!visitor.found(windowStart + at, window, windowStart)) return windowStart + at;
       from = windowStart + at + visitor.step;
-      if (from > windowStart + window.length) break;
     }
     const windowEnd = windowStart + window.length;
     from = Math.max(from, windowEnd - needle.length + 1);
-    const keepFrom = Math.min(from, windowEnd);
-    visitor.leaving(keepFrom, window, windowStart);
-    window = window.subarray(keepFrom - windowStart);
-    windowStart = keepFrom;
+    visitor.leaving(from, window, windowStart);
+    window = window.subarray(from - windowStart);
+    windowStart = from;
   }
   const end = windowStart + window.length;
   visitor.leaving(end, window, windowStart);
