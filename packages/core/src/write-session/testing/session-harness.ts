@@ -67,6 +67,8 @@ export type HarnessOptions = {
   /** More of what begin has written down. */
   readonly metadata?: Partial<SessionMetadata>;
   readonly settings?: Partial<SessionSettings>;
+  /** Told of every input, before its effects are carried out. */
+  readonly observe?: (input: SessionInput, effects: readonly SessionEffect[]) => void;
   /** Saved content of a session that is recovered. */
   readonly recovered?: { readonly content: string; readonly record: SessionRecord | null };
 };
@@ -95,8 +97,10 @@ export class SessionHarness {
   thinkTags = false;
   ended: 'removed' | 'discarded' | 'released' | null = null;
   readonly #timers = new Map<TimerName, () => void>();
+  readonly #observe: HarnessOptions['observe'];
 
   constructor(options: HarnessOptions = {}) {
+    this.#observe = options.observe;
     const metadata = {
       ...metadataFor(
         options.target ?? 'a.txt',
@@ -135,6 +139,7 @@ export class SessionHarness {
   send(input: SessionInput): void {
     const { session, effects } = advance(this.session, input);
     this.session = session;
+    this.#observe?.(input, effects);
     this.#run(effects);
   }
 
