@@ -6,11 +6,9 @@ import type {
   Clock,
   LlmAdapter,
   Mode,
-  PausedSession,
   PlanReport,
   ProtocolConfig,
   RunEvent,
-  SessionListing,
   Workspace,
 } from '@orion/contracts';
 import { KeysInUse, OrionError } from '@orion/contracts';
@@ -31,7 +29,7 @@ import { mayBeShared, OWN_PROJECT, projectOf } from './store/store-location.ts';
 import type { TurnJournal } from './store/turn-journal.ts';
 import { systemClock } from './system-clock.ts';
 import { planRecorder } from './plan-recorder.ts';
-import { commandsFor } from './turn/paused-session.ts';
+import { describeListed } from './turn/paused-session.ts';
 import { Turn } from './turn/turn.ts';
 import { TurnScope } from './turn/turn-scope.ts';
 import type { TurnDependencies, TurnTask } from './turn/turn-scope.ts';
@@ -259,7 +257,7 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
     },
     readSession: (sessionId) => workspace.sessions.readContent(sessionId),
     housekeep: () => workspace.sessions.housekeep(),
-    describeSession: (listing) => describeSession(listing, settings),
+    describeSession: (listing) => describeListed(listing, settings.maxBytes),
     getCurrentProtocol: () => protocols.current(),
     traces,
     notStored: () => records.notStored(),
@@ -508,25 +506,5 @@ function createConnector(
       }
       opened.clear();
     },
-  };
-}
-
-/** What is known of a session from outside: its question, if it has one, is named when it is recovered. */
-function describeSession(listing: SessionListing, { maxBytes }: Settings): PausedSession {
-  return {
-    session_id: listing.session_id,
-    target_file: listing.target_file ?? '',
-    operation: listing.operation ?? 'create',
-    code: listing.code ?? 'NO_DONE',
-    lines: listing.lines,
-    bytes: listing.bytes,
-    session_dir: listing.session_dir,
-    commands: commandsFor({
-      sessionId: listing.session_id,
-      code: listing.code ?? null,
-      question: null,
-      bytes: listing.bytes,
-      maxBytes,
-    }),
   };
 }

@@ -1,29 +1,41 @@
 import { dirname } from 'node:path';
 
-import type { AllowedTarget, ErrorCode, PausedSession, SessionQuestion } from '@orion/contracts';
+import type {
+  AllowedTarget,
+  ErrorCode,
+  PausedSession,
+  SessionListing,
+  SessionQuestion,
+} from '@orion/contracts';
 import { commandWord } from '@orion/contracts';
 import { answerOptions, openQuestionOf } from '@orion/core';
 import type { WriteSession } from '@orion/core';
 
 import { recoverCommand } from './next-step.ts';
 import type { SessionName } from './next-step.ts';
+import { linesOf } from './session/session-event.ts';
 
-/** What a person needs to know of a session that waits, and the commands that go on with it. */
-export function describePaused(options: {
+/** Where a session that waits lies. */
+export type SessionPlace = {
   readonly directory: string;
   /** The file outside of it that has all of the text, if one does. */
   readonly rescuedText: string | null;
-  readonly session: WriteSession;
-  readonly code: ErrorCode;
-}): PausedSession {
-  const { directory, rescuedText, session, code } = options;
+};
+
+/** What a person needs to know of a session that waits, and the commands that go on with it. */
+export function describePaused(
+  session: WriteSession,
+  code: ErrorCode,
+  { directory, rescuedText }: SessionPlace,
+  mayOverwrite = true,
+): PausedSession {
   const { metadata, settings, summary, control } = session;
   return {
     session_id: metadata.session_id,
     target_file: metadata.target_file,
     operation: metadata.operation,
     code,
-    lines: summary.lineFeeds + (summary.openLineLength > 0 ? 1 : 0),
+    lines: linesOf(summary),
     bytes: summary.bytes,
     session_dir: rescuedText === null ? directory : dirname(rescuedText),
     ...(rescuedText === null ? {} : { rescued_text: rescuedText }),
@@ -34,7 +46,29 @@ export function describePaused(options: {
       question: openQuestionOf(control),
       bytes: summary.bytes,
       maxBytes: settings.maxBytes,
+      mayOverwrite,
       allowed: metadata.target.allowed,
+    }),
+  };
+}
+
+/** What is known of one from outside: its question, if it has one, is named when it is recovered. */
+export function describeListed(listing: SessionListing, maxBytes: number): PausedSession {
+  const { session_id, target_file, operation, code, lines, bytes, session_dir } = listing;
+  return {
+    session_id,
+    target_file: target_file ?? '',
+    operation: operation ?? 'create',
+    code: code ?? 'NO_DONE',
+    lines,
+    bytes,
+    session_dir,
+    commands: commandsFor({
+      sessionId: session_id,
+      code: code ?? null,
+      question: null,
+      bytes,
+      maxBytes,
     }),
   };
 }

@@ -5,7 +5,7 @@ import type { FinalizeRequest, ProviderIdentity } from '../orion.ts';
 import { receiptMessage } from './receipt-message.ts';
 import { recoveredHistory, recoverSession } from './recovery.ts';
 import type { RecoveredSession } from './recovery.ts';
-import type { SessionOutcome, SessionStart } from './session-run.ts';
+import type { SessionOutcome, SessionStart } from './session/session-run.ts';
 import { lostEnd, mayRepeat, notice, overtakenEnd, pausedEnd } from './turn-ends.ts';
 import type { TurnEnd, TurnScope } from './turn-scope.ts';
 

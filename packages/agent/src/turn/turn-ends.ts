@@ -9,10 +9,11 @@ import type {
 import { OrionError, visibleName } from '@orion/contracts';
 
 import { nextStep } from './next-step.ts';
-import { commandsFor } from './paused-session.ts';
+import { describePaused } from './paused-session.ts';
 import { pausedMessage } from './receipt-message.ts';
 import type { RecoveredSession } from './recovery.ts';
-import type { SessionOutcome } from './session-run.ts';
+import { sessionEvent } from './session/session-event.ts';
+import type { SessionOutcome } from './session/session-run.ts';
 import type { TurnEnd, TurnScope } from './turn-scope.ts';
 
 /** How a turn ends when its write session did not, with what a person is told of it. */
@@ -76,40 +77,21 @@ export function* overtakenEnd(
   scope: Pick<TurnScope, 'answerBegin'>,
 ): Generator<RunEventBody, TurnEnd> {
   const { handle, session } = recovered;
-  const { summary } = session;
   yield notice(
     written === null
       ? `${handle.metadata.target_file} was changed before the text could be written.`
       : `${written} has its text already: it was written before the interruption, and the file was changed since.`,
   );
-  const paused = {
-    session_id: handle.id,
-    target_file: handle.metadata.target_file,
-    operation: handle.metadata.operation,
-    code: 'TARGET_CHANGED',
-    lines: summary.lineFeeds + (summary.openLineLength > 0 ? 1 : 0),
-    bytes: summary.bytes,
-    session_dir: handle.directory,
-    commands: commandsFor({
-      sessionId: handle.id,
-      code: 'TARGET_CHANGED',
-      question: null,
-      bytes: summary.bytes,
-      maxBytes: session.settings.maxBytes,
-      allowed: handle.metadata.target.allowed,
-      mayOverwrite: written === null || mayRepeat(recovered),
-    }),
-  } as const;
+  const paused = describePaused(
+    session,
+    'TARGET_CHANGED',
+    { directory: handle.directory, rescuedText: null },
+    written === null || mayRepeat(recovered),
+  );
   scope.answerBegin(pausedMessage(paused, written !== null), 'open');
   yield {
-    type: 'write_session',
-    sessionId: handle.id,
+    ...sessionEvent(session, session.summary.bytes),
     status: 'session_active.paused',
-    targetFile: handle.metadata.target_file,
-    operation: handle.metadata.operation,
-    bytes: summary.bytes,
-    lines: summary.lineFeeds,
-    durableBytes: summary.bytes,
     code: 'TARGET_CHANGED',
     paused,
   };

@@ -29,8 +29,8 @@ import {
   pausedMessage,
   receiptMessage,
 } from './receipt-message.ts';
-import { SessionDriver } from './session-driver.ts';
-import type { SessionOutcome, SessionStart } from './session-run.ts';
+import { SessionDriver } from './session/session-driver.ts';
+import type { SessionOutcome, SessionStart } from './session/session-run.ts';
 
 /** What a turn works with; made once by the composition root. */
 export type TurnDependencies = {

@@ -38,6 +38,16 @@ export class SessionSaver {
     this.#observer = observer;
   }
 
+  /** So many bytes of the content are on the disk. */
+  get durableBytes(): number {
+    return this.#durableBytes;
+  }
+
+  /** The content was begun anew, in another file. */
+  startOver(): void {
+    this.#durableBytes = 0;
+  }
+
   /** Starts a save; how it ends is told to the observer. */
   start(record: SessionRecord): void {
     const save = this.#handle.save(record).then(

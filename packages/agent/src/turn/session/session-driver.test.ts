@@ -17,7 +17,7 @@ import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 
 import { SessionDriver } from './session-driver.ts';
 import type { SessionOutcome } from './session-run.ts';
-import { SETTINGS } from '../testing/session-settings.ts';
+import { SETTINGS } from '../../testing/session-settings.ts';
 
 /** Hazard: the driver meets a defect, or another owner, while a model's text arrives; on a real disk. */
 

@@ -1,6 +1,8 @@
 import { openQuestionOf, questionLine } from '@orion/core';
 import type { PromptReason, WriteSession } from '@orion/core';
 
+import { linesOf } from './session-event.ts';
+
 /**
  * What a person is told of a prompt to the model, in one line: what is asked, never the content that the prompt
  * quotes (R014, R039). It speaks to the person, who wrote none of the text.
@@ -48,6 +50,6 @@ function asked(reason: PromptReason, session: WriteSession): string {
 }
 
 function saved({ summary }: WriteSession): string {
-  const lines = summary.lineFeeds + (summary.openLineLength > 0 ? 1 : 0);
+  const lines = linesOf(summary);
   return lines === 1 ? '1 line is saved' : `${lines} lines are saved`;
 }

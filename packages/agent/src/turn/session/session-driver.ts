@@ -1,0 +1,446 @@
+import type {
+  ErrorCode,
+  ProtocolOutcome,
+  RunEventBody,
+  SaveResult,
+  WriteReceipt,
+} from '@orion/contracts';
+import { OrionError, toErrorInfo } from '@orion/contracts';
+import { advance, isOpen, recordOf, stateNameOf } from '@orion/core';
+import type { SessionEffect, SessionInput, WriteSession } from '@orion/core';
+
+import { Mailbox } from '../mailbox.ts';
+import { nextStep } from '../next-step.ts';
+import { examine, finalize } from './finalize.ts';
+import { endOf, pausedEnd } from './session-end.ts';
+import { linesOf } from './session-event.ts';
+import { messageEndOf, SessionModel } from './session-model.ts';
+import type { Arrival } from './session-model.ts';
+import { SessionReport } from './session-report.ts';
+import { SessionRescue } from './session-rescue.ts';
+import type { SessionDriverOptions, SessionOutcome, SessionStart } from './session-run.ts';
+import { SessionSaver } from './session-saver.ts';
+import { SessionTimers, sleep } from './session-timers.ts';
+
+/** Waits before a request that brought no message is repeated, in milliseconds. */
+const RESEND_WAITS: readonly number[] = [0, 500, 2000];
+/** What takes time, or may fail: everything else is carried out where it is asked for. */
+type Job = Extract<
+  SessionEffect,
+  {
+    readonly type:
+      | 'set_aside_held'
+      | 'replay_held'
+      | 'set_aside_range'
+      | 'start_over'
+      | 'send_prompt'
+      | 'resend'
+      | 'examine'
+      | 'finalize'
+      | 'pause'
+      | 'release'
+      | 'remove'
+      | 'discard';
+  }
+>;
+
+/**
+ * Carries out what the session reducer asks for: the only place where a session's values meet the disk, the
+ * model and the clock.
+ *
+ * Invariants
+ * D1  The reducer is the only account of where the session stands; nothing here remembers a status.
+ * D2  `#dispatch` is synchronous, so inputs never overlap: text is appended before anything else can happen.
+ * D3  Effects that wait are jobs, carried out one after the other in the order in which they were asked for.
+ * D4  Every save that was started is awaited before the session is given back or removed.
+ * D5  No timer outlives `run`.
+ */
+export class SessionDriver {
+  readonly #options: SessionDriverOptions;
+  readonly #mailbox = new Mailbox<Arrival>();
+  readonly #jobs: Job[] = [];
+  readonly #model: SessionModel;
+  readonly #timers: SessionTimers;
+  readonly #saver: SessionSaver;
+  readonly #report: SessionReport;
+  readonly #rescue: SessionRescue;
+  #session: WriteSession;
+  #stopMessage = false;
+  #committing = false;
+  #refusal: { readonly code: ErrorCode; readonly message: string } | null = null;
+  #receipt: WriteReceipt | null = null;
+  #outcome: SessionOutcome | null = null;
+
+  constructor(options: SessionDriverOptions) {
+    const { handle, clock, session } = options;
+    this.#options = options;
+    this.#session = session;
+    this.#model = new SessionModel(options, this.#mailbox);
+    this.#timers = new SessionTimers(clock);
+    this.#saver = new SessionSaver(handle, session.summary.bytes, clock, {
+      saved: (result) => this.#saved(result),
+      failed: (error) => this.#saveFailed(error),
+    });
+    this.#report = new SessionReport(options, () => this.#saver.durableBytes);
+    this.#rescue = new SessionRescue(handle, this.#saver, this.#report);
+  }
+
+  /**
+   * Runs the session until it is committed, paused or gone. Yields what a person may see; the outcome is the
+   * return value. Returning early saves the session and gives it back.
+   */
+  async *run(start: SessionStart): AsyncGenerator<RunEventBody, SessionOutcome> {
+    const { signal, stopSignal, handle } = this.#options;
+    const onCancel = (): void => this.#wakeUp();
+    const onLost = (): void => {
+      this.#dispatch({ type: 'lease_lost', writing: this.#committing });
+      this.#wakeUp();
+    };
+    signal.addEventListener('abort', onCancel);
+    stopSignal.addEventListener('abort', onCancel);
+    handle.lost.addEventListener('abort', onLost);
+    try {
+      this.#begin(start);
+      await this.#tellMemoryOnly();
+      for (;;) {
+        yield* this.#report.drain();
+        if (this.#outcome !== null) return this.#outcome;
+        this.#noticeCancel();
+        const job = this.#jobs.shift();
+        if (job !== undefined) {
+          yield* this.#perform(job, start);
+        } else if (this.#refusal !== null) {
+          await this.#rescue.text();
+          const { rescuedText } = this.#rescue.place();
+          throw new OrionError({
+            ...this.#refusal,
+            hint: nextStep(this.#refusal.code, { sessionId: handle.id, rescuedText }),
+          });
+        } else if (this.#isOpen()) {
+          await this.#mailbox.take();
+        } else {
+          const end = endOf(this.#session, this.#receipt, this.#rescue.place());
+          this.#report.end(this.#session, end);
+          this.#outcome = end.outcome;
+        }
+      }
+    } catch (error) {
+      if (this.#refusal !== null) throw error;
+      // R019: a defect never takes the text with it.
+      const { message } = toErrorInfo(error);
+      this.#report.trace('failed', { error: message.slice(0, 300) });
+      await this.#rescue.session(recordOf(this.#session));
+      const end = pausedEnd(this.#session, 'INTERNAL_ERROR', message, this.#rescue.place());
+      this.#report.end(this.#session, end);
+      this.#outcome = end.outcome;
+      yield* this.#report.drain();
+      return end.outcome;
+    } finally {
+      signal.removeEventListener('abort', onCancel);
+      stopSignal.removeEventListener('abort', onCancel);
+      handle.lost.removeEventListener('abort', onLost);
+      this.#timers.cancelAll();
+      if (this.#outcome === null) await this.#leave();
+    }
+  }
+
+  /** How the session left this turn, even if nobody stayed to be told. Null: it waits for a recovery. */
+  get outcome(): SessionOutcome | null {
+    return this.#outcome;
+  }
+
+  #begin(start: SessionStart): void {
+    const { metadata, summary } = this.#session;
+    this.#report.trace(start.kind === 'content' ? 'started' : 'recovered', {
+      target: metadata.target_file,
+      bytes: summary.bytes,
+      lines: summary.lineFeeds,
+    });
+    switch (start.kind) {
+      case 'content':
+        this.#report.status(this.#session);
+        this.#jobs.push({ type: 'resend', attempt: 0 });
+        return;
+      case 'recover':
+        this.#dispatch({ type: 'recover' });
+        return;
+      case 'finalize':
+        this.#dispatch({ type: 'finalize_command', answer: start.answer });
+        return;
+      default:
+        start satisfies never;
+    }
+  }
+
+  /**
+   * R057: a session that the disk refused at its begin is saved once more before the model is asked, so that a person
+   * hears why it is in memory while there is nothing to lose; this starts the repeats too.
+   */
+  async #tellMemoryOnly(): Promise<void> {
+    if (this.#options.handle.persistence() === 'disk') return;
+    this.#saver.start(recordOf(this.#session));
+    await this.#saver.settled();
+  }
+
+  #isOpen(): boolean {
+    return isOpen(stateNameOf(this.#session.control));
+  }
+
+  #noticeCancel(): void {
+    const { signal, stopSignal } = this.#options;
+    if (!this.#isOpen() || this.#committing) return;
+    if (this.#session.control.kind === 'finalizing') return;
+    if (stopSignal.aborted || signal.aborted) this.#dispatch({ type: 'cancelled' });
+  }
+
+  #wakeUp(): void {
+    this.#mailbox.push({ kind: 'wake' });
+  }
+
+  /** The one way in. Text and saves are carried out at once, everything that waits becomes a job. */
+  #dispatch(input: SessionInput): void {
+    const { session, effects } = advance(this.#session, input);
+    this.#session = session;
+    for (const effect of effects) this.#carryOut(effect);
+    this.#report.status(this.#session);
+  }
+
+  #carryOut(effect: SessionEffect): void {
+    const { handle } = this.#options;
+    switch (effect.type) {
+      case 'append': {
+        const { text: content, offset, length } = effect;
+        handle.append(content);
+        if (effect.isThinking) return;
+        this.#report.event({ type: 'write_chunk', sessionId: handle.id, offset, length, content });
+        return;
+      }
+      case 'hold':
+        handle.appendPending(effect.text);
+        return;
+      case 'discard_held':
+        handle.clearPending();
+        return;
+      case 'set_aside':
+        handle.setAside(effect.text);
+        return;
+      case 'rewind':
+        this.#report.event({
+          type: 'write_rewind',
+          sessionId: handle.id,
+          toOffset: effect.toOffset,
+        });
+        return;
+      case 'chat':
+        this.#report.event({ type: 'chunk', content: effect.text, source: 'model' });
+        return;
+      case 'save':
+        this.#saver.start(recordOf(this.#session));
+        return;
+      case 'start_timer': {
+        const { timer } = effect;
+        this.#timers.start(timer, effect.milliseconds, () => {
+          this.#dispatch({ type: 'timer', timer });
+          this.#wakeUp();
+        });
+        return;
+      }
+      case 'cancel_timer':
+        this.#timers.cancel(effect.timer);
+        return;
+      case 'stop_message':
+        this.#stopMessage = true;
+        return;
+      case 'warn':
+        this.#report.notice(effect.message);
+        return;
+      case 'refuse':
+        this.#refusal = { code: effect.code, message: effect.message };
+        return;
+      case 'trace':
+        this.#report.trace(effect.event, effect.details);
+        return;
+      default:
+        this.#jobs.push(effect);
+    }
+  }
+
+  #saved(result: SaveResult): void {
+    // A stream that stalls brings nothing that would carry this out.
+    if (this.#report.saved(this.#session, result)) this.#wakeUp();
+  }
+
+  #saveFailed(error: unknown): void {
+    const { code, message } = toErrorInfo(error);
+    this.#report.saveFailed(code, message);
+    this.#dispatch({ type: 'save_failed', code, message });
+    this.#wakeUp();
+  }
+
+  async *#perform(job: Job, start: SessionStart): AsyncGenerator<RunEventBody, void> {
+    const { handle, clock, signal, stopSignal } = this.#options;
+    switch (job.type) {
+      case 'send_prompt':
+        this.#model.ask(job.prompt, job.opening ?? null);
+        this.#report.asked(job.reason, this.#session);
+        yield* this.#receive();
+        return;
+      case 'resend': {
+        const place = Math.min(Math.max(job.attempt - 1, 0), RESEND_WAITS.length - 1);
+        const wait = RESEND_WAITS[place] ?? 0;
+        if (wait > 0) await sleep(clock, wait, [signal, stopSignal]);
+        yield* this.#receive();
+        return;
+      }
+      case 'set_aside_held':
+        for await (const text of handle.readPending()) handle.setAside(text);
+        handle.clearPending();
+        return;
+      case 'replay_held':
+        for await (const text of handle.readPending()) {
+          this.#dispatch({ type: 'held_text', text });
+          yield* this.#report.drain();
+        }
+        this.#dispatch({ type: 'held_end' });
+        return;
+      case 'set_aside_range':
+        await handle.setAsideRange(job.start, job.end);
+        if (job.show) yield* this.#show(job.start, job.end);
+        return;
+      case 'start_over':
+        await this.#saver.settled();
+        await handle.startOver(recordOf(this.#session), job.start, job.end ?? undefined);
+        this.#saver.startOver();
+        this.#report.trace('started_over', {});
+        return;
+      case 'examine':
+        this.#dispatch(await examine(job, handle, this.#report));
+        return;
+      case 'finalize':
+        await this.#finalize(job, start);
+        return;
+      case 'pause':
+        this.#report.trace('paused', { code: job.code });
+        await this.#saver.settled();
+        return;
+      case 'release':
+        await this.#saver.settled();
+        await this.#rescue.text();
+        await handle.release();
+        return;
+      case 'remove':
+        await this.#remove();
+        return;
+      case 'discard': {
+        await this.#saver.settled();
+        const { attic } = await handle.discard();
+        this.#report.trace('discarded', { attic });
+        return;
+      }
+      default:
+        job satisfies never;
+    }
+  }
+
+  async *#show(start: number, end: number): AsyncGenerator<RunEventBody, void> {
+    const decoder = new TextDecoder();
+    for await (const chunk of this.#options.handle.readContent(start, end)) {
+      const content = decoder.decode(chunk, { stream: true });
+      if (content !== '') yield { type: 'chunk', content, source: 'model' };
+    }
+  }
+
+  /** Asks the model for the next message and hands its text to the reducer as it arrives. */
+  async *#receive(): AsyncGenerator<RunEventBody, void> {
+    // The file may be on its way, or the session gone, since it was asked for.
+    if (!this.#isOpen() || this.#session.control.kind === 'finalizing') return;
+    const { started, events } = await this.#model.next(linesOf(this.#session.summary));
+    this.#stopMessage = false;
+    this.#dispatch(started);
+    for await (const event of events) {
+      switch (event?.type) {
+        case 'chunk':
+          this.#dispatch({ type: 'text', text: event.content });
+          break;
+        case 'reasoning':
+          this.#dispatch({ type: 'reasoning' });
+          break;
+        case 'usage':
+          this.#report.event({ type: 'usage', ...event.usage });
+          break;
+        case 'outcome':
+          this.#endMessage(event.outcome);
+          return;
+        default:
+          break;
+      }
+      yield* this.#report.drain();
+      if (event !== null && this.#saver.isBehind()) {
+        await this.#saver.catchUp(recordOf(this.#session));
+      }
+      if (this.#stopMessage || (event === null && !this.#isOpen())) return;
+    }
+  }
+
+  #endMessage(outcome: ProtocolOutcome): void {
+    if (outcome.kind === 'message_end' && outcome.calls.length > 0) {
+      this.#dispatch({ type: 'tool_called' });
+      const names = outcome.calls.map((call) => call.name).join(', ');
+      this.#refusal = null;
+      this.#report.trace('tool_call_refused', { code: 'SESSION_BUSY', names: names.slice(0, 200) });
+    }
+    const end = messageEndOf(outcome);
+    if (end === null) {
+      this.#dispatch({ type: 'cancelled' });
+      return;
+    }
+    if (end.kind === 'error') {
+      this.#report.trace('stream_error', { code: end.code });
+      this.#report.notice(`${end.message} (${end.code})`);
+    }
+    this.#dispatch({ type: 'message_ended', end });
+  }
+
+  async #finalize(job: Extract<Job, { type: 'finalize' }>, start: SessionStart): Promise<void> {
+    await this.#saver.settled();
+    this.#committing = true;
+    try {
+      const { input, receipt } = await finalize(this.#session, job, {
+        ...this.#options,
+        target: start.kind === 'finalize' ? start.target : undefined,
+        report: this.#report,
+      });
+      this.#receipt = receipt;
+      this.#dispatch(input);
+    } finally {
+      this.#committing = false;
+    }
+  }
+
+  /** The directory goes; after a commit the receipt learns where text that was set aside has gone. */
+  async #remove(): Promise<void> {
+    await this.#saver.settled();
+    const { trailing, warnings } = await this.#options.handle.remove();
+    if (this.#receipt === null) return;
+    this.#receipt = {
+      ...this.#receipt,
+      ...(trailing === undefined ? {} : { trailing }),
+      warnings: [...this.#receipt.warnings, ...warnings],
+    };
+  }
+
+  /** Nobody reads on: what is written stays written, anything else is saved and given back. */
+  async #leave(): Promise<void> {
+    if (this.#receipt === null) {
+      await this.#rescue.session(recordOf(this.#session));
+      return;
+    }
+    try {
+      await this.#remove();
+    } catch {
+      // The directory of a session that is done; a recovery finds it so.
+      await this.#rescue.session(recordOf(this.#session));
+    }
+    this.#outcome = { kind: 'committed', receipt: this.#receipt };
+  }
+}

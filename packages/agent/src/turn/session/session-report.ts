@@ -1,0 +1,131 @@
+import type {
+  Clock,
+  ErrorCode,
+  RunEventBody,
+  SaveResult,
+  SessionHandle,
+  TraceRecorder,
+} from '@orion/contracts';
+import { isOpen, stateNameOf } from '@orion/core';
+import type { PromptReason, WriteSession } from '@orion/core';
+
+import { askedLine } from './asked-line.ts';
+import type { SessionEnd } from './session-end.ts';
+import { sessionEvent } from './session-event.ts';
+
+/** A progress event at most so often, and a `saved` trace, in milliseconds. */
+const PROGRESS_MS = 1000;
+const SAVED_TRACE_MS = 5000;
+
+/** Prompts whose trace the session makes itself, or that the stream's own events explain. */
+const UNTRACED: ReadonlySet<PromptReason> = new Set<PromptReason>([
+  'continuation',
+  'ask_again',
+  'corrections',
+]);
+
+export type SessionReportOptions = {
+  readonly handle: Pick<SessionHandle, 'id'>;
+  readonly clock: Clock;
+  readonly trace: TraceRecorder;
+  readonly projectId: string;
+  readonly requestId: string;
+};
+
+/**
+ * What is told of one session: events for who watches, until `drain` takes them, and traces. A status is told once, a
+ * disk that fails once until it works again, and progress now and then.
+ */
+export class SessionReport {
+  readonly #options: SessionReportOptions;
+  readonly #durableBytes: () => number;
+  readonly #events: RunEventBody[] = [];
+  readonly #isProgressDue: () => boolean;
+  readonly #isSavedTraceDue: () => boolean;
+  #status: string | null = null;
+  #saysMemoryOnly = false;
+
+  constructor(options: SessionReportOptions, durableBytes: () => number) {
+    this.#options = options;
+    this.#durableBytes = durableBytes;
+    this.#isProgressDue = every(PROGRESS_MS, options.clock);
+    this.#isSavedTraceDue = every(SAVED_TRACE_MS, options.clock);
+  }
+
+  *drain(): Generator<RunEventBody, void> {
+    for (let event = this.#events.shift(); event !== undefined; event = this.#events.shift())
+      yield event;
+  }
+
+  event(event: RunEventBody): void {
+    this.#events.push(event);
+  }
+
+  notice(message: string): void {
+    this.event({ type: 'chunk', content: `${message}\n`, source: 'notice' });
+  }
+
+  trace(type: string, details: { readonly [key: string]: string | number | boolean | null }): void {
+    const { trace, handle, projectId, requestId } = this.#options;
+    trace.record({
+      type: `write_session_${type}`,
+      source: 'write-session',
+      projectId,
+      requestId,
+      sessionId: handle.id,
+      details,
+    });
+  }
+
+  /** A prompt to the model. */
+  asked(reason: PromptReason, session: WriteSession): void {
+    if (!UNTRACED.has(reason)) {
+      const isIdle = reason === 'idle' || reason === 'question';
+      this.trace(isIdle ? 'idle_prompt' : 'prompt', { reason });
+    }
+    this.notice(askedLine(reason, session));
+  }
+
+  /** The final statuses carry more and are told by `end`. */
+  status(session: WriteSession): void {
+    const name = stateNameOf(session.control);
+    if (name === this.#status) return;
+    this.#status = name;
+    if (isOpen(name)) this.event(sessionEvent(session, this.#durableBytes()));
+  }
+
+  /** Without this last word a reader of the events would take the session for open. */
+  end(session: WriteSession, { said }: SessionEnd): void {
+    if (said !== null) this.event({ ...sessionEvent(session, this.#durableBytes()), ...said });
+  }
+
+  /** Answers whether there is progress to be seen. */
+  saved(session: WriteSession, { persistence, durableBytes }: SaveResult): boolean {
+    if (persistence === 'disk') this.#saysMemoryOnly = false;
+    if (this.#isSavedTraceDue()) this.trace('saved', { bytes: durableBytes });
+    if (!isOpen(stateNameOf(session.control)) || !this.#isProgressDue()) return false;
+    this.event(sessionEvent(session, this.#durableBytes()));
+    return true;
+  }
+
+  saveFailed(code: ErrorCode, message: string): void {
+    if (!this.#saysMemoryOnly) {
+      this.#saysMemoryOnly = true;
+      this.notice(
+        `The session cannot be saved (${code}: ${message}). It goes on in memory only, where its size is not limited; a crash would lose it.`,
+      );
+    }
+    this.trace('save_failed', { code });
+  }
+}
+
+/** True for the first call, and for the next one that comes so long after the last that was answered so. */
+function every(milliseconds: number, clock: Clock): () => boolean {
+  let last = Number.NEGATIVE_INFINITY;
+  return () => {
+    const now = clock.monotonic();
+    if (now - last < milliseconds) return false;
+    last = now;
+    return true;
+  };
+}
