@@ -34,7 +34,7 @@ const bans = {
   },
   providers: {
     modules: ['openai', 'openai/**', '@anthropic-ai/sdk', '@anthropic-ai/sdk/**'],
-    reason: "Only llm-adapters knows a provider's SDK and its quirks.",
+    reason: "Only llm-adapters knows a provider's types and its quirks.",
   },
   timers: {
     modules: ['timers', 'timers/**', 'node:timers', 'node:timers/**'],

@@ -2,7 +2,6 @@ import { homedir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
 import { enableCompileCache, possibleWorkspaces } from './compile-cache.ts';
-import { replaceFetchClasses } from './fetch-classes.ts';
 import { leaveProcess } from './process/leave-process.ts';
 import { VERSION } from './version.ts';
 
@@ -32,7 +31,6 @@ export async function main(entry: string): Promise<void> {
     user: process.getuid?.(),
   });
   hideSqliteWarning();
-  replaceFetchClasses();
   // Should every handle close before the command has ended, that is a failure and must not look like success. Not set
   // before: Commander takes a code that stands there for its own.
   process.once('beforeExit', () => {

@@ -6,9 +6,7 @@ import { modelLimits } from './models.ts';
 import { createRedactor } from './provider-error.ts';
 import { DEFAULT_RETRY } from './retry.ts';
 import type { RetryPolicy } from './retry.ts';
-import { httpFetch } from './stream/http-fetch.ts';
-import type { FetchFunction } from './stream/http-fetch.ts';
-import type { StreamingSettings } from './streaming-adapter.ts';
+import type { FetchFunction, JsonPost } from './stream/post-json.ts';
 
 /** What every adapter is given. */
 export type AdapterOptions = {
@@ -47,15 +45,13 @@ export type CheckedOptions = {
   readonly temperature: number | undefined;
   readonly maxTokens: number;
   readonly limits: ModelLimits;
-  readonly connection: ConnectionOptions;
-  readonly streaming: StreamingSettings;
-};
-
-export type ConnectionOptions = {
-  readonly apiKey: string | undefined;
-  readonly baseUrl: string;
-  readonly connectTimeoutMs: number;
-  readonly fetch: FetchFunction;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly retry: RetryPolicy;
+  /** How long a server may say nothing before its first event, and after it. */
+  readonly firstEventMs: number;
+  readonly silenceMs: number;
+  readonly connection: Pick<JsonPost, 'clock' | 'connectTimeoutMs' | 'fetch'>;
 };
 
 const DEFAULT_MAX_TOKENS = 8192;
@@ -69,6 +65,7 @@ export function checkOptions(options: AdapterOptions, defaultBaseUrl: string): C
   const baseUrl = checkBaseUrl(options.baseUrl ?? defaultBaseUrl);
   const apiKey = checkApiKey(options.apiKey);
   const limits = { ...modelLimits(options.model), ...options.limits };
+  const clock = options.clock ?? realClock;
   return {
     model: options.model,
     apiKey,
@@ -78,20 +75,28 @@ export function checkOptions(options: AdapterOptions, defaultBaseUrl: string): C
     temperature: options.temperature,
     maxTokens: options.maxTokens ?? limits.outputTokens ?? DEFAULT_MAX_TOKENS,
     limits,
+    clock,
+    random: options.random ?? Math.random,
+    retry: { ...DEFAULT_RETRY, ...options.retry },
+    silenceMs: options.silenceMs ?? DEFAULT_SILENCE_MS,
+    firstEventMs: options.silenceMs ?? DEFAULT_FIRST_EVENT_MS,
     connection: {
-      apiKey,
-      baseUrl: baseUrl.href,
+      clock,
       connectTimeoutMs: options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS,
-      fetch: options.fetch ?? httpFetch,
-    },
-    streaming: {
-      clock: options.clock ?? realClock,
-      random: options.random ?? Math.random,
-      retry: { ...DEFAULT_RETRY, ...options.retry },
-      silenceMs: options.silenceMs ?? DEFAULT_SILENCE_MS,
-      firstEventMs: options.silenceMs ?? DEFAULT_FIRST_EVENT_MS,
+      fetch: options.fetch,
     },
   };
+}
+
+/** Where a request goes: the base URL, whatever slashes it ends in, and a path of the API. */
+export function endpoint(baseUrl: URL, path: string): URL {
+  const url = new URL(baseUrl);
+  url.pathname = url.pathname.replace(/\/+$/, '') + path;
+  return url;
+}
+
+export function bearer(apiKey: string | undefined): Readonly<Record<string, string>> {
+  return apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
 }
 
 function checkBaseUrl(text: string): URL {

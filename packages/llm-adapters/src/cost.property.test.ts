@@ -21,11 +21,11 @@ const redact = createRedactor(['sk-a-key-of-some-length']);
 function formatOf(name: FormatName): (message: MessageEvents) => WireFormat {
   switch (name) {
     case 'openai-chat':
-      return (message) => new ChunkFormat(message, redact);
+      return (message) => new ChunkFormat(message);
     case 'openai-responses':
-      return (message) => new ResponseFormat(message, redact);
+      return (message) => new ResponseFormat(message);
     case 'anthropic-messages':
-      return (message) => new MessageFormat(message, redact);
+      return (message) => new MessageFormat(message);
   }
 }
 

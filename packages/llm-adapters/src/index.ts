@@ -9,4 +9,4 @@ export type { AnthropicOptions } from './anthropic/adapter.ts';
 export { modelLimits } from './models.ts';
 export { findViolations, sanitizeSchema } from './schema.ts';
 export type { SchemaViolation } from './schema.ts';
-export type { FetchFunction } from './stream/http-fetch.ts';
+export type { FetchFunction } from './stream/post-json.ts';

@@ -1,11 +1,15 @@
 import { ERROR_CODES, KeysInUse, REDACTED } from '@orion/contracts';
 import type { ErrorCode, ErrorInfo, Redact } from '@orion/contracts';
 
+import type { HttpFailure } from './stream/post-json.ts';
+
 /** The part of a failure that a provider describes, whatever shape it came in. */
 export type ProviderFailure = {
   readonly status?: number | undefined;
   readonly code?: string | undefined;
   readonly type?: string | undefined;
+  /** The parameter that the provider objects to, where it names one. */
+  readonly parameter?: string | undefined;
   readonly message: string;
   /** As the `retry-after` header says it. */
   readonly retryAfter?: string | undefined;
@@ -163,8 +167,22 @@ export function readFailure(value: unknown, status?: number): ProviderFailure {
     status: status ?? ownStatus,
     code: asText(fields['code']),
     type: asText(fields['type']),
+    parameter: asText(fields['param']),
     message: typeof message === 'string' ? message : JSON.stringify(message),
   };
+}
+
+/** What an answer with an error status says, as JSON or as it stands. */
+export function readHttpFailure({ status, headers, text }: HttpFailure): ProviderFailure {
+  return { ...readFailure(parsed(text), status), retryAfter: headers('retry-after') };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }
 
 function asText(value: unknown): string | undefined {

@@ -1,34 +1,82 @@
 import type { ProviderFailure } from './provider-error.ts';
+import { isFields } from './stream/payloads.ts';
+import type { Fields } from './stream/payloads.ts';
 
 /** What to do with a parameter that a server refuses: leave it out, or send it under its other name. */
 export type Remedy = 'leave-out' | 'swap';
 
-/** What one server has refused so far. */
+/** What one server has refused so far, by the parameter's path. */
 export type Refusals = ReadonlyMap<string, Remedy>;
+
+/** Parameters without which a request means the same, only less exactly. */
+export type OptionalParameters = {
+  /** By their paths in the request, with dots between the names: `output_config.format`. */
+  readonly paths: readonly string[];
+  /** Those of them that have another name at the same place, and that name. */
+  readonly otherNames?: ReadonlyMap<string, string>;
+};
 
 const NOT_KNOWN =
   /unsupported|not support|unrecogni[sz]ed|unknown|unexpected|extra|not permitted|not allowed|deprecated|invalid param/i;
 
 /**
- * The optional parameter that a refused request names, if it was sent. Of two names of one parameter (`swaps`) the
- * other one is tried when the name is what the server objects to, and none when it is the value.
+ * The optional parameter that a refused request names, if it was sent. Of two names of one parameter the other one
+ * is tried when the name is what the server objects to, and none when it is the value.
  */
 export function readRefusal(
   failure: ProviderFailure,
-  namedParameter: string | undefined,
-  candidates: readonly string[],
-  swaps: ReadonlySet<string>,
+  request: object,
+  { paths, otherNames }: OptionalParameters,
 ): { readonly parameter: string; readonly remedy: Remedy } | undefined {
   if (failure.status !== 400 && failure.status !== 422) return undefined;
+  const sent = paths.filter((path) => has(request, path.split('.')));
   const parameter =
-    candidates.find((candidate) => candidate === namedParameter) ??
-    candidates.find((candidate) =>
-      new RegExp(`(?<![\\w-])${candidate}(?![\\w-])`).test(failure.message),
-    );
+    sent.find((path) => path === failure.parameter) ??
+    sent.find((path) => mentions(failure.message, path)) ??
+    sent.find((path) => mentions(failure.message, path.slice(path.lastIndexOf('.') + 1)));
   if (parameter === undefined) return undefined;
   const words = `${failure.code ?? ''} ${failure.type ?? ''} ${failure.message}`;
-  return {
-    parameter,
-    remedy: swaps.has(parameter) && NOT_KNOWN.test(words) ? 'swap' : 'leave-out',
-  };
+  const swaps = otherNames?.has(parameter) === true && NOT_KNOWN.test(words);
+  return { parameter, remedy: swaps ? 'swap' : 'leave-out' };
+}
+
+/** A request as its server takes it. What is in it stays as it is; only the objects around a parameter are new. */
+export function withoutRefused<RequestBody extends object>(
+  request: RequestBody,
+  refusals: Refusals,
+  { otherNames }: OptionalParameters,
+): RequestBody {
+  let fields = request as Fields;
+  for (const [path, remedy] of refusals) {
+    const other = remedy === 'swap' ? otherNames?.get(path) : undefined;
+    fields = replaced(
+      fields,
+      path.split('.'),
+      other === undefined || refusals.has(other) ? undefined : other.split('.').at(-1),
+    );
+  }
+  return fields as RequestBody;
+}
+
+function mentions(message: string, name: string): boolean {
+  return new RegExp(`(?<![\\w-])${name.replaceAll('.', '\\.')}(?![\\w-])`).test(message);
+}
+
+function has(value: unknown, [name, ...rest]: readonly string[]): boolean {
+  if (name === undefined) return true;
+  return isFields(value) && Object.hasOwn(value, name) && has(value[name], rest);
+}
+
+/** The fields without one of them, or with it under another name; an object that loses its last field goes too. */
+function replaced(
+  fields: Fields,
+  [name = '', ...rest]: readonly string[],
+  other: string | undefined,
+): Fields {
+  if (!Object.hasOwn(fields, name)) return fields;
+  const { [name]: value, ...others } = fields;
+  if (rest.length === 0) return other === undefined ? others : { ...others, [other]: value };
+  if (!isFields(value)) return fields;
+  const inner = replaced(value, rest, other);
+  return Object.keys(inner).length === 0 ? others : { ...others, [name]: inner };
 }

@@ -1,5 +1,7 @@
 import type { ErrorInfo } from '@orion/contracts';
 
+import type { AnswerHeaders } from './stream/post-json.ts';
+
 /** How a request is repeated whose answer has not begun. */
 export type RetryPolicy = {
   /** How often after the first time. */
@@ -43,10 +45,10 @@ export function retryWait(
 }
 
 /** What a server asks for in its headers: milliseconds, seconds or a date. */
-export function readRetryAfter(headers: Headers, now: number): number | undefined {
-  const milliseconds = Number(headers.get('retry-after-ms') ?? Number.NaN);
+export function readRetryAfter(headers: AnswerHeaders, now: number): number | undefined {
+  const milliseconds = Number(headers('retry-after-ms') ?? Number.NaN);
   if (Number.isFinite(milliseconds) && milliseconds >= 0) return milliseconds;
-  const text = headers.get('retry-after')?.trim();
+  const text = headers('retry-after')?.trim();
   if (text === undefined || text === '') return undefined;
   const seconds = Number(text);
   if (Number.isFinite(seconds)) return seconds >= 0 ? seconds * 1000 : undefined;

@@ -4,72 +4,49 @@ import type {
   LlmAdapter,
   LlmEvent,
   Message,
-  ModelLimits,
   Redact,
   SendOptions,
 } from '@orion/contracts';
 
+import type { CheckedOptions } from './adapter-options.ts';
 import { sleep } from './clock.ts';
 import {
   classifyConnectionFailure,
   classifyFailure,
   providerError,
-  readFailure,
+  readHttpFailure,
 } from './provider-error.ts';
-import type { ProviderFailure } from './provider-error.ts';
-import { readRefusal } from './refused-parameters.ts';
-import type { Refusals, Remedy } from './refused-parameters.ts';
+import { readRefusal, withoutRefused } from './refused-parameters.ts';
+import type { OptionalParameters, Remedy } from './refused-parameters.ts';
 import { isWorthRetrying, readRetryAfter, retryWait } from './retry.ts';
-import type { RetryPolicy } from './retry.ts';
 import type { Body } from './stream/body.ts';
 import { createAnswerDecoder } from './stream/answer-decoder.ts';
-import { bodyOf } from './stream/http-fetch.ts';
 import type { MessageEvents } from './stream/message-events.ts';
 import type { WireFormat } from './stream/payloads.ts';
+import { HttpFailure } from './stream/post-json.ts';
 import { createSilenceWatch } from './stream/silence-watch.ts';
 
 /** What is a provider's own: how it is asked, and what its payloads mean. */
 export type Provider<RequestBody extends object> = {
   readonly name: string;
-  readonly model: string;
-  readonly limits: ModelLimits;
   readonly writesThinkTags: boolean;
-  /** Host and port, for messages. */
-  readonly address: string;
-  readonly redact: Redact;
-  readonly buildRequest: (
-    messages: readonly Message[],
-    options: SendOptions,
-    refusals: Refusals,
-  ) => RequestBody;
-  /** Sends the request; rejects with the SDK's error for any status but 2xx. */
-  readonly post: (body: RequestBody, signal: AbortSignal) => Promise<Response>;
+  readonly buildRequest: (messages: readonly Message[], options: SendOptions) => RequestBody;
+  /** Sends the request, as `postJson` does; rejects with `HttpFailure` for any status but 2xx. */
+  readonly post: (body: RequestBody, signal: AbortSignal) => Promise<Body>;
   readonly createFormat: (message: MessageEvents) => WireFormat;
-  /** Parameters without which a request means the same, only less exactly. */
-  readonly optionalParameters: readonly string[];
-  /** Those of them that have two names. */
-  readonly swaps: ReadonlySet<string>;
-};
-
-export type StreamingSettings = {
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly retry: RetryPolicy;
-  /** How long a server may say nothing before its first event, and after it. */
-  readonly firstEventMs: number;
-  readonly silenceMs: number;
+  readonly optional: OptionalParameters;
 };
 
 /** How long a server may take to close an answer after its end mark before the connection is given up. */
 const CLOSE_GRACE_MS = 1000;
 
 type Failure = { readonly error: ErrorInfo; readonly retryAfterMs?: number | undefined };
-type Outcome = { readonly response: Response } | Failure;
+type Outcome = { readonly body: Body } | Failure;
 
 /**
  * A provider as a stream of events: everything that is the same whatever the wire format.
  *
- * 1. The SDK makes the request, nothing more: the body is decoded here.
+ * 1. A provider builds and sends a request; the body of its answer is decoded here.
  * 2. Every failure is one final `error` event; nothing is thrown.
  * 3. The connection is closed when the iteration ends early or the signal aborts. After an orderly end it is kept
  *    for the next request.
@@ -80,10 +57,9 @@ type Outcome = { readonly response: Response } | Failure;
  */
 export function createStreamingAdapter<RequestBody extends object>(
   provider: Provider<RequestBody>,
-  settings: StreamingSettings,
+  settings: CheckedOptions,
 ): LlmAdapter {
-  const { address, redact } = provider;
-  const { clock, retry } = settings;
+  const { address, redact, clock, retry } = settings;
   const refusals = new Map<string, Remedy>();
 
   async function request(
@@ -92,20 +68,20 @@ export function createStreamingAdapter<RequestBody extends object>(
     signal: AbortSignal,
   ): Promise<Outcome> {
     for (;;) {
-      const body = provider.buildRequest(messages, options, refusals);
+      const built = provider.buildRequest(messages, options);
+      const body = withoutRefused(built, refusals, provider.optional);
       try {
-        return { response: await provider.post(body, signal) };
+        return { body: await provider.post(body, signal) };
       } catch (error) {
         if (signal.aborted) return { error: aborted() };
-        const refused = readHttpError(error, clock.now());
-        if (refused === undefined)
+        if (!(error instanceof HttpFailure))
           return { error: classifyConnectionFailure(error, address, redact) };
-        const sent = provider.optionalParameters.filter((parameter) => parameter in body);
-        const refusal = readRefusal(refused.failure, refused.parameter, sent, provider.swaps);
+        const failure = readHttpFailure(error);
+        const refusal = readRefusal(failure, body, provider.optional);
         if (refusal === undefined || refusals.has(refusal.parameter)) {
           return {
-            error: classifyFailure(refused.failure, redact),
-            retryAfterMs: refused.retryAfterMs,
+            error: classifyFailure(failure, redact),
+            retryAfterMs: readRetryAfter(error.headers, clock.now()),
           };
         }
         refusals.set(refusal.parameter, refusal.remedy);
@@ -194,7 +170,7 @@ export function createStreamingAdapter<RequestBody extends object>(
     try {
       const outcome = await request(messages, options, controller.signal);
       if ('error' in outcome) return outcome;
-      const body = bodyOf(outcome.response);
+      const { body } = outcome;
       let begun = false;
       for await (const events of receive(body, controller, options.verbatim ?? false)) {
         const last = events.at(-1);
@@ -218,8 +194,8 @@ export function createStreamingAdapter<RequestBody extends object>(
 
   return {
     name: provider.name,
-    model: provider.model,
-    limits: provider.limits,
+    model: settings.model,
+    limits: settings.limits,
     signalsMessageEnd: true,
     structuredOutput: true,
     writesThinkTags: provider.writesThinkTags,
@@ -253,35 +229,6 @@ function leaveOpen(body: Body, controller: AbortController, clock: Clock): void 
     cancelTimer();
   };
   void drain();
-}
-
-function readHttpError(
-  error: unknown,
-  now: number,
-):
-  | {
-      readonly failure: ProviderFailure;
-      readonly parameter: string | undefined;
-      readonly retryAfterMs: number | undefined;
-    }
-  | undefined {
-  if (typeof error !== 'object' || error === null) return undefined;
-  const fields = error as {
-    readonly status?: unknown;
-    readonly error?: unknown;
-    readonly message?: unknown;
-    readonly param?: unknown;
-    readonly headers?: unknown;
-  };
-  if (typeof fields.status !== 'number') return undefined;
-  const failure = readFailure(fields.error ?? fields.message ?? '', fields.status);
-  const headers = fields.headers instanceof Headers ? fields.headers : new Headers();
-  const retryAfter = headers.get('retry-after');
-  return {
-    failure: retryAfter === null ? failure : { ...failure, retryAfter },
-    parameter: typeof fields.param === 'string' ? fields.param : undefined,
-    retryAfterMs: readRetryAfter(headers, now),
-  };
 }
 
 function aborted(): ErrorInfo {

@@ -99,7 +99,7 @@ export function streamOf(shape: DecodeShape, events: number): DecodeStream {
   return { text: pieces.join(''), chunks };
 }
 
-/** The whole adapter, SDK and all; only the network is missing. */
+/** The whole adapter; only the network is missing. */
 export async function decodeWithAdapter(shape: DecodeShape, stream: DecodeStream): Promise<void> {
   const chunks = stream.chunks[Symbol.iterator]();
   const adapter = await createAdapter({

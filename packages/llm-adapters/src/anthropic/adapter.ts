@@ -1,9 +1,9 @@
 import type { LlmAdapter } from '@orion/contracts';
 
-import { checkOptions } from '../adapter-options.ts';
+import { bearer, checkOptions, endpoint } from '../adapter-options.ts';
 import type { AdapterOptions } from '../adapter-options.ts';
+import { postJson } from '../stream/post-json.ts';
 import { createStreamingAdapter } from '../streaming-adapter.ts';
-import { createAnthropicClient } from './client.ts';
 import { MessageFormat } from './message-format.ts';
 import { messagesQuirks } from './quirks.ts';
 import { buildMessagesRequest } from './request.ts';
@@ -17,25 +17,28 @@ export const ANTHROPIC_BASE_URL = 'https://api.anthropic.com';
 export function createAnthropicAdapter(options: AnthropicOptions): LlmAdapter {
   const checked = checkOptions(options, ANTHROPIC_BASE_URL);
   const quirks = messagesQuirks(checked.baseUrl.hostname, checked.model);
-  const getClient = createAnthropicClient(checked.connection, quirks.ownKeyHeader);
+  const url = endpoint(withoutVersion(checked.baseUrl), '/v1/messages');
+  const headers = {
+    'anthropic-version': '2023-06-01',
+    ...bearer(checked.apiKey),
+    ...(checked.apiKey !== undefined && quirks.ownKeyHeader ? { 'x-api-key': checked.apiKey } : {}),
+  };
   return createStreamingAdapter(
     {
       name: 'anthropic',
-      model: checked.model,
-      limits: checked.limits,
       writesThinkTags: false,
-      address: checked.address,
-      redact: checked.redact,
-      buildRequest: (messages, send, refusals) =>
-        buildMessagesRequest(messages, send, { ...checked, quirks, refusals }),
-      post: async (body, signal) => {
-        const client = await getClient();
-        return await client.post('/v1/messages', { body, signal, stream: true }).asResponse();
-      },
-      createFormat: (message) => new MessageFormat(message, checked.redact),
-      optionalParameters: ['temperature', 'tool_choice', 'output_config'],
-      swaps: new Set(),
+      buildRequest: (messages, send) =>
+        buildMessagesRequest(messages, send, { ...checked, quirks }),
+      post: (body, signal) => postJson({ ...checked.connection, url, headers, body, signal }),
+      createFormat: (message) => new MessageFormat(message),
+      optional: { paths: ['temperature', 'tool_choice', 'output_config'] },
     },
-    checked.streaming,
+    checked,
   );
+}
+
+function withoutVersion(baseUrl: URL): URL {
+  const url = new URL(baseUrl);
+  url.pathname = url.pathname.replace(/\/+$/, '').replace(/\/v1$/, '');
+  return url;
 }

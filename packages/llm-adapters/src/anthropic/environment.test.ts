@@ -32,6 +32,7 @@ test('nothing of the environment reaches a request', async () => {
 
   const [without, withKey] = server.requests;
   expect(JSON.stringify(server.requests)).not.toContain('canary');
+  expect(without?.headers['anthropic-version']).toBe('2023-06-01');
   expect(without?.headers).not.toHaveProperty('x-api-key');
   expect(without?.headers).not.toHaveProperty('authorization');
   expect(withKey?.headers['x-api-key']).toBe('own');

@@ -1,6 +1,5 @@
-import type { FinishReason, Redact, Usage } from '@orion/contracts';
+import type { FinishReason, Usage } from '@orion/contracts';
 
-import { classifyFailure, readFailure } from '../provider-error.ts';
 import { invalidStream, truncated } from '../stream/message-events.ts';
 import type { MessageEvents } from '../stream/message-events.ts';
 import { isFields, textField, tokenCount } from '../stream/payloads.ts';
@@ -22,15 +21,13 @@ export class MessageFormat implements WireFormat {
   readonly name = 'the Messages format';
   readonly textKeys: readonly string[] = ['text'];
   readonly #message: MessageEvents;
-  readonly #redact: Redact;
   readonly #calls = new Map<number, CallBlock>();
   #id: string | undefined;
   #stopReason: FinishReason | undefined;
   readonly #usage: Partial<Record<(typeof USAGE_FIELDS)[number], unknown>> = {};
 
-  constructor(message: MessageEvents, redact: Redact) {
+  constructor(message: MessageEvents) {
     this.#message = message;
-    this.#redact = redact;
   }
 
   plainText(payload: Fields): string | undefined {
@@ -63,18 +60,17 @@ export class MessageFormat implements WireFormat {
         this.#finish();
         return;
       case 'error':
-        this.#message.fail(classifyFailure(readFailure(payload), this.#redact));
+        this.#message.providerFailed(payload);
         return;
       default:
         // `ping`, and whatever will be added: the format asks its readers to pass over what they do not know.
-        if (isFields(payload['error']))
-          this.#message.fail(classifyFailure(readFailure(payload), this.#redact));
+        if (isFields(payload['error'])) this.#message.providerFailed(payload);
     }
   }
 
   readDocument(document: Fields): boolean {
     if (document['type'] === 'error' || isFields(document['error'])) {
-      this.#message.fail(classifyFailure(readFailure(document), this.#redact));
+      this.#message.providerFailed(document);
       return true;
     }
     if (document['type'] !== 'message' || !Array.isArray(document['content'])) return false;

@@ -16,17 +16,10 @@ import {
   toolName,
 } from '../conversation.ts';
 import type { CallIds } from '../conversation.ts';
-import type { Refusals } from '../refused-parameters.ts';
+import { given, requestParameters } from '../request-parameters.ts';
+import type { RequestDefaults } from '../request-parameters.ts';
 import { sanitizeSchema, withoutTopLevelAlternatives } from '../schema.ts';
 import type { MessagesQuirks } from './quirks.ts';
-
-export type MessagesDefaults = {
-  readonly model: string;
-  readonly temperature: number | undefined;
-  readonly maxTokens: number;
-  readonly quirks: MessagesQuirks;
-  readonly refusals: Refusals;
-};
 
 const LONGEST_CALL_ID = 64;
 const CACHE_MARK = { type: 'ephemeral' } as const;
@@ -42,36 +35,28 @@ const CACHE_MARK = { type: 'ephemeral' } as const;
 export function buildMessagesRequest(
   messages: readonly Message[],
   options: SendOptions,
-  defaults: MessagesDefaults,
+  defaults: RequestDefaults<MessagesQuirks>,
 ): MessageCreateParamsStreaming {
-  const { quirks, refusals } = defaults;
+  const { maxTokens, temperature, tools, toolChoice, schema } = requestParameters(
+    options,
+    defaults,
+  );
   const { system, rest } = splitSystem(messages);
-  const temperature = options.temperature ?? defaults.temperature;
-  const tools = options.tools ?? [];
-  const mark = quirks.cacheMarks;
+  const mark = defaults.quirks.cacheMarks;
   return {
     model: defaults.model,
-    max_tokens: options.max_tokens ?? defaults.maxTokens,
+    max_tokens: maxTokens,
     stream: true,
     messages: convertMessages(rest, mark),
-    ...(system.length === 0 ? {} : { system: convertSystem(system, mark) }),
-    ...(temperature === undefined || quirks.temperature === 'never' || refusals.has('temperature')
-      ? {}
-      : { temperature }),
-    ...(tools.length === 0 ? {} : { tools: convertTools(tools, mark) }),
-    ...(tools.length === 0 || options.tool_choice === undefined || refusals.has('tool_choice')
-      ? {}
-      : { tool_choice: TOOL_CHOICES[options.tool_choice] }),
-    ...(options.responseFormat?.type === 'json_schema' && !refusals.has('output_config')
-      ? {
-          output_config: {
-            format: {
-              type: 'json_schema',
-              schema: { ...sanitizeSchema(options.responseFormat.schema) },
-            },
-          },
-        }
-      : {}),
+    ...given({
+      system: system.length === 0 ? undefined : convertSystem(system, mark),
+      temperature,
+      tools: tools && convertTools(tools, mark),
+      tool_choice: toolChoice && TOOL_CHOICES[toolChoice],
+      output_config: schema && {
+        format: { type: 'json_schema', schema: { ...sanitizeSchema(schema.schema) } },
+      },
+    }),
   };
 }
 

@@ -1,6 +1,6 @@
-import type { FinishReason, Redact, Usage } from '@orion/contracts';
+import type { FinishReason, Usage } from '@orion/contracts';
 
-import { classifyFailure, providerError, readFailure } from '../provider-error.ts';
+import { providerError } from '../provider-error.ts';
 import { truncated } from '../stream/message-events.ts';
 import type { MessageEvents } from '../stream/message-events.ts';
 import { isFields, isFilled, tokenCount } from '../stream/payloads.ts';
@@ -17,13 +17,11 @@ export class ChunkFormat implements WireFormat {
   readonly name = 'chat completions';
   readonly textKeys: readonly string[] = ['content'];
   readonly #message: MessageEvents;
-  readonly #redact: Redact;
   #refused = false;
   #finishReason: FinishReason | undefined;
 
-  constructor(message: MessageEvents, redact: Redact) {
+  constructor(message: MessageEvents) {
     this.#message = message;
-    this.#redact = redact;
   }
 
   plainText(chunk: Fields): string | undefined {
@@ -50,7 +48,7 @@ export class ChunkFormat implements WireFormat {
       chunk['usage'] ?? (isFields(chunk['x_groq']) ? chunk['x_groq']['usage'] : undefined);
     if (isFields(usage)) this.#message.usage(readUsage(usage));
     if (chunk['error'] !== undefined && chunk['error'] !== null) {
-      this.#message.fail(classifyFailure(readFailure(chunk['error']), this.#redact));
+      this.#message.providerFailed(chunk['error']);
       return;
     }
     const { choices } = chunk;
@@ -82,7 +80,7 @@ export class ChunkFormat implements WireFormat {
 
   #choice(choice: Fields): void {
     if (choice['error'] !== undefined && choice['error'] !== null) {
-      this.#message.fail(classifyFailure(readFailure(choice['error']), this.#redact));
+      this.#message.providerFailed(choice['error']);
       return;
     }
     const delta = choice['delta'];

@@ -7,67 +7,36 @@ import type {
 
 import { createCallIds, historicArguments, toolName } from '../conversation.ts';
 import type { CallIds } from '../conversation.ts';
-import type { Refusals } from '../refused-parameters.ts';
+import { given, namedSchema, requestParameters } from '../request-parameters.ts';
+import type { RequestDefaults } from '../request-parameters.ts';
 import type { Quirks } from './quirks.ts';
 
 /** OpenAI refuses longer ones; other providers' ids may be. */
 const LONGEST_CALL_ID = 40;
 
-export type RequestDefaults = {
-  readonly model: string;
-  readonly temperature: number | undefined;
-  readonly maxTokens: number;
-  readonly quirks: Quirks;
-  /** What this server has refused before. */
-  readonly refusals: Refusals;
-};
-
 export function buildRequest(
   messages: readonly Message[],
   options: SendOptions,
-  defaults: RequestDefaults,
+  defaults: RequestDefaults<Quirks>,
 ): ChatCompletionCreateParamsStreaming {
-  const { quirks, refusals } = defaults;
-  const temperature = options.temperature ?? defaults.temperature;
-  const tools = options.tools ?? [];
-  const limit = limitParameter(quirks.limitParameter, refusals);
+  const { maxTokens, temperature, tools, toolChoice, schema } = requestParameters(
+    options,
+    defaults,
+  );
   const ids = createCallIds(LONGEST_CALL_ID);
   return {
     model: defaults.model,
     messages: messages.flatMap((message) => convertMessage(message, ids)),
     stream: true,
-    ...(refusals.has('stream_options') ? {} : { stream_options: { include_usage: true } }),
-    ...(limit === undefined ? {} : { [limit]: options.max_tokens ?? defaults.maxTokens }),
-    ...(temperature === undefined || quirks.temperature === 'never' || refusals.has('temperature')
-      ? {}
-      : { temperature }),
-    ...(tools.length === 0 ? {} : { tools: tools.map(convertTool) }),
-    ...(tools.length === 0 || options.tool_choice === undefined || refusals.has('tool_choice')
-      ? {}
-      : { tool_choice: options.tool_choice }),
-    ...(options.responseFormat?.type === 'json_schema'
-      ? {
-          response_format: {
-            type: 'json_schema',
-            json_schema: {
-              name: options.responseFormat.name,
-              schema: options.responseFormat.schema,
-              strict: options.responseFormat.strict ?? true,
-            },
-          },
-        }
-      : {}),
+    stream_options: { include_usage: true },
+    [defaults.quirks.limitParameter]: maxTokens,
+    ...given({
+      temperature,
+      tools: tools?.map(convertTool),
+      tool_choice: toolChoice,
+      response_format: schema && { type: 'json_schema', json_schema: namedSchema(schema) },
+    }),
   };
-}
-
-function limitParameter(
-  first: Quirks['limitParameter'],
-  refusals: Refusals,
-): Quirks['limitParameter'] | undefined {
-  const remedy = refusals.get(first);
-  if (remedy === undefined) return first;
-  const other = first === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens';
-  return remedy === 'swap' && !refusals.has(other) ? other : undefined;
 }
 
 /** Empty messages are left out: servers refuse them. A tool message stays, since the call before it needs one. */

@@ -1,9 +1,9 @@
 import type { LlmAdapter } from '@orion/contracts';
 
-import { checkOptions } from '../adapter-options.ts';
+import { bearer, checkOptions, endpoint } from '../adapter-options.ts';
 import type { AdapterOptions } from '../adapter-options.ts';
-import { createOpenAiClient } from '../openai-client.ts';
 import { OPENAI_BASE_URL } from '../openai-compatible/adapter.ts';
+import { postJson } from '../stream/post-json.ts';
 import { createStreamingAdapter } from '../streaming-adapter.ts';
 import { responsesQuirks } from './quirks.ts';
 import { buildResponsesRequest } from './request.ts';
@@ -16,25 +16,18 @@ export type OpenAiResponsesOptions = AdapterOptions;
 export function createOpenAiResponsesAdapter(options: OpenAiResponsesOptions): LlmAdapter {
   const checked = checkOptions(options, OPENAI_BASE_URL);
   const quirks = responsesQuirks(checked.baseUrl.hostname, checked.model);
-  const getClient = createOpenAiClient(checked.connection);
+  const url = endpoint(checked.baseUrl, '/responses');
+  const headers = bearer(checked.apiKey);
   return createStreamingAdapter(
     {
       name: 'openai-responses',
-      model: checked.model,
-      limits: checked.limits,
       writesThinkTags: false,
-      address: checked.address,
-      redact: checked.redact,
-      buildRequest: (messages, send, refusals) =>
-        buildResponsesRequest(messages, send, { ...checked, quirks, refusals }),
-      post: async (body, signal) => {
-        const client = await getClient();
-        return await client.post('/responses', { body, signal, stream: true }).asResponse();
-      },
-      createFormat: (message) => new ResponseFormat(message, checked.redact),
-      optionalParameters: ['max_output_tokens', 'temperature', 'tool_choice', 'store'],
-      swaps: new Set(),
+      buildRequest: (messages, send) =>
+        buildResponsesRequest(messages, send, { ...checked, quirks }),
+      post: (body, signal) => postJson({ ...checked.connection, url, headers, body, signal }),
+      createFormat: (message) => new ResponseFormat(message),
+      optional: { paths: ['max_output_tokens', 'temperature', 'tool_choice', 'store'] },
     },
-    checked.streaming,
+    checked,
   );
 }

@@ -13,16 +13,9 @@ import {
   toolName,
 } from '../conversation.ts';
 import type { CallIds } from '../conversation.ts';
-import type { Refusals } from '../refused-parameters.ts';
+import { given, namedSchema, requestParameters } from '../request-parameters.ts';
+import type { RequestDefaults } from '../request-parameters.ts';
 import type { ResponsesQuirks } from './quirks.ts';
-
-export type ResponsesDefaults = {
-  readonly model: string;
-  readonly temperature: number | undefined;
-  readonly maxTokens: number;
-  readonly quirks: ResponsesQuirks;
-  readonly refusals: Refusals;
-};
 
 const LONGEST_CALL_ID = 64;
 
@@ -30,41 +23,27 @@ const LONGEST_CALL_ID = 64;
 export function buildResponsesRequest(
   messages: readonly Message[],
   options: SendOptions,
-  defaults: ResponsesDefaults,
+  defaults: RequestDefaults<ResponsesQuirks>,
 ): ResponseCreateParamsStreaming {
-  const { quirks, refusals } = defaults;
+  const { maxTokens, temperature, tools, toolChoice, schema } = requestParameters(
+    options,
+    defaults,
+  );
   const { system, rest } = splitSystem(messages);
   const ids = createCallIds(LONGEST_CALL_ID);
-  const temperature = options.temperature ?? defaults.temperature;
-  const tools = options.tools ?? [];
   return {
     model: defaults.model,
     stream: true,
     input: rest.flatMap((message) => convertMessage(message, ids)),
-    ...(system.length === 0 ? {} : { instructions: system.join('\n\n') }),
-    ...(quirks.store && !refusals.has('store') ? { store: false } : {}),
-    ...(refusals.has('max_output_tokens')
-      ? {}
-      : { max_output_tokens: options.max_tokens ?? defaults.maxTokens }),
-    ...(temperature === undefined || quirks.temperature === 'never' || refusals.has('temperature')
-      ? {}
-      : { temperature }),
-    ...(tools.length === 0 ? {} : { tools: tools.map(convertTool) }),
-    ...(tools.length === 0 || options.tool_choice === undefined || refusals.has('tool_choice')
-      ? {}
-      : { tool_choice: options.tool_choice }),
-    ...(options.responseFormat?.type === 'json_schema'
-      ? {
-          text: {
-            format: {
-              type: 'json_schema',
-              name: options.responseFormat.name,
-              schema: options.responseFormat.schema,
-              strict: options.responseFormat.strict ?? true,
-            },
-          },
-        }
-      : {}),
+    max_output_tokens: maxTokens,
+    ...given({
+      instructions: system.length === 0 ? undefined : system.join('\n\n'),
+      store: defaults.quirks.store ? false : undefined,
+      temperature,
+      tools: tools?.map(convertTool),
+      tool_choice: toolChoice,
+      text: schema && { format: { type: 'json_schema', ...namedSchema(schema) } },
+    }),
   };
 }
 

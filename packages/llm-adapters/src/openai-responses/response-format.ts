@@ -1,6 +1,6 @@
-import type { Redact, Usage } from '@orion/contracts';
+import type { Usage } from '@orion/contracts';
 
-import { classifyFailure, providerError, readFailure } from '../provider-error.ts';
+import { providerError } from '../provider-error.ts';
 import { truncated } from '../stream/message-events.ts';
 import type { MessageEvents } from '../stream/message-events.ts';
 import { isFields, textField, tokenCount } from '../stream/payloads.ts';
@@ -26,16 +26,14 @@ export class ResponseFormat implements WireFormat {
   readonly name = 'the Responses format';
   readonly textKeys: readonly string[] = ['delta'];
   readonly #message: MessageEvents;
-  readonly #redact: Redact;
   /** The places of which pieces have come. */
   readonly #pieces = new Set<string>();
   readonly #latest = new Map<number, string>();
   #latestCharacters = 0;
   #refused = false;
 
-  constructor(message: MessageEvents, redact: Redact) {
+  constructor(message: MessageEvents) {
     this.#message = message;
-    this.#redact = redact;
   }
 
   plainText(payload: Fields): string | undefined {
@@ -99,18 +97,18 @@ export class ResponseFormat implements WireFormat {
         this.#end(type, isFields(payload['response']) ? payload['response'] : {});
         return;
       case 'error':
-        this.#message.fail(classifyFailure(readFailure(payload), this.#redact));
+        this.#message.providerFailed(payload);
         return;
       default:
         // An error in a form of another protocol is an error all the same.
         if (typeof type !== 'string' && isFields(payload['error']))
-          this.#message.fail(classifyFailure(readFailure(payload), this.#redact));
+          this.#message.providerFailed(payload);
     }
   }
 
   readDocument(document: Fields): boolean {
     if (isFields(document['error']) && document['object'] !== 'response') {
-      this.#message.fail(classifyFailure(readFailure(document), this.#redact));
+      this.#message.providerFailed(document);
       return true;
     }
     if (!Array.isArray(document['output'])) return false;
@@ -244,10 +242,8 @@ export class ResponseFormat implements WireFormat {
           providerError('PROVIDER_ERROR', 'The provider cancelled the response', true),
         );
         return;
-      default: {
-        const failure = readFailure(response['error'] ?? '');
-        this.#message.fail(classifyFailure(failure, this.#redact));
-      }
+      default:
+        this.#message.providerFailed(response['error'] ?? '');
     }
   }
 

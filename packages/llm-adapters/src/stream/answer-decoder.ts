@@ -20,7 +20,7 @@ export function createAnswerDecoder(
   redact: Redact,
   options: { readonly verbatim: boolean },
 ): AnswerDecoder {
-  const message = new MessageEvents(options);
+  const message = new MessageEvents(redact, options);
   const format = createFormat(message);
   const stream = createEventStreamDecoder({
     ...createPayloadReader(format, message, redact),

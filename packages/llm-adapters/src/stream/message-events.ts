@@ -1,7 +1,7 @@
 import { ERROR_CODES } from '@orion/contracts';
-import type { ErrorInfo, FinishReason, LlmEvent, Usage } from '@orion/contracts';
+import type { ErrorInfo, FinishReason, LlmEvent, Redact, Usage } from '@orion/contracts';
 
-import { providerError } from '../provider-error.ts';
+import { classifyFailure, providerError, readFailure } from '../provider-error.ts';
 import { createThinkTags } from '../think-tags.ts';
 import { ToolCallMerger } from '../tool-call-merger.ts';
 import type { ToolCallDelta } from '../tool-call-merger.ts';
@@ -21,6 +21,7 @@ export class MessageEvents {
   #textSeen = false;
   #ended = false;
   readonly #verbatim: boolean;
+  readonly #redact: Redact;
   readonly #calls: ToolCallMerger = new ToolCallMerger(
     (event) => {
       this.#flush();
@@ -34,8 +35,9 @@ export class MessageEvents {
   });
 
   /** `verbatim`: text is text, whatever stands in it. */
-  constructor({ verbatim }: { readonly verbatim: boolean }) {
+  constructor(redact: Redact, { verbatim }: { readonly verbatim: boolean }) {
     this.#verbatim = verbatim;
+    this.#redact = redact;
   }
 
   /** Whether the final event has been made. */
@@ -109,6 +111,11 @@ export class MessageEvents {
     this.#think.end();
     this.#flush();
     this.#end({ type: 'error', error });
+  }
+
+  /** The provider says within its answer that it failed: an error object, or an object around one. */
+  providerFailed(report: unknown): void {
+    this.fail(classifyFailure(readFailure(report), this.#redact));
   }
 
   #addText(text: string): void {

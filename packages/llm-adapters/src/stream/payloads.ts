@@ -1,7 +1,7 @@
 import { MAX_JSON_DEPTH, nestsDeeper } from '@orion/contracts';
 import type { ErrorInfo, Redact } from '@orion/contracts';
 
-import { classifyFailure, quoteProvider, readFailure } from '../provider-error.ts';
+import { quoteProvider } from '../provider-error.ts';
 import { invalidStream, truncated } from './message-events.ts';
 import type { MessageEvents } from './message-events.ts';
 
@@ -66,7 +66,7 @@ export function createPayloadReader(
         payload = JSON.parse(data);
       } catch {
         if (atEnd) fail(truncated());
-        else if (name === 'error') fail(classifyFailure({ message: data }, redact));
+        else if (name === 'error') message.providerFailed(data);
         else {
           const quoted = quoteProvider(data, redact, QUOTED);
           fail(invalidStream(format.name, `a payload is not JSON: ${quoted}`));
@@ -74,7 +74,7 @@ export function createPayloadReader(
         return undefined;
       }
       if (name === 'error') {
-        fail(classifyFailure(readFailure(payload), redact));
+        message.providerFailed(payload);
         return undefined;
       }
       if (!isFields(payload)) {

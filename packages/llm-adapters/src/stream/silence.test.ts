@@ -34,13 +34,17 @@ test('silence ends a stream after a minute, and what came is kept', async () => 
 test('before the first event a model may think for longer', async () => {
   const server = await serve({ pieces: [': thinking\n\n'], end: 'open' });
   const clock = createFakeClock();
-  const adapter = createAdapterOf('openai-chat', { baseUrl: server.url, clock, retry: ONCE });
+  const scheduled = vi.spyOn(clock, 'schedule');
+  const options = { baseUrl: server.url, clock, retry: ONCE, connectTimeoutMs: 100_000 };
+  const adapter = createAdapterOf('openai-chat', options);
   const first = adapter.sendMessagesStreaming(QUESTION, {})[Symbol.asyncIterator]().next();
   let ended = false;
   void first.then(() => {
     ended = true;
   });
-  await vi.waitFor(() => expect(clock.pending()).toBe(1));
+  // The head is there: what is waited for is the first event.
+  await vi.waitFor(() => expect(scheduled.mock.lastCall?.[0]).toBe(300_000));
+  expect(clock.pending()).toBe(1);
   await clock.advance(200_000);
   expect(ended).toBe(false);
   await clock.advance(200_000);

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 
+import { createFakeClock } from '@orion/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 
 import { createAdapterOf } from '../testing/providers.ts';
@@ -18,7 +19,9 @@ import {
   sse,
   textOf,
 } from '../testing/streams.ts';
-import { bodyOf, httpFetch } from './http-fetch.ts';
+import { realClock } from '../clock.ts';
+import { HttpFailure, postJson } from './post-json.ts';
+import type { JsonPost } from './post-json.ts';
 
 const BODY = sse(content('a'), STOP, DONE);
 
@@ -76,6 +79,93 @@ test('a connection that the server has closed meanwhile is not the answer', asyn
   expect(await talk()).toBe('a');
 });
 
+const post = (url: string, more: Partial<JsonPost> = {}) =>
+  postJson({
+    url: new URL(url),
+    headers: {},
+    body: { text: 'Grüße' },
+    signal: new AbortController().signal,
+    clock: realClock,
+    connectTimeoutMs: 10_000,
+    ...more,
+  });
+
+const caught = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+
+test('what is sent says that it is JSON, and nothing of who sends it but a name', async () => {
+  let sent: IncomingMessage['headers'] = {};
+  let text = '';
+  const url = await listen((request, response) => {
+    sent = request.headers;
+    request.on('data', (bytes: Buffer) => (text += bytes.toString()));
+    request.on('end', () => response.end());
+  });
+  const body = await post(url, { headers: { authorization: 'Bearer own' } });
+  expect(await body.read()).toEqual({ kind: 'end' });
+  expect(text).toBe('{"text":"Grüße"}');
+  expect(sent).toEqual({
+    accept: 'application/json',
+    'content-type': 'application/json',
+    'content-length': '18',
+    'user-agent': 'orion',
+    authorization: 'Bearer own',
+    host: new URL(url).host,
+    connection: 'keep-alive',
+  });
+});
+
+test.for([
+  ['over HTTP', undefined],
+  ['over a given fetch', fetch],
+] as const)(
+  'another status is a typed failure with its text and headers: %s',
+  async ([, given]) => {
+    const url = await listen((_request, response) => {
+      response.writeHead(429, { 'Retry-After': '7', 'x-twice': ['a', 'b'] });
+      response.end('{"error":{"message":"slow"}}');
+    });
+    const error = await caught(post(url, { fetch: given }));
+    expect(error).toBeInstanceOf(HttpFailure);
+    const { status, text, headers } = error as HttpFailure;
+    expect([status, text]).toEqual([429, '{"error":{"message":"slow"}}']);
+    expect([headers('retry-after'), headers('x-twice'), headers('x-none')]).toEqual([
+      '7',
+      'a, b',
+      undefined,
+    ]);
+  },
+);
+
+test.for([
+  ['over HTTP', undefined],
+  ['over a given fetch', fetch],
+] as const)(
+  'a server has a time for the head of its answer, and no more: %s',
+  async ([, given]) => {
+    const url = await listen(() => undefined);
+    const clock = createFakeClock();
+    const answer = caught(post(url, { clock, connectTimeoutMs: 5000, fetch: given }));
+    await clock.advance(4999);
+    expect(clock.pending()).toBe(1);
+    await clock.advance(1);
+    expect(await answer).toMatchObject({ message: 'The request timed out' });
+    expect(clock.pending()).toBe(0);
+  },
+);
+
+test('what a server says of a failure is read up to a mebibyte', async () => {
+  const url = await listen((_request, response) => {
+    response.writeHead(500);
+    response.end('x'.repeat(1_048_577));
+  });
+  const error = (await caught(post(url))) as HttpFailure;
+  expect(error.text).toBe('x'.repeat(1_048_576));
+});
+
 test('more than a reader can hold waits on the network', async () => {
   const piece = Buffer.alloc(64 * 1024, 'x');
   let sent = 0;
@@ -93,7 +183,7 @@ test('more than a reader can hold waits on the network', async () => {
     };
     more();
   });
-  const body = bodyOf(await httpFetch(url));
+  const body = await post(url);
   await expect.poll(() => sent, { interval: 50 }).toBeGreaterThan(256 * 1024);
   await new Promise((resolve) => {
     setTimeout(resolve, 100);
