@@ -1,7 +1,7 @@
 import type { EndCandidate, SessionMetadata, SessionRecord } from '@orion/contracts';
 
 import type { Omission } from '../validation/omissions.ts';
-import { stateNameOf } from './control.ts';
+import { openQuestionOf, stateNameOf } from './control.ts';
 import { endMessage, readText, startMessage } from './message-reading.ts';
 import { correctionsNeeded, endRound } from './reading/correction-reading.ts';
 import { endHeldText, readHeldText } from './reading/bridge-reading.ts';
@@ -9,7 +9,7 @@ import { settleElapsed } from './reading/direct-reading.ts';
 import type { CommandAnswer } from './questions/question-row.ts';
 import { choiceFor } from './questions/questions.ts';
 import { emitFinalize, finalize, settle } from './finishing.ts';
-import { isContent, openQuestionOf } from './session.ts';
+import { isContent } from './session.ts';
 import type {
   SessionInput,
   SessionSettings,

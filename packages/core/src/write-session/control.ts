@@ -241,3 +241,22 @@ export function stateNameOf(state: ControlState): SessionStateName {
       return state satisfies never;
   }
 }
+
+/** What is open to be answered in this state. */
+export function openQuestionOf(control: ControlState): SessionQuestion | null {
+  switch (control.kind) {
+    case 'awaiting_answer':
+    case 'awaiting_more':
+    case 'paused':
+      return control.question;
+    case 'idle':
+    case 'awaiting_content':
+    case 'finalizing':
+    case 'needs_corrections':
+    case 'done':
+    case 'aborted':
+      return null;
+    default:
+      return control satisfies never;
+  }
+}

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { openQuestionOf, receiptNotesOf } from './session.ts';
+import { openQuestionOf } from './control.ts';
+import { receiptNotesOf } from './session.ts';
 import { SessionHarness } from './testing/session-harness.ts';
 
 /**

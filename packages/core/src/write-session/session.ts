@@ -340,24 +340,6 @@ export function isOpen(name: SessionStateName): boolean {
   );
 }
 
-export function openQuestionOf(control: ControlState): SessionQuestion | null {
-  switch (control.kind) {
-    case 'awaiting_answer':
-    case 'awaiting_more':
-    case 'paused':
-      return control.question;
-    case 'idle':
-    case 'awaiting_content':
-    case 'finalizing':
-    case 'needs_corrections':
-    case 'done':
-    case 'aborted':
-      return null;
-    default:
-      return control satisfies never;
-  }
-}
-
 /** Whether the message that is read brings content, or may. */
 export function isContent(reading: Reading): boolean {
   return reading.kind === 'direct' || reading.kind === 'seam';

@@ -6,6 +6,24 @@ import { fromAwaitingAnswer } from './transition/from-awaiting-answer.ts';
 import { fromFinalizing } from './transition/from-finalizing.ts';
 import { fromNeedsCorrections } from './transition/from-needs-corrections.ts';
 import { fromPaused } from './transition/from-paused.ts';
+import type { Rows } from './transition/rows.ts';
+
+type Kind = ControlState['kind'];
+type Row = (state: ControlState, event: ControlEvent, limits: ControlLimits) => Transition;
+type StateOf<K extends Kind> = Extract<ControlState, { readonly kind: K }>;
+
+/** A column for each state; its rows are shared or its own. Both that end a session meet none: what comes next begins one. */
+const COLUMNS: { readonly [K in Kind]: Rows<StateOf<K>> } = {
+  idle: fromIdle,
+  awaiting_content: fromAwaitingContent,
+  awaiting_more: fromAwaitingMore,
+  awaiting_answer: fromAwaitingAnswer,
+  finalizing: fromFinalizing,
+  needs_corrections: fromNeedsCorrections,
+  paused: fromPaused,
+  done: fromIdle,
+  aborted: fromIdle,
+};
 
 /**
  * The state table of a write session: one pure function, one door for every change of state.
@@ -20,26 +38,7 @@ export function transition(
   event: ControlEvent,
   limits: ControlLimits,
 ): Transition {
-  switch (state.kind) {
-    case 'idle':
-      return fromIdle(event);
-    case 'awaiting_content':
-      return fromAwaitingContent(state, event, limits);
-    case 'awaiting_more':
-      return fromAwaitingMore(state, event, limits);
-    case 'awaiting_answer':
-      return fromAwaitingAnswer(state, event, limits);
-    case 'finalizing':
-      return fromFinalizing(state, event);
-    case 'needs_corrections':
-      return fromNeedsCorrections(state, event);
-    case 'paused':
-      return fromPaused(state, event);
-    case 'done':
-    case 'aborted':
-      // Both reset the controller: what comes now meets no session.
-      return fromIdle(event);
-    default:
-      return state satisfies never;
-  }
+  // A state's own column takes it, and a row its own event; the compiler does not see that they belong together.
+  const row = COLUMNS[state.kind][event.type] as Row;
+  return row(state, event, limits);
 }

@@ -1,7 +1,8 @@
 import type { ErrorCode } from '@orion/contracts';
 
+import { openQuestionOf } from './control.ts';
 import { openQuestionText } from './questions/questions.ts';
-import { openQuestionOf } from './session.ts';
+
 import type { WriteSession } from './session.ts';
 
 /** Why the session cannot do what was asked of it now. */

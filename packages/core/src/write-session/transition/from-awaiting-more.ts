@@ -1,124 +1,80 @@
 import type { ErrorCode, SessionQuestion } from '@orion/contracts';
 
-import type {
-  AwaitingMore,
-  ControlEvent,
-  ControlLimits,
-  SeamRemedy,
-  Transition,
-} from '../control.ts';
+import type { AwaitingMore, ControlLimits, Transition } from '../control.ts';
 import { MAX_RETRIES } from '../control.ts';
 import {
-  aborted,
-  emptySession,
   asking,
+  emptySession,
   filledSession,
   finalizing,
-  ignored,
   invalid,
   moved,
   paused,
-  refused,
 } from './moves.ts';
+import { listeningRows } from './rows.ts';
+import type { Rows } from './rows.ts';
 
-export function fromAwaitingMore(
-  state: AwaitingMore,
-  event: ControlEvent,
-  limits: ControlLimits,
-): Transition {
-  switch (event.type) {
-    case 'begin_ok':
-      return refused('SESSION_ALREADY_ACTIVE');
-    case 'begin_rejected':
-      return moved(state);
-    case 'text':
-      return moved(
-        { ...filledSession, stalledReplies: state.stalledReplies },
-        'cancel_idle_timer',
-        'buffer',
-      );
-    case 'blank_text':
-      return moved(state, 'cancel_idle_timer', 'buffer');
-    case 'end_marker':
-      return moved(finalizing, 'save', 'finalize');
-    case 'message_end_terminal':
-      if (state.question !== null) return askedAgain(state, state.question, limits);
-      return moved(finalizing, 'save', 'finalize');
-    case 'message_end_question':
-      if (limits.idleMs === 0) return paused('NO_DONE', event.question);
-      return moved({ ...state, question: event.question }, 'save', 'start_idle_timer');
-    case 'message_end_open':
-      if (state.question !== null) return askedAgain(state, state.question, limits);
-      if (limits.idleMs === 0) return paused('NO_DONE', limits.unasked);
-      return moved({ ...state, stalledReplies: 0 }, 'save', 'start_idle_timer');
-    case 'message_end_length':
-      return continued(state, event.progress, 'NO_DONE', limits);
-    case 'stream_error':
-      if (!event.retryable) return paused(event.code, state.question ?? limits.unasked);
-      if (event.afterDone && state.question === null) {
-        if (limits.idleMs === 0) return paused('NO_DONE', limits.unasked);
-        return moved(state, 'save', 'start_idle_timer');
-      }
-      return continued(state, event.progress, event.code, limits);
-    case 'seam_verified':
-      return moved({ ...state, question: stillOpen(state.question) }, 'buffer');
-    case 'seam_hopeless':
-      return afterHopelessSeam(state, event.remedy, limits);
-    case 'settle_elapsed':
-      return moved(finalizing, 'save', 'finalize');
-    case 'idle_elapsed':
-      if (state.idlePrompts >= limits.maxIdlePrompts)
-        return paused('NO_DONE', state.question ?? limits.unasked);
-      if (state.question !== null) {
-        return moved(
-          asking(state.question, { idlePrompts: state.idlePrompts + 1 }),
-          'ask_question',
-        );
-      }
-      return moved({ ...state, idlePrompts: state.idlePrompts + 1 }, 'ask_idle');
-    case 'document_again':
-      return moved(emptySession, 'start_over');
-    case 'tool_called':
-      return refused('SESSION_BUSY');
-    case 'save_due':
-      return moved(state, 'write_state');
-    case 'save_failed':
-      return moved(state, 'degrade');
-    case 'limit_exceeded':
-      return paused('CONTENT_TOO_LARGE', limits.unasked);
-    case 'cancelled':
-      return paused('ABORTED', state.question ?? limits.unasked);
-    case 'abort':
-      return aborted('SESSION_ABORTED', 'move_to_attic');
-    case 'graceful_stop':
-      return moved(
-        { kind: 'paused', code: 'ABORTED', question: state.question ?? limits.unasked },
-        'save',
-        'release',
-        'exit',
-      );
-    case 'inactive':
-      return moved({ kind: 'idle' }, 'save', 'release');
-    case 'recover_accepted':
-      return refused('SESSION_ALREADY_ACTIVE');
-    case 'lease_lost':
-      return moved({ kind: 'idle' }, 'warn_lost');
-    case 'finalize_command':
-      return moved(finalizing, 'save', 'finalize');
-    case 'recover_declined':
-      return ignored;
-    case 'question_due':
-    case 'answer':
-    case 'finalize_ok':
-    case 'finalize_needs_corrections':
-    case 'finalize_retryable':
-    case 'finalize_refused':
-    case 'correction_usable':
-    case 'correction_unusable':
-      return invalid;
-    default:
-      return event satisfies never;
-  }
+export const fromAwaitingMore: Rows<AwaitingMore> = {
+  ...listeningRows,
+  text: ({ stalledReplies }) =>
+    moved({ ...filledSession, stalledReplies }, 'cancel_idle_timer', 'buffer'),
+  blank_text: (state) => moved(state, 'cancel_idle_timer', 'buffer'),
+  end_marker: () => moved(finalizing, 'save', 'finalize'),
+  settle_elapsed: () => moved(finalizing, 'save', 'finalize'),
+  message_end_terminal: (state, _event, limits) =>
+    state.question === null
+      ? moved(finalizing, 'save', 'finalize')
+      : askedAgain(state, state.question, limits),
+  message_end_question: (state, { question }, { idleMs }) =>
+    idleMs === 0
+      ? paused('NO_DONE', question)
+      : moved({ ...state, question }, 'save', 'start_idle_timer'),
+  message_end_open: (state, _event, limits) =>
+    state.question === null
+      ? waiting({ ...state, stalledReplies: 0 }, limits)
+      : askedAgain(state, state.question, limits),
+  message_end_length: (state, { progress }, limits) =>
+    continued(state, progress, 'NO_DONE', limits),
+  stream_error: (state, { code, retryable, afterDone, progress }, limits) => {
+    if (!retryable) return paused(code, state.question ?? limits.unasked);
+    if (afterDone && state.question === null) return waiting(state, limits);
+    return continued(state, progress, code, limits);
+  },
+  seam_verified: (state) => moved({ ...state, question: stillOpen(state.question) }, 'buffer'),
+  seam_hopeless: (state, { remedy }, limits) => {
+    // Whatever the reply is, it takes the place of no question (R270).
+    if (state.question !== null || remedy === 'ask_question') {
+      return state.question === null || remedy !== 'ask_question'
+        ? invalid
+        : askedAgain(state, state.question, limits);
+    }
+    switch (remedy) {
+      case 'ask_again':
+        return moved(state, 'save', 'ask_again');
+      case 'ask_bridge':
+        return moved(state, 'save', 'ask_bridge');
+      case 'accept':
+        return moved(state, 'accept_unverified');
+      case 'pause':
+        return paused('SEAM_UNVERIFIED', limits.unasked);
+      default:
+        return remedy satisfies never;
+    }
+  },
+  idle_elapsed: (state, _event, { maxIdlePrompts, unasked }) => {
+    const idlePrompts = state.idlePrompts + 1;
+    if (idlePrompts > maxIdlePrompts) return paused('NO_DONE', state.question ?? unasked);
+    return state.question === null
+      ? moved({ ...state, idlePrompts }, 'ask_idle')
+      : moved(asking(state.question, { idlePrompts }), 'ask_question');
+  },
+  // Text came, and so what was open is answered.
+  limit_exceeded: (_state, _event, { unasked }) => paused('CONTENT_TOO_LARGE', unasked),
+  document_again: () => moved(emptySession, 'start_over'),
+};
+
+function waiting(state: AwaitingMore, { idleMs, unasked }: ControlLimits): Transition {
+  return idleMs === 0 ? paused('NO_DONE', unasked) : moved(state, 'save', 'start_idle_timer');
 }
 
 function continued(
@@ -153,29 +109,4 @@ function askedAgain(
     'save',
     'start_idle_timer',
   );
-}
-
-function afterHopelessSeam(
-  state: AwaitingMore,
-  remedy: SeamRemedy,
-  limits: ControlLimits,
-): Transition {
-  // Whatever the reply is, it takes the place of no question (R270).
-  if (state.question !== null) {
-    return remedy === 'ask_question' ? askedAgain(state, state.question, limits) : invalid;
-  }
-  switch (remedy) {
-    case 'ask_question':
-      return invalid;
-    case 'ask_again':
-      return moved(state, 'save', 'ask_again');
-    case 'ask_bridge':
-      return moved(state, 'save', 'ask_bridge');
-    case 'accept':
-      return moved(state, 'accept_unverified');
-    case 'pause':
-      return paused('SEAM_UNVERIFIED', limits.unasked);
-    default:
-      return remedy satisfies never;
-  }
 }
