@@ -1,4 +1,4 @@
-/** What stands below the options in the help of each command. */
+/** The text below the options in the help of each command. */
 
 const EXIT_CODES = `
 Exit codes:
@@ -6,14 +6,14 @@ Exit codes:
   1    failure
   2    usage or configuration
   3    a write session is incomplete and can be recovered
-  4    the session is live in another process
+  4    another running process is writing the session's file
   5    a budget or a stop policy ended the turn
   130  interrupted, with no session left open`;
 
 export const PROGRAM = `
-Text of the model goes to stdout, everything else to stderr.
+The model's text goes to stdout, everything else to stderr.
 Every option of \`orion run\` has an environment variable: --base-url is ORION_BASE_URL, and so on.
-Settings stand in ~/.config/orion/config.json and in the workspace's orion.config.json (see \`orion help trust\`).
+Settings are read from ~/.config/orion/config.json and the workspace's orion.config.json (see \`orion help trust\`).
 ${EXIT_CODES}
 
 Examples:
@@ -23,22 +23,22 @@ Examples:
 
 export const RUN = `
 Environment:
-  OPENAI_API_KEY    the key; needed only without a server of your own
-  OPENAI_BASE_URL   the server (ORION_BASE_URL wins)
+  OPENAI_API_KEY    the key; optional with --base-url
+  OPENAI_BASE_URL   the server (ORION_BASE_URL overrides it)
   ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL
                     the same for --provider anthropic
   ORION_MODEL       the model
-  TWO_STAGE_ENABLED true makes two-stage the protocol when none is named
+  TWO_STAGE_ENABLED if true, two-stage is the default protocol
   ORION_STOP_SECONDS, ORION_STOP_TOKENS
-                    the stop policy: what a turn's model calls may take (120, 32768); streamed files
-                    do not count. --max-turns, --max-seconds and --max-tokens count everything.
+                    stop policy: time and tokens for a turn's model calls (120, 32768), not counting
+                    streamed files; --max-turns, --max-seconds and --max-tokens count everything
   MAX_ITERATIONS, MAX_PHASE_CYCLES, CONTROLLER_MAX_TURNS
-                    the rounds of a turn with standard, two-stage and controller (5, 3, 20);
-                    docs/guides/turn-limits.md has the other limits
-  DATABASE_URL      a Postgres that keeps conversations and traces, instead of a file in .orion
+                    rounds per turn for standard, two-stage and controller (5, 3, 20);
+                    docs/guides/turn-limits.md lists all limits
+  DATABASE_URL      a Postgres for conversations and traces, instead of a file in .orion
 
-With --recover, provider, model and server are those of the session unless an option or the environment names them;
-the prompt then follows in the same conversation.
+With --recover, provider, model and server come from the session unless an option or the environment sets them.
+The prompt then continues the same conversation.
 ${EXIT_CODES}
 
 Examples:
@@ -51,14 +51,14 @@ Examples:
   $ orion run --continue "Now a shorter version of it"`;
 
 export const RECOVER_SESSION = `
-Without --finalize, --discard or --out the model goes on where it stopped. Provider, model and server are those of
-the session unless they are named here or in the environment.
+Without --finalize, --discard or --out, the model continues where it stopped. Provider, model and server come from
+the session unless an option or the environment sets them.
 
---end-at and --answer answer the question that the session was paused with, if it was; the commands that can be typed
-are printed with it. To cut the text anywhere else, copy it with --out.
+--end-at and --answer answer the question that paused the session; the pause prints the commands that apply.
+To cut the text anywhere else, copy it with --out.
 
---from takes the place of the id where a disk could not hold the session and its text was saved in the temporary
-folder; the commands that are printed then have it. --max-bytes goes on with a text that reached the size limit.
+If the state directory could not be written, the text was saved in the temporary folder: use --from, as printed,
+instead of the id. --max-bytes continues a text that reached the size limit.
 ${EXIT_CODES}
 
 Examples:
@@ -73,14 +73,14 @@ Examples:
 export const LIST_SESSIONS = `
 Status: live (a process is writing it), orphan (can be recovered), damaged or foreign (its text can be copied out).
 
-Exit codes: 0, also when there is none; 1 failure; 2 usage or configuration
+Exit codes: 0 done, even if the list is empty; 1 failure; 2 usage or configuration
 
 Example:
   $ orion list-sessions --json`;
 
 export const CLEAN_SESSIONS = `
-Nothing of your text is deleted at once: a session that was put aside stays recoverable for 30 days, as long as there
-are no more than 512 MiB of them. Sessions that a process is writing are left alone.
+Nothing is deleted at once: cleaned sessions stay recoverable for 30 days, up to 512 MiB in all. Sessions that a
+process is writing are left alone.
 
 Exit codes: 0 done; 1 failure; 2 usage or configuration
 
@@ -89,11 +89,11 @@ Examples:
   $ orion clean-sessions --all --yes`;
 
 export const APPLY_PLAN = `
-All operations are judged before the first file changes, each against what those before it would leave. Operations:
-create, append, overwrite, insert, replace, replace_all. Several files change as one: when one cannot be written, the
-others are taken back. docs/guides/write-plans.md has the format.
+All operations are checked before the first file changes, each against the result of those before it. Operations:
+create, append, overwrite, insert, replace, replace_all. Several files change together: if one cannot be written, the
+others are reverted. docs/guides/write-plans.md describes the format.
 
-Exit codes: 0 done; 1 an operation failed, or the change was not approved; 2 usage, configuration or no plan
+Exit codes: 0 done; 1 an operation failed, or the change was not approved; 2 usage, configuration or an invalid plan
 
 Examples:
   $ orion apply-plan plan.json --dry-run
@@ -101,11 +101,11 @@ Examples:
   $ make-plan | orion apply-plan - --json`;
 
 export const UNDO = `
-The previous bytes of every changed file are kept for 30 days, at most 512 MiB of them, in any folder, with git or
-without. A file that the change made is removed. A file that was edited since is left alone, and so are all others of
-the same change. What undo replaces is kept, too: undo the undo to have it again. Repeated, it goes back further.
+Orion keeps the previous bytes of every changed file for 30 days, up to 512 MiB, with or without git. A file that the
+change created is removed. If a file was edited since, it and all others of the same change are left alone. An undo
+can itself be undone; running it again goes back one more change.
 
-Exit codes: 0 done; 1 nothing to undo, a file was changed since, or failure; 2 usage or configuration
+Exit codes: 0 done; 1 nothing to undo, a file was edited since, or failure; 2 usage or configuration
 
 Examples:
   $ orion undo
@@ -114,13 +114,13 @@ Examples:
   $ orion undo <id> --force`;
 
 export const TRUST = `
-A workspace is often somebody else's. Its orion.config.json decides model, protocol, mode and lower limits by itself;
-provider, base URL, approvals, allowed paths and everything else in it take effect only once you have accepted the
-file. What is accepted is its bytes: a changed file needs a new \`orion trust\`.
+A workspace may come from somebody else. Its orion.config.json always decides model, protocol, mode and lower limits;
+provider, base URL, approvals, allowed paths and everything else take effect only after you have accepted the file.
+If the file changes, you need to run \`orion trust\` again.
 
-A store (.orion/orion.db) that you did not make, or that was made before stores were signed, is neither read nor
-written: turns use one in memory and say so. The command shows the latest conversations in it and makes it yours.
-One that holds anything but what Orion stores is never taken over, nor is a link or a file of another user.
+A store (.orion/orion.db) that you did not create, or that is older than signed stores, is neither read nor written:
+turns use a store in memory and say so. This command shows the latest conversations in it and makes it yours. It never
+accepts a store that contains anything Orion does not write, a link, or a file of another user.
 
 Exit codes: 0 done; 1 failure; 2 nothing to accept, or an invalid file
 
@@ -129,22 +129,23 @@ Examples:
   $ orion trust
   $ orion trust --revoke`;
 
-const READ_CODES = 'Exit codes: 0, also when there is none; 1 failure; 2 usage or configuration';
+const READ_CODES =
+  'Exit codes: 0 done, even if there is nothing to show; 1 failure; 2 usage or configuration';
 
 export const CONVERSATIONS = `
-Conversations are stored in the workspace's state directory, or in the Postgres that DATABASE_URL names. What was
-written to files stands in them as a receipt, never as a second copy.
+Conversations are stored in the workspace's state directory, or in the Postgres that DATABASE_URL names. A file that
+was written appears in them as a receipt, never as a second copy of its text.
 
 ${READ_CODES}
 
 Examples:
   $ orion conversations list
   $ orion conversations show <id>
-  $ orion run --resume <id> "Go on"`;
+  $ orion run --resume <id> "Continue"`;
 
 export const TRACE = `
-Traces are stored beside the conversations, without secrets and without the content of files: 30 days, and at most
-about 512 MiB. ORION_TELEMETRY=otlp sends turns to an OpenTelemetry collector as well.
+Traces are stored with the conversations for 30 days, up to about 512 MiB, without secrets and without file content.
+ORION_TELEMETRY=otlp also sends turns to an OpenTelemetry collector.
 
 ${READ_CODES}
 
@@ -154,6 +155,6 @@ Examples:
   $ orion trace export --request <request_id> > turn.jsonl`;
 
 export const DEMO = `
-Needs no key and no network. Works in a temporary folder of its own.
+Needs no key and no network, and works in its own temporary folder.
 
-Exit codes: 0 the recovered file is equal to the document; 1 it is not`;
+Exit codes: 0 the recovered file equals the document; 1 it does not`;

@@ -1,7 +1,7 @@
 import type { ConfigurationFlags } from '@orion/agent';
 import { Option, type Command } from 'commander';
 
-/** What every command takes. */
+/** Options of every command. */
 export type WorkspaceOptions = { readonly cwd?: string };
 
 export type TurnOptions = WorkspaceOptions &
@@ -10,7 +10,7 @@ export type TurnOptions = WorkspaceOptions &
 export function addWorkspaceOption(command: Command): Command {
   return command.option(
     '-C, --cwd <dir>',
-    'the workspace: the folder that is read and written (default: the current one)',
+    'the workspace: the folder to read and write (default: the current one)',
   );
 }
 
@@ -18,33 +18,33 @@ export function addProviderOptions(command: Command): Command {
   return command
     .option(
       '--provider <name>',
-      'who answers: openai (any chat-completions server), openai-responses, anthropic, scripted, or an alias such as deepseek',
+      'openai (any chat-completions server), openai-responses, anthropic, scripted, or an alias such as deepseek',
     )
     .option('--model <name>', "the model's name")
-    .option('--base-url <url>', "the server, if it is not the provider's own")
-    .option('--script <file>', 'for the scripted provider: what it does');
+    .option('--base-url <url>', "the server, if not the provider's own")
+    .option('--script <file>', 'the script of the scripted provider');
 }
 
 export function addOutputOptions(command: Command): Command {
   return command
-    .option('--json', 'events as JSON lines on stdout, a result as the last one')
+    .option('--json', 'print events as JSON lines on stdout, and a result as the last line')
     .option('--show-content', 'show the content of files while they stream')
-    .option('--verbose', 'tell on stderr what happens inside')
-    .option('--quiet', 'only errors, warnings and what was written');
+    .option('--verbose', 'print details to stderr')
+    .option('--quiet', 'print only errors, warnings and written files');
 }
 
 export function addBudgetOptions(command: Command): Command {
   return command
-    .option('--max-turns <n>', 'stop after so many model calls; an open write session is paused')
-    .option('--max-seconds <n>', 'stop after so many seconds')
-    .option('--max-tokens <n>', 'stop after so many tokens of the model');
+    .option('--max-turns <n>', 'stop after this many model calls; an open write session is paused')
+    .option('--max-seconds <n>', 'stop after this many seconds')
+    .option('--max-tokens <n>', 'stop after this many tokens from the model');
 }
 
 export function addApproveOption(command: Command): Command {
   return command.addOption(
     choice(
       '--approve <who>',
-      'who agrees to a change: nobody has to (auto, the default), you (ask), or nothing is changed (never)',
+      'make changes without asking (auto, the default), ask you first (ask), or make none (never)',
       ['auto', 'ask', 'never'],
     ),
   );
@@ -54,7 +54,7 @@ export function addPathOptions(command: Command): Command {
   return command
     .option(
       '--allow-path <glob>',
-      'allow writing to protected paths that match (may be repeated)',
+      'allow writing to matching protected paths (repeatable)',
       (glob: string, earlier: readonly string[] | undefined) => [...(earlier ?? []), glob],
     )
     .option('--allow-hard-link', 'allow replacing a file that has other hard links');
@@ -71,7 +71,7 @@ export function choice(flags: string, description: string, values: readonly stri
   return new Option(flags, description).choices(values);
 }
 
-/** The options as the configuration takes them. */
+/** The options in the form that the configuration expects. */
 export function flagsOf(options: TurnOptions): ConfigurationFlags {
   const { allowPath, cwd: _cwd, ...flags } = options;
   return { ...flags, ...(allowPath === undefined ? {} : { allowPaths: allowPath }) };
