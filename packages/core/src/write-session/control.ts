@@ -80,8 +80,8 @@ export type ControlEvent =
   /** Content that is not blank was released by the readers of the text. */
   | { readonly type: 'text' }
   | { readonly type: 'blank_text' }
-  /** The line that ends the content wherever it stands is complete. */
-  | { readonly type: 'end_marker' }
+  /** The line that ends the content wherever it stands is complete; the message may go on behind it. */
+  | { readonly type: 'end_marker'; readonly messageOpen: boolean }
   /** An orderly end after a terminal marker; the message's text is verified, accepted or blank. */
   | { readonly type: 'message_end_terminal' }
   /** An ambiguous DONE or a near miss. */

@@ -98,6 +98,12 @@ describe('R271: words that announce the file', () => {
     harness.send({ type: 'message_ended', end: { kind: 'stop' } });
     expect(asked(harness)).toEqual(['The text for a']);
   });
+
+  it('are asked about at once where the end marker is the last word of the message, without a line ending', () => {
+    const harness = new SessionHarness();
+    harness.message(`${LEAD}one\nDONE 7f3a`);
+    expect(asked(harness)).toEqual(['The text for a']);
+  });
 });
 
 describe('Z1: one question swallows no other', () => {

@@ -289,7 +289,7 @@ export class Step {
         this.emit({ type: 'replay_held' });
         return;
       case 'finalize':
-        finalize(this, event.type === 'end_marker');
+        finalize(this, event.type === 'end_marker' && event.messageOpen);
         return;
       case 'retry_finalize':
         this.emit({

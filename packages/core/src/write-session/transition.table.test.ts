@@ -133,7 +133,7 @@ const rows: readonly Row[] = [
   ['begin_rejected', { type: 'begin_rejected' }, '–', '=', '=', '=', '=', '=', '='],
   ['text chunk', { type: 'text' }, 'chat', 'M cancel_idle_timer buffer', '= cancel_idle_timer buffer', '= hold', 'chat', '= append_reply', 'chat'],
   ['whitespace-only chunk', { type: 'blank_text' }, 'chat', '= cancel_idle_timer buffer', '= cancel_idle_timer buffer', '= hold', '–', '= append_reply', 'chat'],
-  ['end_marker line', { type: 'end_marker' }, 'chat', 'C(empty) start_idle_timer', 'F save finalize', '= hold', 'chat', '= append_reply', 'chat'],
+  ['end_marker line', { type: 'end_marker', messageOpen: true }, 'chat', 'C(empty) start_idle_timer', 'F save finalize', '= hold', 'chat', '= append_reply', 'chat'],
   ['message_end, terminal marker', { type: 'message_end_terminal' }, '–', 'C(empty) start_idle_timer', 'F save finalize', '= parse_reply', '–', '= parse_reply', '–'],
   ['message_end, ambiguous DONE', { type: 'message_end_question', question: endQuestion }, '–', '✗', 'M(end) save start_idle_timer', '= parse_reply', '–', '= parse_reply', '–'],
   ['message_end, near miss', { type: 'message_end_question', question: nearMiss }, '–', '✗', 'M(near_miss) save start_idle_timer', '= parse_reply', '–', '= parse_reply', '–'],

@@ -261,7 +261,11 @@ export function endDirect(
       if (ending.marker === 'end_marker' || step.session.unaskedEnds.length === 0)
         step.settleEnds();
       step.emit({ type: 'trace', event: 'done_detected', details: { marker: ending.marker } });
-      step.dispatch({ type: saysEnd ? 'end_marker' : 'message_end_terminal' });
+      step.dispatch(
+        saysEnd
+          ? { type: 'end_marker', messageOpen: by === 'end_marker' }
+          : { type: 'message_end_terminal' },
+      );
       return;
     case 'ambiguous': {
       const candidates = mergedEnds(ending.candidates, step.session.unaskedEnds);
