@@ -25,6 +25,21 @@ test('a reply that repeats the anchor and goes on is verified, at every cut and 
   );
 }, 60_000);
 
+test('where the open line begins a later line too, behind what may be chat, it is asked again (S2)', () => {
+  const saved = 'A sentence about Socket is So';
+  const reply = (second: string): string =>
+    `A sentence about Socket is Socket. (0)\n\n${second}\nA sentence about Socket is Socket. (2)\n`;
+  expect(readReply(saved, reply('A sentence about x.'), { kind: 'markdown' })).toEqual({
+    kind: 'hopeless',
+    reason: 'several_alignments',
+  });
+  expect(readReply(saved, reply('a sentence about x'), { kind: 'markdown' })).toMatchObject({
+    kind: 'verified',
+    via: 'anchor',
+    rest: reply('a sentence about x').slice(saved.length),
+  });
+});
+
 test('in repetitive content it is verified or asked again, never joined wrongly (rules 5 and 6)', () => {
   let verified = 0;
   fc.assert(

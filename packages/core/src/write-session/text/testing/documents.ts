@@ -65,6 +65,10 @@ const proseLines: fc.Arbitrary<readonly string[]> = fc
     ]),
   );
 
+/**
+ * Numbered near their beginning: a line that is open behind as many words as another one has too, both of them chat, is
+ * rightly found at both.
+ */
 const markdownLines: fc.Arbitrary<readonly string[]> = fc
   .array(
     fc.oneof(
@@ -77,7 +81,9 @@ const markdownLines: fc.Arbitrary<readonly string[]> = fc
   )
   .map((blocks) =>
     blocks.flatMap((block, index) =>
-      block.map((line) => (line === '' || line.startsWith('```') ? line : `${line} (${index})`)),
+      block.map((line) =>
+        line.startsWith('```') ? line : line.replace(/^\W*\w+/u, (start) => `${start} ${index}`),
+      ),
     ),
   );
 
