@@ -1,3 +1,4 @@
+import { OrionError } from '@orion/contracts';
 import { expect, it } from 'vitest';
 
 import { inChunks, inProcess, snapshotOf } from './testing/memory-files.ts';
@@ -30,6 +31,8 @@ async function planned(
         maxTargetBytes: 64 * MIB,
         checkTarget: async (target, operation) => {
           asked.push(`${operation} ${target}`);
+          if (target.startsWith('..'))
+            throw new OrionError({ code: 'PATH_REFUSED', message: 'No.' });
           const path = target.replace('link-to-', '');
           return snapshotOf(path, files[path] ?? null);
         },
@@ -167,4 +170,15 @@ it.each([
     expect(first.edit.warnings).toEqual(
       file === 'missing' && type === 'overwrite' ? ['created_missing'] : [],
     );
+});
+
+it('calls a target that may not be looked at as the plan does, and judges the others', async () => {
+  const { plan } = await planned({ 'a.txt': Buffer.from('one\n') }, [
+    { ...OPERATIONS['append'], target_file: '../b.txt' },
+    { ...OPERATIONS['append'], target_file: 'link-to-a.txt' },
+  ]);
+  expect(plan.verdicts).toMatchObject([
+    { kind: 'refused', path: '../b.txt', error: { code: 'PATH_REFUSED' } },
+    { kind: 'planned', path: 'a.txt' },
+  ]);
 });
