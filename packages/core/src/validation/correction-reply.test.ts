@@ -83,6 +83,20 @@ describe('R097: a reply of corrections', () => {
     expect(replacements('#1: é', asked)).toEqual([[1, 'é']]);
   });
 
+  it.each([
+    ['ab', 'cd', 'abXcd', 'X'],
+    ['abcd', '', 'abcdX', 'X'],
+    ['', 'abcd', 'Xabcd', 'X'],
+    ['ab', 'cd', 'abcd', ''],
+    ['ab', 'c', 'abXc', 'abXc'],
+    ['ab', 'cd', 'abXce', 'abXce'],
+    ['ab', 'cd', 'bbXcd', 'bbXcd'],
+    ['aba', 'aba', 'ababa', 'ababa'],
+    ['x\nab', 'cd\r\nx', 'abXcd', 'X'],
+  ])('between %j and %j %j stands for %j', (before, after, reply, text) => {
+    expect(replacements(`#1: ${reply}`, [place(1, before, after)])).toEqual([[1, text]]);
+  });
+
   it('does not depend on how the reply is divided', () => {
     const parts = [
       '#1: é',

@@ -41,6 +41,7 @@ const lines = (from: number, to: number): string => {
   for (let line = from; line <= to; line += 1) text += `const value${line} = compute(${line});\n`;
   return text;
 };
+const said = (from: number, to: number): string => lines(from, to).replaceAll('const ', 'Say ');
 const crlf = (text: string): string => text.replaceAll('\n', '\r\n');
 const LEAD = 'Sure, here is the file:\n\n';
 const OTHER =
@@ -107,6 +108,14 @@ const CONVERSATIONS: Readonly<Record<string, Conversation>> = {
       `Here is the rest:\n\n\`\`\`ts\n${lines(3, 5)}${lines(6, 7)}\`\`\`\nDONE`,
     ],
     CODE,
+  ],
+  'cut, with a fence behind that may be of either': [
+    [
+      [`# Notes\n\n${said(1, 6)}`, LENGTH],
+      `\`\`\`markdown\n${said(4, 8)}\`\`\`sh\n${said(9, 9)}\`\`\`\nDONE\n`,
+      'KEEP',
+    ],
+    MARKDOWN,
   ],
   'cut, and begun anew': [[[lines(1, 40), LENGTH], `${lines(1, 50)}DONE`], CODE],
   'cut, and never joined': [
@@ -198,6 +207,22 @@ const CONVERSATIONS: Readonly<Record<string, Conversation>> = {
   'a marker joined to text': [['one\ntwo DONE', IDLE, 'DONE']],
   'a lead that goes': [[`${LEAD}one\ntwo\nDONE`, IDLE, 'DROP']],
   'a lead that stays': [[`${LEAD}one\ntwo\nDONE`, IDLE, 'KEEP']],
+  'a lead, and answers that are none': [
+    [
+      `${LEAD}one\ntwo\nDONE`,
+      IDLE,
+      'Yes.',
+      ['What do', BROKEN],
+      ['Of course', LENGTH],
+      'Sure, here is the file:\n\none\nthree\nDONE',
+      IDLE,
+      'DROP',
+    ],
+  ],
+  'a fence, and answers that are none': [
+    ['```ts\nconst x = 1;\nDONE', IDLE, 'DONE', IDLE, '```ts\nconst x = 2;\n```\nDONE'],
+    CODE,
+  ],
   'a lead and a fence': [[`${LEAD}\`\`\`\n# x\n\`\`\`\nDONE`, IDLE, 'STRIP'], MARKDOWN],
   'a lead and a fence that stay': [
     [`${LEAD}\`\`\`\n# x\n\`\`\`\nDONE`, IDLE, 'KEEP', IDLE, 'KEEP'],
