@@ -1,12 +1,24 @@
-import { chmod, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
+import {
+  chmod,
+  mkdir,
+  mkdtemp,
+  readFile,
+  realpath,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { createFakeClock } from '@orion/testkit';
+import { interceptDisk } from '@orion/testkit/disk-faults';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
 import { createWorkspace } from './create-workspace.ts';
-import { isSessionId, StateDirectory } from './state-directory.ts';
+import { isSessionId, resolveChosenDirectory, StateDirectory } from './state-directory.ts';
 
 let root: string;
 
@@ -98,6 +110,42 @@ it('holds what is a directory at every step, and nothing behind a file or a link
   await symlink(state.sessions, state.locks);
   expect(await state.holds(state.locks)).toBe(false);
   expect(await state.names(state.locks)).toEqual([]);
+});
+
+it('has no names where the directory has just gone, and says so where the disk will not tell', async () => {
+  const state = new StateDirectory(join(root, 'state'));
+  await state.ensure(state.locks);
+  await writeFile(join(state.locks, 'one'), '');
+  const disk = await interceptDisk();
+  try {
+    for (const name of ['readdir', 'lstat'] as const) {
+      disk.use((call) => (call.name === name ? { kind: 'error', code: 'EACCES' } : null));
+      await expect(state.names(state.locks)).rejects.toMatchObject({ code: 'EACCES' });
+    }
+    disk.use(({ name, path }) => {
+      if (name === 'readdir') rmSync(path, { recursive: true });
+      return null;
+    });
+    expect(await state.names(state.locks)).toEqual([]);
+    disk.use((call) => (call.name === 'open' ? { kind: 'error', code: 'EACCES' } : null));
+    await rm(join(state.path, '.gitignore'));
+    await expect(state.ensure(state.locks)).rejects.toThrow();
+  } finally {
+    disk.restore();
+  }
+});
+
+it('that a person chose is followed where it is a link, whether or not all of it is there', async () => {
+  const real = join(await realpath(root), 'real');
+  await mkdir(real);
+  await symlink(real, join(root, 'link'));
+  expect(await resolveChosenDirectory(join(root, 'link'))).toBe(real);
+  expect(await resolveChosenDirectory(join(root, 'link', 'a', 'b'))).toBe(join(real, 'a', 'b'));
+  expect(await resolveChosenDirectory('/')).toBe('/');
+  await writeFile(join(root, 'file'), '');
+  // What is wrong with it is told by whoever needs it.
+  expect(await resolveChosenDirectory(join(root, 'file', 'a'))).toBe(join(root, 'file', 'a'));
+  await expect(resolveChosenDirectory(`${root}\0`)).rejects.toThrow(TypeError);
 });
 
 it.each([
