@@ -32,7 +32,7 @@ async function planned(
         checkTarget: async (target, operation) => {
           asked.push(`${operation} ${target}`);
           if (target.startsWith('..'))
-            throw new OrionError({ code: 'PATH_REFUSED', message: 'No.' });
+            throw new OrionError({ code: 'INVALID_TARGET', message: 'No.' });
           const path = target.replace('link-to-', '');
           return snapshotOf(path, files[path] ?? null);
         },
@@ -178,7 +178,7 @@ it('calls a target that may not be looked at as the plan does, and judges the ot
     { ...OPERATIONS['append'], target_file: 'link-to-a.txt' },
   ]);
   expect(plan.verdicts).toMatchObject([
-    { kind: 'refused', path: '../b.txt', error: { code: 'PATH_REFUSED' } },
+    { kind: 'refused', path: '../b.txt', error: { code: 'INVALID_TARGET' } },
     { kind: 'planned', path: 'a.txt' },
   ]);
 });

@@ -83,6 +83,13 @@ describe('append', () => {
       [],
     ],
     [
+      'nothing, in chunks, into an open line',
+      appended(open, { source: textOf('', ''), startOnNewLine: false }),
+      '',
+      3,
+      [],
+    ],
+    [
       'without its mark',
       appended(open, { source: textOf('\ufeffnew') }),
       '\nnew',

@@ -315,6 +315,19 @@ const CONVERSATIONS: Readonly<Record<string, Conversation>> = {
     ],
     { operation: 'overwrite' },
   ],
+  'left-out text at many places': [
+    [
+      `${'# ...\n'.repeat(7)}DONE`,
+      {
+        type: 'omissions_suspected',
+        omissions: [1, 2, 3, 4, 5, 6, 7].map((line) => ({ line, text: `# ... ${line}` })),
+      },
+      'no answer',
+      IDLE,
+      'DONE',
+    ],
+    { operation: 'overwrite' },
+  ],
   'left-out text that is written after all': [
     [
       'one\n# ...\ntwo\nDONE',
