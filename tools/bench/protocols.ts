@@ -1,9 +1,9 @@
+import { systemClock } from '@orion/contracts';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 
-import type { Clock } from '@orion/contracts';
 import { createAdapter } from '@orion/llm-adapters';
 import { PROTOCOL_NAMES } from '@orion/protocols';
 
@@ -25,17 +25,6 @@ const { values } = parseArgs({
 });
 const chunks = readCount('chunks', values.chunks);
 const runs = readCount('runs', values.runs);
-
-const clock: Clock = {
-  now: () => Date.now(),
-  monotonic: () => performance.now(),
-  schedule(milliseconds, callback) {
-    const timer = setTimeout(callback, milliseconds);
-    return () => {
-      clearTimeout(timer);
-    };
-  },
-};
 
 const folder = await mkdtemp(join(tmpdir(), 'orion-bench-'));
 try {
@@ -65,7 +54,7 @@ async function overhead(flow: ChunkFlow): ReturnType<typeof measureOverhead> {
     baseUrl: provider.url,
   });
   try {
-    return await measureOverhead(adapter, clock, runs);
+    return await measureOverhead(adapter, systemClock, runs);
   } finally {
     await adapter.close();
     provider.close();

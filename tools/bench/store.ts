@@ -1,10 +1,11 @@
+import { systemClock } from '@orion/contracts';
 import { access, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
-import type { Clock, TraceStore } from '@orion/contracts';
+import type { TraceStore } from '@orion/contracts';
 import { startPostgres } from '@orion/testkit';
 import { createMemoryTraceStore, openStore } from '@orion/trace-store';
 
@@ -38,17 +39,6 @@ const lines = readCount('lines', values.lines);
 const command = fileURLToPath(new URL('../../apps/cli/dist/main.js', import.meta.url));
 await access(command);
 
-const clock: Clock = {
-  now: () => Date.now(),
-  monotonic: () => performance.now(),
-  schedule(milliseconds, callback) {
-    const timer = setTimeout(callback, milliseconds);
-    return () => {
-      clearTimeout(timer);
-    };
-  },
-};
-
 const folder = await mkdtemp(join(tmpdir(), 'orion-bench-'));
 const server = process.env['DATABASE_URL'] === undefined ? await startPostgres() : null;
 const url = server?.url ?? process.env['DATABASE_URL'] ?? '';
@@ -56,8 +46,11 @@ try {
   process.stdout.write(
     `Node ${process.version}, ${availableParallelism()} processors, ${runs} runs of ${events} events: median (min-max)\n\n`,
   );
-  const sqlite = openStore({ kind: 'sqlite', path: join(folder, 'store.db') }, { clock });
-  const postgres = openStore({ kind: 'postgres', url }, { clock });
+  const sqlite = openStore(
+    { kind: 'sqlite', path: join(folder, 'store.db') },
+    { clock: systemClock },
+  );
+  const postgres = openStore({ kind: 'postgres', url }, { clock: systemClock });
   const recording: Rate[] = [];
   const stored: { readonly sqlite: Rate[]; readonly postgres: Rate[] } = {
     sqlite: [],
@@ -100,7 +93,7 @@ try {
 }
 
 async function compareTurns(): Promise<readonly TurnFigures[]> {
-  const prepared = await prepareConditions(url, folder, clock);
+  const prepared = await prepareConditions(url, folder, systemClock);
   const provider = await startProvider(folder, benchScript([lines], 'bulk'));
   try {
     for (const missing of prepared.missing) process.stdout.write(`not measured: ${missing}\n`);
@@ -113,7 +106,7 @@ async function compareTurns(): Promise<readonly TurnFigures[]> {
 }
 
 function memoryStore(): TraceStore {
-  return createMemoryTraceStore({ clock, maxEvents: events });
+  return createMemoryTraceStore({ clock: systemClock, maxEvents: events });
 }
 
 /** The last turn is there, whole and in its order: a rate of lost events would be none. */

@@ -1,3 +1,4 @@
+import { systemClock } from '@orion/contracts';
 import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -5,7 +6,6 @@ import { parseArgs } from 'node:util';
 
 import { createWorkspace } from '@orion/workspace';
 
-import { realClock } from './src/real-clock.ts';
 import { formatGoals } from './src/report.ts';
 import { measureMemory } from './src/validation-memory.ts';
 import { formatMemory, formatTimes, validationGoals } from './src/validation-report.ts';
@@ -31,7 +31,7 @@ try {
   process.stdout.write(
     `Node ${process.version}, ${availableParallelism()} processors, ${runs} runs each: median (min-max)\n\n`,
   );
-  const workspace = await createWorkspace({ root: folder, clock: realClock });
+  const workspace = await createWorkspace({ root: folder, clock: systemClock });
   const times = await compareWrites(workspace, WRITTEN_BYTES, runs);
   await workspace.close();
   process.stdout.write(`${formatTimes(times)}\n\n`);

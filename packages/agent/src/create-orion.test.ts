@@ -3,7 +3,13 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { OrionError, type RunEvent, type TraceEvent, type Workspace } from '@orion/contracts';
+import {
+  OrionError,
+  systemClock,
+  type RunEvent,
+  type TraceEvent,
+  type Workspace,
+} from '@orion/contracts';
 import {
   callsReply,
   createFakeAdapter,
@@ -17,7 +23,6 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createOrion } from './create-orion.ts';
 import type { Orion, OrionOptions } from './orion.ts';
 import { runEventOf } from './store/log-entry.ts';
-import { systemClock } from './system-clock.ts';
 import { openStore, type Store } from './index.ts';
 
 let workspace: string;

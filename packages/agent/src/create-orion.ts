@@ -11,7 +11,7 @@ import type {
   RunEvent,
   Workspace,
 } from '@orion/contracts';
-import { KeysInUse, OrionError } from '@orion/contracts';
+import { KeysInUse, OrionError, systemClock } from '@orion/contracts';
 import { createWritePlanTool } from '@orion/core';
 import type { ApprovalPolicy, SessionSettings } from '@orion/core';
 import { createContentProtocol, createProtocol, resolveProtocolConfig } from '@orion/protocols';
@@ -27,7 +27,6 @@ import type { Orion, OrionOptions, PlanRequest, ProviderIdentity, TurnRequest } 
 import { openRecords } from './store/open-records.ts';
 import { mayBeShared, OWN_PROJECT, projectOf } from './store/store-location.ts';
 import type { TurnJournal } from './store/turn-journal.ts';
-import { systemClock } from './system-clock.ts';
 import { planRecorder } from './plan-recorder.ts';
 import { describeListed } from './turn/paused-session.ts';
 import { Turn } from './turn/turn.ts';

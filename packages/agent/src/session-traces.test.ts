@@ -1,3 +1,4 @@
+import { systemClock } from '@orion/contracts';
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,7 +10,6 @@ import { createPatternMatcher, createWorkspace } from '@orion/workspace';
 import { expect, it, onTestFinished } from 'vitest';
 
 import { createOrion } from './index.ts';
-import { systemClock } from './system-clock.ts';
 
 /** Hazard: what a person does with a session by hand is in no trace of it, or in one that names nothing (D1, R231). */
 

@@ -1,3 +1,4 @@
+import { systemClock } from '@orion/contracts';
 import { access, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +9,6 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 
 import { createOrion } from './create-orion.ts';
 import type { Orion, OrionOptions } from './orion.ts';
-import { systemClock } from './system-clock.ts';
 import { openStore, type Store } from './index.ts';
 
 /**

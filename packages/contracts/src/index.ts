@@ -1,3 +1,4 @@
+export { sleep, systemClock } from './clock.ts';
 export type { Clock } from './clock.ts';
 export { commandWord } from './command-word.ts';
 export { BEGIN_TOOL_NAME, DONE_MARKER } from './constants.ts';
@@ -137,6 +138,17 @@ export type {
   StoredConversation,
 } from './conversation-store.ts';
 export type { ToolOutputFilter, ToolOutputRecord, ToolOutputStore } from './tool-output-store.ts';
+export {
+  inkEndOf,
+  inkStartOf,
+  isBlankCode,
+  isBlankOrLineFeed,
+  isBlankText,
+} from './text/blanks.ts';
+export { isCount, isFields, isTextOrNull, parseFields } from './text/fields.ts';
+export type { Fields } from './text/fields.ts';
+export { BYTE_ORDER_MARK, countLineFeeds, CrlfConverter, TextTally } from './text/line-endings.ts';
+export { cutText, encodeWtf8, isHighSurrogate, isLowSurrogate } from './text/surrogates.ts';
 export { JsonReader, MAX_JSON_DEPTH, jsonErrorPosition } from './text/json-reader.ts';
 export type { JsonState, JsonStrings } from './text/json-reader.ts';
 export { nestsDeeper } from './text/nesting.ts';

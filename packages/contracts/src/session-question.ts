@@ -1,3 +1,6 @@
+import { isCount, isFields } from './text/fields.ts';
+import type { Fields } from './text/fields.ts';
+
 /** A question to the model that only its answer closes. It stands in `state.json` until then. */
 export type SessionQuestion =
   /** Where the file ends: at one of the bare DONE lines that text follows, or behind all of it. */
@@ -70,18 +73,8 @@ export function isSessionQuestion(value: unknown): value is SessionQuestion {
   return isText(kind) && Object.hasOwn(CHECKS, kind) && CHECKS[kind as keyof typeof CHECKS](value);
 }
 
-type Fields = { readonly [name: string]: unknown };
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 function isListOf(value: unknown, isItem: (item: Fields) => boolean): boolean {
   return Array.isArray(value) && value.every((item: unknown) => isFields(item) && isItem(item));
-}
-
-function isCount(value: unknown): boolean {
-  return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
 function isText(value: unknown): value is string {

@@ -1,7 +1,6 @@
-import { OrionError } from '@orion/contracts';
+import { OrionError, systemClock } from '@orion/contracts';
 import type { Clock, ModelLimits, Redact } from '@orion/contracts';
 
-import { realClock } from './clock.ts';
 import { modelLimits } from './models.ts';
 import { createRedactor } from './provider-error.ts';
 import { DEFAULT_RETRY } from './retry.ts';
@@ -65,7 +64,7 @@ export function checkOptions(options: AdapterOptions, defaultBaseUrl: string): C
   const baseUrl = checkBaseUrl(options.baseUrl ?? defaultBaseUrl);
   const apiKey = checkApiKey(options.apiKey);
   const limits = { ...modelLimits(options.model), ...options.limits };
-  const clock = options.clock ?? realClock;
+  const clock = options.clock ?? systemClock;
   return {
     model: options.model,
     apiKey,

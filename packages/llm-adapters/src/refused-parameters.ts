@@ -1,6 +1,6 @@
+import type { Fields } from '@orion/contracts';
+import { isFields } from '@orion/contracts';
 import type { ProviderFailure } from './provider-error.ts';
-import { isFields } from './stream/payloads.ts';
-import type { Fields } from './stream/payloads.ts';
 
 /** What to do with a parameter that a server refuses: leave it out, or send it under its other name. */
 export type Remedy = 'leave-out' | 'swap';

@@ -1,3 +1,4 @@
+import { isFields } from '@orion/contracts';
 import type { JsonObject, JsonValue } from '@orion/contracts';
 
 /**
@@ -50,13 +51,13 @@ export function sanitizeSchema(schema: JsonObject): JsonObject {
 function sanitizeValue(keyword: string, value: JsonValue | undefined): JsonValue | undefined {
   if (DATA.has(keyword)) return value;
   if (Array.isArray(value))
-    return value.map((item) => (isObject(item) ? sanitizeSchema(item) : item));
-  if (!isObject(value)) return value;
+    return value.map((item: JsonValue) => (isFields(item) ? sanitizeSchema(item) : item));
+  if (!isFields(value)) return value;
   if (!SCHEMA_MAPS.has(keyword)) return sanitizeSchema(value);
   return Object.fromEntries(
     Object.entries(value).map(([name, schema]) => [
       name,
-      isObject(schema) ? sanitizeSchema(schema) : schema,
+      isFields(schema) ? sanitizeSchema(schema) : schema,
     ]),
   );
 }
@@ -84,14 +85,14 @@ function violationsWithin(
   place: string,
 ): readonly SchemaViolation[] {
   if (Array.isArray(value)) {
-    return value.flatMap((item, index) =>
-      isObject(item) ? findViolations(item, `${place}/${index}`) : [],
+    return value.flatMap((item: JsonValue, index) =>
+      isFields(item) ? findViolations(item, `${place}/${index}`) : [],
     );
   }
-  if (!isObject(value)) return [];
+  if (!isFields(value)) return [];
   if (!SCHEMA_MAPS.has(keyword)) return findViolations(value, place);
   return Object.entries(value).flatMap(([name, schema]) =>
-    isObject(schema) ? findViolations(schema, `${place}/${escapePointer(name)}`) : [],
+    isFields(schema) ? findViolations(schema, `${place}/${escapePointer(name)}`) : [],
   );
 }
 
@@ -110,12 +111,8 @@ function isObjectSchema(schema: JsonObject): boolean {
   return (
     type === 'object' ||
     (Array.isArray(type) && type.includes('object')) ||
-    (type === undefined && isObject(schema['properties']))
+    (type === undefined && isFields(schema['properties']))
   );
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function escapePointer(name: string): string {

@@ -1,3 +1,4 @@
+import { sleep } from '@orion/contracts';
 import type {
   Clock,
   ErrorInfo,
@@ -9,7 +10,6 @@ import type {
 } from '@orion/contracts';
 
 import type { CheckedOptions } from './adapter-options.ts';
-import { sleep } from './clock.ts';
 import {
   classifyConnectionFailure,
   classifyFailure,

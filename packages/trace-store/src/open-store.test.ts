@@ -1,4 +1,4 @@
-import { OrionError } from '@orion/contracts';
+import { OrionError, systemClock } from '@orion/contracts';
 import { createFakeClock } from '@orion/testkit';
 import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,6 @@ import { afterAll, expect, test, vi } from 'vitest';
 import { openSqlite } from './engine/sqlite.ts';
 import { openStore } from './open-store.ts';
 import { startFaultyProxy } from './testing/faulty-proxy.ts';
-import { realClock } from './testing/real-clock.ts';
 import { execute, inDatabase, useTestDatabase } from './testing/test-database.ts';
 import type { Store } from './open-store.ts';
 
@@ -125,7 +124,7 @@ test('a server that hangs does not hold up the end of the process', async () => 
   const address = server.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
   const url = `postgres://user@127.0.0.1:${port}/database`;
-  const store = openStore({ kind: 'postgres', url }, { clock: realClock });
+  const store = openStore({ kind: 'postgres', url }, { clock: systemClock });
   store.traces.record('step');
   const codes = codesOf(store);
   const start = performance.now();

@@ -1,3 +1,4 @@
+import { systemClock } from '@orion/contracts';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -9,7 +10,6 @@ import { expect, test } from 'vitest';
 import { openSqlite } from './engine/sqlite.ts';
 import { MIGRATIONS } from './migrations/migrations.ts';
 import { openStore } from './open-store.ts';
-import { realClock } from './testing/real-clock.ts';
 
 const PROCESSES = 4;
 const BATCHES = 400;
@@ -64,7 +64,7 @@ test('a process that is killed while it writes: what was acknowledged is there, 
     await once(writer, 'close');
     const acknowledged = Number(said.trimEnd().split('\n').at(-1));
 
-    const store = openStore({ kind: 'sqlite', path }, { clock: realClock });
+    const store = openStore({ kind: 'sqlite', path }, { clock: systemClock });
     const seqs: number[] = [];
     for (let after = 0; ; after = seqs.length) {
       const entries = await store.turnLog.read('turn-1', after);

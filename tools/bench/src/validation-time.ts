@@ -1,11 +1,10 @@
+import { systemClock } from '@orion/contracts';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import type { SessionHandle, Workspace, WritingRecord } from '@orion/contracts';
 import { createWritePlanTool, wholeTextChange } from '@orion/core';
 import { createPatternMatcher } from '@orion/workspace';
-
-import { realClock } from './real-clock.ts';
 
 export type WriteTimes = {
   readonly text: string;
@@ -55,9 +54,9 @@ export async function compareWrites(
 async function save(workspace: Workspace, line: string, bytes: number): Promise<SessionHandle> {
   const tool = createWritePlanTool({
     workspace,
-    clock: realClock,
+    clock: systemClock,
     createId: () => crypto.randomUUID(),
-    patterns: createPatternMatcher(realClock),
+    patterns: createPatternMatcher(systemClock),
   });
   const { handle } = await tool.begin({
     intent: 'bench',

@@ -14,7 +14,7 @@ const INVARIANT = /^\s*(?:\*|\/\/) +([A-Z]\d{1,2})[.:]? +\S/gm;
 /** What has the form of a rule's number and is something else. */
 const NO_RULES: Readonly<Record<string, readonly string[]>> = {
   // Bytes and control characters.
-  A0: ['packages/workspace/src/session-dir/wtf8.ts'],
+  A0: ['packages/contracts/src/text/surrogates.ts'],
   C0: [
     'apps/cli/src/terminal/',
     'packages/contracts/src/text/',

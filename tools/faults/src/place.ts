@@ -1,4 +1,5 @@
 /** A workspace of its own for one attempt, and what lies in it. */
+import { systemClock } from '@orion/contracts';
 import {
   existsSync,
   lstatSync,
@@ -14,7 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 
-import type { Clock, Workspace } from '@orion/contracts';
+import type { Workspace } from '@orion/contracts';
 import { createWorkspace } from '@orion/workspace';
 import type { ProcessIdentity } from '@orion/workspace';
 
@@ -35,21 +36,12 @@ export type Place = {
   remove(): void;
 };
 
-const clock: Clock = {
-  now: () => Date.now(),
-  monotonic: () => performance.now(),
-  schedule: (milliseconds, callback) => {
-    const timer = setTimeout(callback, milliseconds);
-    return () => clearTimeout(timer);
-  },
-};
-
 const identity = (startedAt: string) => (): Promise<ProcessIdentity> =>
   Promise.resolve({ pid: process.pid, host: 'here', pidNamespace: '', startedAt });
 
 /** As what this process is. */
 export function openPlain(root: string): Promise<Workspace> {
-  return createWorkspace({ root, clock, userKeyDirectory: keysOf(root) });
+  return createWorkspace({ root, clock: systemClock, userKeyDirectory: keysOf(root) });
 }
 
 /** Beside the place: what starts take back has to be known for this user's, and no fault is about the key. */
@@ -74,11 +66,17 @@ export function makePlace(before: Files, makers: 'made up' | 'real' = 'made up')
   return {
     root,
     // Nobody with this start time runs: whoever looks takes the process for dead.
-    open: () => createWorkspace({ root, clock, userKeyDirectory, identity: identity('gone') }),
+    open: () =>
+      createWorkspace({ root, clock: systemClock, userKeyDirectory, identity: identity('gone') }),
     reopen: () =>
       makers === 'real'
         ? openPlain(root)
-        : createWorkspace({ root, clock, userKeyDirectory, identity: identity('here') }),
+        : createWorkspace({
+            root,
+            clock: systemClock,
+            userKeyDirectory,
+            identity: identity('here'),
+          }),
     filesAt: (paths) =>
       Object.fromEntries(
         paths.map((path) => [path, existsSync(join(root, path)) ? textAt(join(root, path)) : null]),

@@ -1,4 +1,4 @@
-import { OrionError, type TraceEvent, type TraceStore } from '@orion/contracts';
+import { OrionError, isFields, type TraceEvent, type TraceStore } from '@orion/contracts';
 
 import type { CommandContext } from '../process/context.ts';
 import { EXIT } from '../process/exit-code.ts';
@@ -71,8 +71,7 @@ async function listTurns(
 
 function textOf(event: TraceEvent, name: string): string | null {
   const { details } = event;
-  if (typeof details !== 'object' || details === null || Array.isArray(details)) return null;
-  const value = (details as Readonly<Record<string, unknown>>)[name];
+  const value = isFields(details) ? details[name] : null;
   return typeof value === 'string' ? value : null;
 }
 

@@ -1,4 +1,4 @@
-import { visibleName, visibleProse } from '@orion/contracts';
+import { isHighSurrogate, visibleName, visibleProse } from '@orion/contracts';
 
 /**
  * Text from models, tools, paths and errors, made harmless for a terminal: what could move the cursor, change the
@@ -45,7 +45,7 @@ export function createSanitizer(): Sanitizer {
     push(text) {
       const joined = held + text;
       const last = joined.charCodeAt(joined.length - 1);
-      const holdsBack = last === 0x0d || (last >= 0xd800 && last <= 0xdbff);
+      const holdsBack = last === 0x0d || isHighSurrogate(last);
       held = holdsBack ? joined.slice(-1) : '';
       return sanitize(holdsBack ? joined.slice(0, -1) : joined);
     },

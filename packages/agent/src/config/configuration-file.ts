@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import { parse } from 'node:path';
 
-import { MAX_JSON_DEPTH, OrionError, nestsDeeper } from '@orion/contracts';
+import { MAX_JSON_DEPTH, OrionError, isFields, nestsDeeper } from '@orion/contracts';
 import { readForeignFile } from '@orion/workspace';
 
 import { isSettingName, settingFromFile, type Settings } from './settings.ts';
@@ -119,7 +119,7 @@ export async function readHashedConfigurationFile(
   if (read === undefined) return null;
   if (read instanceof UnusableFile) return read;
   const { json, sha256 } = read;
-  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
+  if (!isFields(json)) {
     throw invalid(`${file} must hold one JSON object.`, `Correct ${file} and start again.`);
   }
   const options: Record<string, unknown> = {};

@@ -9,7 +9,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, open, realpath, rename, rm } from 'node:fs/promises';
 import { join, parse } from 'node:path';
 
-import { OrionError } from '@orion/contracts';
+import { OrionError, isFields } from '@orion/contracts';
 import { readForeignFile } from '@orion/workspace';
 
 /** Some thousands of workspaces. */
@@ -64,7 +64,7 @@ async function readList(userDirectory: string): Promise<List> {
   } catch {
     return {};
   }
-  if (!isRecord(json) || json['version'] !== 1 || !isRecord(json['workspaces'])) return {};
+  if (!isFields(json) || json['version'] !== 1 || !isFields(json['workspaces'])) return {};
   return Object.fromEntries(
     Object.entries(json['workspaces']).filter((entry): entry is [string, Entry] =>
       isEntry(entry[1]),
@@ -74,15 +74,11 @@ async function readList(userDirectory: string): Promise<List> {
 
 function isEntry(value: unknown): value is Entry {
   return (
-    isRecord(value) &&
+    isFields(value) &&
     typeof value['sha256'] === 'string' &&
     SHA256.test(value['sha256']) &&
     typeof value['trusted_at'] === 'string'
   );
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Old or new, never half of it. */

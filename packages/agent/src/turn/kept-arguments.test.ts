@@ -1,3 +1,4 @@
+import { systemClock } from '@orion/contracts';
 import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +9,6 @@ import { createWorkspace } from '@orion/workspace';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
 import { createOrion } from '../create-orion.ts';
-import { systemClock } from '../system-clock.ts';
 import { keepArguments } from './kept-arguments.ts';
 
 const LONG = 'ü\n'.repeat(400);

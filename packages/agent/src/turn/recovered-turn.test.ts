@@ -1,3 +1,4 @@
+import { systemClock } from '@orion/contracts';
 import { randomUUID } from 'node:crypto';
 import {
   appendFile,
@@ -18,7 +19,6 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vit
 
 import { createOrion } from '../create-orion.ts';
 import type { FinalizeRequest, Orion } from '../orion.ts';
-import { systemClock } from '../system-clock.ts';
 
 let root: string;
 const opened: Orion[] = [];

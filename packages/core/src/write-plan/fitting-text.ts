@@ -2,7 +2,7 @@
  * Whether a text can go into a file that has text already (R276). Text is UTF-8 here; two encodings in one file would
  * leave neither readable.
  */
-import { OrionError } from '@orion/contracts';
+import { BYTE_ORDER_MARK, OrionError } from '@orion/contracts';
 import type { ByteSource, ForeignEncoding, TargetSnapshot } from '@orion/contracts';
 
 /** Warnings of a receipt. The mark that begins a file is left out where a text begins elsewhere. */
@@ -67,8 +67,6 @@ function notUtf8(message: string, encoding: ForeignEncoding): OrionError {
   return new OrionError({ code: 'TARGET_NOT_UTF8', message, details: { encoding } });
 }
 
-const MARK: readonly number[] = [0xef, 0xbb, 0xbf];
-
 /** The same bytes without a byte order mark before them; `left` tells whether the last reading met one. */
 export function withoutMark(source: ByteSource): {
   readonly source: ByteSource;
@@ -84,13 +82,16 @@ export function withoutMark(source: ByteSource): {
         continue;
       }
       const bytes: Uint8Array = head.length === 0 ? chunk : Buffer.concat([head, chunk]);
-      if (bytes.length < MARK.length && bytes.every((byte, index) => byte === MARK[index])) {
+      if (
+        bytes.length < BYTE_ORDER_MARK.length &&
+        bytes.every((byte, index) => byte === BYTE_ORDER_MARK[index])
+      ) {
         head = Uint8Array.from(bytes);
         continue;
       }
       head = null;
-      left = MARK.every((byte, index) => bytes[index] === byte);
-      const rest = left ? bytes.subarray(MARK.length) : bytes;
+      left = BYTE_ORDER_MARK.every((byte, index) => bytes[index] === byte);
+      const rest = left ? bytes.subarray(BYTE_ORDER_MARK.length) : bytes;
       if (rest.length > 0) yield rest;
     }
     if (head !== null && head.length > 0) yield head;

@@ -4,7 +4,13 @@
  * N1. Nothing that is not valid text passes, and the verdict does not depend on how the bytes are divided.
  * N2. Only bare line feeds are changed, and only in a file whose lines all end in CRLF.
  */
-import { OrionError } from '@orion/contracts';
+import {
+  BYTE_ORDER_MARK,
+  CrlfConverter,
+  encodeWtf8,
+  OrionError,
+  TextTally,
+} from '@orion/contracts';
 import type { ByteSource, LineEnding, PlanContent } from '@orion/contracts';
 
 import { findInvalidPlaces, MAX_LISTED_PLACES } from '../validation/invalid-places.ts';
@@ -13,10 +19,7 @@ import { textOf } from './file-image.ts';
 import { withoutMark } from './fitting-text.ts';
 import type { NewText } from './file-image.ts';
 
-const LF = 0x0a;
-const CR = 0x0d;
-const BOM: readonly number[] = [0xef, 0xbb, 0xbf];
-export const byteOrderMark: NewText = textOf(Uint8Array.from(BOM));
+export const byteOrderMark: NewText = textOf(BYTE_ORDER_MARK);
 
 export type CheckedText = NewText & {
   readonly lineFeeds: number;
@@ -34,7 +37,7 @@ export type CheckedText = NewText & {
 export async function checkNewText(content: PlanContent, target: string): Promise<CheckedText> {
   const source = sourceOf(content);
   const text = validatedText(source, target);
-  const tally = new Tally();
+  const tally = new TextTally();
   try {
     for await (const chunk of text.source()) tally.add(chunk);
   } catch (error) {
@@ -42,38 +45,15 @@ export async function checkNewText(content: PlanContent, target: string): Promis
     throw await invalidText(source, target, error);
   }
   // Read again it is validated again: what was saved may have changed on the disk.
-  return { source: text.source, bytes: text.bytes(), ...tally.result() };
-}
-
-/** What is counted while the bytes pass by. */
-class Tally {
-  #lineFeeds = 0;
-  #bareLineFeeds = 0;
-  #last = -1;
-  #beforeLast = -1;
-  readonly #head: number[] = [];
-
-  add(chunk: Uint8Array): void {
-    if (chunk.length === 0) return;
-    for (let at = chunk.indexOf(LF); at !== -1; at = chunk.indexOf(LF, at + 1)) {
-      this.#lineFeeds += 1;
-      if ((at === 0 ? this.#last : chunk[at - 1]) !== CR) this.#bareLineFeeds += 1;
-    }
-    this.#beforeLast = chunk.length > 1 ? (chunk[chunk.length - 2] ?? -1) : this.#last;
-    this.#last = chunk[chunk.length - 1] ?? -1;
-    for (const byte of chunk.subarray(0, BOM.length - this.#head.length)) this.#head.push(byte);
-  }
-
-  result(): Omit<CheckedText, keyof NewText> {
-    const lineEnding = this.#beforeLast === CR ? 2 : 1;
-    return {
-      lineFeeds: this.#lineFeeds,
-      bareLineFeeds: this.#bareLineFeeds,
-      eol: endingOf(this.#lineFeeds, this.#bareLineFeeds),
-      finalLineEnding: this.#last === LF ? lineEnding : 0,
-      bom: BOM.every((byte, index) => this.#head[index] === byte),
-    };
-  }
+  return {
+    source: text.source,
+    bytes: text.bytes(),
+    lineFeeds: tally.lineFeeds,
+    bareLineFeeds: tally.lineFeeds - tally.crlf,
+    eol: tally.eol(),
+    finalLineEnding: tally.finalLineEnding(),
+    bom: tally.bom(),
+  };
 }
 
 /** Line feeds, and one more for a last line without one. */
@@ -87,7 +67,7 @@ export function withoutFirstMark(text: CheckedText): CheckedText {
   return {
     ...text,
     source: withoutMark(text.source).source,
-    bytes: text.bytes - BOM.length,
+    bytes: text.bytes - BYTE_ORDER_MARK.length,
     bom: false,
   };
 }
@@ -108,51 +88,12 @@ export function withCrlf(text: CheckedText): CheckedText {
 async function* convertToCrlf(
   chunks: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  let last = -1;
-  for await (const chunk of chunks) {
-    if (chunk.length === 0) continue;
-    const places: number[] = [];
-    for (let at = chunk.indexOf(LF); at !== -1; at = chunk.indexOf(LF, at + 1)) {
-      if ((at === 0 ? last : chunk[at - 1]) !== CR) places.push(at);
-    }
-    last = chunk[chunk.length - 1] ?? -1;
-    if (places.length === 0) {
-      yield chunk;
-      continue;
-    }
-    const converted = new Uint8Array(chunk.length + places.length);
-    let from = 0;
-    let to = 0;
-    for (const at of places) {
-      converted.set(chunk.subarray(from, at), to);
-      to += at - from;
-      converted[to] = CR;
-      to += 1;
-      from = at;
-    }
-    converted.set(chunk.subarray(from), to);
-    yield converted;
-  }
+  const converter = new CrlfConverter();
+  for await (const chunk of chunks) if (chunk.length > 0) yield converter.push(chunk);
 }
 
 export function sourceOf(content: PlanContent): ByteSource {
-  return content.kind === 'bytes' ? content.source : textOf(encoded(content.text)).source;
-}
-
-/** Halves of surrogate pairs as three bytes each: encoding would hide them behind a replacement character. */
-function encoded(text: string): Uint8Array {
-  if (text.isWellFormed()) return new TextEncoder().encode(text);
-  const pieces: Uint8Array[] = [];
-  // With this flag a lone half is a character of its own.
-  for (const [piece] of text.matchAll(/[\uD800-\uDFFF]|[^\uD800-\uDFFF]+/gu)) {
-    const unit = piece.charCodeAt(0);
-    pieces.push(
-      piece.isWellFormed()
-        ? new TextEncoder().encode(piece)
-        : Uint8Array.of(0xe0 | (unit >> 12), 0x80 | ((unit >> 6) & 0x3f), 0x80 | (unit & 0x3f)),
-    );
-  }
-  return Buffer.concat(pieces);
+  return content.kind === 'bytes' ? content.source : textOf(encodeWtf8(content.text)).source;
 }
 
 async function invalidText(
@@ -171,10 +112,4 @@ async function invalidText(
     details: { byte_offset: first.byte_offset, invalid_count: count, invalid_contexts: places },
     cause,
   });
-}
-
-function endingOf(lineFeeds: number, bare: number): LineEnding {
-  if (lineFeeds === 0) return 'none';
-  if (bare === 0) return 'crlf';
-  return bare === lineFeeds ? 'lf' : 'mixed';
 }

@@ -4,10 +4,11 @@
  * A plan that is none is thrown as INVALID_PLAN. What is wrong with one operation is that operation's own error, so
  * that a report can name all of them.
  */
-import { OrionError } from '@orion/contracts';
+import { isFields, OrionError, WRITE_OPERATIONS } from '@orion/contracts';
 import type {
   EditLocation,
   ErrorCode,
+  Fields,
   InsertLocation,
   MarkerType,
   PlanContent,
@@ -17,7 +18,6 @@ import type {
   WritePlan,
   WritePlanOperation,
 } from '@orion/contracts';
-import { WRITE_OPERATIONS } from '@orion/contracts';
 
 export const PLAN_OPERATIONS: readonly PlanOperationType[] = [...WRITE_OPERATIONS, 'replace_all'];
 
@@ -43,8 +43,6 @@ export type ParsedPlan = {
   /** Sentences for whoever made the plan. */
   readonly warnings: readonly string[];
 };
-
-type Fields = Readonly<Record<string, unknown>>;
 
 const PLAN_KEYS = [
   'intent',
@@ -108,10 +106,8 @@ export function parsePlan(value: unknown): ParsedPlan {
 }
 
 function objectOf(value: unknown, what: string): Fields {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw invalidPlan(`${what} must be a JSON object.`);
-  }
-  return value as Fields;
+  if (!isFields(value)) throw invalidPlan(`${what} must be a JSON object.`);
+  return value;
 }
 
 function flag(fields: Fields, name: string, otherwise: boolean): boolean {
@@ -131,8 +127,7 @@ function readOperation(
   planTarget: string | undefined,
   checkKeys: (fields: Fields, known: readonly string[]) => void,
 ): ParsedOperation {
-  const fields: Fields =
-    typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
+  const fields = isFields(value) ? value : {};
   const type = fields['type'];
   const target = fields['target_file'] ?? planTarget;
   try {
@@ -273,10 +268,8 @@ function readReplaceLocation(value: unknown): ReplaceLocation {
 }
 
 function locationFields(value: unknown, keys: readonly string[]): Fields {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw invalidOperation(`location is required, with ${keys.join(', ')}.`);
-  }
-  return value as Fields;
+  if (!isFields(value)) throw invalidOperation(`location is required, with ${keys.join(', ')}.`);
+  return value;
 }
 
 function markerType(fields: Fields): MarkerType {

@@ -7,6 +7,7 @@
  *     nothing came after it, and the file may be too short there.
  * L2  Nothing is read where there is nothing to name.
  */
+import { TextTally } from '@orion/contracts';
 import type { Seam, SessionHandle } from '@orion/contracts';
 
 export type ToldLines = {
@@ -59,24 +60,13 @@ export async function countLineFeeds(
   chunks: AsyncIterable<Uint8Array>,
   bytes: number,
 ): Promise<number> {
-  let count = 0;
-  let position = 0;
-  for await (const chunk of chunks) {
-    const known = chunk.subarray(0, Math.max(0, bytes - position));
-    for (let at = known.indexOf(LF); at !== -1; at = known.indexOf(LF, at + 1)) count += 1;
-    position += chunk.length;
-  }
-  return count;
+  const tally = new TextTally();
+  for await (const chunk of chunks) tally.add(chunk.subarray(0, bytes - tally.bytes));
+  return tally.lineFeeds;
 }
 
 async function countLines(chunks: AsyncIterable<Uint8Array>): Promise<number> {
-  let count = 0;
-  let isOpen = false;
-  for await (const chunk of chunks) {
-    for (let at = chunk.indexOf(LF); at !== -1; at = chunk.indexOf(LF, at + 1)) count += 1;
-    if (chunk.length > 0) isOpen = chunk.at(-1) !== LF;
-  }
-  return count + (isOpen ? 1 : 0);
+  const tally = new TextTally();
+  for await (const chunk of chunks) tally.add(chunk);
+  return tally.lines();
 }
-
-const LF = 0x0a;

@@ -1,4 +1,4 @@
-import { DONE_MARKER } from '@orion/contracts';
+import { DONE_MARKER, isBlankText } from '@orion/contracts';
 import type { Seam } from '@orion/contracts';
 
 import type { ControlEffect, ControlEvent, Transition } from './control.ts';
@@ -118,14 +118,19 @@ export class Step {
   append(text: string): boolean {
     if (text === '') return true;
     const { summary, settings, leadingBlanks } = this.session;
-    if (!summary.hasNonBlankLine && summary.bytes === 0 && leadingBlanks === '' && isBlank(text)) {
+    if (
+      !summary.hasNonBlankLine &&
+      summary.bytes === 0 &&
+      leadingBlanks === '' &&
+      isBlankText(text)
+    ) {
       this.update({ leadingBlanks: text });
       this.dispatch({ type: 'blank_text' });
       return true;
     }
     let content = text;
     if (leadingBlanks !== '') {
-      if (isBlank(text)) {
+      if (isBlankText(text)) {
         this.update({ leadingBlanks: leadingBlanks + text });
         return true;
       }
@@ -153,7 +158,7 @@ export class Step {
     const { reading } = this.session;
     const isThinking = reading.kind === 'direct' && reading.thinking !== null;
     this.emit({ type: 'append', text: content, offset: before.bytes, length, isThinking });
-    this.dispatch({ type: isBlank(content) ? 'blank_text' : 'text' });
+    this.dispatch({ type: isBlankText(content) ? 'blank_text' : 'text' });
     const unsavedLines = this.session.unsavedLines + summary.lineFeeds - before.lineFeeds;
     this.update({ unsavedLines });
     if (unsavedLines >= this.session.settings.saveLines) {
@@ -469,14 +474,6 @@ function lazyJoining(session: WriteSession): () => {
     tag: session.metadata.session_id.slice(0, 4),
     marker: markerOf(session),
   });
-}
-
-export function isBlank(text: string): boolean {
-  for (let index = 0; index < text.length; index += 1) {
-    const code = text.charCodeAt(index);
-    if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return false;
-  }
-  return true;
 }
 
 /** The longest beginning of `text` that has at most `bytes` bytes and does not cut a code point. */

@@ -1,9 +1,10 @@
-import type { FinishReason, Usage } from '@orion/contracts';
+import { isFields } from '@orion/contracts';
+import type { Fields, FinishReason, Usage } from '@orion/contracts';
 
 import { invalidStream, truncated } from '../stream/message-events.ts';
 import type { MessageEvents } from '../stream/message-events.ts';
-import { isFields, textField, tokenCount } from '../stream/payloads.ts';
-import type { Fields, WireFormat } from '../stream/payloads.ts';
+import { textField, tokenCount } from '../stream/payloads.ts';
+import type { WireFormat } from '../stream/payloads.ts';
 
 /** A call whose arguments may have come whole, when its block began. */
 type CallBlock = { readonly input: Fields; hasDeltas: boolean };

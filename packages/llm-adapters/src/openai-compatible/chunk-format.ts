@@ -1,10 +1,11 @@
-import type { FinishReason, Usage } from '@orion/contracts';
+import { isFields } from '@orion/contracts';
+import type { Fields, FinishReason, Usage } from '@orion/contracts';
 
 import { providerError } from '../provider-error.ts';
 import { truncated } from '../stream/message-events.ts';
 import type { MessageEvents } from '../stream/message-events.ts';
-import { isFields, isFilled, tokenCount } from '../stream/payloads.ts';
-import type { Fields, WireFormat } from '../stream/payloads.ts';
+import { isFilled, tokenCount } from '../stream/payloads.ts';
+import type { WireFormat } from '../stream/payloads.ts';
 
 /**
  * What the payloads of a chat-completions stream mean.

@@ -1,10 +1,11 @@
-import type { Usage } from '@orion/contracts';
+import { isFields } from '@orion/contracts';
+import type { Fields, Usage } from '@orion/contracts';
 
 import { providerError } from '../provider-error.ts';
 import { truncated } from '../stream/message-events.ts';
 import type { MessageEvents } from '../stream/message-events.ts';
-import { isFields, textField, tokenCount } from '../stream/payloads.ts';
-import type { Fields, WireFormat } from '../stream/payloads.ts';
+import { textField, tokenCount } from '../stream/payloads.ts';
+import type { WireFormat } from '../stream/payloads.ts';
 
 /** So many of the latest events are known again when a resumed stream repeats them, and so much of them is held. */
 const REMEMBERED_EVENTS = 256;

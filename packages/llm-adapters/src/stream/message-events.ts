@@ -1,4 +1,4 @@
-import { ERROR_CODES } from '@orion/contracts';
+import { ERROR_CODES, isHighSurrogate } from '@orion/contracts';
 import type { ErrorInfo, FinishReason, LlmEvent, Redact, Usage } from '@orion/contracts';
 
 import { classifyFailure, providerError, readFailure } from '../provider-error.ts';
@@ -57,8 +57,7 @@ export class MessageEvents {
   /** The events that came since the last call. */
   take(): LlmEvent[] {
     let half = '';
-    const last = this.#text.charCodeAt(this.#text.length - 1);
-    if (last >= 0xd800 && last <= 0xdbff) {
+    if (isHighSurrogate(this.#text.charCodeAt(this.#text.length - 1))) {
       half = this.#text.slice(-1);
       this.#text = this.#text.slice(0, -1);
     }

@@ -1,11 +1,9 @@
-import { MAX_JSON_DEPTH, nestsDeeper } from '@orion/contracts';
-import type { ErrorInfo, Redact } from '@orion/contracts';
+import { MAX_JSON_DEPTH, isFields, nestsDeeper } from '@orion/contracts';
+import type { ErrorInfo, Fields, Redact } from '@orion/contracts';
 
 import { quoteProvider } from '../provider-error.ts';
 import { invalidStream, truncated } from './message-events.ts';
 import type { MessageEvents } from './message-events.ts';
-
-export type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * One provider's wire format: what its payloads mean for a message. Payloads are JSON objects; everything that
@@ -114,10 +112,6 @@ export function createPayloadReader(
       }
     },
   };
-}
-
-export function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** A number of tokens; what is no such number counts as none. */

@@ -1,3 +1,4 @@
+import { systemClock } from '@orion/contracts';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -19,7 +20,6 @@ import {
   sse,
   textOf,
 } from '../testing/streams.ts';
-import { realClock } from '../clock.ts';
 import { HttpFailure, postJson } from './post-json.ts';
 import type { JsonPost } from './post-json.ts';
 
@@ -85,7 +85,7 @@ const post = (url: string, more: Partial<JsonPost> = {}) =>
     headers: {},
     body: { text: 'Grüße' },
     signal: new AbortController().signal,
-    clock: realClock,
+    clock: systemClock,
     connectTimeoutMs: 10_000,
     ...more,
   });

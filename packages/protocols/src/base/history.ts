@@ -1,3 +1,4 @@
+import { cutText } from '@orion/contracts';
 import type { ErrorInfo, JsonValue, Message, Redact, ToolCall, ToolResult } from '@orion/contracts';
 
 /** What stands in the history for a call without a name: providers refuse an empty one. */
@@ -84,13 +85,6 @@ export function historicCall(
 export function historicName(name: string): string {
   if (name.trim() === '') return UNNAMED_TOOL;
   return name.replaceAll(/[^\w.-]/g, '_').slice(0, 128);
-}
-
-/** The first `limit` UTF-16 units of a text, never half a surrogate pair. */
-export function cutText(text: string, limit: number): string {
-  if (text.length <= limit) return text;
-  const last = text.charCodeAt(limit - 1);
-  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? limit - 1 : limit);
 }
 
 /** What the model reads of a result. */

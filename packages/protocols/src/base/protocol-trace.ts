@@ -1,3 +1,4 @@
+import { cutText } from '@orion/contracts';
 import type {
   ErrorInfo,
   FinishReason,
@@ -9,7 +10,6 @@ import type {
   TurnStop,
   Usage,
 } from '@orion/contracts';
-import { cutText } from './history.ts';
 
 const TRACED_ARGUMENTS = 2048;
 

@@ -1,4 +1,4 @@
-import { BEGIN_TOOL_NAME, ERROR_CODES, jsonErrorPosition } from '@orion/contracts';
+import { BEGIN_TOOL_NAME, ERROR_CODES, cutText, jsonErrorPosition } from '@orion/contracts';
 import type {
   ErrorCode,
   JsonObject,
@@ -8,7 +8,7 @@ import type {
   ToolResult,
   TurnStop,
 } from '@orion/contracts';
-import { UNNAMED_TOOL, cutText } from '../base/history.ts';
+import { UNNAMED_TOOL } from '../base/history.ts';
 
 /** Results of calls that were not run. Each says why and what to do instead. */
 

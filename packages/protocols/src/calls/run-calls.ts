@@ -1,4 +1,4 @@
-import { isPlanModeTool, toErrorInfo } from '@orion/contracts';
+import { cutText, isPlanModeTool, toErrorInfo } from '@orion/contracts';
 import type {
   JsonValue,
   Message,
@@ -7,7 +7,7 @@ import type {
   ToolCall,
   ToolResult,
 } from '@orion/contracts';
-import { cutText, historicCall, isUsable, toolMessage } from '../base/history.ts';
+import { historicCall, isUsable, toolMessage } from '../base/history.ts';
 import { notice } from '../base/notices.ts';
 import type { ProtocolTrace } from '../base/protocol-trace.ts';
 import { budgetSignal } from '../stop-policy/deadline.ts';

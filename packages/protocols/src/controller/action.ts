@@ -1,6 +1,6 @@
-import { nestsDeeper } from '@orion/contracts';
+import { isFields, nestsDeeper } from '@orion/contracts';
 import type { JsonObject, JsonValue } from '@orion/contracts';
-import { isObject, normaliseOutput } from './normalise.ts';
+import { normaliseOutput } from './normalise.ts';
 import { MAX_DEPTH, readOutput } from './output-text.ts';
 
 export type ResumeTarget = 'reflecting' | 'controller';
@@ -141,13 +141,13 @@ function askUser(fields: Fields, question: string): ControllerAction {
 function thinking(fields: Fields): JsonObject | null {
   const value = fields.get('thinking');
   if (value === undefined) return null;
-  return isObject(value) ? value : { task: value };
+  return isFields(value) ? value : { task: value };
 }
 
 /** Models send arguments as an object, as JSON in a string, or as something simpler (R196). */
 function argsOf(value: JsonValue | undefined): JsonObject {
   if (value === undefined) return {};
-  if (isObject(value)) return value;
+  if (isFields(value)) return value;
   if (typeof value !== 'string') return { value };
   if (nestsDeeper(value, MAX_DEPTH)) return { input: value };
   let parsed: JsonValue;
@@ -156,7 +156,7 @@ function argsOf(value: JsonValue | undefined): JsonObject {
   } catch {
     return { input: value };
   }
-  return isObject(parsed) ? parsed : { value: parsed };
+  return isFields(parsed) ? parsed : { value: parsed };
 }
 
 /** Blank ones were taken out before. */

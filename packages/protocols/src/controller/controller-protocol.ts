@@ -1,4 +1,4 @@
-import { ERROR_CODES } from '@orion/contracts';
+import { ERROR_CODES, cutText } from '@orion/contracts';
 import type {
   ErrorInfo,
   Message,
@@ -8,7 +8,6 @@ import type {
 } from '@orion/contracts';
 import { BaseProtocol } from '../base/base-protocol.ts';
 import type { ProtocolDefaults } from '../base/base-protocol.ts';
-import { cutText } from '../base/history.ts';
 import { isPause, whyIncomplete } from '../base/incomplete.ts';
 import { callModel } from '../base/model-call.ts';
 import type { ModelAnswer } from '../base/model-call.ts';

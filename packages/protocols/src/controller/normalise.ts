@@ -1,3 +1,4 @@
+import { isFields } from '@orion/contracts';
 import type { JsonObject, JsonValue } from '@orion/contracts';
 import { CONTROLLER_FIELDS } from './schema.ts';
 
@@ -31,7 +32,7 @@ export function normaliseOutput(output: JsonObject): NormalisedOutput {
     const inner = given.get(wrapper);
     if (inner === undefined) continue;
     given.delete(wrapper);
-    if (lifted || !isObject(inner)) {
+    if (lifted || !isFields(inner)) {
       ignored.push(wrapper);
       continue;
     }
@@ -70,8 +71,4 @@ function present(object: JsonObject): Map<string, JsonValue> {
 
 function isBlank(value: JsonValue): boolean {
   return typeof value === 'string' && value.trim() === '';
-}
-
-export function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,4 @@
-import { nestsDeeper } from '@orion/contracts';
+import { isFields, nestsDeeper } from '@orion/contracts';
 import type { JsonObject } from '@orion/contracts';
 
 /** Deeper output is refused: what reads it later goes through it recursively. */
@@ -20,10 +20,7 @@ export function readOutput(text: string): JsonObject | string {
   } catch {
     return 'not one JSON object and nothing else';
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return 'not a JSON object';
-  }
-  return value as JsonObject;
+  return isFields(value) ? (value as JsonObject) : 'not a JSON object';
 }
 
 function withoutFence(text: string): string {

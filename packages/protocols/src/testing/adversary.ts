@@ -1,3 +1,4 @@
+import { isFields } from '@orion/contracts';
 import type {
   Clock,
   FinishReason,
@@ -441,10 +442,7 @@ function* calls(plans: readonly CallPlan[]): Generator<LlmEvent> {
 function stateOf(args: string, wanted: ToolCall['state']): ToolCall['state'] {
   if (args === '' || wanted !== 'complete') return wanted;
   try {
-    const value: unknown = JSON.parse(args);
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? 'complete'
-      : 'malformed';
+    return isFields(JSON.parse(args)) ? 'complete' : 'malformed';
   } catch {
     return args.startsWith('{') ? 'cut' : 'malformed';
   }

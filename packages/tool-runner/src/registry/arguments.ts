@@ -1,4 +1,4 @@
-import { OrionError, jsonErrorPosition, nestsDeeper } from '@orion/contracts';
+import { OrionError, isFields, jsonErrorPosition, nestsDeeper } from '@orion/contracts';
 import type { JsonObject, JsonValue, ToolCall } from '@orion/contracts';
 
 /**
@@ -34,9 +34,7 @@ export function parseArguments(call: ToolCall, maxBytes: number): JsonObject {
   } catch {
     throw invalid('are not valid JSON', text, jsonErrorPosition(text));
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw invalid('are not a JSON object', text, 0);
-  }
+  if (!isFields(value)) throw invalid('are not a JSON object', text, 0);
   if (namesPrototype(value)) throw invalid('have a key __proto__', text, null);
   return value as JsonObject;
 }

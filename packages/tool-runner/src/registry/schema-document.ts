@@ -1,4 +1,4 @@
-import { MAX_JSON_DEPTH } from '@orion/contracts';
+import { MAX_JSON_DEPTH, isFields } from '@orion/contracts';
 import type { JsonObject, JsonValue } from '@orion/contracts';
 
 /**
@@ -53,7 +53,7 @@ const PLAIN: ReadonlyMap<string, (value: JsonValue) => boolean> = new Map([
   ['$ref', isText],
   ['$anchor', isText],
   ['const', () => true],
-  ['dependentRequired', (value) => isObject(value) && Object.values(value).every(isTexts)],
+  ['dependentRequired', (value) => isFields(value) && Object.values(value).every(isTexts)],
   ['enum', Array.isArray],
   ['exclusiveMaximum', isNumber],
   ['exclusiveMinimum', isNumber],
@@ -111,9 +111,9 @@ class Reader {
       throw new UnreadableSchema(`its schema is nested deeper than ${MAX_SCHEMA_DEPTH} levels`);
     this.#places.add(`#${place}`);
     if (typeof given === 'boolean') return given;
-    if (!isObject(given)) throw new UnreadableSchema(`${shownPlace(place)} is no schema`);
+    if (!isFields(given)) throw new UnreadableSchema(`${shownPlace(place)} is no schema`);
     const schema: Record<string, JsonValue | SchemaPart> = {};
-    for (const [keyword, value] of Object.entries(given)) {
+    for (const [keyword, value] of Object.entries(given as JsonObject)) {
       const at = `${place}/${pointerPart(keyword)}`;
       if (value === undefined) continue;
       if (ONE.has(keyword)) schema[keyword] = this.read(value, at, depth + 1);
@@ -150,7 +150,7 @@ class Reader {
     place: string,
     depth: number,
   ): { readonly [name: string]: Schema } {
-    if (!isObject(value)) throw new UnreadableSchema(`${shownPlace(place)} does not name schemas`);
+    if (!isFields(value)) throw new UnreadableSchema(`${shownPlace(place)} does not name schemas`);
     const entries = Object.entries(value).map(([name, item]) => {
       this.#count(name.length);
       if (keyword === 'patternProperties') this.#pattern(name);
@@ -215,10 +215,6 @@ function pointerPart(name: string): string {
 }
 
 const TYPES = new Set(['array', 'boolean', 'integer', 'null', 'number', 'object', 'string']);
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 function isText(value: JsonValue): boolean {
   return typeof value === 'string';

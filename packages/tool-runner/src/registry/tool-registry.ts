@@ -1,4 +1,4 @@
-import { isPlanModeTool, OrionError, toErrorInfo, visibleName } from '@orion/contracts';
+import { OrionError, isPlanModeTool, sleep, toErrorInfo, visibleName } from '@orion/contracts';
 import type {
   Clock,
   ErrorCode,
@@ -203,24 +203,11 @@ export function createToolRegistry(
         if (error === ABORTED) return cancelled(call, attempts);
         const retry = tool.effect === 'read' && attempts <= MAX_RETRIES && isTransient(error);
         if (!retry || context.signal.aborted) return thrown(call, error, attempts);
-        await pause(FIRST_RETRY_DELAY * 2 ** (attempts - 1), context.signal);
+        if (options.clock !== undefined)
+          await sleep(options.clock, FIRST_RETRY_DELAY * 2 ** (attempts - 1), context.signal);
         if (context.signal.aborted) return cancelled(call, attempts);
       }
     }
-  }
-
-  function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-    const { clock } = options;
-    if (clock === undefined) return Promise.resolve();
-    return new Promise((resolve) => {
-      const finish = (): void => {
-        cancel();
-        signal.removeEventListener('abort', finish);
-        resolve();
-      };
-      const cancel = clock.schedule(milliseconds, finish);
-      signal.addEventListener('abort', finish, { once: true });
-    });
   }
 
   return {

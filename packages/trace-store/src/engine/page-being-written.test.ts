@@ -1,9 +1,9 @@
+import { systemClock } from '@orion/contracts';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openStore } from '../open-store.ts';
-import { realClock } from '../testing/real-clock.ts';
 import { isSchemaSmall } from './schema-bounds.ts';
 import { inspectSqlite } from './sqlite.ts';
 
@@ -26,7 +26,7 @@ test('a page that another process is writing is looked at again', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'orion-store-'));
   try {
     const path = join(folder, 'orion.db');
-    const store = openStore({ kind: 'sqlite', path }, { clock: realClock });
+    const store = openStore({ kind: 'sqlite', path }, { clock: systemClock });
     await store.turnLog.acquire('turn-1', 1);
     await store.close();
     writeFileSync(`${path}-wal`, halfWrittenJournal());

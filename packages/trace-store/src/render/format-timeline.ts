@@ -1,3 +1,4 @@
+import { isFields } from '@orion/contracts';
 import type { JsonObject, JsonValue, TraceEvent } from '@orion/contracts';
 import { escapeForTerminal } from './escape-for-terminal.ts';
 
@@ -315,9 +316,7 @@ function named(name: string, value: JsonValue | undefined): string | null {
 }
 
 function objectOf(value: JsonValue): JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as JsonObject)
-    : {};
+  return isFields(value) ? value : {};
 }
 
 function textOf(value: JsonValue | undefined): string | null {

@@ -1,3 +1,4 @@
+import { cutText } from '@orion/contracts';
 import type { TraceEvent } from '@orion/contracts';
 import { escapeForTerminal } from './escape-for-terminal.ts';
 
@@ -25,5 +26,5 @@ export function formatTraceLine(event: TraceEvent): string {
     .map((fact) => escapeForTerminal((fact ?? '').slice(0, MAX_TRACE_LINE + 1)))
     .join(' ');
   if (line.length <= MAX_TRACE_LINE) return line;
-  return `${line.slice(0, MAX_TRACE_LINE - 1).replace(/[\ud800-\udbff]$/, '')}…`;
+  return `${cutText(line, MAX_TRACE_LINE - 1)}…`;
 }

@@ -1,10 +1,10 @@
+import { systemClock } from '@orion/contracts';
 import { openStore } from '../open-store.ts';
-import { realClock } from './real-clock.ts';
 
 // Run by several-processes.test.ts: <database file> <number of this process> <how many batches>.
 const [path = '', worker = '', batches = ''] = process.argv.slice(2);
 
-const store = openStore({ kind: 'sqlite', path }, { clock: realClock });
+const store = openStore({ kind: 'sqlite', path }, { clock: systemClock });
 const turnId = `turn-${worker}`;
 await store.turnLog.acquire(turnId, 1);
 for (let batch = 0; batch < Number(batches); batch++) {

@@ -1,9 +1,9 @@
+import { systemClock } from '@orion/contracts';
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { openPostgres } from '../engine/postgres.ts';
 import { migrate } from '../migrations/migrate.ts';
 import { startFaultyProxy } from '../testing/faulty-proxy.ts';
-import { realClock } from '../testing/real-clock.ts';
 import { useTestDatabase } from '../testing/test-database.ts';
 import { createSqlTraceStore } from './sql-trace-store.ts';
 
@@ -14,9 +14,9 @@ const own = useTestDatabase();
 
 /** So that nothing waits for the pauses between two attempts. */
 const hastyClock = {
-  ...realClock,
+  ...systemClock,
   schedule: (milliseconds: number, callback: () => void) =>
-    realClock.schedule(milliseconds === 100 ? 1 : milliseconds, callback),
+    systemClock.schedule(milliseconds === 100 ? 1 : milliseconds, callback),
 };
 
 test('400 batches over connections that break between query and answer: every event once, in its order', async () => {
@@ -51,7 +51,7 @@ test('a server that is gone for a while has every event afterwards', async () =>
   const proxy = await startFaultyProxy(own.url());
   const database = await openPostgres(proxy.url);
   await migrate(database);
-  const store = createSqlTraceStore(database, { clock: realClock, createId: randomUUID });
+  const store = createSqlTraceStore(database, { clock: systemClock, createId: randomUUID });
   try {
     store.record({ type: 'step', requestId: 'gone', cycleIndex: 0 });
     await store.flush();

@@ -1,9 +1,9 @@
+import { systemClock } from '@orion/contracts';
 import { createServer } from 'node:http';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createFakeClock } from '@orion/testkit';
 import { afterEach, expect, test, vi } from 'vitest';
-import { realClock } from '../testing/real-clock.ts';
 import { createOtlpExport } from './otlp-export.ts';
 import type { OtlpExport } from './otlp-export.ts';
 
@@ -81,7 +81,7 @@ function begin(
 test('a span goes out in the JSON of OTLP, below its parent, with the headers and the resource', async () => {
   const { url, requests, spans } = await startCollector();
   const sink = createOtlpExport({
-    clock: realClock,
+    clock: systemClock,
     url,
     headers: { 'x-api-key': 'k' },
     resource: { 'service.name': 'mine', 'deployment.environment.name': 'test' },
@@ -238,7 +238,7 @@ test.each([400, 401, 404, 413, 500])('status %s is final', async (status) => {
   const { url, requests } = await startCollector((response) => {
     response.writeHead(status).end();
   });
-  const sink = createOtlpExport({ clock: realClock, url });
+  const sink = createOtlpExport({ clock: systemClock, url });
   begin(sink, 'one').end(2, {}, null);
   await sink.close();
   expect(requests).toHaveLength(1);
@@ -273,7 +273,7 @@ test('an overloaded collector gets the same spans again when it says so; a refus
 test('a collector that is away, or never answers, costs a bounded queue and a bounded end', async () => {
   const stopped = await startCollector();
   for (const server of servers.splice(0)) server.stop();
-  const gone = createOtlpExport({ clock: realClock, url: stopped.url });
+  const gone = createOtlpExport({ clock: systemClock, url: stopped.url });
   begin(gone, 'one').end(2, {}, null);
   await gone.close();
   expect(gone.lost()).toEqual({ spans: 1, reason: 'ECONNREFUSED' });

@@ -1,3 +1,4 @@
+import { sleep } from '@orion/contracts';
 import type { Clock } from '@orion/contracts';
 import { describeThrown } from '../safety/json-safety.ts';
 import type { OpenSpan, SpanAttributes, SpanSink } from './span-export.ts';
@@ -57,6 +58,8 @@ export function createOtlpExport(options: OtlpExportOptions): OtlpExport {
   let cancelTimer: (() => void) | null = null;
   let closed: Promise<void> | null = null;
   const cut = new AbortController();
+  /** Ends a pause between two attempts. */
+  const closing = new AbortController();
 
   const lose = (spans: number, why: string): void => {
     lost += spans;
@@ -103,7 +106,7 @@ export function createOtlpExport(options: OtlpExportOptions): OtlpExport {
       if (answer.kind === 'taken') return null;
       const pause = RETRY_MS[attempt];
       if (answer.kind === 'refused' || pause === undefined || closed !== null) return answer.why;
-      await sleep(answer.retryAfterMs ?? pause);
+      await sleep(clock, answer.retryAfterMs ?? pause, closing.signal);
     }
   };
 
@@ -133,24 +136,11 @@ export function createOtlpExport(options: OtlpExportOptions): OtlpExport {
     }
   };
 
-  /** Closing ends it. */
-  const sleep = (milliseconds: number): Promise<void> =>
-    new Promise((resolve) => {
-      const end = (): void => {
-        cancel();
-        wake = null;
-        resolve();
-      };
-      const cancel = clock.schedule(milliseconds, end);
-      wake = end;
-    });
-  let wake: (() => void) | null = null;
-
   const finish = async (): Promise<void> => {
     const cancel = clock.schedule(closeMs, () => {
       cut.abort();
     });
-    wake?.();
+    closing.abort();
     if (sending !== null) await sending;
     start();
     if (sending !== null) await (sending as Promise<void>);

@@ -1,3 +1,4 @@
+import { isFields } from '@orion/contracts';
 import type { JsonObject, JsonValue, TraceEvent } from '@orion/contracts';
 
 export type SpanAttributes = Readonly<Record<string, string | number | readonly string[]>>;
@@ -217,9 +218,7 @@ function counted(name: string, value: JsonValue | undefined): SpanAttributes {
 }
 
 function objectOf(value: JsonValue): JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as JsonObject)
-    : {};
+  return isFields(value) ? value : {};
 }
 
 function textOf(value: JsonValue | undefined): string | null {

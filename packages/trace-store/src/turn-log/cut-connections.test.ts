@@ -1,9 +1,8 @@
-import { OrionError } from '@orion/contracts';
+import { OrionError, systemClock } from '@orion/contracts';
 import type { TurnLog, TurnLogEvent } from '@orion/contracts';
 import { expect, test } from 'vitest';
 import { openStore } from '../open-store.ts';
 import { startFaultyProxy } from '../testing/faulty-proxy.ts';
-import { realClock } from '../testing/real-clock.ts';
 import { useTestDatabase } from '../testing/test-database.ts';
 
 const BATCHES = 400;
@@ -13,7 +12,7 @@ const own = useTestDatabase();
 
 test('400 batches over connections that break between query and answer: no event lost, none twice', async () => {
   const proxy = await startFaultyProxy(own.url());
-  const store = openStore({ kind: 'postgres', url: proxy.url }, { clock: realClock });
+  const store = openStore({ kind: 'postgres', url: proxy.url }, { clock: systemClock });
   try {
     await store.turnLog.acquire('turn', 1);
     let unanswered = 0;

@@ -1,14 +1,16 @@
-import { OrionError } from '@orion/contracts';
+import { OrionError, systemClock } from '@orion/contracts';
 import { startPostgres } from '@orion/testkit';
 import { expect, test } from 'vitest';
 import { openStore } from '../open-store.ts';
-import { realClock } from '../testing/real-clock.ts';
 
 const EVENTS = 60;
 
 test('a server that is killed and comes back: the writer and the reader go on where they were', async () => {
   const server = await startPostgres();
-  const store = openStore({ kind: 'postgres', url: server.url }, { clock: realClock, sweepMs: 50 });
+  const store = openStore(
+    { kind: 'postgres', url: server.url },
+    { clock: systemClock, sweepMs: 50 },
+  );
   try {
     const read: number[] = [];
     await store.turnLog.acquire('turn', 1);

@@ -1,6 +1,5 @@
-import { WRITE_OPERATIONS } from '@orion/contracts';
+import { WRITE_OPERATIONS, isCount, isFields, parseFields } from '@orion/contracts';
 import type { WriteOperation } from '@orion/contracts';
-import { isCount, isFields, parseFields } from '../disk/json.ts';
 
 /** `manifest.json` of a backup: one change of one file. */
 export type BackupManifest = {

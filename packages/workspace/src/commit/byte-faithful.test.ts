@@ -6,7 +6,6 @@ import type { CommitPart, WriteOperation } from '@orion/contracts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { commitRequest, openTestWorkspace, sha256, sourceOf } from '../testing/temp-workspace.ts';
-import { CrlfConverter } from './adapt-text.ts';
 
 const BOM = '\ufeff';
 
@@ -52,22 +51,6 @@ describe('line endings', () => {
   it('as-is leaves them alone', async () => {
     expect(await written('a\r\n', 'append', ['b\n'], 'as-is')).toBe('a\r\nb\n');
     expect(await written('a\r\n', 'overwrite', ['b\n'], 'as-is')).toBe('b\n');
-  });
-
-  it('any split of the new bytes is converted alike', () => {
-    fc.assert(
-      fc.property(
-        fc.array(fc.constantFrom('\r', '\n', '\r\n', 'x'), { maxLength: 30 }),
-        (pieces) => {
-          const converter = new CrlfConverter();
-          const out = pieces.map((piece) => Buffer.from(converter.push(Buffer.from(piece))));
-          const whole = pieces.join('');
-          expect(Buffer.concat(out).toString()).toBe(whole.replace(/(?<!\r)\n/gu, '\r\n'));
-          expect(converter.found).toBe(whole.split('\r\n').length - 1);
-        },
-      ),
-      { numRuns: 500 },
-    );
   });
 
   it('any split of the new bytes gives the same file', async () => {

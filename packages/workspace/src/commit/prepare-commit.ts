@@ -19,7 +19,7 @@
 import { lstat, open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { relative, sep } from 'node:path';
-import { OrionError } from '@orion/contracts';
+import { OrionError, TextTally } from '@orion/contracts';
 import type { CommitRequest, CommitResult, PreparedCommit, WritingRecord } from '@orion/contracts';
 import { onDisk } from '../disk/disk-error.ts';
 import { closeRead, removeIfThere } from '../disk/files.ts';
@@ -33,7 +33,6 @@ import { hashFile } from './hash-file.ts';
 import { putInPlace, removeTarget, TEMPORARY_FILE_LEFT } from './put-in-place.ts';
 import { newTemporaryName } from './temporary-notes.ts';
 import type { TemporaryNote } from './temporary-notes.ts';
-import { TextTally } from './text-tally.ts';
 import { writeTemporary } from './write-temporary.ts';
 import type { WrittenTemporary } from './write-temporary.ts';
 

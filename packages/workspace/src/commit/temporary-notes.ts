@@ -10,6 +10,7 @@
  * T4. A note that cannot be read is being written by somebody, or its writer died: then its temporary
  *     file was never made, and the note goes once it is old.
  */
+import { parseFields } from '@orion/contracts';
 import { randomBytes } from 'node:crypto';
 import { lstat, unlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -17,7 +18,6 @@ import type { Clock } from '@orion/contracts';
 import { syncDirectory } from '../disk/directories.ts';
 import { isErrno } from '../disk/disk-error.ts';
 import { createFile, readSmallFile, removeIfThere } from '../disk/files.ts';
-import { parseFields } from '../disk/json.ts';
 import { judgeOwner, LEASE_TTL_MS } from '../ownership/judge-owner.ts';
 import { parseOwner } from '../ownership/owner-record.ts';
 import type { OwnerRecord } from '../ownership/owner-record.ts';

@@ -1,8 +1,8 @@
 /** What kind of text a file holds, found while its bytes pass by; any split gives the same result. */
+import { TextTally, isBlankCode } from '@orion/contracts';
 import { isUtf8 } from 'node:buffer';
 import type { ForeignEncoding, TargetSnapshot } from '@orion/contracts';
 import { incompleteTail } from '../session-dir/wtf8.ts';
-import { TextTally } from './text-tally.ts';
 
 export type TextFacts = Pick<
   TargetSnapshot,
@@ -10,7 +10,6 @@ export type TextFacts = Pick<
 >;
 
 const LF = 0x0a;
-const BLANKS: readonly number[] = [0x20, 0x09, 0x0d];
 
 export class TextInspector {
   readonly #tally = new TextTally();
@@ -27,7 +26,7 @@ export class TextInspector {
     for (let at = 0; at < chunk.length && this.#firstLine === 'blank so far'; at += 1) {
       const byte = chunk[at] ?? 0;
       if (byte === LF) this.#firstLine = 'blank';
-      else if (!BLANKS.includes(byte)) this.#firstLine = 'text';
+      else if (!isBlankCode(byte)) this.#firstLine = 'text';
     }
   }
 

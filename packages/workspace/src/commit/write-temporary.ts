@@ -1,4 +1,5 @@
 /** The new bytes of a target, complete and durable under a temporary name. */
+import { CrlfConverter, TextTally } from '@orion/contracts';
 import { createHash } from 'node:crypto';
 import type { Hash } from 'node:crypto';
 import { open } from 'node:fs/promises';
@@ -8,12 +9,11 @@ import { onDisk, toDiskError } from '../disk/disk-error.ts';
 import { scanRange } from '../disk/files.ts';
 import { writeAll } from '../disk/write-all.ts';
 import { shown } from '../path-policy/parse-target.ts';
-import { CrlfConverter, textRule, withByteOrderMark } from './adapt-text.ts';
+import { textRule, withByteOrderMark } from './adapt-text.ts';
 import type { TextRule } from './adapt-text.ts';
 import { targetChanged } from './commit-errors.ts';
 import type { Site } from './commit-site.ts';
 import { keepProperties } from './keep-properties.ts';
-import { TextTally } from './text-tally.ts';
 
 export type WrittenTemporary = {
   readonly sha256: string;

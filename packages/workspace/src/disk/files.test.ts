@@ -19,7 +19,6 @@ import {
   scanRange,
   temporaryName,
 } from './files.ts';
-import { isCount, isFields, isTextOrNull, parseFields } from './json.ts';
 import { writeAll, writeAllOf } from './write-all.ts';
 
 const bytes = Buffer.from('text');
@@ -247,19 +246,4 @@ test('a private directory is made durably, and a link in its place is refused', 
     );
   await expect(unsynced('EOPNOTSUPP')).resolves.toBeUndefined();
   await expect(unsynced('EIO')).rejects.toMatchObject({ code: 'EIO' });
-});
-
-test('what JSON holds', () => {
-  expect(parseFields('{"a":1}')).toEqual({ a: 1 });
-  for (const text of ['', '[]', 'null', '1', '{']) expect(parseFields(text)).toBeNull();
-  expect([{}, [], null, 'a'].map(isFields)).toEqual([true, false, false, false]);
-  expect([0, 7, -1, 1.5, '1', 2 ** 53].map(isCount)).toEqual([
-    true,
-    true,
-    false,
-    false,
-    false,
-    false,
-  ]);
-  expect(['', null, undefined, 1].map(isTextOrNull)).toEqual([true, true, false, false]);
 });

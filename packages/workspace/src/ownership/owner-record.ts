@@ -1,5 +1,5 @@
-import { isFields } from '../disk/json.ts';
-import type { Fields } from '../disk/json.ts';
+import { parseFields } from '@orion/contracts';
+import type { Fields } from '@orion/contracts';
 
 /** Who owns a session or a lock, as it stands in `lease.json`, in lock files and in claims. */
 export type OwnerRecord = {
@@ -41,10 +41,6 @@ export function parseOwner(fields: Fields | null): OwnerRecord | null {
 }
 
 export function parseOwnerText(text: string): OwnerRecord | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isFields(value) ? parseOwner(value) : null;
-  } catch {
-    return null;
-  }
+  const fields = parseFields(text);
+  return fields === null ? null : parseOwner(fields);
 }

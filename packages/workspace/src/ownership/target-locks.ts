@@ -10,10 +10,9 @@
 import { createHash } from 'node:crypto';
 import { lstat, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { OrionError } from '@orion/contracts';
+import { OrionError, parseFields } from '@orion/contracts';
 import { isErrno } from '../disk/disk-error.ts';
 import { createFile, readSmallFile, removeIfThere, temporaryName } from '../disk/files.ts';
-import { parseFields } from '../disk/json.ts';
 import { shown } from '../path-policy/parse-target.ts';
 import type { StateDirectory } from '../state-directory.ts';
 import { judgeOwner } from './judge-owner.ts';

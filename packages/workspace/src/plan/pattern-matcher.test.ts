@@ -1,4 +1,4 @@
-import type { Clock } from '@orion/contracts';
+import { systemClock } from '@orion/contracts';
 import { expect, it, vi } from 'vitest';
 import { createPatternMatcher } from './pattern-matcher.ts';
 
@@ -7,18 +7,10 @@ import { createPatternMatcher } from './pattern-matcher.ts';
 // Processes and threads start slowly on a machine that does much else.
 vi.setConfig({ testTimeout: 60_000 });
 
-const clock: Clock = {
-  now: () => Date.now(),
-  monotonic: () => performance.now(),
-  schedule: (milliseconds, callback) => {
-    const timer = setTimeout(callback, milliseconds);
-    return () => clearTimeout(timer);
-  },
-};
 const HOPELESS = `${'a'.repeat(40)}!`;
 
 it('tells where each line matches, and counts what it does not list', async () => {
-  const search = await createPatternMatcher(clock, { listed: 2 }).open('b+|^$');
+  const search = await createPatternMatcher(systemClock, { listed: 2 }).open('b+|^$');
   expect(await search.match(['abba', '', 'none', '😀b'])).toEqual({
     count: 3,
     matches: [
@@ -35,7 +27,7 @@ it('tells where each line matches, and counts what it does not list', async () =
 });
 
 it('stops an expression that would take for ever, while everything else goes on', async () => {
-  const search = await createPatternMatcher(clock).open('(a+)+$');
+  const search = await createPatternMatcher(systemClock).open('(a+)+$');
   const order: string[] = [];
   const matching = search.match([HOPELESS]).catch((error: unknown) => {
     order.push('stopped');
@@ -53,7 +45,7 @@ it('stops an expression that would take for ever, while everything else goes on'
 });
 
 it('does not take a busy thread of its own for a slow expression', async () => {
-  const search = await createPatternMatcher(clock, { matchMs: 1 }).open('a');
+  const search = await createPatternMatcher(systemClock, { matchMs: 1 }).open('a');
   // From here the next thing that the loop looks at are timers, and only then what other threads have sent.
   await new Promise((resolve) => setImmediate(resolve));
   const matching = search.match(['a']);
@@ -66,14 +58,14 @@ it.each([
   ['what does not compile', '(', /is not valid/u],
   ['what is too long', 'a'.repeat(1001), /more than 1000 characters/u],
 ])('refuses %s', async (_name, pattern, message) => {
-  await expect(createPatternMatcher(clock).open(pattern)).rejects.toMatchObject({
+  await expect(createPatternMatcher(systemClock).open(pattern)).rejects.toMatchObject({
     code: 'INVALID_OPERATION',
     message: expect.stringMatching(message) as string,
   });
 });
 
 it('understands escapes that are not allowed in Unicode mode', async () => {
-  const search = await createPatternMatcher(clock).open('a\\-b');
+  const search = await createPatternMatcher(systemClock).open('a\\-b');
   expect((await search.match(['a-b'])).count).toBe(1);
   await search.close();
 });

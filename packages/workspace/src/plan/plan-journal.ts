@@ -11,11 +11,10 @@
 import { lstat, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock, WritingRecord } from '@orion/contracts';
-import { OrionError } from '@orion/contracts';
+import { OrionError, isFields, isTextOrNull, parseFields } from '@orion/contracts';
 import { syncDirectory } from '../disk/directories.ts';
 import { toDiskError } from '../disk/disk-error.ts';
 import { createFile, readSmallFile, replaceFile } from '../disk/files.ts';
-import { isFields, isTextOrNull, parseFields } from '../disk/json.ts';
 import { judgeOwner } from '../ownership/judge-owner.ts';
 import { parseOwner } from '../ownership/owner-record.ts';
 import type { ProcessObserver } from '../ownership/process-identity.ts';

@@ -1,8 +1,8 @@
 /** The bytes that wait for the disk: right at every split, and never changed under a reader. */
+import { encodeWtf8 } from '@orion/contracts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { HeldBytes } from './held-bytes.ts';
-import { encodeWtf8 } from './wtf8.ts';
 
 /** Larger than a block, of characters that do not fit its end evenly. */
 const long = fc

@@ -8,8 +8,7 @@
  * H4. What a view shows does not change while it may be looked at: until its bytes are durable, or until
  *     the reader who pinned them lets go.
  */
-import { countLineFeeds } from '../commit/text-tally.ts';
-import { encodeWtf8, isHighSurrogate } from './wtf8.ts';
+import { countLineFeeds, encodeWtf8, isHighSurrogate } from '@orion/contracts';
 
 const BLOCK_BYTES = 64 * 1024;
 /** Blocks that are kept for later; more belong to a backlog that is over. */

@@ -1,8 +1,8 @@
 /** Looks at a session directory without changing it, whatever lies there. */
+import { countLineFeeds } from '@orion/contracts';
 import type { SessionListing, SessionMetadata, SessionStatus } from '@orion/contracts';
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { countLineFeeds } from '../commit/text-tally.ts';
 import { openRegularFile, scanRange, readSmallFile } from '../disk/files.ts';
 import { judgeOwner } from '../ownership/judge-owner.ts';
 import type { OwnerVerdict } from '../ownership/judge-owner.ts';

@@ -4,10 +4,10 @@
  * The file wins over `state.json`. What may stand at its end and never was text is cut off: the start
  * of a code point, and after a power cut the zeros of blocks that were allocated but not written.
  */
+import { countLineFeeds } from '@orion/contracts';
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
-import { countLineFeeds } from '../commit/text-tally.ts';
 import { scanRange } from '../disk/files.ts';
 import { writeAll } from '../disk/write-all.ts';
 import { incompleteTail } from './wtf8.ts';

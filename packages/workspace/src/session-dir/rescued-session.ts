@@ -7,14 +7,12 @@
  *     a person names it.
  */
 import type { SessionMetadata, TurnRecord } from '@orion/contracts';
-import { OrionError } from '@orion/contracts';
+import { OrionError, countLineFeeds, parseFields } from '@orion/contracts';
 import { lstat, mkdtemp, open, rm, rmdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { countLineFeeds } from '../commit/text-tally.ts';
 import { syncDirectory } from '../disk/directories.ts';
 import { createFile, openRegularFile, readSmallFile, removeIfThere } from '../disk/files.ts';
-import { parseFields } from '../disk/json.ts';
 import { writeAll } from '../disk/write-all.ts';
 import { shown } from '../path-policy/parse-target.ts';
 import {

@@ -1,5 +1,13 @@
 /** What the JSON files of a session directory hold. Reading never throws: anything may lie there. */
-import { isSessionQuestion, WRITE_OPERATIONS } from '@orion/contracts';
+import {
+  WRITE_OPERATIONS,
+  isCount,
+  isFields,
+  isSessionQuestion,
+  isTextOrNull,
+  parseFields,
+} from '@orion/contracts';
+import type { Fields } from '@orion/contracts';
 import type {
   CommitResult,
   ForeignEncoding,
@@ -11,8 +19,6 @@ import type {
   TurnRecord,
   WritingRecord,
 } from '@orion/contracts';
-import { isCount, isFields, isTextOrNull, parseFields } from '../disk/json.ts';
-import type { Fields } from '../disk/json.ts';
 
 export const MAX_JSON_BYTES: number = 8 * 1024 * 1024;
 /** Messages of a whole conversation. */

@@ -9,12 +9,12 @@
  * Y3. Where no key can be read or kept, one of this process alone takes its place: then everything that others made
  *     is foreign, and never own.
  */
+import { isFields, parseFields } from '@orion/contracts';
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { join } from 'node:path';
 import { makeDirectory, syncDirectory } from '../disk/directories.ts';
 import { errnoOf } from '../disk/disk-error.ts';
 import { createWholeFile, readSmallFile } from '../disk/files.ts';
-import { isFields, parseFields } from '../disk/json.ts';
 import { closeToOthers } from '../disk/private-modes.ts';
 
 const KEY_TEXT = /^[0-9a-f]{64}\n?$/u;

@@ -1,3 +1,4 @@
+import { encodeWtf8 } from '@orion/contracts';
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,7 +7,6 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { bytesOf, eventually, temporaryDirectory } from '../testing/temp-workspace.ts';
 import { HAND_OVER_MS, TextSpool } from './text-spool.ts';
-import { encodeWtf8 } from './wtf8.ts';
 
 function spoolIn(directory: string): {
   spool: TextSpool;

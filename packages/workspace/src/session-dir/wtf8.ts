@@ -1,40 +1,5 @@
-/**
- * UTF-8 in which a lone surrogate keeps its three bytes (`ED A0 80` to `ED BF BF`), so that it can be
- * found after a round trip through a file. For text without lone surrogates it is UTF-8.
- */
+/** Reading what `encodeWtf8` of the contracts made. */
 import { isUtf8 } from 'node:buffer';
-
-export function isHighSurrogate(unit: number): boolean {
-  return unit >= 0xd800 && unit <= 0xdbff;
-}
-
-export function isLowSurrogate(unit: number): boolean {
-  return unit >= 0xdc00 && unit <= 0xdfff;
-}
-
-export function encodeWtf8(text: string): Buffer {
-  const bytes = Buffer.from(text, 'utf8');
-  if (text.isWellFormed()) return bytes;
-  // A lone surrogate was written as U+FFFD, which has three bytes too: only they need mending.
-  let at = 0;
-  for (let index = 0; index < text.length; index += 1) {
-    const unit = text.charCodeAt(index);
-    if (unit < 0x80) at += 1;
-    else if (unit < 0x800) at += 2;
-    else if (isHighSurrogate(unit) && isLowSurrogate(text.charCodeAt(index + 1))) {
-      at += 4;
-      index += 1;
-    } else {
-      if (unit >= 0xd800 && unit <= 0xdfff) {
-        bytes[at] = 0xe0 | (unit >> 12);
-        bytes[at + 1] = 0x80 | ((unit >> 6) & 0x3f);
-        bytes[at + 2] = 0x80 | (unit & 0x3f);
-      }
-      at += 3;
-    }
-  }
-  return bytes;
-}
 
 /** Bytes that end a code point that is not complete: 0 to 3. */
 export function incompleteTail(bytes: Uint8Array): number {

@@ -7,14 +7,8 @@ import { unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
-import { OrionError } from '@orion/contracts';
-import type {
-  Clock,
-  CommitPart,
-  SessionHandle,
-  TargetSnapshot,
-  WriteOperation,
-} from '@orion/contracts';
+import { OrionError, systemClock } from '@orion/contracts';
+import type { CommitPart, SessionHandle, TargetSnapshot, WriteOperation } from '@orion/contracts';
 import { createWorkspace } from '../index.ts';
 import { ownIdentity } from '../ownership/process-identity.ts';
 
@@ -28,19 +22,10 @@ type Command =
   | { readonly do: 'release' | 'lost' }
   | { readonly do: 'contend'; readonly targets: readonly string[]; readonly times: number };
 
-const clock: Clock = {
-  now: () => Date.now(),
-  monotonic: () => performance.now(),
-  schedule: (milliseconds, callback) => {
-    const timer = setTimeout(callback, milliseconds);
-    return () => clearTimeout(timer);
-  },
-};
-
 const settings = JSON.parse(process.argv[2] ?? '{}') as { root: string; hostname?: string };
 const workspace = await createWorkspace({
   root: settings.root,
-  clock,
+  clock: systemClock,
   ...(settings.hostname === undefined
     ? {}
     : { identity: async () => ({ ...(await ownIdentity()), host: settings.hostname ?? '' }) }),

@@ -5,7 +5,7 @@ const { createWritePlanTool } = (await import(core)) as typeof import('@orion/co
 const { createPatternMatcher, createWorkspace } = (await import(
   workspaceModule
 )) as typeof import('@orion/workspace');
-const { realClock: clock } = await import('../real-clock.ts');
+const { systemClock: clock } = await import('@orion/contracts');
 
 const workspace = await createWorkspace({ root, clock });
 const tool = createWritePlanTool({

@@ -5,7 +5,7 @@ import type {
   SaveResult,
   WriteReceipt,
 } from '@orion/contracts';
-import { OrionError, toErrorInfo } from '@orion/contracts';
+import { OrionError, sleep, toErrorInfo } from '@orion/contracts';
 import { advance, isOpen, recordOf, stateNameOf } from '@orion/core';
 import type { SessionEffect, SessionInput, WriteSession } from '@orion/core';
 
@@ -20,7 +20,7 @@ import { SessionReport } from './session-report.ts';
 import { SessionRescue } from './session-rescue.ts';
 import type { SessionDriverOptions, SessionOutcome, SessionStart } from './session-run.ts';
 import { SessionSaver } from './session-saver.ts';
-import { SessionTimers, sleep } from './session-timers.ts';
+import { SessionTimers } from './session-timers.ts';
 
 /** Waits before a request that brought no message is repeated, in milliseconds. */
 const RESEND_WAITS: readonly number[] = [0, 500, 2000];
@@ -288,7 +288,7 @@ export class SessionDriver {
       case 'resend': {
         const place = Math.min(Math.max(job.attempt - 1, 0), RESEND_WAITS.length - 1);
         const wait = RESEND_WAITS[place] ?? 0;
-        if (wait > 0) await sleep(clock, wait, [signal, stopSignal]);
+        if (wait > 0) await sleep(clock, wait, signal, stopSignal);
         yield* this.#receive();
         return;
       }

@@ -32,21 +32,3 @@ export class SessionTimers {
     this.#running.clear();
   }
 }
-
-/** Waits, but not longer than until one of the signals is aborted. */
-export function sleep(
-  clock: Clock,
-  milliseconds: number,
-  signals: readonly AbortSignal[],
-): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      cancel();
-      for (const signal of signals) signal.removeEventListener('abort', done);
-      resolve();
-    };
-    const cancel = clock.schedule(milliseconds, done);
-    for (const signal of signals) signal.addEventListener('abort', done);
-    if (signals.some((signal) => signal.aborted)) done();
-  });
-}

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 
-import { OrionError } from '@orion/contracts';
+import { OrionError, encodeWtf8 } from '@orion/contracts';
 import type {
   CommitResult,
   PlanCommitOutcome,
@@ -144,7 +144,7 @@ function handleOf(metadata: SessionMetadata, journal: WritingRecord[]): SessionH
     persistence: () => 'disk',
     // Half of a surrogate pair stays what it is, as three bytes that are no UTF-8.
     append: (text) => {
-      content = Buffer.concat([content, wtf8(text)]);
+      content = Buffer.concat([content, encodeWtf8(text)]);
     },
     bytes: () => content.length,
     readContent: (start = 0, end = content.length) => inChunks(content.subarray(start, end), 7),
@@ -153,16 +153,6 @@ function handleOf(metadata: SessionMetadata, journal: WritingRecord[]): SessionH
     },
   } satisfies Partial<SessionHandle>;
   return handle as unknown as SessionHandle;
-}
-
-function wtf8(text: string): Buffer {
-  const pieces = [...text].map((character) => {
-    const code = character.codePointAt(0) ?? 0;
-    return code >= 0xd800 && code <= 0xdfff
-      ? Buffer.from([0xe0 | (code >> 12), 0x80 | ((code >> 6) & 0x3f), 0x80 | (code & 0x3f)])
-      : Buffer.from(character);
-  });
-  return Buffer.concat(pieces);
 }
 
 function invalidContent(): OrionError {

@@ -1,8 +1,8 @@
+import { isBlankText } from '@orion/contracts';
 import type { AnswerEffect, Choice } from '../questions/question-row.ts';
 import { choicesOf, isClosed } from '../questions/questions.ts';
 import type { MessageEnd, Reading } from '../session.ts';
 import type { Step } from '../step.ts';
-import { isBlank } from '../step.ts';
 import { canStillBeAnswer, endAnswer, readAnswer } from '../text/answer-reader.ts';
 import { settle } from '../finishing.ts';
 import { cutOff } from './cut-off.ts';
@@ -109,7 +109,7 @@ export function endReply(step: Step, reading: AnswerReading, end: MessageEnd): v
 
 /** A second marker after the question whether the file is to be empty. */
 function confirmEmpty(step: Step, talk: string): void {
-  if (!isBlank(talk)) step.emit({ type: 'set_aside', text: talk });
+  if (!isBlankText(talk)) step.emit({ type: 'set_aside', text: talk });
   step.update({ leadingBlanks: '' });
   step.dispatch({ type: 'message_end_terminal' });
 }

@@ -1,6 +1,6 @@
+import { isBlankText } from '@orion/contracts';
 import type { MessageEnd, Reading, WriteSession } from '../session.ts';
 import type { Step } from '../step.ts';
-import { isBlank } from '../step.ts';
 import { fencesAtEnd } from '../text/fence-decision.ts';
 import { beginningOfMarker, restartSummary, wholeFenceLedger } from '../text/content-summary.ts';
 import { closesFence } from '../text/lines.ts';
@@ -193,7 +193,7 @@ function watchSettling(step: Step, marker: DirectReading['marker'], text: string
     if (settleTimerRuns) return;
     step.update({ settleTimerRuns: true });
     step.emit({ type: 'start_timer', timer: 'settle', milliseconds: settings.doneSettleMs });
-  } else if (settleTimerRuns && !isBlank(text)) {
+  } else if (settleTimerRuns && !isBlankText(text)) {
     step.update({ settleTimerRuns: false });
     step.emit({ type: 'cancel_timer', timer: 'settle' });
   }
@@ -241,7 +241,7 @@ export function endDirect(
   if (end.kind === 'stop' && ending.setAside === '') doubtWrapper(step, reading);
   const isWrapped = by === 'message' && ending.kind === 'terminal' && closesBeforeMarker;
   if (isWrapped && asksWrapper(step, reading, ending.setAside)) return;
-  if (!isBlank(ending.setAside)) step.emit({ type: 'set_aside', text: ending.setAside });
+  if (!isBlankText(ending.setAside)) step.emit({ type: 'set_aside', text: ending.setAside });
   if (end.kind !== 'stop') {
     cutOff(step, end, bringsSomething(step, reading), afterDone);
     return;

@@ -1,9 +1,10 @@
+import { isBlankText } from '@orion/contracts';
 import type { Seam, SessionQuestion } from '@orion/contracts';
 
 import type { SeamRemedy } from '../control.ts';
 import type { MessageEnd, Reading } from '../session.ts';
 import type { Step } from '../step.ts';
-import { isBlank, isRecovery } from '../step.ts';
+import { isRecovery } from '../step.ts';
 import { canStillBeAnswer, endAnswer, readAnswer } from '../text/answer-reader.ts';
 import type { AnswerReader } from '../text/answer-reader.ts';
 import { chooseAnchor } from '../text/seams/anchor.ts';
@@ -132,7 +133,7 @@ function join(step: Step, reading: SeamReading, verdict: VerifiedSeam): void {
     step.emit({ type: 'set_aside', text: closed.text });
     closed = null;
   }
-  if (!isBlank(verdict.setAside)) step.emit({ type: 'set_aside', text: verdict.setAside });
+  if (!isBlankText(verdict.setAside)) step.emit({ type: 'set_aside', text: verdict.setAside });
   step.emit({
     type: 'trace',
     event: 'seam_verified',
@@ -198,10 +199,10 @@ function isAgain({ again }: SeamReading, end: MessageEnd): boolean {
 function endWithDone(step: Step, reading: SeamReading, talk: string): void {
   step.update({ reading: { kind: 'none' } });
   step.emit({ type: 'discard_held' });
-  if (!isBlank(talk)) step.emit({ type: 'set_aside', text: talk });
+  if (!isBlankText(talk)) step.emit({ type: 'set_aside', text: talk });
   const { summary, unaskedEnds } = step.session;
   const toldOfCutOff = !reading.reply || reading.recovery;
-  if (!toldOfCutOff || isBlank(summary.openLine)) {
+  if (!toldOfCutOff || isBlankText(summary.openLine)) {
     step.update({ endedByDone: true });
     step.dispatch({ type: 'message_end_terminal' });
     return;

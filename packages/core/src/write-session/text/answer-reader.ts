@@ -7,6 +7,7 @@
  * A3  What is held is bounded by `HELD_LIMIT` and one more text; once `canStillBeAnswer` is false it stays false.
  * A4  A reply that starts with the anchor goes on with the file, whatever it ends with.
  */
+import { inkEndOf, inkStartOf, isBlankCode } from '@orion/contracts';
 import { isBlankLine, isChatLine, parseFenceLine, stripIndentation, trimLine } from './lines.ts';
 import type { Anchor } from './seams/anchor.ts';
 
@@ -106,10 +107,10 @@ export function readAnswer(reader: AnswerReader, text: string): AnswerReader {
     lineStart = lineEnd + 1;
     lineEnd = held.indexOf('\n', lineStart);
   }
-  let inkEnd = held.length;
-  while (inkEnd > reader.held.length && isBlankCode(held.charCodeAt(inkEnd - 1))) inkEnd -= 1;
-  if (inkEnd === reader.held.length) ({ inkEnd } = reader);
-  return { ...reader, held, lineStart, inkEnd, said, isText: inkEnd - lineStart > LINE_LIMIT };
+  let end = held.length;
+  while (end > reader.held.length && isBlankCode(held.charCodeAt(end - 1))) end -= 1;
+  if (end === reader.held.length) end = reader.inkEnd;
+  return { ...reader, held, lineStart, inkEnd: end, said, isText: end - lineStart > LINE_LIMIT };
 }
 
 /** Whether the reply so far can become an answer: then it is held, and nothing of it is content. */
@@ -143,8 +144,7 @@ export function readWholeReply(offer: AnswerOffer, reply: string): ReplyReading 
 
 /** The blank lines behind the last line of talk stood before something else. */
 function withoutBlankEnd(talk: string): string {
-  let end = talk.length;
-  while (end > 0 && (isBlankCode(talk.charCodeAt(end - 1)) || talk[end - 1] === '\n')) end -= 1;
+  const end = inkEndOf(talk);
   return end === 0 ? '' : talk.slice(0, talk.indexOf('\n', end) + 1);
 }
 
@@ -292,12 +292,5 @@ function beginsAt(
 }
 
 function stripBlankStart(text: string): string {
-  let start = 0;
-  while (start < text.length && (isBlankCode(text.charCodeAt(start)) || text[start] === '\n'))
-    start += 1;
-  return text.slice(start);
-}
-
-function isBlankCode(code: number): boolean {
-  return code === 0x20 || code === 0x09 || code === 0x0d;
+  return text.slice(inkStartOf(text));
 }

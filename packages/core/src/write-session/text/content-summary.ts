@@ -8,6 +8,7 @@
  * C4  Offsets are bytes of the UTF-8 file, also where a surrogate pair arrives in two pieces.
  * C5  A line takes part in the fence ledger and in the prefix hash once its LF has come, and never twice.
  */
+import { isBlankCode, isHighSurrogate, isLowSurrogate } from '@orion/contracts';
 import type { LineEnding } from '@orion/contracts';
 import { closesFence, parseFenceLine, trimLine, type FenceLine } from './lines.ts';
 
@@ -369,7 +370,7 @@ function growOpenLine(
     const code = text.charCodeAt(index);
     first = Math.imul(first ^ code, FIRST_PRIME);
     second = Math.imul(((second << 5) | (second >>> 27)) ^ code, SECOND_PRIME);
-    if (code !== 0x20 && code !== 0x09 && code !== 0x0d) {
+    if (!isBlankCode(code)) {
       inkFirst = first;
       inkSecond = second;
       inkEnd = index + 1;
@@ -485,12 +486,4 @@ function fenceOf(line: string): FenceLine | null {
   while (start < 3 && line.charCodeAt(start) === 0x20) start += 1;
   const code = line.charCodeAt(start);
   return code === 0x60 || code === 0x7e ? parseFenceLine(line) : null;
-}
-
-function isHighSurrogate(code: number): boolean {
-  return code >= 0xd800 && code <= 0xdbff;
-}
-
-function isLowSurrogate(code: number): boolean {
-  return code >= 0xdc00 && code <= 0xdfff;
 }

@@ -4,7 +4,6 @@ import {
   closesFence,
   inkOf,
   isBlankLine,
-  isBlankText,
   isChatLine,
   parseFenceLine,
   sameLine,
@@ -86,8 +85,6 @@ test('blanks around a line are taken off one by one', () => {
     expect(trimLine(blank)).toBe('');
     expect(trimLine(`${blank}a${blank}`)).toBe(`${blank}a`);
     expect(isBlankLine(blank)).toBe(true);
-    expect(isBlankText(`${blank}\n`)).toBe(true);
-    expect(isBlankText(`${blank}\na`)).toBe(false);
   }
   expect(trimLine('')).toBe('');
   expect(stripIndentation('')).toBe('');
@@ -96,8 +93,6 @@ test('blanks around a line are taken off one by one', () => {
   expect(stripIndentation('\ra')).toBe('\ra');
   expect(stripIndentation('\u00a0a')).toBe('\u00a0a');
   expect(stripIndentation('a b')).toBe('a b');
-  expect(isBlankText('')).toBe(true);
-  expect(isBlankText('\u00a0')).toBe(false);
   expect(sameLine('a', 'a\t')).toBe(true);
 });
 

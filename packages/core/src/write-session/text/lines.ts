@@ -6,26 +6,22 @@
  *     not U+2028, U+2029 or U+0085.
  * L2  Every function is pure and takes one line without its LF.
  */
+import { isBlankCode, isHighSurrogate, isLowSurrogate } from '@orion/contracts';
 
 /** Whether a line has nothing but blanks. */
 export function isBlankLine(line: string): boolean {
   return trimLine(line) === '';
 }
 
-/** Whether a text of any number of lines has nothing but blanks. */
-export function isBlankText(text: string): boolean {
-  return !/[^ \t\r\n]/u.test(text);
-}
-
 /** The line without trailing spaces, tabs and CR: how two lines are compared. */
 export function trimLine(line: string): string {
   let end = line.length;
-  while (end > 0) {
-    const code = line.charCodeAt(end - 1);
-    if (code !== 0x20 && code !== 0x09 && code !== 0x0d) break;
-    end -= 1;
-  }
+  while (end > 0 && isBlankCode(line.charCodeAt(end - 1))) end -= 1;
   return end === line.length ? line : line.slice(0, end);
+}
+
+export function withoutCarriageReturn(line: string): string {
+  return line.endsWith('\r') ? line.slice(0, -1) : line;
 }
 
 /** The line without leading spaces and tabs. */
@@ -130,10 +126,7 @@ export function utf8Length(text: string): number {
     if (code < 0x800) bytes += 1;
     else {
       bytes += 2;
-      if (code >= 0xd800 && code <= 0xdbff) {
-        const next = text.charCodeAt(index + 1);
-        if (next >= 0xdc00 && next <= 0xdfff) index += 1;
-      }
+      if (isHighSurrogate(code) && isLowSurrogate(text.charCodeAt(index + 1))) index += 1;
     }
   }
   return bytes;

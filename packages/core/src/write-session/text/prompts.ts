@@ -1,7 +1,7 @@
 import type { EditLocation, EndCandidate, InvalidPlace, WriteOperation } from '@orion/contracts';
-import { DONE_MARKER } from '@orion/contracts';
+import { DONE_MARKER, cutText } from '@orion/contracts';
 import { markOf, quotedContext } from '../../validation/correction-reply.ts';
-import { isBlankLine } from './lines.ts';
+import { isBlankLine, withoutCarriageReturn } from './lines.ts';
 import { DONE_ONCE_MORE } from './markers/inner-done.ts';
 import { MAX_ANCHOR_LINES } from './seams/anchor.ts';
 import type { Anchor, LineAnchor } from './seams/anchor.ts';
@@ -274,7 +274,7 @@ export function reaskPrompt(saved: SavedEnd): string {
   const request =
     quoted === first
       ? `Its first line must be:\n${first}`
-      : `Its first line must begin with:\n${cut(first, MAX_LINE)}`;
+      : `Its first line must begin with:\n${cutText(first, MAX_LINE)}`;
   return `That message did not start with the saved lines, so it was not used. ${request}
 ${continuationPrompt(saved)}`;
 }
@@ -379,18 +379,8 @@ function continuing(anchor: Anchor): string {
   return 'go on with the next line in full';
 }
 
-function withoutCarriageReturn(line: string): string {
-  return line.endsWith('\r') ? line.slice(0, -1) : line;
-}
-
 /** In one line, and of at most `limit` characters. */
 function inline(text: string, limit = Infinity): string {
   const line = text.replace(/[\r\n\u0085\u2028\u2029]+/gu, ' ').trim();
-  return line.length > limit ? `${cut(line, limit)}…` : line;
-}
-
-/** Never between the halves of a surrogate pair. */
-function cut(text: string, limit: number): string {
-  const code = text.charCodeAt(limit - 1);
-  return text.slice(0, code >= 0xd800 && code <= 0xdbff ? limit - 1 : limit);
+  return line.length > limit ? `${cutText(line, limit)}…` : line;
 }

@@ -7,6 +7,8 @@
  * K3  The blank lines behind the block belong to it; the indentation of the first line behind them does not.
  * K4  Every division of the message gives the same block, text and outcome. What is held is bounded.
  */
+import { inkStartOf } from '@orion/contracts';
+
 export type ThinkReader = {
   readonly phase: 'before' | 'inside' | 'between' | 'behind' | 'none';
   /** What may be a tag, or the indentation of the first line. */
@@ -32,7 +34,7 @@ export function createThinkReader(): ThinkReader {
 
 /** Whether the first line that is not blank begins a block. */
 export function opensThinkBlock(line: string): boolean {
-  return line.startsWith(OPEN, blanksEnd(line, 0));
+  return line.startsWith(OPEN, inkStartOf(line));
 }
 
 export function readThink(reader: ThinkReader, text: string): ThinkPart {
@@ -60,7 +62,7 @@ export function endThink(reader: ThinkReader): { readonly block: string; readonl
 
 function readBefore(reader: ThinkReader, text: string): ThinkPart {
   const held = reader.held + text;
-  const start = blanksEnd(held, 0);
+  const start = inkStartOf(held);
   const isLong = start > HELD_LIMIT;
   if (!isLong && held.startsWith(OPEN, start)) {
     const end = start + OPEN.length;
@@ -96,7 +98,7 @@ function tagBegun(text: string): number {
 }
 
 function readBetween(reader: ThinkReader, text: string): ThinkPart {
-  const blanks = blanksEnd(text, 0);
+  const blanks = inkStartOf(text);
   const lineStart = text.lastIndexOf('\n', blanks - 1) + 1;
   const hasLineEnd = lineStart > 0;
   const held = (hasLineEnd ? '' : reader.held) + text.slice(lineStart, blanks);
@@ -112,10 +114,4 @@ function readBetween(reader: ThinkReader, text: string): ThinkPart {
   return isIndentation
     ? { reader: { ...reader, held, isNewLine: true }, block, text: '' }
     : { reader: { ...reader, held: '', isNewLine: false }, block: block + held, text: '' };
-}
-
-function blanksEnd(text: string, from: number): number {
-  let index = from;
-  while (index < text.length && ' \t\r\n'.includes(text.charAt(index))) index += 1;
-  return index;
 }

@@ -1,5 +1,6 @@
+import { parseFields } from '@orion/contracts';
 import type { ProviderRequest } from './provider-request.ts';
-import { isJsonObject, words } from './schema-parts.ts';
+import { words } from './schema-parts.ts';
 import { z } from 'zod';
 
 /**
@@ -47,7 +48,9 @@ const toolCall = z.strictObject({
   type: z.literal('function'),
   function: z.strictObject({
     name,
-    arguments: z.string().refine(isJsonObject, { error: 'is not the text of a JSON object' }),
+    arguments: z
+      .string()
+      .refine((text) => parseFields(text) !== null, { error: 'is not the text of a JSON object' }),
   }),
 });
 const message = z.discriminatedUnion('role', [

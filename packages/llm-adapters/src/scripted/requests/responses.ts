@@ -1,7 +1,8 @@
+import { parseFields } from '@orion/contracts';
 import { z } from 'zod';
 
 import type { ProviderRequest, RequestMessage } from './provider-request.ts';
-import { isJsonObject, words } from './schema-parts.ts';
+import { words } from './schema-parts.ts';
 
 /**
  * A Responses request as OpenAI's reference describes it, without the parts that need other content than text.
@@ -26,7 +27,9 @@ const item = z.union([
     id: z.string().optional(),
     call_id: callId,
     name,
-    arguments: z.string().refine(isJsonObject, { error: 'is not the text of a JSON object' }),
+    arguments: z
+      .string()
+      .refine((text) => parseFields(text) !== null, { error: 'is not the text of a JSON object' }),
     status: z.string().optional(),
   }),
   z.strictObject({

@@ -4,12 +4,3 @@ import type { z } from 'zod';
 export function words(error: z.ZodError): readonly string[] {
   return error.issues.map((issue) => `${issue.path.map(String).join('.')}: ${issue.message}`);
 }
-
-export function isJsonObject(value: string): boolean {
-  try {
-    const parsed: unknown = JSON.parse(value);
-    return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed);
-  } catch {
-    return false;
-  }
-}

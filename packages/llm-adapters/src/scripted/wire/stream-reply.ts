@@ -1,3 +1,4 @@
+import { isHighSurrogate } from '@orion/contracts';
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import type { ServerResponse } from 'node:http';
 
@@ -284,8 +285,4 @@ function charactersBefore(fault: Fault | undefined, reply: PlannedReply): number
     if (end !== -1) characters = Math.min(characters, end);
   }
   return characters;
-}
-
-function isHighSurrogate(code: number): boolean {
-  return code >= 0xd800 && code <= 0xdbff;
 }

@@ -5,7 +5,8 @@
  * Invariants
  * G1  Lines are released in the order in which they came, and none is dropped here.
  */
-import { closesFence, isBlankLine, isBlankText, parseFenceLine } from '../lines.ts';
+import { isBlankText } from '@orion/contracts';
+import { closesFence, isBlankLine, parseFenceLine } from '../lines.ts';
 import type { FencesAtEnd } from '../fence-decision.ts';
 import type { LineKind, MarkerReaderOptions } from './marker-rules.ts';
 import type { Output } from './released-content.ts';

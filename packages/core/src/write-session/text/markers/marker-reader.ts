@@ -16,6 +16,7 @@
  *     (R022, R031); the session's own end marker does so wherever it stands (R034).
  * M6  The cost is linear in the text, also for endless lines and for endless blanks after a marker.
  */
+import { inkEndOf, isBlankOrLineFeed } from '@orion/contracts';
 import type { EndCandidate } from '@orion/contracts';
 import type { FencesAtEnd } from '../fence-decision.ts';
 import { trimLine, utf8Length } from '../lines.ts';
@@ -35,7 +36,7 @@ import type { InnerDone } from './inner-done.ts';
 import { isBareDone, nearMissOf } from './near-miss.ts';
 import { createOutput, RECENT_LENGTH } from './released-content.ts';
 import type { Released } from './released-content.ts';
-import { growPartial, isBlankCode, kindOfLine, mayBeSpecial, NO_LINE } from './undecided-line.ts';
+import { growPartial, kindOfLine, mayBeSpecial, NO_LINE } from './undecided-line.ts';
 import type { UndecidedLine } from './undecided-line.ts';
 
 type EndingParts = {
@@ -401,13 +402,6 @@ function textEndBefore(before: string, isBehindText: boolean, atLineStart: boole
   return textEnd < before.length ? textEnd : null;
 }
 
-/** Behind the last character before `end` that is neither a blank nor a line ending. */
-function inkEndOf(text: string, end: number): number {
-  let inkEnd = end;
-  while (inkEnd > 0 && isBlankOrLineFeed(text.charCodeAt(inkEnd - 1))) inkEnd -= 1;
-  return inkEnd;
-}
-
 /** For a message that is left before its end: what is held is no content and does not count. */
 export function innerDoneOf(reader: MarkerReader): InnerDone {
   const { innerDoneLines, lastChatInner } = createOutput(reader.released).finish();
@@ -420,8 +414,4 @@ export function holdsMarker(reader: MarkerReader): boolean {
   const kind = kindOfLine(reader.options, reader.partial, reader.group, true);
   if (kind === 'done' || kind === 'end_marker') return true;
   return reader.group.marker !== '' && (kind === 'blank' || kind === 'fence');
-}
-
-function isBlankOrLineFeed(code: number): boolean {
-  return code === 0x0a || isBlankCode(code);
 }

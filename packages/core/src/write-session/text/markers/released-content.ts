@@ -5,9 +5,10 @@
  * R1  What is known depends on the released text alone, not on how it was divided.
  * R2  Its size is bounded, whatever the length of the content or of one line.
  */
+import { isBlankText, isHighSurrogate, isLowSurrogate } from '@orion/contracts';
 import type { EndCandidate } from '@orion/contracts';
 import { DONE_ONCE_MORE } from './inner-done.ts';
-import { isBlankLine, isBlankText, isChatLine, trimLine, utf8Length } from '../lines.ts';
+import { isBlankLine, isChatLine, trimLine, utf8Length } from '../lines.ts';
 
 /** The first so many are listed: a receipt names lines, it does not repeat a log. */
 export const INNER_DONE_LIMIT = 1_000;
@@ -155,12 +156,4 @@ function firstWords(line: string): string {
   const characters = [...trimLine(line).trim()];
   if (characters.length <= FOLLOWING_LENGTH) return characters.join('');
   return `${characters.slice(0, FOLLOWING_LENGTH - 1).join('')}…`;
-}
-
-function isHighSurrogate(code: number): boolean {
-  return code >= 0xd800 && code <= 0xdbff;
-}
-
-function isLowSurrogate(code: number): boolean {
-  return code >= 0xdc00 && code <= 0xdfff;
 }

@@ -5,6 +5,7 @@
  * U1  'text' is said only of a line that can become nothing else; until then it is held.
  * U2  A piece of a line is looked at once, also of endless blanks at its end.
  */
+import { isBlankCode } from '@orion/contracts';
 import { closesFence, parseFenceLine } from '../lines.ts';
 import type { HeldGroup } from './held-group.ts';
 import { NO_GROUP } from './held-group.ts';
@@ -66,10 +67,6 @@ export function growPartial(
     endsInCarriageReturn: blanks.endsWith('\r'),
     strayCarriageReturn: carriageReturn !== -1 && carriageReturn < blanks.length - 1,
   };
-}
-
-export function isBlankCode(code: number): boolean {
-  return code === 0x20 || code === 0x09 || code === 0x0d;
 }
 
 const OTHER_END_MARKER = /^DONE [0-9a-f]{4}$/u;

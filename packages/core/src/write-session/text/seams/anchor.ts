@@ -1,3 +1,4 @@
+import { isBlankOrLineFeed, isHighSurrogate, isLowSurrogate } from '@orion/contracts';
 import { contentEndOf, repeatedRun } from '../content-end.ts';
 import type { ContentEnd } from '../content-end.ts';
 import type { ContentSummary } from '../content-summary.ts';
@@ -151,14 +152,12 @@ function wordStart(text: string, start: number, earliest: number): number {
 }
 
 function isSpaceAt(text: string, index: number): boolean {
-  const code = text.charCodeAt(index);
-  return code === 0x20 || code === 0x09 || code === 0x0a || code === 0x0d;
+  return isBlankOrLineFeed(text.charCodeAt(index));
 }
 
 /** Not between the halves of a surrogate pair. */
 function characterStart(text: string, start: number): number {
-  const code = text.charCodeAt(start);
-  if (start === 0 || code < 0xdc00 || code > 0xdfff) return start;
-  const before = text.charCodeAt(start - 1);
-  return before >= 0xd800 && before <= 0xdbff ? start - 1 : start;
+  const dividesPair =
+    isLowSurrogate(text.charCodeAt(start)) && isHighSurrogate(text.charCodeAt(start - 1));
+  return dividesPair ? start - 1 : start;
 }

@@ -2,7 +2,14 @@ import { MIN_ANCHOR_INK } from './anchor.ts';
 import type { Anchor } from './anchor.ts';
 import { contentEndOf } from '../content-end.ts';
 import type { ContentSummary } from '../content-summary.ts';
-import { inkOf, isBlankLine, parseFenceLine, stripIndentation, trimLine } from '../lines.ts';
+import {
+  inkOf,
+  isBlankLine,
+  parseFenceLine,
+  stripIndentation,
+  trimLine,
+  withoutCarriageReturn,
+} from '../lines.ts';
 import { extendPreamble, emptyPreamble, isMarkerLine, tagIdOf } from './seam-preamble.ts';
 
 /**
@@ -185,10 +192,6 @@ function headLinesOf(census: ReplyCensus, head: readonly string[]): readonly str
     if (!hasRun(saved, run)) return head.slice(0, index + 1).map(withoutCarriageReturn);
   }
   return [];
-}
-
-function withoutCarriageReturn(line: string): string {
-  return line.endsWith('\r') ? line.slice(0, -1) : line;
 }
 
 function hasRun(lines: readonly string[], run: readonly string[]): boolean {

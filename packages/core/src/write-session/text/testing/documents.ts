@@ -1,3 +1,4 @@
+import { isLowSurrogate } from '@orion/contracts';
 import fc from 'fast-check';
 import type { TargetKind } from '../target-kind.ts';
 
@@ -167,6 +168,5 @@ export function cutDocument(
 }
 
 function borderAt(text: string, cut: number): number {
-  const code = text.charCodeAt(cut);
-  return code >= 0xdc00 && code <= 0xdfff ? cut + 1 : cut;
+  return isLowSurrogate(text.charCodeAt(cut)) ? cut + 1 : cut;
 }

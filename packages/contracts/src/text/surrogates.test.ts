@@ -1,0 +1,40 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { cutText, encodeWtf8, isHighSurrogate, isLowSurrogate } from './surrogates.ts';
+
+test('the halves of a pair', () => {
+  expect([0xd7ff, 0xd800, 0xdbff, 0xdc00].map(isHighSurrogate)).toEqual([false, true, true, false]);
+  expect([0xdbff, 0xdc00, 0xdfff, 0xe000].map(isLowSurrogate)).toEqual([false, true, true, false]);
+});
+
+test('text is cut between characters', () => {
+  expect(cutText('ab', 2)).toBe('ab');
+  expect(cutText('abc', 2)).toBe('ab');
+  expect(cutText('a😀b', 2)).toBe('a');
+  expect(cutText('a😀b', 3)).toBe('a😀');
+  // What is whole is not cut, whatever it ends with.
+  expect(cutText('a\ud83d', 2)).toBe('a\ud83d');
+});
+
+test.each([
+  ['\ud83d', 'eda0bd'],
+  ['\udfff', 'edbfbf'],
+  ['A\ud83dB', '41eda0bd42'],
+  ['\ud83d\ude00', 'f09f9880'],
+  ['\ud83d\ud83d\ude00', 'eda0bdf09f9880'],
+  ['é\ud83d😀', 'c3a9eda0bdf09f9880'],
+  ['\ude00\ud83d', 'edb880eda0bd'],
+  ['€\ue000\ud800', 'e282acee8080eda080'],
+  ['é😀', 'c3a9f09f9880'],
+])('%j keeps its lone halves', (text, hex) => {
+  expect(encodeWtf8(text).toString('hex')).toBe(hex);
+});
+
+test('text without lone halves is UTF-8', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (any) => {
+      const text = any.toWellFormed();
+      expect(encodeWtf8(text)).toEqual(Buffer.from(text, 'utf8'));
+    }),
+  );
+});

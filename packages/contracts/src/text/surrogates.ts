@@ -1,0 +1,41 @@
+export function isHighSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff;
+}
+
+export function isLowSurrogate(unit: number): boolean {
+  return unit >= 0xdc00 && unit <= 0xdfff;
+}
+
+/** The first `limit` code units of a text, one less where the cut would divide a pair. */
+export function cutText(text: string, limit: number): string {
+  if (text.length <= limit) return text;
+  return text.slice(0, isHighSurrogate(text.charCodeAt(limit - 1)) ? limit - 1 : limit);
+}
+
+/**
+ * UTF-8 in which a lone surrogate keeps its three bytes (`ED A0 80` to `ED BF BF`), so that it can be found after a
+ * round trip through a file: a plain encoder hides it behind a replacement character. For all other text it is UTF-8.
+ */
+export function encodeWtf8(text: string): Buffer {
+  const bytes = Buffer.from(text, 'utf8');
+  if (text.isWellFormed()) return bytes;
+  // A lone surrogate was written as U+FFFD, which has three bytes too: only they need mending.
+  let at = 0;
+  for (let index = 0; index < text.length; index += 1) {
+    const unit = text.charCodeAt(index);
+    if (unit < 0x80) at += 1;
+    else if (unit < 0x800) at += 2;
+    else if (isHighSurrogate(unit) && isLowSurrogate(text.charCodeAt(index + 1))) {
+      at += 4;
+      index += 1;
+    } else {
+      if (isHighSurrogate(unit) || isLowSurrogate(unit)) {
+        bytes[at] = 0xe0 | (unit >> 12);
+        bytes[at + 1] = 0x80 | ((unit >> 6) & 0x3f);
+        bytes[at + 2] = 0x80 | (unit & 0x3f);
+      }
+      at += 3;
+    }
+  }
+  return bytes;
+}
