@@ -183,11 +183,18 @@ export function falseAnswerTo(prompt: string, model: Speaker): Asked['kind'] | n
   const situation = situationOf(prompt, model);
   const said = model.answer.reply(situation);
   if (said.kind !== 'word') return null;
-  const lines = said.word.split('\n');
   const { right, question } = situation;
-  const chosen = question.choices.filter((choice) => lines.includes(choice));
-  const isRight = right.kind === 'word' && chosen.includes(right.word);
-  return chosen.length === 0 || isRight ? null : question.asked.kind;
+  const chosen = chosenIn(said.word.split('\n'), question);
+  const isRight = right.kind === 'word' && chosen === right.word;
+  return chosen === null || isRight ? null : question.asked.kind;
+}
+
+/** The answer that these lines are, as R270 reads them; null: none, or more than one. */
+function chosenIn(lines: readonly string[], { choices, done }: Question): string | null {
+  const [first, ...others] = lines.filter((line) => choices.includes(line));
+  if (first === undefined) return null;
+  // Behind another answer the marker only ends the message.
+  return others.every((other) => other === first || other === done) ? first : null;
 }
 
 function situationOf(prompt: string, { document, sent }: Speaker): Situation {

@@ -34,8 +34,13 @@ export function honestAnswer(
     case 'omission':
       return asked.kind === 'empty' ? wholeDocument(document, done) : word('KEEP');
     case 'near miss':
-      // A line of which the document's last one is only a part has something behind it.
-      return word(sent.after === '' && endsWith(document.text, asked.text) ? 'KEEP' : 'DONE');
+      // A line of which the document's last one is only a part has something behind it; and what it has sent already
+      // is not to be added once more.
+      return word(
+        sent.after === '' && endsWith(document.text, asked.text) && !hasSent(sent, asked.text)
+          ? 'KEEP'
+          : 'DONE',
+      );
     case 'fence':
       if (!sent.fenced) {
         return word(startsWith(document.text, asked.firstLine) ? 'KEEP' : 'STRIP');
@@ -145,6 +150,12 @@ function comesAfter(following: string, after: string): boolean {
 
 function endsWith(document: string, shown: string): boolean {
   return flat(document).endsWith(flat(shown));
+}
+
+/** Whether a message that was cut off had these lines before it came to that. */
+function hasSent(sent: FirstMessage, shown: string): boolean {
+  const whole = sent.text.slice(0, sent.text.lastIndexOf('\n') + 1);
+  return sent.cut && whole.split('\n').includes(shown);
 }
 
 function flat(part: string): string {

@@ -8,7 +8,7 @@ import { endHeldText, readHeldText } from './reading/bridge-reading.ts';
 import { settleElapsed } from './reading/direct-reading.ts';
 import type { CommandAnswer } from './questions/question-row.ts';
 import { choiceFor } from './questions/questions.ts';
-import { emitFinalize, finalize, settle } from './finishing.ts';
+import { ask, emitFinalize, finalize, settle } from './finishing.ts';
 import { isContent } from './session.ts';
 import type {
   SessionInput,
@@ -126,7 +126,7 @@ function blankSession(
     repair: null,
     invalidPlaces: [],
     hasEnded: false,
-    decidedByHand: false,
+    byHand: 'no',
     unsavedLines: 0,
     saveTimerRuns: false,
     idleTimerRuns: false,
@@ -242,15 +242,8 @@ function isDecided({ repair, contentEnd, leadDropped }: WriteSession): boolean {
 /** Asked once, before anything is written. */
 function omissionsSuspected(step: Step, omissions: readonly Omission[]): void {
   step.update({ omissionsAsked: true });
-  step.dispatch({
-    type: 'question_due',
-    question: {
-      kind: 'omission',
-      lines: omissions.slice(0, MAX_QUOTED_OMISSIONS),
-      count: omissions.length,
-    },
-    messageOpen: false,
-  });
+  const lines = omissions.slice(0, MAX_QUOTED_OMISSIONS);
+  ask(step, { kind: 'omission', lines, count: omissions.length }, false);
 }
 
 /** A held marker is discarded, held text that may not belong to the file is kept aside. */
@@ -322,7 +315,7 @@ function finalizeCommand(step: Step, answer: CommandAnswer | null): void {
     settle(step, chosen.effect);
     step.update({ hasEnded: true });
   }
-  step.update({ fenceAsked: true, decidedByHand: true });
+  step.update(answer === null ? { byHand: 'decided', fenceAsked: true } : { byHand: 'answered' });
   step.dispatch({ type: 'finalize_command', answered: question === null || answer !== null });
 }
 

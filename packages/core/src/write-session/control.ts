@@ -96,6 +96,8 @@ export type ControlEvent =
       readonly type: 'question_due';
       readonly question: SessionQuestion;
       readonly messageOpen: boolean;
+      /** A model can be asked; otherwise the person is who has the file written. */
+      readonly attended: boolean;
     }
   | {
       readonly type: 'answer';

@@ -1,4 +1,4 @@
-import type { Seam } from '@orion/contracts';
+import type { Seam, SessionQuestion } from '@orion/contracts';
 
 import type { ControlEvent } from './control.ts';
 import type { AnswerEffect } from './questions/question-row.ts';
@@ -29,13 +29,14 @@ export type FinishingStep = {
  * Z1  The questions come in a fixed order, each once: where the file ends, its last words, its fences, its lead.
  *     Left-out text is asked about by the commit, which alone knows the old file.
  * Z2  Each is decided on exactly what would be written: where a start or an end was cut off, on what is left.
- * Z3  Nothing is asked that a person has decided, and nothing of a text whose repair has begun: its offsets are those
- *     of the file as it was decided on then.
+ * Z3  Nothing is asked where a person has what is saved written, and nothing of a text whose repair has begun: its
+ *     offsets are those of the file as it was decided on then. A person's answer to one question answers no other.
  */
 export function finalize(step: FinishingStep, messageOpen: boolean): void {
-  const { summary, decidedByHand, repair } = step.session;
+  const { summary, byHand, repair } = step.session;
+  const isDecided = byHand === 'decided';
   if (summary.bytes > 0) {
-    if (!decidedByHand && repair === null && (asksEnd(step) || asksLastWords(step))) return;
+    if (!isDecided && repair === null && (asksEnd(step) || asksLastWords(step))) return;
     if (fileSummaryOf(step.session) === null) {
       const { contentStart, contentEnd } = step.session;
       step.emit({ type: 'examine', start: contentStart, end: contentEnd ?? summary.bytes });
@@ -48,10 +49,16 @@ export function finalize(step: FinishingStep, messageOpen: boolean): void {
         finalize(step, messageOpen);
         return;
       }
-      if (!decidedByHand && asksLead(step, messageOpen)) return;
+      if (!isDecided && asksLead(step, messageOpen)) return;
     }
   }
   emitFinalize(step);
+}
+
+/** Nothing is written before it is answered: by the model, or by the person who has it written. */
+export function ask(step: FinishingStep, question: SessionQuestion, messageOpen: boolean): void {
+  const attended = step.session.byHand === 'no';
+  step.dispatch({ type: 'question_due', question, messageOpen, attended });
 }
 
 export function emitFinalize(step: FinishingStep): void {
@@ -68,7 +75,7 @@ function asksEnd(step: FinishingStep): boolean {
   const question = endQuestion(step.session.unaskedEnds);
   if (question === null || step.session.contentEnd !== null) return false;
   step.settleEnds();
-  step.dispatch({ type: 'question_due', question, messageOpen: false });
+  ask(step, question, false);
   return true;
 }
 
@@ -76,11 +83,7 @@ function asksLastWords(step: FinishingStep): boolean {
   const { unaskedNearMiss } = step.session;
   if (unaskedNearMiss === null) return false;
   step.update({ unaskedNearMiss: null });
-  step.dispatch({
-    type: 'question_due',
-    question: { kind: 'near_miss', ...unaskedNearMiss, heldBack: false },
-    messageOpen: false,
-  });
+  ask(step, { kind: 'near_miss', ...unaskedNearMiss, heldBack: false }, false);
   return true;
 }
 
@@ -99,11 +102,7 @@ function decideFence(step: FinishingStep, messageOpen: boolean): 'asked' | 'stri
     case 'question': {
       if (session.fenceAsked) return 'kept';
       step.update({ fenceAsked: true });
-      step.dispatch({
-        type: 'question_due',
-        question: { ...decision, kind: 'fence' },
-        messageOpen,
-      });
+      ask(step, { ...decision, kind: 'fence' }, messageOpen);
       return 'asked';
     }
     default:
@@ -118,13 +117,8 @@ function asksLead(step: FinishingStep, messageOpen: boolean): boolean {
   if (summary === null || leadAsked || !isWholeFile) return false;
   const lead = findLead(summary, { kind, target: metadata.target_file });
   if (lead === null) return false;
-  const { text, contentStart } = lead;
   step.update({ leadAsked: true });
-  step.dispatch({
-    type: 'question_due',
-    question: { kind: 'lead', text, contentStart },
-    messageOpen,
-  });
+  ask(step, { kind: 'lead', text: lead.text, contentStart: lead.contentStart }, messageOpen);
   return true;
 }
 

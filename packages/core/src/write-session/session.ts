@@ -106,8 +106,11 @@ export type WriteSession = {
   readonly invalidPlaces: readonly InvalidPlace[];
   /** Its end is known: a marker came, or an answer said where it is. */
   readonly hasEnded: boolean;
-  /** A person asked for the file to be written: no further question is put to the model. */
-  readonly decidedByHand: boolean;
+  /**
+   * A person asked for the file to be written, without a model: what is saved, or with an answer to one question, which
+   * answers no other.
+   */
+  readonly byHand: 'no' | 'answered' | 'decided';
   /** Whole lines since the last save, and whether its timer runs. */
   readonly unsavedLines: number;
   readonly saveTimerRuns: boolean;

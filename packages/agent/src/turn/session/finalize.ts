@@ -33,7 +33,7 @@ export async function finalize(
   },
 ): Promise<Finalized> {
   const { report, target } = options;
-  const { innerDoneLines, seams, repair, omissionsAsked, decidedByHand, settings } = session;
+  const { innerDoneLines, seams, repair, omissionsAsked, byHand, settings } = session;
   report.trace('finalize_started', { bytes: (end ?? session.summary.bytes) - start });
   let outcome: FinalizeOutcome;
   try {
@@ -46,7 +46,7 @@ export async function finalize(
       seams,
       signal: AbortSignal.any([options.signal, options.stopSignal]),
       repair,
-      askOmissions: settings.askOmissions && !omissionsAsked && !decidedByHand,
+      askOmissions: settings.askOmissions && !omissionsAsked && byHand !== 'decided',
       ...(target === undefined ? {} : { target }),
     });
   } catch (error) {

@@ -15,7 +15,7 @@ export function correctionsNeeded(
   step.dispatch({
     type: 'finalize_needs_corrections',
     round: repair.rounds.length,
-    attended: !step.session.decidedByHand,
+    attended: step.session.byHand === 'no',
   });
 }
 

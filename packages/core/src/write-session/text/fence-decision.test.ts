@@ -98,7 +98,8 @@ describe('R032 (3): Markdown', () => {
   test.each([
     ['another info', '```js\nx\n```\n', 'x\n'],
     ['no info', '```\nx\n```\n', 'x\n'],
-    ['inner fences that do not pair up', '```md\n```js\nx\n```\n', '```js\nx\n'],
+    ['a fence within it at the end', '```md\n```js\nx\n```\n', '```js\nx\n```\n'],
+    ['inner fences that do not pair up', '```md\n```js\nx\n```sh\n', '```js\nx\n'],
     [
       'inner fences that can be read in two ways',
       '```md\n# x\n```\ny\n```\nz\n```\n',
@@ -197,6 +198,23 @@ test('the question quotes the first and the last line', () => {
   });
 });
 
+test.each<[string, string, string]>([
+  ['a fence within it ends the text', '```\n```sh\nx\n```\n', '```sh\nx\n```\n'],
+  ['its closing line was cut off', '```\nx\n``', 'x\n'],
+  ['a line begins as it would', '```\nx\n``y', 'x\n``y'],
+  ['the text ends', '~~~\nx\n``', 'x\n``'],
+  ['another one opens', '```\nx\n```sh\n', 'x\n'],
+])(
+  'R032: of a first fence that stays open, where %s, only itself and its end go',
+  (_, text, inner) => {
+    const summary = appendToSummary(createSummary(), text);
+    const decision = decideFences(summary, 'markdown', 'auto', 'a.md');
+    expect(decision.kind).toBe('question');
+    if (decision.kind !== 'question') return;
+    expect(text.slice(decision.contentStart, decision.contentEnd)).toBe(inner);
+  },
+);
+
 test('WRITE_SESSION_STRIP_FENCE=never keeps everything', () => {
   expect(decide('```py\nx\n```\n', 'code', 'never')).toBe('keep');
 });
@@ -222,5 +240,16 @@ describe('R033: the fence that encloses the content', () => {
       'js',
     ]);
     expect(fencesAtEnd(createSummary(), 'code', 'auto')).toEqual(noFences);
+  });
+
+  test.each<[string, boolean]>([
+    ['x\n```\n', true],
+    ['```sh\nx\n```\n```\n', true],
+    ['```\n```sh\nx\n```\n', false],
+    ['```\nx\n', false],
+    ['x\n', false],
+  ])('R021: %j ends with the line that opens the innermost: %j', (text, opens) => {
+    const summary = appendToSummary(createSummary(), text);
+    expect(fencesAtEnd(summary, 'markdown', 'auto').opensLast).toBe(opens);
   });
 });

@@ -11,6 +11,7 @@ import {
   type ContentSummary,
   type FenceLedger,
   type FenceMark,
+  type LineMark,
 } from './content-summary.ts';
 import { leadOf } from './leads.ts';
 import { isChatLine, type FenceLine } from './lines.ts';
@@ -35,9 +36,11 @@ export type FencesAtEnd = {
   readonly open: readonly FenceLine[];
   /** The only one that is open, if all of the content stands in it and the target lets it end there (R033). */
   readonly enclosing: FenceLine | null;
+  /** Whether the last line opens the innermost one: a line that closes a fence within another looks the same. */
+  readonly opensLast: boolean;
 };
 
-export const noFences: FencesAtEnd = { open: [], enclosing: null };
+export const noFences: FencesAtEnd = { open: [], enclosing: null, opensLast: false };
 
 const CHAT_BEFORE = 2;
 const CHAT_AFTER = 3;
@@ -99,13 +102,21 @@ export function decideFences(
   // A Markdown document can begin with one listing, or announce it, and end with another.
   const isPaired = !neverCloses && ledger.open.length === 0;
   if (kind === 'markdown' && isPaired && !isMarkdownInfo(opening.fence.info)) return KEEP;
+  // Of Markdown, where only the first fence is open, a fence at the end has closed another one, within it.
+  const closesAnother = kind === 'markdown' && neverCloses && ledger.open.length === 1;
+  const isClosing = (endsWithFence && !closesAnother) || (neverCloses && isTorn(last, opening));
   return {
     kind: 'question',
     contentStart: opening.end,
-    contentEnd: endsWithFence ? last.start : summary.bytes,
+    contentEnd: isClosing ? last.start : summary.bytes,
     firstLine: opening.text,
     lastLine: last.text,
   };
+}
+
+/** The beginning of the line that would have closed the fence: there the message was cut off. */
+function isTorn(last: LineMark, { fence: { character, length } }: FenceMark): boolean {
+  return last.text.length < length && last.text === character.repeat(last.text.length);
 }
 
 /** For the end of a message: `summary` is the content up to the marker or fence that is held there. */
@@ -127,7 +138,12 @@ export function fencesAtEnd(
     chatBefore !== null &&
     chatBefore <= CHAT_BEFORE &&
     (kind !== 'markdown' || isMarkdownInfo(opening.fence.info));
-  return { open, enclosing: encloses ? opening.fence : null };
+  return {
+    open,
+    enclosing: encloses ? opening.fence : null,
+    opensLast:
+      ledger.openBeyond === 0 && ledger.open.at(-1)?.line === ledger.lastLines.at(-1)?.line,
+  };
 }
 
 /** How many lines stand before the first fence, if there are few and all are chat. */

@@ -9,10 +9,12 @@ export const fromFinalizing: Rows<Finalizing> = {
   begin_ok: () => queued,
   tool_called: () => queued,
   blank_text: () => ignored,
-  question_due: (_state, { question, messageOpen }) =>
-    messageOpen
+  question_due: (_state, { question, messageOpen, attended }) => {
+    if (!attended) return paused('NO_DONE', question);
+    return messageOpen
       ? moved(asking(question, { asked: false }), 'save')
-      : moved(asking(question), 'save', 'ask_question'),
+      : moved(asking(question), 'save', 'ask_question');
+  },
   finalize_ok: () => moved({ kind: 'done' }, 'remove_directory', 'receipt'),
   finalize_needs_corrections: (_state, { attended, round }) =>
     attended && round < MAX_CORRECTION_ROUNDS

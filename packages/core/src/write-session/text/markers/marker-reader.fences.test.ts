@@ -34,6 +34,17 @@ describe('R033: DONE inside the fence that wraps the file', () => {
     });
   });
 
+  test('R021: and behind a fence that closes another one, DONE is not the only line of a fence', () => {
+    const inner = readMessage(['```\n```sh\nx\n```\nDONE\n```\n'], { kind: 'markdown' });
+    expect(inner.ending).toMatchObject({
+      kind: 'ambiguous',
+      candidates: [{ line: 5, following: '```' }],
+      nearMiss: null,
+    });
+    const own = readMessage(['```sh\nx\n```\n```\nDONE\n```\n'], { kind: 'markdown' });
+    expect(own.ending).toMatchObject({ kind: 'near_miss', text: '```\nDONE\n```' });
+  });
+
   test.each([
     ['no fence is open', 'x = 1\nDONE\n```\n'],
     ['an inner fence is open', '```python\n```js\ny\nDONE\n```\n'],
