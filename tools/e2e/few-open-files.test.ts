@@ -1,5 +1,8 @@
-import { chmod, writeFile } from 'node:fs/promises';
+import { spawnSync } from 'node:child_process';
+import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
 import { expect } from 'vitest';
 
 import { writeMessages } from './support/scripts.ts';
@@ -7,9 +10,23 @@ import { test } from './support/test.ts';
 
 /** Hazard: where hardly a file can be opened, the command dies without a word, or takes the text with it. */
 
+const COMMAND = fileURLToPath(new URL('../../apps/cli/dist/main.js', import.meta.url));
 const TEXT = 'one\ntwo\n';
 
-// Node itself ends in a fault below some 21.
+test.skipIf(process.platform !== 'linux')(
+  'with 20 open files Node itself ends in a fault, and the guide says so',
+  async () => {
+    const command = `ulimit -n 20; exec '${process.execPath}' '${COMMAND}' --version`;
+    const ended = spawnSync('/bin/sh', ['-c', command]);
+    if (ended.signal === null && ended.status === 0) return;
+    const guide = await readFile(
+      new URL('../../docs/guides/durability.md', import.meta.url),
+      'utf8',
+    );
+    expect(guide).toContain('ends in a fault of its own below (`ulimit -n 20`)');
+  },
+);
+
 test.skipIf(process.platform === 'win32').for([24, 29, 256])(
   'with %i open files: the file is written, or the command says why, and keeps the text that it has',
   async (limit, { machine }) => {

@@ -85,10 +85,16 @@ describe('R254: what models, files and errors say is harmless on a terminal', ()
     expect(ended.output).not.toMatch(ATTACK);
   });
 
-  test.concurrent('a stdout that is no terminal gets the exact text', async ({ machine }) => {
-    const provider = await machine.provider({ behaviours: [{ reply: { text: HOSTILE } }] });
-    const ended = await machine.ask(provider);
+  test.concurrent('a stdout that is no terminal gets the exact text, and a stderr never does', async ({
+    machine,
+  }) => {
+    const provider = await machine.provider({
+      behaviours: [beginCall({ target_file: `docs/${HOSTILE}.txt` }), { reply: { text: HOSTILE } }],
+    });
+    const ended = await machine.ask(provider, ['--verbose']);
     expect(ended.stdout).toBe(HOSTILE);
+    expect(ended.stderr).toContain('INVALID_TARGET: "docs/a');
+    expect(ended.stderr).not.toMatch(ATTACK);
   });
 });
 

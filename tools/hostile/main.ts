@@ -1,6 +1,13 @@
 import { parseArgs } from 'node:util';
 
-import { ATTACKS, formatVerdict, make, measureHonest, whySkipped } from './src/index.ts';
+import {
+  ATTACKS,
+  OWN_COMMAND,
+  formatVerdict,
+  make,
+  measureHonest,
+  whySkipped,
+} from './src/index.ts';
 import type { Verdict } from './src/index.ts';
 
 const { values } = parseArgs({
@@ -9,6 +16,8 @@ const { values } = parseArgs({
     only: { type: 'string' },
     /** Every so many attacks one is made. */
     every: { type: 'string', default: '1' },
+    /** The built command that is attacked: another than this tree's, to see what it does not hold off. */
+    cli: { type: 'string', default: OWN_COMMAND },
   },
 });
 
@@ -21,7 +30,7 @@ const chosen = ATTACKS.filter(
   ({ kind, name }) => values.only === undefined || `${kind} ${name}`.includes(values.only),
 ).filter((_attack, index) => index % every === 0);
 
-const honest = await measureHonest();
+const honest = await measureHonest(values.cli);
 process.stdout.write(
   `${chosen.length} attacks; the honest run takes ${(honest.milliseconds / 1000).toFixed(1)} s and ${honest.memory === null ? '?' : Math.round(honest.memory / 1024 / 1024)} MB\n`,
 );
@@ -30,7 +39,7 @@ for (const attack of chosen) {
   const skipped = whySkipped(attack);
   const verdict =
     skipped === null
-      ? await make(attack, honest)
+      ? await make(attack, honest, values.cli)
       : { attack, skipped, wrong: [], milliseconds: 0, memory: null };
   verdicts.push(verdict);
   process.stdout.write(`${formatVerdict(verdict)}\n`);

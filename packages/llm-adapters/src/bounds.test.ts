@@ -10,6 +10,7 @@ import {
 } from './testing/named-events.ts';
 import { FORMATS, createAdapterOf } from './testing/providers.ts';
 import type { FormatName } from './testing/providers.ts';
+import { createEventStreamDecoder } from './stream/event-stream.ts';
 import type { Answer } from './testing/byte-server.ts';
 import {
   ONCE,
@@ -133,6 +134,47 @@ describe.for(FORMATS)('JSON that is 100,000 levels deep (%s)', (format) => {
       );
     },
   );
+});
+
+/** A limit that a test need not send megabytes for. */
+const SMALL = 1000;
+
+/** After how many bytes an event is too large whose lines are these; null for never. */
+function tooLargeAfter(line: string, pieceBytes: number): number | null {
+  let wasTooLarge = false;
+  const decoder = createEventStreamDecoder(
+    {
+      onEvent: () => undefined,
+      onText: () => undefined,
+      onDocument: () => undefined,
+      onTooLarge: () => (wasTooLarge = true),
+      readText: () => undefined,
+      textKeys: [],
+    },
+    SMALL,
+  );
+  const bytes = Buffer.from(line.repeat(Math.ceil((3 * SMALL) / line.length)));
+  for (let at = 0; at < bytes.length; at += pieceBytes) {
+    decoder.feed(bytes.subarray(at, at + pieceBytes));
+    if (wasTooLarge) return at + pieceBytes;
+  }
+  return null;
+}
+
+describe('an event without an end is measured as it comes (issue 12, 6)', () => {
+  test.for(['data\n', 'data:\n', 'data: x\n', `data: ${'x'.repeat(100)}\n`, 'x'])(
+    'in lines of %j',
+    (line) => {
+      for (const pieceBytes of [1, line.length, 64])
+        expect(tooLargeAfter(line, pieceBytes)).toBeLessThanOrEqual(
+          SMALL + Math.max(line.length, pieceBytes),
+        );
+    },
+  );
+
+  test('comments are none of it: they keep a connection open', () => {
+    expect(tooLargeAfter(': x\n', 4)).toBeNull();
+  });
 });
 
 describe('calls of one message', () => {

@@ -161,6 +161,49 @@ test.each(['-wal', '-shm', '-journal'])(
   },
 );
 
+test('a journal that would change the store before it is read is refused, and named (issue 12)', async () => {
+  await withStore(ME, say('mine'));
+  const before = readFileSync(path);
+  const journal = hotJournal(Buffer.alloc(4096, 'x'));
+  writeFileSync(`${path}-journal`, journal, { mode: 0o600 });
+  const told: OrionError[] = [];
+  await withStore(
+    ME,
+    async (store) => {
+      await say('new')(store);
+      expect(await titles(store)).toEqual(['new']);
+    },
+    { onForeign: (error) => told.push(error) },
+  );
+  expect(told.map(({ message, hint }) => [message, hint])).toEqual([
+    [
+      `${path}-journal is not used as the store: it would change the store, and Orion leaves none`,
+      'Move it away, or name another folder with ORION_STATE_DIR.',
+    ],
+  ]);
+  expect((await refusal({ create: false })).message).toContain(`${path}-journal`);
+  await expect(adoptStore(path, ME)).rejects.toThrow(`${path}-journal is not used as the store`);
+  expect(await findForeignStore(path, ME)).toMatchObject({ adoptable: false });
+  expect([readFileSync(path), readFileSync(`${path}-journal`)]).toEqual([before, journal]);
+  // The way on works.
+  rmSync(`${path}-journal`);
+  expect(await withStore(ME, titles)).toEqual(['mine']);
+});
+
+/** What SQLite plays back before it reads: the first page as it shall become. */
+function hotJournal(page: Buffer): Buffer {
+  const header = Buffer.alloc(512);
+  Buffer.from('d9d505f920a163d7', 'hex').copy(header);
+  header.writeUInt32BE(1, 8);
+  header.writeUInt32BE(0, 12);
+  header.writeUInt32BE(1, 16);
+  header.writeUInt32BE(512, 20);
+  header.writeUInt32BE(page.length, 24);
+  const number = Buffer.alloc(4);
+  number.writeUInt32BE(1);
+  return Buffer.concat([header, number, page, Buffer.alloc(4)]);
+}
+
 test('one that others may write is refused until it is adopted; one that they may read is closed to them', async () => {
   await withStore(ME, say('mine'));
   chmodSync(path, 0o644);

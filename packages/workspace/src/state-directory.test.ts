@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import {
   chmod,
@@ -18,6 +19,7 @@ import { interceptDisk } from '@orion/testkit/disk-faults';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
 import { createWorkspace } from './create-workspace.ts';
+import { errnoOf, toDiskError } from './disk/disk-error.ts';
 import { isSessionId, resolveChosenDirectory, StateDirectory } from './state-directory.ts';
 
 let root: string;
@@ -39,10 +41,30 @@ it('is made for whoever keeps something there, for its owner alone and ignored b
   expect(await readFile(join(workspace.stateDirectory, '.gitignore'), 'utf8')).toBe('*\n');
 });
 
-it('that cannot be made is an error of the disk', async () => {
-  await writeFile(join(root, '.orion'), 'a file in its place');
+it.each([
+  ['a file', 'no folder', (path: string) => writeFile(path, 'a file in its place')],
+  ['a pipe', 'no folder', (path: string) => void execFileSync('mkfifo', [path])],
+  ['a link to a folder', 'a link', (path: string) => symlink(root, path)],
+  ['a link to nothing', 'a link', (path: string) => symlink(join(root, 'nothing'), path)],
+])('in whose place stands %s says which, and what to do (issue 12)', async (_, is, plant) => {
+  await plant(join(root, '.orion'));
   const workspace = await createWorkspace({ root, clock: createFakeClock() });
-  await expect(workspace.ensureStateDirectory()).rejects.toMatchObject({ name: 'OrionError' });
+  const refused = {
+    code: 'STORE_FOREIGN',
+    message: `${join(root, '.orion')} is ${is}, and not used for what Orion keeps: move it away`,
+    hint: 'Or name another folder with ORION_STATE_DIR.',
+  };
+  await expect(workspace.ensureStateDirectory()).rejects.toMatchObject(refused);
+  await rm(join(root, '.orion'));
+  const state = new StateDirectory(join(root, '.orion'));
+  await state.ensure(state.path);
+  await plant(state.locks);
+  const failed: unknown = await state.ensure(state.locks).catch((error: unknown) => error);
+  expect(errnoOf(failed)).toBe('ENOTDIR');
+  expect(toDiskError(failed, 'keep it')).toMatchObject({
+    ...refused,
+    message: `${state.locks} is ${is}, and not used for what Orion keeps: move it away`,
+  });
 });
 
 it('in a place that takes no new names is an error, not a search without end', async () => {

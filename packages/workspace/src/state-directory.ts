@@ -54,7 +54,8 @@ export class StateDirectory {
 
   /**
    * Makes the directory and one of those inside it. Only called when something is about to be stored:
-   * looking at a workspace leaves no trace in it.
+   * looking at a workspace leaves no trace in it. Rejects with `InPlaceOfDirectory` where something else stands in the
+   * place of one.
    */
   async ensure(inner: string): Promise<void> {
     await this.#ensureTop();

@@ -23,6 +23,8 @@ export type Attack = {
   readonly holds?: (after: After) => Promise<string | null> | string | null;
   /** So much longer than the honest run because the attack is told to wait, in milliseconds. */
   readonly waits?: number;
+  /** So many bytes beyond the honest run's and the bound, because what is asked for may take them. */
+  readonly holdsBytes?: number;
 };
 
 export type After = {

@@ -15,10 +15,10 @@ export type Verdict = {
 };
 
 /** The same turn without any attack: the best of some. */
-export async function measureHonest(): Promise<Honest> {
+export async function measureHonest(command: string): Promise<Honest> {
   const runs: Honest[] = [];
   for (let run = 0; run < 3; run += 1) {
-    const site = await createSite();
+    const site = await createSite(command);
     const provider = await startProvider(writing('a.txt'));
     try {
       const ended = await site.run(turn(provider.url), { limitMs: 60_000 });
@@ -34,8 +34,8 @@ export async function measureHonest(): Promise<Honest> {
   return best;
 }
 
-export async function make(attack: Attack, honest: Honest): Promise<Verdict> {
-  const site = await createSite();
+export async function make(attack: Attack, honest: Honest, command: string): Promise<Verdict> {
+  const site = await createSite(command);
   const provider = await startProvider(attack.provider ?? writing('a.txt'));
   try {
     await attack.plant?.(site);

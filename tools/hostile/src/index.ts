@@ -6,6 +6,7 @@ import { USER_ATTACKS, whyNoUserAttacks } from './user-attacks.ts';
 export { make, measureHonest } from './campaign.ts';
 export type { Verdict } from './campaign.ts';
 export { formatVerdict } from './report.ts';
+export { OWN_COMMAND } from './site.ts';
 
 export const ATTACKS: readonly Attack[] = [
   ...PROVIDER_ATTACKS,

@@ -43,7 +43,8 @@ function timeAndMemory(attack: Attack, ended: Ended, honest: Honest): string[] {
   else if (ended.milliseconds > most) wrong.push(`took ${seconds(ended.milliseconds)}`);
   if (ended.memory !== null && honest.memory !== null) {
     const more = ended.memory - honest.memory;
-    if (more > MORE_MEMORY) wrong.push(`took ${mebibytes(more)} more memory`);
+    if (more > MORE_MEMORY + (attack.holdsBytes ?? 0))
+      wrong.push(`took ${mebibytes(more)} more memory`);
   }
   return wrong;
 }
@@ -86,7 +87,7 @@ async function leaked(
   ended: Ended,
   then: ReadonlyMap<string, string>,
 ): Promise<readonly string[]> {
-  const forms = [key, Buffer.from(key).toString('base64').slice(0, -4), key.slice(3, 35)];
+  const forms = [key, Buffer.from(key).toString('base64')].flatMap(partsOf);
   const holds = (text: string): boolean => forms.some((form) => text.includes(form));
   const wrong: string[] = [];
   if (holds(ended.stdout) || holds(ended.stderr)) wrong.push('printed the key');
@@ -98,6 +99,13 @@ async function leaked(
     if (holds(text)) wrong.push(`kept the key in ${path}`);
   }
   return wrong;
+}
+
+const LEAK = 16;
+
+/** So much of it would be worth having. */
+function partsOf(text: string): readonly string[] {
+  return Array.from({ length: text.length - LEAK + 1 }, (_, at) => text.slice(at, at + LEAK));
 }
 
 export function seconds(milliseconds: number): string {

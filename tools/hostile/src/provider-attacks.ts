@@ -6,6 +6,7 @@ import {
   END_OF_CALLS,
   HONEST_TEXT,
   begin,
+  beginsEach,
   call,
   delta,
   event,
@@ -78,14 +79,6 @@ function compressed(kind: 'gzip' | 'br', status: number): Manner {
     packing.destroy();
     to.end();
     void feeding;
-  };
-}
-
-/** Each of these targets is tried once; none may be written. */
-function beginsAt(targets: readonly string[]): Manner {
-  return (asked, to) => {
-    const target = targets[asked.index];
-    return reply(to, target === undefined ? say('I give up.') + END : begin(target));
   };
 }
 
@@ -229,6 +222,28 @@ export const PROVIDER_ATTACKS: readonly Attack[] = [
   },
   {
     kind: 'provider',
+    name: 'data lines of a letter without a blank line, 600 MB',
+    provider: withinContent((to) => flood(to, 'data: x\n')),
+    holds: keptInSession,
+    exits: [3],
+  },
+  {
+    kind: 'provider',
+    name: 'empty data lines without a blank line, 600 MB',
+    provider: withinContent((to) => flood(to, 'data:\n')),
+    holds: keptInSession,
+    exits: [3],
+  },
+  {
+    kind: 'provider',
+    name: 'a line of data in each read, the rest of it comments, 200 MB',
+    provider: withinContent((to) =>
+      flood(to, `data: ${FILLER}\n: ${'c'.repeat(65_000)}\n`, 200 * 1024 * 1024),
+    ),
+    exits: [3],
+  },
+  {
+    kind: 'provider',
     name: 'one line without an end, 600 MB',
     provider: withinContent((to) => flood(to, FILLER)),
     holds: keptInSession,
@@ -243,6 +258,26 @@ export const PROVIDER_ATTACKS: readonly Attack[] = [
   },
   {
     kind: 'provider',
+    name: 'an error within content, 100,000 levels deep',
+    provider: withinContent(
+      async (to) => void (await to.send(event(`{"error":{"detail":${DEEP}}}`))),
+    ),
+    holds: keptInSession,
+    exits: [3],
+  },
+  {
+    kind: 'provider',
+    name: 'arguments that are no text but JSON, 100,000 levels deep',
+    provider: answering(
+      event(
+        `{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"f","arguments":{"a":${DEEP}}}}]}}]}`,
+      ),
+    ),
+    mayWrite: [],
+    exits: [1],
+  },
+  {
+    kind: 'provider',
     name: 'an answer in one document, 100,000 levels deep',
     provider: answering(`{"choices":${DEEP}}`),
     exits: [1],
@@ -254,9 +289,17 @@ export const PROVIDER_ATTACKS: readonly Attack[] = [
       begin: async (_asked, to) => {
         to.head(200);
         await to.send(call('write_file', '{"content":"'));
-        for (let sent = 0; sent < 1_200_000; sent += FILLER.length)
-          if (!(await to.send(call('write_file', FILLER)))) return;
-        await to.send(call('write_file', '"}') + END_OF_CALLS);
+        // Without an id, as servers send it that know none: whether another call begins is to be found out.
+        const more = (text: string): string =>
+          event(
+            delta({
+              tool_calls: [{ index: 0, function: { name: 'write_file', arguments: text } }],
+            }),
+          );
+        const piece = 'x'.repeat(16);
+        for (let sent = 0; sent < 1_200_000; sent += piece.length)
+          if (!(await to.send(more(piece)))) return;
+        await to.send(more('"}') + END_OF_CALLS);
         to.end();
       },
     }),
@@ -345,7 +388,7 @@ export const PROVIDER_ATTACKS: readonly Attack[] = [
   {
     kind: 'provider',
     name: 'begins outside of the workspace',
-    provider: beginsAt([
+    provider: beginsEach([
       '../outside/a',
       '/etc/cron.d/a',
       '..\\a',
@@ -358,7 +401,7 @@ export const PROVIDER_ATTACKS: readonly Attack[] = [
   {
     kind: 'provider',
     name: "begins in git's folder and in the state",
-    provider: beginsAt([
+    provider: beginsEach([
       '.git/hooks/pre-commit',
       '.GIT/config',
       '.orion/orion.db',
@@ -370,15 +413,19 @@ export const PROVIDER_ATTACKS: readonly Attack[] = [
   {
     kind: 'provider',
     name: 'begins files that give programs orders',
-    provider: beginsAt([
+    provider: beginsEach([
       '.bash_login',
       '.vimrc',
       '.husky/pre-commit',
       '.devcontainer/devcontainer.json',
       '.yarnrc.yml',
       '.ßh/authorized_keys',
+      '.Rprofile',
+      '.cargo/config.toml',
+      'lefthook.yml',
+      '.jj/repo/config.toml',
     ]),
-    mayWrite: ['.ßh/authorized_keys'],
+    mayWrite: [],
   },
   {
     kind: 'provider',

@@ -173,3 +173,16 @@ export function writing(
 export function turn(url: string, options: readonly string[] = []): readonly string[] {
   return ['run', 'Write it.', '--base-url', url, '--model', 'm', '--json', ...options];
 }
+
+/** Each of these is begun once by the model; none may be written. */
+export const beginsEach =
+  (targets: readonly string[]): Manner =>
+  (asked, to) => {
+    if (asked.stage === 'content') return reply(to, say('pwned\nDONE\n') + END);
+    const done = asked.text.split('"role":"tool"').length - 1;
+    const target = targets[done];
+    return reply(
+      to,
+      target === undefined ? say('Done.') + END : begin(target, { operation: 'create' }),
+    );
+  };

@@ -3,8 +3,7 @@ import { copyFile, link, mkdir, symlink, truncate, writeFile } from 'node:fs/pro
 import { join } from 'node:path';
 
 import type { After, Attack } from './attack.ts';
-import { END, HONEST_TEXT, begin, reply, say, startProvider, writing } from './provider.ts';
-import type { Manner } from './provider.ts';
+import { HONEST_TEXT, beginsEach, startProvider, turn, writing } from './provider.ts';
 import { createSite, makePipe } from './site.ts';
 import type { Site } from './site.ts';
 
@@ -16,6 +15,26 @@ const goesOn = async ({ site, ended }: After): Promise<string | null> => {
   const text = await readFile(workspace(site, 'a.txt'), 'utf8').catch(() => null);
   return text === HONEST_TEXT ? null : `did not write the file: ${ended.stderr.trim().slice(-200)}`;
 };
+
+/** The turn goes on, and the person is told once what lies there and what to do about it. */
+const goesOnAndNames =
+  (path: string) =>
+  async (after: After): Promise<string | null> => {
+    const { stdout } = after.ended;
+    if (
+      !stdout.includes(`${workspace(after.site, path)} is `) ||
+      !/move it away/iu.test(stdout) ||
+      !stdout.includes('ORION_STATE_DIR')
+    )
+      return 'did not say what is not used, or what to do about it';
+    return await goesOn(after);
+  };
+
+/** How the lock of a file is called. */
+async function lockOf(site: Site, path: string): Promise<string> {
+  const { createHash } = await import('node:crypto');
+  return createHash('sha256').update(workspace(site, path)).digest('hex');
+}
 
 const neverSent =
   (text: string) =>
@@ -30,22 +49,9 @@ async function sparse(site: Site, path: string, bytes: number): Promise<void> {
   await truncate(workspace(site, path), bytes);
 }
 
-/** Each of these is begun once by the model; none may be written. */
-const beginsEach =
-  (targets: readonly string[]): Manner =>
-  (asked, to) => {
-    if (asked.stage === 'content') return reply(to, say('pwned\nDONE\n') + END);
-    const done = asked.text.split('"role":"tool"').length - 1;
-    const target = targets[done];
-    return reply(
-      to,
-      target === undefined ? say('Done.') + END : begin(target, { operation: 'create' }),
-    );
-  };
-
 /** A store as this version makes it, from another machine and another person. */
 async function foreignStore(site: Site): Promise<void> {
-  const elsewhere = await createSite();
+  const elsewhere = await createSite(site.command);
   const provider = await startProvider(writing('a.txt'));
   try {
     const { exitCode, stderr } = await elsewhere.run(
@@ -75,10 +81,15 @@ function database(site: Site, sql: string): void {
   ]);
 }
 
+/** A plan for `a.txt`, of which this is the content. */
 const plan =
-  (operations: readonly object[]) =>
+  (content: string, operations: readonly object[]) =>
   async (site: Site): Promise<void> => {
-    await site.plant('workspace/plan.json', JSON.stringify({ intent: 'x', operations }));
+    await site.plant('workspace/a.txt', content);
+    await site.plant(
+      'workspace/plan.json',
+      JSON.stringify({ intent: 'x', target_file: 'a.txt', operations }),
+    );
   };
 const applies = (): readonly string[] => ['apply-plan', 'plan.json', '--json'];
 
@@ -257,7 +268,19 @@ export const REPOSITORY_ATTACKS: readonly Attack[] = [
     kind: 'repository',
     name: 'the state is a link to the outside',
     plant: (site) => symlink(site.outside, workspace(site, '.orion')),
-    exits: [0, 1, 2, 3],
+    holds: goesOnAndNames('.orion'),
+  },
+  {
+    kind: 'repository',
+    name: 'the state is a file',
+    plant: async (site) => void (await site.plant('workspace/.orion', 'x')),
+    holds: goesOnAndNames('.orion'),
+  },
+  {
+    kind: 'repository',
+    name: 'the state is a pipe',
+    plant: (site) => makePipe(workspace(site, '.orion')),
+    holds: goesOnAndNames('.orion'),
   },
   {
     kind: 'repository',
@@ -315,6 +338,26 @@ export const REPOSITORY_ATTACKS: readonly Attack[] = [
       await symlink(join(site.outside, 'new.db'), workspace(site, '.orion/orion.db'));
     },
     holds: goesOn,
+  },
+  {
+    kind: 'repository',
+    name: 'a journal that wants to be played back into the store',
+    plant: async (site) => {
+      const provider = await startProvider(writing('b.txt'));
+      try {
+        await site.run(turn(provider.url), { limitMs: 60_000 });
+      } finally {
+        await provider.close();
+      }
+      const header = Buffer.alloc(512);
+      Buffer.from('d9d505f920a163d7000000010000000000000001', 'hex').copy(header);
+      header.writeUInt32BE(512, 20);
+      header.writeUInt32BE(4096, 24);
+      const page = Buffer.alloc(4 + 4096 + 4, 'x');
+      page.writeUInt32BE(1);
+      await site.plant('workspace/.orion/orion.db-journal', Buffer.concat([header, page]), 0o600);
+    },
+    holds: goesOnAndNames('.orion/orion.db-journal'),
   },
   {
     kind: 'repository',
@@ -387,8 +430,7 @@ export const REPOSITORY_ATTACKS: readonly Attack[] = [
     kind: 'repository',
     name: 'locks of a foreign host with a heartbeat in 2099',
     plant: async (site) => {
-      const { createHash } = await import('node:crypto');
-      const key = createHash('sha256').update(workspace(site, 'a.txt')).digest('hex');
+      const key = await lockOf(site, 'a.txt');
       const record = {
         version: 1,
         pid: 1,
@@ -402,6 +444,21 @@ export const REPOSITORY_ATTACKS: readonly Attack[] = [
       await site.plant(`workspace/.orion/locks/${key}`, JSON.stringify(record));
     },
     holds: goesOn,
+  },
+  {
+    kind: 'repository',
+    name: 'a folder in the place of the lock of a file',
+    plant: async (site) => {
+      await mkdir(workspace(site, `.orion/locks/${await lockOf(site, 'a.txt')}`), {
+        recursive: true,
+      });
+    },
+    mayWrite: [],
+    holds: async ({ ended, site }) =>
+      ended.stdout.includes(workspace(site, `.orion/locks/${await lockOf(site, 'a.txt')}`)) &&
+      ended.stdout.includes('clean-sessions --all --yes')
+        ? null
+        : 'did not say what is in the way, or what removes it',
   },
   {
     kind: 'repository',
@@ -471,33 +528,36 @@ export const REPOSITORY_ATTACKS: readonly Attack[] = [
   {
     kind: 'repository',
     name: 'a plan that makes a thousand of each letter, six times',
-    plant: async (site) => {
-      await site.plant('workspace/a.txt', 'a');
-      await plan(
-        Array.from({ length: 6 }, () => ({
-          type: 'replace_all',
-          target_file: 'a.txt',
-          marker: 'a',
-          content: 'a'.repeat(1000),
-        })),
-      )(site);
-    },
+    plant: plan(
+      'a',
+      Array.from({ length: 6 }, () => ({
+        type: 'replace_all',
+        find: 'a',
+        content: 'a'.repeat(1000),
+      })),
+    ),
+    // The third has a million places, as many as an operation may have.
+    holdsBytes: 150 * 1024 * 1024,
     words: applies,
     mayWrite: [],
-    exits: [1, 2],
+    exits: [1],
+    holds: ({ ended }) =>
+      ended.stdout.includes('CONTENT_TOO_LARGE') ? null : 'was not refused for its size',
   },
   {
     kind: 'repository',
     name: 'a plan of 10,000 appends to one file',
     plant: plan(
-      Array.from({ length: 10_000 }, (_, index) => ({
-        type: 'append',
-        target_file: 'a.txt',
-        content: `${index}\n`,
-      })),
+      'first\n',
+      Array.from({ length: 10_000 }, (_, index) => ({ type: 'append', content: `${index}\n` })),
     ),
     words: applies,
-    exits: [0, 1, 2],
+    exits: [0],
+    holds: async ({ site }) => {
+      const { readFile } = await import('node:fs/promises');
+      const text = await readFile(workspace(site, 'a.txt'), 'utf8');
+      return text.endsWith('\n9998\n9999\n') ? null : 'did not append everything';
+    },
   },
   {
     kind: 'repository',

@@ -16,12 +16,17 @@ import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const COMMAND = fileURLToPath(new URL('../../../apps/cli/dist/main.js', import.meta.url));
+/** The command as it is built here. */
+export const OWN_COMMAND: string = fileURLToPath(
+  new URL('../../../apps/cli/dist/main.js', import.meta.url),
+);
 /** How often the memory of the command is looked at. */
 const LOOK_MS = 20;
 
 /** One machine: a workspace, a home, a folder that is neither, and a key that must not get anywhere. */
 export type Site = {
+  /** The command that is attacked. */
+  readonly command: string;
   readonly root: string;
   readonly workspace: string;
   readonly home: string;
@@ -53,14 +58,15 @@ export type Ended = {
   readonly tooLate: boolean;
 };
 
-export async function createSite(): Promise<Site> {
+export async function createSite(command: string): Promise<Site> {
   const root = await realpath(await mkdtemp(join(tmpdir(), 'orion-hostile-')));
   const [workspace, home, outside, temporary] = ['workspace', 'home', 'outside', 'tmp'].map(
     (name) => join(root, name),
   ) as [string, string, string, string];
   for (const folder of [workspace, home, outside, temporary]) await mkdir(folder, { mode: 0o755 });
   await writeFile(join(outside, 'secret.txt'), 'a secret of somebody\n');
-  const key = `sk-${randomBytes(24).toString('hex')}`;
+  // In no form that keys are known to have.
+  const key = randomBytes(24).toString('hex');
   const environment = {
     PATH: process.env['PATH'] ?? '',
     HOME: home,
@@ -73,6 +79,7 @@ export async function createSite(): Promise<Site> {
     ORION_SILENCE_MS: '1500',
   };
   return {
+    command,
     root,
     workspace,
     home,
@@ -88,7 +95,12 @@ export async function createSite(): Promise<Site> {
       return place;
     },
     run: (words, more) =>
-      runCommand(words, workspace, { ...environment, ...more?.env }, more?.limitMs ?? 60_000),
+      runCommand(
+        [command, ...words],
+        workspace,
+        { ...environment, ...more?.env },
+        more?.limitMs ?? 60_000,
+      ),
     look: () => look(root),
     async dispose() {
       // Modes and owners may stand in the way of whoever is not root.
@@ -104,7 +116,7 @@ async function runCommand(
   limitMs: number,
 ): Promise<Ended> {
   const began = performance.now();
-  const child = spawn(process.execPath, [COMMAND, ...words], {
+  const child = spawn(process.execPath, words, {
     cwd,
     env,
     stdio: ['ignore', 'pipe', 'pipe'],

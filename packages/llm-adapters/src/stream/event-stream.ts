@@ -37,8 +37,8 @@ export type EventStreamDecoder = {
 
 /** Far above any event of a real provider; a document is held whole and gets the same bound. */
 const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
-/** So many pieces are put together. */
-const MOST_PIECES = 4096;
+/** A piece may keep all of what it came with, so that only few of them are held. */
+const MOST_PIECES = 64;
 /** Envelopes that fitted nothing cost more than they save: after so many of them one is tried now and then. */
 const FRUITLESS_ENVELOPES = 8;
 const ENVELOPE_RETRY = 256;
@@ -52,10 +52,7 @@ export function createEventStreamDecoder(
 ): EventStreamDecoder {
   let mode: 'undecided' | 'events' | 'json' | 'other' | 'overflown' = 'undecided';
   /** A line, or in other modes a document, that is not whole yet. */
-  let held: string[] = [];
-  /** What came before it, put together: a piece may be a single byte. */
-  let blocks: string[] = [];
-  let heldLength = 0;
+  const held = new Pieces();
   let afterCarriageReturn = false;
 
   const event = new OpenEvent();
@@ -65,35 +62,19 @@ export function createEventStreamDecoder(
 
   function hold(text: string): void {
     if (text === '') return;
-    held.push(text);
-    heldLength += text.length;
-    if (held.length === MOST_PIECES) {
-      blocks.push(held.join(''));
-      held = [];
-    }
-    if (heldLength + event.length > limit) overflow();
+    held.add(text);
+    if (held.length + event.length > limit) overflow();
   }
 
   function overflow(): void {
     mode = 'overflown';
-    held = [];
-    blocks = [];
-    heldLength = 0;
+    held.clear();
     event.clear();
     events.onTooLarge(limit);
   }
 
-  function takeHeld(): string {
-    const text =
-      held.length === 1 && blocks.length === 0 ? (held[0] ?? '') : [...blocks, ...held].join('');
-    held = [];
-    blocks = [];
-    heldLength = 0;
-    return text;
-  }
-
   function decide(text: string): void {
-    let start = takeHeld() + text;
+    let start = held.take() + text;
     if (start.length < BYTE_ORDER_MARK.length && BYTE_ORDER_MARK.startsWith(start)) {
       hold(start);
       return;
@@ -115,7 +96,7 @@ export function createEventStreamDecoder(
       if (text.startsWith('\n')) text = text.slice(1);
       afterCarriageReturn = false;
     }
-    if (heldLength === 0) {
+    if (held.length === 0) {
       readText(text);
       return;
     }
@@ -126,7 +107,7 @@ export function createEventStreamDecoder(
     // Only the event that was begun is put together: joined with all that came, it would be copied.
     const blank = text.indexOf('\n\n');
     const end = blank === -1 ? text.length : blank + 2;
-    readText(takeHeld() + text.slice(0, end));
+    readText(held.take() + text.slice(0, end));
     if (end < text.length) readLines(text.slice(end));
   }
 
@@ -180,7 +161,7 @@ export function createEventStreamDecoder(
   }
 
   function dispatch(atEnd: boolean): string | undefined {
-    return events.onEvent(toText(event.data), event.name, atEnd);
+    return events.onEvent(toText(event.takeData()), event.name, atEnd);
   }
 
   function learn(whole: string, plain: string): void {
@@ -193,7 +174,7 @@ export function createEventStreamDecoder(
       for (const line of probe.split(/\r\n|\r|\n/)) {
         if (line !== '') probed.addLine(line);
       }
-      return events.readText(toText(probed.data), probed.name);
+      return events.readText(toText(probed.takeData()), probed.name);
     });
     if (found === undefined) return;
     envelope = found;
@@ -222,10 +203,10 @@ export function createEventStreamDecoder(
     },
     end: () => {
       if (mode === 'json' || mode === 'other') {
-        events.onDocument(toText(takeHeld()), mode);
+        events.onDocument(toText(held.take()), mode);
       } else if (mode === 'events') {
         // A last event without its blank line still counts.
-        const line = takeHeld();
+        const line = held.take();
         if (line !== '') event.addLine(line);
         if (event.hasData) dispatch(true);
         event.clear();
@@ -256,38 +237,76 @@ class LineEnds {
   }
 }
 
+/** A text that comes in pieces, of which each may be a single byte: `MOST_PIECES` are put together at once. */
+class Pieces {
+  #blocks: string[] = [];
+  #pieces: string[] = [];
+  length = 0;
+
+  add(piece: string): void {
+    if (piece === '') return;
+    this.length += piece.length;
+    this.#pieces.push(piece);
+    if (this.#pieces.length < MOST_PIECES) return;
+    this.#blocks.push(this.#pieces.join(''));
+    this.#pieces = [];
+  }
+
+  take(): string {
+    const [first = ''] = this.#pieces;
+    const isOne = this.#pieces.length <= 1 && this.#blocks.length === 0;
+    const text = isOne ? first : [...this.#blocks, ...this.#pieces].join('');
+    this.clear();
+    return text;
+  }
+
+  clear(): void {
+    if (this.length === 0) return;
+    this.#blocks = [];
+    this.#pieces = [];
+    this.length = 0;
+  }
+}
+
 /** The lines of one event as far as they have come; the fields are those of the standard. */
 class OpenEvent {
   name: string | undefined;
-  data = '';
+  readonly #data = new Pieces();
   hasData = false;
   /** No line of it has come yet, not even a comment. */
   isNew = true;
+  /** Of the lines of its data as they came: a line that says nothing is one, too. */
+  length = 0;
 
-  get length(): number {
-    return this.data.length;
+  takeData(): string {
+    return this.#data.take();
   }
 
   addLine(line: string): void {
     this.isNew = false;
     if (line.startsWith('data:')) {
-      const value = line.slice(line.charCodeAt(5) === 0x20 ? 6 : 5);
-      this.data = this.hasData ? `${this.data}\n${value}` : value;
-      this.hasData = true;
+      this.#addData(line, line.slice(line.charCodeAt(5) === 0x20 ? 6 : 5));
     } else if (line.startsWith('event:')) {
       const value = line.slice(line.charCodeAt(6) === 0x20 ? 7 : 6);
       this.name = value === '' ? undefined : value;
     } else if (line === 'data') {
-      if (this.hasData) this.data += '\n';
-      this.hasData = true;
+      this.#addData(line, '');
     }
+  }
+
+  #addData(line: string, value: string): void {
+    this.length += line.length + 1;
+    // As bytes of its own: a part of a text keeps all of it, and much may come between two lines.
+    this.#data.add(this.hasData ? Buffer.from(`\n${value}`, 'latin1').toString('latin1') : value);
+    this.hasData = true;
   }
 
   clear(): void {
     this.name = undefined;
-    this.data = '';
+    this.#data.clear();
     this.hasData = false;
     this.isNew = true;
+    this.length = 0;
   }
 }
 

@@ -127,7 +127,8 @@ export async function* runCalls(
     results.push(result);
     yield { type: 'tool_result', result, summary: toolRegistry.summarize(result) };
     if (config.debugShowToolResults) {
-      yield notice(`[${shownName(call)}] ${cutText(answer.content, SHOWN_RESULT)}`);
+      const shown = context.redact?.(answer.content) ?? answer.content;
+      yield notice(`[${shownName(call)}] ${cutText(shown, SHOWN_RESULT)}`);
     }
   }
   if (toolPhase !== null) {

@@ -265,3 +265,19 @@ test('shows tool results as notices only when asked to (R166)', async () => {
     );
   }
 });
+
+test('takes a key in use out of a shown result before it is cut (issue 12, 11)', async () => {
+  const key = 'a-key-that-has-thirty-letters-';
+  const before = 'x'.repeat(2048 - '{"content":"'.length - 20);
+  const adapter = createFakeAdapter([callsReply([read('1', 'a')]), textReply('b')]);
+  const context = createProtocolContext({
+    adapter,
+    toolRegistry: createFakeToolRegistry({ read_file: readTool({ content: `${before}${key}` }) }),
+    config: resolveProtocolConfig({ debugShowToolResults: true }),
+    redact: (text) => text.replaceAll(key, '*'),
+  });
+  const events = await collect(createStandardProtocol().executeStreaming(context));
+  expect(textOf(events, 'notice')).toBe(`[read_file] {"content":"${before}*"}`);
+  // The model reads it as it is.
+  expect(adapter.requests[1]?.messages.at(-1)?.content).toContain(key);
+});

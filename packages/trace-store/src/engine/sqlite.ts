@@ -1,9 +1,10 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { OrionError } from '@orion/contracts';
 import { createPrivateFile } from './database-file.ts';
 import { readContents } from './inspect-sqlite.ts';
 import type { SqliteContents } from './inspect-sqlite.ts';
 import { isSchemaSmall } from './schema-bounds.ts';
-import { SqlRefusedError, storeClosed, storeUnavailable } from './sql-database.ts';
+import { SqlRefusedError, storeClosed, storeForeign, storeUnavailable } from './sql-database.ts';
 import type { SqlDatabase, SqlRow, SqlRunner, SqlScalar, SqlValue } from './sql-database.ts';
 
 export type SqliteOptions = {
@@ -20,10 +21,13 @@ const CLOSE_GRACE_MS = 250;
 const FIRST_BUSY_PAUSE_MS = 1;
 const LAST_BUSY_PAUSE_MS = 20;
 const MAX_CACHED_STATEMENTS = 200;
-const LOOKS_AT_SCHEMA = 5;
+/** So often something is looked at that another process may be about to finish. */
+const LOOKS = 5;
 
 const BUSY = 5;
 const LOCKED = 6;
+/** READONLY_ROLLBACK: a journal beside the file wants to be played back. */
+const HOT_JOURNAL = 776;
 /** What may pass: besides those an error of the disk, and a full one. */
 const PASSING: ReadonlySet<number> = new Set([BUSY, LOCKED, 10, 13]);
 /** Result codes that speak of the statement: ERROR, TOOBIG, CONSTRAINT, MISMATCH, RANGE. */
@@ -152,16 +156,43 @@ export async function inspectSqlite(
  */
 async function hasLargeSchema(path: string): Promise<boolean> {
   for (let look = 1; !isSchemaSmall(path); look += 1) {
-    if (look === LOOKS_AT_SCHEMA) return true;
-    await new Promise((resolve) => {
-      setTimeout(resolve, LAST_BUSY_PAUSE_MS);
-    });
+    if (look === LOOKS) return true;
+    await pause();
   }
   return false;
 }
 
-/** Reads in a file that is there, by a connection that can change nothing. */
+function pause(): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, LAST_BUSY_PAUSE_MS);
+  });
+}
+
+/**
+ * Reads in a file that is there, by a connection that can change nothing. A journal that would change it first is
+ * refused: a store of ours writes ahead, and has none. Another process may be making the store just now: it is looked
+ * for again.
+ */
 export async function readSqlite<Result>(
+  path: string,
+  read: (connection: DatabaseSync) => Result,
+  options: SqliteOptions = {},
+): Promise<Result> {
+  for (let look = 1; ; look += 1) {
+    try {
+      return await readOnce(path, read, options);
+    } catch (error) {
+      if (!OrionError.isInstance(error) || error.details['reason'] !== String(HOT_JOURNAL))
+        throw error;
+      if (look === LOOKS) {
+        throw storeForeign(`${path}-journal`, 'would change the store, and Orion leaves none');
+      }
+    }
+    await pause();
+  }
+}
+
+async function readOnce<Result>(
   path: string,
   read: (connection: DatabaseSync) => Result,
   { busyMs = DEFAULT_BUSY_MS, signal }: SqliteOptions = {},

@@ -231,7 +231,7 @@ describe('commit', () => {
     expect(await readFile(join(root, 'a.txt'), 'utf8')).toBe('x');
     const again = await workspace.checkTarget('a.txt', 'overwrite');
     expect(await codeOf(workspace.commit(commitRequest('overwrite', again, 'y')))).toBe(
-      'WRITE_FAILED',
+      'STORE_FOREIGN',
     );
     expect(await readFile(join(root, 'a.txt'), 'utf8')).toBe('x');
   });

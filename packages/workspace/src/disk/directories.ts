@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { lstat, mkdir, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { errnoOf, isErrno } from './disk-error.ts';
+import { errnoOf, InPlaceOfDirectory, isErrno } from './disk-error.ts';
 
 /** Some file systems cannot sync a directory; there is nothing better to do then. */
 const UNSUPPORTED = ['EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'EISDIR'];
@@ -53,7 +53,7 @@ export async function ensurePrivateDirectory(path: string): Promise<void> {
     if (!isErrno(error, 'EEXIST')) throw error;
     const found = await lstat(path);
     if (found.isDirectory()) return;
-    throw Object.assign(new Error(`${path} is not a directory`), { errno: -20, code: 'ENOTDIR' });
+    throw new InPlaceOfDirectory(path, found);
   }
   await syncDirectory(dirname(path));
 }

@@ -1,3 +1,4 @@
+import type { Stats } from 'node:fs';
 import { OrionError } from '@orion/contracts';
 import type { ErrorCode } from '@orion/contracts';
 
@@ -26,6 +27,18 @@ const VERDICTS: Readonly<Record<string, Verdict>> = {
   ELOOP: { code: 'INVALID_TARGET', reason: 'a symbolic link is in the way', retryable: false },
 };
 
+/** Something else stands where Orion keeps something. As a failed call, which it is to whoever goes on without the disk. */
+export class InPlaceOfDirectory extends Error {
+  readonly errno = -20;
+  readonly code = 'ENOTDIR';
+
+  constructor(path: string, found: Stats) {
+    const is = found.isSymbolicLink() ? 'a link' : 'no folder';
+    super(`${path} is ${is}, and not used for what Orion keeps: move it away`);
+    this.name = 'InPlaceOfDirectory';
+  }
+}
+
 /** The system's name of a failed call, such as `ENOENT`; null for anything that is no system error. */
 export function errnoOf(error: unknown): string | null {
   if (!(error instanceof Error) || !('errno' in error)) return null;
@@ -46,6 +59,14 @@ export function toDiskError(error: unknown, action: string): OrionError {
   if (OrionError.isInstance(error)) return error;
   const name = errnoOf(error);
   if (name === null) throw error;
+  if (error instanceof InPlaceOfDirectory) {
+    return new OrionError({
+      code: 'STORE_FOREIGN',
+      message: error.message,
+      hint: 'Or name another folder with ORION_STATE_DIR.',
+      cause: error,
+    });
+  }
   const verdict = VERDICTS[name] ?? {
     code: 'WRITE_FAILED',
     reason: 'the call failed',

@@ -237,7 +237,7 @@ test('a private directory is made durably, and a link in its place is refused', 
   await expect(ensurePrivateDirectory(join(folder, 'link'))).rejects.toMatchObject({
     code: 'ENOTDIR',
     errno: -20,
-    message: `${join(folder, 'link')} is not a directory`,
+    message: `${join(folder, 'link')} is a link, and not used for what Orion keeps: move it away`,
   });
   const unsynced = (code: 'EOPNOTSUPP' | 'EIO') =>
     withDisk(

@@ -1,5 +1,6 @@
 /** Hazard: a lock that came with a folder, of a host that nobody knows and a time that has not come, holds a target for ever. */
 import { createHash } from 'node:crypto';
+import { execFileSync } from 'node:child_process';
 import { lstat, mkdir, readdir, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -151,5 +152,32 @@ describe('a fresh heartbeat of another host', () => {
     expect(await begins(later)).toBe('TARGET_LOCKED');
     expect((await later.sessions.clean({ all: true })).locks).toBe(0);
     await handle.release();
+  });
+});
+
+describe('in the place of a lock (issue 12)', () => {
+  it.each([
+    ['a folder', (path: string) => mkdir(path)],
+    [
+      'a folder with something in it',
+      (path: string) => mkdir(join(path, 'x'), { recursive: true }),
+    ],
+    ['a link to nothing', (path: string) => symlink('/nothing', path)],
+    ['a link to a folder', (path: string) => symlink('/', path)],
+    ['a pipe', (path: string) => void execFileSync('mkfifo', [path])],
+  ])('%s is named, with what removes it', async (_, plant) => {
+    const test = await withLock(null);
+    await plant(test.lock);
+    await expect(
+      metadataFor(test.workspace, 'a.txt').then((metadata) =>
+        test.workspace.sessions.begin(metadata),
+      ),
+    ).rejects.toMatchObject({
+      code: 'TARGET_LOCKED',
+      message: `What stands in the place of the lock of "a.txt" is no lock: ${test.lock}`,
+      hint: 'Remove it. `orion clean-sessions --all --yes` does so as well, and removes every saved session.',
+    });
+    expect((await test.workspace.sessions.clean({ all: true })).locks).toBe(1);
+    expect(await begins(test.workspace)).toBe('no error');
   });
 });

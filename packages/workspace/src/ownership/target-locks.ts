@@ -85,7 +85,7 @@ export class TargetLocks {
       if (found.kind === 'incomplete') {
         const { now } = await this.#observer.observe(record);
         const isHeld = !isAbandoned(found.modifiedAt, now) && !(await this.#isStale(place.file));
-        if (isHeld) throw targetLocked(path);
+        if (isHeld) throw await lockedBy(place.file, path);
       }
       // Given back since the name was found taken: a claim beside a free name would not keep others from it.
       if (found.kind !== 'incomplete' && !found.fileExists) continue;
@@ -98,7 +98,7 @@ export class TargetLocks {
         return lockOf(place.file, record.token, place.claimOf(token));
       }
     }
-    throw targetLocked(path);
+    throw await lockedBy(place.file, path);
   }
 
   /** Whether the lock of this target is one of this session. */
@@ -256,6 +256,17 @@ export function targetLocked(path: string): OrionError {
   return new OrionError({
     code: 'TARGET_LOCKED',
     message: `Another write session holds ${shown(path)}.`,
+  });
+}
+
+/** What is no file was never a lock, and no session ends that would give it back. */
+async function lockedBy(file: string, path: string): Promise<OrionError> {
+  const found = await lstat(file).catch(() => null);
+  if (found === null || found.isFile()) return targetLocked(path);
+  return new OrionError({
+    code: 'TARGET_LOCKED',
+    message: `What stands in the place of the lock of ${shown(path)} is no lock: ${file}`,
+    hint: 'Remove it. `orion clean-sessions --all --yes` does so as well, and removes every saved session.',
   });
 }
 

@@ -14,6 +14,18 @@ function named(reason: string, ...rules: readonly string[]): readonly ProtectedN
   return rules.map((rule) => ({ rule, reason }));
 }
 
+/** Each program looks for its file under all of these. */
+const HOOK_FILES: readonly string[] = [
+  ...['lefthook', '.lefthook', 'lefthook-local', '.lefthook-local'].flatMap((name) =>
+    ['yml', 'yaml', 'toml', 'json'].map((kind) => `${name}.${kind}`),
+  ),
+  '.lefthook/**',
+  '.lefthook-local/**',
+  '.pre-commit-config.yaml',
+  '.pre-commit-config.yml',
+  '.overcommit.yml',
+];
+
 export const PROTECTED_NAMES: readonly ProtectedName[] = [
   ...named('git runs its hooks and obeys its configuration', '.git/**', '.config/git/**'),
   ...named(
@@ -23,7 +35,14 @@ export const PROTECTED_NAMES: readonly ProtectedName[] = [
     '.gitmodules',
   ),
   ...named('git runs what is in it when something is committed', '.husky/**', '.githooks/**'),
+  ...named('a program runs what it names when something is committed', ...HOOK_FILES),
   ...named('Mercurial runs its hooks', '.hg/**', '.hgrc'),
+  ...named(
+    'Jujutsu obeys it, and may run what it names',
+    '.jj/**',
+    '.jjconfig.toml',
+    '.config/jj/**',
+  ),
 
   ...named(
     'a build server runs it',
@@ -52,6 +71,8 @@ export const PROTECTED_NAMES: readonly ProtectedName[] = [
     '.idea/**',
     '.zed/**',
     '.fleet/**',
+    '.helix/**',
+    '.nova/**',
     '.devcontainer/**',
     '.devcontainer.json',
     '.dir-locals.el',
@@ -63,8 +84,11 @@ export const PROTECTED_NAMES: readonly ProtectedName[] = [
     '.nvimrc',
     '.nvim.lua',
     '.exrc',
+    '.lvimrc',
+    '.vim/**',
     '.ideavimrc',
     '.emacs',
+    '.emacs.d/**',
     '.config/nvim/**',
     '.config/zed/**',
   ),
@@ -110,16 +134,54 @@ export const PROTECTED_NAMES: readonly ProtectedName[] = [
     '.logout',
     '.config/fish/**',
   ),
-  ...named('a shell runs it when its folder is entered', '.envrc'),
-  ...named('a program runs it when it starts', '.gdbinit', '.lldbinit', '.tmux.conf', '.screenrc'),
+  ...named(
+    'the system runs it when somebody logs in',
+    '.xprofile',
+    '.xinitrc',
+    '.xsession',
+    '.config/autostart/**',
+    '.config/environment.d/**',
+    '.config/systemd/**',
+    'library/launchagents/**',
+  ),
+  ...named(
+    'a shell runs it when its folder is entered',
+    '.envrc',
+    '.mise.toml',
+    'mise.toml',
+    '.mise/**',
+  ),
+  ...named(
+    'a program runs it when it starts',
+    '.gdbinit',
+    '.lldbinit',
+    '.tmux.conf',
+    '.screenrc',
+    '.rprofile',
+    '.renviron',
+    '.irbrc',
+    '.pryrc',
+    '.pdbrc',
+    '.ipython/**',
+    '.sqliterc',
+    '.psqlrc',
+    '.inputrc',
+    '.curlrc',
+    '.wgetrc',
+  ),
 
   ...named(
     'a package manager obeys it, and may run what it names',
     '.npmrc',
     '.yarnrc',
     '.yarnrc.yml',
+    '.yarn/**',
     '.pnpmfile.cjs',
     '.pnpmfile.mjs',
+    '.cargo/**',
+    '.bundle/**',
+    '.mvn/**',
+    '.bazelrc',
   ),
   ...named('it holds secrets', '.env*', '.netrc', '.pypirc', '.aws/**', '.kube/**', '.gnupg/**'),
   ...named('it holds keys, and decides who may log in', '.ssh/**'),

@@ -162,7 +162,7 @@ describe('a session whose disk fails', () => {
     handle.append('one\n');
     handle.setAside('aside');
     await handle.recordWriting(writingRecord('x', 't'));
-    expect(await codeOf(handle.save(RECORD))).toBe('WRITE_FAILED');
+    expect(await codeOf(handle.save(RECORD))).toBe('STORE_FOREIGN');
     expect(await textOf(handle.readContent())).toBe('one\n');
     expect(await codeOf(workspace.sessions.begin(await metadataFor(workspace, 'a.txt')))).toBe(
       'TARGET_LOCKED',
