@@ -83,7 +83,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   IfStatement: (node, _, source) => [...negated(node, source), ...guard(node)],
   ConditionalExpression: (node, _, source) => negated(node, source),
   WhileStatement: (node, _, source) => negated(node, source),
-  ExpressionStatement: (node) => ('directive' in node && node.directive !== null ? [] : gone(node)),
+  ExpressionStatement: (node) => (hasEffect(node) ? gone(node) : []),
   ThrowStatement: gone,
   ArrowFunctionExpression: earlyReturn,
   FunctionDeclaration: earlyReturn,
@@ -153,6 +153,15 @@ function guard(node: SyntaxNode): Changes {
 
 function gone(node: SyntaxNode): Changes {
   return [replaced('statement', node, ';')];
+}
+
+/** A directive is no statement, and `a satisfies never` is for the types alone. */
+function hasEffect(node: SyntaxNode): boolean {
+  const { directive, expression } = node as SyntaxNode & {
+    directive?: string | null;
+    expression: SyntaxNode;
+  };
+  return (directive ?? null) === null && expression.type !== 'TSSatisfiesExpression';
 }
 
 function earlyReturn(node: SyntaxNode): Changes {

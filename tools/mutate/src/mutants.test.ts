@@ -47,6 +47,10 @@ test.each([
   ["const a = '';", ["text: const a = 'changed';"]],
   ['const a = `b${c}`;', ["text: const a = '';"]],
   ['const a = /^b$/u;', ['text: const a = /b$/u;', 'text: const a = /^b/u;']],
+  [
+    'switch (a) { case b: c(); default: a satisfies never; }',
+    ['statement: switch (a) { case b: ; default: a satisfies never; }'],
+  ],
   // A price at the end of a pattern is no anchor.
   ['const a = /b\\$/;', []],
 ])('%s', (source, expected) => {
