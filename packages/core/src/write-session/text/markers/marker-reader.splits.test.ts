@@ -27,7 +27,7 @@ test('R025, M1: every division gives the same content, ending and summary', () =
       expect(readMessage(pieces, options)).toEqual(whole);
       expect(readMessage(unitsOf(text), options)).toEqual(whole);
     }),
-    { numRuns: 3_000 },
+    { numRuns: 1_500 },
   );
 });
 
@@ -76,7 +76,7 @@ test('M3, M4: content is the message up to the marker; only markers, blanks and 
       // Nothing is left out without a reason, and blanks alone are none.
       if (rest !== '') expect(rest).toMatch(/^DONE/u);
     }),
-    { numRuns: 3_000 },
+    { numRuns: 1_500 },
   );
 });
 

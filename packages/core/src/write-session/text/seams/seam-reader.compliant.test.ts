@@ -21,7 +21,7 @@ test('a reply that repeats the anchor and goes on is verified, at every cut and 
       expect(joinedContent(saved, verdict)).toBe(document.text);
       expect(readReply(saved, reply, { kind: document.kind })).toEqual(verdict);
     }),
-    { numRuns: 3_000 },
+    { numRuns: 1_500 },
   );
 }, 60_000);
 
@@ -54,8 +54,8 @@ test('in repetitive content it is verified or asked again, never joined wrongly 
         });
       expect([null, document.text]).toContain(joinedContent(saved, verdict));
     }),
-    { numRuns: 2_000 },
+    { numRuns: 1_000 },
   );
   // Where a run of equal lines goes on, the reply is asked again: a model loses count there.
-  expect(verified).toBeGreaterThan(250);
+  expect(verified).toBeGreaterThan(100);
 }, 60_000);
