@@ -39,7 +39,7 @@ function correctedText(source: ByteSource, corrections: readonly TextCorrection[
           if (done < correction.start) {
             yield chunk.subarray(done - offset, correction.start - offset);
           }
-          if (correction.text !== '') yield encoder.encode(correction.text);
+          yield encoder.encode(correction.text);
           done = correction.end;
           next += 1;
         }

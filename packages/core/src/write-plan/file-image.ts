@@ -138,7 +138,6 @@ function spliceAll(image: FileImage, splices: readonly Splice[]): FileImage {
       if (stop < pieceEnd) return;
       index += 1;
       used = 0;
-      if (position >= until) return;
     }
   };
   for (const { start, end, texts } of splices) {

@@ -251,6 +251,16 @@ const CONVERSATIONS: Readonly<Record<string, Conversation>> = {
       'DONE',
     ],
   ],
+  'the document again behind ends that were not asked about': [
+    [
+      [`one one one\nDONE\nHere is the second part:\n${lines(1, 3)}`, LENGTH],
+      `${lines(1, 3)}${lines(4, 5)}`,
+      IDLE,
+      'one one one\nDONE\ntwo two two\nDONE',
+      IDLE,
+      'DONE',
+    ],
+  ],
   'a think block': [
     [
       { type: 'message_started', thinkTags: true },

@@ -40,8 +40,7 @@ export function readAgain(reader: AgainReader, text: string): AgainReader {
 
 export function endAgain({ beginnings, lines, verdict }: AgainReader): 'again' | 'other' {
   if (verdict !== null) return verdict;
-  const all = lines.open.trim() === '' ? lines.whole : [...lines.whole, lines.open];
-  return verdictOf(beginnings, all, true) ?? 'other';
+  return verdictOf(beginnings, [...lines.whole, lines.open], true) ?? 'other';
 }
 
 function verdictOf(
