@@ -22,7 +22,6 @@ export type {
   UserMessage,
 } from './messages.ts';
 export { createTurnState } from './protocol.ts';
-export { isPlanModeTool, PLAN_MODE_TOOLS } from './plan-mode.ts';
 export type {
   ModelSpending,
   ProtocolConfig,

@@ -80,6 +80,8 @@ export interface Tool {
   readonly definition: ToolDefinition;
   /** `read` tools may be repeated after an error that may pass; `write` tools never run twice by themselves. */
   readonly effect: 'read' | 'write';
+  /** PLAN mode offers it too. For read tools: one that writes is never offered there, whatever this says. */
+  readonly inPlanMode?: boolean;
   /** Asked the same again it may answer something else: a repeated call is no duplicate. For read tools. */
   readonly pollable?: boolean;
   /** How long one run may take, in milliseconds; 120,000 when left out. Then its signal is aborted. */
@@ -114,6 +116,8 @@ export type ToolExecutionContext = {
 export type ToolTraits = {
   readonly effect: 'read' | 'write';
   readonly pollable: boolean;
+  /** Whether PLAN mode offers it. */
+  readonly inPlanMode: boolean;
 };
 
 /** The tools of a turn. Nothing registers itself: a registry is built from a list of tools. */

@@ -295,7 +295,11 @@ function registry() {
       }) as never,
   });
   return createFakeToolRegistry({
-    read_file: { effect: 'read', run: (args) => ({ success: true, result: { read: args } }) },
+    read_file: {
+      effect: 'read',
+      inPlanMode: true,
+      run: (args) => ({ success: true, result: { read: args } }),
+    },
     told: {
       effect: 'read',
       run: (_, { signal, ...context }) => ({

@@ -1,4 +1,3 @@
-import { isPlanModeTool } from '@orion/contracts';
 import type {
   JsonObject,
   JsonValue,
@@ -12,6 +11,8 @@ import type {
 export type FakeTool = {
   readonly effect: 'read' | 'write';
   readonly pollable?: boolean;
+  /** Whether PLAN mode offers it, if it reads. */
+  readonly inPlanMode?: boolean;
   readonly run: (
     args: JsonObject,
     context: ToolExecutionContext,
@@ -37,13 +38,13 @@ export function createFakeToolRegistry(
     ran,
     definitions: (mode) =>
       [...byName]
-        .filter(
-          ([name, tool]) => mode === 'act' || (tool.effect === 'read' && isPlanModeTool(name)),
-        )
+        .filter(([, tool]) => mode === 'act' || isInPlanMode(tool))
         .map(([name]) => ({ name, description: name, parameters: { type: 'object' } })),
     traitsOf(toolName) {
       const tool = byName.get(toolName);
-      return tool && { effect: tool.effect, pollable: tool.pollable ?? false };
+      if (tool === undefined) return undefined;
+      const { effect, pollable = false } = tool;
+      return { effect, pollable, inPlanMode: isInPlanMode(tool) };
     },
     async executeToolCalls(calls, context) {
       const results: ToolResult[] = [];
@@ -73,7 +74,11 @@ export function createFakeToolRegistry(
   };
 }
 
+function isInPlanMode({ effect, inPlanMode = false }: FakeTool): boolean {
+  return effect === 'read' && inPlanMode;
+}
+
 /** A read tool of the fake that always answers with this value. */
 export function readTool(result: JsonValue): FakeTool {
-  return { effect: 'read', run: () => ({ success: true, result }) };
+  return { effect: 'read', inPlanMode: true, run: () => ({ success: true, result }) };
 }

@@ -39,7 +39,7 @@ export function describeProtocolTools(
   const tools = () =>
     createFakeToolRegistry({
       read_file: readTool({ content: 'a' }),
-      read_file_and_delete: readTool('gone'),
+      read_file_and_delete: { ...readTool('gone'), inPlanMode: false },
       [BEGIN_TOOL_NAME]: beginTool,
     });
   const play = async (context: ProtocolContext) => {

@@ -45,17 +45,20 @@ export function describeToolRegistryContract(
         toolName: string,
         effect: 'read' | 'write',
         execute: (args: JsonObject) => Promise<JsonObject>,
+        inPlanMode: boolean = false,
       ): Tool => ({
         definition: definition(toolName),
         effect,
+        inPlanMode,
         execute: async (args, { toolCallId }) => {
           ran.push(toolCallId);
           return { result: await execute(args) };
         },
       });
       const tools: readonly Tool[] = [
-        tool('read_file', 'read', (args) => Promise.resolve({ read: args['path'] })),
-        tool('write_file', 'write', () => Promise.resolve({ written: true })),
+        tool('read_file', 'read', (args) => Promise.resolve({ read: args['path'] }), true),
+        tool('read_file_and_log', 'read', () => Promise.resolve({ read: true })),
+        tool('write_file', 'write', () => Promise.resolve({ written: true }), true),
         tool('broken', 'write', () => Promise.reject(new Error('it broke'))),
         tool('refusing', 'write', () =>
           Promise.reject(
@@ -73,7 +76,15 @@ export function describeToolRegistryContract(
       const { registry } = makeTools();
       const names = (mode: 'plan' | 'act') => registry.definitions(mode).map((tool) => tool.name);
       expect(names('plan')).toEqual(['read_file']);
-      expect(names('act')).toEqual(['read_file', 'write_file', 'broken', 'refusing']);
+      expect(names('act')).toEqual([
+        'read_file',
+        'read_file_and_log',
+        'write_file',
+        'broken',
+        'refusing',
+      ]);
+      const inPlanMode = names('act').filter((name) => registry.traitsOf(name)?.inPlanMode);
+      expect(inPlanMode).toEqual(names('plan'));
     });
 
     test('answers every call in its order and goes on after a failure', async () => {
@@ -158,14 +169,16 @@ export function describeToolRegistryContract(
       expect(ran).toEqual([]);
     });
 
-    test('runs no write tool in plan mode', async () => {
+    test('runs in plan mode what reads and is meant for it (R177)', async () => {
       const { registry, ran } = makeTools();
       const results = await registry.executeToolCalls(
-        [toolCall('1', 'write_file', { path: 'a' }), toolCall('2', 'read_file', { path: 'a' })],
+        ['write_file', 'read_file', 'read_file_and_log'].map((toolName, index) =>
+          toolCall(String(index), toolName, { path: 'a' }),
+        ),
         { ...context, mode: 'plan' },
       );
-      expect(results.map(codeOf)).toEqual(['TOOL_NOT_ALLOWED', 'ok']);
-      expect(ran).toEqual(['2']);
+      expect(results.map(codeOf)).toEqual(['TOOL_NOT_ALLOWED', 'ok', 'TOOL_NOT_ALLOWED']);
+      expect(ran).toEqual(['1']);
     });
 
     test('runs nothing after an abort', async () => {

@@ -1,4 +1,4 @@
-import { cutText, isPlanModeTool, toErrorInfo } from '@orion/contracts';
+import { cutText, toErrorInfo } from '@orion/contracts';
 import type {
   JsonValue,
   Message,
@@ -199,7 +199,8 @@ function blockedInPlanMode(
   if (context.mode !== 'plan') return new Set();
   return new Set(
     calls
-      .filter((call) => call.name.trim() !== '' && !isPlanModeTool(call.name))
+      .filter(({ name }) => name.trim() !== '')
+      .filter(({ name }) => context.toolRegistry.traitsOf(name)?.inPlanMode !== true)
       .map((call) => call.id),
   );
 }

@@ -118,7 +118,11 @@ test('a tool may name its own time limit (R200)', async () => {
 test('a tool may say that asking it again is no duplicate (R175)', () => {
   for (const pollable of [true, false]) {
     const registry = createToolRegistry([setup({ pollable }).tool]);
-    expect(registry.traitsOf('probe')).toEqual({ effect: 'read', pollable });
+    expect(registry.traitsOf('probe')).toEqual({
+      effect: 'read',
+      pollable,
+      inPlanMode: false,
+    });
   }
   expect(createToolRegistry([setup().tool]).traitsOf('probe')?.pollable).toBe(false);
 });

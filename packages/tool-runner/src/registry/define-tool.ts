@@ -7,6 +7,8 @@ export type ToolSpecification<Shape extends z.ZodRawShape> = {
   readonly description: string;
   readonly schema: z.ZodObject<Shape>;
   readonly effect: Tool['effect'];
+  /** PLAN mode offers it too. For read tools. */
+  readonly inPlanMode?: boolean;
   /** Asked the same again it may answer something else: a repeated call is no duplicate. For read tools. */
   readonly pollable?: boolean;
   /** How long one run may take, in milliseconds; 120,000 when left out. Then its signal is aborted. */
@@ -32,7 +34,7 @@ export function defineTool<Shape extends z.ZodRawShape>(
   specification: ToolSpecification<Shape>,
 ): Tool {
   const { name, description, effect, unknownKeys = 'refuse', execute } = specification;
-  const { pollable, timeoutMs, maxArgumentBytes, summarize } = specification;
+  const { inPlanMode, pollable, timeoutMs, maxArgumentBytes, summarize } = specification;
   const known = new Set(Object.keys(specification.schema.shape));
   const schema =
     unknownKeys === 'refuse'
@@ -51,6 +53,7 @@ export function defineTool<Shape extends z.ZodRawShape>(
     definition: { name, description, parameters: parametersOf(schema) },
     effect,
     checksArguments: true,
+    ...(inPlanMode === undefined ? {} : { inPlanMode }),
     ...(pollable === undefined ? {} : { pollable }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(maxArgumentBytes === undefined ? {} : { maxArgumentBytes }),

@@ -48,6 +48,7 @@ export function createReadFileTool(workspace: Pick<Workspace, 'readText'>): Tool
       parameters: PARAMETERS,
     },
     effect: 'read',
+    inPlanMode: true,
     normalize: withDefaults,
     async execute(args) {
       const { path, first_line: firstLine, max_lines: maxLines } = withDefaults(args) as Arguments;

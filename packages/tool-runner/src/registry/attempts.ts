@@ -1,0 +1,92 @@
+import { sleep } from '@orion/contracts';
+import type {
+  Clock,
+  JsonObject,
+  Tool,
+  ToolCall,
+  ToolExecutionContext,
+  ToolResult,
+} from '@orion/contracts';
+import { cancelled, isTransient, success, thrown, timedOut } from './results.ts';
+
+const MAX_RETRIES = 3;
+const FIRST_RETRY_DELAY = 100;
+const DEFAULT_TIMEOUT_MS = 120_000;
+
+/**
+ * Runs a call whose arguments are valid and which nobody objects to: as often as its tool may be run, and no longer
+ * than its time limit. Without a clock there is neither a limit nor a wait between two attempts.
+ */
+export async function execute(
+  call: ToolCall,
+  tool: Tool,
+  args: JsonObject,
+  context: ToolExecutionContext,
+  clock: Clock | undefined,
+): Promise<ToolResult> {
+  const limitMs = tool.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+  for (let attempts = 1; ; attempts++) {
+    const limited = withTimeLimit(context.signal, limitMs, clock);
+    try {
+      // A new object each time: a tool that changes its arguments must not change the next attempt's.
+      const running = tool.execute(structuredClone(args), {
+        ...context,
+        signal: limited.signal,
+        toolCallId: call.id,
+      });
+      const output =
+        tool.effect === 'read' ? await orAborted(running, limited.signal) : await running;
+      limited.end();
+      return success(call, output, attempts);
+    } catch (error) {
+      limited.end();
+      if (limited.signal.aborted && !context.signal.aborted) {
+        return timedOut(call, limitMs, attempts);
+      }
+      if (error === ABORTED) return cancelled(call, attempts);
+      const retry = tool.effect === 'read' && attempts <= MAX_RETRIES && isTransient(error);
+      if (!retry || context.signal.aborted) return thrown(call, error, attempts);
+      if (clock !== undefined)
+        await sleep(clock, FIRST_RETRY_DELAY * 2 ** (attempts - 1), context.signal);
+      if (context.signal.aborted) return cancelled(call, attempts);
+    }
+  }
+}
+
+/** The signal for one run: aborted with the given one, and after so many milliseconds. */
+function withTimeLimit(
+  outer: AbortSignal,
+  milliseconds: number,
+  clock: Clock | undefined,
+): { readonly signal: AbortSignal; readonly end: () => void } {
+  if (clock === undefined) return { signal: outer, end: () => undefined };
+  const controller = new AbortController();
+  const abort = (): void => controller.abort(outer.reason);
+  if (outer.aborted) abort();
+  else outer.addEventListener('abort', abort, { once: true });
+  const cancel = clock.schedule(milliseconds, () => controller.abort());
+  return {
+    signal: controller.signal,
+    end: () => {
+      cancel();
+      outer.removeEventListener('abort', abort);
+    },
+  };
+}
+
+const ABORTED: unique symbol = Symbol('aborted');
+
+/** The promise, or a rejection with `ABORTED` as soon as the signal says so; what comes later is dropped. */
+function orAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => {
+      // oxlint-disable-next-line prefer-promise-reject-errors -- a mark for the caller, never seen outside
+      reject(ABORTED);
+    };
+    signal.addEventListener('abort', onAbort, { once: true });
+    promise.then(resolve, reject).finally(() => {
+      signal.removeEventListener('abort', onAbort);
+    });
+    if (signal.aborted) onAbort();
+  });
+}

@@ -1,0 +1,131 @@
+import { OrionError, toErrorInfo } from '@orion/contracts';
+import type {
+  ErrorCode,
+  ErrorInfo,
+  JsonObject,
+  JsonValue,
+  Tool,
+  ToolCall,
+  ToolOutput,
+  ToolResult,
+} from '@orion/contracts';
+
+const SUMMARY_LENGTH = 200;
+/** Of a tool's name, which a model may have made up. */
+export const SHOWN_NAME = 100;
+
+/** Errors of the operating system that may be gone a moment later. */
+const TRANSIENT_SYSTEM_ERRORS: ReadonlySet<unknown> = new Set([
+  'EAGAIN',
+  'EBUSY',
+  'ECONNRESET',
+  'EINTR',
+  'EMFILE',
+  'ENFILE',
+  'ETIMEDOUT',
+]);
+
+/** Codes with which a tool says that it has refused the arguments and done nothing. */
+const REFUSALS: ReadonlySet<ErrorCode> = new Set([
+  'INVALID_TOOL_ARGUMENTS',
+  'ARGUMENTS_TOO_LARGE',
+  'CONTENT_IN_ARGUMENTS',
+]);
+
+export function success(call: ToolCall, output: ToolOutput, attempts: number): ToolResult {
+  const { result, details = {}, next } = output;
+  if (!isJson(result)) {
+    return thrown(call, new Error('The tool answered with something that is not JSON'), attempts);
+  }
+  return {
+    ...base(call, attempts, details),
+    success: true,
+    result,
+    ...(next === undefined ? {} : { next }),
+  };
+}
+
+function isJson(value: JsonValue): boolean {
+  try {
+    return typeof JSON.stringify(value) === 'string';
+  } catch {
+    return false;
+  }
+}
+
+/** What a tool has thrown, or the check of its arguments, as the model reads it. */
+export function thrown(call: ToolCall, error: unknown, attempts: number): ToolResult {
+  if (OrionError.isInstance(error)) {
+    const ran = REFUSALS.has(error.code) ? 0 : attempts;
+    return failure(call, error.toInfo(), ran, error.details);
+  }
+  const { message } = toErrorInfo(error);
+  return failure(
+    call,
+    new OrionError({ code: 'TOOL_FAILED', message, retryable: isTransient(error) }).toInfo(),
+    attempts,
+  );
+}
+
+export function cancelled(call: ToolCall, attempts: number): ToolResult {
+  return failure(
+    call,
+    new OrionError({ code: 'ABORTED', message: 'The call was cancelled.' }).toInfo(),
+    attempts,
+  );
+}
+
+export function timedOut(call: ToolCall, limitMs: number, attempts: number): ToolResult {
+  return failure(
+    call,
+    new OrionError({
+      code: 'TOOL_FAILED',
+      message: `${call.name.slice(0, SHOWN_NAME)} took longer than ${limitMs / 1000} s and was stopped.`,
+    }).toInfo(),
+    attempts,
+  );
+}
+
+export function failure(
+  call: ToolCall,
+  error: ErrorInfo,
+  attempts: number = 0,
+  details: JsonObject = {},
+): ToolResult {
+  return { ...base(call, attempts, details), success: false, error };
+}
+
+function base(
+  call: ToolCall,
+  attempts: number,
+  details: JsonObject,
+): { toolCallId: string; toolName: string; details: JsonObject; attempts: number } {
+  return { toolCallId: call.id, toolName: call.name, details, attempts };
+}
+
+export function isTransient(error: unknown): boolean {
+  if (OrionError.isInstance(error)) return error.retryable;
+  if (typeof error !== 'object' || error === null || !('code' in error)) return false;
+  return TRANSIENT_SYSTEM_ERRORS.has(error.code);
+}
+
+/** One line about a result for a person. */
+export function summaryOf(result: ToolResult, tool: Tool | undefined): string {
+  const { toolName } = result;
+  if (!result.success) {
+    const { code, message } = result.error;
+    return `${toolName} failed (${code}): ${message}`;
+  }
+  try {
+    return tool?.summarize?.(result.result) ?? `${toolName} succeeded`;
+  } catch {
+    return `${toolName} succeeded`;
+  }
+}
+
+export function oneLine(text: string): string {
+  // oxlint-disable-next-line no-control-regex -- control characters are what is taken out
+  const line = text.replaceAll(/[\s\u0000-\u001f\u007f-\u009f]+/g, ' ').trim();
+  if (line.length <= SUMMARY_LENGTH) return line;
+  return `${line.slice(0, SUMMARY_LENGTH - 1).toWellFormed()}…`;
+}
