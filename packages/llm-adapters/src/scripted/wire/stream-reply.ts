@@ -32,6 +32,7 @@ export type PlannedReply = {
 /** Large enough that a write costs little per event, small enough to keep the reader's pace. */
 const FLUSH_CHARACTERS = 64 * 1024;
 const DEFAULT_CHUNK = 24;
+const KEEP_ALIVE = ': keep-alive\n\n';
 const COMMENT_EVERY = 100;
 /** Timers are not more precise than this; events that are due earlier are sent together. */
 const SHORTEST_WAIT_MS = 2;
@@ -57,31 +58,121 @@ export async function streamReply(
     response.flushHeaders();
     await wait(shape.firstDelayMs);
   }
-  for (let count = 0; count < (shape.comments ?? 0); count += 1) out.add(': keep-alive\n\n');
+  for (let count = 0; count < (shape.comments ?? 0); count += 1) out.add(KEEP_ALIVE);
 
   const writer = createWriter(reply);
-  const nextSize = createSizes(shape.chunk ?? DEFAULT_CHUNK, shape.seed ?? 1);
-  const pace = createPace(shape.eventsPerSecond ?? 0);
-  let left = charactersBefore(fault, reply);
-  let events = 0;
-  if (left > 0 || fault?.kind !== 'error') out.add(writer.begin());
+  const pieces = new Pieces(out, shape);
+  const before = charactersBefore(fault, reply);
+  if (before > 0 || fault?.kind !== 'error') out.add(writer.begin());
+  if (shape.reasoning !== undefined && before > 0) await sendReasoning(pieces, writer, shape);
 
-  /** Sends as much of a text as the fault leaves, one event per piece; false when it is used up. */
-  async function sendPieces(text: string, wrap: (piece: string) => string): Promise<boolean> {
-    const end = Math.min(text.length, left);
+  const sendText = (piece: string): string => {
+    onText(piece.length);
+    return writer.text(piece);
+  };
+  const sentOfText = await pieces.send(reply.text, before, sendText);
+  let left = before - sentOfText;
+  let whole = sentOfText === reply.text.length;
+  for (const [index, call] of reply.calls.entries()) {
+    if (!whole || (left === 0 && fault?.at !== undefined)) {
+      whole = false;
+      break;
+    }
+    out.add(writer.beginCall(index, call));
+    const wrap = (piece: string): string => writer.callArguments(index, piece);
+    const sent = await pieces.send(call.arguments, left, wrap);
+    left -= sent;
+    whole = sent === call.arguments.length;
+  }
+  if (out.closed) return;
+
+  const struck = fault !== undefined && (fault.at === undefined || !whole || left === 0);
+  if (struck && fault.kind === 'stall') {
+    await out.flush();
+    if (fault.forMs === undefined) return;
+    await wait(fault.forMs);
+    if (out.closed) return;
+    await pieces.send(reply.text.slice(before), Number.POSITIVE_INFINITY, sendText);
+  }
+  await endReply(response, out, writer, reply, struck ? fault : undefined);
+}
+
+/** The whole of it, whatever the fault leaves of the reply. */
+async function sendReasoning(pieces: Pieces, writer: WireWriter, shape: Shape): Promise<void> {
+  const { reasoning = '', reasoningField: field = 'reasoning_content' } = shape;
+  if (field === 'think')
+    await pieces.send(`<think>${reasoning}</think>\n\n`, Number.POSITIVE_INFINITY, (piece) =>
+      writer.text(piece),
+    );
+  else
+    await pieces.send(reasoning, Number.POSITIVE_INFINITY, (piece) =>
+      writer.reasoning(piece, field),
+    );
+}
+
+async function endReply(
+  response: ServerResponse,
+  out: Output,
+  writer: WireWriter,
+  reply: PlannedReply,
+  fault: Fault | undefined,
+): Promise<void> {
+  switch (fault?.kind) {
+    case 'disconnect':
+    case 'reset':
+      await out.flush();
+      await out.delivered();
+      if (fault.kind === 'reset') response.socket?.resetAndDestroy();
+      else response.socket?.destroy();
+      return;
+    case 'end':
+      break;
+    case 'error': {
+      const {
+        message = 'The scripted provider failed.',
+        type = 'server_error',
+        code,
+        afterFinish = false,
+      } = fault;
+      out.add(writer.error({ message, type, code }, afterFinish));
+      break;
+    }
+    default:
+      out.add(writer.end(fault?.kind === 'length' ? 'length' : reply.finishReason));
+  }
+  await out.flush();
+  response.end();
+}
+
+/** Texts as events, at the pace of the script and of the reader. */
+class Pieces {
+  readonly #out: Output;
+  readonly #shape: Shape;
+  readonly #nextSize: () => number;
+  readonly #due: (events: number) => number;
+  #events = 0;
+
+  constructor(out: Output, shape: Shape) {
+    this.#out = out;
+    this.#shape = shape;
+    this.#nextSize = createSizes(shape.chunk ?? DEFAULT_CHUNK, shape.seed ?? 1);
+    this.#due = createPace(shape.eventsPerSecond ?? 0);
+  }
+
+  /** Sends a text up to `limit` characters, one event per piece; gives back how many were to be sent. */
+  async send(text: string, limit: number, wrap: (piece: string) => string): Promise<number> {
+    const out = this.#out;
+    const { splitSurrogates = false, comments = 0 } = this.#shape;
+    const end = Math.min(text.length, limit);
     for (let position = 0; position < end && !out.closed;) {
-      let next = Math.min(position + nextSize(), end);
-      if (
-        shape.splitSurrogates !== true &&
-        next < text.length &&
-        isHighSurrogate(text.charCodeAt(next - 1))
-      )
+      let next = Math.min(position + this.#nextSize(), end);
+      if (!splitSurrogates && next < text.length && isHighSurrogate(text.charCodeAt(next - 1)))
         next += 1;
-      if ((shape.comments ?? 0) > 0 && events % COMMENT_EVERY === 0) out.add(': keep-alive\n\n');
+      if (comments > 0 && this.#events % COMMENT_EVERY === 0) out.add(KEEP_ALIVE);
       out.add(wrap(text.slice(position, next)));
-      events += 1;
+      this.#events += 1;
       position = next;
-      const due = pace(events);
+      const due = this.#due(this.#events);
       if (due >= SHORTEST_WAIT_MS) {
         await out.flush();
         await wait(due);
@@ -89,80 +180,8 @@ export async function streamReply(
         await out.flush();
       }
     }
-    left -= end;
-    return end === text.length;
+    return end;
   }
-
-  if (shape.reasoning !== undefined && left > 0) {
-    const { reasoning, reasoningField = 'reasoning_content' } = shape;
-    const kept = left;
-    left = Number.POSITIVE_INFINITY;
-    if (reasoningField === 'think')
-      await sendPieces(`<think>${reasoning}</think>\n\n`, (piece) => writer.text(piece));
-    else await sendPieces(reasoning, (piece) => writer.reasoning(piece, reasoningField));
-    left = kept;
-  }
-  const sendText = (piece: string): string => {
-    onText(piece.length);
-    return writer.text(piece);
-  };
-  let whole = await sendPieces(reply.text, sendText);
-  for (const [index, call] of reply.calls.entries()) {
-    if (!whole || (left === 0 && fault?.at !== undefined)) {
-      whole = false;
-      break;
-    }
-    out.add(writer.beginCall(index, call));
-    whole = await sendPieces(call.arguments, (piece) => writer.callArguments(index, piece));
-  }
-  if (out.closed) return;
-
-  const struck = fault !== undefined && (fault.at === undefined || !whole || left === 0);
-  const kind = struck ? fault.kind : undefined;
-  switch (kind) {
-    case 'disconnect':
-    case 'reset':
-      await out.flush();
-      await out.delivered();
-      if (kind === 'reset') response.socket?.resetAndDestroy();
-      else response.socket?.destroy();
-      return;
-    case 'stall':
-      await out.flush();
-      if (fault?.forMs === undefined) return;
-      await wait(fault.forMs);
-      if (out.closed) return;
-      left = Number.POSITIVE_INFINITY;
-      await sendPieces(reply.text.slice(charactersBefore(fault, reply)), sendText);
-      break;
-    case 'end':
-      await out.flush();
-      response.end();
-      return;
-    case 'error': {
-      const {
-        message = 'The scripted provider failed.',
-        type = 'server_error',
-        code,
-        afterFinish = false,
-      } = fault ?? {};
-      out.add(writer.error({ message, type, code }, afterFinish));
-      await out.flush();
-      response.end();
-      return;
-    }
-    case 'length':
-    case 'stop':
-    case 'status':
-    case undefined:
-      break;
-    default:
-      kind satisfies never;
-  }
-
-  out.add(writer.end(kind === 'length' ? 'length' : reply.finishReason));
-  await out.flush();
-  response.end();
 }
 
 type Output = {
