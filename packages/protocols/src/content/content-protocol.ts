@@ -11,6 +11,7 @@ import type {
 import { BaseProtocol } from '../base/base-protocol.ts';
 import { sendableMessages } from '../base/history.ts';
 import { createProtocolTrace } from '../base/protocol-trace.ts';
+import type { ProtocolTrace } from '../base/protocol-trace.ts';
 import { isAbort, NO_TERMINAL_EVENT } from '../base/stream-errors.ts';
 import { allowanceOf } from '../stop-policy/allowance.ts';
 import { contentStageMessages } from '../controller/text-history.ts';
@@ -263,7 +264,7 @@ class ContentRun implements AsyncIterator<ProtocolEvent, undefined, undefined> {
     return { done: false, value: { type: 'outcome', outcome } };
   }
 
-  #trace(): ReturnType<typeof createProtocolTrace> {
+  #trace(): ProtocolTrace {
     return createProtocolTrace(this.#context, 'content');
   }
 }

@@ -5,6 +5,7 @@ import type {
   ProtocolContext,
   ProtocolEvent,
   ToolCall,
+  TurnStop,
 } from '@orion/contracts';
 import { BaseProtocol } from '../base/base-protocol.ts';
 import type { ProtocolDefaults } from '../base/base-protocol.ts';
@@ -63,6 +64,12 @@ const TRACED_THINKING = 2048;
 /** The unusable outputs since the last usable one. */
 type Invalid = { readonly count: number; readonly text: string; readonly error: string };
 
+/** One model call; `last` are messages for this call only. */
+type Ask = (
+  purpose: 'answer' | 'final',
+  last: readonly Message[],
+) => AsyncGenerator<ProtocolEvent, ModelAnswer, undefined>;
+
 async function* runController(
   context: ProtocolContext,
   signal: AbortSignal,
@@ -74,10 +81,7 @@ async function* runController(
   if (turnState.nextPhaseIndex === 0) trace.toolRegistration(tools);
   let invalid = null as Invalid | null;
 
-  const ask = (
-    purpose: 'answer' | 'final',
-    last: readonly Message[],
-  ): AsyncGenerator<ProtocolEvent, ModelAnswer, undefined> =>
+  const ask: Ask = (purpose, last) =>
     callModel(context, signal, trace, {
       messages: controllerMessages([...context.messages, ...appended], tools, last),
       tools: [],
@@ -91,27 +95,7 @@ async function* runController(
 
     turnState.stop ??= findStop(turnState, config, clock.monotonic()) ?? controllerCeiling(context);
     const { stop } = turnState;
-    if (stop !== null) {
-      trace.budgetExhausted(turnState.nextPhaseIndex, stop);
-      if (!mayAnswer(stop, turnState, config, clock.monotonic())) {
-        return yield* budgetEnd(stop, appended);
-      }
-      const explanation = explainControllerStop(stop);
-      yield notice(explanation);
-      const answer = yield* ask('final', [
-        { role: 'system', content: `${explanation} ${FINAL_INSTRUCTION} Use action complete.` },
-      ]);
-      if (answer.end.kind === 'aborted' || answer.end.kind === 'error') {
-        return yield end(brokenOff(answer.end, appended));
-      }
-      const parsed = parseAction(answer.text);
-      const phaseIndex = turnState.nextPhaseIndex - 1;
-      if (parsed.ok) traceAction(trace, phaseIndex, parsed);
-      if (whyIncomplete(answer) === 'refused') {
-        return yield* refusedAnswer(trace, phaseIndex, answer.text, parsed, stop, appended);
-      }
-      return yield* finalAnswer(answer.text, parsed, stop, appended);
-    }
+    if (stop !== null) return yield* lastAnswer(context, trace, ask, stop, appended);
 
     turnState.iterations += 1;
     const answer: ModelAnswer = yield* ask('answer', invalid === null ? [] : correction(invalid));
@@ -175,6 +159,35 @@ async function* runController(
     turnState.stop = afterCall(context, call, batch.results[0]);
     if (turnState.stop === null) yield* nudge(context, trace, batch, appended);
   }
+}
+
+/** The end after a stop: the last answer, and what it makes of the turn. */
+async function* lastAnswer(
+  { turnState, config, clock }: ProtocolContext,
+  trace: ProtocolTrace,
+  ask: Ask,
+  stop: TurnStop,
+  appended: Message[],
+): AsyncGenerator<ProtocolEvent, void, undefined> {
+  trace.budgetExhausted(turnState.nextPhaseIndex, stop);
+  if (!mayAnswer(stop, turnState, config, clock.monotonic())) {
+    return yield* budgetEnd(stop, appended);
+  }
+  const explanation = explainControllerStop(stop);
+  yield notice(explanation);
+  const answer = yield* ask('final', [
+    { role: 'system', content: `${explanation} ${FINAL_INSTRUCTION} Use action complete.` },
+  ]);
+  if (answer.end.kind === 'aborted' || answer.end.kind === 'error') {
+    return yield end(brokenOff(answer.end, appended));
+  }
+  const parsed = parseAction(answer.text);
+  const phaseIndex = turnState.nextPhaseIndex - 1;
+  if (parsed.ok) traceAction(trace, phaseIndex, parsed);
+  if (whyIncomplete(answer) === 'refused') {
+    return yield* refusedAnswer(trace, phaseIndex, answer.text, parsed, stop, appended);
+  }
+  return yield* finalAnswer(answer.text, parsed, stop, appended);
 }
 
 /** A cut answer is told apart: asking for the same again would cut it again. */
