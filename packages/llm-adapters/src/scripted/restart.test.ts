@@ -12,7 +12,7 @@ import { collect, errorOf, textOf } from '../testing/streams.ts';
 import { generateLines } from './document.ts';
 import { begun, continuation } from './testing/conversation.ts';
 
-const CONTENT = { kind: 'lines', count: 2000, template: '{n:5} {words:8} {hex}' } as const;
+const CONTENT = { kind: 'lines', count: 500, template: '{n:5} {words:8} {hex}' } as const;
 const TEXT = generateLines(CONTENT);
 
 async function start(
