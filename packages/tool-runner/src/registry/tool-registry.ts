@@ -1,4 +1,4 @@
-import { OrionError, toErrorInfo, visibleName } from '@orion/contracts';
+import { toErrorInfo, visibleName } from '@orion/contracts';
 import type {
   Clock,
   JsonObject,
