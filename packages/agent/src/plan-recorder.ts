@@ -9,11 +9,10 @@ const MAX_RECORDED = 1000;
  * What a plan leaves in the traces (R231): that it was received, what its validation came to, each operation, and how
  * it ended. Its id stands where that of a session stands, as in the records of changes.
  */
-export function planRecorder(record: (event: TraceInput) => void): {
-  readonly step: (step: PlanStep) => void;
-  /** It ended without a report. */
-  readonly failed: (error: unknown) => void;
-} {
+export async function recordPlan(
+  record: (event: TraceInput) => void,
+  execute: (onStep: (step: PlanStep) => void) => Promise<PlanReport>,
+): Promise<PlanReport> {
   let planId: string | null = null;
   let isFinished = false;
   const tell = (type: string, details: TraceInput['details'], error?: unknown): void =>
@@ -47,33 +46,36 @@ export function planRecorder(record: (event: TraceInput) => void): {
     });
   }
 
-  return {
-    step(step) {
-      switch (step.kind) {
-        case 'received':
-          ({ planId } = step);
-          tell('received', {
-            plan_id: planId,
-            intent: step.intent,
-            operations: step.operations,
-            dry_run: step.dryRun,
-          });
-          return;
-        case 'validated':
-          tell('validated', { plan_id: planId, files: step.files, refused: step.refused });
-          return;
-        case 'finished':
-          isFinished = true;
-          finished(step.report);
-          return;
-        default:
-          step satisfies never;
-      }
-    },
-    failed(error) {
-      if (isFinished) return;
+  function onStep(step: PlanStep): void {
+    switch (step.kind) {
+      case 'received':
+        ({ planId } = step);
+        tell('received', {
+          plan_id: planId,
+          intent: step.intent,
+          operations: step.operations,
+          dry_run: step.dryRun,
+        });
+        return;
+      case 'validated':
+        tell('validated', { plan_id: planId, files: step.files, refused: step.refused });
+        return;
+      case 'finished':
+        isFinished = true;
+        finished(step.report);
+        return;
+      default:
+        step satisfies never;
+    }
+  }
+
+  try {
+    return await execute(onStep);
+  } catch (error) {
+    if (!isFinished) {
       const { code } = toErrorInfo(error);
       tell('finished', { plan_id: planId, status: 'failed', operations: 0, files: 0, codes: code });
-    },
-  };
+    }
+    throw error;
+  }
 }

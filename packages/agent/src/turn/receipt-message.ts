@@ -1,4 +1,10 @@
-import type { ErrorCode, PausedSession, ValidationSummary, WriteReceipt } from '@orion/contracts';
+import type {
+  ErrorCode,
+  PausedSession,
+  SessionHandle,
+  ValidationSummary,
+  WriteReceipt,
+} from '@orion/contracts';
 import { ERROR_CODES } from '@orion/contracts';
 
 /** The most seams that a model is told of one by one. */
@@ -41,6 +47,19 @@ export function receiptMessage(receipt: WriteReceipt): string {
       ? {}
       : { warnings: receipt.warnings.slice(0, MAX_TOLD_SEAMS) }),
   });
+}
+
+/** After the directory has gone: where text that was set aside is now. */
+export function withRemoved(
+  receipt: WriteReceipt,
+  removed: Awaited<ReturnType<SessionHandle['remove']>>,
+): WriteReceipt {
+  const { trailing, warnings } = removed;
+  return {
+    ...receipt,
+    ...(trailing === undefined ? {} : { trailing }),
+    warnings: [...receipt.warnings, ...warnings],
+  };
 }
 
 /** Only where something of the text is not what the model wrote. */

@@ -38,7 +38,7 @@ type Moment = 'before the rename' | 'after the rename' | 'with the change refuse
 async function killed(
   moment: Moment,
   operation: WriteOperation,
-  { target = 'log.txt', edited = true } = {},
+  { target = 'log.txt', edited = true, text = 'entry\n' } = {},
 ): Promise<string> {
   const person = async (): Promise<void> => {
     if (edited) await appendFile(join(root, target), 'a person\n');
@@ -67,7 +67,7 @@ async function killed(
     final_newline: true,
     target: expected,
   });
-  handle.append('entry\n');
+  handle.append(text);
   await handle.save({
     version: 1,
     state: 'session_active.finalizing',
@@ -207,6 +207,20 @@ describe('R071: the receipt of a commit that had happened', () => {
     });
     expect(await read('log.txt')).toBe('one\nentry\n');
     expect(await readdir(sessions)).toEqual([]);
+  });
+});
+
+describe('the last event of a session that is settled without its model', () => {
+  it.each([
+    ['done', { edited: false }],
+    ['session_active.paused', { edited: true }],
+  ] as const)('counts an open last line, as every event before it did: %s', async (status, how) => {
+    await writeFile(join(root, 'log.txt'), 'one\n');
+    const sessionId = await killed('after the rename', 'append', { ...how, text: 'two\nthree' });
+    const events = await finalize(await nextStart(), { sessionId });
+    expect(events.filter(({ type }) => type === 'write_session')).toMatchObject([
+      { status, bytes: 9, lines: 2, durableBytes: 9 },
+    ]);
   });
 });
 

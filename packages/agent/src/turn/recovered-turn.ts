@@ -1,26 +1,28 @@
-import type { ProtocolContext, RunEventBody, SessionHandle, TurnRecord } from '@orion/contracts';
-import { createReadFileTool, createToolRegistry } from '@orion/tool-runner';
+import type { RunEventBody, SessionHandle, WriteReceipt } from '@orion/contracts';
 
-import type { FinalizeRequest, ProviderIdentity } from '../orion.ts';
-import { receiptMessage } from './receipt-message.ts';
-import { recoveredHistory, recoverSession } from './recovery.ts';
+import { sessionSettingsOf } from '../config/derived-settings.ts';
+import { receiptMessage, withRemoved } from './receipt-message.ts';
+import { identityOf, recoveredHistory, recoverSession } from './recovery.ts';
 import type { RecoveredSession } from './recovery.ts';
-import type { SessionOutcome, SessionStart } from './session/session-run.ts';
+import { sessionEvent } from './session/session-event.ts';
+import type { SessionOutcome, SessionStart, TurnContext } from './session/session-run.ts';
+import { turnContext } from './turn-context.ts';
 import { lostEnd, mayRepeat, notice, overtakenEnd, pausedEnd } from './turn-ends.ts';
-import type { TurnEnd, TurnScope } from './turn-scope.ts';
+import type { Decision, TurnEnd, TurnScope } from './turn-scope.ts';
 
-/** Goes on with an orphan. Null: it is committed. */
+/** Goes on with an orphan: with its model, or as a person decided. Null: it is committed. */
 export async function* recover(
   scope: TurnScope,
   sessionId: string,
+  decision: Decision | null,
 ): AsyncGenerator<RunEventBody, TurnEnd | null> {
-  const { workspace, sessionSettings, writePlanTool } = scope.dependencies;
-  const recovered = await recoverSession(workspace, sessionId, sessionSettings(null));
+  const { workspace, settings, writePlanTool } = scope.dependencies;
+  const recovered = await recoverSession(workspace, sessionId, sessionSettingsOf(settings, null));
   const { handle, turn, commit } = recovered;
   writePlanTool.adopt(handle);
   let driven = false;
   try {
-    scope.messages = recoveredHistory(recovered);
+    scope.messages = decision === null ? recoveredHistory(recovered) : (turn?.messages ?? []);
     if (turn !== null) {
       scope.recovered = { sessionId, callId: turn.callId, identity: identityOf(turn) };
     }
@@ -28,86 +30,54 @@ export async function* recover(
     for (const note of recovered.notes) yield notice(note);
     if (commit.kind === 'happened') {
       driven = true;
-      return yield* concludeCommit(scope, recovered, commit.receipt);
+      yield* concludeCommit(scope, recovered, commit.receipt);
+      return null;
     }
-    if (commit.kind === 'overtaken') return yield* overtakenEnd(recovered, commit.written, scope);
-    const context = commit.kind === 'not_happened' ? null : await recoveryContext(scope, turn);
+    if (commit.kind === 'overtaken' && !settles(decision, recovered, commit.written)) {
+      return yield* overtakenEnd(recovered, commit.written, scope);
+    }
+    // What was about to be written when the process died needs no model any more.
+    const decided = decision ?? (commit.kind === 'not_happened' ? {} : null);
+    const context = decided === null ? await recoveryContext(scope, recovered) : null;
+    const start: SessionStart =
+      decided === null ? { kind: 'recover' } : await finalizeStart(scope, handle, decided);
     const session =
       context === null
         ? recovered.session
-        : { ...recovered.session, settings: sessionSettings(context.adapter) };
+        : { ...recovered.session, settings: sessionSettingsOf(settings, context.adapter) };
     driven = true;
-    const start: SessionStart =
-      commit.kind === 'not_happened' ? { kind: 'finalize', answer: null } : { kind: 'recover' };
     const outcome = yield* scope.drive(session, context, start, turn?.protocol);
-    return yield* endRecovery(scope, recovered, outcome);
+    return yield* endRecovery(scope, handle, outcome);
   } finally {
     if (!driven) await handle.release();
   }
 }
 
-async function recoveryContext(
-  scope: TurnScope,
-  turn: TurnRecord | null,
-): Promise<Omit<ProtocolContext, 'messages'>> {
-  const { protocolConfig, workspace, writePlanTool, trace, clock, patterns } = scope.dependencies;
-  const { adapter } = await scope.dependencies.connect(turn === null ? null : identityOf(turn));
-  // The same tools as in the turn that was interrupted, so that the provider's prompt cache holds.
-  const registry = createToolRegistry(
-    [createReadFileTool(workspace), writePlanTool.tool((request) => writePlanTool.begin(request))],
-    { clock, patterns, redact: scope.dependencies.keys.redact },
+async function recoveryContext(scope: TurnScope, { turn }: RecoveredSession): Promise<TurnContext> {
+  const { connect, writePlanTool } = scope.dependencies;
+  const { adapter } = await connect(turn === null ? null : identityOf(turn));
+  return turnContext(scope, adapter, turn?.mode ?? 'act', (request) =>
+    writePlanTool.begin(request),
   );
-  const mode = turn?.mode ?? 'act';
-  return {
-    mode,
-    projectId: scope.ids.projectId,
-    requestId: scope.ids.requestId,
-    adapter,
-    toolRegistry: registry,
-    traceService: trace,
-    redact: scope.dependencies.keys.redact,
-    config: protocolConfig(mode, adapter),
-    turnState: scope.state,
-    clock,
-    signal: scope.signal,
-  };
-}
-
-function identityOf({ provider, model, baseUrl }: TurnRecord): ProviderIdentity {
-  return { provider, model, ...(baseUrl === undefined ? {} : { baseUrl }) };
 }
 
 async function* concludeCommit(
   scope: TurnScope,
-  recovered: RecoveredSession,
-  receipt: Extract<RecoveredSession['commit'], { kind: 'happened' }>['receipt'],
-): AsyncGenerator<RunEventBody, TurnEnd | null> {
-  const { handle, session } = recovered;
+  { handle, session }: RecoveredSession,
+  receipt: WriteReceipt,
+): AsyncGenerator<RunEventBody, void> {
   scope.answerBegin(receiptMessage(receipt), 'closed');
   scope.remember();
-  const { trailing, warnings } = await handle.remove();
-  const whole = {
-    ...receipt,
-    ...(trailing === undefined ? {} : { trailing }),
-    warnings: [...receipt.warnings, ...warnings],
-  };
   yield {
-    type: 'write_session',
-    sessionId: handle.id,
+    ...sessionEvent(session, session.summary.bytes),
     status: 'done',
-    targetFile: handle.metadata.target_file,
-    operation: handle.metadata.operation,
-    bytes: session.summary.bytes,
-    lines: session.summary.lineFeeds,
-    durableBytes: session.summary.bytes,
-    receipt: whole,
+    receipt: withRemoved(receipt, await handle.remove()),
   };
-  return null;
 }
 
 async function* endRecovery(
   scope: TurnScope,
-  recovered: RecoveredSession,
+  handle: SessionHandle,
   outcome: SessionOutcome,
 ): AsyncGenerator<RunEventBody, TurnEnd | null> {
   switch (outcome.kind) {
@@ -119,83 +89,50 @@ async function* endRecovery(
     case 'aborted':
       return { status: 'incomplete' };
     case 'lost':
-      return yield* lostEnd(recovered.handle);
+      return yield* lostEnd(handle);
     default:
       return outcome satisfies never;
   }
 }
 
-/** A person writes what is saved, without a model. */
-export async function* finalizeByHand(
-  scope: TurnScope,
-  request: FinalizeRequest,
-): AsyncGenerator<RunEventBody, TurnEnd> {
-  const { workspace, sessionSettings, writePlanTool } = scope.dependencies;
-  const recovered = await recoverSession(workspace, request.sessionId, sessionSettings(null));
-  const { handle, commit } = recovered;
-  writePlanTool.adopt(handle);
-  let driven = false;
-  try {
-    if (recovered.turn !== null) {
-      scope.messages = recovered.turn.messages;
-      const { callId } = recovered.turn;
-      scope.recovered = { sessionId: handle.id, callId, identity: identityOf(recovered.turn) };
-    }
-    scope.begin(handle, recovered.turn?.callId ?? '');
-    for (const note of recovered.notes) yield notice(note);
-    if (commit.kind === 'happened') {
-      driven = true;
-      return (yield* concludeCommit(scope, recovered, commit.receipt)) ?? { status: 'complete' };
-    }
-    if (commit.kind === 'overtaken') {
-      const { written } = commit;
-      const repeats =
-        request.onConflict === 'overwrite' && written !== null && !mayRepeat(recovered);
-      if (request.onConflict === undefined || repeats) {
-        return yield* overtakenEnd(recovered, written, scope);
-      }
-    }
-    const target = await conflictTarget(scope, handle, request.onConflict);
-    driven = true;
-    const outcome = yield* scope.drive(recovered.session, null, {
-      kind: 'finalize',
-      answer: answerOf(request),
-      ...(target === undefined ? {} : { target }),
-    });
-    return (yield* endRecovery(scope, recovered, outcome)) ?? { status: 'complete' };
-  } finally {
-    if (!driven) await handle.release();
-  }
+/** Whether the decision says what is to become of a file that somebody changed since. */
+function settles(
+  decision: Decision | null,
+  recovered: RecoveredSession,
+  written: string | null,
+): boolean {
+  if (decision?.onConflict === undefined) return false;
+  return decision.onConflict !== 'overwrite' || written === null || mayRepeat(recovered);
 }
 
-/** What a person's decision about a changed target means for the commit. */
-async function conflictTarget(
+async function finalizeStart(
   scope: TurnScope,
-  handle: SessionHandle,
-  onConflict: FinalizeRequest['onConflict'],
-): Promise<Extract<SessionStart, { kind: 'finalize' }>['target']> {
+  { metadata }: SessionHandle,
+  { answer, endAt, onConflict }: Decision,
+): Promise<SessionStart> {
+  const start: SessionStart = {
+    kind: 'finalize',
+    answer: endAt !== undefined ? { kind: 'end', line: endAt } : answer ? { kind: answer } : null,
+  };
   const { workspace } = scope.dependencies;
-  const { target_file, operation, session_id } = handle.metadata;
+  const { target_file, operation, session_id } = metadata;
   switch (onConflict) {
     case undefined:
-      return undefined;
+      return start;
     case 'overwrite': {
       // What is added to a file, or changed in it, goes into the file as it is now.
       const agreed = operation === 'create' ? 'overwrite' : operation;
-      return { operation: agreed, expected: await workspace.checkTarget(target_file, agreed) };
+      const expected = await workspace.checkTarget(target_file, agreed);
+      return { ...start, target: { operation: agreed, expected } };
     }
     case 'keep-both': {
       const name = besideName(target_file, session_id.slice(0, 4));
-      return { operation: 'create', expected: await workspace.checkTarget(name, 'create') };
+      const expected = await workspace.checkTarget(name, 'create');
+      return { ...start, target: { operation: 'create', expected } };
     }
     default:
       return onConflict satisfies never;
   }
-}
-
-function answerOf(request: FinalizeRequest): Extract<SessionStart, { kind: 'finalize' }>['answer'] {
-  if (request.endAt !== undefined) return { kind: 'end', line: request.endAt };
-  return request.answer === undefined ? null : { kind: request.answer };
 }
 
 /** `docs/a.md` and `7f3a` make `docs/a.orion-7f3a.md`. */

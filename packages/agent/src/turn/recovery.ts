@@ -29,6 +29,7 @@ import {
 import type { ContentSummary, InnerDone, SessionSettings, WriteSession } from '@orion/core';
 
 import { ContentDecoder } from '../context/content-decoder.ts';
+import type { ProviderIdentity } from '../orion.ts';
 
 /** An orphan that now belongs to this process, read back from the disk. */
 export type RecoveredSession = {
@@ -207,4 +208,8 @@ export function recoveredHistory(recovered: RecoveredSession): readonly Message[
     },
     { role: 'user', content: `Write ${metadata.target_file}: ${metadata.intent}` },
   ];
+}
+
+export function identityOf({ provider, model, baseUrl }: TurnRecord): ProviderIdentity {
+  return { provider, model, ...(baseUrl === undefined ? {} : { baseUrl }) };
 }

@@ -6,7 +6,6 @@ import type {
   Mode,
   PatternMatcher,
   ProtocolConfig,
-  ProtocolContext,
   ProtocolStrategy,
   RunEventBody,
   SessionHandle,
@@ -17,8 +16,10 @@ import type {
   Workspace,
 } from '@orion/contracts';
 import { createTurnState } from '@orion/contracts';
-import type { SessionSettings, WritePlanTool, WriteSession } from '@orion/core';
+import type { WritePlanTool, WriteSession } from '@orion/core';
 
+import type { Settings } from '../config/settings.ts';
+import { contextLimit } from '../context/content-messages.ts';
 import { lastTurns } from '../context/last-turns.ts';
 import type { FinalizeRequest, ProviderIdentity } from '../orion.ts';
 import type { ConversationKeeper, KeptConversation } from '../store/conversation-keeper.ts';
@@ -30,7 +31,7 @@ import {
   receiptMessage,
 } from './receipt-message.ts';
 import { SessionDriver } from './session/session-driver.ts';
-import type { SessionOutcome, SessionStart } from './session/session-run.ts';
+import type { SessionOutcome, SessionStart, TurnContext } from './session/session-run.ts';
 
 /** What a turn works with; made once by the composition root. */
 export type TurnDependencies = {
@@ -41,20 +42,15 @@ export type TurnDependencies = {
   ) => Promise<{ readonly adapter: LlmAdapter; readonly identity: ProviderIdentity }>;
   readonly protocol: ProtocolStrategy;
   readonly protocolReason: string;
-  readonly protocolConfig: (mode: Mode, adapter: LlmAdapter) => ProtocolConfig;
+  readonly protocolConfig: ProtocolConfig;
   /** The content stage, in the form in which a protocol's models read their history. */
   readonly content: (protocolName: string) => ProtocolStrategy;
   readonly writePlanTool: WritePlanTool;
   /** For the expressions in schemas of tools. */
   readonly patterns: PatternMatcher;
-  readonly sessionSettings: (adapter: LlmAdapter | null) => SessionSettings;
-  /** How much of a file in progress a model is shown, in bytes. */
-  readonly contextLimit: (adapter: LlmAdapter | null) => number;
-  /** How much of a conversation a model is sent, in bytes. */
-  readonly historyLimit: (adapter: LlmAdapter) => number;
+  readonly settings: Settings;
   readonly clock: Clock;
   readonly trace: TraceRecorder;
-  readonly createId: () => string;
   readonly conversations: ConversationKeeper;
   readonly keys: KeysInUse;
   /** What a person is to be told of the store, once; null when there is nothing. */
@@ -63,6 +59,9 @@ export type TurnDependencies = {
   readonly stopSignal: AbortSignal;
 };
 
+/** What a person decides about a session whose text is written without a model. */
+export type Decision = Pick<FinalizeRequest, 'answer' | 'endAt' | 'onConflict'>;
+
 export type TurnTask =
   | {
       readonly kind: 'message';
@@ -70,8 +69,12 @@ export type TurnTask =
       readonly mode: Mode;
       readonly recover: string | null;
     }
-  | { readonly kind: 'recover'; readonly sessionId: string }
-  | { readonly kind: 'finalize'; readonly request: FinalizeRequest };
+  /** With its model, or as a person decided. */
+  | {
+      readonly kind: 'recover' | 'finalize';
+      readonly sessionId: string;
+      readonly decision: Decision | null;
+    };
 
 export type TurnIds = {
   readonly requestId: string;
@@ -135,13 +138,13 @@ export class TurnScope {
   /** Runs the session that was begun to its outcome, and answers its begin; that must stand in `messages`. */
   async *drive(
     session: WriteSession,
-    context: Omit<ProtocolContext, 'messages'> | null,
+    context: TurnContext | null,
     start: SessionStart,
     protocolName: string = this.dependencies.protocol.getName(),
   ): AsyncGenerator<RunEventBody, SessionOutcome> {
     if (this.#open === null) throw new Error('a session is driven that was not begun');
     const { handle } = this.#open;
-    const { writePlanTool, content, clock, trace, contextLimit, stopSignal } = this.dependencies;
+    const { writePlanTool, content, clock, trace, settings, stopSignal } = this.dependencies;
     const driver = new SessionDriver({
       session,
       handle,
@@ -152,7 +155,7 @@ export class TurnScope {
       trace,
       projectId: this.ids.projectId,
       requestId: this.ids.requestId,
-      contextLimit: contextLimit(context?.adapter ?? null),
+      contextLimit: contextLimit(settings, context?.adapter ?? null),
       finalize: (facts) => writePlanTool.finalizeSession(handle.id, handle.contentPath(), facts),
       signal: this.signal,
       stopSignal,

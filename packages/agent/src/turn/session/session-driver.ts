@@ -11,6 +11,7 @@ import type { SessionEffect, SessionInput, WriteSession } from '@orion/core';
 
 import { Mailbox } from '../mailbox.ts';
 import { nextStep } from '../next-step.ts';
+import { withRemoved } from '../receipt-message.ts';
 import { examine, finalize } from './finalize.ts';
 import { endOf, pausedEnd } from './session-end.ts';
 import { linesOf } from './session-event.ts';
@@ -420,13 +421,8 @@ export class SessionDriver {
   /** The directory goes; after a commit the receipt learns where text that was set aside has gone. */
   async #remove(): Promise<void> {
     await this.#saver.settled();
-    const { trailing, warnings } = await this.#options.handle.remove();
-    if (this.#receipt === null) return;
-    this.#receipt = {
-      ...this.#receipt,
-      ...(trailing === undefined ? {} : { trailing }),
-      warnings: [...this.#receipt.warnings, ...warnings],
-    };
+    const removed = await this.#options.handle.remove();
+    if (this.#receipt !== null) this.#receipt = withRemoved(this.#receipt, removed);
   }
 
   /** Nobody reads on: what is written stays written, anything else is saved and given back. */

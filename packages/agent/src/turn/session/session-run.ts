@@ -2,8 +2,8 @@ import type {
   Clock,
   ErrorCode,
   Message,
-  PausedSession,
   ProtocolContext,
+  PausedSession,
   ProtocolStrategy,
   SessionHandle,
   TraceRecorder,
@@ -19,14 +19,17 @@ export type SessionOutcome =
   /** Another process has taken it over. */
   | { readonly kind: 'lost' };
 
+/** Everything that a protocol works with but the messages. */
+export type TurnContext = Omit<ProtocolContext, 'messages'>;
+
 export type SessionDriverOptions = {
   readonly session: WriteSession;
   readonly handle: SessionHandle;
   /** The history that the content stage begins with: up to and with begin's tool message. */
   readonly base: readonly Message[];
   readonly content: ProtocolStrategy;
-  /** Everything of a protocol's context but the messages; null when no model may be asked. */
-  readonly context: Omit<ProtocolContext, 'messages'> | null;
+  /** Null when no model may be asked. */
+  readonly context: TurnContext | null;
   readonly clock: Clock;
   readonly trace: TraceRecorder;
   readonly projectId: string;

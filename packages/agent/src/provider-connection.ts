@@ -1,0 +1,113 @@
+import type { Clock, LlmAdapter } from '@orion/contracts';
+import { KeysInUse } from '@orion/contracts';
+
+import type { Settings } from './config/settings.ts';
+import { redactAdapter } from './keys/redacted-adapter.ts';
+import type { OrionOptions, ProviderIdentity } from './orion.ts';
+
+/** What is known before a provider is asked for; its key comes with it. */
+export function keysOf(options: OrionOptions, settings: Settings): KeysInUse {
+  const { provider, telemetry } = options;
+  const { databaseUrl } = settings;
+  const headers = Object.entries(telemetry?.headers ?? {})
+    .filter(([name]) => /auth|key|token|secret|cookie/iu.test(name))
+    // A scheme may stand before it.
+    .map(([, value]) => value.split(' ').at(-1));
+  const password =
+    databaseUrl !== null && URL.canParse(databaseUrl) ? new URL(databaseUrl).password : '';
+  const given =
+    typeof provider === 'object' ? [provider.apiKey, ...Object.values(provider.keys ?? {})] : [];
+  return new KeysInUse([...given, ...headers, decodedPassword(password)]);
+}
+
+function decodedPassword(password: string): string {
+  try {
+    return decodeURIComponent(password);
+  } catch {
+    return password;
+  }
+}
+
+export type Connected = { readonly adapter: LlmAdapter; readonly identity: ProviderIdentity };
+type Opened = Connected & { close(): Promise<void> };
+
+/**
+ * Makes the adapter when the first turn asks for it. What the options leave open comes from the session that is
+ * recovered: its provider, model and base URL, never a key.
+ */
+export class ProviderConnection {
+  readonly #options: Pick<OrionOptions, 'provider' | 'adapter'>;
+  readonly #settings: Settings;
+  readonly #clock: Clock;
+  readonly #keys: KeysInUse;
+  readonly #opened = new Map<string, Promise<Opened>>();
+
+  constructor(
+    options: Pick<OrionOptions, 'provider' | 'adapter'>,
+    settings: Settings,
+    clock: Clock,
+    keys: KeysInUse,
+  ) {
+    this.#options = options;
+    this.#settings = settings;
+    this.#clock = clock;
+    this.#keys = keys;
+  }
+
+  async connect(defaults: ProviderIdentity | null): Promise<Connected> {
+    const { adapter } = this.#options;
+    if (adapter !== undefined) {
+      return {
+        adapter: redactAdapter(adapter, this.#keys),
+        identity: { provider: adapter.name, model: adapter.model },
+      };
+    }
+    const key = JSON.stringify(defaults);
+    const opened = this.#opened.get(key) ?? this.#open(defaults);
+    this.#opened.set(key, opened);
+    try {
+      return await opened;
+    } catch (error) {
+      this.#opened.delete(key);
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const opened of this.#opened.values()) await (await opened).close();
+    this.#opened.clear();
+  }
+
+  async #open(defaults: ProviderIdentity | null): Promise<Opened> {
+    const { provider: options } = this.#options;
+    const given = typeof options === 'function' ? options(defaults) : options;
+    const provider = given?.type ?? defaults?.provider ?? 'openai';
+    const kept = given?.type === undefined || given.type === defaults?.provider ? defaults : null;
+    const model = given?.model ?? kept?.model;
+    const baseUrl = given?.baseUrl ?? kept?.baseUrl;
+    // A key is for the provider that it was given with, whatever a session says.
+    const apiKey =
+      given?.apiKey !== undefined && (given.type ?? 'openai') === provider
+        ? given.apiKey
+        : given?.keys?.[provider];
+    for (const used of [apiKey, ...Object.values(given?.keys ?? {})]) this.#keys.add(used);
+    const { silenceMs, outputTokens, prefill } = this.#settings;
+    const { createAdapter } = await import('@orion/llm-adapters');
+    const adapter = await createAdapter({
+      provider,
+      ...(model === undefined ? {} : { model }),
+      ...(baseUrl === undefined ? {} : { baseUrl }),
+      ...(apiKey === undefined ? {} : { apiKey }),
+      ...(silenceMs === null ? {} : { silenceMs }),
+      ...(outputTokens === null ? {} : { maxTokens: outputTokens }),
+      ...(prefill === null ? {} : { limits: { prefill } }),
+      clock: this.#clock,
+      ...(given?.script === undefined ? {} : { script: given.script }),
+    });
+    return {
+      adapter: redactAdapter(adapter, this.#keys),
+      identity: { provider, model: adapter.model, ...(baseUrl === undefined ? {} : { baseUrl }) },
+      close: () => adapter.close(),
+    };
+  }
+}

@@ -1,0 +1,268 @@
+import type {
+  LlmAdapter,
+  Mode,
+  ProtocolContext,
+  ProtocolOutcome,
+  RefusedFile,
+  RunEventBody,
+  SessionHandle,
+  ToolCall,
+  TurnRecord,
+} from '@orion/contracts';
+import { OrionError, toErrorInfo } from '@orion/contracts';
+import { createSession } from '@orion/core';
+import { recordCommittedBegin } from '@orion/protocols';
+
+import { sessionSettingsOf } from '../config/derived-settings.ts';
+import { historyLimit } from '../context/content-messages.ts';
+import { MAX_INSTRUCTION_BYTES, MAX_LISTED_FILES, systemPrompt } from '../context/system-prompt.ts';
+import { redactMessages } from '../keys/redacted-messages.ts';
+import type { ProviderIdentity } from '../orion.ts';
+import { keepArguments } from './kept-arguments.ts';
+import type { KeptArguments } from './kept-arguments.ts';
+import { receiptMessage } from './receipt-message.ts';
+import { recover } from './recovered-turn.ts';
+import type { TurnContext } from './session/session-run.ts';
+import { turnContext } from './turn-context.ts';
+import { lostEnd, notice, notUsed, pausedEnd } from './turn-ends.ts';
+import type { TurnEnd, TurnScope, TurnTask } from './turn-scope.ts';
+
+/** Answers a message, behind the recovery of a session where the task names one. */
+export async function* answer(
+  scope: TurnScope,
+  { content, mode, recover: sessionId }: Extract<TurnTask, { kind: 'message' }>,
+): AsyncGenerator<RunEventBody, TurnEnd> {
+  let history = scope.earlier;
+  if (sessionId !== null) {
+    const end = yield* recover(scope, sessionId, null);
+    if (end !== null) return end;
+    history = scope.history();
+    if (content.trim() === '') return { status: 'complete' };
+  }
+  const { connect, settings } = scope.dependencies;
+  // A conversation that was recovered goes on with the model that it has been held with.
+  const { adapter, identity } = await connect(scope.recovered?.identity ?? null);
+  const { prompt, refused } = await turnPrompt(scope, mode);
+  if (refused.length > 0) yield notice(notUsed(refused));
+  scope.recovered = null;
+  const limit = historyLimit(settings, adapter);
+  scope.compose({ role: 'system', content: prompt }, history, { role: 'user', content }, limit);
+  return yield* new ProtocolRun(scope, adapter, identity, mode).run();
+}
+
+/** What a repository brought and cannot be used is left out, and the turn goes on. */
+async function turnPrompt(
+  scope: TurnScope,
+  mode: Mode,
+): Promise<{ readonly prompt: string; readonly refused: readonly RefusedFile[] }> {
+  const { workspace, settings } = scope.dependencies;
+  const listed = await workspace.listFiles(MAX_LISTED_FILES);
+  const { instructions, refused } = await workspace.readInstructions(MAX_INSTRUCTION_BYTES);
+  if (instructions !== null) {
+    scope.trace('project_instructions', {
+      file: instructions.name,
+      characters: instructions.content.length,
+      truncated: instructions.truncated,
+    });
+  }
+  const { files, truncated: filesTruncated } = listed;
+  const { strict } = settings;
+  return {
+    prompt: systemPrompt({ mode, strict, files, filesTruncated, instructions }),
+    refused: [...listed.refused, ...refused],
+  };
+}
+
+/** The protocol of one turn, and the files that are written where it hands over. */
+class ProtocolRun {
+  readonly #scope: TurnScope;
+  readonly #identity: ProviderIdentity;
+  readonly #kept: KeptArguments;
+  readonly #context: TurnContext;
+  /** Tools that cannot be offered, and why. */
+  readonly #leftOut: string[] = [];
+  /** Sessions that a tool opened and that nothing has driven yet, by the call. */
+  readonly #opened = new Map<string, SessionHandle>();
+  /** The calls of the message that is being answered, by the ids that their results name. */
+  #calls: ReadonlyMap<string, ToolCall> = new Map();
+
+  constructor(scope: TurnScope, adapter: LlmAdapter, identity: ProviderIdentity, mode: Mode) {
+    const { workspace, writePlanTool } = scope.dependencies;
+    this.#scope = scope;
+    this.#identity = identity;
+    this.#kept = keepArguments(adapter, workspace);
+    this.#context = turnContext(
+      scope,
+      this.#kept.adapter,
+      mode,
+      async (request, callId) => {
+        const begun = await writePlanTool.begin(request, this.#turnRecord(callId));
+        this.#opened.set(callId, begun.handle);
+        return begun;
+      },
+      (why) => this.#leftOut.push(why),
+    );
+  }
+
+  async *run(): AsyncGenerator<RunEventBody, TurnEnd> {
+    const { protocol } = this.#scope.dependencies;
+    for (const why of this.#leftOut) yield notice(why);
+    if (!protocol.canHandle({ ...this.#context, messages: this.#scope.messages })) {
+      throw new OrionError({
+        code: 'PROTOCOL_UNSUPPORTED',
+        message: `The protocol ${protocol.getName()} does not work with ${this.#context.adapter.name}.`,
+      });
+    }
+    try {
+      for (;;) {
+        const outcome = yield* this.#runOnce({ ...this.#context, messages: this.#scope.messages });
+        this.#scope.messages = [...this.#scope.messages, ...outcome.appended];
+        if (outcome.kind !== 'handover') return yield* endOf(outcome);
+        const end = yield* this.#writeFile(outcome.call);
+        if (end !== null) return end;
+      }
+    } finally {
+      await this.#giveBack();
+    }
+  }
+
+  async *#runOnce(context: ProtocolContext): AsyncGenerator<RunEventBody, ProtocolOutcome> {
+    for await (const event of this.#scope.dependencies.protocol.executeStreaming(context)) {
+      switch (event.type) {
+        case 'outcome':
+          return event.outcome;
+        case 'tool_calls':
+          this.#calls = new Map(event.calls.map((call) => [call.id, call]));
+          yield {
+            type: 'tool_calls',
+            calls: event.calls.map(({ id, name, arguments: text }) => ({
+              id,
+              name,
+              arguments: text,
+            })),
+          };
+          break;
+        case 'tool_result': {
+          const { result, summary } = event;
+          const { toolCallId: callId, toolName, success: ok } = result;
+          if (ok) await this.#kept.discard(this.#calls.get(callId)?.kept ?? []);
+          const error = result.success ? {} : { error: result.error };
+          yield { type: 'tool_result', callId, toolName, ok, summary, ...error };
+          break;
+        }
+        case 'usage':
+          yield { type: 'usage', ...event.usage };
+          break;
+        case 'phase':
+        case 'chunk':
+          yield event;
+          break;
+        case 'reasoning':
+          break;
+        default:
+          event satisfies never;
+      }
+    }
+    throw new Error('the protocol ended without an outcome');
+  }
+
+  /** The content stage: from begin's tool message to the receipt in its place. Null: the turn goes on. */
+  async *#writeFile(call: ToolCall): AsyncGenerator<RunEventBody, TurnEnd | null> {
+    const scope = this.#scope;
+    const handle = this.#opened.get(call.id);
+    if (handle === undefined) throw new Error('a handover without a session');
+    this.#opened.delete(call.id);
+    const { settings, conversations } = scope.dependencies;
+    const { session } = createSession(
+      handle.metadata,
+      sessionSettingsOf(settings, this.#context.adapter),
+    );
+    await this.#saveTurn(handle, call.id);
+    scope.begin(handle, call.id);
+    scope.remember();
+    await conversations.settled();
+    const outcome = yield* scope.drive(session, this.#context, { kind: 'content' });
+    switch (outcome.kind) {
+      case 'committed': {
+        scope.remember();
+        const { toolRegistry, projectId } = this.#context;
+        const answered = receiptMessage(outcome.receipt);
+        recordCommittedBegin(scope.state, toolRegistry, projectId, call, answered);
+        return null;
+      }
+      case 'paused':
+        return yield* pausedEnd(outcome, scope);
+      case 'aborted':
+        return outcome.code === 'EMPTY_CONTENT'
+          ? null
+          : { status: 'aborted', stopReason: 'cancelled' };
+      case 'lost':
+        return yield* lostEnd(handle);
+      default:
+        return outcome satisfies never;
+    }
+  }
+
+  /** What a recovery needs to know. Before the handover it lacks begin's own messages. */
+  #turnRecord(callId: string): TurnRecord {
+    const { protocol, keys } = this.#scope.dependencies;
+    return {
+      version: 1,
+      ...this.#scope.ids,
+      ...this.#identity,
+      protocol: protocol.getName(),
+      mode: this.#context.mode,
+      callId,
+      messages: redactMessages(this.#scope.messages, keys.redact),
+      options: {},
+    };
+  }
+
+  async #saveTurn(handle: SessionHandle, callId: string): Promise<void> {
+    try {
+      await handle.saveTurn(this.#turnRecord(callId));
+    } catch (error) {
+      // A recovery then knows less of the turn, but nothing of the file is lost.
+      this.#scope.trace('turn_record_failed', { code: toErrorInfo(error).code });
+    }
+  }
+
+  /** Sessions that were opened but never driven hold nothing: they go. */
+  async #giveBack(): Promise<void> {
+    for (const handle of this.#opened.values()) {
+      this.#scope.dependencies.writePlanTool.forget(handle.id);
+      try {
+        await handle.remove();
+      } catch (error) {
+        this.#scope.trace('session_not_removed', { code: toErrorInfo(error).code });
+      }
+    }
+    this.#opened.clear();
+  }
+}
+
+function* endOf(
+  outcome: Exclude<ProtocolOutcome, { kind: 'handover' }>,
+): Generator<RunEventBody, TurnEnd> {
+  switch (outcome.kind) {
+    case 'complete':
+      return { status: 'complete' };
+    case 'incomplete': {
+      const { stopReason } = outcome;
+      return { status: 'incomplete', ...(stopReason === undefined ? {} : { stopReason }) };
+    }
+    case 'stopped':
+      return { status: 'stopped', stopReason: outcome.stopReason };
+    case 'aborted':
+      return { status: 'aborted', stopReason: 'cancelled' };
+    case 'error': {
+      yield { type: 'error', error: outcome.error };
+      const isInvalid = outcome.error.code === 'CONTROLLER_INVALID_OUTPUT';
+      return { status: 'error', stopReason: isInvalid ? 'invalid_output' : 'provider_error' };
+    }
+    case 'message_end':
+      throw new Error('a protocol ended like the content stage');
+    default:
+      return outcome satisfies never;
+  }
+}

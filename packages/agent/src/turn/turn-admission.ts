@@ -1,0 +1,113 @@
+import { randomUUID } from 'node:crypto';
+
+import type { RunEvent } from '@orion/contracts';
+import { OrionError } from '@orion/contracts';
+
+import type { TurnRequest } from '../orion.ts';
+import type { TurnJournal } from '../store/turn-journal.ts';
+import type { TurnJournals } from '../store/turn-journals.ts';
+import type { TurnProtocol, TurnProtocols } from '../turn-protocol.ts';
+import { runTurn } from './turn.ts';
+import { TurnScope } from './turn-scope.ts';
+import type { TurnDependencies, TurnTask } from './turn-scope.ts';
+
+/** What a turn is asked for beside its task. */
+export type AdmissionRequest = Pick<
+  TurnRequest,
+  'projectId' | 'conversationId' | 'signal' | 'protocol' | 'metadata'
+>;
+
+export type TurnAdmissionOptions = {
+  /** What all turns work with. */
+  readonly shared: Omit<TurnDependencies, keyof TurnProtocol>;
+  readonly protocols: TurnProtocols;
+  readonly journals: TurnJournals;
+  /** Of turns that name none. */
+  readonly projectId: string;
+};
+
+/** Lets turns in: one of a conversation at a time, each with a journal of its own, until it has told its `done`. */
+export class TurnAdmission {
+  readonly #options: TurnAdmissionOptions;
+  readonly #running = new Set<Promise<void>>();
+  /** The conversations that have a turn now. */
+  readonly #busy = new Set<string>();
+
+  constructor(options: TurnAdmissionOptions) {
+    this.#options = options;
+  }
+
+  async *run(task: TurnTask, request: AdmissionRequest): AsyncGenerator<RunEvent, void> {
+    const { shared, protocols, journals, projectId } = this.#options;
+    const { conversations, stopSignal } = shared;
+    const dependencies = { ...shared, ...protocols.choose(request) };
+    const requestId = randomUUID();
+    const turnEnd = new AbortController();
+    const signal = AbortSignal.any(
+      [stopSignal, turnEnd.signal, request.signal].filter((each) => each !== undefined),
+    );
+    const ended = Promise.withResolvers<void>();
+    this.#running.add(ended.promise);
+    let entered: string | null = null;
+    let journal: TurnJournal | null = null;
+    const finish = async (): Promise<void> => {
+      turnEnd.abort();
+      if (entered !== null) this.#busy.delete(entered);
+      entered = null;
+      if (journal !== null) await journals.end(journal);
+      journal = null;
+      this.#running.delete(ended.promise);
+      ended.resolve();
+    };
+    try {
+      const named = await this.#conversationIdOf(task, request);
+      const conversationId = named ?? randomUUID();
+      this.#enter(conversationId);
+      entered = conversationId;
+      const begun =
+        named === undefined
+          ? conversations.begin(conversationId, projectId)
+          : await conversations.find(named, projectId);
+      const ids = {
+        requestId,
+        projectId: request.projectId ?? begun.projectId,
+        conversationId: begun.conversationId,
+      };
+      const scope = new TurnScope(dependencies, ids, signal);
+      scope.goOnWith(begun);
+      journal = journals.begin(requestId);
+      for await (const event of runTurn(scope, task, journal, () => turnEnd.abort())) {
+        // A reader need not ask for what follows it: there is nothing.
+        if (event.type === 'done') await finish();
+        yield event;
+      }
+    } finally {
+      await finish();
+    }
+  }
+
+  /** When every turn that was let in is over. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#running);
+  }
+
+  #enter(conversationId: string): void {
+    if (this.#busy.has(conversationId)) {
+      throw new OrionError({
+        code: 'CONVERSATION_BUSY',
+        message: `The conversation ${conversationId} has a turn that is not over.`,
+        retryable: true,
+      });
+    }
+    this.#busy.add(conversationId);
+  }
+
+  /** Where a turn goes on: with the conversation of the session that it recovers, or the one that was named. */
+  async #conversationIdOf(task: TurnTask, request: AdmissionRequest): Promise<string | undefined> {
+    const sessionId = task.kind === 'message' ? task.recover : task.sessionId;
+    if (sessionId === null) return request.conversationId;
+    // One that is not known is not taken for the named one: its history is another.
+    const turn = await this.#options.shared.workspace.sessions.readTurn(sessionId);
+    return turn?.conversationId;
+  }
+}

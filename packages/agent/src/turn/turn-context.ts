@@ -1,0 +1,40 @@
+import type { LlmAdapter, Mode } from '@orion/contracts';
+import type { BegunSession, BeginRequest } from '@orion/core';
+import { createReadFileTool, createToolRegistry } from '@orion/tool-runner';
+
+import { sampled } from '../config/derived-settings.ts';
+import type { TurnContext } from './session/session-run.ts';
+import type { TurnScope } from './turn-scope.ts';
+
+/**
+ * The context of a turn, whether it is fresh or recovers a session: the same tools in both, so that the provider's
+ * prompt cache holds. `leftOut` is told of tools that cannot be offered.
+ */
+export function turnContext(
+  { dependencies, ids, state, signal }: TurnScope,
+  adapter: LlmAdapter,
+  mode: Mode,
+  begin: (request: BeginRequest, callId: string) => Promise<BegunSession>,
+  leftOut?: (why: string) => void,
+): TurnContext {
+  const { workspace, writePlanTool, protocolConfig, trace, clock, patterns, keys } = dependencies;
+  const { redact } = keys;
+  return {
+    mode,
+    projectId: ids.projectId,
+    requestId: ids.requestId,
+    adapter,
+    toolRegistry: createToolRegistry([createReadFileTool(workspace), writePlanTool.tool(begin)], {
+      clock,
+      patterns,
+      redact,
+      ...(leftOut === undefined ? {} : { leftOut }),
+    }),
+    traceService: trace,
+    redact,
+    config: sampled(protocolConfig, mode, adapter),
+    turnState: state,
+    clock,
+    signal,
+  };
+}
