@@ -2,11 +2,10 @@ export { loadConfiguration, recoveryProvider, requireProvider } from './config/c
 export type {
   ApproveChoice,
   Configuration,
-  ConfigurationFlags,
-  ConfigurationRequest,
   ConversationChoice,
   RecoverChoice,
 } from './config/configuration.ts';
+export type { ConfigurationFlags, ConfigurationRequest } from './config/configuration-sources.ts';
 export { chooseProtocol } from './config/protocol-choice.ts';
 export type { ProtocolChoice, ProtocolQuestion } from './config/protocol-choice.ts';
 export { DEFAULT_SETTINGS, settingsFromEnvironment } from './config/settings.ts';

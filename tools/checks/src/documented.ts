@@ -108,13 +108,9 @@ const KINDS: readonly Kind[] = [
 ];
 
 function settings(source: string): readonly Name[] {
-  const defaults = new Map(
-    [...between(source, 'DEFAULT_SETTINGS', '\n};').matchAll(/^ {2}(\w+): (.+),$/gm)].map(
-      ([, key = '', value = '']) => [key, value],
-    ),
-  );
-  return [...source.matchAll(/^ {2}(\w+): \['([A-Z_\d]+)', /gm)].map(([, key = '', name = '']) => {
-    const value = shownDefault(defaults.get(key) ?? 'null');
+  const rows = /^ {2}(\w+): \['([A-Z_\d]+)', .*, (.+)\],$/gm;
+  return [...source.matchAll(rows)].map(([, key = '', name = '', initial = '']) => {
+    const value = shownDefault(initial);
     return { name, beside: [`\`${key}\``, ...(value === null ? [] : [`| ${value} `])] };
   });
 }

@@ -420,8 +420,7 @@ describe('the rest (tools/checks)', () => {
       'a setting that no guide has',
       'documented',
       'packages/agent/src/config/settings.ts',
-      () =>
-        "const DEFAULT_SETTINGS = {\n  newOne: 3,\n};\nconst V = {\n  newOne: ['WRITE_SESSION_NEW_ONE', integer(0)],\n};\n",
+      () => "const SETTINGS = {\n  newOne: ['WRITE_SESSION_NEW_ONE', integer(0), 3],\n};\n",
     ],
     [
       'a code without its row',

@@ -2,9 +2,11 @@ import { createHash } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import { parse } from 'node:path';
 
-import { MAX_JSON_DEPTH, OrionError, isFields, nestsDeeper } from '@orion/contracts';
+import { MAX_JSON_DEPTH, isFields, nestsDeeper } from '@orion/contracts';
+import type { OrionError } from '@orion/contracts';
 import { readForeignFile } from '@orion/workspace';
 
+import { configurationError } from './configuration-error.ts';
 import { isSettingName, settingFromFile, type Settings } from './settings.ts';
 
 /** What a configuration file may say. `settings` are written as keys of their own, beside the others. */
@@ -37,10 +39,6 @@ const OPTION_TYPES: Readonly<Record<Exclude<keyof FileConfiguration, 'settings'>
   quiet: 'boolean',
 };
 
-function invalid(message: string, hint: string, cause?: unknown): OrionError {
-  return new OrionError({ code: 'CONFIG_INVALID', message, hint, cause });
-}
-
 /** A person writes some lines into it; more than this is something else. */
 const MAX_FILE_BYTES: number = 1024 * 1024;
 
@@ -72,7 +70,7 @@ async function readJson(
   const sha256 = createHash('sha256').update(bytes).digest('hex');
   const text = bytes.toString('utf8');
   if (nestsDeeper(text, MAX_JSON_DEPTH)) {
-    throw invalid(
+    throw configurationError(
       `${file} is nested deeper than ${MAX_JSON_DEPTH} levels.`,
       `Correct ${file} and start again.`,
     );
@@ -83,7 +81,7 @@ async function readJson(
       sha256,
     };
   } catch (error) {
-    throw invalid(
+    throw configurationError(
       `${file} is not valid JSON: ${(error as Error).message}`,
       `Correct ${file} and start again.`,
       error,
@@ -102,7 +100,7 @@ export async function readConfigurationFile(file: string): Promise<FileConfigura
 }
 
 export function unusable({ file, reason }: UnusableFile): OrionError {
-  return invalid(
+  return configurationError(
     `${file} cannot be used: ${reason}.`,
     `Make ${file} a readable file, or remove it.`,
   );
@@ -120,7 +118,10 @@ export async function readHashedConfigurationFile(
   if (read instanceof UnusableFile) return read;
   const { json, sha256 } = read;
   if (!isFields(json)) {
-    throw invalid(`${file} must hold one JSON object.`, `Correct ${file} and start again.`);
+    throw configurationError(
+      `${file} must hold one JSON object.`,
+      `Correct ${file} and start again.`,
+    );
   }
   const options: Record<string, unknown> = {};
   let settings: Partial<Settings> = {};
@@ -131,14 +132,14 @@ export async function readHashedConfigurationFile(
     } else if (Object.hasOwn(OPTION_TYPES, key)) {
       const expected = OPTION_TYPES[key as keyof typeof OPTION_TYPES];
       if (typeof value !== expected || value === '') {
-        throw invalid(
+        throw configurationError(
           `${file}: ${key} is ${JSON.stringify(value)}, but must be a ${expected}.`,
           `Correct or remove ${key} in ${file} and start again.`,
         );
       }
       options[key] = value;
     } else {
-      throw invalid(
+      throw configurationError(
         `${file}: ${JSON.stringify(key)} is no setting.`,
         `Remove it, or choose one of: ${Object.keys(OPTION_TYPES).join(', ')}, or a setting of the documentation.`,
       );

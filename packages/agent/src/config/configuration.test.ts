@@ -10,8 +10,8 @@ import {
   recoveryProvider,
   requireProvider,
   type Configuration,
-  type ConfigurationFlags,
 } from './configuration.ts';
+import type { ConfigurationFlags } from './configuration-sources.ts';
 import { distrustWorkspace, trustWorkspace, type TrustRequest } from './trust-workspace.ts';
 
 let folder: string;

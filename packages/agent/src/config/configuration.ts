@@ -1,26 +1,24 @@
-import { join, resolve } from 'node:path';
-
-import { OrionError, type Mode, type ProtocolName } from '@orion/contracts';
-import { MODEL_ALIASES, PROVIDER_NAMES } from '@orion/llm-adapters';
-import { readTypedFile } from '@orion/workspace';
+import { OrionError } from '@orion/contracts';
+import type { Mode, ProtocolName } from '@orion/contracts';
 
 import type { ProviderOptions, TelemetryOptions } from '../orion.ts';
-import {
-  readConfigurationFile,
-  readHashedConfigurationFile,
-  UnusableFile,
-  type FileConfiguration,
-} from './configuration-file.ts';
-import { configurationFolder, withoutEmpty, WORKSPACE_FILE } from './configuration-folder.ts';
+import { configurationError } from './configuration-error.ts';
+import type { FileConfiguration } from './configuration-file.ts';
+import { readSources } from './configuration-sources.ts';
+import type { ConfigurationFlags, ConfigurationRequest } from './configuration-sources.ts';
+import { booleanVariable, firstNamed, oneOf } from './named-value.ts';
+import type { Named } from './named-value.ts';
 import { protocolNamed } from './protocol-choice.ts';
+import { chooseProvider, keysOf, VENDORS } from './provider-choice.ts';
 import {
   DEFAULT_SETTINGS,
+  isLimit,
   settingFromFlag,
   settingsFromEnvironment,
   type Settings,
 } from './settings.ts';
 import { telemetryOptions } from './telemetry.ts';
-import { trustOf, type Trust } from './workspace-trust.ts';
+import type { Trust } from './workspace-trust.ts';
 
 export type RecoverChoice = 'ask' | 'yes' | 'no';
 
@@ -32,46 +30,6 @@ export type ConversationChoice =
   | { readonly kind: 'new' }
   | { readonly kind: 'latest' }
   | { readonly kind: 'named'; readonly conversationId: string };
-
-/** What the command line says; every one has a variable ORION_<FLAG> of the same meaning. */
-export type ConfigurationFlags = {
-  readonly provider?: string;
-  readonly model?: string;
-  readonly baseUrl?: string;
-  readonly protocol?: string;
-  readonly mode?: string;
-  readonly projectId?: string;
-  /** A file; relative to the current folder. */
-  readonly script?: string;
-  readonly recover?: string;
-  readonly approve?: string;
-  /** Go on with the latest conversation. */
-  readonly continue?: boolean;
-  /** Go on with this conversation. */
-  readonly resume?: string;
-  readonly allowPaths?: readonly string[];
-  readonly allowHardLink?: boolean;
-  readonly allowOmissions?: boolean;
-  /** Budgets of the turn, as they were typed. */
-  readonly maxTurns?: string;
-  readonly maxSeconds?: string;
-  readonly maxTokens?: string;
-  /** The limit of a file's size, as it was typed. */
-  readonly maxBytes?: string;
-  readonly json?: boolean;
-  readonly showContent?: boolean;
-  readonly verbose?: boolean;
-  readonly quiet?: boolean;
-};
-
-export type ConfigurationRequest = {
-  readonly flags: ConfigurationFlags;
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Absolute. */
-  readonly workspace: string;
-  /** Null when it is unknown: then there is no user file. */
-  readonly homeDirectory: string | null;
-};
 
 export type Configuration = {
   readonly workspace: string;
@@ -103,38 +61,6 @@ export type Configuration = {
   readonly notices: readonly string[];
 };
 
-const MODES: readonly string[] = ['plan', 'act'];
-const APPROVE_CHOICES: readonly string[] = ['auto', 'ask', 'never'];
-const RECOVER_CHOICES: readonly string[] = ['ask', 'yes', 'no'];
-
-/** Settings of which a workspace file may lower the value: it can cost its user nothing but a shorter run. */
-const LIMITS: readonly (keyof Settings)[] = [
-  'maxBytes',
-  'maxIdlePrompts',
-  'maxDuplicateAttempts',
-  'maxIdleToolPhases',
-  'maxIterations',
-  'maxPhaseCycles',
-  'maxToolsPerToolPhase',
-  'controllerMaxTurns',
-  'controllerMaxCallsPerStep',
-  'controllerMaxInvalid',
-  'stopSeconds',
-  'stopTokens',
-  'maxTurns',
-  'maxSeconds',
-  'maxTokens',
-];
-
-/** The variables of the providers that have an address and a key of their own. */
-const VENDORS: Readonly<Record<string, { readonly key: string; readonly baseUrl: string }>> = {
-  openai: { key: 'OPENAI_API_KEY', baseUrl: 'OPENAI_BASE_URL' },
-  'openai-responses': { key: 'OPENAI_API_KEY', baseUrl: 'OPENAI_BASE_URL' },
-  anthropic: { key: 'ANTHROPIC_API_KEY', baseUrl: 'ANTHROPIC_BASE_URL' },
-};
-
-type Named<T> = { readonly value: T; readonly source: string };
-
 /**
  * Everything a command needs to know before it starts, from flags, environment, the workspace's
  * `orion.config.json` and the user's own `config.json`, in this order.
@@ -148,19 +74,8 @@ type Named<T> = { readonly value: T; readonly source: string };
  */
 export async function loadConfiguration(request: ConfigurationRequest): Promise<Configuration> {
   const { flags, workspace } = request;
-  const environment = withoutEmpty(request.environment);
-  const folder = configurationFolder(environment, request.homeDirectory);
-  const userFile = folder === null ? '' : join(folder, 'config.json');
-  const user = folder === null ? null : await readConfigurationFile(userFile);
-  const workspaceFile = join(workspace, WORKSPACE_FILE);
-  const found = await readHashedConfigurationFile(workspaceFile, workspace);
-  // Whoever made the workspace could otherwise keep its user from working in it.
-  const unusable = found instanceof UnusableFile ? found : null;
-  const read = found instanceof UnusableFile ? null : found;
-  const project = read?.configuration ?? null;
-  const trust = read === null ? 'unknown' : await trustOf(folder, workspace, read.sha256);
-  const trusted = trust === 'trusted' ? project : null;
-
+  const { sources, folder, unusable, trust } = await readSources(request);
+  const { environment, project, trusted, user, workspaceFile, userFile } = sources;
   const fromEnvironment = settingsFromEnvironment(environment);
   const fromUser = user?.settings ?? {};
   const limits = tighterLimits(project?.settings ?? {}, { ...fromUser, ...fromEnvironment });
@@ -169,36 +84,40 @@ export async function loadConfiguration(request: ConfigurationRequest): Promise<
     ...limits,
     ...trusted?.settings,
     ...fromEnvironment,
-    ...(flags.allowPaths === undefined ? {} : { allowPaths: flags.allowPaths }),
-    ...(flags.allowHardLink === undefined ? {} : { allowHardLink: flags.allowHardLink }),
-    ...(flags.allowOmissions === undefined ? {} : { allowOmissions: flags.allowOmissions }),
-    ...limitFlags(flags),
+    ...settingsFromFlags(flags),
   };
 
-  const mode = firstNamed([
-    ['--mode', flags.mode],
-    ['ORION_MODE', environment['ORION_MODE']],
-    [workspaceFile, project?.mode],
-    [userFile, user?.mode],
-  ]);
-  const recover = firstNamed([
+  const said = (
+    [flag, given]: readonly [string, string | undefined],
+    variable: string,
+    inWorkspace: string | undefined,
+    inUser: string | undefined,
+  ): Named<string> | undefined =>
+    firstNamed([
+      [flag, given],
+      [variable, environment[variable]],
+      [workspaceFile, inWorkspace],
+      [userFile, inUser],
+    ]);
+  const mode = said(['--mode', flags.mode], 'ORION_MODE', project?.mode, user?.mode);
+  const recover = said(
     ['--recover', flags.recover],
-    ['ORION_RECOVER', environment['ORION_RECOVER']],
-    [workspaceFile, recoverInFile(trusted)],
-    [userFile, recoverInFile(user)],
-  ]);
-  const approve = firstNamed([
+    'ORION_RECOVER',
+    recoverInFile(trusted),
+    recoverInFile(user),
+  );
+  const approve = said(
     ['--approve', flags.approve],
-    ['ORION_APPROVE', environment['ORION_APPROVE']],
-    [workspaceFile, trusted?.approve],
-    [userFile, user?.approve],
-  ]);
-  const projectId = firstNamed([
+    'ORION_APPROVE',
+    trusted?.approve,
+    user?.approve,
+  );
+  const projectId = said(
     ['--project-id', flags.projectId],
-    ['ORION_PROJECT_ID', environment['ORION_PROJECT_ID']],
-    [workspaceFile, trusted?.projectId],
-    [userFile, user?.projectId],
-  ]);
+    'ORION_PROJECT_ID',
+    trusted?.projectId,
+    user?.projectId,
+  );
   const protocol = chooseProtocol([
     ['--protocol', flags.protocol],
     ['ORION_PROTOCOL', environment['ORION_PROTOCOL']],
@@ -206,16 +125,7 @@ export async function loadConfiguration(request: ConfigurationRequest): Promise<
     [workspaceFile, project?.protocol],
     [userFile, user?.protocol],
   ]);
-  const provider = await chooseProvider({
-    flags,
-    environment,
-    project,
-    trusted,
-    user,
-    workspaceFile,
-    userFile,
-  });
-
+  const provider = await chooseProvider(sources);
   const switchOf = (name: 'showContent' | 'verbose' | 'quiet', variable: string): boolean =>
     flags[name] ??
     booleanVariable(environment, variable) ??
@@ -232,10 +142,10 @@ export async function loadConfiguration(request: ConfigurationRequest): Promise<
     keyRequired: provider.keyRequired,
     protocol: protocol.value,
     protocolReason: protocol.source,
-    mode: mode === undefined ? 'act' : (oneOf(mode, MODES) as Mode),
+    mode: mode === undefined ? 'act' : oneOf(mode, ['plan', 'act']),
     projectId: projectId?.value ?? null,
-    recover: recover === undefined ? null : (oneOf(recover, RECOVER_CHOICES) as RecoverChoice),
-    approve: approve === undefined ? 'auto' : (oneOf(approve, APPROVE_CHOICES) as ApproveChoice),
+    recover: recover === undefined ? null : oneOf<RecoverChoice>(recover, ['ask', 'yes', 'no']),
+    approve: approve === undefined ? 'auto' : oneOf(approve, ['auto', 'ask', 'never']),
     conversation: chooseConversation(flags, environment),
     settings,
     telemetry: telemetryOptions(settings, environment),
@@ -299,48 +209,15 @@ export function recoveryProvider(configuration: Configuration): ProviderOptions 
   };
 }
 
-function firstNamed<T>(
-  candidates: readonly (readonly [source: string, value: T | undefined])[],
-): Named<T> | undefined {
-  for (const [source, value] of candidates) {
-    if (value !== undefined) return { value, source };
-  }
-  return undefined;
-}
-
-function invalid({ source, value }: Named<string>, expected: string): OrionError {
-  return new OrionError({
-    code: 'CONFIG_INVALID',
-    message: `${source}: ${JSON.stringify(value)} must be ${expected}.`,
-    hint: `Correct ${source} and start again.`,
-  });
-}
-
-function oneOf(named: Named<string>, values: readonly string[]): string {
-  const value = named.value.trim().toLowerCase();
-  if (!values.includes(value)) throw invalid(named, `one of ${values.join(', ')}`);
-  return value;
-}
-
-function booleanVariable(
-  environment: Readonly<Record<string, string>>,
-  name: string,
-): boolean | undefined {
-  const text = environment[name];
-  if (text === undefined) return undefined;
-  return oneOf({ value: text, source: name }, ['true', 'false']) === 'true';
-}
-
 function chooseConversation(
   flags: ConfigurationFlags,
   environment: Readonly<Record<string, string>>,
 ): ConversationChoice {
   if (flags.continue === true && flags.resume !== undefined) {
-    throw new OrionError({
-      code: 'CONFIG_INVALID',
-      message: '--continue and --resume exclude each other.',
-      hint: 'Use --continue for the latest conversation, --resume <id> for any other.',
-    });
+    throw configurationError(
+      '--continue and --resume exclude each other.',
+      'Use --continue for the latest conversation, --resume <id> for any other.',
+    );
   }
   // A flag decides alone; of the variables the one that names a conversation is the more precise.
   const resume =
@@ -360,171 +237,33 @@ function chooseProtocol(candidates: Parameters<typeof firstNamed<string>>[0]): N
   return { value: protocolNamed(named.value, named.source), source: named.source };
 }
 
-function limitFlags(flags: ConfigurationFlags): Partial<Settings> {
-  const { maxTurns, maxSeconds, maxTokens, maxBytes } = flags;
+function settingsFromFlags(flags: ConfigurationFlags): Partial<Settings> {
+  const { allowPaths, allowHardLink, allowOmissions } = flags;
   return {
-    ...(maxTurns === undefined ? {} : settingFromFlag('maxTurns', '--max-turns', maxTurns)),
-    ...(maxSeconds === undefined ? {} : settingFromFlag('maxSeconds', '--max-seconds', maxSeconds)),
-    ...(maxTokens === undefined ? {} : settingFromFlag('maxTokens', '--max-tokens', maxTokens)),
-    ...(maxBytes === undefined ? {} : settingFromFlag('maxBytes', '--max-bytes', maxBytes)),
+    ...(allowPaths === undefined ? {} : { allowPaths }),
+    ...(allowHardLink === undefined ? {} : { allowHardLink }),
+    ...(allowOmissions === undefined ? {} : { allowOmissions }),
+    ...limitFlag('maxTurns', '--max-turns', flags.maxTurns),
+    ...limitFlag('maxSeconds', '--max-seconds', flags.maxSeconds),
+    ...limitFlag('maxTokens', '--max-tokens', flags.maxTokens),
+    ...limitFlag('maxBytes', '--max-bytes', flags.maxBytes),
   };
 }
 
-type ProviderSources = {
-  readonly flags: ConfigurationFlags;
-  readonly environment: Readonly<Record<string, string>>;
-  readonly project: FileConfiguration | null;
-  /** The same, once the user has accepted it. */
-  readonly trusted: FileConfiguration | null;
-  readonly user: FileConfiguration | null;
-  readonly workspaceFile: string;
-  readonly userFile: string;
-};
-
-type ChosenProvider = {
-  readonly options: ProviderOptions;
-  readonly choice: Partial<ProviderOptions>;
-  readonly keyRequired: boolean;
-};
-
-async function chooseProvider(sources: ProviderSources): Promise<ChosenProvider> {
-  const { flags, environment, project, trusted, user, workspaceFile, userFile } = sources;
-  const name: Named<string> = firstNamed([
-    ['--provider', flags.provider],
-    ['--script', flags.script === undefined ? undefined : 'scripted'],
-    ['ORION_PROVIDER', environment['ORION_PROVIDER']],
-    ['ADAPTER_TYPE', environment['ADAPTER_TYPE']],
-    [workspaceFile, trusted?.provider],
-    [userFile, user?.provider],
-  ]) ?? { value: 'openai', source: 'default' };
-  const meaning = providerNamed(name.value.trim());
-  if (meaning === undefined) {
-    throw new OrionError({
-      code: 'PROVIDER_UNKNOWN',
-      message: `${name.source}: there is no provider ${JSON.stringify(name.value)}.`,
-      hint: `Choose one of: ${[...PROVIDER_NAMES, ...Object.keys(MODEL_ALIASES)].join(', ')}.`,
-    });
-  }
-  if (flags.script !== undefined && meaning.provider !== 'scripted') {
-    throw invalid(
-      { source: '--script', value: flags.script },
-      'left out: it is for the scripted provider',
-    );
-  }
-
-  // An alias such as `deepseek` names a model and a server too, and ranks as the place where it was said.
-  const saidByFlag = name.source === '--provider' ? meaning : undefined;
-  const saidByVariable = environment[name.source] === undefined ? undefined : meaning;
-  const saidInFile = [workspaceFile, userFile].includes(name.source) ? meaning : undefined;
-  const vendor = VENDORS[meaning.provider];
-  const model = firstNamed([
-    ['--model', flags.model],
-    ['--provider', saidByFlag?.model],
-    ['ORION_MODEL', environment['ORION_MODEL']],
-    [name.source, saidByVariable?.model],
-    [workspaceFile, project?.model],
-    [userFile, user?.model],
-    [userFile, saidInFile?.model],
-  ]);
-  const baseUrl = firstNamed([
-    ['--base-url', flags.baseUrl],
-    ['--provider', saidByFlag?.baseUrl],
-    ['ORION_BASE_URL', environment['ORION_BASE_URL']],
-    ...(vendor === undefined ? [] : [[vendor.baseUrl, environment[vendor.baseUrl]] as const]),
-    [name.source, saidByVariable?.baseUrl],
-    [workspaceFile, trusted?.baseUrl],
-    [userFile, user?.baseUrl],
-    [userFile, saidInFile?.baseUrl],
-  ]);
-  if (baseUrl !== undefined) checkUrl(baseUrl);
-  const script = meaning.provider === 'scripted' ? await readScript(flags, environment) : undefined;
-  const apiKey = keysOf(environment)[meaning.provider];
-
-  const options: ProviderOptions = {
-    type: meaning.provider,
-    ...(model === undefined ? {} : { model: model.value }),
-    ...(baseUrl === undefined ? {} : { baseUrl: baseUrl.value }),
-    ...(apiKey === undefined ? {} : { apiKey }),
-    ...(script === undefined ? {} : { script }),
-  };
-  const chosen = (named: Named<string> | undefined): boolean =>
-    named !== undefined && (named.source.startsWith('--') || named.source in environment);
-  return {
-    options,
-    choice: {
-      ...(chosen(name) ? { type: options.type } : {}),
-      ...(chosen(model) && options.model !== undefined ? { model: options.model } : {}),
-      ...(chosen(baseUrl) && options.baseUrl !== undefined ? { baseUrl: options.baseUrl } : {}),
-    },
-    // The address behind an alias is the provider's own, not a server of the user's.
-    keyRequired:
-      vendor !== undefined && (baseUrl === undefined || baseUrl.value === meaning.baseUrl),
-  };
+function limitFlag(
+  name: keyof Settings,
+  flag: string,
+  text: string | undefined,
+): Partial<Settings> {
+  return text === undefined ? {} : settingFromFlag(name, flag, text);
 }
-
-/** Each provider's own key, so that none is ever sent to another one. */
-function keysOf(environment: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    Object.entries(VENDORS).flatMap(([provider, { key }]) => {
-      const value = environment[key];
-      return value === undefined ? [] : [[provider, value] as const];
-    }),
-  );
-}
-
-/** What a provider's name stands for: itself, or an alias that names a model and perhaps a server too. */
-function providerNamed(
-  name: string,
-): { readonly provider: string; readonly model?: string; readonly baseUrl?: string } | undefined {
-  if (PROVIDER_NAMES.includes(name)) return { provider: name };
-  return Object.hasOwn(MODEL_ALIASES, name) ? MODEL_ALIASES[name] : undefined;
-}
-
-function checkUrl(named: Named<string>): void {
-  const url = URL.parse(named.value);
-  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-    throw invalid(named, 'a URL that begins with http:// or https://');
-  }
-  if (url.username !== '' || url.password !== '') {
-    // Not repeated in the message: it is a secret, and base URLs are stored with a session.
-    throw new OrionError({
-      code: 'CONFIG_INVALID',
-      message: `${named.source}: a base URL must not hold a user name or password.`,
-      hint: 'Give the key in OPENAI_API_KEY or ANTHROPIC_API_KEY.',
-    });
-  }
-}
-
-async function readScript(
-  flags: ConfigurationFlags,
-  environment: Readonly<Record<string, string>>,
-): Promise<string | undefined> {
-  const file = flags.script ?? environment['ORION_SCRIPT'];
-  if (file === undefined) return undefined;
-  const name = `The script ${JSON.stringify(file)}`;
-  try {
-    const bytes = await readTypedFile(resolve(file), MAX_SCRIPT_BYTES);
-    if (bytes !== null) return bytes.toString('utf8');
-  } catch (error) {
-    throw new OrionError({
-      code: 'SCRIPT_INVALID',
-      message: `${name} cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown reason'}).`,
-      cause: error,
-    });
-  }
-  throw new OrionError({
-    code: 'SCRIPT_INVALID',
-    message: `${name} has more than ${MAX_SCRIPT_BYTES} bytes.`,
-  });
-}
-
-const MAX_SCRIPT_BYTES: number = 64 * 1024 * 1024;
 
 /** The limits of a workspace file that are below what would hold without it. */
 function tighterLimits(project: Partial<Settings>, others: Partial<Settings>): Partial<Settings> {
   const limits: Record<string, unknown> = {};
-  for (const name of LIMITS) {
-    const limit = project[name];
+  for (const [key, limit] of Object.entries(project)) {
+    const name = key as keyof Settings;
+    if (!isLimit(name)) continue;
     const current = name in others ? others[name] : DEFAULT_SETTINGS[name];
     if (typeof limit === 'number' && (typeof current !== 'number' || limit <= current)) {
       limits[name] = limit;

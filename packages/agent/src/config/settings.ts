@@ -1,4 +1,4 @@
-import { OrionError } from '@orion/contracts';
+import { configurationError } from './configuration-error.ts';
 
 /**
  * Everything that can be set, in one validated object. Each has one environment variable of the same meaning;
@@ -85,53 +85,11 @@ export type Settings = {
   readonly otlpEndpoint: string | null;
 };
 
-export const DEFAULT_SETTINGS: Settings = {
-  idleMs: 2000,
-  saveLines: 50,
-  saveMs: 5000,
-  maxAgeMs: 3_600_000,
-  maxBytes: 64 * 1024 * 1024,
-  maxIdlePrompts: 3,
-  doneMode: 'terminal',
-  doneSettleMs: 250,
-  strict: false,
-  stripFence: 'auto',
-  eol: 'match',
-  contextBytes: 128 * 1024,
-  seam: 'ask',
-  contextTokens: null,
-  outputTokens: null,
-  prefill: null,
-  temperature: null,
-  silenceMs: null,
-  maxDuplicateAttempts: 3,
-  maxIdleToolPhases: 2,
-  maxIterations: 5,
-  maxPhaseCycles: 3,
-  maxToolsPerToolPhase: 1,
-  controllerMaxTurns: 20,
-  controllerMaxCallsPerStep: 5,
-  controllerMaxInvalid: 2,
-  stopSeconds: 120,
-  stopTokens: 32_768,
-  maxTurns: null,
-  maxSeconds: null,
-  maxTokens: null,
-  debugShowToolResults: false,
-  protocolOverrideEnabled: false,
-  stateDirectory: null,
-  databaseUrl: null,
-  allowPaths: [],
-  allowHardLink: false,
-  allowOmissions: false,
-  traceStrict: false,
-  telemetry: 'none',
-  otlpEndpoint: null,
-};
-
 /** How one setting is written: as text in an environment variable, as a JSON value in a file. */
 type Format = {
   readonly expected: string;
+  /** Of which a workspace file may lower the value: that can cost its user nothing but a shorter run. */
+  readonly isLimit?: true;
   /** Both answer `undefined` for what is not of this format. */
   readonly fromText: (text: string) => unknown;
   readonly fromJson: (value: unknown) => unknown;
@@ -147,6 +105,8 @@ function integer(minimum: number): Format {
     fromJson: (value) => (typeof value === 'number' ? check(value) : undefined),
   };
 }
+
+const limit = (minimum: number): Format => ({ ...integer(minimum), isLimit: true });
 
 /** A number from `minimum` to `maximum`; as text written in digits. */
 function decimal(minimum: number, maximum: number): Format {
@@ -196,74 +156,82 @@ const list: Format = {
       : undefined,
 };
 
-/** The variable of every setting and how its value is written. */
-const VARIABLES: Readonly<Record<keyof Settings, readonly [name: string, format: Format]>> = {
-  idleMs: ['WRITE_SESSION_IDLE_MS', integer(0)],
-  saveLines: ['WRITE_SESSION_SAVE_LINES', integer(1)],
-  saveMs: ['WRITE_SESSION_SAVE_MS', integer(1)],
-  maxAgeMs: ['WRITE_SESSION_MAX_AGE_MS', integer(0)],
-  maxBytes: ['WRITE_SESSION_MAX_BYTES', integer(1)],
-  maxIdlePrompts: ['WRITE_SESSION_MAX_IDLE_PROMPTS', integer(0)],
-  doneMode: ['WRITE_SESSION_DONE_MODE', oneOf('terminal', 'first')],
-  doneSettleMs: ['WRITE_SESSION_DONE_SETTLE_MS', integer(0)],
-  strict: ['WRITE_SESSION_STRICT', boolean],
-  stripFence: ['WRITE_SESSION_STRIP_FENCE', oneOf('auto', 'never')],
-  eol: ['WRITE_SESSION_EOL', oneOf('match', 'as-is')],
-  contextBytes: ['WRITE_SESSION_CONTEXT_BYTES', integer(1024)],
-  seam: ['WRITE_SESSION_SEAM', oneOf('ask', 'accept', 'strict')],
-  contextTokens: ['ORION_CONTEXT_TOKENS', integer(1)],
-  outputTokens: ['ORION_OUTPUT_TOKENS', integer(16)],
-  prefill: ['ORION_PREFILL', boolean],
-  temperature: ['ORION_TEMPERATURE', decimal(0, 2)],
-  silenceMs: ['ORION_SILENCE_MS', integer(1)],
-  maxDuplicateAttempts: ['MAX_DUPLICATE_ATTEMPTS', integer(0)],
-  maxIdleToolPhases: ['MAX_IDLE_TOOL_PHASES', integer(1)],
-  maxIterations: ['MAX_ITERATIONS', integer(0)],
-  maxPhaseCycles: ['MAX_PHASE_CYCLES', integer(0)],
-  maxToolsPerToolPhase: ['MAX_TOOLS_PER_TOOL_PHASE', integer(1)],
-  controllerMaxTurns: ['CONTROLLER_MAX_TURNS', integer(0)],
-  controllerMaxCallsPerStep: ['CONTROLLER_MAX_CALLS_PER_STEP', integer(0)],
-  controllerMaxInvalid: ['CONTROLLER_MAX_INVALID', integer(0)],
-  stopSeconds: ['ORION_STOP_SECONDS', integer(1)],
-  stopTokens: ['ORION_STOP_TOKENS', integer(1)],
-  maxTurns: ['ORION_MAX_TURNS', integer(1)],
-  maxSeconds: ['ORION_MAX_SECONDS', integer(1)],
-  maxTokens: ['ORION_MAX_TOKENS', integer(1)],
-  debugShowToolResults: ['ORION_DEBUG_TOOL_RESULTS', boolean],
-  protocolOverrideEnabled: ['PROTOCOL_OVERRIDE_ENABLED', boolean],
-  stateDirectory: ['ORION_STATE_DIR', text],
-  databaseUrl: ['DATABASE_URL', text],
-  allowPaths: ['ORION_ALLOW_PATH', list],
-  allowHardLink: ['ORION_ALLOW_HARD_LINK', boolean],
-  allowOmissions: ['ORION_ALLOW_OMISSIONS', boolean],
-  traceStrict: ['TRACE_STRICT', boolean],
-  telemetry: ['ORION_TELEMETRY', oneOf('none', 'otlp')],
-  otlpEndpoint: ['OTEL_EXPORTER_OTLP_ENDPOINT', text],
+/** Of every setting: its variable, how its value is written, and its default. */
+const SETTINGS: {
+  readonly [Name in keyof Settings]: readonly [
+    variable: string,
+    format: Format,
+    initial: Settings[Name],
+  ];
+} = {
+  idleMs: ['WRITE_SESSION_IDLE_MS', integer(0), 2000],
+  saveLines: ['WRITE_SESSION_SAVE_LINES', integer(1), 50],
+  saveMs: ['WRITE_SESSION_SAVE_MS', integer(1), 5000],
+  maxAgeMs: ['WRITE_SESSION_MAX_AGE_MS', integer(0), 3_600_000],
+  maxBytes: ['WRITE_SESSION_MAX_BYTES', limit(1), 64 * 1024 * 1024],
+  maxIdlePrompts: ['WRITE_SESSION_MAX_IDLE_PROMPTS', limit(0), 3],
+  doneMode: ['WRITE_SESSION_DONE_MODE', oneOf('terminal', 'first'), 'terminal'],
+  doneSettleMs: ['WRITE_SESSION_DONE_SETTLE_MS', integer(0), 250],
+  strict: ['WRITE_SESSION_STRICT', boolean, false],
+  stripFence: ['WRITE_SESSION_STRIP_FENCE', oneOf('auto', 'never'), 'auto'],
+  eol: ['WRITE_SESSION_EOL', oneOf('match', 'as-is'), 'match'],
+  contextBytes: ['WRITE_SESSION_CONTEXT_BYTES', integer(1024), 128 * 1024],
+  seam: ['WRITE_SESSION_SEAM', oneOf('ask', 'accept', 'strict'), 'ask'],
+  contextTokens: ['ORION_CONTEXT_TOKENS', integer(1), null],
+  outputTokens: ['ORION_OUTPUT_TOKENS', integer(16), null],
+  prefill: ['ORION_PREFILL', boolean, null],
+  temperature: ['ORION_TEMPERATURE', decimal(0, 2), null],
+  silenceMs: ['ORION_SILENCE_MS', integer(1), null],
+  maxDuplicateAttempts: ['MAX_DUPLICATE_ATTEMPTS', limit(0), 3],
+  maxIdleToolPhases: ['MAX_IDLE_TOOL_PHASES', limit(1), 2],
+  maxIterations: ['MAX_ITERATIONS', limit(0), 5],
+  maxPhaseCycles: ['MAX_PHASE_CYCLES', limit(0), 3],
+  maxToolsPerToolPhase: ['MAX_TOOLS_PER_TOOL_PHASE', limit(1), 1],
+  controllerMaxTurns: ['CONTROLLER_MAX_TURNS', limit(0), 20],
+  controllerMaxCallsPerStep: ['CONTROLLER_MAX_CALLS_PER_STEP', limit(0), 5],
+  controllerMaxInvalid: ['CONTROLLER_MAX_INVALID', limit(0), 2],
+  stopSeconds: ['ORION_STOP_SECONDS', limit(1), 120],
+  stopTokens: ['ORION_STOP_TOKENS', limit(1), 32_768],
+  maxTurns: ['ORION_MAX_TURNS', limit(1), null],
+  maxSeconds: ['ORION_MAX_SECONDS', limit(1), null],
+  maxTokens: ['ORION_MAX_TOKENS', limit(1), null],
+  debugShowToolResults: ['ORION_DEBUG_TOOL_RESULTS', boolean, false],
+  protocolOverrideEnabled: ['PROTOCOL_OVERRIDE_ENABLED', boolean, false],
+  stateDirectory: ['ORION_STATE_DIR', text, null],
+  databaseUrl: ['DATABASE_URL', text, null],
+  allowPaths: ['ORION_ALLOW_PATH', list, []],
+  allowHardLink: ['ORION_ALLOW_HARD_LINK', boolean, false],
+  allowOmissions: ['ORION_ALLOW_OMISSIONS', boolean, false],
+  traceStrict: ['TRACE_STRICT', boolean, false],
+  telemetry: ['ORION_TELEMETRY', oneOf('none', 'otlp'), 'none'],
+  otlpEndpoint: ['OTEL_EXPORTER_OTLP_ENDPOINT', text, null],
 };
 
+export const DEFAULT_SETTINGS: Settings = Object.fromEntries(
+  Object.entries(SETTINGS).map(([name, [, , initial]]) => [name, initial]),
+) as unknown as Settings;
+
 export function isSettingName(name: string): name is keyof Settings {
-  return Object.hasOwn(VARIABLES, name);
+  return Object.hasOwn(SETTINGS, name);
+}
+
+export function isLimit(name: keyof Settings): boolean {
+  return SETTINGS[name][1].isLimit === true;
 }
 
 /** The settings that an environment names. Throws CONFIG_INVALID naming the variable. */
 export function settingsFromEnvironment(
   environment: Readonly<Record<string, string | undefined>>,
 ): Partial<Settings> {
-  const settings: Record<string, unknown> = {};
-  for (const [key, [name, format]] of Object.entries(VARIABLES)) {
-    const text = environment[name];
+  let settings: Partial<Settings> = {};
+  for (const [name, [variable, format]] of Object.entries(SETTINGS)) {
+    const text = environment[variable];
     if (text === undefined || text.trim() === '') continue;
-    const value = format.fromText(text);
-    if (value === undefined) {
-      throw new OrionError({
-        code: 'CONFIG_INVALID',
-        message: `${name} is ${JSON.stringify(text)}, but must be ${format.expected}.`,
-        hint: `Correct or unset ${name} and start again.`,
-      });
-    }
-    settings[key] = value;
+    const found = { source: variable, given: text, value: format.fromText(text) };
+    const setting = checked(name as keyof Settings, found, `Correct or unset ${variable}`);
+    settings = { ...settings, ...setting };
   }
-  return settings as Partial<Settings>;
+  return settings;
 }
 
 /** One setting as a flag has it. Throws CONFIG_INVALID naming the flag. */
@@ -272,32 +240,34 @@ export function settingFromFlag(
   flag: string,
   text: string,
 ): Partial<Settings> {
-  const format = VARIABLES[name][1];
-  const value = format.fromText(text);
-  if (value === undefined) {
-    throw new OrionError({
-      code: 'CONFIG_INVALID',
-      message: `${flag} is ${JSON.stringify(text)}, but must be ${format.expected}.`,
-      hint: `Correct ${flag} and start again.`,
-    });
-  }
-  return { [name]: value } as Partial<Settings>;
+  const value = SETTINGS[name][1].fromText(text);
+  return checked(name, { source: flag, given: text, value }, `Correct ${flag}`);
 }
 
 /** One setting of a configuration file. Throws CONFIG_INVALID naming file and key. */
 export function settingFromFile(
   name: keyof Settings,
-  value: unknown,
+  given: unknown,
   file: string,
 ): Partial<Settings> {
-  const format = VARIABLES[name][1];
-  const read = format.fromJson(value);
-  if (read === undefined) {
-    throw new OrionError({
-      code: 'CONFIG_INVALID',
-      message: `${file}: ${name} is ${JSON.stringify(value)}, but must be ${format.expected}.`,
-      hint: `Correct or remove ${name} in ${file} and start again.`,
-    });
-  }
-  return { [name]: read } as Partial<Settings>;
+  const value = SETTINGS[name][1].fromJson(given);
+  const found = { source: `${file}: ${name}`, given, value };
+  return checked(name, found, `Correct or remove ${name} in ${file}`);
+}
+
+function checked(
+  name: keyof Settings,
+  {
+    source,
+    given,
+    value,
+  }: { readonly source: string; readonly given: unknown; readonly value: unknown },
+  remedy: string,
+): Partial<Settings> {
+  if (value !== undefined) return { [name]: value } as Partial<Settings>;
+  const { expected } = SETTINGS[name][1];
+  throw configurationError(
+    `${source} is ${JSON.stringify(given)}, but must be ${expected}.`,
+    `${remedy} and start again.`,
+  );
 }

@@ -1,6 +1,7 @@
-import { OrionError } from '@orion/contracts';
+import type { OrionError } from '@orion/contracts';
 
 import type { TelemetryOptions } from '../orion.ts';
+import { configurationError, urlProblem } from './configuration-error.ts';
 import type { Settings } from './settings.ts';
 
 const DEFAULT_ENDPOINT = 'http://localhost:4318';
@@ -59,19 +60,17 @@ function urlOf(settings: TelemetrySettings, environment: Environment): string {
 type Variable = { readonly name: string; readonly value: string };
 
 function checkedUrl(variable: Variable): URL {
-  const url = URL.parse(variable.value.trim());
-  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+  const text = variable.value.trim();
+  const problem = urlProblem(text);
+  if (problem === null) return new URL(text);
+  if (problem === 'not_http') {
     throw invalid(variable, 'a URL that begins with http:// or https://');
   }
-  if (url.username !== '' || url.password !== '') {
-    // Not repeated in the message: it is a secret.
-    throw new OrionError({
-      code: 'CONFIG_INVALID',
-      message: `${variable.name}: the address of a collector must not hold a user name or password.`,
-      hint: 'Give what it asks for in OTEL_EXPORTER_OTLP_HEADERS.',
-    });
-  }
-  return url;
+  // Not repeated in the message: it is a secret.
+  throw configurationError(
+    `${variable.name}: the address of a collector must not hold a user name or password.`,
+    'Give what it asks for in OTEL_EXPORTER_OTLP_HEADERS.',
+  );
 }
 
 function firstOf(environment: Environment, what: string): Variable | null {
@@ -93,20 +92,18 @@ function pairs(environment: Environment, name: string): Readonly<Record<string, 
       found.push([decodeURIComponent(key.trim()), decodeURIComponent(rest.join('=').trim())]);
     } catch {
       // What it holds may be a secret.
-      throw new OrionError({
-        code: 'CONFIG_INVALID',
-        message: `${name} must be a list of the form name=value,name=value, percent-encoded.`,
-        hint: `Correct or unset ${name} and start again.`,
-      });
+      throw configurationError(
+        `${name} must be a list of the form name=value,name=value, percent-encoded.`,
+        `Correct or unset ${name} and start again.`,
+      );
     }
   }
   return Object.fromEntries(found);
 }
 
 function invalid({ name, value }: Variable, expected: string): OrionError {
-  return new OrionError({
-    code: 'CONFIG_INVALID',
-    message: `${name} is ${JSON.stringify(value)}, but must be ${expected}.`,
-    hint: `Correct or unset ${name} and start again, or unset ORION_TELEMETRY.`,
-  });
+  return configurationError(
+    `${name} is ${JSON.stringify(value)}, but must be ${expected}.`,
+    `Correct or unset ${name} and start again, or unset ORION_TELEMETRY.`,
+  );
 }

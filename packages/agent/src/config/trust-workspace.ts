@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 
-import { OrionError } from '@orion/contracts';
-
+import { configurationError } from './configuration-error.ts';
 import { readHashedConfigurationFile, unusable, UnusableFile } from './configuration-file.ts';
 import { configurationFolder, withoutEmpty, WORKSPACE_FILE } from './configuration-folder.ts';
 import { setTrust } from './workspace-trust.ts';
@@ -61,9 +60,8 @@ export async function distrustWorkspace(request: TrustRequest): Promise<void> {
 function requireFolder({ environment, homeDirectory }: TrustRequest): string {
   const folder = configurationFolder(withoutEmpty(environment), homeDirectory);
   if (folder !== null) return folder;
-  throw new OrionError({
-    code: 'CONFIG_INVALID',
-    message: 'There is no home folder in which it could be remembered.',
-    hint: 'Set HOME or XDG_CONFIG_HOME.',
-  });
+  throw configurationError(
+    'There is no home folder in which it could be remembered.',
+    'Set HOME or XDG_CONFIG_HOME.',
+  );
 }
