@@ -113,7 +113,7 @@ export function createStreamingAdapter<RequestBody extends object>(
         else if (arrival.kind === 'error')
           message.fail(classifyBreak(arrival.error, address, redact));
         else if (arrival.kind === 'end') answer.end();
-        else for (const chunk of arrival.chunks) answer.feed(chunk);
+        else answer.feed(arrival.bytes);
         const events = answer.take();
         if (events.length === 0) continue;
         limit = settings.silenceMs;

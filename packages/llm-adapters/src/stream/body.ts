@@ -2,7 +2,8 @@ import type { IncomingMessage } from 'node:http';
 
 /** What a body gives next. After `end` or `error` it gives nothing more. */
 export type Arrival =
-  | { readonly kind: 'bytes'; readonly chunks: readonly Uint8Array[] }
+  /** All that has come since the last read. */
+  | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
   | { readonly kind: 'end' }
   | { readonly kind: 'error'; readonly error: unknown };
 
@@ -17,7 +18,10 @@ export type Body = {
  */
 const MOST_HELD_BYTES = 64 * 1024;
 
-/** A body as Node's own HTTP client gives it: without a promise and a copy for each piece. */
+/**
+ * A body as Node's own HTTP client gives it. Pieces are put together first: a server writes each event as a piece of
+ * its own, and hundreds of them come at once.
+ */
 export function bodyOfMessage(message: IncomingMessage): Body {
   let chunks: Uint8Array[] = [];
   let held = 0;
@@ -51,7 +55,7 @@ export function bodyOfMessage(message: IncomingMessage): Body {
         chunks = [];
         if (held >= MOST_HELD_BYTES) message.resume();
         held = 0;
-        return { kind: 'bytes', chunks: taken };
+        return { kind: 'bytes', bytes: Buffer.concat(taken) };
       }
       return end ?? { kind: 'end' };
     },
@@ -65,7 +69,7 @@ export function bodyOfStream(stream: ReadableStream<Uint8Array> | null): Body {
   const next = async (): Promise<Arrival> => {
     try {
       const { done, value } = await reader.read();
-      return done ? { kind: 'end' } : { kind: 'bytes', chunks: [value] };
+      return done ? { kind: 'end' } : { kind: 'bytes', bytes: value };
     } catch (error) {
       return { kind: 'error', error };
     }

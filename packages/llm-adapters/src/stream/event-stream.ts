@@ -37,6 +37,8 @@ export type EventStreamDecoder = {
 
 /** Far above any event of a real provider; a document is held whole and gets the same bound. */
 const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
+/** A read is worked on in portions: the text of one is garbage before the next one is made. */
+const PORTION_BYTES = 32 * 1024;
 /** A piece may keep all of what it came with, so that only few of them are held. */
 const MOST_PIECES = 64;
 /** Envelopes that fitted nothing cost more than they save: after so many of them one is tried now and then. */
@@ -181,24 +183,30 @@ export function createEventStreamDecoder(
     fruitless += 1;
   }
 
+  function read(text: string): void {
+    switch (mode) {
+      case 'events':
+        readLines(text);
+        return;
+      case 'undecided':
+        decide(text);
+        return;
+      case 'json':
+      case 'other':
+        hold(text);
+        return;
+      case 'overflown':
+        return;
+      default:
+        mode satisfies never;
+    }
+  }
+
   return {
     feed: (bytes) => {
-      const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
-      switch (mode) {
-        case 'events':
-          readLines(text);
-          return;
-        case 'undecided':
-          decide(text);
-          return;
-        case 'json':
-        case 'other':
-          hold(text);
-          return;
-        case 'overflown':
-          return;
-        default:
-          mode satisfies never;
+      const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+      for (let from = 0; from < buffer.length; from += PORTION_BYTES) {
+        read(buffer.toString('latin1', from, from + PORTION_BYTES));
       }
     },
     end: () => {

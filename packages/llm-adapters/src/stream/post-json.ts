@@ -174,8 +174,8 @@ async function readText(body: Body): Promise<string> {
     const arrival = await body.read();
     // After a break the status still says what happened; its text may be lost.
     if (arrival.kind !== 'bytes') break;
-    chunks.push(...arrival.chunks);
-    size += arrival.chunks.reduce((sum, chunk) => sum + chunk.length, 0);
+    chunks.push(arrival.bytes);
+    size += arrival.bytes.length;
   }
   const text = Buffer.concat(chunks).toString('utf8').slice(0, MOST_ERROR_BYTES);
   // Whoever reads an error writes its fields down again, level by level.

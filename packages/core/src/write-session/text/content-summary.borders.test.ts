@@ -163,10 +163,15 @@ test('the tail is the last 131,072 characters, in blocks of 4,096', () => {
   expect(summary.tail.blocks).toHaveLength(32);
   expect(summary.tail.open).toHaveLength(140_000 % 4_096);
   expect(summaryOf('a'.repeat(4_095)).tail).toEqual({ blocks: [], open: 'a'.repeat(4_095) });
-  expect(summaryOf('a'.repeat(4_096)).tail).toEqual({ blocks: ['a'.repeat(4_096)], open: '' });
-  expect(summaryOf('a'.repeat(4_000), 'b'.repeat(97)).tail).toEqual({
-    blocks: ['a'.repeat(4_000) + 'b'.repeat(96)],
-    open: 'b',
+  const codes = (block: string): Uint16Array =>
+    Uint16Array.from(block, (character) => character.charCodeAt(0));
+  expect(summaryOf('a'.repeat(4_096)).tail).toEqual({
+    blocks: [codes('a'.repeat(4_096))],
+    open: '',
+  });
+  expect(summaryOf('a'.repeat(4_000), '\ud83d'.repeat(97)).tail).toEqual({
+    blocks: [codes('a'.repeat(4_000) + '\ud83d'.repeat(96))],
+    open: '\ud83d',
   });
 });
 

@@ -47,11 +47,12 @@ export type ContentSummary = {
 /**
  * The end of the content: all of it, or at least its last `TAIL_WINDOW` code units. In blocks, since what arrives is a
  * chain of many small strings: whatever holds them for long makes them old, and only a collection of the whole heap
- * frees what is old.
+ * frees what is old. As code units, since each short collection copies the strings that are held, and the heap grows
+ * with what was copied.
  */
 export type ContentTail = {
   /** The last whole blocks of `TAIL_BLOCK` code units, oldest first. */
-  readonly blocks: readonly string[];
+  readonly blocks: readonly Uint16Array[];
   /** What has come since. */
   readonly open: string;
 };
@@ -220,7 +221,8 @@ export function restartSummary(summary: ContentSummary): ContentSummary {
 /** Exactly the last `TAIL_WINDOW` code units, or all there are. */
 export function tailOf(summary: ContentSummary): string {
   const { blocks, open } = summary.tail;
-  return `${blocks.join('')}${open}`.slice(-TAIL_WINDOW);
+  const whole = blocks.map((codes) => String.fromCharCode(...codes)).join('');
+  return `${whole}${open}`.slice(-TAIL_WINDOW);
 }
 
 export function eolOf(summary: ContentSummary): LineEnding {
@@ -405,12 +407,18 @@ function grownTail(summary: ContentSummary, text: string): Pick<ContentSummary, 
   const grown = [...blocks];
   let from = 0;
   for (; open.length - from >= TAIL_BLOCK; from += TAIL_BLOCK) {
-    grown.push(open.slice(from, from + TAIL_BLOCK));
+    grown.push(blockOf(open, from));
   }
   return {
     length,
     tail: { blocks: grown.slice(-TAIL_WINDOW / TAIL_BLOCK), open: open.slice(from) },
   };
+}
+
+function blockOf(text: string, from: number): Uint16Array {
+  const codes = new Uint16Array(TAIL_BLOCK);
+  for (let index = 0; index < TAIL_BLOCK; index += 1) codes[index] = text.charCodeAt(from + index);
+  return codes;
 }
 
 /**
