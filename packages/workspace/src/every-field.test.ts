@@ -56,7 +56,29 @@ async function change({ workspace }: TestWorkspace, text: string): Promise<strin
   return (await workspace.commit(commitRequest('overwrite', expected, text))).backup_id;
 }
 
+/** No process has this id: it is beyond the largest one. */
+const NO_PID = 4_194_304;
+
 const SCENES: Readonly<Record<string, Scene>> = {
+  'temporary file': {
+    before: async (opened) => {
+      const { root, clock } = opened;
+      const temporary = '.orion-0123456789abcdef.tmp';
+      await writeFile(join(root, 'a.txt'), 'old\n');
+      const backupId = await change(opened, 'new\n');
+      await writeFile(join(root, temporary), 'half');
+      const owner = await createProcessObserver(clock).newOwner();
+      await writeFile(
+        join(root, '.orion/temporaries', `${temporary}.json`),
+        JSON.stringify({ ...owner, pid: NO_PID, root: '..', temporary, backup_id: backupId }),
+      );
+    },
+    files: ['.orion/temporaries/'],
+    act: async ({ workspace }) => {
+      await workspace.sessions.housekeep();
+      return workspace.listChanges();
+    },
+  },
   session: {
     before: async ({ workspace }) => {
       const metadata = await metadataFor(workspace, 'a.txt');
@@ -232,7 +254,7 @@ test.for(Object.entries(SCENES))(
     }
     await rm(kept, { recursive: true });
     await expect(`${text.join('\n')}\n`).toMatchFileSnapshot(
-      `__snapshots__/every-field/${name}.txt`,
+      `__snapshots__/every-field/${name.replaceAll(' ', '-')}.txt`,
     );
   },
 );
