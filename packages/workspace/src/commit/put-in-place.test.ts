@@ -26,11 +26,11 @@ function fail(code: DiskErrorCode, ...names: readonly DiskCallName[]): void {
   );
 }
 
-async function created(reviewed = false) {
+async function created() {
   const { root, workspace } = await openTestWorkspace();
   const expected = await workspace.checkTarget('a.txt', 'create');
   const commit = (): Promise<unknown> =>
-    workspace.commit({ ...commitRequest('create', expected, 'one\n'), reviewed });
+    workspace.commit(commitRequest('create', expected, 'one\n'));
   return { root, commit };
 }
 
