@@ -7,6 +7,7 @@ import type { Asked, Question } from './prompts.ts';
 
 /** What a model is asked, and what it knows. */
 export type Situation = {
+  readonly prompt: string;
   readonly question: Question;
   readonly document: Document;
   readonly sent: FirstMessage;
@@ -68,6 +69,20 @@ export const ANSWERS: readonly Answer[] = [
     name: 'without the anchor',
     helps: false,
     reply: ({ right }) => (right.kind === 'word' ? right : { ...right, text: right.fresh }),
+  },
+  { name: 'the prompt again', helps: false, reply: ({ prompt }) => say(prompt) },
+  {
+    name: 'the quotation again',
+    helps: false,
+    reply: ({ question: { asked } }) => say('quote' in asked ? asked.quote : 'I see.'),
+  },
+  {
+    name: 'half of it',
+    helps: false,
+    reply: ({ right }) =>
+      right.kind === 'word'
+        ? right
+        : { ...right, text: right.text.slice(0, right.text.length / 2), cut: true },
   },
   {
     name: 'the choices',
@@ -138,6 +153,19 @@ export const DRESSES: readonly Dress[] = [
   { name: 'bold', word: (word) => dressed(word, '**'), text: plain },
   { name: 'back-ticks', word: (word) => dressed(word, '`'), text: plain },
   { name: 'quotes', word: (word) => dressed(word, '"'), text: plain },
+  { name: 'tags', word: (word) => `<answer>${word}</answer>`, text: plain },
+  { name: 'JSON', word: (word) => JSON.stringify({ answer: word }), text: plain },
+  {
+    name: 'tool call',
+    word: (word) =>
+      `<tool_call>\n${JSON.stringify({ name: 'answer', arguments: { choice: word } })}\n</tool_call>`,
+    text: plain,
+  },
+  { name: 'list', word: (word) => dressed(word, '1. ', ''), text: plain },
+  { name: 'label', word: (word) => dressed(word, 'Answer: ', ''), text: plain },
+  { name: 'tick', word: (word) => dressed(word, '✅ ', ''), text: plain },
+  { name: 'right to left', word: (word) => dressed(word, '\u200f'), text: plain },
+  { name: 'CRLF', word: (word) => `${word.replaceAll('\n', '\r\n')}\r\n`, text: plain },
   { name: 'fence', word: (word) => `\`\`\`\n${word}\n\`\`\``, text: fenced },
   { name: 'full stop', word: (word) => (word === '' ? '' : `${word}.`), text: plain },
   {
@@ -199,7 +227,7 @@ function chosenIn(lines: readonly string[], { choices, done }: Question): string
 
 function situationOf(prompt: string, { document, sent }: Speaker): Situation {
   const question = readQuestion(prompt);
-  return { question, document, sent, right: honestAnswer(question, document, sent) };
+  return { prompt, question, document, sent, right: honestAnswer(question, document, sent) };
 }
 
 /** The whole reply of a model to a prompt. */
@@ -249,10 +277,10 @@ function inWords(right: Right): string {
 }
 
 /** Each line of an answer, as it is decorated. */
-function dressed(word: string, around: string): string {
+function dressed(word: string, before: string, after: string = before): string {
   return word
     .split('\n')
-    .map((line) => (line.trim() === '' ? line : `${around}${line}${around}`))
+    .map((line) => (line.trim() === '' ? line : `${before}${line}${after}`))
     .join('\n');
 }
 

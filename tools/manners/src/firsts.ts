@@ -57,6 +57,9 @@ export const FIRSTS: readonly First[] = [
   first('blank lines', { before: '\n  \n\n' }),
   first('think', { before: '<think>\nThey want a file.\nI write it.\n</think>\n\n' }),
   first('lead', { before: LEAD }),
+  first('lead, no blank line', { before: 'Sure! Here is the file:\n' }),
+  first('name', { before: '**{target}**\n\n' }),
+  first('name, fence', { before: '`{target}`:\n\n', fence: true }),
   first('two leads', { before: 'Certainly!\n\n**Here is the content of the file:**\n\n' }),
   first('lead, fence', { before: LEAD, fence: true }),
   first('fence', { fence: true }),
@@ -79,6 +82,8 @@ export const FIRSTS: readonly First[] = [
   first('DONE.', { after: 'DONE.' }),
   first('**DONE**', { after: '**DONE**' }),
   first('`DONE`', { after: '\n`DONE`\n' }),
+  first('DONE in tags', { after: '<answer>DONE</answer>' }),
+  first('end of sequence', { after: 'DONE</s>' }),
   first('fence around a DONE', { after: '```\nDONE\n```' }),
   // From here on the last line of the document has no line ending.
   first('glued DONE', { after: '\bDONE' }),
@@ -93,6 +98,16 @@ export const FIRSTS: readonly First[] = [
   first('cut, fence', { fence: true, cutAfter: 0.7 }),
   first('cut before DONE', { after: '', cutAfter: 1 }),
   first('cut in DONE', { after: 'DO', cutAfter: 1 }),
+  {
+    name: 'lead alone',
+    write: () => ({
+      text: `${LEAD}DONE`,
+      cut: false,
+      before: LEAD,
+      after: 'DONE',
+      fenced: false,
+    }),
+  },
   {
     name: 'cut behind a line',
     write: (document) => {
@@ -136,7 +151,7 @@ function first(name: string, around: Around): First {
     name,
     write: (document, endMarker) => {
       const fence = `\`\`\`${languageOf(document.target)}\n`;
-      const before = `${(around.before ?? '').replace('{fence}', fence)}${around.fence === true ? fence : ''}`;
+      const before = `${(around.before ?? '').replace('{fence}', fence).replace('{target}', document.target)}${around.fence === true ? fence : ''}`;
       const after = `${around.fence === true ? '```\n' : ''}${(around.after ?? 'DONE').replace('{end_marker}', endMarker)}`;
       const whole = after.startsWith('\b')
         ? `${before}${document.text.trimEnd()}${after.slice(1)}`

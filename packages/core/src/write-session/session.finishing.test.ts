@@ -74,6 +74,19 @@ describe('R271: words that announce the file', () => {
     expect(harness.file).toBe('one\n');
   });
 
+  it('are all that came: DROP leaves nothing, so the file is asked for', async () => {
+    const harness = await answered(`${LEAD}DONE`, ['DROP']);
+    await harness.wait(2000);
+    expect(asked(harness)).toEqual(['The text for a', 'You wrote DONE, but no content for a']);
+    expect([harness.file, harness.aside]).toEqual([null, LEAD]);
+    harness.message('one\nDONE');
+    expect(harness.file).toBe('one\n');
+    expect(receiptNotesOf(harness.session)).not.toHaveProperty('lead_dropped');
+
+    const kept = await answered(`${LEAD}DONE`, ['KEEP']);
+    expect(kept.file).toBe(LEAD);
+  });
+
   it('are not looked for in what is added to a file', async () => {
     for (const operation of ['append', 'insert', 'replace'] as const) {
       const harness = await answered(`${LEAD}one\nDONE`, [], { operation });

@@ -27,6 +27,17 @@ describe('R035: a marker without content', () => {
     expect(harness.file).toBe('text\n');
   });
 
+  it.each([
+    ['It is done.\nIt was long.\nDONE', 'It is done.\nIt was long.\n', ''],
+    ['It is to be empty.\n\nDONE', '', 'It is to be empty.\n'],
+  ])('R270: is followed by %j', async (reply, file, aside) => {
+    const harness = new SessionHarness();
+    harness.message('DONE');
+    await harness.wait(2000);
+    harness.message(reply);
+    expect([harness.file, harness.aside]).toEqual([file, aside]);
+  });
+
   it('R030: is one also behind blanks that end no line', async () => {
     const harness = new SessionHarness();
     harness.message('  ');

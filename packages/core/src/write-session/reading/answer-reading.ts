@@ -76,7 +76,8 @@ export function endReply(step: Step, reading: AnswerReading, end: MessageEnd): v
   }
   const said = endAnswer(reading.answer);
   if (control.kind === 'awaiting_content') {
-    if (said.kind === 'answer' && !said.isLowerCase && end.kind === 'stop') {
+    const confirms = said.kind === 'answer' && !said.isLowerCase && end.kind === 'stop';
+    if (confirms && !isShortText(said.talk)) {
       confirmEmpty(step, said.talk);
       return;
     }
@@ -105,6 +106,11 @@ export function endReply(step: Step, reading: AnswerReading, end: MessageEnd): v
     default:
       said satisfies never;
   }
+}
+
+/** Two lines before a DONE can be the file that was asked for just as well; of one, the rule of answers holds. */
+function isShortText(talk: string): boolean {
+  return talk.split('\n').filter((line) => !isBlankText(line)).length > 1;
 }
 
 /** A second marker after the question whether the file is to be empty. */
@@ -155,6 +161,7 @@ function applyAnswer(step: Step, chosen: Choice | undefined): void {
 /** Whether all that came was the word that ends it. */
 function leavesNothing({ session }: Step, effect: AnswerEffect): boolean {
   if (effect.type === 'end_before') return effect.contentEnd <= session.contentStart;
+  if (effect.type === 'drop_lead') return effect.contentStart >= session.summary.bytes;
   if (effect.type !== 'leave_out' || effect.heldText !== null) return false;
   return effect.contentEnd <= session.contentStart;
 }

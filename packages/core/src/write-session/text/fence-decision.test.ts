@@ -246,10 +246,11 @@ describe('R033: the fence that encloses the content', () => {
     ['x\n```\n', true],
     ['```sh\nx\n```\n```\n', true],
     ['```\n```sh\nx\n```\n', false],
-    ['```\nx\n', false],
+    ['x\n```\nDONE\n', true],
+    ['```\nx\ny\n', false],
     ['x\n', false],
-  ])('R021: %j ends with the line that opens the innermost: %j', (text, opens) => {
+  ])('R021: %j has opened the innermost at its end: %j', (text, opens) => {
     const summary = appendToSummary(createSummary(), text);
-    expect(fencesAtEnd(summary, 'markdown', 'auto').opensLast).toBe(opens);
+    expect(fencesAtEnd(summary, 'markdown', 'auto').isFresh).toBe(opens);
   });
 });

@@ -36,11 +36,14 @@ export type FencesAtEnd = {
   readonly open: readonly FenceLine[];
   /** The only one that is open, if all of the content stands in it and the target lets it end there (R033). */
   readonly enclosing: FenceLine | null;
-  /** Whether the last line opens the innermost one: a line that closes a fence within another looks the same. */
-  readonly opensLast: boolean;
+  /**
+   * Whether the innermost one has at most a line yet, which may be the DONE: a line that closes a fence within another
+   * looks the same.
+   */
+  readonly isFresh: boolean;
 };
 
-export const noFences: FencesAtEnd = { open: [], enclosing: null, opensLast: false };
+export const noFences: FencesAtEnd = { open: [], enclosing: null, isFresh: false };
 
 const CHAT_BEFORE = 2;
 const CHAT_AFTER = 3;
@@ -141,9 +144,13 @@ export function fencesAtEnd(
   return {
     open,
     enclosing: encloses ? opening.fence : null,
-    opensLast:
-      ledger.openBeyond === 0 && ledger.open.at(-1)?.line === ledger.lastLines.at(-1)?.line,
+    isFresh: ledger.openBeyond === 0 && isFresh(ledger),
   };
+}
+
+function isFresh({ open, lastLines }: FenceLedger): boolean {
+  const [opening, last] = [open.at(-1), lastLines.at(-1)];
+  return opening !== undefined && last !== undefined && last.line - opening.line <= 1;
 }
 
 /** How many lines stand before the first fence, if there are few and all are chat. */

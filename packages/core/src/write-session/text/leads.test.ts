@@ -112,6 +112,59 @@ describe('R271: a lead that names the file or what it is', () => {
   });
 });
 
+describe('R271: a line that opens with a phrase, calls what follows a file, and ends in a colon', () => {
+  test.each([
+    'Here is the file:',
+    'Sure! Here is the content of notes.x:',
+    '**Here is the complete code:**',
+    'Aquí está el archivo:',
+    '以下是文件内容：',
+  ])('%s', (line) => {
+    for (const kind of KINDS) {
+      expect([kind, leadOf(`${line}\n${TEXT}`, kind)]).toEqual([kind, [line, TEXT]]);
+      // Nothing has come of what it announces.
+      for (const blanks of ['', '\n', '\n\n \n'])
+        expect([kind, leadOf(line + blanks, kind)]).toEqual([kind, [line, '']]);
+    }
+  });
+
+  test.each([
+    'Here is New York:',
+    'Here is the file.',
+    'The complete file follows:',
+    'Sure!',
+    "I'll be there.",
+  ])('without one of these it stands apart from the text: %s', (line) => {
+    expect(leadOf(`${line}\n${TEXT}`)).toBeNull();
+    expect(leadOf(line)).toBeNull();
+  });
+});
+
+describe('R271: the name of the file alone in a line', () => {
+  test.each(['**notes.x**', '`notes.x`', '`src/notes.x`:', '**`notes.x`**', 'notes.x:'])(
+    '%s',
+    (line) => {
+      for (const kind of KINDS)
+        expect([kind, leadOf(`${line}\n\n${TEXT}`, kind)]).toEqual([kind, [line, TEXT]]);
+    },
+  );
+
+  test('as it stands only before a fence', () => {
+    const listing = '```\nx\n```\n';
+    expect(leadOf(`notes.x\n${listing}`)).toEqual(['notes.x', listing]);
+    expect(leadOf(`notes.x\n\n${TEXT}`)).toBeNull();
+  });
+
+  test.each([
+    ['another one', '**other.x**', 'notes.x'],
+    ['a title', 'LICENSE:', 'LICENSE'],
+    ['with more', '**notes.x** is here', 'notes.x'],
+    ['a heading', '# notes.x', 'notes.x'],
+  ])('but not %s', (_, line, target) => {
+    expect(leadOf(`${line}\n\n${TEXT}`, 'prose', target)).toBeNull();
+  });
+});
+
 describe('R271: every word for what follows', () => {
   test.each(
     (
@@ -209,8 +262,8 @@ describe('R271: what is never asked about', () => {
 
   test.each([
     ['a sentence within a paragraph', 'Of course, nobody believed him.\nHe left.\n'],
-    ['a line without text behind it', 'Here is the file:\n'],
-    ['a line with blanks behind it', 'Here is the file:\n\n \n'],
+    ['a line without text behind it', 'Here it is:\n'],
+    ['a line with blanks behind it', 'Here it is:\n\n \n'],
     ['an indented line', '  Here is the file:\n\ntext\n'],
     ['a line of more than 300 characters', `Here is ${'a'.repeat(292)}:\n\ntext\n`],
     ['a line in the middle', 'text\n\nHere is the file:\n\ntext\n'],

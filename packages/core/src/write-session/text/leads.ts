@@ -5,11 +5,13 @@
  * Invariants
  * L1  A lead depends on the first lines and on the target alone, so that it can be told whatever the length of the
  *     text.
- * L2  Offsets are bytes into the content; the text begins with its first non-blank line behind the lead.
+ * L2  Offsets are bytes into the content; the text begins with its first non-blank line behind the lead, or, where
+ *     there is none, at the end.
  */
 import { wholeFenceLedger } from './content-summary.ts';
 import type { ContentSummary, FenceLedger, LineMark } from './content-summary.ts';
 import { isChatLine } from './lines.ts';
+import type { FenceLine } from './lines.ts';
 import { opensLikeLead } from './talk-phrases.ts';
 import type { TargetKind } from './target-kind.ts';
 
@@ -31,7 +33,10 @@ export type LeadTarget = {
 const MAX_LENGTH = 300;
 
 export function findLead(summary: ContentSummary, target: LeadTarget): Lead | null {
-  return leadOf(wholeFenceLedger(summary), target);
+  const ledger = wholeFenceLedger(summary);
+  const lead = leadOf(ledger, target);
+  // Behind a lead that announces nothing there may be blank lines.
+  return lead?.lines === ledger.firstLines.length ? { ...lead, contentStart: summary.bytes } : lead;
 }
 
 export function leadOf({ firstLines }: FenceLedger, target: LeadTarget): Lead | null {
@@ -50,8 +55,14 @@ export function leadOf({ firstLines }: FenceLedger, target: LeadTarget): Lead | 
       : third.fence !== null && announces(first.text, target.target) && isChatLine(second.text))
   )
     return { text: `${first.text}\n${second.text}`, lines: 2, contentStart: third.start };
-  if (second === undefined || !endsLead(first, second)) return null;
-  return announces(first.text, target.target)
+  const saysSo =
+    announces(first.text, target.target) || isFileName(first.text, target.target, second?.fence);
+  if (!saysSo) return null;
+  const introduces = introducesFile(first.text, target.target);
+  // A line that says that the file follows, and nothing follows.
+  if (second === undefined)
+    return introduces ? { text: first.text, lines: 1, contentStart: first.end } : null;
+  return endsLead(first, second) || introduces
     ? { text: first.text, lines: 1, contentStart: second.start }
     : null;
 }
@@ -106,6 +117,20 @@ function announces(line: string, target: string): boolean {
   return isSentence && (names(text, target) || SUBJECT.test(text.normalize('NFC')));
 }
 
+/** Of that even a line that stands directly before the text, or before nothing, is a lead. */
+function introducesFile(line: string, target: string): boolean {
+  const text = withoutEmphasis(line);
+  const isSubject = names(text, target) || SUBJECT.test(text.normalize('NFC'));
+  return /[:：]$/u.test(text) && opensLikeLead(text) && isSubject;
+}
+
+/** The name of the file, as models write it above a listing; undecorated, a name of one word is a title as well. */
+function isFileName(line: string, target: string, fence: FenceLine | null | undefined): boolean {
+  const name = line.replace(/^[*_`]+/u, '').replace(/[*_`:：]+$/u, '');
+  if (name !== target && name !== fileNameOf(target)) return false;
+  return fence !== null || /^[*_`]/u.test(line) || (name.includes('.') && name !== line);
+}
+
 function withoutEmphasis(line: string): string {
   let start = 0;
   let end = line.length;
@@ -120,7 +145,7 @@ function isEmphasis(character: string): boolean {
 
 /** Whether the file's name stands in the line as a word of its own. */
 function names(line: string, target: string): boolean {
-  const name = target.slice(Math.max(target.lastIndexOf('/'), target.lastIndexOf('\\')) + 1);
+  const name = fileNameOf(target);
   if (name === '') return false;
   for (let at = line.indexOf(name); at !== -1; at = line.indexOf(name, at + 1)) {
     const before = line.slice(0, at).at(-1) ?? ' ';
@@ -128,6 +153,10 @@ function names(line: string, target: string): boolean {
     if (!isWordCharacter(before) && !isWordCharacter(after)) return true;
   }
   return false;
+}
+
+function fileNameOf(target: string): string {
+  return target.slice(Math.max(target.lastIndexOf('/'), target.lastIndexOf('\\')) + 1);
 }
 
 function isWordCharacter(character: string): boolean {

@@ -267,7 +267,7 @@ export function endMarkers(
   const fencesBehind =
     group.fenceBefore === '' || closesReply
       ? fences
-      : { open: fences.open.slice(0, -1), enclosing: null, opensLast: false };
+      : { open: fences.open.slice(0, -1), enclosing: null, isFresh: false };
   const after = group.marker === '' ? null : afterMarker(reader, group, fencesBehind);
   if (group.marker !== '' && after === null) {
     releaseGroup(out, group);
@@ -322,7 +322,7 @@ function endingOf(
       : { kind: 'terminal', marker };
   }
   if (!orderly) return { kind: 'none' };
-  const quoted = fences.opensLast ? quotedDone(released) : null;
+  const quoted = fences.isFresh ? quotedDone(released) : null;
   const found = quoted ?? nearMiss(reader, released, { fences, openLoops });
   const isWithin = ({ contentEnd }: EndCandidate): boolean =>
     quoted === null || contentEnd < quoted.contentEnd;

@@ -73,6 +73,9 @@ function stripEmphasis(line: string): string {
   return line.slice(start);
 }
 
+/** Such as `</s>`, `<|im_end|>` or `<answer>`: from chat templates, and from models that put answers into tags. */
+const TAG = /<[|/]?[A-Za-z][\w-]{0,15}[|/]?>/gu;
+
 /** For a whole line. */
 function decoratedDone(line: string): string | null {
   const trimmed = trimLine(line);
@@ -80,6 +83,7 @@ function decoratedDone(line: string): string | null {
   const text = stripIndentation(trimmed);
   if (text.length > 2 * (2 * DECORATION_LIMIT) + 9) return null;
   if (BARE.test(trimmed)) return null;
+  if (BARE.test(trimLine(text.replaceAll(TAG, '')))) return trimmed;
   return isDecorated(text) || isCapitalised(text) ? trimmed : null;
 }
 
