@@ -42,7 +42,7 @@ describe('B4: what a plan makes of a file is bounded before it is made', () => {
       ),
     ).toEqual(['planned', 'planned', 'planned', 'CONTENT_TOO_LARGE', 'unjudged', 'unjudged']);
     expect(secondsSince(began)).toBeLessThan(5);
-  });
+  }, 60_000);
 
   it.each([
     ['create', { type: 'create', content: '12345678' }, 'b.txt'],
