@@ -16,13 +16,18 @@ import type {
   WritePlan,
 } from '@orion/contracts';
 
-import type { Edit } from './edit.ts';
 import { partsOf } from './file-image.ts';
 import { Pace } from './pace.ts';
 import type { NextTurn } from './pace.ts';
 import type { ParsedOperation } from './parse-plan.ts';
 import { planChanges } from './plan-changes.ts';
-import type { PlannedChange, PlannedChanges, PlanningPorts, Verdict } from './plan-changes.ts';
+import type {
+  PlannedChange,
+  PlannedChanges,
+  PlanningPorts,
+  ToldEdit,
+  Verdict,
+} from './plan-changes.ts';
 import { reportOf, RESTORED_AT_NEXT_START } from './report.ts';
 import type { ChangeOutcome, OperationOutcome } from './report.ts';
 import { proposalOf, requireApproval } from './review.ts';
@@ -333,7 +338,7 @@ export async function planSingle(
   plan: WritePlan,
   expected: TargetSnapshot,
   ports: PlanningPorts,
-): Promise<{ readonly change: PlannedChange; readonly edit: Edit }> {
+): Promise<{ readonly change: PlannedChange; readonly edit: ToldEdit }> {
   const { changes, verdicts } = await planChanges(plan, { ...ports, snapshotOf: () => expected });
   const [verdict] = verdicts;
   if (verdict?.kind === 'refused') throw verdict.error;

@@ -1,6 +1,7 @@
 import { OrionError } from '@orion/contracts';
 import { describe, expect, it } from 'vitest';
 
+import type { Verdict } from './plan-changes.ts';
 import { planOn, resultOf } from './testing/memory-files.ts';
 import { Pace } from './pace.ts';
 
@@ -120,10 +121,17 @@ describe('B4: the cost of many operations on one file', () => {
       expect(planned.refused).toBe(false);
       expect((await resultOf(planned)).length).toBeGreaterThan(0);
       expect(secondsSince(began)).toBeLessThan(4);
+      // Each would hold a list of everything before it: together the square of their number.
+      expect(planned.verdicts.flatMap(holdsState)).toEqual([]);
     },
     60_000,
   );
 });
+
+function holdsState(verdict: Verdict): readonly string[] {
+  const told = verdict.kind === 'planned' ? Object.keys(verdict.edit) : [];
+  return told.filter((key) => key === 'state');
+}
 
 describe('a plan that was called off', () => {
   it('is left in the middle of its work', async () => {

@@ -45,8 +45,11 @@ export type PlannedChange = {
   readonly crlf: boolean;
 };
 
+/** What is told of an operation. Without the state that it leads to: those of thousands would be kept at once. */
+export type ToldEdit = Omit<Edit, 'state'>;
+
 export type Verdict =
-  | { readonly kind: 'planned'; readonly path: string; readonly edit: Edit }
+  | { readonly kind: 'planned'; readonly path: string; readonly edit: ToldEdit }
   | { readonly kind: 'refused'; readonly path: string; readonly error: OrionError }
   /** It comes after a refused one on the same file. */
   | { readonly kind: 'unjudged'; readonly path: string };
@@ -92,7 +95,7 @@ export async function planChanges(plan: WritePlan, ports: PlanningPorts): Promis
       requireFitting(file.state, operation, plan.must_exist);
       await ports.pace.work(0);
       await hold(file, operation);
-      const edit = await applyOperation(file.state, operation, {
+      const { state, ...edit } = await applyOperation(file.state, operation, {
         patterns: ports.patterns,
         eol: plan.eol,
         maxBytes: ports.workspace.maxTargetBytes,
@@ -101,7 +104,7 @@ export async function planChanges(plan: WritePlan, ports: PlanningPorts): Promis
       occurrences += edit.occurrences ?? 0;
       if (occurrences > MAX_PLAN_OCCURRENCES) throw tooManyOccurrences();
       const created = operation.type === 'overwrite' && !file.state.exists;
-      file.state = edit.state;
+      file.state = state;
       file.givenBytes += edit.givenBytes;
       file.operations.push({ index, type: operation.type });
       return {
