@@ -82,6 +82,19 @@ function compressed(kind: 'gzip' | 'br', status: number): Manner {
   };
 }
 
+/** As slowly as one likes: something comes all the time, and nothing is ever whole. */
+function drips({ socket }: Answering, head: string, drop: string): Promise<void> {
+  socket.write(head);
+  return new Promise((resolve) => {
+    const more = setInterval(() => {
+      if (socket.destroyed) {
+        clearInterval(more);
+        resolve();
+      } else socket.write(drop);
+    }, 20);
+  });
+}
+
 export const PROVIDER_ATTACKS: readonly Attack[] = [
   {
     kind: 'provider',
@@ -193,6 +206,46 @@ export const PROVIDER_ATTACKS: readonly Attack[] = [
     },
     exits: [1],
     options: ['--max-seconds', '8'],
+  },
+  {
+    kind: 'provider',
+    name: 'a head that comes letter by letter',
+    provider: (_asked, to) => drips(to, 'HTTP/1.1 200 OK\r\nx: ', 'a'),
+    options: ['--max-seconds', '3'],
+    exits: [1, 5],
+  },
+  {
+    kind: 'provider',
+    name: 'a body that comes letter by letter',
+    provider: (_asked, to) =>
+      drips(to, 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n', ':'),
+    options: ['--max-seconds', '3'],
+    exits: [1, 5],
+  },
+  {
+    kind: 'provider',
+    name: 'promises to go on, for ever',
+    provider: (_asked, to) => drips(to, '', 'HTTP/1.1 100 Continue\r\n\r\n'),
+    options: ['--max-seconds', '3'],
+    exits: [1, 5],
+  },
+  {
+    kind: 'provider',
+    name: 'switches to another protocol',
+    provider: (_asked, to) => {
+      to.socket.write('HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n');
+    },
+    exits: [1],
+  },
+  {
+    kind: 'provider',
+    name: 'a length that never comes, and one that is too short',
+    provider: (asked, to) => {
+      to.socket.end(
+        `HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: ${asked.index === 0 ? 9_007_199_254_740_991 : 7}\r\n\r\n${say('text')}${END}`,
+      );
+    },
+    exits: [0, 1],
   },
   {
     kind: 'provider',

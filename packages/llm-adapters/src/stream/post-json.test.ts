@@ -1,6 +1,7 @@
 import { systemClock } from '@orion/contracts';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer as createNetServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 
@@ -193,4 +194,22 @@ test('more than a reader can hold waits on the network', async () => {
   for (let arrival = await body.read(); arrival.kind === 'bytes'; arrival = await body.read())
     received += arrival.bytes.length;
   expect(received).toBe(64 * 1024 * 1024);
+});
+
+test('a server that switches to another protocol has not answered (issue 12)', async () => {
+  const server = createNetServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', () => {
+      socket.write('HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n');
+    });
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  expect(errorOf(await ask(`http://127.0.0.1:${port}/v1`))).toMatchObject({
+    code: 'PROVIDER_UNREACHABLE',
+    message: expect.stringContaining('The connection was closed before an answer'),
+  });
 });

@@ -140,7 +140,11 @@ async function send(url: URL, { method, headers, body, signal }: Init): Promise<
       outgoing.destroy(new DOMException('The request was aborted', 'AbortError'));
     };
     signal.addEventListener('abort', abort, { once: true });
-    outgoing.on('close', () => signal.removeEventListener('abort', abort));
+    outgoing.on('close', () => {
+      signal.removeEventListener('abort', abort);
+      // An answer that switches protocols ends the request with neither an answer nor an error.
+      reject(new Error('The connection was closed before an answer'));
+    });
     outgoing.on('error', (error: NodeJS.ErrnoException) => {
       const stale = outgoing.reusedSocket && error.code === 'ECONNRESET' && !signal.aborted;
       reject(stale ? new StaleConnection('', { cause: error }) : error);
