@@ -46,6 +46,7 @@ export type {
 } from './run-event.ts';
 export type {
   KeptArgument,
+  ProviderData,
   Mode,
   Tool,
   ToolCall,

@@ -1,7 +1,7 @@
 import type { ErrorInfo } from './errors.ts';
 import type { JsonObject } from './json.ts';
 import type { Message } from './messages.ts';
-import type { ToolCall, ToolDefinition } from './tools.ts';
+import type { ProviderData, ToolCall, ToolDefinition } from './tools.ts';
 
 /** Tokens of one or more model calls; a provider that does not report a number leaves it at 0. */
 export type Usage = {
@@ -34,7 +34,12 @@ export type LlmEvent =
   | { readonly type: 'tool-call-delta'; readonly index: number; readonly argumentsDelta: string }
   | { readonly type: 'tool-call-end'; readonly index: number; readonly call: ToolCall }
   | { readonly type: 'usage'; readonly usage: Usage }
-  | { readonly type: 'finish'; readonly reason: FinishReason }
+  | {
+      readonly type: 'finish';
+      readonly reason: FinishReason;
+      /** What belongs to the message and to none of its calls. */
+      readonly providerData?: ProviderData;
+    }
   | { readonly type: 'error'; readonly error: ErrorInfo };
 
 export type ResponseFormat =

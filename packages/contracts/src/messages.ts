@@ -1,4 +1,4 @@
-import type { ToolCall } from './tools.ts';
+import type { ProviderData, ToolCall } from './tools.ts';
 
 /**
  * The history that a model reads, in the order in which it was made. A tool message answers a call of the
@@ -14,6 +14,7 @@ export type AssistantMessage = {
   readonly role: 'assistant';
   readonly content: string;
   readonly toolCalls?: readonly ToolCall[];
+  readonly providerData?: ProviderData;
 };
 
 export type ToolMessage = {

@@ -20,8 +20,20 @@ export type ToolCall = {
    * ever offered, and no registry runs one.
    */
   readonly kind?: 'custom';
+  readonly providerData?: ProviderData;
   /** Where the text of arguments that look like a file's content lies, so that it is not lost with the call. */
   readonly kept?: readonly KeptArgument[];
+};
+
+/**
+ * What a provider wants back with a call or a message of its own, such as the signature of the reasoning behind it.
+ * Nobody reads `value` but the adapter of that name, for that model; for any other one it does not exist. It is stored
+ * with the conversation and is no part of what a person, a trace or an event shows.
+ */
+export type ProviderData = {
+  readonly adapter: string;
+  readonly model: string;
+  readonly value: JsonValue;
 };
 
 export type KeptArgument = {

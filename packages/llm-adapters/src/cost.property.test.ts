@@ -33,7 +33,11 @@ function formatOf(name: FormatName): (message: MessageEvents) => WireFormat {
 function reading(format: FormatName, body: string, pieceBytes: number): () => void {
   const bytes = Buffer.from(body);
   return () => {
-    const decoder = createAnswerDecoder(formatOf(format), redact, { verbatim: false });
+    const decoder = createAnswerDecoder(formatOf(format), redact, {
+      verbatim: false,
+      adapter: format,
+      model: 'm',
+    });
     for (let at = 0; at < bytes.length && !decoder.message.ended; at += pieceBytes) {
       decoder.feed(bytes.subarray(at, at + pieceBytes));
       decoder.take();

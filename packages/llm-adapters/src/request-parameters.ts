@@ -1,10 +1,11 @@
 import type { JsonObject, ResponseFormat, SendOptions, ToolDefinition } from '@orion/contracts';
 
+import type { DataOwner } from './provider-data.ts';
+
 type JsonSchemaFormat = Extract<ResponseFormat, { type: 'json_schema' }>;
 
 /** What the requests of one adapter have in common. */
-export type RequestDefaults<Quirks> = {
-  readonly model: string;
+export type RequestDefaults<Quirks> = DataOwner & {
   readonly temperature: number | undefined;
   readonly maxTokens: number;
   readonly quirks: Quirks;

@@ -95,7 +95,11 @@ export function createStreamingAdapter<RequestBody extends object>(
     controller: AbortController,
     verbatim: boolean,
   ): AsyncGenerator<readonly LlmEvent[], void, undefined> {
-    const answer = createAnswerDecoder(provider.createFormat, redact, { verbatim });
+    const answer = createAnswerDecoder(provider.createFormat, redact, {
+      verbatim,
+      adapter: provider.name,
+      model: settings.model,
+    });
     const { message } = answer;
     let silence: number | undefined;
     const watch = createSilenceWatch(clock, (limit) => {

@@ -1,5 +1,7 @@
 import { JsonReader } from '@orion/contracts';
-import type { LlmEvent, ToolCall } from '@orion/contracts';
+import type { JsonValue, LlmEvent, ToolCall } from '@orion/contracts';
+
+import type { ProviderDataMaker } from './provider-data.ts';
 
 /** Together, in a message: no tool takes more, and all of it is held. */
 const MOST_ARGUMENT_CHARACTERS = 16 * 1024 * 1024;
@@ -15,6 +17,8 @@ export type ToolCallDelta = {
   readonly freeForm?: boolean | undefined;
   /** The provider has said that nothing more of this call comes. */
   readonly ended?: boolean | undefined;
+  /** What the provider wants back with the call; the first one that is given counts. */
+  readonly providerValue?: JsonValue | undefined;
 };
 
 type OpenCall = {
@@ -27,6 +31,7 @@ type OpenCall = {
   /** What the fragments come to; they are not looked at again. */
   readonly json: JsonReader;
   freeForm: boolean;
+  providerValue: JsonValue | undefined;
   started: boolean;
   ended: boolean;
   /** Whether another part has begun since. */
@@ -51,6 +56,7 @@ type OpenCall = {
 export class ToolCallMerger {
   readonly #emit: (event: LlmEvent) => void;
   readonly #onInvalid: (what: string) => void;
+  readonly #data: ProviderDataMaker;
   readonly #calls: OpenCall[] = [];
   /** The latest call with an index of the wire, and with an id. */
   readonly #byIndex = new Map<number, OpenCall>();
@@ -59,8 +65,13 @@ export class ToolCallMerger {
   /** So many of them are closed, from the first one on. */
   #closed = 0;
 
-  constructor(emit: (event: LlmEvent) => void, onInvalid: (what: string) => void) {
+  constructor(
+    emit: (event: LlmEvent) => void,
+    onInvalid: (what: string) => void,
+    data: ProviderDataMaker,
+  ) {
     this.#emit = emit;
+    this.#data = data;
     this.#onInvalid = onInvalid;
   }
 
@@ -87,6 +98,7 @@ export class ToolCallMerger {
         fragments: [],
         json: new JsonReader('object'),
         freeForm: false,
+        providerValue: undefined,
         started: false,
         ended: false,
         passed: false,
@@ -114,6 +126,7 @@ export class ToolCallMerger {
     }
     if (call.name === '') call.name = name;
     if (delta.freeForm === true) call.freeForm = true;
+    call.providerValue ??= delta.providerValue;
     if (fragment !== '') {
       call.fragments.push(fragment);
       call.json.push(fragment);
@@ -164,6 +177,7 @@ export class ToolCallMerger {
         arguments: !freeForm && state === 'complete' && text.trim() === '' ? '{}' : text,
         state,
         ...(freeForm ? { kind: 'custom' as const } : {}),
+        ...this.#data.make(call.providerValue),
       },
     });
   }

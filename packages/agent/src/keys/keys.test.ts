@@ -131,6 +131,28 @@ it('of a history only what a provider said is stored without the key, and result
   ]);
 });
 
+it('what a provider wants back is stored whole or not at all', () => {
+  const data = (value: string) => ({ adapter: 'a', model: 'm', value: { signature: value } });
+  const message = (value: string, inCall: string): Message => ({
+    role: 'assistant',
+    content: '',
+    toolCalls: [{ ...call('c', 'read_file', '{}'), providerData: data(inCall) }],
+    providerData: data(value),
+  });
+  const clean = message('one', 'two');
+  expect(redactMessages([clean], keys.redact)[0]).toBe(clean);
+  expect(redactMessages([message(KEY, 'two')], keys.redact)).toEqual([
+    {
+      role: 'assistant',
+      content: '',
+      toolCalls: clean.role === 'assistant' ? clean.toolCalls : [],
+    },
+  ]);
+  expect(redactMessages([message('one', KEY)], keys.redact)).toEqual([
+    { ...clean, toolCalls: [call('c', 'read_file', '{}')] },
+  ]);
+});
+
 it('names and ids of calls, and errors, come from an adapter without the key; text and arguments as they are', async () => {
   const args = `{"content":"${KEY}"}`;
   const events: readonly LlmEvent[] = [

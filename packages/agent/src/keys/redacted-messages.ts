@@ -1,4 +1,4 @@
-import type { Message, Redact, ToolCall } from '@orion/contracts';
+import type { Message, ProviderData, Redact, ToolCall } from '@orion/contracts';
 
 /**
  * A history as it is stored: without the keys in use in what a provider said. Prompts and results of tools stay as they
@@ -19,11 +19,19 @@ export function redactMessages(messages: readonly Message[], redact: Redact): re
           else named.add(call.id);
         }
         const content = redact(message.content);
+        const { providerData, ...rest } = message;
+        const data = cleanData(providerData, redact);
         const isSame =
           content === message.content &&
+          data === providerData &&
           (calls ?? []).every((call, index) => call === message.toolCalls?.[index]);
         if (isSame) return message;
-        return { ...message, content, ...(calls === undefined ? {} : { toolCalls: calls }) };
+        return {
+          ...rest,
+          content,
+          ...(calls === undefined ? {} : { toolCalls: calls }),
+          ...(data === undefined ? {} : { providerData: data }),
+        };
       }
       case 'tool': {
         if (!named.has(message.toolCallId)) return message;
@@ -36,6 +44,16 @@ export function redactMessages(messages: readonly Message[], redact: Redact): re
 }
 
 function redactedCall(call: ToolCall, redact: Redact): ToolCall {
+  const { providerData, ...rest } = call;
   const text = redact(call.arguments);
-  return text === call.arguments ? call : { ...call, arguments: text };
+  const data = cleanData(providerData, redact);
+  if (text === call.arguments && data === providerData) return call;
+  return { ...rest, arguments: text, ...(data === undefined ? {} : { providerData: data }) };
+}
+
+/** What holds a key is dropped: no provider takes a part of what it has signed. */
+function cleanData(data: ProviderData | undefined, redact: Redact): ProviderData | undefined {
+  if (data === undefined) return undefined;
+  const text = JSON.stringify(data.value);
+  return redact(text) === text ? data : undefined;
 }

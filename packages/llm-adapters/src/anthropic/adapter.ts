@@ -8,6 +8,8 @@ import { MessageFormat } from './message-format.ts';
 import { messagesQuirks } from './quirks.ts';
 import { buildMessagesRequest } from './request.ts';
 
+const NAME = 'anthropic';
+
 /** `baseUrl`: where `/v1/messages` is appended, given with the version or without it. */
 export type AnthropicOptions = AdapterOptions;
 
@@ -25,10 +27,10 @@ export function createAnthropicAdapter(options: AnthropicOptions): LlmAdapter {
   };
   return createStreamingAdapter(
     {
-      name: 'anthropic',
+      name: NAME,
       writesThinkTags: false,
       buildRequest: (messages, send) =>
-        buildMessagesRequest(messages, send, { ...checked, quirks }),
+        buildMessagesRequest(messages, send, { ...checked, adapter: NAME, quirks }),
       post: (body, signal) => postJson({ ...checked.connection, url, headers, body, signal }),
       createFormat: (message) => new MessageFormat(message),
       optional: { paths: ['temperature', 'tool_choice', 'output_config'] },

@@ -1,6 +1,7 @@
 import { isFields } from '@orion/contracts';
 import type { Fields, FinishReason, Usage } from '@orion/contracts';
 
+import { MOST_CHARACTERS, ReturnedParts } from '../provider-data.ts';
 import { invalidStream, truncated } from '../stream/message-events.ts';
 import type { MessageEvents } from '../stream/message-events.ts';
 import { textField, tokenCount } from '../stream/payloads.ts';
@@ -23,6 +24,9 @@ export class MessageFormat implements WireFormat {
   readonly textKeys: readonly string[] = ['text'];
   readonly #message: MessageEvents;
   readonly #calls = new Map<number, CallBlock>();
+  /** The block of reasoning that is open; it goes back if it is signed. */
+  #thinking: { text: string; signature: string } | undefined;
+  readonly #returned = new ReturnedParts();
   #id: string | undefined;
   #stopReason: FinishReason | undefined;
   readonly #usage: Partial<Record<(typeof USAGE_FIELDS)[number], unknown>> = {};
@@ -109,10 +113,15 @@ export class MessageFormat implements WireFormat {
     if (!this.#calls.has(index)) this.#message.nextPart();
     switch (block['type']) {
       case 'text':
+        this.#returned.textBegins();
         this.#message.text(textField(block, 'text'));
         return;
       case 'thinking':
-        this.#message.reasoning(textField(block, 'thinking'));
+        this.#thinking = { text: '', signature: '' };
+        this.#think(block);
+        return;
+      case 'redacted_thinking':
+        this.#returned.add({ type: 'redacted_thinking', data: textField(block, 'data') });
         return;
       case 'tool_use':
         this.#calls.set(index, {
@@ -123,6 +132,7 @@ export class MessageFormat implements WireFormat {
           index,
           id: textField(block, 'id'),
           name: textField(block, 'name'),
+          providerValue: this.#returned.take(),
         });
         return;
       default:
@@ -136,7 +146,8 @@ export class MessageFormat implements WireFormat {
         this.#message.text(textField(delta, 'text'));
         return;
       case 'thinking_delta':
-        this.#message.reasoning(textField(delta, 'thinking'));
+      case 'signature_delta':
+        this.#think(delta);
         return;
       case 'input_json_delta': {
         const call = this.#calls.get(index);
@@ -150,7 +161,21 @@ export class MessageFormat implements WireFormat {
     }
   }
 
+  #think(piece: Fields): void {
+    const thinking = textField(piece, 'thinking');
+    this.#message.reasoning(thinking);
+    if (this.#thinking === undefined) return;
+    this.#thinking.text += thinking;
+    this.#thinking.signature += textField(piece, 'signature');
+    if (this.#thinking.text.length > MOST_CHARACTERS) this.#thinking = undefined;
+  }
+
   #stopBlock(index: number): void {
+    if (this.#thinking !== undefined && this.#thinking.signature !== '') {
+      const { text, signature } = this.#thinking;
+      this.#returned.add({ type: 'thinking', thinking: text, signature });
+    }
+    this.#thinking = undefined;
     const call = this.#calls.get(index);
     if (call === undefined) return;
     const given = call.hasDeltas ? {} : call.input;
@@ -179,7 +204,7 @@ export class MessageFormat implements WireFormat {
   }
 
   #finish(): void {
-    this.#message.finish(this.#stopReason);
+    this.#message.finish(this.#stopReason, this.#returned.takeRest());
   }
 }
 

@@ -6,7 +6,13 @@ import type {
   Tool,
   ToolChoice,
 } from '@anthropic-ai/sdk/resources/messages';
-import type { JsonObject, Message, SendOptions, ToolDefinition } from '@orion/contracts';
+import type {
+  JsonObject,
+  Message,
+  ProviderData,
+  SendOptions,
+  ToolDefinition,
+} from '@orion/contracts';
 
 import {
   createCallIds,
@@ -16,6 +22,8 @@ import {
   toolName,
 } from '../conversation.ts';
 import type { CallIds } from '../conversation.ts';
+import { ownData, partsOf } from '../provider-data.ts';
+import type { DataOwner, PartPlace } from '../provider-data.ts';
 import { given, requestParameters } from '../request-parameters.ts';
 import type { RequestDefaults } from '../request-parameters.ts';
 import { sanitizeSchema, withoutTopLevelAlternatives } from '../schema.ts';
@@ -47,7 +55,7 @@ export function buildMessagesRequest(
     model: defaults.model,
     max_tokens: maxTokens,
     stream: true,
-    messages: convertMessages(rest, mark),
+    messages: convertMessages(rest, mark, defaults),
     ...given({
       system: system.length === 0 ? undefined : convertSystem(system, mark),
       temperature,
@@ -83,12 +91,16 @@ function convertTools(tools: readonly ToolDefinition[], mark: boolean): Tool[] {
   }));
 }
 
-function convertMessages(messages: readonly Message[], mark: boolean): MessageParam[] {
+function convertMessages(
+  messages: readonly Message[],
+  mark: boolean,
+  owner: DataOwner,
+): MessageParam[] {
   const ids = createCallIds(LONGEST_CALL_ID);
   const turns: { role: 'user' | 'assistant'; content: ContentBlockParam[] }[] = [];
   for (const message of messages) {
     const role = message.role === 'assistant' ? 'assistant' : 'user';
-    const blocks = convertMessage(message, ids);
+    const blocks = convertMessage(message, ids, owner);
     if (blocks.length === 0) continue;
     const last = turns.at(-1);
     if (last?.role === role) last.content.push(...blocks);
@@ -108,21 +120,29 @@ function rank(block: ContentBlockParam): number {
   return block.type === 'tool_result' ? 0 : 1;
 }
 
-function convertMessage(message: Message, ids: CallIds): ContentBlockParam[] {
+function convertMessage(message: Message, ids: CallIds, owner: DataOwner): ContentBlockParam[] {
   switch (message.role) {
     case 'system':
     case 'user':
       return textBlocks(message.content);
-    case 'assistant':
+    case 'assistant': {
+      const { toolCalls = [] } = message;
       return [
+        ...[message, ...toolCalls].flatMap(({ providerData }) =>
+          reasoningBlocks(providerData, owner, 'before_text'),
+        ),
         ...textBlocks(message.content),
-        ...(message.toolCalls ?? []).map((call) => ({
-          type: 'tool_use' as const,
-          id: ids.ofCall(call.id),
-          name: toolName(call.name),
-          input: JSON.parse(historicArguments(call)) as JsonObject,
-        })),
+        ...toolCalls.flatMap((call): ContentBlockParam[] => [
+          ...reasoningBlocks(call.providerData, owner, 'before_call'),
+          {
+            type: 'tool_use',
+            id: ids.ofCall(call.id),
+            name: toolName(call.name),
+            input: JSON.parse(historicArguments(call)) as JsonObject,
+          },
+        ]),
       ];
+    }
     case 'tool': {
       const content = isBlank(message.content) ? {} : { content: message.content };
       return [{ type: 'tool_result', tool_use_id: ids.ofResult(message.toolCallId), ...content }];
@@ -131,6 +151,22 @@ function convertMessage(message: Message, ids: CallIds): ContentBlockParam[] {
       message satisfies never;
       return [];
   }
+}
+
+/** Reasoning goes back to the model that signed it, word for word; another one would refuse it. */
+function reasoningBlocks(
+  data: ProviderData | undefined,
+  owner: DataOwner,
+  place: PartPlace,
+): ContentBlockParam[] {
+  return partsOf(ownData(data, owner), place).flatMap((part): ContentBlockParam[] => {
+    const { type, thinking, signature, data: hidden } = part;
+    if (type === 'thinking' && typeof thinking === 'string' && typeof signature === 'string')
+      return [{ type, thinking, signature }];
+    return type === 'redacted_thinking' && typeof hidden === 'string'
+      ? [{ type, data: hidden }]
+      : [];
+  });
 }
 
 function textBlocks(text: string): TextBlockParam[] {

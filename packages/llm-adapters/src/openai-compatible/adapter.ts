@@ -9,6 +9,8 @@ import { ChunkFormat } from './chunk-format.ts';
 import { quirksOf } from './quirks.ts';
 import { buildRequest } from './request.ts';
 
+const NAME = 'openai';
+
 /** `baseUrl`: where `/chat/completions` is appended; OpenAI itself when left out. */
 export type OpenAiCompatibleOptions = AdapterOptions;
 
@@ -30,9 +32,10 @@ export function createOpenAiCompatibleAdapter(options: OpenAiCompatibleOptions):
   const headers = bearer(checked.apiKey);
   return createStreamingAdapter(
     {
-      name: 'openai',
+      name: NAME,
       writesThinkTags: true,
-      buildRequest: (messages, send) => buildRequest(messages, send, { ...checked, quirks }),
+      buildRequest: (messages, send) =>
+        buildRequest(messages, send, { ...checked, adapter: NAME, quirks }),
       post: (body, signal) => postJson({ ...checked.connection, url, headers, body, signal }),
       createFormat: (message) => new ChunkFormat(message),
       optional: OPTIONAL,

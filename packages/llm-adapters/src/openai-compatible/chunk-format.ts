@@ -1,5 +1,5 @@
 import { isFields } from '@orion/contracts';
-import type { Fields, FinishReason, Usage } from '@orion/contracts';
+import type { Fields, FinishReason, JsonObject, Usage } from '@orion/contracts';
 
 import { providerError } from '../provider-error.ts';
 import { truncated } from '../stream/message-events.ts';
@@ -139,6 +139,10 @@ export class ChunkFormat implements WireFormat {
       // Some local servers send the object itself instead of its text.
       arguments:
         typeof given === 'string' ? given : isFields(given) ? JSON.stringify(given) : undefined,
+      // Where Gemini signs its reasoning; it refuses a call without.
+      providerValue: isFields(call['extra_content'])
+        ? (call['extra_content'] as JsonObject)
+        : undefined,
     });
   }
 

@@ -1,4 +1,5 @@
-import type { Message, SendOptions, ToolCall, ToolDefinition } from '@orion/contracts';
+import { isFields } from '@orion/contracts';
+import type { Fields, Message, SendOptions, ToolCall, ToolDefinition } from '@orion/contracts';
 import type {
   ChatCompletionCreateParamsStreaming,
   ChatCompletionMessageParam,
@@ -7,6 +8,8 @@ import type {
 
 import { createCallIds, historicArguments, toolName } from '../conversation.ts';
 import type { CallIds } from '../conversation.ts';
+import { ownData } from '../provider-data.ts';
+import type { DataOwner } from '../provider-data.ts';
 import { given, namedSchema, requestParameters } from '../request-parameters.ts';
 import type { RequestDefaults } from '../request-parameters.ts';
 import type { Quirks } from './quirks.ts';
@@ -26,7 +29,7 @@ export function buildRequest(
   const ids = createCallIds(LONGEST_CALL_ID);
   return {
     model: defaults.model,
-    messages: messages.flatMap((message) => convertMessage(message, ids)),
+    messages: messages.flatMap((message) => convertMessage(message, ids, defaults)),
     stream: true,
     stream_options: { include_usage: true },
     [defaults.quirks.limitParameter]: maxTokens,
@@ -40,7 +43,11 @@ export function buildRequest(
 }
 
 /** Empty messages are left out: servers refuse them. A tool message stays, since the call before it needs one. */
-function convertMessage(message: Message, ids: CallIds): ChatCompletionMessageParam[] {
+function convertMessage(
+  message: Message,
+  ids: CallIds,
+  owner: DataOwner,
+): ChatCompletionMessageParam[] {
   switch (message.role) {
     case 'system':
     case 'user':
@@ -55,7 +62,7 @@ function convertMessage(message: Message, ids: CallIds): ChatCompletionMessagePa
           {
             role: 'assistant',
             content: message.content,
-            tool_calls: calls.map((call) => convertCall(call, ids)),
+            tool_calls: calls.map((call) => convertCall(call, ids, owner)),
           },
         ];
       }
@@ -74,12 +81,16 @@ function convertMessage(message: Message, ids: CallIds): ChatCompletionMessagePa
 function convertCall(
   call: ToolCall,
   ids: CallIds,
+  owner: DataOwner,
 ): {
   id: string;
   type: 'function';
   function: { name: string; arguments: string };
+  extra_content?: Fields;
 } {
+  const extra = ownData(call.providerData, owner);
   return {
+    ...(isFields(extra) ? { extra_content: extra } : {}),
     id: ids.ofCall(call.id),
     type: 'function',
     function: { name: toolName(call.name), arguments: historicArguments(call) },

@@ -9,6 +9,8 @@ import { responsesQuirks } from './quirks.ts';
 import { buildResponsesRequest } from './request.ts';
 import { ResponseFormat } from './response-format.ts';
 
+const NAME = 'openai-responses';
+
 /** `baseUrl`: where `/responses` is appended; OpenAI itself when left out. */
 export type OpenAiResponsesOptions = AdapterOptions;
 
@@ -20,13 +22,13 @@ export function createOpenAiResponsesAdapter(options: OpenAiResponsesOptions): L
   const headers = bearer(checked.apiKey);
   return createStreamingAdapter(
     {
-      name: 'openai-responses',
+      name: NAME,
       writesThinkTags: false,
       buildRequest: (messages, send) =>
-        buildResponsesRequest(messages, send, { ...checked, quirks }),
+        buildResponsesRequest(messages, send, { ...checked, adapter: NAME, quirks }),
       post: (body, signal) => postJson({ ...checked.connection, url, headers, body, signal }),
       createFormat: (message) => new ResponseFormat(message),
-      optional: { paths: ['max_output_tokens', 'temperature', 'tool_choice', 'store'] },
+      optional: { paths: ['max_output_tokens', 'temperature', 'tool_choice', 'store', 'include'] },
     },
     checked,
   );

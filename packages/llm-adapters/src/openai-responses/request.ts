@@ -1,8 +1,9 @@
-import type { Message, SendOptions, ToolDefinition } from '@orion/contracts';
+import type { Message, ProviderData, SendOptions, ToolDefinition } from '@orion/contracts';
 import type {
   FunctionTool,
   ResponseCreateParamsStreaming,
   ResponseInputItem,
+  ResponseReasoningItem,
 } from 'openai/resources/responses/responses';
 
 import {
@@ -13,6 +14,8 @@ import {
   toolName,
 } from '../conversation.ts';
 import type { CallIds } from '../conversation.ts';
+import { ownData, partsOf } from '../provider-data.ts';
+import type { DataOwner, PartPlace } from '../provider-data.ts';
 import { given, namedSchema, requestParameters } from '../request-parameters.ts';
 import type { RequestDefaults } from '../request-parameters.ts';
 import type { ResponsesQuirks } from './quirks.ts';
@@ -34,11 +37,12 @@ export function buildResponsesRequest(
   return {
     model: defaults.model,
     stream: true,
-    input: rest.flatMap((message) => convertMessage(message, ids)),
+    input: rest.flatMap((message) => convertMessage(message, ids, defaults)),
     max_output_tokens: maxTokens,
     ...given({
       instructions: system.length === 0 ? undefined : system.join('\n\n'),
       store: defaults.quirks.store ? false : undefined,
+      include: defaults.quirks.encryptedReasoning ? ['reasoning.encrypted_content'] : undefined,
       temperature,
       tools: tools?.map(convertTool),
       tool_choice: toolChoice,
@@ -47,23 +51,31 @@ export function buildResponsesRequest(
   };
 }
 
-function convertMessage(message: Message, ids: CallIds): ResponseInputItem[] {
+function convertMessage(message: Message, ids: CallIds, owner: DataOwner): ResponseInputItem[] {
   switch (message.role) {
     case 'system':
     case 'user':
       return isBlank(message.content) ? [] : [{ role: message.role, content: message.content }];
-    case 'assistant':
+    case 'assistant': {
+      const { toolCalls = [] } = message;
       return [
+        ...[message, ...toolCalls].flatMap(({ providerData }) =>
+          reasoningItems(providerData, owner, 'before_text'),
+        ),
         ...(isBlank(message.content)
           ? []
           : [{ role: 'assistant' as const, content: message.content }]),
-        ...(message.toolCalls ?? []).map((call) => ({
-          type: 'function_call' as const,
-          call_id: ids.ofCall(call.id),
-          name: toolName(call.name),
-          arguments: historicArguments(call),
-        })),
+        ...toolCalls.flatMap((call): ResponseInputItem[] => [
+          ...reasoningItems(call.providerData, owner, 'before_call'),
+          {
+            type: 'function_call',
+            call_id: ids.ofCall(call.id),
+            name: toolName(call.name),
+            arguments: historicArguments(call),
+          },
+        ]),
       ];
+    }
     case 'tool':
       return [
         {
@@ -76,6 +88,27 @@ function convertMessage(message: Message, ids: CallIds): ResponseInputItem[] {
       message satisfies never;
       return [];
   }
+}
+
+/** Reasoning goes back to the model that made it, as it was encrypted for it: nothing is kept at the provider. */
+function reasoningItems(
+  data: ProviderData | undefined,
+  owner: DataOwner,
+  place: PartPlace,
+): ResponseInputItem[] {
+  return partsOf(ownData(data, owner), place).flatMap(
+    ({ id, summary, encrypted_content: hidden }) =>
+      typeof id === 'string' && typeof hidden === 'string'
+        ? [
+            {
+              type: 'reasoning',
+              id,
+              summary: (Array.isArray(summary) ? summary : []) as ResponseReasoningItem['summary'],
+              encrypted_content: hidden,
+            },
+          ]
+        : [],
+  );
 }
 
 function convertTool(tool: ToolDefinition): FunctionTool {

@@ -1,7 +1,8 @@
 import { isFields } from '@orion/contracts';
-import type { Fields, Usage } from '@orion/contracts';
+import type { Fields, JsonValue, Usage } from '@orion/contracts';
 
 import { providerError } from '../provider-error.ts';
+import { ReturnedParts } from '../provider-data.ts';
 import { truncated } from '../stream/message-events.ts';
 import type { MessageEvents } from '../stream/message-events.ts';
 import { textField, tokenCount } from '../stream/payloads.ts';
@@ -31,6 +32,7 @@ export class ResponseFormat implements WireFormat {
   readonly #pieces = new Set<string>();
   readonly #latest = new Map<number, string>();
   #latestCharacters = 0;
+  readonly #returned = new ReturnedParts();
   #refused = false;
 
   constructor(message: MessageEvents) {
@@ -132,10 +134,12 @@ export class ResponseFormat implements WireFormat {
   #startItem(event: Fields, item: Fields): void {
     const custom = item['type'] === 'custom_tool_call';
     if (item['type'] !== 'function_call' && !custom) {
+      if (item['type'] === 'message') this.#returned.textBegins();
       this.#message.nextPart();
       return;
     }
     this.#message.toolCall({
+      providerValue: this.#returned.take(),
       index: indexOf(event),
       id: textField(item, 'call_id') || textField(item, 'id'),
       name: textField(item, 'name'),
@@ -164,6 +168,17 @@ export class ResponseFormat implements WireFormat {
           if (isFields(part)) this.#wholePart({ ...event, content_index: index }, part);
         }
         return;
+      case 'reasoning': {
+        const { id, summary, encrypted_content: hidden } = item;
+        if (typeof id === 'string' && typeof hidden === 'string' && Array.isArray(summary))
+          this.#returned.add({
+            type: 'reasoning',
+            id,
+            summary: summary as JsonValue,
+            encrypted_content: hidden,
+          });
+        return;
+      }
       default:
     }
   }
@@ -250,7 +265,7 @@ export class ResponseFormat implements WireFormat {
 
   #finish(reason: 'stop' | 'length' | 'refusal'): void {
     const refused = reason === 'stop' && this.#refused && this.#message.calls === 0;
-    this.#message.finish(refused ? 'refusal' : reason);
+    this.#message.finish(refused ? 'refusal' : reason, this.#returned.takeRest());
   }
 }
 

@@ -27,32 +27,37 @@ async function start(
   throw new Error('the provider did not start');
 }
 
-test('a provider that was killed goes on from the quoted lines when it is started again', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'orion-scripted-'));
-  onTestFinished(() => rm(directory, { recursive: true }));
-  const script = join(directory, 'script.json');
-  const document = { target: 'a.txt', content: CONTENT };
-  await writeFile(
-    script,
-    JSON.stringify({ shape: { eventsPerSecond: 5000 }, behaviours: [{ reply: { document } }] }),
-  );
+// Two processes are started from source, which takes seconds on a busy machine.
+test(
+  'a provider that was killed goes on from the quoted lines when it is started again',
+  { timeout: 30_000 },
+  async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'orion-scripted-'));
+    onTestFinished(() => rm(directory, { recursive: true }));
+    const script = join(directory, 'script.json');
+    const document = { target: 'a.txt', content: CONTENT };
+    await writeFile(
+      script,
+      JSON.stringify({ shape: { eventsPerSecond: 5000 }, behaviours: [{ reply: { document } }] }),
+    );
 
-  const first = await start(script);
-  const adapter = createOpenAiCompatibleAdapter({ model: 'm', baseUrl: first.url });
-  const events = [];
-  for await (const event of adapter.sendMessagesStreaming(begun('a.txt'), {})) {
-    events.push(event);
-    if (textOf(events).length > 5000) first.process.kill('SIGKILL');
-  }
-  expect(errorOf(events).code).toBe('STREAM_BROKEN');
-  const saved = textOf(events);
-  expect(TEXT.startsWith(saved)).toBe(true);
+    const first = await start(script);
+    const adapter = createOpenAiCompatibleAdapter({ model: 'm', baseUrl: first.url });
+    const events = [];
+    for await (const event of adapter.sendMessagesStreaming(begun('a.txt'), {})) {
+      events.push(event);
+      if (textOf(events).length > 5000) first.process.kill('SIGKILL');
+    }
+    expect(errorOf(events).code).toBe('STREAM_BROKEN');
+    const saved = textOf(events);
+    expect(TEXT.startsWith(saved)).toBe(true);
 
-  const second = await start(script);
-  const again = createOpenAiCompatibleAdapter({ model: 'm', baseUrl: second.url });
-  const prompt = continuation('a.txt', saved, 2);
-  const rest = textOf(await collect(again.sendMessagesStreaming([prompt], {})));
-  const anchor = saved.split('\n').slice(-3, -1).join('\n');
-  expect(rest.startsWith(`${anchor}\n`)).toBe(true);
-  expect(`${saved.slice(0, saved.indexOf(anchor))}${rest}`).toBe(`${TEXT}DONE`);
-});
+    const second = await start(script);
+    const again = createOpenAiCompatibleAdapter({ model: 'm', baseUrl: second.url });
+    const prompt = continuation('a.txt', saved, 2);
+    const rest = textOf(await collect(again.sendMessagesStreaming([prompt], {})));
+    const anchor = saved.split('\n').slice(-3, -1).join('\n');
+    expect(rest.startsWith(`${anchor}\n`)).toBe(true);
+    expect(`${saved.slice(0, saved.indexOf(anchor))}${rest}`).toBe(`${TEXT}DONE`);
+  },
+);

@@ -2,6 +2,7 @@ import type { LlmEvent, Redact } from '@orion/contracts';
 
 import { createEventStreamDecoder } from './event-stream.ts';
 import { MessageEvents, invalidStream } from './message-events.ts';
+import type { MessageOptions } from './message-events.ts';
 import { createPayloadReader } from './payloads.ts';
 import type { WireFormat } from './payloads.ts';
 
@@ -18,7 +19,7 @@ export type AnswerDecoder = {
 export function createAnswerDecoder(
   createFormat: (message: MessageEvents) => WireFormat,
   redact: Redact,
-  options: { readonly verbatim: boolean },
+  options: MessageOptions,
 ): AnswerDecoder {
   const message = new MessageEvents(redact, options);
   const format = createFormat(message);

@@ -1,10 +1,17 @@
 import { ERROR_CODES, isHighSurrogate } from '@orion/contracts';
-import type { ErrorInfo, FinishReason, LlmEvent, Redact, Usage } from '@orion/contracts';
+import type { ErrorInfo, FinishReason, JsonValue, LlmEvent, Redact, Usage } from '@orion/contracts';
 
+import { ProviderDataMaker } from '../provider-data.ts';
+import type { DataOwner } from '../provider-data.ts';
 import { classifyFailure, providerError, readFailure } from '../provider-error.ts';
 import { createThinkTags } from '../think-tags.ts';
 import { ToolCallMerger } from '../tool-call-merger.ts';
 import type { ToolCallDelta } from '../tool-call-merger.ts';
+
+export type MessageOptions = DataOwner & {
+  /** Text is text, whatever stands in it. */
+  readonly verbatim: boolean;
+};
 
 /**
  * The events of one message, whichever wire format they came in.
@@ -22,22 +29,25 @@ export class MessageEvents {
   #ended = false;
   readonly #verbatim: boolean;
   readonly #redact: Redact;
-  readonly #calls: ToolCallMerger = new ToolCallMerger(
-    (event) => {
-      this.#flush();
-      this.#events.push(event);
-    },
-    (what) => this.fail(invalidStream('in order', what)),
-  );
+  readonly #data: ProviderDataMaker;
+  readonly #calls: ToolCallMerger;
   readonly #think: ReturnType<typeof createThinkTags> = createThinkTags({
     onText: (text) => this.#addText(text),
     onReasoning: (text) => this.reasoning(text),
   });
 
-  /** `verbatim`: text is text, whatever stands in it. */
-  constructor(redact: Redact, { verbatim }: { readonly verbatim: boolean }) {
-    this.#verbatim = verbatim;
+  constructor(redact: Redact, options: MessageOptions) {
+    this.#verbatim = options.verbatim;
     this.#redact = redact;
+    this.#data = new ProviderDataMaker(options);
+    this.#calls = new ToolCallMerger(
+      (event) => {
+        this.#flush();
+        this.#events.push(event);
+      },
+      (what) => this.fail(invalidStream('in order', what)),
+      this.#data,
+    );
   }
 
   /** Whether the final event has been made. */
@@ -96,13 +106,20 @@ export class MessageEvents {
     this.#usage = usage;
   }
 
-  /** `reason` undefined: the provider gave none, which is an ordinary end. */
-  finish(reason: FinishReason | undefined): void {
+  /**
+   * `reason` undefined: the provider gave none, which is an ordinary end. `providerValue` is what it wants back with
+   * the message.
+   */
+  finish(reason: FinishReason | undefined, providerValue?: JsonValue): void {
     if (this.#ended) return;
     this.#think.end();
     this.#flush();
     this.#calls.end(reason === 'length');
-    this.#end({ type: 'finish', reason: this.#finishReason(reason) });
+    this.#end({
+      type: 'finish',
+      reason: this.#finishReason(reason),
+      ...this.#data.make(providerValue),
+    });
   }
 
   fail(error: ErrorInfo): void {

@@ -5,6 +5,7 @@ import type {
   Message,
   ProtocolContext,
   ProtocolEvent,
+  ProviderData,
   ResponseFormat,
   ToolCall,
   ToolDefinition,
@@ -28,6 +29,8 @@ export type ModelAnswer = {
    * with the last ones that were asked for, as far as they came.
    */
   readonly calls: readonly ToolCall[];
+  /** What the provider wants back with the message, beside what its calls have. */
+  readonly providerData?: ProviderData;
   readonly end:
     | { readonly kind: 'finish'; readonly reason: FinishReason }
     /** Reading stopped because the calls that were asked for are there. */
@@ -78,6 +81,7 @@ export async function* callModel(
   const open = new Map<number, { readonly id: string; readonly name: string; arguments: string }>();
   let usable = 0;
   let usage: Usage | null = null;
+  let providerData: ProviderData | undefined;
   let end: ModelAnswer['end'] | null = null;
   try {
     const stream = adapter.sendMessagesStreaming(messages, {
@@ -123,6 +127,7 @@ export async function* callModel(
           break;
         case 'finish':
           end ??= { kind: 'finish', reason: event.reason };
+          ({ providerData } = event);
           break;
         case 'error':
           end ??= { kind: 'error', error: event.error };
@@ -147,7 +152,13 @@ export async function* callModel(
   trace.llmResult(phaseIndex, { finish, textLength: text.length, calls: distinct, usage });
   if (end.kind === 'error') trace.errorOccurred(phaseIndex, end.error);
   trace.phaseEnd('action', phaseIndex, finish);
-  return { text, isBlank, calls: distinct, end };
+  return {
+    text,
+    isBlank,
+    calls: distinct,
+    end,
+    ...(providerData === undefined ? {} : { providerData }),
+  };
 }
 
 /** An abort outranks everything; a limit outranks what its own abort looks like in the stream. */

@@ -1,4 +1,11 @@
-import type { Message, ProtocolEvent, ProtocolOutcome, TurnStop } from '@orion/contracts';
+import type {
+  AssistantMessage,
+  Message,
+  ProtocolEvent,
+  ProtocolOutcome,
+  ToolCall,
+  TurnStop,
+} from '@orion/contracts';
 import type { ModelAnswer } from './model-call.ts';
 import { notice } from './notices.ts';
 
@@ -26,5 +33,18 @@ export function* budgetEnd(
 
 /** Without its calls: those of a message that broke off were never asked for in full. */
 export function appendText(appended: Message[], answer: ModelAnswer): void {
-  if (!answer.isBlank) appended.push({ role: 'assistant', content: answer.text });
+  if (!answer.isBlank) appended.push(saidBy(answer));
+}
+
+/** The message of an answer as the history keeps it, with what its provider wants back. */
+export function saidBy(
+  { text, providerData }: ModelAnswer,
+  toolCalls?: readonly ToolCall[],
+): AssistantMessage {
+  return {
+    role: 'assistant',
+    content: text,
+    ...(toolCalls === undefined ? {} : { toolCalls }),
+    ...(providerData === undefined ? {} : { providerData }),
+  };
 }

@@ -13,7 +13,7 @@ import { callModel } from './model-call.ts';
 import type { ModelAnswer } from './model-call.ts';
 import { isPause, tellIncomplete, whyIncomplete } from './incomplete.ts';
 import { notice } from './notices.ts';
-import { appendText, brokenOff, budgetEnd, end } from './outcomes.ts';
+import { appendText, brokenOff, budgetEnd, end, saidBy } from './outcomes.ts';
 import { createProtocolTrace } from './protocol-trace.ts';
 import type { ProtocolTrace } from './protocol-trace.ts';
 import { FINAL_INSTRUCTION, nudge, tellModel } from './stop-words.ts';
@@ -97,10 +97,7 @@ export async function* runToolLoop(
     }
 
     const batch = yield* runCalls(context, signal, trace, calls);
-    appended.push(
-      { role: 'assistant', content: answer.text, toolCalls: batch.historicCalls },
-      ...batch.answers,
-    );
+    appended.push(saidBy(answer, batch.historicCalls), ...batch.answers);
     const onlyDuplicates = batch.duplicates === calls.length;
     if (!onlyDuplicates) turnState.cyclesUsed += 1;
     if (batch.executed > 0) noteMistakes(turnState, []);

@@ -281,3 +281,32 @@ test('takes a key in use out of a shown result before it is cut (issue 12, 11)',
   // The model reads it as it is.
   expect(adapter.requests[1]?.messages.at(-1)?.content).toContain(key);
 });
+
+test('what the provider wants back stays with its message and its calls, and is in no event', async () => {
+  const data = (value: string) => ({ adapter: 'fake', model: 'fake-model', value });
+  const signed = { ...read('1', 'a'), providerData: data('of the call') };
+  const adapter = createFakeAdapter([
+    [
+      { type: 'tool-call-end', index: 0, call: signed },
+      { type: 'finish', reason: 'tool_calls', providerData: data('of the message') },
+    ],
+    [
+      { type: 'text-delta', text: 'abc' },
+      { type: 'finish', reason: 'stop', providerData: data('of the answer') },
+    ],
+  ]);
+  const context = createProtocolContext({ adapter, toolRegistry: tools() });
+  const events = await collect(createStandardProtocol().executeStreaming(context));
+  expect(adapter.requests[1]?.messages.at(-2)).toEqual({
+    role: 'assistant',
+    content: '',
+    toolCalls: [signed],
+    providerData: data('of the message'),
+  });
+  const { appended } = outcomeOf(events);
+  expect(appended.at(-1)).toEqual({
+    role: 'assistant',
+    content: 'abc',
+    providerData: data('of the answer'),
+  });
+});

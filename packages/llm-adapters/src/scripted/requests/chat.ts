@@ -46,6 +46,7 @@ const text = z.union([
 const toolCall = z.strictObject({
   id: z.string().min(1),
   type: z.literal('function'),
+  extra_content: z.looseObject({}).optional(),
   function: z.strictObject({
     name,
     arguments: z

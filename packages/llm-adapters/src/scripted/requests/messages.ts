@@ -27,6 +27,15 @@ const toolUse = z.strictObject({
   input: z.looseObject({}),
   cache_control: cacheControl.optional(),
 });
+const thinking = z.strictObject({
+  type: z.literal('thinking'),
+  thinking: z.string(),
+  signature: z.string().min(1),
+});
+const hiddenThinking = z.strictObject({
+  type: z.literal('redacted_thinking'),
+  data: z.string().min(1),
+});
 const toolResult = z.strictObject({
   type: z.literal('tool_result'),
   tool_use_id: callId,
@@ -41,7 +50,10 @@ const message = z.discriminatedUnion('role', [
   }),
   z.strictObject({
     role: z.literal('assistant'),
-    content: z.union([spoken, z.array(z.union([textBlock, toolUse])).min(1)]),
+    content: z.union([
+      spoken,
+      z.array(z.union([textBlock, toolUse, thinking, hiddenThinking])).min(1),
+    ]),
   }),
 ]);
 

@@ -23,6 +23,12 @@ const item = z.union([
     ]),
   }),
   z.strictObject({
+    type: z.literal('reasoning'),
+    id: z.string().min(1),
+    summary: z.array(z.strictObject({ type: z.literal('summary_text'), text: z.string() })),
+    encrypted_content: z.string().min(1),
+  }),
+  z.strictObject({
     type: z.literal('function_call'),
     id: z.string().optional(),
     call_id: callId,
@@ -48,6 +54,7 @@ const responsesRequest = z
     stream: z.literal(true),
     instructions: z.string().optional(),
     store: z.boolean().optional(),
+    include: z.array(z.enum(['reasoning.encrypted_content'])).optional(),
     temperature: z.number().min(0).max(2).optional(),
     max_output_tokens: z.int().min(16).optional(),
     parallel_tool_calls: z.boolean().optional(),
@@ -131,7 +138,7 @@ export function readResponsesRequest(body: unknown): ProviderRequest {
       // Calls are items of their own after the text of the message that made them.
       if (!sameMessage) messages.push({ role: 'assistant', text: '' });
       sameMessage = true;
-    } else {
+    } else if (entry.type === 'function_call_output') {
       messages.push({ role: 'tool', text: entry.output });
       sameMessage = false;
     }
