@@ -5,7 +5,7 @@ import type { Fields, JsonObject, JsonValue, ProviderData } from '@orion/contrac
 export type DataOwner = Pick<ProviderData, 'adapter' | 'model'>;
 
 /** In characters of JSON, over a whole message. What goes beyond is not kept: half of it is worth nothing. */
-export const MOST_CHARACTERS = 1024 * 1024;
+export const MOST_CHARACTERS: number = 1024 * 1024;
 
 /** Wraps what the answer of one message brings for its provider. */
 export class ProviderDataMaker {
