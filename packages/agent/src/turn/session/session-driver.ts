@@ -111,7 +111,7 @@ export class SessionDriver {
         if (job !== undefined) {
           yield* this.#perform(job, start);
         } else if (this.#refusal !== null) {
-          await this.#rescue.text();
+          await this.#rescue.text(recordOf(this.#session));
           const { rescuedText } = this.#rescue.place();
           throw new OrionError({
             ...this.#refusal,
@@ -326,7 +326,7 @@ export class SessionDriver {
         return;
       case 'release':
         await this.#saver.settled();
-        await this.#rescue.text();
+        await this.#rescue.text(recordOf(this.#session));
         await handle.release();
         return;
       case 'remove':

@@ -30,7 +30,7 @@ export class SessionRescue {
     } catch {
       // The text could not be saved now; what was saved before stays.
     }
-    if (this.#handle.bytes() > 0) await this.text();
+    if (this.#handle.bytes() > 0) await this.#toAnotherDisk();
     try {
       await this.#handle.release();
     } catch {
@@ -38,8 +38,19 @@ export class SessionRescue {
     }
   }
 
-  /** What only memory holds would end with the process: it goes to another disk, and the person is told where. */
-  async text(): Promise<void> {
+  /**
+   * What only memory holds would end with the process. A single write that has failed may be all that is wrong with its
+   * own place, so it is saved there once more; the saver tells why that does not go.
+   */
+  async text(record: SessionRecord): Promise<void> {
+    if (this.#handle.persistence() === 'disk' || this.#handle.lost.aborted) return;
+    this.#saver.start(record);
+    await this.#saver.settled();
+    await this.#toAnotherDisk();
+  }
+
+  /** The person is told where. */
+  async #toAnotherDisk(): Promise<void> {
     const handle = this.#handle;
     if (handle.persistence() === 'disk' || handle.lost.aborted || this.#path !== null) return;
     try {
