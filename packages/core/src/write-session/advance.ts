@@ -3,13 +3,15 @@ import type { EndCandidate, SessionMetadata, SessionRecord } from '@orion/contra
 import type { Omission } from '../validation/omissions.ts';
 import { openQuestionOf, stateNameOf } from './control.ts';
 import { endMessage, readText, startMessage } from './message-reading.ts';
-import { correctionsNeeded, endRound } from './reading/correction-reading.ts';
+import { EFFECTS } from './effects.ts';
+import { hasRoomFor } from './reading/answer-reading.ts';
+import { correctionsNeeded } from './reading/correction-reading.ts';
 import { endHeldText, readHeldText } from './reading/bridge-reading.ts';
 import { settleElapsed } from './reading/direct-reading.ts';
 import type { CommandAnswer } from './questions/question-row.ts';
 import { choiceFor } from './questions/questions.ts';
 import { ask, emitFinalize, finalize, settle } from './finishing.ts';
-import { isContent } from './session.ts';
+import { isContent, textOf } from './session.ts';
 import type {
   SessionInput,
   SessionSettings,
@@ -30,7 +32,7 @@ const MAX_QUOTED_OMISSIONS = 5;
 
 /** A session whose begin succeeded: it waits for its first message. */
 export function createSession(metadata: SessionMetadata, settings: SessionSettings): SessionStep {
-  const step = new Step(blankSession(metadata, settings, createSummary()));
+  const step = new Step(blankSession(metadata, settings, createSummary()), EFFECTS);
   step.dispatch({ type: 'begin_ok' });
   return step.result();
 }
@@ -95,39 +97,18 @@ function blankSession(
   summary: ContentSummary,
 ): WriteSession {
   return {
+    ...textOf(summary),
     control: { kind: 'idle' },
     metadata,
     settings,
     kind: targetKindOf(metadata.target_file),
-    summary,
-    leadingBlanks: '',
-    thinking: 'none',
-    blankLinesDropped: 0,
     reading: { kind: 'none' },
     thinkTags: false,
     skipping: null,
     expecting: { kind: 'content' },
-    seams: [],
-    innerDoneLines: [],
-    unaskedEnds: [],
-    endsSettled: 0,
-    contentStart: 0,
-    contentEnd: null,
-    fenceStripped: false,
-    fenceAsked: false,
-    leadDropped: false,
-    leadAsked: false,
-    fileSummary: null,
-    unaskedNearMiss: null,
-    cutOff: false,
     startedOver: false,
-    endedByDone: false,
     omissionsAsked: false,
-    repair: null,
-    invalidPlaces: [],
-    hasEnded: false,
     byHand: 'no',
-    unsavedLines: 0,
     saveTimerRuns: false,
     idleTimerRuns: false,
     settleTimerRuns: false,
@@ -137,7 +118,7 @@ function blankSession(
 
 /** The one door: what happened in, the next session and what is to be done out. Pure. */
 export function advance(session: WriteSession, input: SessionInput): SessionStep {
-  const step = new Step(session);
+  const step = new Step(session, EFFECTS);
   switch (input.type) {
     case 'message_started':
       step.update({ thinkTags: input.thinkTags ?? false });
@@ -264,7 +245,6 @@ function timerElapsed(step: Step, timer: TimerName): void {
         event: 'idle_elapsed',
         details: { state: stateNameOf(step.session.control) },
       });
-      if (step.session.control.kind === 'needs_corrections') endRound(step, []);
       step.dispatch({ type: 'idle_elapsed' });
       return;
     case 'settle':
@@ -310,6 +290,10 @@ function finalizeCommand(step: Step, answer: CommandAnswer | null): void {
     const chosen = choiceFor(question, answer);
     if (chosen === null) {
       step.dispatch({ type: 'finalize_command', answered: false });
+      return;
+    }
+    if (!hasRoomFor(step, chosen.effect)) {
+      step.exceedLimit();
       return;
     }
     settle(step, chosen.effect);

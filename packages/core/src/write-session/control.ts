@@ -1,7 +1,10 @@
 import type {
   ErrorCode,
+  InvalidPlace,
+  Seam,
   SessionQuestion,
   SessionStateName,
+  TextCorrection,
   WriteOperation,
 } from '@orion/contracts';
 
@@ -65,6 +68,8 @@ export type NeedsCorrections = {
   readonly kind: 'needs_corrections';
   /** Rounds that have ended. */
   readonly round: number;
+  /** What the model is asked about. */
+  readonly places: readonly InvalidPlace[];
 };
 
 export type Paused = {
@@ -77,9 +82,9 @@ export type Paused = {
 export type ControlEvent =
   | { readonly type: 'begin_ok' }
   | { readonly type: 'begin_rejected' }
-  /** Content that is not blank was released by the readers of the text. */
-  | { readonly type: 'text' }
-  | { readonly type: 'blank_text' }
+  /** What the reader of the message has released: content, or more of a reply. */
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'blank_text'; readonly text: string }
   /** The line that ends the content wherever it stands is complete; the message may go on behind it. */
   | { readonly type: 'end_marker'; readonly messageOpen: boolean }
   /** An orderly end after a terminal marker; the message's text is verified, accepted or blank. */
@@ -89,7 +94,7 @@ export type ControlEvent =
   | { readonly type: 'message_end_open' }
   | { readonly type: 'message_end_length'; readonly progress: boolean }
   | { readonly type: 'seam_verified' }
-  | { readonly type: 'seam_hopeless'; readonly remedy: SeamRemedy }
+  | ({ readonly type: 'seam_hopeless' } & SeamRemedy)
   | { readonly type: 'settle_elapsed' }
   | { readonly type: 'idle_elapsed' }
   | {
@@ -101,7 +106,7 @@ export type ControlEvent =
     }
   | {
       readonly type: 'answer';
-      readonly answer: QuestionAnswer['kind'] | 'text' | 'unusable';
+      readonly answer: QuestionAnswer | { readonly kind: 'text' | 'unusable' };
     }
   /** The reply is the document again, from its first line. */
   | { readonly type: 'document_again' }
@@ -113,12 +118,13 @@ export type ControlEvent =
   /** `round`: rounds that have ended. `attended`: a model can be asked and no person has decided. */
   | {
       readonly type: 'finalize_needs_corrections';
+      readonly places: readonly InvalidPlace[];
       readonly round: number;
       readonly attended: boolean;
     }
   | { readonly type: 'finalize_retryable'; readonly code: ErrorCode }
   | { readonly type: 'finalize_refused'; readonly code: ErrorCode }
-  | { readonly type: 'correction_usable' }
+  | { readonly type: 'correction_usable'; readonly corrections: readonly TextCorrection[] }
   | { readonly type: 'correction_unusable' }
   | {
       readonly type: 'stream_error';
@@ -145,45 +151,85 @@ export type ControlEvent =
 /** What becomes of a reply that does not join the saved text. */
 export type SeamRemedy =
   /** The open question once more: only its answer or a verified seam closes it. */
-  'ask_question' | 'ask_again' | 'ask_bridge' | 'accept' | 'pause';
+  | { readonly remedy: 'ask_question' }
+  /** `expecting`: what the next message will be a reply to. */
+  | { readonly remedy: 'ask_again' | 'ask_bridge'; readonly expecting: Expectation }
+  /** `end`: how the reply that is content after all has ended. */
+  | { readonly remedy: 'accept'; readonly via: Seam['via']; readonly end: MessageEnd }
+  | { readonly remedy: 'pause' };
 
-/** What a transition asks for; the text and the numbers are filled in by the session around it. */
-export type ControlEffect =
-  | 'take_lease'
+/** What a transition asks for that needs nothing of the event. */
+export type PlainEffect =
   | 'start_idle_timer'
   | 'cancel_idle_timer'
-  | 'buffer'
-  | 'hold'
-  | 'chat'
   | 'save'
   | 'write_state'
-  | 'resend'
+  | 'degrade'
   | 'ask_idle'
   | 'ask_empty'
   | 'ask_continuation'
-  | 'ask_again'
-  | 'ask_bridge'
   | 'ask_question'
   | 'ask_recovery'
   | 'ask_corrections'
-  | 'accept_unverified'
-  | 'parse_reply'
-  | 'append_reply'
-  | AnswerEffect['type']
   | 'ask_anew'
   | 'seam_reader'
-  | 'degrade'
   | 'retry_finalize'
-  | 'finalize'
   | 'safe_replacement'
-  | 'receipt'
-  | 'pause'
   | 'release'
   | 'park'
   | 'remove_directory'
   | 'move_to_attic'
-  | 'warn_lost'
-  | 'exit';
+  | 'warn_lost';
+
+/** What a transition asks for, with its data; each kind has one handler, in `effects.ts`. */
+export type ControlEffect =
+  | { readonly [Type in PlainEffect]: { readonly type: Type } }[PlainEffect]
+  /** Content. */
+  | { readonly type: 'buffer'; readonly text: string }
+  /** More of a reply, which is no content. */
+  | { readonly type: 'hold'; readonly text: string }
+  | { readonly type: 'append_reply'; readonly text: string }
+  | { readonly type: 'parse_reply'; readonly end: MessageEnd }
+  | { readonly type: 'resend'; readonly attempt: number }
+  | { readonly type: 'ask_again'; readonly expecting: Expectation }
+  | { readonly type: 'ask_bridge'; readonly expecting: Expectation }
+  | { readonly type: 'accept_unverified'; readonly via: Seam['via']; readonly end: MessageEnd }
+  /** What an answer makes of the saved text. */
+  | AnswerEffect
+  | { readonly type: 'finalize'; readonly messageOpen: boolean }
+  /** What a round of corrections has given. */
+  | { readonly type: 'end_round'; readonly corrections: readonly TextCorrection[] }
+  | { readonly type: 'pause'; readonly code: ErrorCode };
+
+/** How a model's message ended. */
+export type MessageEnd =
+  | { readonly kind: 'stop' }
+  | { readonly kind: 'length' }
+  | {
+      readonly kind: 'error';
+      readonly code: ErrorCode;
+      readonly message: string;
+      readonly retryable: boolean;
+    };
+
+/** What the next message of the model is a reply to, which decides how it is read. */
+export type Expectation =
+  | { readonly kind: 'content' }
+  /** `asks`: how often the model was asked again after replies that did not join. */
+  | { readonly kind: 'continuation'; readonly asks: number; readonly recovery: boolean }
+  /** To an idle prompt or a recovery: the model may rightly have something else to say. */
+  | { readonly kind: 'reply'; readonly recovery: boolean }
+  | { readonly kind: 'answer'; readonly question: SessionQuestion }
+  /** Whether the file is to be empty. */
+  | { readonly kind: 'empty' }
+  | { readonly kind: 'corrections' }
+  | {
+      readonly kind: 'bridge';
+      readonly headLines: readonly string[];
+      /** How the held part two ended. */
+      readonly end: MessageEnd;
+      readonly recovery: boolean;
+    };
 
 export type Transition =
   | {
@@ -261,4 +307,19 @@ export function openQuestionOf(control: ControlState): SessionQuestion | null {
     default:
       return control satisfies never;
   }
+}
+
+/** Whether the model's next message is for the session. */
+export function isListening(state: ControlState): boolean {
+  return state.kind === 'awaiting_answer' ? state.asked : isWaiting(state);
+}
+
+/** Whether the end of a message matters to the session, or that none came. */
+export function isWaiting({ kind }: ControlState): boolean {
+  return (
+    kind === 'awaiting_content' ||
+    kind === 'awaiting_more' ||
+    kind === 'awaiting_answer' ||
+    kind === 'needs_corrections'
+  );
 }

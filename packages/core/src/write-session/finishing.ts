@@ -1,26 +1,12 @@
-import type { Seam, SessionQuestion } from '@orion/contracts';
+import type { SessionQuestion } from '@orion/contracts';
 
-import type { ControlEvent } from './control.ts';
 import type { AnswerEffect } from './questions/question-row.ts';
-import { fileEndOf, fileSummaryOf, lineEndingOf } from './session.ts';
-import type { SessionEffect, WriteSession } from './session.ts';
+import { fileEndOf, fileSummaryOf, lineEndingOf, textOf } from './session.ts';
+import type { Step } from './step.ts';
+import { createSummary } from './text/content-summary.ts';
 import { decideFences } from './text/fence-decision.ts';
 import { findLead } from './text/leads.ts';
 import { endQuestion } from './text/markers/inner-done.ts';
-import type { InnerDone } from './text/markers/inner-done.ts';
-
-/** What finishing needs of the step that it is part of. */
-export type FinishingStep = {
-  readonly session: WriteSession;
-  update(change: Partial<WriteSession>): void;
-  emit(...effects: readonly SessionEffect[]): void;
-  dispatch(event: ControlEvent): unknown;
-  append(text: string): boolean;
-  addSeam(status: Seam['status'], via: Seam['via']): void;
-  settleEnds(): void;
-  noteInnerDone(inner: InnerDone): void;
-  startOver(): void;
-};
 
 /**
  * What is asked when the model has said that its text is complete, and which part of that text is the file.
@@ -32,7 +18,7 @@ export type FinishingStep = {
  * Z3  Nothing is asked where a person has what is saved written, and nothing of a text whose repair has begun: its
  *     offsets are those of the file as it was decided on then. A person's answer to one question answers no other.
  */
-export function finalize(step: FinishingStep, messageOpen: boolean): void {
+export function finalize(step: Step, messageOpen: boolean): void {
   const { summary, byHand, repair } = step.session;
   const isDecided = byHand === 'decided';
   if (summary.bytes > 0) {
@@ -56,12 +42,12 @@ export function finalize(step: FinishingStep, messageOpen: boolean): void {
 }
 
 /** Nothing is written before it is answered: by the model, or by the person who has it written. */
-export function ask(step: FinishingStep, question: SessionQuestion, messageOpen: boolean): void {
+export function ask(step: Step, question: SessionQuestion, messageOpen: boolean): void {
   const attended = step.session.byHand === 'no';
   step.dispatch({ type: 'question_due', question, messageOpen, attended });
 }
 
-export function emitFinalize(step: FinishingStep): void {
+export function emitFinalize(step: Step): void {
   const { session } = step;
   step.emit({
     type: 'finalize',
@@ -71,7 +57,7 @@ export function emitFinalize(step: FinishingStep): void {
   });
 }
 
-function asksEnd(step: FinishingStep): boolean {
+function asksEnd(step: Step): boolean {
   const question = endQuestion(step.session.unaskedEnds);
   if (question === null || step.session.contentEnd !== null) return false;
   step.settleEnds();
@@ -79,7 +65,7 @@ function asksEnd(step: FinishingStep): boolean {
   return true;
 }
 
-function asksLastWords(step: FinishingStep): boolean {
+function asksLastWords(step: Step): boolean {
   const { unaskedNearMiss } = step.session;
   if (unaskedNearMiss === null) return false;
   step.update({ unaskedNearMiss: null });
@@ -87,7 +73,7 @@ function asksLastWords(step: FinishingStep): boolean {
   return true;
 }
 
-function decideFence(step: FinishingStep, messageOpen: boolean): 'asked' | 'stripped' | 'kept' {
+function decideFence(step: Step, messageOpen: boolean): 'asked' | 'stripped' | 'kept' {
   const { session } = step;
   const summary = fileSummaryOf(session);
   if (summary === null || session.fenceStripped) return 'kept';
@@ -110,7 +96,7 @@ function decideFence(step: FinishingStep, messageOpen: boolean): 'asked' | 'stri
   }
 }
 
-function asksLead(step: FinishingStep, messageOpen: boolean): boolean {
+function asksLead(step: Step, messageOpen: boolean): boolean {
   const { kind, metadata, leadAsked } = step.session;
   const summary = fileSummaryOf(step.session);
   const isWholeFile = metadata.operation === 'create' || metadata.operation === 'overwrite';
@@ -123,7 +109,7 @@ function asksLead(step: FinishingStep, messageOpen: boolean): boolean {
 }
 
 /** Sets what of the content is the file, as the answer to a question says; moving on is the state table's. */
-export function settle(step: FinishingStep, effect: AnswerEffect): void {
+export function settle(step: Step, effect: AnswerEffect): void {
   switch (effect.type) {
     case 'keep_all':
       if (effect.doneLines.length > 0) {
@@ -135,7 +121,7 @@ export function settle(step: FinishingStep, effect: AnswerEffect): void {
       // Only the answer says that this text follows what is saved.
       step.addSeam('unverified', 'tail');
       step.emit({ type: 'discard_held' });
-      step.append(effect.heldText);
+      step.take(effect.heldText);
       return;
     case 'end_before':
       step.settleEnds();
@@ -154,20 +140,20 @@ export function settle(step: FinishingStep, effect: AnswerEffect): void {
       cutTo(step, effect.contentStart, step.session.contentEnd);
       return;
     case 'start_over':
-      step.startOver();
+      startOver(step);
       return;
     default:
       effect satisfies never;
   }
 }
 
-function stripFence(step: FinishingStep, contentStart: number, contentEnd: number): void {
+function stripFence(step: Step, contentStart: number, contentEnd: number): void {
   step.update({ fenceStripped: true });
   cutTo(step, contentStart, contentEnd);
 }
 
 /** What was the file before, outside of the new bounds, is set aside. */
-function cutTo(step: FinishingStep, start: number, end: number | null): void {
+function cutTo(step: Step, start: number, end: number | null): void {
   const { summary, contentStart, contentEnd } = step.session;
   const before = contentEnd ?? summary.bytes;
   if (start > contentStart)
@@ -178,7 +164,7 @@ function cutTo(step: FinishingStep, start: number, end: number | null): void {
 }
 
 /** Everything from `end` on turned out not to be the file; `show`: it is for the person. */
-function endContentAt(step: FinishingStep, end: number, show: boolean): void {
+function endContentAt(step: Step, end: number, show: boolean): void {
   const { summary } = step.session;
   step.update({ contentEnd: end, fileSummary: null });
   if (end === summary.bytes) return;
@@ -186,4 +172,18 @@ function endContentAt(step: FinishingStep, end: number, show: boolean): void {
     { type: 'set_aside_range', start: end, end: summary.bytes, show },
     { type: 'rewind', toOffset: end },
   );
+}
+
+/** What was saved is none of the file; what outside of it was set aside before stays there. */
+function startOver(step: Step): void {
+  const { contentStart, contentEnd } = step.session;
+  step.emit(
+    { type: 'rewind', toOffset: 0 },
+    { type: 'start_over', start: contentStart, end: contentEnd },
+  );
+  step.update({
+    ...textOf(createSummary()),
+    reading: { kind: 'none' },
+    expecting: { kind: 'content' },
+  });
 }

@@ -1,9 +1,10 @@
 import { emptyReply } from '../validation/correction-reply.ts';
-import type { MessageEnd } from './session.ts';
+import { isListening, isWaiting } from './control.ts';
+import type { MessageEnd } from './control.ts';
+import type { Reading } from './session.ts';
 import type { Step } from './step.ts';
-import { endAgainReply, endReply, readAgainReply, readReply } from './reading/answer-reading.ts';
 import { endBridgeReply } from './reading/bridge-reading.ts';
-import { endCorrectionReply, readCorrectionText } from './reading/correction-reading.ts';
+import { endConfirmation, readConfirmation } from './reading/confirmation-reading.ts';
 import { endWithoutText } from './reading/cut-off.ts';
 import { directReading, endDirect, readDirect } from './reading/direct-reading.ts';
 import { answerReader } from './reading/offered.ts';
@@ -14,9 +15,15 @@ import { createBridgeReader, readBridge } from './text/seams/bridge.ts';
 import { quotedText } from './text/prompts.ts';
 import { createThinkReader, endThink, readThink } from './text/think-block.ts';
 
-/** A message begins: decides how it is read from what it is a reply to and what is saved. */
+/** A message begins: how it is read depends on what it is a reply to and on what is saved. */
 export function startMessage(step: Step, prefilled = false): void {
-  startReading(step, prefilled);
+  if (step.session.idleTimerRuns) {
+    step.update({ idleTimerRuns: false });
+    step.emit({ type: 'cancel_timer', timer: 'idle' });
+  }
+  step.update({
+    reading: isListening(step.session.control) ? readingOf(step, prefilled) : { kind: 'none' },
+  });
   step.update({ skipping: mayThinkAloud(step, prefilled) ? createThinkReader() : null });
 }
 
@@ -28,40 +35,22 @@ function mayThinkAloud(step: Step, prefilled: boolean): boolean {
   return reading.kind !== 'direct' && reading.kind !== 'none';
 }
 
-function startReading(step: Step, prefilled: boolean): void {
-  const { control, expecting, summary, kind, metadata } = step.session;
-  if (step.session.idleTimerRuns) {
-    step.update({ idleTimerRuns: false });
-    step.emit({ type: 'cancel_timer', timer: 'idle' });
-  }
-  switch (control.kind) {
-    case 'awaiting_answer':
-      step.update({
-        reading: control.asked
-          ? {
-              kind: 'answer',
-              answer: answerReader(step, control.question),
-              again: againReader(step),
-            }
-          : { kind: 'none' },
-      });
-      return;
-    case 'needs_corrections':
-      step.update({ reading: { kind: 'corrections', reply: emptyReply } });
-      return;
-    case 'awaiting_content':
-      if (!control.emptyAsked) break;
-      step.update({ reading: { kind: 'answer', answer: answerReader(step, null), again: null } });
-      return;
-    case 'awaiting_more':
-      break;
-    default:
-      step.update({ reading: { kind: 'none' } });
-      return;
-  }
-  if (expecting.kind === 'bridge') {
-    step.update({
-      reading: {
+function readingOf(step: Step, prefilled: boolean): Reading {
+  const { expecting, summary, kind, metadata } = step.session;
+  switch (expecting.kind) {
+    case 'answer':
+      return {
+        kind: 'answer',
+        question: expecting.question,
+        answer: answerReader(step, expecting.question),
+        again: againReader(step),
+      };
+    case 'empty':
+      return { kind: 'confirmation', answer: answerReader(step, null) };
+    case 'corrections':
+      return { kind: 'corrections', reply: emptyReply };
+    case 'bridge':
+      return {
         kind: 'bridge',
         bridge: createBridgeReader({
           kind,
@@ -70,15 +59,17 @@ function startReading(step: Step, prefilled: boolean): void {
           anchor: chooseAnchor(summary),
           headLines: expecting.headLines,
         }),
-      },
-    });
-    return;
+        end: expecting.end,
+      };
+    case 'content':
+    case 'continuation':
+    case 'reply':
+      return summary.hasNonBlankLine
+        ? undecidedReading(step, { expecting, prefilled, takesDone: !prefilled })
+        : directReading(step, null, 'none');
+    default:
+      return expecting satisfies never;
   }
-  step.update({
-    reading: summary.hasNonBlankLine
-      ? undecidedReading(step, { prefilled, takesDone: !prefilled })
-      : directReading(step, null, 'none'),
-  });
 }
 
 export function readText(step: Step, text: string): void {
@@ -95,30 +86,14 @@ export function readText(step: Step, text: string): void {
 
 /** What stands before the file's first line is kept, as everything else there is. */
 function setAsideThinking(step: Step, block: string): void {
-  if (step.session.control.kind !== 'awaiting_content' || block === '') return;
+  if (step.session.reading.kind !== 'confirmation' || block === '') return;
   step.emit({ type: 'set_aside', text: block });
   step.update({ thinking: 'set_aside' });
 }
 
 function readReplyText(step: Step, text: string): void {
   if (text === '') return;
-  const { control, reading } = step.session;
-  switch (control.kind) {
-    case 'awaiting_answer':
-      if (reading.kind === 'answer') readReply(step, reading, text);
-      else if (reading.kind === 'again') readAgainReply(step, reading.again, text);
-      else step.emit({ type: 'chat', text });
-      return;
-    case 'needs_corrections':
-      readCorrectionText(step, text);
-      return;
-    case 'awaiting_content':
-    case 'awaiting_more':
-      break;
-    default:
-      step.emit({ type: 'chat', text });
-      return;
-  }
+  const { reading } = step.session;
   switch (reading.kind) {
     case 'direct':
       readDirect(step, reading, text);
@@ -127,13 +102,16 @@ function readReplyText(step: Step, text: string): void {
       readUndecided(step, reading, text);
       return;
     case 'bridge':
-      step.update({ reading: { kind: 'bridge', bridge: readBridge(reading.bridge, text) } });
+      step.update({ reading: { ...reading, bridge: readBridge(reading.bridge, text) } });
+      return;
+    case 'confirmation':
+      readConfirmation(step, reading, text);
       return;
     case 'answer':
-      readReply(step, reading, text);
-      return;
     case 'again':
     case 'corrections':
+      step.dispatch({ type: 'text', text });
+      return;
     case 'none':
       step.emit({ type: 'chat', text });
       return;
@@ -156,21 +134,6 @@ export function endMessage(step: Step, end: MessageEnd): void {
     step.update({ settleTimerRuns: false });
     step.emit({ type: 'cancel_timer', timer: 'settle' });
   }
-  switch (control.kind) {
-    case 'awaiting_answer':
-      if (reading.kind === 'answer') endReply(step, reading, end);
-      else if (reading.kind === 'again') endAgainReply(step, reading.again, end);
-      else step.dispatch({ type: 'message_end_open' });
-      return;
-    case 'needs_corrections':
-      endCorrectionReply(step, end);
-      return;
-    case 'awaiting_content':
-    case 'awaiting_more':
-      break;
-    default:
-      return;
-  }
   switch (reading.kind) {
     case 'direct':
       endDirect(step, reading, end, 'message');
@@ -179,17 +142,38 @@ export function endMessage(step: Step, end: MessageEnd): void {
       endUndecided(step, reading, end);
       return;
     case 'bridge':
-      endBridgeReply(step, end);
+      endBridgeReply(step, reading, end);
+      return;
+    case 'confirmation':
+      endConfirmation(step, reading, end);
       return;
     case 'answer':
-      endReply(step, reading, end);
-      return;
-    case 'none':
     case 'again':
     case 'corrections':
-      endWithoutText(step, end);
+      endStateReply(step, end);
+      return;
+    case 'none':
+      if (isWaiting(control)) endWithoutText(step, end);
       return;
     default:
       reading satisfies never;
+  }
+}
+
+/** A reply that the state reads, when it has all of it. */
+function endStateReply(step: Step, end: MessageEnd): void {
+  switch (end.kind) {
+    case 'stop':
+      step.dispatch({ type: 'message_end_open' });
+      return;
+    case 'length':
+      step.dispatch({ type: 'message_end_length', progress: false });
+      return;
+    case 'error':
+      if (step.session.reading.kind === 'again') step.emit({ type: 'discard_held' });
+      endWithoutText(step, end);
+      return;
+    default:
+      end satisfies never;
   }
 }

@@ -7,7 +7,8 @@ import type { InvalidPlace } from '@orion/contracts';
 import { expect, test } from 'vitest';
 
 import { receiptNotesOf } from './session.ts';
-import type { MessageEnd, SessionInput } from './session.ts';
+import type { MessageEnd } from './control.ts';
+import type { SessionInput } from './session.ts';
 import { SessionHarness } from './testing/session-harness.ts';
 import type { HarnessOptions } from './testing/session-harness.ts';
 

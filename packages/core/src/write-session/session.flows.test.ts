@@ -290,6 +290,30 @@ describe('R039: replies to an idle prompt', () => {
 });
 
 describe('R011: the size limit', () => {
+  it('takes no answer that would exceed it: the question stays open, and its text whole', async () => {
+    const harness = new SessionHarness({ settings: { maxBytes: 8 } });
+    harness.message('one\ntwo\n');
+    await harness.wait(2000);
+    harness.message('three');
+    await harness.wait(2000);
+    harness.message('KEEP');
+    const [content, question] = [harness.content, harness.record.question];
+    expect(question).toMatchObject({ kind: 'near_miss', text: 'three', heldBack: true });
+    expect([content, harness.record.code, harness.session.seams]).toEqual([
+      'one\ntwo\n',
+      'CONTENT_TOO_LARGE',
+      [],
+    ]);
+    harness.send({ type: 'finalize_command', answer: { kind: 'keep' } });
+    expect([harness.file, harness.record.code, harness.record.question]).toEqual([
+      null,
+      'CONTENT_TOO_LARGE',
+      question,
+    ]);
+    harness.send({ type: 'finalize_command', answer: { kind: 'done' } });
+    expect([harness.file, harness.aside]).toEqual(['one\ntwo\n', 'three']);
+  });
+
   it('accepts exactly the limit and keeps what fits', () => {
     const exact = new SessionHarness({ settings: { maxBytes: 10 } });
     exact.message('123456789\nDONE');

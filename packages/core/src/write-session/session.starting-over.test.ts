@@ -36,6 +36,14 @@ describe('R297: a reply that is the document again starts over', () => {
     }
   });
 
+  it('with an end marker in mid-reply, behind which what it leaves open is asked about', async () => {
+    const harness = await asked(`${LEAD}${BODY}DONE`);
+    harness.message(`${LEAD}${BODY}DONE 7f3a\nThat was the file.`);
+    expect([harness.prompts.length, harness.file]).toEqual([2, null]);
+    harness.message('DROP');
+    expect(harness.file).toBe(BODY);
+  });
+
   it('to P10, as AGAIN does', async () => {
     const harness = new SessionHarness({ operation: 'overwrite', target: 'a.ts' });
     const text = 'const a = 1;\nconst b = 2;\n// ... rest unchanged\n';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { recordOf } from './advance.ts';
 import { receiptNotesOf } from './session.ts';
-import type { MessageEnd } from './session.ts';
+import type { MessageEnd } from './control.ts';
 import { SessionHarness } from './testing/session-harness.ts';
 import type { HarnessOptions } from './testing/session-harness.ts';
 import { unitsOf } from './text/testing/splits.ts';

@@ -12,7 +12,7 @@ import type {
 
 import type { CorrectionReply } from '../validation/correction-reply.ts';
 import type { Omission } from '../validation/omissions.ts';
-import type { ControlState } from './control.ts';
+import type { ControlState, Expectation, MessageEnd } from './control.ts';
 import type { AgainReader } from './text/document-again.ts';
 import type { CommandAnswer } from './questions/question-row.ts';
 import type { AnswerReader } from './text/answer-reader.ts';
@@ -55,11 +55,34 @@ export type SessionSettings = {
  * S2  Text whose place is undecided leaves by `hold` effects only until it is verified, accepted or refused.
  * S3  No text is dropped: what is not content goes to `set_aside`, `chat`, or stays in the held text.
  */
-export type WriteSession = {
+export type WriteSession = SessionText & {
   readonly control: ControlState;
   readonly metadata: SessionMetadata;
   readonly settings: SessionSettings;
   readonly kind: TargetKind;
+  readonly reading: Reading;
+  /** Whether a think block that opens the message that arrives is its model's reasoning. */
+  readonly thinkTags: boolean;
+  /** A think block before the reply that arrives; null where none is left out. */
+  readonly skipping: ThinkReader | null;
+  readonly expecting: Expectation;
+  /** A reply was the document again, and took the place of what was saved: that happens once. */
+  readonly startedOver: boolean;
+  readonly omissionsAsked: boolean;
+  /**
+   * A person asked for the file to be written, without a model: what is saved, or with an answer to one question, which
+   * answers no other.
+   */
+  readonly byHand: 'no' | 'answered' | 'decided';
+  readonly saveTimerRuns: boolean;
+  readonly idleTimerRuns: boolean;
+  readonly settleTimerRuns: boolean;
+  /** The commit's own account of the failure, for the person. */
+  readonly message: string | null;
+};
+
+/** What is known of the saved text: all of it begins anew where the text does. */
+export type SessionText = {
   readonly summary: ContentSummary;
   /** Blanks before the first content; they become content with it. */
   readonly leadingBlanks: string;
@@ -67,12 +90,6 @@ export type WriteSession = {
   readonly thinking: 'none' | 'set_aside' | 'kept';
   /** How many blank lines before the first line were left out. */
   readonly blankLinesDropped: number;
-  readonly reading: Reading;
-  /** Whether a think block that opens the message that arrives is its model's reasoning. */
-  readonly thinkTags: boolean;
-  /** A think block before the reply that arrives; null where none is left out. */
-  readonly skipping: ThinkReader | null;
-  readonly expecting: Expectation;
   readonly seams: readonly Seam[];
   readonly innerDoneLines: readonly number[];
   /**
@@ -95,58 +112,42 @@ export type WriteSession = {
   readonly unaskedNearMiss: NearMiss | null;
   /** The last message that brought content did not come to its end. */
   readonly cutOff: boolean;
-  /** A reply was the document again, and took the place of what was saved: that happens once. */
-  readonly startedOver: boolean;
   /** A DONE of its own, behind another message or glued to the last line, ended the text. */
   readonly endedByDone: boolean;
-  readonly omissionsAsked: boolean;
   /** How invalid text is mended on its way to the file; null while nothing invalid was found. */
   readonly repair: TextRepair | null;
-  /** What the model is asked about while corrections are needed. */
-  readonly invalidPlaces: readonly InvalidPlace[];
   /** Its end is known: a marker came, or an answer said where it is. */
   readonly hasEnded: boolean;
-  /**
-   * A person asked for the file to be written, without a model: what is saved, or with an answer to one question, which
-   * answers no other.
-   */
-  readonly byHand: 'no' | 'answered' | 'decided';
-  /** Whole lines since the last save, and whether its timer runs. */
+  /** Whole lines since the last save. */
   readonly unsavedLines: number;
-  readonly saveTimerRuns: boolean;
-  readonly idleTimerRuns: boolean;
-  readonly settleTimerRuns: boolean;
-  /** The commit's own account of the failure, for the person. */
-  readonly message: string | null;
 };
 
-/** What the next message of the model is a reply to, which decides how it is read. */
-export type Expectation =
-  | { readonly kind: 'content' }
-  /** `asks`: how often the model was asked again after replies that did not join. */
-  | { readonly kind: 'continuation'; readonly asks: number; readonly recovery: boolean }
-  /** To an idle prompt or a recovery: the model may rightly have something else to say. */
-  | { readonly kind: 'reply'; readonly recovery: boolean }
-  | { readonly kind: 'answer' }
-  | { readonly kind: 'corrections' }
-  | {
-      readonly kind: 'bridge';
-      readonly headLines: readonly string[];
-      /** How the held part two ended. */
-      readonly end: MessageEnd;
-      readonly recovery: boolean;
-    };
-
-/** How a model's message ended. */
-export type MessageEnd =
-  | { readonly kind: 'stop' }
-  | { readonly kind: 'length' }
-  | {
-      readonly kind: 'error';
-      readonly code: ErrorCode;
-      readonly message: string;
-      readonly retryable: boolean;
-    };
+/** Nothing is known of a text but what is saved of it. */
+export function textOf(summary: ContentSummary): SessionText {
+  return {
+    summary,
+    leadingBlanks: '',
+    thinking: 'none',
+    blankLinesDropped: 0,
+    seams: [],
+    innerDoneLines: [],
+    unaskedEnds: [],
+    endsSettled: 0,
+    contentStart: 0,
+    contentEnd: null,
+    fenceStripped: false,
+    fenceAsked: false,
+    leadDropped: false,
+    leadAsked: false,
+    fileSummary: null,
+    unaskedNearMiss: null,
+    cutOff: false,
+    endedByDone: false,
+    repair: null,
+    hasEnded: false,
+    unsavedLines: 0,
+  };
+}
 
 export type Reading =
   /** No message is arriving, or one that is ordinary chat. */
@@ -188,11 +189,19 @@ export type Reading =
       /** The reply does not join; it is read on all the same. */
       readonly hopeless: string | null;
     }
-  /** Held in memory while it can be an answer to what was asked. */
-  | { readonly kind: 'answer'; readonly answer: AnswerReader; readonly again: AgainReader | null }
+  /** The reply to the question whether the file is to be empty; held in memory while it can be an answer. */
+  | { readonly kind: 'confirmation'; readonly answer: AnswerReader }
+  /** The reply to any other question, held likewise. */
+  | {
+      readonly kind: 'answer';
+      readonly question: SessionQuestion;
+      readonly answer: AnswerReader;
+      readonly again: AgainReader | null;
+    }
   /** No answer to a question that only its words answer: read on, and held, while it may be the document again. */
   | { readonly kind: 'again'; readonly again: AgainReader }
-  | { readonly kind: 'bridge'; readonly bridge: BridgeReader }
+  /** `end`: how the held part two had ended. */
+  | { readonly kind: 'bridge'; readonly bridge: BridgeReader; readonly end: MessageEnd }
   /** The reply to a question about invalid text; never content. */
   | { readonly kind: 'corrections'; readonly reply: CorrectionReply };
 

@@ -19,6 +19,10 @@ function asking(question: object): Partial<WriteSession> {
   return { control: { ...ASKING, question } as ControlState };
 }
 
+function correcting(places: object): Partial<WriteSession> {
+  return { control: { kind: 'needs_corrections', round: 0, places } as ControlState };
+}
+
 const lines = (count: number): object[] =>
   Array.from({ length: count }, (_, index) => ({
     line: index + 1,
@@ -46,12 +50,8 @@ describe('R014, R039: a prompt as a person is told of it, who is not the model',
       'to write docs/a.md: the session was interrupted before',
     ],
     ['recovery', {}, 'the session was interrupted, 1 line is saved.'],
-    [
-      'corrections',
-      { invalidPlaces: [{}, {}] as never },
-      'at 2 places of docs/a.md that are not valid',
-    ],
-    ['corrections', { invalidPlaces: [{}] as never }, 'at a place of docs/a.md that is not valid'],
+    ['corrections', correcting([{}, {}]), 'at 2 places of docs/a.md that are not valid'],
+    ['corrections', correcting([{}]), 'at a place of docs/a.md that is not valid'],
     ['anew', {}, 'to write docs/a.md once more'],
     [
       'question',

@@ -12,7 +12,7 @@ export function askedLine(reason: PromptReason, session: WriteSession): string {
 }
 
 function asked(reason: PromptReason, session: WriteSession): string {
-  const { metadata, control, invalidPlaces } = session;
+  const { metadata, control } = session;
   const target = metadata.target_file;
   switch (reason) {
     case 'nothing_saved':
@@ -38,10 +38,12 @@ function asked(reason: PromptReason, session: WriteSession): string {
       return control.kind === 'awaiting_content'
         ? `to write ${target}: the session was interrupted before anything arrived.`
         : `to go on with ${target}, or to say that it is complete: the session was interrupted, ${saved(session)}.`;
-    case 'corrections':
-      return invalidPlaces.length === 1
+    case 'corrections': {
+      const places = control.kind === 'needs_corrections' ? control.places.length : 0;
+      return places === 1
         ? `what belongs at a place of ${target} that is not valid text.`
-        : `what belongs at ${invalidPlaces.length} places of ${target} that are not valid text.`;
+        : `what belongs at ${places} places of ${target} that are not valid text.`;
+    }
     case 'anew':
       return `to write ${target} once more, from its first line.`;
     default:

@@ -6,7 +6,7 @@ export type SessionEvent = Extract<RunEventBody, { readonly type: 'write_session
 
 /** Where a session stands, for whoever watches. `durableBytes`: as many of its bytes are on the disk. */
 export function sessionEvent(session: WriteSession, durableBytes: number): SessionEvent {
-  const { metadata, summary, control, invalidPlaces, repair } = session;
+  const { metadata, summary, control, repair } = session;
   return {
     type: 'write_session',
     sessionId: metadata.session_id,
@@ -23,7 +23,7 @@ export function sessionEvent(session: WriteSession, durableBytes: number): Sessi
             attempt: (repair?.rounds.length ?? 0) + 1,
             max_attempts: MAX_CORRECTION_ROUNDS,
             invalid_found: repair?.found ?? 0,
-            places: invalidPlaces.map(({ context: _context, ...place }) => place),
+            places: control.places.map(({ context: _context, ...place }) => place),
           },
         }
       : {}),

@@ -1,31 +1,29 @@
-import { isBlankText } from '@orion/contracts';
+import type { MessageEnd } from '../control.ts';
 import type { AnswerEffect, Choice } from '../questions/question-row.ts';
 import { choicesOf, isClosed } from '../questions/questions.ts';
-import type { MessageEnd, Reading } from '../session.ts';
+import type { Reading } from '../session.ts';
 import type { Step } from '../step.ts';
 import { canStillBeAnswer, endAnswer, readAnswer } from '../text/answer-reader.ts';
-import { settle } from '../finishing.ts';
-import { cutOff } from './cut-off.ts';
-import { directReading, endDirect, readDirect } from './direct-reading.ts';
-import { startOverWithHeld } from './starting-over.ts';
-import { endUndecided, readUndecided, undecidedReading } from './undecided-reading.ts';
 import { endAgain, readAgain } from '../text/document-again.ts';
 import type { AgainReader } from '../text/document-again.ts';
+import { startOverWithHeld } from './starting-over.ts';
+import { endUndecided, readUndecided, undecidedReading } from './undecided-reading.ts';
 
-export type AnswerReading = Extract<Reading, { kind: 'answer' }>;
+type AnswerReading = Extract<Reading, { kind: 'answer' }>;
 
-/** Text of a reply that is held while it can be an answer. */
-export function readReply(step: Step, reading: AnswerReading, text: string): void {
-  const answer = readAnswer(reading.answer, text);
-  const again = reading.again === null ? null : readAgain(reading.again, text);
-  step.update({ reading: { kind: 'answer', answer, again } });
-  if (!canStillBeAnswer(answer)) readAsMessage(step, { answer, again });
-}
-
-/** More of a reply that is no answer to a closed question, and may be the document again. */
-export function readAgainReply(step: Step, again: AgainReader, text: string): void {
-  step.emit({ type: 'hold', text });
-  readOn(step, readAgain(again, text));
+/** More of a reply to a question: held in memory while it can be an answer, and then read for what it may be. */
+export function readReply(step: Step, text: string): void {
+  const { reading } = step.session;
+  if (reading.kind === 'again') {
+    step.emit({ type: 'hold', text });
+    readOn(step, readAgain(reading.again, text));
+  } else if (reading.kind === 'answer') {
+    const answer = readAnswer(reading.answer, text);
+    const again = reading.again === null ? null : readAgain(reading.again, text);
+    const read: AnswerReading = { ...reading, answer, again };
+    step.update({ reading: read });
+    if (!canStillBeAnswer(answer)) readAsMessage(step, read);
+  }
 }
 
 function readOn(step: Step, again: AgainReader | null): void {
@@ -34,127 +32,83 @@ function readOn(step: Step, again: AgainReader | null): void {
     return;
   }
   // A model that goes on and on instead of answering would do so for long.
-  step.update({ reading: { kind: 'none' } });
-  step.emit({ type: 'stop_message' }, { type: 'discard_held' });
-  step.dispatch({ type: 'answer', answer: 'unusable' });
+  step.emit({ type: 'stop_message' });
+  refuse(step);
 }
 
 /** The reply is no answer: it may go on with the file, or be the document again. */
-function readAsMessage(step: Step, { answer, again }: Omit<AnswerReading, 'kind'>): void {
+function readAsMessage(step: Step, { question, answer, again }: AnswerReading): void {
   const { held } = answer;
-  const { control } = step.session;
-  step.update({ reading: { kind: 'none' } });
-  if (control.kind === 'awaiting_content') {
-    const direct = directReading(step, null, 'none');
-    step.update({ reading: direct });
-    if (direct.kind === 'direct') readDirect(step, direct, held);
-    return;
-  }
-  if (control.kind !== 'awaiting_answer') return;
-  if (isClosed(control.question)) {
+  if (isClosed(question)) {
     step.emit({ type: 'hold', text: held });
     readOn(step, again);
     return;
   }
-  // What it asks about stands in the question itself; what is held from now on is this reply.
-  if (control.question.kind === 'near_miss' && control.question.heldBack)
-    step.emit({ type: 'discard_held' });
-  step.dispatch({ type: 'answer', answer: 'text' });
-  step.update({ expecting: { kind: 'reply', recovery: false } });
-  const undecided = undecidedReading(step, { prefilled: false, takesDone: false });
-  step.update({ reading: undecided });
-  if (undecided.kind === 'seam') readUndecided(step, undecided, held);
-}
-
-/** The end of a reply that can still be an answer. */
-export function endReply(step: Step, reading: AnswerReading, end: MessageEnd): void {
-  const { control } = step.session;
-  step.update({ reading: { kind: 'none' } });
-  if (control.kind === 'awaiting_answer' && end.kind === 'error') {
-    cutOff(step, end, false, false);
-    return;
-  }
-  const said = endAnswer(reading.answer);
-  if (control.kind === 'awaiting_content') {
-    const confirms = said.kind === 'answer' && !said.isLowerCase && end.kind === 'stop';
-    if (confirms && !isShortText(said.talk)) {
-      confirmEmpty(step, said.talk);
-      return;
-    }
-    endAsMessage(step, reading, end);
-    return;
-  }
-  if (control.kind !== 'awaiting_answer') return;
-  // The first lines of a short document can be talk, and its last one the DONE that ends it.
-  if (reading.again !== null && endAgain(reading.again) === 'again') {
-    endAsMessage(step, reading, end);
-    return;
-  }
-  switch (said.kind) {
-    case 'text':
-      endAsMessage(step, reading, end);
-      return;
-    case 'unclear':
-      step.dispatch({ type: 'answer', answer: 'unusable' });
-      return;
-    case 'answer':
-      applyAnswer(
-        step,
-        choicesOf(control.question).find(({ reply }) => reply === said.choice),
-      );
-      return;
-    default:
-      said satisfies never;
-  }
-}
-
-/** Two lines before a DONE can be the file that was asked for just as well; of one, the rule of answers holds. */
-function isShortText(talk: string): boolean {
-  return talk.split('\n').filter((line) => !isBlankText(line)).length > 1;
-}
-
-/** A second marker after the question whether the file is to be empty. */
-function confirmEmpty(step: Step, talk: string): void {
-  if (!isBlankText(talk)) step.emit({ type: 'set_aside', text: talk });
-  step.update({ leadingBlanks: '' });
-  step.dispatch({ type: 'message_end_terminal' });
-}
-
-function endAsMessage(step: Step, held: Omit<AnswerReading, 'kind'>, end: MessageEnd): void {
-  readAsMessage(step, held);
+  step.dispatch({ type: 'answer', answer: { kind: 'text' } });
   const { reading } = step.session;
-  if (reading.kind === 'direct') endDirect(step, reading, end, 'message');
-  else if (reading.kind === 'seam') endUndecided(step, reading, end);
-  else if (reading.kind === 'again') endAgainReply(step, reading.again, end);
+  if (reading.kind === 'seam') readUndecided(step, reading, held);
 }
 
-/** The end of a reply that is no answer to a closed question. */
-export function endAgainReply(step: Step, again: AgainReader, end: MessageEnd): void {
-  if (end.kind !== 'error' && endAgain(again) === 'again') {
-    startOverWithHeld(step, end);
+/** The reply to an open question is read as what may go on with the file. */
+export function readTextInstead(step: Step): void {
+  const { reading } = step.session;
+  // What it asks about stands in the question itself; what is held from now on is this reply.
+  if (reading.kind === 'answer' && reading.question.kind === 'near_miss')
+    if (reading.question.heldBack) step.emit({ type: 'discard_held' });
+  step.update({
+    reading: undecidedReading(step, {
+      expecting: { kind: 'reply', recovery: false },
+      prefilled: false,
+      takesDone: false,
+    }),
+  });
+}
+
+/** The end of a reply to a question. */
+export function endReply(step: Step, end: MessageEnd): void {
+  const { reading } = step.session;
+  if (reading.kind === 'again') {
+    if (endAgain(reading.again) === 'again') startOverWithHeld(step, end);
+    else refuse(step);
+  }
+  if (reading.kind !== 'answer') return;
+  const said = endAnswer(reading.answer);
+  // The first lines of a short document can be talk, and its last one the DONE that ends it.
+  const isAgain = reading.again !== null && endAgain(reading.again) === 'again';
+  if (isAgain || said.kind === 'text') {
+    readAsMessage(step, reading);
+    const { reading: read } = step.session;
+    if (read.kind === 'seam') endUndecided(step, read, end);
+    else if (read.kind === 'again') endReply(step, end);
     return;
   }
+  step.update({ reading: { kind: 'none' } });
+  const chosen =
+    said.kind === 'answer'
+      ? choicesOf(reading.question).find(({ reply }) => reply === said.choice)
+      : undefined;
+  if (chosen === undefined) step.dispatch({ type: 'answer', answer: { kind: 'unusable' } });
+  else applyAnswer(step, chosen);
+}
+
+/** What was held is no answer, and not the document again. */
+function refuse(step: Step): void {
   step.update({ reading: { kind: 'none' } });
   step.emit({ type: 'discard_held' });
-  if (end.kind === 'error') cutOff(step, end, false, false);
-  else step.dispatch({ type: 'answer', answer: 'unusable' });
+  step.dispatch({ type: 'answer', answer: { kind: 'unusable' } });
 }
 
-function applyAnswer(step: Step, chosen: Choice | undefined): void {
-  if (chosen === undefined) {
-    step.dispatch({ type: 'answer', answer: 'unusable' });
-    return;
-  }
+function applyAnswer(step: Step, { answer, effect }: Choice): void {
   // A DONE that a person types says nothing of how the model's last line ends.
-  if (chosen.answer.kind === 'done') step.update({ endedByDone: true });
-  if (leavesNothing(step, chosen.effect)) {
-    askWhetherEmpty(step);
-    return;
-  }
-  settle(step, chosen.effect);
-  // What an answer adds may exceed the size limit, which pauses the session.
-  if (step.session.control.kind === 'awaiting_answer') {
-    step.dispatch({ type: 'answer', answer: chosen.answer.kind });
+  if (answer.kind === 'done') step.update({ endedByDone: true });
+  if (leavesNothing(step, effect)) {
+    // Then it is a marker without content, however it was written: no file is emptied by it (R035).
+    step.dispatch({ type: 'document_again' });
+    step.dispatch({ type: 'message_end_terminal' });
+  } else if (hasRoomFor(step, effect)) {
+    step.dispatch({ type: 'answer', answer });
+  } else {
+    step.exceedLimit();
   }
 }
 
@@ -166,10 +120,8 @@ function leavesNothing({ session }: Step, effect: AnswerEffect): boolean {
   return effect.contentEnd <= session.contentStart;
 }
 
-/** Then it is a marker without content, however it was written: no file is emptied by it (R035). */
-function askWhetherEmpty(step: Step): void {
-  step.startOver();
-  step.update({ expecting: { kind: 'content' } });
-  step.dispatch({ type: 'document_again' });
-  step.dispatch({ type: 'message_end_terminal' });
+/** Whether what an answer adds to the text is within the size limit. */
+export function hasRoomFor(step: Step, effect: AnswerEffect): boolean {
+  const added = effect.type === 'keep_all' ? effect.heldText : null;
+  return added === null || step.hasRoomFor(added);
 }

@@ -1,11 +1,12 @@
-import type { MessageEnd } from '../session.ts';
+import type { MessageEnd } from '../control.ts';
+import type { Reading } from '../session.ts';
 import type { Step } from '../step.ts';
 import { endBridge } from '../text/seams/bridge.ts';
 import { directReading, endDirect, readDirect } from './direct-reading.ts';
 
-export function endBridgeReply(step: Step, end: MessageEnd): void {
-  const { reading, expecting } = step.session;
-  if (reading.kind !== 'bridge' || expecting.kind !== 'bridge') return;
+type BridgeReading = Extract<Reading, { kind: 'bridge' }>;
+
+export function endBridgeReply(step: Step, reading: BridgeReading, end: MessageEnd): void {
   step.update({ reading: { kind: 'none' } });
   const joined = end.kind === 'error' ? null : endBridge(reading.bridge);
   if (joined === null || joined.kind === 'failed') {
@@ -20,10 +21,10 @@ export function endBridgeReply(step: Step, end: MessageEnd): void {
     step.dispatch({ type: 'seam_hopeless', remedy: 'pause' });
     return;
   }
-  step.addSeam('verified', 'bridge', { linesDropped: joined.linesDropped });
+  step.addSeam('verified', 'bridge', joined.linesDropped);
   step.dispatch({ type: 'seam_verified' });
   if (!step.append(joined.content)) return;
-  step.update({ reading: directReading(step, null, 'none', expecting.end) });
+  step.update({ reading: directReading(step, null, 'none', reading.end) });
   step.emit({ type: 'replay_held' });
 }
 
@@ -34,9 +35,12 @@ export function readHeldText(step: Step, text: string): void {
 }
 
 export function endHeldText(step: Step): void {
-  const { reading } = step.session;
+  const { reading, control } = step.session;
   step.emit({ type: 'discard_held' });
   if (reading.kind === 'direct' && reading.replayed !== null) {
     endDirect(step, reading, reading.replayed, 'message');
+  } else if (control.kind === 'awaiting_answer' && !control.asked) {
+    // An end marker stood in the text, and what it leaves open waits for the end of the message.
+    step.dispatch({ type: 'message_end_open' });
   }
 }

@@ -1,4 +1,4 @@
-import type { MessageEnd } from '../session.ts';
+import type { MessageEnd } from '../control.ts';
 import type { Step } from '../step.ts';
 
 /** A message of which nothing arrived. */

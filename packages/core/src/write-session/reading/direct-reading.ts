@@ -1,5 +1,6 @@
 import { isBlankText } from '@orion/contracts';
-import type { MessageEnd, Reading, WriteSession } from '../session.ts';
+import type { MessageEnd } from '../control.ts';
+import type { Reading, WriteSession } from '../session.ts';
 import type { Step } from '../step.ts';
 import { fencesAtEnd } from '../text/fence-decision.ts';
 import { beginningOfMarker, restartSummary, wholeFenceLedger } from '../text/content-summary.ts';

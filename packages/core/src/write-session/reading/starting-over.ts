@@ -1,4 +1,4 @@
-import type { MessageEnd } from '../session.ts';
+import type { MessageEnd } from '../control.ts';
 import type { Step } from '../step.ts';
 import { createAgainReader } from '../text/document-again.ts';
 import type { AgainReader } from '../text/document-again.ts';
@@ -13,8 +13,7 @@ export function againReader({ session }: Step): AgainReader | null {
 
 /** What was saved goes aside, and the held reply is read as a first message (R297). */
 export function startOverWithHeld(step: Step, end: MessageEnd): void {
-  step.startOver();
-  step.update({ startedOver: true, expecting: { kind: 'content' } });
+  step.update({ startedOver: true });
   step.dispatch({ type: 'document_again' });
   step.emit({ type: 'trace', event: 'document_again', details: {} }, { type: 'replay_held' });
   step.update({ reading: directReading(step, null, 'none', end) });

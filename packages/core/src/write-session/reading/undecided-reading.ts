@@ -1,10 +1,9 @@
 import { isBlankText } from '@orion/contracts';
 import type { Seam, SessionQuestion } from '@orion/contracts';
 
-import type { SeamRemedy } from '../control.ts';
-import type { MessageEnd, Reading } from '../session.ts';
+import type { ControlEffect, Expectation, MessageEnd, SeamRemedy } from '../control.ts';
+import type { Reading } from '../session.ts';
 import type { Step } from '../step.ts';
-import { isRecovery } from '../step.ts';
 import { canStillBeAnswer, endAnswer, readAnswer } from '../text/answer-reader.ts';
 import type { AnswerReader } from '../text/answer-reader.ts';
 import { chooseAnchor } from '../text/seams/anchor.ts';
@@ -30,9 +29,16 @@ export type SeamReading = Extract<Reading, { kind: 'seam' }>;
 /** A message that starts while something is saved: where it belongs is undecided. */
 export function undecidedReading(
   step: Step,
-  { prefilled, takesDone }: { readonly prefilled: boolean; readonly takesDone: boolean },
-): Reading {
-  const { expecting, summary, settings, kind, metadata } = step.session;
+  options: {
+    readonly expecting: Expectation;
+    readonly prefilled: boolean;
+    readonly takesDone: boolean;
+  },
+): SeamReading {
+  const { summary, settings, kind, metadata } = step.session;
+  const { expecting, prefilled, takesDone } = options;
+  // Whether the file is being recovered, which its seam then says.
+  const recovery = 'recovery' in expecting && expecting.recovery;
   const asks = expecting.kind === 'continuation' ? expecting.asks : 0;
   const reply = expecting.kind === 'reply';
   const anchor = chooseAnchor(summary);
@@ -43,10 +49,10 @@ export function undecidedReading(
     census: createReplyCensus({ anchor, endMarker: metadata.end_marker, summary }),
     anchor,
     answer: takesDone ? answerReader(step, null) : null,
-    again: reply && !isRecovery(expecting) && !prefilled ? againReader(step) : null,
+    again: reply && !recovery && !prefilled ? againReader(step) : null,
     asks,
     reply,
-    recovery: isRecovery(expecting),
+    recovery,
     prefilled,
     hopeless: null,
   };
@@ -99,7 +105,7 @@ function readOn(step: Step, reading: SeamReading): void {
   step.emit({ type: 'stop_message' }, { type: 'discard_held' });
   step.dispatch({
     type: 'seam_hopeless',
-    remedy: question === null ? 'ask_again' : 'ask_question',
+    ...(question === null ? askAgain(reading) : { remedy: 'ask_question' }),
   });
 }
 
@@ -254,13 +260,21 @@ function endUnjoined(step: Step, reading: SeamReading, end: MessageEnd): void {
     cutOff(step, end, false, false);
     return;
   }
-  const remedy = decideRemedy(step, reading, facts);
-  applyRemedy(step, reading, facts, remedy, end);
+  const remedy = decideRemedy(step, reading, facts, end);
+  if (remedy.remedy === 'ask_again') step.emit({ type: 'discard_held' });
+  if (remedy.remedy === 'pause') step.emit({ type: 'set_aside_held' });
+  step.dispatch({ type: 'seam_hopeless', ...remedy });
 }
 
 /** What becomes of a reply that does not join (requirement R047, rule 9). */
-function decideRemedy(step: Step, reading: SeamReading, facts: ReplyFacts): SeamRemedy {
+function decideRemedy(
+  step: Step,
+  reading: SeamReading,
+  facts: ReplyFacts,
+  end: MessageEnd,
+): SeamRemedy {
   const { settings, summary } = step.session;
+  const { recovery } = reading;
   const unasked = reading.reply || settings.seam === 'accept';
   if (
     settings.seam !== 'strict' &&
@@ -269,40 +283,25 @@ function decideRemedy(step: Step, reading: SeamReading, facts: ReplyFacts): Seam
     facts.nonBlankLines > FEW_LINES &&
     summary.openLineLength === 0
   ) {
-    return 'accept';
+    return { remedy: 'accept', via: recovery ? 'recovery' : 'tail', end };
   }
-  if (reading.asks < MAX_ASKS) return 'ask_again';
-  return facts.headLines.length > 0 ? 'ask_bridge' : 'pause';
+  if (reading.asks < MAX_ASKS) return askAgain(reading);
+  const { headLines } = facts;
+  return headLines.length > 0
+    ? { remedy: 'ask_bridge', expecting: { kind: 'bridge', headLines, end, recovery } }
+    : { remedy: 'pause' };
 }
 
-function applyRemedy(
+function askAgain({ asks, recovery }: SeamReading): SeamRemedy {
+  return { remedy: 'ask_again', expecting: { kind: 'continuation', asks: asks + 1, recovery } };
+}
+
+/** The held reply is content after all, though nothing but its place says so. */
+export function acceptHeld(
   step: Step,
-  reading: SeamReading,
-  facts: ReplyFacts,
-  remedy: SeamRemedy,
-  end: MessageEnd,
+  { via, end }: Extract<ControlEffect, { readonly type: 'accept_unverified' }>,
 ): void {
-  const { recovery } = reading;
-  switch (remedy) {
-    case 'ask_again':
-      step.emit({ type: 'discard_held' });
-      break;
-    case 'ask_bridge':
-      step.update({
-        expecting: { kind: 'bridge', headLines: facts.headLines, end, recovery },
-      });
-      break;
-    case 'accept':
-      step.addSeam('unverified', recovery ? 'recovery' : 'tail');
-      step.update({ reading: directReading(step, null, 'none', end) });
-      break;
-    case 'pause':
-      step.emit({ type: 'set_aside_held' });
-      break;
-    case 'ask_question':
-      break;
-    default:
-      remedy satisfies never;
-  }
-  step.dispatch({ type: 'seam_hopeless', remedy });
+  step.addSeam('unverified', via);
+  step.update({ reading: directReading(step, null, 'none', end) });
+  step.emit({ type: 'replay_held' });
 }

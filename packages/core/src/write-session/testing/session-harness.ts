@@ -4,8 +4,8 @@ import type { FakeClock } from '@orion/testkit';
 
 import { advance, createSession, recordOf, restoreSession } from '../advance.ts';
 import { stateNameOf } from '../control.ts';
+import type { MessageEnd } from '../control.ts';
 import type {
-  MessageEnd,
   SessionEffect,
   SessionInput,
   SessionSettings,

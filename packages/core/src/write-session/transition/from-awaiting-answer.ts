@@ -1,13 +1,13 @@
 import type { SessionQuestion } from '@orion/contracts';
 
-import type { AwaitingAnswer, Transition } from '../control.ts';
+import type { AwaitingAnswer, MessageEnd, Transition } from '../control.ts';
 import { MAX_RETRIES } from '../control.ts';
 import type { QuestionAnswer } from '../questions/question-row.ts';
-import { choicesOf, isClosed } from '../questions/questions.ts';
+import { choiceFor, isClosed } from '../questions/questions.ts';
 import {
   emptySession,
   filledSession,
-  finalizing,
+  finalized,
   invalid,
   moved,
   ordinary,
@@ -17,21 +17,26 @@ import {
 import { listeningRows } from './rows.ts';
 import type { Rows } from './rows.ts';
 
-const held = (state: AwaitingAnswer): Transition => (state.asked ? moved(state, 'hold') : ordinary);
-const parsed = (state: AwaitingAnswer): Transition =>
-  state.asked ? moved(state, 'parse_reply') : asked(state);
+const held = (state: AwaitingAnswer, { text }: { readonly text: string }): Transition =>
+  state.asked ? moved(state, { type: 'hold', text }) : ordinary;
+const parsedAt =
+  (end: MessageEnd) =>
+  (state: AwaitingAnswer): Transition =>
+    state.asked ? moved(state, { type: 'parse_reply', end }) : asked(state);
+const parsed = parsedAt({ kind: 'stop' });
 
 export const fromAwaitingAnswer: Rows<AwaitingAnswer> = {
   ...listeningRows,
   text: held,
   blank_text: held,
-  end_marker: held,
+  // It is a line of the reply.
+  end_marker: () => invalid,
   message_end_terminal: parsed,
   message_end_question: parsed,
   message_end_open: parsed,
-  message_end_length: parsed,
+  message_end_length: parsedAt({ kind: 'length' }),
   answer: (state, { answer }, { idleMs }) => {
-    switch (answer) {
+    switch (answer.kind) {
       case 'text':
         if (isClosed(state.question)) return invalid;
         return moved(
@@ -54,20 +59,19 @@ export const fromAwaitingAnswer: Rows<AwaitingAnswer> = {
     state.idlePrompts >= maxIdlePrompts
       ? paused('NO_DONE', state.question)
       : asked({ ...state, idlePrompts: state.idlePrompts + 1, retries: 0 }),
-  document_again: () => moved(emptySession, 'start_over'),
+  document_again: () => moved(emptySession, { type: 'start_over' }),
   finalize_command: (_state, { answered }) =>
-    answered ? moved(finalizing, 'save', 'finalize') : refused('QUESTION_OPEN'),
+    answered ? finalized('save') : refused('QUESTION_OPEN'),
 };
 
 function asked(state: AwaitingAnswer): Transition {
   return moved({ ...state, asked: true }, 'ask_question');
 }
 
-function closed(question: SessionQuestion, answer: QuestionAnswer['kind']): Transition {
-  const chosen = choicesOf(question).find((each) => each.answer.kind === answer);
-  if (chosen === undefined) return invalid;
-  const { type } = chosen.effect;
-  return type === 'start_over'
-    ? moved(emptySession, type, 'ask_anew')
-    : moved(finalizing, type, 'save', 'finalize');
+function closed(question: SessionQuestion, answer: QuestionAnswer): Transition {
+  const effect = choiceFor(question, answer)?.effect;
+  if (effect === undefined) return invalid;
+  return effect.type === 'start_over'
+    ? moved(emptySession, effect, 'ask_anew')
+    : finalized(effect, 'save');
 }

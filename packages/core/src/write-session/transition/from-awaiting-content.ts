@@ -2,14 +2,14 @@ import type { ErrorCode } from '@orion/contracts';
 
 import type { AwaitingContent, ControlLimits, Transition } from '../control.ts';
 import { MAX_RETRIES } from '../control.ts';
-import { aborted, filledSession, finalizing, invalid, moved, paused, refused } from './moves.ts';
+import { aborted, filledSession, finalized, invalid, moved, paused, refused } from './moves.ts';
 import { listeningRows } from './rows.ts';
 import type { Rows } from './rows.ts';
 
 export const fromAwaitingContent: Rows<AwaitingContent> = {
   ...listeningRows,
-  text: () => moved(filledSession, 'cancel_idle_timer', 'buffer'),
-  blank_text: (state) => moved(state, 'cancel_idle_timer', 'buffer'),
+  text: (_state, { text }) => moved(filledSession, 'cancel_idle_timer', { type: 'buffer', text }),
+  blank_text: (state, { text }) => moved(state, 'cancel_idle_timer', { type: 'buffer', text }),
   end_marker: endedEmpty,
   message_end_terminal: endedEmpty,
   message_end_question: () => invalid,
@@ -35,7 +35,7 @@ function endedEmpty(
   _event: unknown,
   { operation, idleMs }: ControlLimits,
 ): Transition {
-  if (state.emptyAsked && operation === 'create') return moved(finalizing, 'save', 'finalize');
+  if (state.emptyAsked && operation === 'create') return finalized('save');
   if (idleMs === 0) return paused('EMPTY_CONTENT');
   return moved({ ...state, emptyAsked: true, retries: 0 }, 'start_idle_timer');
 }
@@ -46,5 +46,6 @@ function nothingToKeep(): Transition {
 
 function retried(state: AwaitingContent, code: ErrorCode): Transition {
   if (state.retries >= MAX_RETRIES) return paused(code);
-  return moved({ ...state, retries: state.retries + 1 }, 'resend');
+  const attempt = state.retries + 1;
+  return moved({ ...state, retries: attempt }, { type: 'resend', attempt });
 }

@@ -6,6 +6,7 @@ import {
   asking,
   emptySession,
   filledSession,
+  finalized,
   finalizing,
   invalid,
   moved,
@@ -16,15 +17,14 @@ import type { Rows } from './rows.ts';
 
 export const fromAwaitingMore: Rows<AwaitingMore> = {
   ...listeningRows,
-  text: ({ stalledReplies }) =>
-    moved({ ...filledSession, stalledReplies }, 'cancel_idle_timer', 'buffer'),
-  blank_text: (state) => moved(state, 'cancel_idle_timer', 'buffer'),
-  end_marker: () => moved(finalizing, 'save', 'finalize'),
-  settle_elapsed: () => moved(finalizing, 'save', 'finalize'),
+  text: ({ stalledReplies }, { text }) =>
+    moved({ ...filledSession, stalledReplies }, 'cancel_idle_timer', { type: 'buffer', text }),
+  blank_text: (state, { text }) => moved(state, 'cancel_idle_timer', { type: 'buffer', text }),
+  end_marker: (_state, { messageOpen }) =>
+    moved(finalizing, 'save', { type: 'finalize', messageOpen }),
+  settle_elapsed: () => finalized('save'),
   message_end_terminal: (state, _event, limits) =>
-    state.question === null
-      ? moved(finalizing, 'save', 'finalize')
-      : askedAgain(state, state.question, limits),
+    state.question === null ? finalized('save') : askedAgain(state, state.question, limits),
   message_end_question: (state, { question }, { idleMs }) =>
     idleMs === 0
       ? paused('NO_DONE', question)
@@ -40,25 +40,23 @@ export const fromAwaitingMore: Rows<AwaitingMore> = {
     if (afterDone && state.question === null) return waiting(state, limits);
     return continued(state, progress, code, limits);
   },
-  seam_verified: (state) => moved({ ...state, question: stillOpen(state.question) }, 'buffer'),
-  seam_hopeless: (state, { remedy }, limits) => {
+  seam_verified: (state) => moved({ ...state, question: stillOpen(state.question) }),
+  seam_hopeless: (state, event, limits) => {
     // Whatever the reply is, it takes the place of no question (R270).
-    if (state.question !== null || remedy === 'ask_question') {
-      return state.question === null || remedy !== 'ask_question'
-        ? invalid
-        : askedAgain(state, state.question, limits);
-    }
-    switch (remedy) {
+    if (state.question !== null)
+      return event.remedy === 'ask_question' ? askedAgain(state, state.question, limits) : invalid;
+    switch (event.remedy) {
+      case 'ask_question':
+        return invalid;
       case 'ask_again':
-        return moved(state, 'save', 'ask_again');
       case 'ask_bridge':
-        return moved(state, 'save', 'ask_bridge');
+        return moved(state, 'save', { type: event.remedy, expecting: event.expecting });
       case 'accept':
-        return moved(state, 'accept_unverified');
+        return moved(state, { type: 'accept_unverified', via: event.via, end: event.end });
       case 'pause':
         return paused('SEAM_UNVERIFIED', limits.unasked);
       default:
-        return remedy satisfies never;
+        return event satisfies never;
     }
   },
   idle_elapsed: (state, _event, { maxIdlePrompts, unasked }) => {
@@ -70,7 +68,7 @@ export const fromAwaitingMore: Rows<AwaitingMore> = {
   },
   // Text came, and so what was open is answered.
   limit_exceeded: (_state, _event, { unasked }) => paused('CONTENT_TOO_LARGE', unasked),
-  document_again: () => moved(emptySession, 'start_over'),
+  document_again: () => moved(emptySession, { type: 'start_over' }),
 };
 
 function waiting(state: AwaitingMore, { idleMs, unasked }: ControlLimits): Transition {

@@ -1,6 +1,6 @@
 import type { Finalizing } from '../control.ts';
 import { MAX_CORRECTION_ROUNDS, MAX_FINALIZE_RETRIES } from '../control.ts';
-import { asking, finalizing, ignored, invalid, moved, paused, queued, refused } from './moves.ts';
+import { asking, finalized, ignored, invalid, moved, paused, queued, refused } from './moves.ts';
 import { sharedRows } from './rows.ts';
 import type { Rows } from './rows.ts';
 
@@ -15,11 +15,11 @@ export const fromFinalizing: Rows<Finalizing> = {
       ? moved(asking(question, { asked: false }), 'save')
       : moved(asking(question), 'save', 'ask_question');
   },
-  finalize_ok: () => moved({ kind: 'done' }, 'remove_directory', 'receipt'),
-  finalize_needs_corrections: (_state, { attended, round }) =>
+  finalize_ok: () => moved({ kind: 'done' }, 'remove_directory'),
+  finalize_needs_corrections: (_state, { attended, round, places }) =>
     attended && round < MAX_CORRECTION_ROUNDS
-      ? moved({ kind: 'needs_corrections', round }, 'save', 'ask_corrections')
-      : moved(finalizing, 'safe_replacement', 'save', 'finalize'),
+      ? moved({ kind: 'needs_corrections', round, places }, 'save', 'ask_corrections')
+      : finalized('safe_replacement', 'save'),
   finalize_retryable: ({ attempts }, { code }) =>
     attempts >= MAX_FINALIZE_RETRIES
       ? paused(code)
@@ -32,7 +32,7 @@ export const fromFinalizing: Rows<Finalizing> = {
   limit_exceeded: () => invalid,
   abort: (state, event, limits) =>
     event.writing ? refused('SESSION_BUSY') : sharedRows.abort(state, event, limits),
-  graceful_stop: (state) => moved(state, 'exit'),
+  graceful_stop: (state) => moved(state),
   inactive: () => ignored,
   lease_lost: (state, event, limits) =>
     event.writing ? moved(state) : sharedRows.lease_lost(state, event, limits),

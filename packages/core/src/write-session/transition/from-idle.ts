@@ -6,7 +6,7 @@ import type { Rows } from './rows.ts';
 /** No session: what is for one meets nothing. `done` and `aborted` are no different. */
 export const fromIdle: Rows<ControlState> = {
   ...sharedRows,
-  begin_ok: () => moved(emptySession, 'take_lease'),
+  begin_ok: () => moved(emptySession),
   begin_rejected: () => ignored,
   recover_accepted: (_state, event) => recovered(event),
   recover_declined: () => moved({ kind: 'idle' }, 'move_to_attic'),
@@ -14,7 +14,7 @@ export const fromIdle: Rows<ControlState> = {
   save_failed: () => invalid,
   limit_exceeded: () => invalid,
   abort: () => refused('SESSION_NOT_FOUND'),
-  graceful_stop: () => moved({ kind: 'idle' }, 'exit'),
+  graceful_stop: () => moved({ kind: 'idle' }),
   inactive: () => ignored,
   lease_lost: () => ignored,
   finalize_command: () => refused('SESSION_NOT_FOUND'),

@@ -8,6 +8,7 @@ import type {
   ControlState,
   Finalizing,
   Paused,
+  PlainEffect,
   Transition,
 } from '../control.ts';
 
@@ -18,8 +19,16 @@ export const invalid: Transition = { kind: 'invalid' };
 export const ordinary: Transition = { kind: 'ordinary' };
 export const queued: Transition = { kind: 'queued' };
 
-export function moved(state: ControlState, ...effects: readonly ControlEffect[]): Transition {
-  return { kind: 'moved', state, effects };
+/** An effect without data is given by its name. */
+export function moved(
+  state: ControlState,
+  ...effects: readonly (ControlEffect | PlainEffect)[]
+): Transition {
+  return {
+    kind: 'moved',
+    state,
+    effects: effects.map((effect) => (typeof effect === 'string' ? { type: effect } : effect)),
+  };
 }
 
 export function refused(code: ErrorCode): Transition {
@@ -40,6 +49,11 @@ export const filledSession: AwaitingMore = {
 };
 export const finalizing: Finalizing = { kind: 'finalizing', attempts: 0 };
 
+/** The text is complete. `before`: what makes it what is to be written. */
+export function finalized(...before: readonly (ControlEffect | PlainEffect)[]): Transition {
+  return moved(finalizing, ...before, { type: 'finalize', messageOpen: false });
+}
+
 /** A question that is put to the model now. */
 export function asking(
   question: SessionQuestion,
@@ -56,9 +70,13 @@ export function asking(
   };
 }
 
-export function paused(code: ErrorCode, question: SessionQuestion | null = null): Transition {
+export function paused(
+  code: ErrorCode,
+  question: SessionQuestion | null = null,
+  ...before: readonly ControlEffect[]
+): Transition {
   const state: Paused = { kind: 'paused', code, question };
-  return moved(state, 'save', 'pause', 'release');
+  return moved(state, ...before, 'save', { type: 'pause', code }, 'release');
 }
 
 export function aborted(code: ErrorCode, where: 'remove_directory' | 'move_to_attic'): Transition {
@@ -74,6 +92,6 @@ export function recovered(event: {
     return moved(asking(event.question), 'ask_question');
   }
   // What is still invalid is found anew; the rounds go on where they stood.
-  if (event.complete) return moved(finalizing, 'finalize');
+  if (event.complete) return finalized();
   return moved(event.content ? filledSession : emptySession, 'ask_recovery');
 }

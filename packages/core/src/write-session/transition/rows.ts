@@ -2,16 +2,7 @@ import type { ErrorCode } from '@orion/contracts';
 
 import type { ControlEvent, ControlLimits, ControlState, Transition } from '../control.ts';
 import { openQuestionOf } from '../control.ts';
-import {
-  aborted,
-  finalizing,
-  ignored,
-  invalid,
-  moved,
-  ordinary,
-  paused,
-  refused,
-} from './moves.ts';
+import { aborted, finalized, ignored, invalid, moved, ordinary, paused, refused } from './moves.ts';
 
 /** One column of the state table: what each event does in a state. */
 export type Rows<State> = {
@@ -72,11 +63,10 @@ export const sharedRows: Rows<ControlState> = {
       { kind: 'paused', code: 'ABORTED', question: openQuestionOf(state) ?? unasked },
       'save',
       'release',
-      'exit',
     ),
   inactive: () => moved({ kind: 'idle' }, 'save', 'release'),
   lease_lost: () => moved({ kind: 'idle' }, 'warn_lost'),
-  finalize_command: () => moved(finalizing, 'save', 'finalize'),
+  finalize_command: () => finalized('save'),
 };
 
 /** The same while the model's next message is for the session. */

@@ -1,0 +1,139 @@
+import { DONE_MARKER } from '@orion/contracts';
+
+import type { Expectation } from './control.ts';
+import { openQuestionOf } from './control.ts';
+import { choicesOf, questionPrompt } from './questions/questions.ts';
+import type { PromptReason, WriteSession } from './session.ts';
+import type { EffectHandlers, Step } from './step.ts';
+import { chooseAnchor } from './text/seams/anchor.ts';
+import {
+  anewPrompt,
+  askedAgainPrompt,
+  bridgePrompt,
+  continuationPrompt,
+  correctionsPrompt,
+  emptyPrompt,
+  idlePrompt,
+  nothingSavedPrompt,
+  quotedText,
+  reaskPrompt,
+  recoveryPrompt,
+} from './text/prompts.ts';
+
+/** What the model is asked, and what its next message is a reply to. */
+export const ASKING: Pick<EffectHandlers, Extract<keyof EffectHandlers, `ask_${string}`>> = {
+  ask_idle: (step) => {
+    if (step.session.control.kind === 'awaiting_content')
+      send(step, 'nothing_saved', nothingSavedPrompt(fileOf(step.session)), { kind: 'content' });
+    else send(step, 'idle', idlePrompt(joinOf(step.session)), { kind: 'reply', recovery: false });
+  },
+  ask_empty: (step) => send(step, 'empty', emptyPrompt(fileOf(step.session)), { kind: 'empty' }),
+  ask_continuation: (step) => {
+    const join = joinOf(step.session);
+    send(
+      step,
+      'continuation',
+      continuationPrompt(join),
+      { kind: 'continuation', asks: 0, recovery: false },
+      quotedText(join.anchor),
+    );
+  },
+  ask_again: (step, { expecting }) =>
+    send(step, 'ask_again', reaskPrompt(joinOf(step.session)), expecting),
+  ask_bridge: (step, { expecting }) => {
+    const headLines = expecting.kind === 'bridge' ? expecting.headLines : [];
+    send(step, 'bridge', bridgePrompt({ ...joinOf(step.session), headLines }), expecting);
+  },
+  ask_recovery: (step) => {
+    const { control, metadata } = step.session;
+    if (control.kind === 'awaiting_content') {
+      const interrupted = `The session for ${metadata.target_file} was interrupted.\n`;
+      const prompt = `${interrupted}${nothingSavedPrompt(fileOf(step.session))}`;
+      send(step, 'recovery', prompt, { kind: 'content' });
+    } else {
+      const prompt = recoveryPrompt(joinOf(step.session));
+      send(step, 'recovery', prompt, { kind: 'reply', recovery: true });
+    }
+  },
+  ask_anew: (step) => {
+    const { metadata } = step.session;
+    const prompt = anewPrompt({ ...metadata, ...fileOf(step.session) });
+    send(step, 'anew', prompt, { kind: 'content' });
+  },
+  ask_question: (step) => {
+    const { control, metadata, summary } = step.session;
+    const question = openQuestionOf(control);
+    if (question === null) throw new Error('a question was asked where none is open');
+    const file = fileOf(step.session);
+    const prompt = questionPrompt(question, {
+      ...file,
+      anchor: () => chooseAnchor(summary),
+      tag: tagOf(metadata),
+    });
+    const choices = choicesOf(question).map(({ reply }) =>
+      reply === DONE_MARKER ? file.marker : reply,
+    );
+    const isAgain = control.kind === 'awaiting_answer' && control.again;
+    const asked = isAgain ? askedAgainPrompt(choices, prompt) : prompt;
+    send(step, 'question', asked, { kind: 'answer', question });
+  },
+  ask_corrections: (step) => {
+    const { control, metadata, repair } = step.session;
+    if (control.kind !== 'needs_corrections')
+      throw new Error('corrections were asked for outside their state');
+    const { round, places } = control;
+    step.emit({
+      type: 'trace',
+      event: 'corrections_requested',
+      details: {
+        attempt: round + 1,
+        places: places.length,
+        invalid_found: repair?.found ?? 0,
+      },
+    });
+    const prompt = correctionsPrompt({ target: metadata.target_file, places });
+    send(step, 'corrections', prompt, { kind: 'corrections' });
+  },
+};
+
+function send(
+  step: Step,
+  reason: PromptReason,
+  prompt: string,
+  expecting: Expectation,
+  opening?: string,
+): void {
+  step.update({ expecting });
+  step.emit({
+    type: 'send_prompt',
+    prompt,
+    reason,
+    ...(opening === undefined ? {} : { opening }),
+  });
+}
+
+/** What every prompt says of the file; `marker`: the line that ends it, as the model is told of it. */
+function fileOf({ metadata, settings }: WriteSession) {
+  return {
+    target: metadata.target_file,
+    operation: metadata.operation,
+    marker: settings.strict ? metadata.end_marker : DONE_MARKER,
+  };
+}
+
+/** What every prompt about a join quotes. */
+function joinOf(session: WriteSession) {
+  const { summary, metadata } = session;
+  const { target, marker } = fileOf(session);
+  return {
+    target,
+    marker,
+    savedLines: summary.lineFeeds - summary.lineFeedsBefore,
+    anchor: chooseAnchor(summary),
+    tag: tagOf(metadata),
+  };
+}
+
+function tagOf(metadata: WriteSession['metadata']): string {
+  return metadata.session_id.slice(0, 4);
+}

@@ -1,0 +1,45 @@
+import { isBlankText } from '@orion/contracts';
+import type { MessageEnd } from '../control.ts';
+import type { Reading } from '../session.ts';
+import type { Step } from '../step.ts';
+import { canStillBeAnswer, endAnswer, readAnswer } from '../text/answer-reader.ts';
+import { directReading, endDirect, readDirect } from './direct-reading.ts';
+import type { DirectReading } from './direct-reading.ts';
+
+export type ConfirmationReading = Extract<Reading, { kind: 'confirmation' }>;
+
+/** The reply to the question whether the file is to be empty: another marker, or the file (R035). */
+export function readConfirmation(step: Step, { answer }: ConfirmationReading, text: string): void {
+  const read = readAnswer(answer, text);
+  step.update({ reading: { kind: 'confirmation', answer: read } });
+  if (!canStillBeAnswer(read)) readAsFile(step, read.held);
+}
+
+export function endConfirmation(
+  step: Step,
+  { answer }: ConfirmationReading,
+  end: MessageEnd,
+): void {
+  const said = endAnswer(answer);
+  const confirms = said.kind === 'answer' && !said.isLowerCase && end.kind === 'stop';
+  if (!confirms || isShortText(said.talk)) {
+    readAsFile(step, answer.held);
+    const { reading } = step.session;
+    if (reading.kind === 'direct') endDirect(step, reading, end, 'message');
+    return;
+  }
+  if (!isBlankText(said.talk)) step.emit({ type: 'set_aside', text: said.talk });
+  step.update({ reading: { kind: 'none' }, leadingBlanks: '' });
+  step.dispatch({ type: 'message_end_terminal' });
+}
+
+/** Two lines before a DONE can be the file that was asked for just as well; of one, the rule of answers holds. */
+function isShortText(talk: string): boolean {
+  return talk.split('\n').filter((line) => !isBlankText(line)).length > 1;
+}
+
+function readAsFile(step: Step, held: string): void {
+  const direct: DirectReading = directReading(step, null, 'none');
+  step.update({ reading: direct });
+  readDirect(step, direct, held);
+}
