@@ -209,7 +209,7 @@ test('reading', async () => {
 });
 
 test('commits and changes', async () => {
-  const opened = await openTestWorkspace({ maxTargetBytes: 6_000 });
+  const opened = await openTestWorkspace({ settings: { maxTargetBytes: 6_000 } });
   await furnish(opened);
   const { root, workspace } = opened;
   const commit = async (
