@@ -1,24 +1,13 @@
 export { createWritePlanTool } from './write-plan-tool.ts';
-export type {
-  FinalizeOutcome,
-  FinalizeFacts,
-  WritePlanTool,
-  WritePlanToolOptions,
-} from './write-plan-tool.ts';
-export { findInvalidPlaces } from './validation/invalid-places.ts';
-export type { TextReport } from './validation/invalid-places.ts';
-export { findHiddenCharacters } from './validation/hidden-characters.ts';
-export { findOmissions } from './validation/omissions.ts';
+export type { WritePlanTool, WritePlanToolOptions } from './write-plan-tool.ts';
+export type { FinalizeFacts, FinalizeOutcome } from './write-plan/finalize-session.ts';
+export { recoveredReceipt } from './write-plan/session-receipt.ts';
 export type { Omission } from './validation/omissions.ts';
-export { repairedText } from './validation/repaired-text.ts';
-export { replacedPlaces, summarizeValidation } from './validation/validate-session-text.ts';
 export type { NeedsCorrections } from './validation/validate-session-text.ts';
 export type { PlanOptions, PlanStep } from './write-plan/apply-plan.ts';
 export { readBeginRequest } from './write-plan/begin-request.ts';
 export type { BeginRequest, BegunSession } from './write-plan/begin-request.ts';
 export { MAX_BEGIN_ARGUMENT_BYTES } from './write-plan/begin-tool.ts';
-export { linesInFile } from './write-plan/told-lines.ts';
-export type { FilePart, ToldLines } from './write-plan/told-lines.ts';
 export { wholeTextChange } from './write-plan/whole-text.ts';
 export type { WholeTextChange } from './write-plan/whole-text.ts';
 export type {
@@ -31,7 +20,7 @@ export type {
 export { advance, createSession, recordOf, restoreSession } from './write-session/advance.ts';
 export { MAX_CORRECTION_ROUNDS, openQuestionOf, stateNameOf } from './write-session/control.ts';
 export type { ControlState, MessageEnd } from './write-session/control.ts';
-export { fileEndOf, isOpen, receiptNotesOf } from './write-session/session.ts';
+export { isOpen, receiptNotesOf } from './write-session/session.ts';
 export { answerOptions, questionLine } from './write-session/questions/questions.ts';
 export type { CommandAnswer } from './write-session/questions/question-row.ts';
 export type {

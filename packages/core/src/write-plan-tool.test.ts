@@ -13,7 +13,8 @@ import { createMemoryWorkspace } from './write-plan/testing/memory-workspace.ts'
 import type { PlanEnds } from './write-plan/testing/memory-workspace.ts';
 import type { ReviewRequest } from './write-plan/review.ts';
 import { createWritePlanTool } from './write-plan-tool.ts';
-import type { FinalizeFacts, WritePlanToolOptions } from './write-plan-tool.ts';
+import type { WritePlanToolOptions } from './write-plan-tool.ts';
+import type { FinalizeFacts } from './write-plan/finalize-session.ts';
 
 type Files = Readonly<Record<string, string | Uint8Array>>;
 

@@ -1,5 +1,4 @@
 import type {
-  ByteSource,
   Message,
   SessionHandle,
   SessionMetadata,
@@ -15,16 +14,9 @@ import {
   createDoneScan,
   createSummary,
   endDoneScan,
-  fileEndOf,
-  findHiddenCharacters,
-  findOmissions,
-  linesInFile,
-  receiptNotesOf,
-  repairedText,
-  replacedPlaces,
+  recoveredReceipt,
   restoreSession,
   scanForDone,
-  summarizeValidation,
 } from '@orion/core';
 import type { ContentSummary, InnerDone, SessionSettings, WriteSession } from '@orion/core';
 
@@ -106,49 +98,14 @@ async function settle(
   }
 }
 
-/** The receipt of a commit whose process died before it could tell. */
 async function receiptOf(
   handle: SessionHandle,
   session: WriteSession,
   writing: WritingRecord,
 ): Promise<WriteReceipt> {
-  const { metadata } = handle;
-  const { summary, contentStart, repair } = session;
-  const { path, ...reported } = writing.result;
-  const end = fileEndOf(session) ?? summary.bytes;
-  const part = { handle, start: contentStart, end };
-  const linesBefore = writing.lines_before ?? 0;
-  const notes = receiptNotesOf({
-    ...session,
-    fileSummary: await summaryOfPart(handle, contentStart, session.contentEnd ?? summary.bytes),
-  });
-  const told = await linesInFile(session, part, linesBefore);
-  const saved: ByteSource = () => handle.readContent(contentStart, end);
-  const replaces =
-    metadata.operation === 'replace' ||
-    (metadata.operation === 'overwrite' && metadata.target.exists);
-  return {
-    session_id: metadata.session_id,
-    target_file: path,
-    // A person may have decided a conflict: then it is a file beside the target.
-    operation: path === metadata.target.path ? metadata.operation : 'create',
-    ...reported,
-    persistence: 'disk',
-    ...notes,
-    inner_done_lines: told.innerDoneLines,
-    seams: told.seams,
-    validation_summary: summarizeValidation({
-      textBytes: end - contentStart,
-      repair,
-      replaced: await replacedPlaces(saved, repair, metadata.target_file),
-      // What the file held before cannot excuse any line now: it is replaced.
-      omissions: replaces ? await findOmissions(repairedText(saved, repair), null) : [],
-      hidden: await findHiddenCharacters(repairedText(saved, repair), path),
-      linesBefore,
-      writtenBytes: reported.bytes,
-    }),
-    warnings: [...reported.warnings, ...notes.warnings, 'committed_before_the_interruption'],
-  };
+  const { contentStart, contentEnd, summary } = session;
+  const file = await summaryOfPart(handle, contentStart, contentEnd ?? summary.bytes);
+  return recoveredReceipt(handle, session, writing, file);
 }
 
 /** What a part of the saved text is, with the offsets of the whole. */

@@ -1,0 +1,96 @@
+import type {
+  Clock,
+  JsonObject,
+  SessionMetadata,
+  TargetSnapshot,
+  TurnRecord,
+  Workspace,
+  WriteOperation,
+} from '@orion/contracts';
+
+import { beginInstructions } from '../write-session/text/prompts.ts';
+import type { BeginRequest, BegunSession } from './begin-request.ts';
+import type { PlanPorts } from './execute.ts';
+import { encodingNote, requireTakesText } from './fitting-text.ts';
+import { requirePlace } from './session-change.ts';
+
+export type BeginPorts = PlanPorts & {
+  readonly workspace: Pick<Workspace, 'sessions'>;
+  readonly clock: Clock;
+  /** A new lower-case UUID v4 each time. */
+  readonly createId: () => string;
+  /** Whether only a session's own end marker ends its text. */
+  readonly strict: boolean;
+};
+
+/** Checks the request, makes the session on disk, and words the result for the model. */
+export async function beginSession(
+  request: BeginRequest,
+  turn: TurnRecord | undefined,
+  ports: BeginPorts,
+): Promise<BegunSession> {
+  const { workspace, clock, createId, strict } = ports;
+  const { operation, location, intent } = request;
+  const target = await workspace.checkTarget(request.target_file, operation);
+  if (keepsText(operation)) requireTakesText(target);
+  // Found now, what is wrong with the place would else be missed until the whole text was streamed.
+  if (location !== undefined) await requirePlace(request, target, ports);
+  const sessionId = createId();
+  const endMarker = `DONE ${sessionId.slice(0, 4)}`;
+  const metadata: SessionMetadata = {
+    version: 1,
+    session_id: sessionId,
+    intent,
+    target_file: target.path,
+    operation,
+    ...(location === undefined ? {} : { location }),
+    created_at: new Date(clock.now()).toISOString(),
+    end_marker: endMarker,
+    final_newline: request.final_newline,
+    ...(request.start_on_new_line === true ? { start_on_new_line: true } : {}),
+    ...(keepsLeadingBlankLines(request, target) ? { keep_leading_blank_lines: true } : {}),
+    target,
+  };
+  const handle = await workspace.sessions.begin(metadata, turn);
+  return {
+    handle,
+    result: {
+      session_id: sessionId,
+      stage: 'awaiting_content',
+      session_dir: handle.directory,
+      target_file: target.path,
+      operation,
+      ...factsOf(target, operation),
+      instructions: beginInstructions({
+        target: target.path,
+        operation,
+        location,
+        endMarker,
+        strict,
+      }),
+      end_marker: endMarker,
+      next: 'content',
+    },
+  };
+}
+
+function keepsText(operation: WriteOperation): boolean {
+  return operation !== 'create' && operation !== 'overwrite';
+}
+
+/** R272: where the file that is replaced begins with a blank line, the new one may rightly do so, too. */
+function keepsLeadingBlankLines(request: BeginRequest, target: TargetSnapshot): boolean {
+  if (keepsText(request.operation)) return false;
+  return request.keep_leading_blank_lines === true || target.beginsBlank === true;
+}
+
+/** R298: what the model cannot see of the file, and what it writes depends on. */
+function factsOf(target: TargetSnapshot, operation: WriteOperation): JsonObject {
+  const { encoding, unterminated } = target;
+  return {
+    ...(operation === 'append' && unterminated === true ? { ends_without_newline: true } : {}),
+    ...(encoding === undefined
+      ? {}
+      : { encoding, encoding_note: encodingNote(encoding, !keepsText(operation)) }),
+  };
+}

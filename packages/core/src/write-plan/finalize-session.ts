@@ -1,0 +1,176 @@
+import { OrionError } from '@orion/contracts';
+import type {
+  ByteSource,
+  CommitResult,
+  SessionHandle,
+  TargetSnapshot,
+  Workspace,
+  WriteOperation,
+  WritePlan,
+  WriteReceipt,
+} from '@orion/contracts';
+
+import { findHiddenCharacters } from '../validation/hidden-characters.ts';
+import { findOmissions } from '../validation/omissions.ts';
+import type { Omission } from '../validation/omissions.ts';
+import { repairedText } from '../validation/repaired-text.ts';
+import { describeInvalid, replacedPlaces } from '../validation/validate-session-text.ts';
+import type { NeedsCorrections } from '../validation/validate-session-text.ts';
+import { completeText } from '../validation/validated-text.ts';
+import type { LineEndingText } from '../write-session/session.ts';
+import { MAX_REVIEWS } from './execute.ts';
+import type { PlanPorts } from './execute.ts';
+import { requireApproval } from './review.ts';
+import type { ApprovalPolicy } from './review.ts';
+import { sessionChange } from './session-change.ts';
+import type { SessionChange } from './session-change.ts';
+import { replacesText, sessionReceipt } from './session-receipt.ts';
+import type { Findings, SavedFacts } from './session-receipt.ts';
+import { tellsLines } from './told-lines.ts';
+
+/**
+ * What the reducer knows of the session that the commit alone does not. Its lines are those of the saved text, here and
+ * in the seams; the receipt names those of the file.
+ */
+export type FinalizeFacts = SavedFacts & {
+  /** Added behind the text. */
+  readonly lineEnding?: LineEndingText;
+  /** Ends a question to a person. */
+  readonly signal?: AbortSignal;
+  /** Whether lines that stand for left-out text are a reason not to write yet. */
+  readonly askOmissions: boolean;
+  /** Another target than the session's own, when a person resolves a conflict. */
+  readonly target?: { readonly operation: WriteOperation; readonly expected: TargetSnapshot };
+};
+
+export type FinalizeOutcome =
+  | { readonly kind: 'written'; readonly receipt: WriteReceipt }
+  /** Nothing is written: the text is no valid UTF-8 as it stands. */
+  | { readonly kind: 'needs_corrections'; readonly corrections: NeedsCorrections }
+  /** Nothing is written: in place of an old file stands one that seems to leave out parts of it. */
+  | { readonly kind: 'omissions_suspected'; readonly omissions: readonly Omission[] };
+
+export type FinalizePorts = PlanPorts & {
+  readonly workspace: Pick<Workspace, 'commit'>;
+  readonly approval: ApprovalPolicy;
+  readonly eol: WritePlan['eol'];
+};
+
+/** Makes the file of what a session has saved, or says what has to be asked first. */
+export async function finalizeSession(
+  handle: SessionHandle,
+  facts: FinalizeFacts,
+  ports: FinalizePorts,
+): Promise<FinalizeOutcome> {
+  const { metadata } = handle;
+  const { start, end, repair } = facts;
+  const { operation, expected } = facts.target ?? {
+    operation: metadata.operation,
+    expected: metadata.target,
+  };
+  const savedBytes = (end ?? handle.bytes()) - start;
+  const saved = completeText(
+    () => handle.readContent(start, end ?? undefined),
+    savedBytes,
+    expected.path,
+  );
+  const source = withEnding(repairedText(saved, repair), facts.lineEnding ?? '');
+  const omissions = replacesText(operation, expected)
+    ? await suspectOmissions(source, () => ports.workspace.readTarget(expected))
+    : [];
+  if (facts.askOmissions && omissions.length > 0) {
+    return { kind: 'omissions_suspected', omissions };
+  }
+  const replaced = await replacedPlaces(saved, repair, expected.path);
+  const hidden = await findHiddenCharacters(source, expected.path);
+  const findings: Findings = { omissions, replaced, hidden };
+  const text = { metadata, operation, expected, source, eol: ports.eol };
+  let written: Committed;
+  try {
+    const change = await sessionChange(text, ports.approval.kind === 'ask', ports);
+    written = await commit(handle, change, tells(facts, findings), facts.signal, ports);
+  } catch (error) {
+    if (!OrionError.isInstance(error) || error.code !== 'INVALID_CONTENT') throw error;
+    const invalid = { sessionId: handle.id, target: expected.path, text: source, repair };
+    return { kind: 'needs_corrections', corrections: await describeInvalid(invalid) };
+  }
+  const { givenBytes, ...rest } = written;
+  const textBytes = repair === null ? givenBytes : savedBytes;
+  const receipt = await sessionReceipt(handle, facts, { ...rest, operation, findings, textBytes });
+  return { kind: 'written', receipt };
+}
+
+/** Whether a receipt has lines of the file to name. */
+function tells(facts: SavedFacts, { omissions, replaced, hidden }: Findings): boolean {
+  return tellsLines(facts) || omissions.length > 0 || replaced.count > 0 || hidden.count > 0;
+}
+
+type Committed = {
+  readonly commit: CommitResult;
+  readonly linesBefore: number;
+  readonly givenBytes: number;
+};
+
+/** B18: what was approved and is no longer what lies ready is not written; somebody is asked anew. */
+async function commit(
+  handle: SessionHandle,
+  change: SessionChange,
+  tellsLinesOfFile: boolean,
+  signal: AbortSignal | undefined,
+  ports: FinalizePorts,
+): Promise<Committed> {
+  const linesBefore = tellsLinesOfFile ? await change.linesBefore() : 0;
+  for (let review = 1; ; review += 1) {
+    try {
+      const done = await commitOnce(handle, change, linesBefore, signal, ports);
+      return { commit: done, linesBefore, givenBytes: change.givenBytes() };
+    } catch (error) {
+      const isStale = OrionError.isInstance(error) && error.code === 'APPROVAL_STALE';
+      if (!isStale || review === MAX_REVIEWS) throw error;
+    }
+  }
+}
+
+async function commitOnce(
+  handle: SessionHandle,
+  change: SessionChange,
+  linesBefore: number,
+  signal: AbortSignal | undefined,
+  { workspace, approval }: FinalizePorts,
+): Promise<CommitResult> {
+  const result = await workspace.commit({
+    ...change.request,
+    ...(approval.kind === 'ask' ? { reviewed: true } : {}),
+    changeId: handle.id,
+    journal: async (writing) => {
+      const told = { ...writing, result: change.told(writing.result) };
+      const changes = change.proposal === null ? [] : [change.proposal(writing.after)];
+      const request = { id: handle.id, intent: handle.metadata.intent, changes };
+      await requireApproval(approval, request, signal);
+      await handle.recordWriting(linesBefore === 0 ? told : { ...told, lines_before: linesBefore });
+    },
+  });
+  return change.told(result);
+}
+
+/** The same text, and a line ending that its last line lacks. */
+function withEnding(text: ByteSource, ending: LineEndingText): ByteSource {
+  if (ending === '') return text;
+  return async function* ended(): AsyncGenerator<Uint8Array, void, undefined> {
+    yield* text();
+    yield new TextEncoder().encode(ending);
+  };
+}
+
+/** A text or a target that cannot be read is told by the commit, with its own code. */
+async function suspectOmissions(
+  text: ByteSource,
+  previous: ByteSource,
+): Promise<readonly Omission[]> {
+  try {
+    return await findOmissions(text, previous);
+  } catch (error) {
+    if (OrionError.isInstance(error)) return [];
+    throw error;
+  }
+}
