@@ -182,7 +182,7 @@ const areas: [files: string[], allowed: readonly BanName[]][] = [
     ['apps/cli/src/demo.ts', 'apps/cli/src/demo/**'],
     [...determinism, 'files', 'processes'],
   ],
-  [['apps/cli/src/compile-cache.ts'], [...determinism, 'files', 'sideDoors']],
+  [['apps/cli/src/start/compile-cache.ts'], [...determinism, 'files', 'sideDoors']],
   [['tools/**'], [...builtins, 'adapters', 'testTools']],
   // The plain driver is what the store is measured against.
   [

@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
-import { enableCompileCache, possibleWorkspaces } from './compile-cache.ts';
+import { enableCompileCache, possibleWorkspaces } from './start/compile-cache.ts';
 import { leaveProcess } from './process/leave-process.ts';
 import { VERSION } from './version.ts';
 

@@ -1,5 +1,6 @@
 import type { Clock, LlmAdapter } from '@orion/contracts';
 import { KeysInUse } from '@orion/contracts';
+import { createAdapter } from '@orion/llm-adapters';
 
 import type { Settings } from './config/settings.ts';
 import { redactAdapter } from './keys/redacted-adapter.ts';
@@ -92,7 +93,6 @@ export class ProviderConnection {
         : given?.keys?.[provider];
     for (const used of [apiKey, ...Object.values(given?.keys ?? {})]) this.#keys.add(used);
     const { silenceMs, outputTokens, prefill } = this.#settings;
-    const { createAdapter } = await import('@orion/llm-adapters');
     const adapter = await createAdapter({
       provider,
       ...(model === undefined ? {} : { model }),

@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
 
+import { createOrion } from '@orion/agent';
 import type { PlanReport } from '@orion/contracts';
 import { OrionError } from '@orion/contracts';
 
@@ -35,7 +36,6 @@ export async function applyPlanCommand(
   const configuration = await configure(context, options.cwd, flagsOf(others));
   const approve = approval(context, configuration.approve);
   const plan = await readPlan(context, file);
-  const { createOrion } = await import('@orion/agent');
   let applying = false;
   const interruption = watchSignals({
     onInterrupt: () => undefined,

@@ -1,3 +1,4 @@
+import { createOrion } from '@orion/agent';
 import { OrionError } from '@orion/contracts';
 
 import type { CommandContext } from '../process/context.ts';
@@ -28,7 +29,6 @@ export async function cleanSessionsCommand(
     });
   }
   const configuration = await configure(context, options.cwd, jsonFlag(options.json));
-  const { createOrion } = await import('@orion/agent');
   const orion = await createOrion({
     workspace: configuration.workspace,
     ...(configuration.userDirectory === null ? {} : { userDirectory: configuration.userDirectory }),

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 
+import { loadConfiguration } from '@orion/agent';
 import type { Configuration, ConfigurationFlags } from '@orion/agent';
 import { OrionError } from '@orion/contracts';
 
@@ -13,7 +14,6 @@ export async function configure(
   flags: ConfigurationFlags = {},
 ): Promise<Configuration> {
   const { environment, homeDirectory } = context;
-  const { loadConfiguration } = await import('@orion/agent');
   const workspace = await findWorkspace(context, cwd);
   const configuration = await loadConfiguration({ flags, environment, workspace, homeDirectory });
   for (const notice of configuration.notices) context.screen.line(notice, 'warning');

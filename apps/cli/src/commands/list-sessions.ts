@@ -1,3 +1,4 @@
+import { createOrion } from '@orion/agent';
 import type { SessionListing } from '@orion/contracts';
 
 import type { CommandContext } from '../process/context.ts';
@@ -14,7 +15,6 @@ export async function listSessionsCommand(
   options: { readonly cwd?: string; readonly json?: boolean },
 ): Promise<CommandResult> {
   const configuration = await configure(context, options.cwd, jsonFlag(options.json));
-  const { createOrion } = await import('@orion/agent');
   const orion = await createOrion({
     workspace: configuration.workspace,
     ...(configuration.userDirectory === null ? {} : { userDirectory: configuration.userDirectory }),

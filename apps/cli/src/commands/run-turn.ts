@@ -1,3 +1,4 @@
+import { createOrion, formatTraceLine } from '@orion/agent';
 import type { Configuration, NotStored, Orion, OrionOptions } from '@orion/agent';
 import { toErrorInfo, type RunEvent } from '@orion/contracts';
 
@@ -112,7 +113,6 @@ export async function runWithOrion(
   }
 
   try {
-    const { createOrion, formatTraceLine } = await import('@orion/agent');
     const orion = await createOrion({
       workspace: configuration.workspace,
       ...(configuration.userDirectory === null

@@ -1,3 +1,4 @@
+import { requireProvider } from '@orion/agent';
 import type { RecoverChoice } from '@orion/agent';
 import { OrionError, type CleanReport } from '@orion/contracts';
 
@@ -22,7 +23,6 @@ export async function runCommand(
   options: TurnOptions,
 ): Promise<CommandResult> {
   const configuration = await configure(context, options.cwd, flagsOf(options));
-  const { requireProvider } = await import('@orion/agent');
   const choice = recoverChoice(context, configuration.recover);
   // Only a session that may be recovered can name the provider instead.
   if (choice === 'no') requireProvider(configuration);

@@ -1,3 +1,4 @@
+import { formatTimeline, toExportLine } from '@orion/agent';
 import { OrionError, isFields, type TraceEvent, type TraceStore } from '@orion/contracts';
 
 import type { CommandContext } from '../process/context.ts';
@@ -104,7 +105,6 @@ export async function showTraceCommand(
       );
       return;
     }
-    const { formatTimeline } = await import('@orion/agent');
     await context.stdout.write(formatTimeline(events, { columns: context.stdout.columns() }));
   });
   return { exitCode: EXIT.done };
@@ -117,7 +117,6 @@ export async function exportTracesCommand(
 ): Promise<CommandResult> {
   await withStore(context, options, async ({ store, projectId }) => {
     const { request } = options;
-    const { toExportLine } = await import('@orion/agent');
     let found = false;
     const filter = {
       ...(request === undefined ? {} : { requestId: request }),

@@ -1,3 +1,4 @@
+import { createOrion, distrustWorkspace, trustWorkspace } from '@orion/agent';
 import type { ForeignStore, TrustReport } from '@orion/agent';
 import { OrionError } from '@orion/contracts';
 
@@ -25,7 +26,6 @@ export async function trustCommand(
   options: TrustOptions,
 ): Promise<CommandResult> {
   const { environment, homeDirectory, screen, stdout } = context;
-  const { distrustWorkspace, trustWorkspace } = await import('@orion/agent');
   const workspace = await findWorkspace(context, options.cwd);
   const request = { environment, workspace, homeDirectory, now: Date.now() };
   if (options.revoke === true) {
@@ -77,7 +77,6 @@ async function takeOverStore(
   options: TrustOptions,
 ): Promise<ForeignStore | null> {
   const configuration = await configure(context, options.cwd);
-  const { createOrion } = await import('@orion/agent');
   const orion = await createOrion({
     workspace: configuration.workspace,
     ...(configuration.userDirectory === null ? {} : { userDirectory: configuration.userDirectory }),

@@ -1,3 +1,4 @@
+import { createOrion } from '@orion/agent';
 import type { RecordedChange, UndoneFile } from '@orion/contracts';
 import { OrionError } from '@orion/contracts';
 
@@ -36,7 +37,6 @@ export async function undoCommand(
     });
   }
   const configuration = await configure(context, options.cwd, flagsOf(others));
-  const { createOrion } = await import('@orion/agent');
   const orion = await createOrion({
     workspace: configuration.workspace,
     ...(configuration.userDirectory === null ? {} : { userDirectory: configuration.userDirectory }),

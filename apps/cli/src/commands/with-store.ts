@@ -1,3 +1,4 @@
+import { createOrion } from '@orion/agent';
 import type { Configuration, ConfigurationFlags, Store } from '@orion/agent';
 
 import type { CommandContext } from '../process/context.ts';
@@ -27,7 +28,6 @@ export async function withStore(
     ...(options.projectId === undefined ? {} : { projectId: options.projectId }),
   };
   const configuration = await configure(context, options.cwd, flags);
-  const { createOrion } = await import('@orion/agent');
   const orion = await createOrion({
     workspace: configuration.workspace,
     ...(configuration.userDirectory === null ? {} : { userDirectory: configuration.userDirectory }),

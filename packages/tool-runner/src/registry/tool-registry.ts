@@ -15,6 +15,7 @@ import { MAX_ARGUMENT_BYTES, parseArguments } from './arguments.ts';
 import { execute } from './attempts.ts';
 import { cancelled, failure, oneLine, SHOWN_NAME, summaryOf, thrown } from './results.ts';
 import { readSchema, UnreadableSchema } from './schema-document.ts';
+import { createSchemaCheck } from './schema-check.ts';
 import type { SchemaCheck } from './schema-check.ts';
 import { signature } from './signature.ts';
 
@@ -206,23 +207,15 @@ function unknownTool(call: ToolCall, offered: readonly ToolDefinition[]): ToolRe
   });
 }
 
-/** Throws `UnreadableSchema` at once; the validator is loaded at the first check. */
+/** Throws `UnreadableSchema`. */
 function schemaCheck(
   { name, parameters }: ToolDefinition,
   patterns: PatternMatcher | undefined,
-): (args: JsonObject) => Promise<void> {
+): SchemaCheck {
   const document = readSchema(parameters);
   if (document.patterns.length > 0 && patterns === undefined)
     throw new UnreadableSchema('its schema has expressions, and nothing is there to match them');
-  let check: Promise<SchemaCheck> | undefined;
-  return async (args) => {
-    check ??= import('./schema-check.ts').then(({ createSchemaCheck }) =>
-      createSchemaCheck(name, document, patterns),
-    );
-    await (
-      await check
-    )(args);
-  };
+  return createSchemaCheck(name, document, patterns);
 }
 
 function shownName(name: unknown): string {

@@ -1,4 +1,5 @@
 /** What of the old file besides its bytes goes over to the new one. */
+import { spawn } from 'node:child_process';
 import { access } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { isErrno } from '../disk/disk-error.ts';
@@ -76,8 +77,6 @@ async function runCopy(
   from: FileHandle,
   to: FileHandle,
 ): Promise<boolean> {
-  // Loading it takes as long as starting Node: only commands that replace a file do.
-  const { spawn } = await import('node:child_process');
   return new Promise((resolve) => {
     const child = spawn(
       program,

@@ -1,4 +1,5 @@
 /** What the system tells about this process and others: the only place that looks. */
+import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readFile, readlink } from 'node:fs/promises';
 import { hostname } from 'node:os';
@@ -114,7 +115,6 @@ function isRunning(pid: number): boolean {
 
 async function startFromPs(pid: number): Promise<string | null> {
   try {
-    const { execFile } = await import('node:child_process');
     const { stdout } = await promisify(execFile)('ps', ['-o', 'lstart=', '-p', String(pid)], {
       env: { LC_ALL: 'C', PATH: '/bin:/usr/bin' },
     });

@@ -5,7 +5,7 @@
  *     in their thread meanwhile. So they never run in this one.
  * R2. What takes longer than the limit ends with its thread.
  */
-import type { Worker } from 'node:worker_threads';
+import { Worker } from 'node:worker_threads';
 import { OrionError } from '@orion/contracts';
 import type { Clock, PatternMatcher, PatternMatches, PatternSearch } from '@orion/contracts';
 
@@ -100,8 +100,6 @@ class Thread {
   #wake: () => void = () => undefined;
 
   static async start(pattern: string, listed: number, clock: Clock): Promise<Thread> {
-    // Loading it takes a while: only commands that search do.
-    const { Worker } = await import('node:worker_threads');
     const worker = new Worker(PROGRAM, {
       eval: true,
       workerData: { pattern, listed },

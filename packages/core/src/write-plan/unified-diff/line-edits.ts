@@ -10,6 +10,8 @@
 import { createHash } from 'node:crypto';
 import type { Hash } from 'node:crypto';
 
+import { diffArrays } from 'diff';
+
 import type { FileImage } from '../file-image.ts';
 
 /** `text` holds bytes as Latin-1, with the line's ending, and is cut where `omitted` says so. */
@@ -42,8 +44,6 @@ export async function* lineEdits(
   oldBytes: number,
   readBase: () => AsyncIterable<Uint8Array>,
 ): AsyncGenerator<LineEdit, void, undefined> {
-  // Loaded with the first diff: most runs of the command show none.
-  const { diffArrays } = await import('diff');
   const walk = new Walk((removed, added) =>
     diffArrays([...removed], [...added], { comparator: equal, maxEditLength: MAX_EDITS }),
   );

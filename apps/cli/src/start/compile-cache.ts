@@ -9,7 +9,7 @@ import { dirname, isAbsolute, join, parse, relative, resolve, sep } from 'node:p
  * K1. It is never the shared temporary folder, which is what Node takes when none is named, nor in it.
  * K2. Every folder on the way to it belongs to this user or to the system, is no link, and can be written by nobody else.
  * K3. It is never in the workspace, where a model writes files.
- * K4. Without such a folder there is no cache: a command starts a little later.
+ * K4. Without such a folder there is no cache: a sentence takes 29 ms more of the processor (docs/decisions/0018).
  */
 export type CacheFacts = {
   readonly platform: NodeJS.Platform;
