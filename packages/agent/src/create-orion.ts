@@ -70,7 +70,7 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
       workspace,
       connect: (defaults) => provider.connect(defaults),
       protocolConfig: protocolConfigOf(settings),
-      content: (name) => createContentProtocol(name === 'controller' ? 'text' : 'native'),
+      content: (name) => createContentProtocol(protocols.named(name)),
       writePlanTool,
       patterns,
       settings,

@@ -1,11 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import type { ProtocolStrategy, RunEvent } from '@orion/contracts';
-import { createStandardProtocol } from '@orion/protocols';
+import { createControllerProtocol, createStandardProtocol } from '@orion/protocols';
 import { createFakeAdapter, textReply } from '@orion/testkit';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 
 import { createOrion } from './create-orion.ts';
 import type { OrionOptions, TurnRequest } from './orion.ts';
@@ -84,4 +84,39 @@ it('asks a protocol first whether it can work with the adapter', async () => {
   };
   const { done } = await turn({ protocol: strategy }, {});
   expect(done).toMatchObject({ status: 'error', fullContent: '' });
+});
+
+it('streams a file in the form in which the models of a protocol of the caller read', async () => {
+  const controller = createControllerProtocol();
+  const asText = vi.fn(controller.contentMessages.bind(controller));
+  const own: ProtocolStrategy = {
+    getName: () => 'own',
+    canHandle: () => true,
+    contentMessages: asText,
+    executeStreaming: (context) => controller.executeStreaming(context),
+  };
+  const says = (action: object) => textReply(JSON.stringify(action));
+  const args = { intent: 'a file', target_file: 'a.txt', operation: 'create' };
+  const adapter = createFakeAdapter(
+    [
+      says({ action: 'next_step', thinking: {}, tool: 'WritePlanTool_begin', args }),
+      textReply('one\nDONE\n'),
+      says({ action: 'complete', message: 'Written.' }),
+    ],
+    { structuredOutput: true },
+  );
+  const orion = await createOrion({ workspace, store: 'memory', adapter, protocol: own });
+  try {
+    const events: RunEvent[] = [];
+    for await (const event of orion.runTurn({ content: 'Write a.txt' })) events.push(event);
+    expect(events.at(-1)).toMatchObject({ type: 'done', status: 'complete', protocol: 'own' });
+  } finally {
+    await orion.close();
+  }
+  expect(await readFile(join(workspace, 'a.txt'), 'utf8')).toBe('one\n');
+  expect(asText).toHaveBeenCalledTimes(1);
+  const { messages = [], options } = adapter.requests[1] ?? {};
+  expect(options).not.toHaveProperty('tools');
+  expect(messages).toEqual(asText.mock.results[0]?.value);
+  expect(messages.map(({ role }) => role)).not.toContain('tool');
 });

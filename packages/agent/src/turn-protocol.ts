@@ -1,5 +1,5 @@
 import type { ProtocolStrategy } from '@orion/contracts';
-import { createProtocol } from '@orion/protocols';
+import { PROTOCOL_NAMES, createProtocol } from '@orion/protocols';
 
 import { chooseProtocol } from './config/protocol-choice.ts';
 import type { ProtocolChoice } from './config/protocol-choice.ts';
@@ -41,6 +41,12 @@ export class TurnProtocols {
         : { protocol: createProtocol(name), protocolReason: reason };
     this.#current = chosen.protocol.getName();
     return chosen;
+  }
+
+  /** Undefined for a name that nothing has: a session may have been begun by another program. */
+  named(name: string): ProtocolStrategy | undefined {
+    if (this.#own?.protocol.getName() === name) return this.#own.protocol;
+    return PROTOCOL_NAMES.some((known) => known === name) ? createProtocol(name) : undefined;
   }
 
   /** The name of the one that was chosen last; before the first turn that of the options. */

@@ -61,6 +61,8 @@ export type SendOptions = {
   readonly tools?: readonly ToolDefinition[];
   readonly tool_choice?: 'auto' | 'none' | 'required';
   readonly responseFormat?: ResponseFormat;
+  /** Texts at which the model stops, without writing them. Not every provider has such a thing; at most four are sent. */
+  readonly stop?: readonly string[];
   /** Every character that the model wrote as text is passed on as text: no think tags are read in it. */
   readonly verbatim?: boolean;
   readonly signal?: AbortSignal;

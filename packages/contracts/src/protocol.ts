@@ -4,7 +4,7 @@ import type { FinishReason, LlmAdapter, Usage } from './llm.ts';
 import type { Redact } from './keys-in-use.ts';
 import type { Message } from './messages.ts';
 import type { StopReason } from './run-event.ts';
-import type { Mode, ToolCall, ToolRegistry, ToolResult } from './tools.ts';
+import type { Mode, ToolCall, ToolDefinition, ToolRegistry, ToolResult } from './tools.ts';
 import type { TraceRecorder } from './trace.ts';
 
 export type ProtocolName = 'standard' | 'two-stage' | 'controller';
@@ -182,6 +182,15 @@ export interface ProtocolStrategy {
   getName(): string;
   /** Whether this protocol works with the context's adapter; asked before any model call. */
   canHandle(context: ProtocolContext): boolean;
+  /**
+   * The history as its models read it while they stream a file: from the output of the begin on, which is the last
+   * tool message, everything they say is plain text. Left out, they read it as their provider has it, calls and tools
+   * included; otherwise no tools are offered, and none of the messages is a call or the answer to one.
+   */
+  contentMessages?(
+    history: readonly Message[],
+    tools: readonly ToolDefinition[],
+  ): readonly Message[];
   /** Throws only for a malformed context. */
   executeStreaming(context: ProtocolContext): AsyncIterable<ProtocolEvent>;
 }

@@ -4,6 +4,9 @@ import type { DataOwner } from './provider-data.ts';
 
 type JsonSchemaFormat = Extract<ResponseFormat, { type: 'json_schema' }>;
 
+/** What providers of chat completions take; the others take more. */
+const MOST_STOPS = 4;
+
 /** What the requests of one adapter have in common. */
 export type RequestDefaults<Quirks> = DataOwner & {
   readonly temperature: number | undefined;
@@ -19,13 +22,15 @@ export type RequestParameters = {
   readonly tools: readonly ToolDefinition[] | undefined;
   readonly toolChoice: SendOptions['tool_choice'];
   readonly schema: JsonSchemaFormat | undefined;
+  /** Never empty. */
+  readonly stop: string[] | undefined;
 };
 
 export function requestParameters(
   options: SendOptions,
   defaults: RequestDefaults<{ readonly temperature: 'as-given' | 'never' }>,
 ): RequestParameters {
-  const { tools = [], responseFormat } = options;
+  const { tools = [], stop = [], responseFormat } = options;
   return {
     maxTokens: options.max_tokens ?? defaults.maxTokens,
     temperature:
@@ -35,6 +40,7 @@ export function requestParameters(
     tools: tools.length === 0 ? undefined : tools,
     // Without tools there is nothing to choose, and servers refuse the choice.
     toolChoice: tools.length === 0 ? undefined : options.tool_choice,
+    stop: stop.length === 0 ? undefined : stop.slice(0, MOST_STOPS),
     schema: responseFormat?.type === 'json_schema' ? responseFormat : undefined,
   };
 }

@@ -147,8 +147,7 @@ async function playTurn(protocol: ProtocolStrategy, turn: Case) {
     begins += 1;
     if (begins === MOST_BEGINS) break;
     const began = clock.monotonic();
-    const history = protocol.getName() === 'controller' ? 'text' : 'native';
-    const streamed = await play(createContentProtocol(history), contentEvents);
+    const streamed = await play(createContentProtocol(protocol), contentEvents);
     contentMs += clock.monotonic() - began;
     if (streamed === null) {
       outcome = null;
@@ -298,7 +297,7 @@ test.for(native)(
 test('a content stage ends with one outcome, whatever the provider does (R158, R160)', async () => {
   await fastCheck.assert(
     fastCheck.asyncProperty(cases, async (turn) => {
-      for (const history of ['native', 'text'] as const) {
+      for (const history of [createStandardProtocol(), createControllerProtocol()]) {
         const played = await playTurn(createContentProtocol(history), turn);
         const { adapter, clock, events, outcome, turnState } = played;
         expect(adapter.open()).toBe(0);

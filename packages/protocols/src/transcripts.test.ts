@@ -217,7 +217,7 @@ const SCENES: readonly Scene[] = [
   },
   {
     name: 'content-text',
-    protocol: () => createContentProtocol('text'),
+    protocol: () => createContentProtocol(createControllerProtocol()),
     replies: [[{ type: 'text-delta', text: 'a' }]],
   },
   {

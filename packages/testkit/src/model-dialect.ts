@@ -6,6 +6,8 @@ export type ModelDialect = {
   /** The text that stands in the stream for this answer. */
   readonly answer: (text: string) => string;
   /** The events of a message that makes these calls, after some text or none. */
+  /** False: the models read no calls and no answers to calls either, only text. */
+  readonly readsCalls?: boolean;
   readonly calls: (calls: readonly ToolCall[], text?: string) => readonly LlmEvent[];
 };
 

@@ -17,6 +17,8 @@ export type ProtocolContractOptions = {
   readonly dialect?: ModelDialect;
   /** How many model calls a run may make for a model that does one thing for ever. */
   readonly maxModelCalls?: number;
+  /** The stage that streams a file, given the protocol that it streams for; then the handover to it is checked. */
+  readonly contentStage?: (protocol: ProtocolStrategy) => ProtocolStrategy;
   /** False for one that runs no tool calls, as the content stage. */
   readonly runsCalls?: boolean;
 };
@@ -40,7 +42,7 @@ export function describeProtocolContract(
   factory: () => ProtocolStrategy,
   options: ProtocolContractOptions = {},
 ): void {
-  const { dialect = NATIVE_DIALECT, maxModelCalls = 21, runsCalls = true } = options;
+  const { dialect = NATIVE_DIALECT, maxModelCalls = 21, runsCalls = true, contentStage } = options;
   const say = (...texts: readonly string[]): LlmEvent[] =>
     textReply(dialect.answer(texts.join('')));
   describe(`protocol contract: ${name}`, () => {
@@ -398,7 +400,7 @@ export function describeProtocolContract(
       expect(kinds[1]).toBe(kinds[0]);
     });
 
-    if (runsCalls) describeProtocolTools(factory, dialect);
+    if (runsCalls) describeProtocolTools(factory, dialect, contentStage);
 
     test('has a name, and says whether it can handle a context', () => {
       expect(factory().getName()).toMatch(/^[a-z-]+$/);

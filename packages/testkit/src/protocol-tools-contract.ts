@@ -22,12 +22,15 @@ import { expectValidHistory } from './valid-history.ts';
  *    calls, and no call after it runs (R160).
  * 2. The run that the turn driver starts after it goes on with the same `turnState`: phases are counted on, and what
  *    was called before is not run again (R154, R160, R173).
- * 3. PLAN mode offers and runs only what is on its list, by the exact name, and answers the rest (R177, R178).
- * 4. An abort, or a reader that leaves, while a tool runs reaches the tool, and nothing is asked afterwards (R139).
+ * 3. The request of the content stage is in the form in which the protocol's models read a history, ends with the
+ *    output of the begin, and lets them call nothing.
+ * 4. PLAN mode offers and runs only what is meant for it, found by the exact name, and answers the rest (R177, R178).
+ * 5. An abort, or a reader that leaves, while a tool runs reaches the tool, and nothing is asked afterwards (R139).
  */
 export function describeProtocolTools(
   factory: () => ProtocolStrategy,
   dialect: ModelDialect,
+  contentStage?: (protocol: ProtocolStrategy) => ProtocolStrategy,
 ): void {
   const done = (): LlmEvent[] => textReply(dialect.answer('Done.'));
   const begin = toolCall('call_b', BEGIN_TOOL_NAME, { target_file: 'a.txt' });
@@ -51,6 +54,36 @@ export function describeProtocolTools(
   };
 
   describe('handover (R160)', () => {
+    test.skipIf(contentStage === undefined)(
+      'the file is asked for in a form that the model reads',
+      async () => {
+        const adapter = createFakeAdapter(
+          [dialect.calls([begin], 'I write it.'), textReply('a line\n')],
+          { structuredOutput: true },
+        );
+        const toolRegistry = tools();
+        const context = createProtocolContext({ adapter, toolRegistry });
+        const { messages } = await play(context);
+        const stage = contentStage?.(factory()) ?? factory();
+        const events = await collect(stage.executeStreaming({ ...context, messages }));
+        expect(textOf(events)).toBe('a line\n');
+        const { messages: sent = [], options } = adapter.requests[1] ?? {};
+        expect(sent.at(-1)?.content).toContain('awaiting_content');
+        expect(sent.slice(0, context.messages.length)).toEqual(
+          expect.arrayContaining(context.messages.filter(({ role }) => role === 'system')),
+        );
+        if (dialect.readsCalls === false) {
+          expect(options?.tools).toBeUndefined();
+          expect(sent.map(({ role }) => role)).not.toContain('tool');
+          expect(JSON.stringify(sent)).not.toContain('toolCalls');
+        } else {
+          expect(options?.tool_choice).toBe('none');
+          expect(options?.tools?.map(({ name }) => name)).toContain(BEGIN_TOOL_NAME);
+          expect(sent).toEqual(messages);
+        }
+      },
+    );
+
     test('ends the run with the begin that asked for it; calls after it are not run', async () => {
       const adapter = createFakeAdapter([dialect.calls([begin, read], 'I write it.'), done()], {
         structuredOutput: true,

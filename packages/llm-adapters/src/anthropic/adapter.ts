@@ -33,7 +33,7 @@ export function createAnthropicAdapter(options: AnthropicOptions): LlmAdapter {
         buildMessagesRequest(messages, send, { ...checked, adapter: NAME, quirks }),
       post: (body, signal) => postJson({ ...checked.connection, url, headers, body, signal }),
       createFormat: (message) => new MessageFormat(message),
-      optional: { paths: ['temperature', 'tool_choice', 'output_config'] },
+      optional: { paths: ['temperature', 'tool_choice', 'output_config', 'stop_sequences'] },
     },
     checked,
   );

@@ -45,7 +45,7 @@ export function buildMessagesRequest(
   options: SendOptions,
   defaults: RequestDefaults<MessagesQuirks>,
 ): MessageCreateParamsStreaming {
-  const { maxTokens, temperature, tools, toolChoice, schema } = requestParameters(
+  const { maxTokens, temperature, tools, toolChoice, schema, stop } = requestParameters(
     options,
     defaults,
   );
@@ -59,6 +59,7 @@ export function buildMessagesRequest(
     ...given({
       system: system.length === 0 ? undefined : convertSystem(system, mark),
       temperature,
+      stop_sequences: stop,
       tools: tools && convertTools(tools, mark),
       tool_choice: toolChoice && TOOL_CHOICES[toolChoice],
       output_config: schema && {

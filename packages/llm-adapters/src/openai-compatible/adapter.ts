@@ -17,7 +17,14 @@ export type OpenAiCompatibleOptions = AdapterOptions;
 export const OPENAI_BASE_URL = 'https://api.openai.com/v1';
 
 const OPTIONAL: OptionalParameters = {
-  paths: ['max_completion_tokens', 'max_tokens', 'temperature', 'stream_options', 'tool_choice'],
+  paths: [
+    'max_completion_tokens',
+    'max_tokens',
+    'temperature',
+    'stream_options',
+    'tool_choice',
+    'stop',
+  ],
   otherNames: new Map([
     ['max_completion_tokens', 'max_tokens'],
     ['max_tokens', 'max_completion_tokens'],

@@ -22,7 +22,7 @@ export function buildRequest(
   options: SendOptions,
   defaults: RequestDefaults<Quirks>,
 ): ChatCompletionCreateParamsStreaming {
-  const { maxTokens, temperature, tools, toolChoice, schema } = requestParameters(
+  const { maxTokens, temperature, tools, toolChoice, schema, stop } = requestParameters(
     options,
     defaults,
   );
@@ -35,6 +35,7 @@ export function buildRequest(
     [defaults.quirks.limitParameter]: maxTokens,
     ...given({
       temperature,
+      stop,
       tools: tools?.map(convertTool),
       tool_choice: toolChoice,
       response_format: schema && { type: 'json_schema', json_schema: namedSchema(schema) },

@@ -48,8 +48,8 @@ export type ModelRequest = {
   readonly responseFormat?: ResponseFormat;
   /** Reading stops, and the request is closed, as soon as so many usable calls are complete. */
   readonly enoughCalls?: number;
-  /** The text is for the protocol, not for the person. */
-  readonly keepsText?: boolean;
+  /** What of a piece of the text is for the person, as it comes; all of it when left out. */
+  readonly show?: (piece: string) => string;
 };
 
 /**
@@ -67,6 +67,7 @@ export async function* callModel(
 ): AsyncGenerator<ProtocolEvent, ModelAnswer, undefined> {
   const { adapter, config, requestId, projectId, turnState, clock } = context;
   const { tools, responseFormat, enoughCalls = Number.POSITIVE_INFINITY } = request;
+  const { show = (piece: string) => piece } = request;
   const phaseIndex = turnState.nextPhaseIndex++;
   yield { type: 'phase', phase: 'action', index: phaseIndex };
   trace.phaseStart('action', phaseIndex);
@@ -76,6 +77,7 @@ export async function* callModel(
   const allowance = allowanceOf(turnState, config, clock.monotonic(), request.purpose);
   const meter = new CallMeter(clock, turnState.spent.protocol, allowance, signal);
   let text = '';
+  let shown = '';
   let isBlank = true;
   const calls: ToolCall[] = [];
   const open = new Map<number, { readonly id: string; readonly name: string; arguments: string }>();
@@ -101,9 +103,8 @@ export async function* callModel(
           text += event.text;
           // Looked at piece by piece: the whole would have to be copied into one first.
           isBlank &&= !/\S/.test(event.text);
-          if (request.keepsText !== true) {
-            yield { type: 'chunk', content: event.text, source: 'model' };
-          }
+          shown = show(event.text);
+          if (shown !== '') yield { type: 'chunk', content: shown, source: 'model' };
           break;
         case 'tool-call-start':
           open.set(event.index, { id: event.id, name: event.name, arguments: '' });

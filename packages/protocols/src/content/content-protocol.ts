@@ -4,6 +4,7 @@ import type {
   ProtocolContext,
   ProtocolEvent,
   ProtocolOutcome,
+  ProtocolStrategy,
   ToolCall,
   TurnStop,
   Usage,
@@ -14,15 +15,11 @@ import { createProtocolTrace } from '../base/protocol-trace.ts';
 import type { ProtocolTrace } from '../base/protocol-trace.ts';
 import { isAbort, NO_TERMINAL_EVENT } from '../base/stream-errors.ts';
 import { allowanceOf } from '../stop-policy/allowance.ts';
-import { contentStageMessages } from '../controller/text-history.ts';
 import { CallMeter } from '../stop-policy/call-meter.ts';
 import { findBudgetStop } from '../stop-policy/verdict.ts';
 
-export type ContentHistory =
-  /** Calls and their answers as the provider has them, the tools offered but not to be called. */
-  | 'native'
-  /** For models without tool calls: the history as text, as the controller renders it. */
-  | 'text';
+/** The protocol for which a file streams: how its models read the history. */
+export type ContentHistory = Pick<ProtocolStrategy, 'getName' | 'contentMessages'>;
 
 /**
  * The stage in which a model's plain text is the content of a file (R160). Run by the turn driver between a
@@ -37,9 +34,9 @@ export type ContentHistory =
  *    end it, as an error that cannot be retried (BUDGET_EXHAUSTED): its session is then paused (R169, R251).
  */
 export class ContentProtocol extends BaseProtocol {
-  readonly #history: ContentHistory;
+  readonly #history: ContentHistory | undefined;
 
-  constructor(history: ContentHistory) {
+  constructor(history: ContentHistory | undefined) {
     super();
     this.#history = history;
   }
@@ -60,7 +57,7 @@ export class ContentProtocol extends BaseProtocol {
   }
 }
 
-export function createContentProtocol(history: ContentHistory = 'native'): ContentProtocol {
+export function createContentProtocol(history?: ContentHistory): ContentProtocol {
   return new ContentProtocol(history);
 }
 
@@ -73,7 +70,7 @@ const ENDED: IteratorResult<ProtocolEvent, undefined> = { done: true, value: und
 class ContentRun implements AsyncIterator<ProtocolEvent, undefined, undefined> {
   readonly #context: ProtocolContext;
   readonly #signal: AbortSignal;
-  readonly #history: ContentHistory;
+  readonly #history: ContentHistory | undefined;
   readonly #calls: ToolCall[] = [];
   #source: AsyncIterator<LlmEvent> | null = null;
   #textLength = 0;
@@ -82,7 +79,7 @@ class ContentRun implements AsyncIterator<ProtocolEvent, undefined, undefined> {
   #meter: CallMeter | null = null;
   #ended = false;
 
-  constructor(context: ProtocolContext, signal: AbortSignal, history: ContentHistory) {
+  constructor(context: ProtocolContext, signal: AbortSignal, history: ContentHistory | undefined) {
     this.#context = context;
     this.#signal = signal;
     this.#history = history;
@@ -121,11 +118,10 @@ class ContentRun implements AsyncIterator<ProtocolEvent, undefined, undefined> {
   #open(signal: AbortSignal): AsyncIterator<LlmEvent> {
     const { adapter, toolRegistry, mode, config, requestId, projectId } = this.#context;
     const offered = toolRegistry.definitions(mode);
-    const native = this.#history === 'native';
-    const messages = sendableMessages(
-      native ? this.#context.messages : contentStageMessages(this.#context.messages, offered),
-    );
-    const tools = native ? offered : [];
+    const { messages: history } = this.#context;
+    const asText = this.#history?.contentMessages?.(history, offered);
+    const messages = sendableMessages(asText ?? history);
+    const tools = asText === undefined ? offered : [];
     this.#trace().llmCall(
       this.#context.turnState.nextPhaseIndex,
       messages,

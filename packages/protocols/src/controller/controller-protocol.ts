@@ -5,6 +5,7 @@ import type {
   ProtocolContext,
   ProtocolEvent,
   ToolCall,
+  ToolDefinition,
   TurnStop,
 } from '@orion/contracts';
 import { BaseProtocol } from '../base/base-protocol.ts';
@@ -24,7 +25,7 @@ import type { ParsedOutput } from './action.ts';
 import { answerOf, finalAnswer, refusedAnswer, say } from './final-answer.ts';
 import { afterCall, beforeCall, controllerCeiling, explainControllerStop } from './limits.ts';
 import { CONTROLLER_FORMAT } from './schema.ts';
-import { controllerMessages } from './text-history.ts';
+import { contentStageMessages, controllerMessages } from './text-history.ts';
 
 /**
  * The protocol for models without tool calls of their own: every message is one flat JSON action.
@@ -44,6 +45,13 @@ export class ControllerProtocol extends BaseProtocol {
 
   override canHandle(context: ProtocolContext): boolean {
     return context.adapter.structuredOutput;
+  }
+
+  contentMessages(
+    history: readonly Message[],
+    tools: readonly ToolDefinition[],
+  ): readonly Message[] {
+    return contentStageMessages(history, tools);
   }
 
   protected override run(
@@ -87,7 +95,8 @@ async function* runController(
       tools: [],
       purpose,
       responseFormat: CONTROLLER_FORMAT,
-      keepsText: true,
+      // An action is for the protocol; what it says is shown when it is known to be one.
+      show: () => '',
     });
 
   for (;;) {

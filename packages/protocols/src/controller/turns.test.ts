@@ -321,7 +321,7 @@ test('a begin hands over, and its content stage reads and writes plain text', as
   expect(outcome).toMatchObject({ kind: 'handover', call: { name: BEGIN_TOOL_NAME } });
   const adapter = createFakeAdapter([textReply('a line\n', 'DONE')], { structuredOutput: true });
   const events = await collect(
-    createContentProtocol('text').executeStreaming({
+    createContentProtocol(createControllerProtocol()).executeStreaming({
       ...context,
       adapter,
       messages: [

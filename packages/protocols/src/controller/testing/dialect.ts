@@ -3,6 +3,7 @@ import { textReply } from '@orion/testkit';
 
 /** How a controller model speaks: everything is one JSON action. */
 export const CONTROLLER_DIALECT: ModelDialect = {
+  readsCalls: false,
   answer: (message) => JSON.stringify({ action: 'complete', message }),
   calls: ([call]) =>
     textReply(
