@@ -1,5 +1,5 @@
 import { findEnvelope, readRun } from './text-envelope.ts';
-import type { TextEnvelope } from './text-envelope.ts';
+import type { EnvelopeRun, TextEnvelope } from './text-envelope.ts';
 
 /**
  * Bytes of an HTTP body turned into server-sent events, read by read.
@@ -52,26 +52,17 @@ export function createEventStreamDecoder(
   events: StreamEvents,
   limit: number = MAX_BUFFERED_BYTES,
 ): EventStreamDecoder {
-  let mode: 'undecided' | 'events' | 'json' | 'other' | 'overflown' = 'undecided';
-  /** A line, or in other modes a document, that is not whole yet. */
+  let mode: 'undecided' | 'events' | 'json' | 'other' = 'undecided';
+  /** What has come of a document, or of a beginning that may become anything. */
   const held = new Pieces();
-  let afterCarriageReturn = false;
-
-  const event = new OpenEvent();
-  let envelope: TextEnvelope | undefined;
-  let fruitless = 0;
-  let plainEvents = 0;
+  const reader = new EventReader(events, limit);
+  let overflown = false;
 
   function hold(text: string): void {
-    if (text === '') return;
     held.add(text);
-    if (held.length + event.length > limit) overflow();
-  }
-
-  function overflow(): void {
-    mode = 'overflown';
+    if (held.length <= limit) return;
+    overflown = true;
     held.clear();
-    event.clear();
     events.onTooLarge(limit);
   }
 
@@ -87,54 +78,94 @@ export function createEventStreamDecoder(
     const first = body.charAt(0);
     if (first === '') return;
     mode = first === '{' || first === '[' ? 'json' : first === '<' ? 'other' : 'events';
-    if (mode === 'events') readLines(body);
+    if (mode === 'events') reader.read(body);
     else hold(body);
   }
 
-  function readLines(chunk: string): void {
-    if (mode !== 'events') return;
+  return {
+    feed: (bytes) => {
+      const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+      for (let from = 0; from < buffer.length; from += PORTION_BYTES) {
+        const text = buffer.toString('latin1', from, from + PORTION_BYTES);
+        if (mode === 'events') reader.read(text);
+        else if (mode === 'undecided') decide(text);
+        else if (!overflown) hold(text);
+      }
+    },
+    end: () => {
+      if (mode === 'events') reader.end();
+      else if (mode !== 'undecided' && !overflown) events.onDocument(toText(held.take()), mode);
+    },
+  };
+}
+
+/** Lines become events, as the standard of server-sent events says. */
+class EventReader {
+  readonly #events: StreamEvents;
+  readonly #limit: number;
+  readonly #envelope: LearnedEnvelope;
+  /** A line that is not whole yet. */
+  readonly #held = new Pieces();
+  readonly #event = new OpenEvent();
+  #afterCarriageReturn = false;
+  #overflown = false;
+
+  constructor(events: StreamEvents, limit: number) {
+    this.#events = events;
+    this.#limit = limit;
+    this.#envelope = new LearnedEnvelope(events);
+  }
+
+  read(chunk: string): void {
+    if (this.#overflown) return;
     let text = chunk;
-    if (afterCarriageReturn) {
+    if (this.#afterCarriageReturn) {
       if (text.startsWith('\n')) text = text.slice(1);
-      afterCarriageReturn = false;
+      this.#afterCarriageReturn = false;
     }
-    if (held.length === 0) {
-      readText(text);
+    if (this.#held.length === 0) {
+      this.#readText(text);
       return;
     }
     if (!text.includes('\n') && !text.includes('\r')) {
-      hold(text);
+      this.#hold(text);
       return;
     }
     // Only the event that was begun is put together: joined with all that came, it would be copied.
     const blank = text.indexOf('\n\n');
     const end = blank === -1 ? text.length : blank + 2;
-    readText(held.take() + text.slice(0, end));
-    if (end < text.length) readLines(text.slice(end));
+    this.#readText(this.#held.take() + text.slice(0, end));
+    if (end < text.length) this.read(text.slice(end));
   }
 
-  function readText(text: string): void {
+  end(): void {
+    // A last event without its blank line still counts.
+    const line = this.#held.take();
+    if (line !== '') this.#event.addLine(line);
+    if (this.#event.hasData) this.#dispatch(true);
+    this.#event.clear();
+  }
+
+  #readText(text: string): void {
     const ends = new LineEnds(text);
     let position = 0;
     while (position < text.length) {
-      if (envelope !== undefined && event.isNew) {
-        const run = readRun(envelope, text, position);
-        if (run !== undefined) {
-          fruitless = 0;
-          if (run.text !== '') events.onText(run.text);
-          position = run.end;
-          continue;
-        }
+      const run = this.#event.isNew ? this.#envelope.read(text, position) : undefined;
+      if (run !== undefined) {
+        if (run.text !== '') this.#events.onText(run.text);
+        position = run.end;
+        continue;
       }
       const start = position;
-      position = readEvent(text, position, ends);
+      position = this.#readEvent(text, position, ends);
       if (position === start) break;
     }
-    if (mode === 'events') hold(text.slice(position));
+    if (!this.#overflown) this.#hold(text.slice(position));
   }
 
   /** Reads lines up to the end of one event; gives back where the first line begins that was not read. */
-  function readEvent(text: string, from: number, ends: LineEnds): number {
+  #readEvent(text: string, from: number, ends: LineEnds): number {
+    const event = this.#event;
     const whole = event.isNew;
     let position = from;
     for (;;) {
@@ -143,84 +174,76 @@ export function createEventStreamDecoder(
       const line = text.slice(position, end);
       position = end + 1;
       if (text.charCodeAt(end) === 0x0d) {
-        if (position === text.length) afterCarriageReturn = true;
+        if (position === text.length) this.#afterCarriageReturn = true;
         else if (text.charCodeAt(position) === 0x0a) position += 1;
       }
       if (line !== '') {
         event.addLine(line);
-        if (event.length <= limit) continue;
-        overflow();
+        if (event.length <= this.#limit) continue;
+        this.#overflow();
         return text.length;
       }
       if (event.hasData) {
-        const plain = dispatch(false);
-        if (plain !== undefined && whole && !afterCarriageReturn)
-          learn(text.slice(from, position), plain);
+        const plain = this.#dispatch(false);
+        if (plain !== undefined && whole && !this.#afterCarriageReturn)
+          this.#envelope.learn(text.slice(from, position), plain);
       }
       event.clear();
       return position;
     }
   }
 
-  function dispatch(atEnd: boolean): string | undefined {
-    return events.onEvent(toText(event.takeData()), event.name, atEnd);
+  #dispatch(atEnd: boolean): string | undefined {
+    return this.#events.onEvent(toText(this.#event.takeData()), this.#event.name, atEnd);
   }
 
-  function learn(whole: string, plain: string): void {
-    // A text that the envelope of the last one does not fit.
-    envelope = undefined;
-    plainEvents += 1;
-    if (fruitless >= FRUITLESS_ENVELOPES && plainEvents % ENVELOPE_RETRY !== 0) return;
-    const found = findEnvelope(whole, plain, events.textKeys, (probe) => {
+  #hold(text: string): void {
+    this.#held.add(text);
+    if (this.#held.length + this.#event.length > this.#limit) this.#overflow();
+  }
+
+  #overflow(): void {
+    this.#overflown = true;
+    this.#held.clear();
+    this.#event.clear();
+    this.#events.onTooLarge(this.#limit);
+  }
+}
+
+/** What the text deltas of a stream look like, learned from the latest of them. */
+class LearnedEnvelope {
+  readonly #events: StreamEvents;
+  #envelope: TextEnvelope | undefined;
+  #fruitless = 0;
+  #plainEvents = 0;
+
+  constructor(events: StreamEvents) {
+    this.#events = events;
+  }
+
+  /** The run of events that begins here and that it fits. */
+  read(text: string, position: number): EnvelopeRun | undefined {
+    if (this.#envelope === undefined) return undefined;
+    const run = readRun(this.#envelope, text, position);
+    if (run !== undefined) this.#fruitless = 0;
+    return run;
+  }
+
+  /** An event, from its first character to its last, that it did not fit and that adds this text. */
+  learn(event: string, plain: string): void {
+    this.#envelope = undefined;
+    this.#plainEvents += 1;
+    if (this.#fruitless >= FRUITLESS_ENVELOPES && this.#plainEvents % ENVELOPE_RETRY !== 0) return;
+    const { textKeys, readText } = this.#events;
+    this.#envelope = findEnvelope(event, plain, textKeys, (probe) => {
       const probed = new OpenEvent();
       for (const line of probe.split(/\r\n|\r|\n/)) {
         if (line !== '') probed.addLine(line);
       }
-      return events.readText(toText(probed.takeData()), probed.name);
+      return readText(toText(probed.takeData()), probed.name);
     });
-    if (found === undefined) return;
-    envelope = found;
-    fruitless += 1;
+    if (this.#envelope !== undefined) this.#fruitless += 1;
   }
-
-  function read(text: string): void {
-    switch (mode) {
-      case 'events':
-        readLines(text);
-        return;
-      case 'undecided':
-        decide(text);
-        return;
-      case 'json':
-      case 'other':
-        hold(text);
-        return;
-      case 'overflown':
-        return;
-      default:
-        mode satisfies never;
-    }
-  }
-
-  return {
-    feed: (bytes) => {
-      const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-      for (let from = 0; from < buffer.length; from += PORTION_BYTES) {
-        read(buffer.toString('latin1', from, from + PORTION_BYTES));
-      }
-    },
-    end: () => {
-      if (mode === 'json' || mode === 'other') {
-        events.onDocument(toText(held.take()), mode);
-      } else if (mode === 'events') {
-        // A last event without its blank line still counts.
-        const line = held.take();
-        if (line !== '') event.addLine(line);
-        if (event.hasData) dispatch(true);
-        event.clear();
-      }
-    },
-  };
 }
 
 /** Where lines end, by either character; each is looked for once, however many of the other come before it. */
