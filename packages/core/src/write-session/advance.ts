@@ -11,7 +11,7 @@ import { settleElapsed } from './reading/direct-reading.ts';
 import type { CommandAnswer } from './questions/question-row.ts';
 import { choiceFor } from './questions/questions.ts';
 import { ask, emitFinalize, finalize, settle } from './finishing.ts';
-import { isContent, textOf } from './session.ts';
+import { isContent, NOT_READING, textOf } from './session.ts';
 import type {
   SessionInput,
   SessionSettings,
@@ -19,7 +19,7 @@ import type {
   TimerName,
   WriteSession,
 } from './session.ts';
-import { Step } from './step.ts';
+import { Step, stopIdleTimer } from './step.ts';
 import { createSummary, wholeFenceLedger } from './text/content-summary.ts';
 import type { ContentSummary } from './text/content-summary.ts';
 import { endQuestion, mergedLines } from './text/markers/inner-done.ts';
@@ -102,7 +102,7 @@ function blankSession(
     metadata,
     settings,
     kind: targetKindOf(metadata.target_file),
-    reading: { kind: 'none' },
+    reading: NOT_READING,
     thinkTags: false,
     skipping: null,
     expecting: { kind: 'content' },
@@ -110,8 +110,6 @@ function blankSession(
     omissionsAsked: false,
     byHand: 'no',
     saveTimerRuns: false,
-    idleTimerRuns: false,
-    settleTimerRuns: false,
     message: null,
   };
 }
@@ -178,9 +176,11 @@ export function advance(session: WriteSession, input: SessionInput): SessionStep
       step.dispatch({ type: 'abort', writing: input.writing });
       break;
     case 'stopped':
+      step.leaveMessage();
       step.dispatch({ type: 'graceful_stop' });
       break;
     case 'inactive':
+      step.leaveMessage();
       step.dispatch({ type: 'inactive' });
       break;
     case 'lease_lost':
@@ -238,8 +238,7 @@ function timerElapsed(step: Step, timer: TimerName): void {
   switch (timer) {
     case 'idle':
       // A timer that was cancelled while its callback was already on its way.
-      if (!step.session.idleTimerRuns) return;
-      step.update({ idleTimerRuns: false });
+      if (!stopIdleTimer(step)) return;
       step.emit({
         type: 'trace',
         event: 'idle_elapsed',

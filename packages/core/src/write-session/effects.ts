@@ -4,6 +4,8 @@ import { finalize, settle } from './finishing.ts';
 import { endReply, readReply, readTextInstead } from './reading/answer-reading.ts';
 import { endCorrectionReply, endRound, readCorrectionText } from './reading/correction-reading.ts';
 import { acceptHeld } from './reading/undecided-reading.ts';
+import { NOT_READING } from './session.ts';
+import { stopIdleTimer } from './step.ts';
 import type { EffectHandlers, Step } from './step.ts';
 
 /** How long a session without a usable disk waits before it tries the disk again, in milliseconds. */
@@ -13,10 +15,12 @@ const SAVE_RETRY_MS = 30_000;
 export const EFFECTS: EffectHandlers = {
   ...ASKING,
   start_idle_timer: (step) => {
-    step.update({ idleTimerRuns: true });
+    step.update({ reading: { ...NOT_READING, idleTimerRuns: true } });
     step.emit({ type: 'start_timer', timer: 'idle', milliseconds: step.session.settings.idleMs });
   },
-  cancel_idle_timer: cancelIdleTimer,
+  cancel_idle_timer: (step) => {
+    if (stopIdleTimer(step)) step.emit({ type: 'cancel_timer', timer: 'idle' });
+  },
 
   buffer: (step, { text }) => step.take(text),
   hold: (step, { text }) => readReply(step, text),
@@ -69,10 +73,4 @@ function save(step: Step): void {
   if (step.session.saveTimerRuns) step.emit({ type: 'cancel_timer', timer: 'save' });
   step.update({ unsavedLines: 0, saveTimerRuns: false });
   step.emit({ type: 'save' });
-}
-
-function cancelIdleTimer(step: Step): void {
-  if (!step.session.idleTimerRuns) return;
-  step.update({ idleTimerRuns: false });
-  step.emit({ type: 'cancel_timer', timer: 'idle' });
 }

@@ -1,7 +1,7 @@
 import type { SessionQuestion } from '@orion/contracts';
 
 import type { AnswerEffect } from './questions/question-row.ts';
-import { fileEndOf, fileSummaryOf, lineEndingOf, textOf } from './session.ts';
+import { fileEndOf, fileSummaryOf, lineEndingOf, NOT_READING, textOf } from './session.ts';
 import type { Step } from './step.ts';
 import { createSummary } from './text/content-summary.ts';
 import { decideFences } from './text/fence-decision.ts';
@@ -183,7 +183,7 @@ function startOver(step: Step): void {
   );
   step.update({
     ...textOf(createSummary()),
-    reading: { kind: 'none' },
+    reading: NOT_READING,
     expecting: { kind: 'content' },
   });
 }

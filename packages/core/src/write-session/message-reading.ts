@@ -1,7 +1,9 @@
 import { emptyReply } from '../validation/correction-reply.ts';
 import { isListening, isWaiting } from './control.ts';
 import type { MessageEnd } from './control.ts';
+import { NOT_READING } from './session.ts';
 import type { Reading } from './session.ts';
+import { stopIdleTimer } from './step.ts';
 import type { Step } from './step.ts';
 import { endBridgeReply } from './reading/bridge-reading.ts';
 import { endConfirmation, readConfirmation } from './reading/confirmation-reading.ts';
@@ -17,12 +19,9 @@ import { createThinkReader, endThink, readThink } from './text/think-block.ts';
 
 /** A message begins: how it is read depends on what it is a reply to and on what is saved. */
 export function startMessage(step: Step, prefilled = false): void {
-  if (step.session.idleTimerRuns) {
-    step.update({ idleTimerRuns: false });
-    step.emit({ type: 'cancel_timer', timer: 'idle' });
-  }
+  if (stopIdleTimer(step)) step.emit({ type: 'cancel_timer', timer: 'idle' });
   step.update({
-    reading: isListening(step.session.control) ? readingOf(step, prefilled) : { kind: 'none' },
+    reading: isListening(step.session.control) ? readingOf(step, prefilled) : NOT_READING,
   });
   step.update({ skipping: mayThinkAloud(step, prefilled) ? createThinkReader() : null });
 }
@@ -130,10 +129,6 @@ export function endMessage(step: Step, end: MessageEnd): void {
     readReplyText(step, text);
   }
   const { control, reading } = step.session;
-  if (step.session.settleTimerRuns) {
-    step.update({ settleTimerRuns: false });
-    step.emit({ type: 'cancel_timer', timer: 'settle' });
-  }
   switch (reading.kind) {
     case 'direct':
       endDirect(step, reading, end, 'message');

@@ -65,6 +65,7 @@ export type WriteSession = SessionText & {
   readonly thinkTags: boolean;
   /** A think block before the reply that arrives; null where none is left out. */
   readonly skipping: ThinkReader | null;
+  /** What the last prompt asked for. */
   readonly expecting: Expectation;
   /** A reply was the document again, and took the place of what was saved: that happens once. */
   readonly startedOver: boolean;
@@ -75,8 +76,6 @@ export type WriteSession = SessionText & {
    */
   readonly byHand: 'no' | 'answered' | 'decided';
   readonly saveTimerRuns: boolean;
-  readonly idleTimerRuns: boolean;
-  readonly settleTimerRuns: boolean;
   /** The commit's own account of the failure, for the person. */
   readonly message: string | null;
 };
@@ -151,7 +150,7 @@ export function textOf(summary: ContentSummary): SessionText {
 
 export type Reading =
   /** No message is arriving, or one that is ordinary chat. */
-  | { readonly kind: 'none' }
+  | { readonly kind: 'none'; readonly idleTimerRuns: boolean }
   /** Known content, up to its marker. */
   | {
       readonly kind: 'direct';
@@ -170,6 +169,7 @@ export type Reading =
       readonly closed: SessionQuestion | null;
       /** The end of the message that is being replayed from the held text. */
       readonly replayed: MessageEnd | null;
+      readonly settleTimerRuns: boolean;
     }
   /** Undecided: it may join the saved text. */
   | {
@@ -204,6 +204,11 @@ export type Reading =
   | { readonly kind: 'bridge'; readonly bridge: BridgeReader; readonly end: MessageEnd }
   /** The reply to a question about invalid text; never content. */
   | { readonly kind: 'corrections'; readonly reply: CorrectionReply };
+
+export const NOT_READING: Extract<Reading, { kind: 'none' }> = {
+  kind: 'none',
+  idleTimerRuns: false,
+};
 
 export type TimerName = 'idle' | 'settle' | 'save' | 'save_retry' | 'finalize_retry';
 

@@ -3,7 +3,7 @@ import type { Seam } from '@orion/contracts';
 
 import type { ControlEffect, ControlEvent } from './control.ts';
 import { stateNameOf } from './control.ts';
-import { isContent } from './session.ts';
+import { isContent, NOT_READING } from './session.ts';
 import type { SessionEffect, SessionStep, WriteSession } from './session.ts';
 import { appendToSummary } from './text/content-summary.ts';
 import { utf8Length } from './text/lines.ts';
@@ -164,7 +164,7 @@ export class Step {
     const { reading } = this.session;
     if (reading.kind === 'direct') this.noteInnerDone(innerDoneOf(reading.marker));
     this.update({
-      reading: { kind: 'none' },
+      reading: NOT_READING,
       cutOff: this.session.cutOff || isContent(reading),
     });
   }
@@ -193,6 +193,14 @@ export class Step {
     };
     this.update({ seams: [...this.session.seams, seam] });
   }
+}
+
+/** False where it did not run. */
+export function stopIdleTimer(step: Step): boolean {
+  const { reading } = step.session;
+  if (reading.kind !== 'none' || !reading.idleTimerRuns) return false;
+  step.update({ reading: { ...reading, idleTimerRuns: false } });
+  return true;
 }
 
 /** The longest beginning of `text` that has at most `bytes` bytes and does not cut a code point. */

@@ -1,6 +1,7 @@
 import type { MessageEnd } from '../control.ts';
 import type { AnswerEffect, Choice } from '../questions/question-row.ts';
 import { choicesOf, isClosed } from '../questions/questions.ts';
+import { NOT_READING } from '../session.ts';
 import type { Reading } from '../session.ts';
 import type { Step } from '../step.ts';
 import { canStillBeAnswer, endAnswer, readAnswer } from '../text/answer-reader.ts';
@@ -82,7 +83,7 @@ export function endReply(step: Step, end: MessageEnd): void {
     else if (read.kind === 'again') endReply(step, end);
     return;
   }
-  step.update({ reading: { kind: 'none' } });
+  step.update({ reading: NOT_READING });
   const chosen =
     said.kind === 'answer'
       ? choicesOf(reading.question).find(({ reply }) => reply === said.choice)
@@ -93,7 +94,7 @@ export function endReply(step: Step, end: MessageEnd): void {
 
 /** What was held is no answer, and not the document again. */
 function refuse(step: Step): void {
-  step.update({ reading: { kind: 'none' } });
+  step.update({ reading: NOT_READING });
   step.emit({ type: 'discard_held' });
   step.dispatch({ type: 'answer', answer: { kind: 'unusable' } });
 }

@@ -1,4 +1,5 @@
 import type { MessageEnd } from '../control.ts';
+import { NOT_READING } from '../session.ts';
 import type { Reading } from '../session.ts';
 import type { Step } from '../step.ts';
 import { endBridge } from '../text/seams/bridge.ts';
@@ -7,7 +8,7 @@ import { directReading, endDirect, readDirect } from './direct-reading.ts';
 type BridgeReading = Extract<Reading, { kind: 'bridge' }>;
 
 export function endBridgeReply(step: Step, reading: BridgeReading, end: MessageEnd): void {
-  step.update({ reading: { kind: 'none' } });
+  step.update({ reading: NOT_READING });
   const joined = end.kind === 'error' ? null : endBridge(reading.bridge);
   if (joined === null || joined.kind === 'failed') {
     step.emit(

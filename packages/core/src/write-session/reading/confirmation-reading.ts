@@ -1,5 +1,6 @@
 import { isBlankText } from '@orion/contracts';
 import type { MessageEnd } from '../control.ts';
+import { NOT_READING } from '../session.ts';
 import type { Reading } from '../session.ts';
 import type { Step } from '../step.ts';
 import { canStillBeAnswer, endAnswer, readAnswer } from '../text/answer-reader.ts';
@@ -29,7 +30,7 @@ export function endConfirmation(
     return;
   }
   if (!isBlankText(said.talk)) step.emit({ type: 'set_aside', text: said.talk });
-  step.update({ reading: { kind: 'none' }, leadingBlanks: '' });
+  step.update({ reading: NOT_READING, leadingBlanks: '' });
   step.dispatch({ type: 'message_end_terminal' });
 }
 

@@ -1,6 +1,7 @@
 import type { InvalidPlace, TextCorrection } from '@orion/contracts';
 
 import { correctionsOf, emptyReply, readCorrections } from '../../validation/correction-reply.ts';
+import { NOT_READING } from '../session.ts';
 import type { Step } from '../step.ts';
 
 /** The content is no valid text: the model is asked, or what is invalid is replaced. */
@@ -47,7 +48,7 @@ export function endRound(step: Step, corrections: readonly TextCorrection[]): vo
   const { repair } = step.session;
   if (repair === null) throw new Error('a round ended although nothing invalid was found');
   step.update({
-    reading: { kind: 'none' },
+    reading: NOT_READING,
     repair: { ...repair, rounds: [...repair.rounds, corrections] },
   });
 }

@@ -1,9 +1,10 @@
 import type { MessageEnd } from '../control.ts';
+import { NOT_READING } from '../session.ts';
 import type { Step } from '../step.ts';
 
 /** A message of which nothing arrived. */
 export function endWithoutText(step: Step, end: MessageEnd): void {
-  step.update({ reading: { kind: 'none' } });
+  step.update({ reading: NOT_READING });
   if (end.kind === 'stop') step.dispatch({ type: 'message_end_open' });
   else cutOff(step, end, false, false);
 }

@@ -1,5 +1,6 @@
 import { isBlankText } from '@orion/contracts';
 import type { MessageEnd } from '../control.ts';
+import { NOT_READING } from '../session.ts';
 import type { Reading, WriteSession } from '../session.ts';
 import type { Step } from '../step.ts';
 import { fencesAtEnd } from '../text/fence-decision.ts';
@@ -55,6 +56,7 @@ export function directReading(
     wrappingFence,
     closed: null,
     replayed,
+    settleTimerRuns: false,
   };
 }
 
@@ -111,7 +113,7 @@ function readConverted(
     if (rest !== '') step.emit({ type: 'chat', text: rest });
     return;
   }
-  if (!step.session.settings.signalsMessageEnd) watchSettling(step, reader, text);
+  if (!step.session.settings.signalsMessageEnd) watchSettling(step, next, text);
 }
 
 /** The message may open with a think block: it is saved as it comes, and the file begins behind it (R275). */
@@ -140,13 +142,14 @@ function readThinking(step: Step, reading: DirectReading, before: ThinkReader, t
   }
   if (block !== '')
     readConverted(step, { ...reading, marker, thinking: reader }, { text: block, came: block });
-  if (reader.phase !== 'behind' || step.session.reading.kind !== 'direct') return;
+  const { reading: read } = step.session;
+  if (reader.phase !== 'behind' || read.kind !== 'direct') return;
   const fresh = markerReader(step, {
     wrappingFence: null,
     atLineStart: true,
     dropBlankLines: false,
   });
-  readDirect(step, { ...reading, marker: fresh, thinking: null, isBehindThinking: true }, behind);
+  readDirect(step, { ...read, marker: fresh, thinking: null, isBehindThinking: true }, behind);
 }
 
 function withMarker(reader: MarkerReader, endMarker: string): MarkerReader {
@@ -188,24 +191,26 @@ function lastLines(text: string, count: number): string {
 }
 
 /** Without an orderly end a terminal marker counts once nothing has followed it for a while. */
-function watchSettling(step: Step, marker: DirectReading['marker'], text: string): void {
-  const { settleTimerRuns, settings } = step.session;
-  if (holdsMarker(marker)) {
+function watchSettling(step: Step, reading: DirectReading, text: string): void {
+  const { settleTimerRuns } = reading;
+  if (holdsMarker(reading.marker)) {
     if (settleTimerRuns) return;
-    step.update({ settleTimerRuns: true });
-    step.emit({ type: 'start_timer', timer: 'settle', milliseconds: settings.doneSettleMs });
+    step.update({ reading: { ...reading, settleTimerRuns: true } });
+    const { doneSettleMs } = step.session.settings;
+    step.emit({ type: 'start_timer', timer: 'settle', milliseconds: doneSettleMs });
   } else if (settleTimerRuns && !isBlankText(text)) {
-    step.update({ settleTimerRuns: false });
+    step.update({ reading: { ...reading, settleTimerRuns: false } });
     step.emit({ type: 'cancel_timer', timer: 'settle' });
   }
 }
 
 export function settleElapsed(step: Step): void {
   const { reading } = step.session;
-  step.update({ settleTimerRuns: false });
-  if (reading.kind !== 'direct' || !holdsMarker(reading.marker)) return;
+  if (reading.kind !== 'direct') return;
+  step.update({ reading: { ...reading, settleTimerRuns: false } });
+  if (!holdsMarker(reading.marker)) return;
   step.emit({ type: 'stop_message' });
-  endDirect(step, reading, { kind: 'stop' }, 'message');
+  endDirect(step, { ...reading, settleTimerRuns: false }, { kind: 'stop' }, 'message');
 }
 
 export function endDirect(
@@ -214,6 +219,7 @@ export function endDirect(
   end: MessageEnd,
   by: 'message' | 'end_marker',
 ): void {
+  if (reading.settleTimerRuns) step.emit({ type: 'cancel_timer', timer: 'settle' });
   let last = reading;
   if (reading.thinking !== null) {
     const { block, text } = endThink(reading.thinking);
@@ -234,7 +240,7 @@ export function endDirect(
     fences: fencesAtEnd(summary, kind, settings.stripFence),
     openLoops: summary.openLoops,
   });
-  step.update({ reading: { kind: 'none' } });
+  step.update({ reading: NOT_READING });
   const isOrderly = end.kind === 'stop';
   step.noteInnerDone({ lines: ending.innerDoneLines, chatEnds: isOrderly ? [] : chatEnds });
   last = beginFile(step, last, content);

@@ -2,6 +2,7 @@ import { isBlankText } from '@orion/contracts';
 import type { Seam, SessionQuestion } from '@orion/contracts';
 
 import type { ControlEffect, Expectation, MessageEnd, SeamRemedy } from '../control.ts';
+import { NOT_READING } from '../session.ts';
 import type { Reading } from '../session.ts';
 import type { Step } from '../step.ts';
 import { canStillBeAnswer, endAnswer, readAnswer } from '../text/answer-reader.ts';
@@ -101,7 +102,7 @@ function readOn(step: Step, reading: SeamReading): void {
     step.update({ reading });
     return;
   }
-  step.update({ reading: { kind: 'none' } });
+  step.update({ reading: NOT_READING });
   step.emit({ type: 'stop_message' }, { type: 'discard_held' });
   step.dispatch({
     type: 'seam_hopeless',
@@ -166,7 +167,7 @@ export function endUndecided(step: Step, reading: SeamReading, end: MessageEnd):
       }
       case 'marker_only':
         if (end.kind === 'stop') break;
-        step.update({ reading: { kind: 'none' } });
+        step.update({ reading: NOT_READING });
         step.emit({ type: 'discard_held' });
         cutOff(step, end, false, true);
         return;
@@ -178,7 +179,7 @@ export function endUndecided(step: Step, reading: SeamReading, end: MessageEnd):
         step.emit({ type: 'trace', event: 'seam_hopeless', details: { reason: verdict.reason } });
         if (end.kind !== 'stop' && !isAgain(reading, end)) {
           // Cut off before it could join: that says nothing about what the model meant to send.
-          step.update({ reading: { kind: 'none' } });
+          step.update({ reading: NOT_READING });
           step.emit({ type: 'discard_held' });
           cutOff(step, end, false, false);
           return;
@@ -203,7 +204,7 @@ function isAgain({ again }: SeamReading, end: MessageEnd): boolean {
 
 /** The model says that the file is complete. */
 function endWithDone(step: Step, reading: SeamReading, talk: string): void {
-  step.update({ reading: { kind: 'none' } });
+  step.update({ reading: NOT_READING });
   step.emit({ type: 'discard_held' });
   if (!isBlankText(talk)) step.emit({ type: 'set_aside', text: talk });
   const { summary, unaskedEnds } = step.session;
@@ -225,7 +226,7 @@ function endWithDone(step: Step, reading: SeamReading, talk: string): void {
 
 /** The whole reply is known, and it does not join. */
 function endUnjoined(step: Step, reading: SeamReading, end: MessageEnd): void {
-  step.update({ reading: { kind: 'none' } });
+  step.update({ reading: NOT_READING });
   const facts = endReplyCensus(reading.census);
   if (facts.nonBlankLines === 0) {
     step.emit({ type: 'discard_held' });
