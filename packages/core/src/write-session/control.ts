@@ -81,7 +81,6 @@ export type Paused = {
 /** What can happen to a session, one name for each row of the state table. */
 export type ControlEvent =
   | { readonly type: 'begin_ok' }
-  | { readonly type: 'begin_rejected' }
   /** What the reader of the message has released: content, or more of a reply. */
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'blank_text'; readonly text: string }
@@ -95,7 +94,6 @@ export type ControlEvent =
   | { readonly type: 'message_end_length'; readonly progress: boolean }
   | { readonly type: 'seam_verified' }
   | ({ readonly type: 'seam_hopeless' } & SeamRemedy)
-  | { readonly type: 'settle_elapsed' }
   | { readonly type: 'idle_elapsed' }
   | {
       readonly type: 'question_due';
@@ -144,7 +142,6 @@ export type ControlEvent =
       /** What the file is was decided: nothing is added to it. */
       readonly complete: boolean;
     }
-  | { readonly type: 'recover_declined' }
   | { readonly type: 'lease_lost'; readonly writing: boolean }
   | { readonly type: 'finalize_command'; readonly answered: boolean };
 

@@ -138,7 +138,6 @@ const cancelled = 'P(ABORTED) save pause release';
 // oxfmt-ignore
 const rows: readonly Row[] = [
   ['begin_ok', { type: 'begin_ok' }, 'C', 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', 'queue', 'SESSION_ALREADY_ACTIVE', 'C park'],
-  ['begin_rejected', { type: 'begin_rejected' }, '–', '=', '=', '=', '=', '=', '='],
   ['text chunk', { type: 'text', text: 'x' }, 'chat', 'M cancel_idle_timer buffer', '= cancel_idle_timer buffer', '= hold', 'chat', '= append_reply', 'chat'],
   ['whitespace-only chunk', { type: 'blank_text', text: ' ' }, 'chat', '= cancel_idle_timer buffer', '= cancel_idle_timer buffer', '= hold', '–', '= append_reply', 'chat'],
   ['end_marker line', { type: 'end_marker', messageOpen: true }, 'chat', 'C(empty) start_idle_timer', 'F save finalize', '✗', 'chat', '✗', 'chat'],
@@ -153,7 +152,6 @@ const rows: readonly Row[] = [
   ['seam hopeless, bridge', { type: 'seam_hopeless', remedy: 'ask_bridge', expecting: bridge }, '✗', '✗', '= save ask_bridge', '✗', '✗', '✗', '✗'],
   ['seam hopeless, accept', { type: 'seam_hopeless', remedy: 'accept', via: 'tail', end: { kind: 'stop' } }, '✗', '✗', '= accept_unverified', '✗', '✗', '✗', '✗'],
   ['seam hopeless, pause', { type: 'seam_hopeless', remedy: 'pause' }, '✗', '✗', 'P(SEAM_UNVERIFIED) save pause release', '✗', '✗', '✗', '✗'],
-  ['settle window elapsed', { type: 'settle_elapsed' }, '–', '–', 'F save finalize', '–', '–', '–', '–'],
   ['idle timer, prompts < max', { type: 'idle_elapsed' }, '✗', 'C(prompts=1) ask_idle', 'M(prompts=1) ask_idle', 'Q(prompts=2 end) ask_question', '✗', 'N(round=1) end_round save ask_corrections', '✗'],
   ['question due', { type: 'question_due', question: fence, messageOpen: false, attended: true }, '✗', '✗', '✗', '✗', 'Q(fence) save ask_question', '✗', '✗'],
   ['question due in mid-message', { type: 'question_due', question: fence, messageOpen: true, attended: true }, '✗', '✗', '✗', '✗', 'Q(fence unasked) save', '✗', '✗'],
@@ -189,7 +187,6 @@ const rows: readonly Row[] = [
   ['recover accepted, empty', { type: 'recover_accepted', content: false, question: null, complete: false }, 'C ask_recovery', 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', 'C ask_recovery'],
   ['recover accepted, question open', { type: 'recover_accepted', content: true, question: endQuestion, complete: false }, recovered, 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', recovered],
   ['recover accepted, corrections begun', { type: 'recover_accepted', content: true, question: null, complete: true }, 'F finalize', 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', 'F finalize'],
-  ['recover declined', { type: 'recover_declined' }, '= move_to_attic', '–', '–', '–', '–', '–', 'A(SESSION_ABORTED) move_to_attic'],
   ['lease lost', { type: 'lease_lost', writing: false }, '–', 'I warn_lost', 'I warn_lost', 'I warn_lost', 'I warn_lost', 'I warn_lost', 'I warn_lost'],
   ['lease lost while writing', { type: 'lease_lost', writing: true }, '–', 'I warn_lost', 'I warn_lost', 'I warn_lost', '=', 'I warn_lost', 'I warn_lost'],
   ['retry finalize', { type: 'finalize_command', answered: false }, 'SESSION_NOT_FOUND', 'EMPTY_CONTENT', 'F save finalize', 'QUESTION_OPEN', '=', 'F save finalize', 'F save finalize'],
@@ -209,12 +206,12 @@ describe('R015: the state table', () => {
     const named = new Set(rows.map(([, event]) => event.type));
     // oxfmt-ignore
     const all: readonly ControlEvent['type'][] = [
-      'begin_ok', 'begin_rejected', 'text', 'blank_text', 'end_marker', 'message_end_terminal',
+      'begin_ok', 'text', 'blank_text', 'end_marker', 'message_end_terminal',
       'message_end_question', 'message_end_open', 'message_end_length', 'seam_verified', 'seam_hopeless',
-      'settle_elapsed', 'idle_elapsed', 'question_due', 'answer', 'document_again', 'tool_called', 'save_due', 'save_failed',
+      'idle_elapsed', 'question_due', 'answer', 'document_again', 'tool_called', 'save_due', 'save_failed',
       'limit_exceeded', 'finalize_ok', 'finalize_needs_corrections', 'finalize_retryable', 'finalize_refused',
       'correction_usable', 'correction_unusable', 'stream_error', 'cancelled', 'abort', 'graceful_stop', 'inactive',
-      'recover_accepted', 'recover_declined', 'lease_lost', 'finalize_command',
+      'recover_accepted', 'lease_lost', 'finalize_command',
     ];
     expect([...named].sort()).toEqual([...all].sort());
   });

@@ -22,7 +22,6 @@ export const fromAwaitingMore: Rows<AwaitingMore> = {
   blank_text: (state, { text }) => moved(state, 'cancel_idle_timer', { type: 'buffer', text }),
   end_marker: (_state, { messageOpen }) =>
     moved(finalizing, 'save', { type: 'finalize', messageOpen }),
-  settle_elapsed: () => finalized('save'),
   message_end_terminal: (state, _event, limits) =>
     state.question === null ? finalized('save') : askedAgain(state, state.question, limits),
   message_end_question: (state, { question }, { idleMs }) =>

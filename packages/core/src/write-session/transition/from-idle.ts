@@ -7,9 +7,7 @@ import type { Rows } from './rows.ts';
 export const fromIdle: Rows<ControlState> = {
   ...sharedRows,
   begin_ok: () => moved(emptySession),
-  begin_rejected: () => ignored,
   recover_accepted: (_state, event) => recovered(event),
-  recover_declined: () => moved({ kind: 'idle' }, 'move_to_attic'),
   save_due: () => invalid,
   save_failed: () => invalid,
   limit_exceeded: () => invalid,

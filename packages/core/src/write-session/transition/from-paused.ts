@@ -1,5 +1,5 @@
 import type { Paused } from '../control.ts';
-import { aborted, emptySession, finalized, moved, recovered, refused } from './moves.ts';
+import { emptySession, finalized, moved, recovered, refused } from './moves.ts';
 import { sharedRows } from './rows.ts';
 import type { Rows } from './rows.ts';
 
@@ -7,7 +7,6 @@ export const fromPaused: Rows<Paused> = {
   ...sharedRows,
   begin_ok: () => moved(emptySession, 'park'),
   recover_accepted: (_state, event) => recovered(event),
-  recover_declined: () => aborted('SESSION_ABORTED', 'move_to_attic'),
   save_failed: (state) => moved(state),
   graceful_stop: (state) => moved(state, 'save', 'release'),
   finalize_command: (state, { answered }) =>

@@ -26,9 +26,7 @@ function pausedWith(code: ErrorCode) {
 /** What an event does where a state does not say otherwise. An event that is missing here is a type error. */
 export const sharedRows: Rows<ControlState> = {
   begin_ok: () => refused('SESSION_ALREADY_ACTIVE'),
-  begin_rejected: (state) => moved(state),
   recover_accepted: () => refused('SESSION_ALREADY_ACTIVE'),
-  recover_declined: isIgnored,
   // A state that reads no message has nothing to do with what arrives.
   text: isOrdinary,
   blank_text: isOrdinary,
@@ -39,7 +37,6 @@ export const sharedRows: Rows<ControlState> = {
   message_end_open: isIgnored,
   message_end_length: isIgnored,
   stream_error: isIgnored,
-  settle_elapsed: isIgnored,
   // Each of these belongs to one state or two.
   seam_verified: isInvalid,
   seam_hopeless: isInvalid,
