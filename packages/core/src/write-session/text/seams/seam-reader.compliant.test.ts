@@ -2,6 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { anchorFor, anchorStart, joinedContent, readReply } from '../testing/continuation.ts';
 import { cutDocument, distinctDocuments, repetitiveDocuments } from '../testing/documents.ts';
+import { inkOf } from '../lines.ts';
+import { MIN_ANCHOR_INK } from './anchor.ts';
 import { splitAt } from '../testing/splits.ts';
 
 /** Hazard: a reply that does as it is asked is refused, or is joined with a character too many or too few. */
@@ -38,6 +40,19 @@ test('where the open line begins a later line too, behind what may be chat, it i
     via: 'anchor',
     rest: reply('a sentence about x').slice(saved.length),
   });
+});
+
+test('where the rest of the document is how the anchor begins, it is asked again (rule 6)', () => {
+  const saved = Array.from({ length: 60 }, (_, index) => `"${index} two words"`).join(',');
+  const anchor = anchorFor(saved);
+  if (anchor.kind !== 'characters') throw new Error('a line of this length is quoted in part');
+  const verdictOn = (rest: string) => readReply(saved, anchor.text + rest, { kind: 'code' });
+  // So much of it could be a second quotation that was cut off.
+  const [few, enough] = [anchor.text.slice(0, 20), anchor.text.slice(0, 60)];
+  expect([inkOf(few) < MIN_ANCHOR_INK, inkOf(enough) < MIN_ANCHOR_INK]).toEqual([true, false]);
+  expect(verdictOn(few)).toMatchObject({ kind: 'verified', rest: few });
+  expect(verdictOn(enough)).toEqual({ kind: 'hopeless', reason: 'anchor_repeated' });
+  expect(verdictOn(`${enough}!`)).toMatchObject({ kind: 'verified', rest: `${enough}!` });
 });
 
 test('in repetitive content it is verified or asked again, never joined wrongly (rules 5 and 6)', () => {
