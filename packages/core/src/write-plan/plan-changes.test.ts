@@ -101,6 +101,20 @@ it('holds four of the largest files that are held at all, and begins anew with t
   );
 });
 
+it.each([
+  ['insert', { content: 'x', marker: 'mark', position: 'before' }],
+  ['replace', { content: 'x\n', start_marker: 'mark', end_marker: 'end' }],
+  ['replace_all', { content: 'mark', find: 'mark' }],
+])('reads a file once more for a second %s, and for no third', async (type, facts) => {
+  const operation = { type, target_file: 'a.txt', ...facts };
+  const reads = async (times: number): Promise<number> => {
+    const operations = Array.from({ length: times }, () => operation);
+    const { asked } = await planned({ 'a.txt': Buffer.from('mark\none\nend\n') }, operations);
+    return asked.filter((each) => each.startsWith('read')).length;
+  };
+  expect(await reads(3)).toBe(await reads(2));
+});
+
 it('never holds a larger one', async () => {
   const { asked } = await planned({ 'a.txt': Buffer.alloc(8 * MIB + 1, 0x2e).fill('one', 0, 3) }, [
     swap('a.txt', 'one', 'two'),

@@ -206,3 +206,16 @@ test('keys, names of functions and thrown texts of 256 characters are whole', ()
   expect(describeThrown(new Error(whole))).toBe(whole);
   expect(describeThrown(`${whole}k`)).toBe(whole);
 });
+
+test('a set counts as two steps into the depth, since it is told as an object with a list', () => {
+  let sets: unknown = 'inside';
+  let lists: unknown = 'inside';
+  for (let count = 0; count < 40; count += 1) {
+    sets = new Set([sets]);
+    lists = [lists];
+  }
+  const depthOf = (value: unknown, opening: string): number =>
+    JSON.stringify(safe(value)).split(opening).length - 1;
+  expect(depthOf(lists, '[')).toBeGreaterThan(30);
+  expect(depthOf(sets, '"values":[')).toBe(Math.floor(depthOf(lists, '[') / 2));
+});

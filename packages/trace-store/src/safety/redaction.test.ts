@@ -193,6 +193,41 @@ test('stays fast on text made to slow it down', () => {
   expect(performance.now() - started).toBeLessThan(1000);
 });
 
+const run = (length: number): string => 'aB3_'.repeat(16).slice(0, length);
+
+test.each<[name: string, shortest: string, tooShort: string]>([
+  ['of a provider', `sk-${run(8)}`, `sk-${run(7)}`],
+  ['for payments', `whsec_${'a'.repeat(8)}`, `whsec_${'a'.repeat(7)}`],
+  ['live', `rk_live_${'a'.repeat(8)}`, `rk_live_${'a'.repeat(7)}`],
+  ...[
+    'ghp_',
+    'ghs_',
+    'github_pat_',
+    'glpat-',
+    'xoxb-',
+    'xapp-',
+    'npm_',
+    'pypi-',
+    'hf_',
+    'gsk_',
+    'xai-',
+    'r8_',
+    'dop_v1_',
+    'shpat_',
+    'shpss_',
+    'dckr_pat_',
+    'AGE-SECRET-KEY-',
+  ].map((prefix): [string, string, string] => [prefix, `${prefix}${run(8)}`, `${prefix}${run(7)}`]),
+  ['of a cloud', `AKIA${'A1'.repeat(8)}`, `AKIA${'A1'.repeat(7)}A`],
+  ['of maps', `AIza${run(30)}`, `AIza${run(29)}`],
+  ['of mail', `SG.${run(16)}.${run(16)}`, `SG.${run(16)}.${run(15)}`],
+  ['of a bot', `123456:AA${run(30)}`, `123456:AA${run(29)}`],
+  ['of a bot with a longer number', `123456789012:AA${run(30)}`, `12345:AA${run(30)}`],
+])('a token %s is taken out from its length on', (_name, shortest, tooShort) => {
+  expect(redactText(`is ${shortest} here`)).toBe('is [REDACTED] here');
+  expect(redactText(`is ${tooShort} here`)).toBe(`is ${tooShort} here`);
+});
+
 test('every text in which a rule finds something is one in which its hint is found', () => {
   const pieces = [
     'sk-',

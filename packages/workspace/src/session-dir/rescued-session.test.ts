@@ -70,6 +70,18 @@ describe('a session in the temporary folder', () => {
     });
   });
 
+  it('keeps what was recorded of it, also for whoever looks before it is claimed', async () => {
+    const { root, file } = await rescued();
+    await rm(join(root, '.orion'));
+    const { workspace, again } = await openTestWorkspace({ root, userKeyDirectory: keys });
+    const id = await workspace.sessions.adopt(file);
+    const [listed] = await (await again()).sessions.list();
+    expect(listed).toMatchObject({ session_id: id, state: RECORD.state, lines: 2 });
+    const { record, handle } = await workspace.sessions.claim(id);
+    expect(record).toEqual(RECORD);
+    await handle.release();
+  });
+
   it('R279: is adopted as a session of its own, on a disk that works again, and gone after it', async () => {
     const { root, file, handle, again } = await rescued();
     await rm(join(root, '.orion'));
