@@ -3,12 +3,6 @@ import { Command, InvalidArgumentError } from 'commander';
 
 import type { CommandResult } from '../process/finish.ts';
 import type { CommandContext } from '../process/context.ts';
-import type { ApplyPlanOptions } from '../commands/apply-plan.ts';
-import type { ListConversationsOptions } from '../commands/conversations.ts';
-import type { RecoverSessionOptions } from '../commands/recover-session.ts';
-import type { ExportTracesOptions } from '../commands/traces.ts';
-import type { TrustOptions } from '../commands/trust.ts';
-import type { UndoOptions } from '../commands/undo.ts';
 import { VERSION } from '../version.ts';
 import * as help from './help.ts';
 import {
@@ -20,14 +14,19 @@ import {
   addProviderOptions,
   addWorkspaceOption,
   choice,
-  type TurnOptions,
-  type WorkspaceOptions,
 } from './options.ts';
 
-type Report = (result: CommandResult) => void;
+/** Lets a command do what `load` loads when it is called, with its arguments and options. */
+type Runs = (
+  command: Command,
+  load: () => Promise<(context: CommandContext, ...given: never[]) => Promise<CommandResult>>,
+) => void;
 
 /** The command line: every command loads its own part only when it runs. `report` receives how it ended. */
-export function createProgram(context: CommandContext, report: Report): Command {
+export function createProgram(
+  context: CommandContext,
+  report: (result: CommandResult) => void,
+): Command {
   const program = new Command('orion')
     .description('An agent runtime whose writes cannot be lost.')
     .version(VERSION, '-V, --version', 'print the version')
@@ -48,6 +47,28 @@ export function createProgram(context: CommandContext, report: Report): Command 
       outputError: () => undefined,
     });
 
+  const runs: Runs = (command, load) => {
+    command.action(async (...given: unknown[]) => {
+      const run = await load();
+      report(await run(context, ...(given as never[])));
+    });
+  };
+  for (const add of [
+    addRun,
+    addRecoverSession,
+    addSessions,
+    addChanges,
+    addTrust,
+    addConversations,
+    addTraces,
+    addDemo,
+  ]) {
+    add(program, runs);
+  }
+  return program;
+}
+
+function addRun(program: Command, runs: Runs): void {
   const run = program
     .command('run')
     .argument('[prompt]', 'what to do; `-` or nothing reads it from stdin');
@@ -74,11 +95,10 @@ export function createProgram(context: CommandContext, report: Report): Command 
   addPathOptions(run);
   addOmissionOption(run);
   addOutputOptions(run);
-  run.action(async (prompt: string | undefined, options: TurnOptions) => {
-    const { runCommand } = await import('../commands/run.ts');
-    report(await runCommand(context, prompt ?? null, options));
-  });
+  runs(run, async () => (await import('../commands/run.ts')).runCommand);
+}
 
+function addRecoverSession(program: Command, runs: Runs): void {
   const recover = program
     .command('recover-session')
     .argument('[id]', 'a session of `orion list-sessions`, or one that was put aside')
@@ -115,20 +135,16 @@ export function createProgram(context: CommandContext, report: Report): Command 
   addPathOptions(recover);
   addOmissionOption(recover);
   addOutputOptions(recover);
-  recover.action(async (id: string | undefined, options: RecoverSessionOptions) => {
-    const { recoverSessionCommand } = await import('../commands/recover-session.ts');
-    report(await recoverSessionCommand(context, id, options));
-  });
+  runs(recover, async () => (await import('../commands/recover-session.ts')).recoverSessionCommand);
+}
 
+function addSessions(program: Command, runs: Runs): void {
   const list = program
     .command('list-sessions')
     .description('write sessions that are open or were interrupted');
   addWorkspaceOption(list);
   list.option('--json', 'as one JSON object on stdout').addHelpText('after', help.LIST_SESSIONS);
-  list.action(async (options: WorkspaceOptions & { json?: boolean }) => {
-    const { listSessionsCommand } = await import('../commands/list-sessions.ts');
-    report(await listSessionsCommand(context, options));
-  });
+  runs(list, async () => (await import('../commands/list-sessions.ts')).listSessionsCommand);
 
   const clean = program
     .command('clean-sessions')
@@ -139,13 +155,11 @@ export function createProgram(context: CommandContext, report: Report): Command 
     .option('--yes', 'do not ask')
     .option('--json', 'as one JSON object on stdout')
     .addHelpText('after', help.CLEAN_SESSIONS);
-  clean.action(
-    async (options: WorkspaceOptions & { all?: boolean; yes?: boolean; json?: boolean }) => {
-      const { cleanSessionsCommand } = await import('../commands/clean-sessions.ts');
-      report(await cleanSessionsCommand(context, options));
-    },
-  );
+  runs(clean, async () => (await import('../commands/clean-sessions.ts')).cleanSessionsCommand);
+}
 
+/** Of files, beside what a model writes. */
+function addChanges(program: Command, runs: Runs): void {
   const plan = program
     .command('apply-plan')
     .argument('<plan.json>', 'a write plan; `-` reads it from stdin')
@@ -155,10 +169,7 @@ export function createProgram(context: CommandContext, report: Report): Command 
   addApproveOption(plan);
   addPathOptions(plan);
   plan.option('--json', 'as one JSON object on stdout').addHelpText('after', help.APPLY_PLAN);
-  plan.action(async (file: string, options: ApplyPlanOptions) => {
-    const { applyPlanCommand } = await import('../commands/apply-plan.ts');
-    report(await applyPlanCommand(context, file, options));
-  });
+  runs(plan, async () => (await import('../commands/apply-plan.ts')).applyPlanCommand);
 
   const undo = program
     .command('undo')
@@ -170,11 +181,10 @@ export function createProgram(context: CommandContext, report: Report): Command 
     .option('--force', 'also a file that was edited since; that version is kept, too');
   addPathOptions(undo);
   undo.option('--json', 'as one JSON object on stdout').addHelpText('after', help.UNDO);
-  undo.action(async (id: string | undefined, options: UndoOptions) => {
-    const { undoCommand } = await import('../commands/undo.ts');
-    report(await undoCommand(context, id, options));
-  });
+  runs(undo, async () => (await import('../commands/undo.ts')).undoCommand);
+}
 
+function addTrust(program: Command, runs: Runs): void {
   const trust = program
     .command('trust')
     .description("accept the workspace's orion.config.json as it is now, and take over its store");
@@ -183,14 +193,10 @@ export function createProgram(context: CommandContext, report: Report): Command 
     .option('--revoke', 'take it back')
     .option('--json', 'as one JSON object on stdout')
     .addHelpText('after', help.TRUST);
-  trust.action(async (options: TrustOptions) => {
-    const { trustCommand } = await import('../commands/trust.ts');
-    report(await trustCommand(context, options));
-  });
+  runs(trust, async () => (await import('../commands/trust.ts')).trustCommand);
+}
 
-  addConversations(program, context, report);
-  addTraces(program, context, report);
-
+function addDemo(program: Command, runs: Runs): void {
   const demo = program
     .command('demo')
     .description(
@@ -198,21 +204,14 @@ export function createProgram(context: CommandContext, report: Report): Command 
     )
     .option('--keep', 'keep the temporary folder')
     .addHelpText('after', help.DEMO);
-  demo.action(async (options: { keep?: boolean }) => {
-    const { demoCommand } = await import('../demo/demo.ts');
-    report(await demoCommand(context, options));
-  });
+  runs(demo, async () => (await import('../demo/demo.ts')).demoCommand);
 
   // The demo's own model server: a process that survives the kill.
-  program.command('demo-provider <document>', { hidden: true }).action(async (document: string) => {
-    const { demoProviderCommand } = await import('../demo/provider.ts');
-    report(await demoProviderCommand(context, document));
-  });
-
-  return program;
+  const provider = program.command('demo-provider <document>', { hidden: true });
+  runs(provider, async () => (await import('../demo/provider.ts')).demoProviderCommand);
 }
 
-function addConversations(program: Command, context: CommandContext, report: Report): void {
+function addConversations(program: Command, runs: Runs): void {
   const conversations = program
     .command('conversations')
     .description('what was said in earlier turns')
@@ -222,23 +221,17 @@ function addConversations(program: Command, context: CommandContext, report: Rep
   list
     .option('--project-id <id>', 'only those of this project')
     .option('--json', 'as one JSON object on stdout');
-  list.action(async (options: ListConversationsOptions) => {
-    const { listConversationsCommand } = await import('../commands/conversations.ts');
-    report(await listConversationsCommand(context, options));
-  });
+  runs(list, async () => (await import('../commands/conversations.ts')).listConversationsCommand);
   const show = conversations
     .command('show')
     .argument('<id>', 'a conversation of `orion conversations list`')
     .description('the messages of one, as a model reads them');
   addWorkspaceOption(show);
   show.option('--json', 'as one JSON object on stdout');
-  show.action(async (id: string, options: WorkspaceOptions & { json?: boolean }) => {
-    const { showConversationCommand } = await import('../commands/conversations.ts');
-    report(await showConversationCommand(context, id, options));
-  });
+  runs(show, async () => (await import('../commands/conversations.ts')).showConversationCommand);
 }
 
-function addTraces(program: Command, context: CommandContext, report: Report): void {
+function addTraces(program: Command, runs: Runs): void {
   const trace = program
     .command('trace')
     .description('what happened inside earlier turns')
@@ -248,20 +241,14 @@ function addTraces(program: Command, context: CommandContext, report: Report): v
   list
     .option('--project-id <id>', 'only those of this project')
     .option('--json', 'as one JSON object on stdout');
-  list.action(async (options: ListConversationsOptions) => {
-    const { listTracesCommand } = await import('../commands/traces.ts');
-    report(await listTracesCommand(context, options));
-  });
+  runs(list, async () => (await import('../commands/traces.ts')).listTracesCommand);
   const show = trace
     .command('show')
     .argument('<request_id>', 'a turn of `orion trace list`')
     .description('one turn as a timeline: phases, model calls, tools and writes');
   addWorkspaceOption(show);
   show.option('--json', 'as one JSON object on stdout');
-  show.action(async (id: string, options: WorkspaceOptions & { json?: boolean }) => {
-    const { showTraceCommand } = await import('../commands/traces.ts');
-    report(await showTraceCommand(context, id, options));
-  });
+  runs(show, async () => (await import('../commands/traces.ts')).showTraceCommand);
   const exported = trace
     .command('export')
     .description('all recorded events as lines of JSON on stdout, oldest first');
@@ -270,10 +257,7 @@ function addTraces(program: Command, context: CommandContext, report: Report): v
     .option('--request <id>', 'only those of this turn')
     .option('--project-id <id>', 'only those of this project')
     .option('--json', 'changes nothing: lines of JSON are the only form');
-  exported.action(async (options: ExportTracesOptions) => {
-    const { exportTracesCommand } = await import('../commands/traces.ts');
-    report(await exportTracesCommand(context, options));
-  });
+  runs(exported, async () => (await import('../commands/traces.ts')).exportTracesCommand);
 }
 
 function lineNumber(text: string): number {

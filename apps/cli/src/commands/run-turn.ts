@@ -40,17 +40,15 @@ export async function runWithOrion(
   setup: TurnSetup,
   body: (tools: TurnTools) => Promise<void>,
 ): Promise<CommandResult> {
-  const { context, configuration, json } = setup;
+  const { context, json } = setup;
   const { screen } = context;
-  const approve = approval(context, configuration.approve);
+  const approve = approval(context, setup.configuration.approve);
   const view = createView(setup);
   let summary: TurnSummary = EMPTY_SUMMARY;
-  let notStored: NotStored | null = null;
-  let left = false;
   let turnIsRunning = false;
   let committing = false;
   let isOver = false;
-  let thrown: unknown = null;
+  let left = false;
 
   const interruption = watchSignals({
     onInterrupt: () => {
@@ -68,9 +66,9 @@ export async function runWithOrion(
     },
     isCommitting: () => committing,
   });
-
+  const { signal } = interruption;
   // A reader that does not read must not keep a turn from ending.
-  interruption.signal.addEventListener('abort', () => {
+  signal.addEventListener('abort', () => {
     context.stdout.hurry();
   });
 
@@ -78,24 +76,15 @@ export async function runWithOrion(
   function leaveNow(failure: unknown, leave: (exitCode: ExitCode) => void): void {
     if (left) return;
     left = true;
-    const code = exitCode(summary, failure, interruption.signal.aborted);
+    const code = exitCode(summary, failure, signal.aborted);
     // Nor the process, once it was told to stop.
     setTimeout(leave, LAST_WORDS_MS, code);
     void finishOutput(context, { exitCode: code, summary }, json).then(leave);
   }
 
-  function tellFailure(error: unknown): void {
-    const info = toErrorInfo(error);
-    for (const line of errorLines(info, placeOf(context, configuration.workspace)))
-      screen.line(line, 'error');
-    if (info.code === 'INTERNAL_ERROR' && configuration.verbose && error instanceof Error) {
-      screen.block(error.stack ?? '', 'faint');
-    }
-  }
-
   // A defect outside of the turn: what was saved stays, and the end is told as truly as any other.
   function crash(error: unknown): void {
-    tellFailure(error);
+    tellFailure(error, setup);
     leaveNow(error, leaveProcess);
   }
   process.on('uncaughtException', crash);
@@ -112,43 +101,20 @@ export async function runWithOrion(
     }
   }
 
+  let notStored: NotStored | null = null;
+  let thrown: unknown = null;
   try {
-    const orion = await createOrion({
-      workspace: configuration.workspace,
-      ...(configuration.userDirectory === null
-        ? {}
-        : { userDirectory: configuration.userDirectory }),
-      ...(setup.provider === undefined ? {} : { provider: setup.provider }),
-      protocol: configuration.protocol,
-      protocolReason: configuration.protocolReason,
-      settings: configuration.settings,
-      ...(configuration.telemetry === null ? {} : { telemetry: configuration.telemetry }),
-      approve,
-      ...protectedPathQuestion(context, interruption.signal),
-      ...(configuration.verbose
-        ? {
-            onTrace: (event) => {
-              screen.line(formatTraceLine(event), 'faint');
-            },
-          }
-        : {}),
-    });
+    const orion = await openOrion(setup, approve, signal);
     interruption.onStop(() => orion.close());
     try {
-      await body({ orion, signal: interruption.signal, show });
+      await body({ orion, signal, show });
     } finally {
       view.end();
-      await orion.close();
-      for (let told = orion.takeNotice(); told !== null; told = orion.takeNotice()) {
-        screen.line(told, 'warning');
-      }
-      const lines = notStoredLines(orion.notStored());
-      if (lines.length > 0) notStored = orion.notStored();
-      for (const line of lines) screen.line(line, 'warning');
+      notStored = await closeOrion(orion, screen);
     }
   } catch (error) {
     thrown = error;
-    tellFailure(error);
+    tellFailure(error, setup);
   } finally {
     isOver = true;
     await interruption.dispose();
@@ -157,10 +123,57 @@ export async function runWithOrion(
   // The process is about to end, and has said its last words.
   if (left) await new Promise<never>(() => undefined);
   return {
-    exitCode: exitCode(summary, thrown, interruption.signal.aborted),
+    exitCode: exitCode(summary, thrown, signal.aborted),
     summary,
     ...(notStored === null ? {} : { notStored }),
   };
+}
+
+function openOrion(
+  { context, configuration, provider }: TurnSetup,
+  approve: NonNullable<OrionOptions['approve']>,
+  signal: AbortSignal,
+): Promise<Orion> {
+  const { workspace, userDirectory, protocol, protocolReason, settings, telemetry } = configuration;
+  return createOrion({
+    workspace,
+    ...(userDirectory === null ? {} : { userDirectory }),
+    ...(provider === undefined ? {} : { provider }),
+    protocol,
+    protocolReason,
+    settings,
+    ...(telemetry === null ? {} : { telemetry }),
+    approve,
+    ...protectedPathQuestion(context, signal),
+    ...(configuration.verbose
+      ? { onTrace: (event) => context.screen.line(formatTraceLine(event), 'faint') }
+      : {}),
+  });
+}
+
+/** Says what no turn could; answers with what is not stored, null where all is. */
+async function closeOrion(
+  orion: Orion,
+  screen: CommandContext['screen'],
+): Promise<NotStored | null> {
+  await orion.close();
+  for (let told = orion.takeNotice(); told !== null; told = orion.takeNotice()) {
+    screen.line(told, 'warning');
+  }
+  const notStored = orion.notStored();
+  const lines = notStoredLines(notStored);
+  for (const line of lines) screen.line(line, 'warning');
+  return lines.length === 0 ? null : notStored;
+}
+
+function tellFailure(error: unknown, { context, configuration }: TurnSetup): void {
+  const { screen } = context;
+  const info = toErrorInfo(error);
+  for (const line of errorLines(info, placeOf(context, configuration.workspace)))
+    screen.line(line, 'error');
+  if (info.code === 'INTERNAL_ERROR' && configuration.verbose && error instanceof Error) {
+    screen.block(error.stack ?? '', 'faint');
+  }
 }
 
 function exitCode(summary: TurnSummary, failure: unknown, interrupted: boolean): ExitCode {

@@ -19,7 +19,7 @@ import { turnProvider } from './turn-provider.ts';
 /** `orion run [prompt]`: offers what was interrupted, then one turn. */
 export async function runCommand(
   context: CommandContext,
-  argument: string | null,
+  argument: string | undefined,
   options: TurnOptions,
 ): Promise<CommandResult> {
   const configuration = await configure(context, options.cwd, flagsOf(options));
@@ -31,7 +31,7 @@ export async function runCommand(
 
   return runWithOrion({ context, configuration, provider, json }, async (tools) => {
     const { orion, signal, show } = tools;
-    const prompt = await readPrompt(context, argument, signal);
+    const prompt = await readPrompt(context, argument ?? null, signal);
     const cleaned = await orion.housekeep();
     const place = placeOf(context, configuration.workspace);
     if (!configuration.quiet) {

@@ -33,11 +33,7 @@ const LAST_PAUSE_MS = 50;
 const LINE_FEED = 0x0a;
 
 export function createTerminalQueue(device: TerminalDevice): TerminalQueue {
-  let pieces: Piece[] = [];
-  /** Bytes of the first piece that the terminal has. */
-  let sent = 0;
-  let leftOut = 0;
-  let atLineStart = true;
+  const pieces = new Pieces();
   let pause = FIRST_PAUSE_MS;
   let timer: NodeJS.Timeout | null = null;
   let broken: Error | null = null;
@@ -46,23 +42,8 @@ export function createTerminalQueue(device: TerminalDevice): TerminalQueue {
   function add(kind: Piece['kind'], data: string | Uint8Array): void {
     const bytes = typeof data === 'string' ? Buffer.from(data) : Buffer.from(data);
     if (broken !== null || bytes.length === 0) return;
-    const last = pieces.at(-1);
-    const isBegun = pieces.length === 1 && sent > 0;
-    if (last?.kind === kind && last.length < PIECE_BYTES && !isBegun) {
-      last.parts.push(bytes);
-      last.length += bytes.length;
-    } else {
-      pieces.push({ kind, parts: [bytes], length: bytes.length });
-    }
+    pieces.add(kind, bytes);
     if (timer === null) send();
-  }
-
-  function waiting(kind?: Piece['kind']): number {
-    const all = pieces.reduce(
-      (sum, piece) => sum + (kind === undefined || piece.kind === kind ? piece.length : 0),
-      0,
-    );
-    return all - (kind === undefined || pieces[0]?.kind === kind ? sent : 0);
   }
 
   function send(): void {
@@ -71,7 +52,7 @@ export function createTerminalQueue(device: TerminalDevice): TerminalQueue {
       if (sendWhatIsTaken()) return;
     } catch (error) {
       broken = error as Error;
-      pieces = [];
+      pieces.clear();
       settle();
       return;
     }
@@ -81,24 +62,14 @@ export function createTerminalQueue(device: TerminalDevice): TerminalQueue {
 
   /** Answers whether nothing is left. */
   function sendWhatIsTaken(): boolean {
-    for (;;) {
-      if (leftOut > 0 && sent === 0) tellLeftOut();
-      const [piece] = pieces;
-      if (piece === undefined) {
-        settle();
-        return true;
-      }
-      const bytes = bytesOf(piece);
-      const count = device.write(bytes.subarray(sent));
+    for (let bytes = pieces.next(); bytes !== null; bytes = pieces.next()) {
+      const count = device.write(bytes);
       if (count === 0) return false;
       pause = FIRST_PAUSE_MS;
-      sent += count;
-      atLineStart = bytes[sent - 1] === LINE_FEED;
-      if (sent === bytes.length) {
-        pieces.shift();
-        sent = 0;
-      }
+      pieces.sent(count);
     }
+    settle();
+    return true;
   }
 
   function settle(): void {
@@ -107,14 +78,93 @@ export function createTerminalQueue(device: TerminalDevice): TerminalQueue {
     for (const each of waiters) each();
   }
 
+  return {
+    write(data) {
+      add('written', data);
+      return pieces.waiting() > HIGH_WATER;
+    },
+    offer(data) {
+      add('offered', data);
+      if (pieces.waiting('offered') > MAX_OFFERED) pieces.leaveOut();
+    },
+    offerFrame(data) {
+      pieces.dropFrames();
+      add('frame', data);
+    },
+    drained() {
+      if (pieces.isEmpty()) return Promise.resolve();
+      return new Promise((resolve) => settled.push(resolve));
+    },
+    failure: () => broken,
+  };
+}
+
+/** What the terminal has not taken, in its order. */
+class Pieces {
+  #pieces: Piece[] = [];
+  /** Bytes of the first piece that the terminal has. */
+  #sent = 0;
+  #leftOut = 0;
+  #atLineStart = true;
+
+  isEmpty(): boolean {
+    return this.#pieces.length === 0;
+  }
+
+  clear(): void {
+    this.#pieces = [];
+  }
+
+  add(kind: Piece['kind'], bytes: Buffer): void {
+    const last = this.#pieces.at(-1);
+    const isBegun = this.#pieces.length === 1 && this.#sent > 0;
+    if (last?.kind === kind && last.length < PIECE_BYTES && !isBegun) {
+      last.parts.push(bytes);
+      last.length += bytes.length;
+    } else {
+      this.#pieces.push({ kind, parts: [bytes], length: bytes.length });
+    }
+  }
+
+  /** Bytes, of one kind or of all. */
+  waiting(kind?: Piece['kind']): number {
+    const isMeant = (piece: Piece | undefined): boolean =>
+      kind === undefined || piece?.kind === kind;
+    const all = this.#pieces.reduce((sum, piece) => sum + (isMeant(piece) ? piece.length : 0), 0);
+    return all - (isMeant(this.#pieces[0]) ? this.#sent : 0);
+  }
+
+  /** What is to be sent now; null: nothing is left. */
+  next(): Buffer | null {
+    if (this.#leftOut > 0 && this.#sent === 0) this.#tellLeftOut();
+    const [piece] = this.#pieces;
+    return piece === undefined ? null : bytesOf(piece).subarray(this.#sent);
+  }
+
+  /** The terminal has taken so much of it. */
+  sent(count: number): void {
+    const [piece] = this.#pieces;
+    if (piece === undefined) return;
+    this.#sent += count;
+    this.#atLineStart = bytesOf(piece)[this.#sent - 1] === LINE_FEED;
+    if (this.#sent < piece.length) return;
+    this.#pieces.shift();
+    this.#sent = 0;
+  }
+
+  dropFrames(): void {
+    this.#pieces = this.#pieces.filter(
+      (piece, index) => piece.kind !== 'frame' || (index === 0 && this.#sent > 0),
+    );
+  }
+
   /** Down to half of the limit, so that a terminal that takes nothing costs each byte once. */
-  function leaveOut(): void {
-    const begun = sent > 0 ? pieces.slice(0, 1) : [];
-    const rest = pieces.slice(begun.length);
-    let excess = waiting('offered') - MAX_OFFERED / 2;
+  leaveOut(): void {
+    const begun = this.#sent > 0 ? this.#pieces.slice(0, 1) : [];
+    let excess = this.waiting('offered') - MAX_OFFERED / 2;
     let inLine = false;
     const kept: Piece[] = [];
-    for (const piece of rest) {
+    for (const piece of this.#pieces.slice(begun.length)) {
       if (piece.kind === 'frame') continue;
       if (piece.kind === 'written' || (excess <= 0 && !inLine)) {
         kept.push(piece);
@@ -123,45 +173,25 @@ export function createTerminalQueue(device: TerminalDevice): TerminalQueue {
       const bytes = bytesOf(piece);
       const end = excess >= bytes.length ? bytes.length : lineEnd(bytes, excess);
       const gone = bytes.subarray(0, end);
-      leftOut += countLines(gone);
+      this.#leftOut += countLines(gone);
       inLine = gone.at(-1) !== LINE_FEED;
       excess -= end;
       if (end < bytes.length) {
         kept.push({ kind: piece.kind, parts: [bytes.subarray(end)], length: bytes.length - end });
       }
     }
-    if (inLine) leftOut += 1;
-    pieces = [...begun, ...kept];
+    if (inLine) this.#leftOut += 1;
+    this.#pieces = [...begun, ...kept];
   }
 
-  function tellLeftOut(): void {
-    const notice =
-      `${atLineStart ? '' : '\n'}[${plural(leftOut, 'line')} left out: ` +
-      'the terminal did not read what was written to it]\n';
-    leftOut = 0;
-    const bytes = Buffer.from(notice);
-    pieces.unshift({ kind: 'written', parts: [bytes], length: bytes.length });
+  #tellLeftOut(): void {
+    const bytes = Buffer.from(
+      `${this.#atLineStart ? '' : '\n'}[${plural(this.#leftOut, 'line')} left out: ` +
+        'the terminal did not read what was written to it]\n',
+    );
+    this.#leftOut = 0;
+    this.#pieces.unshift({ kind: 'written', parts: [bytes], length: bytes.length });
   }
-
-  return {
-    write(data) {
-      add('written', data);
-      return waiting() > HIGH_WATER;
-    },
-    offer(data) {
-      add('offered', data);
-      if (waiting('offered') > MAX_OFFERED) leaveOut();
-    },
-    offerFrame(data) {
-      pieces = pieces.filter((piece, index) => piece.kind !== 'frame' || (index === 0 && sent > 0));
-      add('frame', data);
-    },
-    drained() {
-      if (pieces.length === 0) return Promise.resolve();
-      return new Promise((resolve) => settled.push(resolve));
-    },
-    failure: () => broken,
-  };
 }
 
 function bytesOf(piece: Piece): Buffer {

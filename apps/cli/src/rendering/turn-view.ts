@@ -39,21 +39,7 @@ export function createTerminalView(options: TerminalViewOptions): TurnView {
   const told = new Map<string, Stage>();
   /** Said again at the end: other lines may stand between a receipt and the end of the turn. */
   const unproved: string[] = [];
-  let progress: Progress | null = null;
-  let shownAt = Number.NEGATIVE_INFINITY;
-
-  function updateProgress(event: RunEvent): void {
-    const time = now();
-    const wasShown = progress !== null;
-    progress = followProgress(progress, event, time);
-    if (progress === null) {
-      if (wasShown) screen.clearProgress();
-      shownAt = Number.NEGATIVE_INFINITY;
-    } else if (time - shownAt >= PROGRESS_INTERVAL_MS) {
-      screen.progress(progressLine(progress, time));
-      shownAt = time;
-    }
-  }
+  const updateProgress = progressUpdates(screen, now);
 
   function showSession(event: SessionEvent): void {
     if (event.receipt !== undefined) {
@@ -139,6 +125,24 @@ export function createTerminalView(options: TerminalViewOptions): TurnView {
       screen.clearProgress();
       screen.endText();
     },
+  };
+}
+
+/** Shows how far the file has come, as often as a person can read it. */
+function progressUpdates(screen: Screen, now: () => number): (event: RunEvent) => void {
+  let progress: Progress | null = null;
+  let shownAt = Number.NEGATIVE_INFINITY;
+  return (event) => {
+    const time = now();
+    const wasShown = progress !== null;
+    progress = followProgress(progress, event, time);
+    if (progress === null) {
+      if (wasShown) screen.clearProgress();
+      shownAt = Number.NEGATIVE_INFINITY;
+    } else if (time - shownAt >= PROGRESS_INTERVAL_MS) {
+      screen.progress(progressLine(progress, time));
+      shownAt = time;
+    }
   };
 }
 
