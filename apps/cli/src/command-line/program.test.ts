@@ -61,7 +61,7 @@ describe('the command line', () => {
     [['recover-session', '--help'], /--on-conflict[^]*Examples:/u],
     [['clean-sessions', '-h'], /30 days/u],
     [['apply-plan', '-h'], /--dry-run[^]*--approve[^]*Exit codes:[^]*Examples:/u],
-    [['undo', '-h'], /undo the undo/u],
+    [['undo', '-h'], /can itself be undone/u],
     [['list-sessions', '-h'], /orphan/u],
     [['conversations', '-h'], /receipt[^]*Examples:/u],
     [['trace', '-h'], /export[^]*Examples:/u],
