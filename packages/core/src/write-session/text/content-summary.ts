@@ -10,7 +10,16 @@
  */
 import { isBlankCode, isHighSurrogate, isLowSurrogate } from '@orion/contracts';
 import type { LineEnding } from '@orion/contracts';
-import { closesFence, parseFenceLine, trimLine, type FenceLine } from './lines.ts';
+import {
+  fenceDraftOf,
+  ledgerOf,
+  LINE_MARK_LENGTH,
+  lineMark,
+  NO_FENCES,
+  noteLine,
+} from './fence-ledger.ts';
+import type { FenceLedger } from './fence-ledger.ts';
+import { trimLine } from './lines.ts';
 
 /**
  * What is known of the content saved so far, without holding it: enough to choose an anchor, to recognise a
@@ -75,46 +84,10 @@ export const TAIL_WINDOW = 131_072;
 /** Divides `TAIL_WINDOW`. */
 export const TAIL_BLOCK = 4_096;
 export const OPEN_LINE_WINDOW = 4_096;
-/** Code units of a line that the fence ledger keeps; a longer line is no fence. */
-export const LINE_MARK_LENGTH = 400;
 
-const FIRST_LINES = 6;
-const LAST_LINES = 5;
-const FIRST_FENCES = 4;
-const OPEN_FENCES = 8;
 const HEAD_LENGTH = 16_384;
 /** Beyond these, 262,144 lines, only `current` speaks for the content: a list must not grow with it (C2). */
 export const MAX_CHECKPOINTS = 4_096;
-
-/** Where fence lines stand; positions are byte offsets into the content. */
-export type FenceLedger = {
-  /** The first non-blank lines, at most 6, each trimmed and cut to 400 characters. */
-  readonly firstLines: readonly LineMark[];
-  /** The last non-blank lines that are complete, at most 5, oldest first. */
-  readonly lastLines: readonly LineMark[];
-  /** The first fence lines, at most 4. */
-  readonly firstFences: readonly FenceMark[];
-  readonly lastFence: FenceMark | null;
-  readonly fenceCount: number;
-  /** The fences that are open after the last complete line, outermost first, at most 8 deep. */
-  readonly open: readonly FenceMark[];
-  /** How many more are open, deeper than `open` reaches. */
-  readonly openBeyond: number;
-  /** How often an outermost fence has been closed. */
-  readonly closedCount: number;
-};
-
-export type LineMark = {
-  /** Counted from 1. */
-  readonly line: number;
-  readonly start: number;
-  /** After its LF. */
-  readonly end: number;
-  readonly text: string;
-  readonly fence: FenceLine | null;
-};
-
-export type FenceMark = LineMark & { readonly fence: FenceLine };
 
 /**
  * Recognises a reply that starts the file again: the first lines as text, and beyond them a hash of all lines up
@@ -188,16 +161,7 @@ export function createSummary(start = 0): ContentSummary {
     openLineStart: start,
     openLineMark: startOfLine(emptyPrefixHash),
     tail: { blocks: [], open: '' },
-    fences: {
-      firstLines: [],
-      lastLines: [],
-      firstFences: [],
-      lastFence: null,
-      fenceCount: 0,
-      open: [],
-      openBeyond: 0,
-      closedCount: 0,
-    },
+    fences: NO_FENCES,
     prefix: { head: '', headIsClosed: false, checkpoints: [], current: emptyPrefixHash },
   };
 }
@@ -428,70 +392,4 @@ function blockOf(text: string, from: number): Uint16Array {
 function windowOf(held: string, length: number, window: number): string {
   const kept = length < 2 * window ? length : window + (length % window);
   return held.length <= kept ? held : held.slice(-kept);
-}
-
-type FenceDraft = {
-  -readonly [Key in keyof FenceLedger]: FenceLedger[Key] extends readonly (infer Item)[]
-    ? Item[]
-    : FenceLedger[Key];
-};
-
-function fenceDraftOf(ledger: FenceLedger): FenceDraft {
-  return {
-    firstLines: [...ledger.firstLines],
-    lastLines: [...ledger.lastLines],
-    firstFences: [...ledger.firstFences],
-    lastFence: ledger.lastFence,
-    fenceCount: ledger.fenceCount,
-    open: [...ledger.open],
-    openBeyond: ledger.openBeyond,
-    closedCount: ledger.closedCount,
-  };
-}
-
-function ledgerOf(draft: FenceDraft): FenceLedger {
-  if (draft.lastLines.length <= LAST_LINES) return draft;
-  return { ...draft, lastLines: draft.lastLines.slice(-LAST_LINES) };
-}
-
-function lineMark(mark: OpenLineMark, line: number, start: number, end: number): LineMark {
-  const text = trimLine(mark.head);
-  const fence = mark.inkLength <= LINE_MARK_LENGTH ? fenceOf(text) : null;
-  return { line, start, end, text, fence };
-}
-
-function noteLine(draft: FenceDraft, mark: LineMark): void {
-  if (draft.firstLines.length < FIRST_LINES) draft.firstLines.push(mark);
-  draft.lastLines.push(mark);
-  if (!hasFence(mark)) return;
-  draft.fenceCount += 1;
-  draft.lastFence = mark;
-  if (draft.firstFences.length < FIRST_FENCES) draft.firstFences.push(mark);
-
-  const innermost = draft.open.at(-1);
-  if (innermost === undefined) {
-    draft.open.push(mark);
-  } else if (mark.fence.info !== '') {
-    // Markdown does not nest fences, models do: a fence that names a language opens one inside the other.
-    if (draft.open.length < OPEN_FENCES) draft.open.push(mark);
-    else draft.openBeyond += 1;
-  } else if (draft.openBeyond > 0) {
-    draft.openBeyond -= 1;
-  } else if (closesFence(innermost.fence, mark.fence)) {
-    draft.open.pop();
-    if (draft.open.length === 0) draft.closedCount += 1;
-  }
-  // A fence of another kind, or a shorter one, is text inside the innermost.
-}
-
-function hasFence(mark: LineMark): mark is FenceMark {
-  return mark.fence !== null;
-}
-
-/** `parseFenceLine`, at the cost of a look at the first characters for nearly every line. */
-function fenceOf(line: string): FenceLine | null {
-  let start = 0;
-  while (start < 3 && line.charCodeAt(start) === 0x20) start += 1;
-  const code = line.charCodeAt(start);
-  return code === 0x60 || code === 0x7e ? parseFenceLine(line) : null;
 }

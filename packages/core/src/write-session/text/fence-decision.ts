@@ -6,13 +6,8 @@
  * F2  Offsets are bytes into the content; the line ending before a closing fence belongs to the file.
  * F3  A decision that would leave nothing but blanks is never taken without asking.
  */
-import {
-  wholeFenceLedger,
-  type ContentSummary,
-  type FenceLedger,
-  type FenceMark,
-  type LineMark,
-} from './content-summary.ts';
+import { wholeFenceLedger, type ContentSummary } from './content-summary.ts';
+import type { FenceLedger, FenceMark, LineMark } from './fence-ledger.ts';
 import { leadOf } from './leads.ts';
 import { isChatLine, type FenceLine } from './lines.ts';
 import type { TargetKind } from './target-kind.ts';

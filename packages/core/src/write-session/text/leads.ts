@@ -9,7 +9,8 @@
  *     there is none, at the end.
  */
 import { wholeFenceLedger } from './content-summary.ts';
-import type { ContentSummary, FenceLedger, LineMark } from './content-summary.ts';
+import type { ContentSummary } from './content-summary.ts';
+import type { FenceLedger, LineMark } from './fence-ledger.ts';
 import { isChatLine } from './lines.ts';
 import type { FenceLine } from './lines.ts';
 import { opensLikeLead } from './talk-phrases.ts';
