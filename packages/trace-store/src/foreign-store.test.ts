@@ -204,6 +204,17 @@ function hotJournal(page: Buffer): Buffer {
   return Buffer.concat([header, number, page, Buffer.alloc(4)]);
 }
 
+test('whoever is to trust one is shown its five latest titles, and how many there are', async () => {
+  for (let number = 1; number <= 7; number += 1) {
+    await clock.advance(1_000);
+    await withStore(ME, say(`number ${number}`));
+  }
+  expect(await findForeignStore(path, STRANGER)).toMatchObject({
+    conversations: 7,
+    titles: ['number 7', 'number 6', 'number 5', 'number 4', 'number 3'],
+  });
+});
+
 test('one that others may write is refused until it is adopted; one that they may read is closed to them', async () => {
   await withStore(ME, say('mine'));
   chmodSync(path, 0o644);

@@ -104,3 +104,22 @@ it('keeps halves of surrogate pairs as three bytes each', async () => {
   );
   expect(await bytesOf(byteOrderMark)).toBe('\ufeff');
 });
+
+it('that cannot be read is told as that, and not as invalid', async () => {
+  let reads = 0;
+  const source = async function* source(): AsyncGenerator<Uint8Array, void> {
+    reads += 1;
+    yield Buffer.from('a\0');
+    throw Object.assign(new Error('the disk'), { code: 'EIO', errno: -5 });
+  };
+  const unreadable = async function* unreadable(): AsyncGenerator<Uint8Array, void> {
+    reads += 1;
+    yield Buffer.from('a');
+    throw Object.assign(new Error('the disk'), { code: 'EIO', errno: -5 });
+  };
+  await expect(checkNewText({ kind: 'bytes', source: unreadable }, 'a.txt')).rejects.toMatchObject({
+    code: 'VALIDATION_FAILED',
+  });
+  expect(reads).toBe(1);
+  await expect(checkNewText({ kind: 'bytes', source }, 'a.txt')).rejects.toThrow();
+});

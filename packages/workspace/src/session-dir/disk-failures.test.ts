@@ -2,6 +2,7 @@
 import { chmod, mkdir, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { TurnRecord } from '@orion/contracts';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   codeOf,
@@ -185,6 +186,37 @@ describe('a session whose disk fails', () => {
     const three = await workspace.sessions.begin(await metadataFor(workspace, 'a.txt'));
     await three.release();
     expect(await readFile(join(root, '.orion'), 'utf8')).toBe('in the way');
+  });
+
+  it('stores the newest turn once it can, not the one that it began with', async () => {
+    const { root, workspace } = await openTestWorkspace();
+    await writeFile(join(root, '.orion'), 'in the way');
+    const turn = {
+      version: 1,
+      requestId: 'r',
+      callId: 'one',
+      messages: [],
+    } as unknown as TurnRecord;
+    const handle = await workspace.sessions.begin(await metadataFor(workspace, 'a.txt'), turn);
+    await handle.saveTurn({ ...turn, callId: 'two' });
+    await rm(join(root, '.orion'));
+    await handle.save(RECORD);
+    expect(await jsonAt(join(handle.directory, 'turn.json'))).toMatchObject({ callId: 'two' });
+  });
+
+  it('records no commit of a session that another process has taken', async () => {
+    const { workspace } = await openTestWorkspace();
+    const handle = await workspace.sessions.begin(await metadataFor(workspace, 'a.txt'));
+    const state = await readFile(join(handle.directory, 'state.json'), 'utf8');
+    const lease = await jsonAt(join(handle.directory, 'lease.json'));
+    const claim = join(handle.directory, `claim-${String(lease['token'])}`);
+    await writeFile(claim, JSON.stringify({ ...lease, token: 'f'.repeat(32) }));
+    for (let time = 0; time < 2; time += 1) {
+      const recorded = handle.recordWriting(writingRecord('f'.repeat(64)));
+      await expect(recorded).rejects.toMatchObject({ code: 'SESSION_BUSY' });
+    }
+    expect(handle.lost.aborted).toBe(true);
+    expect(await readFile(join(handle.directory, 'state.json'), 'utf8')).toBe(state);
   });
 
   it('makes its directory anew when somebody removes it', async () => {
