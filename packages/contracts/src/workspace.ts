@@ -379,13 +379,12 @@ export interface SessionHandle {
   readPending(): AsyncIterable<string>;
   /** Text that does not belong to the file but is kept: `trailing.txt`. */
   setAside(text: string): void;
-  setAsideRange(start: number, end?: number): Promise<void>;
   /**
-   * Sets the content from `start` to `end` aside and begins it anew, in another file; `record` says so in
+   * Sets the content aside and begins it anew, in another file; `record` says so in
    * `state.json`. Durable when it resolves. A crash before that leaves the session as it was; a disk that fails
    * leaves it in memory, as with `save`.
    */
-  startOver(record: SessionRecord, start: number, end?: number): Promise<void>;
+  startOver(record: SessionRecord): Promise<void>;
   /**
    * Makes everything appended so far durable, then replaces `state.json`. Calls while one is under way share the
    * next one. Rejects with DISK_FULL, PERMISSION_DENIED, READ_ONLY or WRITE_FAILED; the session then lives in
@@ -411,7 +410,10 @@ export interface SessionHandle {
   readonly lost: AbortSignal;
   /** Gives lease and lock back; the session stays, for a recovery. */
   release(): Promise<void>;
-  /** After a commit: the directory goes, text that was set aside moves to the attic. */
+  /**
+   * After a commit: the directory goes. Text that was set aside moves to the attic, with what of the content the last
+   * record does not count to the file.
+   */
   remove(): Promise<{ readonly trailing?: string; readonly warnings: readonly string[] }>;
   /** To the attic, where a recovery still finds it. */
   discard(): Promise<{ readonly attic: string }>;

@@ -194,7 +194,7 @@ export function describeWorkspaceContract(name: string, create: WorkspaceFactory
       handle.append('the first text\n');
       await handle.save(record);
       handle.append('unsaved');
-      await handle.startOver(record, 4);
+      await handle.startOver(record);
       expect(handle.bytes()).toBe(0);
       handle.append('the second text\n');
       await handle.save(record);

@@ -88,7 +88,7 @@ const SCENES: readonly Scene[] = [
       handle.appendPending('held');
       handle.setAside('aside');
       handle.append('two\n');
-      const again = await handle.save({ ...RECORD, idle_prompts: 1 });
+      const again = await handle.save({ ...RECORD, content_start: 4 });
       const text = await textOf(handle.readContent());
       await handle.recordWriting(writingRecord('f'.repeat(64)));
       const removed = await handle.remove();
@@ -101,8 +101,7 @@ const SCENES: readonly Scene[] = [
       const handle = await begin(workspace);
       handle.append('one\ntwo\nthree\n');
       await handle.save(RECORD);
-      await handle.setAsideRange(0, 4);
-      await handle.startOver(RECORD, 4, 8);
+      await handle.startOver(RECORD);
       handle.append('four\n');
       await handle.save(RECORD);
       const text = await textOf(handle.readContent());

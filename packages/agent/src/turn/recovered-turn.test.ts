@@ -38,7 +38,7 @@ type Moment = 'before the rename' | 'after the rename' | 'with the change refuse
 async function killed(
   moment: Moment,
   operation: WriteOperation,
-  { target = 'log.txt', edited = true, text = 'entry\n' } = {},
+  { target = 'log.txt', edited = true, text = 'entry\n', thinking = '' } = {},
 ): Promise<string> {
   const person = async (): Promise<void> => {
     if (edited) await appendFile(join(root, target), 'a person\n');
@@ -67,17 +67,18 @@ async function killed(
     final_newline: true,
     target: expected,
   });
-  handle.append(text);
+  handle.append(`${thinking}${text}`);
   await handle.save({
     version: 1,
     state: 'session_active.finalizing',
+    ...(thinking === '' ? {} : { content_start: thinking.length, thinking: 'set_aside' }),
     fence_stripped: false,
     fence_asked: false,
     inner_done_lines: [],
     seams: [],
     idle_prompts: 0,
   });
-  const added: CommitPart = { kind: 'new', source: () => handle.readContent() };
+  const added: CommitPart = { kind: 'new', source: () => handle.readContent(thinking.length) };
   const prepared = await workspace.prepareCommit({
     target,
     operation,
@@ -208,6 +209,21 @@ describe('R071: the receipt of a commit that had happened', () => {
     expect(await read('log.txt')).toBe('one\nentry\n');
     expect(await readdir(sessions)).toEqual([]);
   });
+
+  it.each(['before the rename', 'after the rename'] as const)(
+    'R275: names what is kept beside the file, killed %s',
+    async (moment) => {
+      const thinking = '<think>abc</think>\n\n';
+      const sessionId = await killed(moment, 'create', { edited: false, thinking });
+      const trailing = join(root, '.orion/attic', sessionId, 'trailing.txt');
+      const events = await finalize(await nextStart(), { sessionId });
+      expect(
+        events.flatMap((event) => (event.type === 'write_session' ? (event.receipt ?? []) : [])),
+      ).toMatchObject([{ thinking_set_aside: true, trailing }]);
+      expect(await read('log.txt')).toBe('entry\n');
+      expect(await readFile(trailing, 'utf8')).toBe(thinking);
+    },
+  );
 });
 
 describe('the last event of a session that is settled without its model', () => {

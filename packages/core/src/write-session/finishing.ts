@@ -84,6 +84,8 @@ function decideFence(step: Step, messageOpen: boolean): 'asked' | 'stripped' | '
       return 'kept';
     case 'strip':
       stripFence(step, decision.contentStart, decision.contentEnd);
+      // What the file is must be written down before it is written: a kill behind that leaves nothing else to tell.
+      step.emit({ type: 'save' });
       return 'stripped';
     case 'question': {
       if (session.fenceAsked) return 'kept';
@@ -137,7 +139,7 @@ export function settle(step: Step, effect: AnswerEffect): void {
       return;
     case 'drop_lead':
       step.update({ leadDropped: true });
-      cutTo(step, effect.contentStart, step.session.contentEnd);
+      step.update({ contentStart: effect.contentStart, fileSummary: null });
       return;
     case 'start_over':
       startOver(step);
@@ -148,19 +150,7 @@ export function settle(step: Step, effect: AnswerEffect): void {
 }
 
 function stripFence(step: Step, contentStart: number, contentEnd: number): void {
-  step.update({ fenceStripped: true });
-  cutTo(step, contentStart, contentEnd);
-}
-
-/** What was the file before, outside of the new bounds, is set aside. */
-function cutTo(step: Step, start: number, end: number | null): void {
-  const { summary, contentStart, contentEnd } = step.session;
-  const before = contentEnd ?? summary.bytes;
-  if (start > contentStart)
-    step.emit({ type: 'set_aside_range', start: contentStart, end: start, show: false });
-  if (end !== null && end < before)
-    step.emit({ type: 'set_aside_range', start: end, end: before, show: false });
-  step.update({ contentStart: start, contentEnd: end, fileSummary: null });
+  step.update({ fenceStripped: true, contentStart, contentEnd, fileSummary: null });
 }
 
 /** Everything from `end` on turned out not to be the file; `show`: it is for the person. */
@@ -168,19 +158,13 @@ function endContentAt(step: Step, end: number, show: boolean): void {
   const { summary } = step.session;
   step.update({ contentEnd: end, fileSummary: null });
   if (end === summary.bytes) return;
-  step.emit(
-    { type: 'set_aside_range', start: end, end: summary.bytes, show },
-    { type: 'rewind', toOffset: end },
-  );
+  if (show) step.emit({ type: 'show', start: end, end: summary.bytes });
+  step.emit({ type: 'rewind', toOffset: end });
 }
 
-/** What was saved is none of the file; what outside of it was set aside before stays there. */
+/** What was saved is none of the file. */
 function startOver(step: Step): void {
-  const { contentStart, contentEnd } = step.session;
-  step.emit(
-    { type: 'rewind', toOffset: 0 },
-    { type: 'start_over', start: contentStart, end: contentEnd },
-  );
+  step.emit({ type: 'rewind', toOffset: 0 }, { type: 'start_over' });
   step.update({
     ...textOf(createSummary()),
     reading: NOT_READING,

@@ -1,3 +1,4 @@
+import type { SessionRecord } from '@orion/contracts';
 import { describe, expect, it } from 'vitest';
 
 import { receiptNotesOf } from './session.ts';
@@ -163,8 +164,25 @@ describe('Z1: one question swallows no other', () => {
       'The text for a.txt begins with: Here is the file:',
     ]);
     expect(harness.file).toBe('one\ntwo\n');
-    expect(harness.aside).toBe('DONE.\n```text\n```\nHere is the file:\n\n');
+    expect(harness.aside).toBe('```text\nHere is the file:\n\n```\nDONE.\n');
   });
+});
+
+it('B3: what the file is, is written down before it is written', () => {
+  let written: SessionRecord | null = null;
+  let atFinalize: SessionRecord | null = null;
+  const harness: SessionHarness = new SessionHarness({
+    target: 'a.ts',
+    observe: (_input, effects) => {
+      for (const { type } of effects) {
+        if (type === 'save') written = harness.record;
+        if (type === 'finalize') atFinalize = written;
+      }
+    },
+  });
+  harness.message('```ts\nconst a = 1;\n```\nDONE');
+  expect(harness.file).toBe('const a = 1;\n');
+  expect(atFinalize).toMatchObject({ fence_stripped: true, content_start: 6, content_end: 19 });
 });
 
 describe('Z2: what is left is judged, not what arrived', () => {

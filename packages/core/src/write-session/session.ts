@@ -53,7 +53,8 @@ export type SessionSettings = {
  * Invariants
  * S1  Content leaves by `append` effects only, in order, and `summary` has seen exactly that text.
  * S2  Text whose place is undecided leaves by `hold` effects only until it is verified, accepted or refused.
- * S3  No text is dropped: what is not content goes to `set_aside`, `chat`, or stays in the held text.
+ * S3  No text is dropped: what is not content goes to `set_aside`, `chat`, or stays in the held text; content outside
+ *     of `contentStart` and `contentEnd` is kept beside the file when it is written.
  */
 export type WriteSession = SessionText & {
   readonly control: ControlState;
@@ -290,16 +291,11 @@ export type SessionEffect =
   /** Feed the held text back as `held_text`, then `held_end`, then drop it. */
   | { readonly type: 'replay_held' }
   | { readonly type: 'set_aside'; readonly text: string }
-  /** Copy saved bytes to what was set aside; `show`: they are chat, so the person sees them. */
-  | {
-      readonly type: 'set_aside_range';
-      readonly start: number;
-      readonly end: number;
-      readonly show: boolean;
-    }
+  /** Saved bytes that are not the file but chat: the person sees them. */
+  | { readonly type: 'show'; readonly start: number; readonly end: number }
   | { readonly type: 'rewind'; readonly toOffset: number }
-  /** Set the content aside, from `start` to `end`, and begin it anew. */
-  | { readonly type: 'start_over'; readonly start: number; readonly end: number | null }
+  /** Set the content aside and begin it anew. */
+  | { readonly type: 'start_over' }
   /** Ordinary text for the person. */
   | { readonly type: 'chat'; readonly text: string }
   | { readonly type: 'save' }

@@ -52,7 +52,7 @@ describe('a session whose disk fails', () => {
     handle.append('first');
     await handle.save(RECORD);
     const restore = await failing('datasync', systemError('EIO'));
-    await handle.startOver(RECORD, 0);
+    await handle.startOver(RECORD);
     handle.append('second');
     expect(handle.persistence()).toBe('memory');
     expect(await textOf(handle.readContent())).toBe('second');

@@ -52,7 +52,7 @@ export type HandleOptions = {
   readonly onClosed: () => void;
 };
 
-/** How much of a range is copied to `trailing.txt` before it is made durable and leaves memory. */
+/** How much of the content is copied to `trailing.txt` before it is made durable and leaves memory. */
 const SET_ASIDE_SYNC_BYTES = 1024 * 1024;
 
 export class DiskSessionHandle implements SessionHandle {
@@ -196,9 +196,9 @@ export class DiskSessionHandle implements SessionHandle {
     this.trailing.append(text);
   }
 
-  async setAsideRange(start: number, end?: number): Promise<void> {
+  async #setContentAside(): Promise<void> {
     let unsaved = 0;
-    for await (const chunk of this.content.read(start, end)) {
+    for await (const chunk of this.content.read()) {
       this.trailing.appendBytes(chunk);
       unsaved += chunk.length;
       if (unsaved < SET_ASIDE_SYNC_BYTES || this.persistence() === 'memory') continue;
@@ -207,8 +207,8 @@ export class DiskSessionHandle implements SessionHandle {
     }
   }
 
-  async startOver(record: SessionRecord, start: number, end?: number): Promise<void> {
-    await this.setAsideRange(start, end);
+  async startOver(record: SessionRecord): Promise<void> {
+    await this.#setContentAside();
     await this.#exclusively(async () => {
       const old = this.content;
       const oldPath = old.path();
@@ -431,10 +431,25 @@ export class DiskSessionHandle implements SessionHandle {
     yield* withoutHeader(this.pending.read());
   }
 
-  /** Text that was set aside or never decided outlives the session in the attic, as one file. */
+  /** The parts of the content that are not the file, as the record says. */
+  #outsideFile(): readonly (readonly [start: number, end: number])[] {
+    const bytes = this.content.bytes();
+    const { content_start = 0, content_end = bytes } = this.#record ?? {};
+    const parts = [
+      [0, content_start],
+      [content_end, bytes],
+    ] as const;
+    return parts.filter(([start, end]) => start < end);
+  }
+
+  /**
+   * What is not the file outlives the session in the attic, as one file: content outside of it, text that was set
+   * aside, text that was never decided. That content is copied nowhere before: a kill neither loses nor doubles it.
+   */
   async #keepTrailing(): Promise<string | null> {
     await Promise.all([this.pending.finish(), this.trailing.finish()]);
-    if (this.pending.isEmpty() && this.trailing.isEmpty()) return null;
+    const outside = this.#outsideFile();
+    if (outside.length === 0 && this.pending.isEmpty() && this.trailing.isEmpty()) return null;
     const { state, clock } = this.#options;
     const directory = join(state.attic, this.id);
     await state.ensure(directory);
@@ -443,9 +458,12 @@ export class DiskSessionHandle implements SessionHandle {
     const handle = await open(temporary, 'wx', 0o600);
     try {
       let position = 0;
-      for await (const chunk of this.#allTrailing()) {
-        await writeAll(handle, chunk, position);
-        position += chunk.length;
+      const content = outside.map(([start, end]) => this.content.read(start, end));
+      for (const part of [...content, this.#allTrailing()]) {
+        for await (const chunk of part) {
+          await writeAll(handle, chunk, position);
+          position += chunk.length;
+        }
       }
       await handle.sync();
     } catch (error) {

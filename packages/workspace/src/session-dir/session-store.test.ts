@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { TurnRecord } from '@orion/contracts';
+import type { SessionHandle, SessionRecord, TurnRecord, Workspace } from '@orion/contracts';
 import { describe, expect, it } from 'vitest';
 import {
   codeOf,
@@ -16,6 +16,17 @@ import {
 } from '../testing/temp-workspace.ts';
 
 const SESSIONS = '.orion/logs/write_sessions';
+
+/** A session with three lines, of which so much is the file. */
+async function begunWith(
+  workspace: Workspace,
+  bounds: Partial<SessionRecord>,
+): Promise<{ readonly handle: SessionHandle; readonly id: string }> {
+  const handle = await workspace.sessions.begin(await metadataFor(workspace, 'a.txt'));
+  handle.append('aaa\nbbb\nccc\n');
+  await handle.save({ ...RECORD, ...bounds });
+  return { handle, id: handle.id };
+}
 
 describe('a write session on disk', () => {
   it('lays its directory out as R048 says, privately and outside of git', async () => {
@@ -172,14 +183,46 @@ describe('a write session on disk', () => {
   it('keeps text that was set aside or never decided in the attic', async () => {
     const { root, workspace } = await openTestWorkspace();
     const handle = await workspace.sessions.begin(await metadataFor(workspace, 'a.txt'));
-    handle.append('text to keep');
+    handle.append('text');
     handle.setAside('aside;');
-    await handle.setAsideRange(8);
-    handle.appendPending(';undecided');
+    handle.appendPending('undecided');
     const { trailing } = await handle.remove();
     expect(trailing).toBe(join(root, '.orion/attic', handle.id, 'trailing.txt'));
-    expect(await readFile(trailing ?? '', 'utf8')).toBe('aside;keep;undecided');
+    expect(await readFile(trailing ?? '', 'utf8')).toBe('aside;undecided');
     expect(existsSync(handle.directory)).toBe(false);
+  });
+
+  it.each([
+    [{ content_start: 4 }, 'aaa\n'],
+    [{ content_end: 8 }, 'ccc\n'],
+    [{ content_start: 4, content_end: 8 }, 'aaa\nccc\n'],
+    [{ content_start: 4, content_end: 12 }, 'aaa\n'],
+  ])(
+    'R275: keeps the content outside of %j there too, once, although the removal is cut short',
+    async (bounds, outside) => {
+      const { root, workspace, again } = await openTestWorkspace();
+      const { handle, id } = await begunWith(workspace, bounds);
+      handle.setAside('aside');
+      // As after a kill between the two: the text is in the attic, and the session is still there.
+      const inTheWay = join(root, SESSIONS, `.removed-${id}`);
+      await mkdir(join(inTheWay, 'of somebody'), { recursive: true });
+      const { trailing = '', warnings } = await handle.remove();
+      expect(warnings).toEqual(['session_directory_left']);
+      expect(await readFile(trailing, 'utf8')).toBe(`${outside}aside`);
+
+      await rm(inTheWay, { recursive: true });
+      const claimed = await (await again()).sessions.claim(id);
+      expect(await claimed.handle.remove()).toEqual({ trailing, warnings: [] });
+      expect(await readFile(trailing, 'utf8')).toBe(`${outside}aside`);
+      expect(existsSync(handle.directory)).toBe(false);
+    },
+  );
+
+  it('keeps nothing where all of the content is the file', async () => {
+    const { root, workspace } = await openTestWorkspace();
+    const { handle } = await begunWith(workspace, { content_end: 12 });
+    expect(await handle.remove()).toEqual({ warnings: [] });
+    expect(existsSync(join(root, '.orion/attic'))).toBe(false);
   });
 
   it('starts over in another file, and keeps what was set aside', async () => {
@@ -187,7 +230,7 @@ describe('a write session on disk', () => {
     const handle = await workspace.sessions.begin(await metadataFor(workspace, 'a.txt'));
     handle.append('first');
     await handle.save(RECORD);
-    await handle.startOver(RECORD, 0);
+    await handle.startOver(RECORD);
     expect(handle.contentPath()).toBe(join(handle.directory, 'content.2.txt'));
     expect(existsSync(join(handle.directory, 'content.txt'))).toBe(false);
     const state: unknown = JSON.parse(await readFile(join(handle.directory, 'state.json'), 'utf8'));

@@ -32,7 +32,7 @@ type Job = Extract<
     readonly type:
       | 'set_aside_held'
       | 'replay_held'
-      | 'set_aside_range'
+      | 'show'
       | 'start_over'
       | 'send_prompt'
       | 'resend'
@@ -304,13 +304,12 @@ export class SessionDriver {
         }
         this.#dispatch({ type: 'held_end' });
         return;
-      case 'set_aside_range':
-        await handle.setAsideRange(job.start, job.end);
-        if (job.show) yield* this.#show(job.start, job.end);
+      case 'show':
+        yield* this.#show(job.start, job.end);
         return;
       case 'start_over':
         await this.#saver.settled();
-        await handle.startOver(recordOf(this.#session), job.start, job.end ?? undefined);
+        await handle.startOver(recordOf(this.#session));
         this.#saver.startOver();
         this.#report.trace('started_over', {});
         return;

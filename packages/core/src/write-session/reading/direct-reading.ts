@@ -162,7 +162,6 @@ function beginFile(step: Step, reading: DirectReading, content: string): DirectR
   noteBlankLines(step, reading.marker);
   if (!reading.isBehindThinking) return reading;
   const { summary } = step.session;
-  step.emit({ type: 'set_aside_range', start: 0, end: summary.bytes, show: false });
   step.update({
     contentStart: summary.bytes,
     thinking: 'set_aside',

@@ -84,7 +84,6 @@ export class SessionHarness {
   readonly warnings: string[] = [];
   content = '';
   held = '';
-  aside = '';
   chat = '';
   rewinds: number[] = [];
   saves = 0;
@@ -96,6 +95,7 @@ export class SessionHarness {
   /** Whether the model may write its reasoning into its text. */
   thinkTags = false;
   ended: 'removed' | 'discarded' | 'released' | null = null;
+  #aside = '';
   readonly #timers = new Map<TimerName, () => void>();
   readonly #observe: HarnessOptions['observe'];
 
@@ -126,6 +126,13 @@ export class SessionHarness {
       });
       this.send({ type: 'recover' });
     }
+  }
+
+  /** What is kept beside the file: content outside of its bounds, then what was set aside. */
+  get aside(): string {
+    const { content_start: start = 0, content_end: end } = this.record;
+    const behind = end === undefined ? '' : bytesOf(this.content, end);
+    return bytesOf(this.content, 0, start) + behind + this.#aside;
   }
 
   get state(): string {
@@ -174,7 +181,7 @@ export class SessionHarness {
         this.held = '';
         return;
       case 'set_aside_held':
-        this.aside += this.held;
+        this.#aside += this.held;
         this.held = '';
         return;
       case 'replay_held': {
@@ -184,13 +191,13 @@ export class SessionHarness {
         return;
       }
       case 'set_aside':
-        this.aside += effect.text;
+        this.#aside += effect.text;
         return;
-      case 'set_aside_range':
-        this.aside += bytesOf(this.content, effect.start, effect.end);
+      case 'show':
+        this.chat += bytesOf(this.content, effect.start, effect.end);
         return;
       case 'start_over':
-        this.aside += bytesOf(this.content, effect.start, effect.end ?? undefined);
+        this.#aside += this.content;
         this.content = '';
         return;
       case 'rewind':
