@@ -80,6 +80,7 @@ describe('a session in the temporary folder', () => {
     const { record, handle } = await workspace.sessions.claim(id);
     expect(record).toEqual(RECORD);
     await handle.release();
+    expect(await workspace.sessions.readTurn(id)).toBeNull();
   });
 
   it('R279: is adopted as a session of its own, on a disk that works again, and gone after it', async () => {

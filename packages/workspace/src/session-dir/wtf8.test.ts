@@ -33,6 +33,20 @@ describe('WTF-8', () => {
     );
   });
 
+  it.each([
+    ['half of a pair', 'eda0bd', '\ud83d'],
+    ['the last of its kind', 'edbfbf', '\udfff'],
+    ['a character before them', 'ed9fbf ff', '\ud7ff\ufffd'],
+    ['a second byte that is too large', 'edc08041', '\ufffd\ufffd\ufffdA'],
+    ['a second byte that is too large, and no third', 'edc041', '\ufffd\ufffdA'],
+    ['a third byte that goes on with nothing', 'eda04100', '\ufffd\ufffdA\0'],
+    ['a third byte that begins a character', 'eda0c3a9', '\ufffd\ufffdé'],
+    ['one half after the other', 'eda0bdeda0bd', '\ud83d\ud83d'],
+  ])('reads %s', (_name, hex, text) => {
+    const decoder = new Wtf8Decoder();
+    expect(decoder.decode(Buffer.from(hex.replaceAll(' ', ''), 'hex')) + decoder.end()).toBe(text);
+  });
+
   it('finds a code point that is cut off at any place', () => {
     fc.assert(
       fc.property(anyText, fc.nat(), (text, at) => {
