@@ -9,23 +9,7 @@ import { readForeignFile } from '@orion/workspace';
 import { configurationError } from './configuration-error.ts';
 import { isSettingName, settingFromFile, type Settings } from './settings.ts';
 
-/** What a configuration file may say. `settings` are written as keys of their own, beside the others. */
-export type FileConfiguration = {
-  readonly provider?: string;
-  readonly model?: string;
-  readonly baseUrl?: string;
-  readonly protocol?: string;
-  readonly mode?: string;
-  readonly projectId?: string;
-  readonly recover?: string;
-  readonly approve?: string;
-  readonly showContent?: boolean;
-  readonly verbose?: boolean;
-  readonly quiet?: boolean;
-  readonly settings: Partial<Settings>;
-};
-
-const OPTION_TYPES: Readonly<Record<Exclude<keyof FileConfiguration, 'settings'>, string>> = {
+const OPTION_TYPES = {
   provider: 'string',
   model: 'string',
   baseUrl: 'string',
@@ -37,7 +21,16 @@ const OPTION_TYPES: Readonly<Record<Exclude<keyof FileConfiguration, 'settings'>
   showContent: 'boolean',
   verbose: 'boolean',
   quiet: 'boolean',
+} as const;
+
+type Options = {
+  readonly [Name in keyof typeof OPTION_TYPES]?: (typeof OPTION_TYPES)[Name] extends 'boolean'
+    ? boolean
+    : string;
 };
+
+/** What a configuration file may say. `settings` are written as keys of their own, beside the others. */
+export type FileConfiguration = Options & { readonly settings: Partial<Settings> };
 
 /** A person writes some lines into it; more than this is something else. */
 const MAX_FILE_BYTES: number = 1024 * 1024;

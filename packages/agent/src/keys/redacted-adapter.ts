@@ -1,27 +1,16 @@
 import type { KeysInUse, LlmAdapter, LlmEvent } from '@orion/contracts';
 
+import { wrapAdapter } from './wrapped-adapter.ts';
+
 /**
  * The adapter, without the keys in use in what is never a part of a file: names and ids of calls, and errors. Text and
  * arguments are passed on as they come, since a file that holds a key is written as it came; what else becomes of them
  * is redacted where it is told or stored.
  */
 export function redactAdapter(adapter: LlmAdapter, keys: KeysInUse): LlmAdapter {
-  async function* send(
-    ...request: Parameters<LlmAdapter['sendMessagesStreaming']>
-  ): AsyncGenerator<LlmEvent, void, undefined> {
-    for await (const event of adapter.sendMessagesStreaming(...request)) {
-      yield redacted(event, keys);
-    }
-  }
-  return {
-    name: adapter.name,
-    model: adapter.model,
-    ...(adapter.limits === undefined ? {} : { limits: adapter.limits }),
-    signalsMessageEnd: adapter.signalsMessageEnd,
-    structuredOutput: adapter.structuredOutput,
-    ...(adapter.writesThinkTags === undefined ? {} : { writesThinkTags: adapter.writesThinkTags }),
-    sendMessagesStreaming: send,
-  };
+  return wrapAdapter(adapter, async function* redactedEvents(send) {
+    for await (const event of send()) yield redacted(event, keys);
+  });
 }
 
 function redacted(event: LlmEvent, { redact }: KeysInUse): LlmEvent {

@@ -8,6 +8,7 @@ import type {
 import { OrionError } from '@orion/contracts';
 
 import { redactMessages } from '../keys/redacted-messages.ts';
+import type { FoundConversation } from '../orion.ts';
 import { behind, newThread, NOT_STORED, toWrite } from './conversation-thread.ts';
 import type { ConversationThread, StoredFront, WrittenHistory } from './conversation-thread.ts';
 import type { StoreHealth } from './store-health.ts';
@@ -19,12 +20,6 @@ const LOAD_WAIT_MS = 1000;
 const MAX_UNSAVED = 1000;
 /** So much of a history is read, from its end: more than fits into any model. */
 const MAX_HISTORY_BYTES = 8 * 1024 * 1024;
-
-export type FoundConversation = {
-  readonly conversationId: string;
-  readonly projectId: string;
-  readonly openSessionId: string | null;
-};
 
 export type KeptConversation = FoundConversation & {
   /** Without the system prompt, which belongs to a turn. */

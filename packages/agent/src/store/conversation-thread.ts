@@ -77,7 +77,7 @@ export function behind(
   return { revision, from, front: history };
 }
 
-function startsWith(history: readonly Message[], start: readonly Message[]): boolean {
+export function startsWith(history: readonly Message[], start: readonly Message[]): boolean {
   return start.every((message, index) => isEqual(message, history[index]));
 }
 

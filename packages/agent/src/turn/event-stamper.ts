@@ -1,23 +1,15 @@
 import type { RunEvent, RunEventBody } from '@orion/contracts';
 
+type StampedIds = Pick<RunEvent, 'requestId' | 'projectId' | 'conversationId' | 'protocol'>;
+
 /** Numbers the events of one turn and says on each where the turn stands. */
 export class EventStamper {
-  readonly #ids: {
-    readonly requestId: string;
-    readonly projectId: string;
-    readonly conversationId: string;
-    readonly protocol: string;
-  };
+  readonly #ids: StampedIds;
   #seq = 0;
   #phase: 'action' | 'tool' = 'action';
   #phaseIndex = 0;
 
-  constructor(ids: {
-    readonly requestId: string;
-    readonly projectId: string;
-    readonly conversationId: string;
-    readonly protocol: string;
-  }) {
+  constructor(ids: StampedIds) {
     this.#ids = ids;
   }
 

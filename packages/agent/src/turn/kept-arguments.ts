@@ -1,6 +1,8 @@
 import { JsonReader } from '@orion/contracts';
 import type { KeptArgument, KeptText, LlmAdapter, LlmEvent, Workspace } from '@orion/contracts';
 
+import { wrapAdapter } from '../keys/wrapped-adapter.ts';
+
 /** Arguments under these names are, in whatever tool, mostly what a file is to hold. */
 const CONTENT_NAMES: ReadonlySet<string> = new Set([
   'content',
@@ -40,14 +42,14 @@ export function keepArguments(
 ): KeptArguments {
   const files = new Map<string, KeptText>();
 
-  async function* send(
-    ...request: Parameters<LlmAdapter['sendMessagesStreaming']>
+  async function* keeping(
+    send: () => AsyncIterable<LlmEvent>,
   ): AsyncGenerator<LlmEvent, void, undefined> {
     const open = new Map<number, CallText>();
     const keep = (): KeptText => workspace.keepText();
     const onKept = (path: string, file: KeptText): void => void files.set(path, file);
     try {
-      for await (const event of adapter.sendMessagesStreaming(...request)) {
+      for await (const event of send()) {
         switch (event.type) {
           case 'tool-call-start':
             open.set(event.index, new CallText(keep, onKept));
@@ -93,17 +95,7 @@ export function keepArguments(
   }
 
   return {
-    adapter: {
-      name: adapter.name,
-      model: adapter.model,
-      ...(adapter.limits === undefined ? {} : { limits: adapter.limits }),
-      signalsMessageEnd: adapter.signalsMessageEnd,
-      structuredOutput: adapter.structuredOutput,
-      ...(adapter.writesThinkTags === undefined
-        ? {}
-        : { writesThinkTags: adapter.writesThinkTags }),
-      sendMessagesStreaming: send,
-    },
+    adapter: wrapAdapter(adapter, keeping),
     async discard(kept) {
       for (const { path } of kept) {
         await files.get(path)?.discard();

@@ -73,8 +73,7 @@ export class TurnAdmission {
         projectId: request.projectId ?? begun.projectId,
         conversationId: begun.conversationId,
       };
-      const scope = new TurnScope(dependencies, ids, signal);
-      scope.goOnWith(begun);
+      const scope = new TurnScope(dependencies, ids, signal, begun);
       journal = journals.begin(requestId);
       for await (const event of runTurn(scope, task, journal, () => turnEnd.abort())) {
         // A reader need not ask for what follows it: there is nothing.

@@ -23,6 +23,7 @@ import { contextLimit } from '../context/content-messages.ts';
 import { lastTurns } from '../context/last-turns.ts';
 import type { FinalizeRequest, ProviderIdentity } from '../orion.ts';
 import type { ConversationKeeper, KeptConversation } from '../store/conversation-keeper.ts';
+import { startsWith } from '../store/conversation-thread.ts';
 import type { ConversationThread } from '../store/conversation-thread.ts';
 import {
   abortedMessage,
@@ -95,10 +96,10 @@ export class TurnScope {
   /** What a provider is sent, the system prompt first; valid at every moment. */
   messages: readonly Message[] = [];
   /** The write session that this conversation would leave open if the process ended now. */
-  openSessionId: string | null = null;
+  openSessionId: string | null;
   /** The conversation as it was before this turn. */
-  earlier: readonly Message[] = [];
-  #thread: ConversationThread | null = null;
+  readonly earlier: readonly Message[];
+  readonly #thread: ConversationThread;
   /** Earlier messages for which the model has no room: they stay in the conversation and are not sent. */
   #unsent: readonly Message[] = [];
   /** The begin whose session has no outcome yet. */
@@ -110,13 +111,15 @@ export class TurnScope {
     readonly identity: ProviderIdentity;
   } | null = null;
 
-  constructor(dependencies: TurnDependencies, ids: TurnIds, signal: AbortSignal) {
+  constructor(
+    dependencies: TurnDependencies,
+    ids: TurnIds,
+    signal: AbortSignal,
+    { history, openSessionId, thread }: KeptConversation,
+  ) {
     this.dependencies = dependencies;
     this.ids = ids;
     this.signal = signal;
-  }
-
-  goOnWith({ history, openSessionId, thread }: KeptConversation): void {
     this.earlier = history;
     this.openSessionId = openSessionId;
     this.#thread = thread;
@@ -231,7 +234,7 @@ export class TurnScope {
   /** Hands the conversation over to be stored, as it would have to go on from here. */
   remember(): void {
     const history = this.history();
-    if (history.length === 0 || this.#thread === null) return;
+    if (history.length === 0) return;
     this.dependencies.conversations.keep({
       conversationId: this.ids.conversationId,
       projectId: this.ids.projectId,
@@ -270,10 +273,7 @@ function answered(
 
 /** Where the turn in `messages` begins that `earlier` does not have. */
 function startOfNew(messages: readonly Message[], earlier: readonly Message[]): number {
-  const isBeginning = earlier.every(
-    (message, index) => JSON.stringify(message) === JSON.stringify(messages[index]),
-  );
-  if (isBeginning) return earlier.length;
+  if (startsWith(messages, earlier)) return earlier.length;
   return Math.max(
     0,
     messages.findLastIndex((message) => message.role === 'user'),

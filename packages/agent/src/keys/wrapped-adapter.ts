@@ -1,0 +1,18 @@
+import type { LlmAdapter, LlmEvent } from '@orion/contracts';
+
+/** The adapter with what its answers go through on their way; nothing is sent before they are read. */
+export function wrapAdapter(
+  adapter: LlmAdapter,
+  pass: (send: () => AsyncIterable<LlmEvent>) => AsyncGenerator<LlmEvent, void, undefined>,
+): LlmAdapter {
+  const { name, model, limits, signalsMessageEnd, structuredOutput, writesThinkTags } = adapter;
+  return {
+    name,
+    model,
+    ...(limits === undefined ? {} : { limits }),
+    signalsMessageEnd,
+    structuredOutput,
+    ...(writesThinkTags === undefined ? {} : { writesThinkTags }),
+    sendMessagesStreaming: (...request) => pass(() => adapter.sendMessagesStreaming(...request)),
+  };
+}
