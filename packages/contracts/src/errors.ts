@@ -184,7 +184,7 @@ export const ERROR_CODES: Readonly<Record<ErrorCode, string>> = {
   TURN_LOG_GAP: 'Read the turn again and append what follows.',
   STORE_UNAVAILABLE: 'Check the database and DATABASE_URL; the turn itself goes on.',
   STORE_TOO_NEW: 'The store was made by a newer version; use that version.',
-  STORE_FOREIGN: 'Run `orion trust`, or move it away.',
+  STORE_FOREIGN: 'Move it away; `orion trust` adopts a store that you trust.',
   INVALID_OUTPUT_ID: 'Leave out the id to use the latest output.',
   CONVERSATION_NOT_FOUND: 'See `orion conversations list`.',
   CONVERSATION_BUSY: 'Wait for the end of its turn, or begin another conversation.',

@@ -69,7 +69,8 @@ type Pause = {
 };
 
 const BY_HAND = /warning: finalized_by_hand \(the model had not ended it/u;
-const NOT_KEPT = /WRITE_FAILED: Could not keep the previous bytes/u;
+const NOT_KEPT =
+  /STORE_FOREIGN: .*[/]\.orion is no folder, and not used for what Orion keeps: move it away/u;
 const DISCARDED: Outcome = { file: null, said: /^Put aside in /mu };
 /** The model goes on as it should, or a person has what is saved written. */
 const AT_ANY_TIME: Pause['commands'] = {
