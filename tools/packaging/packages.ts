@@ -2,11 +2,18 @@
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { checkTarball } from './src/check-tarball.ts';
-import { installInEmptyProject, runBin, useInProject } from './src/empty-project.ts';
+import {
+  installImports,
+  installInEmptyProject,
+  programsIn,
+  promised,
+  runBin,
+  useInProject,
+} from './src/empty-project.ts';
 import { packAll } from './src/pack.ts';
 import type { Packed } from './src/pack.ts';
 
@@ -41,15 +48,23 @@ async function use(packed: Packed, all: readonly Packed[]): Promise<readonly str
       const help = await runBin(packed, project, ['--help']);
       return help.includes('Usage: orion') ? [] : ['--help says nothing'];
     }
+    const problems: string[] = [];
     const test = join(uses, `${short}.test.ts`);
-    if (existsSync(test)) {
-      await useInProject(root, project, test);
-      return [];
+    const own = existsSync(test) ? test : join(uses, `${short}.ts`);
+    const readme = await readFile(join(packed.unpacked, 'README.md'), 'utf8');
+    const programs = [
+      ...(existsSync(own) ? [[await readFile(own, 'utf8'), basename(own)] as const] : []),
+      ...programsIn(readme).map((text, index) => [text, `readme-${index + 1}.ts`] as const),
+    ];
+    if (programs.length === 0) return ['nothing says how it is used'];
+    for (const [program, file] of programs) {
+      if (file.startsWith('readme-')) await installImports(program, packed, all, project);
+      const said = await useInProject(root, project, program, file);
+      const wanted = promised(program);
+      if (wanted !== undefined && said !== wanted)
+        problems.push(`${file} printed ${JSON.stringify(said)}, not ${wanted}`);
     }
-    const program = join(uses, `${short}.ts`);
-    const said = await useInProject(root, project, program);
-    const wanted = /^\/\/ prints: (.*)$/m.exec(await readFile(program, 'utf8'))?.[1];
-    return said === wanted ? [] : [`its use printed ${JSON.stringify(said)}, not ${wanted ?? ''}`];
+    return problems;
   } catch (error) {
     const { stderr, stdout, message } = error as {
       stderr?: string;

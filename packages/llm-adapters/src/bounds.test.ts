@@ -11,7 +11,7 @@ import {
 import { FORMATS, createAdapterOf } from './testing/providers.ts';
 import type { FormatName } from './testing/providers.ts';
 import { createEventStreamDecoder } from './stream/event-stream.ts';
-import type { Answer } from './testing/byte-server.ts';
+import type { Answer } from './scripted/byte-server.ts';
 import {
   ONCE,
   QUESTION,

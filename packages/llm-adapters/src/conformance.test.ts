@@ -4,7 +4,7 @@ import type { LlmEvent } from '@orion/contracts';
 import { describe, expect, test } from 'vitest';
 
 import { createRandom } from './scripted/random.ts';
-import type { Answer } from './testing/byte-server.ts';
+import type { Answer } from './scripted/byte-server.ts';
 import { createAdapterOf } from './testing/providers.ts';
 import type { FormatName } from './testing/providers.ts';
 import { eventEnds, expectedMeaning, loadRecordings, meaningOf } from './testing/recordings.ts';

@@ -21,20 +21,15 @@ export type ManagedAdapter = LlmAdapter & {
   close(): Promise<void>;
 };
 
-/** The providers of this version. */
-export const PROVIDER_NAMES: readonly string[] = [
-  'openai',
-  'openai-responses',
-  'anthropic',
-  'scripted',
-];
-
 /** The adapters that talk to a provider's own server. */
 const CREATORS: Readonly<Record<string, (options: AdapterOptions) => LlmAdapter>> = {
   openai: createOpenAiCompatibleAdapter,
   'openai-responses': createOpenAiResponsesAdapter,
   anthropic: createAnthropicAdapter,
 };
+
+/** The providers of this version. */
+export const PROVIDER_NAMES: readonly string[] = [...Object.keys(CREATORS), 'scripted'];
 
 export type ModelAlias = {
   readonly provider: string;

@@ -2,7 +2,7 @@ import { createFakeClock } from '@orion/testkit';
 import { describe, expect, test, vi } from 'vitest';
 
 import { DEFAULT_RETRY, readRetryAfter, retryWait } from './retry.ts';
-import type { Answer } from './testing/byte-server.ts';
+import type { Answer } from './scripted/byte-server.ts';
 import { FORMATS, createAdapterOf } from './testing/providers.ts';
 import type { FormatName } from './testing/providers.ts';
 import {

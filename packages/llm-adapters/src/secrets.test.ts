@@ -1,8 +1,8 @@
 import { API_KEY_CANARY } from '@orion/testkit';
 import { expect, test } from 'vitest';
 
-import { closedPort } from './testing/byte-server.ts';
-import type { Answer } from './testing/byte-server.ts';
+import { closedPort } from './scripted/byte-server.ts';
+import type { Answer } from './scripted/byte-server.ts';
 import { namedEvents } from './testing/named-events.ts';
 import { FORMATS, createAdapterOf } from './testing/providers.ts';
 import { ONCE, QUESTION, collect, serve, sse } from './testing/streams.ts';

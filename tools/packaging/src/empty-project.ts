@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, readFile, realpath, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, realpath, symlink, writeFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -49,18 +49,46 @@ async function link(name: string, from: string, target: string): Promise<void> {
   await symlink(await realpath(source), place);
 }
 
+/** The TypeScript blocks of a text in Markdown, each a program. */
+export function programsIn(markdown: string): readonly string[] {
+  return [...markdown.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, program = '']) => program);
+}
+
+/** What a program says that it prints; undefined if it says nothing of it. */
+export function promised(program: string): string | undefined {
+  return /^\/\/ prints: (.*)$/m.exec(program)?.[1];
+}
+
+/** Installs what a program imports beside the package, as whoever copies it would. */
+export async function installImports(
+  program: string,
+  packed: Packed,
+  all: readonly Packed[],
+  project: string,
+): Promise<void> {
+  for (const [, specifier = ''] of program.matchAll(/^(?:import|\} from)[^']*'([^'.][^']*)'/gm)) {
+    if (specifier.startsWith('node:')) continue;
+    const name = /^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? '';
+    if (existsSync(join(project, 'node_modules', name))) continue;
+    const sibling = all.find(({ manifest }) => manifest.name === name);
+    if (sibling === undefined) await link(name, packed.folder, project);
+    else await installInEmptyProject(sibling, all, project);
+  }
+}
+
 /** Compiles a program against the types of the package, and runs it; a test is run by vitest. */
 export async function useInProject(
   root: string,
   project: string,
   program: string,
+  file: string,
 ): Promise<string> {
-  const isTest = program.endsWith('.test.ts');
-  const file = isTest ? 'use.test.ts' : 'use.ts';
-  await writeFile(join(project, file), await readFile(program, 'utf8'));
+  const isTest = file.endsWith('.test.ts');
+  await writeFile(join(project, file), program);
   const types = join(project, 'node_modules/@types');
   await mkdir(types, { recursive: true });
-  await symlink(await realpath(join(root, 'node_modules/@types/node')), join(types, 'node'));
+  if (!existsSync(join(types, 'node')))
+    await symlink(await realpath(join(root, 'node_modules/@types/node')), join(types, 'node'));
   await writeFile(
     join(project, 'tsconfig.json'),
     JSON.stringify({

@@ -8,7 +8,13 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import { reportOf } from './api-report.ts';
 import { checkTarball } from './check-tarball.ts';
-import { installInEmptyProject, useInProject } from './empty-project.ts';
+import {
+  installImports,
+  installInEmptyProject,
+  programsIn,
+  promised,
+  useInProject,
+} from './empty-project.ts';
 import type { Manifest, Packed } from './pack.ts';
 
 /** One violation of each kind is planted and has to be found: a check that finds nothing proves nothing. */
@@ -95,10 +101,38 @@ test.for<[string, Readonly<Record<string, string | null>>, RegExp]>([
 test('an import that the package does not declare fails in an empty project', async () => {
   const packed = plant({ 'dist/index.js': "import 'zod';\nexport const answer = 42;\n" });
   const project = join(folder, 'project');
-  const program = join(folder, 'program.ts');
-  writeFileSync(program, "import { answer } from '@orion/planted';\nconsole.log(answer);\n");
+  const program = "import { answer } from '@orion/planted';\nconsole.log(answer);\n";
   await installInEmptyProject(packed, [packed], project);
-  await expect(useInProject(root, project, program)).rejects.toThrow(/zod/);
+  await expect(useInProject(root, project, program, 'use.ts')).rejects.toThrow(/zod/);
+});
+
+test('a block of a README is a program: one that does not compile as it is printed fails', async () => {
+  const packed = plant({});
+  const project = join(folder, 'reader');
+  const readme = [
+    '```ts',
+    "import { answer } from '@orion/planted';",
+    'console.log(answer + 1);',
+    '// prints: 43',
+    '```',
+    'and',
+    '```ts',
+    'console.log(answer);',
+    '```',
+    '```json',
+    '{}',
+    '```',
+    '',
+  ].join('\n');
+  const programs = programsIn(readme);
+  expect(programs.map(promised)).toEqual(['43', undefined]);
+  await installInEmptyProject(packed, [packed], project);
+  const [whole = '', part = ''] = programs;
+  await installImports(whole, packed, [packed], project);
+  expect(await useInProject(root, project, whole, 'readme-1.ts')).toBe('43');
+  await expect(useInProject(root, project, part, 'readme-2.ts')).rejects.toMatchObject({
+    stdout: expect.stringContaining("Cannot find name 'answer'"),
+  });
 });
 
 test('a change of an interface is in its report, a change of a comment is not', () => {

@@ -1,7 +1,7 @@
 import { OrionError } from '@orion/contracts';
 import { describe, expect, test } from 'vitest';
 
-import { closedPort } from '../testing/byte-server.ts';
+import { closedPort } from '../scripted/byte-server.ts';
 import { ask, collect, errorOf, QUESTION, receive, serve } from '../testing/streams.ts';
 import { createOpenAiCompatibleAdapter } from './adapter.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import type { Answer } from '../testing/byte-server.ts';
+import type { Answer } from '../scripted/byte-server.ts';
 import {
   DONE,
   QUESTION,

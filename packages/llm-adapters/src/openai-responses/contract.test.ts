@@ -1,8 +1,8 @@
 import { API_KEY_CANARY, describeAdapterContract } from '@orion/testkit';
 import type { AdapterScenario } from '@orion/testkit';
 
-import { startByteServer } from '../testing/byte-server.ts';
-import type { Answer } from '../testing/byte-server.ts';
+import { startByteServer } from '../scripted/byte-server.ts';
+import type { Answer } from '../scripted/byte-server.ts';
 import {
   RESPONSE_START,
   argumentsDelta,

@@ -1,5 +1,7 @@
 export { createScriptedAdapter } from './adapter.ts';
 export type { ScriptedAdapter, ScriptedAdapterOptions } from './adapter.ts';
+export { closedPort, startByteServer } from './byte-server.ts';
+export type { Answer, ByteServer, ReceivedRequest } from './byte-server.ts';
 export { generateLines } from './document.ts';
 export { checkRequest } from './requests/check.ts';
 export type { WireName } from './requests/check.ts';

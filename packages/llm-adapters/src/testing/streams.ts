@@ -3,8 +3,8 @@ import { onTestFinished } from 'vitest';
 
 import { createOpenAiCompatibleAdapter } from '../openai-compatible/adapter.ts';
 import type { OpenAiCompatibleOptions } from '../openai-compatible/adapter.ts';
-import { startByteServer } from './byte-server.ts';
-import type { Answer, ByteServer } from './byte-server.ts';
+import { startByteServer } from '../scripted/byte-server.ts';
+import type { Answer, ByteServer } from '../scripted/byte-server.ts';
 
 /** For tests of what one request brings. */
 export const ONCE = { retries: 0 } as const;

@@ -3,7 +3,7 @@ import { createServer as createTcpServer } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 
-import { checkRequest } from '../scripted/requests/check.ts';
+import { checkRequest } from './requests/check.ts';
 
 export type ReceivedRequest = {
   readonly path: string;
@@ -26,6 +26,8 @@ export type ByteServer = {
   readonly url: string;
   readonly address: string;
   readonly requests: ReceivedRequest[];
+  /** The requests that a strict provider would refuse, each with its path and what is wrong with it. */
+  readonly refused: readonly string[];
   /** Connections that are open now. */
   connections(): number;
   /** How many connections there have been. */
@@ -37,12 +39,14 @@ export type ByteServer = {
 
 /**
  * A provider that is nothing but a socket: it reads one HTTP request after the other and replays the bytes it was
- * given, one HTTP chunk per piece. Every request is checked against the provider's schema; one that fails is
- * answered with a status that no test expects.
+ * given, one HTTP chunk per piece. Every request is checked as a strict provider would, by default as those of the
+ * formats that are known here; one that fails is answered with a status that no test expects, and named in `refused`.
  */
 export async function startByteServer(
   answers: Answer | readonly Answer[] | ((request: ReceivedRequest, index: number) => Answer),
+  check: (path: string, body: unknown) => readonly string[] = checkRequest,
 ): Promise<ByteServer> {
+  const refused: string[] = [];
   const requests: ReceivedRequest[] = [];
   const sockets = new Set<Socket>();
   let accepted = 0;
@@ -60,8 +64,12 @@ export async function startByteServer(
     socket.on('error', () => undefined);
     void serve(socket, (request) => {
       requests.push(request);
-      const violations = checkRequest(request.path, request.body);
-      if (violations.length > 0) return { status: 418, pieces: [violations.join('; ')] };
+      const violations = check(request.path, request.body);
+      if (violations.length > 0) {
+        const why = `request ${requests.length} to ${request.path}: ${violations.join('; ')}`;
+        refused.push(why);
+        return { status: 418, pieces: [why] };
+      }
       return answerTo(request, requests.length - 1);
     });
   });
@@ -73,6 +81,7 @@ export async function startByteServer(
     url: `http://127.0.0.1:${port}/v1`,
     address: `127.0.0.1:${port}`,
     requests,
+    refused,
     connections: () => sockets.size,
     accepted: () => accepted,
     dropConnections: () => {

@@ -1,0 +1,27 @@
+/** For an adapter that is written elsewhere: what all adapters have in common, and the formats of answers. */
+export { bearer, checkOptions, endpoint } from './adapter-options.ts';
+export type { AdapterOptions, CheckedOptions } from './adapter-options.ts';
+export { MessageFormat } from './anthropic/message-format.ts';
+export {
+  createCallIds,
+  historicArguments,
+  isBlank,
+  splitSystem,
+  toolName,
+} from './conversation.ts';
+export type { CallIds } from './conversation.ts';
+export { ChunkFormat } from './openai-compatible/chunk-format.ts';
+export { ResponseFormat } from './openai-responses/response-format.ts';
+export { ownData, partsOf, ReturnedParts } from './provider-data.ts';
+export type { DataOwner, PartPlace } from './provider-data.ts';
+export type { OptionalParameters } from './refused-parameters.ts';
+export { given, requestParameters } from './request-parameters.ts';
+export type { RequestDefaults, RequestParameters } from './request-parameters.ts';
+export type { Body } from './stream/body.ts';
+export { invalidStream, truncated } from './stream/message-events.ts';
+export type { MessageEvents } from './stream/message-events.ts';
+export type { WireFormat } from './stream/payloads.ts';
+export { HttpFailure, postJson } from './stream/post-json.ts';
+export type { AnswerHeaders, JsonPost } from './stream/post-json.ts';
+export { createStreamingAdapter } from './streaming-adapter.ts';
+export type { Provider } from './streaming-adapter.ts';
