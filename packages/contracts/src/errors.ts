@@ -1,94 +1,10 @@
 import type { JsonObject } from './json.ts';
 
-/** Every code that a user, a model or a client can meet. Never renamed or reused: scripts depend on them. */
-export type ErrorCode =
-  | 'CONFIG_INVALID'
-  | 'USAGE'
-  | 'PROVIDER_UNKNOWN'
-  | 'MODEL_MISSING'
-  | 'API_KEY_MISSING'
-  | 'SCRIPT_INVALID'
-  | 'NODE_TOO_OLD'
-  | 'PROTOCOL_UNSUPPORTED'
-  | 'PROVIDER_UNREACHABLE'
-  | 'PROVIDER_AUTH'
-  | 'PROVIDER_RATE_LIMIT'
-  | 'PROVIDER_OVERLOADED'
-  | 'PROVIDER_CONTEXT_LIMIT'
-  | 'PROVIDER_REQUEST'
-  | 'PROVIDER_ERROR'
-  | 'STREAM_TRUNCATED'
-  | 'STREAM_BROKEN'
-  | 'STREAM_STALLED'
-  | 'STREAM_INVALID'
-  | 'ABORTED'
-  | 'UNKNOWN_TOOL'
-  | 'INVALID_TOOL_ARGUMENTS'
-  | 'ARGUMENTS_TOO_LARGE'
-  | 'CONTENT_IN_ARGUMENTS'
-  | 'TOOL_FAILED'
-  | 'TOOL_NOT_ALLOWED'
-  | 'DUPLICATE_BLOCKED'
-  | 'FILE_NOT_FOUND'
-  | 'SESSION_ALREADY_ACTIVE'
-  | 'SESSION_BUSY'
-  | 'SESSION_NOT_FOUND'
-  | 'SESSION_DAMAGED'
-  | 'SESSION_FOREIGN'
-  | 'SESSION_ABORTED'
-  | 'TARGET_LOCKED'
-  | 'TARGET_CHANGED'
-  | 'TARGET_NOT_UTF8'
-  | 'EMPTY_CONTENT'
-  | 'CONTENT_TOO_LARGE'
-  | 'INVALID_CONTENT_PATH'
-  | 'INVALID_CONTENT'
-  | 'NO_DONE'
-  | 'SEAM_UNVERIFIED'
-  | 'QUESTION_OPEN'
-  | 'VALIDATION_FAILED'
-  | 'INTERNAL_ERROR'
-  | 'INVALID_PLAN'
-  | 'INVALID_OPERATION'
-  | 'MARKER_NOT_FOUND'
-  | 'MARKER_NOT_UNIQUE'
-  | 'MARKER_TIMEOUT'
-  | 'NO_MATCH'
-  | 'COUNT_MISMATCH'
-  | 'EXECUTION_FAILED'
-  | 'APPROVAL_REFUSED'
-  | 'APPROVAL_STALE'
-  | 'INVALID_TARGET'
-  | 'PROTECTED_PATH'
-  | 'HARD_LINK'
-  | 'FILE_EXISTS'
-  | 'IS_DIRECTORY'
-  | 'NOT_A_FILE'
-  | 'DIR_CREATE_FAILED'
-  | 'PERMISSION_DENIED'
-  | 'DISK_FULL'
-  | 'READ_ONLY'
-  | 'RESOURCE_BUSY'
-  | 'WRITE_FAILED'
-  | 'OUT_FILE_EXISTS'
-  | 'CONTROLLER_INVALID_OUTPUT'
-  | 'MODEL_REFUSED'
-  | 'CHANGE_NOT_FOUND'
-  | 'BACKUP_DAMAGED'
-  | 'BACKUP_FOREIGN'
-  | 'BUDGET_EXHAUSTED'
-  | 'FENCED'
-  | 'TURN_LOG_GAP'
-  | 'STORE_UNAVAILABLE'
-  | 'STORE_TOO_NEW'
-  | 'STORE_FOREIGN'
-  | 'INVALID_OUTPUT_ID'
-  | 'CONVERSATION_NOT_FOUND'
-  | 'CONVERSATION_BUSY'
-  | 'TRACE_NOT_FOUND';
-
-/** The next step for whoever reads an error of that code, unless the error itself knows a better one. */
-export const ERROR_CODES: Readonly<Record<ErrorCode, string>> = {
+/**
+ * Every code that a user, a model or a client can meet, and the next step for whoever reads an error of that code,
+ * unless the error itself knows a better one. Codes are never renamed or reused: scripts depend on them.
+ */
+export const ERROR_CODES = {
   // Configuration and usage
   CONFIG_INVALID: 'Correct the named setting and start again.',
   USAGE: 'See `orion --help`.',
@@ -189,7 +105,9 @@ export const ERROR_CODES: Readonly<Record<ErrorCode, string>> = {
   CONVERSATION_NOT_FOUND: 'See `orion conversations list`.',
   CONVERSATION_BUSY: 'Wait for the end of its turn, or begin another conversation.',
   TRACE_NOT_FOUND: 'See `orion trace list`.',
-};
+} as const;
+
+export type ErrorCode = keyof typeof ERROR_CODES;
 
 /** An error as it travels: plain JSON, in events, tool results and traces. */
 export type ErrorInfo = {
