@@ -10,10 +10,13 @@ import { createFakeClock } from './fake-clock.ts';
  * 2. A turn's events come back in the order in which they were recorded (R224).
  * 3. What comes back is JSON without secrets, at most 64 KiB an event (R229, R230).
  * 4. No value makes a store lose another one, and `raw` is what was recorded (B24, R227).
+ * 5. `close` ends whatever the backend does: at its own deadline, and at once when it is cut; what is lost is counted.
+ *    `hanging` makes a store whose backend never answers; without one there is nothing that could hang.
  */
 export function describeTraceStoreContract(
   name: string,
   factory: (options: { readonly clock: Clock }) => TraceStore | Promise<TraceStore>,
+  { hanging }: { readonly hanging?: typeof factory } = {},
 ): void {
   describe(`trace store contract: ${name}`, () => {
     const withStore = async (
@@ -36,6 +39,31 @@ export function describeTraceStoreContract(
       if (event === undefined) throw new Error('The event was not kept');
       return event;
     };
+
+    test.skipIf(hanging === undefined)(
+      'close ends at its deadline, and at once when it is cut, with a backend that hangs',
+      async () => {
+        for (const isCut of [true, false]) {
+          const clock = createFakeClock(1_000_000);
+          const store = await hanging?.({ clock });
+          store?.record({ type: 'lost', requestId: 'r' });
+          // The backend has been given it, and does not answer.
+          await clock.advance(500);
+          const cut = new AbortController();
+          let ended = false;
+          const closing = store?.close(cut.signal).then(() => {
+            ended = true;
+          });
+          await clock.advance(0);
+          expect(ended).toBe(false);
+          if (isCut) cut.abort();
+          else await clock.advance(60_000);
+          await closing;
+          expect(store?.dropped()).toBe(1);
+          expect(clock.pending()).toBe(0);
+        }
+      },
+    );
 
     test('both forms of record; a turn comes back in its order', () =>
       withStore(async (store, clock) => {
