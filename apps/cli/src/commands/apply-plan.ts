@@ -1,7 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
 
-import { createOrion } from '@orion/agent';
 import type { PlanReport } from '@orion/contracts';
 import { OrionError } from '@orion/contracts';
 
@@ -17,6 +16,7 @@ import { sanitizeLine } from '../terminal/sanitize.ts';
 import { approval } from './approve-change.ts';
 import { protectedPathQuestion } from './confirm-protected.ts';
 import { configure } from './configure.ts';
+import { openOrion } from './open-orion.ts';
 
 export type ApplyPlanOptions = Pick<
   TurnOptions,
@@ -43,10 +43,7 @@ export async function applyPlanCommand(
     kill: () => process.kill(process.pid, 'SIGKILL'),
     isCommitting: () => applying && dryRun !== true,
   });
-  const orion = await createOrion({
-    workspace: configuration.workspace,
-    ...(configuration.userDirectory === null ? {} : { userDirectory: configuration.userDirectory }),
-    settings: configuration.settings,
+  const orion = await openOrion(configuration, {
     approve,
     ...protectedPathQuestion(context, interruption.signal),
   });

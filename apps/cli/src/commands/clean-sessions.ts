@@ -1,4 +1,3 @@
-import { createOrion } from '@orion/agent';
 import { OrionError } from '@orion/contracts';
 
 import type { CommandContext } from '../process/context.ts';
@@ -7,6 +6,7 @@ import type { CommandResult } from '../process/finish.ts';
 import { readTypedLine } from '../terminal/ask.ts';
 import { formatBytes, plural } from '../terminal/format.ts';
 import { configure, jsonFlag } from './configure.ts';
+import { openOrion } from './open-orion.ts';
 
 export type CleanSessionsOptions = {
   readonly cwd?: string;
@@ -29,11 +29,7 @@ export async function cleanSessionsCommand(
     });
   }
   const configuration = await configure(context, options.cwd, jsonFlag(options.json));
-  const orion = await createOrion({
-    workspace: configuration.workspace,
-    ...(configuration.userDirectory === null ? {} : { userDirectory: configuration.userDirectory }),
-    settings: configuration.settings,
-  });
+  const orion = await openOrion(configuration);
   try {
     if (all && options.yes !== true && !(await confirm(context))) {
       context.screen.line('Nothing was moved.');

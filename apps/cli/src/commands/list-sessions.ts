@@ -1,4 +1,3 @@
-import { createOrion } from '@orion/agent';
 import type { SessionListing } from '@orion/contracts';
 
 import type { CommandContext } from '../process/context.ts';
@@ -8,6 +7,7 @@ import { formatAge, formatCount } from '../terminal/format.ts';
 import { sanitizeLine } from '../terminal/sanitize.ts';
 import { alignColumns } from '../terminal/table.ts';
 import { configure, jsonFlag } from './configure.ts';
+import { openOrion } from './open-orion.ts';
 
 /** `orion list-sessions`: a table on stdout, or with `--json` one object. */
 export async function listSessionsCommand(
@@ -15,11 +15,7 @@ export async function listSessionsCommand(
   options: { readonly cwd?: string; readonly json?: boolean },
 ): Promise<CommandResult> {
   const configuration = await configure(context, options.cwd, jsonFlag(options.json));
-  const orion = await createOrion({
-    workspace: configuration.workspace,
-    ...(configuration.userDirectory === null ? {} : { userDirectory: configuration.userDirectory }),
-    settings: configuration.settings,
-  });
+  const orion = await openOrion(configuration);
   try {
     const sessions = await orion.listSessions();
     if (configuration.json) {

@@ -1,4 +1,4 @@
-import { createOrion, formatTraceLine } from '@orion/agent';
+import { formatTraceLine } from '@orion/agent';
 import type { Configuration, NotStored, Orion, OrionOptions } from '@orion/agent';
 import { toErrorInfo, type RunEvent } from '@orion/contracts';
 
@@ -12,6 +12,7 @@ import { notStoredLines } from '../rendering/not-stored-line.ts';
 import { addToSummary, EMPTY_SUMMARY, type TurnSummary } from '../rendering/turn-summary.ts';
 import { approval } from './approve-change.ts';
 import { protectedPathQuestion } from './confirm-protected.ts';
+import { openOrion } from './open-orion.ts';
 import { placeOf } from './place.ts';
 import { createJsonView, createTerminalView, type TurnView } from '../rendering/turn-view.ts';
 
@@ -104,7 +105,7 @@ export async function runWithOrion(
   let notStored: NotStored | null = null;
   let thrown: unknown = null;
   try {
-    const orion = await openOrion(setup, approve, signal);
+    const orion = await openRuntime(setup, approve, signal);
     interruption.onStop(() => orion.close());
     try {
       await body({ orion, signal, show });
@@ -129,23 +130,20 @@ export async function runWithOrion(
   };
 }
 
-function openOrion(
+function openRuntime(
   { context, configuration, provider }: TurnSetup,
   approve: NonNullable<OrionOptions['approve']>,
   signal: AbortSignal,
 ): Promise<Orion> {
-  const { workspace, userDirectory, protocol, protocolReason, settings, telemetry } = configuration;
-  return createOrion({
-    workspace,
-    ...(userDirectory === null ? {} : { userDirectory }),
+  const { protocol, protocolReason, telemetry, verbose } = configuration;
+  return openOrion(configuration, {
     ...(provider === undefined ? {} : { provider }),
     protocol,
     protocolReason,
-    settings,
     ...(telemetry === null ? {} : { telemetry }),
     approve,
     ...protectedPathQuestion(context, signal),
-    ...(configuration.verbose
+    ...(verbose
       ? { onTrace: (event) => context.screen.line(formatTraceLine(event), 'faint') }
       : {}),
   });

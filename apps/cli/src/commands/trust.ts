@@ -1,4 +1,4 @@
-import { createOrion, distrustWorkspace, trustWorkspace } from '@orion/agent';
+import { distrustWorkspace, trustWorkspace } from '@orion/agent';
 import type { ForeignStore, TrustReport } from '@orion/agent';
 import { OrionError } from '@orion/contracts';
 
@@ -8,6 +8,7 @@ import type { CommandResult } from '../process/finish.ts';
 import { formatCount, plural } from '../terminal/format.ts';
 import { sanitizeLine } from '../terminal/sanitize.ts';
 import { configure, findWorkspace } from './configure.ts';
+import { openOrion } from './open-orion.ts';
 
 export type TrustOptions = {
   readonly cwd?: string;
@@ -77,10 +78,7 @@ async function takeOverStore(
   options: TrustOptions,
 ): Promise<ForeignStore | null> {
   const configuration = await configure(context, options.cwd);
-  const orion = await createOrion({
-    workspace: configuration.workspace,
-    ...(configuration.userDirectory === null ? {} : { userDirectory: configuration.userDirectory }),
-    settings: configuration.settings,
+  const orion = await openOrion(configuration, {
     createStore: false,
   });
   try {

@@ -1,4 +1,3 @@
-import { createOrion } from '@orion/agent';
 import type { RecordedChange, UndoneFile } from '@orion/contracts';
 import { OrionError } from '@orion/contracts';
 
@@ -14,6 +13,7 @@ import { alignColumns } from '../terminal/table.ts';
 import { configure } from './configure.ts';
 import { protectedPathQuestion } from './confirm-protected.ts';
 import { placeOf } from './place.ts';
+import { openOrion } from './open-orion.ts';
 
 export type UndoOptions = Pick<TurnOptions, 'cwd' | 'allowPath' | 'allowHardLink' | 'json'> & {
   readonly list?: boolean;
@@ -37,10 +37,7 @@ export async function undoCommand(
     });
   }
   const configuration = await configure(context, options.cwd, flagsOf(others));
-  const orion = await createOrion({
-    workspace: configuration.workspace,
-    ...(configuration.userDirectory === null ? {} : { userDirectory: configuration.userDirectory }),
-    settings: configuration.settings,
+  const orion = await openOrion(configuration, {
     ...protectedPathQuestion(context, new AbortController().signal),
   });
   const { stdout, screen } = context;

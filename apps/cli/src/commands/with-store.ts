@@ -1,8 +1,8 @@
-import { createOrion } from '@orion/agent';
 import type { Configuration, ConfigurationFlags, Store } from '@orion/agent';
 
 import type { CommandContext } from '../process/context.ts';
 import { configure } from './configure.ts';
+import { openOrion } from './open-orion.ts';
 
 export type StoreTools = {
   readonly configuration: Configuration;
@@ -28,10 +28,7 @@ export async function withStore(
     ...(options.projectId === undefined ? {} : { projectId: options.projectId }),
   };
   const configuration = await configure(context, options.cwd, flags);
-  const orion = await createOrion({
-    workspace: configuration.workspace,
-    ...(configuration.userDirectory === null ? {} : { userDirectory: configuration.userDirectory }),
-    settings: configuration.settings,
+  const orion = await openOrion(configuration, {
     createStore: false,
   });
   try {
