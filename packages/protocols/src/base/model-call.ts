@@ -30,7 +30,7 @@ export type ModelAnswer = {
    */
   readonly calls: readonly ToolCall[];
   /** What the provider wants back with the message, beside what its calls have. */
-  readonly providerData?: ProviderData;
+  readonly providerData?: ProviderData | undefined;
   readonly end:
     | { readonly kind: 'finish'; readonly reason: FinishReason }
     /** Reading stopped because the calls that were asked for are there. */
@@ -153,13 +153,7 @@ export async function* callModel(
   trace.llmResult(phaseIndex, { finish, textLength: text.length, calls: distinct, usage });
   if (end.kind === 'error') trace.errorOccurred(phaseIndex, end.error);
   trace.phaseEnd('action', phaseIndex, finish);
-  return {
-    text,
-    isBlank,
-    calls: distinct,
-    end,
-    ...(providerData === undefined ? {} : { providerData }),
-  };
+  return { text, isBlank, calls: distinct, end, providerData };
 }
 
 /** An abort outranks everything; a limit outranks what its own abort looks like in the stream. */
