@@ -41,7 +41,7 @@ import { listFiles } from './reading/list-files.ts';
 import type { FileList } from './reading/list-files.ts';
 import { readInstructions } from './reading/read-instructions.ts';
 import { readText } from './reading/read-text.ts';
-import type { EventSink } from './session-dir/session-handle.ts';
+import type { EventSink } from './session-dir/session-store-options.ts';
 import { loadSessionKey } from './session-dir/session-key.ts';
 import type { SessionKey } from './session-dir/session-key.ts';
 import { DiskSessionStore } from './session-dir/session-store.ts';

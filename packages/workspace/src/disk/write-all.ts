@@ -30,3 +30,16 @@ export async function writeAllOf(
     start += piece.length;
   }
 }
+
+/** Writes all that a source gives, from the file's beginning; how much that was. */
+export async function writeFrom(
+  handle: FileHandle,
+  source: AsyncIterable<Uint8Array>,
+): Promise<number> {
+  let position = 0;
+  for await (const chunk of source) {
+    await writeAll(handle, chunk, position);
+    position += chunk.length;
+  }
+  return position;
+}

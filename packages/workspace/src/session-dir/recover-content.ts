@@ -9,7 +9,7 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { scanRange } from '../disk/files.ts';
-import { writeAll } from '../disk/write-all.ts';
+import { writeFrom } from '../disk/write-all.ts';
 import { incompleteTail } from './wtf8.ts';
 
 export type RecoveredContent = {
@@ -45,11 +45,7 @@ export async function recoverContent(request: ContentToRecover): Promise<Recover
     }
     if (request.copyTo !== null) {
       handle = await open(request.copyTo, 'wx+', 0o600);
-      let position = 0;
-      for await (const chunk of scanRange(old, 0, scan.bytes)) {
-        await writeAll(handle, chunk, position);
-        position += chunk.length;
-      }
+      await writeFrom(handle, scanRange(old, 0, scan.bytes));
       await old.close();
     } else if (scan.bytes < size) {
       await old.truncate(scan.bytes);

@@ -8,7 +8,7 @@
  * E3. No failure of the disk ends the session: it lives in memory until a `save` succeeds.
  * E4. After the session was lost to another process nothing is written any more.
  */
-import { lstat, rename, rm, unlink, utimes } from 'node:fs/promises';
+import { unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { OrionError } from '@orion/contracts';
 import type {
@@ -21,23 +21,17 @@ import type {
   WritingOutcome,
   WritingRecord,
 } from '@orion/contracts';
-import { open } from 'node:fs/promises';
 import { syncDirectory } from '../disk/directories.ts';
-import { errnoOf, isErrno, toDiskError } from '../disk/disk-error.ts';
-import { temporaryName } from '../disk/files.ts';
-import { writeAll } from '../disk/write-all.ts';
+import { errnoOf, toDiskError } from '../disk/disk-error.ts';
+import type { TargetLock } from '../ownership/target-locks.ts';
 import type { StateDirectory } from '../state-directory.ts';
 import { removeRescued, writeRescued } from './rescued-session.ts';
 import { jsonBytes } from './session-home.ts';
 import type { SessionHome } from './session-home.ts';
+import { keepTrailing, moveToAttic } from './session-attic.ts';
 import { formatState, numberedName } from './session-files.ts';
-import { TextSpool } from './text-spool.ts';
-import { Wtf8Decoder } from './wtf8.ts';
-
-export type EventSink = (
-  type: string,
-  details: Readonly<Record<string, string | number | boolean | null>>,
-) => void;
+import type { EventSink } from './session-store-options.ts';
+import { decodePending, SessionTexts } from './session-texts.ts';
 
 export type HandleOptions = {
   readonly clock: Clock;
@@ -52,17 +46,12 @@ export type HandleOptions = {
   readonly onClosed: () => void;
 };
 
-/** How much of the content is copied to `trailing.txt` before it is made durable and leaves memory. */
-const SET_ASIDE_SYNC_BYTES = 1024 * 1024;
-
 export class DiskSessionHandle implements SessionHandle {
   readonly id: string;
   readonly metadata: SessionMetadata;
   readonly directory: string;
   readonly lost: AbortSignal;
-  content: TextSpool;
-  readonly pending: TextSpool;
-  readonly trailing: TextSpool;
+  readonly texts: SessionTexts;
 
   readonly #options: HandleOptions;
   readonly #home: SessionHome;
@@ -86,31 +75,7 @@ export class DiskSessionHandle implements SessionHandle {
     this.metadata = options.metadata;
     this.directory = options.home.directory;
     this.lost = options.lost.signal;
-    this.content = this.#newSpool('content');
-    this.pending = this.#newSpool('pending');
-    this.trailing = this.#newSpool('trailing');
-  }
-
-  #newSpool(stem: string): TextSpool {
-    return new TextSpool({
-      clock: this.#options.clock,
-      nextPath: () => this.#freePath(stem),
-      mayWrite: () => this.#home.requireOwnership(),
-      onFailure: (error) => this.#degrade(error),
-    });
-  }
-
-  /** The first name of its kind that nothing has. */
-  async #freePath(stem: string): Promise<string> {
-    for (let number = 1; ; number += 1) {
-      const path = this.#home.pathOf(numberedName(stem, number));
-      try {
-        await lstat(path);
-      } catch (error) {
-        if (isErrno(error, 'ENOENT')) return path;
-        throw error;
-      }
-    }
+    this.texts = new SessionTexts(options.clock, options.home, (error) => this.#degrade(error));
   }
 
   /** Begins a new session. Rejects only with TARGET_LOCKED, or for a defect. */
@@ -118,9 +83,9 @@ export class DiskSessionHandle implements SessionHandle {
     this.#turn = turn;
     try {
       await this.#home.settle(turn, this.#firstState());
-      await this.content.sync();
+      await this.texts.content.sync();
       await syncDirectory(this.directory);
-      await this.content.confirmFile();
+      await this.texts.content.confirmFile();
       this.#persistence = 'disk';
     } catch (error) {
       if (OrionError.isInstance(error)) {
@@ -131,6 +96,11 @@ export class DiskSessionHandle implements SessionHandle {
       this.#persistence = 'disk';
       this.#degrade(error);
     }
+  }
+
+  /** Takes the place of a dead owner in a directory that stands. */
+  moveIn(lock: TargetLock): void {
+    this.#home.moveIn(lock);
   }
 
   /** Goes on with what a claim found. */
@@ -150,7 +120,7 @@ export class DiskSessionHandle implements SessionHandle {
 
   /** The directory is gone under the session: nothing in it is to be trusted. */
   forgetFiles(cause: unknown): void {
-    for (const spool of [this.content, this.pending, this.trailing]) spool.distrust(cause);
+    this.texts.distrust(cause);
     this.#durableStanding = null;
     this.#degrade(cause);
   }
@@ -158,12 +128,13 @@ export class DiskSessionHandle implements SessionHandle {
   /** The claim went wrong half-way: lets go of everything without writing. */
   async abandon(): Promise<void> {
     this.#closed = true;
-    for (const spool of [this.content, this.pending, this.trailing]) await spool.close();
+    await this.texts.close();
     await this.#home.leave();
+    this.#options.onClosed();
   }
 
   contentPath(): string {
-    return this.content.path() ?? this.#home.pathOf(numberedName('content', 1));
+    return this.texts.content.path() ?? this.#home.pathOf(numberedName('content', 1));
   }
 
   persistence(): 'disk' | 'memory' {
@@ -171,56 +142,40 @@ export class DiskSessionHandle implements SessionHandle {
   }
 
   append(text: string): void {
-    this.content.append(text);
+    this.texts.content.append(text);
   }
 
   bytes(): number {
-    return this.content.bytes();
+    return this.texts.content.bytes();
   }
 
   appendPending(text: string): void {
-    if (text === '') return;
-    if (this.pending.isEmpty()) this.pending.append(`${PENDING_HEADER}${this.content.bytes()}\n`);
-    this.pending.append(text);
+    this.texts.appendPending(text);
   }
 
   clearPending(): void {
-    this.pending.clear();
+    this.texts.pending.clear();
   }
 
-  async *readPending(): AsyncGenerator<string, void, undefined> {
-    yield* decodePending(this.pending.read());
+  readPending(): AsyncIterable<string> {
+    return decodePending(this.texts.pending.read());
   }
 
   setAside(text: string): void {
-    this.trailing.append(text);
-  }
-
-  async #setContentAside(): Promise<void> {
-    let unsaved = 0;
-    for await (const chunk of this.content.read()) {
-      this.trailing.appendBytes(chunk);
-      unsaved += chunk.length;
-      if (unsaved < SET_ASIDE_SYNC_BYTES || this.persistence() === 'memory') continue;
-      unsaved = 0;
-      await this.trailing.sync().catch((error: unknown) => this.#degrade(error));
-    }
+    this.texts.trailing.append(text);
   }
 
   async startOver(record: SessionRecord): Promise<void> {
-    await this.#setContentAside();
+    await this.texts.setContentAside(() => this.persistence());
     await this.#exclusively(async () => {
-      const old = this.content;
+      const old = this.texts.restartContent();
       const oldPath = old.path();
-      this.content = this.#newSpool('content');
       this.#record = record;
-      const saved = await this.#saveNow().then(
-        ({ persistence }) => persistence === 'disk',
-        () => false,
-      );
+      const saved = await this.#saveNow().catch(() => null);
       await old.close();
       // Until `state.json` names the new file, a recovery needs the old one.
-      if (saved && oldPath !== null) await unlink(oldPath).catch(() => undefined);
+      if (saved?.persistence === 'disk' && oldPath !== null)
+        await unlink(oldPath).catch(() => undefined);
     });
   }
 
@@ -249,16 +204,11 @@ export class DiskSessionHandle implements SessionHandle {
     try {
       await this.#home.settle(this.#turn, this.#firstState());
       await this.#home.requireOwnership();
-      const outcome = await this.content.sync();
-      for (const spool of [this.pending, this.trailing]) {
-        if (!spool.isDirty()) continue;
-        if ((await spool.sync()) === 'same_file') continue;
-        await syncDirectory(this.directory);
-        await spool.confirmFile();
-      }
+      const outcome = await this.texts.content.sync();
+      await this.texts.syncAside();
       if (outcome === 'new_file') await syncDirectory(this.directory);
       await this.#writeState();
-      if (outcome === 'new_file') await this.content.confirmFile();
+      if (outcome === 'new_file') await this.texts.content.confirmFile();
     } catch (error) {
       if (this.#home.isLost()) return this.#result();
       this.#degrade(error);
@@ -269,7 +219,7 @@ export class DiskSessionHandle implements SessionHandle {
   }
 
   #result(): SaveResult {
-    return { durableBytes: this.content.durableBytes(), persistence: this.persistence() };
+    return { durableBytes: this.texts.content.durableBytes(), persistence: this.persistence() };
   }
 
   #state(content: { bytes: number; lineFeeds: number; file: string }): string {
@@ -289,8 +239,8 @@ export class DiskSessionHandle implements SessionHandle {
 
   async #writeState(): Promise<void> {
     const text = this.#state({
-      bytes: this.content.durableBytes(),
-      lineFeeds: this.content.durableLineFeeds(),
+      bytes: this.texts.content.durableBytes(),
+      lineFeeds: this.texts.content.durableLineFeeds(),
       file: basename(this.contentPath()),
     });
     await this.#home.writeText('state.json', text);
@@ -311,7 +261,7 @@ export class DiskSessionHandle implements SessionHandle {
 
   async *readContent(start?: number, end?: number): AsyncGenerator<Uint8Array, void, undefined> {
     try {
-      yield* this.content.read(start, end);
+      yield* this.texts.content.read(start, end);
     } catch (error) {
       throw toDiskError(error, 'read the saved text');
     }
@@ -324,8 +274,8 @@ export class DiskSessionHandle implements SessionHandle {
         id: this.id,
         metadata: this.#home.metadataBytes(),
         turn: this.#turn === null ? null : jsonBytes(this.#turn),
-        content: this.content.read(),
-        trailing: this.#allTrailing(),
+        content: this.texts.content.read(),
+        trailing: this.texts.notTheFile(),
         state: (content) => this.#state(content),
       });
     } catch (error) {
@@ -365,8 +315,8 @@ export class DiskSessionHandle implements SessionHandle {
 
   release(): Promise<void> {
     return this.#close(async () => {
-      await this.content.finish();
-      await Promise.all([this.pending.finish(), this.trailing.finish()]);
+      await this.texts.content.finish();
+      await this.texts.finishAside();
       await this.#saveLast();
       await this.#home.giveBack();
     });
@@ -390,7 +340,7 @@ export class DiskSessionHandle implements SessionHandle {
         return;
       }
       if (this.#home.isSettled()) {
-        const removed = await this.#removeDirectory();
+        const removed = await this.#home.remove();
         if (!removed) warnings.push('session_directory_left');
       }
       await this.#leaveRescued();
@@ -400,22 +350,19 @@ export class DiskSessionHandle implements SessionHandle {
   }
 
   async discard(): Promise<{ readonly attic: string }> {
-    const attic = join(this.#options.state.attic, this.id);
+    const { state, clock } = this.#options;
+    const attic = join(state.attic, this.id);
     let failure: unknown = null;
     await this.#close(async () => {
       try {
-        await this.content.finish();
+        await this.texts.content.finish();
         await this.#home.settle(this.#turn, this.#firstState());
         await this.#saveLast();
         await this.#home.requireOwnership();
-        await this.#options.state.ensure(this.#options.state.attic);
+        await state.ensure(state.attic);
         await this.#home.leave();
         await this.#home.markReleased(this.directory);
-        const now = new Date(this.#options.clock.now());
-        await utimes(this.directory, now, now);
-        await rename(this.directory, attic);
-        await syncDirectory(this.#options.state.attic);
-        await syncDirectory(this.#options.state.sessions);
+        await moveToAttic(state, clock, this.directory, attic);
       } catch (error) {
         failure = error;
         await this.#home.giveBack();
@@ -426,85 +373,23 @@ export class DiskSessionHandle implements SessionHandle {
     return { attic };
   }
 
-  async *#allTrailing(): AsyncGenerator<Uint8Array, void, undefined> {
-    yield* this.trailing.read();
-    yield* withoutHeader(this.pending.read());
-  }
-
-  /** The parts of the content that are not the file, as the record says. */
-  #outsideFile(): readonly (readonly [start: number, end: number])[] {
-    const bytes = this.content.bytes();
-    const { content_start = 0, content_end = bytes } = this.#record ?? {};
-    const parts = [
-      [0, content_start],
-      [content_end, bytes],
-    ] as const;
-    return parts.filter(([start, end]) => start < end);
-  }
-
   /**
-   * What is not the file outlives the session in the attic, as one file: content outside of it, text that was set
-   * aside, text that was never decided. That content is copied nowhere before: a kill neither loses nor doubles it.
+   * What is not the file outlives the session in the attic, as one file: content outside of it, as the record says,
+   * text that was set aside, text that was never decided. That content is copied nowhere before: a kill neither loses
+   * nor doubles it.
    */
   async #keepTrailing(): Promise<string | null> {
-    await Promise.all([this.pending.finish(), this.trailing.finish()]);
-    const outside = this.#outsideFile();
-    if (outside.length === 0 && this.pending.isEmpty() && this.trailing.isEmpty()) return null;
     const { state, clock } = this.#options;
-    const directory = join(state.attic, this.id);
-    await state.ensure(directory);
-    const path = join(directory, 'trailing.txt');
-    const temporary = temporaryName(path);
-    const handle = await open(temporary, 'wx', 0o600);
-    try {
-      let position = 0;
-      const content = outside.map(([start, end]) => this.content.read(start, end));
-      for (const part of [...content, this.#allTrailing()]) {
-        for await (const chunk of part) {
-          await writeAll(handle, chunk, position);
-          position += chunk.length;
-        }
-      }
-      await handle.sync();
-    } catch (error) {
-      await unlink(temporary).catch(() => undefined);
-      throw error;
-    } finally {
-      await handle.close();
-    }
-    await rename(temporary, path);
-    await syncDirectory(directory);
-    const now = new Date(clock.now());
-    await utimes(directory, now, now);
-    return path;
-  }
-
-  /** First away from under its name, so that no half-removed session is ever found. */
-  async #removeDirectory(): Promise<boolean> {
-    const removed = join(this.#options.state.sessions, `.removed-${this.id}`);
-    try {
-      await this.#home.requireOwnership();
-      await this.#home.leave();
-      try {
-        await rename(this.directory, removed);
-      } catch (error) {
-        // It stays, and it is nobody's: whoever recovers it finds that it is done.
-        await this.#home.markReleased(this.directory).catch(() => undefined);
-        throw error;
-      }
-      await rm(removed, { recursive: true, force: true });
-      return true;
-    } catch (error) {
-      if (errnoOf(error) === null && !OrionError.isInstance(error)) throw error;
-      await this.#home.giveBack();
-      return false;
-    }
+    const { content_start: start, content_end: end } = this.#record ?? {};
+    if (!(await this.texts.finishAside(start, end))) return null;
+    return keepTrailing(state, clock, this.id, this.texts.notTheFile(start, end));
   }
 
   /** The last record once more, with everything that came since; a failure changes nothing. */
   async #saveLast(): Promise<void> {
+    const { content, trailing } = this.texts;
     if (this.#home.isLost()) return;
-    if (this.#persistence === 'disk' && !this.content.isDirty() && !this.trailing.isDirty()) return;
+    if (this.#persistence === 'disk' && !content.isDirty() && !trailing.isDirty()) return;
     await this.#saveNow().catch(() => undefined);
   }
 
@@ -516,7 +401,7 @@ export class DiskSessionHandle implements SessionHandle {
         await finish();
       } finally {
         this.#closed = true;
-        for (const spool of [this.content, this.pending, this.trailing]) await spool.close();
+        await this.texts.close();
         await this.#home.leave();
         this.#options.onClosed();
       }
@@ -556,41 +441,9 @@ export class DiskSessionHandle implements SessionHandle {
     this.#persistence = 'disk';
     this.#options.onEvent('restored', {
       session_id: this.id,
-      bytes: this.content.durableBytes(),
+      bytes: this.texts.content.durableBytes(),
     });
   }
-}
-
-/** The first line of `pending.txt`: the length of the content that its text follows. */
-const PENDING_HEADER = 'follows ';
-
-/** The bytes of a pending file behind its first line. */
-export async function* withoutHeader(
-  source: AsyncIterable<Uint8Array>,
-): AsyncGenerator<Uint8Array, void, undefined> {
-  let inHeader = true;
-  for await (const chunk of source) {
-    if (!inHeader) {
-      yield chunk;
-      continue;
-    }
-    const end = chunk.indexOf(0x0a);
-    if (end === -1) continue;
-    inHeader = false;
-    if (end + 1 < chunk.length) yield chunk.subarray(end + 1);
-  }
-}
-
-async function* decodePending(
-  source: AsyncIterable<Uint8Array>,
-): AsyncGenerator<string, void, undefined> {
-  const decoder = new Wtf8Decoder();
-  for await (const chunk of withoutHeader(source)) {
-    const text = decoder.decode(chunk);
-    if (text !== '') yield text;
-  }
-  const rest = decoder.end();
-  if (rest !== '') yield rest;
 }
 
 function ignore(): void {

@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { OrionError } from '@orion/contracts';
 import type { Clock, SessionMetadata, TurnRecord } from '@orion/contracts';
 import { syncDirectory } from '../disk/directories.ts';
-import { isErrno } from '../disk/disk-error.ts';
+import { errnoOf, isErrno } from '../disk/disk-error.ts';
 import { createFile, replaceFile } from '../disk/files.ts';
 import { HEARTBEAT_MS, LEASE_TTL_MS } from '../ownership/judge-owner.ts';
 import { createOwner, leasePlace, replaceOwner, standing } from '../ownership/ownership-file.ts';
@@ -34,7 +34,7 @@ export type SessionHomeOptions = {
   /** Called once. */
   readonly onLost: () => void;
   /** The directory has gone away under a live session. */
-  readonly onVanished: () => void;
+  readonly onVanished: (cause: Error) => void;
 };
 
 type Stage =
@@ -128,7 +128,7 @@ export class SessionHome {
       case 'taken_over':
         this.#lose();
         throw this.lostError();
-      case 'vanished':
+      case 'vanished': {
         if (await this.#wasTakenAway()) {
           this.#lose();
           throw this.lostError();
@@ -137,8 +137,10 @@ export class SessionHome {
         this.#stopHeartbeat();
         // With the state directory the lock may be gone, too; it is taken anew with the directory.
         await this.freeTarget();
-        this.#options.onVanished();
-        throw missingDirectory();
+        const cause = missingDirectory();
+        this.#options.onVanished(cause);
+        throw cause;
+      }
     }
   }
 
@@ -168,6 +170,29 @@ export class SessionHome {
   async leave(): Promise<void> {
     await this.#stop();
     if (this.#stage.kind !== 'lost') this.#stage = { kind: 'left' };
+  }
+
+  /** First away from under its name, so that no half-removed session is ever found. False: it stays. */
+  async remove(): Promise<boolean> {
+    const { state, metadata } = this.#options;
+    const removed = join(state.sessions, `.removed-${metadata.session_id}`);
+    try {
+      await this.requireOwnership();
+      await this.leave();
+      try {
+        await rename(this.directory, removed);
+      } catch (error) {
+        // It stays, and it is nobody's: whoever recovers it finds that it is done.
+        await this.markReleased(this.directory).catch(() => undefined);
+        throw error;
+      }
+      await rm(removed, { recursive: true, force: true });
+      return true;
+    } catch (error) {
+      if (errnoOf(error) === null && !OrionError.isInstance(error)) throw error;
+      await this.giveBack();
+      return false;
+    }
   }
 
   async markReleased(directory: string): Promise<void> {

@@ -22,7 +22,7 @@ import type { FileHandle } from 'node:fs/promises';
 import type { Clock } from '@orion/contracts';
 import { isErrno } from '../disk/disk-error.ts';
 import { scanRange } from '../disk/files.ts';
-import { writeAll, writeAllOf } from '../disk/write-all.ts';
+import { writeAllOf, writeFrom } from '../disk/write-all.ts';
 import { HeldBytes } from './held-bytes.ts';
 
 /** Half of the promised 100 ms: the other half is for a busy event loop and the write itself. */
@@ -392,12 +392,8 @@ export class TextSpool {
   async #copyDurablePrefix(to: FileHandle): Promise<void> {
     const from = this.#trusted;
     if (from === null) throw new Error('durable bytes are in a trusted file');
-    let position = 0;
-    for await (const chunk of scanRange(from.handle, 0, this.#held.start)) {
-      await writeAll(to, chunk, position);
-      position += chunk.length;
-    }
-    if (position !== this.#held.start) {
+    const copied = await writeFrom(to, scanRange(from.handle, 0, this.#held.start));
+    if (copied !== this.#held.start) {
       throw Object.assign(new Error('the durable prefix is shorter than it was'), {
         errno: -5,
         code: 'EIO',

@@ -1,0 +1,114 @@
+/** What a dead process left of its texts becomes this process's. */
+import { lstat, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { syncDirectory } from '../disk/directories.ts';
+import { closeRead, openRegularFile, readRange, removeIfThere, scanRange } from '../disk/files.ts';
+import type { ProcessObserver } from '../ownership/process-identity.ts';
+import type { Inspection } from './inspect-session.ts';
+import { withoutHeader } from './session-texts.ts';
+import { recoverContent } from './recover-content.ts';
+import type { RecoveredContent } from './recover-content.ts';
+import { numberedName } from './session-files.ts';
+import type { DiskSessionHandle } from './session-handle.ts';
+import type { TextSpool } from './text-spool.ts';
+
+/** The texts of a session whose claim is won, as its handle's own; what a person should know of them. */
+export async function adoptTexts(
+  observer: ProcessObserver,
+  inspection: Inspection,
+  handle: DiskSessionHandle,
+): Promise<string[]> {
+  const directory = handle.directory;
+  const notes: string[] = [];
+  const content = await recoverContentOf(observer, inspection, directory);
+  if (content === null) {
+    notes.push('There was no content file; the text is empty.');
+    await handle.texts.content.sync();
+  } else {
+    notes.push(...content.notes);
+    handle.texts.content.adopt(content, content.bytes, content.lineFeeds);
+  }
+  await adoptTrailing(handle, directory);
+  const undecided = await setPendingAside(handle, directory);
+  if (undecided > 0) {
+    notes.push(`${undecided} bytes of undecided text were set aside in trailing.txt.`);
+  }
+  await syncDirectory(directory);
+  await handle.texts.content.confirmFile();
+  const old = inspection.content?.name;
+  if (content !== null && old !== undefined && content.path !== join(directory, old)) {
+    await removeIfThere(join(directory, old));
+  }
+  return notes;
+}
+
+async function recoverContentOf(
+  observer: ProcessObserver,
+  inspection: Inspection,
+  directory: string,
+): Promise<RecoveredContent | null> {
+  const { content, state, owner, verdict } = inspection;
+  if (content === null) return null;
+  const here = (await observer.identity()).startedAt;
+  const there = owner.kind === 'owned' ? owner.owner.process_started_at : '';
+  const copyTo =
+    verdict === 'presumed_dead'
+      ? join(directory, numberedName('content', content.number + 1))
+      : null;
+  if (copyTo !== null) await removeIfThere(copyTo);
+  return recoverContent({
+    path: join(directory, content.name),
+    durableBytes: state?.contentFile === content.name ? state.bufferSize : 0,
+    afterRestart: bootOf(here) !== bootOf(there),
+    copyTo,
+  });
+}
+
+export async function appendFile(spool: TextSpool, path: string): Promise<void> {
+  const file = await openRegularFile(path);
+  if (file === null) return;
+  try {
+    for await (const chunk of scanRange(file, 0)) spool.appendBytes(chunk);
+  } finally {
+    await closeRead(file);
+  }
+}
+
+/** `trailing.txt` is gone on with; it is text of a person, so nothing of it is cut off. */
+async function adoptTrailing(handle: DiskSessionHandle, directory: string): Promise<void> {
+  const path = join(directory, 'trailing.txt');
+  const stat = await lstat(path).catch(() => null);
+  if (stat === null || !stat.isFile()) return;
+  const found = await recoverContent({
+    path,
+    durableBytes: stat.size,
+    afterRestart: false,
+    copyTo: null,
+  });
+  handle.texts.trailing.adopt(found, found.bytes, found.lineFeeds);
+}
+
+/** Undecided text is never content: it joins what was set aside. */
+async function setPendingAside(handle: DiskSessionHandle, directory: string): Promise<number> {
+  const names = (await readdir(directory)).filter((name) => /^pending(?:\.\d+)?\.txt$/u.test(name));
+  let bytes = 0;
+  for (const name of names.toSorted()) {
+    const file = await openRegularFile(join(directory, name));
+    if (file === null) continue;
+    try {
+      for await (const chunk of withoutHeader(readRange(file, 0))) {
+        handle.texts.trailing.appendBytes(chunk);
+        bytes += chunk.length;
+      }
+    } finally {
+      await file.close();
+    }
+    if (bytes > 0) await handle.texts.trailing.sync();
+    await removeIfThere(join(directory, name));
+  }
+  return bytes;
+}
+
+function bootOf(startedAt: string): string {
+  return startedAt.split(':')[0] ?? '';
+}

@@ -1,0 +1,38 @@
+/** What became of a change that a session had recorded before its process died. */
+import type { SessionMetadata, WritingOutcome, WritingRecord } from '@orion/contracts';
+import { hashPath } from '../commit/hash-file.ts';
+import { removeTemporary } from '../commit/temporary-notes.ts';
+import { toDiskError } from '../disk/disk-error.ts';
+import type { SessionStoreOptions } from './session-store-options.ts';
+
+/** Removes its temporary file first, so that the backup tells whether the change was made. */
+export async function judgeWriting(
+  options: SessionStoreOptions,
+  metadata: SessionMetadata,
+  writing: WritingRecord,
+): Promise<WritingOutcome> {
+  await removeTemporaryOf(options, writing);
+  let found: string | null | undefined;
+  try {
+    const target = await options.policy.contain(writing.target ?? metadata.target.path);
+    found = (await hashPath(target.realPath))?.sha256 ?? null;
+  } catch (error) {
+    toDiskError(error, 'read the target');
+  }
+  if (found === writing.after) return 'after';
+  if (writing.stands === true) return 'changed_after';
+  if (found === writing.before) return 'before';
+  const { backup_id: backupId } = writing.result;
+  // Without a backup nobody knows; then nothing is done a second time.
+  const isMade = backupId === undefined || (await options.provesChange(backupId));
+  return isMade ? 'changed_after' : 'changed_instead';
+}
+
+export async function removeTemporaryOf(
+  { root, settleBackup }: SessionStoreOptions,
+  { temp, result }: WritingRecord,
+): Promise<void> {
+  await removeTemporary(root, temp, async (didNotHappen) => {
+    if (result.backup_id !== undefined) await settleBackup(result.backup_id, didNotHappen);
+  });
+}

@@ -1,0 +1,159 @@
+/**
+ * Where sessions go that nobody goes on with, and what was set aside of those that are done.
+ *
+ * A1. What goes there or is dropped from there is claimed first, like everything else: a recovery may be taking it
+ *     out at this moment.
+ * A2. Its age begins when it comes; what is too old, or too much, is dropped.
+ */
+import type { Clock } from '@orion/contracts';
+import { OrionError } from '@orion/contracts';
+import { lstat, open, readdir, rename, rm, unlink, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import { syncDirectory } from '../disk/directories.ts';
+import { errnoOf, isErrno, toDiskError } from '../disk/disk-error.ts';
+import { temporaryName } from '../disk/files.ts';
+import { writeFrom } from '../disk/write-all.ts';
+import { leasePlace, replaceOwner } from '../ownership/ownership-file.ts';
+import type { OwnerRecord } from '../ownership/owner-record.ts';
+import type { TargetLocks } from '../ownership/target-locks.ts';
+import { expired } from '../retention/retention.ts';
+import { isSessionId } from '../state-directory.ts';
+import type { StateDirectory } from '../state-directory.ts';
+import { handBack, takeOver } from './session-claim.ts';
+import type { Inspection } from './inspect-session.ts';
+import type { SessionFinder } from './session-finder.ts';
+import type { SessionStoreOptions } from './session-store-options.ts';
+
+export class SessionAttic {
+  readonly #options: SessionStoreOptions;
+  readonly #locks: TargetLocks;
+  readonly #finder: SessionFinder;
+
+  constructor(options: SessionStoreOptions, locks: TargetLocks, finder: SessionFinder) {
+    this.#options = options;
+    this.#locks = locks;
+    this.#finder = finder;
+  }
+
+  /** Where it is then; null when another process was first. */
+  async put(inspection: Inspection): Promise<string | null> {
+    const { state, clock, observer } = this.#options;
+    const owner = await takeOver(observer, inspection);
+    if (owner === null) return null;
+    try {
+      await this.#freeLockOf(inspection, owner);
+      await state.ensure(state.attic);
+      const attic = await this.#freePath(inspection.id);
+      await replaceOwner(leasePlace(inspection.directory), { ...owner, released: true });
+      await moveToAttic(state, clock, inspection.directory, attic);
+      return attic;
+    } catch (error) {
+      await handBack(state, inspection, owner);
+      throw toDiskError(error, 'move the write session to the attic');
+    }
+  }
+
+  async #freePath(id: string): Promise<string> {
+    const path = join(this.#options.state.attic, id);
+    try {
+      await lstat(path);
+      return `${path}-${Math.floor(this.#options.clock.now()).toString(36)}`;
+    } catch (error) {
+      if (isErrno(error, 'ENOENT')) return path;
+      throw error;
+    }
+  }
+
+  /** The lock of a session that goes to the attic, unless another session has it now. */
+  async #freeLockOf(inspection: Inspection, owner: OwnerRecord): Promise<void> {
+    const { metadata } = inspection;
+    if (metadata === null) return;
+    try {
+      const { realPath, path } = metadata.target;
+      if (!(await this.#locks.belongsTo(realPath, inspection.id))) return;
+      const lock = await this.#locks.acquire(realPath, path, owner, inspection.id);
+      await lock.release();
+    } catch (error) {
+      if (!OrionError.isInstance(error) && errnoOf(error) === null) throw error;
+    }
+  }
+
+  async prune(): Promise<void> {
+    const { state, attic, clock } = this.#options;
+    const entries = [];
+    for (const name of await this.#finder.namesIn(state.attic)) {
+      if (!isSessionId(name.slice(0, 36))) continue;
+      const stat = await lstat(join(state.attic, name)).catch(() => null);
+      if (stat === null || !stat.isDirectory()) continue;
+      const bytes = await sizeOf(join(state.attic, name));
+      entries.push({ name, since: stat.mtimeMs, bytes });
+    }
+    for (const name of expired(entries, attic, clock.now())) await this.#drop(name);
+  }
+
+  async #drop(name: string): Promise<void> {
+    const { state, onEvent, observer } = this.#options;
+    const path = join(state.attic, name);
+    const inspection = await this.#finder.inspect(path, name.slice(0, 36));
+    if (inspection === null || inspection.status === 'live') return;
+    if ((await takeOver(observer, inspection)) === null) return;
+    const removed = join(state.attic, `.removed-${name}`);
+    await rename(path, removed);
+    await rm(removed, { recursive: true, force: true });
+    onEvent('attic_dropped', {
+      session_id: inspection.id,
+      target_file: inspection.metadata?.target_file ?? null,
+    });
+  }
+}
+
+/** Its owner's record says already that it is nobody's. */
+export async function moveToAttic(
+  state: StateDirectory,
+  clock: Pick<Clock, 'now'>,
+  directory: string,
+  attic: string,
+): Promise<void> {
+  const now = new Date(clock.now());
+  await utimes(directory, now, now);
+  await rename(directory, attic);
+  await syncDirectory(state.attic);
+  await syncDirectory(state.sessions);
+}
+
+/** Keeps what was set aside of a session that is done, as one file; its path. */
+export async function keepTrailing(
+  state: StateDirectory,
+  clock: Pick<Clock, 'now'>,
+  sessionId: string,
+  text: AsyncIterable<Uint8Array>,
+): Promise<string> {
+  const directory = join(state.attic, sessionId);
+  await state.ensure(directory);
+  const path = join(directory, 'trailing.txt');
+  const temporary = temporaryName(path);
+  const handle = await open(temporary, 'wx', 0o600);
+  try {
+    await writeFrom(handle, text);
+    await handle.sync();
+  } catch (error) {
+    await unlink(temporary).catch(() => undefined);
+    throw error;
+  } finally {
+    await handle.close();
+  }
+  await rename(temporary, path);
+  await syncDirectory(directory);
+  const now = new Date(clock.now());
+  await utimes(directory, now, now);
+  return path;
+}
+
+async function sizeOf(directory: string): Promise<number> {
+  let total = 0;
+  for (const name of await readdir(directory).catch(() => [])) {
+    const stat = await lstat(join(directory, name)).catch(() => null);
+    total += stat?.isFile() === true ? stat.size : 0;
+  }
+  return total;
+}
