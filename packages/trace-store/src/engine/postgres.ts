@@ -67,17 +67,6 @@ export async function openPostgres(
   const listener = createListener(() => new Client(config));
   let closed = false;
 
-  const translate = (error: unknown): unknown => {
-    if (!(error instanceof Error)) return error;
-    const code = 'code' in error && typeof error.code === 'string' ? error.code : null;
-    const message = conceal(messageOf(error));
-    if (code !== null && isRefusal(code)) return new SqlRefusedError(code, message);
-    return storeUnavailable(`The Postgres database cannot be used: ${message}`, {
-      ...(code === null ? {} : { reason: code }),
-      retryable: code === null || !FINAL.has(code.slice(0, 2)),
-    });
-  };
-
   const withClient = async <Result>(
     work: (session: Session) => Promise<Result>,
   ): Promise<Result> => {
@@ -86,7 +75,7 @@ export async function openPostgres(
     try {
       client = await pool.connect();
     } catch (error) {
-      throw translate(error);
+      throw translated(error, conceal);
     }
     let broken = false;
     try {
@@ -96,30 +85,14 @@ export async function openPostgres(
           try {
             return await client.query<SqlRow>(sql, [...parameters]);
           } catch (error) {
-            const translated = translate(error);
-            broken ||= !(translated instanceof SqlRefusedError || wasAnswered(error));
-            throw translated;
+            const failure = translated(error, conceal);
+            broken ||= !(failure instanceof SqlRefusedError || wasAnswered(error));
+            throw failure;
           }
         },
       });
     } finally {
       client.release(broken);
-    }
-  };
-
-  const transaction = async <Result>(
-    session: Session,
-    work: (inside: SqlRunner) => Promise<Result>,
-  ): Promise<Result> => {
-    await session.query('begin');
-    try {
-      const result = await work(runnerOf((use) => use(session)));
-      await session.query('commit');
-      return result;
-    } catch (error) {
-      // A connection that is thrown away by invariant 3 rolls back by itself, and may no longer answer.
-      if (!session.isBroken()) await session.query('rollback');
-      throw error;
     }
   };
 
@@ -151,6 +124,34 @@ type Session = {
   readonly query: (sql: string, parameters?: readonly SqlValue[]) => Promise<QueryResult<SqlRow>>;
   readonly isBroken: () => boolean;
 };
+
+async function transaction<Result>(
+  session: Session,
+  work: (inside: SqlRunner) => Promise<Result>,
+): Promise<Result> {
+  await session.query('begin');
+  try {
+    const result = await work(runnerOf((use) => use(session)));
+    await session.query('commit');
+    return result;
+  } catch (error) {
+    // A connection that is thrown away by invariant 3 rolls back by itself, and may no longer answer.
+    if (!session.isBroken()) await session.query('rollback');
+    throw error;
+  }
+}
+
+/** What a failed call means for the store; `conceal` takes the password out of what it says. */
+function translated(error: unknown, conceal: (text: string) => string): unknown {
+  if (!(error instanceof Error)) return error;
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : null;
+  const message = conceal(messageOf(error));
+  if (code !== null && isRefusal(code)) return new SqlRefusedError(code, message);
+  return storeUnavailable(`The Postgres database cannot be used: ${message}`, {
+    ...(code === null ? {} : { reason: code }),
+    retryable: code === null || !FINAL.has(code.slice(0, 2)),
+  });
+}
 
 function runnerOf(
   withSession: <Result>(use: (session: Session) => Promise<Result>) => Promise<Result>,

@@ -47,19 +47,16 @@ const STATUS_ERROR = 2;
  * 3. No error holds a header.
  */
 export function createOtlpExport(options: OtlpExportOptions): OtlpExport {
-  const { clock, url, headers = {}, resource = {} } = options;
-  const { timeoutMs, batchMs, closeMs } = { ...DEFAULTS, ...options };
+  const { clock } = options;
+  const { batchMs, closeMs } = { ...DEFAULTS, ...options };
+  const collector = new Collector(options);
   const ids = new WeakMap<OpenSpan, { readonly traceId: string; readonly spanId: string }>();
-  const about = { attributes: toAttributes({ 'service.name': 'orion', ...resource }) };
   const queue: object[] = [];
   let lost = 0;
   let reason: string | null = null;
   let sending: Promise<void> | null = null;
   let cancelTimer: (() => void) | null = null;
   let closed: Promise<void> | null = null;
-  const cut = new AbortController();
-  /** Ends a pause between two attempts. */
-  const closing = new AbortController();
 
   const lose = (spans: number, why: string): void => {
     lost += spans;
@@ -92,55 +89,13 @@ export function createOtlpExport(options: OtlpExportOptions): OtlpExport {
   const sendAll = async (): Promise<void> => {
     do {
       const spans = queue.splice(0, BATCH);
-      const failure = await send(spans);
+      const failure = await collector.send(spans);
       if (failure !== null) lose(spans.length, failure);
     } while (queue.length >= BATCH || (closed !== null && queue.length > 0));
   };
 
-  /** Null when they are taken, else why they are not. */
-  const send = async (spans: readonly object[]): Promise<string | null> => {
-    const scopeSpans = [{ scope: SCOPE, spans }];
-    const body = JSON.stringify({ resourceSpans: [{ resource: about, scopeSpans }] });
-    for (let attempt = 0; ; attempt += 1) {
-      const answer = await post(body);
-      if (answer.kind === 'taken') return null;
-      const pause = RETRY_MS[attempt];
-      if (answer.kind === 'refused' || pause === undefined || closed !== null) return answer.why;
-      await sleep(clock, answer.retryAfterMs ?? pause, closing.signal);
-    }
-  };
-
-  const post = async (body: string): Promise<Answer> => {
-    const deadline = new AbortController();
-    const cancel = clock.schedule(timeoutMs, () => {
-      deadline.abort();
-    });
-    try {
-      const response = await fetch(url, {
-        method: 'POST',
-        headers: { ...headers, 'content-type': 'application/json' },
-        body,
-        redirect: 'error',
-        signal: AbortSignal.any([deadline.signal, cut.signal]),
-      });
-      await response.body?.cancel();
-      if (response.ok) return { kind: 'taken' };
-      const why = `the collector answered ${response.status}`;
-      if (!PASSING.has(response.status)) return { kind: 'refused', why };
-      return { kind: 'away', why, retryAfterMs: retryAfter(response.headers.get('retry-after')) };
-    } catch (error) {
-      const why = deadline.signal.aborted || cut.signal.aborted ? 'no answer' : causeOf(error);
-      return { kind: 'away', why, retryAfterMs: null };
-    } finally {
-      cancel();
-    }
-  };
-
   const finish = async (): Promise<void> => {
-    const cancel = clock.schedule(closeMs, () => {
-      cut.abort();
-    });
-    closing.abort();
+    const cancel = clock.schedule(closeMs, () => collector.cut());
     if (sending !== null) await sending;
     start();
     if (sending !== null) await (sending as Promise<void>);
@@ -176,10 +131,74 @@ export function createOtlpExport(options: OtlpExportOptions): OtlpExport {
     },
     lost: () => ({ spans: lost, reason }),
     close() {
+      collector.hurry();
       closed ??= Promise.resolve().then(finish);
       return closed;
     },
   };
+}
+
+/** Where batches of spans are sent, one request at a time. */
+class Collector {
+  readonly #options: OtlpExportOptions;
+  readonly #resource: object;
+  readonly #cut = new AbortController();
+  readonly #hurry = new AbortController();
+
+  constructor(options: OtlpExportOptions) {
+    this.#options = options;
+    const attributes = { 'service.name': 'orion', ...options.resource };
+    this.#resource = { attributes: toAttributes(attributes) };
+  }
+
+  /** Ends the pause between two attempts; what fails from now on is not sent again. */
+  hurry(): void {
+    this.#hurry.abort();
+  }
+
+  cut(): void {
+    this.#cut.abort();
+  }
+
+  /** Null when they are taken, else why they are not. */
+  async send(spans: readonly object[]): Promise<string | null> {
+    const scopeSpans = [{ scope: SCOPE, spans }];
+    const body = JSON.stringify({ resourceSpans: [{ resource: this.#resource, scopeSpans }] });
+    for (let attempt = 0; ; attempt += 1) {
+      const answer = await this.#post(body);
+      if (answer.kind === 'taken') return null;
+      const pause = RETRY_MS[attempt];
+      const isLast = answer.kind === 'refused' || pause === undefined;
+      if (isLast || this.#hurry.signal.aborted) return answer.why;
+      await sleep(this.#options.clock, answer.retryAfterMs ?? pause, this.#hurry.signal);
+    }
+  }
+
+  async #post(body: string): Promise<Answer> {
+    const { clock, url, headers, timeoutMs = DEFAULTS.timeoutMs } = this.#options;
+    const deadline = new AbortController();
+    const cancel = clock.schedule(timeoutMs, () => deadline.abort());
+    const signal = AbortSignal.any([deadline.signal, this.#cut.signal]);
+    try {
+      const response = await fetch(url, {
+        method: 'POST',
+        headers: { ...headers, 'content-type': 'application/json' },
+        body,
+        redirect: 'error',
+        signal,
+      });
+      await response.body?.cancel();
+      if (response.ok) return { kind: 'taken' };
+      const why = `the collector answered ${response.status}`;
+      if (!PASSING.has(response.status)) return { kind: 'refused', why };
+      return { kind: 'away', why, retryAfterMs: retryAfter(response.headers.get('retry-after')) };
+    } catch (error) {
+      const why = signal.aborted ? 'no answer' : causeOf(error);
+      return { kind: 'away', why, retryAfterMs: null };
+    } finally {
+      cancel();
+    }
+  }
 }
 
 type Answer =

@@ -21,8 +21,6 @@ export interface SpanSink {
   }): OpenSpan;
 }
 
-type Turn = { readonly root: OpenSpan; readonly open: Map<string, OpenSpan> };
-
 /** Turns that never end (their process was stopped) must not pile up. */
 const MAX_TURNS = 1_000;
 
@@ -36,38 +34,12 @@ const MAX_TURNS = 1_000;
  * 3. A sink that throws disturbs nobody.
  */
 export function createSpanExport(sink: SpanSink): (event: TraceEvent) => void {
-  const turns = new Map<string, Turn>();
+  const turns = new Map<string, TurnSpans>();
 
   const endTurn = (requestId: string, at: number, error: string | null): void => {
     const turn = turns.get(requestId);
-    if (turn === undefined) return;
     turns.delete(requestId);
-    for (const span of turn.open.values()) span.end(at, {}, 'unfinished');
-    turn.root.end(at, {}, error);
-  };
-
-  const begin = (
-    turn: Turn,
-    key: string,
-    name: string,
-    kind: 'internal' | 'client',
-    at: number,
-    attributes: SpanAttributes,
-  ): void => {
-    turn.open.get(key)?.end(at, {}, 'unfinished');
-    turn.open.set(key, sink.start({ name, kind, at, parent: turn.root, attributes }));
-  };
-
-  const end = (
-    turn: Turn,
-    key: string,
-    at: number,
-    attributes: SpanAttributes,
-    error: string | null,
-  ): void => {
-    const span = turn.open.get(key);
-    turn.open.delete(key);
-    span?.end(at, attributes, error);
+    turn?.endAll(at, error);
   };
 
   const observe = (event: TraceEvent): void => {
@@ -83,7 +55,7 @@ export function createSpanExport(sink: SpanSink): (event: TraceEvent) => void {
         'orion.request.id': requestId,
       };
       const span = { name: 'invoke_agent orion', kind: 'internal', at, parent: null } as const;
-      turns.set(requestId, { root: sink.start({ ...span, attributes }), open: new Map() });
+      turns.set(requestId, new TurnSpans(sink, sink.start({ ...span, attributes })));
       return;
     }
     const turn = turns.get(requestId);
@@ -99,7 +71,7 @@ export function createSpanExport(sink: SpanSink): (event: TraceEvent) => void {
       }
       case 'llm_call': {
         const name = textOf(details['model']) ?? 'unknown';
-        begin(turn, model, `chat ${name}`, 'client', at, {
+        turn.begin(model, `chat ${name}`, 'client', at, {
           'gen_ai.operation.name': 'chat',
           'gen_ai.provider.name': textOf(details['provider']) ?? 'unknown',
           'gen_ai.request.model': name,
@@ -110,8 +82,7 @@ export function createSpanExport(sink: SpanSink): (event: TraceEvent) => void {
         const usage = objectOf(details['usage'] ?? null);
         const finish = textOf(details['finish']) ?? 'unknown';
         const failed = finish === 'error' || finish === 'aborted';
-        end(
-          turn,
+        turn.end(
           model,
           at,
           {
@@ -125,7 +96,7 @@ export function createSpanExport(sink: SpanSink): (event: TraceEvent) => void {
       }
       case 'tool_call':
         if (details['treatment'] !== 'run') return;
-        begin(turn, tool, `execute_tool ${event.toolName ?? 'unknown'}`, 'internal', at, {
+        turn.begin(tool, `execute_tool ${event.toolName ?? 'unknown'}`, 'internal', at, {
           'gen_ai.operation.name': 'execute_tool',
           'gen_ai.tool.name': event.toolName ?? 'unknown',
           'gen_ai.tool.call.id': textOf(details['callId']) ?? '',
@@ -133,7 +104,7 @@ export function createSpanExport(sink: SpanSink): (event: TraceEvent) => void {
         return;
       case 'tool_result': {
         const code = textOf(objectOf(event.error)['code']) ?? 'failed';
-        end(turn, tool, at, {}, details['success'] === false ? code : null);
+        turn.end(tool, at, {}, details['success'] === false ? code : null);
         return;
       }
     }
@@ -146,6 +117,40 @@ export function createSpanExport(sink: SpanSink): (event: TraceEvent) => void {
       // Telemetry is never a reason for a turn to fail.
     }
   };
+}
+
+/** The span of a turn, and those in it that have begun. */
+class TurnSpans {
+  readonly #sink: SpanSink;
+  readonly #root: OpenSpan;
+  readonly #open = new Map<string, OpenSpan>();
+
+  constructor(sink: SpanSink, root: OpenSpan) {
+    this.#sink = sink;
+    this.#root = root;
+  }
+
+  begin(
+    key: string,
+    name: string,
+    kind: 'internal' | 'client',
+    at: number,
+    attributes: SpanAttributes,
+  ): void {
+    this.#open.get(key)?.end(at, {}, 'unfinished');
+    this.#open.set(key, this.#sink.start({ name, kind, at, parent: this.#root, attributes }));
+  }
+
+  end(key: string, at: number, attributes: SpanAttributes, error: string | null): void {
+    const span = this.#open.get(key);
+    this.#open.delete(key);
+    span?.end(at, attributes, error);
+  }
+
+  endAll(at: number, error: string | null): void {
+    for (const span of this.#open.values()) span.end(at, {}, 'unfinished');
+    this.#root.end(at, {}, error);
+  }
 }
 
 /** As much of `@opentelemetry/api` as is used, so that nobody has to install it who does not export. */

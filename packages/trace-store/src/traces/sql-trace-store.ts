@@ -134,9 +134,9 @@ export function createSqlTraceStore(
         if (strict) throw error;
       }
     },
-    getTrace: (requestId) => find({ requestId }, Number.MAX_SAFE_INTEGER),
-    query: (filter) => find(filter, filter.limit ?? MAX_FOUND),
-    scan,
+    getTrace: (requestId) => find(database, { requestId }, Number.MAX_SAFE_INTEGER),
+    query: (filter) => find(database, filter, filter.limit ?? MAX_FOUND),
+    scan: (filter) => scan(database, filter),
     dropped: () => dropped,
     async flush() {
       await writer.drain(settings.flushMs);
@@ -154,29 +154,33 @@ export function createSqlTraceStore(
       return closed;
     },
   };
+}
 
-  async function find(filter: TraceFilter, limit: number): Promise<readonly TraceEvent[]> {
-    if (!(limit >= 1)) return [];
-    const { sql, parameters } = selectEvents(toStoredFilter(filter), Math.floor(limit));
+async function find(
+  database: SqlDatabase,
+  filter: TraceFilter,
+  limit: number,
+): Promise<readonly TraceEvent[]> {
+  if (!(limit >= 1)) return [];
+  const { sql, parameters } = selectEvents(toStoredFilter(filter), Math.floor(limit));
+  const rows = await database.all(sql, parameters);
+  return rows.map(toTraceEvent).toReversed();
+}
+
+async function* scan(database: SqlDatabase, filter: TraceFilter): AsyncGenerator<TraceEvent, void> {
+  const wanted = toStoredFilter(filter);
+  // Without an end a store that is written to faster than it is read would never be read.
+  const [newest] = await database.all(SELECT_LAST_ID);
+  const last = Number(newest?.['last'] ?? 0);
+  for (let after = 0; ;) {
+    const { sql, parameters } = selectPage(wanted, { after, last }, PAGE);
     const rows = await database.all(sql, parameters);
-    return rows.map(toTraceEvent).toReversed();
-  }
-
-  async function* scan(filter: TraceFilter): AsyncGenerator<TraceEvent, void> {
-    const wanted = toStoredFilter(filter);
-    // Without an end a store that is written to faster than it is read would never be read.
-    const [newest] = await database.all(SELECT_LAST_ID);
-    const last = Number(newest?.['last'] ?? 0);
-    for (let after = 0; ;) {
-      const { sql, parameters } = selectPage(wanted, { after, last }, PAGE);
-      const rows = await database.all(sql, parameters);
-      for (const row of rows) {
-        const event = toTraceEvent(row);
-        after = event.id;
-        yield event;
-      }
-      if (rows.length < PAGE) return;
+    for (const row of rows) {
+      const event = toTraceEvent(row);
+      after = event.id;
+      yield event;
     }
+    if (rows.length < PAGE) return;
   }
 }
 

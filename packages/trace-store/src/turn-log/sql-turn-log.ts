@@ -46,22 +46,8 @@ export function createSqlTurnLog(database: SqlDatabase, options: SqlTurnLogOptio
     listen: (wake) => database.listen(CHANNEL, wake),
   });
 
-  const read: TurnLog['read'] = async (turnId, afterSeq, limit = DEFAULT_READ_LIMIT) => {
-    const rows = await database.all(
-      `select seq, epoch, kind, data, stored_at from turn_event
-       where turn_id = $1 and seq > $2 order by seq limit $3::bigint`,
-      [turnId, afterSeq, Math.max(0, limit)],
-    );
-    return rows.map((row) => toEntry(turnId, row));
-  };
-
-  const isOver = async (turnId: string, afterSeq: number): Promise<boolean> => {
-    const rows = await database.all(
-      'select 1 from turn where turn_id = $1 and finished_at is not null and last_seq <= $2',
-      [turnId, afterSeq],
-    );
-    return rows.length > 0;
-  };
+  const read: TurnLog['read'] = (turnId, afterSeq, limit = DEFAULT_READ_LIMIT) =>
+    readEntries(database, turnId, afterSeq, limit);
 
   return {
     async acquire(turnId, epoch) {
@@ -97,70 +83,109 @@ export function createSqlTurnLog(database: SqlDatabase, options: SqlTurnLogOptio
 
     read,
 
-    async *tail(turnId, afterSeq, signal) {
-      // From before the first look, so that what is stored after it wakes.
-      const watch = wakeUps.watch(turnId);
-      let position = afterSeq;
-      let looked = false;
-      try {
-        while (!signal.aborted) {
-          let entries: readonly TurnLogEntry[] = [];
-          try {
-            entries = await read(turnId, position);
-            if (entries.length === 0 && (await isOver(turnId, position))) return;
-            looked = true;
-          } catch (error) {
-            // A database that has been there comes back; one that never was is the reader's to hear of.
-            if (!looked || !isUnavailable(error)) throw error;
-          }
-          for (const entry of entries) {
-            if (signal.aborted) return;
-            position = entry.seq;
-            yield entry;
-            if (entry.kind === 'done') return;
-          }
-          if (entries.length === 0) await watch.wait(signal);
-        }
-      } finally {
-        watch.stop();
-      }
-    },
+    tail: (turnId, afterSeq, signal) => tail(database, wakeUps, turnId, afterSeq, signal),
 
     async epochOf(turnId) {
       const [row] = await database.all('select epoch from turn where turn_id = $1', [turnId]);
       return Number(row?.['epoch'] ?? 0);
     },
 
-    async foldOldTurns(before, limit = DEFAULT_FOLD_LIMIT) {
-      const turns = await database.all(
-        `select turn_id from turn where active_at < $1 and folded_at is null
-         order by active_at limit $2::bigint`,
-        [before, limit],
-      );
-      const kept = KEPT_KINDS.map((kind) => `'${kind}'`).join(', ');
-      let folded = 0;
-      for (const { turn_id: turnId = null } of turns) {
-        // Each by itself: a long fold must not keep the writers of SQLite waiting.
-        await database.transaction(async (inside) => {
-          // First, since it takes the turn from its writer: one that has come back to life meanwhile stays.
-          const taken = await inside.run(
-            `update turn
-             set folded_at = $2::bigint,
-                 epoch = case when finished_at is null then epoch + 1 else epoch end,
-                 finished_at = coalesce(finished_at, active_at)
-             where turn_id = $1 and active_at < $3::bigint and folded_at is null`,
-            [turnId, clock.now(), before],
-          );
-          if (taken === 0) return;
-          await inside.run(`delete from turn_event where turn_id = $1 and kind not in (${kept})`, [
-            turnId,
-          ]);
-          folded += 1;
-        });
-      }
-      return folded;
-    },
+    foldOldTurns: (before, limit = DEFAULT_FOLD_LIMIT) =>
+      foldOldTurns(database, () => clock.now(), before, limit),
   };
+}
+
+async function readEntries(
+  database: SqlDatabase,
+  turnId: string,
+  afterSeq: number,
+  limit: number,
+): Promise<readonly TurnLogEntry[]> {
+  const rows = await database.all(
+    `select seq, epoch, kind, data, stored_at from turn_event
+     where turn_id = $1 and seq > $2 order by seq limit $3::bigint`,
+    [turnId, afterSeq, Math.max(0, limit)],
+  );
+  return rows.map((row) => toEntry(turnId, row));
+}
+
+async function isOver(database: SqlDatabase, turnId: string, afterSeq: number): Promise<boolean> {
+  const rows = await database.all(
+    'select 1 from turn where turn_id = $1 and finished_at is not null and last_seq <= $2',
+    [turnId, afterSeq],
+  );
+  return rows.length > 0;
+}
+
+/** Ends with the turn, or when it is aborted. */
+async function* tail(
+  database: SqlDatabase,
+  wakeUps: WakeUps,
+  turnId: string,
+  afterSeq: number,
+  signal: AbortSignal,
+): AsyncGenerator<TurnLogEntry, void> {
+  // From before the first look, so that what is stored after it wakes.
+  const watch = wakeUps.watch(turnId);
+  let position = afterSeq;
+  let looked = false;
+  try {
+    while (!signal.aborted) {
+      let entries: readonly TurnLogEntry[] = [];
+      try {
+        entries = await readEntries(database, turnId, position, DEFAULT_READ_LIMIT);
+        if (entries.length === 0 && (await isOver(database, turnId, position))) return;
+        looked = true;
+      } catch (error) {
+        // A database that has been there comes back; one that never was is the reader's to hear of.
+        if (!looked || !isUnavailable(error)) throw error;
+      }
+      for (const entry of entries) {
+        if (signal.aborted) return;
+        position = entry.seq;
+        yield entry;
+        if (entry.kind === 'done') return;
+      }
+      if (entries.length === 0) await watch.wait(signal);
+    }
+  } finally {
+    watch.stop();
+  }
+}
+
+async function foldOldTurns(
+  database: SqlDatabase,
+  now: () => number,
+  before: number,
+  limit: number,
+): Promise<number> {
+  const turns = await database.all(
+    `select turn_id from turn where active_at < $1 and folded_at is null
+     order by active_at limit $2::bigint`,
+    [before, limit],
+  );
+  const kept = KEPT_KINDS.map((kind) => `'${kind}'`).join(', ');
+  let folded = 0;
+  for (const { turn_id: turnId = null } of turns) {
+    // Each by itself: a long fold must not keep the writers of SQLite waiting.
+    await database.transaction(async (inside) => {
+      // First, since it takes the turn from its writer: one that has come back to life meanwhile stays.
+      const taken = await inside.run(
+        `update turn
+         set folded_at = $2::bigint,
+             epoch = case when finished_at is null then epoch + 1 else epoch end,
+             finished_at = coalesce(finished_at, active_at)
+         where turn_id = $1 and active_at < $3::bigint and folded_at is null`,
+        [turnId, now(), before],
+      );
+      if (taken === 0) return;
+      await inside.run(`delete from turn_event where turn_id = $1 and kind not in (${kept})`, [
+        turnId,
+      ]);
+      folded += 1;
+    });
+  }
+  return folded;
 }
 
 type Append = {
