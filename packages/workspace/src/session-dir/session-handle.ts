@@ -374,9 +374,8 @@ export class DiskSessionHandle implements SessionHandle {
   }
 
   /**
-   * What is not the file outlives the session in the attic, as one file: content outside of it, as the record says,
-   * text that was set aside, text that was never decided. That content is copied nowhere before: a kill neither loses
-   * nor doubles it.
+   * What is not the file outlives the session in the attic, as one file: content outside of it, as the record says, and
+   * all else. That content is copied nowhere before: a kill neither loses nor doubles it.
    */
   async #keepTrailing(): Promise<string | null> {
     const { state, clock } = this.#options;
