@@ -23,7 +23,7 @@ test.skipIf(process.platform !== 'linux')(
       new URL('../../docs/guides/durability.md', import.meta.url),
       'utf8',
     );
-    expect(guide).toContain('ends in a fault of its own below (`ulimit -n 20`)');
+    expect(guide).toContain('crashes below that (`ulimit -n 20`)');
   },
 );
 

@@ -106,7 +106,8 @@ const cases: fc.Arbitrary<Case> = fc
       )
       // A DONE at the end that belongs to the file, or blank lines there, cannot be told from the end of a message.
       .filter((text) => /^.*\S/u.test(text) && !/(?:^|\n)(?:DONE)?$/u.test(text))
-      .filter((text) => !text.startsWith('```'))
+      // Nor can a document that is nothing but marks and fences be told from answers.
+      .filter((text) => !text.startsWith('```') && /n\d+n/u.test(text))
       .map((text) => `${text}\n`),
     before: fc.constantFrom(...BEFORE),
     after: fc.constantFrom(...AFTER),
@@ -186,8 +187,11 @@ function replyOf(harness: SessionHarness, own: Case, round: number): string {
     if (text === '{again}') return `${own.document}DONE`;
     if (text === '{message}') return firstMessage(own);
     const rest = own.document.split('\n').slice(2).join('\n');
-    // Without any text it would be the answer DONE.
-    if (text === '{rest}') return rest.trim() === '' ? '' : `${rest}DONE`;
+    if (text === '{rest}') {
+      // Marks alone would be the answer DONE, and a rest that begins as the document does another document.
+      const marks = /^(?:done|```(?:sh)?|\s)*$/iu.test(rest);
+      return marks || own.document.startsWith(rest.charAt(0)) ? '' : `${rest}DONE`;
+    }
     return text;
   }
   const right = rightAnswer(harness, own);
