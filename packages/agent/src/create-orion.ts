@@ -146,7 +146,7 @@ function callsOn(
 > {
   const { sessions } = workspace;
   return {
-    listSessions: () => sessions.list(),
+    listSessions: (which) => sessions.list(which),
     cleanSessions: (cleaning) => sessions.clean(cleaning),
     adoptSession: (file) => sessions.adopt(file),
     async discardSession(sessionId) {

@@ -191,7 +191,8 @@ export interface Orion {
   findConversation(
     which: { readonly conversationId: string } | { readonly projectId: string },
   ): Promise<FoundConversation | null>;
-  listSessions(): Promise<readonly SessionListing[]>;
+  /** Everything that lies there, newest first; or only what a start offers to recover. */
+  listSessions(which?: 'all' | 'recoverable'): Promise<readonly SessionListing[]>;
   cleanSessions(options: { readonly all: boolean }): Promise<CleanReport>;
   /**
    * Makes a session of a text that was saved in the temporary folder (`PausedSession.rescued_text`) and answers its id, with

@@ -282,8 +282,8 @@ export interface SessionStore {
    * `turn` is there as soon as the session is: a process that is killed at any moment leaves both or neither.
    */
   begin(metadata: SessionMetadata, turn?: TurnRecord): Promise<SessionHandle>;
-  /** Everything that lies there, newest first, whatever its condition. */
-  list(): Promise<readonly SessionListing[]>;
+  /** Everything that lies there, newest first, whatever its condition; or only what a start offers to recover. */
+  list(which?: 'all' | 'recoverable'): Promise<readonly SessionListing[]>;
   /**
    * Takes over an orphan, from the sessions or the attic. Of several processes exactly one succeeds.
    * Rejects with SESSION_NOT_FOUND, SESSION_BUSY (live elsewhere, or claimed first by another), SESSION_DAMAGED,

@@ -123,7 +123,7 @@ export async function createWorkspace(options: WorkspaceOptions): Promise<Worksp
       ? undefined
       : await resolveChosenDirectory(resolve(options.userKeyDirectory));
   const isChosen = options.stateDirectory !== undefined;
-  await new StateDirectory(stateDirectory, root).closeToOthers(isChosen ? 'inside' : 'whole');
+  new StateDirectory(stateDirectory, root).closeToOthers(isChosen ? 'inside' : 'whole');
   return new DiskWorkspace(options, { givenRoot, root, stateDirectory, userDirectory });
 }
 

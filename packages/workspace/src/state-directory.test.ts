@@ -84,7 +84,7 @@ it.each([
     await mkdir(join(path, name), { recursive: true });
     await chmod(join(path, name), 0o755);
   }
-  await new StateDirectory(path).closeToOthers(part);
+  new StateDirectory(path).closeToOthers(part);
   const found = await Promise.all(
     ['state', ...PARTS].map(async (name) => {
       const { mode } = await stat(name === 'state' ? path : join(path, name));

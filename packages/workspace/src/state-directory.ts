@@ -79,10 +79,10 @@ export class StateDirectory {
   }
 
   /** What others may do with it is taken away; a directory that a person chose may hold other things, too. */
-  async closeToOthers(part: 'whole' | 'inside'): Promise<void> {
+  closeToOthers(part: 'whole' | 'inside'): void {
     const { sessions, locks, attic, backups, temporaries, plans, texts } = this;
     const inside = [dirname(sessions), locks, attic, backups, temporaries, plans, texts];
-    await Promise.all((part === 'whole' ? [this.path] : inside).map(closeToOthers));
+    for (const path of part === 'whole' ? [this.path] : inside) closeToOthers(path);
   }
 
   /** The names in a directory of the state; none where there is none. */

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { copyFile, link, mkdir, symlink, truncate, writeFile } from 'node:fs/promises';
+import { copyFile, link, mkdir, symlink, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import type { After, Attack } from './attack.ts';
@@ -79,6 +79,59 @@ function database(site: Site, sql: string): void {
     path,
     sql,
   ]);
+}
+
+/** Sessions that somebody else left, each in a directory of its own; every other one is damaged, and as old as the rest, so that a start would put it aside. */
+async function foreignSessions(site: Site, count: number): Promise<void> {
+  const sessions = workspace(site, '.orion/logs/write_sessions');
+  const old = '2026-01-01T00:00:00.000Z';
+  const write = async (index: number): Promise<void> => {
+    const id = `7f3a0000-0000-4000-8000-${index.toString(16).padStart(12, '0')}`;
+    const folder = join(sessions, id);
+    const damaged = index % 2 === 1;
+    await mkdir(folder, { recursive: true });
+    const metadata = damaged ? '{"version":1,"session_' : metadataOf(site, id, old);
+    const files: Readonly<Record<string, string>> = {
+      'metadata.json': metadata,
+      'content.txt': 'pwned\n'.repeat(20),
+      'pending.txt': 'x',
+      'state.json': JSON.stringify({
+        version: 1,
+        buffer_size: 120,
+        line_count: 20,
+        last_save: old,
+        content_file: 'content.txt',
+      }),
+    };
+    for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
+    await utimes(join(folder, 'content.txt'), new Date(old), new Date(old));
+  };
+  for (let from = 0; from < count; from += 100)
+    await Promise.all(Array.from({ length: 100 }, (_, index) => write(from + index)));
+}
+
+/** As this version writes it, but for the proof of whose it is. */
+function metadataOf(site: Site, id: string, created: string): string {
+  return JSON.stringify({
+    version: 1,
+    session_id: id,
+    intent: 'x',
+    target_file: '.bashrc',
+    operation: 'create',
+    created_at: created,
+    end_marker: 'DONE 7f3a',
+    final_newline: true,
+    target: {
+      path: '.bashrc',
+      realPath: workspace(site, '.bashrc'),
+      exists: false,
+      sha256: null,
+      bytes: 0,
+      mode: 0,
+      eol: 'none',
+      bom: false,
+    },
+  });
 }
 
 /** A plan for `a.txt`, of which this is the content. */
@@ -383,30 +436,15 @@ export const REPOSITORY_ATTACKS: readonly Attack[] = [
       const id = '7f3a0000-0000-4000-8000-000000000000';
       const folder = `workspace/.orion/logs/write_sessions/${id}`;
       await site.plant(`${folder}/content.txt`, 'pwned\n');
-      await site.plant(
-        `${folder}/metadata.json`,
-        JSON.stringify({
-          version: 1,
-          session_id: id,
-          intent: 'x',
-          target_file: '.bashrc',
-          operation: 'create',
-          created_at: '2026-01-01T00:00:00.000Z',
-          end_marker: 'DONE 7f3a',
-          final_newline: true,
-          target: {
-            path: '.bashrc',
-            realPath: workspace(site, '.bashrc'),
-            exists: false,
-            sha256: null,
-            bytes: 0,
-            mode: 0,
-            eol: 'none',
-            bom: false,
-          },
-        }),
-      );
+      await site.plant(`${folder}/metadata.json`, metadataOf(site, id, '2026-01-01T00:00:00.000Z'));
     },
+    options: ['--recover', 'yes'],
+    holds: goesOn,
+  },
+  {
+    kind: 'repository',
+    name: '10,000 sessions that somebody else left, half of them damaged',
+    plant: (site) => foreignSessions(site, 10_000),
     options: ['--recover', 'yes'],
     holds: goesOn,
   },

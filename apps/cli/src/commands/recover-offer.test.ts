@@ -48,7 +48,8 @@ async function offer(
   const context = createFakeContext({ terminal: true });
   const discarded: string[] = [];
   const orion = {
-    listSessions: () => Promise.resolve(sessions),
+    listSessions: (which?: string) =>
+      Promise.resolve(sessions.filter(({ recoverable }) => which === 'all' || recoverable)),
     describeSession: (session: SessionListing) => ({
       commands: [`orion recover-session ${session.session_id}`],
     }),

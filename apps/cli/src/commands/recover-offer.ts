@@ -24,13 +24,11 @@ export type RecoverOffer = {
  */
 export async function offerRecovery(offer: RecoverOffer): Promise<string | null> {
   const { context, orion, choice } = offer;
-  const sessions = (await orion.listSessions())
-    .filter((session) => session.status === 'orphan' && session.recoverable)
-    .toSorted(
-      (one, other) =>
-        Number(other.session_id === offer.first) - Number(one.session_id === offer.first) ||
-        one.age_ms - other.age_ms,
-    );
+  const sessions = (await orion.listSessions('recoverable')).toSorted(
+    (one, other) =>
+      Number(other.session_id === offer.first) - Number(one.session_id === offer.first) ||
+      one.age_ms - other.age_ms,
+  );
   const [newest, ...others] = sessions;
   if (newest === undefined) {
     if (choice === 'yes') context.screen.line('There is no interrupted write session to recover.');

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { link, open, rename, unlink } from 'node:fs/promises';
+import type { Stats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { errnoOf, isErrno } from './disk-error.ts';
@@ -11,6 +12,12 @@ const READ_FLAGS: number = constants.O_RDONLY | constants.O_NOFOLLOW | constants
 
 /** Opens a regular file; null when there is none, or something else has its name. */
 export async function openRegularFile(path: string): Promise<FileHandle | null> {
+  return (await openWithStat(path))?.handle ?? null;
+}
+
+type OpenedFile = { readonly handle: FileHandle; readonly stat: Stats };
+
+async function openWithStat(path: string): Promise<OpenedFile | null> {
   let handle: FileHandle;
   try {
     handle = await open(path, READ_FLAGS);
@@ -19,7 +26,8 @@ export async function openRegularFile(path: string): Promise<FileHandle | null> 
     throw error;
   }
   try {
-    if ((await handle.stat()).isFile()) return handle;
+    const stat = await handle.stat();
+    if (stat.isFile()) return { handle, stat };
   } catch (error) {
     await closeRead(handle);
     throw error;
@@ -71,20 +79,20 @@ export type SmallFile =
   /** `error` is the system's, when it is one. */
   | { readonly kind: 'unusable'; readonly reason: string; readonly error?: unknown };
 
-/** A small file of the state directory, whatever really lies there. */
+/** A small file of the state directory, whatever really lies there; as long as it was when it was opened. */
 export async function readSmallFile(path: string, maxBytes: number): Promise<SmallFile> {
-  let handle: FileHandle | null;
+  let opened: OpenedFile | null;
   try {
-    handle = await openRegularFile(path);
+    opened = await openWithStat(path);
   } catch (error) {
     return { kind: 'unusable', reason: errnoOf(error) ?? String(error), error };
   }
-  if (handle === null) return { kind: 'missing' };
+  if (opened === null) return { kind: 'missing' };
+  const { handle, stat } = opened;
   try {
-    const stat = await handle.stat();
     if (stat.size > maxBytes) return { kind: 'unusable', reason: 'too large' };
     const chunks: Buffer[] = [];
-    for await (const chunk of readRange(handle, 0, maxBytes)) chunks.push(chunk);
+    for await (const chunk of readRange(handle, 0, stat.size)) chunks.push(chunk);
     return {
       kind: 'text',
       text: Buffer.concat(chunks).toString('utf8'),

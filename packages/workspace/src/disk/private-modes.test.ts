@@ -33,7 +33,7 @@ it('closes a directory and everything below it, and follows no link', async () =
   await symlink(join(root, 'outside', 'file'), join(root, 'a', 'b', 'link'));
   await chmod(join(root, 'a'), 0o777);
   await chmod(join(root, 'a', 'b'), 0o750);
-  await closeToOthers(join(root, 'a'));
+  closeToOthers(join(root, 'a'));
   expect([await modeOf('a'), await modeOf('a/b'), await modeOf('a/b/file')]).toEqual([
     '700',
     '700',
@@ -41,8 +41,8 @@ it('closes a directory and everything below it, and follows no link', async () =
   ]);
   expect([await modeOf('outside'), await modeOf('outside/file')]).toEqual(['755', '644']);
   await symlink(join(root, 'outside'), join(root, 'top'));
-  await closeToOthers(join(root, 'top'));
-  await closeToOthers(join(root, 'nothing'));
+  closeToOthers(join(root, 'top'));
+  closeToOthers(join(root, 'nothing'));
   expect(await modeOf('outside')).toBe('755');
 });
 

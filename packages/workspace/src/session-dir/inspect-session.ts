@@ -48,37 +48,56 @@ export type Inspector = {
   readonly now: () => number;
 };
 
-/** Null when this is no directory of its own: links are not followed. */
+/** What `metadata.json` alone tells: that of another user stays so, and no recovery takes one that cannot be read. */
+export type Fitness = 'own' | 'foreign' | 'damaged';
+
+export type FirstLook = {
+  readonly fitness: Fitness;
+  readonly root: string | undefined;
+  /** The disk refused to tell, this time. */
+  readonly refused: boolean;
+};
+
+/**
+ * Null when this is no directory of its own, links are not followed, or not wanted: what a repository brings is told by
+ * one file, and nothing else in it is read.
+ */
 export async function inspectSession(
   inspector: Inspector,
   directory: string,
   id: string,
+  isWanted: (look: FirstLook) => boolean = () => true,
 ): Promise<Inspection | null> {
   const stat = await lstat(directory).catch(() => null);
   if (stat === null || !stat.isDirectory()) return null;
-  const [metadataFile, stateFile, owner, contents] = await Promise.all([
-    readSmallFile(join(directory, 'metadata.json'), MAX_JSON_BYTES),
+  const metadataFile = await readSmallFile(join(directory, 'metadata.json'), MAX_JSON_BYTES);
+  const metadata =
+    metadataFile.kind === 'text' ? parseMetadata(metadataFile.text, id) : metadataFile;
+  const root = metadataFile.kind === 'text' ? rootOf(metadataFile.text) : undefined;
+  const foreign =
+    metadata.kind === 'good' &&
+    metadataFile.kind === 'text' &&
+    inspector.key !== null &&
+    !inspector.key.isOwn(metadataFile.text);
+  const readable = foreign ? 'foreign' : 'own';
+  const fitness = metadata.kind === 'good' ? readable : 'damaged';
+  const refused = metadataFile.kind === 'unusable' && metadataFile.error !== undefined;
+  if (!isWanted({ fitness, root, refused })) return null;
+  const [stateFile, owner, contents] = await Promise.all([
     readSmallFile(join(directory, 'state.json'), MAX_JSON_BYTES),
     findOwner(leasePlace(directory)),
     findContents(directory),
   ]);
-  const metadata =
-    metadataFile.kind === 'text' ? parseMetadata(metadataFile.text, id) : metadataFile;
   const state = stateFile.kind === 'text' ? parseState(stateFile.text) : stateFile;
   const saved = state.kind === 'good' ? state.value : null;
   const known = metadata.kind === 'good' ? metadata.value : null;
   const content = contents === null ? null : chooseContent(contents, saved);
   const verdict = await judge(inspector, owner);
-  const foreign =
-    known !== null &&
-    metadataFile.kind === 'text' &&
-    inspector.key !== null &&
-    !inspector.key.isOwn(metadataFile.text);
   const problem = findProblem(metadata.kind, state.kind, contents);
   return {
     id,
     directory,
-    root: metadataFile.kind === 'text' ? rootOf(metadataFile.text) : undefined,
+    root,
     status: statusOf(verdict, foreign, problem),
     problem,
     metadata: known,
@@ -181,6 +200,11 @@ export function chooseContent(
   return chosen;
 }
 
+/** Whether a start offers to go on with it. */
+export function isRecoverable({ status, ageMs }: Inspection, maxSessionAgeMs: number): boolean {
+  return status === 'orphan' && ageMs < maxSessionAgeMs;
+}
+
 /** As `list` shows it. Counts only the lines that came after the last save. */
 export async function listingOf(
   inspection: Inspection,
@@ -199,7 +223,7 @@ export async function listingOf(
     lines: await countLines(inspection),
     bytes: content?.size ?? 0,
     session_dir: inspection.directory,
-    recoverable: status === 'orphan' && ageMs < maxSessionAgeMs,
+    recoverable: isRecoverable(inspection, maxSessionAgeMs),
     ...codeOf(inspection),
   };
 }

@@ -3,19 +3,8 @@ import { lstat, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LEASE_TTL_MS } from '../ownership/judge-owner.ts';
 import { isSessionId } from '../state-directory.ts';
-import { removeTemporaryOf } from './recorded-writing.ts';
 import type { SessionFinder } from './session-finder.ts';
 import type { SessionStoreOptions } from './session-store-options.ts';
-
-/** Of changes that were recorded and, it may be, not made. */
-export async function removeLeftTemporaries(
-  finder: SessionFinder,
-  options: SessionStoreOptions,
-): Promise<void> {
-  for (const { state, status } of await finder.all()) {
-    if (state?.writing && status === 'orphan') await removeTemporaryOf(options, state.writing);
-  }
-}
 
 /** Directories that were being made or removed when their process died. */
 export async function removeLeftDirectories(

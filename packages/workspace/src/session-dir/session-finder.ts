@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { errnoOf } from '../disk/disk-error.ts';
 import { isSessionId } from '../state-directory.ts';
 import { inspectSession } from './inspect-session.ts';
-import type { Inspection } from './inspect-session.ts';
+import type { Fitness, Inspection } from './inspect-session.ts';
 import { sessionNotFound } from './session-errors.ts';
 import type { SessionKey } from './session-key.ts';
 import type { SessionStoreOptions } from './session-store-options.ts';
@@ -15,6 +15,8 @@ export class SessionFinder {
   readonly #options: SessionStoreOptions;
   readonly #onFailure: (error: unknown) => void;
   #key: Promise<SessionKey | null> | null = null;
+  /** What this process knows of directories by a look at them; an own one may still become anything. */
+  readonly #unfit: Map<string, Exclude<Fitness, 'own'>> = new Map();
 
   constructor(options: SessionStoreOptions, onFailure: (error: unknown) => void) {
     this.#options = options;
@@ -49,20 +51,40 @@ export class SessionFinder {
     throw sessionNotFound(sessionId, null);
   }
 
-  /** All but those in the attic. */
-  async all(): Promise<readonly Inspection[]> {
+  /**
+   * All of these kinds but those in the attic. Of one that is known as another kind nothing is read again, and no more
+   * are held than are looked at together: a repository may bring any number.
+   */
+  async *each<R>(
+    kinds: readonly Fitness[],
+    step: (inspection: Inspection) => Promise<R> | R,
+  ): AsyncGenerator<R, void, undefined> {
     const { state } = this.#options;
-    const ids = (await this.namesIn(state.sessions)).filter(isSessionId);
+    const ids = (await this.namesIn(state.sessions)).filter(isSessionId).filter((id) => {
+      const known = this.#unfit.get(id);
+      return known === undefined || kinds.includes(known);
+    });
     await this.key();
-    const inspections = await inParallel(ids, async (id) =>
-      this.inspect(join(state.sessions, id), id).catch((error: unknown) => {
-        this.#onFailure(error);
-        return null;
-      }),
-    );
-    return inspections
-      .filter((inspection) => inspection !== null)
-      .filter(({ root }) => state.isAboutHere(root));
+    for (let from = 0; from < ids.length; from += PARALLEL) {
+      const found = ids.slice(from, from + PARALLEL).map(async (id) => {
+        const inspection = await this.#inspectIf(kinds, id).catch((error: unknown) => {
+          this.#onFailure(error);
+          return null;
+        });
+        return inspection === null ? null : { value: await step(inspection) };
+      });
+      for (const one of await Promise.all(found)) if (one !== null) yield one.value;
+    }
+  }
+
+  async #inspectIf(kinds: readonly Fitness[], id: string): Promise<Inspection | null> {
+    const { state, observer, clock } = this.#options;
+    const inspector = { observer, key: await this.key(), now: () => clock.now() };
+    return inspectSession(inspector, join(state.sessions, id), id, ({ fitness, root, refused }) => {
+      if (fitness === 'own' || refused) this.#unfit.delete(id);
+      else this.#unfit.set(id, fitness);
+      return kinds.includes(fitness) && state.isAboutHere(root);
+    });
   }
 
   async namesIn(directory: string): Promise<readonly string[]> {
@@ -73,15 +95,4 @@ export class SessionFinder {
       throw error;
     }
   }
-}
-
-export async function inParallel<T, R>(
-  items: readonly T[],
-  step: (item: T) => Promise<R>,
-): Promise<readonly R[]> {
-  const results: R[] = [];
-  for (let from = 0; from < items.length; from += PARALLEL) {
-    results.push(...(await Promise.all(items.slice(from, from + PARALLEL).map(step))));
-  }
-  return results;
 }

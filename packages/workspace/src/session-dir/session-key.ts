@@ -104,7 +104,7 @@ async function readKey(path: string): Promise<FoundKey> {
         ? { kind: 'no_key' }
         : { kind: 'refused', problem: file.reason };
     case 'text':
-      await closeToOthers(path);
+      closeToOthers(path);
       return KEY_TEXT.test(file.text)
         ? { kind: 'key', key: Buffer.from(file.text.trim(), 'hex') }
         : { kind: 'no_key' };

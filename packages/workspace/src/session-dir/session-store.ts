@@ -28,21 +28,31 @@ import { targetLocked, TargetLocks } from '../ownership/target-locks.ts';
 import type { TargetLock } from '../ownership/target-locks.ts';
 import { isSessionId } from '../state-directory.ts';
 import { adoptTexts, appendFile } from './adopt-texts.ts';
-import { countLines, listingOf } from './inspect-session.ts';
+import { countLines, isRecoverable, listingOf } from './inspect-session.ts';
 import type { Inspection } from './inspect-session.ts';
-import { removeLeftDirectories, removeLeftTemporaries } from './left-overs.ts';
+import { removeLeftDirectories } from './left-overs.ts';
 import { judgeWriting, removeTemporaryOf } from './recorded-writing.ts';
 import { readRescued, trailingIn } from './rescued-session.ts';
 import { SessionAttic } from './session-attic.ts';
 import { handBack, takeOver } from './session-claim.ts';
 import { sessionBusy, sessionDamaged, sessionForeign } from './session-errors.ts';
 import { MAX_TURN_BYTES, parseTurn } from './session-files.ts';
-import { inParallel, SessionFinder } from './session-finder.ts';
+import { SessionFinder } from './session-finder.ts';
 import { DiskSessionHandle } from './session-handle.ts';
 import { SessionHome } from './session-home.ts';
 import type { SessionStoreOptions } from './session-store-options.ts';
 
 type Moved = CleanReport['moved'][number];
+
+/** Most damaged sessions that one start moves: a repository may bring any number, and each move is synced. */
+const DAMAGED_AT_A_START = 100;
+
+type MovingAway = {
+  readonly minAgeMs: number;
+  readonly maxDamaged: number;
+  /** Sees those that are younger. */
+  readonly keep: (inspection: Inspection) => Promise<void>;
+};
 
 export class DiskSessionStore implements SessionStore {
   readonly #options: SessionStoreOptions;
@@ -76,11 +86,16 @@ export class DiskSessionStore implements SessionStore {
     return handle;
   }
 
-  async list(): Promise<readonly SessionListing[]> {
-    const inspections = await this.#finder.all();
-    const listings = await inParallel(inspections, (inspection) =>
-      listingOf(inspection, this.#options.maxSessionAgeMs),
+  async list(which: 'all' | 'recoverable' = 'all'): Promise<readonly SessionListing[]> {
+    const { maxSessionAgeMs } = this.#options;
+    const all = which === 'all';
+    const found = this.#finder.each(all ? ['own', 'foreign', 'damaged'] : ['own'], (inspection) =>
+      all || isRecoverable(inspection, maxSessionAgeMs)
+        ? listingOf(inspection, maxSessionAgeMs)
+        : null,
     );
+    const listings: SessionListing[] = [];
+    for await (const listing of found) if (listing !== null) listings.push(listing);
     return listings.toSorted(
       (a, b) => a.age_ms - b.age_ms || (a.session_id < b.session_id ? -1 : 1),
     );
@@ -165,16 +180,12 @@ export class DiskSessionStore implements SessionStore {
   }
 
   async clean(options: { readonly all: boolean }): Promise<CleanReport> {
-    const moved: Moved[] = [];
-    for (const inspection of await this.#finder.all()) {
-      // A foreign session is only ever moved by name: nobody here knows what it is.
-      if (inspection.status === 'live' || inspection.status === 'foreign') continue;
-      if (!options.all && inspection.ageMs < this.#options.maxSessionAgeMs) continue;
-      const one = await this.#cleanOne(inspection);
-      if (one !== null) moved.push(one);
-    }
-    const locks = options.all ? await this.#locks.removeStale() : 0;
-    return { moved, bytes: moved.reduce((total, one) => total + one.bytes, 0), locks };
+    const moved = await this.#moveAway({
+      minAgeMs: options.all ? 0 : this.#options.maxSessionAgeMs,
+      maxDamaged: Number.POSITIVE_INFINITY,
+      keep: async () => undefined,
+    });
+    return reportOf(moved, options.all ? await this.#locks.removeStale() : 0);
   }
 
   async *readContent(sessionId: string): AsyncGenerator<Uint8Array, void, undefined> {
@@ -197,9 +208,16 @@ export class DiskSessionStore implements SessionStore {
   }
 
   async housekeep(): Promise<CleanReport> {
-    const report = await this.clean({ all: false });
+    const moved = await this.#moveAway({
+      minAgeMs: this.#options.maxSessionAgeMs,
+      maxDamaged: DAMAGED_AT_A_START,
+      // What a change that was recorded and, it may be, not made left beside its target.
+      keep: async ({ state, status }) => {
+        if (!state?.writing || status !== 'orphan') return;
+        await removeTemporaryOf(this.#options, state.writing);
+      },
+    });
     for (const step of [
-      (): Promise<void> => removeLeftTemporaries(this.#finder, this.#options),
       (): Promise<void> => removeLeftDirectories(this.#finder, this.#options),
       (): Promise<void> => this.#attic.prune(),
       (): Promise<void> => this.#locks.sweep(),
@@ -207,7 +225,7 @@ export class DiskSessionStore implements SessionStore {
     ]) {
       await step().catch((error: unknown) => this.#reportFailure(error));
     }
-    return report;
+    return reportOf(moved, 0);
   }
 
   async releaseAll(): Promise<void> {
@@ -325,6 +343,24 @@ export class DiskSessionStore implements SessionStore {
     await syncDirectory(state.sessions);
   }
 
+  /** To the attic, all but live ones. */
+  async #moveAway({ minAgeMs, maxDamaged, keep }: MovingAway): Promise<readonly Moved[]> {
+    let damaged = 0;
+    const moved: Moved[] = [];
+    // A foreign session is only ever moved by name: nobody here knows what it is.
+    for await (const inspection of this.#finder.each(['own', 'damaged'], (found) => found)) {
+      if (inspection.status === 'live') continue;
+      if (inspection.ageMs < minAgeMs) {
+        await keep(inspection).catch((error: unknown) => this.#reportFailure(error));
+        continue;
+      }
+      if (inspection.status === 'damaged' && (damaged += 1) > maxDamaged) continue;
+      const one = await this.#cleanOne(inspection);
+      if (one !== null) moved.push(one);
+    }
+    return moved;
+  }
+
   async #cleanOne(inspection: Inspection): Promise<Moved | null> {
     try {
       const lines = await countLines(inspection);
@@ -347,6 +383,10 @@ export class DiskSessionStore implements SessionStore {
     const message = error instanceof Error ? error.message : String(error);
     this.#options.onEvent('housekeeping_failed', { code: errnoOf(error), message });
   }
+}
+
+function reportOf(moved: readonly Moved[], locks: number): CleanReport {
+  return { moved, bytes: moved.reduce((total, one) => total + one.bytes, 0), locks };
 }
 
 function stateNotes(inspection: Inspection): string[] {
