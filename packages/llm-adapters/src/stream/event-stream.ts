@@ -37,8 +37,6 @@ export type EventStreamDecoder = {
 
 /** Far above any event of a real provider; a document is held whole and gets the same bound. */
 const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
-/** A read is worked on in portions: the text of one is garbage before the next one is made. */
-const PORTION_BYTES = 32 * 1024;
 /** A piece may keep all of what it came with, so that only few of them are held. */
 const MOST_PIECES = 64;
 /** Envelopes that fitted nothing cost more than they save: after so many of them one is tried now and then. */
@@ -84,13 +82,10 @@ export function createEventStreamDecoder(
 
   return {
     feed: (bytes) => {
-      const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-      for (let from = 0; from < buffer.length; from += PORTION_BYTES) {
-        const text = buffer.toString('latin1', from, from + PORTION_BYTES);
-        if (mode === 'events') reader.read(text);
-        else if (mode === 'undecided') decide(text);
-        else if (!overflown) hold(text);
-      }
+      const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+      if (mode === 'events') reader.read(text);
+      else if (mode === 'undecided') decide(text);
+      else if (!overflown) hold(text);
     },
     end: () => {
       if (mode === 'events') reader.end();
