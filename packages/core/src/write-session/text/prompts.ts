@@ -5,6 +5,7 @@ import { isBlankLine, withoutCarriageReturn } from './lines.ts';
 import { DONE_ONCE_MORE } from './markers/inner-done.ts';
 import { MAX_ANCHOR_LINES } from './seams/anchor.ts';
 import type { Anchor, LineAnchor } from './seams/anchor.ts';
+import { CUT_OFF, START_WITH } from './seams/seam-preamble.ts';
 
 /**
  * Every text that the model reads in a write session (P1 to P11). Short, imperative, one example: written for weak
@@ -253,16 +254,16 @@ ${continuationPrompt(saved)}`;
 export function continuationPrompt(saved: SavedEnd): string {
   const { anchor, marker = DONE_MARKER } = saved;
   const instruction = goesOnInLine(anchor)
-    ? `Your next message must start with exactly this text. Then ${continuing(anchor)}.
+    ? `${START_WITH} this text. Then ${continuing(anchor)}.
 No introduction, no code fence, no tags. End with ${marker} on a line of its own.`
-    : `Your next message must start with exactly ${repetition(anchor)}. Then write the rest of the file, beginning with the next line in full.
+    : `${START_WITH} ${repetition(anchor)}. Then write the rest of the file, beginning with the next line in full.
 No introduction, no code fence, no tags. End with ${marker} on a line of its own.
 Example: saved lines "a", "b" → you write:
 a
 b
 c
 ${marker}`;
-  return `Your message was cut off. ${savedSentence(saved)}
+  return `${CUT_OFF} ${savedSentence(saved)}
 ${quotation(saved)}
 ${instruction}`;
 }

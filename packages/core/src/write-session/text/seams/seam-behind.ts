@@ -5,7 +5,7 @@ import type { TargetKind } from '../target-kind.ts';
 import { MIN_ANCHOR_INK } from './anchor.ts';
 import { LONG_LINE } from './seam-overlap.ts';
 import type { SeamGround, Via } from './seam-overlap.ts';
-import { isClosingTag, isMarkerLine } from './seam-preamble.ts';
+import { isClosingTag, isMarkerLine, isOfPrompt } from './seam-preamble.ts';
 import type { Preamble } from './seam-preamble.ts';
 
 /**
@@ -122,6 +122,7 @@ function closeQuotation(
     return { kind: 'content', skip, wrappingFence: fence };
   }
 
+  if (isOfPrompt(first.line)) return { kind: 'refused', reason: 'text_behind_quotation' };
   const fenceLine = parseFenceLine(first.line);
   const closes =
     fence === null
@@ -150,7 +151,7 @@ function closeQuotation(
 
 /** A line that introduces the continuation rather than being part of it. */
 function announces(context: SeamContext, line: string): boolean {
-  if (parseFenceLine(line) !== null) return true;
+  if (parseFenceLine(line) !== null || isOfPrompt(line)) return true;
   if (!isChatLine(line)) return false;
   return context.kind === 'code' || /[:：]$/u.test(trimLine(line));
 }

@@ -36,6 +36,13 @@ export function extendPreamble(preamble: Preamble, line: string, tagId: string):
   return { ...preamble, text, chatLines: preamble.chatLines + 1 };
 }
 
+/** What prompts say behind the saved lines that they quote. A reply that says it too is the prompt again. */
+export const CUT_OFF = 'Your message was cut off.';
+export const START_WITH = 'Your next message must start with exactly';
+export function isOfPrompt(line: string): boolean {
+  return line.startsWith(CUT_OFF) || line.startsWith(START_WITH);
+}
+
 /**
  * The hex digits in the tags of this session's prompts, which are those of its end marker. Only tags with this id
  * are an echo: content may speak of such tags too.

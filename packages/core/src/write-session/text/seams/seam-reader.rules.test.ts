@@ -256,6 +256,21 @@ const REFUSED: readonly Refused[] = [
     reason: 'text_behind_quotation',
   },
   {
+    rule: '4: the prompt again',
+    saved: ROWS,
+    reply: `Your message was cut off.\n<tail-7f3a>\n${ANCHOR}</tail-7f3a>\nYour next message must start with exactly these 3 lines. Then write the rest.\n`,
+    kind: 'prose',
+    reason: 'text_behind_quotation',
+  },
+  {
+    rule: '4: the prompt again, whose first line quotes without a tag',
+    saved: '1.4.2\n',
+    reply:
+      'Its first line must be:\n1.4.2\nYour message was cut off. 1 line of VERSION is saved.\n',
+    kind: 'prose',
+    reason: 'text_behind_quotation',
+  },
+  {
     rule: '4: an echoed tag that is not closed',
     saved: ROWS,
     reply: `<tail-7f3a>\n${ANCHOR}row 31\n`,
