@@ -148,4 +148,8 @@ test.concurrent('R087: a person reads once what was refused, why, and the option
     `${BEGIN}: PROTECTED_PATH: ".env" is protected (.env*: it holds secrets).\n` +
       '  Allow it with --allow-path <glob>.\n',
   );
+  const lines = await machine.ask(provider, ['--json']);
+  expect(lines.events().find((event) => event.type === 'tool_result')).toMatchObject({
+    error: { code: 'PROTECTED_PATH', hint: 'Allow it with --allow-path <glob>.' },
+  });
 });

@@ -206,6 +206,7 @@ test.concurrent('tells all that is wrong at once, each with its own code', async
     'DIR_CREATE_FAILED',
     'skipped',
   ]);
+  expect(report.results[4]?.error?.hint).toBe('Allow it with --allow-path <glob>.');
   expect(String(await machine.read('folder/x.txt'))).toBe('');
 });
 

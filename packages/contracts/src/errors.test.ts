@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { OrionError, toErrorInfo } from './errors.ts';
+import { ERROR_CODES, OrionError, toErrorInfo } from './errors.ts';
 
 it.each(['EMFILE', 'ENFILE'])('%s is a limit of the system, no defect', (code) => {
   const error = Object.assign(new Error(`${code}: too many open files`), { code });
@@ -27,4 +27,9 @@ it('an error of ours says what it is', () => {
     retryable: false,
     hint: 'Yes.',
   });
+});
+
+it('no next step assumes the command line', () => {
+  const steps = Object.entries(ERROR_CODES);
+  expect(steps.filter(([, step]) => /--\w|`orion|the command/u.test(step))).toEqual([]);
 });

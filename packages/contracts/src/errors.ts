@@ -2,30 +2,31 @@ import type { JsonObject } from './json.ts';
 
 /**
  * Every code that a user, a model or a client can meet, and the next step for whoever reads an error of that code,
- * unless the error itself knows a better one. Codes are never renamed or reused: scripts depend on them.
+ * unless the error itself knows a better one. Nothing here assumes the command line, which puts its options into its own
+ * words (apps/cli). Codes are never renamed or reused: scripts depend on them.
  */
 export const ERROR_CODES = {
   // Configuration and usage
   CONFIG_INVALID: 'Correct the named setting and start again.',
-  USAGE: 'See `orion --help`.',
+  USAGE: 'Correct what was asked for.',
   PROVIDER_UNKNOWN: 'Choose one of: openai, openai-responses, anthropic, scripted.',
-  MODEL_MISSING: 'Name a model with --model or ORION_MODEL.',
-  API_KEY_MISSING: 'Set OPENAI_API_KEY, or name your own server with --base-url.',
-  SCRIPT_INVALID: 'Correct the script file that --script names.',
+  MODEL_MISSING: 'Name a model.',
+  API_KEY_MISSING: 'Give an API key, or the base URL of your own server.',
+  SCRIPT_INVALID: 'Correct the script.',
   NODE_TOO_OLD: 'Install Node 22.12 or newer.',
-  PROTOCOL_UNSUPPORTED: 'Choose another protocol with --protocol.',
+  PROTOCOL_UNSUPPORTED: 'Choose another protocol.',
   // Providers
-  PROVIDER_UNREACHABLE: 'Check the network and the base URL, then run the command again.',
+  PROVIDER_UNREACHABLE: 'Check the network and the base URL, then try again.',
   PROVIDER_AUTH: 'Check the API key.',
-  PROVIDER_RATE_LIMIT: 'Wait a little, then run the command again.',
+  PROVIDER_RATE_LIMIT: 'Wait a little, then try again.',
   PROVIDER_OVERLOADED: 'The provider is overloaded; try again later.',
   PROVIDER_CONTEXT_LIMIT:
     'The conversation is too long for the model; start a new one or choose another model.',
   PROVIDER_REQUEST: 'The provider refused the request; the message says why.',
-  PROVIDER_ERROR: 'The provider failed; run the command again.',
-  STREAM_TRUNCATED: 'The provider closed the stream before its end mark; run the command again.',
-  STREAM_BROKEN: 'The connection to the provider broke; run the command again.',
-  STREAM_STALLED: 'The provider stopped sending; run the command again.',
+  PROVIDER_ERROR: 'The provider failed; try again.',
+  STREAM_TRUNCATED: 'The provider closed the stream before its end mark; try again.',
+  STREAM_BROKEN: 'The connection to the provider broke; try again.',
+  STREAM_STALLED: 'The provider stopped sending; try again.',
   STREAM_INVALID: 'The provider sent something that is not its own protocol.',
   ABORTED: 'The turn was cancelled.',
   // Tools
@@ -42,9 +43,9 @@ export const ERROR_CODES = {
   // Write sessions
   SESSION_ALREADY_ACTIVE: 'Wait for the open write session to complete.',
   SESSION_BUSY: 'The session is in use by another process; wait for it or stop that process.',
-  SESSION_NOT_FOUND: 'See `orion list-sessions`.',
-  SESSION_DAMAGED: 'Copy the text out with `orion recover-session <id> --out <file>`.',
-  SESSION_FOREIGN: 'Copy the text out with `orion recover-session <id> --out <file>`.',
+  SESSION_NOT_FOUND: 'Look the id up in the list of write sessions.',
+  SESSION_DAMAGED: 'Copy the text out.',
+  SESSION_FOREIGN: 'Copy the text out.',
   SESSION_ABORTED: 'The write was cancelled.',
   TARGET_LOCKED: 'Another write session holds this file; wait for it, or recover or discard it.',
   TARGET_CHANGED: 'The file changed after the session began; nothing was overwritten.',
@@ -53,11 +54,9 @@ export const ERROR_CODES = {
   CONTENT_TOO_LARGE: 'Raise WRITE_SESSION_MAX_BYTES, or write the file in parts.',
   INVALID_CONTENT_PATH: "Only the session's own content file can be finalized.",
   INVALID_CONTENT: 'The text is not valid UTF-8.',
-  NO_DONE: 'Finish it with `orion recover-session <id>` or write what is saved with `--finalize`.',
-  SEAM_UNVERIFIED:
-    'Continue with `orion recover-session <id>` or write what is saved with `--finalize`.',
-  QUESTION_OPEN:
-    'Answer it with `orion recover-session <id> --finalize` and one of the named options.',
+  NO_DONE: 'Recover the session, or write what is saved.',
+  SEAM_UNVERIFIED: 'Recover the session, or write what is saved.',
+  QUESTION_OPEN: 'Answer it with one of the named options.',
   VALIDATION_FAILED: 'Nothing was written; try again.',
   INTERNAL_ERROR: 'This is a defect in Orion; the text is saved.',
   // Write plans
@@ -73,8 +72,8 @@ export const ERROR_CODES = {
   APPROVAL_STALE: 'Something else writes in this folder; find out what, then try again.',
   // Paths and the disk
   INVALID_TARGET: 'Name a file inside the workspace.',
-  PROTECTED_PATH: 'Allow it with --allow-path <glob>.',
-  HARD_LINK: 'Allow it with --allow-hard-link.',
+  PROTECTED_PATH: 'Choose another path, or have this one allowed.',
+  HARD_LINK: 'Choose another file, or have hard links allowed.',
   FILE_EXISTS: 'Use overwrite or append, or choose another name.',
   IS_DIRECTORY: 'Name a file, not a directory.',
   NOT_A_FILE: 'Name a regular file.',
@@ -85,14 +84,14 @@ export const ERROR_CODES = {
   RESOURCE_BUSY:
     'Try again in a moment; where too many files are open, raise their limit first (`ulimit -n 256`).',
   WRITE_FAILED: 'Check the disk, then try again.',
-  OUT_FILE_EXISTS: 'Choose another file for --out.',
+  OUT_FILE_EXISTS: 'Choose another file.',
   // Undo
-  CHANGE_NOT_FOUND: 'See `orion undo --list`.',
+  CHANGE_NOT_FOUND: 'Look the id up in the list of changes.',
   BACKUP_DAMAGED: 'The kept bytes are not what they were; nothing was changed.',
-  BACKUP_FOREIGN: 'Look at what it would restore; --force does it.',
+  BACKUP_FOREIGN: 'Look at what it would restore before you force it.',
   // Budgets and what a model may not answer
   CONTROLLER_INVALID_OUTPUT:
-    'Try again, choose another model, or use --protocol standard with a model that calls tools.',
+    'Try again, choose another model, or use the standard protocol with a model that calls tools.',
   MODEL_REFUSED: 'Ask for it in other words, or choose another model.',
   BUDGET_EXHAUSTED: 'Raise the limit, or ask for less at once.',
   // Stores
@@ -100,11 +99,11 @@ export const ERROR_CODES = {
   TURN_LOG_GAP: 'Read the turn again and append what follows.',
   STORE_UNAVAILABLE: 'Check the database and DATABASE_URL; the turn itself goes on.',
   STORE_TOO_NEW: 'The store was made by a newer version; use that version.',
-  STORE_FOREIGN: 'Move it away; `orion trust` adopts a store that you trust.',
+  STORE_FOREIGN: 'Move it away, or adopt it if you trust it.',
   INVALID_OUTPUT_ID: 'Leave out the id to use the latest output.',
-  CONVERSATION_NOT_FOUND: 'See `orion conversations list`.',
+  CONVERSATION_NOT_FOUND: 'Look the id up in the list of conversations.',
   CONVERSATION_BUSY: 'Wait for the end of its turn, or begin another conversation.',
-  TRACE_NOT_FOUND: 'See `orion trace list`.',
+  TRACE_NOT_FOUND: 'Look the id up in the list of turns.',
 } as const;
 
 export type ErrorCode = keyof typeof ERROR_CODES;

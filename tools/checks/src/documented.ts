@@ -40,6 +40,20 @@ type Kind = {
 const only = (file: string) => (): readonly string[] => [file];
 const OUTPUT = /^docs\/reference\/json-output\.md$/;
 
+/** The codes of a table, each with the next step that its row has to show. */
+function codesWithHints(table: string): Omit<Kind, 'what' | 'sources'> {
+  return {
+    names: (source) =>
+      [...between(source, table, '\n}').matchAll(/^ {2}([A-Z\d_]+):\s+(['"])(.+)\2,$/gm)].map(
+        ([, name = '', , hint = '']) => ({ name, beside: [`| ${hint} `] }),
+      ),
+    pages: /^docs\/reference\/error-codes\.md$/,
+    where: 'docs/reference/error-codes.md, with its next step',
+    isSaid: ({ name, beside }, pages) =>
+      rowsOf(pages, name).some((row) => beside.every((each) => row.includes(each))),
+  };
+}
+
 const KINDS: readonly Kind[] = [
   {
     what: 'the variable',
@@ -53,10 +67,12 @@ const KINDS: readonly Kind[] = [
   {
     what: 'the code',
     sources: only('packages/contracts/src/errors.ts'),
-    names: (source) => plain(all(between(source, 'ERROR_CODES', '\n};'), /^ {2}([A-Z\d_]+):/gm)),
-    pages: /^docs\/reference\/error-codes\.md$/,
-    where: 'docs/reference/error-codes.md',
-    isSaid: ({ name }, pages) => pages.includes(`\`${name}\``),
+    ...codesWithHints('ERROR_CODES'),
+  },
+  {
+    what: 'the step of the command for the code',
+    sources: only('apps/cli/src/rendering/command-hints.ts'),
+    ...codesWithHints('COMMAND_HINTS'),
   },
   {
     what: 'the option',

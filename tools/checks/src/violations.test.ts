@@ -429,6 +429,18 @@ describe('the rest (tools/checks)', () => {
       () => "export const ERROR_CODES = {\n  NEW_CODE: 'Do it again.',\n};\n",
     ],
     [
+      'a next step that the page words otherwise',
+      'documented',
+      'packages/contracts/src/errors.ts',
+      () => "export const ERROR_CODES = {\n  USAGE: 'Read the page.',\n} as const;\n",
+    ],
+    [
+      "a next step in the command's words that the page does not have",
+      'documented',
+      'apps/cli/src/rendering/command-hints.ts',
+      () => "const COMMAND_HINTS = {\n  USAGE:\n    'Correct what was asked for, and more.',\n};\n",
+    ],
+    [
       'an option without its row',
       'documented',
       'apps/cli/src/command-line/program.ts',

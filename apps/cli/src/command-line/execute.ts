@@ -4,6 +4,7 @@ import { CommanderError } from 'commander';
 import type { CommandContext } from '../process/context.ts';
 import { EXIT, exitCodeOf } from '../process/exit-code.ts';
 import type { CommandResult } from '../process/finish.ts';
+import { inCommandWords } from '../rendering/command-hints.ts';
 import { errorLines } from '../rendering/error-lines.ts';
 import { EMPTY_SUMMARY } from '../rendering/turn-summary.ts';
 import { createProgram } from './program.ts';
@@ -23,7 +24,8 @@ export async function execute(context: CommandContext): Promise<CommandResult> {
     return result;
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return { exitCode: EXIT.done };
-    const info = toErrorInfo(error instanceof CommanderError ? usageError(context, error) : error);
+    const thrown = error instanceof CommanderError ? usageError(context, error) : error;
+    const info = inCommandWords(toErrorInfo(thrown));
     for (const line of errorLines(info, '')) context.screen.line(line, 'error');
     const exitCode = exitCodeOf({
       status: null,

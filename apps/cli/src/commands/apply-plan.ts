@@ -11,6 +11,7 @@ import { EXIT } from '../process/exit-code.ts';
 import type { CommandResult } from '../process/finish.ts';
 import { watchSignals } from '../process/interruption.ts';
 import { leaveProcess } from '../process/leave-process.ts';
+import { inCommandWords } from '../rendering/command-hints.ts';
 import { diffLines } from '../terminal/diff-text.ts';
 import { sanitizeLine } from '../terminal/sanitize.ts';
 import { approval } from './approve-change.ts';
@@ -52,10 +53,11 @@ export async function applyPlanCommand(
   try {
     await orion.housekeep();
     applying = true;
-    report = await orion.applyPlan(plan, {
+    const done = await orion.applyPlan(plan, {
       ...(dryRun === undefined ? {} : { dryRun }),
       signal: interruption.signal,
     });
+    report = { ...done, results: done.results.map(inOwnWords) };
   } finally {
     applying = false;
     await interruption.dispose();
@@ -68,6 +70,10 @@ export async function applyPlanCommand(
     await tell(context, report);
   }
   return { exitCode: report.status === 'failed' ? EXIT.failure : EXIT.done };
+}
+
+function inOwnWords(result: PlanReport['results'][number]): PlanReport['results'][number] {
+  return result.error === null ? result : { ...result, error: inCommandWords(result.error) };
 }
 
 async function tell({ stdout, screen }: CommandContext, report: PlanReport): Promise<void> {

@@ -7,6 +7,7 @@ import { exitCodeOf, type ExitCode } from '../process/exit-code.ts';
 import { watchSignals } from '../process/interruption.ts';
 import { finishOutput, type CommandResult } from '../process/finish.ts';
 import { leaveProcess } from '../process/leave-process.ts';
+import { eventInCommandWords, inCommandWords } from '../rendering/command-hints.ts';
 import { errorLines } from '../rendering/error-lines.ts';
 import { notStoredLines } from '../rendering/not-stored-line.ts';
 import { addToSummary, EMPTY_SUMMARY, type TurnSummary } from '../rendering/turn-summary.ts';
@@ -92,7 +93,8 @@ export async function runWithOrion(
 
   async function show(events: AsyncIterable<RunEvent>): Promise<void> {
     turnIsRunning = true;
-    for await (const event of events) {
+    for await (const told of events) {
+      const event = eventInCommandWords(told);
       summary = addToSummary(summary, event);
       if (event.type === 'write_session') {
         committing = event.status === 'session_active.finalizing';
@@ -166,7 +168,7 @@ async function closeOrion(
 
 function tellFailure(error: unknown, { context, configuration }: TurnSetup): void {
   const { screen } = context;
-  const info = toErrorInfo(error);
+  const info = inCommandWords(toErrorInfo(error));
   for (const line of errorLines(info, placeOf(context, configuration.workspace)))
     screen.line(line, 'error');
   if (info.code === 'INTERNAL_ERROR' && configuration.verbose && error instanceof Error) {

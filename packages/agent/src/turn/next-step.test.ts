@@ -7,6 +7,7 @@ const RESCUED = { sessionId: 's1', rescuedText: '/tmp/x/content.txt' };
 it.each([
   ['NO_DONE', { sessionId: 's1' }, '`orion recover-session s1`'],
   ['NO_DONE', RESCUED, '`orion recover-session --from /tmp/x/content.txt`'],
+  ['SEAM_UNVERIFIED', { sessionId: 's1' }, '`orion recover-session s1`'],
   ['QUESTION_OPEN', RESCUED, '`orion recover-session --from /tmp/x/content.txt --finalize`'],
   ['EMPTY_CONTENT', { sessionId: 's1' }, '`orion recover-session s1 --discard`'],
   ['USAGE', { sessionId: 's1' }, '`orion recover-session s1 --out saved.txt`'],

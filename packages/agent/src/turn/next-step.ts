@@ -34,7 +34,13 @@ export function nextStep(code: ErrorCode, session: SessionName, goOn?: string): 
     }
     case 'CONTENT_TOO_LARGE':
       return `Go on with \`${goOn ?? recover}\`, or write what is saved with \`${recover} --finalize\`.`;
+    case 'NO_DONE':
+      return `Finish it with \`${recover}\` or write what is saved with \`--finalize\`.`;
+    case 'SEAM_UNVERIFIED':
+      return `Continue with \`${recover}\` or write what is saved with \`--finalize\`.`;
+    case 'QUESTION_OPEN':
+      return `Answer it with \`${recover} --finalize\` and one of the named options.`;
     default:
-      return ERROR_CODES[code].replaceAll('orion recover-session <id>', recover);
+      return ERROR_CODES[code];
   }
 }

@@ -126,7 +126,7 @@ describe('a server that cannot be reached', () => {
           code: 'PROVIDER_UNREACHABLE',
           message: `No connection to 127.0.0.1:${port} (ECONNREFUSED)`,
           retryable: true,
-          hint: 'Check the network and the base URL, then run the command again.',
+          hint: 'Check the network and the base URL, then try again.',
         },
       },
     ]);

@@ -1,0 +1,41 @@
+import { ERROR_CODES } from '@orion/contracts';
+import type { ErrorCode, ErrorInfo, RunEvent } from '@orion/contracts';
+
+/** Next steps that name options and commands, in place of the library's general ones. */
+const COMMAND_HINTS: Readonly<Partial<Record<ErrorCode, string>>> = {
+  USAGE: 'See `orion --help`.',
+  MODEL_MISSING: 'Name a model with --model or ORION_MODEL.',
+  API_KEY_MISSING: 'Set OPENAI_API_KEY, or name your own server with --base-url.',
+  SCRIPT_INVALID: 'Correct the script file that --script names.',
+  PROTOCOL_UNSUPPORTED: 'Choose another protocol with --protocol.',
+  PROVIDER_UNREACHABLE: 'Check the network and the base URL, then run the command again.',
+  PROVIDER_RATE_LIMIT: 'Wait a little, then run the command again.',
+  PROVIDER_ERROR: 'The provider failed; run the command again.',
+  STREAM_TRUNCATED: 'The provider closed the stream before its end mark; run the command again.',
+  STREAM_BROKEN: 'The connection to the provider broke; run the command again.',
+  STREAM_STALLED: 'The provider stopped sending; run the command again.',
+  SESSION_NOT_FOUND: 'See `orion list-sessions`.',
+  PROTECTED_PATH: 'Allow it with --allow-path <glob>.',
+  HARD_LINK: 'Allow it with --allow-hard-link.',
+  OUT_FILE_EXISTS: 'Choose another file for --out.',
+  CHANGE_NOT_FOUND: 'See `orion undo --list`.',
+  BACKUP_FOREIGN: 'Look at what it would restore; --force does it.',
+  CONTROLLER_INVALID_OUTPUT:
+    'Try again, choose another model, or use --protocol standard with a model that calls tools.',
+  CONVERSATION_NOT_FOUND: 'See `orion conversations list`.',
+  TRACE_NOT_FOUND: 'See `orion trace list`.',
+};
+
+/** The error as this command words it. A better next step, which the error brought with it, stays as it is. */
+export function inCommandWords(error: ErrorInfo): ErrorInfo {
+  const { code, hint } = error;
+  const words = COMMAND_HINTS[code];
+  if (hint === undefined || words === undefined) return error;
+  return { ...error, hint: hint.replace(ERROR_CODES[code], words) };
+}
+
+/** The same for an event that carries an error. */
+export function eventInCommandWords(event: RunEvent): RunEvent {
+  if (event.type !== 'error' && event.type !== 'tool_result') return event;
+  return event.error === undefined ? event : { ...event, error: inCommandWords(event.error) };
+}
