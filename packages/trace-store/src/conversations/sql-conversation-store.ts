@@ -6,11 +6,9 @@ import type {
   Message,
   SaveOutcome,
 } from '@orion/contracts';
-import { insertStatement, storeUnavailable } from '../engine/sql-database.ts';
+import { insertAll, storeUnavailable, whereAll } from '../engine/sql-database.ts';
 import type { SqlDatabase, SqlRow, SqlRunner, SqlValue } from '../engine/sql-database.ts';
 import { titleOf } from './title.ts';
-
-const ROWS_PER_INSERT = 1_000;
 
 /**
  * Conversations in a database.
@@ -81,9 +79,8 @@ export function createSqlConversationStore(
 
     async list({ projectId, limit }) {
       const parameters: SqlValue[] = [Math.max(0, limit)];
-      if (projectId !== undefined) parameters.push(projectId);
       const rows = await database.all(
-        `select * from conversation ${projectId === undefined ? '' : 'where project_id = $2'}
+        `select * from conversation ${whereAll({ 'project_id =': projectId }, parameters)}
          order by updated_at desc, created_at desc, conversation_id desc limit $1::bigint`,
         parameters,
       );
@@ -123,17 +120,12 @@ async function replaceMessages(
       [conversationId, from + equal],
     );
   }
-  for (let start = equal; start < messages.length; start += ROWS_PER_INSERT) {
-    const part = messages.slice(start, start + ROWS_PER_INSERT);
-    await inside.run(
-      insertStatement(
-        'conversation_message',
-        ['conversation_id', 'position', 'message'],
-        part.length,
-      ),
-      part.flatMap((message, index) => [conversationId, from + start + index, message]),
-    );
-  }
+  await insertAll(
+    inside,
+    'conversation_message',
+    ['conversation_id', 'position', 'message'],
+    messages.slice(equal).map((message, index) => [conversationId, from + equal + index, message]),
+  );
 }
 
 function toSummary(row: SqlRow): ConversationSummary {

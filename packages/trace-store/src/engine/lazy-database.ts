@@ -1,5 +1,5 @@
 import { OrionError } from '@orion/contracts';
-import { SqlRefusedError, storeClosed } from './sql-database.ts';
+import { onAbort, SqlRefusedError, storeClosed } from './sql-database.ts';
 import type { SqlDatabase } from './sql-database.ts';
 
 /** So that a database that is away costs one attempt a second, not one for each call. */
@@ -83,18 +83,16 @@ export function createLazyDatabase(
       };
     },
     async close(cut) {
-      const cutOff = (): void => {
+      const forget = onAbort(cut, () => {
         cutting.abort();
-      };
-      if (cut?.aborted === true) cutOff();
-      else cut?.addEventListener('abort', cutOff, { once: true });
+      });
       if (!closed) {
         closed = true;
         closing.abort();
         const database = await opening?.catch(() => null);
         await database?.close(cutting.signal);
       }
-      cut?.removeEventListener('abort', cutOff);
+      forget();
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { Client, ClientConfig, PoolClient, QueryResult } from 'pg';
 import { Socket } from 'node:net';
-import { SqlRefusedError, storeClosed, storeUnavailable } from './sql-database.ts';
+import { onAbort, SqlRefusedError, storeClosed, storeUnavailable } from './sql-database.ts';
 import type { SqlDatabase, SqlRow, SqlRunner, SqlValue } from './sql-database.ts';
 
 export type PostgresOptions = {
@@ -20,7 +20,8 @@ const RECONNECT_MS = 1_000;
 /** What is under way when the database is closed has so long to end; then its connections are cut. */
 const CLOSE_GRACE_MS = 250;
 
-const INT8 = 20;
+/** The types int8, int2, int4, oid, float4 and float8. */
+const NUMBERS: ReadonlySet<number> = new Set([20, 21, 23, 26, 700, 701]);
 /** Classes of SQLSTATE that speak of the statement: features, cardinality, data, constraints, syntax. */
 const REFUSALS: ReadonlySet<string> = new Set(['0A', '21', '22', '23', '42']);
 /** Nothing changes by asking again: wrong password, no such database. */
@@ -64,7 +65,7 @@ export async function openPostgres(
   pool.on('connect', (client) => {
     client.on('error', () => undefined);
   });
-  const listener = createListener(() => new Client(config));
+  const stopListening = new Set<() => void>();
   let closed = false;
 
   const withClient = async <Result>(
@@ -99,22 +100,29 @@ export async function openPostgres(
   return {
     ...runnerOf(withClient),
     transaction: (work) => withClient((session) => transaction(session, work)),
-    listen: (channel, onMessage) => listener.listen(channel, onMessage),
+    listen(channel, onMessage) {
+      if (closed) return () => undefined;
+      const stop = listenTo(() => new Client(config), channel, onMessage);
+      stopListening.add(stop);
+      return () => {
+        stopListening.delete(stop);
+        stop();
+      };
+    },
     async close(cut) {
       const destroySockets = (): void => {
         for (const socket of sockets) socket.destroy();
       };
-      if (cut?.aborted === true) destroySockets();
-      else cut?.addEventListener('abort', destroySockets, { once: true });
+      const forget = onAbort(cut, destroySockets);
       if (!closed) {
         closed = true;
-        listener.close();
+        for (const stop of stopListening) stop();
         // The pool itself waits for every query, and one to a server that hangs has seconds left.
         const grace = setTimeout(destroySockets, CLOSE_GRACE_MS);
         await pool.end().catch(() => undefined);
         clearTimeout(grace);
       }
-      cut?.removeEventListener('abort', destroySockets);
+      forget();
     },
   };
 }
@@ -220,7 +228,7 @@ function readUrl(
     keepAliveInitialDelayMillis: 10_000,
     types: {
       // Numbers of 64 bits are numbers: none of ours leaves the safe range. JSON stays text.
-      getTypeParser: (oid: number) => (oid === INT8 || oid < 0 ? Number : readScalar(oid)),
+      getTypeParser: (oid: number) => (NUMBERS.has(oid) ? Number : String),
     },
   };
   const secrets = [url.password, password].filter((secret) => secret !== '');
@@ -244,109 +252,45 @@ function decode(text: string): string {
 }
 
 function readSsl(mode: string | null): boolean | { rejectUnauthorized: boolean } {
-  switch (mode) {
-    case null:
-    case 'disable':
-    case 'allow':
-    case 'prefer':
-      return false;
-    case 'no-verify':
-      return { rejectUnauthorized: false };
-    default:
-      return true;
-  }
+  if (mode === 'no-verify') return { rejectUnauthorized: false };
+  return mode !== null && !['disable', 'allow', 'prefer'].includes(mode);
 }
 
-const INT2 = 21;
-const INT4 = 23;
-const OID = 26;
-const FLOAT4 = 700;
-const FLOAT8 = 701;
-
-function readScalar(oid: number): (text: string) => string | number {
-  switch (oid) {
-    case INT2:
-    case INT4:
-    case OID:
-    case FLOAT4:
-    case FLOAT8:
-      return Number;
-    default:
-      return (text) => text;
-  }
-}
-
-/** One connection for all channels, there while somebody listens. */
-function createListener(connect: () => Client): {
-  listen(channel: string, onMessage: (payload: string) => void): () => void;
-  close(): void;
-} {
-  const handlers = new Map<string, Set<(payload: string) => void>>();
+/** A connection of its own for one channel, made anew whenever it breaks, until it is stopped. */
+function listenTo(
+  connect: () => Client,
+  channel: string,
+  onMessage: (payload: string) => void,
+): () => void {
   let current: Client | null = null;
-  let retry: NodeJS.Timeout | null = null;
-  let closed = false;
-
-  const drop = (client: Client): void => {
-    // Ending a connection that never came about, or is gone, fails or waits: nobody waits for it here.
-    client.end().catch(() => undefined);
-    if (current !== client) return;
-    current = null;
-    if (closed || handlers.size === 0 || retry !== null) return;
-    retry = setTimeout(() => {
-      retry = null;
-      start();
-    }, RECONNECT_MS);
-    retry.unref();
-  };
+  let retry: NodeJS.Timeout | undefined;
+  let stopped = false;
 
   const start = (): void => {
-    if (closed || current !== null || handlers.size === 0) return;
     const client = connect();
     current = client;
-    client.on('error', () => {
-      drop(client);
-    });
-    client.on('end', () => {
-      drop(client);
-    });
-    client.on('notification', ({ channel, payload }) => {
-      for (const handler of handlers.get(channel) ?? []) handler(payload ?? '');
-    });
-    const listenToAll = async (): Promise<void> => {
-      await client.connect();
-      for (const channel of handlers.keys()) await client.query(`listen "${channel}"`);
+    const drop = (): void => {
+      // Ending a connection that never came about, or is gone, fails or waits: nobody waits for it here.
+      client.end().catch(() => undefined);
+      if (stopped || current !== client) return;
+      current = null;
+      retry = setTimeout(start, RECONNECT_MS).unref();
     };
-    listenToAll().catch(() => {
-      drop(client);
+    client.on('error', drop);
+    client.on('end', drop);
+    client.on('notification', ({ payload }) => {
+      onMessage(payload ?? '');
     });
+    client
+      .connect()
+      .then(() => client.query(`listen "${channel}"`))
+      .catch(drop);
   };
 
-  return {
-    listen(channel, onMessage) {
-      const known = handlers.get(channel);
-      if (known !== undefined) {
-        known.add(onMessage);
-      } else {
-        handlers.set(channel, new Set([onMessage]));
-        // A channel that is new to a connection is best begun with a new connection: it happens once.
-        if (current !== null) drop(current);
-      }
-      start();
-      return () => {
-        const mine = handlers.get(channel);
-        mine?.delete(onMessage);
-        if (mine?.size === 0) handlers.delete(channel);
-        if (handlers.size > 0 || current === null) return;
-        const client = current;
-        current = null;
-        client.end().catch(() => undefined);
-      };
-    },
-    close() {
-      closed = true;
-      handlers.clear();
-      if (retry !== null) clearTimeout(retry);
-      if (current !== null) drop(current);
-    },
+  start();
+  return () => {
+    stopped = true;
+    clearTimeout(retry);
+    current?.end().catch(() => undefined);
   };
 }

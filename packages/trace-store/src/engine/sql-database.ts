@@ -80,19 +80,48 @@ export function storeClosed(): OrionError {
   return storeUnavailable('The store is closed', { retryable: false });
 }
 
-/** `insert into <table> (<columns>) values (…), (…)` with a cast for each column that names one. */
-export function insertStatement(
+/** SQLite takes 32,766 parameters. */
+const ROWS_PER_INSERT = 1_000;
+
+/** Inserts any number of rows, in as many statements as it takes. */
+export async function insertAll(
+  runner: SqlRunner,
   table: string,
-  columns: readonly (string | { readonly name: string; readonly cast: string })[],
-  rows: number,
-): string {
-  const names = columns.map((column) => (typeof column === 'string' ? column : column.name));
+  columns: readonly string[],
+  rows: readonly (readonly SqlScalar[])[],
+): Promise<void> {
+  for (let start = 0; start < rows.length; start += ROWS_PER_INSERT) {
+    const part = rows.slice(start, start + ROWS_PER_INSERT);
+    await runner.run(insertStatement(table, columns, part.length), part.flat());
+  }
+}
+
+/** `insert into <table> (<columns>) values (…), (…)`. */
+export function insertStatement(table: string, columns: readonly string[], rows: number): string {
   const tuples = Array.from({ length: rows }, (_, row) => {
-    const values = columns.map((column, index) => {
-      const cast = typeof column === 'string' ? '' : `::${column.cast}`;
-      return `$${row * columns.length + index + 1}${cast}`;
-    });
+    const values = columns.map((_column, index) => `$${row * columns.length + index + 1}`);
     return `(${values.join(', ')})`;
   });
-  return `insert into ${table} (${names.join(', ')}) values ${tuples.join(', ')}`;
+  return `insert into ${table} (${columns.join(', ')}) values ${tuples.join(', ')}`;
+}
+
+/**
+ * `where a = $1 and b > $2` for the conditions `{ 'a =': …, 'b >': … }`, without those whose value is undefined, and
+ * nothing where none is left. Their values are added to `parameters`.
+ */
+export function whereAll(
+  conditions: Readonly<Record<string, SqlScalar | undefined>>,
+  parameters: SqlValue[],
+): string {
+  const terms = Object.entries(conditions).flatMap(([condition, value]) =>
+    value === undefined ? [] : [`${condition} $${parameters.push(value)}`],
+  );
+  return terms.length === 0 ? '' : `where ${terms.join(' and ')}`;
+}
+
+/** Calls `action` when the signal is or gets aborted, until what it returns is called. */
+export function onAbort(signal: AbortSignal | undefined, action: () => void): () => void {
+  if (signal?.aborted === true) action();
+  signal?.addEventListener('abort', action, { once: true });
+  return () => signal?.removeEventListener('abort', action);
 }

@@ -4,7 +4,13 @@ import { createPrivateFile } from './database-file.ts';
 import { readContents } from './inspect-sqlite.ts';
 import type { SqliteContents } from './inspect-sqlite.ts';
 import { isSchemaSmall } from './schema-bounds.ts';
-import { SqlRefusedError, storeClosed, storeForeign, storeUnavailable } from './sql-database.ts';
+import {
+  onAbort,
+  SqlRefusedError,
+  storeClosed,
+  storeForeign,
+  storeUnavailable,
+} from './sql-database.ts';
 import type { SqlDatabase, SqlRow, SqlRunner, SqlScalar, SqlValue } from './sql-database.ts';
 
 export type SqliteOptions = {
@@ -124,11 +130,9 @@ export async function openSqlite(path: string, options: SqliteOptions = {}): Pro
     listen: () => () => undefined,
     async close(cut) {
       closeSoon();
-      const closeNow = (): void => {
+      const forget = onAbort(cut, () => {
         endOfWaits = 0;
-      };
-      if (cut?.aborted === true) closeNow();
-      else cut?.addEventListener('abort', closeNow, { once: true });
+      });
       await inTurn(async () => {
         closed = true;
         statements.clear();
@@ -136,7 +140,7 @@ export async function openSqlite(path: string, options: SqliteOptions = {}): Pro
           connection.close();
         });
       }).catch(() => undefined);
-      cut?.removeEventListener('abort', closeNow);
+      forget();
     },
   };
 }

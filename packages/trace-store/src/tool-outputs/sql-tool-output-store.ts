@@ -1,6 +1,6 @@
 import { OrionError } from '@orion/contracts';
 import type { JsonValue, ToolOutputRecord, ToolOutputStore } from '@orion/contracts';
-import { storeUnavailable } from '../engine/sql-database.ts';
+import { storeUnavailable, whereAll } from '../engine/sql-database.ts';
 import type { SqlDatabase, SqlRow, SqlValue } from '../engine/sql-database.ts';
 
 const ID = /^[A-Za-z0-9_-]{1,128}$/u;
@@ -52,18 +52,16 @@ export function createSqlToolOutputStore(database: SqlDatabase): ToolOutputStore
 
     async list(filter) {
       const parameters: SqlValue[] = [];
-      const conditions: string[] = [];
-      const where = (condition: string, value: SqlValue | undefined): void => {
-        if (value === undefined) return;
-        parameters.push(value);
-        conditions.push(`${condition} $${parameters.length}`);
-      };
-      where('conversation_id =', filter.conversation_id);
-      where('tool_name =', filter.tool_name);
-      where('success =', filter.success === undefined ? undefined : Number(filter.success));
-      where('created_at >', filter.after);
-      where('created_at <', filter.before);
-      const matching = conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`;
+      const matching = whereAll(
+        {
+          'conversation_id =': filter.conversation_id,
+          'tool_name =': filter.tool_name,
+          'success =': filter.success === undefined ? undefined : Number(filter.success),
+          'created_at >': filter.after,
+          'created_at <': filter.before,
+        },
+        parameters,
+      );
       const direction = filter.order === 'oldest' ? 'asc' : 'desc';
       const limit = Math.min(MAX_LIMIT, Math.max(1, filter.limit ?? DEFAULT_LIMIT));
       const offset = Math.max(0, filter.offset ?? 0);

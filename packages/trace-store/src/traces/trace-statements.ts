@@ -1,6 +1,6 @@
 import type { TraceFilter } from '@orion/contracts';
-import { insertStatement } from '../engine/sql-database.ts';
-import type { SqlRunner, SqlScalar, SqlValue } from '../engine/sql-database.ts';
+import { insertStatement, whereAll } from '../engine/sql-database.ts';
+import type { SqlRunner, SqlValue } from '../engine/sql-database.ts';
 import { TRACE_COLUMNS } from './trace-row.ts';
 import type { TraceRow } from './trace-row.ts';
 
@@ -102,25 +102,23 @@ function select(
   order: 'asc' | 'desc',
   limit: number,
 ): Statement {
-  const conditions: string[] = [];
-  const parameters: SqlScalar[] = [];
-  const add = (condition: string, value: SqlScalar | undefined): void => {
-    if (value === undefined) return;
-    parameters.push(value);
-    conditions.push(`${condition} $${parameters.length}`);
-  };
-  add('id >', after);
-  add('id <=', last);
-  add('project_id =', filter.projectId);
-  add('request_id =', filter.requestId);
-  add('session_id =', filter.sessionId);
-  add('type =', filter.type);
-  add('timestamp >=', filter.from === undefined ? undefined : wholeNumber(Math.ceil(filter.from)));
-  add('timestamp <=', filter.to === undefined ? undefined : wholeNumber(Math.floor(filter.to)));
-  parameters.push(limit);
-  const where = conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`;
+  const { from, to } = filter;
+  const parameters: SqlValue[] = [];
+  const where = whereAll(
+    {
+      'id >': after,
+      'id <=': last,
+      'project_id =': filter.projectId,
+      'request_id =': filter.requestId,
+      'session_id =': filter.sessionId,
+      'type =': filter.type,
+      'timestamp >=': from === undefined ? undefined : wholeNumber(Math.ceil(from)),
+      'timestamp <=': to === undefined ? undefined : wholeNumber(Math.floor(to)),
+    },
+    parameters,
+  );
   return {
-    sql: `select id, ${NAMES} from trace_event ${where} order by id ${order} limit $${parameters.length}`,
+    sql: `select id, ${NAMES} from trace_event ${where} order by id ${order} limit $${parameters.push(limit)}`,
     parameters,
   };
 }

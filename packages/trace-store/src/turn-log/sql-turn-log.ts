@@ -1,6 +1,6 @@
 import { OrionError } from '@orion/contracts';
 import type { Clock, JsonValue, TurnLog, TurnLogEntry } from '@orion/contracts';
-import { insertStatement } from '../engine/sql-database.ts';
+import { insertAll } from '../engine/sql-database.ts';
 import type { SqlDatabase, SqlRow, SqlRunner } from '../engine/sql-database.ts';
 import { WakeUps } from './wake-ups.ts';
 
@@ -23,8 +23,6 @@ const DEFAULT_SWEEP_MS = 1_000;
 const DEFAULT_READ_LIMIT = 1_000;
 const DEFAULT_FOLD_LIMIT = 100;
 const CHANNEL = 'orion_turn';
-/** Rows of one statement: SQLite takes 32,766 parameters. */
-const ROWS_PER_INSERT = 1_000;
 /** What tells how a turn ended and what it wrote. */
 const KEPT_KINDS = ['done', 'error', 'usage', 'write_session'];
 
@@ -223,17 +221,12 @@ async function putSqlite(database: SqlDatabase, append: Append): Promise<number>
       finished ? 1 : 0,
     ]);
     if (moved === 0) return settleRefusal(inside, append);
-    for (let start = 0; start < events.length; start += ROWS_PER_INSERT) {
-      const part = events.slice(start, start + ROWS_PER_INSERT);
-      await inside.run(
-        insertStatement(
-          'turn_event',
-          ['turn_id', 'seq', 'epoch', 'kind', 'data', 'stored_at'],
-          part.length,
-        ),
-        part.flatMap(({ seq, kind, data }) => [turnId, seq, epoch, kind, data, now]),
-      );
-    }
+    await insertAll(
+      inside,
+      'turn_event',
+      ['turn_id', 'seq', 'epoch', 'kind', 'data', 'stored_at'],
+      events.map(({ seq, kind, data }) => [turnId, seq, epoch, kind, data, now]),
+    );
     return expectSeq + events.length - 1;
   });
 }
