@@ -7,7 +7,8 @@ import type {
   TraceStore,
 } from '@orion/contracts';
 import { describeThrown } from '../safety/json-safety.ts';
-import { prepareTraceEvent, toStoredFilter, toTraceInput } from '../safety/trace-event.ts';
+import { prepareTrace, toStoredFilter, toTraceInput } from '../safety/trace-event.ts';
+import type { StoredFilter } from '../safety/trace-event.ts';
 
 export type MemoryTraceStoreOptions = {
   readonly clock: Pick<Clock, 'now'>;
@@ -44,16 +45,10 @@ export function createMemoryTraceStore(options: MemoryTraceStoreOptions): TraceS
   if (!Number.isSafeInteger(maxEvents) || maxEvents < 1) {
     throw new Error('maxEvents must be a whole number, 1 or more');
   }
-  // A ring: the event with the id n stands at (n - 1) modulo maxEvents.
-  const ring: TraceEvent[] = [];
+  const events: TraceEvent[] = [];
   let nextId = 1;
   let dropped = 0;
   let closed = false;
-
-  const stored = (): TraceEvent[] => {
-    const start = (nextId - 1 - ring.length) % maxEvents;
-    return [...ring.slice(start), ...ring.slice(0, start)];
-  };
 
   const drop = (reason: string): void => {
     dropped += 1;
@@ -62,16 +57,11 @@ export function createMemoryTraceStore(options: MemoryTraceStoreOptions): TraceS
 
   const keep = (event: TraceInput | string, data: unknown): void => {
     if (closed) throw new Error('The trace store is closed');
-    const id = nextId;
-    const kept: TraceEvent = {
-      id,
-      ...prepareTraceEvent(toTraceInput(event, data), clock.now(), redact),
-    };
+    const prepared = prepareTrace(toTraceInput(event, data), clock.now(), redact);
+    const kept = { id: nextId, ...prepared.event };
     nextId += 1;
-    if (ring.length < maxEvents) {
-      ring.push(kept);
-    } else {
-      ring[(id - 1) % maxEvents] = kept;
+    if (events.push(kept) > maxEvents) {
+      events.shift();
       drop(`more than ${maxEvents} events`);
     }
     onEvent?.(kept);
@@ -79,10 +69,9 @@ export function createMemoryTraceStore(options: MemoryTraceStoreOptions): TraceS
 
   const matching = (wanted: TraceFilter): TraceEvent[] => {
     const filter = toStoredFilter(wanted);
-    const found = stored().filter((event) => matches(event, filter));
-    const { limit } = filter;
-    if (limit === undefined || limit >= found.length) return found;
-    return limit <= 0 ? [] : found.slice(-limit);
+    const { limit = events.length } = filter;
+    if (limit <= 0) return [];
+    return events.filter((event) => matches(event, filter)).slice(-limit);
   };
 
   return {
@@ -119,7 +108,7 @@ export function createMemoryTraceStore(options: MemoryTraceStoreOptions): TraceS
   };
 }
 
-function matches(event: TraceEvent, filter: TraceFilter): boolean {
+function matches(event: TraceEvent, filter: StoredFilter): boolean {
   return (
     (filter.projectId === undefined || event.projectId === filter.projectId) &&
     (filter.requestId === undefined || event.requestId === filter.requestId) &&

@@ -1,7 +1,7 @@
 import type { TraceEvent, TraceInput } from '@orion/contracts';
 import fastCheck from 'fast-check';
 import { expect, test } from 'vitest';
-import { prepareTraceEvent } from '../safety/trace-event.ts';
+import { prepareTrace } from '../safety/trace-event.ts';
 import { formatTimeline } from './format-timeline.ts';
 
 const START = Date.UTC(2026, 0, 1, 12, 30, 1);
@@ -11,7 +11,7 @@ type Step = readonly [at: number, type: string, more?: Partial<TraceInput>];
 const turn = (steps: readonly Step[]): TraceEvent[] =>
   steps.map(([at, type, more], index) => ({
     id: index + 1,
-    ...prepareTraceEvent({ type, requestId: 'r1', timestamp: START + at, ...more }, 0),
+    ...prepareTrace({ type, requestId: 'r1', timestamp: START + at, ...more }, 0).event,
   }));
 
 const usage = { inputTokens: 12_345, outputTokens: 67, cachedTokens: 12_000, reasoningTokens: 0 };

@@ -1,12 +1,12 @@
 import type { TraceEvent } from '@orion/contracts';
 import fastCheck from 'fast-check';
 import { expect, test } from 'vitest';
-import { prepareTraceEvent } from '../safety/trace-event.ts';
+import { prepareTrace } from '../safety/trace-event.ts';
 import { MAX_TRACE_LINE, formatTraceLine } from './format-trace-line.ts';
 
-const event = (input: Parameters<typeof prepareTraceEvent>[0]): TraceEvent => ({
+const event = (input: Parameters<typeof prepareTrace>[0]): TraceEvent => ({
   id: 1,
-  ...prepareTraceEvent(input, Date.UTC(2026, 0, 1, 12, 30, 1, 5)),
+  ...prepareTrace(input, Date.UTC(2026, 0, 1, 12, 30, 1, 5)).event,
 });
 
 /** Any UTF-16 units, control characters and lone surrogates among them. */

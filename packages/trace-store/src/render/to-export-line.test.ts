@@ -1,6 +1,6 @@
 import fastCheck from 'fast-check';
 import { expect, test } from 'vitest';
-import { prepareTraceEvent } from '../safety/trace-event.ts';
+import { prepareTrace } from '../safety/trace-event.ts';
 import { toExportLine } from './to-export-line.ts';
 
 test('one event is one line of JSON with our own keys at its top (B20)', () => {
@@ -9,7 +9,7 @@ test('one event is one line of JSON with our own keys at its top (B20)', () => {
       fastCheck.string({ unit: 'binary' }),
       fastCheck.anything(),
       (text, details) => {
-        const event = { id: 1, ...prepareTraceEvent({ type: text, summary: text, details }, 0) };
+        const event = { id: 1, ...prepareTrace({ type: text, summary: text, details }, 0).event };
         const line = toExportLine(event);
         // oxlint-disable-next-line no-control-regex -- the line feed at the end is the only one
         expect(line).toMatch(/^[^\u0000-\u001f\u007f-\u009f\u2028\u2029]*\n$/);
@@ -24,7 +24,7 @@ test('one event is one line of JSON with our own keys at its top (B20)', () => {
 
 test('a fake record stays inside its field', () => {
   const summary = 'a\r\n{"type":"fake"}\u2028\u0085';
-  const line = toExportLine({ id: 1, ...prepareTraceEvent({ type: 'x', summary }, 0) });
+  const line = toExportLine({ id: 1, ...prepareTrace({ type: 'x', summary }, 0).event });
   expect(line.split(/\r|\n|\u2028|\u0085/)).toHaveLength(2);
   expect(JSON.parse(line)).toMatchObject({ type: 'x', summary });
 });

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { MAX_EVENT_BYTES, cutToBytes, prepareTraceEvent, toStoredFilter } from './trace-event.ts';
+import { MAX_EVENT_BYTES, cutToBytes, prepareTrace, toStoredFilter } from './trace-event.ts';
 
 test('of a long payload raw keeps the start, details its length and hash', () => {
   const list = Array.from({ length: 2000 }, (_, index) => `${index} äöü ${'x'.repeat(60)}`);
-  const event = prepareTraceEvent({ type: 'big', details: { list } }, 0);
+  const event = prepareTrace({ type: 'big', details: { list } }, 0).event;
   const whole = JSON.stringify({ list });
   expect(event.truncated).toBe(true);
   expect(whole.startsWith(event.raw)).toBe(true);
@@ -17,7 +17,10 @@ test('of a long payload raw keeps the start, details its length and hash', () =>
 
 test('a long error or metadata is bounded on its own', () => {
   const long = Array.from({ length: 1000 }, () => 'x'.repeat(100));
-  const event = prepareTraceEvent({ type: 'x', details: { a: 1 }, error: long, metadata: long }, 0);
+  const event = prepareTrace(
+    { type: 'x', details: { a: 1 }, error: long, metadata: long },
+    0,
+  ).event;
   expect(event).toMatchObject({
     details: { a: 1 },
     error: { truncated: true },
@@ -27,13 +30,13 @@ test('a long error or metadata is bounded on its own', () => {
 });
 
 test('a plain text is an error, and a lone surrogate is escaped in raw', () => {
-  const event = prepareTraceEvent({ type: 'x', error: 'broken', details: '\ud800\u0000' }, 0);
+  const event = prepareTrace({ type: 'x', error: 'broken', details: '\ud800\u0000' }, 0).event;
   expect(event.error).toBe('broken');
   expect(event.raw).toBe('"\\ud800\\u0000"');
 });
 
 test('fields of the wrong kind never get in', () => {
-  const event = prepareTraceEvent(
+  const event = prepareTrace(
     {
       type: undefined,
       phaseIndex: Number.NaN,
@@ -44,7 +47,7 @@ test('fields of the wrong kind never get in', () => {
       requestId: 7,
     } as never,
     42,
-  );
+  ).event;
   expect(event).toMatchObject({
     type: 'unknown',
     phaseIndex: null,
@@ -63,7 +66,7 @@ test('a cut never halves a character', () => {
 
 test('of each field so much is kept, and not a byte more', () => {
   const long = 'x'.repeat(3_000);
-  const event = prepareTraceEvent(
+  const event = prepareTrace(
     {
       type: long,
       projectId: long,
@@ -77,7 +80,7 @@ test('of each field so much is kept, and not a byte more', () => {
       timestamp: 8.64e15,
     },
     7,
-  );
+  ).event;
   expect({
     type: event.type.length,
     names: [event.projectId, event.requestId, event.sessionId, event.source, event.toolName].map(
@@ -93,9 +96,9 @@ test('of each field so much is kept, and not a byte more', () => {
     indexes: [2_147_483_647, null],
     timestamp: 8.64e15,
   });
-  expect(prepareTraceEvent({ type: 'x', timestamp: 8.64e15 + 2 }, 7).timestamp).toBe(7);
-  expect(prepareTraceEvent({ type: 'x', phaseIndex: -0 }, 7).phaseIndex).toBe(0);
-  expect(prepareTraceEvent({ type: 'x', phaseIndex: 0.5 }, 7).phaseIndex).toBeNull();
+  expect(prepareTrace({ type: 'x', timestamp: 8.64e15 + 2 }, 7).event.timestamp).toBe(7);
+  expect(prepareTrace({ type: 'x', phaseIndex: -0 }, 7).event.phaseIndex).toBe(0);
+  expect(prepareTrace({ type: 'x', phaseIndex: 0.5 }, 7).event.phaseIndex).toBeNull();
 });
 
 test('details are whole up to 64 KiB, error and metadata up to 16', () => {
@@ -109,7 +112,7 @@ test('details are whole up to 64 KiB, error and metadata up to 16', () => {
     return texts;
   };
   const truncated = (input: object): boolean =>
-    prepareTraceEvent({ type: 'x', ...input }, 0).truncated;
+    prepareTrace({ type: 'x', ...input }, 0).event.truncated;
   expect(JSON.stringify(whole(65_536))).toHaveLength(65_536);
   expect(truncated({ details: whole(65_536) })).toBe(false);
   expect(truncated({ details: whole(65_537) })).toBe(true);
@@ -117,7 +120,7 @@ test('details are whole up to 64 KiB, error and metadata up to 16', () => {
     expect(truncated({ [field]: whole(16_384) })).toBe(false);
     expect(truncated({ [field]: whole(16_385) })).toBe(true);
   }
-  const event = prepareTraceEvent({ type: 'x', details: whole(70_000) }, 0);
+  const event = prepareTrace({ type: 'x', details: whole(70_000) }, 0).event;
   expect(event.raw).toHaveLength(65_536);
   expect(event.details).toMatchObject({ type: 'truncated', start: event.raw.slice(0, 1_024) });
 });
@@ -129,7 +132,7 @@ test('a filter asks for names as they are stored', () => {
     toStoredFilter({ projectId: long, requestId: 'r\u0000', sessionId: long, type: long, from: 1 }),
   ).toEqual({
     projectId: 'n'.repeat(255),
-    requestId: prepareTraceEvent({ type: 'x', requestId: 'r\u0000' }, 0).requestId,
+    requestId: prepareTrace({ type: 'x', requestId: 'r\u0000' }, 0).event.requestId,
     sessionId: 'n'.repeat(255),
     type: 'n'.repeat(50),
     from: 1,

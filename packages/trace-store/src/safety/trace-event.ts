@@ -39,15 +39,11 @@ export type PreparedTrace = {
 };
 
 /** `hide` takes out the keys that the process works with. */
-export function prepareTraceEvent(
+export function prepareTrace(
   input: TraceInput,
   now: number,
   hide: Redact = (text) => text,
-): TraceEventDraft {
-  return prepareTrace(input, now, hide).event;
-}
-
-export function prepareTrace(input: TraceInput, now: number, hide: Redact): PreparedTrace {
+): PreparedTrace {
   const details = bounded(input.details ?? {}, MAX_EVENT_BYTES, hide);
   const error = side(input.error, hide);
   const metadata = side(input.metadata, hide);
@@ -77,15 +73,18 @@ export function prepareTrace(input: TraceInput, now: number, hide: Redact): Prep
   };
 }
 
+export type StoredFilter = { readonly [Key in keyof TraceFilter]: TraceFilter[Key] | undefined };
+
 /** A filter whose names are as names are stored. */
-export function toStoredFilter(filter: TraceFilter): TraceFilter {
-  const { projectId, requestId, sessionId, type } = filter;
+export function toStoredFilter(filter: TraceFilter): StoredFilter {
+  const stored = (text: string | undefined, limit: number): string | undefined =>
+    text === undefined ? undefined : storable(text, limit);
   return {
     ...filter,
-    ...(projectId === undefined ? {} : { projectId: storable(projectId, MAX_NAME) }),
-    ...(requestId === undefined ? {} : { requestId: storable(requestId, MAX_NAME) }),
-    ...(sessionId === undefined ? {} : { sessionId: storable(sessionId, MAX_NAME) }),
-    ...(type === undefined ? {} : { type: storable(type, MAX_TYPE) }),
+    projectId: stored(filter.projectId, MAX_NAME),
+    requestId: stored(filter.requestId, MAX_NAME),
+    sessionId: stored(filter.sessionId, MAX_NAME),
+    type: stored(filter.type, MAX_TYPE),
   };
 }
 

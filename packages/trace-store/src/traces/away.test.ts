@@ -39,14 +39,14 @@ test('while the database hangs the queue is bounded, drops are counted, and noth
 });
 
 test('close ends by its deadline when the database hangs, and counts what it leaves behind', async () => {
-  const { clock, database, store } = setUp({ closeMs: 300 });
+  const { clock, database, store } = setUp();
   database.behave = hang;
   for (let index = 0; index < 250; index++) store.record('step');
   let closed = false;
   const closing = store.close().then(() => {
     closed = true;
   });
-  await clock.advance(299);
+  await clock.advance(999);
   expect(closed).toBe(false);
   await clock.advance(1);
   expect(closed).toBe(true);
@@ -59,14 +59,14 @@ test('close ends by its deadline when the database hangs, and counts what it lea
 });
 
 test('flush ends by its deadline, and what it waited for is stored when the database is back', async () => {
-  const { clock, database, store } = setUp({ flushMs: 1_000 });
+  const { clock, database, store } = setUp();
   database.behave = away;
   store.record({ type: 'step', summary: 'kept' });
   let flushed = false;
   const flushing = store.flush().then(() => {
     flushed = true;
   });
-  await clock.advance(999);
+  await clock.advance(4_999);
   expect(flushed).toBe(false);
   await clock.advance(1);
   await flushing;
@@ -114,10 +114,4 @@ test('the queue is bounded in bytes too', () => {
   for (let index = 0; index < 1_000; index++) store.record('step', 'x'.repeat(10_000));
   expect(store.dropped()).toBeGreaterThan(940);
   expect(store.dropped()).toBeLessThan(960);
-});
-
-test('refuses limits that would keep nothing', () => {
-  for (const maxQueuedEvents of [0, -1, Number.NaN, 1.5]) {
-    expect(() => setUp({ maxQueuedEvents })).toThrow('maxQueuedEvents');
-  }
 });

@@ -1,6 +1,6 @@
 import type { TraceInput } from '@orion/contracts';
 import { expect, test } from 'vitest';
-import { prepareTraceEvent } from '../safety/trace-event.ts';
+import { prepareTrace } from '../safety/trace-event.ts';
 import { createOpenTelemetrySink, createSpanExport } from './span-export.ts';
 import type { OpenSpan, SpanAttributes, SpanSink } from './span-export.ts';
 
@@ -41,7 +41,7 @@ const play = (observe: ReturnType<typeof createSpanExport>, steps: readonly Trac
   for (const [index, step] of steps.entries()) {
     observe({
       id: index + 1,
-      ...prepareTraceEvent({ requestId: 'r', timestamp: index, ...step }, 0),
+      ...prepareTrace({ requestId: 'r', timestamp: index, ...step }, 0).event,
     });
   }
 };

@@ -11,7 +11,7 @@ import { describeThrown } from '../safety/json-safety.ts';
 import { prepareTrace, toStoredFilter, toTraceInput } from '../safety/trace-event.ts';
 import { TraceQueue } from './trace-queue.ts';
 import { toTraceEvent, toTraceRow } from './trace-row.ts';
-import { SELECT_LAST_ID, selectEvents, selectPage } from './trace-statements.ts';
+import { SELECT_LAST_ID, selectEvents } from './trace-statements.ts';
 import { TraceWriter } from './trace-writer.ts';
 
 export type SqlTraceStoreOptions = {
@@ -22,14 +22,6 @@ export type SqlTraceStoreOptions = {
   readonly maxQueuedEvents?: number;
   /** About so many bytes of them; 32 MiB when left out. */
   readonly maxQueuedBytes?: number;
-  /** Rows of one insert, at most 1,000; 100 when left out. */
-  readonly batchRows?: number;
-  /** How long an event waits for others to be stored with; 100 when left out. */
-  readonly batchMs?: number;
-  /** How long `flush` waits at most; 5,000 when left out. */
-  readonly flushMs?: number;
-  /** How long `close` waits at most; 1,000 when left out. */
-  readonly closeMs?: number;
   /** Sees every event as it goes into the queue, already redacted; its id counts the events of this store. */
   readonly onEvent?: (event: TraceEvent) => void;
   /** Takes the keys that the process works with out of every text. */
@@ -40,16 +32,11 @@ export type SqlTraceStoreOptions = {
   readonly strict?: boolean;
 };
 
-const DEFAULTS = {
-  maxQueuedEvents: 10_000,
-  maxQueuedBytes: 32 * 1024 * 1024,
-  batchRows: 100,
-  batchMs: 100,
-  flushMs: 5_000,
-  closeMs: 1_000,
-} as const;
+const MAX_QUEUED_EVENTS = 10_000;
+const MAX_QUEUED_BYTES = 32 * 1024 * 1024;
+const FLUSH_MS = 5_000;
+const CLOSE_MS = 1_000;
 const WRITER_ID = 16;
-const MAX_BATCH_ROWS = 1_000;
 /** Without a limit of the caller's own. */
 const MAX_FOUND = 10_000;
 /** Events that a scan holds at once: 64 KiB each at the most, and twice in the answer of the database. */
@@ -72,16 +59,11 @@ export function createSqlTraceStore(
   database: SqlDatabase,
   options: SqlTraceStoreOptions,
 ): TraceStore {
-  const settings = { ...DEFAULTS, ...withoutUndefined(options) };
-  const { clock, onEvent, onFirstDrop, redact = (text) => text, strict = false } = options;
-  for (const name of ['maxQueuedEvents', 'maxQueuedBytes', 'batchRows'] as const) {
-    if (!Number.isSafeInteger(settings[name]) || settings[name] < 1) {
-      throw new Error(`${name} must be a whole number, 1 or more`);
-    }
-  }
+  const { clock, onEvent, onFirstDrop, redact, strict = false } = options;
+  const { maxQueuedEvents = MAX_QUEUED_EVENTS, maxQueuedBytes = MAX_QUEUED_BYTES } = options;
   // Half a UUID is random enough to tell writers apart, and short in an index.
   const writerId = options.createId().replaceAll('-', '').slice(0, WRITER_ID);
-  const queue = new TraceQueue(settings.maxQueuedEvents, settings.maxQueuedBytes);
+  const queue = new TraceQueue(maxQueuedEvents, maxQueuedBytes);
   let recorded = 0;
   let dropped = 0;
   let closed: Promise<void> | null = null;
@@ -99,8 +81,6 @@ export function createSqlTraceStore(
 
   const writer = new TraceWriter(database, queue, {
     clock,
-    batchRows: Math.min(settings.batchRows, MAX_BATCH_ROWS),
-    batchMs: settings.batchMs,
     onRefused: (reason) => {
       drop(1, reason);
     },
@@ -139,12 +119,12 @@ export function createSqlTraceStore(
     scan: (filter) => scan(database, filter),
     dropped: () => dropped,
     async flush() {
-      await writer.drain(settings.flushMs);
+      await writer.drain(FLUSH_MS);
       if (strict) writer.throwFailure();
     },
     close(cut) {
       closed ??= (async () => {
-        await writer.stop(settings.closeMs, cut);
+        await writer.stop(CLOSE_MS, cut);
         if (queue.size > 0) {
           drop(queue.size, 'The store was closed before the database had taken every event');
           queue.remove(queue.size);
@@ -162,7 +142,8 @@ async function find(
   limit: number,
 ): Promise<readonly TraceEvent[]> {
   if (!(limit >= 1)) return [];
-  const { sql, parameters } = selectEvents(toStoredFilter(filter), Math.floor(limit));
+  const range = { order: 'desc', limit: Math.floor(limit) } as const;
+  const { sql, parameters } = selectEvents(toStoredFilter(filter), range);
   const rows = await database.all(sql, parameters);
   return rows.map(toTraceEvent).toReversed();
 }
@@ -173,7 +154,7 @@ async function* scan(database: SqlDatabase, filter: TraceFilter): AsyncGenerator
   const [newest] = await database.all(SELECT_LAST_ID);
   const last = Number(newest?.['last'] ?? 0);
   for (let after = 0; ;) {
-    const { sql, parameters } = selectPage(wanted, { after, last }, PAGE);
+    const { sql, parameters } = selectEvents(wanted, { order: 'asc', limit: PAGE, after, last });
     const rows = await database.all(sql, parameters);
     for (const row of rows) {
       const event = toTraceEvent(row);
@@ -182,10 +163,4 @@ async function* scan(database: SqlDatabase, filter: TraceFilter): AsyncGenerator
     }
     if (rows.length < PAGE) return;
   }
-}
-
-function withoutUndefined<Options extends object>(options: Options): Options {
-  return Object.fromEntries(
-    Object.entries(options).filter(([, value]) => value !== undefined),
-  ) as Options;
 }

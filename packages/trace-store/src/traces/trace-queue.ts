@@ -9,8 +9,7 @@ import type { TraceRow } from './trace-row.ts';
 export class TraceQueue {
   readonly #maxEvents: number;
   readonly #maxBytes: number;
-  #rows: TraceRow[] = [];
-  #head = 0;
+  readonly #rows: TraceRow[] = [];
   #bytes = 0;
   #removed = 0;
 
@@ -20,7 +19,7 @@ export class TraceQueue {
   }
 
   get size(): number {
-    return this.#rows.length - this.#head;
+    return this.#rows.length;
   }
 
   /** Rows that have ever left. */
@@ -43,19 +42,14 @@ export class TraceQueue {
 
   /** The oldest rows, which stay. */
   peek(count: number): readonly TraceRow[] {
-    return this.#rows.slice(this.#head, this.#head + count);
+    return this.#rows.slice(0, count);
   }
 
   /** Takes the oldest rows out. */
   remove(count: number): void {
-    const end = Math.min(this.#head + count, this.#rows.length);
-    this.#removed += end - this.#head;
-    for (let index = this.#head; index < end; index++) this.#bytes -= this.#rows[index]?.bytes ?? 0;
-    this.#head = end;
-    // Moving what is left costs as much as there is of it, so it happens when that is the smaller half.
-    if (this.#head * 2 >= this.#rows.length) {
-      this.#rows = this.#rows.slice(this.#head);
-      this.#head = 0;
+    for (const row of this.#rows.splice(0, count)) {
+      this.#removed += 1;
+      this.#bytes -= row.bytes;
     }
   }
 }

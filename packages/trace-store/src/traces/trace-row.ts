@@ -14,24 +14,25 @@ import type { PreparedTrace } from '../safety/trace-event.ts';
 export const TRACE_COLUMNS: readonly {
   readonly name: string;
   readonly type: 'text' | 'integer' | 'bigint' | 'jsonb';
+  readonly valueOf: (trace: IdentifiedTrace) => SqlScalar;
 }[] = [
-  { name: 'type', type: 'text' },
-  { name: 'project_id', type: 'text' },
-  { name: 'request_id', type: 'text' },
-  { name: 'session_id', type: 'text' },
-  { name: 'source', type: 'text' },
-  { name: 'summary', type: 'text' },
-  { name: 'direction', type: 'text' },
-  { name: 'tool_name', type: 'text' },
-  { name: 'phase_index', type: 'integer' },
-  { name: 'cycle_index', type: 'integer' },
-  { name: 'timestamp', type: 'bigint' },
-  { name: 'body', type: 'jsonb' },
-  { name: 'error', type: 'jsonb' },
-  { name: 'metadata', type: 'jsonb' },
-  { name: 'truncated', type: 'integer' },
-  { name: 'uid', type: 'text' },
-  { name: 'raw', type: 'text' },
+  { name: 'type', type: 'text', valueOf: ({ event }) => event.type },
+  { name: 'project_id', type: 'text', valueOf: ({ event }) => event.projectId },
+  { name: 'request_id', type: 'text', valueOf: ({ event }) => event.requestId },
+  { name: 'session_id', type: 'text', valueOf: ({ event }) => event.sessionId },
+  { name: 'source', type: 'text', valueOf: ({ event }) => event.source },
+  { name: 'summary', type: 'text', valueOf: ({ event }) => event.summary },
+  { name: 'direction', type: 'text', valueOf: ({ event }) => event.direction },
+  { name: 'tool_name', type: 'text', valueOf: ({ event }) => event.toolName },
+  { name: 'phase_index', type: 'integer', valueOf: ({ event }) => event.phaseIndex },
+  { name: 'cycle_index', type: 'integer', valueOf: ({ event }) => event.cycleIndex },
+  { name: 'timestamp', type: 'bigint', valueOf: ({ event }) => event.timestamp },
+  { name: 'body', type: 'jsonb', valueOf: ownBody },
+  { name: 'error', type: 'jsonb', valueOf: ({ error }) => error },
+  { name: 'metadata', type: 'jsonb', valueOf: ({ metadata }) => metadata },
+  { name: 'truncated', type: 'integer', valueOf: ({ event }) => Number(event.truncated) },
+  { name: 'uid', type: 'text', valueOf: ({ uid }) => uid },
+  { name: 'raw', type: 'text', valueOf: ({ event }) => event.raw },
 ];
 
 export type TraceRow = {
@@ -41,39 +42,22 @@ export type TraceRow = {
   readonly bytes: number;
 };
 
+type IdentifiedTrace = PreparedTrace & { readonly uid: string };
+
 const ROW_BYTES = 500;
 
-export function toTraceRow({ event, body, error, metadata }: PreparedTrace, uid: string): TraceRow {
-  const ownBody = body === event.raw ? null : body;
+export function toTraceRow(prepared: PreparedTrace, uid: string): TraceRow {
+  const trace = { ...prepared, uid };
+  const { event, error, metadata } = prepared;
+  const texts = [event.raw, ownBody(trace), error, metadata, event.summary];
   return {
-    values: [
-      event.type,
-      event.projectId,
-      event.requestId,
-      event.sessionId,
-      event.source,
-      event.summary,
-      event.direction,
-      event.toolName,
-      event.phaseIndex,
-      event.cycleIndex,
-      event.timestamp,
-      ownBody,
-      error,
-      metadata,
-      event.truncated ? 1 : 0,
-      uid,
-      event.raw,
-    ],
-    bytes:
-      ROW_BYTES +
-      2 *
-        (event.raw.length +
-          (ownBody?.length ?? 0) +
-          (error?.length ?? 0) +
-          (metadata?.length ?? 0) +
-          (event.summary?.length ?? 0)),
+    values: TRACE_COLUMNS.map(({ valueOf }) => valueOf(trace)),
+    bytes: texts.reduce((bytes, text) => bytes + 2 * (text?.length ?? 0), ROW_BYTES),
   };
+}
+
+function ownBody({ event, body }: PreparedTrace): string | null {
+  return body === event.raw ? null : body;
 }
 
 export function toTraceEvent(row: SqlRow): TraceEvent {

@@ -1,6 +1,6 @@
-import type { TraceFilter } from '@orion/contracts';
 import { insertStatement, whereAll } from '../engine/sql-database.ts';
 import type { SqlRunner, SqlValue } from '../engine/sql-database.ts';
+import type { StoredFilter } from '../safety/trace-event.ts';
 import { TRACE_COLUMNS } from './trace-row.ts';
 import type { TraceRow } from './trace-row.ts';
 
@@ -11,28 +11,18 @@ const SQLITE_SIZES = [100, 20, 5, 1] as const;
 /** Costs a tenth of an insert, so that only a repeat has it; whichever of two comes second changes nothing. */
 const ONCE = ' on conflict (uid) do nothing';
 
-const NAMES = TRACE_COLUMNS.map(({ name }) => name).join(', ');
-const SQLITE_INSERTS: ReadonlyMap<number, string> = new Map(
-  SQLITE_SIZES.map((size) => [
-    size,
-    insertStatement(
-      'trace_event',
-      TRACE_COLUMNS.map(({ name }) => name),
-      size,
-    ),
-  ]),
-);
+const COLUMNS = TRACE_COLUMNS.map(({ name }) => name);
+const NAMES = COLUMNS.join(', ');
 /** The last column is the longest by far: see `postgresInsert`. */
 const ARRAYS = TRACE_COLUMNS.slice(0, -1);
-const postgresInserts = new Map<number, string>();
+
+const sqliteInsert = remembered((rows) => insertStatement('trace_event', COLUMNS, rows));
 
 /**
  * One array for each column, and for `raw` one parameter for each row: so it is neither escaped here nor parsed
  * there. Postgres makes `body` of it where there is no other.
  */
-function postgresInsert(rows: number): string {
-  const known = postgresInserts.get(rows);
-  if (known !== undefined) return known;
+const postgresInsert = remembered((rows) => {
   const types = ARRAYS.map(({ type }) => (type === 'jsonb' ? 'text' : type));
   const arrays = types.map((type, index) => `$${index + 1}::${type}[]`);
   const raw = Array.from({ length: rows }, (_, row) => `$${ARRAYS.length + row + 1}::text`);
@@ -40,23 +30,26 @@ function postgresInsert(rows: number): string {
     if (name === 'body') return 'coalesce(body, raw)::jsonb';
     return type === 'jsonb' ? `${name}::jsonb` : name;
   });
-  const sql = `insert into trace_event (${NAMES})
+  return `insert into trace_event (${NAMES})
     select ${values.join(', ')}
     from unnest(${arrays.join(', ')}, array[${raw.join(', ')}]) with ordinality as batch (${NAMES}, position)
     order by position`;
-  postgresInserts.set(rows, sql);
-  return sql;
+});
+
+/** A statement for each number of rows, made once. */
+function remembered(make: (rows: number) => string): (rows: number) => string {
+  const statements = new Map<number, string>();
+  return (rows) => {
+    const sql = statements.get(rows) ?? make(rows);
+    statements.set(rows, sql);
+    return sql;
+  };
 }
 
-/** How many of the waiting rows one statement takes. */
-export function batchSize(
-  dialect: SqlRunner['dialect'],
-  waiting: number,
-  batchRows: number,
-): number {
-  const wanted = Math.min(waiting, batchRows);
-  if (dialect === 'postgres') return wanted;
-  return SQLITE_SIZES.find((size) => size <= wanted) ?? 1;
+/** How many of so many rows one statement takes. */
+export function batchSize(dialect: SqlRunner['dialect'], rows: number): number {
+  if (dialect === 'postgres') return rows;
+  return SQLITE_SIZES.find((size) => size <= rows) ?? 1;
 }
 
 /** `repeated` when some of the rows may have gone in before. */
@@ -75,33 +68,25 @@ export function insertRows(
       ],
     };
   }
-  const sql = SQLITE_INSERTS.get(rows.length);
-  if (sql === undefined) throw new Error(`No statement inserts ${rows.length} rows`);
-  return { sql: `${sql}${once}`, parameters: rows.flatMap((row) => row.values) };
-}
-
-/** The newest events that match, newest first. */
-export function selectEvents(filter: TraceFilter, limit: number): Statement {
-  return select(filter, {}, 'desc', limit);
-}
-
-/** The oldest events that match between two numbers, the second one included, oldest first. */
-export function selectPage(
-  filter: TraceFilter,
-  between: { readonly after: number; readonly last: number },
-  limit: number,
-): Statement {
-  return select(filter, between, 'asc', limit);
+  return {
+    sql: `${sqliteInsert(rows.length)}${once}`,
+    parameters: rows.flatMap((row) => row.values),
+  };
 }
 
 export const SELECT_LAST_ID = 'select coalesce(max(id), 0) as last from trace_event';
 
-function select(
-  filter: TraceFilter,
-  { after, last }: { readonly after?: number; readonly last?: number },
-  order: 'asc' | 'desc',
-  limit: number,
-): Statement {
+/** Which of the events that match, and in which order: `desc` has the newest first. */
+export type Range = {
+  readonly order: 'asc' | 'desc';
+  readonly limit: number;
+  /** The numbers between which they lie; the event numbered `last` is one of them, the one numbered `after` is not. */
+  readonly after?: number;
+  readonly last?: number;
+};
+
+export function selectEvents(filter: StoredFilter, range: Range): Statement {
+  const { order, limit, after, last } = range;
   const { from, to } = filter;
   const parameters: SqlValue[] = [];
   const where = whereAll(

@@ -1,5 +1,5 @@
+import { OrionError, sleep } from '@orion/contracts';
 import type { Clock } from '@orion/contracts';
-import { OrionError } from '@orion/contracts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import { describeThrown } from '../safety/json-safety.ts';
 import type { TraceQueue } from './trace-queue.ts';
@@ -7,13 +7,13 @@ import type { TraceRow } from './trace-row.ts';
 import { batchSize, insertRows } from './trace-statements.ts';
 
 export type TraceWriterOptions = {
-  readonly clock: Pick<Clock, 'schedule'>;
-  readonly batchRows: number;
-  readonly batchMs: number;
+  readonly clock: Clock;
   /** A row that the database refuses, and why; it is not tried again. */
   readonly onRefused: (reason: string) => void;
 };
 
+const BATCH_ROWS = 100;
+const BATCH_MS = 100;
 const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 5_000;
 
@@ -24,7 +24,7 @@ const LAST_RETRY_MS = 5_000;
  * 2. An insert that is refused is tried row by row, so that one bad row costs no other.
  * 3. An insert of which nothing is known (the database is away, full or locked) is tried again as it was, later and
  *    later, at most every 5 s; the rows' ids make a repeat harmless.
- * 4. A batch is begun when it is full, when its first row has waited `batchMs`, or when someone waits for it.
+ * 4. A batch is begun when it is full, when its first row has waited for 100 ms, or when someone waits for it.
  */
 export class TraceWriter {
   readonly #database: SqlDatabase;
@@ -43,7 +43,7 @@ export class TraceWriter {
   #unanswered = false;
   #failure: Error | null = null;
   /** Those who wait, and how many rows must have left the queue for them. */
-  readonly #waiters = new Map<() => void, number>();
+  readonly #waiters = new Map<AbortController, number>();
 
   constructor(database: SqlDatabase, queue: TraceQueue, options: TraceWriterOptions) {
     this.#database = database;
@@ -55,8 +55,8 @@ export class TraceWriter {
   wake(): void {
     if (this.#writing || this.#waiting || this.#stopped) return;
     // What comes while rows are written is seen when that is over.
-    if (this.#queue.size >= this.#options.batchRows) this.#start();
-    else this.#cancelTimer ??= this.#options.clock.schedule(this.#options.batchMs, this.#onTimer);
+    if (this.#queue.size >= BATCH_ROWS) this.#start();
+    else this.#cancelTimer ??= this.#options.clock.schedule(BATCH_MS, this.#onTimer);
   }
 
   /** Resolves when every row that is in the queue now is stored or refused, or when the time is over. */
@@ -64,19 +64,11 @@ export class TraceWriter {
     if (this.#queue.size === 0 || cut?.aborted === true) return;
     this.#everything = true;
     if (!this.#writing) this.#start();
-    await new Promise<void>((resolve) => {
-      const cancel = this.#options.clock.schedule(milliseconds, () => {
-        done();
-      });
-      const done = (): void => {
-        cancel();
-        cut?.removeEventListener('abort', done);
-        this.#waiters.delete(done);
-        resolve();
-      };
-      cut?.addEventListener('abort', done, { once: true });
-      this.#waiters.set(done, this.#queue.removed + this.#queue.size);
-    });
+    const gone = new AbortController();
+    this.#waiters.set(gone, this.#queue.removed + this.#queue.size);
+    const ends = cut === undefined ? [gone.signal] : [gone.signal, cut];
+    await sleep(this.#options.clock, milliseconds, ...ends);
+    this.#waiters.delete(gone);
   }
 
   /** The last drain. A database that is away is asked once more, and not waited for. */
@@ -110,12 +102,13 @@ export class TraceWriter {
 
   /** Never rejects: what goes wrong is either the rows' fault or the database's, and both have their way. */
   async #writeAll(): Promise<void> {
-    const { batchRows } = this.#options;
     let away = false;
     while (!away && !this.#stopped) {
       const waiting = this.#queue.size;
-      if (waiting === 0 || (waiting < batchRows && !this.#everything)) break;
-      const rows = this.#queue.peek(batchSize(this.#database.dialect, waiting, batchRows));
+      if (waiting === 0 || (waiting < BATCH_ROWS && !this.#everything)) break;
+      const rows = this.#queue.peek(
+        batchSize(this.#database.dialect, Math.min(waiting, BATCH_ROWS)),
+      );
       away = (await this.#write(rows)) === 'away';
       this.#release(this.#queue.removed);
       if (away) {
@@ -167,7 +160,7 @@ export class TraceWriter {
   }
 
   #release(removed: number): void {
-    for (const [done, wanted] of this.#waiters) if (removed >= wanted) done();
+    for (const [gone, wanted] of this.#waiters) if (removed >= wanted) gone.abort();
   }
 
   #retryLater(): void {
