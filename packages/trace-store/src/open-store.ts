@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import { sleep } from '@orion/contracts';
 import type {
   Clock,
   ConversationStore,
@@ -16,7 +18,6 @@ import { openEmptyDatabase } from './engine/empty-database.ts';
 import { createLazyDatabase } from './engine/lazy-database.ts';
 import type { DatabaseObserver } from './engine/lazy-database.ts';
 import { openPostgres } from './engine/postgres.ts';
-import type { PostgresOptions } from './engine/postgres.ts';
 import { reportRefusals } from './engine/reported-database.ts';
 import type { SqlDatabase } from './engine/sql-database.ts';
 import { isForeign, requireOwn } from './engine/inspect-sqlite.ts';
@@ -56,15 +57,8 @@ export type StoreOptions = {
   readonly prepare?: () => Promise<void>;
   /** Sees every attempt to use the database, also in the background: whoever waits for the store knows how it is. */
   readonly observe?: DatabaseObserver;
-  /** Turns in which nothing happened for so many days lose what they streamed, and traces go; 30 when left out. */
-  readonly turnRetentionDays?: number;
-  /** How often a reader of a turn looks by itself; 1,000 when left out. */
-  readonly sweepMs?: number;
   /** Who sees traces as they are recorded, what is taken out of them, who hears of the first that is lost, and whether that is fatal. */
   readonly traces?: Pick<MemoryTraceStoreOptions, 'onEvent' | 'onFirstDrop' | 'redact' | 'strict'>;
-  /** Random ids; those of the platform when left out. */
-  readonly createId?: () => string;
-  readonly postgres?: PostgresOptions;
 };
 
 /** Everything durable but the files of a workspace. */
@@ -77,8 +71,8 @@ export interface Store {
   close(cut?: AbortSignal): Promise<void>;
 }
 
-const DEFAULT_RETENTION_DAYS = 30;
-const DAY_MS = 86_400_000;
+/** Turns in which nothing happened for so long lose what they streamed, and traces go. */
+const RETENTION_MS = 30 * 86_400_000;
 const TIDY_UP_MS = 250;
 const MAX_TRACE_BYTES = 512 * 1024 * 1024;
 
@@ -125,16 +119,11 @@ export function openStore(location: StoreLocation, options: StoreOptions): Store
     options.observe,
   );
   const reported = reportRefusals(database);
-  const createId = options.createId ?? (() => crypto.randomUUID());
   const traces =
     location.kind === 'memory'
       ? createMemoryTraceStore({ clock, ...options.traces })
-      : createSqlTraceStore(database, { clock, createId, ...options.traces });
-  const sqlTurnLog = createSqlTurnLog(reported, {
-    clock,
-    ...(options.sweepMs === undefined ? {} : { sweepMs: options.sweepMs }),
-  });
-  const retentionMs = (options.turnRetentionDays ?? DEFAULT_RETENTION_DAYS) * DAY_MS;
+      : createSqlTraceStore(database, { clock, createId: randomUUID, ...options.traces });
+  const sqlTurnLog = createSqlTurnLog(reported, { clock });
   let folding: Promise<unknown> | null = null;
   const tidyUp = async (before: number): Promise<void> => {
     await sqlTurnLog.foldOldTurns(before);
@@ -150,7 +139,7 @@ export function openStore(location: StoreLocation, options: StoreOptions): Store
       async acquire(turnId, epoch) {
         await sqlTurnLog.acquire(turnId, epoch);
         // Once for a process and beside its turn: whoever writes also tidies up, and no timer keeps it alive.
-        folding ??= tidyUp(clock.now() - retentionMs).catch(() => undefined);
+        folding ??= tidyUp(clock.now() - RETENTION_MS).catch(() => undefined);
       },
     },
     async close(cut) {
@@ -174,7 +163,7 @@ function openAt(
     case 'sqlite':
       return openFile(location.path, options, signal);
     case 'postgres':
-      return openPostgres(location.url, options.postgres);
+      return openPostgres(location.url);
     case 'memory':
       return openSqlite(':memory:');
   }
@@ -205,21 +194,15 @@ async function openFile(
 }
 
 /** `work` never rejects. */
-function endsWithin(
+async function endsWithin(
   clock: Clock,
   milliseconds: number,
   work: Promise<unknown>,
   cut: AbortSignal | undefined,
 ): Promise<void> {
-  return new Promise((resolve) => {
-    const end = (): void => {
-      cancel();
-      cut?.removeEventListener('abort', end);
-      resolve();
-    };
-    const cancel = clock.schedule(milliseconds, end);
-    cut?.addEventListener('abort', end, { once: true });
-    if (cut?.aborted === true) end();
-    void work.then(end);
+  const ended = new AbortController();
+  void work.then(() => {
+    ended.abort();
   });
+  await sleep(clock, milliseconds, ended.signal, ...(cut === undefined ? [] : [cut]));
 }

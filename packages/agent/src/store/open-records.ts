@@ -173,7 +173,6 @@ function openAt(parts: StoreParts): Store {
   const { createStore = true } = options;
   return openStore(location, {
     clock,
-    createId: randomUUID,
     create: createStore,
     owner: () => storeOwner(options.userDirectory),
     // Who only reads is told, and shown nothing instead.

@@ -114,7 +114,7 @@ describe.each(engines)('%s', (_, open) => {
   });
 });
 
-test('whoever takes a turn folds those that ended before the time of the settings', async () => {
+test('the first turn that a process takes folds those in which nothing happened for 30 days', async () => {
   const location = { kind: 'postgres', url: own.url() } as const;
   const clock = createFakeClock(0);
   const before = openStore(location, { clock });
@@ -124,11 +124,17 @@ test('whoever takes a turn folds those that ended before the time of the setting
     { seq: 2, kind: 'done', data: null },
   ]);
   await before.close();
-  await clock.advance(2 * 86_400_000);
-  const later = openStore(location, { clock, turnRetentionDays: 1 });
-  await later.turnLog.acquire('another', 1);
-  await later.close();
-  const reader = openStore(location, { clock });
-  expect((await reader.turnLog.read('taken', 0)).map((entry) => entry.kind)).toEqual(['done']);
-  await reader.close();
+  const keptAfterAnother = async (epoch: number): Promise<string[]> => {
+    const later = openStore(location, { clock });
+    await later.turnLog.acquire('another', epoch);
+    await later.close();
+    const reader = openStore(location, { clock });
+    const kept = await reader.turnLog.read('taken', 0);
+    await reader.close();
+    return kept.map((entry) => entry.kind);
+  };
+  await clock.advance(30 * 86_400_000);
+  expect(await keptAfterAnother(1)).toEqual(['chunk', 'done']);
+  await clock.advance(1);
+  expect(await keptAfterAnother(2)).toEqual(['done']);
 });

@@ -7,10 +7,7 @@ const EVENTS = 60;
 
 test('a server that is killed and comes back: the writer and the reader go on where they were', async () => {
   const server = await startPostgres();
-  const store = openStore(
-    { kind: 'postgres', url: server.url },
-    { clock: systemClock, sweepMs: 50 },
-  );
+  const store = openStore({ kind: 'postgres', url: server.url }, { clock: systemClock });
   try {
     const read: number[] = [];
     await store.turnLog.acquire('turn', 1);

@@ -2,10 +2,11 @@ import { OrionError } from '@orion/contracts';
 import type { Clock, JsonValue, TurnLog, TurnLogEntry } from '@orion/contracts';
 import { insertAll } from '../engine/sql-database.ts';
 import type { SqlDatabase, SqlRow, SqlRunner } from '../engine/sql-database.ts';
-import { WakeUps } from './wake-ups.ts';
+import { createWakeUps } from './wake-ups.ts';
+import type { WakeUps } from './wake-ups.ts';
 
 export type SqlTurnLogOptions = {
-  readonly clock: Pick<Clock, 'now' | 'schedule'>;
+  readonly clock: Clock;
   /** How often a reader looks by itself; 1,000 when left out. */
   readonly sweepMs?: number;
 };
@@ -38,14 +39,11 @@ const KEPT_KINDS = ['done', 'error', 'usage', 'write_session'];
 export function createSqlTurnLog(database: SqlDatabase, options: SqlTurnLogOptions): SqlTurnLog {
   const { clock, sweepMs = DEFAULT_SWEEP_MS } = options;
   const put = database.dialect === 'postgres' ? putPostgres : putSqlite;
-  const wakeUps = new WakeUps({
+  const wakeUps = createWakeUps({
     clock,
     sweepMs,
     listen: (wake) => database.listen(CHANNEL, wake),
   });
-
-  const read: TurnLog['read'] = (turnId, afterSeq, limit = DEFAULT_READ_LIMIT) =>
-    readEntries(database, turnId, afterSeq, limit);
 
   return {
     async acquire(turnId, epoch) {
@@ -79,7 +77,8 @@ export function createSqlTurnLog(database: SqlDatabase, options: SqlTurnLogOptio
       return last;
     },
 
-    read,
+    read: (turnId, afterSeq, limit = DEFAULT_READ_LIMIT) =>
+      readEntries(database, turnId, afterSeq, limit),
 
     tail: (turnId, afterSeq, signal) => tail(database, wakeUps, turnId, afterSeq, signal),
 
@@ -89,7 +88,7 @@ export function createSqlTurnLog(database: SqlDatabase, options: SqlTurnLogOptio
     },
 
     foldOldTurns: (before, limit = DEFAULT_FOLD_LIMIT) =>
-      foldOldTurns(database, () => clock.now(), before, limit),
+      foldOldTurns(database, clock, before, limit),
   };
 }
 
@@ -153,7 +152,7 @@ async function* tail(
 
 async function foldOldTurns(
   database: SqlDatabase,
-  now: () => number,
+  clock: Clock,
   before: number,
   limit: number,
 ): Promise<number> {
@@ -174,7 +173,7 @@ async function foldOldTurns(
              epoch = case when finished_at is null then epoch + 1 else epoch end,
              finished_at = coalesce(finished_at, active_at)
          where turn_id = $1 and active_at < $3::bigint and folded_at is null`,
-        [turnId, now(), before],
+        [turnId, clock.now(), before],
       );
       if (taken === 0) return;
       await inside.run(`delete from turn_event where turn_id = $1 and kind not in (${kept})`, [

@@ -1,7 +1,8 @@
 import { createFakeClock } from '@orion/testkit';
 import { expect, it } from 'vitest';
 
-import { WakeUps } from './wake-ups.ts';
+import { createWakeUps } from './wake-ups.ts';
+import type { WakeUps } from './wake-ups.ts';
 
 /** Hazard: a reader that sleeps through news, or a database that is listened to for nobody. */
 
@@ -9,7 +10,7 @@ function opened() {
   const clock = createFakeClock();
   const log: string[] = [];
   let tell: ((turnId: string) => void) | null = null;
-  const wakeUps = new WakeUps({
+  const wakeUps = createWakeUps({
     clock,
     sweepMs: 1_000,
     listen: (wake) => {
