@@ -5,7 +5,7 @@ import type { Hash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import type { CommitPart } from '@orion/contracts';
-import { onDisk, toDiskError } from '../disk/disk-error.ts';
+import { onDisk, systemError, toDiskError } from '../disk/disk-error.ts';
 import { scanRange } from '../disk/files.ts';
 import { writeAll } from '../disk/write-all.ts';
 import { shown } from '../path-policy/parse-target.ts';
@@ -61,10 +61,7 @@ export async function writeTemporary(
 async function requireSize(handle: FileHandle, bytes: number): Promise<void> {
   const { size } = await handle.stat();
   if (size === bytes) return;
-  throw Object.assign(new Error(`${size} of ${bytes} bytes were written`), {
-    errno: -5,
-    code: 'EIO',
-  });
+  throw systemError('EIO', `${size} of ${bytes} bytes were written`);
 }
 
 type Job = {

@@ -12,7 +12,7 @@ import { constants } from 'node:fs';
 import { lstat, mkdir, open, realpath } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { errnoOf, isErrno } from './disk-error.ts';
+import { errnoOf, isErrno, systemError } from './disk-error.ts';
 import { syncDirectory } from './directories.ts';
 
 export type AnchoredDirectory = {
@@ -127,7 +127,7 @@ async function openByPath(root: string, names: readonly string[]): Promise<Ancho
       () => false,
     );
   if (!(await stillThere())) {
-    throw Object.assign(new Error(`${path} leads elsewhere`), { errno: -40, code: 'ELOOP' });
+    throw systemError('ELOOP', `${path} leads elsewhere`);
   }
   return {
     pathOf: (name) => join(path, name),

@@ -46,6 +46,13 @@ export function errnoOf(error: unknown): string | null {
   return 'code' in error && typeof error.code === 'string' ? error.code : null;
 }
 
+const ERRNOS = { EIO: -5, ENOENT: -2, ELOOP: -40 } as const;
+
+/** As if the system had refused a call: of what it let pass, or was not asked. */
+export function systemError(code: keyof typeof ERRNOS, message: string): Error {
+  return Object.assign(new Error(message), { errno: ERRNOS[code], code });
+}
+
 export function isErrno(error: unknown, ...names: readonly string[]): boolean {
   const name = errnoOf(error);
   return name !== null && names.includes(name);

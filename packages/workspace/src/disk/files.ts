@@ -41,6 +41,13 @@ export async function closeRead(handle: FileHandle): Promise<void> {
   await handle.close().catch(() => undefined);
 }
 
+/** Whether two open files are one. */
+export async function isSameFile(one: FileHandle, other: FileHandle): Promise<boolean> {
+  const options = { bigint: true } as const;
+  const [first, second] = await Promise.all([one.stat(options), other.stat(options)]);
+  return first.dev === second.dev && first.ino === second.ino;
+}
+
 const CHUNK_BYTES = 256 * 1024;
 
 /** The bytes from `start` to `end`, each chunk the receiver's own; the handle stays the caller's. */

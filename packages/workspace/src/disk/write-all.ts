@@ -1,4 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
+import { systemError } from './disk-error.ts';
 
 /** Writes every byte: the system may accept fewer than it was given, without an error. */
 export async function writeAll(
@@ -10,7 +11,7 @@ export async function writeAll(
   while (written < bytes.length) {
     const result = await handle.write(bytes, written, bytes.length - written, position + written);
     if (result.bytesWritten === 0) {
-      throw Object.assign(new Error('write accepted no byte'), { errno: -5, code: 'EIO' });
+      throw systemError('EIO', 'write accepted no byte');
     }
     written += result.bytesWritten;
   }

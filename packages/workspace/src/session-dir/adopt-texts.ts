@@ -26,7 +26,7 @@ export async function adoptTexts(
     await handle.texts.content.sync();
   } else {
     notes.push(...content.notes);
-    handle.texts.content.adopt(content, content.bytes, content.lineFeeds);
+    handle.texts.content.adopt(content);
   }
   await adoptTrailing(handle, directory);
   const undecided = await setPendingAside(handle, directory);
@@ -85,7 +85,7 @@ async function adoptTrailing(handle: DiskSessionHandle, directory: string): Prom
     afterRestart: false,
     copyTo: null,
   });
-  handle.texts.trailing.adopt(found, found.bytes, found.lineFeeds);
+  handle.texts.trailing.adopt(found);
 }
 
 /** Undecided text is never content: it joins what was set aside. */

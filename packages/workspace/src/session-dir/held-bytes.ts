@@ -28,13 +28,21 @@ export type PinnedBytes = {
 const encoder = new TextEncoder();
 
 export class HeldBytes {
-  #blocks: Block[] = [];
-  #spare: Uint8Array[] = [];
+  readonly #blocks: Block[] = [];
+  readonly #spare: Uint8Array[] = [];
   /** Offsets: everything below `#start` is durable, everything below `#end` is encoded. */
-  #start = 0;
-  #end = 0;
+  #start: number;
+  #end: number;
+  #durableLineFeeds: number;
   #waiting = '';
   #pins = 0;
+
+  /** Of a text of which so much is durable already. */
+  constructor(durableBytes: number = 0, durableLineFeeds: number = 0) {
+    this.#start = durableBytes;
+    this.#end = durableBytes;
+    this.#durableLineFeeds = durableLineFeeds;
+  }
 
   /** The offset of the first byte that is held. */
   get start(): number {
@@ -46,14 +54,14 @@ export class HeldBytes {
     return this.#end;
   }
 
-  /** Whether a high surrogate waits for its pair. */
-  get waits(): boolean {
-    return this.#waiting !== '';
-  }
-
   /** Bytes of the whole text, with a surrogate that waits. */
   get length(): number {
-    return this.#end + (this.waits ? SURROGATE_BYTES : 0);
+    return this.#end + (this.#waiting === '' ? 0 : SURROGATE_BYTES);
+  }
+
+  /** Line feeds of what is durable. */
+  get durableLineFeeds(): number {
+    return this.#durableLineFeeds;
   }
 
   append(text: string): void {
@@ -88,7 +96,6 @@ export class HeldBytes {
 
   /** A surrogate that waits is written as it is. */
   settle(): void {
-    if (!this.waits) return;
     const lone = encodeWtf8(this.#waiting);
     this.#waiting = '';
     this.#copy(lone);
@@ -119,10 +126,11 @@ export class HeldBytes {
     };
   }
 
-  /** Everything below the offset is on the disk; returns how many line feeds were in what is now let go. */
-  markDurable(target: number): number {
-    let lineFeeds = 0;
-    for (const view of this.views(this.#start, target)) lineFeeds += countLineFeeds(view);
+  /** Everything below the offset is on the disk, and is let go. */
+  markDurable(target: number): void {
+    for (const view of this.views(this.#start, target)) {
+      this.#durableLineFeeds += countLineFeeds(view);
+    }
     this.#start = target;
     for (;;) {
       const [first] = this.#blocks;
@@ -130,15 +138,6 @@ export class HeldBytes {
       this.#blocks.shift();
       if (this.#pins === 0 && this.#spare.length < MAX_SPARE_BLOCKS) this.#spare.push(first.bytes);
     }
-    return lineFeeds;
-  }
-
-  /** Goes on at an offset, with nothing held. Blocks that a write or a reader may still look at are left to them. */
-  restart(offset: number): void {
-    this.#blocks = [];
-    this.#start = offset;
-    this.#end = offset;
-    this.#waiting = '';
   }
 
   #copy(bytes: Uint8Array): void {

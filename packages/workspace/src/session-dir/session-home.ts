@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { OrionError } from '@orion/contracts';
 import type { Clock, SessionMetadata, TurnRecord } from '@orion/contracts';
 import { syncDirectory } from '../disk/directories.ts';
-import { errnoOf, isErrno } from '../disk/disk-error.ts';
+import { errnoOf, isErrno, systemError } from '../disk/disk-error.ts';
 import { createFile, replaceFile } from '../disk/files.ts';
 import { HEARTBEAT_MS, LEASE_TTL_MS } from '../ownership/judge-owner.ts';
 import { createOwner, leasePlace, replaceOwner, standing } from '../ownership/ownership-file.ts';
@@ -289,8 +289,5 @@ export function jsonBytes(value: unknown): Buffer {
 }
 
 function missingDirectory(): Error {
-  return Object.assign(new Error('the session directory is missing'), {
-    errno: -2,
-    code: 'ENOENT',
-  });
+  return systemError('ENOENT', 'the session directory is missing');
 }

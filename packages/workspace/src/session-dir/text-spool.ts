@@ -16,12 +16,11 @@
  * S7. Whoever waits, waits for what had been appended when the wait began: text that goes on coming
  *     does not put a sync off.
  */
-import { constants } from 'node:fs';
 import { open, unlink } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import type { Clock } from '@orion/contracts';
-import { isErrno } from '../disk/disk-error.ts';
-import { scanRange } from '../disk/files.ts';
+import { isErrno, systemError } from '../disk/disk-error.ts';
+import { closeRead, isSameFile, openRegularFile, scanRange } from '../disk/files.ts';
 import { writeAllOf, writeFrom } from '../disk/write-all.ts';
 import { HeldBytes } from './held-bytes.ts';
 
@@ -44,36 +43,36 @@ export type TextSpoolOptions = {
 
 export type OpenFile = { readonly handle: FileHandle; readonly path: string };
 
-type Condition =
+type SpoolFile = OpenFile & {
+  /** The offset up to which it was written. */
+  written: number;
+  /** The text was cleared since: the next write empties the file first. */
+  isStale: boolean;
+  /** Once it is synced it holds the durable prefix; once its name is durable, it is confirmed. */
+  stage: 'new' | 'synced' | 'confirmed';
+  /** What it replaces, the newest last, until it is confirmed. */
+  replaces: readonly OpenFile[];
+};
+
+type State =
   /** Nothing was written yet. */
   | { readonly kind: 'unopened' }
-  | { readonly kind: 'good' }
+  | { readonly kind: 'good'; readonly file: SpoolFile }
   /** The file ends somewhere behind the durable offset. */
-  | { readonly kind: 'torn'; readonly cause: unknown }
-  /** There is no file, or it is not to be trusted. */
-  | { readonly kind: 'lost'; readonly cause: unknown };
+  | { readonly kind: 'torn'; readonly file: SpoolFile; readonly cause: unknown }
+  /** There is no file, or it is not to be trusted with anything new. */
+  | { readonly kind: 'lost'; readonly file: SpoolFile | null; readonly cause: unknown };
 
 export class TextSpool {
   readonly #options: TextSpoolOptions;
+  #state: State = { kind: 'unopened' };
+  /** What is not durable; its start is how far the disk has come for certain. Cleared text takes it along. */
+  #held: HeldBytes = new HeldBytes();
   #cancelHandOver: (() => void) | null = null;
-  /** What is not durable; its start is how far the disk has come for certain. */
-  readonly #held: HeldBytes = new HeldBytes();
-  /** The offset up to which the file was written. */
-  #written = 0;
-  #durableLineFeeds = 0;
-
-  /** Being written; and the one that is known to hold the durable prefix, the same in good times. */
-  #current: OpenFile | null = null;
-  #trusted: OpenFile | null = null;
-  /** Files that a newer one replaced, until the newer one's name is durable. */
-  #superseded: OpenFile[] = [];
-  #confirmed = true;
-  #condition: Condition = { kind: 'unopened' };
   #writing: Promise<void> | null = null;
   #syncing: Promise<unknown> = Promise.resolve();
-  #waiting: (() => void)[] = [];
-  #truncate = false;
-  #generation = 0;
+  /** Resolves when more has been written, or nothing is being written any more. */
+  #progress: PromiseWithResolvers<void> = Promise.withResolvers();
   #closed = false;
 
   constructor(options: TextSpoolOptions) {
@@ -81,13 +80,13 @@ export class TextSpool {
   }
 
   /** Goes on behind an existing file whose `bytes` are durable. */
-  adopt(file: OpenFile, bytes: number, lineFeeds: number): void {
-    this.#current = file;
-    this.#trusted = file;
-    this.#held.restart(bytes);
-    this.#written = bytes;
-    this.#durableLineFeeds = lineFeeds;
-    this.#condition = { kind: 'good' };
+  adopt(file: OpenFile & { readonly bytes: number; readonly lineFeeds: number }): void {
+    const { handle, path, bytes, lineFeeds } = file;
+    this.#held = new HeldBytes(bytes, lineFeeds);
+    this.#state = {
+      kind: 'good',
+      file: { handle, path, written: bytes, isStale: false, stage: 'confirmed', replaces: [] },
+    };
   }
 
   append(text: string): void {
@@ -105,11 +104,12 @@ export class TextSpool {
   /** Forgets everything; the file is emptied by the next write. */
   clear(): void {
     if (this.isEmpty()) return;
-    this.#generation += 1;
-    this.#held.restart(0);
-    this.#written = 0;
-    this.#durableLineFeeds = 0;
-    this.#truncate = this.#current !== null;
+    this.#held = new HeldBytes();
+    const file = this.#file();
+    if (file !== null) {
+      file.written = 0;
+      file.isStale = true;
+    }
     this.#scheduleHandOver();
   }
 
@@ -126,38 +126,33 @@ export class TextSpool {
   }
 
   durableLineFeeds(): number {
-    return this.#durableLineFeeds;
+    return this.#held.durableLineFeeds;
   }
 
   /** The file that holds the durable prefix; null while everything is in memory. */
   path(): string | null {
-    return (this.#trusted ?? this.#current)?.path ?? null;
+    return this.#trusted()?.path ?? null;
   }
 
   /** Everything has reached the operating system. */
   isHandedOver(): boolean {
-    return this.#condition.kind === 'good' && this.#written === this.#held.end && !this.#truncate;
+    return this.#state.kind === 'good' && this.#hasWritten(this.#held.end);
   }
 
   /** A failure that only `sync` can mend. */
   isFailed(): boolean {
-    return this.#condition.kind === 'torn' || this.#condition.kind === 'lost';
-  }
-
-  /** There is no file and no need of one. */
-  isEmptyOnDisk(): boolean {
-    return this.#condition.kind === 'unopened' && this.#held.end === 0;
+    return this.#state.kind === 'torn' || this.#state.kind === 'lost';
   }
 
   /** Needs a `sync` to be durable. */
   isDirty(): boolean {
     if (this.isFailed() && this.#held.end > 0) return true;
-    return this.#held.start < this.#held.length || this.#truncate;
+    return this.#held.start < this.#held.length || this.#file()?.isStale === true;
   }
 
   /** The file can no longer be trusted, for a reason outside: its directory was removed. */
   distrust(cause: unknown): void {
-    this.#condition = { kind: 'lost', cause };
+    this.#fail('lost', cause);
   }
 
   /** A lone high surrogate that still waits for its pair is written as it is. */
@@ -170,9 +165,7 @@ export class TextSpool {
   async handOver(): Promise<void> {
     const goal = this.#held.end;
     this.#handOver();
-    while (this.#writing !== null && (this.#written < goal || this.#truncate)) {
-      await this.#progress();
-    }
+    while (this.#writing !== null && !this.#hasWritten(goal)) await this.#progress.promise;
   }
 
   /**
@@ -187,38 +180,38 @@ export class TextSpool {
   }
 
   async #syncNow(): Promise<'same_file' | 'new_file'> {
-    if (this.#condition.kind !== 'good') await this.#repair();
-    const generation = this.#generation;
-    const goal = this.#held.end;
-    while (this.#condition.kind === 'good' && generation === this.#generation) {
-      if (this.#written >= goal && !this.#truncate) break;
+    while (this.#writing !== null && !this.#isGood()) await this.#progress.promise;
+    if (!this.#isGood()) await this.#whileWriting(this.#mend());
+    const held = this.#held;
+    const goal = held.end;
+    while (this.#isGood() && held === this.#held && !this.#hasWritten(goal)) {
       this.#handOver();
-      await this.#progress();
+      await this.#progress.promise;
     }
-    if (this.#condition.kind !== 'good') throw this.#failure();
-    const file = this.#current;
-    if (file === null) throw new Error('a spool in good condition has a file');
-    const target = this.#written;
+    const state = this.#state;
+    if (state.kind === 'unopened') throw new Error('a spool that was mended has a file');
+    if (state.kind !== 'good') throw state.cause;
+    const { file } = state;
+    const target = file.written;
     try {
       await file.handle.datasync();
     } catch (error) {
-      this.#condition = { kind: 'lost', cause: error };
+      this.#fail('lost', error);
       throw error;
     }
-    if (generation === this.#generation) {
-      this.#durableLineFeeds += this.#held.markDurable(target);
-    }
-    if (this.#trusted !== file) {
-      if (this.#trusted !== null) this.#superseded.push(this.#trusted);
-      this.#trusted = file;
-    }
-    return this.#confirmed ? 'same_file' : 'new_file';
+    if (held === this.#held) held.markDurable(target);
+    if (file.stage === 'new') file.stage = 'synced';
+    return file.stage === 'synced' ? 'new_file' : 'same_file';
   }
 
   /** The directory that names the new file is durable: the older ones are not needed any more. */
   async confirmFile(): Promise<void> {
-    this.#confirmed = true;
-    for (const file of this.#superseded.splice(0)) await this.#dispose(file);
+    const file = this.#file();
+    if (file === null || file.stage === 'new') return;
+    file.stage = 'confirmed';
+    const { replaces } = file;
+    file.replaces = [];
+    for (const old of replaces) await this.#dispose(old);
   }
 
   /** The bytes from `start` to `end`, from the file and from memory, as they are when reading begins. */
@@ -227,16 +220,16 @@ export class TextSpool {
     end: number = Number.POSITIVE_INFINITY,
   ): AsyncGenerator<Uint8Array, void, undefined> {
     const durable = this.#held.start;
-    const trusted = this.#trusted;
+    const trusted = this.#trusted();
     const pinned = this.#held.pin(Math.max(start, durable), end);
     try {
       if (start < durable && trusted !== null) {
         // With a descriptor of its own the reader goes on when the file is replaced or closed.
-        const own = await openOwn(trusted);
+        const own = await reopen(trusted);
         try {
-          yield* scanRange(own?.handle ?? trusted.handle, start, Math.min(end, durable));
+          yield* scanRange(own ?? trusted.handle, start, Math.min(end, durable));
         } finally {
-          await own?.handle.close();
+          await own?.close();
         }
       }
       yield* pinned.views;
@@ -251,16 +244,41 @@ export class TextSpool {
     this.#cancelHandOver = null;
     while (this.#writing !== null) await this.#writing;
     this.#tellProgress();
-    const files = new Set([this.#current, this.#trusted, ...this.#superseded]);
-    this.#superseded = [];
-    for (const file of files) await file?.handle.close().catch(() => undefined);
-    this.#current = null;
-    this.#trusted = null;
-    this.#condition = { kind: 'lost', cause: null };
+    const file = this.#file();
+    this.#state = { kind: 'lost', file: null, cause: null };
+    if (file === null) return;
+    for (const { handle } of [file, ...file.replaces]) await handle.close().catch(() => undefined);
+  }
+
+  #file(): SpoolFile | null {
+    return this.#state.kind === 'unopened' ? null : this.#state.file;
+  }
+
+  /** Holds the durable prefix; in good times it is the file that is being written. */
+  #trusted(): OpenFile | null {
+    const file = this.#file();
+    return file?.stage === 'new' ? (file.replaces.at(-1) ?? file) : file;
+  }
+
+  #isGood(): boolean {
+    return this.#state.kind === 'good';
+  }
+
+  #hasWritten(goal: number): boolean {
+    const file = this.#file();
+    return file !== null && !file.isStale && file.written >= goal;
+  }
+
+  /** What is lost stays lost: no later failure makes its file good to go on with. */
+  #fail(kind: 'torn' | 'lost', cause: unknown): void {
+    const file = this.#file();
+    if (this.#state.kind === 'lost') return;
+    this.#state =
+      kind === 'torn' && file !== null ? { kind, file, cause } : { kind: 'lost', file, cause };
   }
 
   #appended(): void {
-    if (this.#held.end - this.#written >= HAND_OVER_BYTES) this.#handOver();
+    if (this.#held.end - (this.#file()?.written ?? 0) >= HAND_OVER_BYTES) this.#handOver();
     else this.#scheduleHandOver();
   }
 
@@ -276,8 +294,8 @@ export class TextSpool {
   }
 
   #startWriting(): void {
-    if (this.#closed || this.#writing !== null) return;
-    if (this.isFailed() || this.isHandedOver() || this.isEmptyOnDisk()) return;
+    if (this.#closed || this.#writing !== null || this.isFailed() || this.isHandedOver()) return;
+    if (this.#state.kind === 'unopened' && this.#held.end === 0) return;
     void this.#whileWriting(this.#write());
   }
 
@@ -293,141 +311,100 @@ export class TextSpool {
     return ended;
   }
 
-  /** Resolves when more has been written, or when nothing is being written. */
-  #progress(): Promise<void> {
-    if (this.#writing === null) return Promise.resolve();
-    return new Promise((resolve) => this.#waiting.push(resolve));
-  }
-
   #tellProgress(): void {
-    for (const tell of this.#waiting.splice(0)) tell();
+    this.#progress.resolve();
+    this.#progress = Promise.withResolvers();
   }
 
-  /** Never rejects: what goes wrong is in `#condition`. */
+  /** Never rejects: what goes wrong is in `#state`. */
   async #write(): Promise<void> {
     try {
       await this.#options.mayWrite();
-      if (this.#condition.kind === 'unopened') await this.#replaceFile();
+      if (this.#state.kind === 'unopened') await this.#replaceFile();
     } catch (error) {
       // The file itself has come to no harm, unless `mayWrite` has said so.
-      if (this.#condition.kind === 'good') this.#condition = { kind: 'torn', cause: error };
-      else if (this.#condition.kind === 'unopened') {
-        this.#condition = { kind: 'lost', cause: error };
-      }
+      this.#fail('torn', error);
       this.#options.onFailure(error);
       return;
     }
     try {
-      await this.#writeHeld();
+      if (this.#state.kind === 'good') await this.#writeHeld(this.#state.file);
     } catch (error) {
-      const full = isErrno(error, 'ENOSPC', 'EDQUOT', 'EFBIG');
-      this.#condition = { kind: full ? 'torn' : 'lost', cause: error };
+      this.#fail(isErrno(error, 'ENOSPC', 'EDQUOT', 'EFBIG') ? 'torn' : 'lost', error);
       this.#options.onFailure(error);
     }
   }
 
-  async #writeHeld(): Promise<void> {
-    const file = this.#current;
-    if (file === null) return;
-    const generation = this.#generation;
+  async #writeHeld(file: SpoolFile): Promise<void> {
+    const held = this.#held;
     const allowedUntil = this.#options.clock.monotonic() + MAY_WRITE_MS;
-    if (this.#truncate) {
-      this.#truncate = false;
+    if (file.isStale) {
+      file.isStale = false;
       await file.handle.truncate(0);
     }
     // Everything that waits goes out together: each write is a round trip through the thread pool, and on a busy
     // machine a backlog of small ones would outlast the promise of S1.
-    while (generation === this.#generation && this.#written < this.#held.end) {
-      const start = this.#written;
-      const end = Math.min(this.#held.end, start + MAX_WRITE_BYTES);
-      await writeAllOf(file.handle, this.#held.views(start, end), start);
-      if (generation !== this.#generation) return;
-      this.#written = end;
+    while (held === this.#held && file.written < held.end) {
+      const start = file.written;
+      const end = Math.min(held.end, start + MAX_WRITE_BYTES);
+      await writeAllOf(file.handle, held.views(start, end), start);
+      if (held !== this.#held) return;
+      file.written = end;
       this.#tellProgress();
       if (this.#options.clock.monotonic() > allowedUntil) return;
     }
   }
 
-  async #repair(): Promise<void> {
-    while (this.#writing !== null && !this.#isGood()) await this.#progress();
-    if (!this.#isGood()) await this.#whileWriting(this.#mend());
-  }
-
   async #mend(): Promise<void> {
     await this.#options.mayWrite();
-    if (this.#condition.kind === 'torn' && this.#current !== null) {
-      await this.#current.handle.truncate(this.#held.start);
-      this.#written = this.#held.start;
-      this.#truncate = false;
-      this.#condition = { kind: 'good' };
-    } else {
-      await this.#replaceFile();
-    }
+    const state = this.#state;
+    if (state.kind !== 'torn') return this.#replaceFile();
+    const { file } = state;
+    file.written = this.#held.start;
+    file.isStale = false;
+    await file.handle.truncate(file.written);
+    this.#state = { kind: 'good', file };
   }
 
   async #replaceFile(): Promise<void> {
+    const held = this.#held;
+    const old = this.#file();
     const path = await this.#options.nextPath();
     const handle = await open(path, 'wx+', 0o600);
     try {
-      if (this.#held.start > 0) await this.#copyDurablePrefix(handle);
+      await copyPrefix(this.#trusted(), handle, held.start);
     } catch (error) {
       await handle.close().catch(() => undefined);
       throw error;
     }
-    const abandoned = this.#current;
-    this.#current = { handle, path };
-    this.#confirmed = false;
-    this.#written = this.#held.start;
-    this.#truncate = false;
-    this.#condition = { kind: 'good' };
-    if (abandoned !== null && abandoned !== this.#trusted) await this.#dispose(abandoned);
+    const isStale = held !== this.#held;
+    const isNeeded = old !== null && old.stage !== 'new';
+    const replaces = isNeeded ? [...old.replaces, old] : (old?.replaces ?? []);
+    const written = this.#held.start;
+    this.#state = {
+      kind: 'good',
+      file: { handle, path, written, isStale, stage: 'new', replaces },
+    };
+    if (old !== null && !isNeeded) await this.#dispose(old);
   }
 
   async #dispose(file: OpenFile): Promise<void> {
     await file.handle.close().catch(() => undefined);
     // In a directory that was made anew the next file may have the same name.
-    if (file.path !== this.#current?.path) await unlink(file.path).catch(() => undefined);
-  }
-
-  async #copyDurablePrefix(to: FileHandle): Promise<void> {
-    const from = this.#trusted;
-    if (from === null) throw new Error('durable bytes are in a trusted file');
-    const copied = await writeFrom(to, scanRange(from.handle, 0, this.#held.start));
-    if (copied !== this.#held.start) {
-      throw Object.assign(new Error('the durable prefix is shorter than it was'), {
-        errno: -5,
-        code: 'EIO',
-      });
-    }
-  }
-
-  #isGood(): boolean {
-    return this.#condition.kind === 'good';
-  }
-
-  #failure(): unknown {
-    const condition = this.#condition;
-    if (condition.kind === 'torn' || condition.kind === 'lost') return condition.cause;
-    return new Error('the spool has no file');
+    if (file.path !== this.#file()?.path) await unlink(file.path).catch(() => undefined);
   }
 }
 
+async function copyPrefix(from: OpenFile | null, to: FileHandle, bytes: number): Promise<void> {
+  if (from === null || bytes === 0) return;
+  const copied = await writeFrom(to, scanRange(from.handle, 0, bytes));
+  if (copied !== bytes) throw systemError('EIO', 'the durable prefix is shorter than it was');
+}
+
 /** Null when another file has the path by now. */
-async function openOwn(file: OpenFile): Promise<OpenFile | null> {
-  let handle: FileHandle;
-  try {
-    handle = await open(file.path, constants.O_RDONLY | constants.O_NOFOLLOW);
-  } catch (error) {
-    if (isErrno(error, 'ENOENT')) return null;
-    throw error;
-  }
-  try {
-    const [own, original] = await Promise.all([handle.stat(), file.handle.stat()]);
-    if (own.ino === original.ino && own.dev === original.dev) return { handle, path: file.path };
-  } catch (error) {
-    await handle.close();
-    throw error;
-  }
-  await handle.close();
+async function reopen(file: OpenFile): Promise<FileHandle | null> {
+  const own = await openRegularFile(file.path);
+  if (own === null || (await isSameFile(own, file.handle).catch(() => false))) return own;
+  await closeRead(own);
   return null;
 }
