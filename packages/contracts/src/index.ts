@@ -63,32 +63,36 @@ export type {
 export type { TraceEvent, TraceFilter, TraceInput, TraceRecorder, TraceStore } from './trace.ts';
 export type {
   ByteSource,
-  ClaimedSession,
-  CleanReport,
   CommitPart,
   CommitRequest,
-  KeptText,
-  KeptTextFile,
-  PlanCommitOutcome,
-  PlanCommitRequest,
   PrepareRequest,
   PreparedCommit,
+} from './workspace/commits.ts';
+export type {
   ProjectInstructions,
-  RefusedFile,
   ReadRange,
-  RecordedChange,
-  RecordedFile,
+  RefusedFile,
+  TextExcerpt,
+} from './workspace/files.ts';
+export type { KeptText, KeptTextFile } from './workspace/kept-text.ts';
+export type { PlanCommitOutcome, PlanCommitRequest } from './workspace/plans.ts';
+export type {
+  ClaimedSession,
+  CleanReport,
   SaveResult,
   SessionHandle,
   SessionListing,
   SessionStatus,
   SessionStore,
-  TextExcerpt,
+} from './workspace/sessions.ts';
+export type {
+  RecordedChange,
+  RecordedFile,
   UndoneFile,
   UndoReport,
   UndoRequest,
-  Workspace,
-} from './workspace.ts';
+} from './workspace/undo.ts';
+export type { Workspace } from './workspace/workspace.ts';
 export type { InvalidPlace, InvalidTextCode, TextCorrection, TextRepair } from './validation.ts';
 export type { EditLocation, InsertLocation, MarkerType, ReplaceLocation } from './edit-location.ts';
 export type {

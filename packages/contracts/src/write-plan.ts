@@ -1,7 +1,7 @@
 import type { InsertLocation, ReplaceLocation } from './edit-location.ts';
 import type { ErrorInfo } from './errors.ts';
 import type { JsonObject } from './json.ts';
-import type { ByteSource } from './workspace.ts';
+import type { ByteSource } from './workspace/commits.ts';
 import type { PlanOperationType, WriteReceipt } from './write-session.ts';
 
 /** The bytes of an operation: text, or a source that streams, so that no file is held whole in memory. */
