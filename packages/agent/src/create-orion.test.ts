@@ -126,7 +126,7 @@ describe('the store of a turn', () => {
         seen['commit'] = await logged();
         return inner.commit(request);
       },
-      keepText: () => inner.keepText(),
+      createScratchFile: () => inner.createScratchFile(),
       readText: (path, range) => inner.readText(path, range),
       listFiles: (limit) => inner.listFiles(limit),
       readInstructions: (maxBytes) => inner.readInstructions(maxBytes),

@@ -74,7 +74,7 @@ export type {
   RefusedFile,
   TextExcerpt,
 } from './workspace/files.ts';
-export type { KeptText, KeptTextFile } from './workspace/kept-text.ts';
+export type { ScratchFile, SavedScratchFile } from './workspace/scratch-files.ts';
 export type { PlanCommitOutcome, PlanCommitRequest } from './workspace/plans.ts';
 export type {
   ClaimedSession,

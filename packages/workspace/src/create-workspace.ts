@@ -5,7 +5,7 @@ import type {
   Clock,
   CommitRequest,
   CommitResult,
-  KeptText,
+  ScratchFile,
   PlanCommitOutcome,
   PlanCommitRequest,
   PreparedCommit,
@@ -30,7 +30,7 @@ import { onDisk, toDiskError } from './disk/disk-error.ts';
 import { createProcessObserver } from './ownership/process-identity.ts';
 import type { ProcessIdentity } from './ownership/process-identity.ts';
 import { shown } from './path-policy/parse-target.ts';
-import { KeptTexts } from './kept-text.ts';
+import { ScratchFiles } from './scratch-files.ts';
 import { PathPolicy } from './path-policy/path-policy.ts';
 import type { ConfirmProtectedPath } from './path-policy/path-policy.ts';
 import { isInside } from './path-policy/resolve-path.ts';
@@ -170,7 +170,7 @@ class DiskWorkspace implements Workspace {
   readonly #journals: PlanJournals;
   readonly #store: DiskSessionStore;
   readonly #state: StateDirectory;
-  readonly #texts: KeptTexts;
+  readonly #scratch: ScratchFiles;
 
   constructor(options: WorkspaceOptions, places: Places) {
     const settings: WorkspaceSettings = { ...DEFAULT_WORKSPACE_SETTINGS, ...options.settings };
@@ -214,7 +214,7 @@ class DiskWorkspace implements Workspace {
     });
     this.#notes = new TemporaryNotes(state, places.root, observer, clock);
     this.#journals = new PlanJournals(state, observer, clock);
-    this.#texts = new KeptTexts({
+    this.#scratch = new ScratchFiles({
       state,
       clock,
       root: places.root,
@@ -329,13 +329,13 @@ class DiskWorkspace implements Workspace {
     return (await hashPath(found.realPath))?.sha256 ?? null;
   }
 
-  keepText(): KeptText {
-    return this.#texts.keep();
+  createScratchFile(): ScratchFile {
+    return this.#scratch.create();
   }
 
   async readText(path: string, range: ReadRange): Promise<TextExcerpt> {
     const found = await this.#policy.contain(path);
-    if (isInside(this.stateDirectory, found.realPath) && !this.#texts.holds(found.realPath)) {
+    if (isInside(this.stateDirectory, found.realPath) && !this.#scratch.holds(found.realPath)) {
       throw new OrionError({
         code: 'PROTECTED_PATH',
         message: `${shown(found.path)} belongs to Orion's own state.`,

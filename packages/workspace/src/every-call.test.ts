@@ -183,13 +183,13 @@ const SCENES: readonly Scene[] = [
       }),
   },
   {
-    name: 'kept-text',
+    name: 'scratch-file',
     act: async ({ workspace }) => {
-      const kept = workspace.keepText();
+      const kept = workspace.createScratchFile();
       kept.append('one\n');
       kept.append('two\n');
       const file = await kept.finish();
-      const other = workspace.keepText();
+      const other = workspace.createScratchFile();
       other.append('gone');
       await other.discard();
       return file;

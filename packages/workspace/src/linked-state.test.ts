@@ -63,7 +63,7 @@ async function victim(): Promise<Victim> {
   const orphan = await releasedSession(workspace, 'orphan.txt');
   const discarded = await releasedSession(workspace, 'discarded.txt');
   await workspace.sessions.discard(discarded);
-  const text = workspace.keepText();
+  const text = workspace.createScratchFile();
   text.append('kept');
   await text.finish();
   await workspace.sessions.begin(await metadataFor(workspace, 'held.txt'));
@@ -136,7 +136,7 @@ async function expectNothingThroughLinks(from: Victim, links: readonly string[])
   // What has to store something there is refused, or does without.
   const target = await hostile.workspace.checkTarget('a.txt', 'overwrite');
   await codeOf(hostile.workspace.commit(commitRequest('overwrite', target, 'mine')));
-  const text = hostile.workspace.keepText();
+  const text = hostile.workspace.createScratchFile();
   text.append('mine');
   await text.finish();
   await hostile.workspace.close();

@@ -1,5 +1,5 @@
 import { JsonReader } from '@orion/contracts';
-import type { KeptArgument, KeptText, LlmAdapter, LlmEvent, Workspace } from '@orion/contracts';
+import type { KeptArgument, ScratchFile, LlmAdapter, LlmEvent, Workspace } from '@orion/contracts';
 
 import { wrapAdapter } from '../keys/wrapped-adapter.ts';
 
@@ -38,16 +38,16 @@ export type KeptArguments = {
  */
 export function keepArguments(
   adapter: LlmAdapter,
-  workspace: Pick<Workspace, 'keepText'>,
+  workspace: Pick<Workspace, 'createScratchFile'>,
 ): KeptArguments {
-  const files = new Map<string, KeptText>();
+  const files = new Map<string, ScratchFile>();
 
   async function* keeping(
     send: () => AsyncIterable<LlmEvent>,
   ): AsyncGenerator<LlmEvent, void, undefined> {
     const open = new Map<number, CallText>();
-    const keep = (): KeptText => workspace.keepText();
-    const onKept = (path: string, file: KeptText): void => void files.set(path, file);
+    const keep = (): ScratchFile => workspace.createScratchFile();
+    const onKept = (path: string, file: ScratchFile): void => void files.set(path, file);
     try {
       for await (const event of send()) {
         switch (event.type) {
@@ -107,14 +107,14 @@ export function keepArguments(
 
 type Text = {
   readonly name: string;
-  file: KeptText | null;
+  file: ScratchFile | null;
   lines: number;
 };
 
 /** The texts of one call, each string in a file of its own; one file with all of it where it is no JSON. */
 class CallText {
-  readonly #keep: () => KeptText;
-  readonly #onKept: (path: string, file: KeptText) => void;
+  readonly #keep: () => ScratchFile;
+  readonly #onKept: (path: string, file: ScratchFile) => void;
   readonly #texts: Text[] = [];
   readonly #json: JsonReader = new JsonReader('object', {
     wants: (key) => CONTENT_NAMES.has(key),
@@ -125,7 +125,7 @@ class CallText {
   #came: string[] = [];
   #raw: Text | null = null;
 
-  constructor(keep: () => KeptText, onKept: (path: string, file: KeptText) => void) {
+  constructor(keep: () => ScratchFile, onKept: (path: string, file: ScratchFile) => void) {
     this.#keep = keep;
     this.#onKept = onKept;
   }

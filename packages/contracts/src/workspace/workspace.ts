@@ -1,6 +1,6 @@
 import type { WorkspaceCommits } from './commits.ts';
 import type { WorkspaceFiles } from './files.ts';
-import type { WorkspaceTexts } from './kept-text.ts';
+import type { WorkspaceScratchFiles } from './scratch-files.ts';
 import type { WorkspacePlans } from './plans.ts';
 import type { SessionStore } from './sessions.ts';
 import type { WorkspaceUndo } from './undo.ts';
@@ -12,7 +12,7 @@ import type { WorkspaceUndo } from './undo.ts';
  * model can cause; anything else is a defect.
  */
 export interface Workspace
-  extends WorkspaceFiles, WorkspaceCommits, WorkspacePlans, WorkspaceUndo, WorkspaceTexts {
+  extends WorkspaceFiles, WorkspaceCommits, WorkspacePlans, WorkspaceUndo, WorkspaceScratchFiles {
   /** Absolute, resolved. */
   readonly root: string;
   /** Where sessions, locks, backups and the attic live; `.orion` under the root unless moved. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readdir, stat, unlink } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
-import type { Clock, KeptText, KeptTextFile } from '@orion/contracts';
+import type { Clock, ScratchFile, SavedScratchFile } from '@orion/contracts';
 import { syncDirectory } from './disk/directories.ts';
 import { isInside } from './path-policy/resolve-path.ts';
 import { expired } from './retention/retention.ts';
@@ -11,35 +11,34 @@ import type { StateDirectory } from './state-directory.ts';
 
 const NAME = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.txt$/u;
 
+type ScratchFilesOptions = {
+  readonly state: StateDirectory;
+  readonly clock: Clock;
+  readonly root: string;
+  readonly limits: RetentionLimits;
+};
+
 /**
  * Texts that belong to no file, one each, for a person to take them from. Old ones go when a new one comes.
  *
  * Keeping a text never fails its caller: what cannot be kept is told by `finish` with null.
  */
-export class KeptTexts {
-  readonly #state: StateDirectory;
-  readonly #clock: Clock;
-  readonly #root: string;
-  readonly #limits: RetentionLimits;
+export class ScratchFiles {
+  readonly #options: ScratchFilesOptions;
+  readonly #directory: string;
 
-  constructor(options: {
-    readonly state: StateDirectory;
-    readonly clock: Clock;
-    readonly root: string;
-    readonly limits: RetentionLimits;
-  }) {
-    this.#state = options.state;
-    this.#clock = options.clock;
-    this.#root = options.root;
-    this.#limits = options.limits;
+  constructor(options: ScratchFilesOptions) {
+    this.#options = options;
+    this.#directory = options.state.texts;
   }
 
-  keep(): KeptText {
-    const path = join(this.#state.texts, `${randomUUID()}.txt`);
+  create(): ScratchFile {
+    const { clock, state } = this.#options;
+    const path = join(this.#directory, `${randomUUID()}.txt`);
     const spool = new TextSpool({
-      clock: this.#clock,
+      clock,
       nextPath: async () => {
-        await this.#state.ensure(this.#state.texts);
+        await state.ensure(this.#directory);
         await this.#prune();
         return path;
       },
@@ -48,7 +47,7 @@ export class KeptTexts {
     });
     return {
       append: (text) => spool.append(text),
-      finish: async () => await this.#finish(spool),
+      finish: () => this.#finish(spool),
       discard: async () => {
         await spool.close().catch(() => undefined);
         await unlink(path).catch(() => undefined);
@@ -56,17 +55,17 @@ export class KeptTexts {
     };
   }
 
-  async #finish(spool: TextSpool): Promise<KeptTextFile | null> {
+  async #finish(spool: TextSpool): Promise<SavedScratchFile | null> {
     try {
       await spool.finish();
       if ((await spool.sync()) === 'new_file') {
-        await syncDirectory(this.#state.texts);
+        await syncDirectory(this.#directory);
         await spool.confirmFile();
       }
       const path = spool.path();
-      const bytes = spool.bytes();
       if (path === null) return null;
-      return { path: isInside(this.#root, path) ? relative(this.#root, path) : path, bytes };
+      const { root } = this.#options;
+      return { path: isInside(root, path) ? relative(root, path) : path, bytes: spool.bytes() };
     } catch {
       return null;
     } finally {
@@ -75,20 +74,20 @@ export class KeptTexts {
   }
 
   async #prune(): Promise<void> {
-    const directory = this.#state.texts;
-    const names = (await readdir(directory)).filter((name) => NAME.test(name));
+    const { limits, clock } = this.#options;
+    const names = (await readdir(this.#directory)).filter((name) => NAME.test(name));
     const entries = await Promise.all(
       names.map(async (name) => {
-        const { mtimeMs, size } = await stat(join(directory, name));
+        const { mtimeMs, size } = await stat(join(this.#directory, name));
         return { name, since: mtimeMs, bytes: size };
       }),
     );
-    for (const name of expired(entries, this.#limits, this.#clock.now()))
-      await unlink(join(directory, name)).catch(() => undefined);
+    for (const name of expired(entries, limits, clock.now()))
+      await unlink(join(this.#directory, name)).catch(() => undefined);
   }
 
   /** Whether a path names one of these texts. */
   holds(realPath: string): boolean {
-    return dirname(realPath) === this.#state.texts && NAME.test(basename(realPath));
+    return dirname(realPath) === this.#directory && NAME.test(basename(realPath));
   }
 }
