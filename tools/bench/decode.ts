@@ -1,11 +1,11 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 
+import { formatTable, readCount } from '@orion/common';
+
 import { DECODE_SHAPES, decodeWithAdapter, parseBarely, streamOf } from './src/decode-streams.ts';
 import { formatGoals } from './src/report.ts';
-import { spreadOf } from './src/statistics.ts';
-import type { Spread } from './src/statistics.ts';
-import { formatTable } from './src/table.ts';
+import { formatSpread, spreadOf } from './src/statistics.ts';
 
 const { values } = parseArgs({
   options: {
@@ -13,8 +13,8 @@ const { values } = parseArgs({
     runs: { type: 'string', default: '5' },
   },
 });
-const events = readCount('events', values.events);
-const runs = readCount('runs', values.runs);
+const events = readCount('events', values.events, 1);
+const runs = readCount('runs', values.runs, 1);
 const WANTED = 200_000;
 
 process.stdout.write(
@@ -40,9 +40,9 @@ for (const shape of DECODE_SHAPES) {
   rows.push([
     shape.name,
     (bytes / 1e6).toFixed(0),
-    spread(spreadOf(ours), 0),
-    spread(spreadOf(bare), 0),
-    spread(spreadOf(ours.map((rate, run) => rate / (bare[run] ?? 1))), 2),
+    formatSpread(spreadOf(ours), 0),
+    formatSpread(spreadOf(bare), 0),
+    formatSpread(spreadOf(ours.map((rate, run) => rate / (bare[run] ?? 1))), 2),
   ]);
   if (shape.provider === 'openai') chat.push(spreadOf(ours).median);
 }
@@ -65,17 +65,4 @@ async function rateOf(work: () => void | Promise<void>): Promise<number> {
   await work();
   const { user, system } = process.cpuUsage(before);
   return (events * 1000) / (user + system);
-}
-
-function spread({ median, min, max }: Spread, digits: number): string {
-  return `${median.toFixed(digits)} (${min.toFixed(digits)}-${max.toFixed(digits)})`;
-}
-
-function readCount(name: string, text: string): number {
-  const count = Number(text);
-  if (!Number.isSafeInteger(count) || count < 1) {
-    process.stderr.write(`--${name} wants a whole number from 1, not ${text}\n`);
-    process.exit(2);
-  }
-  return count;
 }

@@ -4,6 +4,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 
+import { readCount } from '@orion/common';
 import { createAdapter } from '@orion/llm-adapters';
 import { PROTOCOL_NAMES } from '@orion/protocols';
 
@@ -23,8 +24,8 @@ const { values } = parseArgs({
     json: { type: 'string' },
   },
 });
-const chunks = readCount('chunks', values.chunks);
-const runs = readCount('runs', values.runs);
+const chunks = readCount('chunks', values.chunks, 1);
+const runs = readCount('runs', values.runs, 1);
 
 const folder = await mkdtemp(join(tmpdir(), 'orion-bench-'));
 try {
@@ -74,13 +75,4 @@ async function compareTasks(): Promise<readonly TaskFigures[]> {
   } finally {
     provider.close();
   }
-}
-
-function readCount(name: string, text: string): number {
-  const count = Number(text);
-  if (!Number.isSafeInteger(count) || count < 1) {
-    process.stderr.write(`--${name} wants a whole number from 1, not ${text}\n`);
-    process.exit(2);
-  }
-  return count;
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
+import { readCount } from '@orion/common';
 import type { TraceStore } from '@orion/contracts';
 import { startPostgres } from '@orion/testkit';
 import { createMemoryTraceStore, openStore } from '@orion/trace-store';
@@ -32,10 +33,10 @@ const { values } = parseArgs({
   },
 });
 const BATCH = 100;
-const events = Math.ceil(readCount('events', values.events) / BATCH) * BATCH;
-const runs = readCount('runs', values.runs);
-const turns = readCount('turns', values.turns);
-const lines = readCount('lines', values.lines);
+const events = Math.ceil(readCount('events', values.events, 1) / BATCH) * BATCH;
+const runs = readCount('runs', values.runs, 1);
+const turns = readCount('turns', values.turns, 1);
+const lines = readCount('lines', values.lines, 1);
 const command = fileURLToPath(new URL('../../apps/cli/dist/main.js', import.meta.url));
 await access(command);
 
@@ -115,13 +116,4 @@ async function checkCount(traces: TraceStore): Promise<void> {
   const turn = await traces.getTrace(last?.requestId ?? '');
   const whole = turn.every((event, index) => event.phaseIndex === index % 200);
   if (turn.length === 0 || turn.length % 200 !== 0 || !whole) throw new Error('Events are missing');
-}
-
-function readCount(name: string, text: string): number {
-  const count = Number(text);
-  if (!Number.isSafeInteger(count) || count < 1) {
-    process.stderr.write(`--${name} wants whole numbers from 1, not ${text}\n`);
-    process.exit(2);
-  }
-  return count;
 }

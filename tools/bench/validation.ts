@@ -1,9 +1,10 @@
-import { systemClock } from '@orion/contracts';
 import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 
+import { readCount } from '@orion/common';
+import { systemClock } from '@orion/contracts';
 import { createWorkspace } from '@orion/workspace';
 
 import { formatGoals } from './src/report.ts';
@@ -18,11 +19,7 @@ const { values } = parseArgs({
     json: { type: 'string' },
   },
 });
-const runs = Number(values.runs);
-if (!Number.isSafeInteger(runs) || runs < 1) {
-  process.stderr.write(`--runs wants a whole number from 1, not ${values.runs}\n`);
-  process.exit(2);
-}
+const runs = readCount('runs', values.runs, 1);
 const WRITTEN_BYTES = 8 * 1024 * 1024;
 const SIZES_MIB: readonly number[] = [8, 32, 63];
 

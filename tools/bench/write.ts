@@ -4,6 +4,8 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
+import { readCount } from '@orion/common';
+
 import { compareSize } from './src/compare-sizes.ts';
 import type { SizeResult } from './src/compare-sizes.ts';
 import { compareStart } from './src/compare-start.ts';
@@ -22,8 +24,8 @@ const { values } = parseArgs({
     command: { type: 'string' },
   },
 });
-const sizes = values.lines.split(',').map((text) => readCount('lines', text));
-const runs = readCount('runs', values.runs);
+const sizes = values.lines.split(',').map((text) => readCount('lines', text, 1));
+const runs = readCount('runs', values.runs, 1);
 const command =
   values.command === undefined
     ? fileURLToPath(new URL('../../apps/cli/dist/main.js', import.meta.url))
@@ -69,13 +71,4 @@ try {
   bulk.close();
   single.close();
   await rm(folder, { recursive: true, force: true });
-}
-
-function readCount(name: string, text: string): number {
-  const count = Number(text);
-  if (!Number.isSafeInteger(count) || count < 1) {
-    process.stderr.write(`--${name} wants whole numbers from 1, not ${text}\n`);
-    process.exit(2);
-  }
-  return count;
 }

@@ -1,15 +1,18 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
 
-import { expect, onTestFinished, test } from 'vitest';
+import { runTool } from './support/tool.ts';
 
-const CRASH = fileURLToPath(new URL('../crash/main.ts', import.meta.url));
+const CRASH = 'durability/crash.ts';
 const KILLS = 20;
 
 test('twenty kills at random moments cost at most the last 100 ms of text', async () => {
   const seed = Math.floor(Math.random() * 1_000_000_000);
-  const { exitCode, output } = await runCrash(['--kills', String(KILLS), '--seed', String(seed)]);
+  const { exitCode, output } = await runTool(CRASH, [
+    '--kills',
+    String(KILLS),
+    '--seed',
+    String(seed),
+  ]);
   // Printed, since a failure that nobody can repeat finds nothing.
   process.stdout.write(`crash test: ${KILLS} kills from seed ${seed}\n`);
   expect(exitCode, output).toBe(0);
@@ -20,26 +23,13 @@ test('twenty kills at random moments cost at most the last 100 ms of text', asyn
 const CALLS_EVERY = 149;
 
 test('A2: a change that is killed at any call leaves the old bytes or the new ones, and can be made again', async () => {
-  const { exitCode, output } = await runCrash(['--calls', '', '--calls-every', `${CALLS_EVERY}`]);
+  const { exitCode, output } = await runTool(CRASH, [
+    '--calls',
+    '',
+    '--calls-every',
+    `${CALLS_EVERY}`,
+  ]);
   expect(exitCode, output).toBe(0);
   const killed = [...output.matchAll(/: (\d+) of \1 killed/gu)];
   expect(killed.length, output).toBeGreaterThan(10);
 }, 120_000);
-
-async function runCrash(
-  args: readonly string[],
-): Promise<{ readonly exitCode: number | null; readonly output: string }> {
-  const child = spawn(process.execPath, ['--conditions=@orion/source', CRASH, ...args], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  // After a time-out nobody else would end it.
-  onTestFinished(() => void child.kill());
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      output += text;
-    });
-  }
-  const [exitCode] = (await once(child, 'close')) as [number | null];
-  return { exitCode, output };
-}

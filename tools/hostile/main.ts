@@ -1,5 +1,7 @@
 import { parseArgs } from 'node:util';
 
+import { readCount } from '@orion/common';
+
 import {
   ATTACKS,
   OWN_COMMAND,
@@ -21,11 +23,7 @@ const { values } = parseArgs({
   },
 });
 
-const every = Number(values.every);
-if (!Number.isSafeInteger(every) || every < 1) {
-  process.stderr.write(`--every wants a whole number, not ${values.every}\n`);
-  process.exit(2);
-}
+const every = readCount('every', values.every, 1);
 const chosen = ATTACKS.filter(
   ({ kind, name }) => values.only === undefined || `${kind} ${name}`.includes(values.only),
 ).filter((_attack, index) => index % every === 0);

@@ -1,6 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 
+import { readCount } from '@orion/common';
+
 import {
   alarmsOf,
   coreMatrix,
@@ -88,13 +90,4 @@ function chooseTasks(): readonly Task[] {
   if (values.all) return wholeMatrix();
   if (values.sample === undefined) return coreMatrix();
   return sampleMatrix(readCount('sample', values.sample), seed);
-}
-
-function readCount(name: string, text: string): number {
-  const value = Number(text);
-  if (!Number.isSafeInteger(value) || value < 0) {
-    process.stderr.write(`--${name} wants a whole number, not ${text}\n`);
-    process.exit(2);
-  }
-  return value;
 }

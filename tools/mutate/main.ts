@@ -2,6 +2,8 @@ import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
+import { readCount } from '@orion/common';
+
 import { readEquivalents, withoutEquivalents } from './src/equivalents.ts';
 import { mutantsOf, mutated } from './src/mutants.ts';
 import type { Mutant } from './src/mutants.ts';
@@ -92,10 +94,4 @@ async function run(): Promise<void> {
     process.stdout.write(`fewer than ${wanted} % were noticed\n`);
     process.exitCode = 1;
   }
-}
-
-function readCount(name: string, text: string): number {
-  const count = Number(text);
-  if (!Number.isInteger(count) || count < 0) throw new Error(`--${name} wants a whole number`);
-  return count;
 }

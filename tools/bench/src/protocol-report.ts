@@ -1,8 +1,9 @@
+import { formatTable } from '@orion/common';
+
 import type { Goal } from './goals.ts';
 import type { ChunkFlow, OverheadFigures } from './protocol-overhead.ts';
 import type { TaskFigures } from './protocol-task.ts';
-import type { Spread } from './statistics.ts';
-import { formatTable } from './table.ts';
+import { formatSpread } from './statistics.ts';
 
 const MAX_RATIO = 1.05;
 
@@ -16,9 +17,9 @@ export function formatOverhead(
         flow,
         String(deltas),
         protocol,
-        spread(adapterMs, 1),
-        spread(turnMs, 1),
-        spread(ratio, 2),
+        formatSpread(adapterMs, 1),
+        formatSpread(turnMs, 1),
+        formatSpread(ratio, 2),
       ]),
     ),
   ]);
@@ -32,7 +33,7 @@ export function formatTasks(tasks: readonly TaskFigures[]): string {
       String(calls),
       String(inputTokens),
       String(outputTokens),
-      spread(wallMs, 1),
+      formatSpread(wallMs, 1),
     ]),
   ]);
 }
@@ -49,8 +50,4 @@ export function protocolGoals(figures: {
       met: ratio.median <= MAX_RATIO,
     }));
   return [...goals('bulk', figures.bulk), ...goals('event by event', figures.eventByEvent)];
-}
-
-function spread({ median, min, max }: Spread, digits: number): string {
-  return `${median.toFixed(digits)} (${min.toFixed(digits)}-${max.toFixed(digits)})`;
 }

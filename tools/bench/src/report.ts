@@ -1,8 +1,10 @@
+import { formatTable } from '@orion/common';
+
 import type { SizeResult } from './compare-sizes.ts';
 import type { StartResult } from './compare-start.ts';
 import type { Goal } from './goals.ts';
+import { formatSpread } from './statistics.ts';
 import type { Spread } from './statistics.ts';
-import { formatTable } from './table.ts';
 
 const COUNT = new Intl.NumberFormat('en-US');
 
@@ -15,7 +17,7 @@ export function formatSizes(sizes: readonly SizeResult[]): string {
       'orion run',
       milliseconds(orion.wallMs),
       milliseconds(orion.cpuMs),
-      spread(orion.peakMiB, 0),
+      formatSpread(orion.peakMiB, 0),
     ],
     [
       '',
@@ -24,9 +26,9 @@ export function formatSizes(sizes: readonly SizeResult[]): string {
       'bare reader',
       milliseconds(bare.wallMs),
       milliseconds(bare.cpuMs),
-      spread(bare.peakMiB, 0),
+      formatSpread(bare.peakMiB, 0),
     ],
-    ['', '', '', 'ratio', spread(ratios.wallRatio, 2), spread(ratios.cpuRatio, 2), ''],
+    ['', '', '', 'ratio', formatSpread(ratios.wallRatio, 2), formatSpread(ratios.cpuRatio, 2), ''],
   ]);
   return formatTable([
     ['lines', 'content', 'events', 'program', 'wall ms', 'CPU ms', 'peak MB'],
@@ -56,10 +58,5 @@ export function formatGoals(goals: readonly Goal[]): string {
 }
 
 function milliseconds(values: Spread): string {
-  return spread(values, 0);
-}
-
-/** The median, and the smallest and largest. */
-function spread({ median, min, max }: Spread, digits: number): string {
-  return `${median.toFixed(digits)} (${min.toFixed(digits)}-${max.toFixed(digits)})`;
+  return formatSpread(values, 0);
 }

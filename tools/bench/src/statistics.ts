@@ -11,3 +11,12 @@ export function spreadOf(values: readonly number[]): Spread {
     max: sorted.at(-1) ?? Number.NaN,
   };
 }
+
+/** The median, and the smallest and largest; `format`: the digits behind the point, or how a value is written. */
+export function formatSpread(
+  { median, min, max }: Spread,
+  format: number | ((value: number) => string),
+): string {
+  const text = typeof format === 'number' ? (value: number) => value.toFixed(format) : format;
+  return `${text(median)} (${text(min)}-${text(max)})`;
+}

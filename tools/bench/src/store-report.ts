@@ -1,10 +1,11 @@
+import { formatTable } from '@orion/common';
+
 import type { Goal } from './goals.ts';
-import { spreadOf } from './statistics.ts';
+import { formatSpread, spreadOf } from './statistics.ts';
 import type { Spread } from './statistics.ts';
 import type { OpenResult } from './store-open.ts';
 import type { Rate } from './store-rates.ts';
 import type { TurnFigures } from './store-turns.ts';
-import { formatTable } from './table.ts';
 
 export type StoreRates = {
   readonly recording: readonly Rate[];
@@ -27,8 +28,8 @@ const COUNT: Intl.NumberFormat = new Intl.NumberFormat('en-US', { maximumFractio
 export function formatRates({ recording, sqlite, postgres, plain }: StoreRates): string {
   const row = (name: string, rates: readonly Rate[]): string[] => [
     name,
-    spread(perSecond(rates), (value) => COUNT.format(value)),
-    spread(spreadOf(rates.map((rate) => rate.cpuMicroseconds)), (value) => value.toFixed(1)),
+    formatSpread(perSecond(rates), (value) => COUNT.format(value)),
+    formatSpread(spreadOf(rates.map((rate) => rate.cpuMicroseconds)), 1),
   ];
   return formatTable([
     ['events of about 750 bytes', 'events/s', 'CPU us/event, this thread'],
@@ -36,21 +37,16 @@ export function formatRates({ recording, sqlite, postgres, plain }: StoreRates):
     row('SQLite, stored', sqlite),
     row('Postgres, stored', postgres),
     row('Postgres, plain driver', plain),
-    [
-      'ratio of neighbouring runs',
-      spread(shares(postgres, plain), (value) => value.toFixed(2)),
-      '',
-    ],
+    ['ratio of neighbouring runs', formatSpread(shares(postgres, plain), 2), ''],
   ]);
 }
 
 export function formatOpen({ newMs, existingMs, loadMs }: OpenResult): string {
-  const milliseconds = (value: number): string => value.toFixed(1);
   return formatTable([
     ['opening SQLite in a fresh process', 'ms'],
-    ['a new file', spread(newMs, milliseconds)],
-    ['an existing file', spread(existingMs, milliseconds)],
-    ['before it, loading the package unbundled', spread(loadMs, milliseconds)],
+    ['a new file', formatSpread(newMs, 1)],
+    ['an existing file', formatSpread(existingMs, 1)],
+    ['before it, loading the package unbundled', formatSpread(loadMs, 1)],
   ]);
 }
 
@@ -58,9 +54,7 @@ export function formatTurns(
   figures: readonly TurnFigures[],
   { turns, lines }: { readonly turns: number; readonly lines: number },
 ): string {
-  const milliseconds = (value: number): string => value.toFixed(0);
-  const ratio = (of: Spread | null): string =>
-    of === null ? '' : spread(of, (value) => value.toFixed(2));
+  const ratio = (of: Spread | null): string => (of === null ? '' : formatSpread(of, 2));
   return formatTable([
     [
       `${turns} turns of ${COUNT.format(lines)} lines, the store being`,
@@ -71,9 +65,9 @@ export function formatTurns(
     ],
     ...figures.map((figure) => [
       figure.name,
-      spread(figure.turnMs, milliseconds),
+      formatSpread(figure.turnMs, 0),
       ratio(figure.turnRatio),
-      spread(figure.processMs, milliseconds),
+      formatSpread(figure.processMs, 0),
       ratio(figure.processRatio),
     ]),
   ]);
@@ -123,8 +117,4 @@ function perSecond(rates: readonly Rate[]): Spread {
 
 function shares(rates: readonly Rate[], beside: readonly Rate[]): Spread {
   return spreadOf(rates.map((rate, run) => rate.perSecond / (beside[run]?.perSecond ?? 0)));
-}
-
-function spread({ median, min, max }: Spread, format: (value: number) => string): string {
-  return `${format(median)} (${format(min)}-${format(max)})`;
 }

@@ -1,7 +1,8 @@
+import { formatTable } from '@orion/common';
+
 import type { Goal } from './goals.ts';
-import { spreadOf } from './statistics.ts';
+import { formatSpread, spreadOf } from './statistics.ts';
 import type { Spread } from './statistics.ts';
-import { formatTable } from './table.ts';
 import type { MemoryResult } from './validation-memory.ts';
 import type { WriteTimes } from './validation-time.ts';
 
@@ -16,9 +17,9 @@ export function formatTimes(results: readonly WriteTimes[]): string {
     ...results.map((result) => [
       result.text,
       (result.bytes / 1_000_000).toFixed(1),
-      spread(spreadOf(result.withoutMs), 1),
-      spread(spreadOf(result.withMs), 1),
-      spread(ratiosOf(result), 3),
+      formatSpread(spreadOf(result.withoutMs), 1),
+      formatSpread(spreadOf(result.withMs), 1),
+      formatSpread(ratiosOf(result), 3),
     ]),
   ]);
 }
@@ -66,8 +67,4 @@ export function validationGoals(
 
 function ratiosOf({ withMs, withoutMs }: WriteTimes): Spread {
   return spreadOf(withMs.map((time, run) => time / (withoutMs[run] ?? Number.NaN)));
-}
-
-function spread({ median, min, max }: Spread, digits: number): string {
-  return `${median.toFixed(digits)} (${min.toFixed(digits)}-${max.toFixed(digits)})`;
 }

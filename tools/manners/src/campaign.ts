@@ -1,3 +1,5 @@
+import { shareOut } from '@orion/common';
+
 import type { Answer, Dress } from './answers.ts';
 import type { Document } from './documents.ts';
 import type { First } from './firsts.ts';
@@ -36,15 +38,11 @@ export async function runCampaign(options: {
 }): Promise<readonly Outcome[]> {
   const { tasks, models, lanes, onTask } = options;
   const all: Outcome[] = [];
-  const waiting = [...tasks];
-  async function work(lane: Lane): Promise<void> {
-    for (let task = waiting.shift(); task !== undefined; task = waiting.shift()) {
-      const outcomes = await runTask(task, models, lane);
-      all.push(...outcomes);
-      onTask?.(outcomes);
-    }
-  }
-  await Promise.all(lanes.map(work));
+  await shareOut(lanes, tasks, async (task, lane) => {
+    const outcomes = await runTask(task, models, lane);
+    all.push(...outcomes);
+    onTask?.(outcomes);
+  });
   return all;
 }
 

@@ -1,10 +1,11 @@
+import { createRandom } from '@orion/common';
+
 import { ANSWERS, coreWays, DRESSES } from './answers.ts';
 import type { Answer, Dress } from './answers.ts';
 import type { Task } from './campaign.ts';
 import { DOCUMENTS } from './documents.ts';
 import type { Document } from './documents.ts';
 import { FIRSTS } from './firsts.ts';
-import { createRandom } from './random.ts';
 
 /** Parts of `first/answer/document/dress`; one that is left out or `*` means all. */
 export type Only = readonly (string | undefined)[];
@@ -31,7 +32,7 @@ export function coreMatrix(): readonly Task[] {
  * and each dress occurs as often as any other.
  */
 export function sampleMatrix(count: number, seed: number): readonly Task[] {
-  const random = createRandom(seed);
+  const random = createRandom(seed).next;
   const first = dealer(FIRSTS, random);
   const answer = dealer(ANSWERS, random);
   const document = dealer(DOCUMENTS, random);

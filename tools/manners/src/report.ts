@@ -1,3 +1,5 @@
+import { formatTable } from '@orion/common';
+
 import type { Outcome } from './campaign.ts';
 import type { Verdict } from './judge.ts';
 import type { Exchange } from './model.ts';
@@ -34,7 +36,7 @@ function matrix(outcomes: readonly Outcome[]): string {
     ),
   );
   const legend = answers.map((name, index) => `${letter(index)} ${name}`).join(', ');
-  return `${table([head, ...rows, row('all', outcomes)])}\n\n${legend}`;
+  return `${formatTable([head, ...rows, row('all', outcomes)], 'right')}\n\n${legend}`;
 }
 
 function cell(outcomes: readonly Outcome[]): string {
@@ -56,16 +58,19 @@ function totals(
     ...VERDICTS.map((verdict) => String(count(own, verdict))),
     `${((100 * count(own, 'right')) / Math.max(1, own.length)).toFixed(1)} %`,
   ];
-  return table([
-    [name, 'runs', ...VERDICTS, 'right'],
-    ...namesOf(outcomes, by).map((label) =>
-      row(
-        label,
-        outcomes.filter((outcome) => by(outcome) === label),
+  return formatTable(
+    [
+      [name, 'runs', ...VERDICTS, 'right'],
+      ...namesOf(outcomes, by).map((label) =>
+        row(
+          label,
+          outcomes.filter((outcome) => by(outcome) === label),
+        ),
       ),
-    ),
-    row('all', outcomes),
-  ]);
+      row('all', outcomes),
+    ],
+    'right',
+  );
 }
 
 /** What went wrong, the same kind together, with enough to repeat one of each. */
@@ -113,20 +118,4 @@ function namesOf(
 
 function letter(index: number): string {
   return String.fromCodePoint('a'.codePointAt(0)! + index);
-}
-
-function table(rows: readonly (readonly string[])[]): string {
-  const widths = (rows[0] ?? []).map((_, column) =>
-    Math.max(...rows.map((cells) => cells[column]?.length ?? 0)),
-  );
-  return rows
-    .map((cells) =>
-      cells
-        .map((text, column) =>
-          column === 0 ? text.padEnd(widths[0] ?? 0) : text.padStart(widths[column] ?? 0),
-        )
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
 }

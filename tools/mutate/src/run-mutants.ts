@@ -1,5 +1,7 @@
 import { dirname } from 'node:path';
 
+import { shareOut } from '@orion/common';
+
 import { Lane } from './lane.ts';
 import type { Noticed } from './lane.ts';
 import type { Mutant } from './mutants.ts';
@@ -38,18 +40,12 @@ export async function runMutants(options: RunOptions): Promise<readonly Outcome[
     void endLanes().finally(() => process.exit(130));
   };
   process.once('SIGINT', interrupted).once('SIGTERM', interrupted);
-  let next = 0;
-  async function work(lane: Lane): Promise<void> {
-    for (let at = next++; at < mutants.length; at = next++) {
-      const mutant = mutants[at];
-      if (mutant === undefined) return;
+  try {
+    await shareOut(lanes, mutants, async (mutant, lane, at) => {
       const outcome = await judge(mutant, survey, lane);
       outcomes[at] = outcome;
       onOutcome(outcome);
-    }
-  }
-  try {
-    await Promise.all(lanes.map(work));
+    });
     return outcomes;
   } finally {
     process.off('SIGINT', interrupted).off('SIGTERM', interrupted);

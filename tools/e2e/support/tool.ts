@@ -1,0 +1,26 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+import { onTestFinished } from 'vitest';
+
+/** Runs a program of another tool, `durability/crash.ts` for example, to its end or to the end of the test. */
+export async function runTool(
+  program: string,
+  args: readonly string[],
+): Promise<{ readonly exitCode: number | null; readonly output: string }> {
+  const file = fileURLToPath(new URL(`../../${program}`, import.meta.url));
+  const child = spawn(process.execPath, ['--conditions=@orion/source', file, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  // After a time-out nobody else would end it.
+  onTestFinished(() => void child.kill());
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+  }
+  const [exitCode] = (await once(child, 'close')) as [number | null];
+  return { exitCode, output };
+}
