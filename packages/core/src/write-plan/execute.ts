@@ -14,6 +14,7 @@ import type {
   TargetSnapshot,
   Workspace,
   WritePlan,
+  WritePlanOperation,
 } from '@orion/contracts';
 
 import { partsOf } from './file-image.ts';
@@ -21,15 +22,9 @@ import { Pace } from './pace.ts';
 import type { NextTurn } from './pace.ts';
 import type { ParsedOperation } from './parse-plan.ts';
 import { planChanges } from './plan-changes.ts';
-import type {
-  PlannedChange,
-  PlannedChanges,
-  PlanningPorts,
-  ToldEdit,
-  Verdict,
-} from './plan-changes.ts';
-import { reportOf, RESTORED_AT_NEXT_START } from './report.ts';
-import type { ChangeOutcome, OperationOutcome } from './report.ts';
+import type { PlannedChange, PlanningPorts, ToldEdit } from './plan-changes.ts';
+import { reportOf } from './report.ts';
+import type { FileOutcome } from './report.ts';
 import { proposalOf, requireApproval } from './review.ts';
 import type { ApprovalPolicy } from './review.ts';
 import { requireRunning } from './running.ts';
@@ -67,120 +62,62 @@ export async function executeWritePlan(
   execution: PlanExecution,
   ports: PlanPorts,
 ): Promise<PlanReport> {
-  const { planId, plan, operations, warnings } = execution;
-  requireRunning(execution.signal);
-  const pace = new Pace(execution.signal, ports.nextTurn);
-  const planned = await planValid(execution, { ...ports, pace });
-  const verdicts = spread(operations, planned.verdicts);
-  const tell = (
-    status: PlanReport['status'],
-    outcomes: readonly OperationOutcome[],
-    changes: readonly ChangeOutcome[],
-  ): PlanReport =>
-    reportOf({ planId, intent: plan.intent, status, operations: outcomes, changes, warnings });
+  const { planId, plan, operations, warnings, signal } = execution;
+  requireRunning(signal);
+  const pace = new Pace(signal, ports.nextTurn);
+  const { changes, verdicts } = await planChanges(plan, operations, { ...ports, pace });
+  const facts = { planId, intent: plan.intent, verdicts, warnings };
 
-  const refused = verdicts.filter(({ verdict }) => verdict.kind !== 'planned').length;
-  execution.validated(planned.changes.length, refused);
+  const refused = verdicts.filter(({ kind }) => kind !== 'planned').length;
+  execution.validated(changes.length, refused);
   if (refused > 0) {
-    return tell('failed', verdicts.map(refusedOutcome), []);
+    return reportOf({ ...facts, status: 'failed', files: [], omissions: new Map() });
   }
-  requireRunning(execution.signal);
-  const judged = await withOmissions(execution, verdicts, planned.changes, ports);
+  requireRunning(signal);
+  const omissions = await omissionsIn(operations, changes, ports);
   if (execution.dryRun) {
-    return tell(
-      'planned',
-      judged.map((each) => plannedOutcome(each, 'planned')),
-      await withDiffs(planned.changes, execution.signal),
-    );
+    const files = await withDiffs(changes, signal);
+    return reportOf({ ...facts, status: 'planned', files, omissions });
   }
-  const outcomes = await commitChanges(execution, planned.changes, ports, pace);
+  const outcomes = await commitChanges(execution, changes, ports, pace);
   const failed = outcomes.some(({ kind }) => kind !== 'done');
-  const outcomeOf = new Map(
-    planned.changes.flatMap(({ operations }, place) =>
-      operations.map((index) => [index, outcomes[place]] as const),
-    ),
-  );
-  return tell(
-    failed ? 'failed' : 'done',
-    judged.map((each, index) => committedOutcome(each, outcomeOf.get(index))),
-    planned.changes.map((change, index) => changeOutcome(change, outcomes[index])),
-  );
+  const files = changes.map((change, index) => ({
+    change,
+    outcome: outcomes[index] ?? ({ kind: 'skipped' } as const),
+  }));
+  return reportOf({ ...facts, status: failed ? 'failed' : 'done', files, omissions });
 }
 
-type Judged = {
-  readonly type: string;
-  readonly target_file: string;
-  readonly verdict: Verdict;
-  /** Missing where nothing is suspected. */
-  readonly omissions?: readonly number[];
-};
-
-/** R249: a warning, never a refusal. */
-async function withOmissions(
-  { operations }: PlanExecution,
-  verdicts: readonly Judged[],
+/** R249: a warning, never a refusal. Lines by the index of the operation. */
+async function omissionsIn(
+  operations: readonly ParsedOperation[],
   changes: readonly PlannedChange[],
   { workspace }: PlanPorts,
-): Promise<readonly Judged[]> {
-  const suspicions = new Map(
-    changes.flatMap((change) => {
-      const suspicion = omissionSuspicion(change, workspace);
-      return change.operations.map((index) => [index, suspicion] as const);
-    }),
-  );
-  const judged: Judged[] = [];
-  for (const [index, each] of verdicts.entries()) {
-    const parsed = operations[index];
-    const omissions =
-      parsed?.kind === 'operation' ? ((await suspicions.get(index)?.(parsed.operation)) ?? []) : [];
-    judged.push(omissions.length === 0 ? each : { ...each, omissions });
-  }
-  return judged;
-}
-
-function planValid(execution: PlanExecution, ports: PlanningPorts): Promise<PlannedChanges> {
-  const valid = execution.operations.flatMap((parsed) =>
-    parsed.kind === 'operation' ? [parsed.operation] : [],
-  );
-  return planChanges({ ...execution.plan, operations: valid }, ports);
-}
-
-/** The verdicts stand for the operations that could be read; the others are refused as they are. */
-function spread(operations: readonly ParsedOperation[], verdicts: readonly Verdict[]): Judged[] {
-  const remaining = [...verdicts];
-  return operations.map((parsed) => {
-    if (parsed.kind === 'invalid') {
-      const { type, target_file, error } = parsed;
-      return { type, target_file, verdict: { kind: 'refused', path: target_file, error } };
+): Promise<ReadonlyMap<number, readonly number[]>> {
+  const found = new Map<number, readonly number[]>();
+  for (const change of changes) {
+    const suspicion = omissionSuspicion(change, workspace);
+    for (const index of change.operations) {
+      const parsed = operations[index];
+      const lines = parsed?.kind === 'operation' ? await suspicion(parsed.operation) : [];
+      if (lines.length > 0) found.set(index, lines);
     }
-    const verdict = remaining.shift();
-    if (verdict === undefined) throw new Error('an operation was not judged');
-    return { type: parsed.operation.type, target_file: verdict.path, verdict };
-  });
+  }
+  return found;
 }
 
 async function withDiffs(
   changes: readonly PlannedChange[],
   signal: AbortSignal | null,
-): Promise<readonly ChangeOutcome[]> {
-  const outcomes: ChangeOutcome[] = [];
+): Promise<readonly FileOutcome[]> {
+  const files: FileOutcome[] = [];
   let left = MAX_ALL_DIFFS;
   for (const change of changes) {
-    const { text, cut } = await readDiff(change, Math.min(MAX_DIFF, left), signal);
-    left -= text.length;
-    outcomes.push({
-      target_file: change.expected.path,
-      operations: change.operations,
-      operation: change.operation,
-      status: 'planned',
-      before: change.expected.sha256,
-      commit: null,
-      diff: text,
-      diffCut: cut,
-      crlf: change.crlf,
-    });
+    const { text: diff, cut } = await readDiff(change, Math.min(MAX_DIFF, left), signal);
+    left -= diff.length;
+    files.push({ change, outcome: { kind: 'planned', diff, cut } });
   }
-  return outcomes;
+  return files;
 }
 
 /** How often somebody is asked anew where what was approved was changed before it was written. */
@@ -256,90 +193,17 @@ export function requestOf(
   };
 }
 
-function plannedOutcome(
-  { type, target_file, verdict, omissions }: Judged,
-  status: OperationOutcome['status'],
-): OperationOutcome {
-  if (verdict.kind !== 'planned') throw new Error('an operation that was refused is not planned');
-  const { bytes, lines, occurrences, warnings } = verdict.edit;
-  return {
-    type,
-    target_file,
-    status,
-    error: null,
-    bytes,
-    lines,
-    ...(occurrences === undefined ? {} : { occurrences }),
-    ...(omissions === undefined ? {} : { omissions }),
-    warnings: omissions === undefined ? warnings : [...warnings, 'omission_suspected'],
-  };
-}
-
-function refusedOutcome({ type, target_file, verdict }: Judged): OperationOutcome {
-  const error = verdict.kind === 'refused' ? verdict.error : null;
-  return {
-    type,
-    target_file,
-    status: error === null ? 'skipped' : 'failed',
-    error,
-    bytes: 0,
-    lines: 0,
-    warnings: [],
-  };
-}
-
-function committedOutcome(
-  judged: Judged,
-  outcome: PlanCommitOutcome | undefined,
-): OperationOutcome {
-  const { type, target_file } = judged;
-  const nothing = { type, target_file, error: null, bytes: 0, lines: 0, warnings: [] };
-  switch (outcome?.kind) {
-    case 'done': {
-      const done = plannedOutcome(judged, 'done');
-      return outcome.sibling === undefined ? done : { ...done, sibling: outcome.sibling };
-    }
-    case 'left':
-      return {
-        ...plannedOutcome(judged, 'done'),
-        error: outcome.error,
-        ...(outcome.willBeRestored ? { warnings: [RESTORED_AT_NEXT_START] } : {}),
-      };
-    case 'failed':
-      return { ...nothing, status: 'failed', error: outcome.error };
-    case 'restored':
-      return { ...nothing, status: 'restored' };
-    case 'skipped':
-    case undefined:
-      return { ...nothing, status: 'skipped' };
-    default:
-      return outcome satisfies never;
-  }
-}
-
-function changeOutcome(
-  change: PlannedChange,
-  outcome: PlanCommitOutcome | undefined,
-): ChangeOutcome {
-  const kind = outcome?.kind ?? 'skipped';
-  return {
-    target_file: change.expected.path,
-    operations: change.operations,
-    operation: change.operation,
-    status: kind === 'left' ? 'done' : kind,
-    before: change.expected.sha256,
-    commit: outcome?.kind === 'done' || outcome?.kind === 'left' ? outcome.result : null,
-    ...(outcome?.kind === 'left' && outcome.willBeRestored ? { willBeRestored: true } : {}),
-  };
-}
-
 /** Plans one operation on a target that is known already, and throws what is wrong with it. */
 export async function planSingle(
-  plan: WritePlan,
+  plan: Omit<WritePlan, 'operations'>,
+  operation: WritePlanOperation,
   expected: TargetSnapshot,
   ports: PlanningPorts,
 ): Promise<{ readonly change: PlannedChange; readonly edit: ToldEdit }> {
-  const { changes, verdicts } = await planChanges(plan, { ...ports, snapshotOf: () => expected });
+  const { changes, verdicts } = await planChanges(plan, [{ kind: 'operation', operation }], {
+    ...ports,
+    snapshotOf: () => expected,
+  });
   const [verdict] = verdicts;
   if (verdict?.kind === 'refused') throw verdict.error;
   const [change] = changes;

@@ -223,7 +223,7 @@ export function beginningOf(text: NewText, bytes: number): NewText {
   return { bytes, source: sourceOf({ kind: 'new', text, start: 0, end: bytes }) };
 }
 
-function sourceOf({ text, start, end }: Extract<Piece, { kind: 'new' }>): ByteSource {
+export function sourceOf({ text, start, end }: Extract<Piece, { kind: 'new' }>): ByteSource {
   if (start === 0 && end === text.bytes) return text.source;
   return async function* slice() {
     let position = 0;
@@ -238,7 +238,7 @@ function sourceOf({ text, start, end }: Extract<Piece, { kind: 'new' }>): ByteSo
 }
 
 /** Hands out ascending ranges of one stream. */
-class BaseReader {
+export class BaseReader {
   readonly #chunks: AsyncIterator<Uint8Array>;
   #chunk: Uint8Array = new Uint8Array(0);
   /** Where the chunk begins in the file. */

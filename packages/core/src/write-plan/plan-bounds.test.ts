@@ -2,7 +2,7 @@ import { OrionError } from '@orion/contracts';
 import { describe, expect, it } from 'vitest';
 
 import type { Verdict } from './plan-changes.ts';
-import { planOn, resultOf } from './testing/memory-files.ts';
+import { isRefused, planOn, resultOf } from './testing/memory-files.ts';
 import { Pace } from './pace.ts';
 
 /** Hazard: a small plan that keeps a machine busy for minutes, fills its memory or its disk (B4). */
@@ -118,7 +118,7 @@ describe('B4: the cost of many operations on one file', () => {
         plan(operations),
         64 * 1024,
       );
-      expect(planned.refused).toBe(false);
+      expect(isRefused(planned)).toBe(false);
       expect((await resultOf(planned)).length).toBeGreaterThan(0);
       expect(secondsSince(began)).toBeLessThan(4);
       // Each would hold a list of everything before it: together the square of their number.

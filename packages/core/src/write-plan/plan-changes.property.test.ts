@@ -2,7 +2,7 @@ import { planOperations, planResult, planTexts } from '@orion/testkit';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 
-import { planOn, resultOf } from './testing/memory-files.ts';
+import { isRefused, planOn, resultOf } from './testing/memory-files.ts';
 
 /** Hazard: a composition of ranges that is not what doing the operations one after the other gives. */
 
@@ -21,7 +21,7 @@ it('gives what the operations give one after the other, whatever the file and th
           { intent: 'test', target_file: 'a.txt', operations },
           chunk,
         );
-        expect(planned.refused).toBe(expected === null);
+        expect(isRefused(planned)).toBe(expected === null);
         if (expected !== null) expect(await resultOf(planned)).toBe(expected);
       },
     ),

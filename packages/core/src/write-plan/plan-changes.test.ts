@@ -1,7 +1,7 @@
 import { OrionError } from '@orion/contracts';
 import { expect, it } from 'vitest';
 
-import { inChunks, inProcess, snapshotOf } from './testing/memory-files.ts';
+import { inChunks, inProcess, isRefused, snapshotOf } from './testing/memory-files.ts';
 import { Pace } from './pace.ts';
 import { parsePlan } from './parse-plan.ts';
 import { planChanges } from './plan-changes.ts';
@@ -18,33 +18,25 @@ async function planned(
 ): Promise<{ readonly plan: PlannedChanges; readonly asked: readonly string[] }> {
   const asked: string[] = [];
   const parsed = parsePlan({ intent: 'a test', operations });
-  const plan = await planChanges(
-    {
-      ...parsed.plan,
-      operations: parsed.operations.map((each) => {
-        if (each.kind === 'invalid') throw each.error;
-        return each.operation;
-      }),
-    },
-    {
-      workspace: {
-        maxTargetBytes: 64 * MIB,
-        checkTarget: async (target, operation) => {
-          asked.push(`${operation} ${target}`);
-          if (target.startsWith('..'))
-            throw new OrionError({ code: 'INVALID_TARGET', message: 'No.' });
-          const path = target.replace('link-to-', '');
-          return snapshotOf(path, files[path] ?? null);
-        },
-        readTarget: ({ path }) => {
-          asked.push(`read ${path}`);
-          return inChunks(files[path] ?? Buffer.alloc(0), MIB);
-        },
+  for (const each of parsed.operations) if (each.kind === 'invalid') throw each.error;
+  const plan = await planChanges(parsed.plan, parsed.operations, {
+    workspace: {
+      maxTargetBytes: 64 * MIB,
+      checkTarget: async (target, operation) => {
+        asked.push(`${operation} ${target}`);
+        if (target.startsWith('..'))
+          throw new OrionError({ code: 'INVALID_TARGET', message: 'No.' });
+        const path = target.replace('link-to-', '');
+        return snapshotOf(path, files[path] ?? null);
       },
-      patterns: inProcess,
-      pace: new Pace(null, () => Promise.resolve()),
+      readTarget: ({ path }) => {
+        asked.push(`read ${path}`);
+        return inChunks(files[path] ?? Buffer.alloc(0), MIB);
+      },
     },
-  );
+    patterns: inProcess,
+    pace: new Pace(null, () => Promise.resolve()),
+  });
   return { plan, asked };
 }
 
@@ -95,7 +87,7 @@ it('holds four of the largest files that are held at all, and begins anew with t
     swap('a.txt', 'ten', 'one'),
     swap('e.txt', 'six', 'ten'),
   ]);
-  expect(plan.refused).toBe(false);
+  expect(isRefused(plan)).toBe(false);
   expect(asked.filter((each) => each.startsWith('read')).join(', ')).toBe(
     'read a.txt, read a.txt, read b.txt, read b.txt, read c.txt, read c.txt, read d.txt, read d.txt, read e.txt, read e.txt, read a.txt',
   );
@@ -178,7 +170,7 @@ it.each([
     expected === 'planned' ? 'planned' : 'unjudged',
   ]);
   expect(plan.verdicts.map(({ path }) => path)).toEqual(['a.txt', 'b.txt', 'a.txt']);
-  expect(plan.refused).toBe(true);
+  expect(isRefused(plan)).toBe(true);
   const [first] = plan.verdicts;
   if (first?.kind === 'planned')
     expect(first.edit.warnings).toEqual(

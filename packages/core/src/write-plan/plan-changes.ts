@@ -22,6 +22,7 @@ import type { Edit, FileState } from './edit.ts';
 import { readImage, unchangedImage } from './file-image.ts';
 import { HeldImage, MAX_HELD_BYTES } from './held-image.ts';
 import type { Pace } from './pace.ts';
+import type { ParsedOperation } from './parse-plan.ts';
 
 export type PlanningPorts = {
   readonly workspace: Pick<Workspace, 'checkTarget' | 'readTarget' | 'maxTargetBytes'>;
@@ -48,17 +49,21 @@ export type PlannedChange = {
 /** What is told of an operation. Without the state that it leads to: those of thousands would be kept at once. */
 export type ToldEdit = Omit<Edit, 'state'>;
 
-export type Verdict =
-  | { readonly kind: 'planned'; readonly path: string; readonly edit: ToldEdit }
-  | { readonly kind: 'refused'; readonly path: string; readonly error: OrionError }
+export type Verdict = {
+  /** Of the operation, as far as it could be read. */
+  readonly type: string;
+  readonly path: string;
+} & (
+  | { readonly kind: 'planned'; readonly edit: ToldEdit }
+  | { readonly kind: 'refused'; readonly error: OrionError }
   /** It comes after a refused one on the same file. */
-  | { readonly kind: 'unjudged'; readonly path: string };
+  | { readonly kind: 'unjudged' }
+);
 
 export type PlannedChanges = {
   readonly changes: readonly PlannedChange[];
   /** One for each operation. */
   readonly verdicts: readonly Verdict[];
-  readonly refused: boolean;
 };
 
 type PlannedFile = {
@@ -70,28 +75,36 @@ type PlannedFile = {
 };
 
 /** Rejects only for defects and with ABORTED; everything else is a verdict. */
-export async function planChanges(plan: WritePlan, ports: PlanningPorts): Promise<PlannedChanges> {
+export async function planChanges(
+  plan: Omit<WritePlan, 'operations'>,
+  operations: readonly ParsedOperation[],
+  ports: PlanningPorts,
+): Promise<PlannedChanges> {
   const files = new Map<string, PlannedFile>();
   const known = new Map<string, TargetSnapshot>();
   const verdicts: Verdict[] = [];
   let occurrences = 0;
-  for (const [index, operation] of plan.operations.entries()) {
-    const verdict = await judge(index, operation);
-    verdicts.push(verdict);
+  for (const [index, parsed] of operations.entries()) {
+    if (parsed.kind === 'operation') {
+      verdicts.push(await judge(index, parsed.operation));
+    } else {
+      const { type, target_file: path, error } = parsed;
+      verdicts.push({ kind: 'refused', type, path, error });
+    }
   }
   release(files.values());
   return {
     changes: [...files.values()].map((file) => changeOf(file, plan.eol)),
     verdicts,
-    refused: verdicts.some(({ kind }) => kind !== 'planned'),
   };
 
   async function judge(index: number, operation: WritePlanOperation): Promise<Verdict> {
+    const { type } = operation;
     let file: PlannedFile | null = null;
     try {
       file = await fileOf(operation);
       const { path } = file.expected;
-      if (file.refused) return { kind: 'unjudged', path };
+      if (file.refused) return { kind: 'unjudged', type, path };
       requireFitting(file.state, operation, plan.must_exist);
       await ports.pace.work(0);
       await hold(file, operation);
@@ -103,19 +116,20 @@ export async function planChanges(plan: WritePlan, ports: PlanningPorts): Promis
       });
       occurrences += edit.occurrences ?? 0;
       if (occurrences > MAX_PLAN_OCCURRENCES) throw tooManyOccurrences();
-      const created = operation.type === 'overwrite' && !file.state.exists;
+      const created = type === 'overwrite' && !file.state.exists;
       file.state = state;
       file.givenBytes += edit.givenBytes;
-      file.operations.push({ index, type: operation.type });
+      file.operations.push({ index, type });
       return {
         kind: 'planned',
+        type,
         path,
         edit: created ? { ...edit, warnings: [...edit.warnings, 'created_missing'] } : edit,
       };
     } catch (error) {
       if (!OrionError.isInstance(error) || error.code === 'ABORTED') throw error;
       if (file !== null) file.refused = true;
-      return { kind: 'refused', path: file?.expected.path ?? operation.target_file, error };
+      return { kind: 'refused', type, path: file?.expected.path ?? operation.target_file, error };
     }
   }
 

@@ -1,42 +1,71 @@
 import { OrionError } from '@orion/contracts';
-import type { PlanReport } from '@orion/contracts';
+import type { CommitResult, PlanCommitOutcome, PlanReport } from '@orion/contracts';
 import { expect, it } from 'vitest';
 
+import type { ToldEdit } from './plan-changes.ts';
 import { ENCODING_CHANGED, JOINED, MARK_LEFT_OUT } from './fitting-text.ts';
+import { emptyImage } from './file-image.ts';
 import { reportOf } from './report.ts';
-import type { ChangeOutcome, OperationOutcome } from './report.ts';
+import type { FileOutcome, ReportFacts } from './report.ts';
+import { snapshotOf } from './testing/memory-files.ts';
 
-const change = (target: string, more: Partial<ChangeOutcome>): ChangeOutcome => ({
-  target_file: target,
-  operations: [0],
-  status: 'done',
-  before: null,
-  operation: 'append',
-  commit: null,
-  ...more,
-});
+const RESULT: CommitResult = {
+  path: 'a.txt',
+  bytes: 4,
+  lines: 2,
+  sha256: 'f00',
+  eol: 'lf',
+  bom: false,
+  mode: '0644',
+  warnings: [],
+  not_kept: [],
+};
 
-it.each([
-  [[{}], ['1 file changed before that stays changed.']],
+const DONE: PlanCommitOutcome = { kind: 'done', result: RESULT };
+
+function file(path: string, index: number, outcome: FileOutcome['outcome']): FileOutcome {
+  const expected = snapshotOf(path, null);
+  const state = {
+    path,
+    exists: false,
+    image: emptyImage,
+    crlf: false,
+    bom: false,
+    open: null,
+    held: null,
+    readBase: () => {
+      throw new Error('not read here');
+    },
+  };
+  const change = { expected, state, operations: [index], givenBytes: 4, crlf: false };
+  return { change: { ...change, operation: 'append' }, outcome };
+}
+
+function left(willBeRestored: boolean): PlanCommitOutcome {
+  const error = new OrionError({ code: 'TARGET_CHANGED', message: 'It is another one.' });
+  return { kind: 'left', result: RESULT, error, willBeRestored };
+}
+
+it.each<[readonly PlanCommitOutcome[], readonly string[]]>([
+  [[DONE], ['1 file changed before that stays changed.']],
+  [[left(false)], ['1 file changed before that stays changed.']],
+  [[left(true)], ['1 file could not be restored now; the next start of orion does it.']],
   [
-    [{ willBeRestored: true }],
-    ['1 file could not be restored now; the next start of orion does it.'],
-  ],
-  [
-    [{}, { willBeRestored: true }, { willBeRestored: true }],
+    [DONE, left(true), left(true)],
     [
       '1 file changed before that stays changed.',
       '2 files could not be restored now; the next start of orion does it.',
     ],
   ],
-  [[{ status: 'restored' as const }], ['every file that had changed was restored.']],
+  [[{ kind: 'restored' }], ['every file that had changed was restored.']],
 ])('R120: tells what stays changed from what a start restores (%j)', (outcomes, sentences) => {
   const report = reportOf({
     planId: 'p',
     intent: 'a test',
     status: 'failed',
-    operations: [],
-    changes: outcomes.map((more, index) => change(`${index}.txt`, more)),
+    verdicts: [],
+    files: outcomes.map((outcome, index) => file(`${index}.txt`, index, outcome)),
+    omissions: new Map(),
     warnings: [],
   });
   expect(report.text.split('\n')).toHaveLength(sentences.length);
@@ -44,60 +73,90 @@ it.each([
   expect(JSON.stringify(report.changes)).not.toContain('willBeRestored');
 });
 
-const outcome = (more: Partial<OperationOutcome>): OperationOutcome => ({
-  type: 'append',
-  target_file: 'a.txt',
-  status: 'done',
-  error: null,
-  bytes: 4,
-  lines: 2,
-  warnings: [],
-  ...more,
-});
+/** One operation of a plan, alone on its file. */
+type Operation = {
+  readonly type?: string;
+  readonly edit?: Partial<ToldEdit>;
+  readonly omissions?: readonly number[];
+  /** Why it was refused; null when it comes after such a one. */
+  readonly refused?: OrionError | null;
+  /** Null: the plan ended before its file. */
+  readonly outcome?: FileOutcome['outcome'] | null;
+};
 
-function textFor(
-  operations: readonly OperationOutcome[],
+const EDIT: ToldEdit = { givenBytes: 4, bytes: 4, lines: 2, startsAt: 0, warnings: [] };
+
+function factsFor(
+  operations: readonly Operation[],
   status: PlanReport['status'] = 'done',
-): string {
-  return reportOf({ planId: 'p', intent: 'i', status, operations, changes: [], warnings: [] }).text;
+): ReportFacts {
+  return {
+    planId: 'p',
+    intent: 'i',
+    status,
+    verdicts: operations.map(({ type = 'append', edit, refused }) => {
+      const own = { type, path: 'a.txt' };
+      if (refused === null) return { ...own, kind: 'unjudged' };
+      if (refused !== undefined) return { ...own, kind: 'refused', error: refused };
+      return { ...own, kind: 'planned', edit: { ...EDIT, ...edit } };
+    }),
+    files: operations.flatMap(({ outcome = DONE }, index) =>
+      outcome === null ? [] : [file('a.txt', index, outcome)],
+    ),
+    omissions: new Map(
+      operations.flatMap(({ omissions }, index) =>
+        omissions === undefined ? [] : [[index, omissions] as const],
+      ),
+    ),
+    warnings: [],
+  };
 }
 
-it.each<[Partial<OperationOutcome>, string]>([
+function textFor(operations: readonly Operation[], status?: PlanReport['status']): string {
+  return reportOf(factsFor(operations, status)).text;
+}
+
+const ERROR = new OrionError({ code: 'INVALID_CONTENT', message: 'It is there.' });
+const PLANNED = { kind: 'planned', diff: 'd', cut: false } as const;
+
+it.each<[Operation, string]>([
   [{ type: 'create' }, 'Created `a.txt` with 2 lines.'],
-  [{ type: 'create', status: 'planned' }, 'Would create `a.txt` with 2 lines.'],
-  [{ lines: 1 }, 'Appended 1 line to `a.txt`.'],
-  [{ lines: 0, status: 'planned' }, 'Would append 0 lines to `a.txt`.'],
+  [{ type: 'create', outcome: PLANNED }, 'Would create `a.txt` with 2 lines.'],
+  [{ edit: { lines: 1 } }, 'Appended 1 line to `a.txt`.'],
+  [{ edit: { lines: 0 }, outcome: PLANNED }, 'Would append 0 lines to `a.txt`.'],
   [{ type: 'overwrite' }, 'Overwrote `a.txt` with 2 lines.'],
-  [{ type: 'overwrite', status: 'planned' }, 'Would overwrite `a.txt` with 2 lines.'],
+  [{ type: 'overwrite', outcome: PLANNED }, 'Would overwrite `a.txt` with 2 lines.'],
   [{ type: 'insert' }, 'Inserted 2 lines into `a.txt`.'],
-  [{ type: 'insert', status: 'planned' }, 'Would insert 2 lines into `a.txt`.'],
+  [{ type: 'insert', outcome: PLANNED }, 'Would insert 2 lines into `a.txt`.'],
   [{ type: 'replace' }, 'Replaced a block of `a.txt` with 2 lines.'],
-  [{ type: 'replace', status: 'planned' }, 'Would replace a block of `a.txt` with 2 lines.'],
-  [{ type: 'replace_all', occurrences: 1 }, 'Replaced 1 occurrence in `a.txt`.'],
+  [{ type: 'replace', outcome: PLANNED }, 'Would replace a block of `a.txt` with 2 lines.'],
+  [{ type: 'replace_all', edit: { occurrences: 1 } }, 'Replaced 1 occurrence in `a.txt`.'],
   [{ type: 'replace_all' }, 'Replaced 0 occurrences in `a.txt`.'],
   [
-    { type: 'replace_all', occurrences: 3, status: 'planned' },
+    { type: 'replace_all', edit: { occurrences: 3 }, outcome: PLANNED },
     'Would replace 3 occurrences in `a.txt`.',
   ],
-  [{ status: 'skipped' }, 'Operation 0 (append) on `a.txt` was not run.'],
-  [{ status: 'restored' }, 'Operation 0 (append) on `a.txt` was taken back.'],
+  [{ outcome: { kind: 'skipped' } }, 'Operation 0 (append) on `a.txt` was not run.'],
+  [{ outcome: null }, 'Operation 0 (append) on `a.txt` was not run.'],
+  [{ refused: null, outcome: null }, 'Operation 0 (append) on `a.txt` was not run.'],
+  [{ outcome: { kind: 'restored' } }, 'Operation 0 (append) on `a.txt` was taken back.'],
+  [{ outcome: left(false) }, 'Appended 2 lines to `a.txt`.'],
   [
-    {
-      status: 'failed',
-      error: new OrionError({ code: 'INVALID_CONTENT', message: 'It is there.' }),
-    },
+    { outcome: { kind: 'failed', error: ERROR } },
     'Operation 0 (append) failed: It is there. (INVALID_CONTENT)',
   ],
   [
-    {
-      status: 'failed',
-      type: '',
-      error: new OrionError({ code: 'INVALID_CONTENT', message: 'It is there.' }),
-    },
+    { refused: ERROR, outcome: null },
+    'Operation 0 (append) failed: It is there. (INVALID_CONTENT)',
+  ],
+  [
+    { type: '', refused: ERROR, outcome: null },
     'Operation 0 (of no known type) failed: It is there. (INVALID_CONTENT)',
   ],
-  [{ status: 'failed' }, 'Operation 0 (append) failed:  ()'],
-  [{ sibling: 'a.bak' }, 'Appended 2 lines to `a.txt`. Backup saved to `a.bak`.'],
+  [
+    { outcome: { ...DONE, sibling: 'a.bak' } },
+    'Appended 2 lines to `a.txt`. Backup saved to `a.bak`.',
+  ],
   [
     { omissions: [3] },
     'Appended 2 lines to `a.txt`. Line 3 of the new text looks as if something was left out.',
@@ -107,7 +166,7 @@ it.each<[Partial<OperationOutcome>, string]>([
     'Appended 2 lines to `a.txt`. Lines 3, 9 of the new text look as if something was left out.',
   ],
   [
-    { warnings: [JOINED, MARK_LEFT_OUT, ENCODING_CHANGED, 'created_missing'] },
+    { edit: { warnings: ['created_missing', ENCODING_CHANGED, MARK_LEFT_OUT, JOINED] } },
     'Appended 2 lines to `a.txt`. ' +
       'The file did not end with a line ending, so its last line goes on with the new text. ' +
       'The byte order mark at the start of its text was left out. ' +
@@ -115,16 +174,16 @@ it.each<[Partial<OperationOutcome>, string]>([
       'The file did not exist.',
   ],
 ])('says what happened: %j', (more, text) => {
-  expect(textFor([outcome(more)])).toBe(text);
+  expect(textFor([more])).toBe(text);
 });
 
 it('names a backup once, and each operation by its place', () => {
   expect(
     textFor([
-      outcome({ sibling: 'a.bak' }),
-      outcome({ sibling: 'a.bak' }),
-      outcome({ sibling: 'b.bak' }),
-      outcome({ status: 'skipped' }),
+      { outcome: { ...DONE, sibling: 'a.bak' } },
+      { outcome: { ...DONE, sibling: 'a.bak' } },
+      { outcome: { ...DONE, sibling: 'b.bak' } },
+      { outcome: { kind: 'skipped' } },
     ]),
   ).toBe(
     [
@@ -134,34 +193,27 @@ it('names a backup once, and each operation by its place', () => {
       'Operation 3 (append) on `a.txt` was not run.',
     ].join('\n'),
   );
-  expect(textFor([outcome({ status: 'skipped' })], 'failed')).toBe(
+  expect(textFor([{ outcome: { kind: 'skipped' } }], 'failed')).toBe(
     'Operation 0 (append) on `a.txt` was not run.\nThe plan failed; nothing was changed.',
   );
 });
 
 it('says nothing that is not known', () => {
-  const plain = reportOf({
-    planId: 'p',
-    intent: 'i',
-    status: 'done',
-    operations: [outcome({})],
-    changes: [change('a.txt', {})],
-    warnings: ['w'],
-  });
-  expect(plain).toStrictEqual({
+  const skipped: PlanCommitOutcome = { kind: 'skipped' };
+  expect(reportOf({ ...factsFor([{ outcome: skipped }]), warnings: ['w'] })).toStrictEqual({
     plan_id: 'p',
     intent: 'i',
     status: 'done',
-    text: 'Appended 2 lines to `a.txt`.',
+    text: 'Operation 0 (append) on `a.txt` was not run.',
     results: [
       {
         operation_index: 0,
         type: 'append',
         target_file: 'a.txt',
-        status: 'done',
+        status: 'skipped',
         error: null,
-        bytes: 4,
-        lines: 2,
+        bytes: 0,
+        lines: 0,
         warnings: [],
       },
     ],
@@ -169,7 +221,7 @@ it('says nothing that is not known', () => {
       {
         target_file: 'a.txt',
         operations: [0],
-        status: 'done',
+        status: 'skipped',
         before: null,
         after: null,
         not_kept: [],
@@ -178,35 +230,66 @@ it('says nothing that is not known', () => {
     receipts: [],
     warnings: ['w'],
   });
+  expect(reportOf(factsFor([{}])).results).toStrictEqual([
+    {
+      operation_index: 0,
+      type: 'append',
+      target_file: 'a.txt',
+      status: 'done',
+      error: null,
+      bytes: 4,
+      lines: 2,
+      warnings: [],
+    },
+  ]);
 });
 
 it('says all that is known', () => {
-  const error = new OrionError({
-    code: 'INVALID_CONTENT',
-    message: 'It is there.',
-    details: { path: 'a.txt' },
-  });
-  const { results, changes } = reportOf({
-    planId: 'p',
-    intent: 'i',
-    status: 'failed',
-    operations: [
-      outcome({ status: 'failed', error, occurrences: 2, sibling: 'a.bak', omissions: [1] }),
-      outcome({
-        status: 'failed',
-        error: new OrionError({ code: 'INVALID_CONTENT', message: 'It is there.' }),
-      }),
-    ],
-    changes: [change('a.txt', { diff: 'd', diffCut: false, crlf: false })],
-    warnings: [],
-  });
+  const details = { path: 'a.txt' };
+  const error = new OrionError({ code: 'INVALID_CONTENT', message: 'It is there.', details });
+  const { results, changes } = reportOf(
+    factsFor([
+      {
+        edit: { occurrences: 2 },
+        omissions: [1],
+        outcome: { ...DONE, sibling: 'a.bak' },
+      },
+      { outcome: PLANNED },
+      { refused: error, outcome: null },
+      { refused: ERROR, outcome: null },
+      { edit: { warnings: [JOINED] }, outcome: left(true) },
+      { edit: { warnings: [JOINED] }, omissions: [1], outcome: left(false) },
+      { edit: { occurrences: 2 }, omissions: [1], outcome: { kind: 'failed', error } },
+    ]),
+  );
   expect(results[0]).toMatchObject({
-    error: error.toInfo(),
-    error_details: { path: 'a.txt' },
     occurrences: 2,
     backup_path: 'a.bak',
     omission_suspected: [1],
+    warnings: ['omission_suspected'],
   });
-  expect(results[1]).not.toHaveProperty('error_details');
-  expect(changes[0]).toMatchObject({ diff: 'd', diff_cut: false, crlf: false });
+  expect(results[2]).toMatchObject({ error: error.toInfo(), error_details: details, bytes: 0 });
+  expect(results[3]).not.toHaveProperty('error_details');
+  expect(results[4]).toMatchObject({
+    status: 'done',
+    bytes: 4,
+    error: { code: 'TARGET_CHANGED' },
+    warnings: ['restored_at_next_start'],
+  });
+  expect(results[5]).toMatchObject({ warnings: [JOINED, 'omission_suspected'] });
+  expect(results[6]).toStrictEqual({
+    operation_index: 6,
+    type: 'append',
+    target_file: 'a.txt',
+    status: 'failed',
+    error: error.toInfo(),
+    error_details: details,
+    bytes: 0,
+    lines: 0,
+    warnings: [],
+  });
+  expect(changes[0]).toMatchObject({ status: 'done', after: 'f00' });
+  expect(changes[0]).not.toHaveProperty('diff');
+  expect(changes[1]).toMatchObject({ diff: 'd', diff_cut: false, crlf: false });
+  expect(changes[2]).toMatchObject({ status: 'done', after: 'f00' });
 });

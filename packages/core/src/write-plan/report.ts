@@ -1,39 +1,28 @@
 /** A plan's outcome in words and as data. */
 import type {
   CommitResult,
-  OrionError,
   PlanChange,
+  PlanCommitOutcome,
   PlanOperationResult,
-  PlanOperationStatus,
   PlanOperationType,
   PlanReceipt,
   PlanReport,
-  WriteOperation,
 } from '@orion/contracts';
 
 import { ENCODING_CHANGED, JOINED, MARK_LEFT_OUT } from './fitting-text.ts';
+import type { PlannedChange, Verdict } from './plan-changes.ts';
 
-/** What is known of one operation when the plan has ended. */
-export type OperationOutcome = {
-  readonly type: string;
-  readonly target_file: string;
-  readonly status: PlanOperationStatus;
-  readonly error: OrionError | null;
-  readonly bytes: number;
-  readonly lines: number;
-  readonly occurrences?: number;
-  readonly sibling?: string;
-  readonly omissions?: readonly number[];
-  readonly warnings: readonly string[];
+/** What has become of one file of a plan; of a dry run what would. */
+export type FileOutcome = {
+  readonly change: PlannedChange;
+  readonly outcome: PlanCommitOutcome | PlannedOutcome;
 };
 
-export type ChangeOutcome = Pick<PlanChange, 'target_file' | 'operations' | 'status' | 'before'> & {
-  readonly operation: WriteOperation;
-  readonly commit: CommitResult | null;
-  readonly diff?: string;
-  readonly diffCut?: boolean;
-  readonly crlf?: boolean;
-  readonly willBeRestored?: boolean;
+type PlannedOutcome = {
+  readonly kind: 'planned';
+  readonly diff: string;
+  /** Whether the diff is only its beginning. */
+  readonly cut: boolean;
 };
 
 /** The warning of an operation that failed with the others and could not be taken back for now. */
@@ -43,81 +32,116 @@ export type ReportFacts = {
   readonly planId: string;
   readonly intent: string;
   readonly status: PlanReport['status'];
-  readonly operations: readonly OperationOutcome[];
-  readonly changes: readonly ChangeOutcome[];
+  /** One for each operation. */
+  readonly verdicts: readonly Verdict[];
+  /** None where an operation was refused. */
+  readonly files: readonly FileOutcome[];
+  /** Lines that look as if something was left out, by the index of their operation. */
+  readonly omissions: ReadonlyMap<number, readonly number[]>;
   readonly warnings: readonly string[];
 };
 
 export function reportOf(facts: ReportFacts): PlanReport {
+  const { planId, intent, status, files, warnings } = facts;
+  const results = resultsOf(facts);
   return {
-    plan_id: facts.planId,
-    intent: facts.intent,
-    status: facts.status,
-    text: textOf(facts),
-    results: facts.operations.map(resultOf),
-    changes: facts.changes.map(changeOf),
-    receipts: facts.changes.flatMap((change) => receiptOf(change, facts)),
-    warnings: facts.warnings,
+    plan_id: planId,
+    intent,
+    status,
+    text: textOf(status, results, files),
+    results,
+    changes: files.map(changeOf),
+    receipts: files.flatMap((file) => receiptOf(file, planId, results)),
+    warnings,
   };
 }
 
-function resultOf(outcome: OperationOutcome, index: number): PlanOperationResult {
-  const {
-    type,
-    target_file,
-    status,
-    error,
-    bytes,
-    lines,
-    occurrences,
-    sibling,
-    omissions,
-    warnings,
-  } = outcome;
+function resultsOf({ verdicts, files, omissions }: ReportFacts): readonly PlanOperationResult[] {
+  const outcomes = new Map(
+    files.flatMap(({ change, outcome }) =>
+      change.operations.map((index) => [index, outcome] as const),
+    ),
+  );
+  return verdicts.map((verdict, index) =>
+    resultOf(verdict, index, outcomes.get(index), omissions.get(index)),
+  );
+}
+
+function resultOf(
+  verdict: Verdict,
+  index: number,
+  outcome: FileOutcome['outcome'] = { kind: 'skipped' },
+  omissions?: readonly number[],
+): PlanOperationResult {
+  const ended = verdict.kind === 'refused' ? ({ ...verdict, kind: 'failed' } as const) : outcome;
+  const status = statusOf(ended);
+  const error = 'error' in ended ? ended.error : null;
+  const isInFile = status === 'planned' || status === 'done';
+  const edit = verdict.kind === 'planned' && isInFile ? verdict.edit : null;
+  const suspected = isInFile ? omissions : undefined;
+  const warnings = edit?.warnings ?? [];
   return {
     operation_index: index,
-    type,
-    target_file,
+    type: verdict.type,
+    target_file: verdict.path,
     status,
     error: error?.toInfo() ?? null,
     ...(error === null || Object.keys(error.details).length === 0
       ? {}
       : { error_details: error.details }),
-    bytes,
-    lines,
-    ...(occurrences === undefined ? {} : { occurrences }),
-    ...(sibling === undefined ? {} : { backup_path: sibling }),
-    ...(omissions === undefined ? {} : { omission_suspected: omissions }),
-    warnings,
+    bytes: edit?.bytes ?? 0,
+    lines: edit?.lines ?? 0,
+    ...(edit?.occurrences === undefined ? {} : { occurrences: edit.occurrences }),
+    ...(ended.kind === 'done' && ended.sibling !== undefined ? { backup_path: ended.sibling } : {}),
+    ...(suspected === undefined ? {} : { omission_suspected: suspected }),
+    warnings: willBeRestored(ended)
+      ? [RESTORED_AT_NEXT_START]
+      : [...warnings, ...(suspected === undefined ? [] : [OMISSION_SUSPECTED])],
   };
 }
 
-function changeOf(outcome: ChangeOutcome): PlanChange {
-  const { commit, diff, diffCut, crlf, ...more } = outcome;
-  const { willBeRestored: _willBeRestored, operation: _operation, ...change } = more;
+/** What could not be taken back is in the file. */
+function statusOf({ kind }: FileOutcome['outcome']): PlanChange['status'] {
+  return kind === 'left' ? 'done' : kind;
+}
+
+function willBeRestored(outcome: FileOutcome['outcome']): boolean {
+  return outcome.kind === 'left' && outcome.willBeRestored;
+}
+
+function commitOf(outcome: FileOutcome['outcome']): CommitResult | null {
+  return 'result' in outcome ? outcome.result : null;
+}
+
+function changeOf({ change, outcome }: FileOutcome): PlanChange {
+  const { expected, operations, crlf } = change;
+  const commit = commitOf(outcome);
   return {
-    ...change,
+    target_file: expected.path,
+    operations,
+    status: statusOf(outcome),
+    before: expected.sha256,
     after: commit?.sha256 ?? null,
     ...(commit?.backup_id === undefined ? {} : { backup_id: commit.backup_id }),
     not_kept: commit?.not_kept ?? [],
-    ...(diff === undefined ? {} : { diff }),
-    ...(diffCut === undefined ? {} : { diff_cut: diffCut }),
-    ...(crlf === undefined ? {} : { crlf }),
+    ...(outcome.kind === 'planned' ? { diff: outcome.diff, diff_cut: outcome.cut, crlf } : {}),
   };
 }
 
 function receiptOf(
-  { commit, operation, operations: indexes }: ChangeOutcome,
-  { planId, operations }: ReportFacts,
+  { change, outcome }: FileOutcome,
+  planId: string,
+  results: readonly PlanOperationResult[],
 ): readonly PlanReceipt[] {
+  const commit = commitOf(outcome);
   if (commit === null) return [];
   const { path, warnings, ...written } = commit;
-  const own = indexes.flatMap((index) => operations[index] ?? []);
+  const own = change.operations.flatMap((index) => results[index] ?? []);
   return [
     {
       plan_id: planId,
       target_file: path,
-      operation,
+      operation: change.operation,
       ...written,
       // The commit sees one text where the plan has several.
       bytes: own.reduce((sum, { bytes }) => sum + bytes, 0),
@@ -127,14 +151,18 @@ function receiptOf(
   ];
 }
 
-function textOf({ status, operations, changes }: ReportFacts): string {
+function textOf(
+  status: PlanReport['status'],
+  results: readonly PlanOperationResult[],
+  files: readonly FileOutcome[],
+): string {
   const told = new Set<string>();
-  const lines = operations.map((outcome, index) => sentences(outcome, index, told));
+  const lines = results.map((result) => sentences(result, told));
   if (status !== 'failed') return lines.join('\n');
-  const left = changes.filter((change) => change.status === 'done');
-  const pending = left.filter((change) => change.willBeRestored === true).length;
+  const left = files.filter(({ outcome }) => statusOf(outcome) === 'done');
+  const pending = left.filter(({ outcome }) => willBeRestored(outcome)).length;
   const kept = left.length - pending;
-  const restored = changes.some((change) => change.status === 'restored');
+  const restored = files.some(({ outcome }) => outcome.kind === 'restored');
   if (kept > 0) {
     lines.push(
       `The plan failed; ${plural(kept, 'file')} changed before that ${kept === 1 ? 'stays' : 'stay'} changed.`,
@@ -155,34 +183,25 @@ function textOf({ status, operations, changes }: ReportFacts): string {
   return lines.join('\n');
 }
 
-function sentences(outcome: OperationOutcome, index: number, told: Set<string>): string {
-  const { status, target_file: target, error, sibling, omissions, warnings } = outcome;
+function sentences(result: PlanOperationResult, told: Set<string>): string {
+  const { operation_index: index, status, error, type, target_file: target } = result;
+  const { backup_path: sibling, warnings } = result;
   switch (status) {
     case 'failed':
-      return `Operation ${index} (${outcome.type || 'of no known type'}) failed: ${error?.message ?? ''} (${error?.code ?? ''})`;
+      return `Operation ${index} (${type || 'of no known type'}) failed: ${error?.message ?? ''} (${error?.code ?? ''})`;
     case 'skipped':
-      return `Operation ${index} (${outcome.type}) on \`${target}\` was not run.`;
+      return `Operation ${index} (${type}) on \`${target}\` was not run.`;
     case 'restored':
-      return `Operation ${index} (${outcome.type}) on \`${target}\` was taken back.`;
+      return `Operation ${index} (${type}) on \`${target}\` was taken back.`;
     case 'planned':
     case 'done': {
-      const parts = [whatHappened(outcome, status === 'planned')];
+      const parts = [whatHappened(result)];
       if (sibling !== undefined && !told.has(sibling))
         parts.push(`Backup saved to \`${sibling}\`.`);
       if (sibling !== undefined) told.add(sibling);
-      if (warnings.includes(JOINED)) {
-        parts.push(
-          'The file did not end with a line ending, so its last line goes on with the new text.',
-        );
+      for (const [warning, sentence] of NOTES) {
+        if (warnings.includes(warning)) parts.push(sentence(result));
       }
-      if (warnings.includes(MARK_LEFT_OUT)) {
-        parts.push('The byte order mark at the start of its text was left out.');
-      }
-      if (warnings.includes(ENCODING_CHANGED)) {
-        parts.push('The file was not UTF-8 before; it is now.');
-      }
-      if (omissions !== undefined) parts.push(leftOut(omissions));
-      if (warnings.includes('created_missing')) parts.push('The file did not exist.');
       return parts.join(' ');
     }
     default:
@@ -190,42 +209,52 @@ function sentences(outcome: OperationOutcome, index: number, told: Set<string>):
   }
 }
 
+const OMISSION_SUSPECTED = 'omission_suspected';
+
+/** What is said of an operation's warnings, in this order. */
+const NOTES: readonly (readonly [
+  warning: string,
+  sentence: (result: PlanOperationResult) => string,
+])[] = [
+  [
+    JOINED,
+    () => 'The file did not end with a line ending, so its last line goes on with the new text.',
+  ],
+  [MARK_LEFT_OUT, () => 'The byte order mark at the start of its text was left out.'],
+  [ENCODING_CHANGED, () => 'The file was not UTF-8 before; it is now.'],
+  [OMISSION_SUSPECTED, ({ omission_suspected: lines = [] }) => leftOut(lines)],
+  ['created_missing', () => 'The file did not exist.'],
+];
+
 function leftOut(lines: readonly number[]): string {
   const [named, look] = lines.length === 1 ? ['Line', 'looks'] : ['Lines', 'look'];
   return `${named} ${lines.join(', ')} of the new text ${look} as if something was left out.`;
 }
 
-function whatHappened(outcome: OperationOutcome, planned: boolean): string {
-  const lines = plural(outcome.lines, 'line');
-  const file = `\`${outcome.target_file}\``;
-  const [done, would, rest] = phrase(outcome, lines, file);
-  return planned ? `Would ${would} ${rest}.` : `${done} ${rest}.`;
+function whatHappened(result: PlanOperationResult): string {
+  const [done, would, rest] = PHRASES[result.type as PlanOperationType];
+  const what = rest(`\`${result.target_file}\``, plural(result.lines, 'line'), result);
+  return result.status === 'planned' ? `Would ${would} ${what}.` : `${done} ${what}.`;
 }
 
-function phrase(
-  outcome: OperationOutcome,
-  lines: string,
-  file: string,
-): readonly [done: string, would: string, rest: string] {
-  switch (outcome.type as PlanOperationType) {
-    case 'create':
-      return ['Created', 'create', `${file} with ${lines}`];
-    case 'append':
-      return ['Appended', 'append', `${lines} to ${file}`];
-    case 'overwrite':
-      return ['Overwrote', 'overwrite', `${file} with ${lines}`];
-    case 'insert':
-      return ['Inserted', 'insert', `${lines} into ${file}`];
-    case 'replace':
-      return ['Replaced', 'replace', `a block of ${file} with ${lines}`];
-    case 'replace_all':
-      return [
-        'Replaced',
-        'replace',
-        `${plural(outcome.occurrences ?? 0, 'occurrence')} in ${file}`,
-      ];
-  }
-}
+type Phrase = readonly [
+  done: string,
+  would: string,
+  rest: (file: string, lines: string, result: PlanOperationResult) => string,
+];
+
+const PHRASES: Readonly<Record<PlanOperationType, Phrase>> = {
+  create: ['Created', 'create', (file, lines) => `${file} with ${lines}`],
+  append: ['Appended', 'append', (file, lines) => `${lines} to ${file}`],
+  overwrite: ['Overwrote', 'overwrite', (file, lines) => `${file} with ${lines}`],
+  insert: ['Inserted', 'insert', (file, lines) => `${lines} into ${file}`],
+  replace: ['Replaced', 'replace', (file, lines) => `a block of ${file} with ${lines}`],
+  replace_all: [
+    'Replaced',
+    'replace',
+    (file, _lines, { occurrences = 0 }) => `${plural(occurrences, 'occurrence')} in ${file}`,
+  ],
+};
 
 function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;

@@ -84,15 +84,10 @@ function planOne(
   { content, eol }: Pick<WritePlanOperation, 'content'> & Pick<WritePlan, 'eol'>,
   ports: PlanPorts,
 ): Promise<{ readonly change: PlannedChange; readonly edit: ToldEdit }> {
-  const plan: WritePlan = {
-    intent: begun.intent,
-    operations: [operationFor(type, expected.path, begun, content)],
-    must_exist: false,
-    backup_required: false,
-    atomic: true,
-    eol,
-  };
-  return planSingle(plan, expected, { ...ports, pace: new Pace(null, ports.nextTurn) });
+  const operation = operationFor(type, expected.path, begun, content);
+  const { intent } = begun;
+  const plan = { intent, must_exist: false, backup_required: false, atomic: true, eol };
+  return planSingle(plan, operation, expected, { ...ports, pace: new Pace(null, ports.nextTurn) });
 }
 
 function operationFor(

@@ -20,22 +20,20 @@ export function planOn(
     return content === undefined ? null : Buffer.from(content as string);
   };
   const parsed = parsePlan(plan);
-  const operations = parsed.operations.map((each) => {
-    if (each.kind === 'invalid') throw each.error;
-    return each.operation;
-  });
-  return planChanges(
-    { ...parsed.plan, operations },
-    {
-      workspace: {
-        maxTargetBytes: maxBytes,
-        checkTarget: async (target) => snapshotOf(target, bytesOf(target)),
-        readTarget: (snapshot) => inChunks(bytesOf(snapshot.path) ?? Buffer.alloc(0), chunkBytes),
-      },
-      patterns: inProcess,
-      pace: new Pace(null, () => Promise.resolve()),
+  for (const each of parsed.operations) if (each.kind === 'invalid') throw each.error;
+  return planChanges(parsed.plan, parsed.operations, {
+    workspace: {
+      maxTargetBytes: maxBytes,
+      checkTarget: async (target) => snapshotOf(target, bytesOf(target)),
+      readTarget: (snapshot) => inChunks(bytesOf(snapshot.path) ?? Buffer.alloc(0), chunkBytes),
     },
-  );
+    patterns: inProcess,
+    pace: new Pace(null, () => Promise.resolve()),
+  });
+}
+
+export function isRefused({ verdicts }: PlannedChanges): boolean {
+  return verdicts.some(({ kind }) => kind !== 'planned');
 }
 
 /** For tests, whose expressions are known to end. */

@@ -12,7 +12,8 @@ import type { Hash } from 'node:crypto';
 
 import { diffArrays } from 'diff';
 
-import type { FileImage } from '../file-image.ts';
+import { BaseReader, sourceOf } from '../file-image.ts';
+import type { FileImage, Piece } from '../file-image.ts';
 
 /** `text` holds bytes as Latin-1, with the line's ending, and is cut where `omitted` says so. */
 export type DiffLine = {
@@ -44,9 +45,7 @@ export async function* lineEdits(
   oldBytes: number,
   readBase: () => AsyncIterable<Uint8Array>,
 ): AsyncGenerator<LineEdit, void, undefined> {
-  const walk = new Walk((removed, added) =>
-    diffArrays([...removed], [...added], { comparator: equal, maxEditLength: MAX_EDITS }),
-  );
+  const walk = new Walk();
   for await (const { kind, bytes } of spans(image, oldBytes, readBase)) {
     yield* walk.take(kind, bytes);
   }
@@ -57,85 +56,33 @@ type Span = { readonly kind: 'kept' | 'gone' | 'new'; readonly bytes: Uint8Array
 
 /** Both files side by side: what goes comes before what is put in its place. */
 async function* spans(
-  image: FileImage,
+  { pieces }: FileImage,
   oldBytes: number,
   readBase: () => AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Span, void, undefined> {
-  const cuts: { readonly kind: 'kept' | 'gone'; readonly end: number }[] = [];
-  const inserted = new Map<number, (typeof image.pieces)[number][]>();
+  const base = new BaseReader(readBase());
+  let inserted: Extract<Piece, { kind: 'new' }>[] = [];
   let position = 0;
-  let gone = 0;
-  for (const piece of image.pieces) {
-    if (piece.kind === 'kept') {
-      if (piece.start > gone) cuts.push({ kind: 'gone', end: piece.start });
-      cuts.push({ kind: 'kept', end: piece.end });
-      gone = piece.end;
-      position = cuts.length;
-    } else {
-      const at = inserted.get(position) ?? [];
-      at.push(piece);
-      inserted.set(position, at);
-    }
-  }
-  if (oldBytes > gone) cuts.push({ kind: 'gone', end: oldBytes });
-
-  const base = readBase()[Symbol.asyncIterator]();
-  let chunk: Uint8Array = new Uint8Array(0);
-  let at = 0;
   try {
-    yield* insertedAt(0, cuts[0]?.kind !== 'gone');
-    for (const [index, cut] of cuts.entries()) {
-      while (at < cut.end) {
-        if (chunk.length === 0) {
-          const next = await base.next();
-          if (next.done === true) return;
-          chunk = next.value;
-          continue;
-        }
-        const bytes = chunk.subarray(0, cut.end - at);
-        chunk = chunk.subarray(bytes.length);
-        at += bytes.length;
-        yield { kind: cut.kind, bytes };
+    for (const piece of [...pieces, { kind: 'kept', start: oldBytes, end: oldBytes } as const]) {
+      if (piece.kind === 'new') {
+        inserted.push(piece);
+        continue;
       }
-      if (cut.kind === 'gone') yield* insertedAt(index, true);
-      else yield* insertedAt(index + 1, cuts[index + 1]?.kind !== 'gone');
+      for await (const bytes of base.range(position, piece.start)) yield { kind: 'gone', bytes };
+      for (const text of inserted) {
+        for await (const bytes of sourceOf(text)()) yield { kind: 'new', bytes };
+      }
+      for await (const bytes of base.range(piece.start, piece.end)) yield { kind: 'kept', bytes };
+      inserted = [];
+      position = piece.end;
     }
   } finally {
-    await base.return?.();
-  }
-
-  async function* insertedAt(place: number, now: boolean): AsyncGenerator<Span, void, undefined> {
-    if (!now) return;
-    for (const piece of inserted.get(place) ?? []) {
-      if (piece.kind === 'kept') continue;
-      let offset = 0;
-      for await (const bytes of piece.text.source()) {
-        const part = bytes.subarray(
-          Math.max(0, piece.start - offset),
-          Math.max(0, piece.end - offset),
-        );
-        offset += bytes.length;
-        if (part.length > 0) yield { kind: 'new', bytes: part };
-        if (offset >= piece.end) break;
-      }
-    }
+    await base.close();
   }
 }
 
-/** The changes from one list of lines to the other; nothing when there are too many. */
-type CompareLines = (
-  removed: readonly DiffLine[],
-  added: readonly DiffLine[],
-) =>
-  | readonly {
-      readonly added: boolean;
-      readonly removed: boolean;
-      readonly value: readonly DiffLine[];
-    }[]
-  | undefined;
-
 class Walk {
-  readonly #compare: CompareLines;
   #old = new LineBuilder();
   #new = new LineBuilder();
   /** Nothing but kept bytes since both sides began a line. */
@@ -145,10 +92,6 @@ class Walk {
   #told = false;
   /** Lines that stay since the last change. */
   #streak = 0;
-
-  constructor(compareLines: CompareLines) {
-    this.#compare = compareLines;
-  }
 
   *take(kind: Span['kind'], bytes: Uint8Array): Generator<LineEdit, void, undefined> {
     let from = 0;
@@ -241,7 +184,7 @@ class Walk {
     const region = this.#region;
     this.#region = null;
     this.#told = false;
-    if (region !== null) yield* compare(region.removed, region.added, this.#compare);
+    if (region !== null) yield* compare(region.removed, region.added);
   }
 }
 
@@ -285,7 +228,6 @@ class LineBuilder {
 function* compare(
   removed: readonly DiffLine[],
   added: readonly DiffLine[],
-  compareLines: CompareLines,
 ): Generator<LineEdit, void, undefined> {
   let head = 0;
   while (head < removed.length && head < added.length && equal(removed[head], added[head]))
@@ -301,7 +243,10 @@ function* compare(
   for (const line of added.slice(0, head)) yield { kind: 'same', line };
   const oldLines = removed.slice(head, removed.length - tail);
   const newLines = added.slice(head, added.length - tail);
-  const changes = compareLines(oldLines, newLines);
+  const changes = diffArrays(oldLines, newLines, {
+    comparator: equal,
+    maxEditLength: MAX_EDITS,
+  });
   if (changes === undefined) {
     yield* asBlock(oldLines, newLines);
   } else {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 
-import { planOn, resultOf } from '../testing/memory-files.ts';
+import { isRefused, planOn, resultOf } from '../testing/memory-files.ts';
 import { readDiff } from './read-diff.ts';
 
 /** Hazard: a diff that does not show what is written. */
@@ -22,7 +22,7 @@ async function diffAfter(
     chunkBytes,
   );
   const [change] = planned.changes;
-  if (change === undefined || planned.refused) throw new Error('refused');
+  if (change === undefined || isRefused(planned)) throw new Error('refused');
   return { ...(await readDiff(change, limit, null)), result: await resultOf(planned) };
 }
 
