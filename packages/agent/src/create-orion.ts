@@ -69,7 +69,7 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
     shared: {
       workspace,
       connect: (defaults) => provider.connect(defaults),
-      protocolConfig: protocolConfigOf(settings),
+      protocolConfig: protocolConfigOf(settings, options.limits),
       content: (name) => createContentProtocol(protocols.named(name)),
       writePlanTool,
       patterns,

@@ -74,6 +74,40 @@ it('runs a whole turn, files included', async () => {
   await rm(workspace, { recursive: true, force: true });
 });
 
+it('looks as often as its own limit says, over all files of a turn', async () => {
+  const workspace = await mkdtemp(join(tmpdir(), 'orion-guide-'));
+  const begin = toolCall('1', 'WritePlanTool_begin', {
+    intent: 'test',
+    target_file: 'a.txt',
+    operation: 'create',
+  });
+  const adapter = createFakeAdapter([
+    callsReply([begin]),
+    textReply('one line\n', 'DONE'),
+    callsReply([toolCall('2', 'read_file', { path: 'a.txt' })]),
+    textReply('Written.'),
+  ]);
+  const curious = await createOrion({
+    workspace,
+    adapter,
+    protocol: new OneLookProtocol(),
+    limits: { 'one-look': { maxLooks: 2 } },
+  });
+  const events: RunEvent[] = [];
+  for await (const event of curious.runTurn({ content: 'Write a.txt' })) events.push(event);
+  await curious.close();
+
+  adapter.assertConsumed();
+  expect(adapter.requests.map(({ options }) => options.tools !== undefined)).toEqual([
+    true,
+    true,
+    true,
+    false,
+  ]);
+  expect(events.at(-1)).toMatchObject({ type: 'done', fullContent: 'Written.' });
+  await rm(workspace, { recursive: true, force: true });
+});
+
 it('does not look again after a file, whatever the model calls', async () => {
   const workspace = await mkdtemp(join(tmpdir(), 'orion-guide-'));
   const begin = (id: string, file: string) =>

@@ -6,6 +6,7 @@ import type {
   Mode,
   PausedSession,
   PlanReport,
+  ProtocolConfig,
   ProtocolName,
   ProtocolStrategy,
   RecordedChange,
@@ -58,6 +59,8 @@ export type OrionOptions = {
   readonly adapter?: LlmAdapter;
   /** The protocol of turns that name none: one of those that exist, or one of one's own. */
   readonly protocol?: ProtocolName | ProtocolStrategy;
+  /** What limits a protocol of one's own, by its name; those of `settings` are what limits the others. */
+  readonly limits?: ProtocolConfig['limits'];
   /** Why this protocol: told in `done` and in the trace. */
   readonly protocolReason?: string;
   /**

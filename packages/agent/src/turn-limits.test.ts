@@ -2,9 +2,16 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import type { ProtocolConfig, ProtocolStrategy, RunEvent } from '@orion/contracts';
+import type { LlmEvent, ProtocolConfig, ProtocolStrategy, RunEvent } from '@orion/contracts';
 import { DEFAULT_PROTOCOL_CONFIG } from '@orion/protocols';
-import { callsReply, collect, createFakeAdapter, textReply, toolCall } from '@orion/testkit';
+import {
+  callsReply,
+  collect,
+  createFakeAdapter,
+  createFakeClock,
+  textReply,
+  toolCall,
+} from '@orion/testkit';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
 import { settingsFromEnvironment } from './config/settings.ts';
@@ -62,12 +69,11 @@ const VARIABLES = {
 
 it('R169, R200, R251: each limit of a protocol has a variable of its own', async () => {
   expect(await configUnder(VARIABLES)).toEqual({
-    maxIterations: 31,
-    maxPhaseCycles: 32,
-    maxToolsPerToolPhase: 33,
-    maxControllerTurns: 34,
-    maxToolCallsPerStep: 35,
-    maxInvalidOutputs: 36,
+    limits: {
+      standard: { maxIterations: 31 },
+      'two-stage': { maxPhaseCycles: 32, maxToolsPerToolPhase: 33 },
+      controller: { maxControllerTurns: 34, maxToolCallsPerStep: 35, maxInvalidOutputs: 36 },
+    },
     maxDuplicateAttempts: 37,
     maxIdleToolPhases: 38,
     stopSeconds: 39,
@@ -78,7 +84,14 @@ it('R169, R200, R251: each limit of a protocol has a variable of its own', async
 });
 
 it('R135: without variables a protocol has its defaults', async () => {
-  expect(await configUnder({})).toEqual(DEFAULT_PROTOCOL_CONFIG);
+  expect(await configUnder({})).toEqual({
+    ...DEFAULT_PROTOCOL_CONFIG,
+    limits: {
+      standard: { maxIterations: 5 },
+      'two-stage': { maxPhaseCycles: 3, maxToolsPerToolPhase: 1 },
+      controller: { maxControllerTurns: 20, maxToolCallsPerStep: 5, maxInvalidOutputs: 2 },
+    },
+  });
 });
 
 it.each([
@@ -103,3 +116,44 @@ it.each([
     expect(events.at(-1)).toMatchObject({ status: 'stopped', stopReason: 'ceiling' });
   },
 );
+
+it('R251: the seconds of a turn count from its first run, and that may be a recovery', async () => {
+  const clock = createFakeClock();
+  const begin = { intent: 'test', target_file: 'a.txt', operation: 'create' };
+  const slowly = (milliseconds: number, ...texts: string[]) =>
+    async function* (): AsyncGenerator<LlmEvent> {
+      for (const text of texts) {
+        yield { type: 'text-delta', text };
+        await clock.advance(milliseconds);
+      }
+      yield { type: 'finish', reason: 'stop' };
+    };
+  const broken: LlmEvent[] = [
+    { type: 'text-delta', text: 'one line\n' },
+    { type: 'error', error: { code: 'PROVIDER_ERROR', message: 'gone', retryable: false } },
+  ];
+  const adapter = createFakeAdapter([
+    callsReply([toolCall('b', 'WritePlanTool_begin', begin)]),
+    broken,
+    slowly(40_000, 'one line\nand one more\nDONE'),
+    slowly(15_000, 'It is ', 'written', '.'),
+    textReply('Hello.'),
+  ]);
+  const orion = await createOrion({
+    workspace,
+    store: 'memory',
+    adapter,
+    clock,
+    settings: { maxSeconds: 60, idleMs: 1_000_000 },
+  });
+  const turn = async (recover?: string): Promise<readonly RunEvent[]> =>
+    collect(orion.runTurn({ content: 'x', ...(recover === undefined ? {} : { recover }) }));
+  const paused = (await turn()).find((event) => event.type === 'write_session');
+  const recovered = await turn(paused?.sessionId);
+  expect(recovered.findLast((event) => event.type === 'write_session')).toMatchObject({
+    receipt: { bytes: 22 },
+  });
+  expect(recovered.at(-1)).toMatchObject({ status: 'stopped', stopReason: 'max_seconds' });
+  expect((await turn()).at(-1)).toMatchObject({ status: 'complete', fullContent: 'Hello.' });
+  await orion.close();
+});

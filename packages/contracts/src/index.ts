@@ -27,6 +27,7 @@ export type {
   ProtocolConfig,
   ProtocolContext,
   ProtocolEvent,
+  ProtocolLimits,
   ProtocolName,
   ProtocolOutcome,
   ProtocolStrategy,

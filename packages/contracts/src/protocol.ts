@@ -1,7 +1,8 @@
 import type { Clock } from './clock.ts';
 import type { ErrorInfo } from './errors.ts';
-import type { FinishReason, LlmAdapter, Usage } from './llm.ts';
+import type { JsonObject } from './json.ts';
 import type { Redact } from './keys-in-use.ts';
+import type { FinishReason, LlmAdapter, Usage } from './llm.ts';
 import type { Message } from './messages.ts';
 import type { StopReason } from './run-event.ts';
 import type { Mode, ToolCall, ToolDefinition, ToolRegistry, ToolResult } from './tools.ts';
@@ -33,12 +34,15 @@ export type TurnProgress = {
   /** The signature of the last call that ran. */
   lastSignature: string | null;
   /** Signatures and hashes of results that were seen in this turn. */
-  readonly seen: Set<string>;
+  readonly seen: Record<string, true>;
 };
 
 /**
  * What one turn remembers between the runs of its protocol. The turn driver makes it and hands the same object
  * to every run, so that a content stage in between costs neither an iteration nor a phase count.
+ *
+ * Plain JSON, and no moment of any clock: what was stored between two events of a turn is what another process goes
+ * on with.
  */
 export type TurnState = {
   /** Model calls with tools that were spent; a begin whose session was committed is given back. */
@@ -47,25 +51,21 @@ export type TurnState = {
   nextPhaseIndex: number;
   /** Tool executions that are complete. */
   cycleIndex: number;
-  /** Cycles that were used up: tool phases, and messages of which no call could be run. */
+  /** Tool phases, and messages of which no call could be run; a begin whose session was committed is given back. */
   cyclesUsed: number;
   /** Messages in a row of which no call could be run, all for the same mistake, and that mistake. */
   refusedInARow: number;
   lastMistake: string | null;
-  /** Controller: the step that its model describes, and the tool calls that were made for it. */
-  readonly step: { description: string | null; calls: number };
-  /** Controller: what has failed, by the call's signature and the error. */
-  readonly failures: Set<string>;
   /** Results of the executed calls, by signature. */
-  readonly executed: Map<string, ToolResult>;
+  readonly executed: Record<string, ToolResult>;
   /** How often a model repeated an executed call. */
   duplicates: number;
   readonly progress: TurnProgress;
   /** Of the model calls outside of content stages, and of those that streamed a file. */
   readonly spent: { readonly protocol: ModelSpending; readonly content: ModelSpending };
-  /** On the monotonic clock; set by the first run. */
-  startedAt: number | null;
   stop: TurnStop | null;
+  /** What a protocol remembers beside all this, by its name. */
+  readonly memory: Record<string, JsonObject>;
 };
 
 export function createTurnState(): TurnState {
@@ -76,17 +76,15 @@ export function createTurnState(): TurnState {
     cyclesUsed: 0,
     refusedInARow: 0,
     lastMistake: null,
-    step: { description: null, calls: 0 },
-    failures: new Set(),
-    executed: new Map(),
+    executed: {},
     duplicates: 0,
-    progress: { idlePhases: 0, lastSignature: null, seen: new Set() },
+    progress: { idlePhases: 0, lastSignature: null, seen: {} },
     spent: {
       protocol: { calls: 0, milliseconds: 0, tokens: 0 },
       content: { calls: 0, milliseconds: 0, tokens: 0 },
     },
-    startedAt: null,
     stop: null,
+    memory: {},
   };
 }
 
@@ -100,18 +98,12 @@ export type TurnBudget = {
   readonly maxTokens: number | null;
 };
 
+/** Limits by their names: whole numbers, 0 or more. */
+export type ProtocolLimits = { readonly [limit: string]: number | undefined };
+
 export type ProtocolConfig = {
-  /** Standard: model calls with tools. */
-  readonly maxIterations: number;
-  /** Two-stage: pairs of an action and a tool phase. */
-  readonly maxPhaseCycles: number;
-  readonly maxToolsPerToolPhase: number;
-  /** Controller: model calls. */
-  readonly maxControllerTurns: number;
-  /** Controller: tool calls in a row for one step of its plan. */
-  readonly maxToolCallsPerStep: number;
-  /** Controller: how often unusable output is corrected before it is an error. */
-  readonly maxInvalidOutputs: number;
+  /** The limits that a protocol has for itself, by its name. What is left out has the default of the protocol. */
+  readonly limits: { readonly [protocol: string]: ProtocolLimits | undefined };
   readonly maxDuplicateAttempts: number;
   /** Stop policy: tool phases in a row that bring nothing new. */
   readonly maxIdleToolPhases: number;
@@ -139,6 +131,11 @@ export type ProtocolContext = {
   readonly config: ProtocolConfig;
   readonly turnState: TurnState;
   readonly clock: Clock;
+  /**
+   * When the first run of the turn began, on the monotonic clock; of a turn that another process began, now less the
+   * time that it had taken.
+   */
+  readonly startedAt: number;
   readonly signal: AbortSignal;
 };
 

@@ -143,7 +143,7 @@ export interface ToolRegistry {
     calls: readonly ToolCall[],
     context: ToolExecutionContext,
   ): Promise<readonly ToolResult[]>;
-  /** The same text for calls that mean the same; independent of key order, blanks and left-out defaults. */
+  /** The same JSON text for calls that mean the same; independent of key order, blanks and left-out defaults. */
   signatureOf(call: ToolCall, projectId: string): string;
   /** One line about a result for a person. */
   summarize(result: ToolResult): string;

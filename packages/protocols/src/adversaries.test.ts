@@ -126,6 +126,7 @@ async function playTurn(protocol: ProtocolStrategy, turn: Case) {
       }),
       turnState,
       clock,
+      startedAt: 0,
       signal: controller.signal,
     };
     const run: ProtocolEvent[] = [];

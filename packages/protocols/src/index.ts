@@ -7,6 +7,7 @@ export { tellIncomplete, whyIncomplete } from './base/incomplete.ts';
 export type { Incomplete } from './base/incomplete.ts';
 export { callModel } from './base/model-call.ts';
 export type { ModelAnswer, ModelRequest } from './base/model-call.ts';
+export { ownLimits, ownMemory } from './base/own.ts';
 export { createProtocolTrace } from './base/protocol-trace.ts';
 export type { LlmResultFacts, ProtocolTrace } from './base/protocol-trace.ts';
 export { findExecuted, recordCommittedBegin, recordExecuted } from './calls/executed-calls.ts';

@@ -115,7 +115,7 @@ const SCENES: readonly Scene[] = [
   {
     name: 'standard-ceiling',
     protocol: createStandardProtocol,
-    config: { maxIterations: 1 },
+    config: { limits: { standard: { maxIterations: 1 } } },
     replies: [callsReply([read('1', 'a')]), callsReply([read('2', 'b')])],
   },
   {
@@ -143,7 +143,7 @@ const SCENES: readonly Scene[] = [
   {
     name: 'two-stage-tools',
     protocol: createTwoStageProtocol,
-    config: { maxPhaseCycles: 2 },
+    config: { limits: { 'two-stage': { maxPhaseCycles: 2 } } },
     replies: [
       callsReply([read('1', 'a'), read('2', 'b')]),
       callsReply([broken]),
@@ -173,13 +173,13 @@ const SCENES: readonly Scene[] = [
   {
     name: 'controller-turns',
     protocol: createControllerProtocol,
-    config: { maxControllerTurns: 1 },
+    config: { limits: { controller: { maxControllerTurns: 1 } } },
     replies: [step('read_file'), step('read_file')],
   },
   {
     name: 'controller-calls-of-a-step',
     protocol: createControllerProtocol,
-    config: { maxToolCallsPerStep: 1 },
+    config: { limits: { controller: { maxToolCallsPerStep: 1 } } },
     replies: [
       step('read_file'),
       step('same'),
@@ -189,7 +189,7 @@ const SCENES: readonly Scene[] = [
   {
     name: 'standard-refused-last-answer',
     protocol: createStandardProtocol,
-    config: { maxIterations: 1 },
+    config: { limits: { standard: { maxIterations: 1 } } },
     replies: [callsReply([read('1', 'a')]), ended('refusal', 'No more.')],
   },
   {

@@ -7,6 +7,7 @@ import { createFakeTrace } from './fake-trace.ts';
 
 /** A whole protocol context of fakes; a test overrides what it is about. */
 export function createProtocolContext(overrides: Partial<ProtocolContext> = {}): ProtocolContext {
+  const clock = overrides.clock ?? createFakeClock();
   return {
     messages: [
       { role: 'system', content: 'You are helpful.' },
@@ -19,12 +20,7 @@ export function createProtocolContext(overrides: Partial<ProtocolContext> = {}):
     toolRegistry: createFakeToolRegistry({}),
     traceService: createFakeTrace(),
     config: {
-      maxIterations: 5,
-      maxPhaseCycles: 3,
-      maxToolsPerToolPhase: 1,
-      maxControllerTurns: 20,
-      maxToolCallsPerStep: 5,
-      maxInvalidOutputs: 2,
+      limits: {},
       maxDuplicateAttempts: 3,
       maxIdleToolPhases: 2,
       stopSeconds: 120,
@@ -33,7 +29,8 @@ export function createProtocolContext(overrides: Partial<ProtocolContext> = {}):
       debugShowToolResults: false,
     },
     turnState: createTurnState(),
-    clock: createFakeClock(),
+    clock,
+    startedAt: clock.monotonic(),
     signal: new AbortController().signal,
     ...overrides,
   };

@@ -187,6 +187,7 @@ export function describeProtocolContract(
         { turnState: undefined },
         { clock: {} },
         { signal: undefined },
+        { startedAt: undefined },
       ];
       for (const change of broken) {
         const malformed = { ...context, ...change } as unknown as ProtocolContext;
@@ -197,8 +198,9 @@ export function describeProtocolContract(
     test('refuses a limit that is none before any model call (R135)', () => {
       const context = contextFor(say('Hello'));
       for (const change of [
-        { maxIterations: Number.NaN },
-        { maxPhaseCycles: -1 },
+        { limits: { standard: { maxIterations: Number.NaN } } },
+        { limits: { 'two-stage': { maxPhaseCycles: -1 } } },
+        { limits: { controller: 3 } },
         { maxDuplicateAttempts: '3' },
         { stopSeconds: Number.POSITIVE_INFINITY },
         { budget: { maxTurns: Number.NaN } },

@@ -6,6 +6,7 @@ import type {
   ProtocolEvent,
   ProtocolOutcome,
   ProtocolStrategy,
+  TurnState,
 } from '@orion/contracts';
 import { describe, expect, test } from 'vitest';
 import { createFakeAdapter, textReply, toolCall } from './fake-adapter.ts';
@@ -21,7 +22,7 @@ import { expectValidHistory } from './valid-history.ts';
  * 1. A result with `next: 'content'` ends the run with `handover`, `appended` ends with the answers to that message's
  *    calls, and no call after it runs (R160).
  * 2. The run that the turn driver starts after it goes on with the same `turnState`: phases are counted on, and what
- *    was called before is not run again (R154, R160, R173).
+ *    was called before is not run again (R154, R160, R173). Nor is it, when that state was stored in between.
  * 3. The request of the content stage is in the form in which the protocol's models read a history, ends with the
  *    output of the begin, and lets them call nothing.
  * 4. PLAN mode offers and runs only what is meant for it, found by the exact name, and answers the rest (R177, R178).
@@ -131,6 +132,32 @@ export function describeProtocolTools(
       expect(turnState.nextPhaseIndex).toBe(indexes.length);
       // The model is shown what it has called before.
       expect(JSON.stringify(adapter.requests[1]?.messages)).toContain('awaiting_content');
+    });
+
+    test('is followed by the same run when the turn state was stored in between', async () => {
+      const turnState = createTurnState();
+      const adapter = createFakeAdapter([dialect.calls([begin])], { structuredOutput: true });
+      const { messages, outcome } = await play(
+        createProtocolContext({ adapter, toolRegistry: tools(), turnState }),
+      );
+      handedOver(outcome);
+      const next = async (state: TurnState) => {
+        const replies = [dialect.calls([read]), dialect.calls([read])];
+        const model = createFakeAdapter([...replies, ...Array.from({ length: 9 }, () => done())], {
+          structuredOutput: true,
+        });
+        const { events } = await play(
+          createProtocolContext({
+            adapter: model,
+            toolRegistry: tools(),
+            turnState: state,
+            messages,
+          }),
+        );
+        return { events, state, sent: model.requests.map((request) => request.messages) };
+      };
+      const stored = JSON.parse(JSON.stringify(turnState)) as TurnState;
+      expect(await next(stored)).toEqual(await next(structuredClone(turnState)));
     });
 
     test('does not make the next run forget what ran before it (R173)', async () => {

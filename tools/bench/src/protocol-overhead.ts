@@ -116,6 +116,7 @@ async function readProtocol(
     traceService: { record: () => undefined },
     config: resolveProtocolConfig({ stopTokens: 10_000_000 }),
     turnState: createTurnState(),
+    startedAt: performance.now(),
     clock,
     signal: new AbortController().signal,
   };

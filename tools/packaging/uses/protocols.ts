@@ -39,6 +39,7 @@ for (const name of PROTOCOL_NAMES) {
         return () => clearTimeout(timer);
       },
     },
+    startedAt: performance.now(),
     signal: new AbortController().signal,
   });
   let content = '';

@@ -6,17 +6,27 @@ import type { Settings } from './settings.ts';
 
 /** What the settings mean for the parts that know nothing of them. */
 
-export function protocolConfigOf(settings: Settings): ProtocolConfig {
+export function protocolConfigOf(
+  settings: Settings,
+  limits: ProtocolConfig['limits'] = {},
+): ProtocolConfig {
   const { maxTurns, maxSeconds, maxTokens } = settings;
   return resolveProtocolConfig({
     maxDuplicateAttempts: settings.maxDuplicateAttempts,
     maxIdleToolPhases: settings.maxIdleToolPhases,
-    maxIterations: settings.maxIterations,
-    maxPhaseCycles: settings.maxPhaseCycles,
-    maxToolsPerToolPhase: settings.maxToolsPerToolPhase,
-    maxControllerTurns: settings.controllerMaxTurns,
-    maxToolCallsPerStep: settings.controllerMaxCallsPerStep,
-    maxInvalidOutputs: settings.controllerMaxInvalid,
+    limits: {
+      ...limits,
+      standard: { maxIterations: settings.maxIterations },
+      'two-stage': {
+        maxPhaseCycles: settings.maxPhaseCycles,
+        maxToolsPerToolPhase: settings.maxToolsPerToolPhase,
+      },
+      controller: {
+        maxControllerTurns: settings.controllerMaxTurns,
+        maxToolCallsPerStep: settings.controllerMaxCallsPerStep,
+        maxInvalidOutputs: settings.controllerMaxInvalid,
+      },
+    },
     stopSeconds: settings.stopSeconds,
     stopTokens: settings.stopTokens,
     debugShowToolResults: settings.debugShowToolResults,

@@ -4,15 +4,20 @@ import {
   callModel,
   createProtocolTrace,
   findStop,
+  ownLimits,
+  ownMemory,
   runCalls,
   tellIncomplete,
   whyIncomplete,
 } from '@orion/protocols';
 
+const NAME = 'one-look';
+const LIMITS = { maxLooks: 1 };
+
 /** A model may look around once, with as many calls as it likes; then it answers. */
 export class OneLookProtocol extends BaseProtocol {
   override getName(): string {
-    return 'one-look';
+    return NAME;
   }
 
   override canHandle(_context: ProtocolContext): boolean {
@@ -31,20 +36,23 @@ async function* oneLook(
   context: ProtocolContext,
   signal: AbortSignal,
 ): AsyncGenerator<ProtocolEvent, void, undefined> {
-  const { turnState, toolRegistry, mode, config, clock } = context;
-  const trace = createProtocolTrace(context, 'one-look');
+  const { turnState, toolRegistry, mode } = context;
+  const { maxLooks } = ownLimits(context.config, NAME, LIMITS);
+  const memory = ownMemory(turnState, NAME, () => ({ looks: 0 }));
+  const trace = createProtocolTrace(context, NAME);
   const appended: Message[] = [];
   const end = (outcome: ProtocolOutcome): ProtocolEvent => ({ type: 'outcome', outcome });
 
   for (;;) {
     if (signal.aborted) return yield end({ kind: 'aborted', appended });
-    const stop = findStop(turnState, config, clock.monotonic());
+    const stop = findStop(context);
     if (stop !== null) {
       return yield end({ kind: 'stopped', stopReason: stop.reason, appended });
     }
 
-    // Phases are counted over the whole turn: a run that goes on after a written file has looked already.
-    const mayLook = turnState.nextPhaseIndex === 0;
+    // Remembered over the whole turn: a run that goes on after a written file has looked already.
+    const mayLook = memory.looks < maxLooks;
+    if (mayLook) memory.looks += 1;
     turnState.iterations += 1;
     const answer = yield* callModel(context, signal, trace, {
       messages: [...context.messages, ...appended],

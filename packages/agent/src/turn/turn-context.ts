@@ -11,12 +11,13 @@ import type { TurnScope } from './turn-scope.ts';
  * prompt cache holds. `leftOut` is told of tools that cannot be offered.
  */
 export function turnContext(
-  { dependencies, ids, state, signal }: TurnScope,
+  scope: TurnScope,
   adapter: LlmAdapter,
   mode: Mode,
   begin: (request: BeginRequest, callId: string) => Promise<BegunSession>,
   leftOut?: (why: string) => void,
 ): TurnContext {
+  const { dependencies, ids, state, signal } = scope;
   const { workspace, writePlanTool, protocolConfig, trace, clock, patterns, keys } = dependencies;
   const { redact } = keys;
   return {
@@ -35,6 +36,7 @@ export function turnContext(
     config: sampled(protocolConfig, mode, adapter),
     turnState: state,
     clock,
+    startedAt: (scope.startedAt ??= clock.monotonic()),
     signal,
   };
 }

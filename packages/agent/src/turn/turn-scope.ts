@@ -93,6 +93,8 @@ export class TurnScope {
   /** Aborted when the turn is cancelled or the process stops. */
   readonly signal: AbortSignal;
   readonly state: TurnState = createTurnState();
+  /** When the first context of this turn was made, by the monotonic clock. */
+  startedAt: number | null = null;
   /** What a provider is sent, the system prompt first; valid at every moment. */
   messages: readonly Message[] = [];
   /** The write session that this conversation would leave open if the process ended now. */

@@ -39,7 +39,6 @@ export class BaseProtocol implements ProtocolStrategy {
     const given = { ...this.#defaults, ...defined(input) } as ProtocolContext;
     validateContext(given);
     const context = { ...given, config: resolveProtocolConfig(given.config) };
-    context.turnState.startedAt ??= context.clock.monotonic();
     return stoppable(context.signal, (signal) => this.run(context, signal));
   }
 

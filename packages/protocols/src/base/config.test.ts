@@ -3,12 +3,7 @@ import { resolveProtocolConfig } from './config.ts';
 
 test('undefined is the default and 0 is 0 (R135)', () => {
   expect(resolveProtocolConfig()).toEqual({
-    maxIterations: 5,
-    maxPhaseCycles: 3,
-    maxToolsPerToolPhase: 1,
-    maxControllerTurns: 20,
-    maxToolCallsPerStep: 5,
-    maxInvalidOutputs: 2,
+    limits: {},
     maxDuplicateAttempts: 3,
     maxIdleToolPhases: 2,
     stopSeconds: 120,
@@ -18,20 +13,17 @@ test('undefined is the default and 0 is 0 (R135)', () => {
   });
   expect(
     resolveProtocolConfig({
-      maxIterations: 0,
-      maxPhaseCycles: 0,
+      limits: { standard: { maxIterations: 0 }, controller: undefined },
       maxDuplicateAttempts: 0,
-      maxToolsPerToolPhase: undefined,
+      maxIdleToolPhases: undefined,
       temperature: 0,
       maxTokens: undefined,
       budget: { maxTurns: 0, maxTokens: undefined },
     }),
   ).toEqual({
     ...resolveProtocolConfig(),
-    maxIterations: 0,
-    maxPhaseCycles: 0,
+    limits: { standard: { maxIterations: 0 }, controller: undefined },
     maxDuplicateAttempts: 0,
-    maxToolsPerToolPhase: 1,
     budget: { maxTurns: 0, maxSeconds: null, maxTokens: null },
     temperature: 0,
   });
@@ -43,29 +35,26 @@ test('a limit that is none is refused by its name (R135)', () => {
       expect.objectContaining({ code: 'CONFIG_INVALID', message }),
     );
   };
-  const limits = [
-    'maxIterations',
-    'maxPhaseCycles',
-    'maxToolsPerToolPhase',
-    'maxControllerTurns',
-    'maxToolCallsPerStep',
-    'maxInvalidOutputs',
-    'maxDuplicateAttempts',
-    'maxIdleToolPhases',
-    'stopSeconds',
-    'stopTokens',
-  ];
+  const limits = ['maxDuplicateAttempts', 'maxIdleToolPhases', 'stopSeconds', 'stopTokens'];
   const broken = [-1, Number.NaN, Infinity, 1.5, '3', null];
   for (const value of broken) {
     for (const name of limits) {
       refused({ [name]: value }, `${name} must be a whole number, 0 or more`);
     }
+    refused(
+      { limits: { 'one-look': { maxLooks: value } } },
+      'maxLooks must be a whole number, 0 or more',
+    );
     refused({ maxTokens: value }, 'maxTokens must be a whole number, 1 or more');
   }
   for (const name of ['maxTurns', 'maxSeconds', 'maxTokens']) {
     refused({ budget: { [name]: -1 } }, `${name} must be a whole number, 0 or more`);
   }
-  for (const budget of [3, null, 'x']) refused({ budget }, 'budget must be an object');
+  for (const none of [3, null, 'x']) {
+    refused({ budget: none }, 'budget must be an object');
+    refused({ limits: none }, 'limits must be an object');
+    refused({ limits: { standard: none } }, 'limits.standard must be an object');
+  }
   refused({ maxTokens: 0 }, 'maxTokens must be a whole number, 1 or more');
   for (const temperature of [-0.1, Number.NaN, '1']) {
     refused({ temperature }, 'temperature must be a number, 0 or more');

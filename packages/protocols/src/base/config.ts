@@ -1,17 +1,17 @@
-import { OrionError } from '@orion/contracts';
+import { OrionError, isCount, isFields } from '@orion/contracts';
 import type { ProtocolConfig, TurnBudget } from '@orion/contracts';
 
-export const DEFAULT_PROTOCOL_CONFIG: ProtocolConfig = {
-  maxIterations: 5,
-  maxPhaseCycles: 3,
-  maxToolsPerToolPhase: 1,
-  maxControllerTurns: 20,
-  maxToolCallsPerStep: 5,
-  maxInvalidOutputs: 2,
+const COUNTS = {
   maxDuplicateAttempts: 3,
   maxIdleToolPhases: 2,
   stopSeconds: 120,
   stopTokens: 32_768,
+};
+
+/** Without the limits of single protocols: each of them has defaults of its own. */
+export const DEFAULT_PROTOCOL_CONFIG: ProtocolConfig = {
+  ...COUNTS,
+  limits: {},
   budget: { maxTurns: null, maxSeconds: null, maxTokens: null },
   debugShowToolResults: false,
 };
@@ -20,45 +20,24 @@ export type ProtocolConfigInput = {
   readonly [Key in Exclude<keyof ProtocolConfig, 'budget'>]?: ProtocolConfig[Key] | undefined;
 } & { readonly budget?: { readonly [Key in keyof TurnBudget]?: number | null | undefined } };
 
-const COUNTS = [
-  'maxIterations',
-  'maxPhaseCycles',
-  'maxToolsPerToolPhase',
-  'maxControllerTurns',
-  'maxToolCallsPerStep',
-  'maxInvalidOutputs',
-  'maxDuplicateAttempts',
-  'maxIdleToolPhases',
-  'stopSeconds',
-  'stopTokens',
-] as const;
-
 /**
  * The limits of a turn: what is undefined has its default, 0 means 0, and a number that is negative, broken or
  * not finite is refused with CONFIG_INVALID, since a wrong limit is no limit (R135).
  */
 export function resolveProtocolConfig(input: ProtocolConfigInput = {}): ProtocolConfig {
-  const counts = { ...pick(DEFAULT_PROTOCOL_CONFIG) };
-  for (const name of COUNTS) {
-    const value = input[name];
-    if (value === undefined) continue;
-    if (!isCount(value)) throw invalid(name, 'a whole number, 0 or more');
-    counts[name] = value;
+  const { limits = {}, budget = {}, debugShowToolResults = false, temperature, maxTokens } = input;
+  needObject('budget', budget);
+  needObject('limits', limits);
+  for (const [protocol, own] of Object.entries(limits)) {
+    if (own === undefined) continue;
+    needObject(`limits.${protocol}`, own);
+    for (const [name, value] of Object.entries(own)) count(name, value, 0);
   }
-  const budget: unknown = input.budget;
-  if (budget !== undefined && (typeof budget !== 'object' || budget === null)) {
-    throw invalid('budget', 'an object');
-  }
-  const limit = (name: keyof TurnBudget): number | null => {
-    const value = input.budget?.[name] ?? null;
-    if (value !== null && !isCount(value)) throw invalid(name, 'a whole number, 0 or more');
-    return value;
-  };
-  const { debugShowToolResults = DEFAULT_PROTOCOL_CONFIG.debugShowToolResults } = input;
+  const limit = (name: keyof TurnBudget): number | null =>
+    budget[name] === null ? null : count(name, budget[name], null);
   if (typeof debugShowToolResults !== 'boolean') {
     throw invalid('debugShowToolResults', 'true or false');
   }
-  const { temperature, maxTokens } = input;
   if (temperature !== undefined && !(Number.isFinite(temperature) && temperature >= 0)) {
     throw invalid('temperature', 'a number, 0 or more');
   }
@@ -66,7 +45,8 @@ export function resolveProtocolConfig(input: ProtocolConfigInput = {}): Protocol
     throw invalid('maxTokens', 'a whole number, 1 or more');
   }
   return {
-    ...counts,
+    ...counts(COUNTS, input),
+    limits,
     budget: {
       maxTurns: limit('maxTurns'),
       maxSeconds: limit('maxSeconds'),
@@ -78,13 +58,25 @@ export function resolveProtocolConfig(input: ProtocolConfigInput = {}): Protocol
   };
 }
 
-function pick(config: ProtocolConfig): Record<(typeof COUNTS)[number], number> {
-  const { budget: _budget, debugShowToolResults: _shown, ...counts } = config;
-  return counts;
+/** The numbers that are given, the others as in `defaults`. */
+export function counts<Counts extends Readonly<Record<string, number>>>(
+  defaults: Counts,
+  given: { readonly [Name in keyof Counts]?: number | undefined },
+): Counts {
+  const entries = Object.entries(defaults);
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, count(name, given[name], value)]),
+  ) as Counts;
 }
 
-function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 0;
+function count<Default>(name: string, value: unknown, otherwise: Default): number | Default {
+  if (value === undefined) return otherwise;
+  if (!isCount(value)) throw invalid(name, 'a whole number, 0 or more');
+  return value;
+}
+
+function needObject(name: string, value: unknown): void {
+  if (!isFields(value)) throw invalid(name, 'an object');
 }
 
 function invalid(name: string, expected: string): OrionError {

@@ -31,6 +31,7 @@ export function validateContext(context: ProtocolContext): void {
   needMethods(fields['turnState'], 'turnState', []);
   needMethods(fields['clock'], 'clock', ['monotonic', 'schedule']);
   needMethods(fields['signal'], 'signal', ['addEventListener']);
+  if (!Number.isFinite(fields['startedAt'])) throw missing('startedAt', 'a time of the clock');
 }
 
 function needMethods(value: unknown, name: string, methods: readonly string[]): void {

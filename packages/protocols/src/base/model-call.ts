@@ -74,7 +74,7 @@ export async function* callModel(
 
   const messages = sendableMessages(request.messages);
   trace.llmCall(phaseIndex, messages, tools.length, request.purpose);
-  const allowance = allowanceOf(turnState, config, clock.monotonic(), request.purpose);
+  const allowance = allowanceOf(context, request.purpose);
   const meter = new CallMeter(clock, turnState.spent.protocol, allowance, signal);
   let text = '';
   let shown = '';

@@ -42,9 +42,11 @@ async function run(create: () => ProtocolStrategy, replies: readonly FakeReply[]
     toolRegistry,
     traceService,
     config: resolveProtocolConfig({
-      maxIterations: limit,
-      maxPhaseCycles: limit,
-      maxControllerTurns: limit,
+      limits: {
+        standard: { maxIterations: limit },
+        'two-stage': { maxPhaseCycles: limit },
+        controller: { maxControllerTurns: limit },
+      },
     }),
   });
   const events = await collect(create().executeStreaming(context));

@@ -47,7 +47,7 @@ export async function* runToolLoop(
   context: ProtocolContext,
   signal: AbortSignal,
 ): AsyncGenerator<ProtocolEvent, void, undefined> {
-  const { turnState, toolRegistry, mode, config, clock } = context;
+  const { turnState, toolRegistry, mode } = context;
   const trace = createProtocolTrace(context, rules.name);
   const appended: Message[] = [];
   const tools = rules.callsPerMessage === 0 ? [] : toolRegistry.definitions(mode);
@@ -56,7 +56,7 @@ export async function* runToolLoop(
   for (;;) {
     if (signal.aborted) return yield end({ kind: 'aborted', appended });
 
-    turnState.stop ??= findStop(turnState, config, clock.monotonic()) ?? rules.ceiling(context);
+    turnState.stop ??= findStop(context) ?? rules.ceiling(context);
     if (turnState.stop !== null) {
       return yield* finish(rules, context, signal, trace, appended, turnState.stop);
     }
@@ -121,9 +121,9 @@ async function* finish(
   appended: Message[],
   stop: TurnStop,
 ): AsyncGenerator<ProtocolEvent, void, undefined> {
-  const { turnState, config, clock } = context;
+  const { turnState } = context;
   trace.budgetExhausted(turnState.nextPhaseIndex, stop);
-  if (!mayAnswer(stop, turnState, config, clock.monotonic())) {
+  if (!mayAnswer(stop, context)) {
     return yield* budgetEnd(stop, appended);
   }
   const explanation = rules.explain(stop);

@@ -51,7 +51,7 @@ async function turn(
       adapter,
       toolRegistry,
       turnState,
-      config: resolveProtocolConfig({ maxIterations: 20 }),
+      config: resolveProtocolConfig({ limits: { standard: { maxIterations: 20 } } }),
     });
     outcome = outcomeOf(await collect(protocol.executeStreaming(context)));
     messages = [...messages, ...outcome.appended];
@@ -98,7 +98,7 @@ test('controller: a committed file is given back to its step too (R160)', async 
   const { adapter, outcome, turnState } = await turn(createControllerProtocol(), [...files, done]);
   adapter.assertConsumed();
   expect(outcome.kind).toBe('complete');
-  expect(turnState.step.calls).toBe(0);
+  expect(turnState.cyclesUsed).toBe(0);
 });
 
 test('standard: messages of which no call could be run are counted over the turn (R164)', async () => {

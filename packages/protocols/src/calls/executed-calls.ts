@@ -19,7 +19,7 @@ export function findExecuted(
   call: ToolCall,
 ): ToolResult | undefined {
   if (registry.traitsOf(call.name)?.pollable === true) return undefined;
-  const earlier = turnState.executed.get(registry.signatureOf(call, projectId));
+  const earlier = turnState.executed[registry.signatureOf(call, projectId)];
   if (earlier === undefined) return undefined;
   return !earlier.success && earlier.error.retryable ? undefined : earlier;
 }
@@ -37,16 +37,14 @@ export function recordExecuted(
   if (!result.success && call.name === BEGIN_TOOL_NAME) return;
   const isRead = (name: string): boolean => registry.traitsOf(name)?.effect === 'read';
   if (result.success && !isRead(call.name)) {
-    for (const [signature, earlier] of turnState.executed) {
-      if (isRead(earlier.toolName)) turnState.executed.delete(signature);
+    for (const [signature, earlier] of Object.entries(turnState.executed)) {
+      if (isRead(earlier.toolName)) delete turnState.executed[signature];
     }
   }
   const signature = registry.signatureOf(call, projectId);
-  const again = turnState.executed.has(signature);
-  turnState.executed.set(
-    signature,
-    again && !result.success ? { ...result, error: { ...result.error, retryable: false } } : result,
-  );
+  const again = turnState.executed[signature] !== undefined;
+  turnState.executed[signature] =
+    again && !result.success ? { ...result, error: { ...result.error, retryable: false } } : result;
 }
 
 /**
@@ -63,7 +61,6 @@ export function recordCommittedBegin(
 ): void {
   turnState.iterations = Math.max(0, turnState.iterations - 1);
   turnState.cyclesUsed = Math.max(0, turnState.cyclesUsed - 1);
-  turnState.step.calls = Math.max(0, turnState.step.calls - 1);
   recordExecuted(turnState, registry, projectId, call, {
     toolCallId: call.id,
     toolName: call.name,

@@ -187,7 +187,7 @@ function refusedBeforehand(
   if (blocked.has(call.id)) return refuseInPlanMode(call);
   if (handedOver) return refuseAfterHandover(call);
   if (signal.aborted) return refuseAborted(call);
-  const budget = findBudgetStop(context.turnState, context.config, context.clock.monotonic());
+  const budget = findBudgetStop(context);
   return budget === null ? null : refuseBeyondBudget(call, budget);
 }
 

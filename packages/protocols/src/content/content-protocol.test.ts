@@ -87,7 +87,7 @@ test('costs no iteration, no phase and no cycle', async () => {
     cyclesUsed: 0,
     nextPhaseIndex: 0,
     cycleIndex: 0,
-    executed: new Map(),
+    executed: {},
     duplicates: 0,
   });
 });

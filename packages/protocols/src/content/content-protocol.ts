@@ -91,10 +91,10 @@ class ContentRun implements AsyncIterator<ProtocolEvent, undefined, undefined> {
       if (this.#source === null) {
         if (this.#signal.aborted)
           return Promise.resolve(this.#end({ kind: 'aborted', appended: [] }));
-        const { turnState, config, clock } = this.#context;
-        const stop = findBudgetStop(turnState, config, clock.monotonic());
+        const { turnState, clock } = this.#context;
+        const stop = findBudgetStop(this.#context);
         if (stop !== null) return Promise.resolve(this.#endAtLimit(stop));
-        const allowance = allowanceOf(turnState, config, clock.monotonic(), 'content');
+        const allowance = allowanceOf(this.#context, 'content');
         this.#meter = new CallMeter(clock, turnState.spent.content, allowance, this.#signal);
         this.#source = this.#open(this.#meter.signal);
       } else if (this.#meter !== null && this.#meter.cut !== null) {

@@ -23,7 +23,13 @@ import { findStop, mayAnswer } from '../stop-policy/verdict.ts';
 import { parseAction } from './action.ts';
 import type { ParsedOutput } from './action.ts';
 import { answerOf, finalAnswer, refusedAnswer, say } from './final-answer.ts';
-import { afterCall, beforeCall, controllerCeiling, explainControllerStop } from './limits.ts';
+import {
+  afterCall,
+  beforeCall,
+  controllerCeiling,
+  controllerLimits,
+  explainControllerStop,
+} from './limits.ts';
 import { CONTROLLER_FORMAT } from './schema.ts';
 import { contentStageMessages, controllerMessages } from './text-history.ts';
 
@@ -82,7 +88,8 @@ async function* runController(
   context: ProtocolContext,
   signal: AbortSignal,
 ): AsyncGenerator<ProtocolEvent, void, undefined> {
-  const { turnState, toolRegistry, mode, config, clock } = context;
+  const { turnState, toolRegistry, mode } = context;
+  const { maxInvalidOutputs } = controllerLimits(context.config);
   const trace = createProtocolTrace(context, 'controller');
   const appended: Message[] = [];
   const tools = toolRegistry.definitions(mode);
@@ -102,7 +109,7 @@ async function* runController(
   for (;;) {
     if (signal.aborted) return yield end({ kind: 'aborted', appended });
 
-    turnState.stop ??= findStop(turnState, config, clock.monotonic()) ?? controllerCeiling(context);
+    turnState.stop ??= findStop(context) ?? controllerCeiling(context);
     const { stop } = turnState;
     if (stop !== null) return yield* lastAnswer(context, trace, ask, stop, appended);
 
@@ -132,7 +139,7 @@ async function* runController(
         count: invalid.count,
         textLength: answer.text.length,
       });
-      if (repeated || invalid.count > config.maxInvalidOutputs) {
+      if (repeated || invalid.count > maxInvalidOutputs) {
         const error = invalidOutput(parsed.error);
         trace.errorOccurred(phaseIndex, error);
         return yield end({ kind: 'error', error, appended });
@@ -172,14 +179,15 @@ async function* runController(
 
 /** The end after a stop: the last answer, and what it makes of the turn. */
 async function* lastAnswer(
-  { turnState, config, clock }: ProtocolContext,
+  context: ProtocolContext,
   trace: ProtocolTrace,
   ask: Ask,
   stop: TurnStop,
   appended: Message[],
 ): AsyncGenerator<ProtocolEvent, void, undefined> {
+  const { turnState } = context;
   trace.budgetExhausted(turnState.nextPhaseIndex, stop);
-  if (!mayAnswer(stop, turnState, config, clock.monotonic())) {
+  if (!mayAnswer(stop, context)) {
     return yield* budgetEnd(stop, appended);
   }
   const explanation = explainControllerStop(stop);

@@ -1,35 +1,71 @@
-import type { ProtocolContext, ToolCall, ToolResult, TurnStop } from '@orion/contracts';
+import type {
+  ProtocolConfig,
+  ProtocolContext,
+  ToolCall,
+  ToolResult,
+  TurnState,
+  TurnStop,
+} from '@orion/contracts';
+import { ownLimits, ownMemory } from '../base/own.ts';
 import { explainStop } from '../base/stop-words.ts';
 
 /**
  * The limits that only a controller has (R200). What they count stands in `turnState`: a run ends with every file. A
  * step is what the model describes as one: calls in a row with the same description, or with none, belong together.
  */
+const LIMITS = {
+  /** Model calls. */
+  maxControllerTurns: 20,
+  /** Tool calls in a row for one step. */
+  maxToolCallsPerStep: 5,
+  /** How often unusable output is corrected before it is an error. */
+  maxInvalidOutputs: 2,
+};
+
+export function controllerLimits(config: ProtocolConfig): typeof LIMITS {
+  return ownLimits(config, 'controller', LIMITS);
+}
+
+type Memory = {
+  step: string | null;
+  /** `cyclesUsed` when the step began. */
+  cyclesBefore: number;
+  /** What has failed: the signatures of calls, each with its error. */
+  readonly failures: string[];
+};
+
+function memoryOf(turnState: TurnState): Memory {
+  const begin = (): Memory => ({ step: null, cyclesBefore: 0, failures: [] });
+  return ownMemory(turnState, 'controller', begin);
+}
 
 export function controllerCeiling({ turnState, config }: ProtocolContext): TurnStop | null {
   const { iterations } = turnState;
-  return iterations >= config.maxControllerTurns
+  return iterations >= controllerLimits(config).maxControllerTurns
     ? { reason: 'ceiling', limit: 'maxControllerTurns', value: iterations }
     : null;
 }
 
 /** Counts a call that is about to be made for this step; not null: it is one too many. */
 export function beforeCall(
-  { turnState: { step }, config }: ProtocolContext,
+  { turnState, config }: ProtocolContext,
   description: string | null,
 ): TurnStop | null {
-  const named = description?.trim() ?? '';
-  if (named !== step.description) step.calls = 0;
-  step.description = named;
-  const limit = config.maxToolCallsPerStep;
-  if (step.calls >= limit) return { reason: 'ceiling', limit: 'maxToolCallsPerStep', value: limit };
-  step.calls += 1;
+  const memory = memoryOf(turnState);
+  const step = description?.trim() ?? '';
+  if (step !== memory.step) memory.cyclesBefore = turnState.cyclesUsed;
+  memory.step = step;
+  const limit = controllerLimits(config).maxToolCallsPerStep;
+  if (turnState.cyclesUsed - memory.cyclesBefore >= limit) {
+    return { reason: 'ceiling', limit: 'maxToolCallsPerStep', value: limit };
+  }
+  turnState.cyclesUsed += 1;
   return null;
 }
 
 /** The same call that failed twice for the same reason; a refused duplicate has a limit of its own. */
 export function afterCall(
-  { turnState: { failures }, toolRegistry, projectId }: ProtocolContext,
+  { turnState, toolRegistry, projectId }: ProtocolContext,
   call: ToolCall,
   result: ToolResult | undefined,
 ): TurnStop | null {
@@ -38,8 +74,9 @@ export function afterCall(
   }
   const { code, message } = result.error;
   const failure = JSON.stringify([toolRegistry.signatureOf(call, projectId), code, message]);
-  if (failures.has(failure)) return { reason: 'progress', limit: 'sameFailure', value: 2 };
-  failures.add(failure);
+  const { failures } = memoryOf(turnState);
+  if (failures.includes(failure)) return { reason: 'progress', limit: 'sameFailure', value: 2 };
+  failures.push(failure);
   return null;
 }
 

@@ -212,7 +212,7 @@ describe('output that is none (R199)', () => {
     const wrong = (text: string) => textReply(text);
     const three = await run([wrong('a'), wrong('b'), wrong('c')]);
     expect(three.outcome).toMatchObject({ error: { code: 'CONTROLLER_INVALID_OUTPUT' } });
-    const none = await run([wrong('a')], { maxInvalidOutputs: 0 });
+    const none = await run([wrong('a')], { limits: { controller: { maxInvalidOutputs: 0 } } });
     expect(none.outcome).toMatchObject({ error: { code: 'CONTROLLER_INVALID_OUTPUT' } });
     const between = await run([
       wrong('a'),
@@ -309,7 +309,9 @@ describe('limits (R200, R169–R175)', () => {
     [textReply('{"action":"compl'), '', 'incomplete'],
     [textReply(), '', 'incomplete'],
   ])('the last answer may be %j', async ([reply, said, kind]) => {
-    const { events, outcome, toolRegistry } = await run([reply], { maxControllerTurns: 0 });
+    const { events, outcome, toolRegistry } = await run([reply], {
+      limits: { controller: { maxControllerTurns: 0 } },
+    });
     expect(toolRegistry.ran).toEqual([]);
     expect(textOf(events)).toBe(said);
     expect(outcome).toMatchObject({ kind, stopReason: 'ceiling' });
@@ -358,7 +360,7 @@ test('an error of the provider and a throwing tool end as they do elsewhere', as
   expect(failed.outcome).toMatchObject({ kind: 'error', error: { code: 'STREAM_BROKEN' } });
   const finalFailed = await run(
     [[{ type: 'error', error: { code: 'STREAM_BROKEN', message: 'broke', retryable: true } }]],
-    { maxControllerTurns: 0 },
+    { limits: { controller: { maxControllerTurns: 0 } } },
   );
   expect(finalFailed.outcome).toMatchObject({ kind: 'error' });
 });

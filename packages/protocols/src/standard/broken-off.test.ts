@@ -70,7 +70,10 @@ test('an error in a later message keeps what was done before', async () => {
 test('an error in the last answer is an error, not a stop', async () => {
   const adapter = createFakeAdapter([[broken]]);
   const base = createProtocolContext({ adapter });
-  const context = { ...base, config: { ...base.config, maxIterations: 0 } };
+  const context = {
+    ...base,
+    config: { ...base.config, limits: { standard: { maxIterations: 0 } } },
+  };
   const outcome = outcomeOf(await collect(createStandardProtocol().executeStreaming(context)));
   expect(outcome.kind).toBe('error');
 });

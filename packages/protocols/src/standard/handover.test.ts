@@ -55,5 +55,5 @@ test('a begin ends the run; calls before it ran, calls after it are answered (R1
 
 test('an open begin is not yet an executed call (R175)', async () => {
   const { context } = await run([begin]);
-  expect(context.turnState.executed.size).toBe(0);
+  expect(context.turnState.executed).toEqual({});
 });

@@ -102,7 +102,7 @@ test('at the limit one last call goes out without tools, and its calls are ignor
     adapter,
     toolRegistry,
     traceService,
-    config: resolveProtocolConfig({ maxIterations: 2 }),
+    config: resolveProtocolConfig({ limits: { standard: { maxIterations: 2 } } }),
   });
   const events = await collect(createStandardProtocol().executeStreaming(context));
   adapter.assertConsumed();
@@ -137,7 +137,7 @@ test('a limit of 0 asks for an answer without tools at once (R135)', async () =>
   const context = createProtocolContext({
     adapter,
     toolRegistry: tools(),
-    config: resolveProtocolConfig({ maxIterations: 0 }),
+    config: resolveProtocolConfig({ limits: { standard: { maxIterations: 0 } } }),
   });
   const outcome = outcomeOf(await collect(createStandardProtocol().executeStreaming(context)));
   expect(adapter.requests[0]?.options.tools).toBeUndefined();

@@ -1,12 +1,18 @@
 import type { ProtocolContext, ProtocolEvent } from '@orion/contracts';
 import { BaseProtocol } from '../base/base-protocol.ts';
 import type { ProtocolDefaults } from '../base/base-protocol.ts';
+import { ownLimits } from '../base/own.ts';
 import { explainStop } from '../base/stop-words.ts';
 import { runToolLoop } from '../base/tool-loop.ts';
 import type { LoopRules } from '../base/tool-loop.ts';
 
 /** Messages in a row of which no call ran for the same mistake; the first is worth a correction, the second none. */
 const CORRECTIVE_ITERATIONS = 1;
+
+const LIMITS = {
+  /** Model calls with tools. */
+  maxIterations: 5,
+};
 
 /**
  * All calls of a message run in their order (R161). `turnState.iterations` counts model calls with tools, over
@@ -20,7 +26,7 @@ const RULES: LoopRules = {
     if (refusedInARow > CORRECTIVE_ITERATIONS) {
       return { reason: 'invalid_output', limit: 'correctiveIterations', value: refusedInARow };
     }
-    return iterations >= config.maxIterations
+    return iterations >= ownLimits(config, 'standard', LIMITS).maxIterations
       ? { reason: 'ceiling', limit: 'maxIterations', value: iterations }
       : null;
   },

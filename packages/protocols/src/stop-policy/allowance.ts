@@ -1,5 +1,6 @@
-import type { ProtocolConfig, TurnState, TurnStop } from '@orion/contracts';
-import { budgetStop, policyStop } from './verdict.ts';
+import type { TurnStop } from '@orion/contracts';
+import { budgetStop, millisecondsOf, policyStop } from './verdict.ts';
+import type { LimitedTurn } from './verdict.ts';
 
 /** How long the answer after a stop may take, in milliseconds, when the time is what was used up. */
 export const FINAL_GRACE_MS: number = 10_000;
@@ -21,13 +22,9 @@ export type CallPurpose = 'answer' | 'final' | 'content';
  * What is left for the next model call. The nearer of policy and budget decides; a content stage has only the
  * budget, and none at all without one (`Infinity`).
  */
-export function allowanceOf(
-  state: TurnState,
-  config: ProtocolConfig,
-  now: number,
-  purpose: CallPurpose,
-): Allowance {
-  const { protocol, content } = state.spent;
+export function allowanceOf(turn: LimitedTurn, purpose: CallPurpose): Allowance {
+  const { config } = turn;
+  const { protocol, content } = turn.turnState.spent;
   const { maxSeconds, maxTokens } = config.budget;
   const policy = {
     milliseconds: left(config.stopSeconds * 1000 - protocol.milliseconds, purpose, FINAL_GRACE_MS),
@@ -35,9 +32,7 @@ export function allowanceOf(
   };
   const budget = {
     milliseconds:
-      maxSeconds === null
-        ? Number.POSITIVE_INFINITY
-        : maxSeconds * 1000 - (now - (state.startedAt ?? now)),
+      maxSeconds === null ? Number.POSITIVE_INFINITY : maxSeconds * 1000 - millisecondsOf(turn),
     tokens:
       maxTokens === null ? Number.POSITIVE_INFINITY : maxTokens - protocol.tokens - content.tokens,
   };

@@ -1,4 +1,5 @@
 import type { ProtocolContext } from '@orion/contracts';
+import { millisecondsOf } from './verdict.ts';
 
 /** Timers overflow beyond; nothing here lasts for 24 days. */
 export const MAX_TIMER_MS: number = 2_147_483_647;
@@ -11,16 +12,14 @@ export function budgetSignal(
   context: ProtocolContext,
   outer: AbortSignal,
 ): { readonly signal: AbortSignal; readonly end: () => void } {
-  const { turnState, config, clock } = context;
+  const { config, clock } = context;
   const { maxSeconds } = config.budget;
-  if (maxSeconds === null || turnState.startedAt === null) {
-    return { signal: outer, end: () => undefined };
-  }
+  if (maxSeconds === null) return { signal: outer, end: () => undefined };
   const controller = new AbortController();
   const abort = (): void => controller.abort(outer.reason);
   if (outer.aborted) abort();
   else outer.addEventListener('abort', abort, { once: true });
-  const left = turnState.startedAt + maxSeconds * 1000 - clock.monotonic();
+  const left = maxSeconds * 1000 - millisecondsOf(context);
   const cancel = clock.schedule(Math.min(Math.max(0, left), MAX_TIMER_MS), () =>
     controller.abort(),
   );

@@ -344,21 +344,22 @@ test('of limits that are reached at once the first in rank is told', () => {
     stopSeconds: 1,
     stopTokens: 1,
   });
-  state.startedAt = 0;
+  const clock = { ...createFakeClock(), monotonic: () => 5000 };
+  let startedAt = 0;
   state.duplicates = 3;
   state.progress.idlePhases = 2;
   Object.assign(state.spent.protocol, { calls: 1, milliseconds: 1000, tokens: 1 });
   const reasons: (string | undefined)[] = [];
   const relax: (() => void)[] = [
     () => (state.spent.protocol.calls = 0),
-    () => (state.startedAt = 5000),
+    () => (startedAt = 5000),
     () => (state.spent.protocol.tokens = 0),
     () => (state.duplicates = 0),
     () => (state.progress.idlePhases = 0),
     () => (state.spent.protocol.milliseconds = 0),
   ];
   for (const next of [...relax, () => undefined]) {
-    reasons.push(findStop(state, config, 5000)?.reason);
+    reasons.push(findStop({ turnState: state, config, clock, startedAt })?.reason);
     next();
   }
   expect(reasons).toEqual([
@@ -371,7 +372,8 @@ test('of limits that are reached at once the first in rank is told', () => {
     undefined,
   ]);
   state.spent.protocol.tokens = 1;
-  expect(findStop(state, resolveProtocolConfig({ stopTokens: 1 }), 5000)).toMatchObject({
+  const tokensAlone = resolveProtocolConfig({ stopTokens: 1 });
+  expect(findStop({ turnState: state, config: tokensAlone, clock, startedAt })).toMatchObject({
     reason: 'tokens',
     limit: 'stopTokens',
     value: 1,

@@ -77,7 +77,10 @@ async function run(replies: readonly FakeReply[], tool: FakeTool, maxIdleToolPha
     adapter,
     toolRegistry,
     traceService,
-    config: resolveProtocolConfig({ maxIterations: 20, maxIdleToolPhases }),
+    config: resolveProtocolConfig({
+      limits: { standard: { maxIterations: 20 } },
+      maxIdleToolPhases,
+    }),
   });
   const events = await collect(createStandardProtocol().executeStreaming(context));
   adapter.assertConsumed();

@@ -25,9 +25,10 @@ export function notePhase(progress: TurnProgress, calls: readonly ExecutedCall[]
   let waiting = true;
   for (const { signature, result, pollable } of calls) {
     const hash = resultHash(result);
-    if (!progress.seen.has(signature) || !progress.seen.has(hash)) news = true;
+    if (!progress.seen[signature] || !progress.seen[hash]) news = true;
     if (!(pollable && signature === progress.lastSignature)) waiting = false;
-    progress.seen.add(signature).add(hash);
+    progress.seen[signature] = true;
+    progress.seen[hash] = true;
     progress.lastSignature = signature;
   }
   if (news) progress.idlePhases = 0;

@@ -1,7 +1,7 @@
-import type { ProtocolConfig, TurnState, TurnStop } from '@orion/contracts';
+import type { ProtocolConfig, ProtocolContext, TurnState, TurnStop } from '@orion/contracts';
 
 /**
- * Whether a turn has reached a limit. Pure: the turn's memory and the time in, a verdict out.
+ * Whether a turn has reached a limit: its memory and the time in, a verdict out.
  *
  * 1. First hit wins: the caller asks before every model call, and what it finds is the turn's stop for good.
  *    Limits that are reached at the same moment rank as they stand here.
@@ -12,18 +12,17 @@ import type { ProtocolConfig, TurnState, TurnStop } from '@orion/contracts';
 
 export type BudgetReason = 'max_turns' | 'max_seconds' | 'max_tokens';
 
-/** The budget that is used up, if one is; `now` is the monotonic clock. */
-export function findBudgetStop(
-  state: TurnState,
-  config: ProtocolConfig,
-  now: number,
-): TurnStop | null {
-  const { maxTurns, maxSeconds, maxTokens } = config.budget;
-  const { protocol, content } = state.spent;
+/** What a verdict is about. */
+export type LimitedTurn = Pick<ProtocolContext, 'turnState' | 'config' | 'clock' | 'startedAt'>;
+
+/** The budget that is used up, if one is. */
+export function findBudgetStop(turn: LimitedTurn): TurnStop | null {
+  const { maxTurns, maxSeconds, maxTokens } = turn.config.budget;
+  const { protocol, content } = turn.turnState.spent;
   const calls = protocol.calls + content.calls;
   if (maxTurns !== null && calls >= maxTurns) return budgetStop('max_turns', maxTurns);
-  if (maxSeconds !== null && state.startedAt !== null) {
-    if (now - state.startedAt >= maxSeconds * 1000) return budgetStop('max_seconds', maxSeconds);
+  if (maxSeconds !== null && millisecondsOf(turn) >= maxSeconds * 1000) {
+    return budgetStop('max_seconds', maxSeconds);
   }
   const tokens = protocol.tokens + content.tokens;
   if (maxTokens !== null && tokens >= maxTokens) return budgetStop('max_tokens', maxTokens);
@@ -45,19 +44,19 @@ export function findPolicyStop(state: TurnState, config: ProtocolConfig): TurnSt
   return null;
 }
 
-export function findStop(state: TurnState, config: ProtocolConfig, now: number): TurnStop | null {
-  return findBudgetStop(state, config, now) ?? findPolicyStop(state, config);
+export function findStop(turn: LimitedTurn): TurnStop | null {
+  return findBudgetStop(turn) ?? findPolicyStop(turn.turnState, turn.config);
+}
+
+/** How long the turn has taken. */
+export function millisecondsOf({ clock, startedAt }: LimitedTurn): number {
+  return clock.monotonic() - startedAt;
 }
 
 /** Whether a turn that was stopped may still answer: not after a budget, and not beyond one. */
-export function mayAnswer(
-  stop: TurnStop,
-  state: TurnState,
-  config: ProtocolConfig,
-  now: number,
-): boolean {
+export function mayAnswer(stop: TurnStop, turn: LimitedTurn): boolean {
   const isBudget = ['max_turns', 'max_seconds', 'max_tokens'].includes(stop.reason);
-  return !isBudget && findBudgetStop(state, config, now) === null;
+  return !isBudget && findBudgetStop(turn) === null;
 }
 
 export function budgetStop(reason: BudgetReason, value: number): TurnStop {

@@ -205,11 +205,13 @@ test('a broken call before a complete one is passed over, traced and absent (R14
 
 test('maxToolsPerToolPhase is used (R159)', async () => {
   const two = await run([callsReply([read('1'), read('2'), read('3')]), textReply('done')], {
-    config: { maxToolsPerToolPhase: 2 },
+    config: { limits: { 'two-stage': { maxToolsPerToolPhase: 2 } } },
   });
   expect(two.toolRegistry.ran).toEqual(['1', '2']);
   expect(two.state).toMatchObject({ cyclesUsed: 1, cycleIndex: 2 });
-  const none = await run([textReply('done')], { config: { maxToolsPerToolPhase: 0 } });
+  const none = await run([textReply('done')], {
+    config: { limits: { 'two-stage': { maxToolsPerToolPhase: 0 } } },
+  });
   expect(none.adapter.requests[0]?.options.tools).toBeUndefined();
 });
 
@@ -241,7 +243,9 @@ test.for([undefined, 0])(
     const replies = (maxPhaseCycles === 0 ? [] : ['1', '2', '3']).map((id) =>
       callsReply([read(id)]),
     );
-    const { outcome } = await run([...replies, textReply('done')], { config: { maxPhaseCycles } });
+    const { outcome } = await run([...replies, textReply('done')], {
+      config: { limits: { 'two-stage': { maxPhaseCycles } } },
+    });
     expect(outcome).toMatchObject({ kind: 'stopped', stopReason: 'ceiling' });
   },
 );

@@ -1,9 +1,16 @@
 import type { ProtocolContext, ProtocolEvent } from '@orion/contracts';
 import { BaseProtocol } from '../base/base-protocol.ts';
 import type { ProtocolDefaults } from '../base/base-protocol.ts';
+import { ownLimits } from '../base/own.ts';
 import { explainStop } from '../base/stop-words.ts';
 import { runToolLoop } from '../base/tool-loop.ts';
 import type { LoopRules } from '../base/tool-loop.ts';
+
+const LIMITS = {
+  /** Pairs of an action and a tool phase. */
+  maxPhaseCycles: 3,
+  maxToolsPerToolPhase: 1,
+};
 
 /**
  * 1. An action phase ends with the first complete call: reading stops there, the request is closed, and what the
@@ -12,19 +19,20 @@ import type { LoopRules } from '../base/tool-loop.ts';
  * 3. `turnState.cyclesUsed` counts tool phases and messages of which no call could be run, so that broken calls
  *    end too (R150). Duplicates use no cycle and have a limit of their own (R151, R173).
  */
-function rulesOf(context: ProtocolContext): LoopRules {
+function rulesOf({ config, turnState }: ProtocolContext): LoopRules {
+  const { maxPhaseCycles, maxToolsPerToolPhase } = ownLimits(config, 'two-stage', LIMITS);
   return {
     name: 'two-stage',
-    callsPerMessage: context.config.maxToolsPerToolPhase,
+    callsPerMessage: maxToolsPerToolPhase,
     ceiling: () => {
-      const { cyclesUsed } = context.turnState;
-      return cyclesUsed >= context.config.maxPhaseCycles
+      const { cyclesUsed } = turnState;
+      return cyclesUsed >= maxPhaseCycles
         ? { reason: 'ceiling', limit: 'maxPhaseCycles', value: cyclesUsed }
         : null;
     },
     explain: (stop) =>
       stop.reason === 'ceiling'
-        ? `Maximum tool execution cycles (${context.config.maxPhaseCycles}) reached.`
+        ? `Maximum tool execution cycles (${maxPhaseCycles}) reached.`
         : explainStop(stop),
     correction: 'Tool call incomplete or malformed. Continue reasoning.',
   };
