@@ -105,7 +105,6 @@ function blankSession(
     reading: NOT_READING,
     thinkTags: false,
     skipping: null,
-    expecting: { kind: 'content' },
     startedOver: false,
     omissionsAsked: false,
     byHand: 'no',

@@ -1,6 +1,5 @@
 import { DONE_MARKER } from '@orion/contracts';
 
-import type { Expectation } from './control.ts';
 import { openQuestionOf } from './control.ts';
 import { choicesOf, questionPrompt } from './questions/questions.ts';
 import type { PromptReason, WriteSession } from './session.ts';
@@ -20,45 +19,39 @@ import {
   recoveryPrompt,
 } from './text/prompts.ts';
 
-/** What the model is asked, and what its next message is a reply to. */
+/** What the model is asked. */
 export const ASKING: Pick<EffectHandlers, Extract<keyof EffectHandlers, `ask_${string}`>> = {
   ask_idle: (step) => {
     if (step.session.control.kind === 'awaiting_content')
-      send(step, 'nothing_saved', nothingSavedPrompt(fileOf(step.session)), { kind: 'content' });
-    else send(step, 'idle', idlePrompt(joinOf(step.session)), { kind: 'reply', recovery: false });
+      send(step, 'nothing_saved', nothingSavedPrompt(fileOf(step.session)));
+    else send(step, 'idle', idlePrompt(joinOf(step.session)));
   },
-  ask_empty: (step) => send(step, 'empty', emptyPrompt(fileOf(step.session)), { kind: 'empty' }),
+  ask_empty: (step) => send(step, 'empty', emptyPrompt(fileOf(step.session))),
   ask_continuation: (step) => {
     const join = joinOf(step.session);
-    send(
-      step,
-      'continuation',
-      continuationPrompt(join),
-      { kind: 'continuation', asks: 0, recovery: false },
-      quotedText(join.anchor),
-    );
+    send(step, 'continuation', continuationPrompt(join), quotedText(join.anchor));
   },
-  ask_again: (step, { expecting }) =>
-    send(step, 'ask_again', reaskPrompt(joinOf(step.session)), expecting),
-  ask_bridge: (step, { expecting }) => {
-    const headLines = expecting.kind === 'bridge' ? expecting.headLines : [];
-    send(step, 'bridge', bridgePrompt({ ...joinOf(step.session), headLines }), expecting);
+  ask_again: (step) => send(step, 'ask_again', reaskPrompt(joinOf(step.session))),
+  ask_bridge: (step) => {
+    const { control } = step.session;
+    if (control.kind !== 'awaiting_more' || control.expecting.kind !== 'bridge')
+      throw new Error('a bridge was asked for that is not expected');
+    const { headLines } = control.expecting;
+    send(step, 'bridge', bridgePrompt({ ...joinOf(step.session), headLines }));
   },
   ask_recovery: (step) => {
     const { control, metadata } = step.session;
     if (control.kind === 'awaiting_content') {
       const interrupted = `The session for ${metadata.target_file} was interrupted.\n`;
       const prompt = `${interrupted}${nothingSavedPrompt(fileOf(step.session))}`;
-      send(step, 'recovery', prompt, { kind: 'content' });
+      send(step, 'recovery', prompt);
     } else {
-      const prompt = recoveryPrompt(joinOf(step.session));
-      send(step, 'recovery', prompt, { kind: 'reply', recovery: true });
+      send(step, 'recovery', recoveryPrompt(joinOf(step.session)));
     }
   },
   ask_anew: (step) => {
     const { metadata } = step.session;
-    const prompt = anewPrompt({ ...metadata, ...fileOf(step.session) });
-    send(step, 'anew', prompt, { kind: 'content' });
+    send(step, 'anew', anewPrompt({ ...metadata, ...fileOf(step.session) }));
   },
   ask_question: (step) => {
     const { control, metadata, summary } = step.session;
@@ -75,7 +68,7 @@ export const ASKING: Pick<EffectHandlers, Extract<keyof EffectHandlers, `ask_${s
     );
     const isAgain = control.kind === 'awaiting_answer' && control.again;
     const asked = isAgain ? askedAgainPrompt(choices, prompt) : prompt;
-    send(step, 'question', asked, { kind: 'answer', question });
+    send(step, 'question', asked);
   },
   ask_corrections: (step) => {
     const { control, metadata, repair } = step.session;
@@ -92,18 +85,11 @@ export const ASKING: Pick<EffectHandlers, Extract<keyof EffectHandlers, `ask_${s
       },
     });
     const prompt = correctionsPrompt({ target: metadata.target_file, places });
-    send(step, 'corrections', prompt, { kind: 'corrections' });
+    send(step, 'corrections', prompt);
   },
 };
 
-function send(
-  step: Step,
-  reason: PromptReason,
-  prompt: string,
-  expecting: Expectation,
-  opening?: string,
-): void {
-  step.update({ expecting });
+function send(step: Step, reason: PromptReason, prompt: string, opening?: string): void {
   step.emit({
     type: 'send_prompt',
     prompt,

@@ -45,6 +45,7 @@ export type AwaitingMore = {
   readonly stalledReplies: number;
   /** What the next idle prompt asks, if it is a question; or what the reply that arrives has not answered. */
   readonly question: SessionQuestion | null;
+  readonly expecting: Expectation;
 };
 
 export type AwaitingAnswer = {
@@ -149,7 +150,6 @@ export type ControlEvent =
 export type SeamRemedy =
   /** The open question once more: only its answer or a verified seam closes it. */
   | { readonly remedy: 'ask_question' }
-  /** `expecting`: what the next message will be a reply to. */
   | { readonly remedy: 'ask_again' | 'ask_bridge'; readonly expecting: Expectation }
   /** `end`: how the reply that is content after all has ended. */
   | { readonly remedy: 'accept'; readonly via: Seam['via']; readonly end: MessageEnd }
@@ -165,6 +165,8 @@ export type PlainEffect =
   | 'ask_idle'
   | 'ask_empty'
   | 'ask_continuation'
+  | 'ask_again'
+  | 'ask_bridge'
   | 'ask_question'
   | 'ask_recovery'
   | 'ask_corrections'
@@ -188,8 +190,6 @@ export type ControlEffect =
   | { readonly type: 'append_reply'; readonly text: string }
   | { readonly type: 'parse_reply'; readonly end: MessageEnd }
   | { readonly type: 'resend'; readonly attempt: number }
-  | { readonly type: 'ask_again'; readonly expecting: Expectation }
-  | { readonly type: 'ask_bridge'; readonly expecting: Expectation }
   | { readonly type: 'accept_unverified'; readonly via: Seam['via']; readonly end: MessageEnd }
   /** What an answer makes of the saved text. */
   | AnswerEffect
@@ -209,24 +209,24 @@ export type MessageEnd =
       readonly retryable: boolean;
     };
 
-/** What the next message of the model is a reply to, which decides how it is read. */
+/** What the model was asked for behind the saved text, which decides how its next message is read. */
 export type Expectation =
-  | { readonly kind: 'content' }
-  /** `asks`: how often the model was asked again after replies that did not join. */
-  | { readonly kind: 'continuation'; readonly asks: number; readonly recovery: boolean }
-  /** To an idle prompt or a recovery: the model may rightly have something else to say. */
-  | { readonly kind: 'reply'; readonly recovery: boolean }
-  | { readonly kind: 'answer'; readonly question: SessionQuestion }
-  /** Whether the file is to be empty. */
-  | { readonly kind: 'empty' }
-  | { readonly kind: 'corrections' }
+  | Continuation
   | {
       readonly kind: 'bridge';
       readonly headLines: readonly string[];
       /** How the held part two ended. */
       readonly end: MessageEnd;
-      readonly recovery: boolean;
     };
+
+export type Continuation = {
+  readonly kind: 'continuation';
+  /** To an idle prompt or a recovery: the model may rightly have something else to say. */
+  readonly isReply: boolean;
+  readonly isRecovery: boolean;
+  /** How often the model was asked again after replies that did not join. */
+  readonly asks: number;
+};
 
 export type Transition =
   | {
@@ -304,11 +304,6 @@ export function openQuestionOf(control: ControlState): SessionQuestion | null {
     default:
       return control satisfies never;
   }
-}
-
-/** Whether the model's next message is for the session. */
-export function isListening(state: ControlState): boolean {
-  return state.kind === 'awaiting_answer' ? state.asked : isWaiting(state);
 }
 
 /** Whether the end of a message matters to the session, or that none came. */

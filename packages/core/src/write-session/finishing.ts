@@ -165,9 +165,5 @@ function endContentAt(step: Step, end: number, show: boolean): void {
 /** What was saved is none of the file. */
 function startOver(step: Step): void {
   step.emit({ type: 'rewind', toOffset: 0 }, { type: 'start_over' });
-  step.update({
-    ...textOf(createSummary()),
-    reading: NOT_READING,
-    expecting: { kind: 'content' },
-  });
+  step.update({ ...textOf(createSummary()), reading: NOT_READING });
 }

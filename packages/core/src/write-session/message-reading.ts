@@ -1,5 +1,5 @@
 import { emptyReply } from '../validation/correction-reply.ts';
-import { isListening, isWaiting } from './control.ts';
+import { isWaiting } from './control.ts';
 import type { MessageEnd } from './control.ts';
 import { NOT_READING } from './session.ts';
 import type { Reading } from './session.ts';
@@ -20,9 +20,7 @@ import { createThinkReader, endThink, readThink } from './text/think-block.ts';
 /** A message begins: how it is read depends on what it is a reply to and on what is saved. */
 export function startMessage(step: Step, prefilled = false): void {
   if (stopIdleTimer(step)) step.emit({ type: 'cancel_timer', timer: 'idle' });
-  step.update({
-    reading: isListening(step.session.control) ? readingOf(step, prefilled) : NOT_READING,
-  });
+  step.update({ reading: readingOf(step, prefilled) });
   step.update({ skipping: mayThinkAloud(step, prefilled) ? createThinkReader() : null });
 }
 
@@ -35,39 +33,39 @@ function mayThinkAloud(step: Step, prefilled: boolean): boolean {
 }
 
 function readingOf(step: Step, prefilled: boolean): Reading {
-  const { expecting, summary, kind, metadata } = step.session;
-  switch (expecting.kind) {
-    case 'answer':
-      return {
-        kind: 'answer',
-        question: expecting.question,
-        answer: answerReader(step, expecting.question),
-        again: againReader(step),
-      };
-    case 'empty':
-      return { kind: 'confirmation', answer: answerReader(step, null) };
-    case 'corrections':
-      return { kind: 'corrections', reply: emptyReply };
-    case 'bridge':
-      return {
-        kind: 'bridge',
-        bridge: createBridgeReader({
-          kind,
-          endMarker: metadata.end_marker,
-          summary,
-          anchor: chooseAnchor(summary),
-          headLines: expecting.headLines,
-        }),
-        end: expecting.end,
-      };
-    case 'content':
-    case 'continuation':
-    case 'reply':
-      return summary.hasNonBlankLine
-        ? undecidedReading(step, { expecting, prefilled, takesDone: !prefilled })
+  const { control, summary, kind, metadata } = step.session;
+  switch (control.kind) {
+    case 'awaiting_content':
+      return control.emptyAsked
+        ? { kind: 'confirmation', answer: answerReader(step, null) }
         : directReading(step, null, 'none');
+    case 'awaiting_more': {
+      const { expecting } = control;
+      if (expecting.kind === 'continuation') {
+        return summary.hasNonBlankLine
+          ? undecidedReading(step, { expecting, prefilled, takesDone: !prefilled })
+          : directReading(step, null, 'none');
+      }
+      const { headLines, end } = expecting;
+      const anchor = chooseAnchor(summary);
+      const endMarker = metadata.end_marker;
+      const bridge = createBridgeReader({ kind, endMarker, summary, anchor, headLines });
+      return { kind: 'bridge', bridge, end };
+    }
+    case 'awaiting_answer': {
+      const answer = answerReader(step, control.question);
+      return control.asked ? { kind: 'answer', answer, again: againReader(step) } : NOT_READING;
+    }
+    case 'needs_corrections':
+      return { kind: 'corrections', reply: emptyReply };
+    case 'idle':
+    case 'finalizing':
+    case 'paused':
+    case 'done':
+    case 'aborted':
+      return NOT_READING;
     default:
-      return expecting satisfies never;
+      return control satisfies never;
   }
 }
 

@@ -12,7 +12,7 @@ import type {
 
 import type { CorrectionReply } from '../validation/correction-reply.ts';
 import type { Omission } from '../validation/omissions.ts';
-import type { ControlState, Expectation, MessageEnd } from './control.ts';
+import type { Continuation, ControlState, MessageEnd } from './control.ts';
 import type { AgainReader } from './text/document-again.ts';
 import type { CommandAnswer } from './questions/question-row.ts';
 import type { AnswerReader } from './text/answer-reader.ts';
@@ -66,8 +66,6 @@ export type WriteSession = SessionText & {
   readonly thinkTags: boolean;
   /** A think block before the reply that arrives; null where none is left out. */
   readonly skipping: ThinkReader | null;
-  /** What the last prompt asked for. */
-  readonly expecting: Expectation;
   /** A reply was the document again, and took the place of what was saved: that happens once. */
   readonly startedOver: boolean;
   readonly omissionsAsked: boolean;
@@ -178,9 +176,7 @@ export type Reading =
       readonly seam: SeamReader;
       readonly census: ReplyCensus;
       readonly anchor: Anchor;
-      readonly asks: number;
-      readonly reply: boolean;
-      readonly recovery: boolean;
+      readonly expecting: Continuation;
       /** Its first words were given to the model. */
       readonly prefilled: boolean;
       /** The same reply as an answer, to a prompt that takes `DONE` too. */
@@ -195,7 +191,6 @@ export type Reading =
   /** The reply to any other question, held likewise. */
   | {
       readonly kind: 'answer';
-      readonly question: SessionQuestion;
       readonly answer: AnswerReader;
       readonly again: AgainReader | null;
     }

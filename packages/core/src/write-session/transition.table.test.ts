@@ -36,12 +36,16 @@ const omission: SessionQuestion = {
   count: 1,
 };
 
-const continuation: Expectation = { kind: 'continuation', asks: 1, recovery: false };
+const continuation: Expectation = {
+  kind: 'continuation',
+  isReply: false,
+  isRecovery: false,
+  asks: 1,
+};
 const bridge: Expectation = {
   kind: 'bridge',
   headLines: ['x'],
   end: { kind: 'stop' },
-  recovery: false,
 };
 
 const limits: ControlLimits = {
@@ -54,7 +58,13 @@ const limits: ControlLimits = {
 const states = {
   I: { kind: 'idle' },
   C: { kind: 'awaiting_content', idlePrompts: 0, retries: 0, emptyAsked: false },
-  M: { kind: 'awaiting_more', idlePrompts: 0, stalledReplies: 0, question: null },
+  M: {
+    kind: 'awaiting_more',
+    idlePrompts: 0,
+    stalledReplies: 0,
+    question: null,
+    expecting: { kind: 'continuation', isReply: false, isRecovery: false, asks: 0 },
+  },
   Q: {
     kind: 'awaiting_answer',
     question: endQuestion,
@@ -96,7 +106,18 @@ function counters(state: ControlState): string {
   if ('attempts' in state && state.attempts > 0) grown.push(`attempts=${state.attempts}`);
   if ('round' in state && state.round > 0) grown.push(`round=${state.round}`);
   if ('code' in state) grown.push(state.code);
+  if ('expecting' in state) grown.push(...expected(state.expecting));
   return grown.length === 0 ? '' : `(${grown.join(' ')})`;
+}
+
+function expected(expecting: Expectation): readonly string[] {
+  if (expecting.kind === 'bridge') return ['bridge'];
+  const { isReply, isRecovery, asks } = expecting;
+  return [
+    ...(isReply ? ['reply'] : []),
+    ...(isRecovery ? ['recovery'] : []),
+    ...(asks > 0 ? [`asks=${asks}`] : []),
+  ];
 }
 
 function cellOf(state: ControlState, event: ControlEvent, applied: ControlLimits = limits): string {
@@ -148,11 +169,11 @@ const rows: readonly Row[] = [
   ['message_end, length', { type: 'message_end_length', progress: true }, '–', 'C(retries=1) resend', '= save ask_continuation', '= parse_reply', '–', 'N(round=1) end_round save ask_corrections', '–'],
   ['seam verified', { type: 'seam_verified' }, '✗', '✗', '=', '✗', '✗', '✗', '✗'],
   ['seam hopeless, ask the open question', { type: 'seam_hopeless', remedy: 'ask_question' }, '✗', '✗', '✗', '✗', '✗', '✗', '✗'],
-  ['seam hopeless, ask again', { type: 'seam_hopeless', remedy: 'ask_again', expecting: continuation }, '✗', '✗', '= save ask_again', '✗', '✗', '✗', '✗'],
-  ['seam hopeless, bridge', { type: 'seam_hopeless', remedy: 'ask_bridge', expecting: bridge }, '✗', '✗', '= save ask_bridge', '✗', '✗', '✗', '✗'],
+  ['seam hopeless, ask again', { type: 'seam_hopeless', remedy: 'ask_again', expecting: continuation }, '✗', '✗', 'M(asks=1) save ask_again', '✗', '✗', '✗', '✗'],
+  ['seam hopeless, bridge', { type: 'seam_hopeless', remedy: 'ask_bridge', expecting: bridge }, '✗', '✗', 'M(bridge) save ask_bridge', '✗', '✗', '✗', '✗'],
   ['seam hopeless, accept', { type: 'seam_hopeless', remedy: 'accept', via: 'tail', end: { kind: 'stop' } }, '✗', '✗', '= accept_unverified', '✗', '✗', '✗', '✗'],
   ['seam hopeless, pause', { type: 'seam_hopeless', remedy: 'pause' }, '✗', '✗', 'P(SEAM_UNVERIFIED) save pause release', '✗', '✗', '✗', '✗'],
-  ['idle timer, prompts < max', { type: 'idle_elapsed' }, '✗', 'C(prompts=1) ask_idle', 'M(prompts=1) ask_idle', 'Q(prompts=2 end) ask_question', '✗', 'N(round=1) end_round save ask_corrections', '✗'],
+  ['idle timer, prompts < max', { type: 'idle_elapsed' }, '✗', 'C(prompts=1) ask_idle', 'M(prompts=1 reply) ask_idle', 'Q(prompts=2 end) ask_question', '✗', 'N(round=1) end_round save ask_corrections', '✗'],
   ['question due', { type: 'question_due', question: fence, messageOpen: false, attended: true }, '✗', '✗', '✗', '✗', 'Q(fence) save ask_question', '✗', '✗'],
   ['question due in mid-message', { type: 'question_due', question: fence, messageOpen: true, attended: true }, '✗', '✗', '✗', '✗', 'Q(fence unasked) save', '✗', '✗'],
   ['answer END n', { type: 'answer', answer: { kind: 'end', line: 2 } }, '✗', '✗', '✗', 'F end_before save finalize', '✗', '✗', '✗'],
@@ -161,7 +182,7 @@ const rows: readonly Row[] = [
   ['answer STRIP on end', { type: 'answer', answer: { kind: 'strip' } }, '✗', '✗', '✗', '✗', '✗', '✗', '✗'],
   ['answer DROP on end', { type: 'answer', answer: { kind: 'drop' } }, '✗', '✗', '✗', '✗', '✗', '✗', '✗'],
   ['answer AGAIN on end', { type: 'answer', answer: { kind: 'again' } }, '✗', '✗', '✗', '✗', '✗', '✗', '✗'],
-  ['reply is no answer', { type: 'answer', answer: { kind: 'text' } }, '✗', '✗', '✗', 'M(prompts=1 end) seam_reader', '✗', '✗', '✗'],
+  ['reply is no answer', { type: 'answer', answer: { kind: 'text' } }, '✗', '✗', '✗', 'M(prompts=1 end reply) seam_reader', '✗', '✗', '✗'],
   ['answer not usable', { type: 'answer', answer: { kind: 'unusable' } }, '✗', '✗', '✗', 'Q(prompts=1 end again) start_idle_timer', '✗', '✗', '✗'],
   ['reply is the document again', { type: 'document_again' }, '✗', '✗', 'C start_over', 'C start_over', '✗', '✗', '✗'],
   ['other tool call', { type: 'tool_called' }, 'chat', 'SESSION_BUSY', 'SESSION_BUSY', 'SESSION_BUSY', 'queue', 'SESSION_BUSY', 'chat'],
@@ -183,7 +204,7 @@ const rows: readonly Row[] = [
   ['abort while writing', { type: 'abort', writing: true }, 'SESSION_NOT_FOUND', 'A(SESSION_ABORTED) remove_directory', 'A(SESSION_ABORTED) move_to_attic', 'A(SESSION_ABORTED) move_to_attic', 'SESSION_BUSY', 'A(SESSION_ABORTED) move_to_attic', 'A(SESSION_ABORTED) move_to_attic'],
   ['graceful stop', { type: 'graceful_stop' }, '=', parked, parked, 'P(end ABORTED) save release', '=', parked, '= save release'],
   ['inactivity', { type: 'inactive' }, '–', 'A(EMPTY_CONTENT) remove_directory', 'I save release', 'I save release', '–', 'I save release', 'I save release'],
-  ['recover accepted, content', { type: 'recover_accepted', content: true, question: null, complete: false }, 'M ask_recovery', 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', 'M ask_recovery'],
+  ['recover accepted, content', { type: 'recover_accepted', content: true, question: null, complete: false }, 'M(reply recovery) ask_recovery', 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', 'M(reply recovery) ask_recovery'],
   ['recover accepted, empty', { type: 'recover_accepted', content: false, question: null, complete: false }, 'C ask_recovery', 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', 'C ask_recovery'],
   ['recover accepted, question open', { type: 'recover_accepted', content: true, question: endQuestion, complete: false }, recovered, 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', recovered],
   ['recover accepted, corrections begun', { type: 'recover_accepted', content: true, question: null, complete: true }, 'F finalize', 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', 'SESSION_ALREADY_ACTIVE', 'F finalize'],
@@ -259,7 +280,7 @@ describe('R015: the cells that depend on a count or a setting', () => {
     ['R021: KEEP keeps it', { ...states.Q, question: nearMiss }, { type: 'answer', answer: { kind: 'keep' } }, 'F keep_all save finalize'],
     ['R021: STRIP is no answer to it', { ...states.Q, question: nearMiss }, { type: 'answer', answer: { kind: 'strip' } }, '✗'],
     ['R021: END is no answer to it', { ...states.Q, question: nearMiss }, { type: 'answer', answer: { kind: 'end', line: 2 } }, '✗'],
-    ['R021: a near miss can be followed by text', { ...states.Q, question: nearMiss }, { type: 'answer', answer: { kind: 'text' } }, 'M(prompts=1 near_miss) seam_reader'],
+    ['R021: a near miss can be followed by text', { ...states.Q, question: nearMiss }, { type: 'answer', answer: { kind: 'text' } }, 'M(prompts=1 near_miss reply) seam_reader'],
     ['R270: a verified seam alone answers no question', { ...states.M, question: endQuestion }, { type: 'seam_verified' }, '='],
     ['R270: the text behind it does', { ...states.M, question: endQuestion }, { type: 'text', text: 'x' }, 'M cancel_idle_timer buffer'],
     ['R270: a DONE behind nothing new does not', { ...states.M, question: endQuestion }, { type: 'message_end_terminal' }, 'Q(end again) save start_idle_timer'],

@@ -1,3 +1,6 @@
+import type { SessionQuestion } from '@orion/contracts';
+
+import { openQuestionOf } from '../control.ts';
 import type { MessageEnd } from '../control.ts';
 import type { AnswerEffect, Choice } from '../questions/question-row.ts';
 import { choicesOf, isClosed } from '../questions/questions.ts';
@@ -7,6 +10,7 @@ import type { Step } from '../step.ts';
 import { canStillBeAnswer, endAnswer, readAnswer } from '../text/answer-reader.ts';
 import { endAgain, readAgain } from '../text/document-again.ts';
 import type { AgainReader } from '../text/document-again.ts';
+import { idleReply } from '../transition/moves.ts';
 import { startOverWithHeld } from './starting-over.ts';
 import { endUndecided, readUndecided, undecidedReading } from './undecided-reading.ts';
 
@@ -38,9 +42,9 @@ function readOn(step: Step, again: AgainReader | null): void {
 }
 
 /** The reply is no answer: it may go on with the file, or be the document again. */
-function readAsMessage(step: Step, { question, answer, again }: AnswerReading): void {
+function readAsMessage(step: Step, { answer, again }: AnswerReading): void {
   const { held } = answer;
-  if (isClosed(question)) {
+  if (isClosed(questionOf(step))) {
     step.emit({ type: 'hold', text: held });
     readOn(step, again);
     return;
@@ -52,16 +56,11 @@ function readAsMessage(step: Step, { question, answer, again }: AnswerReading): 
 
 /** The reply to an open question is read as what may go on with the file. */
 export function readTextInstead(step: Step): void {
-  const { reading } = step.session;
+  const question = questionOf(step);
   // What it asks about stands in the question itself; what is held from now on is this reply.
-  if (reading.kind === 'answer' && reading.question.kind === 'near_miss')
-    if (reading.question.heldBack) step.emit({ type: 'discard_held' });
+  if (question.kind === 'near_miss' && question.heldBack) step.emit({ type: 'discard_held' });
   step.update({
-    reading: undecidedReading(step, {
-      expecting: { kind: 'reply', recovery: false },
-      prefilled: false,
-      takesDone: false,
-    }),
+    reading: undecidedReading(step, { expecting: idleReply, prefilled: false, takesDone: false }),
   });
 }
 
@@ -86,7 +85,7 @@ export function endReply(step: Step, end: MessageEnd): void {
   step.update({ reading: NOT_READING });
   const chosen =
     said.kind === 'answer'
-      ? choicesOf(reading.question).find(({ reply }) => reply === said.choice)
+      ? choicesOf(questionOf(step)).find(({ reply }) => reply === said.choice)
       : undefined;
   if (chosen === undefined) step.dispatch({ type: 'answer', answer: { kind: 'unusable' } });
   else applyAnswer(step, chosen);
@@ -97,6 +96,12 @@ function refuse(step: Step): void {
   step.update({ reading: NOT_READING });
   step.emit({ type: 'discard_held' });
   step.dispatch({ type: 'answer', answer: { kind: 'unusable' } });
+}
+
+function questionOf({ session }: Step): SessionQuestion {
+  const question = openQuestionOf(session.control);
+  if (question === null) throw new Error('a reply was read as an answer where no question is open');
+  return question;
 }
 
 function applyAnswer(step: Step, { answer, effect }: Choice): void {

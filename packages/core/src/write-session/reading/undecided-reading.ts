@@ -1,9 +1,9 @@
 import { isBlankText } from '@orion/contracts';
 import type { Seam, SessionQuestion } from '@orion/contracts';
 
-import type { ControlEffect, Expectation, MessageEnd, SeamRemedy } from '../control.ts';
+import type { Continuation, ControlEffect, MessageEnd, SeamRemedy } from '../control.ts';
 import { NOT_READING } from '../session.ts';
-import type { Reading } from '../session.ts';
+import type { Reading, SessionSettings } from '../session.ts';
 import type { Step } from '../step.ts';
 import { canStillBeAnswer, endAnswer, readAnswer } from '../text/answer-reader.ts';
 import type { AnswerReader } from '../text/answer-reader.ts';
@@ -31,29 +31,24 @@ export type SeamReading = Extract<Reading, { kind: 'seam' }>;
 export function undecidedReading(
   step: Step,
   options: {
-    readonly expecting: Expectation;
+    readonly expecting: Continuation;
     readonly prefilled: boolean;
     readonly takesDone: boolean;
   },
 ): SeamReading {
   const { summary, settings, kind, metadata } = step.session;
   const { expecting, prefilled, takesDone } = options;
-  // Whether the file is being recovered, which its seam then says.
-  const recovery = 'recovery' in expecting && expecting.recovery;
-  const asks = expecting.kind === 'continuation' ? expecting.asks : 0;
-  const reply = expecting.kind === 'reply';
+  const { isReply, isRecovery } = expecting;
   const anchor = chooseAnchor(summary);
-  const readToEnd = reply || asks === MAX_ASKS || settings.seam === 'accept';
+  const readToEnd = mayBeRest(expecting, settings);
   return {
     kind: 'seam',
     seam: createSeamReader({ summary, anchor, kind, readToEnd, endMarker: metadata.end_marker }),
     census: createReplyCensus({ anchor, endMarker: metadata.end_marker, summary }),
     anchor,
     answer: takesDone ? answerReader(step, null) : null,
-    again: reply && !recovery && !prefilled ? againReader(step) : null,
-    asks,
-    reply,
-    recovery,
+    again: isReply && !isRecovery && !prefilled ? againReader(step) : null,
+    expecting,
     prefilled,
     hopeless: null,
   };
@@ -94,9 +89,7 @@ export function readUndecided(step: Step, before: SeamReading, text: string): vo
 /** A reply that does not join is read on only for what else may come of it. */
 function readOn(step: Step, reading: SeamReading): void {
   const question = openQuestion(step);
-  const readToEnd =
-    question === null &&
-    (reading.reply || reading.asks === MAX_ASKS || step.session.settings.seam === 'accept');
+  const readToEnd = question === null && mayBeRest(reading.expecting, step.session.settings);
   const mayStartOver = reading.again !== null && reading.again.verdict !== 'other';
   if (readToEnd || mayAnswer(reading) || mayStartOver) {
     step.update({ reading });
@@ -108,6 +101,11 @@ function readOn(step: Step, reading: SeamReading): void {
     type: 'seam_hopeless',
     ...(question === null ? askAgain(reading) : { remedy: 'ask_question' }),
   });
+}
+
+/** Whether a reply that does not join is still of use once all of it is known. */
+function mayBeRest({ isReply, asks }: Continuation, { seam }: SessionSettings): boolean {
+  return isReply || asks === MAX_ASKS || seam === 'accept';
 }
 
 function mayAnswer(reading: SeamReading): reading is SeamReading & { answer: AnswerReader } {
@@ -127,7 +125,7 @@ function join(step: Step, reading: SeamReading, verdict: VerifiedSeam): void {
   const seam: Seam = {
     line: step.session.summary.lineFeeds + 1,
     status: 'verified',
-    via: reading.recovery ? 'recovery' : reading.prefilled ? 'prefill' : verdict.via,
+    via: reading.expecting.isRecovery ? 'recovery' : reading.prefilled ? 'prefill' : verdict.via,
     lines_dropped: verdict.linesDropped,
     text_set_aside: verdict.setAside.length,
     conversion: verdict.conversion,
@@ -208,7 +206,8 @@ function endWithDone(step: Step, reading: SeamReading, talk: string): void {
   step.emit({ type: 'discard_held' });
   if (!isBlankText(talk)) step.emit({ type: 'set_aside', text: talk });
   const { summary, unaskedEnds } = step.session;
-  const toldOfCutOff = !reading.reply || reading.recovery;
+  const { isReply, isRecovery } = reading.expecting;
+  const toldOfCutOff = !isReply || isRecovery;
   if (!toldOfCutOff || isBlankText(summary.openLine)) {
     step.update({ endedByDone: true });
     step.dispatch({ type: 'message_end_terminal' });
@@ -242,7 +241,7 @@ function endUnjoined(step: Step, reading: SeamReading, end: MessageEnd): void {
   // rest of the file, so the model is asked.
   const saidDone = reading.answer !== null && endAnswer(reading.answer).kind === 'answer';
   if (
-    (reading.reply || saidDone) &&
+    (reading.expecting.isReply || saidDone) &&
     end.kind === 'stop' &&
     facts.nonBlankLines <= FEW_LINES &&
     facts.text !== null
@@ -275,8 +274,8 @@ function decideRemedy(
   end: MessageEnd,
 ): SeamRemedy {
   const { settings, summary } = step.session;
-  const { recovery } = reading;
-  const unasked = reading.reply || settings.seam === 'accept';
+  const { isReply, isRecovery, asks } = reading.expecting;
+  const unasked = isReply || settings.seam === 'accept';
   if (
     settings.seam !== 'strict' &&
     unasked &&
@@ -284,17 +283,18 @@ function decideRemedy(
     facts.nonBlankLines > FEW_LINES &&
     summary.openLineLength === 0
   ) {
-    return { remedy: 'accept', via: recovery ? 'recovery' : 'tail', end };
+    return { remedy: 'accept', via: isRecovery ? 'recovery' : 'tail', end };
   }
-  if (reading.asks < MAX_ASKS) return askAgain(reading);
+  if (asks < MAX_ASKS) return askAgain(reading);
   const { headLines } = facts;
   return headLines.length > 0
-    ? { remedy: 'ask_bridge', expecting: { kind: 'bridge', headLines, end, recovery } }
+    ? { remedy: 'ask_bridge', expecting: { kind: 'bridge', headLines, end } }
     : { remedy: 'pause' };
 }
 
-function askAgain({ asks, recovery }: SeamReading): SeamRemedy {
-  return { remedy: 'ask_again', expecting: { kind: 'continuation', asks: asks + 1, recovery } };
+function askAgain({ expecting }: SeamReading): SeamRemedy {
+  const asks = expecting.asks + 1;
+  return { remedy: 'ask_again', expecting: { ...expecting, isReply: false, asks } };
 }
 
 /** The held reply is content after all, though nothing but its place says so. */

@@ -8,6 +8,7 @@ import {
   emptySession,
   filledSession,
   finalized,
+  idleReply,
   invalid,
   moved,
   ordinary,
@@ -40,7 +41,12 @@ export const fromAwaitingAnswer: Rows<AwaitingAnswer> = {
       case 'text':
         if (isClosed(state.question)) return invalid;
         return moved(
-          { ...filledSession, idlePrompts: state.idlePrompts, question: state.question },
+          {
+            ...filledSession,
+            idlePrompts: state.idlePrompts,
+            question: state.question,
+            expecting: idleReply,
+          },
           'seam_reader',
         );
       case 'unusable':

@@ -4,10 +4,11 @@ import type { AwaitingMore, ControlLimits, Transition } from '../control.ts';
 import { MAX_RETRIES } from '../control.ts';
 import {
   asking,
+  continuation,
   emptySession,
-  filledSession,
   finalized,
   finalizing,
+  idleReply,
   invalid,
   moved,
   paused,
@@ -17,8 +18,11 @@ import type { Rows } from './rows.ts';
 
 export const fromAwaitingMore: Rows<AwaitingMore> = {
   ...listeningRows,
-  text: ({ stalledReplies }, { text }) =>
-    moved({ ...filledSession, stalledReplies }, 'cancel_idle_timer', { type: 'buffer', text }),
+  text: (state, { text }) =>
+    moved({ ...state, idlePrompts: 0, question: null }, 'cancel_idle_timer', {
+      type: 'buffer',
+      text,
+    }),
   blank_text: (state, { text }) => moved(state, 'cancel_idle_timer', { type: 'buffer', text }),
   end_marker: (_state, { messageOpen }) =>
     moved(finalizing, 'save', { type: 'finalize', messageOpen }),
@@ -49,7 +53,7 @@ export const fromAwaitingMore: Rows<AwaitingMore> = {
         return invalid;
       case 'ask_again':
       case 'ask_bridge':
-        return moved(state, 'save', { type: event.remedy, expecting: event.expecting });
+        return moved({ ...state, expecting: event.expecting }, 'save', event.remedy);
       case 'accept':
         return moved(state, { type: 'accept_unverified', via: event.via, end: event.end });
       case 'pause':
@@ -62,7 +66,7 @@ export const fromAwaitingMore: Rows<AwaitingMore> = {
     const idlePrompts = state.idlePrompts + 1;
     if (idlePrompts > maxIdlePrompts) return paused('NO_DONE', state.question ?? unasked);
     return state.question === null
-      ? moved({ ...state, idlePrompts }, 'ask_idle')
+      ? moved({ ...state, idlePrompts, expecting: idleReply }, 'ask_idle')
       : moved(asking(state.question, { idlePrompts }), 'ask_question');
   },
   // Text came, and so what was open is answered.
@@ -83,7 +87,7 @@ function continued(
   if (state.question !== null) return askedAgain(state, state.question, limits);
   const stalledReplies = progress ? 0 : state.stalledReplies + 1;
   if (stalledReplies >= MAX_RETRIES) return paused(code, limits.unasked);
-  return moved({ ...state, stalledReplies }, 'save', 'ask_continuation');
+  return moved({ ...state, stalledReplies, expecting: continuation }, 'save', 'ask_continuation');
 }
 
 /**

@@ -5,6 +5,7 @@ import type {
   AwaitingContent,
   AwaitingMore,
   ControlEffect,
+  Continuation,
   ControlState,
   Finalizing,
   Paused,
@@ -41,11 +42,20 @@ export const emptySession: AwaitingContent = {
   retries: 0,
   emptyAsked: false,
 };
+/** The model was asked for nothing but the rest of the text. */
+export const continuation: Continuation = {
+  kind: 'continuation',
+  isReply: false,
+  isRecovery: false,
+  asks: 0,
+};
+export const idleReply: Continuation = { ...continuation, isReply: true };
 export const filledSession: AwaitingMore = {
   kind: 'awaiting_more',
   idlePrompts: 0,
   stalledReplies: 0,
   question: null,
+  expecting: continuation,
 };
 export const finalizing: Finalizing = { kind: 'finalizing', attempts: 0 };
 
@@ -93,5 +103,6 @@ export function recovered(event: {
   }
   // What is still invalid is found anew; the rounds go on where they stood.
   if (event.complete) return finalized();
-  return moved(event.content ? filledSession : emptySession, 'ask_recovery');
+  const expecting: Continuation = { ...idleReply, isRecovery: true };
+  return moved(event.content ? { ...filledSession, expecting } : emptySession, 'ask_recovery');
 }
