@@ -262,48 +262,25 @@ export const FINALIZE_RETRY_MS = 1000;
 export const MAX_CORRECTION_ROUNDS = 3;
 export const MAX_CORRECTION_PLACES = 20;
 
-export function stateNameOf(state: ControlState): SessionStateName {
-  switch (state.kind) {
-    case 'idle':
-      return 'idle';
-    case 'awaiting_content':
-      return 'session_active.awaiting_content';
-    case 'awaiting_more':
-      return 'session_active.awaiting_done_or_more_content';
-    case 'awaiting_answer':
-      return 'session_active.awaiting_answer';
-    case 'finalizing':
-      return 'session_active.finalizing';
-    case 'needs_corrections':
-      return 'session_active.needs_corrections';
-    case 'paused':
-      return 'session_active.paused';
-    case 'done':
-      return 'done';
-    case 'aborted':
-      return 'aborted';
-    default:
-      return state satisfies never;
-  }
+const STATE_NAMES: { readonly [Kind in ControlState['kind']]: SessionStateName } = {
+  idle: 'idle',
+  awaiting_content: 'session_active.awaiting_content',
+  awaiting_more: 'session_active.awaiting_done_or_more_content',
+  awaiting_answer: 'session_active.awaiting_answer',
+  finalizing: 'session_active.finalizing',
+  needs_corrections: 'session_active.needs_corrections',
+  paused: 'session_active.paused',
+  done: 'done',
+  aborted: 'aborted',
+};
+
+export function stateNameOf({ kind }: ControlState): SessionStateName {
+  return STATE_NAMES[kind];
 }
 
 /** What is open to be answered in this state. */
 export function openQuestionOf(control: ControlState): SessionQuestion | null {
-  switch (control.kind) {
-    case 'awaiting_answer':
-    case 'awaiting_more':
-    case 'paused':
-      return control.question;
-    case 'idle':
-    case 'awaiting_content':
-    case 'finalizing':
-    case 'needs_corrections':
-    case 'done':
-    case 'aborted':
-      return null;
-    default:
-      return control satisfies never;
-  }
+  return 'question' in control ? control.question : null;
 }
 
 /** Whether the end of a message matters to the session, or that none came. */

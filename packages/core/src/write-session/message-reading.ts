@@ -2,20 +2,21 @@ import { emptyReply } from '../validation/correction-reply.ts';
 import { isWaiting } from './control.ts';
 import type { MessageEnd } from './control.ts';
 import { NOT_READING } from './session.ts';
-import type { Reading } from './session.ts';
+import type { Reading, ReadingOf } from './session.ts';
 import { stopIdleTimer } from './step.ts';
 import type { Step } from './step.ts';
-import { endBridgeReply } from './reading/bridge-reading.ts';
+import { endBridgeReply, readBridgeReply } from './reading/bridge-reading.ts';
 import { endConfirmation, readConfirmation } from './reading/confirmation-reading.ts';
-import { endWithoutText } from './reading/cut-off.ts';
+import { endOpen, endWithoutText } from './reading/cut-off.ts';
 import { directReading, endDirect, readDirect } from './reading/direct-reading.ts';
 import { answerReader } from './reading/offered.ts';
 import { againReader } from './reading/starting-over.ts';
 import { endUndecided, readUndecided, undecidedReading } from './reading/undecided-reading.ts';
 import { chooseAnchor } from './text/seams/anchor.ts';
-import { createBridgeReader, readBridge } from './text/seams/bridge.ts';
+import { createBridgeReader } from './text/seams/bridge.ts';
 import { quotedText } from './text/prompts.ts';
 import { createThinkReader, endThink, readThink } from './text/think-block.ts';
+import type { ThinkPart } from './text/think-block.ts';
 
 /** A message begins: how it is read depends on what it is a reply to and on what is saved. */
 export function startMessage(step: Step, prefilled = false): void {
@@ -75,98 +76,70 @@ export function readText(step: Step, text: string): void {
     readReplyText(step, text);
     return;
   }
-  const { reader, block, text: behind } = readThink(skipping, text);
-  step.update({ skipping: reader });
-  setAsideThinking(step, block);
-  readReplyText(step, behind);
+  const part = readThink(skipping, text);
+  step.update({ skipping: part.reader });
+  readBehindThinking(step, part);
 }
 
-/** What stands before the file's first line is kept, as everything else there is. */
-function setAsideThinking(step: Step, block: string): void {
-  if (step.session.reading.kind !== 'confirmation' || block === '') return;
-  step.emit({ type: 'set_aside', text: block });
-  step.update({ thinking: 'set_aside' });
+function readBehindThinking(step: Step, { block, text }: Pick<ThinkPart, 'block' | 'text'>): void {
+  // What stands before the file's first line is kept, as everything else there is.
+  if (step.session.reading.kind === 'confirmation' && block !== '') {
+    step.emit({ type: 'set_aside', text: block });
+    step.update({ thinking: 'set_aside' });
+  }
+  readReplyText(step, text);
 }
 
 function readReplyText(step: Step, text: string): void {
-  if (text === '') return;
   const { reading } = step.session;
-  switch (reading.kind) {
-    case 'direct':
-      readDirect(step, reading, text);
-      return;
-    case 'seam':
-      readUndecided(step, reading, text);
-      return;
-    case 'bridge':
-      step.update({ reading: { ...reading, bridge: readBridge(reading.bridge, text) } });
-      return;
-    case 'confirmation':
-      readConfirmation(step, reading, text);
-      return;
-    case 'answer':
-    case 'again':
-    case 'corrections':
-      step.dispatch({ type: 'text', text });
-      return;
-    case 'none':
-      step.emit({ type: 'chat', text });
-      return;
-    default:
-      reading satisfies never;
-  }
+  if (text !== '') readerOf(reading).read(step, reading, text);
 }
 
 export function endMessage(step: Step, end: MessageEnd): void {
   const { skipping } = step.session;
   if (skipping !== null) {
-    // What a block was not closed before holds no answer.
-    const { block, text } = endThink(skipping);
     step.update({ skipping: null });
-    setAsideThinking(step, block);
-    readReplyText(step, text);
+    // What a block was not closed before holds no answer.
+    readBehindThinking(step, endThink(skipping));
   }
-  const { control, reading } = step.session;
-  switch (reading.kind) {
-    case 'direct':
-      endDirect(step, reading, end, 'message');
-      return;
-    case 'seam':
-      endUndecided(step, reading, end);
-      return;
-    case 'bridge':
-      endBridgeReply(step, reading, end);
-      return;
-    case 'confirmation':
-      endConfirmation(step, reading, end);
-      return;
-    case 'answer':
-    case 'again':
-    case 'corrections':
-      endStateReply(step, end);
-      return;
-    case 'none':
-      if (isWaiting(control)) endWithoutText(step, end);
-      return;
-    default:
-      reading satisfies never;
-  }
+  const { reading } = step.session;
+  readerOf(reading).end(step, reading, end);
 }
 
-/** A reply that the state reads, when it has all of it. */
-function endStateReply(step: Step, end: MessageEnd): void {
-  switch (end.kind) {
-    case 'stop':
-      step.dispatch({ type: 'message_end_open' });
-      return;
-    case 'length':
-      step.dispatch({ type: 'message_end_length', progress: false });
-      return;
-    case 'error':
-      if (step.session.reading.kind === 'again') step.emit({ type: 'discard_held' });
-      endWithoutText(step, end);
-      return;
-    default:
-      end satisfies never;
-  }
+type Reader<R extends Reading> = {
+  readonly read: (step: Step, reading: R, text: string) => void;
+  readonly end: (step: Step, reading: R, end: MessageEnd) => void;
+};
+
+/** A reply that the state reads. */
+const replyReader: Reader<ReadingOf<'answer' | 'again' | 'corrections'>> = {
+  read: (step, _reading, text) => step.dispatch({ type: 'text', text }),
+  end: (step, { kind }, end) => {
+    if (end.kind === 'error') {
+      if (kind === 'again') step.emit({ type: 'discard_held' });
+      step.update({ reading: NOT_READING });
+    }
+    endOpen(step, end);
+  },
+};
+
+const READERS: { readonly [Kind in Reading['kind']]: Reader<ReadingOf<Kind>> } = {
+  none: {
+    read: (step, _reading, text) => step.emit({ type: 'chat', text }),
+    end: (step, _reading, end) => {
+      if (isWaiting(step.session.control)) endWithoutText(step, end);
+    },
+  },
+  direct: { read: readDirect, end: endDirect },
+  seam: { read: readUndecided, end: endUndecided },
+  bridge: { read: readBridgeReply, end: endBridgeReply },
+  confirmation: { read: readConfirmation, end: endConfirmation },
+  answer: replyReader,
+  again: replyReader,
+  corrections: replyReader,
+};
+
+function readerOf({ kind }: Reading): Reader<Reading> {
+  // A reading's own reader takes it; the compiler does not see that they belong together.
+  return READERS[kind] as Reader<Reading>;
 }

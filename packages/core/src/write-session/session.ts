@@ -201,10 +201,9 @@ export type Reading =
   /** The reply to a question about invalid text; never content. */
   | { readonly kind: 'corrections'; readonly reply: CorrectionReply };
 
-export const NOT_READING: Extract<Reading, { kind: 'none' }> = {
-  kind: 'none',
-  idleTimerRuns: false,
-};
+export type ReadingOf<Kind extends Reading['kind']> = Extract<Reading, { readonly kind: Kind }>;
+
+export const NOT_READING: ReadingOf<'none'> = { kind: 'none', idleTimerRuns: false };
 
 export type TimerName = 'idle' | 'settle' | 'save' | 'save_retry' | 'finalize_retry';
 

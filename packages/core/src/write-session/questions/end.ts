@@ -1,12 +1,8 @@
 import { endQuestionPrompt } from '../text/prompts.ts';
 import { choice, keepAll, namedLines } from './question-row.ts';
 import type { QuestionRow } from './question-row.ts';
-import type { SessionQuestion } from '@orion/contracts';
-
-type EndQuestion = Extract<SessionQuestion, { readonly kind: 'end' }>;
-
 /** P3: text follows a bare DONE line; where does the file end? */
-export const end: QuestionRow<EndQuestion> = {
+export const end: QuestionRow<'end'> = {
   isClosed: false,
   choices: ({ candidates, nearMiss = null }) => {
     const lines = candidates.map(({ line }) => line);

@@ -1,13 +1,9 @@
-import type { SessionQuestion } from '@orion/contracts';
-
 import { fencePrompt } from '../text/prompts.ts';
 import { choice, keepAll } from './question-row.ts';
 import type { QuestionRow } from './question-row.ts';
 
-type FenceQuestion = Extract<SessionQuestion, { readonly kind: 'fence' }>;
-
 /** P5: do these fences only wrap the file? */
-export const fence: QuestionRow<FenceQuestion> = {
+export const fence: QuestionRow<'fence'> = {
   isClosed: true,
   choices: ({ contentStart, contentEnd }) => [
     choice('strip', { type: 'strip_fence', contentStart, contentEnd }),

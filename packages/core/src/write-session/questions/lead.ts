@@ -1,13 +1,9 @@
-import type { SessionQuestion } from '@orion/contracts';
-
 import { leadPrompt } from '../text/prompts.ts';
 import { choice, keepAll } from './question-row.ts';
 import type { QuestionRow } from './question-row.ts';
 
-type LeadQuestion = Extract<SessionQuestion, { readonly kind: 'lead' }>;
-
 /** P11: do the first words talk about the file instead of being part of it? */
-export const lead: QuestionRow<LeadQuestion> = {
+export const lead: QuestionRow<'lead'> = {
   isClosed: true,
   choices: ({ contentStart }) => [
     choice('drop', { type: 'drop_lead', contentStart }),

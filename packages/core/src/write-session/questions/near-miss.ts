@@ -1,13 +1,9 @@
-import type { SessionQuestion } from '@orion/contracts';
-
 import { nearMissPrompt } from '../text/prompts.ts';
 import { choice, keepAll } from './question-row.ts';
 import type { QuestionRow } from './question-row.ts';
 
-type NearMissQuestion = Extract<SessionQuestion, { readonly kind: 'near_miss' }>;
-
 /** P4: is the end of the message, or a short reply that does not join, part of the file? */
-export const nearMiss: QuestionRow<NearMissQuestion> = {
+export const nearMiss: QuestionRow<'near_miss'> = {
   isClosed: false,
   choices: ({ text, contentEnd, heldBack }) => {
     const heldText = heldBack ? text : null;

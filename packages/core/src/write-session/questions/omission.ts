@@ -1,13 +1,9 @@
-import type { SessionQuestion } from '@orion/contracts';
-
 import { omissionPrompt } from '../text/prompts.ts';
 import { choice, keepAll, namedLines } from './question-row.ts';
 import type { QuestionRow } from './question-row.ts';
 
-type OmissionQuestion = Extract<SessionQuestion, { readonly kind: 'omission' }>;
-
 /** P10: lines that stand for left-out text, in a text that replaces another. */
-export const omission: QuestionRow<OmissionQuestion> = {
+export const omission: QuestionRow<'omission'> = {
   isClosed: true,
   choices: () => [choice('keep', keepAll), choice('again', { type: 'start_over' })],
   prompt: ({ lines, count }, { target, operation }) =>

@@ -7,20 +7,25 @@ import type { Anchor } from '../text/seams/anchor.ts';
  * One kind of question, wholly: what the model is asked and may reply, what each reply does, and what a person is
  * told and can type. Everything that knows kinds of questions reads it from here (`questions.ts`).
  */
-export type QuestionRow<Question extends SessionQuestion> = {
+export type QuestionRow<Kind extends SessionQuestion['kind']> = {
   /**
    * Whether only its own words answer it. To the others the model may go on with the file instead, and a DONE behind
    * nothing else is an answer.
    */
   readonly isClosed: boolean;
-  readonly choices: (question: Question) => readonly Choice[];
+  readonly choices: (question: QuestionOf<Kind>) => readonly Choice[];
   /** What the model reads. */
-  readonly prompt: (question: Question, asked: AskedAbout) => string;
+  readonly prompt: (question: QuestionOf<Kind>, asked: AskedAbout) => string;
   /** What the model is asked, for a person: `whether …` or `where …`, never the content that the prompt quotes (R014). */
-  readonly line: (question: Question, target: string) => string;
+  readonly line: (question: QuestionOf<Kind>, target: string) => string;
   /** What is open, for a refusal that names the options: `It is open …`. */
-  readonly open: (question: Question, target: string) => string;
+  readonly open: (question: QuestionOf<Kind>, target: string) => string;
 };
+
+type QuestionOf<Kind extends SessionQuestion['kind']> = Extract<
+  SessionQuestion,
+  { readonly kind: Kind }
+>;
 
 /** What a prompt tells of the session beside its question. */
 export type AskedAbout = {

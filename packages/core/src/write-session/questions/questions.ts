@@ -11,15 +11,17 @@ import type { AskedAbout, Choice, QuestionAnswer, QuestionRow } from './question
  * The questions about a text, one row for each kind. A new kind is a member of `SessionQuestion`, its check there,
  * and a row here.
  */
-const ROWS: {
-  readonly [Kind in SessionQuestion['kind']]: QuestionRow<
-    Extract<SessionQuestion, { readonly kind: Kind }>
-  >;
-} = { end, near_miss: nearMiss, fence, lead, omission };
+const ROWS: { readonly [Kind in SessionQuestion['kind']]: QuestionRow<Kind> } = {
+  end,
+  near_miss: nearMiss,
+  fence,
+  lead,
+  omission,
+};
 
-function rowOf(question: SessionQuestion): QuestionRow<SessionQuestion> {
+function rowOf({ kind }: SessionQuestion): QuestionRow<SessionQuestion['kind']> {
   // The row of a question's own kind takes that question; the compiler does not see that they belong together.
-  return ROWS[question.kind] as QuestionRow<SessionQuestion>;
+  return ROWS[kind] as QuestionRow<SessionQuestion['kind']>;
 }
 
 /** Whether only its own words answer it: any other reply is no text of the file either. */

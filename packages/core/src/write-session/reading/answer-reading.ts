@@ -5,7 +5,7 @@ import type { MessageEnd } from '../control.ts';
 import type { AnswerEffect, Choice } from '../questions/question-row.ts';
 import { choicesOf, isClosed } from '../questions/questions.ts';
 import { NOT_READING } from '../session.ts';
-import type { Reading } from '../session.ts';
+import type { ReadingOf } from '../session.ts';
 import type { Step } from '../step.ts';
 import { canStillBeAnswer, endAnswer, readAnswer } from '../text/answer-reader.ts';
 import { endAgain, readAgain } from '../text/document-again.ts';
@@ -14,7 +14,7 @@ import { idleReply } from '../transition/moves.ts';
 import { startOverWithHeld } from './starting-over.ts';
 import { endUndecided, readUndecided, undecidedReading } from './undecided-reading.ts';
 
-type AnswerReading = Extract<Reading, { kind: 'answer' }>;
+type AnswerReading = ReadingOf<'answer'>;
 
 /** More of a reply to a question: held in memory while it can be an answer, and then read for what it may be. */
 export function readReply(step: Step, text: string): void {

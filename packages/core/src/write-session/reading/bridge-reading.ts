@@ -1,11 +1,15 @@
 import type { MessageEnd } from '../control.ts';
 import { NOT_READING } from '../session.ts';
-import type { Reading } from '../session.ts';
+import type { ReadingOf } from '../session.ts';
 import type { Step } from '../step.ts';
-import { endBridge } from '../text/seams/bridge.ts';
+import { endBridge, readBridge } from '../text/seams/bridge.ts';
 import { directReading, endDirect, readDirect } from './direct-reading.ts';
 
-type BridgeReading = Extract<Reading, { kind: 'bridge' }>;
+type BridgeReading = ReadingOf<'bridge'>;
+
+export function readBridgeReply(step: Step, reading: BridgeReading, text: string): void {
+  step.update({ reading: { ...reading, bridge: readBridge(reading.bridge, text) } });
+}
 
 export function endBridgeReply(step: Step, reading: BridgeReading, end: MessageEnd): void {
   step.update({ reading: NOT_READING });
@@ -39,7 +43,7 @@ export function endHeldText(step: Step): void {
   const { reading, control } = step.session;
   step.emit({ type: 'discard_held' });
   if (reading.kind === 'direct' && reading.replayed !== null) {
-    endDirect(step, reading, reading.replayed, 'message');
+    endDirect(step, reading, reading.replayed);
   } else if (control.kind === 'awaiting_answer' && !control.asked) {
     // An end marker stood in the text, and what it leaves open waits for the end of the message.
     step.dispatch({ type: 'message_end_open' });

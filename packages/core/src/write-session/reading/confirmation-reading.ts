@@ -1,13 +1,13 @@
 import { isBlankText } from '@orion/contracts';
 import type { MessageEnd } from '../control.ts';
 import { NOT_READING } from '../session.ts';
-import type { Reading } from '../session.ts';
+import type { ReadingOf } from '../session.ts';
 import type { Step } from '../step.ts';
 import { canStillBeAnswer, endAnswer, readAnswer } from '../text/answer-reader.ts';
 import { directReading, endDirect, readDirect } from './direct-reading.ts';
 import type { DirectReading } from './direct-reading.ts';
 
-export type ConfirmationReading = Extract<Reading, { kind: 'confirmation' }>;
+export type ConfirmationReading = ReadingOf<'confirmation'>;
 
 /** The reply to the question whether the file is to be empty: another marker, or the file (R035). */
 export function readConfirmation(step: Step, { answer }: ConfirmationReading, text: string): void {
@@ -26,7 +26,7 @@ export function endConfirmation(
   if (!confirms || isShortText(said.talk)) {
     readAsFile(step, answer.held);
     const { reading } = step.session;
-    if (reading.kind === 'direct') endDirect(step, reading, end, 'message');
+    if (reading.kind === 'direct') endDirect(step, reading, end);
     return;
   }
   if (!isBlankText(said.talk)) step.emit({ type: 'set_aside', text: said.talk });

@@ -5,6 +5,11 @@ import type { Step } from '../step.ts';
 /** A message of which nothing arrived. */
 export function endWithoutText(step: Step, end: MessageEnd): void {
   step.update({ reading: NOT_READING });
+  endOpen(step, end);
+}
+
+/** The end of a message that has brought no content. */
+export function endOpen(step: Step, end: MessageEnd): void {
   if (end.kind === 'stop') step.dispatch({ type: 'message_end_open' });
   else cutOff(step, end, false, false);
 }

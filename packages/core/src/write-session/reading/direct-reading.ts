@@ -1,7 +1,7 @@
 import { isBlankText } from '@orion/contracts';
 import type { MessageEnd } from '../control.ts';
 import { NOT_READING } from '../session.ts';
-import type { Reading, WriteSession } from '../session.ts';
+import type { ReadingOf, WriteSession } from '../session.ts';
 import type { Step } from '../step.ts';
 import { fencesAtEnd } from '../text/fence-decision.ts';
 import { beginningOfMarker, restartSummary, wholeFenceLedger } from '../text/content-summary.ts';
@@ -31,7 +31,7 @@ import { cutOff } from './cut-off.ts';
 /** A reply brings something when it brings this many bytes or a line. */
 const PROGRESS_BYTES = 256;
 
-export type DirectReading = Extract<Reading, { kind: 'direct' }>;
+export type DirectReading = ReadingOf<'direct'>;
 
 export function directReading(
   step: Step,
@@ -209,14 +209,14 @@ export function settleElapsed(step: Step): void {
   step.update({ reading: { ...reading, settleTimerRuns: false } });
   if (!holdsMarker(reading.marker)) return;
   step.emit({ type: 'stop_message' });
-  endDirect(step, { ...reading, settleTimerRuns: false }, { kind: 'stop' }, 'message');
+  endDirect(step, { ...reading, settleTimerRuns: false }, { kind: 'stop' });
 }
 
 export function endDirect(
   step: Step,
   reading: DirectReading,
   end: MessageEnd,
-  by: 'message' | 'end_marker',
+  by: 'message' | 'end_marker' = 'message',
 ): void {
   if (reading.settleTimerRuns) step.emit({ type: 'cancel_timer', timer: 'settle' });
   let last = reading;

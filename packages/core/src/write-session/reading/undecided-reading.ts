@@ -3,7 +3,7 @@ import type { Seam, SessionQuestion } from '@orion/contracts';
 
 import type { Continuation, ControlEffect, MessageEnd, SeamRemedy } from '../control.ts';
 import { NOT_READING } from '../session.ts';
-import type { Reading, SessionSettings } from '../session.ts';
+import type { ReadingOf, SessionSettings } from '../session.ts';
 import type { Step } from '../step.ts';
 import { canStillBeAnswer, endAnswer, readAnswer } from '../text/answer-reader.ts';
 import type { AnswerReader } from '../text/answer-reader.ts';
@@ -25,7 +25,7 @@ const MAX_ASKS = 2;
 /** A reply with at most this many lines that are not blank is too little to be the rest of a file. */
 const FEW_LINES = 3;
 
-export type SeamReading = Extract<Reading, { kind: 'seam' }>;
+export type SeamReading = ReadingOf<'seam'>;
 
 /** A message that starts while something is saved: where it belongs is undecided. */
 export function undecidedReading(
@@ -160,7 +160,7 @@ export function endUndecided(step: Step, reading: SeamReading, end: MessageEnd):
       case 'verified': {
         join(step, reading, verdict);
         const next = step.session.reading;
-        if (next.kind === 'direct') endDirect(step, next, end, 'message');
+        if (next.kind === 'direct') endDirect(step, next, end);
         return;
       }
       case 'marker_only':
