@@ -1,7 +1,13 @@
-import type { EndCandidate, SessionMetadata, SessionRecord } from '@orion/contracts';
+import type {
+  EndCandidate,
+  SessionMetadata,
+  SessionQuestion,
+  SessionRecord,
+} from '@orion/contracts';
 
 import type { Omission } from '../validation/omissions.ts';
 import { openQuestionOf, stateNameOf } from './control.ts';
+import type { OutsideEvent } from './control.ts';
 import { endMessage, readText, startMessage } from './message-reading.ts';
 import { EFFECTS } from './effects.ts';
 import { hasRoomFor } from './reading/answer-reading.ts';
@@ -10,7 +16,7 @@ import { endHeldText, readHeldText } from './reading/bridge-reading.ts';
 import { settleElapsed } from './reading/direct-reading.ts';
 import type { CommandAnswer } from './questions/question-row.ts';
 import { choiceFor } from './questions/questions.ts';
-import { ask, emitFinalize, finalize, settle } from './finishing.ts';
+import { ask, emitFinalize, finalize } from './finishing.ts';
 import { isContent, NOT_READING, textOf } from './session.ts';
 import type {
   SessionInput,
@@ -116,87 +122,85 @@ function blankSession(
 /** The one door: what happened in, the next session and what is to be done out. Pure. */
 export function advance(session: WriteSession, input: SessionInput): SessionStep {
   const step = new Step(session, EFFECTS);
-  switch (input.type) {
-    case 'message_started':
-      step.update({ thinkTags: input.thinkTags ?? false });
-      startMessage(step, input.prefilled ?? false);
-      break;
-    case 'reasoning':
-      step.update({ thinkTags: false });
-      break;
-    case 'text':
-      readText(step, input.text);
-      break;
-    case 'message_ended':
-      endMessage(step, input.end);
-      break;
-    case 'held_text':
-      readHeldText(step, input.text);
-      break;
-    case 'held_end':
-      endHeldText(step);
-      break;
-    case 'timer':
-      timerElapsed(step, input.timer);
-      break;
-    case 'save_failed':
-      step.dispatch({ type: 'save_failed' });
-      break;
-    case 'finalized':
-      step.dispatch({ type: 'finalize_ok' });
-      break;
-    case 'corrections_needed':
-      correctionsNeeded(step, input.places, input.count);
-      break;
-    case 'omissions_suspected':
-      omissionsSuspected(step, input.omissions);
-      break;
-    case 'examined':
-      step.update({ fileSummary: input.summary });
-      // A lease that was lost meanwhile has ended the session here.
-      if (step.session.control.kind === 'finalizing') finalize(step, false);
-      break;
-    case 'finalize_failed':
-      step.update({ message: input.message });
-      step.dispatch(
-        input.retryable
-          ? { type: 'finalize_retryable', code: input.code }
-          : { type: 'finalize_refused', code: input.code },
-      );
-      break;
-    case 'tool_called':
-      step.dispatch({ type: 'tool_called' });
-      break;
-    case 'cancelled':
-      cancelled(step);
-      break;
-    case 'aborted':
-      step.leaveMessage();
-      step.dispatch({ type: 'abort', writing: input.writing });
-      break;
-    case 'stopped':
-      step.leaveMessage();
-      step.dispatch({ type: 'graceful_stop' });
-      break;
-    case 'inactive':
-      step.leaveMessage();
-      step.dispatch({ type: 'inactive' });
-      break;
-    case 'lease_lost':
-      step.leaveMessage();
-      step.dispatch({ type: 'lease_lost', writing: input.writing });
-      break;
-    case 'recover':
-      recover(step);
-      break;
-    case 'finalize_command':
-      finalizeCommand(step, input.answer);
-      break;
-    default:
-      input satisfies never;
-  }
+  // An input's own handler takes it; the compiler does not see that they belong together.
+  const receive = INPUTS[input.type] as (step: Step, input: SessionInput) => void;
+  receive(step, input);
   return step.result();
 }
+
+const INPUTS: {
+  readonly [Type in SessionInput['type']]: (
+    step: Step,
+    input: Extract<SessionInput, { readonly type: Type }>,
+  ) => void;
+} = {
+  message_started: (step, { thinkTags = false, prefilled = false }) => {
+    step.update({ thinkTags });
+    startMessage(step, prefilled);
+  },
+  reasoning: (step) => step.update({ thinkTags: false }),
+  text: (step, { text }) => readText(step, text),
+  message_ended: (step, { end }) => endMessage(step, end),
+  held_text: (step, { text }) => readHeldText(step, text),
+  held_end: endHeldText,
+  timer: (step, { timer }) => TIMERS[timer](step),
+  corrections_needed: correctionsNeeded,
+  omissions_suspected: omissionsSuspected,
+  examined: (step, { summary }) => {
+    step.update({ fileSummary: summary });
+    // A lease that was lost meanwhile has ended the session here.
+    if (step.session.control.kind === 'finalizing') finalize(step, false);
+  },
+  finalize_failed: (step, { code, message, retryable }) => {
+    step.update({ message });
+    step.dispatch({ type: retryable ? 'finalize_retryable' : 'finalize_refused', code });
+  },
+  recover,
+  finalize_command: finalizeCommand,
+
+  tool_called: decided,
+  save_failed: decided,
+  finalize_ok: decided,
+  cancelled: (step, event) => {
+    // A held marker is discarded, held text that may not belong to the file is kept aside.
+    if (step.session.reading.kind === 'seam') step.emit({ type: 'set_aside_held' });
+    leave(step, event);
+  },
+  abort: leave,
+  graceful_stop: leave,
+  inactive: leave,
+  lease_lost: leave,
+};
+
+/** The state table alone decides. */
+function decided(step: Step, event: OutsideEvent): void {
+  step.dispatch(event);
+}
+
+function leave(step: Step, event: OutsideEvent): void {
+  step.leaveMessage();
+  step.dispatch(event);
+}
+
+const TIMERS: { readonly [Name in TimerName]: (step: Step) => void } = {
+  idle: (step) => {
+    // A timer that was cancelled while its callback was already on its way.
+    if (!stopIdleTimer(step)) return;
+    const state = stateNameOf(step.session.control);
+    step.emit({ type: 'trace', event: 'idle_elapsed', details: { state } });
+    step.dispatch({ type: 'idle_elapsed' });
+  },
+  settle: settleElapsed,
+  save: (step) => {
+    if (!step.session.saveTimerRuns) return;
+    step.update({ saveTimerRuns: false });
+    step.dispatch({ type: 'save_due' });
+  },
+  save_retry: (step) => step.dispatch({ type: 'save_due' }),
+  finalize_retry: (step) => {
+    if (step.session.control.kind === 'finalizing') emitFinalize(step);
+  },
+};
 
 function recover(step: Step): void {
   const { session } = step;
@@ -220,85 +224,40 @@ function isDecided({ repair, contentEnd, leadDropped }: WriteSession): boolean {
 }
 
 /** Asked once, before anything is written. */
-function omissionsSuspected(step: Step, omissions: readonly Omission[]): void {
+function omissionsSuspected(
+  step: Step,
+  { omissions }: { readonly omissions: readonly Omission[] },
+): void {
   step.update({ omissionsAsked: true });
   const lines = omissions.slice(0, MAX_QUOTED_OMISSIONS);
   ask(step, { kind: 'omission', lines, count: omissions.length }, false);
 }
 
-/** A held marker is discarded, held text that may not belong to the file is kept aside. */
-function cancelled(step: Step): void {
-  if (step.session.reading.kind === 'seam') step.emit({ type: 'set_aside_held' });
-  step.leaveMessage();
-  step.dispatch({ type: 'cancelled' });
-}
-
-function timerElapsed(step: Step, timer: TimerName): void {
-  switch (timer) {
-    case 'idle':
-      // A timer that was cancelled while its callback was already on its way.
-      if (!stopIdleTimer(step)) return;
-      step.emit({
-        type: 'trace',
-        event: 'idle_elapsed',
-        details: { state: stateNameOf(step.session.control) },
-      });
-      step.dispatch({ type: 'idle_elapsed' });
-      return;
-    case 'settle':
-      settleElapsed(step);
-      return;
-    case 'save':
-      if (!step.session.saveTimerRuns) return;
-      step.update({ saveTimerRuns: false });
-      step.dispatch({ type: 'save_due' });
-      return;
-    case 'save_retry':
-      step.dispatch({ type: 'save_due' });
-      return;
-    case 'finalize_retry':
-      if (step.session.control.kind === 'finalizing') {
-        emitFinalize(step);
-      }
-      return;
-    default:
-      timer satisfies never;
-  }
-}
-
-function finalizeCommand(step: Step, answer: CommandAnswer | null): void {
+function finalizeCommand(step: Step, { answer }: { readonly answer: CommandAnswer | null }): void {
   const question = openQuestionOf(step.session.control);
   if (step.session.summary.bytes === 0) {
-    step.emit({
-      type: 'refuse',
-      code: 'EMPTY_CONTENT',
-      message: `Nothing is saved for ${step.session.metadata.target_file}.`,
-    });
-    return;
+    step.refuse('EMPTY_CONTENT');
+  } else if (answer === null) {
+    step.update({ byHand: 'decided', fenceAsked: true });
+    step.dispatch({ type: 'finalize_command', answered: question === null });
+  } else if (question === null) {
+    step.refuse('USAGE');
+  } else {
+    answerByHand(step, question, answer);
   }
-  if (answer !== null) {
-    if (question === null) {
-      step.emit({
-        type: 'refuse',
-        code: 'USAGE',
-        message: 'No question is open in this session: leave out --end-at and --answer.',
-      });
-      return;
-    }
-    const chosen = choiceFor(question, answer);
-    if (chosen === null) {
-      step.dispatch({ type: 'finalize_command', answered: false });
-      return;
-    }
-    if (!hasRoomFor(step, chosen.effect)) {
-      step.exceedLimit();
-      return;
-    }
-    settle(step, chosen.effect);
-    step.update({ hasEnded: true });
+}
+
+function answerByHand(step: Step, question: SessionQuestion, answer: CommandAnswer): void {
+  const chosen = choiceFor(question, answer);
+  if (chosen === null) {
+    step.dispatch({ type: 'finalize_command', answered: false });
+  } else if (hasRoomFor(step, chosen.effect)) {
+    step.perform(chosen.effect);
+    step.update({ hasEnded: true, byHand: 'answered' });
+    step.dispatch({ type: 'finalize_command', answered: true });
+  } else {
+    step.exceedLimit();
   }
-  step.update(answer === null ? { byHand: 'decided', fenceAsked: true } : { byHand: 'answered' });
-  step.dispatch({ type: 'finalize_command', answered: question === null || answer !== null });
 }
 
 /** What of a session stands in `state.json`. */

@@ -81,6 +81,7 @@ export type Paused = {
 
 /** What can happen to a session, one name for each row of the state table. */
 export type ControlEvent =
+  | OutsideEvent
   | { readonly type: 'begin_ok' }
   /** What the reader of the message has released: content, or more of a reply. */
   | { readonly type: 'text'; readonly text: string }
@@ -109,11 +110,8 @@ export type ControlEvent =
     }
   /** The reply is the document again, from its first line. */
   | { readonly type: 'document_again' }
-  | { readonly type: 'tool_called' }
   | { readonly type: 'save_due' }
-  | { readonly type: 'save_failed' }
   | { readonly type: 'limit_exceeded' }
-  | { readonly type: 'finalize_ok' }
   /** `round`: rounds that have ended. `attended`: a model can be asked and no person has decided. */
   | {
       readonly type: 'finalize_needs_corrections';
@@ -132,10 +130,6 @@ export type ControlEvent =
       readonly afterDone: boolean;
       readonly progress: boolean;
     }
-  | { readonly type: 'cancelled' }
-  | { readonly type: 'abort'; readonly writing: boolean }
-  | { readonly type: 'graceful_stop' }
-  | { readonly type: 'inactive' }
   | {
       readonly type: 'recover_accepted';
       readonly content: boolean;
@@ -143,8 +137,20 @@ export type ControlEvent =
       /** What the file is was decided: nothing is added to it. */
       readonly complete: boolean;
     }
-  | { readonly type: 'lease_lost'; readonly writing: boolean }
   | { readonly type: 'finalize_command'; readonly answered: boolean };
+
+/** What happens outside of the text: the state alone decides what comes of it. */
+export type OutsideEvent =
+  /** The model called a tool although none is offered while it writes. */
+  | { readonly type: 'tool_called' }
+  | { readonly type: 'save_failed' }
+  | { readonly type: 'finalize_ok' }
+  | { readonly type: 'cancelled' }
+  | { readonly type: 'graceful_stop' }
+  | { readonly type: 'inactive' }
+  /** `writing`: while the commit is under way. */
+  | { readonly type: 'abort'; readonly writing: boolean }
+  | { readonly type: 'lease_lost'; readonly writing: boolean };
 
 /** What becomes of a reply that does not join the saved text. */
 export type SeamRemedy =
@@ -236,13 +242,22 @@ export type Transition =
     }
   /** Nothing to do; traced. */
   | { readonly kind: 'ignored' }
-  | { readonly kind: 'refused'; readonly code: ErrorCode }
+  | { readonly kind: 'refused'; readonly code: RefusalCode }
   /** Waits for the outcome of the commit. */
   | { readonly kind: 'queued' }
   /** The tool call or text is nobody's business here: it goes its ordinary way. */
   | { readonly kind: 'ordinary' }
   /** A defect of the caller: the state is unchanged. */
   | { readonly kind: 'invalid' };
+
+export type RefusalCode =
+  | 'SESSION_ALREADY_ACTIVE'
+  | 'SESSION_BUSY'
+  | 'SESSION_NOT_FOUND'
+  | 'EMPTY_CONTENT'
+  | 'QUESTION_OPEN'
+  /** An answer where no question is open. */
+  | 'USAGE';
 
 export type ControlLimits = {
   readonly operation: WriteOperation;

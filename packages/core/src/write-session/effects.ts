@@ -1,6 +1,6 @@
 import { ASKING } from './asking.ts';
 import { FINALIZE_RETRY_MS } from './control.ts';
-import { finalize, settle } from './finishing.ts';
+import { finalize, SETTLING } from './finishing.ts';
 import { endReply, readReply, readTextInstead } from './reading/answer-reading.ts';
 import { endCorrectionReply, endRound, readCorrectionText } from './reading/correction-reading.ts';
 import { acceptHeld } from './reading/undecided-reading.ts';
@@ -14,6 +14,7 @@ const SAVE_RETRY_MS = 30_000;
 /** What each effect of the state table does. */
 export const EFFECTS: EffectHandlers = {
   ...ASKING,
+  ...SETTLING,
   start_idle_timer: (step) => {
     step.update({ reading: { ...NOT_READING, idleTimerRuns: true } });
     step.emit({ type: 'start_timer', timer: 'idle', milliseconds: step.session.settings.idleMs });
@@ -38,12 +39,6 @@ export const EFFECTS: EffectHandlers = {
   degrade: (step) =>
     step.emit({ type: 'start_timer', timer: 'save_retry', milliseconds: SAVE_RETRY_MS }),
 
-  keep_all: settle,
-  end_before: settle,
-  leave_out: settle,
-  strip_fence: settle,
-  drop_lead: settle,
-  start_over: settle,
   end_round: (step, { corrections }) => endRound(step, corrections),
   safe_replacement: (step) => {
     const { repair } = step.session;

@@ -1,10 +1,12 @@
 import type { SessionQuestion } from '@orion/contracts';
 
-import type { AnswerEffect } from './questions/question-row.ts';
+import type { AnswerEffect, QuestionOf } from './questions/question-row.ts';
 import { fileEndOf, fileSummaryOf, lineEndingOf, NOT_READING, textOf } from './session.ts';
-import type { Step } from './step.ts';
+import type { EffectHandlers, Step } from './step.ts';
 import { createSummary } from './text/content-summary.ts';
+import type { ContentSummary } from './text/content-summary.ts';
 import { decideFences } from './text/fence-decision.ts';
+import type { FenceDecision } from './text/fence-decision.ts';
 import { findLead } from './text/leads.ts';
 import { endQuestion } from './text/markers/inner-done.ts';
 
@@ -19,23 +21,32 @@ import { endQuestion } from './text/markers/inner-done.ts';
  *     offsets are those of the file as it was decided on then. A person's answer to one question answers no other.
  */
 export function finalize(step: Step, messageOpen: boolean): void {
-  const { summary, byHand, repair } = step.session;
-  const isDecided = byHand === 'decided';
-  if (summary.bytes > 0) {
-    if (!isDecided && repair === null && (asksEnd(step) || asksLastWords(step))) return;
-    if (fileSummaryOf(step.session) === null) {
-      const { contentStart, contentEnd } = step.session;
-      step.emit({ type: 'examine', start: contentStart, end: contentEnd ?? summary.bytes });
+  const { summary, contentStart, contentEnd, byHand, repair } = step.session;
+  const mayAsk = byHand !== 'decided' && repair === null;
+  const ending = mayAsk ? unaskedEnding(step) : null;
+  if (ending !== null) {
+    ask(step, ending, messageOpen);
+    return;
+  }
+  const file = fileSummaryOf(step.session);
+  if (file === null) {
+    step.emit({ type: 'examine', start: contentStart, end: contentEnd ?? summary.bytes });
+    return;
+  }
+  if (repair === null) {
+    const fence = unsettledFence(step, file);
+    if (fence.kind === 'strip') {
+      stripFence(step, fence);
+      // What the file is must be written down before it is written: a kill behind that leaves nothing else to tell.
+      step.emit({ type: 'save' });
+      finalize(step, messageOpen);
       return;
     }
-    if (repair === null) {
-      const decided = decideFence(step, messageOpen);
-      if (decided === 'asked') return;
-      if (decided === 'stripped') {
-        finalize(step, messageOpen);
-        return;
-      }
-      if (!isDecided && asksLead(step, messageOpen)) return;
+    const lead = mayAsk && fence.kind === 'keep' ? unaskedLead(step, file) : null;
+    const question = fence.kind === 'fence' ? fence : lead;
+    if (question !== null) {
+      ask(step, question, messageOpen);
+      return;
     }
   }
   emitFinalize(step);
@@ -57,99 +68,74 @@ export function emitFinalize(step: Step): void {
   });
 }
 
-function asksEnd(step: Step): boolean {
-  const question = endQuestion(step.session.unaskedEnds);
-  if (question === null || step.session.contentEnd !== null) return false;
-  step.settleEnds();
-  ask(step, question, false);
-  return true;
-}
-
-function asksLastWords(step: Step): boolean {
-  const { unaskedNearMiss } = step.session;
-  if (unaskedNearMiss === null) return false;
+function unaskedEnding(step: Step): SessionQuestion | null {
+  const { unaskedEnds, unaskedNearMiss, contentEnd } = step.session;
+  const question = contentEnd === null ? endQuestion(unaskedEnds) : null;
+  if (question !== null) step.settleEnds();
+  if (question !== null || unaskedNearMiss === null) return question;
   step.update({ unaskedNearMiss: null });
-  ask(step, { kind: 'near_miss', ...unaskedNearMiss, heldBack: false }, false);
-  return true;
+  return { kind: 'near_miss', ...unaskedNearMiss, heldBack: false };
 }
 
-function decideFence(step: Step, messageOpen: boolean): 'asked' | 'stripped' | 'kept' {
-  const { session } = step;
-  const summary = fileSummaryOf(session);
-  if (summary === null || session.fenceStripped) return 'kept';
-  const { kind, settings, metadata } = session;
-  const decision = decideFences(summary, kind, settings.stripFence, metadata.target_file);
-  switch (decision.kind) {
-    case 'keep':
-      return 'kept';
-    case 'strip':
-      stripFence(step, decision.contentStart, decision.contentEnd);
-      // What the file is must be written down before it is written: a kill behind that leaves nothing else to tell.
-      step.emit({ type: 'save' });
-      return 'stripped';
-    case 'question': {
-      if (session.fenceAsked) return 'kept';
-      step.update({ fenceAsked: true });
-      ask(step, { ...decision, kind: 'fence' }, messageOpen);
-      return 'asked';
-    }
-    default:
-      return decision satisfies never;
-  }
+function unsettledFence(
+  step: Step,
+  file: ContentSummary,
+): Exclude<FenceDecision, { kind: 'question' }> | QuestionOf<'fence'> {
+  const { kind, settings, metadata, fenceStripped, fenceAsked } = step.session;
+  if (fenceStripped) return { kind: 'keep' };
+  const decision = decideFences(file, kind, settings.stripFence, metadata.target_file);
+  if (decision.kind !== 'question') return decision;
+  if (fenceAsked) return { kind: 'keep' };
+  step.update({ fenceAsked: true });
+  return { ...decision, kind: 'fence' };
 }
 
-function asksLead(step: Step, messageOpen: boolean): boolean {
+function unaskedLead(step: Step, file: ContentSummary): SessionQuestion | null {
   const { kind, metadata, leadAsked } = step.session;
-  const summary = fileSummaryOf(step.session);
   const isWholeFile = metadata.operation === 'create' || metadata.operation === 'overwrite';
-  if (summary === null || leadAsked || !isWholeFile) return false;
-  const lead = findLead(summary, { kind, target: metadata.target_file });
-  if (lead === null) return false;
+  if (leadAsked || !isWholeFile) return null;
+  const lead = findLead(file, { kind, target: metadata.target_file });
+  if (lead === null) return null;
   step.update({ leadAsked: true });
-  ask(step, { kind: 'lead', text: lead.text, contentStart: lead.contentStart }, messageOpen);
-  return true;
+  return { kind: 'lead', text: lead.text, contentStart: lead.contentStart };
 }
 
-/** Sets what of the content is the file, as the answer to a question says; moving on is the state table's. */
-export function settle(step: Step, effect: AnswerEffect): void {
-  switch (effect.type) {
-    case 'keep_all':
-      if (effect.doneLines.length > 0) {
-        step.settleEnds();
-        step.noteInnerDone({ lines: effect.doneLines, chatEnds: [] });
-      }
-      step.update({ unaskedNearMiss: effect.nearMiss });
-      if (effect.heldText === null) return;
-      // Only the answer says that this text follows what is saved.
-      step.addSeam('unverified', 'tail');
-      step.emit({ type: 'discard_held' });
-      step.take(effect.heldText);
-      return;
-    case 'end_before':
+/** What an answer says of the content, of which part the file is; moving on is the state table's. */
+export const SETTLING: Pick<EffectHandlers, AnswerEffect['type']> = {
+  keep_all: (step, { doneLines, nearMiss, heldText }) => {
+    if (doneLines.length > 0) {
       step.settleEnds();
-      step.noteInnerDone({ lines: effect.doneLines, chatEnds: [] });
-      endContentAt(step, effect.contentEnd, true);
-      return;
-    case 'leave_out':
-      if (effect.heldText === null) endContentAt(step, effect.contentEnd, false);
-      else step.emit({ type: 'discard_held' }, { type: 'set_aside', text: effect.heldText });
-      return;
-    case 'strip_fence':
-      stripFence(step, effect.contentStart, effect.contentEnd);
-      return;
-    case 'drop_lead':
-      step.update({ leadDropped: true });
-      step.update({ contentStart: effect.contentStart, fileSummary: null });
-      return;
-    case 'start_over':
-      startOver(step);
-      return;
-    default:
-      effect satisfies never;
-  }
-}
+      step.noteInnerDone({ lines: doneLines, chatEnds: [] });
+    }
+    step.update({ unaskedNearMiss: nearMiss });
+    if (heldText === null) return;
+    // Only the answer says that this text follows what is saved.
+    step.addSeam({ status: 'unverified', via: 'tail' });
+    step.emit({ type: 'discard_held' });
+    step.take(heldText);
+  },
+  end_before: (step, { doneLines, contentEnd }) => {
+    step.settleEnds();
+    step.noteInnerDone({ lines: doneLines, chatEnds: [] });
+    endContentAt(step, contentEnd, true);
+  },
+  leave_out: (step, { contentEnd, heldText }) => {
+    if (heldText === null) endContentAt(step, contentEnd, false);
+    else step.emit({ type: 'discard_held' }, { type: 'set_aside', text: heldText });
+  },
+  strip_fence: stripFence,
+  drop_lead: (step, { contentStart }) =>
+    step.update({ leadDropped: true, contentStart, fileSummary: null }),
+  /** What was saved is none of the file. */
+  start_over: (step) => {
+    step.emit({ type: 'rewind', toOffset: 0 }, { type: 'start_over' });
+    step.update({ ...textOf(createSummary()), reading: NOT_READING });
+  },
+};
 
-function stripFence(step: Step, contentStart: number, contentEnd: number): void {
+type FilePart = { readonly contentStart: number; readonly contentEnd: number };
+
+function stripFence(step: Step, { contentStart, contentEnd }: FilePart): void {
   step.update({ fenceStripped: true, contentStart, contentEnd, fileSummary: null });
 }
 
@@ -160,10 +146,4 @@ function endContentAt(step: Step, end: number, show: boolean): void {
   if (end === summary.bytes) return;
   if (show) step.emit({ type: 'show', start: end, end: summary.bytes });
   step.emit({ type: 'rewind', toOffset: end });
-}
-
-/** What was saved is none of the file. */
-function startOver(step: Step): void {
-  step.emit({ type: 'rewind', toOffset: 0 }, { type: 'start_over' });
-  step.update({ ...textOf(createSummary()), reading: NOT_READING });
 }

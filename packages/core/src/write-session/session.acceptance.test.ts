@@ -24,7 +24,7 @@ describe('A1: a large file, its marker split', () => {
       'c7632900127f200879a7466edccfc60ed8333efc1c4c8dd917d21aa8e9359127',
     );
     expect(harness.state).toBe('session_active.finalizing');
-    harness.send({ type: 'finalized' });
+    harness.send({ type: 'finalize_ok' });
     expect([harness.state, harness.ended]).toEqual(['done', 'removed']);
   });
 });

@@ -62,7 +62,7 @@ const place = (index: number, offset: number): InvalidPlace => ({
 });
 
 const CONVERSATIONS: Readonly<Record<string, Conversation>> = {
-  'a message and its end': [['one\ntwo\nDONE', { type: 'finalized' }]],
+  'a message and its end': [['one\ntwo\nDONE', { type: 'finalize_ok' }]],
   'an end marker with words behind it': [['one\nDONE 7f3a\nThat was it.\nBye.\nDONE\n']],
   'an open last line': [['one\ntwo\nDONE'], { finalNewline: false }],
   'blank lines first': [['\n \n\n  one\nDONE\n\nDONE\n']],
@@ -192,7 +192,7 @@ const CONVERSATIONS: Readonly<Record<string, Conversation>> = {
     ['one\nDONE\nI hope so!\n', IDLE, ['END', BROKEN], 'END 2'],
   ],
   'a key that is wrong': [[['one\n', REFUSED], { type: 'recover' }, 'one\nDONE']],
-  'two markers within': [['one\nDONE\ntwo\nDONE\nthree\n', IDLE, 'END 4', { type: 'finalized' }]],
+  'two markers within': [['one\nDONE\ntwo\nDONE\nthree\n', IDLE, 'END 4', { type: 'finalize_ok' }]],
   'a marker within that is content': [['one\nDONE\ntwo\n', IDLE, 'DONE']],
   'a marker within and a near miss': [['one\nDONE\ntwo\n**DONE**', IDLE, 'DONE', IDLE, 'DONE']],
   'a marker within and text that goes on': [
@@ -304,7 +304,7 @@ const CONVERSATIONS: Readonly<Record<string, Conversation>> = {
       '#2: x',
       { type: 'corrections_needed', places: [place(1, 1)], count: 1 },
       '#1: y\nDONE',
-      { type: 'finalized' },
+      { type: 'finalize_ok' },
     ],
   ],
   'corrections that do not come': [
@@ -314,7 +314,7 @@ const CONVERSATIONS: Readonly<Record<string, Conversation>> = {
       'sorry',
       ['#1: x', LENGTH],
       ['', BROKEN],
-      { type: 'finalized' },
+      { type: 'finalize_ok' },
     ],
   ],
   'left-out text': [
@@ -322,7 +322,7 @@ const CONVERSATIONS: Readonly<Record<string, Conversation>> = {
       'one\n# ...\ntwo\nDONE',
       { type: 'omissions_suspected', omissions: [{ line: 2, text: '# ...' }] },
       'KEEP',
-      { type: 'finalized' },
+      { type: 'finalize_ok' },
     ],
     { operation: 'overwrite' },
   ],
@@ -354,7 +354,7 @@ const CONVERSATIONS: Readonly<Record<string, Conversation>> = {
       { wait: 500 },
       { type: 'finalize_failed', code: 'RESOURCE_BUSY', message: 'Busy.', retryable: true },
       { wait: 60_000 },
-      { type: 'finalized' },
+      { type: 'finalize_ok' },
     ],
   ],
   'a commit that is refused': [
@@ -362,7 +362,7 @@ const CONVERSATIONS: Readonly<Record<string, Conversation>> = {
       'one\nDONE',
       { type: 'finalize_failed', code: 'TARGET_CHANGED', message: 'Changed.', retryable: false },
       { type: 'finalize_command', answer: null },
-      { type: 'finalized' },
+      { type: 'finalize_ok' },
     ],
   ],
   'saves while it arrives': [
@@ -374,7 +374,7 @@ const CONVERSATIONS: Readonly<Record<string, Conversation>> = {
       { wait: 4_999 },
       { wait: 1 },
       { type: 'text', text: ' two' },
-      { type: 'save_failed', code: 'DISK_FULL', message: 'Full.' },
+      { type: 'save_failed' },
       { type: 'text', text: lines(51, 101) },
       { wait: 30_000 },
       { type: 'message_ended', end: { kind: 'stop' } },
@@ -404,13 +404,13 @@ const CONVERSATIONS: Readonly<Record<string, Conversation>> = {
       { type: 'cancelled' },
       { type: 'recover' },
       'END 2',
-      { type: 'finalized' },
+      { type: 'finalize_ok' },
     ],
   ],
   'called off and written by hand': [
-    ['one\nDONE\ntwo\n', { type: 'stopped' }, { type: 'finalize_command', answer: null }],
+    ['one\nDONE\ntwo\n', { type: 'graceful_stop' }, { type: 'finalize_command', answer: null }],
   ],
-  'discarded while it is written': [['one\n', { type: 'aborted', writing: false }]],
+  'discarded while it is written': [['one\n', { type: 'abort', writing: false }]],
   'a model that is too slow': [['one\n', { type: 'inactive' }]],
   'taken by another process': [['one\n', { type: 'lease_lost', writing: false }]],
   'strict mode': [

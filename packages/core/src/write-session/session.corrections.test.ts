@@ -67,7 +67,7 @@ describe('R097: the reply to a question about invalid text', () => {
 });
 
 describe('R098: rounds are counted for the session, not for the process', () => {
-  it.each(['cancelled', 'stopped'] as const)(
+  it.each(['cancelled', 'graceful_stop'] as const)(
     '%s, then recovered: the next round goes on',
     (type) => {
       const harness = rejected();

@@ -112,7 +112,7 @@ const STATES: Readonly<Record<string, readonly [Prepare, HarnessOptions?]>> = {
   done: [
     (harness) => {
       harness.message('one\nDONE\n');
-      harness.send({ type: 'finalized' });
+      harness.send({ type: 'finalize_ok' });
     },
   ],
   'in strict mode': [
@@ -142,16 +142,16 @@ const INPUTS: readonly SessionInput[] = [
   { type: 'timer', timer: 'save' },
   { type: 'timer', timer: 'save_retry' },
   { type: 'timer', timer: 'finalize_retry' },
-  { type: 'save_failed', code: 'DISK_FULL', message: 'Full.' },
-  { type: 'finalized' },
+  { type: 'save_failed' },
+  { type: 'finalize_ok' },
   { type: 'finalize_failed', code: 'RESOURCE_BUSY', message: 'Busy.', retryable: true },
   { type: 'finalize_failed', code: 'TARGET_CHANGED', message: 'Changed.', retryable: false },
   { type: 'omissions_suspected', omissions: [{ line: 1, text: '...' }] },
   { type: 'tool_called' },
   { type: 'cancelled' },
-  { type: 'aborted', writing: true },
-  { type: 'aborted', writing: false },
-  { type: 'stopped' },
+  { type: 'abort', writing: true },
+  { type: 'abort', writing: false },
+  { type: 'graceful_stop' },
   { type: 'inactive' },
   { type: 'lease_lost', writing: true },
   { type: 'lease_lost', writing: false },

@@ -12,7 +12,7 @@ import type {
 
 import type { CorrectionReply } from '../validation/correction-reply.ts';
 import type { Omission } from '../validation/omissions.ts';
-import type { Continuation, ControlState, MessageEnd } from './control.ts';
+import type { Continuation, ControlState, MessageEnd, OutsideEvent } from './control.ts';
 import type { AgainReader } from './text/document-again.ts';
 import type { CommandAnswer } from './questions/question-row.ts';
 import type { AnswerReader } from './text/answer-reader.ts';
@@ -209,6 +209,7 @@ export type TimerName = 'idle' | 'settle' | 'save' | 'save_retry' | 'finalize_re
 
 /** What happens to a session. Inputs of one session come one after the other. */
 export type SessionInput =
+  | OutsideEvent
   /** A message of the model begins to arrive. */
   /**
    * `prefilled`: its first words were put into the model's mouth; they come as its text like all others. `thinkTags`:
@@ -227,8 +228,6 @@ export type SessionInput =
   | { readonly type: 'held_text'; readonly text: string }
   | { readonly type: 'held_end' }
   | { readonly type: 'timer'; readonly timer: TimerName }
-  | { readonly type: 'save_failed'; readonly code: ErrorCode; readonly message: string }
-  | { readonly type: 'finalized' }
   /** The text is not valid: `places` are the first of `count`. */
   | {
       readonly type: 'corrections_needed';
@@ -245,13 +244,6 @@ export type SessionInput =
       readonly message: string;
       readonly retryable: boolean;
     }
-  /** The model called a tool although none is offered while it writes. */
-  | { readonly type: 'tool_called' }
-  | { readonly type: 'cancelled' }
-  | { readonly type: 'aborted'; readonly writing: boolean }
-  | { readonly type: 'stopped' }
-  | { readonly type: 'inactive' }
-  | { readonly type: 'lease_lost'; readonly writing: boolean }
   | { readonly type: 'recover' }
   | { readonly type: 'finalize_command'; readonly answer: CommandAnswer | null };
 

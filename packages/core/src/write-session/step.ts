@@ -1,7 +1,7 @@
 import { isBlankText } from '@orion/contracts';
 import type { Seam } from '@orion/contracts';
 
-import type { ControlEffect, ControlEvent } from './control.ts';
+import type { ControlEffect, ControlEvent, RefusalCode } from './control.ts';
 import { stateNameOf } from './control.ts';
 import { isContent, NOT_READING } from './session.ts';
 import type { SessionEffect, SessionStep, WriteSession } from './session.ts';
@@ -63,7 +63,7 @@ export class Step {
         // A person may have the text written before the model has ended it.
         const begins = outcome.state.kind === 'finalizing' && control.kind !== 'finalizing';
         if (begins && event.type !== 'finalize_command') this.update({ hasEnded: true });
-        for (const effect of outcome.effects) this.#perform(effect);
+        for (const effect of outcome.effects) this.perform(effect);
         const after = stateNameOf(outcome.state);
         if (before !== after)
           this.#trace('session_state', { from: before, to: after, on: event.type });
@@ -73,11 +73,7 @@ export class Step {
         this.#trace('ignored', { state: before, on: event.type });
         break;
       case 'refused':
-        this.emit({
-          type: 'refuse',
-          code: outcome.code,
-          message: refusalText(outcome.code, this.session),
-        });
+        this.refuse(outcome.code);
         break;
       case 'invalid':
         throw new Error(`InvalidTransition: ${event.type} in ${before}`);
@@ -91,7 +87,11 @@ export class Step {
     }
   }
 
-  #perform(effect: ControlEffect): void {
+  refuse(code: RefusalCode): void {
+    this.emit({ type: 'refuse', code, message: refusalText(code, this.session) });
+  }
+
+  perform(effect: ControlEffect): void {
     // Its own handler takes it; the compiler does not see that they belong together.
     const handle = this.#handlers[effect.type] as (step: Step, effect: ControlEffect) => void;
     handle(this, effect);
@@ -182,16 +182,18 @@ export class Step {
     this.update({ unaskedEnds: [], endsSettled: this.session.summary.bytes });
   }
 
-  addSeam(status: Seam['status'], via: Seam['via'], linesDropped = 0): void {
-    const seam: Seam = {
-      line: this.session.summary.lineFeeds + 1,
-      status,
-      via,
-      lines_dropped: linesDropped,
-      text_set_aside: 0,
-      conversion: 'none',
-    };
+  /** What comes next is joined to what is saved. */
+  addSeam({
+    status,
+    via,
+    lines_dropped = 0,
+    text_set_aside = 0,
+    conversion = 'none',
+  }: Pick<Seam, 'status' | 'via'> & Partial<Seam>): Seam {
+    const line = this.session.summary.lineFeeds + 1;
+    const seam: Seam = { line, status, via, lines_dropped, text_set_aside, conversion };
     this.update({ seams: [...this.session.seams, seam] });
+    return seam;
   }
 }
 

@@ -1,12 +1,10 @@
-import type { ErrorCode } from '@orion/contracts';
-
 import { openQuestionOf } from './control.ts';
+import type { RefusalCode } from './control.ts';
 import { openQuestionText } from './questions/questions.ts';
-
 import type { WriteSession } from './session.ts';
 
 /** Why the session cannot do what was asked of it now. */
-export function refusalText(code: ErrorCode, session: WriteSession): string {
+export function refusalText(code: RefusalCode, session: WriteSession): string {
   const target = session.metadata.target_file;
   switch (code) {
     case 'SESSION_ALREADY_ACTIVE':
@@ -23,8 +21,10 @@ export function refusalText(code: ErrorCode, session: WriteSession): string {
     }
     case 'SESSION_NOT_FOUND':
       return 'There is no active write session.';
+    case 'USAGE':
+      return 'No question is open in this session: leave out --end-at and --answer.';
     default:
-      return `The session for ${target} cannot do this now.`;
+      return code satisfies never;
   }
 }
 

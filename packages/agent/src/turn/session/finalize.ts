@@ -77,7 +77,7 @@ export async function finalize(
         sha256: receipt.sha256,
         ...(invalid_found === 0 ? {} : { attempts, invalid_found, corrected, replaced }),
       });
-      return { input: { type: 'finalized' }, receipt };
+      return { input: { type: 'finalize_ok' }, receipt };
     }
     default:
       return outcome satisfies never;

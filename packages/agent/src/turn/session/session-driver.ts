@@ -274,7 +274,7 @@ export class SessionDriver {
   #saveFailed(error: unknown): void {
     const { code, message } = toErrorInfo(error);
     this.#report.saveFailed(code, message);
-    this.#dispatch({ type: 'save_failed', code, message });
+    this.#dispatch({ type: 'save_failed' });
     this.#wakeUp();
   }
 

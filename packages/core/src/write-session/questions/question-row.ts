@@ -22,7 +22,7 @@ export type QuestionRow<Kind extends SessionQuestion['kind']> = {
   readonly open: (question: QuestionOf<Kind>, target: string) => string;
 };
 
-type QuestionOf<Kind extends SessionQuestion['kind']> = Extract<
+export type QuestionOf<Kind extends SessionQuestion['kind']> = Extract<
   SessionQuestion,
   { readonly kind: Kind }
 >;

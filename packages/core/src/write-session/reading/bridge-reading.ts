@@ -26,7 +26,7 @@ export function endBridgeReply(step: Step, reading: BridgeReading, end: MessageE
     step.dispatch({ type: 'seam_hopeless', remedy: 'pause' });
     return;
   }
-  step.addSeam('verified', 'bridge', joined.linesDropped);
+  step.addSeam({ status: 'verified', via: 'bridge', lines_dropped: joined.linesDropped });
   step.dispatch({ type: 'seam_verified' });
   if (!step.append(joined.content)) return;
   step.update({ reading: directReading(step, null, 'none', reading.end) });

@@ -7,8 +7,7 @@ import type { Step } from '../step.ts';
 /** The content is no valid text: the model is asked, or what is invalid is replaced. */
 export function correctionsNeeded(
   step: Step,
-  places: readonly InvalidPlace[],
-  count: number,
+  { places, count }: { readonly places: readonly InvalidPlace[]; readonly count: number },
 ): void {
   const repair = step.session.repair ?? { found: count, rounds: [], replace: false };
   step.update({ repair });

@@ -11,15 +11,14 @@ export function endWithoutText(step: Step, end: MessageEnd): void {
 /** The end of a message that has brought no content. */
 export function endOpen(step: Step, end: MessageEnd): void {
   if (end.kind === 'stop') step.dispatch({ type: 'message_end_open' });
-  else cutOff(step, end, false, false);
+  else cutOff(step, end);
 }
 
 /** The message ended before the model had finished it. */
 export function cutOff(
   step: Step,
   end: Exclude<MessageEnd, { kind: 'stop' }>,
-  progress: boolean,
-  afterDone: boolean,
+  { progress = false, afterDone = false } = {},
 ): void {
   const { control } = step.session;
   // A reply to an open question is no content, whatever becomes of it. A connection that breaks behind a DONE has most

@@ -249,7 +249,7 @@ export function endDirect(
   if (isWrapped && asksWrapper(step, reading, ending.setAside)) return;
   if (!isBlankText(ending.setAside)) step.emit({ type: 'set_aside', text: ending.setAside });
   if (end.kind !== 'stop') {
-    cutOff(step, end, bringsSomething(step, reading), afterDone);
+    cutOff(step, end, { progress: bringsSomething(step, reading), afterDone });
     return;
   }
   step.update({ cutOff: false });

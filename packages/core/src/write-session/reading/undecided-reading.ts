@@ -1,5 +1,5 @@
 import { isBlankText } from '@orion/contracts';
-import type { Seam, SessionQuestion } from '@orion/contracts';
+import type { SessionQuestion } from '@orion/contracts';
 
 import type { Continuation, ControlEffect, MessageEnd, SeamRemedy } from '../control.ts';
 import { NOT_READING } from '../session.ts';
@@ -122,15 +122,13 @@ type VerifiedSeam = Extract<SeamVerdict, { kind: 'verified' }>;
 
 /** The reply goes on exactly behind the saved text: from here on it is content. */
 function join(step: Step, reading: SeamReading, verdict: VerifiedSeam): void {
-  const seam: Seam = {
-    line: step.session.summary.lineFeeds + 1,
+  const seam = step.addSeam({
     status: 'verified',
     via: reading.expecting.isRecovery ? 'recovery' : reading.prefilled ? 'prefill' : verdict.via,
     lines_dropped: verdict.linesDropped,
     text_set_aside: verdict.setAside.length,
     conversion: verdict.conversion,
-  };
-  step.update({ seams: [...step.session.seams, seam] });
+  });
   step.emit({ type: 'discard_held' });
   let closed = openQuestion(step);
   if (closed?.kind === 'near_miss' && closed.heldBack) {
@@ -154,38 +152,27 @@ function join(step: Step, reading: SeamReading, verdict: VerifiedSeam): void {
 }
 
 export function endUndecided(step: Step, reading: SeamReading, end: MessageEnd): void {
-  if (reading.hopeless === null) {
-    const verdict = endSeam(reading.seam);
-    switch (verdict.kind) {
-      case 'verified': {
-        join(step, reading, verdict);
-        const next = step.session.reading;
-        if (next.kind === 'direct') endDirect(step, next, end);
-        return;
-      }
-      case 'marker_only':
-        if (end.kind === 'stop') break;
-        step.update({ reading: NOT_READING });
-        step.emit({ type: 'discard_held' });
-        cutOff(step, end, false, true);
-        return;
-      case 'blank':
-        step.emit({ type: 'discard_held' });
-        endWithoutText(step, end);
-        return;
-      case 'hopeless':
-        step.emit({ type: 'trace', event: 'seam_hopeless', details: { reason: verdict.reason } });
-        if (end.kind !== 'stop' && !isAgain(reading, end)) {
-          // Cut off before it could join: that says nothing about what the model meant to send.
-          step.update({ reading: NOT_READING });
-          step.emit({ type: 'discard_held' });
-          cutOff(step, end, false, false);
-          return;
-        }
-        break;
-      default:
-        verdict satisfies never;
-    }
+  step.update({ reading: NOT_READING });
+  const verdict = reading.hopeless === null ? endSeam(reading.seam) : null;
+  if (verdict?.kind === 'verified') {
+    join(step, reading, verdict);
+    const next = step.session.reading;
+    if (next.kind === 'direct') endDirect(step, next, end);
+    return;
+  }
+  if (verdict?.kind === 'blank') {
+    step.emit({ type: 'discard_held' });
+    endWithoutText(step, end);
+    return;
+  }
+  if (verdict?.kind === 'hopeless')
+    step.emit({ type: 'trace', event: 'seam_hopeless', details: { reason: verdict.reason } });
+  const isMarker = verdict?.kind === 'marker_only';
+  if (verdict !== null && end.kind !== 'stop' && (isMarker || !isAgain(reading, end))) {
+    // Cut off before it could join: that says nothing about what the model meant to send.
+    step.emit({ type: 'discard_held' });
+    cutOff(step, end, { afterDone: isMarker });
+    return;
   }
   if (isAgain(reading, end)) {
     startOverWithHeld(step, end);
@@ -202,7 +189,6 @@ function isAgain({ again }: SeamReading, end: MessageEnd): boolean {
 
 /** The model says that the file is complete. */
 function endWithDone(step: Step, reading: SeamReading, talk: string): void {
-  step.update({ reading: NOT_READING });
   step.emit({ type: 'discard_held' });
   if (!isBlankText(talk)) step.emit({ type: 'set_aside', text: talk });
   const { summary, unaskedEnds } = step.session;
@@ -225,7 +211,6 @@ function endWithDone(step: Step, reading: SeamReading, talk: string): void {
 
 /** The whole reply is known, and it does not join. */
 function endUnjoined(step: Step, reading: SeamReading, end: MessageEnd): void {
-  step.update({ reading: NOT_READING });
   const facts = endReplyCensus(reading.census);
   if (facts.nonBlankLines === 0) {
     step.emit({ type: 'discard_held' });
@@ -257,7 +242,7 @@ function endUnjoined(step: Step, reading: SeamReading, end: MessageEnd): void {
   }
   if (end.kind === 'error' && !end.retryable) {
     step.emit({ type: 'set_aside_held' });
-    cutOff(step, end, false, false);
+    cutOff(step, end);
     return;
   }
   const remedy = decideRemedy(step, reading, facts, end);
@@ -302,7 +287,7 @@ export function acceptHeld(
   step: Step,
   { via, end }: Extract<ControlEffect, { readonly type: 'accept_unverified' }>,
 ): void {
-  step.addSeam('unverified', via);
+  step.addSeam({ status: 'unverified', via });
   step.update({ reading: directReading(step, null, 'none', end) });
   step.emit({ type: 'replay_held' });
 }

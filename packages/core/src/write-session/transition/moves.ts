@@ -10,6 +10,7 @@ import type {
   Finalizing,
   Paused,
   PlainEffect,
+  RefusalCode,
   Transition,
 } from '../control.ts';
 
@@ -32,7 +33,7 @@ export function moved(
   };
 }
 
-export function refused(code: ErrorCode): Transition {
+export function refused(code: RefusalCode): Transition {
   return { kind: 'refused', code };
 }
 
