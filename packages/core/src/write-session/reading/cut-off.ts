@@ -18,7 +18,7 @@ export function endOpen(step: Step, end: MessageEnd): void {
 export function cutOff(
   step: Step,
   end: Exclude<MessageEnd, { kind: 'stop' }>,
-  { progress = false, afterDone = false } = {},
+  { progress = false, afterDone = false }: { progress?: boolean; afterDone?: boolean } = {},
 ): void {
   const { control } = step.session;
   // A reply to an open question is no content, whatever becomes of it. A connection that breaks behind a DONE has most
