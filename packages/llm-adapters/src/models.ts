@@ -1,6 +1,11 @@
 import type { ModelLimits } from '@orion/contracts';
 
-type ModelRow = { readonly name: RegExp } & Required<ModelLimits>;
+type ModelRow = readonly [
+  name: RegExp,
+  contextTokens: number,
+  outputTokens: number,
+  ...takes: ('prefill' | 'temperature')[],
+];
 
 /**
  * What is known of models: how much they read and write in one message, whether they go on with an assistant
@@ -13,148 +18,27 @@ type ModelRow = { readonly name: RegExp } & Required<ModelLimits>;
  */
 const MODELS: readonly ModelRow[] = [
   // Anthropic. From 4.6 on a request must not end with an assistant message.
-  {
-    name: /^claude-(opus-4-6|sonnet-4-[6-9])/,
-    contextTokens: 200_000,
-    outputTokens: 64_000,
-    prefill: false,
-    temperature: true,
-  },
-  {
-    name: /^claude-opus-4-[7-9]/,
-    contextTokens: 200_000,
-    outputTokens: 64_000,
-    prefill: false,
-    temperature: false,
-  },
-  {
-    name: /^claude-(fable|mythos|opus-[5-9]|sonnet-[5-9]|haiku-[5-9])/,
-    contextTokens: 200_000,
-    outputTokens: 64_000,
-    prefill: false,
-    temperature: false,
-  },
-  {
-    name: /^claude-(sonnet|haiku)-4|^claude-3-7-sonnet|^claude-opus-4-5/,
-    contextTokens: 200_000,
-    outputTokens: 64_000,
-    prefill: true,
-    temperature: true,
-  },
-  {
-    name: /^claude-opus-4/,
-    contextTokens: 200_000,
-    outputTokens: 32_000,
-    prefill: true,
-    temperature: true,
-  },
-  {
-    name: /^claude-3-5/,
-    contextTokens: 200_000,
-    outputTokens: 8192,
-    prefill: true,
-    temperature: true,
-  },
-  {
-    name: /^claude-3/,
-    contextTokens: 200_000,
-    outputTokens: 4096,
-    prefill: true,
-    temperature: true,
-  },
+  [/^claude-(opus-4-6|sonnet-4-[6-9])/, 200_000, 64_000, 'temperature'],
+  [/^claude-(opus-4-[7-9]|(opus|sonnet|haiku)-[5-9]|fable|mythos)/, 200_000, 64_000],
+  [/^claude-((sonnet|haiku)-4|opus-4-5|3-7-sonnet)/, 200_000, 64_000, 'prefill', 'temperature'],
+  [/^claude-opus-4/, 200_000, 32_000, 'prefill', 'temperature'],
+  [/^claude-3-5/, 200_000, 8192, 'prefill', 'temperature'],
+  [/^claude-3/, 200_000, 4096, 'prefill', 'temperature'],
   // OpenAI.
-  {
-    name: /^gpt-5(?!.*-chat)/,
-    contextTokens: 400_000,
-    outputTokens: 128_000,
-    prefill: false,
-    temperature: false,
-  },
-  {
-    name: /^gpt-5.*-chat/,
-    contextTokens: 128_000,
-    outputTokens: 16_384,
-    prefill: false,
-    temperature: true,
-  },
-  {
-    name: /^gpt-4\.1/,
-    contextTokens: 1_047_576,
-    outputTokens: 32_768,
-    prefill: false,
-    temperature: true,
-  },
-  {
-    name: /^(gpt-4o|chatgpt-4o)/,
-    contextTokens: 128_000,
-    outputTokens: 16_384,
-    prefill: false,
-    temperature: true,
-  },
-  {
-    name: /^gpt-4-turbo/,
-    contextTokens: 128_000,
-    outputTokens: 4096,
-    prefill: false,
-    temperature: true,
-  },
-  {
-    name: /^gpt-3\.5-turbo/,
-    contextTokens: 16_385,
-    outputTokens: 4096,
-    prefill: false,
-    temperature: true,
-  },
-  {
-    name: /^o[1-9]\d*(-|$)/,
-    contextTokens: 200_000,
-    outputTokens: 100_000,
-    prefill: false,
-    temperature: false,
-  },
-  {
-    name: /^gpt-oss/,
-    contextTokens: 131_072,
-    outputTokens: 32_768,
-    prefill: false,
-    temperature: false,
-  },
+  [/^gpt-5(?!.*-chat)/, 400_000, 128_000],
+  [/^gpt-5.*-chat/, 128_000, 16_384, 'temperature'],
+  [/^gpt-4\.1/, 1_047_576, 32_768, 'temperature'],
+  [/^(gpt-4o|chatgpt-4o)/, 128_000, 16_384, 'temperature'],
+  [/^gpt-4-turbo/, 128_000, 4096, 'temperature'],
+  [/^gpt-3\.5-turbo/, 16_385, 4096, 'temperature'],
+  [/^o[1-9]\d*(-|$)/, 200_000, 100_000],
+  [/^gpt-oss/, 131_072, 32_768],
   // Others.
-  {
-    name: /^deepseek-reasoner/,
-    contextTokens: 128_000,
-    outputTokens: 65_536,
-    prefill: false,
-    temperature: false,
-  },
-  {
-    name: /^deepseek-chat/,
-    contextTokens: 128_000,
-    outputTokens: 8192,
-    prefill: false,
-    temperature: true,
-  },
-  {
-    name: /^kimi-k2/,
-    contextTokens: 131_072,
-    outputTokens: 16_384,
-    prefill: false,
-    temperature: false,
-  },
-  {
-    name: /^grok-4/,
-    contextTokens: 256_000,
-    outputTokens: 32_768,
-    prefill: false,
-    temperature: false,
-  },
-  {
-    name: /^grok-3/,
-    contextTokens: 131_072,
-    outputTokens: 16_384,
-    prefill: false,
-    temperature: true,
-  },
+  [/^deepseek-reasoner/, 128_000, 65_536],
+  [/^deepseek-chat/, 128_000, 8192, 'temperature'],
+  [/^kimi-k2/, 131_072, 16_384],
+  [/^grok-4/, 256_000, 32_768],
+  [/^grok-3/, 131_072, 16_384, 'temperature'],
 ];
 
 const UNKNOWN: ModelLimits = {
@@ -166,8 +50,13 @@ const UNKNOWN: ModelLimits = {
 
 export function modelLimits(model: string): ModelLimits {
   const name = model.slice(model.lastIndexOf('/') + 1).toLowerCase();
-  const row = MODELS.find((candidate) => candidate.name.test(name));
+  const row = MODELS.find(([pattern]) => pattern.test(name));
   if (row === undefined) return UNKNOWN;
-  const { contextTokens, outputTokens, prefill, temperature } = row;
-  return { contextTokens, outputTokens, prefill, temperature };
+  const [, contextTokens, outputTokens, ...takes] = row;
+  return {
+    contextTokens,
+    outputTokens,
+    prefill: takes.includes('prefill'),
+    temperature: takes.includes('temperature'),
+  };
 }
