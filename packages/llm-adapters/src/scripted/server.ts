@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 
-import { REQUEST_FORMATS, wireOf } from './requests/check.ts';
+import { REQUEST_READERS, wireOf } from './requests/check.ts';
 import type { WireName } from './requests/check.ts';
 import { parseScript } from './script.ts';
 import type { Fault, Script } from './script.ts';
@@ -157,10 +157,9 @@ async function complete(
   const text = await readText(request);
   const authorized = isAuthorized(request, apiKey);
   const body = parseJson(text);
-  const format = REQUEST_FORMATS[wire];
-  const violations = body === undefined ? ['the body is not JSON'] : format.check(body);
-  const chosen =
-    violations.length === 0 && authorized ? model.choose(format.read(body)) : undefined;
+  const { violations, request: asked } =
+    body === undefined ? { violations: ['the body is not JSON'] } : REQUEST_READERS[wire](body);
+  const chosen = asked !== undefined && authorized ? model.choose(asked) : undefined;
   const record = {
     wire,
     body,

@@ -1,58 +1,25 @@
-import { parseFields } from '@orion/contracts';
-import type { ProviderRequest } from './provider-request.ts';
-import { words } from './schema-parts.ts';
 import { z } from 'zod';
 
-/**
- * A chat-completions request as OpenAI's reference describes it, without the parts that need other content than
- * text. Unknown fields are refused: the strictest server counts.
- */
-export type ChatRequest = {
-  readonly model: string;
-  readonly messages: readonly ChatRequestMessage[];
-  readonly stream: true;
-  readonly stream_options?: { readonly include_usage?: boolean | undefined } | undefined;
-  readonly temperature?: number | undefined;
-  readonly top_p?: number | undefined;
-  readonly max_tokens?: number | undefined;
-  readonly max_completion_tokens?: number | undefined;
-  readonly tools?: readonly { readonly function: { readonly name: string } }[] | undefined;
-  readonly tool_choice?: unknown;
-  readonly parallel_tool_calls?: boolean | undefined;
-  readonly response_format?: unknown;
-  readonly stop?: unknown;
-  readonly seed?: number | undefined;
-  readonly user?: string | undefined;
-};
+import {
+  TOOL_CHOICE_NEEDS_TOOLS,
+  argumentsText,
+  createRequestReader,
+  openAiName as name,
+  textOf,
+} from './schema-parts.ts';
+import type { RequestReader } from './schema-parts.ts';
 
-export type ChatRequestMessage = {
-  readonly role: 'system' | 'developer' | 'user' | 'assistant' | 'tool';
-  readonly content?:
-    | string
-    | readonly { readonly type: 'text'; readonly text: string }[]
-    | null
-    | undefined;
-  readonly tool_calls?:
-    | readonly { readonly id: string; readonly function: { readonly arguments: string } }[]
-    | undefined;
-  readonly tool_call_id?: string | undefined;
-};
-
-const name = z.string().regex(/^[a-zA-Z0-9_-]{1,64}$/);
-const text = z.union([
-  z.string().min(1),
-  z.array(z.strictObject({ type: z.literal('text'), text: z.string() })).min(1),
-]);
+const text = z
+  .union([
+    z.string().min(1),
+    z.array(z.strictObject({ type: z.literal('text'), text: z.string() })).min(1),
+  ])
+  .transform(textOf);
 const toolCall = z.strictObject({
   id: z.string().min(1),
   type: z.literal('function'),
   extra_content: z.looseObject({}).optional(),
-  function: z.strictObject({
-    name,
-    arguments: z
-      .string()
-      .refine((text) => parseFields(text) !== null, { error: 'is not the text of a JSON object' }),
-  }),
+  function: z.strictObject({ name, arguments: argumentsText }),
 });
 const message = z.discriminatedUnion('role', [
   z.strictObject({ role: z.literal('system'), content: text, name: z.string().optional() }),
@@ -81,7 +48,11 @@ const functionTool = z.strictObject({
   }),
 });
 
-export const chatRequestSchema: z.ZodType<ChatRequest> = z
+/**
+ * A chat-completions request as OpenAI's reference describes it, without the parts that need other content than
+ * text. Unknown fields are refused: the strictest server counts.
+ */
+const chatRequest = z
   .strictObject({
     model: z.string().min(1),
     messages: z.array(message).min(1),
@@ -121,50 +92,42 @@ export const chatRequestSchema: z.ZodType<ChatRequest> = z
   .refine((value) => value.max_tokens === undefined || value.max_completion_tokens === undefined, {
     error: 'max_tokens and max_completion_tokens exclude each other',
   })
-  .refine((value) => value.tools !== undefined || value.tool_choice === undefined, {
-    error: 'tool_choice is only allowed when tools are given',
-    path: ['tool_choice'],
-  });
+  .refine(
+    (value) => value.tools !== undefined || value.tool_choice === undefined,
+    TOOL_CHOICE_NEEDS_TOOLS,
+  );
 
-/** Everything that a strict server would refuse, in words; empty for a valid request. */
-export function checkChatRequest(body: unknown): readonly string[] {
-  const result = chatRequestSchema.safeParse(body);
-  if (!result.success) return words(result.error);
-  return checkToolMessages(result.data.messages);
-}
+type ChatRequest = z.infer<typeof chatRequest>;
 
 /** Every call has exactly one tool message, directly after the message that made it, and no other exists. */
-function checkToolMessages(messages: readonly ChatRequestMessage[]): string[] {
+function checkToolMessages({ messages }: ChatRequest): string[] {
   const violations: string[] = [];
   let open = new Set<string>();
   messages.forEach((entry, index) => {
     if (entry.role === 'tool') {
-      const id = entry.tool_call_id ?? '';
+      const { tool_call_id: id } = entry;
       if (!open.delete(id))
         violations.push(`messages.${index}: no call with the id ${id} waits for this tool message`);
       return;
     }
     if (open.size > 0)
       violations.push(`messages.${index}: the calls ${[...open].join(', ')} have no tool message`);
-    open = new Set((entry.tool_calls ?? []).map((call) => call.id));
+    const calls = entry.role === 'assistant' ? entry.tool_calls : undefined;
+    open = new Set(calls?.map((call) => call.id));
   });
   if (open.size > 0) violations.push(`the calls ${[...open].join(', ')} have no tool message`);
   return violations;
 }
 
-/** The request in the words of all formats. */
-export function readChatRequest(request: ChatRequest): ProviderRequest {
-  return {
+export const readChatRequest: RequestReader = createRequestReader(
+  chatRequest,
+  checkToolMessages,
+  (request) => ({
     model: request.model,
-    messages: request.messages.map((entry) => ({ role: entry.role, text: textOf(entry) })),
+    messages: request.messages.map(({ role, content }) => ({ role, text: content ?? '' })),
     tools: (request.tools ?? []).map((tool) => tool.function.name),
     toolChoice: typeof request.tool_choice === 'string' ? request.tool_choice : 'auto',
     maxTokens: request.max_completion_tokens ?? request.max_tokens,
     wantsUsage: request.stream_options?.include_usage === true,
-  };
-}
-
-function textOf(entry: ChatRequestMessage): string {
-  if (typeof entry.content === 'string') return entry.content;
-  return (entry.content ?? []).map((part) => part.text).join('');
-}
+  }),
+);

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 
 import type { ProviderRequest, RequestMessage } from './provider-request.ts';
-import { words } from './schema-parts.ts';
+import { createRequestReader, textOf } from './schema-parts.ts';
+import type { RequestReader } from './schema-parts.ts';
 
 /**
  * A Messages request as Anthropic's reference describes it, without the parts that need other content than text.
@@ -19,6 +20,8 @@ const textBlock = z.strictObject({
   text: spoken,
   cache_control: cacheControl.optional(),
 });
+/** Text as a block: a whole content may be a string instead of a list of blocks. */
+const soleText = spoken.transform((text) => [{ type: 'text' as const, text }]);
 const callId = z.string().regex(/^[a-zA-Z0-9_-]+$/);
 const toolUse = z.strictObject({
   type: z.literal('tool_use'),
@@ -39,19 +42,19 @@ const hiddenThinking = z.strictObject({
 const toolResult = z.strictObject({
   type: z.literal('tool_result'),
   tool_use_id: callId,
-  content: z.union([spoken, z.array(textBlock).min(1)]).optional(),
+  content: z.union([soleText, z.array(textBlock).min(1)]).optional(),
   is_error: z.boolean().optional(),
   cache_control: cacheControl.optional(),
 });
 const message = z.discriminatedUnion('role', [
   z.strictObject({
     role: z.literal('user'),
-    content: z.union([spoken, z.array(z.union([textBlock, toolResult])).min(1)]),
+    content: z.union([soleText, z.array(z.union([textBlock, toolResult])).min(1)]),
   }),
   z.strictObject({
     role: z.literal('assistant'),
     content: z.union([
-      spoken,
+      soleText,
       z.array(z.union([textBlock, toolUse, thinking, hiddenThinking])).min(1),
     ]),
   }),
@@ -62,7 +65,7 @@ const messagesRequest = z.strictObject({
   max_tokens: z.int().min(1),
   messages: z.array(message).min(1),
   stream: z.literal(true),
-  system: z.union([spoken, z.array(textBlock).min(1)]).optional(),
+  system: z.union([soleText, z.array(textBlock).min(1)]).optional(),
   temperature: z.number().min(0).max(1).optional(),
   tools: z
     .array(
@@ -107,12 +110,6 @@ type MessagesRequest = z.infer<typeof messagesRequest>;
 /** No more marks than that in one request. */
 const MOST_CACHE_MARKS = 4;
 
-export function checkMessagesRequest(body: unknown): readonly string[] {
-  const result = messagesRequest.safeParse(body);
-  if (!result.success) return words(result.error);
-  return [...checkTurns(result.data), ...checkTools(result.data)];
-}
-
 function checkTools(request: MessagesRequest): string[] {
   const violations: string[] = [];
   if (request.tools === undefined && request.tool_choice !== undefined)
@@ -128,10 +125,9 @@ function checkTurns({ messages }: MessagesRequest): string[] {
   const used = new Set<string>();
   let open = new Set<string>();
   if (messages[0]?.role !== 'user') violations.push("messages: the first one must be the user's");
-  messages.forEach((entry, index) => {
-    const blocks = typeof entry.content === 'string' ? [] : entry.content;
-    let spoke = typeof entry.content === 'string';
-    for (const block of blocks) {
+  messages.forEach(({ role, content }, index) => {
+    let spoke = false;
+    for (const block of content) {
       if (block.type === 'tool_result') {
         if (spoke) violations.push(`messages.${index}: tool results must come first`);
         if (!open.delete(block.tool_use_id))
@@ -143,63 +139,55 @@ function checkTurns({ messages }: MessagesRequest): string[] {
     if (open.size > 0)
       violations.push(`messages.${index}: tool_use ids without results: ${[...open].join(', ')}`);
     open = new Set();
-    for (const block of blocks) {
+    for (const block of content) {
       if (block.type !== 'tool_use') continue;
       if (used.has(block.id)) violations.push(`messages.${index}: tool_use ids must be unique`);
       used.add(block.id);
       open.add(block.id);
     }
-    if (messages[index + 1]?.role === entry.role)
+    if (messages[index + 1]?.role === role)
       violations.push(`messages.${index + 1}: roles must alternate`);
   });
   if (open.size > 0) violations.push(`tool_use ids without results: ${[...open].join(', ')}`);
   const last = messages.at(-1);
-  if (last?.role === 'assistant') {
-    const end = typeof last.content === 'string' ? last.content : last.content.at(-1);
-    const text = typeof end === 'string' ? end : end?.type === 'text' ? end.text : '';
-    if (text !== text.trimEnd())
-      violations.push('messages: final assistant content cannot end with trailing whitespace');
-  }
+  const end = last?.role === 'assistant' ? last.content.at(-1) : undefined;
+  if (end?.type === 'text' && end.text !== end.text.trimEnd())
+    violations.push('messages: final assistant content cannot end with trailing whitespace');
   return violations;
 }
 
-const TOOL_CHOICES: Readonly<Record<string, string>> = {
-  auto: 'auto',
-  any: 'required',
-  none: 'none',
-};
+const TOOL_CHOICES = new Map<string | undefined, string>([
+  ['any', 'required'],
+  ['none', 'none'],
+]);
 
-export function readMessagesRequest(body: unknown): ProviderRequest {
-  const request = messagesRequest.parse(body);
-  const system =
-    typeof request.system === 'string'
-      ? [request.system]
-      : (request.system ?? []).map((block) => block.text);
+function read(request: MessagesRequest): ProviderRequest {
   return {
     model: request.model,
     messages: [
-      ...system.map((text): RequestMessage => ({ role: 'system', text })),
+      ...(request.system ?? []).map(({ text }): RequestMessage => ({ role: 'system', text })),
       ...request.messages.flatMap(readMessage),
     ],
     tools: (request.tools ?? []).map((tool) => tool.name),
-    toolChoice: TOOL_CHOICES[request.tool_choice?.type ?? 'auto'] ?? 'auto',
+    toolChoice: TOOL_CHOICES.get(request.tool_choice?.type) ?? 'auto',
     maxTokens: request.max_tokens,
     wantsUsage: true,
   };
 }
 
 /** What is said in several blocks was several messages before it was put into this format. */
-function readMessage(entry: MessagesRequest['messages'][number]): RequestMessage[] {
-  if (typeof entry.content === 'string') return [{ role: entry.role, text: entry.content }];
-  if (entry.role === 'assistant') {
-    const text = entry.content.map((block) => (block.type === 'text' ? block.text : '')).join('');
-    return [{ role: 'assistant', text }];
-  }
-  return entry.content.map((block): RequestMessage => {
-    if (block.type === 'text') return { role: 'user', text: block.text };
-    const { content } = block;
-    const text =
-      typeof content === 'string' ? content : (content ?? []).map((part) => part.text).join('');
-    return { role: 'tool', text };
-  });
+function readMessage({ role, content }: MessagesRequest['messages'][number]): RequestMessage[] {
+  if (role === 'assistant')
+    return [{ role, text: textOf(content.filter((block) => block.type === 'text')) }];
+  return content.map((block) =>
+    block.type === 'text'
+      ? { role, text: block.text }
+      : { role: 'tool', text: textOf(block.content ?? []) },
+  );
 }
+
+export const readMessagesRequest: RequestReader = createRequestReader(
+  messagesRequest,
+  (request) => [...checkTurns(request), ...checkTools(request)],
+  read,
+);

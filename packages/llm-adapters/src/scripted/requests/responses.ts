@@ -1,26 +1,33 @@
-import { parseFields } from '@orion/contracts';
 import { z } from 'zod';
 
 import type { ProviderRequest, RequestMessage } from './provider-request.ts';
-import { words } from './schema-parts.ts';
+import {
+  TOOL_CHOICE_NEEDS_TOOLS,
+  argumentsText,
+  createRequestReader,
+  openAiName as name,
+  textOf,
+} from './schema-parts.ts';
+import type { RequestReader } from './schema-parts.ts';
 
 /**
  * A Responses request as OpenAI's reference describes it, without the parts that need other content than text.
  * Unknown fields are refused: the strictest server counts.
  */
-const name = z.string().regex(/^[a-zA-Z0-9_-]{1,64}$/);
 const callId = z.string().min(1).max(64);
 const spoken = z.string().min(1);
 const item = z.union([
   z.strictObject({
     type: z.literal('message').optional(),
     role: z.enum(['system', 'developer', 'user', 'assistant']),
-    content: z.union([
-      spoken,
-      z
-        .array(z.strictObject({ type: z.enum(['input_text', 'output_text']), text: z.string() }))
-        .min(1),
-    ]),
+    content: z
+      .union([
+        spoken,
+        z
+          .array(z.strictObject({ type: z.enum(['input_text', 'output_text']), text: z.string() }))
+          .min(1),
+      ])
+      .transform(textOf),
   }),
   z.strictObject({
     type: z.literal('reasoning'),
@@ -33,9 +40,7 @@ const item = z.union([
     id: z.string().optional(),
     call_id: callId,
     name,
-    arguments: z
-      .string()
-      .refine((text) => parseFields(text) !== null, { error: 'is not the text of a JSON object' }),
+    arguments: argumentsText,
     status: z.string().optional(),
   }),
   z.strictObject({
@@ -50,7 +55,10 @@ const item = z.union([
 const responsesRequest = z
   .strictObject({
     model: z.string().min(1),
-    input: z.union([spoken, z.array(item).min(1)]),
+    input: z.union([
+      spoken.transform((content) => [{ type: 'message' as const, role: 'user' as const, content }]),
+      z.array(item).min(1),
+    ]),
     stream: z.literal(true),
     instructions: z.string().optional(),
     store: z.boolean().optional(),
@@ -93,16 +101,14 @@ const responsesRequest = z
       })
       .optional(),
   })
-  .refine((value) => value.tools !== undefined || value.tool_choice === undefined, {
-    error: 'tool_choice is only allowed when tools are given',
-    path: ['tool_choice'],
-  });
+  .refine(
+    (value) => value.tools !== undefined || value.tool_choice === undefined,
+    TOOL_CHOICE_NEEDS_TOOLS,
+  );
 
-export function checkResponsesRequest(body: unknown): readonly string[] {
-  const result = responsesRequest.safeParse(body);
-  if (!result.success) return words(result.error);
-  const { input } = result.data;
-  if (typeof input === 'string') return [];
+type ResponsesRequest = z.infer<typeof responsesRequest>;
+
+function checkCalls({ input }: ResponsesRequest): string[] {
   const violations: string[] = [];
   const open = new Set<string>();
   const used = new Set<string>();
@@ -120,19 +126,14 @@ export function checkResponsesRequest(body: unknown): readonly string[] {
   return violations;
 }
 
-export function readResponsesRequest(body: unknown): ProviderRequest {
-  const request = responsesRequest.parse(body);
-  const input =
-    typeof request.input === 'string'
-      ? [{ role: 'user' as const, content: request.input }]
-      : request.input;
+function read(request: ResponsesRequest): ProviderRequest {
   const messages: RequestMessage[] = [];
   if (request.instructions !== undefined)
     messages.push({ role: 'system', text: request.instructions });
   let sameMessage = false;
-  for (const entry of input) {
+  for (const entry of request.input) {
     if ('role' in entry) {
-      messages.push({ role: entry.role, text: textOf(entry.content) });
+      messages.push({ role: entry.role, text: entry.content });
       sameMessage = entry.role === 'assistant';
     } else if (entry.type === 'function_call') {
       // Calls are items of their own after the text of the message that made them.
@@ -153,6 +154,8 @@ export function readResponsesRequest(body: unknown): ProviderRequest {
   };
 }
 
-function textOf(content: string | readonly { readonly text: string }[]): string {
-  return typeof content === 'string' ? content : content.map((part) => part.text).join('');
-}
+export const readResponsesRequest: RequestReader = createRequestReader(
+  responsesRequest,
+  checkCalls,
+  read,
+);

@@ -1,6 +1,45 @@
-import type { z } from 'zod';
+import { parseFields } from '@orion/contracts';
+import { z } from 'zod';
 
-/** The faults of a request, one sentence each, with their places. */
-export function words(error: z.ZodError): readonly string[] {
-  return error.issues.map((issue) => `${issue.path.map(String).join('.')}: ${issue.message}`);
+import type { ProviderRequest } from './provider-request.ts';
+
+/** A request in the words of all formats, or everything that a strict server would refuse in it. */
+export type RequestReader = (body: unknown) => {
+  readonly violations: readonly string[];
+  /** Only without violations. */
+  readonly request?: ProviderRequest;
+};
+
+/** `check` names what a schema cannot; it and `read` are asked only about bodies that the schema takes. */
+export function createRequestReader<Request>(
+  schema: z.ZodType<Request>,
+  check: (request: Request) => readonly string[],
+  read: (request: Request) => ProviderRequest,
+): RequestReader {
+  return (body) => {
+    const { success, data, error } = schema.safeParse(body);
+    if (!success)
+      return {
+        violations: error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`),
+      };
+    const violations = check(data);
+    return violations.length === 0 ? { violations, request: read(data) } : { violations };
+  };
+}
+
+/** Of tools and schemas, as OpenAI's formats take them. */
+export const openAiName: z.ZodType<string> = z.string().regex(/^[a-zA-Z0-9_-]{1,64}$/);
+
+export const argumentsText: z.ZodType<string> = z
+  .string()
+  .refine((text) => parseFields(text) !== null, { error: 'is not the text of a JSON object' });
+
+export const TOOL_CHOICE_NEEDS_TOOLS: { readonly error: string; readonly path: string[] } = {
+  error: 'tool_choice is only allowed when tools are given',
+  path: ['tool_choice'],
+};
+
+/** What is said in a content, given whole or in parts. */
+export function textOf(content: string | readonly { readonly text: string }[]): string {
+  return typeof content === 'string' ? content : content.map((part) => part.text).join('');
 }
