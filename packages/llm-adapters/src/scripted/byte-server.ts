@@ -1,8 +1,8 @@
-import { createServer } from 'node:http';
-import { createServer as createTcpServer } from 'node:net';
-import type { AddressInfo, Server, Socket } from 'node:net';
+import { createServer } from 'node:net';
+import type { Socket } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 
+import { listen, stopListening } from './listen.ts';
 import { checkRequest } from './requests/check.ts';
 
 export type ReceivedRequest = {
@@ -52,11 +52,11 @@ export async function startByteServer(
   let accepted = 0;
   const answerTo = (request: ReceivedRequest, index: number): Answer => {
     if (typeof answers === 'function') return answers(request, index);
-    const list = Array.isArray(answers) ? (answers as readonly Answer[]) : [answers as Answer];
-    return list[Math.min(index, list.length - 1)] ?? { pieces: [] };
+    const list: readonly Answer[] = [answers].flat();
+    return list[index] ?? list.at(-1) ?? { pieces: [] };
   };
 
-  const server: Server = createTcpServer((socket) => {
+  const server = createServer((socket) => {
     accepted += 1;
     sockets.add(socket);
     socket.setNoDelay(true);
@@ -73,10 +73,7 @@ export async function startByteServer(
       return answerTo(request, requests.length - 1);
     });
   });
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(server, 0);
   return {
     url: `http://127.0.0.1:${port}/v1`,
     address: `127.0.0.1:${port}`,
@@ -89,9 +86,7 @@ export async function startByteServer(
     },
     close: async () => {
       for (const socket of sockets) socket.destroy();
-      await new Promise<void>((resolve) => {
-        server.close(() => resolve());
-      });
+      await stopListening(server);
     },
   };
 }
@@ -136,17 +131,11 @@ async function sendAnswer(socket: Socket, answer: Answer): Promise<void> {
   socket.write(`HTTP/1.1 ${status} Status\r\n${head.join('')}transfer-encoding: chunked\r\n\r\n`);
   for (const piece of pieces) {
     const bytes = Buffer.from(piece);
-    if (bytes.length > 0) {
-      socket.write(
-        Buffer.concat([
-          Buffer.from(`${bytes.length.toString(16)}\r\n`),
-          bytes,
-          Buffer.from('\r\n'),
-        ]),
-      );
-    }
-    if (answer.pauseMs === undefined) await nextTurn();
-    else await wait(answer.pauseMs);
+    const size = `${bytes.length.toString(16)}\r\n`;
+    // In one write, so that a piece leaves as one segment.
+    if (bytes.length > 0)
+      socket.write(Buffer.concat([Buffer.from(size), bytes, Buffer.from('\r\n')]));
+    await (answer.pauseMs === undefined ? nextTurn() : wait(answer.pauseMs));
   }
   switch (end) {
     case 'orderly':
@@ -171,12 +160,7 @@ async function sendAnswer(socket: Socket, answer: Answer): Promise<void> {
 /** A port on which nothing listens. */
 export async function closedPort(): Promise<number> {
   const server = createServer();
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  const { port } = server.address() as AddressInfo;
-  await new Promise<void>((resolve) => {
-    server.close(() => resolve());
-  });
+  const port = await listen(server, 0);
+  await stopListening(server);
   return port;
 }

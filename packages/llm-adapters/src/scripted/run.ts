@@ -6,7 +6,7 @@ import { startScriptedProvider } from './server.ts';
 import type { ScriptedProvider } from './server.ts';
 
 export type RunScriptedProviderOptions = {
-  /** `<script> [--port <n>] [--host <address>]` */
+  /** `<script> [--port <n>]` */
   readonly argv: readonly string[];
   /** Reads the script, and the documents that it names. */
   readonly readText: (path: string) => Promise<string>;
@@ -18,33 +18,24 @@ export type RunScriptedProviderOptions = {
  * The provider as a process of its own: a caller that may read files passes its own reader, so that this package
  * reads none.
  */
-export async function runScriptedProvider(
-  options: RunScriptedProviderOptions,
-): Promise<ScriptedProvider> {
+export async function runScriptedProvider({
+  argv,
+  readText,
+  print,
+}: RunScriptedProviderOptions): Promise<ScriptedProvider> {
   const { values, positionals } = parseArgs({
-    args: [...options.argv],
+    args: [...argv],
     allowPositionals: true,
-    options: { port: { type: 'string' }, host: { type: 'string' } },
+    options: { port: { type: 'string', default: '0' } },
   });
   const [path] = positionals;
-  const port = Number(values.port ?? 0);
-  if (
-    path === undefined ||
-    positionals.length > 1 ||
-    !Number.isInteger(port) ||
-    port < 0 ||
-    port > 65_535
-  ) {
-    throw new OrionError({
-      code: 'USAGE',
-      message: 'Usage: <script.json> [--port <number>] [--host <address>]',
-    });
+  if (path === undefined || positionals.length > 1) {
+    const message = 'Usage: <script.json> [--port <number>]';
+    throw new OrionError({ code: 'USAGE', message });
   }
-  const provider = await startScriptedProvider(await options.readText(path), {
-    port,
-    readDocument: options.readText,
-    ...(values.host === undefined ? {} : { host: values.host }),
-  });
-  options.print(provider.url);
+  const port = Number(values.port);
+  const script = await readText(path);
+  const provider = await startScriptedProvider(script, { port, readDocument: readText });
+  print(provider.url);
   return provider;
 }

@@ -1,7 +1,9 @@
+import { parseFields } from '@orion/contracts';
 import { createServer } from 'node:http';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { text as readText } from 'node:stream/consumers';
 
+import { listen, stopListening } from './listen.ts';
 import { REQUEST_READERS, wireOf } from './requests/check.ts';
 import type { WireName } from './requests/check.ts';
 import { parseScript } from './script.ts';
@@ -13,7 +15,6 @@ import { streamReply } from './wire/stream-reply.ts';
 export type ScriptedProviderOptions = {
   /** 0, the default, takes a free one. */
   readonly port?: number;
-  readonly host?: string;
   /** Reads the files that `content: { kind: 'file' }` names. */
   readonly readDocument?: (path: string) => Promise<string>;
   /** Whether the process stays alive for the server's sake; true when left out. */
@@ -44,8 +45,6 @@ export type ScriptedProvider = {
   close(): Promise<void>;
 };
 
-const MAX_REQUEST_BYTES = 256 * 1024 * 1024;
-
 /**
  * A provider on loopback that speaks all three wire formats, whichever a request comes in, and answers as its
  * script says.
@@ -64,37 +63,26 @@ export async function startScriptedProvider(
   const documents = await loadDocuments(parsed, options.readDocument);
   const model = new ScriptedModel(parsed, documents, options.model);
   const requests: RequestRecord[] = [];
-  const host = options.host ?? '127.0.0.1';
-  const sockets = new Set<Socket>();
   const server = createServer((request, response) => {
-    void answer(request, response, { model, requests, apiKey: parsed.apiKey });
+    answer(request, response, { model, requests, apiKey: parsed.apiKey }).catch(
+      (error: unknown) => {
+        const message = error instanceof Error ? error.message : String(error);
+        if (response.headersSent) response.destroy();
+        else refuse('chat', response, { status: 500, message, type: 'server_error' });
+      },
+    );
   });
-  server.on('connection', (socket) => {
-    sockets.add(socket);
-    socket.on('close', () => sockets.delete(socket));
-  });
-  await listen(server, options.port ?? 0, host);
+  const port = await listen(server, options.port ?? 0);
   if (options.keepsProcess === false) server.unref();
-  const { port } = server.address() as AddressInfo;
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${port}/v1`,
+    url: `http://127.0.0.1:${port}/v1`,
     requests,
     close: async () => {
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      for (const socket of sockets) socket.destroy();
-      await closed;
+      const stopped = stopListening(server);
+      server.closeAllConnections();
+      await stopped;
     },
   };
-}
-
-async function listen(server: Server, port: number, host: string): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
 }
 
 type RequestRecord = RecordedRequest & { sentCharacters: number };
@@ -108,80 +96,43 @@ type Provider = {
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  provider: Provider,
-): Promise<void> {
-  try {
-    await route(request, response, provider);
-  } catch (error) {
-    if (response.headersSent) response.destroy();
-    else
-      sendError('chat', response, 500, {
-        message: error instanceof Error ? error.message : String(error),
-        type: 'server_error',
-      });
-  }
-}
-
-async function route(
-  request: IncomingMessage,
-  response: ServerResponse,
-  provider: Provider,
+  { model, requests, apiKey }: Provider,
 ): Promise<void> {
   const path = new URL(request.url ?? '/', 'http://localhost').pathname;
   if (request.method === 'GET' && path === '/requests') {
-    sendJson(response, 200, provider.requests);
-    return;
-  }
-  if (request.method === 'GET' && path.endsWith('/models')) {
-    sendJson(response, 200, {
-      object: 'list',
-      data: [{ id: 'scripted', object: 'model', owned_by: 'orion' }],
-    });
+    sendJson(response, 200, requests);
     return;
   }
   const wire = wireOf(path);
   if (request.method !== 'POST' || wire === undefined) {
     const message = `Unknown request: ${request.method} ${path}`;
-    sendError('chat', response, 404, { message, type: 'invalid_request_error' });
+    refuse('chat', response, { status: 404, message, type: 'invalid_request_error' });
     return;
   }
-  await complete(wire, request, response, provider);
-}
-
-async function complete(
-  wire: WireName,
-  request: IncomingMessage,
-  response: ServerResponse,
-  { model, requests, apiKey }: Provider,
-): Promise<void> {
-  const text = await readText(request);
-  const authorized = isAuthorized(request, apiKey);
-  const body = parseJson(text);
+  const { headers } = request;
+  // Messages carry their key in a header of its own.
+  const authorized =
+    apiKey === undefined ||
+    headers.authorization === `Bearer ${apiKey}` ||
+    headers['x-api-key'] === apiKey;
+  const body = parseFields(await readText(request));
   const { violations, request: asked } =
-    body === undefined ? { violations: ['the body is not JSON'] } : REQUEST_READERS[wire](body);
+    body === null ? { violations: ['the body is no JSON object'] } : REQUEST_READERS[wire](body);
   const chosen = asked !== undefined && authorized ? model.choose(asked) : undefined;
-  const record = {
-    wire,
-    body,
-    violations,
-    authorized,
-    behaviour: chosen?.name,
-    sentCharacters: 0,
-  };
+  const behaviour = chosen?.name;
+  const record = { wire, body, violations, authorized, behaviour, sentCharacters: 0 };
   requests.push(record);
 
   if (!authorized) {
-    sendError(wire, response, 401, {
-      message: 'Incorrect API key provided.',
-      type: 'authentication_error',
-      code: 'invalid_api_key',
-    });
+    const message = 'Incorrect API key provided.';
+    const code = 'invalid_api_key';
+    refuse(wire, response, { status: 401, message, type: 'authentication_error', code });
   } else if (violations.length > 0) {
     const message = `Invalid request: ${violations.slice(0, 5).join('; ')}`;
-    sendError(wire, response, 400, { message, type: 'invalid_request_error' });
+    refuse(wire, response, { status: 400, message, type: 'invalid_request_error' });
   } else if (chosen === undefined) {
     const message = 'No behaviour of the script fits this request.';
-    sendError(wire, response, 400, { message, type: 'script_error' });
+    refuse(wire, response, { status: 400, message, type: 'script_error' });
   } else {
     await send(wire, response, model.answer(wire, chosen), (characters) => {
       record.sentCharacters += characters;
@@ -197,7 +148,7 @@ async function send(
 ): Promise<void> {
   switch (made.kind) {
     case 'status':
-      sendFault(wire, response, made.fault);
+      refuse(wire, response, made.fault);
       return;
     case 'raw':
       response.writeHead(200, { 'content-type': made.raw.contentType ?? 'text/event-stream' });
@@ -211,23 +162,28 @@ async function send(
   }
 }
 
-async function readText(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > MAX_REQUEST_BYTES) throw new Error('the request is too large');
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
-}
+const STATUS_TYPES: ReadonlyMap<number, string> = new Map([
+  [400, 'invalid_request_error'],
+  [401, 'authentication_error'],
+  [429, 'rate_limit_error'],
+  [503, 'overloaded_error'],
+  [529, 'overloaded_error'],
+]);
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+/** Says in the error format of the wire why there is no reply. */
+function refuse(wire: WireName, response: ServerResponse, refusal: Omit<Fault, 'kind'>): void {
+  const {
+    status = 500,
+    message = `The scripted provider answers with ${status}.`,
+    type = STATUS_TYPES.get(status) ?? 'server_error',
+    code = null,
+    retryAfter,
+  } = refusal;
+  const body =
+    wire === 'messages'
+      ? { type: 'error', error: { type, message } }
+      : { error: { message, type, param: null, code } };
+  sendJson(response, status, body, retryAfter === undefined ? {} : { 'retry-after': retryAfter });
 }
 
 function sendJson(
@@ -238,55 +194,4 @@ function sendJson(
 ): void {
   response.writeHead(status, { 'content-type': 'application/json', ...headers });
   response.end(JSON.stringify(value));
-}
-
-type ErrorWords = {
-  readonly message: string;
-  readonly type: string;
-  readonly code?: string | number | null | undefined;
-};
-
-function sendError(
-  wire: WireName,
-  response: ServerResponse,
-  status: number,
-  { message, type, code = null }: ErrorWords,
-  headers: Record<string, string> = {},
-): void {
-  const body =
-    wire === 'messages'
-      ? { type: 'error', error: { type, message } }
-      : { error: { message, type, param: null, code } };
-  sendJson(response, status, body, headers);
-}
-
-/** Messages carry their key in a header of its own. */
-function isAuthorized(request: IncomingMessage, apiKey: string | undefined): boolean {
-  if (apiKey === undefined) return true;
-  return (
-    request.headers.authorization === `Bearer ${apiKey}` || request.headers['x-api-key'] === apiKey
-  );
-}
-
-const STATUS_TYPES: ReadonlyMap<number, string> = new Map([
-  [400, 'invalid_request_error'],
-  [401, 'authentication_error'],
-  [429, 'rate_limit_error'],
-  [503, 'overloaded_error'],
-  [529, 'overloaded_error'],
-]);
-
-function sendFault(wire: WireName, response: ServerResponse, fault: Fault): void {
-  const status = fault.status ?? 500;
-  sendError(
-    wire,
-    response,
-    status,
-    {
-      message: fault.message ?? `The scripted provider answers with ${status}.`,
-      type: fault.type ?? STATUS_TYPES.get(status) ?? 'server_error',
-      code: fault.code,
-    },
-    fault.retryAfter === undefined ? {} : { 'retry-after': fault.retryAfter },
-  );
 }
