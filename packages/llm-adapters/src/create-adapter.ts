@@ -5,6 +5,7 @@ import type { AdapterOptions } from './adapter-options.ts';
 import { createAnthropicAdapter } from './anthropic/adapter.ts';
 import { createOpenAiCompatibleAdapter } from './openai-compatible/adapter.ts';
 import { createOpenAiResponsesAdapter } from './openai-responses/adapter.ts';
+import { given } from './request-parameters.ts';
 
 export type AdapterConfig = Omit<AdapterOptions, 'model'> & {
   /** A provider's name, or a model alias. */
@@ -58,24 +59,20 @@ export const MODEL_ALIASES: Readonly<Record<string, ModelAlias>> = {
 
 /** The adapter that a configuration names. Throws an `OrionError` for a configuration that cannot work. */
 export async function createAdapter(config: AdapterConfig): Promise<ManagedAdapter> {
-  const alias = Object.hasOwn(MODEL_ALIASES, config.provider)
-    ? MODEL_ALIASES[config.provider]
-    : undefined;
+  const alias = ownValue(MODEL_ALIASES, config.provider);
   const provider = alias?.provider ?? config.provider;
   if (provider === 'scripted') return await createScripted(config);
-  const create = Object.hasOwn(CREATORS, provider) ? CREATORS[provider] : undefined;
-  if (create === undefined) throw unknownProvider(provider);
-  return createRemote(create, config, alias);
-}
-
-function createRemote(
-  create: (options: AdapterOptions) => LlmAdapter,
-  config: AdapterConfig,
-  alias: ModelAlias | undefined,
-): ManagedAdapter {
+  const create = ownValue(CREATORS, provider);
+  if (create === undefined) {
+    throw new OrionError({
+      code: 'PROVIDER_UNKNOWN',
+      message: `There is no provider "${provider}"`,
+      hint: `Available: ${PROVIDER_NAMES.join(', ')}; model aliases: ${Object.keys(MODEL_ALIASES).join(', ')}.`,
+    });
+  }
   const { provider: _provider, script: _script, readDocument: _read, ...options } = config;
-  const model = config.model ?? alias?.model;
-  if (model === undefined || model === '') {
+  const model = config.model ?? alias?.model ?? '';
+  if (model === '') {
     throw new OrionError({ code: 'MODEL_MISSING', message: 'No model is named' });
   }
   // A server of one's own may need no key; a vendor's always does.
@@ -83,12 +80,13 @@ function createRemote(
     throw new OrionError({ code: 'API_KEY_MISSING', message: 'There is no API key' });
   }
   const baseUrl = config.baseUrl ?? alias?.baseUrl;
-  const adapter = create({ ...options, model, ...(baseUrl === undefined ? {} : { baseUrl }) });
+  const adapter = create({ ...options, ...given({ baseUrl }), model });
   return { ...adapter, close: () => Promise.resolve() };
 }
 
 async function createScripted(config: AdapterConfig): Promise<ManagedAdapter> {
-  if (config.script === undefined) {
+  const { script, model, temperature, maxTokens, readDocument } = config;
+  if (script === undefined) {
     throw new OrionError({
       code: 'CONFIG_INVALID',
       message: 'The provider "scripted" needs a script',
@@ -96,16 +94,9 @@ async function createScripted(config: AdapterConfig): Promise<ManagedAdapter> {
     });
   }
   const { createScriptedAdapter } = await import('./scripted/adapter.ts');
-  return createScriptedAdapter(config.script, {
-    ...(config.model === undefined ? {} : { model: config.model }),
-    ...(config.temperature === undefined ? {} : { temperature: config.temperature }),
-    ...(config.maxTokens === undefined ? {} : { maxTokens: config.maxTokens }),
-    ...(config.readDocument === undefined ? {} : { readDocument: config.readDocument }),
-  });
+  return createScriptedAdapter(script, given({ model, temperature, maxTokens, readDocument }));
 }
 
-function unknownProvider(provider: string): OrionError {
-  const available = `Available: ${PROVIDER_NAMES.join(', ')}; model aliases: ${Object.keys(MODEL_ALIASES).join(', ')}.`;
-  const message = `There is no provider "${provider}"`;
-  return new OrionError({ code: 'PROVIDER_UNKNOWN', message, hint: available });
+function ownValue<Value>(record: Readonly<Record<string, Value>>, name: string): Value | undefined {
+  return Object.hasOwn(record, name) ? record[name] : undefined;
 }

@@ -1,17 +1,16 @@
 import { toErrorInfo } from '@orion/contracts';
 import type { LlmAdapter } from '@orion/contracts';
 
+import type { AdapterOptions } from '../adapter-options.ts';
 import { createOpenAiCompatibleAdapter } from '../openai-compatible/adapter.ts';
+import { given } from '../request-parameters.ts';
 import { parseScript } from './script.ts';
 import type { Script } from './script.ts';
 import { startScriptedProvider } from './server.ts';
 import type { RecordedRequest, ScriptedProvider, ScriptedProviderOptions } from './server.ts';
 
-export type ScriptedAdapterOptions = Pick<ScriptedProviderOptions, 'readDocument'> & {
-  readonly model?: string;
-  readonly temperature?: number;
-  readonly maxTokens?: number;
-};
+export type ScriptedAdapterOptions = Pick<ScriptedProviderOptions, 'readDocument'> &
+  Partial<Pick<AdapterOptions, 'model' | 'temperature' | 'maxTokens'>>;
 
 export type ScriptedAdapter = LlmAdapter & {
   /** What the provider has received so far. */
@@ -25,27 +24,19 @@ export type ScriptedAdapter = LlmAdapter & {
  */
 export function createScriptedAdapter(
   script: Script | string | Readonly<Record<string, unknown>>,
-  options: ScriptedAdapterOptions = {},
+  { model = 'scripted', readDocument, ...sampling }: ScriptedAdapterOptions = {},
 ): ScriptedAdapter {
   const parsed = parseScript(script);
-  const model = options.model ?? 'scripted';
   let provider: Promise<ScriptedProvider> | undefined;
-  let running: ScriptedProvider | undefined;
   let adapter: LlmAdapter | undefined;
+  let requests: readonly RecordedRequest[] = [];
 
   async function getAdapter(): Promise<LlmAdapter> {
-    provider ??= startScriptedProvider(parsed, {
-      keepsProcess: false,
-      ...(options.readDocument === undefined ? {} : { readDocument: options.readDocument }),
-    });
-    running = await provider;
-    adapter ??= createOpenAiCompatibleAdapter({
-      model,
-      baseUrl: running.url,
-      ...(parsed.apiKey === undefined ? {} : { apiKey: parsed.apiKey }),
-      ...(options.temperature === undefined ? {} : { temperature: options.temperature }),
-      ...(options.maxTokens === undefined ? {} : { maxTokens: options.maxTokens }),
-    });
+    provider ??= startScriptedProvider(parsed, { keepsProcess: false, ...given({ readDocument }) });
+    const { url, requests: received } = await provider;
+    requests = received;
+    const key = given({ apiKey: parsed.apiKey });
+    adapter ??= createOpenAiCompatibleAdapter({ ...sampling, ...key, model, baseUrl: url });
     return adapter;
   }
 
@@ -56,7 +47,7 @@ export function createScriptedAdapter(
     structuredOutput: true,
     writesThinkTags: true,
     get requests(): readonly RecordedRequest[] {
-      return running?.requests ?? [];
+      return requests;
     },
     async *sendMessagesStreaming(messages, sendOptions) {
       let started: LlmAdapter;
