@@ -1,5 +1,5 @@
-import { ERROR_CODES, KeysInUse, REDACTED } from '@orion/contracts';
-import type { ErrorCode, ErrorInfo, Redact } from '@orion/contracts';
+import { ERROR_CODES, KeysInUse, REDACTED, isFields } from '@orion/contracts';
+import type { ErrorCode, ErrorInfo, Fields, Redact } from '@orion/contracts';
 
 import type { HttpFailure } from './stream/post-json.ts';
 
@@ -63,95 +63,45 @@ const OUT_OF_CREDIT =
  * otherwise. Inside a stream the status was 200, and many servers put the real one into `code`.
  */
 export function classifyFailure(failure: ProviderFailure, redact: Redact): ErrorInfo {
-  const numericCode = Number(failure.code);
-  const status =
-    failure.status ??
-    (Number.isInteger(numericCode) && numericCode >= 400 && numericCode < 600
-      ? numericCode
-      : undefined);
-  const words = `${failure.code ?? ''} ${failure.type ?? ''}`.toLowerCase();
-  const quoted = quoteProvider(failure.message, redact);
+  const { code = '', type = '', message, retryAfter } = failure;
+  const status = failure.status ?? (/^[45]\d\d$/.test(code) ? Number(code) : undefined);
+  const words = `${code} ${type}`.toLowerCase();
+  const quoted = quoteProvider(message, redact);
   const wait =
-    failure.retryAfter === undefined
-      ? ''
-      : ` (retry after ${quoteProvider(failure.retryAfter, redact)})`;
-  const said = quoted === '' ? '' : `: ${quoted}`;
-  const withStatus = failure.status === undefined ? '' : ` (HTTP ${failure.status})`;
+    retryAfter === undefined ? '' : ` (retry after ${quoteProvider(retryAfter, redact)})`;
+  const http = failure.status === undefined ? '' : ` (HTTP ${failure.status})`;
+  const failed = (as: ErrorCode, what: string, retryable: boolean, hint?: string): ErrorInfo =>
+    providerError(as, quoted === '' ? what : `${what}: ${quoted}`, retryable, hint);
 
-  if (
-    words.includes('context_length') ||
-    (isRefusal(status) && CONTEXT_LIMIT.test(failure.message))
-  ) {
-    return providerError(
+  const isAboutLength =
+    status === undefined || (status >= 400 && status < 500 && ![401, 403, 429].includes(status));
+  if (words.includes('context_length') || (isAboutLength && CONTEXT_LIMIT.test(message)))
+    return failed(
       'PROVIDER_CONTEXT_LIMIT',
-      `The conversation does not fit the model's context${said}`,
+      "The conversation does not fit the model's context",
       false,
     );
-  }
-  if (
-    status === 402 ||
-    (status === 429 || status === undefined
-      ? OUT_OF_CREDIT.test(`${words} ${failure.message}`)
-      : false)
-  ) {
+  const mayBeCredit = status === undefined || status === 429;
+  if (status === 402 || (mayBeCredit && OUT_OF_CREDIT.test(`${words} ${message}`))) {
     const hint = 'Check the plan and the credit of the account.';
-    return providerError('PROVIDER_RATE_LIMIT', `The account is out of credit${said}`, false, hint);
+    return failed('PROVIDER_RATE_LIMIT', 'The account is out of credit', false, hint);
   }
-  if (status === 401 || status === 403 || /authentication|invalid_api_key|permission/.test(words)) {
-    return providerError(
-      'PROVIDER_AUTH',
-      `The provider did not accept the credentials${withStatus}${said}`,
-      false,
-    );
-  }
-  if (status === 429 || words.includes('rate_limit')) {
-    return providerError(
-      'PROVIDER_RATE_LIMIT',
-      `The provider limits the rate of requests${wait}${said}`,
-      true,
-    );
-  }
-  if (status === 503 || status === 529 || words.includes('overloaded')) {
-    return providerError(
-      'PROVIDER_OVERLOADED',
-      `The provider is overloaded${withStatus}${wait}${said}`,
-      true,
-    );
-  }
-  if (status === 408 || status === 409 || status === 425) {
-    return providerError(
-      'PROVIDER_ERROR',
-      `The provider could not answer in time${withStatus}${said}`,
-      true,
-    );
-  }
+  if (status === 401 || status === 403 || /authentication|invalid_api_key|permission/.test(words))
+    return failed('PROVIDER_AUTH', `The provider did not accept the credentials${http}`, false);
+  if (status === 429 || words.includes('rate_limit'))
+    return failed('PROVIDER_RATE_LIMIT', `The provider limits the rate of requests${wait}`, true);
+  if (status === 503 || status === 529 || words.includes('overloaded'))
+    return failed('PROVIDER_OVERLOADED', `The provider is overloaded${http}${wait}`, true);
+  if (status === 408 || status === 409 || status === 425)
+    return failed('PROVIDER_ERROR', `The provider could not answer in time${http}`, true);
   if (status === 404 || status === 405) {
     const hint = 'Check the model name and the base URL.';
-    return providerError(
-      'PROVIDER_REQUEST',
-      `The provider does not know what was asked${withStatus}${said}`,
-      false,
-      hint,
-    );
+    const what = `The provider does not know what was asked${http}`;
+    return failed('PROVIDER_REQUEST', what, false, hint);
   }
-  if (
-    (status !== undefined && status < 500) ||
-    (status === undefined && words.includes('invalid_request'))
-  ) {
-    return providerError(
-      'PROVIDER_REQUEST',
-      `The provider refused the request${withStatus}${said}`,
-      false,
-    );
-  }
-  return providerError('PROVIDER_ERROR', `The provider failed${withStatus}${said}`, true);
-}
-
-function isRefusal(status: number | undefined): boolean {
-  return (
-    status === undefined ||
-    (status >= 400 && status < 500 && status !== 401 && status !== 403 && status !== 429)
-  );
+  if (status === undefined ? words.includes('invalid_request') : status < 500)
+    return failed('PROVIDER_REQUEST', `The provider refused the request${http}`, false);
+  return failed('PROVIDER_ERROR', `The provider failed${http}`, true);
 }
 
 /** Reads an error object as servers write it: an object, a text, or an object around either. */
@@ -161,10 +111,10 @@ export function readFailure(value: unknown, status?: number): ProviderFailure {
   const fields = value as Record<string, unknown>;
   if (typeof fields['error'] === 'object' && fields['error'] !== null)
     return readFailure(fields['error'], status);
-  const ownStatus = typeof fields['status_code'] === 'number' ? fields['status_code'] : undefined;
+  const ownStatus = fields['status_code'];
   const message = fields['message'] ?? fields['detail'] ?? fields['error'] ?? fields;
   return {
-    status: status ?? ownStatus,
+    status: status ?? (typeof ownStatus === 'number' ? ownStatus : undefined),
     code: asText(fields['code']),
     type: asText(fields['type']),
     parameter: asText(fields['param']),
@@ -186,8 +136,7 @@ function parsed(text: string): unknown {
 }
 
 function asText(value: unknown): string | undefined {
-  if (typeof value === 'string') return value;
-  return typeof value === 'number' ? String(value) : undefined;
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
 }
 
 /** Codes of a connection that was never made. */
@@ -205,6 +154,9 @@ const NOT_CONNECTED = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
 
+/** Codes of a connection that was made and is gone. */
+const CLOSED = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
+
 /**
  * What a failed connection means. Only the server's address is named: a key never stands in it, since base URLs
  * with credentials are refused.
@@ -214,72 +166,44 @@ export function classifyConnectionFailure(
   address: string,
   redact: Redact,
 ): ErrorInfo {
-  const codes = causeCodes(error);
-  const timedOut = codes.find((code) => code === 'UND_ERR_HEADERS_TIMEOUT') ?? timeoutName(error);
+  const chain = [...causes(error)];
+  const codes = textsOf(chain, 'code');
+  const messages = textsOf(chain, 'message');
   const refused = codes.find((code) => NOT_CONNECTED.has(code));
-  if (refused !== undefined) {
+  if (refused !== undefined)
     return providerError('PROVIDER_UNREACHABLE', `No connection to ${address} (${refused})`, true);
-  }
-  if (codes.includes('UND_ERR_BODY_TIMEOUT')) {
+  if (codes.includes('UND_ERR_BODY_TIMEOUT'))
     return providerError('STREAM_STALLED', `${address} stopped sending`, true);
-  }
-  if (
-    codes.some((code) => code === 'ECONNRESET' || code === 'EPIPE' || code === 'UND_ERR_SOCKET')
-  ) {
+  if (codes.some((code) => CLOSED.has(code)))
     return providerError('STREAM_BROKEN', `${address} closed the connection`, true);
-  }
-  if (timedOut !== undefined) {
+  if (
+    codes.includes('UND_ERR_HEADERS_TIMEOUT') ||
+    messages.some((message) => /timed out|timeout/i.test(message))
+  )
     return providerError('PROVIDER_UNREACHABLE', `${address} did not answer in time`, true);
-  }
   const certificate = codes.find((code) => /CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO/.test(code));
   if (certificate !== undefined) {
     const message = `No secure connection to ${address} (${certificate})`;
-    return providerError(
-      'PROVIDER_UNREACHABLE',
-      message,
-      false,
-      "Check the base URL and the server's certificate.",
-    );
+    const hint = "Check the base URL and the server's certificate.";
+    return providerError('PROVIDER_UNREACHABLE', message, false, hint);
   }
-  const detail = quoteProvider(innermostMessage(error), redact);
-  return providerError(
-    'PROVIDER_UNREACHABLE',
-    `No answer from ${address}${detail === '' ? '' : `: ${detail}`}`,
-    true,
-  );
+  const detail = quoteProvider(messages.at(-1) ?? '', redact);
+  const message = `No answer from ${address}${detail === '' ? '' : `: ${detail}`}`;
+  return providerError('PROVIDER_UNREACHABLE', message, true);
 }
 
 const MAX_CAUSES = 8;
 
-function* causes(error: unknown): Generator<Record<string, unknown>> {
+/** From the outermost to the innermost. */
+function* causes(error: unknown): Generator<Fields> {
   let current = error;
-  for (
-    let depth = 0;
-    depth < MAX_CAUSES && typeof current === 'object' && current !== null;
-    depth += 1
-  ) {
-    const fields = current as Record<string, unknown>;
-    yield fields;
+  for (let depth = 0; depth < MAX_CAUSES && isFields(current); depth += 1) {
+    yield current;
     // Happy Eyeballs reports one error per address; they have the same reason.
-    current = Array.isArray(fields['errors']) ? fields['errors'][0] : fields['cause'];
+    current = Array.isArray(current['errors']) ? current['errors'][0] : current['cause'];
   }
 }
 
-function causeCodes(error: unknown): string[] {
-  return [...causes(error)].flatMap((cause) =>
-    typeof cause['code'] === 'string' ? [cause['code']] : [],
-  );
-}
-
-function timeoutName(error: unknown): string | undefined {
-  return [...causes(error)].some((cause) => /timed out|timeout/i.test(String(cause['message'])))
-    ? 'timeout'
-    : undefined;
-}
-
-function innermostMessage(error: unknown): string {
-  return [...causes(error)].reduce(
-    (text, cause) => (typeof cause['message'] === 'string' ? cause['message'] : text),
-    '',
-  );
+function textsOf(chain: readonly Fields[], name: string): string[] {
+  return chain.map((fields) => fields[name]).filter((value) => typeof value === 'string');
 }
