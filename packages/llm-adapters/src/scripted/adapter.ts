@@ -1,7 +1,6 @@
 import { toErrorInfo } from '@orion/contracts';
 import type { LlmAdapter } from '@orion/contracts';
 
-import type { AdapterOptions } from '../adapter-options.ts';
 import { createOpenAiCompatibleAdapter } from '../openai-compatible/adapter.ts';
 import { given } from '../request-parameters.ts';
 import { parseScript } from './script.ts';
@@ -9,8 +8,11 @@ import type { Script } from './script.ts';
 import { startScriptedProvider } from './server.ts';
 import type { RecordedRequest, ScriptedProvider, ScriptedProviderOptions } from './server.ts';
 
-export type ScriptedAdapterOptions = Pick<ScriptedProviderOptions, 'readDocument'> &
-  Partial<Pick<AdapterOptions, 'model' | 'temperature' | 'maxTokens'>>;
+export type ScriptedAdapterOptions = Pick<ScriptedProviderOptions, 'readDocument'> & {
+  readonly model?: string;
+  readonly temperature?: number;
+  readonly maxTokens?: number;
+};
 
 export type ScriptedAdapter = LlmAdapter & {
   /** What the provider has received so far. */
