@@ -26,8 +26,9 @@ export type ScriptedAdapter = LlmAdapter & {
  */
 export function createScriptedAdapter(
   script: Script | string | Readonly<Record<string, unknown>>,
-  { model = 'scripted', readDocument, ...sampling }: ScriptedAdapterOptions = {},
+  options: ScriptedAdapterOptions = {},
 ): ScriptedAdapter {
+  const { model = 'scripted', readDocument, ...sampling } = options;
   const parsed = parseScript(script);
   let provider: Promise<ScriptedProvider> | undefined;
   let adapter: LlmAdapter | undefined;

@@ -18,11 +18,10 @@ export type RunScriptedProviderOptions = {
  * The provider as a process of its own: a caller that may read files passes its own reader, so that this package
  * reads none.
  */
-export async function runScriptedProvider({
-  argv,
-  readText,
-  print,
-}: RunScriptedProviderOptions): Promise<ScriptedProvider> {
+export async function runScriptedProvider(
+  options: RunScriptedProviderOptions,
+): Promise<ScriptedProvider> {
+  const { argv, readText, print } = options;
   const { values, positionals } = parseArgs({
     args: [...argv],
     allowPositionals: true,
