@@ -10,14 +10,8 @@ export { formatTimeline } from './render/format-timeline.ts';
 export type { TimelineOptions } from './render/format-timeline.ts';
 export { toExportLine } from './render/to-export-line.ts';
 export { MAX_TRACE_LINE, formatTraceLine } from './render/format-trace-line.ts';
-export { createOpenTelemetrySink, createSpanExport } from './traces/span-export.ts';
-export type {
-  OpenSpan,
-  OpenTelemetryApi,
-  OpenTelemetrySpan,
-  SpanAttributes,
-  SpanSink,
-} from './traces/span-export.ts';
+export { createSpanExport } from './traces/span-export.ts';
+export type { OpenSpan, SpanAttributes, SpanSink } from './traces/span-export.ts';
 export { createOtlpExport } from './traces/otlp-export.ts';
 export type { OtlpExport, OtlpExportOptions } from './traces/otlp-export.ts';
 export { redact, redactText } from './safety/redaction.ts';

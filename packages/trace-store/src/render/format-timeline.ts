@@ -1,5 +1,5 @@
-import { isFields } from '@orion/contracts';
 import type { JsonObject, JsonValue, TraceEvent } from '@orion/contracts';
+import { numberOf, objectOf, textOf } from '../safety/json-values.ts';
 import { escapeForTerminal } from './escape-for-terminal.ts';
 
 export type TimelineOptions = {
@@ -21,7 +21,7 @@ type Entry = {
   facts: string[];
   endedAt: number | null;
   /** It should have an end, so that its absence is worth a word. */
-  readonly lasts: boolean;
+  lasts: boolean;
 };
 
 /** With commas. A formatter of `Intl` would do it too, and take milliseconds to load its tables. */
@@ -102,7 +102,7 @@ class Timeline {
         ]);
         return;
       case 'llm_result': {
-        const usage = objectOf(details['usage'] ?? null);
+        const usage = objectOf(details['usage']);
         this.#inputTokens += numberOf(usage['inputTokens']) ?? 0;
         this.#outputTokens += numberOf(usage['outputTokens']) ?? 0;
         this.#end(`model ${phase}`, event, 1, 'model answer', [
@@ -159,25 +159,23 @@ class Timeline {
     const step = event.type.slice('write_session_'.length);
     const key = `write ${event.sessionId ?? ''}`;
     const name = `write ${textOf(details['target']) ?? event.sessionId ?? '?'}`;
+    const entry = this.#open.get(key);
     switch (step) {
       case 'started':
       case 'recovered':
         this.#begin(key, event, 0, name, [step === 'recovered' ? 'recovered' : null]);
         return;
       case 'saved': {
-        const entry = this.#open.get(key);
         if (entry === undefined) break;
         const bytes = counted(details['bytes'], 'byte');
-        if (bytes === null) return;
-        entry.facts = [...entry.facts.filter(isNoSave), `saved ${bytes}`];
+        if (bytes !== null) entry.facts = [...entry.facts.filter(isNoSave), `saved ${bytes}`];
         return;
       }
       case 'finalize_started':
-        if (this.#open.has(key)) return;
-        break;
-      case 'finalized': {
+        if (entry === undefined) break;
+        return;
+      case 'finalized':
         this.#files += 1;
-        const entry = this.#open.get(key);
         if (entry !== undefined) entry.facts = entry.facts.filter(isNoSave);
         this.#end(key, event, 0, name, [
           'finalized',
@@ -185,7 +183,6 @@ class Timeline {
           counted(details['bytes'], 'byte'),
         ]);
         return;
-      }
       case 'paused':
       case 'discarded':
         this.#end(key, event, 0, name, [step, textOf(details['code'])]);
@@ -194,15 +191,11 @@ class Timeline {
     this.#line(event, 1, `write ${step.replaceAll('_', ' ')}`, plainFacts(event));
   }
 
-  #line(event: TraceEvent, indent: number, name: string, facts: readonly Fact[]): void {
-    this.#push({
-      at: event.timestamp,
-      indent,
-      name,
-      facts: given(facts),
-      endedAt: null,
-      lasts: false,
-    });
+  #line(event: TraceEvent, indent: number, name: string, facts: readonly Fact[]): Entry {
+    const { timestamp: at } = event;
+    const entry = { at, indent, name, facts: given(facts), endedAt: null, lasts: false };
+    this.entries.push(entry);
+    return entry;
   }
 
   #begin(
@@ -212,16 +205,9 @@ class Timeline {
     name: string,
     facts: readonly Fact[],
   ): void {
-    const entry = {
-      at: event.timestamp,
-      indent,
-      name,
-      facts: given(facts),
-      endedAt: null,
-      lasts: true,
-    };
+    const entry = this.#line(event, indent, name, facts);
+    entry.lasts = true;
     this.#open.set(key, entry);
-    this.#push(entry);
   }
 
   #end(key: string, event: TraceEvent, indent: number, name: string, facts: readonly Fact[]): void {
@@ -235,10 +221,6 @@ class Timeline {
     const [subject, ...beginning] = entry.facts;
     entry.facts = [...given([subject ?? null]), ...given(facts), ...beginning];
     entry.endedAt = event.timestamp;
-  }
-
-  #push(entry: Entry): void {
-    this.entries.push(entry);
   }
 }
 
@@ -261,7 +243,7 @@ function formatEntry(entry: Entry, start: number, columns: number): string {
 type Fact = string | null;
 
 function given(facts: readonly Fact[]): string[] {
-  return facts.filter((fact): fact is string => fact !== null && fact !== '');
+  return facts.filter((fact) => fact !== null).filter((fact) => fact !== '');
 }
 
 /** What is known of an event that this view has no form for. */
@@ -313,18 +295,6 @@ function plural(count: number, noun: string): string {
 function named(name: string, value: JsonValue | undefined): string | null {
   const text = textOf(value);
   return text === null ? null : `${name} ${text}`;
-}
-
-function objectOf(value: JsonValue): JsonObject {
-  return isFields(value) ? value : {};
-}
-
-function textOf(value: JsonValue | undefined): string | null {
-  return typeof value === 'string' ? value : null;
-}
-
-function numberOf(value: JsonValue | undefined): number | null {
-  return typeof value === 'number' ? value : null;
 }
 
 function duration(milliseconds: number): string {

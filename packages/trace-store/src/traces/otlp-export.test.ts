@@ -187,9 +187,9 @@ test.each([
     else response.writeHead(status, after === null ? {} : { 'retry-after': after }).end();
   });
   const clock = createFakeClock();
-  const sink = createOtlpExport({ clock, url, batchMs: 1 });
+  const sink = createOtlpExport({ clock, url });
   begin(sink, 'one').end(2, {}, null);
-  await clock.advance(1);
+  await clock.advance(5_000);
   await vi.waitFor(() => expect(requests).toHaveLength(1));
   await vi.waitFor(() => expect(clock.pending()).toBe(1));
   // The deadline of the request is over by then, and the pause has begun.
@@ -211,9 +211,9 @@ test('the same spans are sent five times, further apart each time, and then lost
     response.writeHead(503).end();
   });
   const clock = createFakeClock();
-  const sink = createOtlpExport({ clock, url, batchMs: 1 });
+  const sink = createOtlpExport({ clock, url });
   begin(sink, 'one').end(2, {}, null);
-  await clock.advance(1);
+  await clock.advance(5_000);
   for (const [index, pause] of [1_000, 2_000, 4_000, 8_000].entries()) {
     await vi.waitFor(() => expect(requests).toHaveLength(index + 1));
     await vi.waitFor(() => expect(clock.pending()).toBe(1));

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { sleep } from '@orion/contracts';
 import type { Clock } from '@orion/contracts';
 import { describeThrown } from '../safety/json-safety.ts';
@@ -12,20 +13,19 @@ export type OtlpExportOptions = {
   readonly timeoutMs?: number;
   /** What the spans are of; `service.name` is `orion` when left out. */
   readonly resource?: Readonly<Record<string, string>>;
-  /** How long spans wait for others to be sent with; 5,000 when left out. */
-  readonly batchMs?: number;
-  /** How long `close` takes at most; 500 when left out. */
-  readonly closeMs?: number;
 };
 
 export interface OtlpExport extends SpanSink {
   /** Spans that the collector did not take, and the last reason. */
   lost(): { readonly spans: number; readonly reason: string | null };
-  /** Sends what is left, once. Never rejects. */
+  /** Sends what is left, once, and takes half a second at most. Never rejects. */
   close(): Promise<void>;
 }
 
-const DEFAULTS = { timeoutMs: 10_000, batchMs: 5_000, closeMs: 500 } as const;
+const TIMEOUT_MS = 10_000;
+/** How long spans wait for others to be sent with. */
+const BATCH_MS = 5_000;
+const CLOSE_MS = 500;
 /** Spans of one request, and spans that may wait. */
 const BATCH = 512;
 const MAX_QUEUED = 2_048;
@@ -48,8 +48,7 @@ const STATUS_ERROR = 2;
  */
 export function createOtlpExport(options: OtlpExportOptions): OtlpExport {
   const { clock } = options;
-  const { batchMs, closeMs } = { ...DEFAULTS, ...options };
-  const collector = new Collector(options);
+  const collector = createCollector(options);
   const ids = new WeakMap<OpenSpan, { readonly traceId: string; readonly spanId: string }>();
   const queue: object[] = [];
   let lost = 0;
@@ -71,7 +70,7 @@ export function createOtlpExport(options: OtlpExportOptions): OtlpExport {
     } else {
       queue.push(span);
       if (queue.length >= BATCH) start();
-      else cancelTimer ??= clock.schedule(batchMs, start);
+      else cancelTimer ??= clock.schedule(BATCH_MS, start);
     }
   };
 
@@ -82,7 +81,7 @@ export function createOtlpExport(options: OtlpExportOptions): OtlpExport {
     sending = sendAll().finally(() => {
       sending = null;
       // What came meanwhile is a batch of its own.
-      if (queue.length > 0 && closed === null) cancelTimer ??= clock.schedule(batchMs, start);
+      if (queue.length > 0 && closed === null) cancelTimer ??= clock.schedule(BATCH_MS, start);
     });
   };
 
@@ -95,7 +94,7 @@ export function createOtlpExport(options: OtlpExportOptions): OtlpExport {
   };
 
   const finish = async (): Promise<void> => {
-    const cancel = clock.schedule(closeMs, () => collector.cut());
+    const cancel = clock.schedule(CLOSE_MS, () => collector.cut());
     if (sending !== null) await sending;
     start();
     if (sending !== null) await (sending as Promise<void>);
@@ -105,8 +104,8 @@ export function createOtlpExport(options: OtlpExportOptions): OtlpExport {
   return {
     start({ name, kind, at, parent, attributes }) {
       const above = parent === null ? undefined : ids.get(parent);
-      const traceId = above?.traceId ?? randomHex(16);
-      const spanId = randomHex(8);
+      const traceId = above?.traceId ?? randomBytes(16).toString('hex');
+      const spanId = randomBytes(8).toString('hex');
       const span: OpenSpan = {
         end(endAt, more, error) {
           put({
@@ -139,46 +138,22 @@ export function createOtlpExport(options: OtlpExportOptions): OtlpExport {
 }
 
 /** Where batches of spans are sent, one request at a time. */
-class Collector {
-  readonly #options: OtlpExportOptions;
-  readonly #resource: object;
-  readonly #cut = new AbortController();
-  readonly #hurry = new AbortController();
-
-  constructor(options: OtlpExportOptions) {
-    this.#options = options;
-    const attributes = { 'service.name': 'orion', ...options.resource };
-    this.#resource = { attributes: toAttributes(attributes) };
-  }
-
-  /** Ends the pause between two attempts; what fails from now on is not sent again. */
-  hurry(): void {
-    this.#hurry.abort();
-  }
-
-  cut(): void {
-    this.#cut.abort();
-  }
-
+function createCollector(options: OtlpExportOptions): {
   /** Null when they are taken, else why they are not. */
-  async send(spans: readonly object[]): Promise<string | null> {
-    const scopeSpans = [{ scope: SCOPE, spans }];
-    const body = JSON.stringify({ resourceSpans: [{ resource: this.#resource, scopeSpans }] });
-    for (let attempt = 0; ; attempt += 1) {
-      const answer = await this.#post(body);
-      if (answer.kind === 'taken') return null;
-      const pause = RETRY_MS[attempt];
-      const isLast = answer.kind === 'refused' || pause === undefined;
-      if (isLast || this.#hurry.signal.aborted) return answer.why;
-      await sleep(this.#options.clock, answer.retryAfterMs ?? pause, this.#hurry.signal);
-    }
-  }
+  send(spans: readonly object[]): Promise<string | null>;
+  /** Ends the pause between two attempts; what fails from now on is not sent again. */
+  hurry(): void;
+  cut(): void;
+} {
+  const { clock, url, headers, timeoutMs = TIMEOUT_MS } = options;
+  const resource = { attributes: toAttributes({ 'service.name': 'orion', ...options.resource }) };
+  const cut = new AbortController();
+  const hurry = new AbortController();
 
-  async #post(body: string): Promise<Answer> {
-    const { clock, url, headers, timeoutMs = DEFAULTS.timeoutMs } = this.#options;
+  const post = async (body: string): Promise<Answer> => {
     const deadline = new AbortController();
     const cancel = clock.schedule(timeoutMs, () => deadline.abort());
-    const signal = AbortSignal.any([deadline.signal, this.#cut.signal]);
+    const signal = AbortSignal.any([deadline.signal, cut.signal]);
     try {
       const response = await fetch(url, {
         method: 'POST',
@@ -188,23 +163,41 @@ class Collector {
         signal,
       });
       await response.body?.cancel();
-      if (response.ok) return { kind: 'taken' };
-      const why = `the collector answered ${response.status}`;
-      if (!PASSING.has(response.status)) return { kind: 'refused', why };
-      return { kind: 'away', why, retryAfterMs: retryAfter(response.headers.get('retry-after')) };
+      return {
+        why: response.ok ? null : `the collector answered ${response.status}`,
+        isFinal: !PASSING.has(response.status),
+        retryAfterMs: retryAfter(response.headers.get('retry-after')),
+      };
     } catch (error) {
       const why = signal.aborted ? 'no answer' : causeOf(error);
-      return { kind: 'away', why, retryAfterMs: null };
+      return { why, isFinal: false, retryAfterMs: null };
     } finally {
       cancel();
     }
-  }
+  };
+
+  return {
+    async send(spans) {
+      const scopeSpans = [{ scope: SCOPE, spans }];
+      const body = JSON.stringify({ resourceSpans: [{ resource, scopeSpans }] });
+      for (let attempt = 0; ; attempt += 1) {
+        const { why, isFinal, retryAfterMs } = await post(body);
+        const pause = RETRY_MS[attempt];
+        if (why === null || isFinal || pause === undefined || hurry.signal.aborted) return why;
+        await sleep(clock, retryAfterMs ?? pause, hurry.signal);
+      }
+    },
+    hurry: () => hurry.abort(),
+    cut: () => cut.abort(),
+  };
 }
 
-type Answer =
-  | { readonly kind: 'taken' }
-  | { readonly kind: 'refused'; readonly why: string }
-  | { readonly kind: 'away'; readonly why: string; readonly retryAfterMs: number | null };
+/** `why` it was not taken, or null. */
+type Answer = {
+  readonly why: string | null;
+  readonly isFinal: boolean;
+  readonly retryAfterMs: number | null;
+};
 
 type AttributeValue =
   | { readonly stringValue: string }
@@ -229,10 +222,6 @@ function toValue(value: SpanAttributes[string]): AttributeValue {
 
 function nanoseconds(milliseconds: number): string {
   return `${Math.round(milliseconds)}000000`;
-}
-
-function randomHex(bytes: number): string {
-  return Buffer.from(crypto.getRandomValues(new Uint8Array(bytes))).toString('hex');
 }
 
 /** Seconds; the other form, a date, is as good as nothing said. */

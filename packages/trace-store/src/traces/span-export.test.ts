@@ -1,7 +1,7 @@
 import type { TraceInput } from '@orion/contracts';
 import { expect, test } from 'vitest';
 import { prepareTrace } from '../safety/trace-event.ts';
-import { createOpenTelemetrySink, createSpanExport } from './span-export.ts';
+import { createSpanExport } from './span-export.ts';
 import type { OpenSpan, SpanAttributes, SpanSink } from './span-export.ts';
 
 type Told = {
@@ -212,62 +212,3 @@ test('a sink that throws, and events of no turn, disturb nobody', () => {
   play(createSpanExport(sink), [{ type: 'llm_call', details: {} }, { type: 'turn_ended' }]);
   expect(sink.spans).toEqual([]);
 });
-
-test('OpenTelemetry gets parents by way of its contexts, and errors as a status', () => {
-  const calls: unknown[] = [];
-  const sink = createOpenTelemetrySink({
-    context: { active: () => 'root' },
-    trace: {
-      setSpan: (context: string, span: { readonly name: string } & ReturnType<typeof spanOf>) =>
-        `${context}>${span.name}`,
-      getTracer: () => ({
-        startSpan(name: string, options: { kind: number; startTime: number }, context: string) {
-          calls.push([name, options.kind, options.startTime, context]);
-          return { name, ...spanOf(calls) };
-        },
-      }),
-    },
-  });
-  play(createSpanExport(sink), TURN.slice(0, 5));
-  expect(calls).toEqual([
-    ['invoke_agent orion', 0, 0, 'root'],
-    ['chat m', 2, 1, 'root>invoke_agent orion'],
-    expect.objectContaining({ 'gen_ai.usage.input_tokens': 7 }),
-    ['end', 2],
-    ['execute_tool read', 0, 3, 'root>invoke_agent orion'],
-    { 'error.type': 'TOOL_FAILED' },
-    { code: 2, message: 'TOOL_FAILED' },
-    ['end', 4],
-  ]);
-});
-
-test('OpenTelemetry gets what a span came to beside its error', () => {
-  const calls: unknown[] = [];
-  const sink = createOpenTelemetrySink({
-    context: { active: () => 'root' },
-    trace: {
-      setSpan: () => 'within',
-      getTracer: () => ({ startSpan: () => spanOf(calls) }),
-    },
-  });
-  const about = { name: 'chat', kind: 'client', at: 1, parent: null, attributes: {} } as const;
-  sink.start(about).end(2, { tokens: 7 }, 'failed');
-  sink.start(about).end(3, { tokens: 8 }, null);
-  expect(calls).toEqual([
-    { tokens: 7, 'error.type': 'failed' },
-    { code: 2, message: 'failed' },
-    ['end', 2],
-    { tokens: 8 },
-    ['end', 3],
-  ]);
-});
-
-function spanOf(calls: unknown[]) {
-  return {
-    setAttributes: (attributes: object) => calls.push(attributes),
-    setStatus: (status: object) => calls.push(status),
-    end: (at: number) => {
-      calls.push(['end', at]);
-    },
-  };
-}

@@ -1,5 +1,5 @@
-import { isFields } from '@orion/contracts';
-import type { JsonObject, JsonValue, TraceEvent } from '@orion/contracts';
+import type { JsonValue, TraceEvent } from '@orion/contracts';
+import { objectOf, textOf } from '../safety/json-values.ts';
 
 export type SpanAttributes = Readonly<Record<string, string | number | readonly string[]>>;
 
@@ -79,7 +79,7 @@ export function createSpanExport(sink: SpanSink): (event: TraceEvent) => void {
         return;
       }
       case 'llm_result': {
-        const usage = objectOf(details['usage'] ?? null);
+        const usage = objectOf(details['usage']);
         const finish = textOf(details['finish']) ?? 'unknown';
         const failed = finish === 'error' || finish === 'aborted';
         turn.end(
@@ -153,79 +153,6 @@ class TurnSpans {
   }
 }
 
-/** As much of `@opentelemetry/api` as is used, so that nobody has to install it who does not export. */
-export type OpenTelemetryApi<
-  Context = unknown,
-  Span extends OpenTelemetrySpan = OpenTelemetrySpan,
-> = {
-  readonly trace: {
-    getTracer(name: string): {
-      startSpan(
-        name: string,
-        options: {
-          kind: number;
-          startTime: number;
-          attributes: Record<string, string | number | string[]>;
-        },
-        context: Context,
-      ): Span;
-    };
-    setSpan(context: Context, span: Span): Context;
-  };
-  readonly context: { active(): Context };
-};
-
-export type OpenTelemetrySpan = {
-  setAttributes(attributes: Record<string, string | number | string[]>): unknown;
-  setStatus(status: { code: number; message?: string }): unknown;
-  end(at: number): void;
-};
-
-/** The numbers of `SpanKind` and `SpanStatusCode`. */
-const KINDS = { internal: 0, client: 2 } as const;
-const STATUS_ERROR = 2;
-
-/** A sink for whoever has set OpenTelemetry up: `createOpenTelemetrySink(await import('@opentelemetry/api'))`. */
-export function createOpenTelemetrySink<Context, Span extends OpenTelemetrySpan>(
-  api: OpenTelemetryApi<Context, Span>,
-): SpanSink {
-  const tracer = api.trace.getTracer('orion');
-  const contexts = new WeakMap<OpenSpan, Context>();
-  return {
-    start({ name, kind, at, parent, attributes }) {
-      const context = (parent === null ? undefined : contexts.get(parent)) ?? api.context.active();
-      const options = { kind: KINDS[kind], startTime: at, attributes: mutable(attributes) };
-      const span = tracer.startSpan(name, options, context);
-      const open: OpenSpan = {
-        end(endAt, more, error) {
-          span.setAttributes(mutable(error === null ? more : { ...more, 'error.type': error }));
-          if (error !== null) span.setStatus({ code: STATUS_ERROR, message: error });
-          span.end(endAt);
-        },
-      };
-      contexts.set(open, api.trace.setSpan(context, span));
-      return open;
-    },
-  };
-}
-
-function mutable(attributes: SpanAttributes): Record<string, string | number | string[]> {
-  return Object.fromEntries(
-    Object.entries(attributes).map(([name, value]) => [
-      name,
-      typeof value === 'object' ? [...value] : value,
-    ]),
-  );
-}
-
 function counted(name: string, value: JsonValue | undefined): SpanAttributes {
   return typeof value === 'number' ? { [name]: value } : {};
-}
-
-function objectOf(value: JsonValue): JsonObject {
-  return isFields(value) ? value : {};
-}
-
-function textOf(value: JsonValue | undefined): string | null {
-  return typeof value === 'string' ? value : null;
 }

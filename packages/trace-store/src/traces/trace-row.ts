@@ -1,5 +1,6 @@
 import type { JsonValue, TraceEvent } from '@orion/contracts';
 import type { SqlRow, SqlScalar } from '../engine/sql-database.ts';
+import { numberOf, textOf } from '../safety/json-values.ts';
 import type { PreparedTrace } from '../safety/trace-event.ts';
 
 /**
@@ -61,36 +62,28 @@ function ownBody({ event, body }: PreparedTrace): string | null {
 }
 
 export function toTraceEvent(row: SqlRow): TraceEvent {
-  const raw = text(row['raw']) ?? 'null';
+  const raw = textOf(row['raw']) ?? 'null';
   const direction = row['direction'];
   return {
     id: Number(row['id']),
-    type: text(row['type']) ?? 'unknown',
-    projectId: text(row['project_id']),
-    requestId: text(row['request_id']),
-    sessionId: text(row['session_id']),
-    source: text(row['source']),
-    summary: text(row['summary']),
+    type: textOf(row['type']) ?? 'unknown',
+    projectId: textOf(row['project_id']),
+    requestId: textOf(row['request_id']),
+    sessionId: textOf(row['session_id']),
+    source: textOf(row['source']),
+    summary: textOf(row['summary']),
     direction: direction === 'in' || direction === 'out' ? direction : null,
-    toolName: text(row['tool_name']),
-    phaseIndex: number(row['phase_index']),
-    cycleIndex: number(row['cycle_index']),
+    toolName: textOf(row['tool_name']),
+    phaseIndex: numberOf(row['phase_index']),
+    cycleIndex: numberOf(row['cycle_index']),
     timestamp: Number(row['timestamp']),
     // A text that was cut is no JSON any more: the projection says how long it was.
-    details: parse(raw) ?? parse(text(row['body'])) ?? null,
-    error: parse(text(row['error'])) ?? null,
-    metadata: parse(text(row['metadata'])) ?? null,
+    details: parse(raw) ?? parse(textOf(row['body'])) ?? null,
+    error: parse(textOf(row['error'])) ?? null,
+    metadata: parse(textOf(row['metadata'])) ?? null,
     raw,
     truncated: row['truncated'] === 1,
   };
-}
-
-function text(value: SqlScalar | undefined): string | null {
-  return typeof value === 'string' ? value : null;
-}
-
-function number(value: SqlScalar | undefined): number | null {
-  return typeof value === 'number' ? value : null;
 }
 
 function parse(json: string | null): JsonValue | undefined {
