@@ -21,11 +21,15 @@ export function isSecretKey(key: string): boolean {
 // The lookbehind and the limit keep the search linear on long runs of name characters.
 const SECRET_NAME =
   '(?<![A-Za-z0-9_.-])[A-Za-z0-9_.-]{0,64}(?:api[_-]?key|access[_-]?key|secret|token|password|passwd|signature|credential)';
+/** How such a name ends, for hints. */
+const NAME_END = 'key|secret|token|passwd|password|signature|credential';
 
-/** Prefixes by which keys are known. */
-const PREFIX =
-  '(?:sk|rk|pk)-|(?:(?:sk|rk|pk)_(?:live|test)|whsec)_|gh[pousr]_|github_pat_|glpat-|xox[a-z]-|xapp-|npm_|pypi-|hf_|gsk_|' +
-  'xai-|r8_|dop_v1_|shp(?:at|ss)_|dckr_pat_|AGE-SECRET-KEY-|AIza|SG\\.';
+/** Prefixes by which keys are known, by what they end with. */
+const PAYMENT_KEY = '(?:sk|rk|pk)_(?:live|test)|whsec';
+const BEFORE_UNDERSCORE = 'gh[pousr]|github_pat|npm|hf|gsk|r8|dop_v1|shp(?:at|ss)|dckr_pat';
+const BEFORE_DASH = 'glpat|xox[a-z]|xapp|pypi|xai|AGE-SECRET-KEY';
+const MARKED = `(?:${BEFORE_UNDERSCORE})_|(?:${BEFORE_DASH})-`;
+const PREFIX = `(?:sk|rk|pk)-|(?:${PAYMENT_KEY})_|${MARKED}|AIza|SG\\.`;
 
 /**
  * `hint` is found in every text in which `pattern` matches, and looking for it costs a fraction: most texts hold no
@@ -35,7 +39,8 @@ const PREFIX =
 type Rule = {
   readonly hint: RegExp;
   readonly pattern: RegExp;
-  readonly replacement: string | Replace;
+  /** `[REDACTED]` when left out. */
+  readonly replacement?: string | Replace;
 };
 type Replace = (whole: string, first: string, second: string) => string;
 
@@ -43,7 +48,6 @@ export const RULES: readonly Rule[] = [
   {
     hint: /-----BEGIN /,
     pattern: /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g,
-    replacement: REDACTED,
   },
   {
     hint: /bearer\s/i,
@@ -63,45 +67,26 @@ export const RULES: readonly Rule[] = [
     pattern: new RegExp(`"(?:bearer\\s+|${PREFIX})[^\\s"\\\\]+(?=\\\\?")`, 'gi'),
     replacement: `"${REDACTED}`,
   },
-  { hint: /(?<=[srp]k)-/, pattern: /\b(?:sk|rk|pk)-[A-Za-z0-9_-]{8,}/g, replacement: REDACTED },
+  { hint: /(?<=[srp]k)-/, pattern: /\b(?:sk|rk|pk)-[A-Za-z0-9_-]{8,}/g },
   {
-    hint: /(?<=[srp]k_(?:live|test)|whsec)_/,
-    pattern: /\b(?:(?:sk|rk|pk)_(?:live|test)|whsec)_[A-Za-z0-9+/=]{8,}/g,
-    replacement: REDACTED,
+    hint: new RegExp(`(?<=${PAYMENT_KEY})_`),
+    pattern: new RegExp(`\\b(?:${PAYMENT_KEY})_[A-Za-z0-9+/=]{8,}`, 'g'),
   },
   {
-    hint: /(?<=gh[pousr]|github_pat|npm|hf|gsk|r8|dop_v1|shp(?:at|ss)|dckr_pat)_|(?<=glpat|xox[a-z]|xapp|pypi|xai|AGE-SECRET-KEY)-/,
-    pattern:
-      /\b(?:gh[pousr]_|github_pat_|glpat-|xox[a-z]-|xapp-|npm_|pypi-|hf_|gsk_|xai-|r8_|dop_v1_|shp(?:at|ss)_|dckr_pat_|AGE-SECRET-KEY-)[A-Za-z0-9_-]{8,}/g,
-    replacement: REDACTED,
+    hint: new RegExp(`(?<=${BEFORE_UNDERSCORE})_|(?<=${BEFORE_DASH})-`),
+    pattern: new RegExp(`\\b(?:${MARKED})[A-Za-z0-9_-]{8,}`, 'g'),
   },
-  {
-    hint: /AKIA|ASIA/,
-    pattern: /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g,
-    replacement: REDACTED,
-  },
-  { hint: /AIza/, pattern: /\bAIza[A-Za-z0-9_-]{30,}/g, replacement: REDACTED },
-  {
-    hint: /(?<=SG)\./,
-    pattern: /\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}/g,
-    replacement: REDACTED,
-  },
+  { hint: /AKIA|ASIA/, pattern: /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g },
+  { hint: /AIza/, pattern: /\bAIza[A-Za-z0-9_-]{30,}/g },
+  { hint: /(?<=SG)\./, pattern: /\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}/g },
   {
     hint: /hooks\.slack\.com/,
     pattern: /(hooks\.slack\.com\/(?:services|workflows)\/)[A-Za-z0-9/_-]+/g,
     replacement: `$1${REDACTED}`,
   },
   // A number and 35 characters, as a bot of Telegram has them
-  {
-    hint: /:AA/,
-    pattern: /\b\d{6,12}:AA[A-Za-z0-9_-]{30,}/g,
-    replacement: REDACTED,
-  },
-  {
-    hint: /eyJ/,
-    pattern: /\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]*)?/g,
-    replacement: REDACTED,
-  },
+  { hint: /:AA/, pattern: /\b\d{6,12}:AA[A-Za-z0-9_-]{30,}/g },
+  { hint: /eyJ/, pattern: /\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]*)?/g },
   // user:password@ in a URL
   {
     hint: /:\/\//,
@@ -110,13 +95,13 @@ export const RULES: readonly Rule[] = [
   },
   // ?key=value in a URL
   {
-    hint: /(?<=key|sig|auth|code|pass|secret|token|passwd|password|signature|credential)=/i,
+    hint: new RegExp(`(?<=${NAME_END}|sig|auth|code|pass)=`, 'i'),
     pattern: new RegExp(`([?&;](?:${SECRET_NAME}|key|sig|auth|code|pass)=)[^&\\s#"']+`, 'gi'),
     replacement: `$1${REDACTED}`,
   },
   // NAME=value and NAME="value", as in an environment
   {
-    hint: /(?<=key|secret|token|passwd|password|signature|credential)=/i,
+    hint: new RegExp(`(?<=${NAME_END})=`, 'i'),
     pattern: new RegExp(
       `(${SECRET_NAME}=)(?!\\[REDACTED)(?:\\\\?"[^"\\r\\n]*|'[^'\\r\\n]*|[^\\s&"']+)`,
       'gi',
@@ -125,7 +110,7 @@ export const RULES: readonly Rule[] = [
   },
   // "name": "value", JSON inside a text, and the same with its quotes escaped
   {
-    hint: /(?<=key|secret|token|passwd|password|signature|credential|authorization|cookie)"/i,
+    hint: new RegExp(`(?<=${NAME_END}|authorization|cookie)"`, 'i'),
     pattern: new RegExp(
       `("(?:${SECRET_NAME}|authorization|cookie)"\\s*:\\s*")(?:[^"\\\\]|\\\\.)*`,
       'gis',
@@ -133,7 +118,7 @@ export const RULES: readonly Rule[] = [
     replacement: `$1${REDACTED}`,
   },
   {
-    hint: /(?<=key|secret|token|passwd|password|signature|credential|authorization|cookie)\\"/i,
+    hint: new RegExp(`(?<=${NAME_END}|authorization|cookie)\\\\"`, 'i'),
     pattern: new RegExp(
       `(\\\\"(?:${SECRET_NAME}|authorization|cookie)\\\\"\\s*:\\s*\\\\")(?:[^"\\\\]|\\\\[^"])*`,
       'gi',
@@ -191,7 +176,7 @@ function mayHoldSecret(text: string): boolean {
 export function redactText(text: string): string {
   if (!mayHoldSecret(text)) return text;
   let clean = text;
-  for (const { hint, pattern, replacement } of RULES) {
+  for (const { hint, pattern, replacement = REDACTED } of RULES) {
     if (!hint.test(clean)) continue;
     clean =
       typeof replacement === 'string'
@@ -228,8 +213,7 @@ function isClean(value: JsonValue, hide: Redact): boolean {
   if (typeof value !== 'object' || value === null) return true;
   if (Array.isArray(value)) {
     const list = value as readonly JsonValue[];
-    if (list.length === 2 && typeof list[0] === 'string' && isSecretKey(list[0])) return false;
-    return list.every((inner) => isClean(inner, hide));
+    return !isSecretPair(list) && list.every((inner) => isClean(inner, hide));
   }
   const record = value as JsonObject;
   for (const key of Object.keys(record)) {
@@ -243,7 +227,11 @@ function isClean(value: JsonValue, hide: Redact): boolean {
 
 function rewrite(value: JsonValue, hide: Redact): JsonValue {
   if (typeof value === 'string') return redactValue(hide(value));
-  if (Array.isArray(value)) return redactList(value as readonly JsonValue[], hide);
+  if (Array.isArray(value)) {
+    const list = value as readonly JsonValue[];
+    if (isSecretPair(list)) return [redactText(hide(list[0])), hidden(list[1])];
+    return list.map((inner) => rewrite(inner, hide));
+  }
   if (typeof value !== 'object' || value === null) return value;
   const entries: [string, JsonValue][] = [];
   const taken = new Set<string>();
@@ -274,17 +262,8 @@ function keyFacts(key: string): KeyFacts {
 }
 
 /** A pair whose first half names a secret, as in a list of headers, is treated like a key and its value. */
-function redactList(list: readonly JsonValue[], hide: Redact): JsonValue {
-  const [first, second] = list;
-  if (
-    list.length === 2 &&
-    typeof first === 'string' &&
-    second !== undefined &&
-    isSecretKey(first)
-  ) {
-    return [redactText(hide(first)), hidden(second)];
-  }
-  return list.map((inner) => rewrite(inner, hide));
+function isSecretPair(list: readonly JsonValue[]): list is readonly [string, JsonValue] {
+  return list.length === 2 && typeof list[0] === 'string' && isSecretKey(list[0]);
 }
 
 /** Nothing, and whether there is something, are no secrets. */
