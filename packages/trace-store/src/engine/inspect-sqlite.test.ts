@@ -126,6 +126,24 @@ test('a later version says so, and nobody else can', async () => {
   expect(await contentsAfter(`${later}; ${trigger}`)).toEqual({ kind: 'other' });
 });
 
+test('a database without anything in it is empty, and made into a store', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'orion-inspect-'));
+  onTestFinished(() => {
+    rmSync(folder, { recursive: true });
+  });
+  const path = join(folder, 'a.db');
+  const connection = new DatabaseSync(path);
+  connection.exec('pragma user_version = 1');
+  connection.close();
+  const contents = await inspectSqlite(path);
+  expect(contents).toEqual({ kind: 'empty' });
+  requireOwn(path, contents, OWNER);
+  const store = await openSqlite(path);
+  await createSchema(store, OWNER);
+  await store.close();
+  expect(await inspectSqlite(path)).toEqual(OURS);
+});
+
 test('what is looked at is not changed', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'orion-inspect-'));
   onTestFinished(() => {

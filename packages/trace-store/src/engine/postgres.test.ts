@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { expect, test, vi } from 'vitest';
 import { startFaultyProxy } from '../testing/faulty-proxy.ts';
 import { execute, useTestDatabase } from '../testing/test-database.ts';
-import { openPostgres } from './postgres.ts';
+import { openPostgres, readUrl } from './postgres.ts';
 import { SqlRefusedError } from './sql-database.ts';
 
 const PASSWORD = 'pass%2Fword-canary';
@@ -102,6 +102,68 @@ test('the URL alone decides, whatever the environment says', async () => {
     vi.unstubAllEnvs();
     await database.close();
   }
+});
+
+/** All that the driver is given, but for its functions. */
+function configOf(url: string, options = {}) {
+  const { password, types, ...config } = readUrl(url, options).config;
+  if (typeof password !== 'function') throw new Error('The driver would look for a password');
+  return { ...config, password: password() };
+}
+
+test('everything that the driver could look up elsewhere is set', () => {
+  expect(configOf('postgres://')).toEqual({
+    host: 'localhost',
+    port: 5432,
+    user: 'postgres',
+    password: '',
+    database: 'postgres',
+    ssl: false,
+    sslnegotiation: 'postgres',
+    application_name: 'orion',
+    client_encoding: 'UTF8',
+    options: '-c timezone=UTC',
+    statement_timeout: 10_000,
+    query_timeout: 11_000,
+    lock_timeout: 10_000,
+    idle_in_transaction_session_timeout: 11_000,
+    connectionTimeoutMillis: 5_000,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+  });
+});
+
+test.each([
+  ['postgres://ann@h', { host: 'h', port: 5432, user: 'ann', password: '', database: 'ann' }],
+  [
+    'postgresql://a%20b:p%2Fw@h:1/d%20b',
+    { port: 1, user: 'a b', password: 'p/w', database: 'd b' },
+  ],
+  ['postgres://u:100%@h/100%', { password: '100%', database: '100%' }],
+  ['postgres://u@h:1/d?host=/run/pg&port=7', { host: '/run/pg', port: 7 }],
+  ['postgres://u@h/d?options=-c%20x%3D1', { options: '-c x=1' }],
+  ['postgres://u@h/d?sslmode=no-verify', { ssl: { rejectUnauthorized: false } }],
+  ['postgres://u@h/d?sslmode=require', { ssl: true }],
+])('of %s the driver gets %j', (url, expected) => {
+  expect(configOf(url)).toMatchObject(expected);
+});
+
+test('limits of time are given to the server and to the driver', () => {
+  expect(configOf('postgres://h', { statementMs: 50, connectMs: 7 })).toMatchObject({
+    statement_timeout: 50,
+    query_timeout: 1_050,
+    lock_timeout: 50,
+    idle_in_transaction_session_timeout: 1_050,
+    connectionTimeoutMillis: 7,
+  });
+});
+
+test('inside of a transaction the dialect is known, and a rest of nothing is no row', async () => {
+  const database = await openPostgres(own.url());
+  expect(await database.transaction((inside) => Promise.resolve(inside.dialect))).toBe('postgres');
+  expect(database.dialect).toBe('postgres');
+  expect(await database.run('select 1 where false')).toBe(0);
+  await database.close();
 });
 
 test('no error carries the password (B19)', async () => {

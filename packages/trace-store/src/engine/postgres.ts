@@ -194,7 +194,8 @@ function messageOf(error: Error): string {
   return error.name;
 }
 
-function readUrl(
+/** Exported for its test. */
+export function readUrl(
   text: string,
   options: PostgresOptions,
 ): { config: ClientConfig; conceal: (message: string) => string } {

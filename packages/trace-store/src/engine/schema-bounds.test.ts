@@ -98,3 +98,17 @@ test('what is no database is left to SQLite', () => {
     expect(isSchemaSmall(path)).toBeTypeOf('boolean');
   }
 });
+
+test('a schema that goes on at a page that no file has is left to SQLite, which refuses it', async () => {
+  tables(1).close();
+  const bytes = readFileSync(path);
+  // A page of references without any but the last one.
+  bytes[100] = 0x05;
+  bytes.writeUInt16BE(0, 103);
+  for (const page of [0, 0xff_ff_ff_ff]) {
+    bytes.writeUInt32BE(page, 108);
+    writeFileSync(path, bytes);
+    expect(isSchemaSmall(path)).toBe(true);
+    await expect(inspectSqlite(path)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+  }
+});

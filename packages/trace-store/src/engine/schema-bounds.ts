@@ -89,8 +89,8 @@ function framesOf(journal: number, pageSize: number): readonly Frame[] {
     start + FRAME_HEADER + pageSize <= size;
     start += FRAME_HEADER + pageSize
   ) {
-    const page = read(journal, start, 4)?.readUInt32BE(0) ?? 0;
-    if (page !== 0) frames.push({ page, start: start + FRAME_HEADER });
+    const header = read(journal, start, 4);
+    if (header !== null) frames.push({ page: header.readUInt32BE(0), start: start + FRAME_HEADER });
   }
   return frames;
 }
@@ -99,9 +99,9 @@ function pageSizeOf(stored: number): number {
   return stored === 1 ? 65_536 : Math.max(512, stored);
 }
 
-/** Null where the file ends before that. */
+/** Null for what is not in the file: behind its end, or the page 0, which no file has. */
 function read(file: number | null, start: number, length: number): Buffer | null {
-  if (file === null) return null;
+  if (file === null || start < 0) return null;
   const buffer = Buffer.alloc(length);
   return readSync(file, buffer, 0, length, start) === length ? buffer : null;
 }

@@ -122,6 +122,6 @@ export function whereAll(
 /** Calls `action` when the signal is or gets aborted, until what it returns is called. */
 export function onAbort(signal: AbortSignal | undefined, action: () => void): () => void {
   if (signal?.aborted === true) action();
-  signal?.addEventListener('abort', action, { once: true });
+  signal?.addEventListener('abort', action);
   return () => signal?.removeEventListener('abort', action);
 }

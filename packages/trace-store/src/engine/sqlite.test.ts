@@ -2,7 +2,7 @@ import { OrionError } from '@orion/contracts';
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import { SqlRefusedError, insertStatement } from './sql-database.ts';
 import { openSqlite } from './sqlite.ts';
 
@@ -126,6 +126,55 @@ test('closing waits for no other writer', async () => {
   held.resolve();
   await writing;
   await writer.close();
+});
+
+test.each(['before', 'after'] as const)(
+  'a wait for another writer is cut off when closing is, %s it began',
+  async (when) => {
+    const path = join(folder, `cut-${when}.db`);
+    const [writer, waiter] = [await openSqlite(path), await openSqlite(path)];
+    const held = Promise.withResolvers<void>();
+    const writing = writer.transaction(() => held.promise);
+    // Time stands still, so that no wait is over by itself.
+    const now = vi.spyOn(performance, 'now').mockReturnValue(1);
+    try {
+      const waiting = waiter.run('create table one (a text)').catch((error: unknown) => error);
+      const cut = new AbortController();
+      if (when === 'before') cut.abort();
+      const closing = waiter.close(cut.signal);
+      cut.abort();
+      expect(await waiting).toMatchObject({ code: 'STORE_UNAVAILABLE', retryable: true });
+      await closing;
+    } finally {
+      now.mockRestore();
+    }
+    held.resolve();
+    await writing;
+    await writer.close();
+  },
+);
+
+test('inside of a transaction the dialect is known', async () => {
+  const database = await openSqlite(':memory:');
+  expect(await database.transaction((inside) => Promise.resolve(inside.dialect))).toBe('sqlite');
+  expect(database.dialect).toBe('sqlite');
+  await database.close();
+});
+
+test('the settings of a connection are those that durability and safety need', async () => {
+  const database = await openSqlite(join(folder, 'settings.db'));
+  const settings = ['journal_mode', 'synchronous', 'trusted_schema', 'wal_autocheckpoint'];
+  const found = await Promise.all(
+    [...settings, 'secure_delete'].map((name) => database.all(`pragma ${name}`)),
+  );
+  expect(found.flat()).toEqual([
+    { journal_mode: 'wal' },
+    { synchronous: 1 },
+    { trusted_schema: 0 },
+    { wal_autocheckpoint: 4096 },
+    { secure_delete: 2 },
+  ]);
+  await database.close();
 });
 
 test('a full disk refuses whole transactions, and later ones go in again', async () => {

@@ -21,9 +21,10 @@ export function formatTraceLine(event: TraceEvent): string {
     event.raw === '{}' ? null : event.raw,
   ];
   const line = facts
-    .filter((fact) => fact !== null && fact !== '')
+    .filter((fact) => fact !== null)
+    .filter((fact) => fact !== '')
     // Nothing longer can be shown, and escaping makes a text only longer.
-    .map((fact) => escapeForTerminal((fact ?? '').slice(0, MAX_TRACE_LINE + 1)))
+    .map((fact) => escapeForTerminal(fact.slice(0, MAX_TRACE_LINE + 1)))
     .join(' ');
   if (line.length <= MAX_TRACE_LINE) return line;
   return `${cutText(line, MAX_TRACE_LINE - 1)}…`;

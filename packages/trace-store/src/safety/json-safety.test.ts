@@ -32,6 +32,18 @@ test('names what JSON has no form for', () => {
       buffer: new ArrayBuffer(3),
       expression: /a/g,
       boxed: Object('text'),
+      boxes: [Object(1), Object(true), Object(2n), Object(Symbol('s'))],
+      nameless: [() => 1][0],
+      named5: class {
+        static readonly name = 5;
+      },
+      nameThrows: Object.defineProperty(() => 1, 'name', {
+        get: () => {
+          throw new Error('no name');
+        },
+      }),
+      weak: [new WeakMap(), new WeakSet()],
+      shared: new SharedArrayBuffer(4),
       negativeZero: Object(-0),
       later: Promise.resolve(1),
     }),
@@ -50,6 +62,12 @@ test('names what JSON has no form for', () => {
     buffer: { type: 'ArrayBuffer', length: 3 },
     expression: '/a/g',
     boxed: 'text',
+    boxes: [1, true, '2n', '[symbol s]'],
+    nameless: '[function anonymous]',
+    named5: '[function anonymous]',
+    nameThrows: '[function anonymous]',
+    weak: ['[WeakMap]', '[WeakSet]'],
+    shared: { type: 'ArrayBuffer', length: 4 },
     negativeZero: 0,
     later: '[Promise]',
   });

@@ -109,8 +109,7 @@ class Walk {
     if (value instanceof Promise || value instanceof WeakMap || value instanceof WeakSet) {
       return `[${nameOf(value.constructor)}]`;
     }
-    const primitive = boxedPrimitive(value);
-    if (primitive !== undefined) return this.convert(primitive, depth);
+    if (BOXES.some((box) => value instanceof box)) return this.convert(value.valueOf(), depth);
     const converted = this.#ownJson(value, depth);
     return converted ?? this.#record(value, Object.keys(value), depth);
   }
@@ -214,12 +213,8 @@ function readProperty(
   }
 }
 
-function boxedPrimitive(value: object): unknown {
-  if (value instanceof String || value instanceof Number || value instanceof Boolean) {
-    return value.valueOf();
-  }
-  return value instanceof BigInt || value instanceof Symbol ? value.valueOf() : undefined;
-}
+/** Objects that hold a primitive. */
+const BOXES = [String, Number, Boolean, BigInt, Symbol];
 
 /** The name of a function or class, which may be a getter that throws. */
 function nameOf(value: unknown): string {

@@ -78,3 +78,16 @@ test('strict makes a refused row fatal: flush rejects, and so does the next reco
   });
   await expect(store.close()).rejects.toThrow('cannot take bad again');
 });
+
+test('strict makes the event after a refused row fatal, once, also when nobody flushed', async () => {
+  const { clock, database, store } = setUp(true);
+  store.record({ type: 'step', summary: 'bad' });
+  await clock.advance(100);
+  expect(() => {
+    store.record({ type: 'step', summary: 'after' });
+  }).toThrow('cannot take bad');
+  store.record({ type: 'step', summary: 'later' });
+  await store.close();
+  expect(database.stored).toEqual(['later']);
+  expect(store.dropped()).toBe(2);
+});

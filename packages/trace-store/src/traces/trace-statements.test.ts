@@ -1,3 +1,4 @@
+import type { TraceInput } from '@orion/contracts';
 import { expect, test } from 'vitest';
 
 import { batchSize, insertRows, SELECT_LAST_ID, selectEvents } from './trace-statements.ts';
@@ -59,30 +60,25 @@ test.each([
   expect(batchSize(dialect, rows)).toBe(size);
 });
 
+const EVENT: TraceInput = {
+  type: 'a_type',
+  projectId: 'p',
+  requestId: 'r',
+  sessionId: 's',
+  source: 'core',
+  summary: 'in short',
+  direction: 'out',
+  toolName: 'tool',
+  phaseIndex: 0,
+  cycleIndex: 2,
+  timestamp: 1_700_000_000_000.7,
+  details: { a: 1 },
+  error: { b: 2 },
+  metadata: [3],
+};
+
 const row = (uid: string, details: unknown = { a: 1 }): TraceRow =>
-  toTraceRow(
-    prepareTrace(
-      {
-        type: 'a_type',
-        projectId: 'p',
-        requestId: 'r',
-        sessionId: 's',
-        source: 'core',
-        summary: 'in short',
-        direction: 'out',
-        toolName: 'tool',
-        phaseIndex: 0,
-        cycleIndex: 2,
-        timestamp: 1_700_000_000_000.7,
-        details,
-        error: { b: 2 },
-        metadata: [3],
-      },
-      0,
-      (text) => text,
-    ),
-    uid,
-  );
+  toTraceRow(prepareTrace({ ...EVENT, details }, 0), uid);
 
 test('a row has its values in the order of the columns, and says how much it holds', () => {
   const { values, bytes } = row('u1');
@@ -112,6 +108,16 @@ test('a row has its values in the order of the columns, and says how much it hol
   expect(raw).toBe('{"a\\u0000":1}');
   expect(body).not.toBeNull();
   expect(projected.bytes).toBe(500 + 2 * (13 + String(body).length + 7 + 3 + 8));
+});
+
+test('every column of a row comes back as what it was made of', () => {
+  const prepared = prepareTrace(EVENT, 0);
+  const { values } = toTraceRow(prepared, 'u1');
+  const columns = TRACE_COLUMNS.map(({ name }, index) => [name, values[index] ?? null] as const);
+  expect(toTraceEvent({ id: 7, ...Object.fromEntries(columns) })).toEqual({
+    id: 7,
+    ...prepared.event,
+  });
 });
 
 test('rows go into SQLite one after the other, and again only where they may be there', () => {
