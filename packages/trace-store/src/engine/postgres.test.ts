@@ -106,9 +106,10 @@ test('the URL alone decides, whatever the environment says', async () => {
 
 /** All that the driver is given, but for its functions. */
 function configOf(url: string, options = {}) {
-  const { password, types, ...config } = readUrl(url, options).config;
+  const { config } = readUrl(url, options);
+  const { password } = config;
   if (typeof password !== 'function') throw new Error('The driver would look for a password');
-  return { ...config, password: password() };
+  return { ...config, password: password(), types: undefined };
 }
 
 test('everything that the driver could look up elsewhere is set', () => {
