@@ -10,7 +10,7 @@ export type Attack = {
   /** What the provider does; an honest one when left out. */
   readonly provider?: Manner;
   /** What was there before the command; what it gives back is undone at the end. */
-  readonly plant?: (site: Site) => Promise<void> | void;
+  readonly plant?: (site: Site) => Promise<unknown> | void;
   /** The words of the command; a turn of the provider when left out. */
   readonly words?: (site: Site, provider: HostileProvider) => readonly string[];
   readonly options?: readonly string[];
@@ -26,6 +26,9 @@ export type Attack = {
   /** So many bytes beyond the honest run's and the bound, because what is asked for may take them. */
   readonly holdsBytes?: number;
 };
+
+/** An attack, by whoever makes all of its list. */
+export type AttackOf = Omit<Attack, 'kind'>;
 
 export type After = {
   readonly ended: Ended;

@@ -170,8 +170,12 @@ export function writing(
 }
 
 /** The words of one turn with this provider. */
-export function turn(url: string, options: readonly string[] = []): readonly string[] {
-  return ['run', 'Write it.', '--base-url', url, '--model', 'm', '--json', ...options];
+export function turn(
+  url: string,
+  options: readonly string[] = [],
+  prompt = 'Write it.',
+): readonly string[] {
+  return ['run', prompt, '--base-url', url, '--model', 'm', '--json', ...options];
 }
 
 /** Each of these is begun once by the model; none may be written. */

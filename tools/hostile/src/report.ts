@@ -9,5 +9,5 @@ export function formatVerdict({ attack, skipped, wrong, milliseconds, memory }: 
       ? ''
       : `${seconds(milliseconds).padStart(7)} ${(memory === null ? '?' : mebibytes(Math.max(0, memory))).padStart(7)}`;
   const why = skipped ?? wrong.join('; ');
-  return `${result}  ${attack.kind.padEnd(10)} ${attack.name.padEnd(58)} ${cost}${why === '' ? '' : `  ${why}`}`.trimEnd();
+  return `${result}  ${attack.kind.padEnd(10)} ${attack.name.padEnd(62)} ${cost}${why === '' ? '' : `  ${why}`}`.trimEnd();
 }

@@ -10,6 +10,7 @@ import {
   readlink,
   realpath,
   rm,
+  truncate,
   writeFile,
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -198,6 +199,11 @@ async function hashOf(path: string): Promise<string> {
     return 'unreadable';
   }
   return hash.digest('hex');
+}
+
+/** A large file in the workspace that takes no room. */
+export async function makeSparse(site: Site, path: string, bytes: number): Promise<void> {
+  await truncate(await site.plant(`workspace/${path}`, ''), bytes);
 }
 
 export function makePipe(path: string): void {

@@ -1,8 +1,9 @@
 import { chmod, chown, mkdir, readdir, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import type { After, Attack } from './attack.ts';
-import { HONEST_TEXT, startProvider, turn, writing } from './provider.ts';
+import type { After, AttackOf } from './attack.ts';
+import { playEarlierTurn } from './earlier.ts';
+import { goesOn } from './holds.ts';
 import type { Site } from './site.ts';
 
 /** Somebody who has an account on the same machine: `nobody`, whose files only root can make. */
@@ -20,12 +21,6 @@ async function theirFile(path: string, content: string, mode = 0o666): Promise<v
   await chmod(path, mode);
   await chown(path, THEM, THEM);
 }
-
-const goesOn = async ({ site, ended }: After): Promise<string | null> => {
-  const { readFile } = await import('node:fs/promises');
-  const text = await readFile(join(site.workspace, 'a.txt'), 'utf8').catch(() => null);
-  return text === HONEST_TEXT ? null : `did not write the file: ${ended.stderr.trim().slice(-200)}`;
-};
 
 /** Whether everything of the person's own in the state is theirs alone. */
 const isPrivate = async (after: After): Promise<string | null> => {
@@ -45,9 +40,8 @@ const isPrivate = async (after: After): Promise<string | null> => {
 
 const state = (site: Site, path = ''): string => join(site.workspace, '.orion', path);
 
-export const USER_ATTACKS: readonly Attack[] = [
+export const USER_ATTACKS: readonly AttackOf[] = [
   {
-    kind: 'user',
     name: 'compiled code planted in the shared temporary folder',
     plant: async (site) => {
       await chmod(site.temporary, 0o1777);
@@ -59,7 +53,6 @@ export const USER_ATTACKS: readonly Attack[] = [
         : 'put compiled code where somebody else may write',
   },
   {
-    kind: 'user',
     name: 'a cache that leads to a folder of theirs',
     plant: async (site) => {
       await theirFolder(join(site.temporary, 'theirs'));
@@ -72,7 +65,6 @@ export const USER_ATTACKS: readonly Attack[] = [
         : 'put compiled code where somebody else may write',
   },
   {
-    kind: 'user',
     name: 'a cache folder of theirs in the home',
     plant: (site) => theirFolder(join(site.home, '.cache', 'orion', 'compile')),
     holds: async (after) =>
@@ -81,13 +73,11 @@ export const USER_ATTACKS: readonly Attack[] = [
         : 'put compiled code where somebody else may write',
   },
   {
-    kind: 'user',
     name: 'a state folder of theirs',
     plant: (site) => theirFolder(state(site)),
     exits: [0, 1, 2, 3],
   },
   {
-    kind: 'user',
     name: 'a store of theirs',
     plant: async (site) => {
       await mkdir(state(site), { mode: 0o700 });
@@ -96,7 +86,6 @@ export const USER_ATTACKS: readonly Attack[] = [
     holds: goesOn,
   },
   {
-    kind: 'user',
     name: 'a state of ours that others may read and write',
     plant: async (site) => {
       await mkdir(state(site, 'logs'), { recursive: true });
@@ -106,15 +95,9 @@ export const USER_ATTACKS: readonly Attack[] = [
     holds: isPrivate,
   },
   {
-    kind: 'user',
     name: 'a store of ours that others may read and write',
     plant: async (site) => {
-      const provider = await startProvider(writing('b.txt'));
-      try {
-        await site.run(turn(provider.url), { limitMs: 60_000 });
-      } finally {
-        await provider.close();
-      }
+      await playEarlierTurn(site);
       await chmod(state(site), 0o777);
       for (const name of await readdir(state(site))) {
         const { mode } = await stat(state(site, name));
@@ -124,7 +107,6 @@ export const USER_ATTACKS: readonly Attack[] = [
     holds: isPrivate,
   },
   {
-    kind: 'user',
     name: 'a configuration of theirs in the home',
     plant: (site) =>
       theirFile(
@@ -134,7 +116,6 @@ export const USER_ATTACKS: readonly Attack[] = [
     exits: [0, 2],
   },
   {
-    kind: 'user',
     name: 'a session of theirs with a lease of their own',
     plant: async (site) => {
       const id = '7f3a0000-0000-4000-8000-000000000000';
@@ -150,7 +131,6 @@ export const USER_ATTACKS: readonly Attack[] = [
     holds: goesOn,
   },
   {
-    kind: 'user',
     name: 'everything that a turn leaves is private',
     holds: isPrivate,
   },
