@@ -75,7 +75,7 @@ const TOOLS: SendOptions = {
       },
     },
   ],
-  tool_choice: 'none',
+  toolChoice: 'none',
 };
 
 test.for(FORMATS)(
@@ -187,7 +187,7 @@ const FORMAT: SendOptions = {
     },
   },
   temperature: 0.5,
-  max_tokens: 99,
+  maxTokens: 99,
 };
 
 test('Messages: a structured answer in a schema that can be held to', async () => {
@@ -212,7 +212,7 @@ test('Responses: the conversation as items', async () => {
     await sent('openai-responses', CONVERSATION.slice(0, 4), {
       ...FORMAT,
       ...TOOLS,
-      tool_choice: 'required',
+      toolChoice: 'required',
     }),
   ).toEqual({
     model: 'm',
