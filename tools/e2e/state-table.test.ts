@@ -150,7 +150,7 @@ describe('M', () => {
     );
     expect(state).toMatchObject({
       state: 'session_active.paused',
-      question: { kind: 'end', candidates: [{ line: 13, contentEnd: BODY.length }] },
+      question: { kind: 'end', candidates: [{ line: 13, content_end: BODY.length }] },
     });
     expect(paused?.commands.join('\n')).toContain('--end-at 13');
     const finalized = await machine.run([

@@ -387,6 +387,61 @@ test('state.json is one line, with its parts under their names', () => {
   });
 });
 
+const ends = [{ line: 3, contentEnd: 9, following: 'end_of_it' }];
+test.each([
+  [
+    { kind: 'end', candidates: ends, nearMiss: { text: 'DONE.', contentEnd: 12 } },
+    {
+      kind: 'end',
+      candidates: [{ line: 3, content_end: 9, following: 'end_of_it' }],
+      near_miss: { text: 'DONE.', content_end: 12 },
+    },
+  ],
+  [
+    { kind: 'near_miss', text: 'aB', contentEnd: 9, heldBack: false },
+    { kind: 'near_miss', text: 'aB', content_end: 9, held_back: false },
+  ],
+  [
+    { kind: 'fence', contentStart: 1, contentEnd: 9, firstLine: 'a', lastLine: 'b' },
+    { kind: 'fence', content_start: 1, content_end: 9, first_line: 'a', last_line: 'b' },
+  ],
+  [
+    { kind: 'lead', text: 'a', contentStart: 1 },
+    { kind: 'lead', text: 'a', content_start: 1 },
+  ],
+  [
+    { kind: 'omission', lines: [{ line: 1, text: 'a' }], count: 1 },
+    { kind: 'omission', lines: [{ line: 1, text: 'a' }], count: 1 },
+  ],
+])(
+  'the question %j is stored in snake case, and read as it was stored before',
+  (question, stored) => {
+    const saved = {
+      record: { ...record, question },
+      bufferSize: 12,
+      lineCount: 2,
+      lastSave: state.last_save,
+      contentFile: 'content.txt',
+      writing: null,
+    };
+    const text = formatState(saved as never);
+    const written = JSON.parse(text) as Json;
+    expect(written['question']).toEqual(stored);
+    const value = { ...saved, recordIsDamaged: false };
+    expect(parseState(text)).toEqual({ kind: 'good', value });
+    expect(parseState(JSON.stringify({ ...written, question }))).toEqual({ kind: 'good', value });
+  },
+);
+
+test('a question may be nested as deep as it likes', () => {
+  const question = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+  const text = JSON.stringify({ ...state, question: 0 }).replace(
+    '"question":0',
+    `"question":${question}`,
+  );
+  expect(parseState(text)).toMatchObject({ kind: 'good', value: { recordIsDamaged: true } });
+});
+
 test('turn.json: every field is what it has to be, or a recovery asks elsewhere', () => {
   const turn = {
     version: 1,

@@ -163,9 +163,11 @@ export type SavedState = {
 };
 
 export function formatState(state: Omit<SavedState, 'recordIsDamaged'>): string {
+  const { question, ...record } = state.record ?? {};
   return `${JSON.stringify({
     version: 1,
-    ...state.record,
+    ...record,
+    ...(question === undefined ? {} : { question: withKeys(question, snakeCase) }),
     buffer_size: state.bufferSize,
     line_count: state.lineCount,
     last_save: state.lastSave,
@@ -178,7 +180,10 @@ export function parseState(text: string): Parsed<SavedState> {
   const fields = parseFields(text);
   const problem = versionProblem(fields);
   if (fields === null || problem !== null) return problem ?? { kind: 'invalid' };
-  const { buffer_size, line_count, last_save, content_file, writing, ...rest } = fields;
+  const { buffer_size, line_count, last_save, content_file, writing, question, ...others } = fields;
+  // Earlier versions stored a question with the keys that it has in memory.
+  const rest =
+    question === undefined ? others : { ...others, question: withKeys(question, camelCase) };
   if (!isCount(buffer_size) || !isCount(line_count)) return { kind: 'invalid' };
   if (typeof last_save !== 'string' || Number.isNaN(Date.parse(last_save))) {
     return { kind: 'invalid' };
@@ -200,6 +205,25 @@ export function parseState(text: string): Parsed<SavedState> {
       writing: writing ?? null,
     },
   };
+}
+
+/** A value with other keys, down to those of the items of a question's lists. */
+function withKeys(value: unknown, rename: (key: string) => string, levels: number = 3): unknown {
+  if (levels === 0) return value;
+  if (Array.isArray(value)) return value.map((item) => withKeys(item, rename, levels - 1));
+  if (!isFields(value)) return value;
+  const entries = Object.entries(value);
+  return Object.fromEntries(
+    entries.map(([key, inner]) => [rename(key), withKeys(inner, rename, levels - 1)]),
+  );
+}
+
+function snakeCase(key: string): string {
+  return key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+function camelCase(key: string): string {
+  return key.replaceAll(/_[a-z]/g, (pair) => pair.slice(1).toUpperCase());
 }
 
 const STATES: Readonly<Record<SessionStateName, true>> = {
