@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import { systemClock } from '@orion/contracts';
+import { defined, systemClock } from '@orion/contracts';
 import type { Clock, Workspace } from '@orion/contracts';
 import { createWritePlanTool } from '@orion/core';
 import type { ApprovalPolicy } from '@orion/core';
@@ -108,8 +108,7 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
         (event) => traces.record({ ...event, projectId }),
         (onStep) =>
           writePlanTool.execute(plan, {
-            ...(dryRun === undefined ? {} : { dryRun }),
-            ...(approve === undefined ? {} : { approval: approvalOf(approve) }),
+            ...defined({ dryRun, approval: approve && approvalOf(approve) }),
             signal: signal === undefined ? stop.signal : AbortSignal.any([stop.signal, signal]),
             onStep,
           }),
@@ -180,24 +179,24 @@ function openWorkspace(
 ): Promise<Workspace> {
   if (options.createWorkspace !== undefined) return options.createWorkspace();
   const root = resolve(options.workspace);
+  const { stateDirectory } = settings;
+  const { userDirectory, confirmProtectedPath } = options;
   return createWorkspace({
     root,
     clock,
-    ...(settings.stateDirectory === null
-      ? {}
-      : { stateDirectory: resolve(root, settings.stateDirectory) }),
-    ...(options.userDirectory === undefined ? {} : { userKeyDirectory: options.userDirectory }),
+    ...defined({
+      stateDirectory: stateDirectory === null ? undefined : resolve(root, stateDirectory),
+      userKeyDirectory: userDirectory,
+      confirmProtectedPath,
+    }),
     settings: {
       maxSessionAgeMs: settings.maxAgeMs,
       allowPaths: settings.allowPaths,
       allowHardLink: settings.allowHardLink,
-      interactive: options.confirmProtectedPath !== undefined,
+      interactive: confirmProtectedPath !== undefined,
       atticMaxAgeMs: 30 * DAY_MS,
       atticMaxBytes: KEPT_BYTES,
     },
     onEvent,
-    ...(options.confirmProtectedPath === undefined
-      ? {}
-      : { confirmProtectedPath: options.confirmProtectedPath }),
   });
 }

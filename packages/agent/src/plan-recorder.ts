@@ -1,5 +1,5 @@
 import type { PlanReport, TraceInput } from '@orion/contracts';
-import { toErrorInfo } from '@orion/contracts';
+import { defined, toErrorInfo } from '@orion/contracts';
 import type { PlanStep } from '@orion/core';
 
 /** Operations of a plan that are recorded one by one. */
@@ -15,14 +15,10 @@ export async function recordPlan(
 ): Promise<PlanReport> {
   let planId: string | null = null;
   let isFinished = false;
-  const tell = (type: string, details: TraceInput['details'], error?: unknown): void =>
-    record({
-      type: `write_plan_${type}`,
-      source: 'agent',
-      ...(planId === null ? {} : { sessionId: planId }),
-      details,
-      ...(error === undefined ? {} : { error }),
-    });
+  const tell = (type: string, details: TraceInput['details']): void => {
+    const sessionId = planId ?? undefined;
+    record({ type: `write_plan_${type}`, source: 'agent', details, ...defined({ sessionId }) });
+  };
 
   function finished(report: PlanReport): void {
     for (const result of report.results.slice(0, MAX_RECORDED)) {
@@ -34,7 +30,7 @@ export async function recordPlan(
         status,
         bytes,
         lines,
-        ...(error === null ? {} : { code: error.code }),
+        ...defined({ code: error?.code }),
       });
     }
     tell('finished', {

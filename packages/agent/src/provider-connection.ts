@@ -1,5 +1,5 @@
 import type { Clock, LlmAdapter } from '@orion/contracts';
-import { KeysInUse } from '@orion/contracts';
+import { defined, KeysInUse } from '@orion/contracts';
 import { createAdapter } from '@orion/llm-adapters';
 
 import type { Settings } from './config/settings.ts';
@@ -95,18 +95,20 @@ export class ProviderConnection {
     const { silenceMs, outputTokens, prefill } = this.#settings;
     const adapter = await createAdapter({
       provider,
-      ...(model === undefined ? {} : { model }),
-      ...(baseUrl === undefined ? {} : { baseUrl }),
-      ...(apiKey === undefined ? {} : { apiKey }),
-      ...(silenceMs === null ? {} : { silenceMs }),
-      ...(outputTokens === null ? {} : { maxTokens: outputTokens }),
-      ...(prefill === null ? {} : { limits: { prefill } }),
       clock: this.#clock,
-      ...(given?.script === undefined ? {} : { script: given.script }),
+      ...defined({
+        model,
+        baseUrl,
+        apiKey,
+        silenceMs: silenceMs ?? undefined,
+        maxTokens: outputTokens ?? undefined,
+        limits: prefill === null ? undefined : { prefill },
+        script: given?.script,
+      }),
     });
     return {
       adapter: redactAdapter(adapter, this.#keys),
-      identity: { provider, model: adapter.model, ...(baseUrl === undefined ? {} : { baseUrl }) },
+      identity: { provider, model: adapter.model, ...defined({ baseUrl }) },
       close: () => adapter.close(),
     };
   }

@@ -2,6 +2,7 @@ export { sleep, systemClock } from './clock.ts';
 export type { Clock } from './clock.ts';
 export { commandWord } from './command-word.ts';
 export { BEGIN_TOOL_NAME, DONE_MARKER } from './constants.ts';
+export { defined } from './defined.ts';
 export { ERROR_CODES, OrionError, toErrorInfo } from './errors.ts';
 export type { ErrorCode, ErrorInfo, OrionErrorOptions } from './errors.ts';
 export type { JsonObject, JsonValue } from './json.ts';

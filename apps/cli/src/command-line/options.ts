@@ -1,4 +1,5 @@
 import type { ConfigurationFlags } from '@orion/agent';
+import { defined } from '@orion/contracts';
 import { Option, type Command } from 'commander';
 
 /** Options of every command. */
@@ -7,11 +8,23 @@ export type WorkspaceOptions = { readonly cwd?: string };
 export type TurnOptions = WorkspaceOptions &
   Omit<ConfigurationFlags, 'allowPaths'> & { readonly allowPath?: readonly string[] };
 
-export function addWorkspaceOption(command: Command): Command {
-  return command.option(
-    '-C, --cwd <dir>',
-    'the workspace: the folder to read and write (default: the current one)',
-  );
+/** A command that works in a workspace. */
+export function addCommand(parent: Command, name: string, description: string): Command {
+  return parent
+    .command(name)
+    .description(description)
+    .option(
+      '-C, --cwd <dir>',
+      'the workspace: the folder to read and write (default: the current one)',
+    );
+}
+
+export function addJsonOption(command: Command): Command {
+  return command.option('--json', 'as one JSON object on stdout');
+}
+
+export function addProjectOption(command: Command): Command {
+  return command.option('--project-id <id>', 'only those of this project');
 }
 
 export function addProviderOptions(command: Command): Command {
@@ -23,14 +36,6 @@ export function addProviderOptions(command: Command): Command {
     .option('--model <name>', "the model's name")
     .option('--base-url <url>', "the server, if not the provider's own")
     .option('--script <file>', 'the script of the scripted provider');
-}
-
-export function addOutputOptions(command: Command): Command {
-  return command
-    .option('--json', 'print events as JSON lines on stdout, and a result as the last line')
-    .option('--show-content', 'show the content of files while they stream')
-    .option('--verbose', 'print details to stderr')
-    .option('--quiet', 'print only errors, warnings and written files');
 }
 
 export function addBudgetOptions(command: Command): Command {
@@ -60,11 +65,17 @@ export function addPathOptions(command: Command): Command {
     .option('--allow-hard-link', 'allow replacing a file that has other hard links');
 }
 
-export function addOmissionOption(command: Command): Command {
-  return command.option(
-    '--allow-omissions',
-    'do not ask the model about lines such as "... rest unchanged" in a file that replaces another',
-  );
+/** What commands that let a model write have besides. */
+export function addTurnOptions(command: Command): Command {
+  return addPathOptions(addApproveOption(command))
+    .option(
+      '--allow-omissions',
+      'do not ask the model about lines such as "... rest unchanged" in a file that replaces another',
+    )
+    .option('--json', 'print events as JSON lines on stdout, and a result as the last line')
+    .option('--show-content', 'show the content of files while they stream')
+    .option('--verbose', 'print details to stderr')
+    .option('--quiet', 'print only errors, warnings and written files');
 }
 
 export function choice(flags: string, description: string, values: readonly string[]): Option {
@@ -74,5 +85,5 @@ export function choice(flags: string, description: string, values: readonly stri
 /** The options in the form that the configuration expects. */
 export function flagsOf(options: TurnOptions): ConfigurationFlags {
   const { allowPath, cwd: _cwd, ...flags } = options;
-  return { ...flags, ...(allowPath === undefined ? {} : { allowPaths: allowPath }) };
+  return { ...flags, ...defined({ allowPaths: allowPath }) };
 }

@@ -1,26 +1,28 @@
 import { ANSWER_WORDS } from '@orion/contracts';
 import { Command, InvalidArgumentError } from 'commander';
 
-import type { CommandResult } from '../process/finish.ts';
 import type { CommandContext } from '../process/context.ts';
+import { EXIT } from '../process/exit-code.ts';
+import type { CommandResult } from '../process/finish.ts';
 import { VERSION } from '../version.ts';
 import * as help from './help.ts';
 import {
   addApproveOption,
   addBudgetOptions,
-  addOutputOptions,
-  addOmissionOption,
+  addCommand,
+  addJsonOption,
   addPathOptions,
+  addProjectOption,
   addProviderOptions,
-  addWorkspaceOption,
+  addTurnOptions,
   choice,
 } from './options.ts';
 
-/** Lets a command do what `load` loads when it is called, with its arguments and options. */
-type Runs = (
-  command: Command,
-  load: () => Promise<(context: CommandContext, ...given: never[]) => Promise<CommandResult>>,
-) => void;
+/** What a command does, given its arguments and options. Without a result it has done it. */
+type Run = (context: CommandContext, ...given: never[]) => Promise<CommandResult | void>;
+
+/** Lets a command do what `load` loads when it is called. */
+type Runs = (command: Command, load: () => Promise<Run>) => void;
 
 /** The command line: every command loads its own part only when it runs. `report` receives how it ended. */
 export function createProgram(
@@ -50,7 +52,7 @@ export function createProgram(
   const runs: Runs = (command, load) => {
     command.action(async (...given: unknown[]) => {
       const run = await load();
-      report(await run(context, ...(given as never[])));
+      report((await run(context, ...(given as never[]))) ?? { exitCode: EXIT.done });
     });
   };
   for (const add of [
@@ -69,11 +71,9 @@ export function createProgram(
 }
 
 function addRun(program: Command, runs: Runs): void {
-  const run = program
-    .command('run')
-    .argument('[prompt]', 'what to do; `-` or nothing reads it from stdin');
-  run.description('one turn: ask, let the model work, exit').addHelpText('after', help.RUN);
-  addWorkspaceOption(run);
+  const run = addCommand(program, 'run', 'one turn: ask, let the model work, exit')
+    .argument('[prompt]', 'what to do; `-` or nothing reads it from stdin')
+    .addHelpText('after', help.RUN);
   addProviderOptions(run);
   run
     .option('--protocol <name>', 'how a turn goes: standard (default), two-stage or controller')
@@ -90,22 +90,15 @@ function addRun(program: Command, runs: Runs): void {
     )
     .option('--continue', 'go on with the latest conversation of this workspace')
     .option('--resume <id>', 'go on with a conversation of `orion conversations list`');
-  addBudgetOptions(run);
-  addApproveOption(run);
-  addPathOptions(run);
-  addOmissionOption(run);
-  addOutputOptions(run);
+  addTurnOptions(addBudgetOptions(run));
   runs(run, async () => (await import('../commands/run.ts')).runCommand);
 }
 
 function addRecoverSession(program: Command, runs: Runs): void {
-  const recover = program
-    .command('recover-session')
+  const description = 'go on with an interrupted write session, or end it';
+  const recover = addCommand(program, 'recover-session', description)
     .argument('[id]', 'a session of `orion list-sessions`, or one that was put aside')
-    .description('go on with an interrupted write session, or end it')
-    .addHelpText('after', help.RECOVER_SESSION);
-  addWorkspaceOption(recover);
-  recover
+    .addHelpText('after', help.RECOVER_SESSION)
     .option(
       '--from <file>',
       'instead of an id: a text in the temporary folder, as printed when its own disk could not hold it',
@@ -128,72 +121,57 @@ function addRecoverSession(program: Command, runs: Runs): void {
     )
     .option('--discard', 'put the session aside; its text stays recoverable for 30 days')
     .option('--out <file>', 'copy the saved text to a new file');
-  addProviderOptions(recover);
-  addBudgetOptions(recover);
+  addBudgetOptions(addProviderOptions(recover));
   recover.option('--max-bytes <n>', 'the limit of the size of the file, instead of the one set');
-  addApproveOption(recover);
-  addPathOptions(recover);
-  addOmissionOption(recover);
-  addOutputOptions(recover);
+  addTurnOptions(recover);
   runs(recover, async () => (await import('../commands/recover-session.ts')).recoverSessionCommand);
 }
 
 function addSessions(program: Command, runs: Runs): void {
-  const list = program
-    .command('list-sessions')
-    .description('write sessions that are open or were interrupted');
-  addWorkspaceOption(list);
-  list.option('--json', 'as one JSON object on stdout').addHelpText('after', help.LIST_SESSIONS);
-  runs(list, async () => (await import('../commands/list-sessions.ts')).listSessionsCommand);
+  const listed = 'write sessions that are open or were interrupted';
+  const list = addCommand(program, 'list-sessions', listed).addHelpText(
+    'after',
+    help.LIST_SESSIONS,
+  );
+  runs(addJsonOption(list), async () => {
+    return (await import('../commands/list-sessions.ts')).listSessionsCommand;
+  });
 
-  const clean = program
-    .command('clean-sessions')
-    .description('put old interrupted write sessions aside');
-  addWorkspaceOption(clean);
-  clean
+  const clean = addCommand(program, 'clean-sessions', 'put old interrupted write sessions aside')
+    .addHelpText('after', help.CLEAN_SESSIONS)
     .option('--all', 'those of the last hour too, and locks that nobody holds')
-    .option('--yes', 'do not ask')
-    .option('--json', 'as one JSON object on stdout')
-    .addHelpText('after', help.CLEAN_SESSIONS);
-  runs(clean, async () => (await import('../commands/clean-sessions.ts')).cleanSessionsCommand);
+    .option('--yes', 'do not ask');
+  runs(addJsonOption(clean), async () => {
+    return (await import('../commands/clean-sessions.ts')).cleanSessionsCommand;
+  });
 }
 
 /** Of files, beside what a model writes. */
 function addChanges(program: Command, runs: Runs): void {
-  const plan = program
-    .command('apply-plan')
+  const applied = 'change files as a write plan says: all of it, or nothing';
+  const plan = addCommand(program, 'apply-plan', applied)
     .argument('<plan.json>', 'a write plan; `-` reads it from stdin')
-    .description('change files as a write plan says: all of it, or nothing');
-  addWorkspaceOption(plan);
-  plan.option('--dry-run', 'change nothing; show what would happen, and a diff');
-  addApproveOption(plan);
-  addPathOptions(plan);
-  plan.option('--json', 'as one JSON object on stdout').addHelpText('after', help.APPLY_PLAN);
+    .addHelpText('after', help.APPLY_PLAN)
+    .option('--dry-run', 'change nothing; show what would happen, and a diff');
+  addJsonOption(addPathOptions(addApproveOption(plan)));
   runs(plan, async () => (await import('../commands/apply-plan.ts')).applyPlanCommand);
 
-  const undo = program
-    .command('undo')
+  const undone = 'give files the bytes back that they had before a change';
+  const undo = addCommand(program, 'undo', undone)
     .argument('[id]', 'a change of `orion undo --list`; the latest one when left out')
-    .description('give files the bytes back that they had before a change');
-  addWorkspaceOption(undo);
-  undo
+    .addHelpText('after', help.UNDO)
     .option('--list', 'show the changes that can be taken back')
     .option('--force', 'also a file that was edited since; that version is kept, too');
-  addPathOptions(undo);
-  undo.option('--json', 'as one JSON object on stdout').addHelpText('after', help.UNDO);
+  addJsonOption(addPathOptions(undo));
   runs(undo, async () => (await import('../commands/undo.ts')).undoCommand);
 }
 
 function addTrust(program: Command, runs: Runs): void {
-  const trust = program
-    .command('trust')
-    .description("accept the workspace's orion.config.json as it is now, and take over its store");
-  addWorkspaceOption(trust);
-  trust
-    .option('--revoke', 'take it back')
-    .option('--json', 'as one JSON object on stdout')
-    .addHelpText('after', help.TRUST);
-  runs(trust, async () => (await import('../commands/trust.ts')).trustCommand);
+  const accepted = "accept the workspace's orion.config.json as it is now, and take over its store";
+  const trust = addCommand(program, 'trust', accepted)
+    .addHelpText('after', help.TRUST)
+    .option('--revoke', 'take it back');
+  runs(addJsonOption(trust), async () => (await import('../commands/trust.ts')).trustCommand);
 }
 
 function addDemo(program: Command, runs: Runs): void {
@@ -216,19 +194,14 @@ function addConversations(program: Command, runs: Runs): void {
     .command('conversations')
     .description('what was said in earlier turns')
     .addHelpText('after', help.CONVERSATIONS);
-  const list = conversations.command('list').description('the newest 100 stored conversations');
-  addWorkspaceOption(list);
-  list
-    .option('--project-id <id>', 'only those of this project')
-    .option('--json', 'as one JSON object on stdout');
-  runs(list, async () => (await import('../commands/conversations.ts')).listConversationsCommand);
-  const show = conversations
-    .command('show')
-    .argument('<id>', 'a conversation of `orion conversations list`')
-    .description('the messages of one, as a model reads them');
-  addWorkspaceOption(show);
-  show.option('--json', 'as one JSON object on stdout');
-  runs(show, async () => (await import('../commands/conversations.ts')).showConversationCommand);
+  const load = (): Promise<typeof import('../commands/conversations.ts')> =>
+    import('../commands/conversations.ts');
+  const list = addCommand(conversations, 'list', 'the newest 100 stored conversations');
+  addJsonOption(addProjectOption(list));
+  runs(list, async () => (await load()).listConversationsCommand);
+  const show = addCommand(conversations, 'show', 'the messages of one, as a model reads them');
+  addJsonOption(show.argument('<id>', 'a conversation of `orion conversations list`'));
+  runs(show, async () => (await load()).showConversationCommand);
 }
 
 function addTraces(program: Command, runs: Runs): void {
@@ -236,28 +209,22 @@ function addTraces(program: Command, runs: Runs): void {
     .command('trace')
     .description('what happened inside earlier turns')
     .addHelpText('after', help.TRACE);
-  const list = trace.command('list').description('the newest 100 recorded turns');
-  addWorkspaceOption(list);
-  list
-    .option('--project-id <id>', 'only those of this project')
-    .option('--json', 'as one JSON object on stdout');
-  runs(list, async () => (await import('../commands/traces.ts')).listTracesCommand);
-  const show = trace
-    .command('show')
-    .argument('<request_id>', 'a turn of `orion trace list`')
-    .description('one turn as a timeline: phases, model calls, tools and writes');
-  addWorkspaceOption(show);
-  show.option('--json', 'as one JSON object on stdout');
-  runs(show, async () => (await import('../commands/traces.ts')).showTraceCommand);
-  const exported = trace
-    .command('export')
-    .description('all recorded events as lines of JSON on stdout, oldest first');
-  addWorkspaceOption(exported);
-  exported
-    .option('--request <id>', 'only those of this turn')
-    .option('--project-id <id>', 'only those of this project')
-    .option('--json', 'changes nothing: lines of JSON are the only form');
-  runs(exported, async () => (await import('../commands/traces.ts')).exportTracesCommand);
+  const load = (): Promise<typeof import('../commands/traces.ts')> =>
+    import('../commands/traces.ts');
+  const list = addCommand(trace, 'list', 'the newest 100 recorded turns');
+  addJsonOption(addProjectOption(list));
+  runs(list, async () => (await load()).listTracesCommand);
+  const timeline = 'one turn as a timeline: phases, model calls, tools and writes';
+  const show = addCommand(trace, 'show', timeline);
+  addJsonOption(show.argument('<request_id>', 'a turn of `orion trace list`'));
+  runs(show, async () => (await load()).showTraceCommand);
+  const lines = 'all recorded events as lines of JSON on stdout, oldest first';
+  const exported = addCommand(trace, 'export', lines).option(
+    '--request <id>',
+    'only those of this turn',
+  );
+  addProjectOption(exported).option('--json', 'changes nothing: lines of JSON are the only form');
+  runs(exported, async () => (await load()).exportTracesCommand);
 }
 
 function lineNumber(text: string): number {

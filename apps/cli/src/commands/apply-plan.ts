@@ -2,9 +2,8 @@ import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
 
 import type { PlanReport } from '@orion/contracts';
-import { OrionError } from '@orion/contracts';
+import { defined, OrionError } from '@orion/contracts';
 
-import { flagsOf } from '../command-line/options.ts';
 import type { TurnOptions } from '../command-line/options.ts';
 import type { CommandContext } from '../process/context.ts';
 import { EXIT } from '../process/exit-code.ts';
@@ -17,12 +16,9 @@ import { sanitizeLine } from '../terminal/sanitize.ts';
 import { approval } from './approve-change.ts';
 import { protectedPathQuestion } from './confirm-protected.ts';
 import { configure } from './configure.ts';
-import { openOrion } from './open-orion.ts';
+import { openOrion, printJson } from './with-orion.ts';
 
-export type ApplyPlanOptions = Pick<
-  TurnOptions,
-  'cwd' | 'allowPath' | 'allowHardLink' | 'approve' | 'json'
-> & { readonly dryRun?: boolean };
+export type ApplyPlanOptions = TurnOptions & { readonly dryRun?: boolean };
 
 /** A plan holds the text of files, but no person or model writes more than this into one. */
 const MAX_PLAN_BYTES = 64 * 1024 * 1024;
@@ -33,8 +29,8 @@ export async function applyPlanCommand(
   file: string,
   options: ApplyPlanOptions,
 ): Promise<CommandResult> {
-  const { dryRun, ...others } = options;
-  const configuration = await configure(context, options.cwd, flagsOf(others));
+  const { dryRun } = options;
+  const configuration = await configure(context, options);
   const approve = approval(context, configuration.approve);
   const plan = await readPlan(context, file);
   let applying = false;
@@ -53,10 +49,8 @@ export async function applyPlanCommand(
   try {
     await orion.housekeep();
     applying = true;
-    const done = await orion.applyPlan(plan, {
-      ...(dryRun === undefined ? {} : { dryRun }),
-      signal: interruption.signal,
-    });
+    const { signal } = interruption;
+    const done = await orion.applyPlan(plan, { signal, ...defined({ dryRun }) });
     report = { ...done, results: done.results.map(inOwnWords) };
   } finally {
     applying = false;
@@ -64,11 +58,7 @@ export async function applyPlanCommand(
     await orion.close();
   }
   // Told when everything is closed: whoever reads slowly holds nothing up.
-  if (configuration.json) {
-    await context.stdout.write(`${JSON.stringify({ version: 1, ...report })}\n`);
-  } else {
-    await tell(context, report);
-  }
+  await (configuration.json ? printJson(context, report) : tell(context, report));
   return { exitCode: report.status === 'failed' ? EXIT.failure : EXIT.done };
 }
 

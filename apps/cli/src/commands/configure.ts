@@ -2,26 +2,23 @@ import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 
 import { loadConfiguration } from '@orion/agent';
-import type { Configuration, ConfigurationFlags } from '@orion/agent';
+import type { Configuration } from '@orion/agent';
 import { OrionError } from '@orion/contracts';
 
+import { flagsOf, type TurnOptions } from '../command-line/options.ts';
 import type { CommandContext } from '../process/context.ts';
 
 /** The configuration of a command; what it had to leave out is told on stderr. */
 export async function configure(
   context: CommandContext,
-  cwd: string | undefined,
-  flags: ConfigurationFlags = {},
+  options: TurnOptions,
 ): Promise<Configuration> {
   const { environment, homeDirectory } = context;
-  const workspace = await findWorkspace(context, cwd);
+  const workspace = await findWorkspace(context, options.cwd);
+  const flags = flagsOf(options);
   const configuration = await loadConfiguration({ flags, environment, workspace, homeDirectory });
   for (const notice of configuration.notices) context.screen.line(notice, 'warning');
   return configuration;
-}
-
-export function jsonFlag(json: boolean | undefined): ConfigurationFlags {
-  return json === undefined ? {} : { json };
 }
 
 export async function findWorkspace(

@@ -1,15 +1,12 @@
-import { OrionError, type ConversationSummary, type Message } from '@orion/contracts';
+import { OrionError, type Message } from '@orion/contracts';
 
+import type { TurnOptions } from '../command-line/options.ts';
 import type { CommandContext } from '../process/context.ts';
-import { EXIT } from '../process/exit-code.ts';
-import type { CommandResult } from '../process/finish.ts';
 import { formatAge, formatCount } from '../terminal/format.ts';
 import { sanitizeLine, sanitizeProse } from '../terminal/sanitize.ts';
-import { alignColumns } from '../terminal/table.ts';
 import { shorten } from '../terminal/width.ts';
-import { withStore, type StoreOptions } from './with-store.ts';
-
-export type ListConversationsOptions = StoreOptions;
+import { printJson, printList } from './with-orion.ts';
+import { withStore } from './with-store.ts';
 
 const LISTED = 100;
 const TITLE_COLUMNS = 60;
@@ -19,47 +16,37 @@ const SHOWN_RESULT = 500;
 /** `orion conversations list`: a table on stdout, or with `--json` one object. */
 export async function listConversationsCommand(
   context: CommandContext,
-  options: ListConversationsOptions,
-): Promise<CommandResult> {
-  await withStore(context, options, async ({ configuration, store, projectId }) => {
-    const conversations = await store.conversations.list({
-      limit: LISTED,
-      ...(projectId === null ? {} : { projectId }),
-    });
-    if (configuration.json) {
-      await context.stdout.write(`${JSON.stringify({ version: 1, conversations })}\n`);
-    } else if (conversations.length === 0) {
-      context.screen.line('There are no conversations.');
-    } else {
-      await context.stdout.write(table(conversations));
-    }
-  });
-  return { exitCode: EXIT.done };
-}
-
-function table(conversations: readonly ConversationSummary[]): string {
+  options: TurnOptions,
+): Promise<void> {
   const now = Date.now();
-  const rows = conversations.map((one) => [
-    sanitizeLine(one.conversationId),
-    formatAge(now - one.updatedAt),
-    formatCount(one.messages),
-    sanitizeLine(one.openSessionId ?? '-'),
-    shorten(sanitizeProse(one.title), TITLE_COLUMNS).text,
-  ]);
-  return alignColumns([['ID', 'AGE', 'MESSAGES', 'OPEN SESSION', 'TITLE'], ...rows]);
+  await withStore(context, options, async ({ configuration, store, project }) => {
+    await printList(context, configuration, {
+      name: 'conversations',
+      items: await store.conversations.list({ limit: LISTED, ...project }),
+      none: 'There are no conversations.',
+      headings: ['ID', 'AGE', 'MESSAGES', 'OPEN SESSION', 'TITLE'],
+      cells: (one) => [
+        sanitizeLine(one.conversationId),
+        formatAge(now - one.updatedAt),
+        formatCount(one.messages),
+        sanitizeLine(one.openSessionId ?? '-'),
+        shorten(sanitizeProse(one.title), TITLE_COLUMNS).text,
+      ],
+    });
+  });
 }
 
 /** `orion conversations show <id>`: its messages on stdout. */
 export async function showConversationCommand(
   context: CommandContext,
   conversationId: string,
-  options: StoreOptions,
-): Promise<CommandResult> {
+  options: TurnOptions,
+): Promise<void> {
   await withStore(context, options, async ({ configuration, store }) => {
     const conversation = await store.conversations.load(conversationId);
     if (conversation === null) throw conversationNotFound(conversationId);
     if (configuration.json) {
-      await context.stdout.write(`${JSON.stringify({ version: 1, ...conversation })}\n`);
+      await printJson(context, conversation);
       return;
     }
     for (const message of conversation.history) {
@@ -72,7 +59,6 @@ export async function showConversationCommand(
       );
     }
   });
-  return { exitCode: EXIT.done };
 }
 
 function paragraph(message: Message): string {

@@ -3,10 +3,10 @@ import { open, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 
 import type { FinalizeRequest, Orion } from '@orion/agent';
-import { OrionError } from '@orion/contracts';
+import { defined, OrionError } from '@orion/contracts';
 
 import { wantsResultLine } from '../command-line/json-wanted.ts';
-import { flagsOf, type TurnOptions } from '../command-line/options.ts';
+import type { TurnOptions } from '../command-line/options.ts';
 import type { CommandContext } from '../process/context.ts';
 import type { CommandResult } from '../process/finish.ts';
 import { plural } from '../terminal/format.ts';
@@ -33,9 +33,9 @@ export async function recoverSessionCommand(
   id: string | undefined,
   options: RecoverSessionOptions,
 ): Promise<CommandResult> {
-  const { from, finalize, endAt, answer, onConflict, discard, out, ...turnOptions } = options;
+  const { from, finalize, endAt, answer, onConflict, discard, out } = options;
   checkCombination(id, options);
-  const configuration = await configure(context, options.cwd, flagsOf(turnOptions));
+  const configuration = await configure(context, options);
   const json = wantsResultLine(context.argv, context.environment);
   const withModel = finalize !== true && discard !== true && out === undefined;
   const setup = {
@@ -59,15 +59,8 @@ export async function recoverSessionCommand(
       );
     } else if (finalize === true) {
       await orion.housekeep();
-      await show(
-        orion.finalizeSession({
-          sessionId,
-          signal,
-          ...(endAt === undefined ? {} : { endAt }),
-          ...(answer === undefined ? {} : { answer }),
-          ...(onConflict === undefined ? {} : { onConflict }),
-        }),
-      );
+      const decision = defined({ endAt, answer, onConflict });
+      await show(orion.finalizeSession({ sessionId, signal, ...decision }));
     } else {
       await orion.housekeep();
       await show(orion.recoverSession({ sessionId, signal }));

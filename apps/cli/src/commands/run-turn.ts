@@ -1,6 +1,6 @@
 import { formatTraceLine } from '@orion/agent';
 import type { Configuration, NotStored, Orion, OrionOptions } from '@orion/agent';
-import { toErrorInfo, type RunEvent } from '@orion/contracts';
+import { defined, toErrorInfo, type RunEvent } from '@orion/contracts';
 
 import type { CommandContext } from '../process/context.ts';
 import { exitCodeOf, type ExitCode } from '../process/exit-code.ts';
@@ -13,8 +13,8 @@ import { notStoredLines } from '../rendering/not-stored-line.ts';
 import { addToSummary, EMPTY_SUMMARY, type TurnSummary } from '../rendering/turn-summary.ts';
 import { approval } from './approve-change.ts';
 import { protectedPathQuestion } from './confirm-protected.ts';
-import { openOrion } from './open-orion.ts';
 import { placeOf } from './place.ts';
+import { openOrion } from './with-orion.ts';
 import { createJsonView, createTerminalView, type TurnView } from '../rendering/turn-view.ts';
 
 const LAST_WORDS_MS = 500;
@@ -104,7 +104,7 @@ export async function runWithOrion(
     }
   }
 
-  let notStored: NotStored | null = null;
+  let notStored: NotStored | undefined;
   let thrown: unknown = null;
   try {
     const orion = await openRuntime(setup, approve, signal);
@@ -128,7 +128,7 @@ export async function runWithOrion(
   return {
     exitCode: exitCode(summary, thrown, signal.aborted),
     summary,
-    ...(notStored === null ? {} : { notStored }),
+    ...defined({ notStored }),
   };
 }
 
@@ -139,23 +139,20 @@ function openRuntime(
 ): Promise<Orion> {
   const { protocol, protocolReason, telemetry, verbose } = configuration;
   return openOrion(configuration, {
-    ...(provider === undefined ? {} : { provider }),
     protocol,
     protocolReason,
-    ...(telemetry === null ? {} : { telemetry }),
     approve,
     ...protectedPathQuestion(context, signal),
-    ...(verbose
-      ? { onTrace: (event) => context.screen.line(formatTraceLine(event), 'faint') }
-      : {}),
+    ...defined({ provider, telemetry: telemetry ?? undefined }),
+    ...(verbose && { onTrace: (event) => context.screen.line(formatTraceLine(event), 'faint') }),
   });
 }
 
-/** Says what no turn could; answers with what is not stored, null where all is. */
+/** Says what no turn could; answers with what is not stored, undefined where all is. */
 async function closeOrion(
   orion: Orion,
   screen: CommandContext['screen'],
-): Promise<NotStored | null> {
+): Promise<NotStored | undefined> {
   await orion.close();
   for (let told = orion.takeNotice(); told !== null; told = orion.takeNotice()) {
     screen.line(told, 'warning');
@@ -163,7 +160,7 @@ async function closeOrion(
   const notStored = orion.notStored();
   const lines = notStoredLines(notStored);
   for (const line of lines) screen.line(line, 'warning');
-  return lines.length === 0 ? null : notStored;
+  return lines.length === 0 ? undefined : notStored;
 }
 
 function tellFailure(error: unknown, { context, configuration }: TurnSetup): void {

@@ -2,7 +2,7 @@ import { requireProvider } from '@orion/agent';
 import type { RecoverChoice } from '@orion/agent';
 import { OrionError, type CleanReport } from '@orion/contracts';
 
-import { flagsOf, type TurnOptions } from '../command-line/options.ts';
+import type { TurnOptions } from '../command-line/options.ts';
 import { wantsResultLine } from '../command-line/json-wanted.ts';
 import type { CommandContext } from '../process/context.ts';
 import type { CommandResult } from '../process/finish.ts';
@@ -22,7 +22,7 @@ export async function runCommand(
   argument: string | undefined,
   options: TurnOptions,
 ): Promise<CommandResult> {
-  const configuration = await configure(context, options.cwd, flagsOf(options));
+  const configuration = await configure(context, options);
   const choice = recoverChoice(context, configuration.recover);
   // Only a session that may be recovered can name the provider instead.
   if (choice === 'no') requireProvider(configuration);

@@ -1,15 +1,14 @@
 import { formatTimeline, toExportLine } from '@orion/agent';
 import { OrionError, isFields, type TraceEvent, type TraceStore } from '@orion/contracts';
 
+import type { TurnOptions } from '../command-line/options.ts';
 import type { CommandContext } from '../process/context.ts';
-import { EXIT } from '../process/exit-code.ts';
-import type { CommandResult } from '../process/finish.ts';
 import { formatAge } from '../terminal/format.ts';
 import { sanitizeLine } from '../terminal/sanitize.ts';
-import { alignColumns } from '../terminal/table.ts';
-import { withStore, type StoreOptions } from './with-store.ts';
+import { printJson, printList } from './with-orion.ts';
+import { withStore, type StoreTools } from './with-store.ts';
 
-export type ExportTracesOptions = StoreOptions & { readonly request?: string };
+export type ExportTracesOptions = TurnOptions & { readonly request?: string };
 
 const LISTED = 100;
 
@@ -27,26 +26,31 @@ type ListedTurn = {
 /** `orion trace list`: the turns that were recorded. */
 export async function listTracesCommand(
   context: CommandContext,
-  options: StoreOptions,
-): Promise<CommandResult> {
-  await withStore(context, options, async ({ configuration, store, projectId }) => {
-    const turns = await listTurns(store.traces, projectId);
-    if (configuration.json) {
-      await context.stdout.write(`${JSON.stringify({ version: 1, traces: turns })}\n`);
-    } else if (turns.length === 0) {
-      context.screen.line('There are no traces.');
-    } else {
-      await context.stdout.write(table(turns));
-    }
+  options: TurnOptions,
+): Promise<void> {
+  const now = Date.now();
+  await withStore(context, options, async ({ configuration, store, project }) => {
+    await printList(context, configuration, {
+      name: 'traces',
+      items: await listTurns(store.traces, project),
+      none: 'There are no traces.',
+      headings: ['REQUEST', 'STARTED', 'TASK', 'STATUS', 'DURATION'],
+      cells: (turn) =>
+        [
+          turn.request_id,
+          `${formatAge(now - turn.started_at)} ago`,
+          turn.task ?? '-',
+          turn.status ?? 'not ended',
+          turn.duration_ms === null ? '-' : `${(turn.duration_ms / 1000).toFixed(1)} s`,
+        ].map(sanitizeLine),
+    });
   });
-  return { exitCode: EXIT.done };
 }
 
 async function listTurns(
   traces: TraceStore,
-  projectId: string | null,
+  project: StoreTools['project'],
 ): Promise<readonly ListedTurn[]> {
-  const project = projectId === null ? {} : { projectId };
   const started = await traces.query({ type: 'turn_started', limit: LISTED, ...project });
   const from = Math.min(...started.map((event) => event.timestamp));
   const ended = new Map<string | null, TraceEvent>();
@@ -76,59 +80,38 @@ function textOf(event: TraceEvent, name: string): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-function table(turns: readonly ListedTurn[]): string {
-  const now = Date.now();
-  const rows = turns.map((turn) =>
-    [
-      turn.request_id,
-      `${formatAge(now - turn.started_at)} ago`,
-      turn.task ?? '-',
-      turn.status ?? 'not ended',
-      turn.duration_ms === null ? '-' : `${(turn.duration_ms / 1000).toFixed(1)} s`,
-    ].map(sanitizeLine),
-  );
-  return alignColumns([['REQUEST', 'STARTED', 'TASK', 'STATUS', 'DURATION'], ...rows]);
-}
-
 /** `orion trace show <request_id>`: the turn as a timeline. */
 export async function showTraceCommand(
   context: CommandContext,
   requestId: string,
-  options: StoreOptions,
-): Promise<CommandResult> {
+  options: TurnOptions,
+): Promise<void> {
   await withStore(context, options, async ({ configuration, store }) => {
     const events = await store.traces.getTrace(requestId);
     if (events.length === 0) throw traceNotFound(requestId);
     if (configuration.json) {
-      await context.stdout.write(
-        `${JSON.stringify({ version: 1, request_id: requestId, events })}\n`,
-      );
+      await printJson(context, { request_id: requestId, events });
       return;
     }
     await context.stdout.write(formatTimeline(events, { columns: context.stdout.columns() }));
   });
-  return { exitCode: EXIT.done };
 }
 
 /** `orion trace export`: events as lines of JSON. */
 export async function exportTracesCommand(
   context: CommandContext,
   options: ExportTracesOptions,
-): Promise<CommandResult> {
-  await withStore(context, options, async ({ store, projectId }) => {
+): Promise<void> {
+  await withStore(context, options, async ({ store, project }) => {
     const { request } = options;
     let found = false;
-    const filter = {
-      ...(request === undefined ? {} : { requestId: request }),
-      ...(request !== undefined || projectId === null ? {} : { projectId }),
-    };
+    const filter = request === undefined ? project : { requestId: request };
     for await (const event of store.traces.scan(filter)) {
       found = true;
       await context.stdout.write(toExportLine(event));
     }
     if (request !== undefined && !found) throw traceNotFound(request);
   });
-  return { exitCode: EXIT.done };
 }
 
 function traceNotFound(requestId: string): OrionError {

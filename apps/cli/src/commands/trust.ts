@@ -2,19 +2,14 @@ import { distrustWorkspace, trustWorkspace } from '@orion/agent';
 import type { ForeignStore, TrustReport } from '@orion/agent';
 import { OrionError } from '@orion/contracts';
 
+import type { TurnOptions } from '../command-line/options.ts';
 import type { CommandContext } from '../process/context.ts';
-import { EXIT } from '../process/exit-code.ts';
-import type { CommandResult } from '../process/finish.ts';
 import { formatCount, plural } from '../terminal/format.ts';
 import { sanitizeLine } from '../terminal/sanitize.ts';
-import { configure, findWorkspace } from './configure.ts';
-import { openOrion } from './open-orion.ts';
+import { findWorkspace } from './configure.ts';
+import { printJson, withOrion } from './with-orion.ts';
 
-export type TrustOptions = {
-  readonly cwd?: string;
-  readonly revoke?: boolean;
-  readonly json?: boolean;
-};
+export type TrustOptions = TurnOptions & { readonly revoke?: boolean };
 
 const HASH_DIGITS = 12;
 
@@ -22,21 +17,15 @@ const HASH_DIGITS = 12;
  * `orion trust`: accepts the workspace's configuration file as it is now, or takes that back, and takes over a store
  * that is not known to be this user's.
  */
-export async function trustCommand(
-  context: CommandContext,
-  options: TrustOptions,
-): Promise<CommandResult> {
-  const { environment, homeDirectory, screen, stdout } = context;
+export async function trustCommand(context: CommandContext, options: TrustOptions): Promise<void> {
+  const { environment, homeDirectory, screen } = context;
   const workspace = await findWorkspace(context, options.cwd);
   const request = { environment, workspace, homeDirectory, now: Date.now() };
   if (options.revoke === true) {
     await distrustWorkspace(request);
-    if (options.json === true) {
-      await stdout.write(`${JSON.stringify({ version: 1, workspace, trusted: false })}\n`);
-    } else {
-      screen.line(sanitizeLine(`What ${workspace} configures is no longer accepted.`));
-    }
-    return { exitCode: EXIT.done };
+    if (options.json === true) await printJson(context, { workspace, trusted: false });
+    else screen.line(sanitizeLine(`What ${workspace} configures is no longer accepted.`));
+    return;
   }
   const report = await trustWorkspace(request);
   if (report !== null && options.json !== true) await tellConfiguration(context, report);
@@ -51,10 +40,8 @@ export async function trustCommand(
   // What cannot be taken over is told, and is all that there was to do.
   if (report === null && store?.adoptable === false) throw store.error;
   if (options.json === true) {
-    const line = { version: 1, workspace, trusted: true, ...report, ...storeFields(store) };
-    await stdout.write(`${JSON.stringify(line)}\n`);
+    await printJson(context, { workspace, trusted: true, ...report, ...storeFields(store) });
   }
-  return { exitCode: EXIT.done };
 }
 
 async function tellConfiguration(
@@ -77,22 +64,18 @@ async function takeOverStore(
   context: CommandContext,
   options: TrustOptions,
 ): Promise<ForeignStore | null> {
-  const configuration = await configure(context, options.cwd);
-  const orion = await openOrion(configuration, {
-    createStore: false,
-  });
-  try {
+  return withOrion(context, options, { createStore: false }, async ({ orion }) => {
     const store = await orion.findForeignStore();
     if (store === null) return null;
     const isTold = options.json !== true;
     if (isTold) await showStore(context, store);
     if (store.adoptable) await orion.adoptStore();
-    if (isTold)
-      context.screen.line(sanitizeLine(outcomeOf(store)), store.adoptable ? undefined : 'warning');
+    if (isTold) {
+      const kind = store.adoptable ? undefined : 'warning';
+      context.screen.line(sanitizeLine(outcomeOf(store)), kind);
+    }
     return store;
-  } finally {
-    await orion.close();
-  }
+  });
 }
 
 async function showStore({ stdout }: CommandContext, store: ForeignStore): Promise<void> {

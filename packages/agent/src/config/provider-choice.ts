@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 
-import { OrionError } from '@orion/contracts';
+import { defined, OrionError } from '@orion/contracts';
 import { MODEL_ALIASES, PROVIDER_NAMES } from '@orion/llm-adapters';
 import { readTypedFile } from '@orion/workspace';
 
@@ -80,10 +80,7 @@ export async function chooseProvider(sources: Sources): Promise<ChosenProvider> 
 
   const options: ProviderOptions = {
     type: meaning.provider,
-    ...(model === undefined ? {} : { model: model.value }),
-    ...(baseUrl === undefined ? {} : { baseUrl: baseUrl.value }),
-    ...(apiKey === undefined ? {} : { apiKey }),
-    ...(script === undefined ? {} : { script }),
+    ...defined({ model: model?.value, baseUrl: baseUrl?.value, apiKey, script }),
   };
   const chosen = (named: Named<string> | undefined): boolean =>
     named !== undefined && (named.source.startsWith('--') || named.source in environment);

@@ -1,3 +1,4 @@
+import { defined } from '@orion/contracts';
 import type { LlmAdapter, LlmEvent } from '@orion/contracts';
 
 /** The adapter with what its answers go through on their way; nothing is sent before they are read. */
@@ -9,10 +10,9 @@ export function wrapAdapter(
   return {
     name,
     model,
-    ...(limits === undefined ? {} : { limits }),
     signalsMessageEnd,
     structuredOutput,
-    ...(writesThinkTags === undefined ? {} : { writesThinkTags }),
+    ...defined({ limits, writesThinkTags }),
     sendMessagesStreaming: (...request) => pass(() => adapter.sendMessagesStreaming(...request)),
   };
 }
