@@ -59,7 +59,7 @@ it('runs a whole turn, files included', async () => {
   expect(await readFile(join(workspace, 'a.txt'), 'utf8')).toBe('one line\n');
   // The one look, the file, and the answer: a written file is no new look.
   expect(
-    adapter.requests.map(({ options }) => [options.tools !== undefined, options.toolChoice]),
+    adapter.requests.map(({ options }) => [options.tools !== undefined, options.tool_choice]),
   ).toEqual([
     [true, undefined],
     [true, 'none'],

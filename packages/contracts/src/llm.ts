@@ -57,9 +57,9 @@ export type SendOptions = {
   /** Sent only when given. */
   readonly temperature?: number;
   /** The limit of output tokens; the adapter's own one when left out. */
-  readonly maxTokens?: number;
+  readonly max_tokens?: number;
   readonly tools?: readonly ToolDefinition[];
-  readonly toolChoice?: 'auto' | 'none' | 'required';
+  readonly tool_choice?: 'auto' | 'none' | 'required';
   readonly responseFormat?: ResponseFormat;
   /** Texts at which the model stops, without writing them. Not every provider has such a thing; at most four are sent. */
   readonly stop?: readonly string[];

@@ -75,7 +75,7 @@ const TOOLS: SendOptions = {
       },
     },
   ],
-  toolChoice: 'none',
+  tool_choice: 'none',
 };
 
 test.for(FORMATS)(
@@ -187,7 +187,7 @@ const FORMAT: SendOptions = {
     },
   },
   temperature: 0.5,
-  maxTokens: 99,
+  max_tokens: 99,
 };
 
 test('Messages: a structured answer in a schema that can be held to', async () => {
@@ -212,7 +212,7 @@ test('Responses: the conversation as items', async () => {
     await sent('openai-responses', CONVERSATION.slice(0, 4), {
       ...FORMAT,
       ...TOOLS,
-      toolChoice: 'required',
+      tool_choice: 'required',
     }),
   ).toEqual({
     model: 'm',

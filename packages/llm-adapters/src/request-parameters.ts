@@ -20,7 +20,7 @@ export type RequestParameters = {
   readonly temperature: number | undefined;
   /** Never empty. */
   readonly tools: readonly ToolDefinition[] | undefined;
-  readonly toolChoice: SendOptions['toolChoice'];
+  readonly toolChoice: SendOptions['tool_choice'];
   readonly schema: JsonSchemaFormat | undefined;
   /** Never empty. */
   readonly stop: string[] | undefined;
@@ -32,14 +32,14 @@ export function requestParameters(
 ): RequestParameters {
   const { tools = [], stop = [], responseFormat } = options;
   return {
-    maxTokens: options.maxTokens ?? defaults.maxTokens,
+    maxTokens: options.max_tokens ?? defaults.maxTokens,
     temperature:
       defaults.quirks.temperature === 'never'
         ? undefined
         : (options.temperature ?? defaults.temperature),
     tools: tools.length === 0 ? undefined : tools,
     // Without tools there is nothing to choose, and servers refuse the choice.
-    toolChoice: tools.length === 0 ? undefined : options.toolChoice,
+    toolChoice: tools.length === 0 ? undefined : options.tool_choice,
     stop: stop.length === 0 ? undefined : stop.slice(0, MOST_STOPS),
     schema: responseFormat?.type === 'json_schema' ? responseFormat : undefined,
   };

@@ -78,7 +78,7 @@ export function describeProtocolTools(
           expect(sent.map(({ role }) => role)).not.toContain('tool');
           expect(JSON.stringify(sent)).not.toContain('toolCalls');
         } else {
-          expect(options?.toolChoice).toBe('none');
+          expect(options?.tool_choice).toBe('none');
           expect(options?.tools?.map(({ name }) => name)).toContain(BEGIN_TOOL_NAME);
           expect(sent).toEqual(messages);
         }

@@ -69,7 +69,7 @@ export function buildMessagesRequest(
   };
 }
 
-const TOOL_CHOICES: Readonly<Record<NonNullable<SendOptions['toolChoice']>, ToolChoice>> = {
+const TOOL_CHOICES: Readonly<Record<NonNullable<SendOptions['tool_choice']>, ToolChoice>> = {
   auto: { type: 'auto' },
   none: { type: 'none' },
   required: { type: 'any' },

@@ -80,7 +80,7 @@ test('empty messages are left out, an assistant message with calls is not', asyn
 test('options of the request go before those of the adapter', async () => {
   const adapter = { temperature: 0.7, maxTokens: 100 };
   expect(await sent([HELLO], {}, adapter)).toMatchObject({ temperature: 0.7, max_tokens: 100 });
-  expect(await sent([HELLO], { temperature: 0, maxTokens: 5 }, adapter)).toMatchObject({
+  expect(await sent([HELLO], { temperature: 0, max_tokens: 5 }, adapter)).toMatchObject({
     temperature: 0,
     max_tokens: 5,
   });
@@ -90,11 +90,11 @@ test('tools and their choice; a choice without tools is not sent', async () => {
   const tools = [
     { name: 'f', description: 'Does it', parameters: { type: 'object', properties: {} } },
   ];
-  expect(await sent([HELLO], { tools, toolChoice: 'none' })).toMatchObject({
+  expect(await sent([HELLO], { tools, tool_choice: 'none' })).toMatchObject({
     tools: [{ type: 'function', function: tools[0] }],
     tool_choice: 'none',
   });
-  const without = await sent([HELLO], { tools: [], toolChoice: 'auto' });
+  const without = await sent([HELLO], { tools: [], tool_choice: 'auto' });
   expect(without).not.toHaveProperty('tools');
   expect(without).not.toHaveProperty('tool_choice');
 });

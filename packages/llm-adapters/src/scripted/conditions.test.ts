@@ -44,7 +44,7 @@ test.for<readonly [When, boolean]>([
   [{ toolChoice: 'none' }, true],
 ])('%j: %s', async ([when, fits]) => {
   const script = { behaviours: [{ when, reply: { text: 'yes' } }, { reply: { text: 'no' } }] };
-  const events = await (await talk(script)).ask(HISTORY, { tools: TOOLS, toolChoice: 'none' });
+  const events = await (await talk(script)).ask(HISTORY, { tools: TOOLS, tool_choice: 'none' });
   expect(events[0]).toEqual({ type: 'text-delta', text: fits ? 'yes' : 'no' });
 });
 

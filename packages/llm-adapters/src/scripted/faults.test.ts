@@ -97,7 +97,7 @@ test('a length limit of the request may be honoured', async () => {
   const { ask } = await talk({
     behaviours: [{ reply: { text: TEXT }, shape: { honourMaxTokens: true } }],
   });
-  const events = await ask(asked, { maxTokens: 10 });
+  const events = await ask(asked, { max_tokens: 10 });
   expect(textOf(events)).toBe(TEXT.slice(0, 40));
   expect(events.at(-1)).toEqual({ type: 'finish', reason: 'length' });
 });

@@ -92,7 +92,7 @@ export async function* callModel(
       ...(tools.length === 0 ? {} : { tools }),
       ...(responseFormat === undefined ? {} : { responseFormat }),
       ...(config.temperature === undefined ? {} : { temperature: config.temperature }),
-      ...(config.maxTokens === undefined ? {} : { maxTokens: config.maxTokens }),
+      ...(config.maxTokens === undefined ? {} : { max_tokens: config.maxTokens }),
     });
     for await (const event of stream) {
       const cut = meter.count(event);

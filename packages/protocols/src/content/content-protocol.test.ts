@@ -30,7 +30,7 @@ const usageOf = (outputTokens: number) => ({
   reasoningTokens: 0,
 });
 
-test('asks for plain text with the same tools and toolChoice none (R160)', async () => {
+test('asks for plain text with the same tools and tool_choice none (R160)', async () => {
   const adapter = createFakeAdapter([textReply('line\n', 'DONE\n')]);
   const context = createProtocolContext({ adapter, toolRegistry });
   const events = await collect(createContentProtocol().executeStreaming(context));
@@ -43,7 +43,7 @@ test('asks for plain text with the same tools and toolChoice none (R160)', async
     },
   ]);
   const options = adapter.requests[0]?.options;
-  expect(options).toMatchObject({ toolChoice: 'none', responseFormat: { type: 'text' } });
+  expect(options).toMatchObject({ tool_choice: 'none', responseFormat: { type: 'text' } });
   expect(options?.tools?.map((tool) => tool.name)).toEqual(['read_file', 'WritePlanTool_begin']);
 });
 

@@ -25,7 +25,7 @@ export type ContentHistory = Pick<ProtocolStrategy, 'getName' | 'contentMessages
  * The stage in which a model's plain text is the content of a file (R160). Run by the turn driver between a
  * begin and its commit; not selectable.
  *
- * 1. One model call: plain text, the same tools as elsewhere with toolChoice none, so that the provider's
+ * 1. One model call: plain text, the same tools as elsewhere with tool_choice none, so that the provider's
  *    prompt cache still holds.
  * 2. Its only exits are the end of the message, an error and an abort.
  * 3. Text goes through as it comes, whatever stands in it, and is never gathered: it may be 64 MB. `appended` is
@@ -134,9 +134,9 @@ class ContentRun implements AsyncIterator<ProtocolEvent, undefined, undefined> {
         verbatim: true,
         signal,
         context: { requestId, projectId },
-        ...(tools.length === 0 ? {} : { tools, toolChoice: 'none' as const }),
+        ...(tools.length === 0 ? {} : { tools, tool_choice: 'none' as const }),
         ...(config.temperature === undefined ? {} : { temperature: config.temperature }),
-        ...(config.maxTokens === undefined ? {} : { maxTokens: config.maxTokens }),
+        ...(config.maxTokens === undefined ? {} : { max_tokens: config.maxTokens }),
       })
       [Symbol.asyncIterator]();
   }

@@ -86,8 +86,8 @@ test('offers the tools of the mode, and sends sampling only when it is set', asy
   expect(plan?.tools?.map((tool) => tool.name)).toEqual(['read_file']);
   expect(act?.tools?.map((tool) => tool.name)).toEqual(['read_file', 'write_file']);
   expect(plan).not.toHaveProperty('temperature');
-  expect(plan).not.toHaveProperty('maxTokens');
-  expect(act).toMatchObject({ temperature: 0, maxTokens: 10 });
+  expect(plan).not.toHaveProperty('max_tokens');
+  expect(act).toMatchObject({ temperature: 0, max_tokens: 10 });
 });
 
 test('at the limit one last call goes out without tools, and its calls are ignored (R162)', async () => {
