@@ -51,21 +51,14 @@ export function readContents(connection: DatabaseSync): SqliteContents {
 
 /** Throws STORE_FOREIGN or STORE_TOO_NEW for what must not be used. Without an owner nothing can be told apart. */
 export function requireOwn(path: string, contents: SqliteContents, owner: StoreOwner | null): void {
-  switch (contents.kind) {
-    case 'empty':
-      return;
-    case 'newer':
-      throw tooNew(contents.version, MIGRATIONS.length);
-    case 'other':
-      throw storeForeign(path, 'holds something else than what Orion stores');
-    case 'ours': {
-      const { owner: row } = contents;
-      if (owner === null || (row !== null && owner.isOwn(row.id, row.mac))) return;
-      throw storeForeign(path, 'was not made by you, as far as can be told', 'adopt');
-    }
-    default:
-      contents satisfies never;
+  if (contents.kind === 'empty') return;
+  if (contents.kind === 'newer') throw tooNew(contents.version, MIGRATIONS.length);
+  if (contents.kind === 'other') {
+    throw storeForeign(path, 'holds something else than what Orion stores');
   }
+  const { owner: row } = contents;
+  if (owner === null || (row !== null && owner.isOwn(row.id, row.mac))) return;
+  throw storeForeign(path, 'was not made by you, as far as can be told', 'adopt');
 }
 
 export function isForeign(error: unknown): error is OrionError {

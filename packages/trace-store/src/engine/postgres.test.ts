@@ -131,6 +131,9 @@ test('everything that the driver could look up elsewhere is set', () => {
     connectionTimeoutMillis: 5_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
+    max: 4,
+    idleTimeoutMillis: 30_000,
+    allowExitOnIdle: true,
   });
 });
 
@@ -150,13 +153,41 @@ test.each([
 });
 
 test('limits of time are given to the server and to the driver', () => {
-  expect(configOf('postgres://h', { statementMs: 50, connectMs: 7 })).toMatchObject({
+  expect(
+    configOf('postgres://h', { statementMs: 50, connectMs: 7, maxConnections: 2 }),
+  ).toMatchObject({
     statement_timeout: 50,
     query_timeout: 1_050,
     lock_timeout: 50,
     idle_in_transaction_session_timeout: 1_050,
     connectionTimeoutMillis: 7,
+    max: 2,
   });
+});
+
+test('of what is shown the password is taken out, as it is in the URL and as it is', () => {
+  expect(readUrl('postgres://u:p%2Fw@h/d', {}).conceal('p/w, p%2Fw and pw')).toBe(
+    '[REDACTED], [REDACTED] and pw',
+  );
+  expect(readUrl('postgres://u@h/d', {}).conceal('as it is')).toBe('as it is');
+});
+
+test('what no repeat mends is final, and says what it is', async () => {
+  const url = new URL(own.url());
+  url.pathname = '/no_such_database';
+  const missing = await openPostgres(url.href);
+  expect(await errorOf(missing.all('select 1'))).toMatchObject({
+    retryable: false,
+    details: { reason: '3D000' },
+    message: expect.stringMatching(/^The Postgres database cannot be used: .*does not exist/u),
+  });
+  await missing.close();
+  const away = await openPostgres('postgres://user@127.0.0.1:1/database');
+  expect(await errorOf(away.all('select 1'))).toMatchObject({
+    retryable: true,
+    details: { reason: 'ECONNREFUSED' },
+  });
+  await away.close();
 });
 
 test('inside of a transaction the dialect is known, and a rest of nothing is no row', async () => {

@@ -1,4 +1,4 @@
-import type { Client, ClientConfig, PoolClient, QueryResult } from 'pg';
+import type { Client, PoolClient, PoolConfig, QueryResult } from 'pg';
 import { Socket } from 'node:net';
 import { onAbort, SqlRefusedError, storeClosed, storeUnavailable } from './sql-database.ts';
 import type { SqlDatabase, SqlRow, SqlRunner, SqlValue } from './sql-database.ts';
@@ -44,7 +44,7 @@ export async function openPostgres(
   const { config: read, conceal } = readUrl(url, options);
   const { Pool, Client } = await import('pg');
   const sockets = new Set<Socket>();
-  const config: ClientConfig = {
+  const config: PoolConfig = {
     ...read,
     stream: () => {
       const socket = new Socket();
@@ -53,13 +53,7 @@ export async function openPostgres(
       return socket;
     },
   };
-  const pool = new Pool({
-    ...config,
-    max: options.maxConnections ?? DEFAULT_MAX_CONNECTIONS,
-    min: 0,
-    idleTimeoutMillis: IDLE_MS,
-    allowExitOnIdle: true,
-  });
+  const pool = new Pool(config);
   // Without a listener a connection that breaks while nobody uses it ends the process.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => {
@@ -198,7 +192,7 @@ function messageOf(error: Error): string {
 export function readUrl(
   text: string,
   options: PostgresOptions,
-): { config: ClientConfig; conceal: (message: string) => string } {
+): { config: PoolConfig; conceal: (message: string) => string } {
   // The platform's own error holds the whole text, password included.
   if (!URL.canParse(text)) throw notAUrl();
   const url = new URL(text);
@@ -207,7 +201,7 @@ export function readUrl(
   const user = decode(url.username) || 'postgres';
   const database = decode(url.pathname.slice(1)) || user;
   const statementMs = options.statementMs ?? DEFAULT_STATEMENT_MS;
-  const config: ClientConfig = {
+  const config: PoolConfig = {
     // A path in `host` names the folder of a local socket.
     host: url.searchParams.get('host') ?? (decode(url.hostname) || 'localhost'),
     port: Number(url.searchParams.get('port') ?? (url.port || '5432')),
@@ -227,6 +221,9 @@ export function readUrl(
     connectionTimeoutMillis: options.connectMs ?? DEFAULT_CONNECT_MS,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
+    max: options.maxConnections ?? DEFAULT_MAX_CONNECTIONS,
+    idleTimeoutMillis: IDLE_MS,
+    allowExitOnIdle: true,
     types: {
       // Numbers of 64 bits are numbers: none of ours leaves the safe range. JSON stays text.
       getTypeParser: (oid: number) => (NUMBERS.has(oid) ? Number : String),

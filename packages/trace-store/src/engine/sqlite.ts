@@ -133,10 +133,9 @@ export async function openSqlite(path: string, options: SqliteOptions = {}): Pro
       const forget = onAbort(cut, () => {
         endOfWaits = 0;
       });
-      await inTurn(async () => {
+      await inTurn(() => {
         closed = true;
-        statements.clear();
-        await attempt(() => {
+        return attempt(() => {
           connection.close();
         });
       }).catch(() => undefined);

@@ -298,6 +298,15 @@ test('every text in which a rule finds something is one in which its hint is fou
   );
 });
 
+test('no rule looks closer at a text that only has what secrets have between their parts', () => {
+  const text =
+    'a_b, c-d, e.g. 5:30: the "whole" of x = y / z; Basic, Bearer, /homes, A:\\B and "c": d -----';
+  for (const { hint, pattern } of RULES) {
+    expect([hint.source, hint.test(text), hint.test('')]).toEqual([hint.source, false, false]);
+    expect(''.search(pattern)).toBe(-1);
+  }
+});
+
 test('no part of a key in use is left of a text that has many of them (issue 12, 11)', () => {
   const key = 'a-key-of-thirty-letters-012345';
   const hide = (text: string): string => text.replaceAll(key, '*');

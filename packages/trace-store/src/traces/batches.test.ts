@@ -6,12 +6,17 @@ import { createScriptedDatabase } from './testing/scripted-database.ts';
 function setUp() {
   const clock = createFakeClock();
   const database = createScriptedDatabase();
-  const store = createSqlTraceStore(database, { clock, createId: () => 'w' });
-  return { clock, database, store };
+  const reasons: string[] = [];
+  const store = createSqlTraceStore(database, {
+    clock,
+    createId: () => 'w',
+    onFirstDrop: (reason) => reasons.push(reason),
+  });
+  return { clock, database, store, reasons };
 }
 
 test('recording touches no database; events wait 100 ms for others', async () => {
-  const { clock, database, store } = setUp();
+  const { clock, database, store, reasons } = setUp();
   store.record('step');
   expect(database.attempts).toEqual([]);
   await clock.advance(99);
@@ -20,6 +25,8 @@ test('recording touches no database; events wait 100 ms for others', async () =>
   expect(database.attempts).toEqual([1]);
   expect(clock.pending()).toBe(0);
   await store.close();
+  // Nothing was dropped, and nobody was told of it.
+  expect([store.dropped(), reasons]).toEqual([0, []]);
 });
 
 test('1,000 events are 10 inserts, in their order', async () => {
@@ -38,7 +45,37 @@ test('a full batch goes without waiting, and the rest of it when its time has co
   expect(database.attempts).toEqual([100]);
   await clock.advance(100);
   expect(database.attempts).toEqual([100, 30]);
+  // Nor does the rest of one go at once that comes after everything was to go.
+  store.record('step');
+  await store.flush();
+  for (let index = 0; index < 110; index++) store.record('step');
+  await clock.advance(99);
+  expect(database.attempts).toEqual([100, 30, 1, 100]);
+  await clock.advance(1);
+  expect(database.attempts).toEqual([100, 30, 1, 100, 10]);
   await store.close();
+});
+
+test('an observer that throws is the store’s own affair, unless it is strict', async () => {
+  for (const strict of [false, true]) {
+    const database = createScriptedDatabase();
+    const onEvent = (): void => {
+      throw new Error('observer');
+    };
+    const store = createSqlTraceStore(database, {
+      clock: createFakeClock(),
+      createId: () => 'w',
+      strict,
+      onEvent,
+    });
+    const record = (): void => {
+      store.record({ type: 'step', summary: 'kept' });
+    };
+    if (strict) expect(record).toThrow('observer');
+    else record();
+    await store.close();
+    expect(database.stored).toEqual(['kept']);
+  }
 });
 
 test('flush waits for what was recorded before it, not for what comes meanwhile', async () => {
