@@ -160,4 +160,5 @@ export type { JsonState, JsonStrings } from './text/json-reader.ts';
 export { nestsDeeper } from './text/nesting.ts';
 export { isIgnoredWhenDrawn, quotedName, visibleName, visibleProse } from './text/unseen.ts';
 export type { ShowCharacter } from './text/unseen.ts';
+export { cutToColumns } from './text/width.ts';
 export type { TurnLog, TurnLogEntry, TurnLogEvent } from './turn-log.ts';

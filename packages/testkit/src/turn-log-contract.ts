@@ -80,6 +80,7 @@ export function describeTurnLogContract(
         expect(all[4]?.storedAt).toBe(1_000_005);
         expect((await log.read(turnId, 3)).map((entry) => entry.seq)).toEqual([4, 5]);
         expect((await log.read(turnId, 1, 2)).map((entry) => entry.seq)).toEqual([2, 3]);
+        expect(await log.read(turnId, 1, 0)).toEqual([]);
         expect(await log.read(turnId, 5)).toEqual([]);
         expect(await log.read(`${turnId}-other`, 0)).toEqual([]);
       }));

@@ -41,7 +41,7 @@ export async function findForeignStore(
 
 /** Makes it the store of this owner, whatever it says. Rejects with STORE_FOREIGN for one that is not adoptable. */
 export async function adoptStore(path: string, owner: StoreOwner): Promise<void> {
-  checkDatabaseFile(path, 'ignored');
+  checkDatabaseFile(path, { ignoreModes: true });
   requireOwn(path, await inspectSqlite(path), null);
   makeDatabasePrivate(path);
   const database = await openSqlite(path);

@@ -215,6 +215,22 @@ test('whoever is to trust one is shown its five latest titles, and how many ther
   });
 });
 
+test('of very many conversations and very long titles only so much is looked at', async () => {
+  await withStore(ME, say('mine'));
+  const database = new DatabaseSync(path);
+  database.exec(
+    `insert into conversation (conversation_id, project_id, title, messages, created_at, updated_at)
+     with recursive number (n) as (select 1 union all select n + 1 from number limit 100001)
+     select n, 'p', printf('%.*c', 300, 'x'), 0, 9e15, 9e15 from number`,
+  );
+  database.close();
+  expect(await findForeignStore(path, STRANGER)).toMatchObject({
+    adoptable: true,
+    conversations: 100_000,
+    titles: Array.from({ length: 5 }, () => 'x'.repeat(200)),
+  });
+});
+
 test('one that others may write is refused until it is adopted; one that they may read is closed to them', async () => {
   await withStore(ME, say('mine'));
   chmodSync(path, 0o644);

@@ -1,10 +1,9 @@
-import { OrionError, type Message } from '@orion/contracts';
+import { cutToColumns, OrionError, type Message } from '@orion/contracts';
 
 import type { TurnOptions } from '../command-line/options.ts';
 import type { CommandContext } from '../process/context.ts';
 import { formatAge, formatCount } from '../terminal/format.ts';
 import { sanitizeLine, sanitizeProse } from '../terminal/sanitize.ts';
-import { shorten } from '../terminal/width.ts';
 import { printJson, printList } from './with-orion.ts';
 import { withStore } from './with-store.ts';
 
@@ -30,7 +29,7 @@ export async function listConversationsCommand(
         formatAge(now - one.updatedAt),
         formatCount(one.messages),
         sanitizeLine(one.openSessionId ?? '-'),
-        shorten(sanitizeProse(one.title), TITLE_COLUMNS).text,
+        cutToColumns(sanitizeProse(one.title), TITLE_COLUMNS).text,
       ],
     });
   });

@@ -1,6 +1,7 @@
+import { cutToColumns } from '@orion/contracts';
+
 import type { OutputStream } from '../process/output-stream.ts';
 import { createSanitizer, sanitize, sanitizeLine } from './sanitize.ts';
-import { shorten } from './width.ts';
 
 export type LineKind = 'notice' | 'warning' | 'error' | 'success' | 'faint';
 
@@ -95,7 +96,7 @@ export function createScreen({ stdout, stderr, colors }: ScreenOptions): Screen 
     progress(text) {
       if (!stderr.isTerminal) return;
       if (progressWidth === 0) endText();
-      const { text: shown, width } = shorten(sanitizeLine(text), stderr.columns() - 1);
+      const { text: shown, width } = cutToColumns(sanitizeLine(text), stderr.columns() - 1);
       const padding = ' '.repeat(Math.max(0, progressWidth - width));
       stderr.offerFrame(`\r${shown}${padding}`);
       // Not the width of this one: on a terminal that is slow to read, a wider one may be the last that it shows.

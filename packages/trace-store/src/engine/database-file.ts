@@ -28,11 +28,14 @@ export function databaseFileExists(path: string): boolean {
 
 /**
  * Whether something is in the file; false for none, or an empty one. Throws STORE_FOREIGN for what somebody else may
- * have put there: a link, something that is no file, or a file that another user owns or may write. `modes: 'ignored'`
+ * have put there: a link, something that is no file, or a file that another user owns or may write; `ignoreModes`
  * leaves the last one out.
  */
-export function checkDatabaseFile(path: string, modes: 'checked' | 'ignored' = 'checked'): boolean {
-  for (const ending of BESIDE) checkFile(`${path}${ending}`, modes);
+export function checkDatabaseFile(
+  path: string,
+  { ignoreModes = false }: { readonly ignoreModes?: boolean } = {},
+): boolean {
+  for (const ending of BESIDE) checkFile(`${path}${ending}`, ignoreModes);
   const found = lstatOf(path);
   return found !== null && found.size > 0;
 }
@@ -51,7 +54,7 @@ export function makeDatabasePrivate(path: string): void {
   }
 }
 
-function checkFile(file: string, modes: 'checked' | 'ignored'): void {
+function checkFile(file: string, ignoreModes: boolean): void {
   const found = lstatOf(file);
   // SQLite itself says what a folder is.
   if (found === null || found.isDirectory()) return;
@@ -60,8 +63,8 @@ function checkFile(file: string, modes: 'checked' | 'ignored'): void {
   const user = process.geteuid?.();
   if (user === undefined) return;
   if (found.uid !== user) throw storeForeign(file, 'belongs to another user');
-  if (modes === 'checked' && (found.mode & WRITABLE_FOR_OTHERS) !== 0) {
-    throw storeForeign(file, 'can be written by other users', 'adopt');
+  if (!ignoreModes && (found.mode & WRITABLE_FOR_OTHERS) !== 0) {
+    throw storeForeign(file, 'can be written by other users', { adoptable: true });
   }
 }
 

@@ -58,7 +58,9 @@ export function requireOwn(path: string, contents: SqliteContents, owner: StoreO
   }
   const { owner: row } = contents;
   if (owner === null || (row !== null && owner.isOwn(row.id, row.mac))) return;
-  throw storeForeign(path, 'was not made by you, as far as can be told', 'adopt');
+  throw storeForeign(path, 'was not made by you, as far as can be told', {
+    adoptable: true,
+  });
 }
 
 export function isForeign(error: unknown): error is OrionError {

@@ -275,7 +275,6 @@ function listenTo(
       retry = setTimeout(start, RECONNECT_MS).unref();
     };
     client.on('error', drop);
-    client.on('end', drop);
     client.on('notification', ({ payload }) => {
       onMessage(payload ?? '');
     });

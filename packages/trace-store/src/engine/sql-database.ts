@@ -57,22 +57,17 @@ export function storeUnavailable(
 }
 
 /**
- * Something in the place of the store that is not this user's. `adopt`: `orion trust` takes it over; otherwise only its
- * removal helps.
+ * Something in the place of the store that is not this user's. `orion trust` takes over what is adoptable; otherwise only
+ * its removal helps.
  */
-export function storeForeign(
-  path: string,
-  reason: string,
-  wayOn: 'adopt' | 'remove' = 'remove',
-): OrionError {
+export function storeForeign(path: string, reason: string, { adoptable = false } = {}): OrionError {
   return new OrionError({
     code: 'STORE_FOREIGN',
     message: `${path} is not used as the store: it ${reason}`,
-    hint:
-      wayOn === 'adopt'
-        ? 'Run `orion trust`: it shows what is in it, and makes it yours. Or move it away.'
-        : 'Move it away, or name another folder with ORION_STATE_DIR.',
-    details: { path, adoptable: wayOn === 'adopt' },
+    hint: adoptable
+      ? 'Run `orion trust`: it shows what is in it, and makes it yours. Or move it away.'
+      : 'Move it away, or name another folder with ORION_STATE_DIR.',
+    details: { path, adoptable },
   });
 }
 

@@ -74,7 +74,7 @@ test('each event in its own form, with what is left out of it (80 columns and mo
       {
         details: {
           finish: 'length',
-          usage: { inputTokens: 1, outputTokens: 2, reasoningTokens: 1 },
+          usage: { inputTokens: 1, outputTokens: 2, cachedTokens: 1, reasoningTokens: 1 },
         },
       },
     ],
@@ -131,7 +131,7 @@ test('each event in its own form, with what is left out of it (80 columns and mo
 2026-01-01 12:30:01 UTC · not ended · 1h15m
 2 model calls · 1,234,568 tokens in, 2 out · 2 tools · 1 file · 3 errors
 
-  +0.000    model  m-1, 1 in, 2 out (1 reasoning), length, final, 1 message, 1 tool           999 ms
+  +0.000    model  m-1, 1 in (1 cached), 2 out (1 reasoning), length, final, 1 message, 1…    999 ms
   +1.000    model  m-1, stop, answer, 1,234 messages                                          60.0 s
  +61.000    model answer  stop
  +61.000  phase ?                                                                             no end

@@ -1,3 +1,4 @@
+import { cutToColumns } from '@orion/contracts';
 import type { JsonObject, JsonValue, TraceEvent } from '@orion/contracts';
 import { numberOf, objectOf, textOf } from '../safety/json-values.ts';
 import { escapeForTerminal } from './escape-for-terminal.ts';
@@ -237,7 +238,7 @@ function formatEntry(entry: Entry, start: number, columns: number): string {
   const text = `${'  '.repeat(entry.indent)}${[entry.name, entry.facts.join(', ')].filter((part) => part !== '').join('  ')}`;
   const shown = cut(text, room);
   if (ended === '') return `${time}  ${shown}`.trimEnd();
-  return `${time}  ${shown}${' '.repeat(Math.max(0, room - width(shown)))}  ${ended.padStart(DURATION_COLUMNS)}`;
+  return `${time}  ${shown}${' '.repeat(room - cutToColumns(shown, room).width)}  ${ended.padStart(DURATION_COLUMNS)}`;
 }
 
 type Fact = string | null;
@@ -312,23 +313,6 @@ function duration(milliseconds: number): string {
 function cut(text: string, columns: number): string {
   // Nothing longer is shown, and escaping makes a text only longer.
   const escaped = escapeForTerminal(text.slice(0, SHOWN_TEXT));
-  if (width(escaped) <= columns) return escaped;
-  let shown = '';
-  let taken = 0;
-  for (const character of escaped) {
-    taken += width(character);
-    if (taken > columns - 1) break;
-    shown += character;
-  }
-  return `${shown.trimEnd()}…`;
-}
-
-/** Scripts of East Asia and emoji, which a terminal shows in two columns. */
-const WIDE =
-  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
-
-function width(text: string): number {
-  let columns = 0;
-  for (const character of text) columns += WIDE.test(character) ? 2 : 1;
-  return columns;
+  if (cutToColumns(escaped, columns).text === escaped) return escaped;
+  return `${cutToColumns(escaped, columns - 1).text.trimEnd()}…`;
 }

@@ -172,6 +172,18 @@ test('stops at its limits and says so', () => {
   expect(wide.truncated).toBe(true);
   expect((wide.value as unknown[]).at(-1)).toBe('[990000 more]');
 
+  const pairs = Array.from({ length: 10_001 }, (_, index) => [index, 0] as const);
+  const map = toSafeJson(new Map(pairs));
+  expect(map.truncated).toBe(true);
+  expect((map.value as { entries: unknown[] }).entries.slice(-2)).toEqual([[9_999, 0], '[1 more]']);
+  const set = toSafeJson(new Set(pairs));
+  expect((set.value as { values: unknown[] }).values.at(-1)).toMatch(/^\[\d+ more\]$/u);
+  const record = toSafeJson(Object.fromEntries(pairs));
+  expect(record.truncated).toBe(true);
+  expect((record.value as Record<string, unknown>)['[more]']).toBe(1);
+  const fits = toSafeJson(new Map(pairs.slice(1)));
+  expect(fits.truncated).toBe(false);
+
   const keys = toSafeJson({ ['k'.repeat(1000)]: 1 });
   expect(keys.truncated).toBe(true);
 

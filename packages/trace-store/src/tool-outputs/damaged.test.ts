@@ -27,3 +27,21 @@ test('a damaged record is counted and hides no other', async () => {
   expect((await store.get('a'))?.output).toBe('text');
   await database.close();
 });
+
+test('an id that none can have is refused before the database is asked', async () => {
+  const store = createSqlToolOutputStore({
+    dialect: 'sqlite',
+    run: () => Promise.reject(new Error('asked')),
+    all: () => Promise.reject(new Error('asked')),
+    transaction: () => Promise.reject(new Error('asked')),
+    listen: () => () => undefined,
+    close: () => Promise.resolve(),
+  });
+  for (const id of ['', 'a b', '../x', 'x'.repeat(129), 'ä']) {
+    await expect(store.get(id)).rejects.toMatchObject({
+      code: 'INVALID_OUTPUT_ID',
+      message: 'An output id has letters, digits, _ and -, at most 128',
+    });
+  }
+  await expect(store.get('x'.repeat(128))).rejects.toThrow('asked');
+});

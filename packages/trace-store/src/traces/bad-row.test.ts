@@ -79,6 +79,21 @@ test('strict makes a refused row fatal: flush rejects, and so does the next reco
   await expect(store.close()).rejects.toThrow('cannot take bad again');
 });
 
+test('a batch that is refused after the end is not tried row by row, nor counted twice', async () => {
+  const { clock, database, store } = setUp();
+  const answer = Promise.withResolvers<void>();
+  database.behave = () => answer.promise;
+  for (const summary of ['a', 'b']) store.record({ type: 'step', summary });
+  const closing = store.close();
+  await clock.advance(1_000);
+  await closing;
+  expect(store.dropped()).toBe(2);
+  answer.reject(new SqlRefusedError('22P05', 'too late'));
+  await clock.advance(60_000);
+  expect(database.attempts).toEqual([2]);
+  expect(store.dropped()).toBe(2);
+});
+
 test('strict makes the event after a refused row fatal, once, also when nobody flushed', async () => {
   const { clock, database, store } = setUp(true);
   store.record({ type: 'step', summary: 'bad' });
