@@ -60,7 +60,11 @@ export function storeUnavailable(
  * Something in the place of the store that is not this user's. `orion trust` takes over what is adoptable; otherwise only
  * its removal helps.
  */
-export function storeForeign(path: string, reason: string, { adoptable = false } = {}): OrionError {
+export function storeForeign(
+  path: string,
+  reason: string,
+  { adoptable = false }: { readonly adoptable?: boolean } = {},
+): OrionError {
   return new OrionError({
     code: 'STORE_FOREIGN',
     message: `${path} is not used as the store: it ${reason}`,
