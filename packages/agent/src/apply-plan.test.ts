@@ -1,24 +1,19 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TraceEvent } from '@orion/contracts';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 
-import { createOrion } from './index.ts';
 import type { Orion, OrionOptions, ReviewRequest } from './index.ts';
+import { temporaryDirectory, openOrion } from './testing/set-up.ts';
 
 /** Hazard: a program that embeds Orion gets another contract than the command. R122, R123, R269. */
 
 async function orionWith(
   options: Partial<OrionOptions> = {},
 ): Promise<{ readonly orion: Orion; readonly file: string }> {
-  const workspace = await realpath(await mkdtemp(join(tmpdir(), 'orion-plan-')));
-  const orion = await createOrion({ workspace, store: 'memory', ...options });
-  onTestFinished(async () => {
-    await orion.close();
-    await rm(workspace, { recursive: true, force: true });
-  });
+  const workspace = await temporaryDirectory();
+  const orion = await openOrion({ workspace, ...options });
   const file = join(workspace, 'a.txt');
   await writeFile(file, 'old\n');
   return { orion, file };

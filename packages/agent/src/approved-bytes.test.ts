@@ -1,24 +1,11 @@
-import { randomUUID } from 'node:crypto';
 import { createHash } from 'node:crypto';
-import {
-  mkdtemp,
-  open,
-  readdir,
-  readFile,
-  realpath,
-  rename,
-  rm,
-  writeFile,
-} from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import type { WriteOperation } from '@orion/contracts';
-import { createWritePlanTool } from '@orion/core';
 import type { ReviewRequest, WritePlanTool } from '@orion/core';
-import { createFakeClock } from '@orion/testkit';
-import { createPatternMatcher, createWorkspace } from '@orion/workspace';
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { temporaryDirectory, openWriteTool, RECORD, WHOLE } from './testing/set-up.ts';
 
 /** Hazard: what was approved is not what is written, and the receipt does not say so (B18). */
 
@@ -28,8 +15,7 @@ const OTHER = 'bad\n';
 
 let root: string;
 beforeEach(async () => {
-  root = await realpath(await mkdtemp(join(tmpdir(), 'orion-approved-')));
-  onTestFinished(() => rm(root, { recursive: true, force: true }));
+  root = await temporaryDirectory();
 });
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
@@ -65,15 +51,8 @@ const ATTACKS: readonly (readonly [string, Attack])[] = [
 async function toolWith(
   attack: (path: string, question: number) => Promise<void>,
 ): Promise<{ readonly tool: WritePlanTool; readonly asked: ReviewRequest[] }> {
-  const clock = createFakeClock();
-  const workspace = await createWorkspace({ root, clock });
-  onTestFinished(() => workspace.close());
   const asked: ReviewRequest[] = [];
-  const tool = createWritePlanTool({
-    workspace,
-    clock,
-    createId: randomUUID,
-    patterns: createPatternMatcher(clock),
+  const { tool } = await openWriteTool(root, {
     approval: {
       kind: 'ask',
       review: async (request) => {
@@ -94,25 +73,8 @@ async function streamed(tool: WritePlanTool, operation: WriteOperation) {
     final_newline: true,
   });
   handle.append(NEW);
-  await handle.save({
-    version: 1,
-    state: 'session_active.finalizing',
-    fence_stripped: false,
-    fence_asked: false,
-    inner_done_lines: [],
-    seams: [],
-    idle_prompts: 0,
-  });
-  const finalize = () =>
-    tool.finalizeSession(handle.id, handle.contentPath(), {
-      start: 0,
-      end: null,
-      notes: { fence_stripped: false, warnings: [] },
-      innerDoneLines: [],
-      seams: [],
-      repair: null,
-      askOmissions: false,
-    });
+  await handle.save({ ...RECORD, state: 'session_active.finalizing' });
+  const finalize = () => tool.finalizeSession(handle.id, handle.contentPath(), WHOLE);
   return { handle, finalize };
 }
 

@@ -1,14 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-
 import type { LlmEvent, RunEvent } from '@orion/contracts';
 import { callsReply, collect, createFakeAdapter, textReply, toolCall } from '@orion/testkit';
 import type { FakeAdapter, FakeReply } from '@orion/testkit';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 
-import { createOrion } from './create-orion.ts';
 import type { Orion } from './orion.ts';
+import { temporaryDirectory, openOrion } from './testing/set-up.ts';
 
 /** Hazard: two turns of one conversation at once begin with the same history, and the last one stores only its own. */
 
@@ -17,17 +13,12 @@ let orion: Orion;
 let adapter: FakeAdapter;
 
 beforeEach(async () => {
-  workspace = await mkdtemp(join(tmpdir(), 'orion-busy-'));
-});
-
-afterEach(async () => {
-  await orion.close();
-  await rm(workspace, { recursive: true, force: true });
+  workspace = await temporaryDirectory();
 });
 
 async function start(replies: readonly FakeReply[]): Promise<void> {
   adapter = createFakeAdapter(replies);
-  orion = await createOrion({ workspace, store: 'memory', adapter });
+  orion = await openOrion({ workspace, adapter });
 }
 
 function turn(content: string, conversationId = 'c'): AsyncIterable<RunEvent> {

@@ -1,6 +1,4 @@
-import { randomUUID } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import {
@@ -10,52 +8,26 @@ import {
   type TraceEvent,
   type Workspace,
 } from '@orion/contracts';
-import {
-  callsReply,
-  createFakeAdapter,
-  createFakeClock,
-  textReply,
-  toolCall,
-} from '@orion/testkit';
+import { callsReply, createFakeAdapter, createFakeClock, textReply, collect } from '@orion/testkit';
 import { createWorkspace } from '@orion/workspace';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { createOrion } from './create-orion.ts';
 import type { Orion, OrionOptions } from './orion.ts';
 import { runEventOf } from './store/log-entry.ts';
 import { openStore, type Store } from './index.ts';
+import { temporaryDirectory, openOrion, beginCall, beginSession } from './testing/set-up.ts';
 
 let workspace: string;
-const opened: Orion[] = [];
 
 beforeEach(async () => {
-  workspace = await mkdtemp(join(tmpdir(), 'orion-agent-'));
-});
-
-afterEach(async () => {
-  for (const orion of opened.splice(0)) await orion.close();
-  await rm(workspace, { recursive: true, force: true });
+  workspace = await temporaryDirectory();
 });
 
 async function orionWith(options: Partial<OrionOptions>): Promise<Orion> {
-  const orion = await createOrion({ workspace, store: 'memory', ...options });
-  opened.push(orion);
-  return orion;
+  return openOrion({ workspace, ...options });
 }
 
-async function collect(events: AsyncIterable<RunEvent>): Promise<readonly RunEvent[]> {
-  const collected: RunEvent[] = [];
-  for await (const event of events) collected.push(event);
-  return collected;
-}
-
-const begin = callsReply([
-  toolCall('call-1', 'WritePlanTool_begin', {
-    intent: 'test',
-    target_file: 'a.txt',
-    operation: 'create',
-  }),
-]);
+const begin = callsReply([beginCall()]);
 
 describe('the store of a turn', () => {
   it('goes on with a conversation that another process began', async () => {
@@ -254,18 +226,7 @@ it('R063: tidies up every hour, for as long as it is open', async () => {
     if (housekept === 2) throw new Error('the disk is away');
     return housekeep();
   };
-  const sessionId = randomUUID();
-  const handle = await inner.sessions.begin({
-    version: 1,
-    session_id: sessionId,
-    intent: 'a test',
-    target_file: 'a.txt',
-    operation: 'create',
-    created_at: new Date(clock.now()).toISOString(),
-    end_marker: `DONE ${sessionId.slice(0, 4)}`,
-    final_newline: true,
-    target: await inner.checkTarget('a.txt', 'create'),
-  });
+  const handle = await beginSession(inner);
   handle.append('text\n');
   await handle.release();
   // It came to its end before this start.
@@ -277,7 +238,7 @@ it('R063: tidies up every hour, for as long as it is open', async () => {
   await clock.advance(hour - 1);
   expect(housekept).toBe(0);
   await clock.advance(1);
-  await expect.poll(() => readdir(join(workspace, '.orion/attic'))).toEqual([sessionId]);
+  await expect.poll(() => readdir(join(workspace, '.orion/attic'))).toEqual([handle.id]);
   for (const count of [2, 3]) {
     await expect.poll(armed).toBe(count);
     await clock.advance(hour);

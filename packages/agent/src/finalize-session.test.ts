@@ -1,39 +1,21 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { createWritePlanTool } from '@orion/core';
 import type { FinalizeFacts, WritePlanTool } from '@orion/core';
 import type { SessionHandle } from '@orion/contracts';
-import { createFakeClock } from '@orion/testkit';
-import { createPatternMatcher, createWorkspace } from '@orion/workspace';
 import fc from 'fast-check';
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { temporaryDirectory, openWriteTool, RECORD, WHOLE } from './testing/set-up.ts';
 
-const FACTS: FinalizeFacts = {
-  start: 0,
-  end: null,
-  notes: { fence_stripped: false, warnings: [] },
-  innerDoneLines: [],
-  seams: [],
-  repair: null,
-  askOmissions: true,
-};
+const FACTS: FinalizeFacts = { ...WHOLE, askOmissions: true };
 
 let root: string;
 let tool: WritePlanTool;
 
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'orion-finalize-'));
-  const clock = createFakeClock();
-  const workspace = await createWorkspace({ root, clock });
-  const patterns = createPatternMatcher(clock);
-  tool = createWritePlanTool({ workspace, clock, createId: randomUUID, patterns });
-  onTestFinished(async () => {
-    await workspace.close();
-    await rm(root, { recursive: true });
-  });
+  root = await temporaryDirectory();
+  ({ tool } = await openWriteTool(root));
 });
 
 async function saved(pieces: readonly string[], target = 'a.txt'): Promise<SessionHandle> {
@@ -44,15 +26,7 @@ async function saved(pieces: readonly string[], target = 'a.txt'): Promise<Sessi
     final_newline: true,
   });
   for (const piece of pieces) handle.append(piece);
-  await handle.save({
-    version: 1,
-    state: 'session_active.finalizing',
-    fence_stripped: false,
-    fence_asked: false,
-    inner_done_lines: [],
-    seams: [],
-    idle_prompts: 0,
-  });
+  await handle.save({ ...RECORD, state: 'session_active.finalizing' });
   return handle;
 }
 

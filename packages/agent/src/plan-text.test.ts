@@ -1,11 +1,9 @@
-import { mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import type { JsonValue, PlanReport } from '@orion/contracts';
-import { expect, it, onTestFinished } from 'vitest';
-
-import { createOrion } from './index.ts';
+import { expect, it } from 'vitest';
+import { temporaryDirectory, openOrion } from './testing/set-up.ts';
 
 /** Hazard: the text of a plan is judged by less than the text of a session. R105. */
 
@@ -13,12 +11,8 @@ async function applied(
   operation: { readonly [key: string]: JsonValue },
   old: string,
 ): Promise<{ readonly report: PlanReport; readonly text: string }> {
-  const workspace = await realpath(await mkdtemp(join(tmpdir(), 'orion-plan-')));
-  const orion = await createOrion({ workspace, store: 'memory' });
-  onTestFinished(async () => {
-    await orion.close();
-    await rm(workspace, { recursive: true, force: true });
-  });
+  const workspace = await temporaryDirectory();
+  const orion = await openOrion({ workspace });
   await writeFile(join(workspace, 'a.txt'), old);
   const plan = { intent: 'a test', target_file: 'a.txt', operations: [operation] };
   const report = await orion.applyPlan(plan);

@@ -1,5 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import type { RunEvent } from '@orion/contracts';
@@ -8,6 +7,7 @@ import type { ScriptedProvider } from '@orion/llm-adapters/scripted';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
 import { createOrion } from './create-orion.ts';
+import { temporaryDirectory } from './testing/set-up.ts';
 
 /**
  * Hazard: a provider signs the reasoning behind a call and refuses the conversation when the signature does not come
@@ -17,12 +17,11 @@ import { createOrion } from './create-orion.ts';
 let workspace: string;
 let provider: ScriptedProvider;
 beforeEach(async () => {
-  workspace = await mkdtemp(join(tmpdir(), 'orion-provider-data-'));
+  workspace = await temporaryDirectory();
   await writeFile(join(workspace, 'a.txt'), 'one\n');
 });
 afterEach(async () => {
   await provider.close();
-  await rm(workspace, { recursive: true, force: true });
 });
 
 const SIGNED = { google: { thought_signature: 'c2lnbmVk' } };

@@ -1,6 +1,4 @@
-import { randomUUID } from 'node:crypto';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import type {
@@ -11,14 +9,12 @@ import type {
   WriteOperation,
   WriteReceipt,
 } from '@orion/contracts';
-import { createWritePlanTool } from '@orion/core';
 import type { FinalizeFacts } from '@orion/core';
-import { createFakeClock } from '@orion/testkit';
-import { createPatternMatcher, createWorkspace } from '@orion/workspace';
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 
 import { recoverSession } from './turn/recovery.ts';
 import { SETTINGS } from './testing/session-settings.ts';
+import { temporaryDirectory, openWriteTool, RECORD } from './testing/set-up.ts';
 
 /** Hazard: a receipt names lines of the text as it arrived, and a person looks there in another file. */
 
@@ -157,8 +153,7 @@ const cases: readonly Case[] = [
 
 let root: string;
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'orion-receipt-'));
-  onTestFinished(() => rm(root, { recursive: true }));
+  root = await temporaryDirectory();
 });
 
 async function written(
@@ -169,24 +164,13 @@ async function written(
   readonly handle: SessionHandle;
   readonly workspace: Workspace;
 }> {
-  const clock = createFakeClock();
-  const workspace = await createWorkspace({ root, clock });
-  onTestFinished(() => workspace.close());
   if (each.before !== undefined) await writeFile(join(root, 'a.txt'), each.before);
-  const tool = createWritePlanTool({
-    workspace,
-    clock,
-    createId: randomUUID,
-    patterns: createPatternMatcher(clock),
-    ...(approval === 'auto'
+  const { tool, workspace } = await openWriteTool(
+    root,
+    approval === 'auto'
       ? {}
-      : {
-          approval: {
-            kind: 'ask',
-            review: () => Promise.resolve({ approved: true }),
-          } as const,
-        }),
-  });
+      : { approval: { kind: 'ask', review: () => Promise.resolve({ approved: true }) } },
+  );
   const { handle } = await tool.begin({
     intent: 'a test',
     target_file: 'a.txt',
@@ -196,15 +180,13 @@ async function written(
   });
   handle.append(each.content);
   await handle.save({
-    version: 1,
+    ...RECORD,
     state: 'session_active.finalizing',
     ...(each.start === undefined ? {} : { content_start: each.start }),
     ...(each.end === undefined ? {} : { content_end: each.end }),
     fence_stripped: each.start !== undefined,
-    fence_asked: false,
     inner_done_lines: each.doneLines,
     seams: (each.seams ?? []).map(seamAt),
-    idle_prompts: 0,
   });
   const outcome = await tool.finalizeSession(handle.id, handle.contentPath(), {
     start: each.start ?? 0,

@@ -1,24 +1,20 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import type { Mode } from '@orion/contracts';
 import { startScriptedProvider } from '@orion/llm-adapters/scripted';
 import type { Script } from '@orion/llm-adapters/scripted';
 import { collect } from '@orion/testkit';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 
 import { loadConfiguration } from './config/configuration.ts';
 import { createOrion } from './create-orion.ts';
+import { temporaryDirectory } from './testing/set-up.ts';
 
 let workspace: string;
 beforeEach(async () => {
-  workspace = await mkdtemp(join(tmpdir(), 'orion-sampling-'));
+  workspace = await temporaryDirectory();
 });
-afterEach(async () => {
-  await rm(workspace, { recursive: true, force: true });
-});
-
 /** The temperature of every request of a turn, as it was sent. */
 async function temperaturesSent(options: {
   readonly model: string;

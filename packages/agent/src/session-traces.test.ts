@@ -1,20 +1,16 @@
 import { systemClock } from '@orion/contracts';
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, realpath, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 
 import type { TraceEvent } from '@orion/contracts';
 import { createWritePlanTool } from '@orion/core';
 import { createPatternMatcher, createWorkspace } from '@orion/workspace';
-import { expect, it, onTestFinished } from 'vitest';
-
-import { createOrion } from './index.ts';
+import { expect, it } from 'vitest';
+import { temporaryDirectory, openOrion } from './testing/set-up.ts';
 
 /** Hazard: what a person does with a session by hand is in no trace of it, or in one that names nothing (D1, R231). */
 
 async function withOrphan() {
-  const root = await realpath(await mkdtemp(join(tmpdir(), 'orion-traced-')));
+  const root = await temporaryDirectory();
   const workspace = await createWorkspace({ root, clock: systemClock });
   const tool = createWritePlanTool({
     workspace,
@@ -31,14 +27,9 @@ async function withOrphan() {
   await handle.release();
   await workspace.close();
   const traces: TraceEvent[] = [];
-  const orion = await createOrion({
+  const orion = await openOrion({
     workspace: root,
-    store: 'memory',
     onTrace: (event) => traces.push(event),
-  });
-  onTestFinished(async () => {
-    await orion.close();
-    await rm(root, { recursive: true, force: true });
   });
   return { orion, id: handle.id, traces };
 }

@@ -1,15 +1,15 @@
 import { systemClock } from '@orion/contracts';
-import { access, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import type { LlmAdapter, LlmEvent, Message, RunEvent } from '@orion/contracts';
-import { callsReply, createFakeAdapter, textReply, toolCall } from '@orion/testkit';
+import { callsReply, createFakeAdapter, textReply } from '@orion/testkit';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
 import { createOrion } from './create-orion.ts';
 import type { Orion, OrionOptions } from './orion.ts';
 import { openStore, type Store } from './index.ts';
+import { temporaryDirectory, beginCall } from './testing/set-up.ts';
 
 /**
  * Hazard: a turn ends in the middle of a file, and the next one reads that the file is being waited for, or that it
@@ -21,14 +21,13 @@ let store: Store;
 const opened: Orion[] = [];
 
 beforeEach(async () => {
-  workspace = await mkdtemp(join(tmpdir(), 'orion-history-'));
+  workspace = await temporaryDirectory();
   store = openStore({ kind: 'memory' }, { clock: systemClock });
 });
 
 afterEach(async () => {
   for (const orion of opened.splice(0)) await orion.close();
   await store.close();
-  await rm(workspace, { recursive: true, force: true });
 });
 
 async function orionWith(options: Partial<OrionOptions>): Promise<Orion> {
@@ -42,13 +41,7 @@ async function orionWith(options: Partial<OrionOptions>): Promise<Orion> {
   return orion;
 }
 
-const BEGIN = callsReply([
-  toolCall('call-1', 'WritePlanTool_begin', {
-    intent: 'test',
-    target_file: 'a.txt',
-    operation: 'create',
-  }),
-]);
+const BEGIN = callsReply([beginCall()]);
 
 /** A model that opens a file and goes on with it in pieces; it never says anything else. */
 function writer(content: readonly LlmEvent[]): LlmAdapter {
@@ -121,8 +114,7 @@ it(
         told.add(answer?.['status']);
         for (const one of opened.splice(0)) await one.close();
         await store.close();
-        await rm(workspace, { recursive: true });
-        workspace = await mkdtemp(join(tmpdir(), 'orion-history-'));
+        workspace = await temporaryDirectory();
         store = openStore({ kind: 'memory' }, { clock: systemClock });
         if (events.at(-1)?.type === 'done') break;
       }

@@ -1,6 +1,4 @@
-import { randomUUID } from 'node:crypto';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import type {
@@ -10,42 +8,24 @@ import type {
   WriteOperation,
   WriteReceipt,
 } from '@orion/contracts';
-import { createWritePlanTool } from '@orion/core';
 import type { ApprovalPolicy, BeginRequest, WritePlanTool } from '@orion/core';
-import { createFakeClock } from '@orion/testkit';
-import { createPatternMatcher, createWorkspace } from '@orion/workspace';
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 
 import { recoverSession } from './turn/recovery.ts';
 import { SETTINGS } from './testing/session-settings.ts';
+import { temporaryDirectory, openWriteTool, RECORD, WHOLE } from './testing/set-up.ts';
 
 /** Hazard: new text that does not fit what the file has already (R276, R298). */
 
 let root: string;
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'orion-meets-'));
-  onTestFinished(() => rm(root, { recursive: true }));
+  root = await temporaryDirectory();
 });
 
 const REVIEWED: ApprovalPolicy = {
   kind: 'ask',
   review: () => Promise.resolve({ approved: true }),
 };
-
-async function openTool(approval: ApprovalPolicy = { kind: 'auto' }) {
-  const clock = createFakeClock();
-  const workspace = await createWorkspace({ root, clock });
-  onTestFinished(() => workspace.close());
-  const patterns = createPatternMatcher(clock);
-  const tool = createWritePlanTool({
-    workspace,
-    clock,
-    createId: randomUUID,
-    patterns,
-    approval,
-  });
-  return { tool, workspace };
-}
 
 async function put(bytes: string | Uint8Array): Promise<void> {
   await writeFile(join(root, 'a.txt'), bytes);
@@ -69,24 +49,8 @@ async function streamed(
 }> {
   const { handle, result } = await tool.begin(asked);
   handle.append(text);
-  await handle.save({
-    version: 1,
-    state: 'session_active.finalizing',
-    fence_stripped: false,
-    fence_asked: false,
-    inner_done_lines: [],
-    seams: [],
-    idle_prompts: 0,
-  });
-  const outcome = await tool.finalizeSession(handle.id, handle.contentPath(), {
-    start: 0,
-    end: null,
-    notes: { fence_stripped: false, warnings: [] },
-    innerDoneLines: [],
-    seams: [],
-    repair: null,
-    askOmissions: false,
-  });
+  await handle.save({ ...RECORD, state: 'session_active.finalizing' });
+  const outcome = await tool.finalizeSession(handle.id, handle.contentPath(), WHOLE);
   if (outcome.kind !== 'written') throw new Error(outcome.kind);
   return { handle, result, receipt: outcome.receipt };
 }
@@ -104,7 +68,7 @@ describe.each(APPROVALS)(
       ['', 'more\n', true, 'more\n', 1, []],
       ['', 'more\n', false, 'more\n', 1, []],
     ])('%j + %j, on a new line: %s', async (before, text, fresh, after, lines, warnings) => {
-      const { tool } = await openTool(approval);
+      const { tool } = await openWriteTool(root, { approval });
       await put(before);
       const asked = request('append', fresh ? { start_on_new_line: true } : {});
       const { result, receipt } = await streamed(tool, asked, text);
@@ -117,7 +81,7 @@ describe.each(APPROVALS)(
     });
 
     it('a receipt after a kill says the same', async () => {
-      const { tool, workspace } = await openTool(approval);
+      const { tool, workspace } = await openWriteTool(root, { approval });
       await put('last line');
       const { handle, receipt } = await streamed(tool, request('append'), 'more\n');
       await handle.release();
@@ -129,7 +93,7 @@ describe.each(APPROVALS)(
     });
 
     it('other operations do not speak of it', async () => {
-      const { tool } = await openTool(approval);
+      const { tool } = await openWriteTool(root, { approval });
       await put('last line');
       const { result } = await tool.begin(request('overwrite'));
       expect(result).not.toHaveProperty('ends_without_newline');
@@ -148,19 +112,11 @@ describe('R272, R298: whether blank lines at the start are kept is on disk from 
     ['create', null, {}, undefined],
     ['append', '\nold\n', { keep_leading_blank_lines: true }, undefined],
   ] as const)('%s over %j', async (operation, before, more, kept) => {
-    const { tool, workspace } = await openTool();
+    const { tool, workspace } = await openWriteTool(root);
     if (before !== null) await put(before);
     const { handle } = await tool.begin(request(operation, more));
     handle.append('x\n');
-    await handle.save({
-      version: 1,
-      state: 'session_active.awaiting_done_or_more_content',
-      fence_stripped: false,
-      fence_asked: false,
-      inner_done_lines: [],
-      seams: [],
-      idle_prompts: 0,
-    });
+    await handle.save(RECORD);
     await handle.release();
     const recovered = await recoverSession(workspace, handle.id, SETTINGS);
     expect(handle.metadata.keep_leading_blank_lines).toBe(kept);
@@ -190,7 +146,7 @@ describe.each(EDITS)('R276: $operation', (asked) => {
     ['UTF-16 (big-endian)', 'utf-16be', Buffer.from(`\ufeff${TEXT}`, 'utf16le').swap16()],
     ['NUL', 'binary', Buffer.from('one\ntwo\0\nthree\n')],
   ])('refuses %s at begin', async (named, encoding, bytes) => {
-    const { tool } = await openTool();
+    const { tool } = await openWriteTool(root);
     await put(bytes);
     await expect(tool.begin(asked)).rejects.toMatchObject({
       code: 'TARGET_NOT_UTF8',
@@ -201,7 +157,7 @@ describe.each(EDITS)('R276: $operation', (asked) => {
   });
 
   it.each(APPROVALS)('an 8-bit file takes pure ASCII, approval $kind', async (approval) => {
-    const { tool } = await openTool(approval);
+    const { tool } = await openWriteTool(root, { approval });
     await put(LATIN_1);
     const { result, receipt } = await streamed(tool, asked, 'new\n');
     expect(result).toMatchObject({
@@ -218,7 +174,7 @@ describe.each(EDITS)('R276: $operation', (asked) => {
   it.each(APPROVALS)(
     'and nothing else: the commit is refused, approval $kind',
     async (approval) => {
-      const { tool } = await openTool(approval);
+      const { tool } = await openWriteTool(root, { approval });
       await put(LATIN_1);
       await expect(streamed(tool, asked, 'né\n')).rejects.toMatchObject({
         code: 'TARGET_NOT_UTF8',
@@ -231,7 +187,7 @@ describe.each(EDITS)('R276: $operation', (asked) => {
   it.each(APPROVALS)(
     'leaves a byte order mark out and names it, approval $kind',
     async (approval) => {
-      const { tool } = await openTool(approval);
+      const { tool } = await openWriteTool(root, { approval });
       await put(TEXT);
       const { receipt } = await streamed(tool, asked, '\ufeffné\n');
       expect(receipt.warnings).toEqual(['byte_order_mark_left_out']);
@@ -247,7 +203,7 @@ describe.each(APPROVALS)('R276: overwrite, approval $kind', (approval) => {
     ['utf-16le', Buffer.from(TEXT, 'utf16le')],
     ['8-bit', LATIN_1],
   ])('of %s says that the encoding changed', async (encoding, bytes) => {
-    const { tool } = await openTool(approval);
+    const { tool } = await openWriteTool(root, { approval });
     await put(bytes);
     const { result, receipt } = await streamed(tool, request('overwrite'), '\ufeffné\n');
     expect(result['encoding']).toBe(encoding);
@@ -257,7 +213,7 @@ describe.each(APPROVALS)('R276: overwrite, approval $kind', (approval) => {
   });
 
   it('of UTF-8 says nothing', async () => {
-    const { tool } = await openTool(approval);
+    const { tool } = await openWriteTool(root, { approval });
     await put('é\n');
     const { result, receipt } = await streamed(tool, request('overwrite'), 'né\n');
     expect(result).not.toHaveProperty('encoding');
@@ -267,7 +223,7 @@ describe.each(APPROVALS)('R276: overwrite, approval $kind', (approval) => {
 
 describe('R276, R298: plans', () => {
   const run = async (operation: object, more: object = {}) => {
-    const { tool } = await openTool();
+    const { tool } = await openWriteTool(root);
     return tool.execute({
       intent: 'a test',
       target_file: 'a.txt',
@@ -303,7 +259,7 @@ describe('R276, R298: plans', () => {
 
   it('an overwrite says that the encoding changed, and what follows it is UTF-8', async () => {
     await put(LATIN_1);
-    const { tool } = await openTool();
+    const { tool } = await openWriteTool(root);
     const report = await tool.execute({
       intent: 'a test',
       target_file: 'a.txt',
@@ -331,7 +287,7 @@ describe('R276, R298: plans', () => {
 });
 
 it('C3: a line inserted behind a last line without an ending is one line', async () => {
-  const { tool } = await openTool();
+  const { tool } = await openWriteTool(root);
   await put('one\ntwo');
   const { receipt } = await streamed(tool, request('insert', { location: AT }), 'new\n');
   expect(receipt.lines).toBe(1);

@@ -3,8 +3,7 @@
  * Every other test says which part of it matters and why; this one notices any other change. `vitest run packages/agent
  * -u` writes the files anew.
  */
-import { mkdtemp, readFile, readdir, realpath, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { BEGIN_TOOL_NAME } from '@orion/contracts';
@@ -17,10 +16,10 @@ import {
   toolCall,
 } from '@orion/testkit';
 import type { FakeClock, FakeReply, SentRequest } from '@orion/testkit';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 
-import { createOrion } from './create-orion.ts';
 import type { Orion, OrionOptions } from './index.ts';
+import { temporaryDirectory, openOrion } from './testing/set-up.ts';
 
 type Scene = {
   readonly name: string;
@@ -340,22 +339,17 @@ test.for(SCENES)(
   '$name',
   { timeout: 20_000 },
   async ({ name, files = {}, replies, options, act }) => {
-    const root = await realpath(await mkdtemp(join(tmpdir(), 'orion-transcript-')));
+    const root = await temporaryDirectory();
     for (const [path, text] of Object.entries(files)) await writeFile(join(root, path), text);
     const adapter = createFakeAdapter(replies, { structuredOutput: true });
     const clock = createFakeClock();
     const traces: TraceEvent[] = [];
-    const orion = await createOrion({
+    const orion = await openOrion({
       workspace: root,
-      store: 'memory',
       adapter,
       clock,
       onTrace: (event) => traces.push(event),
       ...options,
-    });
-    onTestFinished(async () => {
-      await orion.close();
-      await rm(root, { recursive: true, force: true });
     });
     const events: unknown[] = [];
     const waits = passTime(clock, () => events.length + traces.length + adapter.requests.length);

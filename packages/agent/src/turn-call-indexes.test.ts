@@ -1,13 +1,13 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import type { RunEvent } from '@orion/contracts';
 import { expect, it, onTestFinished } from 'vitest';
 
 import { createOrion } from './create-orion.ts';
+import { temporaryDirectory } from './testing/set-up.ts';
 
 /**
  * Hazard: the map by which deltas are merged (their index and their id) is taken for calls: it then stands in the
@@ -64,8 +64,7 @@ it.for([
   ['standard', ['a', 'b']],
   ['two-stage', ['a']],
 ] as const)('R165: %s has the calls and nothing of their indexes', async ([protocol, taken]) => {
-  const workspace = await mkdtemp(join(tmpdir(), 'orion-indexes-'));
-  onTestFinished(() => rm(workspace, { recursive: true, force: true }));
+  const workspace = await temporaryDirectory();
   for (const name of ['a', 'b']) await writeFile(join(workspace, `${name}.txt`), `text ${name}\n`);
   const provider = await startProvider();
   const orion = await createOrion({

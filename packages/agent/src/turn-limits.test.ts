@@ -1,7 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-
 import type { LlmEvent, ProtocolConfig, ProtocolStrategy, RunEvent } from '@orion/contracts';
 import { DEFAULT_PROTOCOL_CONFIG } from '@orion/protocols';
 import {
@@ -12,21 +8,18 @@ import {
   textReply,
   toolCall,
 } from '@orion/testkit';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 
 import { settingsFromEnvironment } from './config/settings.ts';
 import { createOrion } from './create-orion.ts';
+import { temporaryDirectory } from './testing/set-up.ts';
 
 /** Hazard: a limit that a protocol has, and that nobody can set. */
 
 let workspace: string;
 beforeEach(async () => {
-  workspace = await mkdtemp(join(tmpdir(), 'orion-limits-'));
+  workspace = await temporaryDirectory();
 });
-afterEach(async () => {
-  await rm(workspace, { recursive: true, force: true });
-});
-
 /** What a protocol is given under these variables. */
 async function configUnder(environment: Record<string, string>): Promise<ProtocolConfig> {
   let given: ProtocolConfig = DEFAULT_PROTOCOL_CONFIG;

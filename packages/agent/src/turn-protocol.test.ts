@@ -1,23 +1,19 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import type { ProtocolStrategy, RunEvent } from '@orion/contracts';
 import { createControllerProtocol, createStandardProtocol } from '@orion/protocols';
 import { createFakeAdapter, textReply } from '@orion/testkit';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { beforeEach, expect, it, vi } from 'vitest';
 
 import { createOrion } from './create-orion.ts';
 import type { OrionOptions, TurnRequest } from './orion.ts';
+import { temporaryDirectory } from './testing/set-up.ts';
 
 let workspace: string;
 beforeEach(async () => {
-  workspace = await mkdtemp(join(tmpdir(), 'orion-protocol-'));
+  workspace = await temporaryDirectory();
 });
-afterEach(async () => {
-  await rm(workspace, { recursive: true, force: true });
-});
-
 async function turn(options: Partial<OrionOptions>, request: Partial<TurnRequest>) {
   const adapter = createFakeAdapter([textReply('Hello.')]);
   const orion = await createOrion({ workspace, store: 'memory', adapter, ...options });

@@ -1,13 +1,9 @@
-import { access, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { access, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import type { RunEvent } from '@orion/contracts';
-import { startScriptedProvider } from '@orion/llm-adapters/scripted';
-import type { Script, ScriptedProvider } from '@orion/llm-adapters/scripted';
-import { afterEach, beforeEach, expect, it } from 'vitest';
-
-import { createOrion } from './create-orion.ts';
+import type { Script } from '@orion/llm-adapters/scripted';
+import { beforeEach, expect, it } from 'vitest';
+import { temporaryDirectory, scriptedTurn } from './testing/set-up.ts';
 
 /**
  * Hazard: a message that the provider has refused ends in order. Taken for an answer, the turn is complete; taken for
@@ -17,32 +13,12 @@ import { createOrion } from './create-orion.ts';
 const SESSIONS = '.orion/logs/write_sessions';
 
 let workspace: string;
-let provider: ScriptedProvider | null = null;
 beforeEach(async () => {
-  workspace = await mkdtemp(join(tmpdir(), 'orion-refusal-'));
-});
-afterEach(async () => {
-  await provider?.close();
-  provider = null;
-  await rm(workspace, { recursive: true, force: true });
+  workspace = await temporaryDirectory();
 });
 
-async function turn(behaviours: Script['behaviours']) {
-  provider = await startScriptedProvider({ behaviours });
-  const orion = await createOrion({
-    workspace,
-    store: 'memory',
-    provider: { type: 'openai', model: 'scripted', baseUrl: provider.url },
-  });
-  try {
-    const events: RunEvent[] = [];
-    for await (const event of orion.runTurn({ content: 'Write a.txt' })) events.push(event);
-    expect(provider.requests.flatMap(({ violations }) => violations)).toEqual([]);
-    return { events, requests: provider.requests };
-  } finally {
-    await orion.close();
-  }
-}
+const turn = (behaviours: Script['behaviours']) =>
+  scriptedTurn(workspace, behaviours, { content: 'Write a.txt' });
 
 const begin = {
   toolCalls: [

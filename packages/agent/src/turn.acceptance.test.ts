@@ -1,14 +1,12 @@
-import { access, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { access, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import type { RunEvent } from '@orion/contracts';
-import { startScriptedProvider } from '@orion/llm-adapters/scripted';
-import type { Behaviour, Script, ScriptedProvider } from '@orion/llm-adapters/scripted';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { Behaviour, Script } from '@orion/llm-adapters/scripted';
+import { beforeEach, expect, it } from 'vitest';
 
-import { createOrion } from './create-orion.ts';
 import type { TurnRequest } from './orion.ts';
+import { temporaryDirectory, scriptedTurn } from './testing/set-up.ts';
 
 /**
  * Hazard: what the protocols promise is lost between the library's door and the provider. Scenarios A7 and A8 of the
@@ -16,14 +14,8 @@ import type { TurnRequest } from './orion.ts';
  */
 
 let workspace: string;
-let provider: ScriptedProvider | null = null;
 beforeEach(async () => {
-  workspace = await mkdtemp(join(tmpdir(), 'orion-acceptance-'));
-});
-afterEach(async () => {
-  await provider?.close();
-  provider = null;
-  await rm(workspace, { recursive: true, force: true });
+  workspace = await temporaryDirectory();
 });
 
 type SentMessage = {
@@ -38,20 +30,8 @@ async function turn(
   behaviours: Script['behaviours'],
   request: TurnRequest,
 ): Promise<{ readonly events: readonly RunEvent[]; readonly requests: readonly SentRequest[] }> {
-  provider = await startScriptedProvider({ behaviours });
-  const orion = await createOrion({
-    workspace,
-    store: 'memory',
-    provider: { type: 'openai', model: 'scripted', baseUrl: provider.url },
-  });
-  try {
-    const events: RunEvent[] = [];
-    for await (const event of orion.runTurn(request)) events.push(event);
-    expect(provider.requests.flatMap(({ violations }) => violations)).toEqual([]);
-    return { events, requests: provider.requests.map(({ body }) => body as SentRequest) };
-  } finally {
-    await orion.close();
-  }
+  const { events, requests } = await scriptedTurn(workspace, behaviours, request);
+  return { events, requests: requests.map(({ body }) => body as SentRequest) };
 }
 
 function readFile(path: string, text?: string): Behaviour['reply'] {

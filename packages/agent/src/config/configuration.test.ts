@@ -1,9 +1,8 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { OrionError } from '@orion/contracts';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 
 import {
   loadConfiguration,
@@ -13,21 +12,18 @@ import {
 } from './configuration.ts';
 import type { ConfigurationFlags } from './configuration-sources.ts';
 import { distrustWorkspace, trustWorkspace, type TrustRequest } from './trust-workspace.ts';
+import { temporaryDirectory } from '../testing/set-up.ts';
 
 let folder: string;
 let workspace: string;
 let home: string;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'orion-config-'));
+  folder = await temporaryDirectory();
   workspace = join(folder, 'workspace');
   home = join(folder, 'home');
   await mkdir(workspace);
   await mkdir(join(home, '.config', 'orion'), { recursive: true });
-});
-
-afterEach(async () => {
-  await rm(folder, { recursive: true, force: true });
 });
 
 type Sources = {

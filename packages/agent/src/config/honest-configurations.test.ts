@@ -1,11 +1,11 @@
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 import { beforeEach, describe, expect, it } from 'vitest';
 
 import { loadConfiguration, type Configuration } from './configuration.ts';
 import { trustWorkspace } from './trust-workspace.ts';
+import { temporaryDirectory } from '../testing/set-up.ts';
 
 /** Hazard: what keeps hostile configurations off says something about, or leaves out a part of, an honest one. */
 
@@ -13,12 +13,11 @@ let workspace: string;
 let home: string;
 
 beforeEach(async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'orion-honest-'));
+  const folder = await temporaryDirectory();
   workspace = join(folder, 'workspace');
   home = join(folder, 'home');
   await mkdir(workspace);
   await mkdir(join(home, '.config', 'orion'), { recursive: true });
-  return () => rm(folder, { recursive: true, force: true });
 });
 
 async function put(path: string, text: string): Promise<void> {

@@ -1,5 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import type { Mode } from '@orion/contracts';
@@ -11,11 +10,11 @@ import {
   toolCall,
   type FakeReply,
 } from '@orion/testkit';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
-import { createOrion } from '../create-orion.ts';
 import type { Orion } from '../orion.ts';
 import { MAX_INSTRUCTION_BYTES, systemPrompt, type SystemPromptFacts } from './system-prompt.ts';
+import { temporaryDirectory, openOrion } from '../testing/set-up.ts';
 
 const FACTS: SystemPromptFacts = {
   mode: 'act',
@@ -88,17 +87,13 @@ async function orionOver(
   replies: readonly FakeReply[],
   content = '',
 ): Promise<Sent> {
-  const workspace = await mkdtemp(join(tmpdir(), 'orion-prompt-'));
+  const workspace = await temporaryDirectory();
   for (const file of files) {
     await mkdir(join(workspace, file, '..'), { recursive: true });
     await writeFile(join(workspace, file), content);
   }
   const adapter = createFakeAdapter(replies);
-  const orion = await createOrion({ workspace, store: 'memory', adapter });
-  onTestFinished(async () => {
-    await orion.close();
-    await rm(workspace, { recursive: true });
-  });
+  const orion = await openOrion({ workspace, adapter });
   return {
     orion,
     prompts: () => adapter.requests.map(({ messages }) => messages[0]?.content ?? ''),

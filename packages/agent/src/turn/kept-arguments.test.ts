@@ -1,21 +1,19 @@
 import { systemClock } from '@orion/contracts';
-import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import type { LlmEvent } from '@orion/contracts';
 import { callsReply, collect, createFakeAdapter, textReply, toolCall } from '@orion/testkit';
 import { createWorkspace } from '@orion/workspace';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
-import { createOrion } from '../create-orion.ts';
 import { keepArguments } from './kept-arguments.ts';
+import { temporaryDirectory, openOrion } from '../testing/set-up.ts';
 
 const LONG = 'ü\n'.repeat(400);
 
 async function prepare(events: readonly LlmEvent[]) {
-  const root = await mkdtemp(join(tmpdir(), 'orion-kept-'));
-  onTestFinished(() => rm(root, { recursive: true }));
+  const root = await temporaryDirectory();
   const workspace = await createWorkspace({ root, clock: systemClock });
   const kept = keepArguments(createFakeAdapter([events]), workspace);
   const seen = await collect(kept.adapter.sendMessagesStreaming([], {}));
@@ -118,8 +116,7 @@ describe('R258: arguments that are no JSON are kept as they came, and nothing el
 });
 
 test('R258: a call that succeeds takes nothing from another one of the same id', async () => {
-  const root = await mkdtemp(join(tmpdir(), 'orion-kept-'));
-  onTestFinished(() => rm(root, { recursive: true }));
+  const root = await temporaryDirectory();
   await writeFile(join(root, 'a.txt'), 'a\n');
   const adapter = createFakeAdapter([
     callsReply([
@@ -128,8 +125,7 @@ test('R258: a call that succeeds takes nothing from another one of the same id',
     ]),
     textReply('Sorry.'),
   ]);
-  const orion = await createOrion({ workspace: root, store: 'memory', adapter });
-  onTestFinished(() => orion.close());
+  const orion = await openOrion({ workspace: root, adapter });
   const events = await collect(orion.runTurn({ content: 'write' }));
   expect(events.flatMap((event) => (event.type === 'tool_result' ? [event.ok] : []))).toEqual([
     true,

@@ -1,35 +1,19 @@
 import { systemClock } from '@orion/contracts';
-import { randomUUID } from 'node:crypto';
-import {
-  appendFile,
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  readlink,
-  rm,
-  writeFile,
-} from 'node:fs/promises';
-import { hostname, tmpdir } from 'node:os';
+import { appendFile, mkdir, readdir, readFile, readlink, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 
-import type { CommitPart, RunEvent, SessionHandle, WriteOperation } from '@orion/contracts';
+import type { CommitPart, RunEvent, WriteOperation } from '@orion/contracts';
 import { createWorkspace } from '@orion/workspace';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 
-import { createOrion } from '../create-orion.ts';
 import type { FinalizeRequest, Orion } from '../orion.ts';
+import { temporaryDirectory, openOrion, RECORD, beginSession } from '../testing/set-up.ts';
 
 let root: string;
-const opened: Orion[] = [];
 
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'orion-recovered-'));
-});
-
-afterEach(async () => {
-  for (const orion of opened.splice(0)) await orion.close();
-  await rm(root, { recursive: true, force: true });
+  root = await temporaryDirectory();
 });
 
 type Moment = 'before the rename' | 'after the rename' | 'with the change refused';
@@ -54,29 +38,14 @@ async function killed(
       startedAt: 'gone',
     }),
   });
-  const sessionId = randomUUID();
-  const expected = await workspace.checkTarget(target, operation);
-  const handle: SessionHandle = await workspace.sessions.begin({
-    version: 1,
-    session_id: sessionId,
-    intent: 'a test',
-    target_file: target,
-    operation,
-    created_at: new Date().toISOString(),
-    end_marker: `DONE ${sessionId.slice(0, 4)}`,
-    final_newline: true,
-    target: expected,
-  });
+  const handle = await beginSession(workspace, target, operation);
+  const { id: sessionId, metadata } = handle;
+  const expected = metadata.target;
   handle.append(`${thinking}${text}`);
   await handle.save({
-    version: 1,
+    ...RECORD,
     state: 'session_active.finalizing',
     ...(thinking === '' ? {} : { content_start: thinking.length, thinking: 'set_aside' }),
-    fence_stripped: false,
-    fence_asked: false,
-    inner_done_lines: [],
-    seams: [],
-    idle_prompts: 0,
   });
   const added: CommitPart = { kind: 'new', source: () => handle.readContent(thinking.length) };
   const prepared = await workspace.prepareCommit({
@@ -97,8 +66,7 @@ async function killed(
 }
 
 async function nextStart(): Promise<Orion> {
-  const orion = await createOrion({ workspace: root, store: 'memory' });
-  opened.push(orion);
+  const orion = await openOrion({ workspace: root });
   await orion.housekeep();
   return orion;
 }

@@ -1,14 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-
-import type { SessionMetadata, TurnRecord } from '@orion/contracts';
+import type { TurnRecord } from '@orion/contracts';
 import { createFakeClock, expectValidHistory } from '@orion/testkit';
-import { createWorkspace } from '@orion/workspace';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { recoveredHistory, recoverSession } from './recovery.ts';
 import { SETTINGS } from '../testing/session-settings.ts';
+import { temporaryDirectory, openWorkspace, beginSession } from '../testing/set-up.ts';
 
 const turn: TurnRecord = {
   version: 1,
@@ -30,27 +26,12 @@ const turn: TurnRecord = {
 async function recover(
   record: TurnRecord | undefined,
 ): Promise<Awaited<ReturnType<typeof recoverSession>>> {
-  const root = await mkdtemp(join(tmpdir(), 'orion-recovery-'));
-  const workspace = await createWorkspace({ root, clock: createFakeClock() });
-  onTestFinished(async () => {
-    await workspace.close();
-    await rm(root, { recursive: true });
-  });
-  const metadata: SessionMetadata = {
-    version: 1,
-    session_id: '7f3a0000-0000-4000-8000-000000000000',
-    intent: 'a list',
-    target_file: 'a.txt',
-    operation: 'create',
-    created_at: '2026-01-01T00:00:00.000Z',
-    end_marker: 'DONE 7f3a',
-    final_newline: true,
-    target: await workspace.checkTarget('a.txt', 'create'),
-  };
-  const handle = await workspace.sessions.begin(metadata, record);
+  const root = await temporaryDirectory();
+  const workspace = await openWorkspace(root, createFakeClock());
+  const handle = await beginSession(workspace, 'a.txt', 'create', record);
   handle.append('one\n');
   await handle.release();
-  const recovered = await recoverSession(workspace, metadata.session_id, SETTINGS);
+  const recovered = await recoverSession(workspace, handle.id, SETTINGS);
   await recovered.handle.release();
   return recovered;
 }

@@ -1,5 +1,4 @@
-import { link, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { link, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import type {
@@ -12,12 +11,12 @@ import type {
 import { createSession } from '@orion/core';
 import { createFakeClock, createFakeTrace, createProtocolContext } from '@orion/testkit';
 import type { FakeClock } from '@orion/testkit';
-import { createWorkspace } from '@orion/workspace';
-import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { SessionDriver } from './session-driver.ts';
 import type { SessionOutcome } from './session-run.ts';
 import { SETTINGS } from '../../testing/session-settings.ts';
+import { temporaryDirectory, openWorkspace, RECORD, beginSession } from '../../testing/set-up.ts';
 
 /** Hazard: the driver meets a defect, or another owner, while a model's text arrives; on a real disk. */
 
@@ -26,24 +25,10 @@ let workspace: Workspace;
 let handle: SessionHandle;
 
 beforeEach(async () => {
-  const root = await mkdtemp(join(tmpdir(), 'orion-driver-'));
+  const root = await temporaryDirectory();
   clock = createFakeClock();
-  workspace = await createWorkspace({ root, clock });
-  onTestFinished(async () => {
-    await workspace.close();
-    await rm(root, { recursive: true });
-  });
-  handle = await workspace.sessions.begin({
-    version: 1,
-    session_id: '7f3a0000-0000-4000-8000-000000000000',
-    intent: 'a list',
-    target_file: 'a.txt',
-    operation: 'create',
-    created_at: '2026-01-01T00:00:00.000Z',
-    end_marker: 'DONE 7f3a',
-    final_newline: true,
-    target: await workspace.checkTarget('a.txt', 'create'),
-  });
+  workspace = await openWorkspace(root, clock);
+  handle = await beginSession(workspace);
 });
 
 type Message = () => AsyncGenerator<ProtocolEvent, void>;
@@ -159,7 +144,7 @@ describe('R058, R060: another process takes the session over while the text arri
     const { driver, finalize } = driverOf(
       contentOf(async function* first() {
         yield text('one\n');
-        await handle.save(emptyRecord);
+        await handle.save(RECORD);
         await takeOver();
         taken = true;
         await clock.advance(5000);
@@ -182,16 +167,6 @@ describe('R058, R060: another process takes the session over while the text arri
     expect(clock.pending()).toBe(0);
   });
 });
-
-const emptyRecord = {
-  version: 1,
-  state: 'session_active.awaiting_done_or_more_content',
-  fence_stripped: false,
-  fence_asked: false,
-  inner_done_lines: [],
-  seams: [],
-  idle_prompts: 0,
-} as const;
 
 /** As a claim does it: whoever makes the name of the old token has the session. */
 async function takeOver(): Promise<void> {
