@@ -1,5 +1,5 @@
 import { isBlankText } from '@orion/contracts';
-import type { MessageEnd } from '../control.ts';
+import type { ControlEvent, MessageEnd } from '../control.ts';
 import { NOT_READING } from '../session.ts';
 import type { ReadingOf, WriteSession } from '../session.ts';
 import type { Step } from '../step.ts';
@@ -22,7 +22,7 @@ import {
   innerDoneOf,
   readMarkers,
 } from '../text/markers/marker-reader.ts';
-import type { MarkerReader } from '../text/markers/marker-reader.ts';
+import type { MarkerReader, MessageEnding } from '../text/markers/marker-reader.ts';
 import type { MarkerReaderOptions } from '../text/markers/marker-rules.ts';
 import { createThinkReader, endThink, readThink } from '../text/think-block.ts';
 import type { ThinkReader } from '../text/think-block.ts';
@@ -206,102 +206,103 @@ function watchSettling(step: Step, reading: DirectReading, text: string): void {
 export function settleElapsed(step: Step): void {
   const { reading } = step.session;
   if (reading.kind !== 'direct') return;
-  step.update({ reading: { ...reading, settleTimerRuns: false } });
-  if (!holdsMarker(reading.marker)) return;
+  const settled: DirectReading = { ...reading, settleTimerRuns: false };
+  step.update({ reading: settled });
+  if (!holdsMarker(settled.marker)) return;
   step.emit({ type: 'stop_message' });
-  endDirect(step, { ...reading, settleTimerRuns: false }, { kind: 'stop' });
+  endDirect(step, settled, { kind: 'stop' });
 }
 
+/** `by` the end marker: behind it the message goes on. */
 export function endDirect(
   step: Step,
-  reading: DirectReading,
+  before: DirectReading,
   end: MessageEnd,
   by: 'message' | 'end_marker' = 'message',
 ): void {
-  if (reading.settleTimerRuns) step.emit({ type: 'cancel_timer', timer: 'settle' });
-  let last = reading;
-  if (reading.thinking !== null) {
-    const { block, text } = endThink(reading.thinking);
-    const { reader, content } = readMarkers(reading.marker, block + text);
-    last = beginFile(step, { ...reading, marker: reader }, content);
-    if (!step.append(content)) return;
-  }
-  const held = endConversion(last.converter);
-  if (held !== '') {
-    const { reader, content } = readMarkers(last.marker, held);
-    last = beginFile(step, { ...last, marker: reader }, content);
-    if (!step.append(content)) return;
-  }
+  if (before.settleTimerRuns) step.emit({ type: 'cancel_timer', timer: 'settle' });
+  const reading = releaseHeld(step, before);
+  if (reading === null) return;
   const { settings, kind, summary } = step.session;
-  const afterDone = holdsMarker(last.marker);
-  const { chatEnds } = innerDoneOf(last.marker);
-  const { content, ending, closesBeforeMarker } = endMarkers(last.marker, end.kind === 'stop', {
+  const isOrderly = end.kind === 'stop';
+  const { content, ending, closesBeforeMarker } = endMarkers(reading.marker, isOrderly, {
     fences: fencesAtEnd(summary, kind, settings.stripFence),
     openLoops: summary.openLoops,
   });
   step.update({ reading: NOT_READING });
-  const isOrderly = end.kind === 'stop';
+  const { chatEnds } = innerDoneOf(reading.marker);
   step.noteInnerDone({ lines: ending.innerDoneLines, chatEnds: isOrderly ? [] : chatEnds });
-  last = beginFile(step, last, content);
+  beginFile(step, reading, content);
   if (!step.append(content)) return;
-  if (end.kind === 'stop' && ending.setAside === '') doubtWrapper(step, reading);
+  if (isOrderly && ending.setAside === '') doubtWrapper(step, reading);
   const isWrapped = by === 'message' && ending.kind === 'terminal' && closesBeforeMarker;
   if (isWrapped && asksWrapper(step, reading, ending.setAside)) return;
   if (!isBlankText(ending.setAside)) step.emit({ type: 'set_aside', text: ending.setAside });
-  if (end.kind !== 'stop') {
+  if (isOrderly) {
+    step.update({ cutOff: false });
+    step.dispatch(eventOf(step, reading, ending, by));
+  } else {
+    const afterDone = holdsMarker(reading.marker);
     cutOff(step, end, { progress: bringsSomething(step, reading), afterDone });
-    return;
   }
-  step.update({ cutOff: false });
-  const bringsNothing = step.session.summary.bytes === reading.startBytes;
+}
+
+/** Reads what was held back of the message, which has ended; null: it was too much. */
+function releaseHeld(step: Step, reading: DirectReading): DirectReading | null {
+  const held = reading.thinking === null ? null : endThink(reading.thinking);
+  const text = held === null ? '' : held.block + held.text;
+  const { reader, content } = readMarkers(reading.marker, text + endConversion(reading.converter));
+  const next = beginFile(step, { ...reading, marker: reader }, content);
+  return step.append(content) ? next : null;
+}
+
+/** What the orderly end of a message means for the session. */
+function eventOf(
+  step: Step,
+  reading: DirectReading,
+  ending: MessageEnding,
+  by: 'message' | 'end_marker',
+): ControlEvent {
+  const { summary, control, unaskedEnds } = step.session;
   const saysEnd = ending.kind === 'terminal' && ending.marker === 'end_marker';
-  if (reading.closed !== null && bringsNothing && !saysEnd) {
+  if (reading.closed !== null && summary.bytes === reading.startBytes && !saysEnd) {
     // What was asked about was only written once more.
-    step.dispatch({ type: 'message_end_question', question: reading.closed });
-    return;
+    return { type: 'message_end_question', question: reading.closed };
   }
   switch (ending.kind) {
+    case 'none':
+      return { type: 'message_end_open' };
     case 'terminal':
-      if (step.session.control.kind === 'awaiting_content') step.update({ leadingBlanks: '' });
+      if (control.kind === 'awaiting_content') step.update({ leadingBlanks: '' });
       // The session's own marker ends the content, whatever stands before it.
-      if (ending.marker === 'end_marker' || step.session.unaskedEnds.length === 0)
-        step.settleEnds();
+      if (saysEnd || unaskedEnds.length === 0) step.settleEnds();
       step.emit({ type: 'trace', event: 'done_detected', details: { marker: ending.marker } });
-      step.dispatch(
-        saysEnd
-          ? { type: 'end_marker', messageOpen: by === 'end_marker' }
-          : { type: 'message_end_terminal' },
-      );
-      return;
+      return saysEnd
+        ? { type: 'end_marker', messageOpen: by === 'end_marker' }
+        : { type: 'message_end_terminal' };
     case 'ambiguous': {
-      const candidates = mergedEnds(ending.candidates, step.session.unaskedEnds);
-      step.settleEnds();
+      const candidates = mergedEnds(ending.candidates, unaskedEnds);
       const { nearMiss } = ending;
-      step.dispatch({
-        type: 'message_end_question',
-        question: { kind: 'end', candidates, ...(nearMiss === null ? {} : { nearMiss }) },
-      });
-      return;
+      step.settleEnds();
+      const question = {
+        kind: 'end',
+        candidates,
+        ...(nearMiss === null ? {} : { nearMiss }),
+      } as const;
+      return { type: 'message_end_question', question };
     }
     case 'near_miss': {
       const { text, contentEnd } = ending;
-      const candidates = step.session.unaskedEnds;
       // One question swallows no other: where the file ends comes before what it ends with.
       step.settleEnds();
-      step.dispatch({
-        type: 'message_end_question',
-        question:
-          candidates.length > 0
-            ? { kind: 'end', candidates, nearMiss: { text, contentEnd } }
-            : { kind: 'near_miss', text, contentEnd, heldBack: false },
-      });
-      return;
+      const question =
+        unaskedEnds.length > 0
+          ? ({ kind: 'end', candidates: unaskedEnds, nearMiss: { text, contentEnd } } as const)
+          : ({ kind: 'near_miss', text, contentEnd, heldBack: false } as const);
+      return { type: 'message_end_question', question };
     }
-    case 'none':
-      step.dispatch({ type: 'message_end_open' });
-      return;
     default:
-      ending satisfies never;
+      return ending satisfies never;
   }
 }
 
