@@ -70,33 +70,29 @@ class HiddenScan {
     if (bytes.length === 0) return;
     if (isAscii(bytes)) {
       for (let at = bytes.indexOf(LF); at !== -1; at = bytes.indexOf(LF, at + 1)) this.#line += 1;
-      this.#previous = 0;
-      this.#isStart = false;
-      this.#flagTagsLeft = 0;
+      this.#passAscii();
       return;
     }
     for (let index = 0; index < bytes.length; index += 1) {
       const byte = bytes[index] ?? 0;
       if (byte < 0x80) {
         if (byte === LF) this.#line += 1;
-        this.#previous = 0;
-        this.#isStart = false;
-        this.#flagTagsLeft = 0;
+        this.#passAscii();
       } else if (byte < 0xc0) {
         this.#partial = (this.#partial << 6) | (byte & 0x3f);
         this.#missing -= 1;
         if (this.#missing === 0) this.#see(this.#partial);
-      } else if (byte < 0xe0) {
-        this.#partial = byte & 0x1f;
-        this.#missing = 1;
-      } else if (byte < 0xf0) {
-        this.#partial = byte & 0x0f;
-        this.#missing = 2;
       } else {
-        this.#partial = byte & 0x07;
-        this.#missing = 3;
+        this.#missing = byte < 0xe0 ? 1 : byte < 0xf0 ? 2 : 3;
+        this.#partial = byte & (0x3f >> this.#missing);
       }
     }
+  }
+
+  #passAscii(): void {
+    this.#previous = 0;
+    this.#isStart = false;
+    this.#flagTagsLeft = 0;
   }
 
   #see(codePoint: number): void {

@@ -35,7 +35,7 @@ const CONTEXT_UNITS = 20;
 /** Bytes that hold so many units for certain, at most three each, and a part of the code point before them. */
 const CONTEXT_BYTES = 3 * CONTEXT_UNITS + 4;
 
-type OpenPlace = {
+type FoundPlace = {
   readonly place: Omit<InvalidPlace, 'context'>;
   readonly before: string;
   readonly invalid: string;
@@ -52,8 +52,7 @@ class PlaceFinder implements Utf8Sink {
   #lineStart = 0;
   /** A copy of the bytes that came last, as far as a context needs them. */
   #behind: Uint8Array = new Uint8Array(0);
-  readonly #open: OpenPlace[] = [];
-  readonly #places: InvalidPlace[] = [];
+  readonly #found: FoundPlace[] = [];
 
   constructor(limit: number) {
     this.#limit = limit;
@@ -68,34 +67,35 @@ class PlaceFinder implements Utf8Sink {
   }
 
   invalid(bytes: Uint8Array, start: number, end: number, known: number): void {
-    const idle = this.#isIdle();
+    const isIdle = this.#isIdle();
     this.#count += 1;
-    if (idle) {
-      this.#bytes += end - start;
-      return;
-    }
-    this.#continueContexts(bytes, start, end);
-    if (this.#count <= this.#limit) {
-      const code = invalidCodeOf(bytes, start, end - start, known);
-      this.#openPlace(code, end - start, escaped(bytes, start, end));
+    if (!isIdle) {
+      this.#continueContexts(bytes, start, end);
+      if (this.#count <= this.#limit) {
+        const code = invalidCodeOf(bytes, start, end - start, known);
+        this.#addPlace(code, end - start, escaped(bytes, start, end));
+      }
+      this.#units += 1;
+      this.#remember(bytes, start, end);
     }
     this.#bytes += end - start;
-    this.#units += 1;
-    this.#remember(bytes, start, end);
   }
 
   report(): TextReport {
-    for (const open of this.#open.splice(0)) this.#close(open);
-    return { bytes: this.#bytes, count: this.#count, places: this.#places };
+    const places = this.#found.map(({ place, before, invalid, after }) => ({
+      ...place,
+      context: { before, invalid, after: firstUnits(shownUnits(after), CONTEXT_UNITS) },
+    }));
+    return { bytes: this.#bytes, count: this.#count, places };
   }
 
   /** Every place that is told is complete: only the count goes on. */
   #isIdle(): boolean {
-    return this.#count >= this.#limit && this.#open.length === 0;
+    return this.#count >= this.#limit && isComplete(this.#found.at(-1));
   }
 
-  #openPlace(code: InvalidTextCode, byteLength: number, invalid: string): void {
-    this.#open.push({
+  #addPlace(code: InvalidTextCode, byteLength: number, invalid: string): void {
+    this.#found.push({
       place: {
         index: this.#count,
         position: this.#units,
@@ -112,21 +112,14 @@ class PlaceFinder implements Utf8Sink {
   }
 
   #continueContexts(bytes: Uint8Array, start: number, end: number): void {
-    for (const open of this.#open) {
-      const missing = CONTEXT_BYTES - open.after.length;
-      open.after = joined(open.after, bytes.subarray(start, Math.min(end, start + missing)));
+    // They are complete in the order in which they were found.
+    for (let index = this.#found.length - 1; index >= 0; index -= 1) {
+      const found = this.#found[index];
+      if (found === undefined || isComplete(found)) return;
+      const missing = CONTEXT_BYTES - found.after.length;
+      const more = bytes.subarray(start, Math.min(end, start + missing));
+      found.after = Buffer.concat([found.after, more]);
     }
-    // They are complete in the order in which they were opened.
-    while ((this.#open[0]?.after.length ?? 0) >= CONTEXT_BYTES) {
-      const first = this.#open.shift();
-      if (first !== undefined) this.#close(first);
-    }
-  }
-
-  #close(open: OpenPlace): void {
-    const { place, before, invalid } = open;
-    const after = firstUnits(shownUnits(open.after), CONTEXT_UNITS);
-    this.#places.push({ ...place, context: { before, invalid, after } });
   }
 
   #countUnits(bytes: Uint8Array, start: number, end: number): void {
@@ -141,12 +134,13 @@ class PlaceFinder implements Utf8Sink {
   }
 
   #remember(bytes: Uint8Array, start: number, end: number): void {
-    const from = Math.max(start, end - CONTEXT_BYTES);
-    this.#behind =
-      from > start
-        ? bytes.slice(from, end)
-        : joined(this.#behind, bytes.subarray(start, end)).slice(-CONTEXT_BYTES);
+    const last = bytes.subarray(Math.max(start, end - CONTEXT_BYTES), end);
+    this.#behind = Buffer.concat([this.#behind, last]).subarray(-CONTEXT_BYTES);
   }
+}
+
+function isComplete(found: FoundPlace | undefined): boolean {
+  return found === undefined || found.after.length >= CONTEXT_BYTES;
 }
 
 /** Without the rest of a code point whose beginning is not there: at most three bytes. */
@@ -155,11 +149,4 @@ function fromSequenceStart(bytes: Uint8Array): Uint8Array {
   let start = 0;
   while (start < 3 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;
   return bytes.subarray(start);
-}
-
-function joined(left: Uint8Array, right: Uint8Array): Uint8Array {
-  const whole = new Uint8Array(left.length + right.length);
-  whole.set(left);
-  whole.set(right, left.length);
-  return whole;
 }

@@ -57,44 +57,37 @@ async function collect(source: ByteSource, most: number): Promise<readonly Omiss
 /** Short lines that begin like a comment or like an omission; the others are never decoded. */
 async function* commentLike(source: ByteSource): AsyncGenerator<Omission, void, undefined> {
   const decoder = new TextDecoder();
-  /** The beginning of a line that goes on in the next chunk; null when it is too long already. */
+  /** The beginning of a line that goes on in the next chunk. */
   let open: Uint8Array | null = new Uint8Array(0);
   let line = 1;
   for await (const chunk of source()) {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
     let start = 0;
     for (let end = bytes.indexOf(LF); end !== -1; end = bytes.indexOf(LF, start)) {
-      if (open !== null && open.length + end - start <= MOST_BYTES) {
-        if (open.length === 0) {
-          if (beginsLikeOne(bytes, start, end)) {
-            yield { line, text: decoder.decode(bytes.subarray(start, end)) };
-          }
-        } else {
-          const whole = Buffer.concat([open, bytes.subarray(start, end)]);
-          if (beginsLikeOne(whole, 0, whole.length)) yield { line, text: decoder.decode(whole) };
-        }
-      }
+      const whole = shortLine(open, bytes.subarray(start, end));
+      if (beginsLikeOne(whole)) yield { line, text: decoder.decode(whole) };
       open = new Uint8Array(0);
       line += 1;
       start = end + 1;
     }
-    const rest = bytes.length - start;
-    open =
-      open === null || open.length + rest > MOST_BYTES
-        ? null
-        : Buffer.concat([open, bytes.subarray(start)]);
+    const rest = shortLine(open, bytes.subarray(start));
+    // A copy: the source may use the chunk's memory again.
+    open = rest === null ? null : new Uint8Array(rest);
   }
-  if (open !== null && beginsLikeOne(open, 0, open.length)) {
-    yield { line, text: decoder.decode(open) };
-  }
+  if (beginsLikeOne(open)) yield { line, text: decoder.decode(open) };
+}
+
+/** Null where the line is too long. */
+function shortLine(open: Uint8Array | null, more: Uint8Array): Uint8Array | null {
+  if (open === null || open.length + more.length > MOST_BYTES) return null;
+  return open.length === 0 ? more : Buffer.concat([open, more]);
 }
 
 const LF = 0x0a;
 /** Every character with which a comment or an omission begins, and the first byte of an ellipsis. */
 const BEGINNINGS: ReadonlySet<number> = new Set([...Buffer.from("/#-;%'*<{([.@Rrd"), 0xe2]);
 
-function beginsLikeOne(bytes: Uint8Array, start: number, end: number): boolean {
-  let index = start;
-  while (index < end && (bytes[index] === 0x20 || bytes[index] === 0x09)) index += 1;
-  return index < end && BEGINNINGS.has(bytes[index] ?? 0);
+function beginsLikeOne(line: Uint8Array | null): line is Uint8Array {
+  const first = line?.find((byte) => byte !== 0x20 && byte !== 0x09);
+  return first !== undefined && BEGINNINGS.has(first);
 }

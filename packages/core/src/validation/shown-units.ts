@@ -8,10 +8,7 @@ export function shownUnits(bytes: Uint8Array): readonly string[] {
     const length = sequenceAt(bytes, index, bytes.length, true);
     const end = index + Math.abs(length);
     if (length < 0) units.push(escaped(bytes, index, end));
-    else {
-      const character = decoder.decode(bytes.subarray(index, end));
-      for (let at = 0; at < character.length; at += 1) units.push(character.charAt(at));
-    }
+    else units.push(...decoder.decode(bytes.subarray(index, end)).split(''));
     index = end;
   }
   return units;
@@ -25,11 +22,9 @@ export function escaped(bytes: Uint8Array, start: number, end: number): string {
       0xd000 | (((bytes[start + 1] ?? 0) & 0x3f) << 6) | ((bytes[start + 2] ?? 0) & 0x3f);
     return `\\u${unit.toString(16)}`;
   }
-  let text = '';
-  for (let index = start; index < end; index += 1) {
-    text += `\\x${(bytes[index] ?? 0).toString(16).padStart(2, '0')}`;
-  }
-  return text;
+  return Buffer.from(bytes.subarray(start, end))
+    .toString('hex')
+    .replaceAll(/../gu, String.raw`\x$&`);
 }
 
 /** The last `count` units, never half of a pair. */

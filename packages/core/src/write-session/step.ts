@@ -207,13 +207,6 @@ export function stopIdleTimer(step: Step): boolean {
 
 /** The longest beginning of `text` that has at most `bytes` bytes and does not cut a code point. */
 function longestPrefix(text: string, bytes: number): string {
-  let used = 0;
-  let end = 0;
-  for (const character of text) {
-    const length = utf8Length(character);
-    if (used + length > bytes) break;
-    used += length;
-    end += character.length;
-  }
-  return text.slice(0, end);
+  const room = new Uint8Array(Math.min(bytes, 3 * text.length));
+  return text.slice(0, new TextEncoder().encodeInto(text, room).read);
 }
