@@ -39,13 +39,13 @@ function readingOf(step: Step, prefilled: boolean): Reading {
     case 'awaiting_content':
       return control.emptyAsked
         ? { kind: 'confirmation', answer: answerReader(step, null) }
-        : directReading(step, null, 'none');
+        : directReading(step);
     case 'awaiting_more': {
       const { expecting } = control;
       if (expecting.kind === 'continuation') {
         return summary.hasNonBlankLine
           ? undecidedReading(step, { expecting, prefilled, takesDone: !prefilled })
-          : directReading(step, null, 'none');
+          : directReading(step);
       }
       const { headLines, end } = expecting;
       const anchor = chooseAnchor(summary);

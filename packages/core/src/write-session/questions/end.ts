@@ -1,6 +1,7 @@
 import { endQuestionPrompt } from '../text/prompts.ts';
 import { choice, keepAll, namedLines } from './question-row.ts';
 import type { QuestionRow } from './question-row.ts';
+
 /** P3: text follows a bare DONE line; where does the file end? */
 export const end: QuestionRow<'end'> = {
   isClosed: false,

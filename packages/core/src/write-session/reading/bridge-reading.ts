@@ -3,7 +3,7 @@ import { NOT_READING } from '../session.ts';
 import type { ReadingOf } from '../session.ts';
 import type { Step } from '../step.ts';
 import { endBridge, readBridge } from '../text/seams/bridge.ts';
-import { directReading, endDirect, readDirect } from './direct-reading.ts';
+import { endDirect, readDirect, replayHeld } from './direct-reading.ts';
 
 type BridgeReading = ReadingOf<'bridge'>;
 
@@ -29,8 +29,7 @@ export function endBridgeReply(step: Step, reading: BridgeReading, end: MessageE
   step.addSeam({ status: 'verified', via: 'bridge', lines_dropped: joined.linesDropped });
   step.dispatch({ type: 'seam_verified' });
   if (!step.append(joined.content)) return;
-  step.update({ reading: directReading(step, null, 'none', reading.end) });
-  step.emit({ type: 'replay_held' });
+  replayHeld(step, reading.end);
 }
 
 /** The held text is content after all: it is read like a message that arrives now. */

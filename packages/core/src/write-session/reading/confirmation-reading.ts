@@ -5,7 +5,6 @@ import type { ReadingOf } from '../session.ts';
 import type { Step } from '../step.ts';
 import { canStillBeAnswer, endAnswer, readAnswer } from '../text/answer-reader.ts';
 import { directReading, endDirect, readDirect } from './direct-reading.ts';
-import type { DirectReading } from './direct-reading.ts';
 
 export type ConfirmationReading = ReadingOf<'confirmation'>;
 
@@ -40,7 +39,5 @@ function isShortText(talk: string): boolean {
 }
 
 function readAsFile(step: Step, held: string): void {
-  const direct: DirectReading = directReading(step, null, 'none');
-  step.update({ reading: direct });
-  readDirect(step, direct, held);
+  readDirect(step, directReading(step), held);
 }

@@ -7,7 +7,6 @@ import { fencesAtEnd } from '../text/fence-decision.ts';
 import { beginningOfMarker, restartSummary, wholeFenceLedger } from '../text/content-summary.ts';
 import { closesFence } from '../text/lines.ts';
 import { isMarkdownFence } from '../text/seams/seam-behind.ts';
-import type { FenceLine } from '../text/lines.ts';
 import {
   convertLineEndings,
   createConverter,
@@ -35,9 +34,14 @@ export type DirectReading = ReadingOf<'direct'>;
 
 export function directReading(
   step: Step,
-  wrappingFence: FenceLine | null,
-  conversion: LineEndingConversion,
-  replayed: MessageEnd | null = null,
+  {
+    wrappingFence = null,
+    conversion = 'none',
+    closed = null,
+    replayed = null,
+  }: Partial<Pick<DirectReading, 'wrappingFence' | 'closed' | 'replayed'>> & {
+    readonly conversion?: LineEndingConversion;
+  } = {},
 ): DirectReading {
   const { summary, leadingBlanks, thinkTags } = step.session;
   return {
@@ -54,10 +58,16 @@ export function directReading(
     startBytes: summary.bytes,
     startLines: summary.lineFeeds,
     wrappingFence,
-    closed: null,
+    closed,
     replayed,
     settleTimerRuns: false,
   };
+}
+
+/** The held text is read as a message that ended so. */
+export function replayHeld(step: Step, end: MessageEnd): void {
+  step.emit({ type: 'replay_held' });
+  step.update({ reading: directReading(step, { replayed: end }) });
 }
 
 function markerReader(

@@ -2,7 +2,7 @@ import type { MessageEnd } from '../control.ts';
 import type { Step } from '../step.ts';
 import { createAgainReader } from '../text/document-again.ts';
 import type { AgainReader } from '../text/document-again.ts';
-import { directReading } from './direct-reading.ts';
+import { replayHeld } from './direct-reading.ts';
 
 /** For a reply to a question or an idle prompt; null where it could not start the document over. */
 export function againReader({ session }: Step): AgainReader | null {
@@ -15,6 +15,6 @@ export function againReader({ session }: Step): AgainReader | null {
 export function startOverWithHeld(step: Step, end: MessageEnd): void {
   step.update({ startedOver: true });
   step.dispatch({ type: 'document_again' });
-  step.emit({ type: 'trace', event: 'document_again', details: {} }, { type: 'replay_held' });
-  step.update({ reading: directReading(step, null, 'none', end) });
+  step.emit({ type: 'trace', event: 'document_again', details: {} });
+  replayHeld(step, end);
 }

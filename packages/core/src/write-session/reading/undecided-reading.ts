@@ -15,7 +15,7 @@ import type { ReplyFacts } from '../text/seams/reply-census.ts';
 import { createSeamReader, endSeam, readSeam } from '../text/seams/seam-reader.ts';
 import type { SeamVerdict } from '../text/seams/seam-reader.ts';
 import { cutOff, endWithoutText } from './cut-off.ts';
-import { directReading, endDirect, readDirect } from './direct-reading.ts';
+import { directReading, endDirect, readDirect, replayHeld } from './direct-reading.ts';
 import { answerReader } from './offered.ts';
 import { againReader, startOverWithHeld } from './starting-over.ts';
 
@@ -143,12 +143,8 @@ function join(step: Step, reading: SeamReading, verdict: VerifiedSeam): void {
     details: { line: seam.line, via: seam.via, lines_dropped: seam.lines_dropped },
   });
   step.dispatch({ type: 'seam_verified' });
-  const direct = {
-    ...directReading(step, verdict.wrappingFence, verdict.conversion),
-    closed,
-  };
-  step.update({ reading: direct });
-  if (verdict.rest !== '') readDirect(step, direct, verdict.rest);
+  const { wrappingFence, conversion, rest } = verdict;
+  readDirect(step, directReading(step, { wrappingFence, conversion, closed }), rest);
 }
 
 export function endUndecided(step: Step, reading: SeamReading, end: MessageEnd): void {
@@ -288,6 +284,5 @@ export function acceptHeld(
   { via, end }: Extract<ControlEffect, { readonly type: 'accept_unverified' }>,
 ): void {
   step.addSeam({ status: 'unverified', via });
-  step.update({ reading: directReading(step, null, 'none', end) });
-  step.emit({ type: 'replay_held' });
+  replayHeld(step, end);
 }
