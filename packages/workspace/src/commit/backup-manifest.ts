@@ -1,5 +1,17 @@
-import { WRITE_OPERATIONS, isCount, isFields, parseFields } from '@orion/contracts';
+import { WRITE_OPERATIONS, isCount, parseFields } from '@orion/contracts';
 import type { WriteOperation } from '@orion/contracts';
+import {
+  hasShape,
+  isText,
+  isTime,
+  listOf,
+  matching,
+  oneOf,
+  optional,
+  orNull,
+  shaped,
+} from '../shape.ts';
+import type { Shape } from '../shape.ts';
 
 /** `manifest.json` of a backup: one change of one file. */
 export type BackupManifest = {
@@ -24,7 +36,22 @@ export type BackupManifest = {
 export type FileState = { readonly sha256: string; readonly bytes: number; readonly mode: string };
 
 const BACKUP_ID = /^\d{8}T\d{9}Z-[0-9a-f]{8}$/u;
-const SHA256 = /^[0-9a-f]{64}$/u;
+const isHash = matching(/^[0-9a-f]{64}$/u);
+
+const MANIFEST: Shape<BackupManifest> = {
+  version: oneOf(1),
+  id: isText,
+  root: optional(isText),
+  path: (value) => isText(value) && value !== '',
+  operation: oneOf('undo', ...WRITE_OPERATIONS),
+  created_at: isTime,
+  change_id: optional(isText),
+  undoes: optional(listOf(matching(BACKUP_ID))),
+  before: orNull(
+    shaped<FileState>({ sha256: isHash, bytes: isCount, mode: matching(/^[0-7]{4}$/u) }),
+  ),
+  after: orNull(shaped<Pick<FileState, 'sha256'>>({ sha256: isHash })),
+};
 
 export function isBackupId(text: string): boolean {
   return BACKUP_ID.test(text);
@@ -37,16 +64,8 @@ export function octal(mode: number): string {
 /** Null for anything that is not the complete manifest of this backup. */
 export function parseManifest(text: string, id: string): BackupManifest | null {
   const fields = parseFields(text);
-  if (fields === null || fields['version'] !== 1 || fields['id'] !== id) return null;
+  if (!hasShape(fields, MANIFEST) || fields.id !== id) return null;
   const { root, path, operation, created_at, change_id, undoes, before, after } = fields;
-  if (typeof path !== 'string' || path === '') return null;
-  if (root !== undefined && typeof root !== 'string') return null;
-  if (operation !== 'undo' && !isOperation(operation)) return null;
-  if (typeof created_at !== 'string' || Number.isNaN(Date.parse(created_at))) return null;
-  if (change_id !== undefined && typeof change_id !== 'string') return null;
-  if (undoes !== undefined && !isBackupIds(undoes)) return null;
-  if (before !== null && !isFileState(before)) return null;
-  if (after !== null && !(isFields(after) && isSha256(after['sha256']))) return null;
   return {
     version: 1,
     id,
@@ -57,28 +76,6 @@ export function parseManifest(text: string, id: string): BackupManifest | null {
     ...(change_id === undefined ? {} : { change_id }),
     ...(undoes === undefined ? {} : { undoes }),
     before,
-    after: after === null ? null : { sha256: String(after['sha256']) },
+    after: after === null ? null : { sha256: after.sha256 },
   };
-}
-
-function isBackupIds(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((id) => typeof id === 'string' && isBackupId(id));
-}
-
-function isOperation(value: unknown): value is WriteOperation {
-  return WRITE_OPERATIONS.some((operation) => operation === value);
-}
-
-function isFileState(value: unknown): value is FileState {
-  return (
-    isFields(value) &&
-    isSha256(value['sha256']) &&
-    isCount(value['bytes']) &&
-    typeof value['mode'] === 'string' &&
-    /^[0-7]{4}$/u.test(value['mode'])
-  );
-}
-
-function isSha256(value: unknown): boolean {
-  return typeof value === 'string' && SHA256.test(value);
 }

@@ -1,5 +1,7 @@
-import { parseFields } from '@orion/contracts';
+import { isCount, parseFields } from '@orion/contracts';
 import type { Fields } from '@orion/contracts';
+import { hasShape, isText, isTime, matching, oneOf } from '../shape.ts';
+import type { Shape } from '../shape.ts';
 
 /** Who owns a session or a lock, as it stands in `lease.json`, in lock files and in claims. */
 export type OwnerRecord = {
@@ -18,21 +20,24 @@ export type OwnerRecord = {
   readonly released?: true;
 };
 
-const TOKEN = /^[0-9a-f]{32}$/u;
+const OWNER: Shape<Omit<OwnerRecord, 'pid_namespace' | 'released'>> = {
+  version: oneOf(1),
+  pid: (value) => isCount(value) && value > 0,
+  host: isText,
+  process_started_at: isText,
+  token: matching(/^[0-9a-f]{32}$/u),
+  heartbeat_at: isTime,
+};
 
 /** Null for anything that is not a complete record. */
 export function parseOwner(fields: Fields | null): OwnerRecord | null {
-  if (fields === null || fields['version'] !== 1) return null;
-  const { pid, host, pid_namespace, process_started_at, token, heartbeat_at } = fields;
-  if (typeof pid !== 'number' || !Number.isSafeInteger(pid) || pid <= 0) return null;
-  if (typeof host !== 'string' || typeof process_started_at !== 'string') return null;
-  if (typeof token !== 'string' || !TOKEN.test(token)) return null;
-  if (typeof heartbeat_at !== 'string' || Number.isNaN(Date.parse(heartbeat_at))) return null;
+  if (!hasShape(fields, OWNER)) return null;
+  const { pid, host, pid_namespace: namespace, process_started_at, token, heartbeat_at } = fields;
   return {
     version: 1,
     pid,
     host,
-    pid_namespace: typeof pid_namespace === 'string' ? pid_namespace : '',
+    pid_namespace: typeof namespace === 'string' ? namespace : '',
     process_started_at,
     token,
     heartbeat_at,
@@ -41,6 +46,5 @@ export function parseOwner(fields: Fields | null): OwnerRecord | null {
 }
 
 export function parseOwnerText(text: string): OwnerRecord | null {
-  const fields = parseFields(text);
-  return fields === null ? null : parseOwner(fields);
+  return parseOwner(parseFields(text));
 }

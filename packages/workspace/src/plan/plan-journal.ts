@@ -11,7 +11,7 @@
 import { lstat, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock, WritingRecord } from '@orion/contracts';
-import { OrionError, isFields, isTextOrNull, parseFields } from '@orion/contracts';
+import { OrionError, isTextOrNull, parseFields } from '@orion/contracts';
 import { syncDirectory } from '../disk/directories.ts';
 import { toDiskError } from '../disk/disk-error.ts';
 import { createFile, readSmallFile, replaceFile } from '../disk/files.ts';
@@ -19,6 +19,8 @@ import { judgeOwner } from '../ownership/judge-owner.ts';
 import { parseOwner } from '../ownership/owner-record.ts';
 import type { ProcessObserver } from '../ownership/process-identity.ts';
 import { shown } from '../path-policy/parse-target.ts';
+import { hasShape, isText, listOf, shaped } from '../shape.ts';
+import type { Shape } from '../shape.ts';
 import { isSessionId } from '../state-directory.ts';
 import type { StateDirectory } from '../state-directory.ts';
 
@@ -32,6 +34,17 @@ type JournalFile = {
   readonly before: string | null;
   readonly after: string;
   readonly backup_id: string | null;
+};
+
+const FILES: Shape<{ readonly files: readonly JournalFile[] }> = {
+  files: listOf(
+    shaped<JournalFile>({
+      path: isText,
+      before: isTextOrNull,
+      after: isText,
+      backup_id: isTextOrNull,
+    }),
+  ),
 };
 
 export type PlanJournal = {
@@ -108,15 +121,14 @@ export class PlanJournals {
       const read = await readSmallFile(join(directory, NAME), MAX_JOURNAL_BYTES);
       const fields = read.kind === 'text' ? parseFields(read.text) : null;
       const owner = parseOwner(fields);
-      const files = fields === null ? null : filesOf(fields['files']);
-      if (owner === null || files === null) {
+      if (owner === null || !hasShape(fields, FILES)) {
         // It is being written, or its writer died before it was complete, and so before anything had changed.
         await this.#removeIfOld(directory);
         continue;
       }
-      if (!this.#state.isAboutHere(fields?.['root'])) continue;
+      if (!this.#state.isAboutHere(fields['root'])) continue;
       if (judgeOwner(owner, await this.#observer.observe(owner)) === 'live') continue;
-      const settled = fields?.['atomic'] === false || (await settle(name, files, recovery));
+      const settled = fields['atomic'] === false || (await settle(name, fields.files, recovery));
       if (settled) await rm(directory, { recursive: true, force: true });
     }
   }
@@ -180,17 +192,4 @@ export function isFinal(error: OrionError): boolean {
   return ['TARGET_CHANGED', 'CHANGE_NOT_FOUND', 'BACKUP_DAMAGED', 'BACKUP_FOREIGN'].includes(
     error.code,
   );
-}
-
-function filesOf(value: unknown): readonly JournalFile[] | null {
-  if (!Array.isArray(value)) return null;
-  const files: JournalFile[] = [];
-  for (const file of value as unknown[]) {
-    if (!isFields(file)) return null;
-    const { path, before, after, backup_id } = file;
-    if (typeof path !== 'string' || typeof after !== 'string') return null;
-    if (!isTextOrNull(before) || !isTextOrNull(backup_id)) return null;
-    files.push({ path, before, after, backup_id });
-  }
-  return files;
 }

@@ -9,16 +9,35 @@ import {
 } from '@orion/contracts';
 import type { Fields } from '@orion/contracts';
 import type {
+  AllowedTarget,
   CommitResult,
   ForeignEncoding,
+  InsertLocation,
   LineEnding,
+  ReplaceLocation,
+  Seam,
   SessionMetadata,
   SessionRecord,
   SessionStateName,
   TargetSnapshot,
+  TextCorrection,
+  TextRepair,
   TurnRecord,
   WritingRecord,
 } from '@orion/contracts';
+import {
+  each,
+  hasShape,
+  isBoolean,
+  isText,
+  isTime,
+  keyOf,
+  listOf,
+  oneOf,
+  optional,
+  shaped,
+} from '../shape.ts';
+import type { Shape } from '../shape.ts';
 
 export const MAX_JSON_BYTES: number = 8 * 1024 * 1024;
 /** Messages of a whole conversation. */
@@ -53,18 +72,12 @@ function versionProblem(fields: Fields | null): Parsed<never> | null {
 export function parseMetadata(text: string, sessionId: string): Parsed<SessionMetadata> {
   const fields = parseFields(text);
   const problem = versionProblem(fields);
-  if (fields === null || problem !== null) return problem ?? { kind: 'invalid' };
-  return isMetadata(fields) && fields.session_id === sessionId
-    ? { kind: 'good', value: withoutMarks(fields) }
-    : { kind: 'invalid' };
-}
-
-/** Without whose session it is: its user's MAC, and its workspace. */
-function withoutMarks(
-  metadata: SessionMetadata & { readonly mac?: unknown; readonly root?: unknown },
-): SessionMetadata {
-  const { mac: _mac, root: _root, ...rest } = metadata;
-  return rest;
+  if (problem !== null) return problem;
+  if (!hasShape(fields, METADATA) || fields.session_id !== sessionId) return { kind: 'invalid' };
+  if (!isLocationOf(fields.operation, fields.location)) return { kind: 'invalid' };
+  // Without whose session it is: its user's MAC, and its workspace.
+  const { mac: _mac, root: _root, ...metadata } = fields;
+  return { kind: 'good', value: metadata };
 }
 
 /** The root of the session's workspace, relative to the state directory; undefined when it does not say. */
@@ -73,81 +86,60 @@ export function rootOf(metadataText: string): string | undefined {
   return typeof root === 'string' ? root : undefined;
 }
 
-function isMetadata(fields: Fields): fields is Fields & SessionMetadata {
-  return (
-    typeof fields['session_id'] === 'string' &&
-    typeof fields['intent'] === 'string' &&
-    typeof fields['target_file'] === 'string' &&
-    WRITE_OPERATIONS.some((operation) => operation === fields['operation']) &&
-    typeof fields['created_at'] === 'string' &&
-    !Number.isNaN(Date.parse(fields['created_at'])) &&
-    typeof fields['end_marker'] === 'string' &&
-    typeof fields['final_newline'] === 'boolean' &&
-    isFlag(fields['start_on_new_line']) &&
-    isFlag(fields['keep_leading_blank_lines']) &&
-    isSnapshot(fields['target']) &&
-    isLocationOf(fields['operation'], fields['location'])
-  );
-}
-
-/** An edit without its place could not be finished. */
-function isLocationOf(operation: unknown, location: unknown): boolean {
-  if (operation !== 'insert' && operation !== 'replace') return location === undefined;
-  if (!isFields(location)) return false;
-  const {
-    marker,
-    marker_type: type,
-    position,
-    start_marker,
-    end_marker,
-    include_markers,
-  } = location;
-  if (type !== 'string' && type !== 'regex') return false;
-  return operation === 'insert'
-    ? typeof marker === 'string' && (position === 'before' || position === 'after')
-    : typeof start_marker === 'string' &&
-        typeof end_marker === 'string' &&
-        typeof include_markers === 'boolean';
-}
-
-function isSnapshot(value: unknown): value is TargetSnapshot {
-  return (
-    isFields(value) &&
-    typeof value['path'] === 'string' &&
-    typeof value['realPath'] === 'string' &&
-    typeof value['exists'] === 'boolean' &&
-    isTextOrNull(value['sha256']) &&
-    isCount(value['bytes']) &&
-    isCount(value['mode']) &&
-    isLineEnding(value['eol']) &&
-    typeof value['bom'] === 'boolean' &&
-    (value['encoding'] === undefined || isEncoding(value['encoding'])) &&
-    isFlag(value['unterminated']) &&
-    isFlag(value['beginsBlank']) &&
-    (value['allowed'] === undefined || isAllowed(value['allowed']))
-  );
-}
-
+const isLineEnding = keyOf<LineEnding>({ lf: true, crlf: true, mixed: true, none: true });
 /** What is not so is left out. */
-function isFlag(value: unknown): boolean {
-  return value === undefined || value === true;
-}
+const isFlag = optional(oneOf(true));
+const isOptionalText = optional(isText);
+const isOptionalCount = optional(isCount);
 
-const ENCODINGS: Readonly<Record<ForeignEncoding, true>> = {
+const isEncoding = keyOf<ForeignEncoding>({
   'utf-16le': true,
   'utf-16be': true,
   'utf-32le': true,
   'utf-32be': true,
   binary: true,
   '8-bit': true,
+});
+
+const SNAPSHOT: Shape<TargetSnapshot> = {
+  ...each(isText, 'path', 'realPath'),
+  ...each(isBoolean, 'exists', 'bom'),
+  ...each(isCount, 'bytes', 'mode'),
+  sha256: isTextOrNull,
+  eol: isLineEnding,
+  encoding: optional(isEncoding),
+  ...each(isFlag, 'unterminated', 'beginsBlank'),
+  allowed: optional(shaped<AllowedTarget>({ paths: listOf(isText), hardLink: isBoolean })),
 };
 
-function isEncoding(value: unknown): boolean {
-  return typeof value === 'string' && Object.hasOwn(ENCODINGS, value);
-}
+const METADATA: Shape<SessionMetadata> = {
+  version: oneOf(1),
+  ...each(isText, 'session_id', 'intent', 'target_file', 'end_marker'),
+  operation: oneOf(...WRITE_OPERATIONS),
+  location: () => true,
+  created_at: isTime,
+  final_newline: isBoolean,
+  ...each(isFlag, 'start_on_new_line', 'keep_leading_blank_lines'),
+  target: shaped(SNAPSHOT),
+};
 
-function isAllowed(value: unknown): boolean {
-  return isFields(value) && isTexts(value['paths']) && typeof value['hardLink'] === 'boolean';
+const INSERT_LOCATION: Shape<InsertLocation> = {
+  marker: isText,
+  marker_type: oneOf('string', 'regex'),
+  position: oneOf('before', 'after'),
+};
+const REPLACE_LOCATION: Shape<ReplaceLocation> = {
+  start_marker: isText,
+  end_marker: isText,
+  marker_type: oneOf('string', 'regex'),
+  include_markers: isBoolean,
+};
+
+/** An edit without its place could not be finished. */
+function isLocationOf(operation: string, location: unknown): boolean {
+  if (operation === 'insert') return hasShape(location, INSERT_LOCATION);
+  if (operation === 'replace') return hasShape(location, REPLACE_LOCATION);
+  return location === undefined;
 }
 
 /** `state.json`: the reducer's record, and what the store knows of the content it covers. */
@@ -179,20 +171,13 @@ export function formatState(state: Omit<SavedState, 'recordIsDamaged'>): string 
 export function parseState(text: string): Parsed<SavedState> {
   const fields = parseFields(text);
   const problem = versionProblem(fields);
-  if (fields === null || problem !== null) return problem ?? { kind: 'invalid' };
+  if (problem !== null) return problem;
+  if (!hasShape(fields, STATE)) return { kind: 'invalid' };
   const { buffer_size, line_count, last_save, content_file, writing, question, ...others } = fields;
   // Earlier versions stored a question with the keys that it has in memory.
   const rest =
     question === undefined ? others : { ...others, question: withKeys(question, camelCase) };
-  if (!isCount(buffer_size) || !isCount(line_count)) return { kind: 'invalid' };
-  if (typeof last_save !== 'string' || Number.isNaN(Date.parse(last_save))) {
-    return { kind: 'invalid' };
-  }
-  if (typeof content_file !== 'string' || contentNumber(content_file) === null) {
-    return { kind: 'invalid' };
-  }
-  if (writing !== undefined && !isWriting(writing)) return { kind: 'invalid' };
-  const record = isRecord(rest) ? rest : null;
+  const record = hasShape(rest, RECORD) ? rest : null;
   return {
     kind: 'good',
     value: {
@@ -226,7 +211,43 @@ function camelCase(key: string): string {
   return key.replaceAll(/_[a-z]/g, (pair) => pair.slice(1).toUpperCase());
 }
 
-const STATES: Readonly<Record<SessionStateName, true>> = {
+const RESULT: Shape<CommitResult> = {
+  ...each(isText, 'path', 'sha256', 'mode'),
+  ...each(isCount, 'bytes', 'lines'),
+  eol: isLineEnding,
+  bom: isBoolean,
+  ...each(isOptionalText, 'backup_id', 'backup_path'),
+  ...each(listOf(isText), 'warnings', 'not_kept'),
+};
+
+const WRITING: Shape<WritingRecord> = {
+  temp: isText,
+  target: isOptionalText,
+  before: isTextOrNull,
+  after: isText,
+  stands: isFlag,
+  lines_before: isOptionalCount,
+  result: shaped(RESULT),
+};
+
+/** What the store itself keeps in `state.json`. */
+type StoredState = {
+  readonly buffer_size: number;
+  readonly line_count: number;
+  readonly last_save: string;
+  readonly content_file: string;
+  readonly writing?: WritingRecord;
+};
+
+const STATE: Shape<StoredState> = {
+  buffer_size: isCount,
+  line_count: isCount,
+  last_save: isTime,
+  content_file: (value) => typeof value === 'string' && contentNumber(value) !== null,
+  writing: optional(shaped(WRITING)),
+};
+
+const isState = keyOf<SessionStateName>({
   idle: true,
   'session_active.awaiting_content': true,
   'session_active.awaiting_done_or_more_content': true,
@@ -236,147 +257,60 @@ const STATES: Readonly<Record<SessionStateName, true>> = {
   'session_active.paused': true,
   done: true,
   aborted: true,
+});
+
+const SEAM: Shape<Seam> = {
+  ...each(isCount, 'line', 'lines_dropped', 'text_set_aside'),
+  ...each(isText, 'status', 'via', 'conversion'),
 };
 
-const OPTIONAL_FLAGS = [
-  'lead_asked',
-  'lead_dropped',
-  'cut_off',
-  'ended_by_done',
-  'started_over',
-  'has_ended',
-  'omissions_asked',
-] as const satisfies readonly (keyof SessionRecord)[];
+const CORRECTION: Shape<TextCorrection> = { start: isCount, end: isCount, text: isText };
 
-function isRecord(fields: Fields): fields is Fields & SessionRecord {
-  const { state, question, content_start, content_end, inner_done_lines, seams, code } = fields;
-  return (
-    typeof state === 'string' &&
-    Object.hasOwn(STATES, state) &&
-    (question === undefined || isSessionQuestion(question)) &&
-    (content_start === undefined || isCount(content_start)) &&
-    (content_end === undefined || isCount(content_end)) &&
-    typeof fields['fence_stripped'] === 'boolean' &&
-    typeof fields['fence_asked'] === 'boolean' &&
-    OPTIONAL_FLAGS.every(
-      (name) => fields[name] === undefined || typeof fields[name] === 'boolean',
-    ) &&
-    (fields['repair'] === undefined || isRepair(fields['repair'])) &&
-    Array.isArray(inner_done_lines) &&
-    inner_done_lines.every(isCount) &&
-    (fields['ends_settled'] === undefined || isCount(fields['ends_settled'])) &&
-    (fields['thinking'] === undefined ||
-      fields['thinking'] === 'set_aside' ||
-      fields['thinking'] === 'kept') &&
-    (fields['leading_blank_lines_dropped'] === undefined ||
-      isCount(fields['leading_blank_lines_dropped'])) &&
-    Array.isArray(seams) &&
-    seams.every(isSeam) &&
-    isCount(fields['idle_prompts']) &&
-    (code === undefined || typeof code === 'string')
-  );
-}
-
-function isRepair(value: unknown): boolean {
-  return (
-    isFields(value) &&
-    isCount(value['found']) &&
-    typeof value['replace'] === 'boolean' &&
-    Array.isArray(value['rounds']) &&
-    value['rounds'].every((round: unknown) => Array.isArray(round) && areCorrections(round))
-  );
-}
+const REPAIR: Shape<TextRepair> = {
+  found: isCount,
+  rounds: listOf((round) => Array.isArray(round) && areCorrections(round)),
+  replace: isBoolean,
+};
 
 /** In order, and none within another. */
 function areCorrections(round: readonly unknown[]): boolean {
   let end = 0;
   return round.every((value) => {
-    if (!isFields(value) || !isCount(value['start']) || !isCount(value['end'])) return false;
-    if (typeof value['text'] !== 'string' || value['start'] < end) return false;
-    if (value['end'] <= value['start']) return false;
-    end = value['end'];
+    if (!hasShape(value, CORRECTION) || value.start < end || value.end <= value.start) return false;
+    end = value.end;
     return true;
   });
 }
 
-function isSeam(value: unknown): boolean {
-  return (
-    isFields(value) &&
-    isCount(value['line']) &&
-    typeof value['status'] === 'string' &&
-    typeof value['via'] === 'string' &&
-    isCount(value['lines_dropped']) &&
-    isCount(value['text_set_aside']) &&
-    typeof value['conversion'] === 'string'
-  );
-}
-
-function isWriting(value: unknown): value is WritingRecord {
-  return (
-    isFields(value) &&
-    typeof value['temp'] === 'string' &&
-    (value['target'] === undefined || typeof value['target'] === 'string') &&
-    isTextOrNull(value['before']) &&
-    typeof value['after'] === 'string' &&
-    (value['stands'] === undefined || value['stands'] === true) &&
-    (value['lines_before'] === undefined || isCount(value['lines_before'])) &&
-    isCommitResult(value['result'])
-  );
-}
-
-function isCommitResult(value: unknown): value is CommitResult {
-  return (
-    isFields(value) &&
-    ['path', 'sha256', 'mode'].every((name) => typeof value[name] === 'string') &&
-    isCount(value['bytes']) &&
-    isCount(value['lines']) &&
-    isLineEnding(value['eol']) &&
-    typeof value['bom'] === 'boolean' &&
-    isOptionalText(value['backup_id']) &&
-    isOptionalText(value['backup_path']) &&
-    isTexts(value['warnings']) &&
-    isTexts(value['not_kept'])
-  );
-}
-
-function isLineEnding(value: unknown): value is LineEnding {
-  return ['lf', 'crlf', 'mixed', 'none'].some((name) => name === value);
-}
-
-function isOptionalText(value: unknown): boolean {
-  return value === undefined || typeof value === 'string';
-}
-
-function isTexts(value: unknown): boolean {
-  return Array.isArray(value) && value.every((item) => typeof item === 'string');
-}
+const RECORD: Shape<SessionRecord> = {
+  version: oneOf(1),
+  state: isState,
+  question: optional(isSessionQuestion),
+  ...each(isOptionalCount, 'content_start', 'content_end'),
+  ...each(isOptionalCount, 'ends_settled', 'leading_blank_lines_dropped'),
+  ...each(isBoolean, 'fence_stripped', 'fence_asked'),
+  ...each(optional(isBoolean), 'lead_asked', 'lead_dropped', 'cut_off', 'ended_by_done'),
+  ...each(optional(isBoolean), 'started_over', 'omissions_asked', 'has_ended'),
+  repair: optional(shaped(REPAIR)),
+  inner_done_lines: listOf(isCount),
+  thinking: optional(oneOf('set_aside', 'kept')),
+  seams: listOf(shaped(SEAM)),
+  idle_prompts: isCount,
+  code: isOptionalText,
+};
 
 /** Null when it cannot be used: a recovery then needs its settings from elsewhere. */
 export function parseTurn(text: string): TurnRecord | null {
   const fields = parseFields(text);
-  return fields !== null && isTurn(fields) ? fields : null;
+  return hasShape(fields, TURN) ? fields : null;
 }
 
-const TURN_TEXTS: readonly string[] = [
-  'requestId',
-  'projectId',
-  'conversationId',
-  'provider',
-  'model',
-  'protocol',
-  'callId',
-];
-
-function isTurn(fields: Fields): fields is Fields & TurnRecord {
-  return (
-    fields['version'] === 1 &&
-    TURN_TEXTS.every((name) => typeof fields[name] === 'string') &&
-    (fields['mode'] === 'plan' || fields['mode'] === 'act') &&
-    (fields['baseUrl'] === undefined || typeof fields['baseUrl'] === 'string') &&
-    Array.isArray(fields['messages']) &&
-    fields['messages'].every(
-      (message) => isFields(message) && typeof message['role'] === 'string',
-    ) &&
-    isFields(fields['options'])
-  );
-}
+const TURN: Shape<TurnRecord> = {
+  version: oneOf(1),
+  ...each(isText, 'requestId', 'projectId', 'conversationId', 'callId'),
+  ...each(isText, 'provider', 'model', 'protocol'),
+  baseUrl: isOptionalText,
+  mode: oneOf('plan', 'act'),
+  messages: listOf((message) => isFields(message) && typeof message['role'] === 'string'),
+  options: (value) => isFields(value),
+};
