@@ -1,46 +1,24 @@
 import { realpath, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { OrionError } from '@orion/contracts';
-import type {
-  Clock,
-  CommitRequest,
-  CommitResult,
-  ScratchFile,
-  PlanCommitOutcome,
-  PlanCommitRequest,
-  PreparedCommit,
-  PrepareRequest,
-  ReadRange,
-  RecordedChange,
-  SessionStore,
-  TargetSnapshot,
-  TextExcerpt,
-  UndoReport,
-  UndoRequest,
-  Workspace,
-  WriteOperation,
-} from '@orion/contracts';
+import type { Clock, Workspace } from '@orion/contracts';
 import { BackupStore } from './commit/backup-store.ts';
 import type { Committer } from './commit/commit-site.ts';
-import { hashPath } from './commit/hash-file.ts';
 import { commitFile, prepareCommit } from './commit/prepare-commit.ts';
 import { readTarget } from './commit/read-target.ts';
 import { TemporaryNotes } from './commit/temporary-notes.ts';
-import { onDisk, toDiskError } from './disk/disk-error.ts';
+import { onDisk } from './disk/disk-error.ts';
 import { createProcessObserver } from './ownership/process-identity.ts';
 import type { ProcessIdentity } from './ownership/process-identity.ts';
 import { shown } from './path-policy/parse-target.ts';
-import { ScratchFiles } from './scratch-files.ts';
 import { PathPolicy } from './path-policy/path-policy.ts';
 import type { ConfirmProtectedPath } from './path-policy/path-policy.ts';
-import { isInside } from './path-policy/resolve-path.ts';
 import { commitPlan } from './plan/commit-plan.ts';
-import type { LockTarget } from './plan/commit-plan.ts';
 import { PlanJournals } from './plan/plan-journal.ts';
 import { listFiles } from './reading/list-files.ts';
-import type { FileList } from './reading/list-files.ts';
 import { readInstructions } from './reading/read-instructions.ts';
-import { readText } from './reading/read-text.ts';
+import { readWorkspaceText } from './reading/read-text.ts';
+import { ScratchFiles } from './scratch-files.ts';
 import type { EventSink } from './session-dir/session-store-options.ts';
 import { loadSessionKey } from './session-dir/session-key.ts';
 import type { SessionKey } from './session-dir/session-key.ts';
@@ -114,17 +92,15 @@ export type WorkspaceOptions = {
 export async function createWorkspace(options: WorkspaceOptions): Promise<Workspace> {
   const givenRoot = resolve(options.root);
   const root = await resolveRoot(givenRoot);
-  const stateDirectory =
-    options.stateDirectory === undefined
-      ? join(root, '.orion')
-      : await resolveChosenDirectory(resolve(options.stateDirectory));
-  const userDirectory =
-    options.userKeyDirectory === undefined
-      ? undefined
-      : await resolveChosenDirectory(resolve(options.userKeyDirectory));
-  const isChosen = options.stateDirectory !== undefined;
-  new StateDirectory(stateDirectory, root).closeToOthers(isChosen ? 'inside' : 'whole');
-  return new DiskWorkspace(options, { givenRoot, root, stateDirectory, userDirectory });
+  const chosen = await resolveChosen(options.stateDirectory);
+  const userDirectory = await resolveChosen(options.userKeyDirectory);
+  const state = new StateDirectory(chosen ?? join(root, '.orion'), root);
+  state.closeToOthers(chosen === undefined ? 'whole' : 'inside');
+  return openWorkspace(options, { givenRoot, root, state, userDirectory });
+}
+
+async function resolveChosen(path: string | undefined): Promise<string | undefined> {
+  return path === undefined ? undefined : resolveChosenDirectory(resolve(path));
 }
 
 async function resolveRoot(givenRoot: string): Promise<string> {
@@ -150,226 +126,87 @@ async function resolveRoot(givenRoot: string): Promise<string> {
 type Places = {
   readonly givenRoot: string;
   readonly root: string;
-  readonly stateDirectory: string;
+  readonly state: StateDirectory;
   readonly userDirectory: string | undefined;
 };
 
-class DiskWorkspace implements Workspace {
-  readonly root: string;
-  readonly stateDirectory: string;
-  readonly sessions: SessionStore;
-  readonly maxTargetBytes: number;
-  readonly #policy: PathPolicy;
-  /**
-   * For what a start takes back on proof: whoever ran the plan had the permission, and protects the previous bytes no
-   * less than the new ones.
-   */
-  readonly #takeBackPolicy: PathPolicy;
-  readonly #backups: BackupStore;
-  readonly #notes: TemporaryNotes;
-  readonly #journals: PlanJournals;
-  readonly #store: DiskSessionStore;
-  readonly #state: StateDirectory;
-  readonly #scratch: ScratchFiles;
-
-  constructor(options: WorkspaceOptions, places: Places) {
-    const settings: WorkspaceSettings = { ...DEFAULT_WORKSPACE_SETTINGS, ...options.settings };
-    const { clock } = options;
-    const state = new StateDirectory(places.stateDirectory, places.root);
-    const observer = createProcessObserver(clock, options.identity);
-    this.root = places.root;
-    this.stateDirectory = places.stateDirectory;
-    this.maxTargetBytes = settings.maxTargetBytes;
-    this.#state = state;
-    const { userDirectory: _userDirectory, ...paths } = places;
-    const rules = {
-      ...paths,
-      allowPaths: settings.allowPaths,
-      allowHardLink: settings.allowHardLink,
-      maxTargetBytes: settings.maxTargetBytes,
-      ...(places.userDirectory === undefined ? {} : { userDirectory: places.userDirectory }),
-    };
-    this.#takeBackPolicy = new PathPolicy({
-      ...rules,
-      interactive: false,
-      confirmProtectedPath: () => Promise.resolve(true),
-    });
-    this.#policy = new PathPolicy({
-      ...rules,
-      interactive: settings.interactive || options.confirmProtectedPath !== undefined,
-      ...(options.confirmProtectedPath === undefined
-        ? {}
-        : { confirmProtectedPath: options.confirmProtectedPath }),
-    });
-    let key: Promise<SessionKey | null> | null = null;
-    const loadKey = (): Promise<SessionKey | null> => {
-      key ??= loadSessionKey(options.userKeyDirectory);
-      return key;
-    };
-    this.#backups = new BackupStore({
-      state,
-      clock,
-      limits: { maxAgeMs: settings.backupsMaxAgeMs, maxBytes: settings.backupsMaxBytes },
-      loadKey,
-    });
-    this.#notes = new TemporaryNotes(state, places.root, observer, clock);
-    this.#journals = new PlanJournals(state, observer, clock);
-    this.#scratch = new ScratchFiles({
-      state,
-      clock,
-      root: places.root,
-      limits: { maxAgeMs: settings.atticMaxAgeMs, maxBytes: settings.atticMaxBytes },
-    });
-    const onEvent = options.onEvent ?? ((): void => undefined);
-    this.#store = new DiskSessionStore({
-      clock,
-      root: places.root,
-      state,
-      policy: this.#policy,
-      observer,
-      loadKey,
-      maxSessionAgeMs: settings.maxSessionAgeMs,
-      attic: { maxAgeMs: settings.atticMaxAgeMs, maxBytes: settings.atticMaxBytes },
-      onEvent,
-      ...(options.fileSystemNow === undefined ? {} : { fileSystemNow: options.fileSystemNow }),
-      settleBackup: (id, didNotHappen) => this.#settleBackup(id, didNotHappen),
-      provesChange: (id) => this.#backups.provesChange(id),
-      sweepCommits: async () => {
-        await this.#journals.recover({
-          hashOf: (path) => this.#hashOf(path),
-          takeBack: (id) => this.#takeBackUnasked(id),
-          onEvent,
-        });
-        await this.#notes.sweep((id, didNotHappen) => this.#settleBackup(id, didNotHappen));
-        await this.#backups.prune();
-      },
-    });
-    this.sessions = this.#store;
-  }
-
-  ensureStateDirectory(): Promise<void> {
-    return onDisk('make the state directory', () => this.#state.ensure(this.stateDirectory));
-  }
-
-  checkTarget(target: string, operation: WriteOperation): Promise<TargetSnapshot> {
-    return this.#policy.snapshot(target, operation);
-  }
-
-  readTarget(snapshot: TargetSnapshot): AsyncIterable<Uint8Array> {
-    return readTarget(this.#policy, snapshot);
-  }
-
-  prepareCommit(request: PrepareRequest): Promise<PreparedCommit> {
-    return prepareCommit(this.#committer(), request);
-  }
-
-  commit(request: CommitRequest): Promise<CommitResult> {
-    return commitFile(this.#committer(), request);
-  }
-
-  async listChanges(): Promise<readonly RecordedChange[]> {
-    return changesOf(await onDisk('read the backups', () => this.#backups.list()));
-  }
-
-  undo(request: UndoRequest): Promise<UndoReport> {
-    return undoChange(
-      {
-        committer: this.#committer(),
-        lockTarget: (realPath, path) => this.#store.lockTarget(realPath, path),
-      },
-      request,
-    );
-  }
-
-  commitPlan(request: PlanCommitRequest): Promise<readonly PlanCommitOutcome[]> {
-    return commitPlan(
-      {
-        committer: this.#committer(),
-        journals: this.#journals,
-        lockTarget: (realPath, path) => this.#store.lockTarget(realPath, path),
-        takeBack: (id, lockTarget) => this.#takeBack(id, this.#policy, lockTarget),
-      },
-      request,
-    );
-  }
-
-  async #takeBack(
-    backupId: string,
-    policy: PathPolicy,
-    lockTarget: LockTarget = (realPath, path) => this.#store.lockTarget(realPath, path),
-  ): Promise<void> {
-    await undoChange({ committer: this.#committer(policy), lockTarget }, { id: backupId });
-  }
-
-  #settleBackup(id: string, didNotHappen: boolean): Promise<void> {
-    return this.#backups.settle(id, didNotHappen, (path) => this.#hashOf(path));
-  }
+function openWorkspace(options: WorkspaceOptions, places: Places): Workspace {
+  const settings: WorkspaceSettings = { ...DEFAULT_WORKSPACE_SETTINGS, ...options.settings };
+  const { clock, confirmProtectedPath, onEvent = (): void => undefined } = options;
+  const { root, state } = places;
+  const observer = createProcessObserver(clock, options.identity);
+  const interactive = settings.interactive || confirmProtectedPath !== undefined;
+  const policy = new PathPolicy({ ...settings, ...places, interactive, confirmProtectedPath });
+  let key: Promise<SessionKey | null> | null = null;
+  const loadKey = (): Promise<SessionKey | null> => {
+    key ??= loadSessionKey(options.userKeyDirectory);
+    return key;
+  };
+  const attic = { maxAgeMs: settings.atticMaxAgeMs, maxBytes: settings.atticMaxBytes };
+  const limits = { maxAgeMs: settings.backupsMaxAgeMs, maxBytes: settings.backupsMaxBytes };
+  const backups = new BackupStore({ state, clock, policy, limits, loadKey });
+  const notes = new TemporaryNotes(state, root, observer, clock);
+  const journals = new PlanJournals(state, observer, clock);
+  const scratch = new ScratchFiles({ state, clock, root, limits: attic });
+  const sessions = new DiskSessionStore({
+    clock,
+    root,
+    state,
+    policy,
+    observer,
+    loadKey,
+    maxSessionAgeMs: settings.maxSessionAgeMs,
+    attic,
+    onEvent,
+    fileSystemNow: options.fileSystemNow,
+    backups,
+    sweepCommits: async () => {
+      await journals.recover({ policy, takeBack: takeBackUnasked, onEvent });
+      await notes.sweep(backups);
+      await backups.prune();
+    },
+  });
+  const committer: Committer = {
+    root,
+    policy,
+    backups,
+    notes,
+    lockTarget: (realPath, path) => sessions.lockTarget(realPath, path),
+  };
+  // Whoever ran the plan had the permission, and protects the previous bytes no less than the new ones.
+  const unaskedPolicy = new PathPolicy({
+    ...settings,
+    ...places,
+    interactive: false,
+    confirmProtectedPath: () => Promise.resolve(true),
+  });
 
   /** What nobody asks for is done on proof alone: a journal in a cloned repository may name any backup. */
-  async #takeBackUnasked(backupId: string): Promise<void> {
-    const backup = await onDisk('read the backups', () => this.#backups.read(backupId));
+  async function takeBackUnasked(id: string): Promise<void> {
+    const backup = await onDisk('read the backups', () => backups.read(id));
     if (backup !== null && !backup.own) {
-      throw backupForeign(backupId, [backup.path], await this.#backups.keyProblem());
+      throw backupForeign(id, [backup.path], await backups.keyProblem());
     }
-    await this.#takeBack(backupId, this.#takeBackPolicy);
+    await undoChange({ ...committer, policy: unaskedPolicy }, { id });
   }
 
-  #committer(policy: PathPolicy = this.#policy): Committer {
-    return {
-      root: this.root,
-      policy,
-      backups: this.#backups,
-      notes: this.#notes,
-    };
-  }
-
-  /** Null when there is no such file. */
-  async #hashOf(path: string): Promise<string | null> {
-    const found = await this.#policy.contain(path);
-    return (await hashPath(found.realPath))?.sha256 ?? null;
-  }
-
-  createScratchFile(): ScratchFile {
-    return this.#scratch.create();
-  }
-
-  async readText(path: string, range: ReadRange): Promise<TextExcerpt> {
-    const found = await this.#policy.contain(path);
-    if (isInside(this.stateDirectory, found.realPath) && !this.#scratch.holds(found.realPath)) {
-      throw new OrionError({
-        code: 'PROTECTED_PATH',
-        message: `${shown(found.path)} belongs to Orion's own state.`,
-        hint: 'Read a file of the project.',
-      });
-    }
-    if (found.stat?.isDirectory() === true) {
-      throw new OrionError({
-        code: 'IS_DIRECTORY',
-        message: `${shown(found.path)} is a directory.`,
-      });
-    }
-    if (found.stat !== null && !found.stat.isFile()) {
-      throw new OrionError({
-        code: 'NOT_A_FILE',
-        message: `${shown(found.path)} is not a regular file.`,
-      });
-    }
-    try {
-      return await readText(found.path, found.realPath, range);
-    } catch (error) {
-      throw toDiskError(error, `read ${shown(found.path)}`);
-    }
-  }
-
-  listFiles(limit: number): Promise<FileList> {
-    return listFiles(this.root, this.stateDirectory, limit);
-  }
-
-  readInstructions(maxBytes: number): ReturnType<Workspace['readInstructions']> {
-    return readInstructions(this.root, maxBytes);
-  }
-
-  close(): Promise<void> {
-    return this.#store.releaseAll();
-  }
+  return {
+    root,
+    stateDirectory: state.path,
+    sessions,
+    maxTargetBytes: settings.maxTargetBytes,
+    ensureStateDirectory: () => onDisk('make the state directory', () => state.ensure(state.path)),
+    checkTarget: (target, operation) => policy.snapshot(target, operation),
+    readTarget: (snapshot) => readTarget(policy, snapshot),
+    prepareCommit: (request) => prepareCommit(committer, request),
+    commit: (request) => commitFile(committer, request),
+    listChanges: async () => changesOf(await onDisk('read the backups', () => backups.list())),
+    undo: (request) => undoChange(committer, request),
+    commitPlan: (request) => commitPlan(committer, journals, request),
+    createScratchFile: () => scratch.create(),
+    readText: (path, range) => readWorkspaceText({ policy, state, scratch }, path, range),
+    listFiles: (limit) => listFiles(root, state.path, limit),
+    readInstructions: (maxBytes) => readInstructions(root, maxBytes),
+    close: () => sessions.releaseAll(),
+  };
 }

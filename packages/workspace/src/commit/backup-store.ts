@@ -17,7 +17,8 @@ import { hasDescriptorPaths } from '../disk/anchored-directory.ts';
 import { syncDirectory } from '../disk/directories.ts';
 import { errnoOf } from '../disk/disk-error.ts';
 import { createFile, readSmallFile, scanRange } from '../disk/files.ts';
-import { writeAll } from '../disk/write-all.ts';
+import { writeFrom } from '../disk/write-all.ts';
+import type { PathPolicy } from '../path-policy/path-policy.ts';
 import { expired } from '../retention/retention.ts';
 import type { Retained, RetentionLimits } from '../retention/retention.ts';
 import type { SessionKey } from '../session-dir/session-key.ts';
@@ -50,6 +51,7 @@ export type BackupDraft = {
 export type BackupStoreOptions = {
   readonly state: StateDirectory;
   readonly clock: Clock;
+  readonly policy: PathPolicy;
   readonly limits: RetentionLimits;
   /** Null where own backups and foreign ones cannot be told apart. */
   readonly loadKey: () => Promise<SessionKey | null>;
@@ -69,24 +71,20 @@ type Measured = Retained & {
 };
 
 export class BackupStore {
+  readonly #options: BackupStoreOptions;
   readonly #state: StateDirectory;
-  readonly #clock: Clock;
-  readonly #limits: RetentionLimits;
-  readonly #loadKey: () => Promise<SessionKey | null>;
   /** Bytes kept when last counted, and those added since; null before the first count. */
   #keptBytes: number | null = null;
   #lastMade = 0;
 
   constructor(options: BackupStoreOptions) {
+    this.#options = options;
     this.#state = options.state;
-    this.#clock = options.clock;
-    this.#limits = options.limits;
-    this.#loadKey = options.loadKey;
   }
 
   draft(): BackupDraft {
     // Two changes never have the same time, so that the ids of one process tell their order.
-    this.#lastMade = Math.max(this.#clock.now(), this.#lastMade + 1);
+    this.#lastMade = Math.max(this.#options.clock.now(), this.#lastMade + 1);
     const createdAt = new Date(this.#lastMade).toISOString();
     const id = `${createdAt.replace(/[-:.]/gu, '')}-${randomBytes(4).toString('hex')}`;
     const { backups } = this.#state;
@@ -118,7 +116,7 @@ export class BackupStore {
       seal: async (change) => {
         const { root } = this.#state;
         const manifest = { version: 1, id, root, created_at: createdAt, ...change } as const;
-        const mac = (await this.#loadKey())?.sign(manifest);
+        const mac = (await this.#options.loadKey())?.sign(manifest);
         const text = `${JSON.stringify(mac === undefined ? manifest : { ...manifest, mac })}\n`;
         await createFile(join(draft, 'manifest.json'), Buffer.from(text));
         await syncDirectory(draft);
@@ -147,13 +145,9 @@ export class BackupStore {
 
   /**
    * Of a process that died between the two steps of a commit: half a backup goes, and a whole one whose change did
-   * not happen. `hashOf` tells what a target is now.
+   * not happen. `didNotHappen` when that much is known of the change.
    */
-  async settle(
-    id: string,
-    didNotHappen: boolean,
-    hashOf: (path: string) => Promise<string | null>,
-  ): Promise<void> {
+  async settle(id: string, didNotHappen: boolean): Promise<void> {
     if (!isBackupId(id) || !(await this.#state.holds(this.#state.backups))) return;
     await rm(draftPath(this.#state.backups, id), { recursive: true, force: true });
     const manifest = await this.read(id);
@@ -163,7 +157,7 @@ export class BackupStore {
     if (before === after) return;
     let isMade: boolean;
     try {
-      const found = await hashOf(manifest.path);
+      const found = await this.#options.policy.hashOf(manifest.path);
       // Where a file is made without a link, its temporary file stays under its own name until it is whole.
       isMade = didNotHappen ? found === after : found !== before;
     } catch {
@@ -191,14 +185,14 @@ export class BackupStore {
     if (file.kind === 'unusable' && errnoOf(file.error) !== null) throw file.error;
     const manifest = file.kind === 'text' ? parseManifest(file.text, id) : null;
     if (file.kind !== 'text' || manifest === null) return null;
-    const key = await this.#loadKey();
+    const key = await this.#options.loadKey();
     const own = key !== null && key.isOwn(file.text);
     return { ...manifest, own, foreign: key !== null && !own };
   }
 
   /** Why also backups of this user are foreign; null when they are not. */
   async keyProblem(): Promise<string | null> {
-    return (await this.#loadKey())?.problem ?? null;
+    return (await this.#options.loadKey())?.problem ?? null;
   }
 
   contentPath(id: string): string {
@@ -221,7 +215,7 @@ export class BackupStore {
 
   /** Counts again only when the quota may have been passed. */
   async pruneWhenFull(): Promise<void> {
-    if (this.#keptBytes !== null && this.#keptBytes <= this.#limits.maxBytes) return;
+    if (this.#keptBytes !== null && this.#keptBytes <= this.#options.limits.maxBytes) return;
     await this.prune();
   }
 
@@ -235,7 +229,7 @@ export class BackupStore {
       const entry = await this.#measure(name);
       if (entry !== null) entries.push(entry);
     }
-    const dropped = new Set(expired(entries, this.#limits, this.#clock.now()));
+    const dropped = new Set(expired(entries, this.#options.limits, this.#options.clock.now()));
     // Age drops the newest too, but never the last way back.
     const newestLast = entries.toSorted((a, b) => a.since - b.since);
     const newest = new Map(newestLast.map((entry) => [entry.root, entry]));
@@ -267,7 +261,7 @@ export class BackupStore {
   async #removeLeftDraft(name: string): Promise<void> {
     const path = join(this.#state.backups, name);
     const stat = await lstat(path).catch(() => null);
-    if (stat === null || this.#clock.now() - stat.mtimeMs < DRAFT_AGE_MS) return;
+    if (stat === null || this.#options.clock.now() - stat.mtimeMs < DRAFT_AGE_MS) return;
     await rm(path, { recursive: true, force: true });
   }
 
@@ -303,13 +297,7 @@ async function copyDurably(source: FileHandle, destination: string): Promise<voi
   }
   const handle = await open(destination, named ? 'r+' : 'wx', 0o600);
   try {
-    if (!named) {
-      let position = 0;
-      for await (const chunk of scanRange(source, 0)) {
-        await writeAll(handle, chunk, position);
-        position += chunk.length;
-      }
-    }
+    if (!named) await writeFrom(handle, scanRange(source, 0));
     await handle.sync();
   } finally {
     await handle.close();

@@ -10,6 +10,7 @@ import { openAnchored } from '../disk/anchored-directory.ts';
 import type { AnchoredDirectory } from '../disk/anchored-directory.ts';
 import { errnoOf, isErrno, onDisk, toDiskError } from '../disk/disk-error.ts';
 import { closeRead, openRegularFile } from '../disk/files.ts';
+import type { LockTarget } from '../ownership/target-locks.ts';
 import { shown } from '../path-policy/parse-target.ts';
 import type { ContainedPath, PathPolicy } from '../path-policy/path-policy.ts';
 import type { BackupStore } from './backup-store.ts';
@@ -23,6 +24,7 @@ export type Committer = {
   readonly policy: PathPolicy;
   readonly backups: BackupStore;
   readonly notes: TemporaryNotes;
+  readonly lockTarget: LockTarget;
 };
 
 /** A commit's request, and what only an undo asks for. */

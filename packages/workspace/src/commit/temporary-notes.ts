@@ -24,6 +24,7 @@ import type { OwnerRecord } from '../ownership/owner-record.ts';
 import type { ProcessObserver } from '../ownership/process-identity.ts';
 import { isInside, resolvePath } from '../path-policy/resolve-path.ts';
 import type { StateDirectory } from '../state-directory.ts';
+import type { BackupStore } from './backup-store.ts';
 
 const TEMPORARY_NAME = /^\.orion-[0-9a-f]{16}\.tmp$/u;
 const MAX_NOTE_BYTES = 16 * 1024;
@@ -33,10 +34,7 @@ export function newTemporaryName(): string {
 }
 
 /** What a commit is about to make: a file, relative to the root, and a backup. */
-export type NotedCommit = { readonly temporary: string; readonly backupId: string };
-
-/** Of a commit that is over; `didNotHappen` when that much is known of its change. */
-export type SettleBackup = (backupId: string, didNotHappen: boolean) => Promise<void>;
+export type NotedCommit = { readonly temporary: string; readonly backupId: string | undefined };
 
 /** Neither fails: what stays is swept later. */
 export type TemporaryNote = {
@@ -90,8 +88,8 @@ export class TemporaryNotes {
     };
   }
 
-  /** Removes what dead processes left; `settleBackup` sees to the backup that they were making. */
-  async sweep(settleBackup: SettleBackup): Promise<void> {
+  /** Removes what dead processes left, with the backups that they were making. */
+  async sweep(backups: BackupStore): Promise<void> {
     for (const name of await this.#state.names(this.#state.temporaries).catch(() => [])) {
       if (!TEMPORARY_NAME.test(name.replace(/\.json$/u, ''))) continue;
       const path = join(this.#state.temporaries, name);
@@ -106,13 +104,10 @@ export class TemporaryNotes {
       const verdict = judgeOwner(owner, await this.#observer.observe(owner));
       if (verdict === 'live' && !this.#left.has(path)) continue;
       const { temporary, backup_id: backupId } = fields;
-      await removeTemporary(
-        this.#root,
-        typeof temporary === 'string' ? temporary : '',
-        async (didNotHappen) => {
-          if (typeof backupId === 'string') await settleBackup(backupId, didNotHappen);
-        },
-      );
+      await removeTemporary(this.#root, backups, {
+        temporary: typeof temporary === 'string' ? temporary : '',
+        backupId: typeof backupId === 'string' ? backupId : undefined,
+      });
       this.#left.delete(path);
       await removeIfThere(path).catch(() => undefined);
     }
@@ -130,18 +125,18 @@ export class TemporaryNotes {
 }
 
 /**
- * Removes a left-over temporary file, named relative to the root. Anything else is left alone. `settle` comes first
- * and is told whether the change of that file is known not to have happened (T3).
+ * Removes a left-over temporary file. Anything else is left alone. Its backup comes first, which needs to know whether
+ * the change of that file is known not to have happened (T3).
  */
 export async function removeTemporary(
   root: string,
-  temporary: string,
-  settle: (didNotHappen: boolean) => Promise<void>,
+  backups: BackupStore,
+  { temporary, backupId }: NotedCommit,
 ): Promise<void> {
   const path = await pathOfTemporary(root, temporary);
   const stat = path === null ? null : await unlessGone(lstat(path));
   const isThere = stat?.isFile() === true;
-  await settle(isThere && stat.nlink === 1);
+  if (backupId !== undefined) await backups.settle(backupId, isThere && stat.nlink === 1);
   if (isThere && path !== null) await unlessGone(unlink(path));
 }
 

@@ -31,6 +31,9 @@ type LockRecord = OwnerRecord & { readonly session_id: string };
 
 export type TargetLock = { release(): Promise<void> };
 
+/** Holds a target for a change that has no session; rejects with TARGET_LOCKED. */
+export type LockTarget = (realPath: string, path: string) => Promise<TargetLock>;
+
 /** Other processes may take or free the lock between two looks; each round is such a change. */
 const MAX_ROUNDS = 20;
 
@@ -45,7 +48,7 @@ export type TargetLocksOptions = {
   readonly state: StateDirectory;
   readonly observer: ProcessObserver;
   readonly root: string;
-  readonly fileSystemNow?: FileSystemNow;
+  readonly fileSystemNow?: FileSystemNow | undefined;
 };
 
 export class TargetLocks {

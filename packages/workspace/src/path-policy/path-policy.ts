@@ -14,9 +14,11 @@ import { dirname, relative, sep } from 'node:path';
 import { OrionError } from '@orion/contracts';
 import type { AllowedTarget, TargetSnapshot, WriteOperation } from '@orion/contracts';
 import picomatch from 'picomatch';
-import { describeFile } from '../commit/hash-file.ts';
+import { fileExists } from '../commit/commit-errors.ts';
+import { describeFile, hashPath } from '../commit/hash-file.ts';
 import { isErrno, toDiskError } from '../disk/disk-error.ts';
 import { closeRead, openRegularFile } from '../disk/files.ts';
+import type { StateDirectory } from '../state-directory.ts';
 import { gitFolderAbove } from './git-folders.ts';
 import { invalidTarget, parseTarget, shown } from './parse-target.ts';
 import { protectionOf } from './protected-paths.ts';
@@ -25,17 +27,17 @@ import { isInside, resolvePath } from './resolve-path.ts';
 export type PathPolicyOptions = {
   /** Resolved. */
   readonly root: string;
+  readonly state: StateDirectory;
   /** The root as it was given, which absolute targets may begin with. */
   readonly givenRoot: string;
-  readonly stateDirectory: string;
   readonly allowPaths: readonly string[];
   readonly allowHardLink: boolean;
   readonly maxTargetBytes: number;
   readonly interactive: boolean;
   /** Where this user's keys and permissions lie; no setting allows a write there. Resolved. */
-  readonly userDirectory?: string;
+  readonly userDirectory: string | undefined;
   /** Asks the person about a protected path that no glob allows. */
-  readonly confirmProtectedPath?: ConfirmProtectedPath;
+  readonly confirmProtectedPath: ConfirmProtectedPath | undefined;
 };
 
 /** Whether this path, protected by this rule, may be written. Rejecting counts as no answer: the write fails with it. */
@@ -95,6 +97,12 @@ export class PathPolicy {
           existingParent: dirname(found.realPath),
         };
     }
+  }
+
+  /** Of what stands there now; null when there is no such file. */
+  async hashOf(path: string): Promise<string | null> {
+    const { realPath } = await this.contain(path);
+    return (await hashPath(realPath))?.sha256 ?? null;
   }
 
   /** Finds a path inside the workspace that this operation may change now. */
@@ -199,9 +207,9 @@ export class PathPolicy {
 
   /** The protected names that somebody has allowed. */
   async #requireUnprotected(contained: ContainedPath): Promise<readonly string[]> {
-    const { root, stateDirectory, userDirectory, interactive } = this.#options;
+    const { root, state, userDirectory, interactive } = this.#options;
     const real = relative(root, contained.realPath).split(sep).join('/');
-    if (isInside(stateDirectory, contained.realPath)) {
+    if (isInside(state.path, contained.realPath)) {
       throw protectedPath(contained.path, 'the state directory', false);
     }
     if (userDirectory !== undefined && isInside(userDirectory, contained.realPath)) {
@@ -273,15 +281,16 @@ function requireFitting(contained: ContainedPath, operation: WriteOperation): vo
       message: `There is no file ${shown(path)} that ${operation} could change.`,
     });
   }
-  if (stat.isDirectory()) {
-    throw new OrionError({ code: 'IS_DIRECTORY', message: `${shown(path)} is a directory.` });
-  }
-  if (!stat.isFile()) {
-    throw new OrionError({ code: 'NOT_A_FILE', message: `${shown(path)} is not a regular file.` });
-  }
-  if (operation === 'create') {
-    throw new OrionError({ code: 'FILE_EXISTS', message: `${shown(path)} exists already.` });
-  }
+  requireFile(contained);
+  if (operation === 'create') throw fileExists(path);
+}
+
+/** Rejects with IS_DIRECTORY or NOT_A_FILE where something else stands. */
+export function requireFile({ stat, path }: ContainedPath): void {
+  if (stat === null || stat.isFile()) return;
+  throw stat.isDirectory()
+    ? new OrionError({ code: 'IS_DIRECTORY', message: `${shown(path)} is a directory.` })
+    : new OrionError({ code: 'NOT_A_FILE', message: `${shown(path)} is not a regular file.` });
 }
 
 /** A rename needs no permission of the file itself; the person who made it read-only meant it, though. */

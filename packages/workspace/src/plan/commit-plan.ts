@@ -20,35 +20,28 @@ import type { Committer } from '../commit/commit-site.ts';
 import { prepareCommit } from '../commit/prepare-commit.ts';
 import { readTarget } from '../commit/read-target.ts';
 import { onDisk } from '../disk/disk-error.ts';
-import type { TargetLock } from '../ownership/target-locks.ts';
+import type { LockTarget, TargetLock } from '../ownership/target-locks.ts';
 import { shown } from '../path-policy/parse-target.ts';
+import { undoChange } from '../undo/undo-change.ts';
 import { isFinal } from './plan-journal.ts';
 import type { PlanJournal, PlanJournals } from './plan-journal.ts';
-
-export type LockTarget = (realPath: string, path: string) => Promise<TargetLock>;
-
-export type PlanCommitter = {
-  readonly committer: Committer;
-  readonly journals: PlanJournals;
-  readonly lockTarget: LockTarget;
-  readonly takeBack: (backupId: string, lockTarget: LockTarget) => Promise<void>;
-};
 
 type Change = PlanCommitRequest['changes'][number];
 /** A change of the plan, and the copy that is made before it. */
 type Ready = { readonly change: PreparedCommit; readonly sibling: PreparedCommit | null };
 
 export async function commitPlan(
-  planCommitter: PlanCommitter,
+  committer: Committer,
+  journals: PlanJournals,
   request: PlanCommitRequest,
 ): Promise<readonly PlanCommitOutcome[]> {
-  const locks = new Locks(planCommitter);
+  const locks = new Locks(committer.lockTarget);
   const ready: Ready[] = [];
   try {
     for (const change of request.changes) {
       try {
         await locks.take(change);
-        ready.push(await prepareChange(planCommitter, request, change));
+        ready.push(await prepareChange(committer, request, change));
       } catch (error) {
         await discardAll(ready);
         return failedAt(request, ready.length, asOrionError(error));
@@ -60,14 +53,14 @@ export async function commitPlan(
       await discardAll(ready);
       throw error;
     }
-    return await applyAll(planCommitter, request, ready, locks);
+    return await applyAll({ committer, journals, request, locks }, ready);
   } finally {
     await locks.release();
   }
 }
 
 async function prepareChange(
-  { committer }: PlanCommitter,
+  committer: Committer,
   { planId, siblingBackups }: PlanCommitRequest,
   change: Change,
 ): Promise<Ready> {
@@ -110,12 +103,18 @@ async function prepareSibling(
   });
 }
 
+type PlanJob = {
+  readonly committer: Committer;
+  readonly journals: PlanJournals;
+  readonly request: PlanCommitRequest;
+  readonly locks: Locks;
+};
+
 async function applyAll(
-  planCommitter: PlanCommitter,
-  request: PlanCommitRequest,
+  job: PlanJob,
   ready: readonly Ready[],
-  locks: Locks,
 ): Promise<readonly PlanCommitOutcome[]> {
+  const { request, journals } = job;
   const commits = ready.flatMap(({ change, sibling }) =>
     sibling === null ? [change] : [sibling, change],
   );
@@ -123,7 +122,7 @@ async function applyAll(
   if (commits.length > 1) {
     try {
       journal = await onDisk('write the journal of the plan', () =>
-        planCommitter.journals.write(
+        journals.write(
           request.planId,
           request.atomic,
           commits.map(({ writing }) => writing),
@@ -151,7 +150,7 @@ async function applyAll(
       await discardAll(ready.slice(index + 1));
       const failed: PlanCommitOutcome = { kind: 'failed', error: asOrionError(error) };
       const { before, settled } = request.atomic
-        ? await takeBack({ planCommitter, outcomes, made, locks, hasJournal: journal !== null })
+        ? await takeBack(job, outcomes, made, journal !== null)
         : { before: outcomes, settled: true };
       await (settled ? journal?.remove() : journal?.release());
       const after = ready.slice(index + 1).map((): PlanCommitOutcome => ({ kind: 'skipped' }));
@@ -176,25 +175,19 @@ async function applyOne(prepared: PreparedCommit, made: CommitResult[]): Promise
 }
 
 /** `settled`: nothing is left for a later start to do. */
-async function takeBack({
-  planCommitter,
-  outcomes,
-  made,
-  locks,
-  hasJournal,
-}: {
-  readonly planCommitter: PlanCommitter;
-  readonly outcomes: readonly PlanCommitOutcome[];
-  readonly made: readonly CommitResult[];
-  readonly locks: Locks;
-  readonly hasJournal: boolean;
-}): Promise<{ readonly before: readonly PlanCommitOutcome[]; readonly settled: boolean }> {
+async function takeBack(
+  { committer, locks }: PlanJob,
+  outcomes: readonly PlanCommitOutcome[],
+  made: readonly CommitResult[],
+  hasJournal: boolean,
+): Promise<{ readonly before: readonly PlanCommitOutcome[]; readonly settled: boolean }> {
   const errors = new Map<string, OrionError>();
   let settled = true;
   for (const { path, backup_id: backupId } of made.toReversed()) {
     try {
       if (backupId === undefined) throw noRecord(path);
-      await planCommitter.takeBack(backupId, (realPath, path) => locks.lend(realPath, path));
+      const lockTarget: LockTarget = (realPath, path) => locks.lend(realPath, path);
+      await undoChange({ ...committer, lockTarget }, { id: backupId });
     } catch (error) {
       const cause = asOrionError(error);
       errors.set(path, cause);
@@ -212,16 +205,16 @@ async function takeBack({
 }
 
 class Locks {
-  readonly #planCommitter: PlanCommitter;
-  #held: Map<string, TargetLock> = new Map();
+  readonly #lockTarget: LockTarget;
+  readonly #held: Map<string, TargetLock> = new Map();
 
-  constructor(planCommitter: PlanCommitter) {
-    this.#planCommitter = planCommitter;
+  constructor(lockTarget: LockTarget) {
+    this.#lockTarget = lockTarget;
   }
 
   async take({ expected }: Change): Promise<void> {
     const lock = await onDisk(`lock ${shown(expected.path)}`, () =>
-      this.#planCommitter.lockTarget(expected.realPath, expected.path),
+      this.#lockTarget(expected.realPath, expected.path),
     );
     this.#held.set(expected.realPath, lock);
   }
@@ -229,13 +222,11 @@ class Locks {
   /** A lock for the plan's own undo: of a file that it holds anyway, it is the plan's, which keeps it. */
   async lend(realPath: string, path: string): Promise<TargetLock> {
     if (this.#held.has(realPath)) return { release: async () => undefined };
-    return this.#planCommitter.lockTarget(realPath, path);
+    return this.#lockTarget(realPath, path);
   }
 
   async release(): Promise<void> {
-    const held = this.#held;
-    this.#held = new Map();
-    for (const lock of held.values()) await lock.release().catch(() => undefined);
+    for (const lock of this.#held.values()) await lock.release().catch(() => undefined);
   }
 }
 

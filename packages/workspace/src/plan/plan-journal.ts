@@ -19,6 +19,8 @@ import { judgeOwner } from '../ownership/judge-owner.ts';
 import { parseOwner } from '../ownership/owner-record.ts';
 import type { ProcessObserver } from '../ownership/process-identity.ts';
 import { shown } from '../path-policy/parse-target.ts';
+import type { PathPolicy } from '../path-policy/path-policy.ts';
+import type { EventSink } from '../session-dir/session-store-options.ts';
 import { hasShape, isText, listOf, shaped } from '../shape.ts';
 import type { Shape } from '../shape.ts';
 import { isSessionId } from '../state-directory.ts';
@@ -55,11 +57,10 @@ export type PlanJournal = {
 };
 
 export type PlanRecovery = {
-  /** Hash of what stands there now, null when there is no file. */
-  readonly hashOf: (path: string) => Promise<string | null>;
+  readonly policy: PathPolicy;
   /** Gives the file its bytes from before this change back. */
   readonly takeBack: (backupId: string) => Promise<void>;
-  readonly onEvent: (type: string, details: { readonly [key: string]: string | number }) => void;
+  readonly onEvent: EventSink;
 };
 
 export class PlanJournals {
@@ -144,12 +145,12 @@ export class PlanJournals {
 async function settle(
   planId: string,
   files: readonly JournalFile[],
-  { hashOf, takeBack, onEvent }: PlanRecovery,
+  { policy, takeBack, onEvent }: PlanRecovery,
 ): Promise<boolean> {
   const found: { readonly file: JournalFile; readonly now: string | null }[] = [];
   for (const file of files) {
     try {
-      found.push({ file, now: await hashOf(file.path) });
+      found.push({ file, now: await policy.hashOf(file.path) });
     } catch (error) {
       const { code, details } = toDiskError(error, `read ${shown(file.path)}`);
       // Without the system's word it is where no file of the plan can be.

@@ -1,21 +1,48 @@
 /** Lines of a text file, for the read tool. */
 import { isUtf8 } from 'node:buffer';
 import type { FileHandle } from 'node:fs/promises';
-import { OrionError } from '@orion/contracts';
+import { OrionError, countLineFeeds } from '@orion/contracts';
 import type { ReadRange, TextExcerpt } from '@orion/contracts';
 import { openRegularFile, readRange } from '../disk/files.ts';
+import { onDisk } from '../disk/disk-error.ts';
 import { shown } from '../path-policy/parse-target.ts';
+import { requireFile } from '../path-policy/path-policy.ts';
+import type { PathPolicy } from '../path-policy/path-policy.ts';
+import { isInside } from '../path-policy/resolve-path.ts';
+import type { ScratchFiles } from '../scratch-files.ts';
+import type { StateDirectory } from '../state-directory.ts';
 import { incompleteTail } from '../session-dir/wtf8.ts';
 
 const LF = 0x0a;
 /** Counting the lines of more than this would only keep everybody waiting. */
 const MAX_FILE_BYTES = 256 * 1024 * 1024;
 
-export async function readText(
-  path: string,
-  realPath: string,
+export type TextPlaces = {
+  readonly policy: PathPolicy;
+  readonly state: StateDirectory;
+  readonly scratch: ScratchFiles;
+};
+
+/** Of Orion's own state only scratch files are read. */
+export async function readWorkspaceText(
+  { policy, state, scratch }: TextPlaces,
+  target: string,
   range: ReadRange,
 ): Promise<TextExcerpt> {
+  const found = await policy.contain(target);
+  const { path, realPath } = found;
+  if (isInside(state.path, realPath) && !scratch.holds(realPath)) {
+    throw new OrionError({
+      code: 'PROTECTED_PATH',
+      message: `${shown(path)} belongs to Orion's own state.`,
+      hint: 'Read a file of the project.',
+    });
+  }
+  requireFile(found);
+  return onDisk(`read ${shown(path)}`, () => readText(path, realPath, range));
+}
+
+async function readText(path: string, realPath: string, range: ReadRange): Promise<TextExcerpt> {
   const handle = await openRegularFile(realPath);
   if (handle === null) {
     throw new OrionError({ code: 'FILE_NOT_FOUND', message: `There is no file ${shown(path)}.` });
@@ -37,7 +64,7 @@ export async function readText(
 
 async function readLines(handle: FileHandle, path: string, range: ReadRange): Promise<TextExcerpt> {
   const firstLine = Math.max(1, range.firstLine ?? 1);
-  const collector = new LineCollector(firstLine, range.maxLines, range.maxBytes);
+  const collector = new LineCollector({ ...range, firstLine });
   for await (const chunk of readRange(handle, 0)) {
     if (chunk.includes(0)) throw notText(path);
     collector.add(chunk);
@@ -45,7 +72,7 @@ async function readLines(handle: FileHandle, path: string, range: ReadRange): Pr
   const bytes = collector.excerpt();
   if (!isUtf8(bytes)) throw notText(path);
   const totalLines = collector.totalLines();
-  const lastLine = firstLine - 1 + countLines(bytes);
+  const lastLine = firstLine - 1 + linesIn(countLineFeeds(bytes), bytes.at(-1));
   return {
     path,
     content: bytes.toString('utf8'),
@@ -57,10 +84,9 @@ async function readLines(handle: FileHandle, path: string, range: ReadRange): Pr
   };
 }
 
-function countLines(bytes: Buffer): number {
-  let count = 0;
-  for (let at = bytes.indexOf(LF); at !== -1; at = bytes.indexOf(LF, at + 1)) count += 1;
-  return count + (bytes.length > 0 && bytes.at(-1) !== LF ? 1 : 0);
+/** One more than line feeds where the last line has none. */
+function linesIn(lineFeeds: number, last: number | undefined): number {
+  return lineFeeds + (last === undefined || last === LF ? 0 : 1);
 }
 
 /** Keeps the bytes of the wanted lines while the whole file passes by. */
@@ -68,18 +94,14 @@ class LineCollector {
   totalBytes = 0;
   /** A wanted line did not fit. */
   cut = false;
-  readonly #firstLine: number;
-  readonly #maxLines: number;
-  readonly #maxBytes: number;
+  readonly #range: Required<ReadRange>;
   readonly #pieces: Buffer[] = [];
   #kept = 0;
   #lineFeeds = 0;
-  #last = LF;
+  #last: number | undefined;
 
-  constructor(firstLine: number, maxLines: number, maxBytes: number) {
-    this.#firstLine = firstLine;
-    this.#maxLines = maxLines;
-    this.#maxBytes = maxBytes;
+  constructor(range: Required<ReadRange>) {
+    this.#range = range;
   }
 
   add(chunk: Buffer): void {
@@ -96,9 +118,10 @@ class LineCollector {
   }
 
   #take(piece: Buffer): void {
+    const { firstLine, maxLines, maxBytes } = this.#range;
     const line = this.#lineFeeds + 1;
-    if (line < this.#firstLine || line >= this.#firstLine + this.#maxLines || this.cut) return;
-    const room = this.#maxBytes - this.#kept;
+    if (line < firstLine || line >= firstLine + maxLines || this.cut) return;
+    const room = maxBytes - this.#kept;
     if (piece.length > room) this.cut = true;
     const kept = piece.subarray(0, Math.max(0, room));
     this.#pieces.push(Buffer.from(kept));
@@ -111,7 +134,7 @@ class LineCollector {
   }
 
   totalLines(): number {
-    return this.#lineFeeds + (this.totalBytes > 0 && this.#last !== LF ? 1 : 0);
+    return linesIn(this.#lineFeeds, this.#last);
   }
 }
 

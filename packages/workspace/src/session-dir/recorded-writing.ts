@@ -1,6 +1,5 @@
 /** What became of a change that a session had recorded before its process died. */
 import type { SessionMetadata, WritingOutcome, WritingRecord } from '@orion/contracts';
-import { hashPath } from '../commit/hash-file.ts';
 import { removeTemporary } from '../commit/temporary-notes.ts';
 import { toDiskError } from '../disk/disk-error.ts';
 import type { SessionStoreOptions } from './session-store-options.ts';
@@ -14,8 +13,7 @@ export async function judgeWriting(
   await removeTemporaryOf(options, writing);
   let found: string | null | undefined;
   try {
-    const target = await options.policy.contain(writing.target ?? metadata.target.path);
-    found = (await hashPath(target.realPath))?.sha256 ?? null;
+    found = await options.policy.hashOf(writing.target ?? metadata.target.path);
   } catch (error) {
     toDiskError(error, 'read the target');
   }
@@ -24,15 +22,13 @@ export async function judgeWriting(
   if (found === writing.before) return 'before';
   const { backup_id: backupId } = writing.result;
   // Without a backup nobody knows; then nothing is done a second time.
-  const isMade = backupId === undefined || (await options.provesChange(backupId));
+  const isMade = backupId === undefined || (await options.backups.provesChange(backupId));
   return isMade ? 'changed_after' : 'changed_instead';
 }
 
 export async function removeTemporaryOf(
-  { root, settleBackup }: SessionStoreOptions,
+  { root, backups }: SessionStoreOptions,
   { temp, result }: WritingRecord,
 ): Promise<void> {
-  await removeTemporary(root, temp, async (didNotHappen) => {
-    if (result.backup_id !== undefined) await settleBackup(result.backup_id, didNotHappen);
-  });
+  await removeTemporary(root, backups, { temporary: temp, backupId: result.backup_id });
 }

@@ -3,9 +3,8 @@ import { join, resolve } from 'node:path';
 import { errnoOf } from '../disk/disk-error.ts';
 import { isSessionId } from '../state-directory.ts';
 import { inspectSession } from './inspect-session.ts';
-import type { Fitness, Inspection } from './inspect-session.ts';
+import type { FirstLook, Fitness, Inspection } from './inspect-session.ts';
 import { sessionNotFound } from './session-errors.ts';
-import type { SessionKey } from './session-key.ts';
 import type { SessionStoreOptions } from './session-store-options.ts';
 
 /** Directories looked at together. */
@@ -14,7 +13,6 @@ const PARALLEL = 16;
 export class SessionFinder {
   readonly #options: SessionStoreOptions;
   readonly #onFailure: (error: unknown) => void;
-  #key: Promise<SessionKey | null> | null = null;
   /** What this process knows of directories by a look at them; an own one may still become anything. */
   readonly #unfit: Map<string, Exclude<Fitness, 'own'>> = new Map();
 
@@ -23,22 +21,21 @@ export class SessionFinder {
     this.#onFailure = onFailure;
   }
 
-  key(): Promise<SessionKey | null> {
-    this.#key ??= this.#options.loadKey();
-    return this.#key;
-  }
-
-  async inspect(directory: string, id: string): Promise<Inspection | null> {
-    const { observer, clock } = this.#options;
-    const inspector = { observer, key: await this.key(), now: () => clock.now() };
-    return inspectSession(inspector, directory, id);
+  async inspect(
+    directory: string,
+    id: string,
+    isWanted?: (look: FirstLook) => boolean,
+  ): Promise<Inspection | null> {
+    const { observer, clock, loadKey } = this.#options;
+    const inspector = { observer, key: await loadKey(), now: () => clock.now() };
+    return inspectSession(inspector, directory, id, isWanted);
   }
 
   /** Rejects with SESSION_NOT_FOUND. */
   async find(sessionId: string): Promise<Inspection> {
     const { state } = this.#options;
     if (!isSessionId(sessionId)) throw sessionNotFound(sessionId, null);
-    await this.key();
+    await this.#options.loadKey();
     for (const parent of [state.sessions, state.attic]) {
       if (!(await state.holds(parent).catch(() => false))) continue;
       const found = await this.inspect(join(parent, sessionId), sessionId);
@@ -64,7 +61,7 @@ export class SessionFinder {
       const known = this.#unfit.get(id);
       return known === undefined || kinds.includes(known);
     });
-    await this.key();
+    await this.#options.loadKey();
     for (let from = 0; from < ids.length; from += PARALLEL) {
       const found = ids.slice(from, from + PARALLEL).map(async (id) => {
         const inspection = await this.#inspectIf(kinds, id).catch((error: unknown) => {
@@ -78,9 +75,8 @@ export class SessionFinder {
   }
 
   async #inspectIf(kinds: readonly Fitness[], id: string): Promise<Inspection | null> {
-    const { state, observer, clock } = this.#options;
-    const inspector = { observer, key: await this.key(), now: () => clock.now() };
-    return inspectSession(inspector, join(state.sessions, id), id, ({ fitness, root, refused }) => {
+    const { state } = this.#options;
+    return this.inspect(join(state.sessions, id), id, ({ fitness, root, refused }) => {
       if (fitness === 'own' || refused) this.#unfit.delete(id);
       else this.#unfit.set(id, fitness);
       return kinds.includes(fitness) && state.isAboutHere(root);

@@ -1,5 +1,5 @@
 import type { Clock } from '@orion/contracts';
-import type { SettleBackup } from '../commit/temporary-notes.ts';
+import type { BackupStore } from '../commit/backup-store.ts';
 import type { ProcessObserver } from '../ownership/process-identity.ts';
 import type { FileSystemNow } from '../ownership/target-locks.ts';
 import type { PathPolicy } from '../path-policy/path-policy.ts';
@@ -24,9 +24,7 @@ export type SessionStoreOptions = {
   readonly onEvent: EventSink;
   /** What commits of dead processes left, and backups beyond their limits. */
   readonly sweepCommits: () => Promise<void>;
-  readonly settleBackup: SettleBackup;
-  /** Whether this backup tells that its change was made, once nothing else is left of it. */
-  readonly provesChange: (backupId: string) => Promise<boolean>;
+  readonly backups: BackupStore;
   /** For tests. */
-  readonly fileSystemNow?: FileSystemNow;
+  readonly fileSystemNow: FileSystemNow | undefined;
 };

@@ -117,7 +117,7 @@ export class DiskSessionStore implements SessionStore {
     const { state, observer } = this.#options;
     const path = resolve(file);
     const rescued = await readRescued(
-      { key: await this.#finder.key(), isAboutHere: (root) => state.isAboutHere(root) },
+      { key: await this.#options.loadKey(), isAboutHere: (root) => state.isAboutHere(root) },
       path,
     ).catch((error: unknown) => {
       throw toDiskError(error, 'read the rescued text');
@@ -156,7 +156,7 @@ export class DiskSessionStore implements SessionStore {
     if (inspection.status === 'live') throw sessionBusy(sessionId);
     if (inspection.status === 'damaged' || metadata === null) throw sessionDamaged(inspection);
     if (inspection.status === 'foreign') {
-      throw sessionForeign(sessionId, (await this.#finder.key())?.problem ?? null);
+      throw sessionForeign(sessionId, (await this.#options.loadKey())?.problem ?? null);
     }
     const owner = await takeOver(this.#options.observer, inspection);
     if (owner === null) throw sessionBusy(sessionId);
@@ -277,7 +277,7 @@ export class DiskSessionStore implements SessionStore {
       clock,
       state,
       locks: this.#locks,
-      key: await this.#finder.key(),
+      key: await this.#options.loadKey(),
       metadata,
       targetRealPath: realPath,
       owner,

@@ -27,27 +27,22 @@ import { asFarAs } from '../session-dir/session-key.ts';
 import { changesOf, chooseChange, stepsOf } from './history.ts';
 import type { FileStep } from './history.ts';
 
-export type Undoer = {
-  readonly committer: Committer;
-  readonly lockTarget: (realPath: string, path: string) => Promise<TargetLock>;
-};
-
 /** A file with what stands there now. */
 type Checked = { readonly step: FileStep; readonly found: TargetSnapshot };
 type Ready = Checked & { readonly prepared: PreparedCommit | null };
 
-export async function undoChange(undoer: Undoer, request: UndoRequest): Promise<UndoReport> {
-  const change = await findChange(undoer.committer, request);
+export async function undoChange(committer: Committer, request: UndoRequest): Promise<UndoReport> {
+  const change = await findChange(committer, request);
   const undoId = randomUUID();
   const locks: TargetLock[] = [];
   try {
     const checked: Checked[] = [];
     for (const step of stepsOf(change)) {
-      const found = await lookAt(undoer, step, locks);
+      const found = await lookAt(committer, step, locks);
       requireSameAsAfter(step, found, request.force === true);
       checked.push({ step, found });
     }
-    const ready = await prepareAll(undoer.committer, checked, undoId);
+    const ready = await prepareAll(committer, checked, undoId);
     const files = await applyAll(ready);
     return {
       change_id: change.change_id,
@@ -95,14 +90,13 @@ export function backupForeign(
 }
 
 async function lookAt(
-  undoer: Undoer,
+  { policy, lockTarget }: Committer,
   step: FileStep,
   locks: TargetLock[],
 ): Promise<TargetSnapshot> {
-  const { policy } = undoer.committer;
   const target = await policy.containTarget(step.path, 'overwrite');
   locks.push(
-    await onDisk(`lock ${shown(step.path)}`, () => undoer.lockTarget(target.realPath, target.path)),
+    await onDisk(`lock ${shown(step.path)}`, () => lockTarget(target.realPath, target.path)),
   );
   // Under the lock: what is seen from here on is not the middle of another change.
   return policy.snapshot(step.path, 'overwrite');
