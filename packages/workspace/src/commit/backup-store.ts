@@ -16,7 +16,7 @@ import type { Clock } from '@orion/contracts';
 import { hasDescriptorPaths } from '../disk/anchored-directory.ts';
 import { syncDirectory } from '../disk/directories.ts';
 import { errnoOf } from '../disk/disk-error.ts';
-import { createFile, readSmallFile, scanRange } from '../disk/files.ts';
+import { createFile, jsonBytes, readSmallFile, scanRange } from '../disk/files.ts';
 import { writeFrom } from '../disk/write-all.ts';
 import type { PathPolicy } from '../path-policy/path-policy.ts';
 import { expired } from '../retention/retention.ts';
@@ -117,8 +117,8 @@ export class BackupStore {
         const { root } = this.#state;
         const manifest = { version: 1, id, root, created_at: createdAt, ...change } as const;
         const mac = (await this.#options.loadKey())?.sign(manifest);
-        const text = `${JSON.stringify(mac === undefined ? manifest : { ...manifest, mac })}\n`;
-        await createFile(join(draft, 'manifest.json'), Buffer.from(text));
+        // Without a key JSON leaves the MAC out.
+        await createFile(join(draft, 'manifest.json'), jsonBytes({ ...manifest, mac }));
         await syncDirectory(draft);
         await rename(draft, sealed);
         await syncDirectory(backups);

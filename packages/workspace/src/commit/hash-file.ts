@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
-import { closeRead, openRegularFile, scanRange } from '../disk/files.ts';
+import { readRegularFile, scanRange } from '../disk/files.ts';
 import { TextInspector } from './text-facts.ts';
 import type { TextFacts } from './text-facts.ts';
 
@@ -41,11 +41,5 @@ export async function hashPath(
   path: string,
   maxBytes: number = Number.POSITIVE_INFINITY,
 ): Promise<FileHash | null> {
-  const handle = await openRegularFile(path);
-  if (handle === null) return null;
-  try {
-    return await hashFile(handle, maxBytes);
-  } finally {
-    await closeRead(handle);
-  }
+  return readRegularFile(path, (handle) => hashFile(handle, maxBytes));
 }

@@ -3,13 +3,10 @@ import { constants } from 'node:fs';
 import { link, open, rename, unlink } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { isErrno } from '../disk/disk-error.ts';
-import { scanRange } from '../disk/files.ts';
-import { writeAll } from '../disk/write-all.ts';
+import { LINK_UNSUPPORTED, scanRange } from '../disk/files.ts';
+import { writeFrom } from '../disk/write-all.ts';
 import { appeared } from './commit-site.ts';
 import type { Site } from './commit-site.ts';
-
-/** Errors of `link` that say that the file system has no links, not that something is wrong. */
-const LINK_UNSUPPORTED = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV', 'EACCES'];
 
 /** The warning that a new file has its temporary name beside its own until the next start. */
 export const TEMPORARY_FILE_LEFT = 'temporary_file_left';
@@ -31,7 +28,7 @@ export async function putInPlace(
     await link(temporary, place);
   } catch (error) {
     if (isErrno(error, 'EEXIST')) throw appeared(site, error);
-    if (!isErrno(error, ...LINK_UNSUPPORTED)) throw error;
+    if (!isErrno(error, 'EXDEV', ...LINK_UNSUPPORTED)) throw error;
     const from = ready ?? (await open(temporary, constants.O_RDONLY | constants.O_NOFOLLOW));
     try {
       await createExclusively(site, from, place);
@@ -62,11 +59,7 @@ async function createExclusively(site: Site, from: FileHandle, place: string): P
   try {
     // The umask took bits of it away.
     await to.chmod(mode & 0o7777);
-    let position = 0;
-    for await (const chunk of scanRange(from, 0)) {
-      await writeAll(to, chunk, position);
-      position += chunk.length;
-    }
+    await writeFrom(to, scanRange(from, 0));
     await to.sync();
     await to.close();
   } catch (error) {

@@ -10,14 +10,13 @@
  * T4. A note that cannot be read is being written by somebody, or its writer died: then its temporary
  *     file was never made, and the note goes once it is old.
  */
-import { parseFields } from '@orion/contracts';
 import { randomBytes } from 'node:crypto';
 import { lstat, unlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Clock } from '@orion/contracts';
 import { syncDirectory } from '../disk/directories.ts';
 import { isErrno } from '../disk/disk-error.ts';
-import { createFile, readSmallFile, removeIfThere } from '../disk/files.ts';
+import { createFile, jsonBytes, readFields, removeIfThere } from '../disk/files.ts';
 import { judgeOwner, LEASE_TTL_MS } from '../ownership/judge-owner.ts';
 import { parseOwner } from '../ownership/owner-record.ts';
 import type { OwnerRecord } from '../ownership/owner-record.ts';
@@ -70,13 +69,9 @@ export class TemporaryNotes {
     try {
       await this.#state.ensure(this.#state.temporaries);
       const owner: OwnerRecord = await this.#observer.newOwner();
-      const text = JSON.stringify({
-        ...owner,
-        root: this.#state.root,
-        temporary: commit.temporary,
-        backup_id: commit.backupId,
-      });
-      await createFile(path, Buffer.from(`${text}\n`));
+      const { temporary, backupId } = commit;
+      const note = { ...owner, root: this.#state.root, temporary, backup_id: backupId };
+      await createFile(path, jsonBytes(note));
       await syncDirectory(this.#state.temporaries);
     } catch {
       await removeIfThere(path).catch(() => undefined);
@@ -93,8 +88,7 @@ export class TemporaryNotes {
     for (const name of await this.#state.names(this.#state.temporaries).catch(() => [])) {
       if (!TEMPORARY_NAME.test(name.replace(/\.json$/u, ''))) continue;
       const path = join(this.#state.temporaries, name);
-      const file = await readSmallFile(path, MAX_NOTE_BYTES);
-      const fields = file.kind === 'text' ? parseFields(file.text) : null;
+      const fields = await readFields(path, MAX_NOTE_BYTES);
       const owner = parseOwner(fields);
       if (owner === null || fields === null) {
         await this.#removeIfOld(path);

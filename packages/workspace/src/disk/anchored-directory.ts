@@ -12,8 +12,8 @@ import { constants } from 'node:fs';
 import { lstat, mkdir, open, realpath } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { errnoOf, isErrno, systemError } from './disk-error.ts';
-import { syncDirectory } from './directories.ts';
+import { isErrno, systemError } from './disk-error.ts';
+import { syncDirectory, syncHandle } from './directories.ts';
 
 export type AnchoredDirectory = {
   /** A path for this name in the directory, good while the anchor is open. */
@@ -100,14 +100,6 @@ async function openOrMake(parent: FileHandle, name: string): Promise<FileHandle>
   });
   await syncHandle(parent);
   return await open(path, DIRECTORY_FLAGS);
-}
-
-async function syncHandle(handle: FileHandle): Promise<void> {
-  try {
-    await handle.sync();
-  } catch (error) {
-    if (!['EINVAL', 'ENOTSUP', 'EOPNOTSUPP'].includes(errnoOf(error) ?? '')) throw error;
-  }
 }
 
 async function openByPath(root: string, names: readonly string[]): Promise<AnchoredDirectory> {

@@ -1,20 +1,26 @@
 import { constants } from 'node:fs';
 import { lstat, mkdir, open, stat } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { errnoOf, InPlaceOfDirectory, isErrno } from './disk-error.ts';
-
-/** Some file systems cannot sync a directory; there is nothing better to do then. */
-const UNSUPPORTED = ['EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'EISDIR'];
+import { InPlaceOfDirectory, isErrno } from './disk-error.ts';
 
 /** Makes created, renamed and removed names of a directory durable. */
 export async function syncDirectory(path: string): Promise<void> {
   const handle = await open(path, constants.O_RDONLY | constants.O_DIRECTORY);
   try {
-    await handle.sync();
-  } catch (error) {
-    if (!UNSUPPORTED.includes(errnoOf(error) ?? '')) throw error;
+    await syncHandle(handle);
   } finally {
     await handle.close();
+  }
+}
+
+/** The same, of one that is open. */
+export async function syncHandle(directory: FileHandle): Promise<void> {
+  try {
+    await directory.sync();
+  } catch (error) {
+    // Some file systems cannot sync a directory; there is nothing better to do then.
+    if (!isErrno(error, 'EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'EISDIR')) throw error;
   }
 }
 

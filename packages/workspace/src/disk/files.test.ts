@@ -165,12 +165,12 @@ test('a name appears with all of its bytes, and never twice', async () => {
 test('a file is replaced whole, or stays', async () => {
   const folder = await temporaryDirectory();
   const file = join(folder, 'file');
-  await replaceFile(file, 'ä');
-  await replaceFile(file, 'new');
+  await replaceFile(file, Buffer.from('ä'));
+  await replaceFile(file, Buffer.from('new'));
   expect(await readFile(file, 'utf8')).toBe('new');
   const replaced = withDisk(
     ({ name }) => (name === 'rename' ? { kind: 'error', code: 'EIO' } : null),
-    () => replaceFile(file, 'newer'),
+    () => replaceFile(file, Buffer.from('newer')),
   );
   await expect(replaced).rejects.toMatchObject({ code: 'EIO' });
   expect(await readFile(file, 'utf8')).toBe('new');

@@ -1,14 +1,27 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { link, open, rename, unlink } from 'node:fs/promises';
+import { link, lstat, open, rename, unlink } from 'node:fs/promises';
 import type { Stats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { parseFields } from '@orion/contracts';
+import type { Fields } from '@orion/contracts';
 import { errnoOf, isErrno } from './disk-error.ts';
-import { writeAll } from './write-all.ts';
+import { writeFrom } from './write-all.ts';
 
 /** Neither follows a link nor waits for the other end of a pipe. */
 const READ_FLAGS: number = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+/** Whether anything has this name, a link that leads nowhere included. */
+export async function isThere(path: string): Promise<boolean> {
+  try {
+    await lstat(path);
+    return true;
+  } catch (error) {
+    if (isErrno(error, 'ENOENT', 'ENOTDIR')) return false;
+    throw error;
+  }
+}
 
 /** Opens a regular file; null when there is none, or something else has its name. */
 export async function openRegularFile(path: string): Promise<FileHandle | null> {
@@ -34,6 +47,20 @@ async function openWithStat(path: string): Promise<OpenedFile | null> {
   }
   await closeRead(handle);
   return null;
+}
+
+/** What `step` makes of a regular file, which is closed then; null where `openRegularFile` gives null. */
+export async function readRegularFile<T>(
+  path: string,
+  step: (handle: FileHandle, stat: Stats) => Promise<T>,
+): Promise<T | null> {
+  const opened = await openWithStat(path);
+  if (opened === null) return null;
+  try {
+    return await step(opened.handle, opened.stat);
+  } finally {
+    await closeRead(opened.handle);
+  }
 }
 
 /** Closes what was only read: a failure takes nothing of what was read back. */
@@ -80,6 +107,13 @@ export async function* scanRange(
   }
 }
 
+/** The first bytes of a file, so many or as many as there are. */
+export async function readBytes(handle: FileHandle, maxBytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of readRange(handle, 0, maxBytes)) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
 export type SmallFile =
   | { readonly kind: 'text'; readonly text: string; readonly modifiedAt: number }
   | { readonly kind: 'missing' }
@@ -88,36 +122,37 @@ export type SmallFile =
 
 /** A small file of the state directory, whatever really lies there; as long as it was when it was opened. */
 export async function readSmallFile(path: string, maxBytes: number): Promise<SmallFile> {
-  let opened: OpenedFile | null;
   try {
-    opened = await openWithStat(path);
+    const read = await readRegularFile(path, async (handle, stat): Promise<SmallFile> => {
+      if (stat.size > maxBytes) return { kind: 'unusable', reason: 'too large' };
+      const text = (await readBytes(handle, stat.size)).toString('utf8');
+      return { kind: 'text', text, modifiedAt: stat.mtimeMs };
+    });
+    return read ?? { kind: 'missing' };
   } catch (error) {
     return { kind: 'unusable', reason: errnoOf(error) ?? String(error), error };
-  }
-  if (opened === null) return { kind: 'missing' };
-  const { handle, stat } = opened;
-  try {
-    if (stat.size > maxBytes) return { kind: 'unusable', reason: 'too large' };
-    const chunks: Buffer[] = [];
-    for await (const chunk of readRange(handle, 0, stat.size)) chunks.push(chunk);
-    return {
-      kind: 'text',
-      text: Buffer.concat(chunks).toString('utf8'),
-      modifiedAt: stat.mtimeMs,
-    };
-  } catch (error) {
-    return { kind: 'unusable', reason: errnoOf(error) ?? String(error), error };
-  } finally {
-    await closeRead(handle);
   }
 }
 
+/** The fields of a small JSON file; null when there is no such file, or nothing of the kind in it. */
+export async function readFields(path: string, maxBytes: number): Promise<Fields | null> {
+  const file = await readSmallFile(path, maxBytes);
+  return file.kind === 'text' ? parseFields(file.text) : null;
+}
+
+export function jsonBytes(value: unknown): Buffer {
+  return Buffer.from(`${JSON.stringify(value)}\n`);
+}
+
 /** Creates a file with these bytes, durably; fails with EEXIST when the name is taken. */
-export async function createFile(path: string, bytes: Uint8Array): Promise<void> {
+export async function createFile(
+  path: string,
+  bytes: Uint8Array | AsyncIterable<Uint8Array>,
+): Promise<void> {
   const handle = await open(path, 'wx', 0o600);
   try {
     try {
-      await writeAll(handle, bytes, 0);
+      await writeFrom(handle, bytes instanceof Uint8Array ? [bytes] : bytes);
       await handle.sync();
     } finally {
       await handle.close();
@@ -128,7 +163,15 @@ export async function createFile(path: string, bytes: Uint8Array): Promise<void>
   }
 }
 
-const LINK_UNSUPPORTED = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EACCES'];
+/** Errors of `link` that say that the file system has no links, not that something is wrong. */
+export const LINK_UNSUPPORTED: readonly string[] = [
+  'EPERM',
+  'ENOTSUP',
+  'EOPNOTSUPP',
+  'ENOSYS',
+  'EMLINK',
+  'EACCES',
+];
 
 /**
  * The same, and readers never see half of it: the name appears with all bytes, where the file system has links. False
@@ -138,20 +181,23 @@ export async function createWholeFile(path: string, bytes: Uint8Array): Promise<
   const temporary = temporaryName(path);
   await createFile(temporary, bytes);
   try {
-    await link(temporary, path);
+    return await unlessTaken(() => link(temporary, path));
+  } catch (error) {
+    if (!isErrno(error, ...LINK_UNSUPPORTED)) throw error;
+    return await unlessTaken(() => createFile(path, bytes));
+  } finally {
+    await unlink(temporary).catch(() => undefined);
+  }
+}
+
+/** False when the name was taken. */
+async function unlessTaken(create: () => Promise<void>): Promise<boolean> {
+  try {
+    await create();
     return true;
   } catch (error) {
     if (isErrno(error, 'EEXIST')) return false;
-    if (!isErrno(error, ...LINK_UNSUPPORTED)) throw error;
-    try {
-      await createFile(path, bytes);
-      return true;
-    } catch (fallbackError) {
-      if (isErrno(fallbackError, 'EEXIST')) return false;
-      throw fallbackError;
-    }
-  } finally {
-    await unlink(temporary).catch(() => undefined);
+    throw error;
   }
 }
 
@@ -160,9 +206,12 @@ export function temporaryName(path: string): string {
 }
 
 /** Replaces a file: readers see the old bytes or the new ones. The name is durable after `syncDirectory`. */
-export async function replaceFile(path: string, text: string): Promise<void> {
+export async function replaceFile(
+  path: string,
+  bytes: Uint8Array | AsyncIterable<Uint8Array>,
+): Promise<void> {
   const temporary = temporaryName(path);
-  await createFile(temporary, Buffer.from(text, 'utf8'));
+  await createFile(temporary, bytes);
   try {
     await rename(temporary, path);
   } catch (error) {

@@ -35,7 +35,7 @@ export async function writeAllOf(
 /** Writes all that a source gives, from the file's beginning; how much that was. */
 export async function writeFrom(
   handle: FileHandle,
-  source: AsyncIterable<Uint8Array>,
+  source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 ): Promise<number> {
   let position = 0;
   for await (const chunk of source) {

@@ -11,16 +11,16 @@
  * O5. Where links fail, the name is created exclusively and synced; an incomplete one counts as dead
  *     once it is older than the lease's time to live, or of a time that has not come.
  */
-import { lstat, rename, unlink } from 'node:fs/promises';
+import { unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { syncDirectory } from '../disk/directories.ts';
-import { isErrno } from '../disk/disk-error.ts';
 import {
-  createFile,
   createWholeFile,
+  isThere,
+  jsonBytes,
   readSmallFile,
   removeIfThere,
-  temporaryName,
+  replaceFile,
 } from '../disk/files.ts';
 import { isRecent } from './judge-owner.ts';
 import { parseOwnerText } from './owner-record.ts';
@@ -46,12 +46,17 @@ export function lockPlace(file: string): OwnerPlace {
   return { file, claimOf: (token) => `${file}.claim-${token}` };
 }
 
-export type FoundOwner =
-  | { readonly kind: 'owned'; readonly owner: OwnerRecord; readonly fileExists: boolean }
-  /** Nobody: the file is missing or unreadable. `token` is what a claim names instead. */
-  | { readonly kind: 'nobody'; readonly token: string; readonly fileExists: boolean }
+export type FoundOwner = {
+  /** What a claim names: the owner's token, or what stands in its place. */
+  readonly token: string;
+  readonly fileExists: boolean;
+} & (
+  | { readonly kind: 'owned'; readonly owner: OwnerRecord }
+  /** The file is missing or unreadable. */
+  | { readonly kind: 'nobody' }
   /** Somebody is just writing it, where links are not available. */
-  | { readonly kind: 'incomplete'; readonly token: string; readonly modifiedAt: number };
+  | { readonly kind: 'incomplete'; readonly modifiedAt: number }
+);
 
 /** The token that stands for an owner file without a readable record. */
 const NO_TOKEN = 'none';
@@ -65,9 +70,9 @@ export async function findOwner(place: OwnerPlace): Promise<FoundOwner> {
   for (let step = 0; step < MAX_CLAIMS; step += 1) {
     const claim = await readSmallFile(place.claimOf(token), MAX_OWNER_BYTES);
     if (claim.kind === 'missing') {
-      if (current !== null) return { kind: 'owned', owner: current, fileExists };
+      if (current !== null) return { kind: 'owned', owner: current, token, fileExists };
       if (file.kind === 'text' && step === 0) {
-        return { kind: 'incomplete', token, modifiedAt: file.modifiedAt };
+        return { kind: 'incomplete', token, fileExists, modifiedAt: file.modifiedAt };
       }
       return { kind: 'nobody', token, fileExists };
     }
@@ -77,7 +82,7 @@ export async function findOwner(place: OwnerPlace): Promise<FoundOwner> {
       // Its own claim is named after the claim, since it has no token.
       const next = `${token}-incomplete`;
       if ((await readSmallFile(place.claimOf(next), MAX_OWNER_BYTES)).kind === 'missing') {
-        return { kind: 'incomplete', token: next, modifiedAt };
+        return { kind: 'incomplete', token: next, fileExists, modifiedAt };
       }
       token = next;
       current = null;
@@ -96,10 +101,7 @@ export function isAbandoned(modifiedAt: number, now: number): boolean {
 }
 
 /** Takes a free place. False when it is taken. */
-export async function createOwner<R extends OwnerRecord>(
-  place: OwnerPlace,
-  record: R,
-): Promise<boolean> {
+export function createOwner(place: OwnerPlace, record: OwnerRecord): Promise<boolean> {
   return linkRecord(place.file, record);
 }
 
@@ -107,15 +109,15 @@ export async function createOwner<R extends OwnerRecord>(
  * Takes over from an owner that was judged dead. `token` comes from `findOwner`. False when another
  * process was first.
  */
-export async function claimOwner<R extends OwnerRecord>(
+export async function claimOwner(
   place: OwnerPlace,
   token: string,
-  record: R,
+  record: OwnerRecord,
 ): Promise<boolean> {
   const claim = place.claimOf(token);
   if (!(await linkRecord(claim, record))) return false;
   const found = await findOwner(place);
-  if (found.kind !== 'owned' || found.owner.token !== record.token) {
+  if (found.kind !== 'owned' || found.token !== record.token) {
     await removeIfThere(claim).catch(() => undefined);
     return false;
   }
@@ -124,44 +126,20 @@ export async function claimOwner<R extends OwnerRecord>(
 }
 
 /** Renews or marks the own record; the caller has made sure that it is still the owner. */
-export async function replaceOwner<R extends OwnerRecord>(
-  place: OwnerPlace,
-  record: R,
-): Promise<void> {
-  const temporary = temporaryName(place.file);
-  await createFile(temporary, recordBytes(record));
-  try {
-    await rename(temporary, place.file);
-  } catch (error) {
-    await unlink(temporary).catch(() => undefined);
-    throw error;
-  }
+export function replaceOwner(place: OwnerPlace, record: OwnerRecord): Promise<void> {
+  return replaceFile(place.file, jsonBytes(record));
 }
 
 export type Standing = 'owner' | 'taken_over' | 'vanished';
 
 /** Whether a token still owns the place; cheap, asked before every batch of writes. */
 export async function standing(place: OwnerPlace, token: string): Promise<Standing> {
-  if (await exists(place.claimOf(token))) return 'taken_over';
-  return (await exists(place.file)) ? 'owner' : 'vanished';
-}
-
-async function exists(path: string): Promise<boolean> {
-  try {
-    await lstat(path);
-    return true;
-  } catch (error) {
-    if (isErrno(error, 'ENOENT', 'ENOTDIR')) return false;
-    throw error;
-  }
-}
-
-function recordBytes(record: OwnerRecord): Buffer {
-  return Buffer.from(`${JSON.stringify(record)}\n`, 'utf8');
+  if (await isThere(place.claimOf(token))) return 'taken_over';
+  return (await isThere(place.file)) ? 'owner' : 'vanished';
 }
 
 async function linkRecord(path: string, record: OwnerRecord): Promise<boolean> {
-  if (!(await createWholeFile(path, recordBytes(record)))) return false;
+  if (!(await createWholeFile(path, jsonBytes(record)))) return false;
   try {
     await syncDirectory(dirname(path));
   } catch (error) {

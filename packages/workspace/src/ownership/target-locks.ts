@@ -10,9 +10,9 @@
 import { createHash } from 'node:crypto';
 import { lstat, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { OrionError, parseFields } from '@orion/contracts';
+import { OrionError } from '@orion/contracts';
 import { isErrno } from '../disk/disk-error.ts';
-import { createFile, readSmallFile, removeIfThere, temporaryName } from '../disk/files.ts';
+import { createFile, isThere, readFields, removeIfThere, temporaryName } from '../disk/files.ts';
 import { shown } from '../path-policy/parse-target.ts';
 import type { StateDirectory } from '../state-directory.ts';
 import { judgeOwner } from './judge-owner.ts';
@@ -52,22 +52,20 @@ export type TargetLocksOptions = {
 };
 
 export class TargetLocks {
+  readonly #options: TargetLocksOptions;
   readonly #state: StateDirectory;
   readonly #observer: ProcessObserver;
-  readonly #root: string;
-  readonly #fileSystemNow: FileSystemNow;
   #foldsCase: Promise<boolean> | null = null;
 
   constructor(options: TargetLocksOptions) {
+    this.#options = options;
     this.#state = options.state;
     this.#observer = options.observer;
-    this.#root = options.root;
-    this.#fileSystemNow = options.fileSystemNow ?? fileSystemNow;
   }
 
   /** The name that all spellings of one target share. */
   async keyOf(realPath: string): Promise<string> {
-    this.#foldsCase ??= foldsCase(this.#root);
+    this.#foldsCase ??= foldsCase(this.#options.root);
     const folded = (await this.#foldsCase) ? realPath.normalize('NFC').toLowerCase() : realPath;
     return createHash('sha256').update(folded).digest('hex');
   }
@@ -96,9 +94,8 @@ export class TargetLocks {
         const isLive = await this.#isLive(place.file, found.owner);
         if (isLive && !(await this.#isStale(place.file))) throw targetLocked(path);
       }
-      const token = found.kind === 'owned' ? found.owner.token : found.token;
-      if (await claimOwner(place, token, record)) {
-        return lockOf(place.file, record.token, place.claimOf(token));
+      if (await claimOwner(place, found.token, record)) {
+        return lockOf(place.file, record.token, place.claimOf(found.token));
       }
     }
     throw await lockedBy(place.file, path);
@@ -161,15 +158,14 @@ export class TargetLocks {
     if (found.kind !== 'owned' || !found.fileExists) return;
     if (await this.#isLive(file, found.owner)) return;
     const sessionId = await readSessionId(file);
-    if (sessionId !== null && (await exists(join(this.#state.sessions, sessionId)))) return;
+    if (sessionId !== null && (await isThere(join(this.#state.sessions, sessionId)))) return;
     await this.#take(file);
   }
 
   /** Takes a lock that nobody holds, and gives it back. False when somebody else was first. */
   async #take(file: string): Promise<boolean> {
     const place = lockPlace(file);
-    const found = await findOwner(place);
-    const token = found.kind === 'owned' ? found.owner.token : found.token;
+    const { token } = await findOwner(place);
     const record: LockRecord = { ...(await this.#observer.newOwner()), session_id: NO_SESSION };
     if (!(await claimOwner(place, token, record))) return false;
     await lockOf(file, record.token, place.claimOf(token)).release();
@@ -184,15 +180,12 @@ export class TargetLocks {
       const seen = await this.#observer.observe(found.owner);
       if (seen.kind === 'here') return false;
     }
-    const token = found.kind === 'owned' ? found.owner.token : found.token;
+    const signs = [file, place.claimOf(found.token)];
     const sessionId = await readSessionId(file);
-    const directory = sessionId === null ? null : join(this.#state.sessions, sessionId);
-    const changed = await Promise.all(
-      [file, place.claimOf(token), ...(directory === null ? [] : [leasePlace(directory).file])].map(
-        changedAt,
-      ),
-    );
-    const now = await this.#fileSystemNow(this.#state.locks).catch(() => null);
+    if (sessionId !== null) signs.push(leasePlace(join(this.#state.sessions, sessionId)).file);
+    const changed = await Promise.all(signs.map(changedAt));
+    const tellNow = this.#options.fileSystemNow ?? fileSystemNow;
+    const now = await tellNow(this.#state.locks).catch(() => null);
     return now !== null && now - Math.max(...changed) >= STALE_AGE_MS;
   }
 
@@ -203,7 +196,7 @@ export class TargetLocks {
     const sessionId = await readSessionId(file);
     if (sessionId === null) return false;
     const lease = await findOwner(leasePlace(join(this.#state.sessions, sessionId)));
-    if (lease.kind !== 'owned' || lease.owner.token !== owner.token) return false;
+    if (lease.kind !== 'owned' || lease.token !== owner.token) return false;
     return judgeOwner(lease.owner, await this.#observer.observe(lease.owner)) === 'live';
   }
 }
@@ -233,25 +226,14 @@ function lockOf(file: string, token: string, wonClaim: string | null): TargetLoc
   return {
     release: async () => {
       const found = await findOwner(lockPlace(file));
-      if (found.kind === 'owned' && found.owner.token === token) await removeIfThere(file);
+      if (found.kind === 'owned' && found.token === token) await removeIfThere(file);
       if (wonClaim !== null) await removeIfThere(wonClaim);
     },
   };
 }
 
-async function exists(path: string): Promise<boolean> {
-  try {
-    await lstat(path);
-    return true;
-  } catch (error) {
-    if (isErrno(error, 'ENOENT', 'ENOTDIR')) return false;
-    throw error;
-  }
-}
-
 async function readSessionId(file: string): Promise<string | null> {
-  const read = await readSmallFile(file, 64 * 1024);
-  const id = read.kind === 'text' ? parseFields(read.text)?.['session_id'] : null;
+  const id = (await readFields(file, 64 * 1024))?.['session_id'];
   return typeof id === 'string' && /^[0-9a-f-]{36}$/u.test(id) ? id : null;
 }
 

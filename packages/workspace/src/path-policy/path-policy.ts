@@ -16,8 +16,8 @@ import type { AllowedTarget, TargetSnapshot, WriteOperation } from '@orion/contr
 import picomatch from 'picomatch';
 import { fileExists } from '../commit/commit-errors.ts';
 import { describeFile, hashPath } from '../commit/hash-file.ts';
-import { isErrno, toDiskError } from '../disk/disk-error.ts';
-import { closeRead, openRegularFile } from '../disk/files.ts';
+import { isErrno, onDisk, toDiskError } from '../disk/disk-error.ts';
+import { readRegularFile } from '../disk/files.ts';
 import type { StateDirectory } from '../state-directory.ts';
 import { gitFolderAbove } from './git-folders.ts';
 import { invalidTarget, parseTarget, shown } from './parse-target.ts';
@@ -124,35 +124,23 @@ export class PathPolicy {
   /** The same, with the hash of what stands there. */
   async snapshot(target: string, operation: WriteOperation): Promise<TargetSnapshot> {
     const contained = await this.containTarget(target, operation);
+    const { path, realPath } = contained;
     if (contained.stat === null) return missingSnapshot(contained);
-    try {
-      const handle = await openRegularFile(contained.realPath);
-      if (handle === null) return missingSnapshot(contained);
-      try {
-        const stat = await handle.stat();
-        const { maxTargetBytes } = this.#options;
+    const { maxTargetBytes } = this.#options;
+    const found = await onDisk(`read ${shown(path)}`, () =>
+      readRegularFile(realPath, async (handle) => {
+        const { mode } = await handle.stat();
         const facts = await describeFile(handle, maxTargetBytes);
-        if (facts === null) {
-          throw new OrionError({
-            code: 'CONTENT_TOO_LARGE',
-            message: `${shown(contained.path)} has more than ${maxTargetBytes} bytes.`,
-            hint: 'Change a smaller file.',
-          });
-        }
-        return {
-          path: contained.path,
-          realPath: contained.realPath,
-          exists: true,
-          mode: stat.mode & 0o7777,
-          ...facts,
-          ...allowedOf(contained),
-        };
-      } finally {
-        await closeRead(handle);
-      }
-    } catch (error) {
-      throw toDiskError(error, `read ${shown(contained.path)}`);
-    }
+        if (facts !== null) return { mode: mode & 0o7777, ...facts };
+        throw new OrionError({
+          code: 'CONTENT_TOO_LARGE',
+          message: `${shown(path)} has more than ${maxTargetBytes} bytes.`,
+          hint: 'Change a smaller file.',
+        });
+      }),
+    );
+    if (found === null) return missingSnapshot(contained);
+    return { path, realPath, exists: true, ...found, ...allowedOf(contained) };
   }
 
   /** The components below the root, of a relative target or of an absolute one that lies inside. */
@@ -295,12 +283,10 @@ export function requireFile({ stat, path }: ContainedPath): void {
 
 /** A rename needs no permission of the file itself; the person who made it read-only meant it, though. */
 async function requireWritable(contained: ContainedPath): Promise<void> {
-  try {
+  await onDisk(`write ${shown(contained.path)}`, async () => {
     if (contained.stat !== null) {
       await access(contained.realPath, constants.R_OK | constants.W_OK);
     }
     await access(contained.existingParent, constants.W_OK | constants.X_OK);
-  } catch (error) {
-    throw toDiskError(error, `write ${shown(contained.path)}`);
-  }
+  });
 }

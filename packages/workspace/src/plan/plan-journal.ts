@@ -11,10 +11,10 @@
 import { lstat, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock, WritingRecord } from '@orion/contracts';
-import { OrionError, isTextOrNull, parseFields } from '@orion/contracts';
+import { OrionError, isTextOrNull } from '@orion/contracts';
 import { syncDirectory } from '../disk/directories.ts';
 import { toDiskError } from '../disk/disk-error.ts';
-import { createFile, readSmallFile, replaceFile } from '../disk/files.ts';
+import { createFile, jsonBytes, readFields, replaceFile } from '../disk/files.ts';
 import { judgeOwner } from '../ownership/judge-owner.ts';
 import { parseOwner } from '../ownership/owner-record.ts';
 import type { ProcessObserver } from '../ownership/process-identity.ts';
@@ -99,7 +99,7 @@ export class PlanJournals {
     };
     const remove = (): Promise<void> => rm(directory, { recursive: true, force: true });
     try {
-      await createFile(join(directory, NAME), Buffer.from(`${JSON.stringify(journal)}\n`));
+      await createFile(join(directory, NAME), jsonBytes(journal));
       await syncDirectory(directory);
       await syncDirectory(this.#state.plans);
     } catch (error) {
@@ -107,7 +107,7 @@ export class PlanJournals {
       throw error;
     }
     const release = (): Promise<void> =>
-      replaceFile(join(directory, NAME), `${JSON.stringify({ ...journal, released: true })}\n`);
+      replaceFile(join(directory, NAME), jsonBytes({ ...journal, released: true }));
     return {
       remove: () => remove().catch(() => undefined),
       release: () => release().catch(() => undefined),
@@ -119,8 +119,7 @@ export class PlanJournals {
     for (const name of (await this.#state.names(this.#state.plans)).filter(isSessionId)) {
       const directory = join(this.#state.plans, name);
       if (!(await this.#state.holds(directory))) continue;
-      const read = await readSmallFile(join(directory, NAME), MAX_JOURNAL_BYTES);
-      const fields = read.kind === 'text' ? parseFields(read.text) : null;
+      const fields = await readFields(join(directory, NAME), MAX_JOURNAL_BYTES);
       const owner = parseOwner(fields);
       if (owner === null || !hasShape(fields, FILES)) {
         // It is being written, or its writer died before it was complete, and so before anything had changed.

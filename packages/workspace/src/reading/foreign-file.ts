@@ -9,7 +9,7 @@
 import { createReadStream } from 'node:fs';
 import { lstat, realpath } from 'node:fs/promises';
 import { errnoOf } from '../disk/disk-error.ts';
-import { closeRead, openRegularFile, readRange } from '../disk/files.ts';
+import { readBytes, readRegularFile } from '../disk/files.ts';
 import { isInside } from '../path-policy/resolve-path.ts';
 
 export type ForeignFile =
@@ -38,15 +38,9 @@ export async function readBeginning(
   try {
     const place = await placeOf(path, within);
     if (typeof place !== 'string') return place;
-    const handle = await openRegularFile(place);
-    if (handle === null) return { kind: 'refused', reason: 'it is no regular file' };
-    try {
-      const chunks: Buffer[] = [];
-      for await (const chunk of readRange(handle, 0, maxBytes + 1)) chunks.push(chunk);
-      return { kind: 'bytes', bytes: Buffer.concat(chunks) };
-    } finally {
-      await closeRead(handle);
-    }
+    const bytes = await readRegularFile(place, (handle) => readBytes(handle, maxBytes + 1));
+    if (bytes === null) return { kind: 'refused', reason: 'it is no regular file' };
+    return { kind: 'bytes', bytes };
   } catch (error) {
     const code = errnoOf(error);
     if (code === null) throw error;

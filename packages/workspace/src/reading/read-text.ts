@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import type { FileHandle } from 'node:fs/promises';
 import { OrionError, countLineFeeds } from '@orion/contracts';
 import type { ReadRange, TextExcerpt } from '@orion/contracts';
-import { openRegularFile, readRange } from '../disk/files.ts';
+import { readRange, readRegularFile } from '../disk/files.ts';
 import { onDisk } from '../disk/disk-error.ts';
 import { shown } from '../path-policy/parse-target.ts';
 import { requireFile } from '../path-policy/path-policy.ts';
@@ -43,23 +43,17 @@ export async function readWorkspaceText(
 }
 
 async function readText(path: string, realPath: string, range: ReadRange): Promise<TextExcerpt> {
-  const handle = await openRegularFile(realPath);
-  if (handle === null) {
-    throw new OrionError({ code: 'FILE_NOT_FOUND', message: `There is no file ${shown(path)}.` });
-  }
-  try {
+  const excerpt = await readRegularFile(realPath, async (handle) => {
     const { size } = await handle.stat();
-    if (size > MAX_FILE_BYTES) {
-      throw new OrionError({
-        code: 'CONTENT_TOO_LARGE',
-        message: `${shown(path)} has ${size} bytes, more than ${MAX_FILE_BYTES}.`,
-        hint: 'Read a smaller file.',
-      });
-    }
-    return await readLines(handle, path, range);
-  } finally {
-    await handle.close();
-  }
+    if (size <= MAX_FILE_BYTES) return readLines(handle, path, range);
+    throw new OrionError({
+      code: 'CONTENT_TOO_LARGE',
+      message: `${shown(path)} has ${size} bytes, more than ${MAX_FILE_BYTES}.`,
+      hint: 'Read a smaller file.',
+    });
+  });
+  if (excerpt !== null) return excerpt;
+  throw new OrionError({ code: 'FILE_NOT_FOUND', message: `There is no file ${shown(path)}.` });
 }
 
 async function readLines(handle: FileHandle, path: string, range: ReadRange): Promise<TextExcerpt> {

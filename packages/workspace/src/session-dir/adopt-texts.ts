@@ -2,7 +2,7 @@
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { syncDirectory } from '../disk/directories.ts';
-import { closeRead, openRegularFile, readRange, removeIfThere, scanRange } from '../disk/files.ts';
+import { readRegularFile, removeIfThere, scanRange } from '../disk/files.ts';
 import type { ProcessObserver } from '../ownership/process-identity.ts';
 import type { Inspection } from './inspect-session.ts';
 import { withoutHeader } from './session-texts.ts';
@@ -65,13 +65,9 @@ async function recoverContentOf(
 }
 
 export async function appendFile(spool: TextSpool, path: string): Promise<void> {
-  const file = await openRegularFile(path);
-  if (file === null) return;
-  try {
+  await readRegularFile(path, async (file) => {
     for await (const chunk of scanRange(file, 0)) spool.appendBytes(chunk);
-  } finally {
-    await closeRead(file);
-  }
+  });
 }
 
 /** `trailing.txt` is gone on with; it is text of a person, so nothing of it is cut off. */
@@ -93,16 +89,14 @@ async function setPendingAside(handle: DiskSessionHandle, directory: string): Pr
   const names = (await readdir(directory)).filter((name) => /^pending(?:\.\d+)?\.txt$/u.test(name));
   let bytes = 0;
   for (const name of names.toSorted()) {
-    const file = await openRegularFile(join(directory, name));
-    if (file === null) continue;
-    try {
-      for await (const chunk of withoutHeader(readRange(file, 0))) {
+    const found = await readRegularFile(join(directory, name), async (file) => {
+      for await (const chunk of withoutHeader(scanRange(file, 0))) {
         handle.texts.trailing.appendBytes(chunk);
         bytes += chunk.length;
       }
-    } finally {
-      await file.close();
-    }
+      return true;
+    });
+    if (found === null) continue;
     if (bytes > 0) await handle.texts.trailing.sync();
     await removeIfThere(join(directory, name));
   }

@@ -3,7 +3,7 @@ import { countLineFeeds } from '@orion/contracts';
 import type { SessionListing, SessionMetadata, SessionStatus } from '@orion/contracts';
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { openRegularFile, scanRange, readSmallFile } from '../disk/files.ts';
+import { readRegularFile, readSmallFile, scanRange } from '../disk/files.ts';
 import { judgeOwner } from '../ownership/judge-owner.ts';
 import type { OwnerVerdict } from '../ownership/judge-owner.ts';
 import { findOwner, isAbandoned, leasePlace } from '../ownership/ownership-file.ts';
@@ -242,17 +242,14 @@ export async function countLines(inspection: Inspection): Promise<number> {
   const from = isCounted ? state.bufferSize : 0;
   let lines = isCounted ? state.lineCount : 0;
   try {
-    const handle = await openRegularFile(join(directory, content.name));
-    if (handle === null) return lines;
-    try {
+    await readRegularFile(join(directory, content.name), async (handle) => {
       for await (const chunk of scanRange(handle, from)) lines += countLineFeeds(chunk);
       const last = Buffer.alloc(1);
       await handle.read(last, 0, 1, content.size - 1);
-      return last[0] === 0x0a ? lines : lines + 1;
-    } finally {
-      await handle.close();
-    }
+      if (last[0] !== 0x0a) lines += 1;
+    });
   } catch {
-    return lines;
+    // As far as it could be read.
   }
+  return lines;
 }

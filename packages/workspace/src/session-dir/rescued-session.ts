@@ -8,12 +8,11 @@
  */
 import type { SessionMetadata, TurnRecord } from '@orion/contracts';
 import { OrionError, countLineFeeds, parseFields } from '@orion/contracts';
-import { lstat, mkdtemp, open, rm, rmdir } from 'node:fs/promises';
+import { lstat, mkdtemp, rm, rmdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { syncDirectory } from '../disk/directories.ts';
-import { createFile, openRegularFile, readSmallFile, removeIfThere } from '../disk/files.ts';
-import { writeAll } from '../disk/write-all.ts';
+import { createFile, readRegularFile, readSmallFile, removeIfThere } from '../disk/files.ts';
 import { shown } from '../path-policy/parse-target.ts';
 import {
   MAX_JSON_BYTES,
@@ -21,8 +20,8 @@ import {
   parseMetadata,
   parseState,
   parseTurn,
+  rootOf,
 } from './session-files.ts';
-import { rootOf } from './session-files.ts';
 import type { SavedState } from './session-files.ts';
 import { asFarAs } from './session-key.ts';
 import type { SessionKey } from './session-key.ts';
@@ -73,19 +72,16 @@ async function writeText(
   path: string,
   chunks: AsyncIterable<Uint8Array>,
 ): Promise<{ readonly bytes: number; readonly lineFeeds: number }> {
-  const file = await open(path, 'wx', 0o600);
   let bytes = 0;
   let lineFeeds = 0;
-  try {
+  async function* counted(): AsyncGenerator<Uint8Array, void, undefined> {
     for await (const chunk of chunks) {
-      await writeAll(file, chunk, bytes);
       bytes += chunk.length;
       lineFeeds += countLineFeeds(chunk);
+      yield chunk;
     }
-    await file.sync();
-  } finally {
-    await file.close();
   }
+  await createFile(path, counted());
   return { bytes, lineFeeds };
 }
 
@@ -105,7 +101,7 @@ export type RescueReader = {
 /** Rejects with FILE_NOT_FOUND, SESSION_DAMAGED, SESSION_FOREIGN or USAGE (another workspace). */
 export async function readRescued(reader: RescueReader, file: string): Promise<RescuedSession> {
   const folder = dirname(file);
-  if (!(await isFile(file))) {
+  if ((await readRegularFile(file, async () => true)) === null) {
     throw new OrionError({
       code: 'FILE_NOT_FOUND',
       message: `There is no text at ${shown(file)}.`,
@@ -151,12 +147,6 @@ export async function readRescued(reader: RescueReader, file: string): Promise<R
 /** Where no key is kept, that nobody else can have written there has to be enough. */
 function isProved(key: SessionKey | null, metadata: string): boolean {
   return key === null || key.problem !== null || key.isOwn(metadata);
-}
-
-async function isFile(path: string): Promise<boolean> {
-  const file = await openRegularFile(path);
-  await file?.close();
-  return file !== null;
 }
 
 const WRITABLE_BY_OTHERS = 0o022;

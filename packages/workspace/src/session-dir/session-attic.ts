@@ -7,12 +7,11 @@
  */
 import type { Clock } from '@orion/contracts';
 import { OrionError } from '@orion/contracts';
-import { lstat, open, readdir, rename, rm, unlink, utimes } from 'node:fs/promises';
+import { lstat, readdir, rename, rm, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { syncDirectory } from '../disk/directories.ts';
-import { errnoOf, isErrno, toDiskError } from '../disk/disk-error.ts';
-import { temporaryName } from '../disk/files.ts';
-import { writeFrom } from '../disk/write-all.ts';
+import { errnoOf, toDiskError } from '../disk/disk-error.ts';
+import { isThere, replaceFile } from '../disk/files.ts';
 import { leasePlace, replaceOwner } from '../ownership/ownership-file.ts';
 import type { OwnerRecord } from '../ownership/owner-record.ts';
 import type { TargetLocks } from '../ownership/target-locks.ts';
@@ -55,13 +54,8 @@ export class SessionAttic {
 
   async #freePath(id: string): Promise<string> {
     const path = join(this.#options.state.attic, id);
-    try {
-      await lstat(path);
-      return `${path}-${Math.floor(this.#options.clock.now()).toString(36)}`;
-    } catch (error) {
-      if (isErrno(error, 'ENOENT')) return path;
-      throw error;
-    }
+    if (!(await isThere(path))) return path;
+    return `${path}-${Math.floor(this.#options.clock.now()).toString(36)}`;
   }
 
   /** The lock of a session that goes to the attic, unless another session has it now. */
@@ -131,18 +125,7 @@ export async function keepTrailing(
   const directory = join(state.attic, sessionId);
   await state.ensure(directory);
   const path = join(directory, 'trailing.txt');
-  const temporary = temporaryName(path);
-  const handle = await open(temporary, 'wx', 0o600);
-  try {
-    await writeFrom(handle, text);
-    await handle.sync();
-  } catch (error) {
-    await unlink(temporary).catch(() => undefined);
-    throw error;
-  } finally {
-    await handle.close();
-  }
-  await rename(temporary, path);
+  await replaceFile(path, text);
   await syncDirectory(directory);
   const now = new Date(clock.now());
   await utimes(directory, now, now);

@@ -13,10 +13,9 @@ export async function takeOver(
   inspection: Inspection,
 ): Promise<OwnerRecord | null> {
   const record = await observer.newOwner();
-  const { owner } = inspection;
-  const token = owner.kind === 'owned' ? owner.owner.token : owner.token;
+  const { directory, owner } = inspection;
   try {
-    const won = await claimOwner(leasePlace(inspection.directory), token, record);
+    const won = await claimOwner(leasePlace(directory), owner.token, record);
     return won ? record : null;
   } catch (error) {
     // The winner has moved the directory away.
@@ -34,7 +33,7 @@ export async function handBack(
   for (const directory of [inspection.directory, join(state.sessions, inspection.id)]) {
     const place = leasePlace(directory);
     const found = await findOwner(place).catch(() => null);
-    if (found?.kind !== 'owned' || found.owner.token !== owner.token) continue;
+    if (found?.kind !== 'owned' || found.token !== owner.token) continue;
     await replaceOwner(place, { ...owner, released: true }).catch(() => undefined);
     return;
   }

@@ -22,11 +22,11 @@ import type {
   WritingRecord,
 } from '@orion/contracts';
 import { syncDirectory } from '../disk/directories.ts';
-import { errnoOf, toDiskError } from '../disk/disk-error.ts';
+import { errnoOf, onDisk, toDiskError } from '../disk/disk-error.ts';
+import { jsonBytes } from '../disk/files.ts';
 import type { TargetLock } from '../ownership/target-locks.ts';
 import type { StateDirectory } from '../state-directory.ts';
 import { removeRescued, writeRescued } from './rescued-session.ts';
-import { jsonBytes } from './session-home.ts';
 import type { SessionHome } from './session-home.ts';
 import { keepTrailing, moveToAttic } from './session-attic.ts';
 import { formatState, numberedName } from './session-files.ts';
@@ -243,7 +243,7 @@ export class DiskSessionHandle implements SessionHandle {
       lineFeeds: this.texts.content.durableLineFeeds(),
       file: basename(this.contentPath()),
     });
-    await this.#home.writeText('state.json', text);
+    await this.#home.write('state.json', Buffer.from(text));
     // That more content is saved shows in the content file itself; these would be forgotten.
     const { state, question, code } = this.#record ?? {};
     const standing = JSON.stringify([state, question, code, this.#writing, this.contentPath()]);
@@ -255,7 +255,7 @@ export class DiskSessionHandle implements SessionHandle {
   saveTurn(turn: TurnRecord): Promise<void> {
     return this.#exclusively(async () => {
       this.#turn = turn;
-      await this.#attempt(() => this.#home.writeJson('turn.json', turn));
+      await this.#attempt(() => this.#home.write('turn.json', jsonBytes(turn)));
     });
   }
 
@@ -268,19 +268,16 @@ export class DiskSessionHandle implements SessionHandle {
   }
 
   async rescue(): Promise<string> {
-    let path: string;
-    try {
-      path = await writeRescued({
+    const path = await onDisk('copy the text to the temporary folder', () =>
+      writeRescued({
         id: this.id,
         metadata: this.#home.metadataBytes(),
         turn: this.#turn === null ? null : jsonBytes(this.#turn),
         content: this.texts.content.read(),
         trailing: this.texts.notTheFile(),
         state: (content) => this.#state(content),
-      });
-    } catch (error) {
-      throw toDiskError(error, 'copy the text to the temporary folder');
-    }
+      }),
+    );
     await this.#leaveRescued();
     this.#rescuedIn = dirname(path);
     return path;

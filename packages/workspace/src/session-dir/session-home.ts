@@ -8,13 +8,13 @@
  * H3. A directory that a person removed under a live session is made again. One that was moved to
  *     the attic, or is missing after this process had slept past its lease, belongs to another.
  */
-import { lstat, mkdir, rename, rm } from 'node:fs/promises';
+import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { OrionError } from '@orion/contracts';
 import type { Clock, SessionMetadata, TurnRecord } from '@orion/contracts';
 import { syncDirectory } from '../disk/directories.ts';
-import { errnoOf, isErrno, systemError } from '../disk/disk-error.ts';
-import { createFile, replaceFile } from '../disk/files.ts';
+import { errnoOf, systemError } from '../disk/disk-error.ts';
+import { createFile, isThere, jsonBytes, replaceFile } from '../disk/files.ts';
 import { HEARTBEAT_MS, LEASE_TTL_MS } from '../ownership/judge-owner.ts';
 import { createOwner, leasePlace, replaceOwner, standing } from '../ownership/ownership-file.ts';
 import type { OwnerRecord } from '../ownership/owner-record.ts';
@@ -144,14 +144,9 @@ export class SessionHome {
     }
   }
 
-  async writeJson(name: string, value: unknown): Promise<void> {
+  async write(name: string, bytes: Uint8Array): Promise<void> {
     await this.requireOwnership();
-    await replaceFile(this.pathOf(name), `${JSON.stringify(value)}\n`);
-  }
-
-  async writeText(name: string, text: string): Promise<void> {
-    await this.requireOwnership();
-    await replaceFile(this.pathOf(name), text);
+    await replaceFile(this.pathOf(name), bytes);
   }
 
   /** Gives lease and lock back, so that anybody may recover the session. */
@@ -272,20 +267,10 @@ export class SessionHome {
   }
 
   async #wasTakenAway(): Promise<boolean> {
-    const slept = this.#options.clock.monotonic() - this.#lastBeat >= LEASE_TTL_MS;
-    if (slept) return true;
-    try {
-      await lstat(join(this.#options.state.attic, this.#options.metadata.session_id));
-      return true;
-    } catch (error) {
-      if (isErrno(error, 'ENOENT', 'ENOTDIR')) return false;
-      throw error;
-    }
+    const { clock, state, metadata } = this.#options;
+    const slept = clock.monotonic() - this.#lastBeat >= LEASE_TTL_MS;
+    return slept || isThere(join(state.attic, metadata.session_id));
   }
-}
-
-export function jsonBytes(value: unknown): Buffer {
-  return Buffer.from(`${JSON.stringify(value)}\n`, 'utf8');
 }
 
 function missingDirectory(): Error {

@@ -3,9 +3,8 @@
  * not decided yet which of the two it is.
  */
 import type { Clock, SessionHandle } from '@orion/contracts';
-import { lstat } from 'node:fs/promises';
 import { syncDirectory } from '../disk/directories.ts';
-import { isErrno } from '../disk/disk-error.ts';
+import { isThere } from '../disk/files.ts';
 import { numberedName } from './session-files.ts';
 import type { SessionHome } from './session-home.ts';
 import { TextSpool } from './text-spool.ts';
@@ -105,12 +104,7 @@ export class SessionTexts {
   async #freePath(stem: string): Promise<string> {
     for (let number = 1; ; number += 1) {
       const path = this.#home.pathOf(numberedName(stem, number));
-      try {
-        await lstat(path);
-      } catch (error) {
-        if (isErrno(error, 'ENOENT')) return path;
-        throw error;
-      }
+      if (!(await isThere(path))) return path;
     }
   }
 }
