@@ -63,15 +63,18 @@ export type Shape = {
  * without an end mark. `disconnect`, `reset`: the connection breaks. `error`: an error in the stream. `stall`:
  * silence. `status`: an HTTP status instead of a stream.
  */
-export type FaultKind =
-  | 'length'
-  | 'stop'
-  | 'disconnect'
-  | 'reset'
-  | 'error'
-  | 'end'
-  | 'stall'
-  | 'status';
+export type FaultKind = (typeof FAULT_KINDS)[number];
+
+const FAULT_KINDS = [
+  'length',
+  'stop',
+  'disconnect',
+  'reset',
+  'error',
+  'end',
+  'stall',
+  'status',
+] as const;
 
 export type Fault = {
   readonly kind: FaultKind;
@@ -107,16 +110,19 @@ export type DocumentContent =
       readonly finalNewline?: boolean | undefined;
     };
 
-export type ContinuationVariant =
-  | 'compliant'
-  | 'repeat_extra'
-  | 'skip_lines'
-  | 'start_late'
-  | 'no_anchor'
-  | 'refence'
-  | 'polite'
-  | 'restart'
-  | 'ignore';
+export type ContinuationVariant = (typeof VARIANTS)[number];
+
+const VARIANTS = [
+  'compliant',
+  'repeat_extra',
+  'skip_lines',
+  'start_late',
+  'no_anchor',
+  'refence',
+  'polite',
+  'restart',
+  'ignore',
+] as const;
 
 export type Continuation = {
   readonly variant: ContinuationVariant;
@@ -144,15 +150,12 @@ export type DocumentReply = {
   /** Continuations are counted from the prompts in the request, or by this server process. */
   readonly countBy?: 'request' | 'process' | undefined;
   /** Fixed answers to questions; what a compliant model would say when left out. */
-  readonly answers?:
-    | {
-        readonly empty?: string | undefined;
-        readonly ambiguous?: string | undefined;
-        readonly nearMiss?: string | undefined;
-        readonly fence?: string | undefined;
-      }
-    | undefined;
+  readonly answers?: { readonly [Asked in Question]?: string | undefined } | undefined;
 };
+
+type Question = (typeof QUESTIONS)[number];
+
+const QUESTIONS = ['empty', 'ambiguous', 'nearMiss', 'fence'] as const;
 
 export type ScriptedCall = {
   readonly id?: string | undefined;
@@ -251,7 +254,7 @@ const shape = z.strictObject({
 
 const fault = z
   .strictObject({
-    kind: z.enum(['length', 'stop', 'disconnect', 'reset', 'error', 'end', 'stall', 'status']),
+    kind: z.enum(FAULT_KINDS),
     reply: z.union([positive, z.array(positive).min(1)]).optional(),
     at: z.strictObject({ characters: natural.optional(), lines: natural.optional() }).optional(),
     times: positive.optional(),
@@ -280,17 +283,7 @@ const documentContent = z.discriminatedUnion('kind', [
 ]);
 
 const continuation = z.strictObject({
-  variant: z.enum([
-    'compliant',
-    'repeat_extra',
-    'skip_lines',
-    'start_late',
-    'no_anchor',
-    'refence',
-    'polite',
-    'restart',
-    'ignore',
-  ]),
+  variant: z.enum(VARIANTS),
   first: positive.optional(),
   lines: positive.optional(),
   text: z.string().optional(),
@@ -306,14 +299,7 @@ const documentReply = z.strictObject({
   fence: z.string().optional(),
   continuations: z.array(continuation).optional(),
   countBy: z.enum(['request', 'process']).optional(),
-  answers: z
-    .strictObject({
-      empty: z.string().optional(),
-      ambiguous: z.string().optional(),
-      nearMiss: z.string().optional(),
-      fence: z.string().optional(),
-    })
-    .optional(),
+  answers: z.partialRecord(z.enum(QUESTIONS), z.string()).optional(),
 });
 
 const reply = z
@@ -375,7 +361,9 @@ export function parseScript(source: unknown): Script {
   }
   const result = scriptSchema.safeParse(value);
   if (result.success) return result.data;
-  const faults = result.error.issues.map((issue) => `${formatPath(issue.path)}: ${issue.message}`);
+  const faults = result.error.issues.map(
+    ({ path, message }) => `${z.core.toDotPath(path) || '(top level)'}: ${message}`,
+  );
   throw invalidScript(`The script is not valid. ${faults.slice(0, 5).join('; ')}`, result.error);
 }
 
@@ -389,12 +377,4 @@ function isPattern(text: string): boolean {
   } catch {
     return false;
   }
-}
-
-function formatPath(path: readonly PropertyKey[]): string {
-  if (path.length === 0) return '(top level)';
-  return path
-    .map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))
-    .join('')
-    .replace(/^\./, '');
 }

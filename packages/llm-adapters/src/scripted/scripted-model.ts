@@ -8,7 +8,6 @@ import type { WireName } from './requests/check.ts';
 import type { ProviderRequest } from './requests/provider-request.ts';
 import { invalidScript } from './script.ts';
 import type { Behaviour, DocumentReply, Fault, Reply, Script, Shape } from './script.ts';
-import { tokens } from './wire/stream-reply.ts';
 import type { PlannedReply } from './wire/stream-reply.ts';
 
 /** A behaviour that fits a request, with what it goes by. */
@@ -94,19 +93,23 @@ export class ScriptedModel {
         typeof call.arguments === 'string' ? call.arguments : JSON.stringify(call.arguments ?? {}),
     }));
     const shape = { ...this.#script.shape, ...behaviour.shape };
+    const text = this.#text(chosen);
     return {
       kind: 'stream',
       reply: {
         wire,
-        text: this.#text(chosen),
+        facts: {
+          id: `${ID_PREFIXES[wire]}scripted-${turn}`,
+          model: request.model,
+          promptTokens: tokensOf(request.messages.map((message) => message.text)),
+          completionTokens: tokensOf([text, ...calls.map((call) => call.arguments)]),
+          wantsUsage: request.wantsUsage && shape.usage !== false,
+          changingIds: shape.changingIds === true,
+          endMark: shape.endMark ?? 'both',
+        },
+        text,
         calls,
         finishReason: reply.finishReason ?? (calls.length > 0 ? 'tool_calls' : 'stop'),
-        model: request.model,
-        id: `${ID_PREFIXES[wire]}scripted-${turn}`,
-        promptTokens: tokens(
-          request.messages.reduce((sum, message) => sum + message.text.length, 0),
-        ),
-        wantsUsage: request.wantsUsage,
         shape,
         fault: fault ?? tokenLimit(request, shape),
       },
@@ -193,6 +196,11 @@ function replyNumber(request: ProviderRequest, behaviour: Behaviour): number {
 function faultApplies(fault: Fault, number: number): boolean {
   if (fault.reply === undefined) return true;
   return typeof fault.reply === 'number' ? fault.reply === number : fault.reply.includes(number);
+}
+
+/** Four characters each, the usual rule of thumb. */
+function tokensOf(texts: readonly string[]): number {
+  return Math.ceil(texts.reduce((sum, text) => sum + text.length, 0) / 4);
 }
 
 function tokenLimit(request: ProviderRequest, shape: Shape): Fault | undefined {

@@ -13,6 +13,7 @@ import type { ReplyFacts, WireWriter } from './wire-writer.ts';
 /** What is sent, before faults and shape are applied. */
 export type PlannedReply = {
   readonly wire: WireName;
+  readonly facts: ReplyFacts;
   readonly text: string;
   readonly calls: readonly {
     readonly id: string;
@@ -20,11 +21,6 @@ export type PlannedReply = {
     readonly arguments: string;
   }[];
   readonly finishReason: string;
-  readonly model: string;
-  readonly id: string;
-  readonly promptTokens: number;
-  /** Whether the request asked for a usage chunk. */
-  readonly wantsUsage: boolean;
   readonly shape: Shape;
   readonly fault: Fault | undefined;
 };
@@ -48,8 +44,8 @@ export async function streamReply(
   reply: PlannedReply,
   onText: (characters: number) => void,
 ): Promise<void> {
-  const { shape, fault } = reply;
-  const out = createOutput(response, shape);
+  const { shape, fault, text } = reply;
+  const out = new Output(response, shape);
   response.writeHead(200, {
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-cache',
@@ -58,21 +54,20 @@ export async function streamReply(
     response.flushHeaders();
     await wait(shape.firstDelayMs);
   }
-  for (let count = 0; count < (shape.comments ?? 0); count += 1) out.add(KEEP_ALIVE);
+  out.add(KEEP_ALIVE.repeat(shape.comments ?? 0));
 
-  const writer = createWriter(reply);
-  const pieces = new Pieces(out, shape);
-  const before = charactersBefore(fault, reply);
+  const writer = WRITERS[reply.wire](reply.facts);
+  const before = charactersBefore(fault, text);
   if (before > 0 || fault?.kind !== 'error') out.add(writer.begin());
-  if (shape.reasoning !== undefined && before > 0) await sendReasoning(pieces, writer, shape);
+  if (before > 0) await sendReasoning(out, writer, shape);
 
-  const sendText = (piece: string): string => {
+  const wrapText = (piece: string): string => {
     onText(piece.length);
     return writer.text(piece);
   };
-  const sentOfText = await pieces.send(reply.text, before, sendText);
+  const sentOfText = await out.send(text, wrapText, before);
   let left = before - sentOfText;
-  let whole = sentOfText === reply.text.length;
+  let whole = sentOfText === text.length;
   for (const [index, call] of reply.calls.entries()) {
     if (!whole || (left === 0 && fault?.at !== undefined)) {
       whole = false;
@@ -80,130 +75,134 @@ export async function streamReply(
     }
     out.add(writer.beginCall(index, call));
     const wrap = (piece: string): string => writer.callArguments(index, piece);
-    const sent = await pieces.send(call.arguments, left, wrap);
+    const sent = await out.send(call.arguments, wrap, left);
     left -= sent;
     whole = sent === call.arguments.length;
   }
-  if (out.closed) return;
+  if (response.closed) return;
 
   const struck = fault !== undefined && (fault.at === undefined || !whole || left === 0);
   if (struck && fault.kind === 'stall') {
     await out.flush();
     if (fault.forMs === undefined) return;
     await wait(fault.forMs);
-    if (out.closed) return;
-    await pieces.send(reply.text.slice(before), Number.POSITIVE_INFINITY, sendText);
+    if (response.closed) return;
+    await out.send(text.slice(before), wrapText);
   }
-  await endReply(response, out, writer, reply, struck ? fault : undefined);
+  await endReply(response, out, writer, struck ? fault : undefined, reply.finishReason);
 }
 
+const WRITERS: Readonly<Record<WireName, (facts: ReplyFacts) => WireWriter>> = {
+  chat: createChatWriter,
+  responses: createResponsesWriter,
+  messages: createMessagesWriter,
+};
+
 /** The whole of it, whatever the fault leaves of the reply. */
-async function sendReasoning(pieces: Pieces, writer: WireWriter, shape: Shape): Promise<void> {
-  const { reasoning = '', reasoningField: field = 'reasoning_content' } = shape;
+async function sendReasoning(out: Output, writer: WireWriter, shape: Shape): Promise<void> {
+  const { reasoning, reasoningField: field = 'reasoning_content' } = shape;
+  if (reasoning === undefined) return;
   if (field === 'think')
-    await pieces.send(`<think>${reasoning}</think>\n\n`, Number.POSITIVE_INFINITY, (piece) =>
-      writer.text(piece),
-    );
-  else
-    await pieces.send(reasoning, Number.POSITIVE_INFINITY, (piece) =>
-      writer.reasoning(piece, field),
-    );
+    await out.send(`<think>${reasoning}</think>\n\n`, (piece) => writer.text(piece));
+  else await out.send(reasoning, (piece) => writer.reasoning(piece, field));
 }
 
 async function endReply(
   response: ServerResponse,
   out: Output,
   writer: WireWriter,
-  reply: PlannedReply,
   fault: Fault | undefined,
+  finishReason: string,
 ): Promise<void> {
   switch (fault?.kind) {
     case 'disconnect':
     case 'reset':
       await out.flush();
-      await out.delivered();
+      // What was written has to be handed to the network first.
+      while (!response.closed && (response.socket?.writableLength ?? 0) > 0) await wait(1);
       if (fault.kind === 'reset') response.socket?.resetAndDestroy();
       else response.socket?.destroy();
       return;
     case 'end':
       break;
     case 'error': {
-      const {
-        message = 'The scripted provider failed.',
-        type = 'server_error',
-        code,
-        afterFinish = false,
-      } = fault;
-      out.add(writer.error({ message, type, code }, afterFinish));
+      const { message = 'The scripted provider failed.', type = 'server_error', code } = fault;
+      out.add(writer.error({ message, type, code }, fault.afterFinish === true));
       break;
     }
     default:
-      out.add(writer.end(fault?.kind === 'length' ? 'length' : reply.finishReason));
+      out.add(writer.end(fault?.kind === 'length' ? 'length' : finishReason));
   }
   await out.flush();
   response.end();
 }
 
 /** Texts as events, at the pace of the script and of the reader. */
-class Pieces {
-  readonly #out: Output;
+class Output {
+  readonly #response: ServerResponse;
   readonly #shape: Shape;
   readonly #nextSize: () => number;
-  readonly #due: (events: number) => number;
+  readonly #nextCut: (() => number) | undefined;
+  readonly #start = performance.now();
   #events = 0;
+  #buffer = '';
 
-  constructor(out: Output, shape: Shape) {
-    this.#out = out;
+  constructor(response: ServerResponse, shape: Shape) {
+    const { chunk = DEFAULT_CHUNK, bytes, seed = 1 } = shape;
+    this.#response = response;
     this.#shape = shape;
-    this.#nextSize = createSizes(shape.chunk ?? DEFAULT_CHUNK, shape.seed ?? 1);
-    this.#due = createPace(shape.eventsPerSecond ?? 0);
+    this.#nextSize = createSizes(chunk, seed);
+    this.#nextCut = bytes === undefined ? undefined : createSizes(bytes, seed + 1);
+  }
+
+  add(text: string): void {
+    this.#buffer += text;
   }
 
   /** Sends a text up to `limit` characters, one event per piece; gives back how many were to be sent. */
-  async send(text: string, limit: number, wrap: (piece: string) => string): Promise<number> {
-    const out = this.#out;
-    const { splitSurrogates = false, comments = 0 } = this.#shape;
+  async send(
+    text: string,
+    wrap: (piece: string) => string,
+    limit: number = Number.POSITIVE_INFINITY,
+  ): Promise<number> {
+    const { splitSurrogates = false, comments = 0, eventsPerSecond = 0 } = this.#shape;
     const end = Math.min(text.length, limit);
-    for (let position = 0; position < end && !out.closed;) {
+    for (let position = 0; position < end && !this.#response.closed;) {
       let next = Math.min(position + this.#nextSize(), end);
       if (!splitSurrogates && next < text.length && isHighSurrogate(text.charCodeAt(next - 1)))
         next += 1;
-      if (comments > 0 && this.#events % COMMENT_EVERY === 0) out.add(KEEP_ALIVE);
-      out.add(wrap(text.slice(position, next)));
+      if (comments > 0 && this.#events % COMMENT_EVERY === 0) this.add(KEEP_ALIVE);
+      this.add(wrap(text.slice(position, next)));
       this.#events += 1;
       position = next;
-      const due = this.#due(this.#events);
-      if (due >= SHORTEST_WAIT_MS) {
-        await out.flush();
-        await wait(due);
-      } else if (out.size >= FLUSH_CHARACTERS) {
-        await out.flush();
-      }
+      const due =
+        eventsPerSecond === 0
+          ? 0
+          : this.#start + (this.#events * 1000) / eventsPerSecond - performance.now();
+      const isEarly = due >= SHORTEST_WAIT_MS;
+      if (isEarly || this.#buffer.length >= FLUSH_CHARACTERS) await this.flush();
+      if (isEarly) await wait(due);
     }
     return end;
   }
-}
 
-type Output = {
-  add(text: string): void;
-  readonly size: number;
-  readonly closed: boolean;
-  flush(): Promise<void>;
-  /** What was written has been handed to the network. */
-  delivered(): Promise<void>;
-};
+  async flush(): Promise<void> {
+    const text = this.#shape.crlf === true ? this.#buffer.replaceAll('\n', '\r\n') : this.#buffer;
+    const bytes = Buffer.from(text);
+    this.#buffer = '';
+    for (let start = 0; start < bytes.length && !this.#response.closed;) {
+      const end = start + (this.#nextCut?.() ?? bytes.length);
+      await this.#write(bytes.subarray(start, end));
+      // A turn of the event loop each, so that the pieces leave as separate segments.
+      if (this.#nextCut !== undefined) await nextTurn();
+      start = end;
+    }
+  }
 
-function createOutput(response: ServerResponse, shape: Shape): Output {
-  let buffer = '';
-  let closed = false;
-  response.on('close', () => {
-    closed = true;
-  });
-  const nextCut =
-    shape.bytes === undefined ? undefined : createSizes(shape.bytes, (shape.seed ?? 1) + 1);
-
-  async function write(bytes: Buffer): Promise<void> {
-    if (closed || response.write(bytes)) return;
+  /** Returns when more may be written, or when the reader is gone. */
+  async #write(bytes: Uint8Array): Promise<void> {
+    const response = this.#response;
+    if (response.write(bytes)) return;
     await new Promise<void>((resolve) => {
       const done = (): void => {
         response.off('drain', done);
@@ -214,94 +213,22 @@ function createOutput(response: ServerResponse, shape: Shape): Output {
       response.on('close', done);
     });
   }
-
-  return {
-    add: (text) => {
-      buffer += text;
-    },
-    get size(): number {
-      return buffer.length;
-    },
-    get closed(): boolean {
-      return closed;
-    },
-    flush: async () => {
-      if (buffer === '' || closed) return;
-      const bytes = Buffer.from(shape.crlf === true ? buffer.replaceAll('\n', '\r\n') : buffer);
-      buffer = '';
-      if (nextCut === undefined) {
-        await write(bytes);
-        return;
-      }
-      for (let start = 0; start < bytes.length && !closed;) {
-        const end = start + nextCut();
-        await write(bytes.subarray(start, end));
-        // A turn of the event loop each, so that the pieces leave as separate segments.
-        await nextTurn();
-        start = end;
-      }
-    },
-    delivered: async () => {
-      if (closed) return;
-      await new Promise<void>((resolve) => {
-        response.once('close', resolve);
-        response.write('', () => resolve());
-      });
-      while (!closed && (response.socket?.writableLength ?? 0) > 0) await wait(1);
-    },
-  };
-}
-
-const WRITERS: Readonly<Record<WireName, (reply: ReplyFacts) => WireWriter>> = {
-  chat: createChatWriter,
-  responses: createResponsesWriter,
-  messages: createMessagesWriter,
-};
-
-function createWriter(reply: PlannedReply): WireWriter {
-  const { shape } = reply;
-  return WRITERS[reply.wire]({
-    id: reply.id,
-    model: reply.model,
-    promptTokens: reply.promptTokens,
-    completionTokens: tokens(
-      reply.text.length + reply.calls.reduce((sum, call) => sum + call.arguments.length, 0),
-    ),
-    wantsUsage: reply.wantsUsage && shape.usage !== false,
-    changingIds: shape.changingIds === true,
-    endMark: shape.endMark ?? 'both',
-  });
-}
-
-/** Four characters each, the usual rule of thumb. */
-export function tokens(characters: number): number {
-  return Math.ceil(characters / 4);
-}
-
-/** How long until the event that was just made is due. */
-function createPace(eventsPerSecond: number): (events: number) => number {
-  if (eventsPerSecond === 0) return () => 0;
-  const start = performance.now();
-  return (events) => start + (events * 1000) / eventsPerSecond - performance.now();
 }
 
 /** Without a place these strike at the end, all others before the first character. */
 const AT_THE_END: ReadonlySet<Fault['kind']> = new Set<Fault['kind']>(['length', 'end', 'stop']);
 
-/** After how many characters of the reply the fault strikes; without a place at the end or before the first. */
-function charactersBefore(fault: Fault | undefined, reply: PlannedReply): number {
-  if (fault === undefined) return Number.POSITIVE_INFINITY;
-  if (fault.at === undefined) {
-    return AT_THE_END.has(fault.kind) ? Number.POSITIVE_INFINITY : 0;
+/** After how many characters of the reply the fault strikes. */
+function charactersBefore(fault: Fault | undefined, text: string): number {
+  const never = Number.POSITIVE_INFINITY;
+  if (fault === undefined) return never;
+  if (fault.at === undefined) return AT_THE_END.has(fault.kind) ? never : 0;
+  const { characters = never, lines = 0 } = fault.at;
+  if (fault.at.lines === undefined) return characters;
+  let end = 0;
+  for (let line = 0; line < lines; line += 1) {
+    end = text.indexOf('\n', end) + 1;
+    if (end === 0) return characters;
   }
-  let characters = fault.at.characters ?? Number.POSITIVE_INFINITY;
-  if (fault.at.lines !== undefined) {
-    let end = 0;
-    for (let line = 0; line < fault.at.lines && end !== -1; line += 1) {
-      const found = reply.text.indexOf('\n', end);
-      end = found === -1 ? -1 : found + 1;
-    }
-    if (end !== -1) characters = Math.min(characters, end);
-  }
-  return characters;
+  return Math.min(characters, end);
 }
