@@ -4,7 +4,7 @@ import type { Fields, FinishReason, Usage } from '@orion/contracts';
 import { MOST_CHARACTERS, ReturnedParts } from '../provider-data.ts';
 import { invalidStream, truncated } from '../stream/message-events.ts';
 import type { MessageEvents } from '../stream/message-events.ts';
-import { textField, tokenCount } from '../stream/payloads.ts';
+import { fieldsOf, textField, tokenCount } from '../stream/payloads.ts';
 import type { WireFormat } from '../stream/payloads.ts';
 
 /** A call whose arguments may have come whole, when its block began. */
@@ -124,10 +124,7 @@ export class MessageFormat implements WireFormat {
         this.#returned.add({ type: 'redacted_thinking', data: textField(block, 'data') });
         return;
       case 'tool_use':
-        this.#calls.set(index, {
-          input: isFields(block['input']) ? block['input'] : {},
-          hasDeltas: false,
-        });
+        this.#calls.set(index, { input: fieldsOf(block['input']), hasDeltas: false });
         this.#message.toolCall({
           index,
           id: textField(block, 'id'),
@@ -197,8 +194,7 @@ export class MessageFormat implements WireFormat {
   #addUsage(usage: unknown): void {
     if (!isFields(usage)) return;
     for (const name of USAGE_FIELDS) {
-      const value = usage[name];
-      if (value !== undefined && value !== null) this.#usage[name] = value;
+      this.#usage[name] = usage[name] ?? this.#usage[name];
     }
     this.#message.usage(readUsage(this.#usage));
   }
@@ -229,7 +225,7 @@ const USAGE_FIELDS = [
 
 function readUsage(usage: Fields): Usage {
   const cached = tokenCount(usage['cache_read_input_tokens']);
-  const details = isFields(usage['output_tokens_details']) ? usage['output_tokens_details'] : {};
+  const details = fieldsOf(usage['output_tokens_details']);
   return {
     // What was read from the cache and what was put into it are counted apart on the wire.
     inputTokens:

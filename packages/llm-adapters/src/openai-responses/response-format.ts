@@ -5,7 +5,7 @@ import { providerError } from '../provider-error.ts';
 import { ReturnedParts } from '../provider-data.ts';
 import { truncated } from '../stream/message-events.ts';
 import type { MessageEvents } from '../stream/message-events.ts';
-import { textField, tokenCount } from '../stream/payloads.ts';
+import { fieldsOf, textField, tokenCount } from '../stream/payloads.ts';
 import type { WireFormat } from '../stream/payloads.ts';
 
 /** So many of the latest events are known again when a resumed stream repeats them, and so much of them is held. */
@@ -52,25 +52,20 @@ export class ResponseFormat implements WireFormat {
     const { type } = payload;
     switch (type) {
       case 'response.output_text.delta':
-        this.#piece(payload, 'text');
-        this.#message.text(textField(payload, 'delta'));
+        this.#text(payload, 'text', textField(payload, 'delta'));
         return;
       case 'response.output_text.done':
-        if (this.#isWhole(payload, 'text')) this.#message.text(textField(payload, 'text'));
+        this.#wholeText(payload, 'text', payload);
         return;
       case 'response.refusal.delta':
-        this.#refused = true;
-        this.#piece(payload, 'refusal');
-        this.#message.text(textField(payload, 'delta'));
+        this.#text(payload, 'refusal', textField(payload, 'delta'));
         return;
       case 'response.refusal.done':
-        this.#refused = true;
-        if (this.#isWhole(payload, 'refusal')) this.#message.text(textField(payload, 'refusal'));
+        this.#wholeText(payload, 'refusal', payload);
         return;
       case 'response.reasoning_text.delta':
       case 'response.reasoning_summary_text.delta':
       case 'response.reasoning.delta':
-        this.#piece(payload, 'reasoning');
         this.#message.reasoning(textField(payload, 'delta'));
         return;
       case 'response.reasoning_summary_part.added':
@@ -97,7 +92,7 @@ export class ResponseFormat implements WireFormat {
       case 'response.incomplete':
       case 'response.failed':
       case 'response.cancelled':
-        this.#end(type, isFields(payload['response']) ? payload['response'] : {});
+        this.#end(type, fieldsOf(payload['response']));
         return;
       case 'error':
         this.#message.providerFailed(payload);
@@ -147,20 +142,14 @@ export class ResponseFormat implements WireFormat {
     });
   }
 
-  #endCall(event: Fields, item: Fields, whole: unknown): void {
-    this.#startItem(event, item);
-    this.#wholeArguments(event, whole);
-    if (item['status'] !== 'incomplete')
-      this.#message.toolCall({ index: indexOf(event), ended: true });
-  }
-
   #endItem(event: Fields, item: Fields): void {
     switch (item['type']) {
       case 'function_call':
-        this.#endCall(event, item, item['arguments']);
-        return;
       case 'custom_tool_call':
-        this.#endCall(event, item, item['input']);
+        this.#startItem(event, item);
+        this.#wholeArguments(event, item[item['type'] === 'function_call' ? 'arguments' : 'input']);
+        if (item['status'] !== 'incomplete')
+          this.#message.toolCall({ index: indexOf(event), ended: true });
         return;
       case 'message':
         if (!Array.isArray(item['content'])) return;
@@ -184,12 +173,19 @@ export class ResponseFormat implements WireFormat {
   }
 
   #wholePart(place: Fields, part: Fields): void {
-    if (part['type'] === 'refusal') {
-      this.#refused = true;
-      if (this.#isWhole(place, 'refusal')) this.#message.text(textField(part, 'refusal'));
-    } else if (part['type'] === 'output_text' && this.#isWhole(place, 'text')) {
-      this.#message.text(textField(part, 'text'));
-    }
+    if (part['type'] === 'refusal') this.#wholeText(place, 'refusal', part);
+    else if (part['type'] === 'output_text') this.#wholeText(place, 'text', part);
+  }
+
+  #text(event: Fields, kind: 'text' | 'refusal', text: string): void {
+    if (kind === 'refusal') this.#refused = true;
+    this.#pieces.add(placeOf(event, kind));
+    this.#message.text(text);
+  }
+
+  /** A text that stands whole in the field of its kind. */
+  #wholeText(event: Fields, kind: 'text' | 'refusal', whole: Fields): void {
+    if (!this.#pieces.has(placeOf(event, kind))) this.#text(event, kind, textField(whole, kind));
   }
 
   #arguments(event: Fields, fragment: string): void {
@@ -204,18 +200,6 @@ export class ResponseFormat implements WireFormat {
       event,
       isFields(text) ? JSON.stringify(text) : typeof text === 'string' ? text : '',
     );
-  }
-
-  #piece(event: Fields, kind: string): void {
-    this.#pieces.add(placeOf(event, kind));
-  }
-
-  /** Whether a text that came whole is new; afterwards it no longer is. */
-  #isWhole(event: Fields, kind: string): boolean {
-    const place = placeOf(event, kind);
-    if (this.#pieces.has(place)) return false;
-    this.#pieces.add(place);
-    return true;
   }
 
   #isRepetition(event: Fields): boolean {
@@ -246,11 +230,9 @@ export class ResponseFormat implements WireFormat {
         this.#finish('stop');
         return;
       case 'response.incomplete': {
-        const details = isFields(response['incomplete_details'])
-          ? response['incomplete_details']
-          : {};
+        const { reason } = fieldsOf(response['incomplete_details']);
         // Whatever cut it off, it is cut off.
-        this.#finish(details['reason'] === 'content_filter' ? 'refusal' : 'length');
+        this.#finish(reason === 'content_filter' ? 'refusal' : 'length');
         return;
       }
       case 'response.cancelled':
@@ -278,8 +260,8 @@ function placeOf(event: Fields, kind: string): string {
 }
 
 function readUsage(usage: Fields): Usage {
-  const input = isFields(usage['input_tokens_details']) ? usage['input_tokens_details'] : {};
-  const output = isFields(usage['output_tokens_details']) ? usage['output_tokens_details'] : {};
+  const input = fieldsOf(usage['input_tokens_details']);
+  const output = fieldsOf(usage['output_tokens_details']);
   return {
     inputTokens: tokenCount(usage['input_tokens']),
     outputTokens: tokenCount(usage['output_tokens']),

@@ -119,6 +119,11 @@ export function tokenCount(value: unknown): number {
   return typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : 0;
 }
 
+/** The fields of an object within a payload; none if it is missing. */
+export function fieldsOf(value: unknown): Fields {
+  return isFields(value) ? value : {};
+}
+
 export function textField(fields: Fields, name: string): string {
   const value = fields[name];
   return typeof value === 'string' ? value : '';
