@@ -12,8 +12,8 @@ export {
 export type { CallIds } from './conversation.ts';
 export { ChunkFormat } from './openai-compatible/chunk-format.ts';
 export { ResponseFormat } from './openai-responses/response-format.ts';
-export { ownData, partsOf, ReturnedParts } from './provider-data.ts';
-export type { DataOwner, PartPlace } from './provider-data.ts';
+export { assistantParts, ownData, ReturnedParts } from './provider-data.ts';
+export type { DataOwner } from './provider-data.ts';
 export type { OptionalParameters } from './refused-parameters.ts';
 export { given, requestParameters } from './request-parameters.ts';
 export type { RequestDefaults, RequestParameters } from './request-parameters.ts';

@@ -1,5 +1,14 @@
 import { isFields } from '@orion/contracts';
-import type { Fields, JsonObject, JsonValue, ProviderData } from '@orion/contracts';
+import type {
+  AssistantMessage,
+  Fields,
+  JsonObject,
+  JsonValue,
+  ProviderData,
+  ToolCall,
+} from '@orion/contracts';
+
+import { isBlank } from './conversation.ts';
 
 /** Who made some data, and who may read it again. */
 export type DataOwner = Pick<ProviderData, 'adapter' | 'model'>;
@@ -63,10 +72,32 @@ export class ReturnedParts {
   }
 }
 
-export type PartPlace = 'before_text' | 'before_call';
+/** How the parts of an assistant message are written in a provider's format. */
+type PartWriter<Part> = {
+  /** What was returned, as it came; what the provider would not take becomes nothing. */
+  readonly returned: (part: Fields) => readonly Part[];
+  readonly text: (text: string) => Part;
+  readonly call: (call: ToolCall) => Part;
+};
 
-/** Of what `take` gave, the parts of one place. */
-export function partsOf(value: JsonValue | undefined, place: PartPlace): readonly Fields[] {
-  const parts: unknown = isFields(value) ? value[place] : undefined;
-  return Array.isArray(parts) ? (parts as readonly unknown[]).filter(isFields) : [];
+/** An assistant message in the order in which it was said, with what `ReturnedParts` kept for its provider. */
+export function assistantParts<Part>(
+  message: AssistantMessage,
+  owner: DataOwner,
+  write: PartWriter<Part>,
+): Part[] {
+  const { content, toolCalls = [] } = message;
+  const returned = (data: ProviderData | undefined, place: string): readonly Part[] => {
+    const own = ownData(data, owner);
+    const parts: unknown = isFields(own) ? own[place] : undefined;
+    return Array.isArray(parts) ? parts.filter(isFields).flatMap(write.returned) : [];
+  };
+  return [
+    ...[message, ...toolCalls].flatMap(({ providerData }) => returned(providerData, 'before_text')),
+    ...(isBlank(content) ? [] : [write.text(content)]),
+    ...toolCalls.flatMap((call) => [
+      ...returned(call.providerData, 'before_call'),
+      write.call(call),
+    ]),
+  ];
 }

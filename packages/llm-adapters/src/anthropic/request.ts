@@ -6,13 +6,7 @@ import type {
   Tool,
   ToolChoice,
 } from '@anthropic-ai/sdk/resources/messages';
-import type {
-  JsonObject,
-  Message,
-  ProviderData,
-  SendOptions,
-  ToolDefinition,
-} from '@orion/contracts';
+import type { Fields, JsonObject, Message, SendOptions, ToolDefinition } from '@orion/contracts';
 
 import {
   createCallIds,
@@ -22,8 +16,8 @@ import {
   toolName,
 } from '../conversation.ts';
 import type { CallIds } from '../conversation.ts';
-import { ownData, partsOf } from '../provider-data.ts';
-import type { DataOwner, PartPlace } from '../provider-data.ts';
+import { assistantParts } from '../provider-data.ts';
+import type { DataOwner } from '../provider-data.ts';
 import { given, requestParameters } from '../request-parameters.ts';
 import type { RequestDefaults } from '../request-parameters.ts';
 import { sanitizeSchema, withoutTopLevelAlternatives } from '../schema.ts';
@@ -50,17 +44,18 @@ export function buildMessagesRequest(
     defaults,
   );
   const { system, rest } = splitSystem(messages);
-  const mark = defaults.quirks.cacheMarks;
+  const { cacheMarks } = defaults.quirks;
+  const prompt = system.map((text): TextBlockParam => ({ type: 'text', text }));
   return {
     model: defaults.model,
     max_tokens: maxTokens,
     stream: true,
-    messages: convertMessages(rest, mark, defaults),
+    messages: convertMessages(rest, cacheMarks, defaults),
     ...given({
-      system: system.length === 0 ? undefined : convertSystem(system, mark),
+      system: prompt.length === 0 ? undefined : marked(prompt, cacheMarks),
       temperature,
       stop_sequences: stop,
-      tools: tools && convertTools(tools, mark),
+      tools: tools && marked(tools.map(convertTool), cacheMarks),
       tool_choice: toolChoice && TOOL_CHOICES[toolChoice],
       output_config: schema && {
         format: { type: 'json_schema', schema: { ...sanitizeSchema(schema.schema) } },
@@ -75,26 +70,17 @@ const TOOL_CHOICES: Readonly<Record<NonNullable<SendOptions['tool_choice']>, Too
   required: { type: 'any' },
 };
 
-function convertSystem(texts: readonly string[], mark: boolean): TextBlockParam[] {
-  return texts.map((text, index) => ({
-    type: 'text',
-    text,
-    ...(mark && index === texts.length - 1 ? { cache_control: CACHE_MARK } : {}),
-  }));
-}
-
-function convertTools(tools: readonly ToolDefinition[], mark: boolean): Tool[] {
-  return tools.map((tool, index) => ({
+function convertTool(tool: ToolDefinition): Tool {
+  return {
     name: tool.name,
     description: tool.description,
     input_schema: { ...withoutTopLevelAlternatives(tool.parameters), type: 'object' },
-    ...(mark && index === tools.length - 1 ? { cache_control: CACHE_MARK } : {}),
-  }));
+  };
 }
 
 function convertMessages(
   messages: readonly Message[],
-  mark: boolean,
+  cacheMarks: boolean,
   owner: DataOwner,
 ): MessageParam[] {
   const ids = createCallIds(LONGEST_CALL_ID);
@@ -113,7 +99,7 @@ function convertMessages(
   }
   const last = turns.at(-1);
   if (last?.role === 'assistant') trimEnd(last.content);
-  if (mark && last?.role === 'user') markLast(last.content);
+  if (last?.role === 'user') last.content = marked(last.content, cacheMarks);
   return turns;
 }
 
@@ -125,25 +111,18 @@ function convertMessage(message: Message, ids: CallIds, owner: DataOwner): Conte
   switch (message.role) {
     case 'system':
     case 'user':
-      return textBlocks(message.content);
-    case 'assistant': {
-      const { toolCalls = [] } = message;
-      return [
-        ...[message, ...toolCalls].flatMap(({ providerData }) =>
-          reasoningBlocks(providerData, owner, 'before_text'),
-        ),
-        ...textBlocks(message.content),
-        ...toolCalls.flatMap((call): ContentBlockParam[] => [
-          ...reasoningBlocks(call.providerData, owner, 'before_call'),
-          {
-            type: 'tool_use',
-            id: ids.ofCall(call.id),
-            name: toolName(call.name),
-            input: JSON.parse(historicArguments(call)) as JsonObject,
-          },
-        ]),
-      ];
-    }
+      return isBlank(message.content) ? [] : [{ type: 'text', text: message.content }];
+    case 'assistant':
+      return assistantParts<ContentBlockParam>(message, owner, {
+        returned: reasoningBlocks,
+        text: (text) => ({ type: 'text', text }),
+        call: (call) => ({
+          type: 'tool_use',
+          id: ids.ofCall(call.id),
+          name: toolName(call.name),
+          input: JSON.parse(historicArguments(call)) as JsonObject,
+        }),
+      });
     case 'tool': {
       const content = isBlank(message.content) ? {} : { content: message.content };
       return [{ type: 'tool_result', tool_use_id: ids.ofResult(message.toolCallId), ...content }];
@@ -155,23 +134,11 @@ function convertMessage(message: Message, ids: CallIds, owner: DataOwner): Conte
 }
 
 /** Reasoning goes back to the model that signed it, word for word; another one would refuse it. */
-function reasoningBlocks(
-  data: ProviderData | undefined,
-  owner: DataOwner,
-  place: PartPlace,
-): ContentBlockParam[] {
-  return partsOf(ownData(data, owner), place).flatMap((part): ContentBlockParam[] => {
-    const { type, thinking, signature, data: hidden } = part;
-    if (type === 'thinking' && typeof thinking === 'string' && typeof signature === 'string')
-      return [{ type, thinking, signature }];
-    return type === 'redacted_thinking' && typeof hidden === 'string'
-      ? [{ type, data: hidden }]
-      : [];
-  });
-}
-
-function textBlocks(text: string): TextBlockParam[] {
-  return isBlank(text) ? [] : [{ type: 'text', text }];
+function reasoningBlocks(part: Fields): ContentBlockParam[] {
+  const { type, thinking, signature, data } = part;
+  if (type === 'thinking' && typeof thinking === 'string' && typeof signature === 'string')
+    return [{ type, thinking, signature }];
+  return type === 'redacted_thinking' && typeof data === 'string' ? [{ type, data }] : [];
 }
 
 /** An answer that the request begins must not end with white space. */
@@ -180,8 +147,9 @@ function trimEnd(blocks: ContentBlockParam[]): void {
   if (last?.type === 'text') blocks[blocks.length - 1] = { ...last, text: last.text.trimEnd() };
 }
 
-function markLast(blocks: ContentBlockParam[]): void {
-  const last = blocks.at(-1);
-  if (last?.type === 'text' || last?.type === 'tool_result')
-    blocks[blocks.length - 1] = { ...last, cache_control: CACHE_MARK };
+/** With a cache mark on the last one, where marks are taken. */
+function marked<Part extends object>(parts: Part[], cacheMarks: boolean): Part[] {
+  const last = parts.at(-1);
+  if (!cacheMarks || last === undefined) return parts;
+  return parts.with(-1, { ...last, cache_control: CACHE_MARK });
 }

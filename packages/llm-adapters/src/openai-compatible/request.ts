@@ -2,11 +2,12 @@ import { isFields } from '@orion/contracts';
 import type { Fields, Message, SendOptions, ToolCall, ToolDefinition } from '@orion/contracts';
 import type {
   ChatCompletionCreateParamsStreaming,
+  ChatCompletionMessageFunctionToolCall,
   ChatCompletionMessageParam,
   ChatCompletionTool,
 } from 'openai/resources/chat/completions';
 
-import { createCallIds, historicArguments, toolName } from '../conversation.ts';
+import { createCallIds, historicArguments, isBlank, toolName } from '../conversation.ts';
 import type { CallIds } from '../conversation.ts';
 import { ownData } from '../provider-data.ts';
 import type { DataOwner } from '../provider-data.ts';
@@ -52,22 +53,14 @@ function convertMessage(
   switch (message.role) {
     case 'system':
     case 'user':
-      return message.content.trim() === ''
-        ? []
-        : [{ role: message.role, content: message.content }];
+      return isBlank(message.content) ? [] : [{ role: message.role, content: message.content }];
     case 'assistant': {
-      const calls = message.toolCalls ?? [];
-      if (calls.length > 0) {
-        // An empty text and not null: templates of local models print a null as a word.
-        return [
-          {
-            role: 'assistant',
-            content: message.content,
-            tool_calls: calls.map((call) => convertCall(call, ids, owner)),
-          },
-        ];
-      }
-      return message.content.trim() === '' ? [] : [{ role: 'assistant', content: message.content }];
+      const { role, content, toolCalls = [] } = message;
+      if (toolCalls.length === 0) return isBlank(content) ? [] : [{ role, content }];
+      // An empty text and not null: templates of local models print a null as a word.
+      return [
+        { role, content, tool_calls: toolCalls.map((call) => convertCall(call, ids, owner)) },
+      ];
     }
     case 'tool':
       return [
@@ -83,12 +76,7 @@ function convertCall(
   call: ToolCall,
   ids: CallIds,
   owner: DataOwner,
-): {
-  id: string;
-  type: 'function';
-  function: { name: string; arguments: string };
-  extra_content?: Fields;
-} {
+): ChatCompletionMessageFunctionToolCall & { extra_content?: Fields } {
   const extra = ownData(call.providerData, owner);
   return {
     ...(isFields(extra) ? { extra_content: extra } : {}),

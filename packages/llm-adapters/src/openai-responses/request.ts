@@ -1,4 +1,4 @@
-import type { Message, ProviderData, SendOptions, ToolDefinition } from '@orion/contracts';
+import type { Fields, Message, SendOptions, ToolDefinition } from '@orion/contracts';
 import type {
   FunctionTool,
   ResponseCreateParamsStreaming,
@@ -14,8 +14,8 @@ import {
   toolName,
 } from '../conversation.ts';
 import type { CallIds } from '../conversation.ts';
-import { ownData, partsOf } from '../provider-data.ts';
-import type { DataOwner, PartPlace } from '../provider-data.ts';
+import { assistantParts } from '../provider-data.ts';
+import type { DataOwner } from '../provider-data.ts';
 import { given, namedSchema, requestParameters } from '../request-parameters.ts';
 import type { RequestDefaults } from '../request-parameters.ts';
 import type { ResponsesQuirks } from './quirks.ts';
@@ -56,26 +56,17 @@ function convertMessage(message: Message, ids: CallIds, owner: DataOwner): Respo
     case 'system':
     case 'user':
       return isBlank(message.content) ? [] : [{ role: message.role, content: message.content }];
-    case 'assistant': {
-      const { toolCalls = [] } = message;
-      return [
-        ...[message, ...toolCalls].flatMap(({ providerData }) =>
-          reasoningItems(providerData, owner, 'before_text'),
-        ),
-        ...(isBlank(message.content)
-          ? []
-          : [{ role: 'assistant' as const, content: message.content }]),
-        ...toolCalls.flatMap((call): ResponseInputItem[] => [
-          ...reasoningItems(call.providerData, owner, 'before_call'),
-          {
-            type: 'function_call',
-            call_id: ids.ofCall(call.id),
-            name: toolName(call.name),
-            arguments: historicArguments(call),
-          },
-        ]),
-      ];
-    }
+    case 'assistant':
+      return assistantParts<ResponseInputItem>(message, owner, {
+        returned: reasoningItems,
+        text: (content) => ({ role: 'assistant', content }),
+        call: (call) => ({
+          type: 'function_call',
+          call_id: ids.ofCall(call.id),
+          name: toolName(call.name),
+          arguments: historicArguments(call),
+        }),
+      });
     case 'tool':
       return [
         {
@@ -91,24 +82,10 @@ function convertMessage(message: Message, ids: CallIds, owner: DataOwner): Respo
 }
 
 /** Reasoning goes back to the model that made it, as it was encrypted for it: nothing is kept at the provider. */
-function reasoningItems(
-  data: ProviderData | undefined,
-  owner: DataOwner,
-  place: PartPlace,
-): ResponseInputItem[] {
-  return partsOf(ownData(data, owner), place).flatMap(
-    ({ id, summary, encrypted_content: hidden }) =>
-      typeof id === 'string' && typeof hidden === 'string'
-        ? [
-            {
-              type: 'reasoning',
-              id,
-              summary: (Array.isArray(summary) ? summary : []) as ResponseReasoningItem['summary'],
-              encrypted_content: hidden,
-            },
-          ]
-        : [],
-  );
+function reasoningItems({ id, summary, encrypted_content: hidden }: Fields): ResponseInputItem[] {
+  if (typeof id !== 'string' || typeof hidden !== 'string') return [];
+  const parts = (Array.isArray(summary) ? summary : []) as ResponseReasoningItem['summary'];
+  return [{ type: 'reasoning', id, summary: parts, encrypted_content: hidden }];
 }
 
 function convertTool(tool: ToolDefinition): FunctionTool {
