@@ -21,23 +21,55 @@ export type ToolCallDelta = {
   readonly providerValue?: JsonValue | undefined;
 };
 
-type OpenCall = {
+class OpenCall {
   /** Its place among the calls of this message; the wire's own index may stand for several calls. */
   readonly ordinal: number;
-  wireIndex: number | undefined;
-  id: string;
-  name: string;
-  fragments: string[];
-  /** What the fragments come to; they are not looked at again. */
-  readonly json: JsonReader;
-  freeForm: boolean;
+  readonly wireIndex: number | undefined;
+  id = '';
+  name = '';
+  freeForm = false;
   providerValue: JsonValue | undefined;
-  started: boolean;
-  ended: boolean;
+  started = false;
+  ended = false;
   /** Whether another part has begun since. */
-  passed: boolean;
-  closed: boolean;
-};
+  passed = false;
+  closed = false;
+  #fragments: string[] = [];
+  /** What the fragments come to; they are not looked at again. */
+  readonly #json = new JsonReader('object');
+
+  constructor(ordinal: number, wireIndex: number | undefined) {
+    this.ordinal = ordinal;
+    this.wireIndex = wireIndex;
+  }
+
+  add(fragment: string): void {
+    this.#fragments.push(fragment);
+    this.#json.push(fragment);
+  }
+
+  /** All that came of its arguments, put together once. */
+  get text(): string {
+    if (this.#fragments.length > 1) this.#fragments = [this.#fragments.join('')];
+    return this.#fragments[0] ?? '';
+  }
+
+  state(cutOff: boolean): ToolCall['state'] {
+    if (this.freeForm || this.text.trim() === '') return cutOff ? 'cut' : 'complete';
+    return this.#json.state;
+  }
+
+  /**
+   * Whether a delta that would continue this call begins another one: it has another id, or, from servers that send
+   * no ids, it names a tool although this call is already whole.
+   */
+  isFollowedBy(id: string, name: string, fragment: string): boolean {
+    if (id !== '' && this.id !== '') return id !== this.id;
+    if (id !== '' || name === '' || this.name === '') return false;
+    if (name !== this.name) return true;
+    return fragment !== '' && this.#json.state === 'complete';
+  }
+}
 
 /**
  * Merges the deltas of a message's tool calls.
@@ -84,31 +116,18 @@ export class ToolCallMerger {
     const name = delta.name ?? '';
     const fragment = delta.arguments ?? '';
     let call = this.#find(delta.index, id);
-    if (call === undefined || startsAnother(call, id, name, fragment)) {
+    if (call === undefined || call.isFollowedBy(id, name, fragment)) {
       if (this.#calls.length === MOST_CALLS) {
         this.#onInvalid(`a message has more than ${MOST_CALLS} tool calls`);
         return;
       }
       this.nextPart();
-      call = {
-        ordinal: this.#calls.length,
-        wireIndex: delta.index,
-        id: '',
-        name: '',
-        fragments: [],
-        json: new JsonReader('object'),
-        freeForm: false,
-        providerValue: undefined,
-        started: false,
-        ended: false,
-        passed: false,
-        closed: false,
-      };
+      call = new OpenCall(this.#calls.length, delta.index);
       this.#calls.push(call);
       if (delta.index !== undefined) this.#byIndex.set(delta.index, call);
     }
     if (call.closed) {
-      if (fragment.trim() !== '' && fragment !== textOf(call))
+      if (fragment.trim() !== '' && fragment !== call.text)
         this.#onInvalid('more of a tool call came after the next part');
       return;
     }
@@ -127,17 +146,9 @@ export class ToolCallMerger {
     if (call.name === '') call.name = name;
     if (delta.freeForm === true) call.freeForm = true;
     call.providerValue ??= delta.providerValue;
-    if (fragment !== '') {
-      call.fragments.push(fragment);
-      call.json.push(fragment);
-    }
-
-    if (call.started) {
-      if (fragment !== '')
-        this.#emit({ type: 'tool-call-delta', index: call.ordinal, argumentsDelta: fragment });
-    } else if (call.id !== '' && call.name !== '') {
-      this.#start(call);
-    }
+    if (fragment !== '') call.add(fragment);
+    if (call.started) this.#emitDelta(call, fragment);
+    else if (call.id !== '' && call.name !== '') this.#start(call);
   }
 
   /** Another part of the message has begun: what came last is over where that is certain. */
@@ -147,26 +158,22 @@ export class ToolCallMerger {
     if (last === undefined || last.passed) return;
     last.passed = true;
     if (last.name === '' || this.#closed !== this.#calls.length - 1) return;
-    const text = textOf(last);
-    const state = stateOf(last, text, false);
-    if (last.ended || (state === 'complete' && !last.freeForm && text.trim() !== ''))
-      this.#close(last, text, state);
+    const isWhole = !last.freeForm && last.text.trim() !== '' && last.state(false) === 'complete';
+    if (last.ended || isWhole) this.#close(last, false);
   }
 
   /** `cutOff`: the message was stopped by its length limit, so that a call without arguments lost them. */
   end(cutOff: boolean): void {
-    for (const call of this.#calls.slice(this.#closed)) {
-      const text = textOf(call);
-      this.#close(call, text, stateOf(call, text, cutOff));
-    }
+    for (const call of this.#calls.slice(this.#closed)) this.#close(call, cutOff);
   }
 
-  #close(call: OpenCall, text: string, state: ToolCall['state']): void {
+  #close(call: OpenCall, cutOff: boolean): void {
     if (call.id === '') call.id = `call_${call.ordinal}`;
     if (!call.started) this.#start(call);
     call.closed = true;
     this.#closed += 1;
-    const { id, name, freeForm } = call;
+    const { id, name, freeForm, text } = call;
+    const state = call.state(cutOff);
     this.#emit({
       type: 'tool-call-end',
       index: call.ordinal,
@@ -191,30 +198,11 @@ export class ToolCallMerger {
   #start(call: OpenCall): void {
     call.started = true;
     this.#emit({ type: 'tool-call-start', index: call.ordinal, id: call.id, name: call.name });
-    const text = textOf(call);
-    if (text !== '')
-      this.#emit({ type: 'tool-call-delta', index: call.ordinal, argumentsDelta: text });
+    this.#emitDelta(call, call.text);
   }
-}
 
-/** All that came of its arguments, put together once. */
-function textOf(call: OpenCall): string {
-  if (call.fragments.length > 1) call.fragments = [call.fragments.join('')];
-  return call.fragments[0] ?? '';
-}
-
-function stateOf(call: OpenCall, text: string, cutOff: boolean): ToolCall['state'] {
-  if (call.freeForm || text.trim() === '') return cutOff ? 'cut' : 'complete';
-  return call.json.state;
-}
-
-/**
- * Whether a delta that would continue a call begins another one: it has another id, or, from servers that send no
- * ids, it names a tool although the call before is already whole.
- */
-function startsAnother(call: OpenCall, id: string, name: string, fragment: string): boolean {
-  if (id !== '' && call.id !== '') return id !== call.id;
-  if (id !== '' || name === '' || call.name === '') return false;
-  if (name !== call.name) return true;
-  return fragment !== '' && call.json.state === 'complete';
+  #emitDelta(call: OpenCall, argumentsDelta: string): void {
+    if (argumentsDelta !== '')
+      this.#emit({ type: 'tool-call-delta', index: call.ordinal, argumentsDelta });
+  }
 }

@@ -1,7 +1,7 @@
 import type { LlmEvent, Redact } from '@orion/contracts';
 
 import { createEventStreamDecoder } from './event-stream.ts';
-import { MessageEvents, invalidStream } from './message-events.ts';
+import { MessageEvents } from './message-events.ts';
 import type { MessageOptions } from './message-events.ts';
 import { createPayloadReader } from './payloads.ts';
 import type { WireFormat } from './payloads.ts';
@@ -23,13 +23,7 @@ export function createAnswerDecoder(
 ): AnswerDecoder {
   const message = new MessageEvents(redact, options);
   const format = createFormat(message);
-  const stream = createEventStreamDecoder({
-    ...createPayloadReader(format, message, redact),
-    onText: (text) => message.text(text),
-    textKeys: format.textKeys,
-    onTooLarge: (limit) =>
-      message.fail(invalidStream(format.name, `an event is larger than ${limit} bytes`)),
-  });
+  const stream = createEventStreamDecoder(createPayloadReader(format, message, redact));
   return {
     message,
     feed: (bytes) => stream.feed(bytes),

@@ -1,4 +1,4 @@
-import { ERROR_CODES, isHighSurrogate } from '@orion/contracts';
+import { isHighSurrogate } from '@orion/contracts';
 import type { ErrorInfo, FinishReason, JsonValue, LlmEvent, Redact, Usage } from '@orion/contracts';
 
 import { ProviderDataMaker } from '../provider-data.ts';
@@ -164,19 +164,11 @@ export class MessageEvents {
 }
 
 export function truncated(): ErrorInfo {
-  return providerError(
-    'STREAM_TRUNCATED',
-    'The provider ended the stream without its end mark',
-    true,
-  );
+  const message = 'The provider ended the stream without its end mark';
+  return providerError('STREAM_TRUNCATED', message, true);
 }
 
 /** `format`: what the stream should have been. */
 export function invalidStream(format: string, what: string): ErrorInfo {
-  return providerError(
-    'STREAM_INVALID',
-    `The stream is not ${format}: ${what}`,
-    false,
-    ERROR_CODES.STREAM_INVALID,
-  );
+  return providerError('STREAM_INVALID', `The stream is not ${format}: ${what}`, false);
 }

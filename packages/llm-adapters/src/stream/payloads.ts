@@ -1,7 +1,8 @@
-import { MAX_JSON_DEPTH, isFields, nestsDeeper } from '@orion/contracts';
-import type { ErrorInfo, Fields, Redact } from '@orion/contracts';
+import { MAX_JSON_DEPTH, isFields, nestsDeeper, parseFields } from '@orion/contracts';
+import type { Fields, Redact } from '@orion/contracts';
 
 import { quoteProvider } from '../provider-error.ts';
+import type { StreamEvents } from './event-stream.ts';
 import { invalidStream, truncated } from './message-events.ts';
 import type { MessageEvents } from './message-events.ts';
 
@@ -25,91 +26,75 @@ export type WireFormat = {
   end(): void;
 };
 
-/** What the event stream calls for the payloads of one body. */
-export type PayloadReader = {
-  readonly onEvent: (data: string, name: string | undefined, atEnd: boolean) => string | undefined;
-  readonly onDocument: (text: string, kind: 'json' | 'other') => void;
-  readonly readText: (data: string) => string | undefined;
-};
-
 const QUOTED = 200;
 const TOO_DEEP = `JSON is nested deeper than ${MAX_JSON_DEPTH} levels`;
 /** The shortest JSON object that says anything is longer. */
 const SHORTEST_PAYLOAD = 16;
 
+/** What the payloads of one body do to its message. */
 export function createPayloadReader(
   format: WireFormat,
   message: MessageEvents,
   redact: Redact,
-): PayloadReader {
-  const fail = (error: ErrorInfo): void => message.fail(error);
+): StreamEvents {
+  const fail = (what: string): void => message.fail(invalidStream(format.name, what));
 
-  return {
-    onEvent: (data, name, atEnd) => {
-      if (message.ended) return undefined;
-      if (data.length < SHORTEST_PAYLOAD) {
-        const short = data.trim();
-        if (short === '') return undefined;
-        if (short === '[DONE]') {
-          format.done();
-          return undefined;
-        }
-      }
-      if (nestsDeeper(data, MAX_JSON_DEPTH)) {
-        fail(invalidStream(format.name, TOO_DEEP));
-        return undefined;
-      }
-      let payload: unknown;
-      try {
-        payload = JSON.parse(data);
-      } catch {
-        if (atEnd) fail(truncated());
-        else if (name === 'error') message.providerFailed(data);
-        else {
-          const quoted = quoteProvider(data, redact, QUOTED);
-          fail(invalidStream(format.name, `a payload is not JSON: ${quoted}`));
-        }
-        return undefined;
-      }
-      if (name === 'error') {
-        message.providerFailed(payload);
-        return undefined;
-      }
-      if (!isFields(payload)) {
-        fail(invalidStream(format.name, 'a payload is not a JSON object'));
-        return undefined;
-      }
+  /** Undefined for a payload that did more than add its text. */
+  function read(data: string, name: string | undefined, atEnd: boolean): string | undefined {
+    let payload: unknown;
+    try {
+      payload = JSON.parse(data);
+    } catch {
+      if (atEnd) message.fail(truncated());
+      else if (name === 'error') message.providerFailed(data);
+      else fail(`a payload is not JSON: ${quoteProvider(data, redact, QUOTED)}`);
+      return undefined;
+    }
+    if (name === 'error') message.providerFailed(payload);
+    else if (!isFields(payload)) fail('a payload is not a JSON object');
+    else {
       const text = format.plainText(payload);
       if (text === undefined) format.read(payload, name);
       else message.text(text);
       return text;
+    }
+    return undefined;
+  }
+
+  return {
+    textKeys: format.textKeys,
+    onEvent: (data, name, atEnd) => {
+      if (message.ended) return undefined;
+      const short = data.length < SHORTEST_PAYLOAD ? data.trim() : undefined;
+      if (short === '[DONE]') format.done();
+      else if (nestsDeeper(data, MAX_JSON_DEPTH)) fail(TOO_DEEP);
+      else if (short !== '') return read(data, name, atEnd);
+      return undefined;
     },
+    onText: (text) => message.text(text),
+    onTooLarge: (limit) => fail(`an event is larger than ${limit} bytes`),
     onDocument: (text, kind) => {
       if (kind === 'other') {
-        fail(invalidStream(format.name, 'it begins like a web page; check the base URL'));
+        fail('it begins like a web page; check the base URL');
         return;
       }
       if (nestsDeeper(text, MAX_JSON_DEPTH)) {
-        fail(invalidStream(format.name, TOO_DEEP));
+        fail(TOO_DEEP);
         return;
       }
       let document: unknown;
       try {
         document = JSON.parse(text);
       } catch {
-        fail(truncated());
+        message.fail(truncated());
         return;
       }
       if (!isFields(document) || !format.readDocument(document))
-        fail(invalidStream(format.name, 'the answer is JSON, but nothing of that kind'));
+        fail('the answer is JSON, but nothing of that kind');
     },
     readText: (data) => {
-      try {
-        const payload: unknown = JSON.parse(data);
-        return isFields(payload) ? format.plainText(payload) : undefined;
-      } catch {
-        return undefined;
-      }
+      const payload = parseFields(data);
+      return payload === null ? undefined : format.plainText(payload);
     },
   };
 }
