@@ -14,6 +14,7 @@ import { hasRoomFor } from './reading/answer-reading.ts';
 import { correctionsNeeded } from './reading/correction-reading.ts';
 import { endHeldText, readHeldText } from './reading/bridge-reading.ts';
 import { settleElapsed } from './reading/direct-reading.ts';
+import { endingQuestion } from './questions/end.ts';
 import type { CommandAnswer } from './questions/question-row.ts';
 import { choiceFor } from './questions/questions.ts';
 import { ask, emitFinalize, finalize } from './finishing.ts';
@@ -28,7 +29,7 @@ import type {
 import { Step, stopIdleTimer } from './step.ts';
 import { createSummary, wholeFenceLedger } from './text/content-summary.ts';
 import type { ContentSummary } from './text/content-summary.ts';
-import { endQuestion, mergedLines } from './text/markers/inner-done.ts';
+import { mergedLines } from './text/markers/inner-done.ts';
 import type { InnerDone } from './text/markers/inner-done.ts';
 import { targetKindOf } from './text/target-kind.ts';
 import { opensThinkBlock } from './text/think-block.ts';
@@ -59,7 +60,7 @@ export function restoreSession(options: {
   const session = blankSession(metadata, settings, summary);
   const innerDone: InnerDone = settings.strict ? { lines: [], chatEnds: [] } : options.innerDone;
   const unaskedEnds = unaskedOf(record, innerDone);
-  const question = record?.question ?? endQuestion(unaskedEnds);
+  const question = record?.question ?? endingQuestion(unaskedEnds);
   return {
     ...session,
     control: { kind: 'paused', code: 'NO_DONE', question },

@@ -1,5 +1,6 @@
 import type { SessionQuestion } from '@orion/contracts';
 
+import { endingQuestion } from './questions/end.ts';
 import type { AnswerEffect, QuestionOf } from './questions/question-row.ts';
 import { fileEndOf, fileSummaryOf, lineEndingOf, NOT_READING, textOf } from './session.ts';
 import type { EffectHandlers, Step } from './step.ts';
@@ -8,7 +9,6 @@ import type { ContentSummary } from './text/content-summary.ts';
 import { decideFences } from './text/fence-decision.ts';
 import type { FenceDecision } from './text/fence-decision.ts';
 import { findLead } from './text/leads.ts';
-import { endQuestion } from './text/markers/inner-done.ts';
 
 /**
  * What is asked when the model has said that its text is complete, and which part of that text is the file.
@@ -70,11 +70,10 @@ export function emitFinalize(step: Step): void {
 
 function unaskedEnding(step: Step): SessionQuestion | null {
   const { unaskedEnds, unaskedNearMiss, contentEnd } = step.session;
-  const question = contentEnd === null ? endQuestion(unaskedEnds) : null;
+  const question = endingQuestion(contentEnd === null ? unaskedEnds : [], unaskedNearMiss);
   if (question !== null) step.settleEnds();
-  if (question !== null || unaskedNearMiss === null) return question;
   step.update({ unaskedNearMiss: null });
-  return { kind: 'near_miss', ...unaskedNearMiss, heldBack: false };
+  return question;
 }
 
 function unsettledFence(

@@ -21,7 +21,6 @@ import type { BridgeReader } from './text/seams/bridge.ts';
 import { eolOf } from './text/content-summary.ts';
 import type { ContentSummary } from './text/content-summary.ts';
 import type { ConverterState } from './text/line-ending-converter.ts';
-import type { FenceLine } from './text/lines.ts';
 import type { MarkerReader, NearMiss } from './text/markers/marker-reader.ts';
 import type { ReplyCensus } from './text/seams/reply-census.ts';
 import type { SeamReader } from './text/seams/seam-reader.ts';
@@ -162,8 +161,6 @@ export type Reading =
       /** Size of the content when the message began, to see whether it brought anything. */
       readonly startBytes: number;
       readonly startLines: number;
-      /** A fence that the reply opened around itself; its closing line is not content. */
-      readonly wrappingFence: FenceLine | null;
       /** The question that its join has closed, and that is open still if it brings nothing more. */
       readonly closed: SessionQuestion | null;
       /** The end of the message that is being replayed from the held text. */

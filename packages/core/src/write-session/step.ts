@@ -3,12 +3,13 @@ import type { Seam } from '@orion/contracts';
 
 import type { ControlEffect, ControlEvent, RefusalCode } from './control.ts';
 import { stateNameOf } from './control.ts';
+import { endingQuestion } from './questions/end.ts';
 import { isContent, NOT_READING } from './session.ts';
 import type { SessionEffect, SessionStep, WriteSession } from './session.ts';
 import { appendToSummary } from './text/content-summary.ts';
 import { utf8Length } from './text/lines.ts';
 import { innerDoneOf } from './text/markers/marker-reader.ts';
-import { endQuestion, mergedEnds, mergedLines } from './text/markers/inner-done.ts';
+import { mergedEnds, mergedLines } from './text/markers/inner-done.ts';
 import type { InnerDone } from './text/markers/inner-done.ts';
 import { transition } from './transition.ts';
 import { refusalText, tooLargeText } from './wording.ts';
@@ -55,7 +56,7 @@ export class Step {
       operation: metadata.operation,
       idleMs: settings.idleMs,
       maxIdlePrompts: settings.maxIdlePrompts,
-      unasked: endQuestion(this.session.unaskedEnds),
+      unasked: endingQuestion(this.session.unaskedEnds),
     });
     switch (outcome.kind) {
       case 'moved': {

@@ -1,6 +1,22 @@
+import type { EndCandidate, SessionQuestion } from '@orion/contracts';
+
+import type { NearMiss } from '../text/markers/marker-reader.ts';
 import { endQuestionPrompt } from '../text/prompts.ts';
 import { choice, keepAll, namedLines } from './question-row.ts';
 import type { QuestionRow } from './question-row.ts';
+
+/**
+ * What is open at the end of a text; null when there is nothing to ask. One question swallows no other: where the file
+ * ends comes before what it ends with.
+ */
+export function endingQuestion(
+  candidates: readonly EndCandidate[],
+  nearMiss: NearMiss | null = null,
+): SessionQuestion | null {
+  if (candidates.length > 0)
+    return { kind: 'end', candidates, ...(nearMiss === null ? {} : { nearMiss }) };
+  return nearMiss === null ? null : { kind: 'near_miss', ...nearMiss, heldBack: false };
+}
 
 /** P3: text follows a bare DONE line; where does the file end? */
 export const end: QuestionRow<'end'> = {

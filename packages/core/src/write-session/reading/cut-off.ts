@@ -1,6 +1,10 @@
-import type { MessageEnd } from '../control.ts';
+import type { EndCandidate } from '@orion/contracts';
+
+import type { ControlEvent, MessageEnd } from '../control.ts';
+import { endingQuestion } from '../questions/end.ts';
 import { NOT_READING } from '../session.ts';
 import type { Step } from '../step.ts';
+import type { NearMiss } from '../text/markers/marker-reader.ts';
 
 /** A message of which nothing arrived. */
 export function endWithoutText(step: Step, end: MessageEnd): void {
@@ -12,6 +16,18 @@ export function endWithoutText(step: Step, end: MessageEnd): void {
 export function endOpen(step: Step, end: MessageEnd): void {
   if (end.kind === 'stop') step.dispatch({ type: 'message_end_open' });
   else cutOff(step, end);
+}
+
+/** The end of a message whose text leaves this open; what was open before is asked about with it. */
+export function endingEvent(
+  step: Step,
+  candidates: readonly EndCandidate[],
+  nearMiss: NearMiss | null = null,
+): ControlEvent {
+  const question = endingQuestion(candidates, nearMiss);
+  if (question === null) return { type: 'message_end_open' };
+  step.settleEnds();
+  return { type: 'message_end_question', question };
 }
 
 /** The message ended before the model had finished it. */

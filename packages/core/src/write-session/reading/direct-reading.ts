@@ -6,6 +6,7 @@ import type { Step } from '../step.ts';
 import { fencesAtEnd } from '../text/fence-decision.ts';
 import { beginningOfMarker, restartSummary, wholeFenceLedger } from '../text/content-summary.ts';
 import { closesFence } from '../text/lines.ts';
+import type { FenceLine } from '../text/lines.ts';
 import { isMarkdownFence } from '../text/seams/seam-behind.ts';
 import {
   convertLineEndings,
@@ -13,6 +14,7 @@ import {
   endConversion,
 } from '../text/line-ending-converter.ts';
 import type { LineEndingConversion } from '../text/line-ending-converter.ts';
+import { endingEvent } from './cut-off.ts';
 import { mergedEnds } from '../text/markers/inner-done.ts';
 import {
   createMarkerReader,
@@ -39,7 +41,8 @@ export function directReading(
     conversion = 'none',
     closed = null,
     replayed = null,
-  }: Partial<Pick<DirectReading, 'wrappingFence' | 'closed' | 'replayed'>> & {
+  }: Partial<Pick<DirectReading, 'closed' | 'replayed'>> & {
+    readonly wrappingFence?: FenceLine | null;
     readonly conversion?: LineEndingConversion;
   } = {},
 ): DirectReading {
@@ -57,7 +60,6 @@ export function directReading(
     isBehindThinking: false,
     startBytes: summary.bytes,
     startLines: summary.lineFeeds,
-    wrappingFence,
     closed,
     replayed,
     settleTimerRuns: false,
@@ -244,9 +246,10 @@ export function endDirect(
   step.noteInnerDone({ lines: ending.innerDoneLines, chatEnds: isOrderly ? [] : chatEnds });
   beginFile(step, reading, content);
   if (!step.append(content)) return;
-  if (isOrderly && ending.setAside === '') doubtWrapper(step, reading);
+  const { wrappingFence } = reading.marker.options;
+  if (isOrderly && ending.setAside === '') doubtWrapper(step, wrappingFence);
   const isWrapped = by === 'message' && ending.kind === 'terminal' && closesBeforeMarker;
-  if (isWrapped && asksWrapper(step, reading, ending.setAside)) return;
+  if (isWrapped && asksWrapper(step, wrappingFence, ending.setAside)) return;
   if (!isBlankText(ending.setAside)) step.emit({ type: 'set_aside', text: ending.setAside });
   if (isOrderly) {
     step.update({ cutOff: false });
@@ -290,26 +293,11 @@ function eventOf(
       return saysEnd
         ? { type: 'end_marker', messageOpen: by === 'end_marker' }
         : { type: 'message_end_terminal' };
-    case 'ambiguous': {
-      const candidates = mergedEnds(ending.candidates, unaskedEnds);
-      const { nearMiss } = ending;
-      step.settleEnds();
-      const question = {
-        kind: 'end',
-        candidates,
-        ...(nearMiss === null ? {} : { nearMiss }),
-      } as const;
-      return { type: 'message_end_question', question };
-    }
+    case 'ambiguous':
+      return endingEvent(step, mergedEnds(ending.candidates, unaskedEnds), ending.nearMiss);
     case 'near_miss': {
       const { text, contentEnd } = ending;
-      // One question swallows no other: where the file ends comes before what it ends with.
-      step.settleEnds();
-      const question =
-        unaskedEnds.length > 0
-          ? ({ kind: 'end', candidates: unaskedEnds, nearMiss: { text, contentEnd } } as const)
-          : ({ kind: 'near_miss', text, contentEnd, heldBack: false } as const);
-      return { type: 'message_end_question', question };
+      return endingEvent(step, unaskedEnds, { text, contentEnd });
     }
     default:
       return ending satisfies never;
@@ -321,7 +309,7 @@ function eventOf(
  * none of the content's own fences, but only the model knows whether it is meant to. Behind the DONE, where the content
  * has ended, that line is the reply's own.
  */
-function asksWrapper(step: Step, { wrappingFence }: DirectReading, setAside: string): boolean {
+function asksWrapper(step: Step, wrappingFence: FenceLine | null, setAside: string): boolean {
   const { kind, contentStart, unaskedEnds, summary } = step.session;
   if (wrappingFence === null || kind !== 'markdown' || isMarkdownFence(wrappingFence)) return false;
   if (unaskedEnds.length > 0) return false;
@@ -346,12 +334,12 @@ function asksWrapper(step: Step, { wrappingFence }: DirectReading, setAside: str
  * A reply opened a fence around itself, and no line was found that closes it; but the content now ends with a line
  * that would. In a document with fences of its own that line may be either's, so the join is not proven.
  */
-function doubtWrapper(step: Step, reading: DirectReading): void {
+function doubtWrapper(step: Step, wrappingFence: FenceLine | null): void {
   const { seams, summary, kind } = step.session;
   const last = seams.at(-1);
-  if (reading.wrappingFence === null || kind === 'code' || last === undefined) return;
+  if (wrappingFence === null || kind === 'code' || last === undefined) return;
   const lastFence = wholeFenceLedger(summary).lastLines.at(-1)?.fence ?? null;
-  if (lastFence === null || !closesFence(reading.wrappingFence, lastFence)) return;
+  if (lastFence === null || !closesFence(wrappingFence, lastFence)) return;
   step.update({ seams: [...seams.slice(0, -1), { ...last, status: 'unverified' }] });
   step.emit({ type: 'trace', event: 'seam_doubted', details: { line: last.line } });
 }

@@ -9,12 +9,11 @@ import { canStillBeAnswer, endAnswer, readAnswer } from '../text/answer-reader.t
 import type { AnswerReader } from '../text/answer-reader.ts';
 import { chooseAnchor } from '../text/seams/anchor.ts';
 import { endAgain, readAgain } from '../text/document-again.ts';
-import { endQuestion } from '../text/markers/inner-done.ts';
 import { createReplyCensus, endReplyCensus, readReplyCensus } from '../text/seams/reply-census.ts';
 import type { ReplyFacts } from '../text/seams/reply-census.ts';
 import { createSeamReader, endSeam, readSeam } from '../text/seams/seam-reader.ts';
 import type { SeamVerdict } from '../text/seams/seam-reader.ts';
-import { cutOff, endWithoutText } from './cut-off.ts';
+import { cutOff, endingEvent, endWithoutText } from './cut-off.ts';
 import { directReading, endDirect, readDirect, replayHeld } from './direct-reading.ts';
 import { answerReader } from './offered.ts';
 import { againReader, startOverWithHeld } from './starting-over.ts';
@@ -196,13 +195,7 @@ function endWithDone(step: Step, reading: SeamReading, talk: string): void {
     return;
   }
   // It may mean its message, whose last line is not finished: what would be written is asked about first (R274).
-  const question = endQuestion(unaskedEnds);
-  if (question === null) {
-    step.dispatch({ type: 'message_end_open' });
-    return;
-  }
-  step.settleEnds();
-  step.dispatch({ type: 'message_end_question', question });
+  step.dispatch(endingEvent(step, unaskedEnds));
 }
 
 /** The whole reply is known, and it does not join. */

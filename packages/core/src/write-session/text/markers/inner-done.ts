@@ -1,4 +1,4 @@
-import type { EndCandidate, SessionQuestion } from '@orion/contracts';
+import type { EndCandidate } from '@orion/contracts';
 
 /** What is known of the bare DONE lines that are content: of one message, or of a whole file. */
 export type InnerDone = {
@@ -7,11 +7,6 @@ export type InnerDone = {
   /** The last of them that a chat line follows, at most two, the last first. */
   readonly chatEnds: readonly EndCandidate[];
 };
-
-/** Null when there is nothing to ask. */
-export function endQuestion(candidates: readonly EndCandidate[]): SessionQuestion | null {
-  return candidates.length === 0 ? null : { kind: 'end', candidates };
-}
 
 /** What follows a DONE line that the message's own DONE repeats (R273). */
 export const DONE_ONCE_MORE = 'DONE once more';
