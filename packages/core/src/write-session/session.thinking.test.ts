@@ -45,6 +45,19 @@ describe('R275: a think block that opens the content of a file', () => {
     }
   });
 
+  it.each(['<a>\n', '\n  a\n', ' <thinking>\n'])(
+    'ends at its own marker where no block opens it: %j',
+    (text) => {
+      const message = `${text}DONE 7f3a\nFor the person.\n`;
+      for (const pieces of [[message], unitsOf(message)]) {
+        const harness = thinkingHarness();
+        harness.message(pieces);
+        expect(harness.file).toBe(text.replace(/^\n/u, ''));
+        expect(harness.chat).toBe('For the person.\n');
+      }
+    },
+  );
+
   it.each<[string, string, string, MessageEnd]>([
     ['was not closed', '<think>\nfile\nDONE', '<think>\nfile\n', { kind: 'stop' }],
     ['was not closed, own marker', '<think>\nfile\nDONE 7f3a', '<think>\nfile\n', { kind: 'stop' }],

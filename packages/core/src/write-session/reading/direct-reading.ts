@@ -130,30 +130,25 @@ function readConverted(
 
 /** The message may open with a think block: it is saved as it comes, and the file begins behind it (R275). */
 function readThinking(step: Step, reading: DirectReading, before: ThinkReader, text: string): void {
-  const { thinkTags, metadata } = step.session;
-  const { endMarker } = reading.marker.options;
-  if (!thinkTags) {
+  if (!step.session.thinkTags) {
     const { block, text: held } = endThink(before);
-    const marker = withMarker(reading.marker, metadata.end_marker);
     step.update({ thinking: 'none' });
-    readDirect(step, { ...reading, marker, thinking: null }, block + held + text);
+    readWithoutThinking(step, reading, block + held + text);
     return;
   }
   const { reader, block, text: behind } = readThink(before, text);
   if (reader.phase === 'none') {
-    readDirect(step, { ...reading, thinking: null }, behind);
+    readWithoutThinking(step, reading, behind);
     return;
   }
-  // A model that thinks about its end marker does not end anything.
-  const marker = endMarker === '' ? reading.marker : withMarker(reading.marker, '');
-  step.update({ reading: { ...reading, marker, thinking: reader } });
   if (block !== '' && step.session.thinking === 'none') {
     // That is what it is unless text follows its end.
     step.update({ thinking: 'kept' });
     saveWithText(step);
   }
-  if (block !== '')
-    readConverted(step, { ...reading, marker, thinking: reader }, { text: block, came: block });
+  // A model that thinks about its end marker does not end anything.
+  const marker = withMarker(reading.marker, '');
+  readConverted(step, { ...reading, marker, thinking: reader }, { text: block, came: block });
   const { reading: read } = step.session;
   if (reader.phase !== 'behind' || read.kind !== 'direct') return;
   const fresh = markerReader(step, {
@@ -162,6 +157,11 @@ function readThinking(step: Step, reading: DirectReading, before: ThinkReader, t
     dropBlankLines: false,
   });
   readDirect(step, { ...read, marker: fresh, thinking: null, isBehindThinking: true }, behind);
+}
+
+function readWithoutThinking(step: Step, reading: DirectReading, text: string): void {
+  const marker = withMarker(reading.marker, step.session.metadata.end_marker);
+  readDirect(step, { ...reading, marker, thinking: null }, text);
 }
 
 function withMarker(reader: MarkerReader, endMarker: string): MarkerReader {
