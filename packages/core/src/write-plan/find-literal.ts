@@ -4,6 +4,7 @@
  * F1. What is found does not depend on how the bytes are divided.
  * F2. Held are the bytes of one chunk and less than one length of what is looked for.
  */
+import type { ByteSource } from '@orion/contracts';
 
 /** A place that matches, and the whole lines that it touches; offsets count bytes. */
 export type Place = {
@@ -26,62 +27,23 @@ export const MAX_LISTED_PLACES = 5;
 
 const LF = 0x0a;
 
-/** A place whose last line has not ended yet, as far as it was looked for. */
-type OpenPlace = Omit<Place, 'lineEnd' | 'terminated'> & { readonly soughtTo: number };
-
-/**
- * Places may overlap: each one is a way to understand a marker. `firstLineStart` is where line 1 begins. Lines are not
- * counted: only who is told of a place wants to know its line.
- */
+/** Places may overlap: each one is a way to understand a marker. `firstLineStart` is where line 1 begins. */
 export async function findPlaces(
-  chunks: AsyncIterable<Uint8Array>,
+  read: ByteSource,
   needle: Uint8Array,
   firstLineStart: number,
 ): Promise<Found> {
-  const places: Place[] = [];
-  let open: OpenPlace[] = [];
+  const starts: number[] = [];
   let count = 0;
-  /** Of the line that goes on at the beginning of the window. */
-  let lineStart = firstLineStart;
-
-  const lineStartBefore = (position: number, window: Uint8Array, windowStart: number): number => {
-    if (position <= windowStart) return lineStart;
-    const feed = window.lastIndexOf(LF, position - windowStart - 1);
-    return feed === -1 ? lineStart : windowStart + feed + 1;
-  };
-  const endLines = (window: Uint8Array, windowStart: number): void => {
-    const still: OpenPlace[] = [];
-    for (const { soughtTo, ...place } of open) {
-      const feed = window.indexOf(LF, soughtTo - windowStart);
-      if (feed === -1) still.push({ ...place, soughtTo: windowStart + window.length });
-      else places.push({ ...place, lineEnd: windowStart + feed + 1, terminated: true });
-    }
-    open = still;
-  };
-
-  const end = await scan(chunks, needle, {
-    step: 1,
-    found: (start, window, windowStart) => {
-      count += 1;
-      if (places.length + open.length >= MAX_LISTED_PLACES) return true;
-      const end = start + needle.length;
-      open.push({
-        start,
-        end,
-        lineStart: lineStartBefore(start, window, windowStart),
-        soughtTo: end - 1,
-      });
-      return true;
-    },
-    leaving: (until, window, windowStart) => {
-      endLines(window, windowStart);
-      lineStart = lineStartBefore(until, window, windowStart);
-    },
-  });
-  for (const { soughtTo: _soughtTo, ...place } of open) {
-    places.push({ ...place, lineEnd: end, terminated: false });
+  for await (const offsets of offsetsIn(read(), needle, 1)) {
+    count += offsets.length;
+    starts.push(...offsets.slice(0, MAX_LISTED_PLACES - starts.length));
   }
-  return { count, places: places.toSorted((one, other) => one.start - other.start) };
+  const places: Place[] = [];
+  for (const start of starts) {
+    places.push(await placeAt(read(), start, start + needle.length, firstLineStart));
+  }
+  return { count, places };
 }
 
 /** Where it stands, in order and without overlap. Stops after `limit` places. */
@@ -90,56 +52,58 @@ export async function findOffsets(
   needle: Uint8Array,
   limit: number,
 ): Promise<{ readonly offsets: readonly number[]; readonly limited: boolean }> {
-  const offsets: number[] = [];
-  let limited = false;
-  await scan(chunks, needle, {
-    step: needle.length,
-    found: (start) => {
-      limited = offsets.length >= limit;
-      if (!limited) offsets.push(start);
-      return !limited;
-    },
-    leaving: () => undefined,
-  });
-  return { offsets, limited };
+  const found: number[] = [];
+  for await (const offsets of offsetsIn(chunks, needle, needle.length)) {
+    for (const offset of offsets) {
+      if (found.length === limit) return { offsets: found, limited: true };
+      found.push(offset);
+    }
+  }
+  return { offsets: found, limited: false };
 }
 
-type Visitor = {
-  /** How far behind the beginning of a place the next one may begin. */
-  readonly step: number;
-  /** False: nothing further is of interest. */
-  readonly found: (start: number, window: Uint8Array, windowStart: number) => boolean;
-  /** Bytes before `until` are about to leave the window. */
-  readonly leaving: (until: number, window: Uint8Array, windowStart: number) => void;
-};
-
-/** Answers how many bytes were looked at. */
-async function scan(
+/** Those that end in each chunk. `step`: how far behind the beginning of one the next may begin. */
+async function* offsetsIn(
   chunks: AsyncIterable<Uint8Array>,
   needle: Uint8Array,
-  visitor: Visitor,
-): Promise<number> {
+  step: number,
+): AsyncGenerator<readonly number[], void, undefined> {
   let window: Uint8Array = new Uint8Array(0);
   let windowStart = 0;
-  let from = 0;
   for await (const chunk of chunks) {
     window = window.length === 0 ? chunk : Buffer.concat([window, chunk]);
     const view = Buffer.from(window.buffer, window.byteOffset, window.byteLength);
-    for (
-      let at = view.indexOf(needle, from - windowStart);
-      at !== -1;
-      at = view.indexOf(needle, from - windowStart)
-    ) {
-      if (!visitor.found(windowStart + at, window, windowStart)) return windowStart + at;
-      from = windowStart + at + visitor.step;
+    const offsets: number[] = [];
+    let from = 0;
+    for (let at = view.indexOf(needle); at !== -1; at = view.indexOf(needle, from)) {
+      offsets.push(windowStart + at);
+      from = at + step;
     }
-    const windowEnd = windowStart + window.length;
-    from = Math.max(from, windowEnd - needle.length + 1);
-    visitor.leaving(from, window, windowStart);
-    window = window.subarray(from - windowStart);
-    windowStart = from;
+    yield offsets;
+    from = Math.max(from, window.length - needle.length + 1);
+    window = window.subarray(from);
+    windowStart += from;
   }
-  const end = windowStart + window.length;
-  visitor.leaving(end, window, windowStart);
-  return end;
+}
+
+/** With the whole lines that it touches. */
+async function placeAt(
+  chunks: AsyncIterable<Uint8Array>,
+  start: number,
+  end: number,
+  firstLineStart: number,
+): Promise<Place> {
+  let lineStart = firstLineStart;
+  let read = 0;
+  for await (const chunk of chunks) {
+    if (start > read) {
+      const feed = chunk.lastIndexOf(LF, start - read - 1);
+      if (feed !== -1) lineStart = read + feed + 1;
+    }
+    // A place that ends with a line feed ends its line.
+    const feed = chunk.indexOf(LF, Math.max(0, end - 1 - read));
+    if (feed !== -1) return { start, end, lineStart, lineEnd: read + feed + 1, terminated: true };
+    read += chunk.length;
+  }
+  return { start, end, lineStart, lineEnd: read, terminated: false };
 }

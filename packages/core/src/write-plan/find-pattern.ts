@@ -23,10 +23,10 @@ export async function findPattern(
   const places: Place[] = [];
   let count = 0;
 
-  for await (const { bytes, start, last } of batches(chunks)) {
+  for await (const { bytes, start } of batches(chunks)) {
     const skipped = Math.max(0, firstLineStart - start);
-    const batch = linesOf(bytes.subarray(skipped), last);
-    const found = await search.match(batch.lines);
+    const batch = linesOf(bytes.subarray(skipped));
+    const found = await search.match(batch.rows.map((row) => row.replace(/\r?\n$/u, '')));
     count += found.count;
     const listed = found.matches.slice(0, MAX_LISTED_PLACES - places.length);
     places.push(...placesOf(batch, listed, start + skipped));
@@ -34,7 +34,7 @@ export async function findPattern(
   return { count, places };
 }
 
-type Batch = { readonly bytes: Uint8Array; readonly start: number; readonly last: boolean };
+type Batch = { readonly bytes: Uint8Array; readonly start: number };
 
 /** Each ends with a line feed, but for the last one, which may be empty. */
 async function* batches(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Batch, void, undefined> {
@@ -52,51 +52,38 @@ async function* batches(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Batch
     }
     held[held.length - 1] = chunk.subarray(0, end);
     const bytes = Buffer.concat(held);
-    yield { bytes, start, last: false };
+    yield { bytes, start };
     start += bytes.length;
     held = [chunk.subarray(end)];
     heldBytes = chunk.length - end;
   }
-  yield { bytes: Buffer.concat(held), start, last: true };
+  yield { bytes: Buffer.concat(held), start };
 }
 
 type Lines = {
-  readonly lines: readonly string[];
+  /** With their endings. */
+  readonly rows: readonly string[];
   readonly encoding: 'utf8' | 'latin1';
-  /** Bytes of each line's ending. */
-  readonly endings: readonly number[];
 };
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-function linesOf(bytes: Uint8Array, last: boolean): Lines {
-  let text: string;
-  let encoding: Lines['encoding'] = 'utf8';
+function linesOf(bytes: Uint8Array): Lines {
+  if (bytes.length === 0) return { rows: [], encoding: 'utf8' };
   try {
-    text = decoder.decode(bytes);
+    return { rows: rowsOf(decoder.decode(bytes)), encoding: 'utf8' };
   } catch {
-    text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
-    encoding = 'latin1';
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+    return { rows: rowsOf(text), encoding: 'latin1' };
   }
-  const lines = text.split('\n');
-  const endings = lines.map(() => 1);
-  // What follows the last line feed is a line only at the end of the file, and only if there is something.
-  if (!last || lines.at(-1) === '') {
-    lines.pop();
-    endings.pop();
-  } else {
-    endings[endings.length - 1] = 0;
-  }
-  for (const [index, line] of lines.entries()) {
-    if (endings[index] === 0 || !line.endsWith('\r')) continue;
-    lines[index] = line.slice(0, -1);
-    endings[index] = 2;
-  }
-  return { lines, encoding, endings };
+}
+
+function rowsOf(text: string): readonly string[] {
+  return text.split(/(?<=\n)/u);
 }
 
 function placesOf(
-  { lines, encoding, endings }: Lines,
+  { rows, encoding }: Lines,
   matches: readonly PatternMatch[],
   start: number,
 ): readonly Place[] {
@@ -105,16 +92,15 @@ function placesOf(
   let lineStart = start;
   for (const match of matches) {
     for (; index < match.line; index += 1) {
-      lineStart += Buffer.byteLength(lines[index] ?? '', encoding) + (endings[index] ?? 0);
+      lineStart += Buffer.byteLength(rows[index] ?? '', encoding);
     }
-    const line = lines[match.line] ?? '';
-    const ending = endings[match.line] ?? 0;
+    const row = rows[match.line] ?? '';
     places.push({
-      start: lineStart + Buffer.byteLength(line.slice(0, match.start), encoding),
-      end: lineStart + Buffer.byteLength(line.slice(0, match.end), encoding),
+      start: lineStart + Buffer.byteLength(row.slice(0, match.start), encoding),
+      end: lineStart + Buffer.byteLength(row.slice(0, match.end), encoding),
       lineStart,
-      lineEnd: lineStart + Buffer.byteLength(line, encoding) + ending,
-      terminated: ending > 0,
+      lineEnd: lineStart + Buffer.byteLength(row, encoding),
+      terminated: row.endsWith('\n'),
     });
   }
   return places;

@@ -69,7 +69,7 @@ async function search(
 ): Promise<Found> {
   const firstLineStart = searched.bom ? 3 : 0;
   if (marker.type === 'string') {
-    return findPlaces(searched.read(), needleOf(marker.text, searched.crlf), firstLineStart);
+    return findPlaces(searched.read, needleOf(marker.text, searched.crlf), firstLineStart);
   }
   const pattern = await patterns.open(marker.text);
   try {
