@@ -72,6 +72,15 @@ export type EditContext = {
 /** More places than this are not one plan's business. */
 export const MAX_OCCURRENCES = 1_000_000;
 
+/** The text of an operation, as it can stand in the file, and the file that it goes into. */
+type Task = {
+  readonly state: FileState;
+  readonly text: CheckedText;
+  readonly context: EditContext;
+};
+
+type UncountedEdit = Omit<Edit, 'givenBytes'>;
+
 /**
  * Rejects with what `findMarker` and `checkNewText` reject with, and with NO_MATCH, COUNT_MISMATCH, TARGET_NOT_UTF8,
  * CONTENT_TOO_LARGE or ABORTED.
@@ -82,19 +91,16 @@ export async function applyOperation(
   context: EditContext,
 ): Promise<Edit> {
   const given = await checkNewText(operation.content, state.path);
-  if (operation.type === 'create' || operation.type === 'overwrite') {
-    return { ...(await editWith(given, state, operation, context)), givenBytes: given.bytes };
-  }
-  const text = await fitted(state, given);
-  const edit = await editWith(text, state, operation, context);
+  const isWhole = operation.type === 'create' || operation.type === 'overwrite';
+  const text = isWhole ? given : adapted(state, await fitted(state, given), context);
+  const edit = await editWith({ state, text, context }, operation);
   return {
     ...edit,
     givenBytes: given.bytes,
-    warnings: given.bom ? [...edit.warnings, MARK_LEFT_OUT] : edit.warnings,
+    warnings: given.bom && !isWhole ? [...edit.warnings, MARK_LEFT_OUT] : edit.warnings,
   };
 }
 
-/** As it can stand among other text of this file. */
 async function fitted(state: FileState, given: CheckedText): Promise<CheckedText> {
   requireTakesText(state);
   const text = withoutFirstMark(given);
@@ -104,34 +110,29 @@ async function fitted(state: FileState, given: CheckedText): Promise<CheckedText
   return text;
 }
 
-type UncountedEdit = Omit<Edit, 'givenBytes'>;
-
-async function editWith(
-  text: CheckedText,
-  state: FileState,
-  operation: WritePlanOperation,
-  context: EditContext,
-): Promise<UncountedEdit> {
-  switch (operation.type) {
-    case 'create':
-    case 'overwrite':
-      return writeWhole(state, text, context);
-    case 'append':
-      return append(state, operation, text, context);
-    case 'insert':
-      return insert(state, operation, text, context);
-    case 'replace':
-      return replace(state, operation, text, context);
-    case 'replace_all':
-      return replaceAll(state, operation, text, context);
-  }
-}
-
 function adapted(state: FileState, text: CheckedText, context: EditContext): CheckedText {
   return state.crlf && context.eol === 'match' ? withCrlf(text) : text;
 }
 
-function writeWhole(state: FileState, given: CheckedText, context: EditContext): UncountedEdit {
+type Operation<Type> = Extract<WritePlanOperation, { type: Type }>;
+
+async function editWith(task: Task, operation: WritePlanOperation): Promise<UncountedEdit> {
+  switch (operation.type) {
+    case 'create':
+    case 'overwrite':
+      return writeWhole(task);
+    case 'append':
+      return append(task, operation);
+    case 'insert':
+      return insert(task, operation);
+    case 'replace':
+      return replace(task, operation);
+    case 'replace_all':
+      return replaceAll(task, operation);
+  }
+}
+
+function writeWhole({ state, text: given, context }: Task): UncountedEdit {
   // A text that has CRLF anywhere has line endings of its own.
   const text = given.eol === 'lf' ? adapted(state, given, context) : given;
   const keepsBom = state.bom && !text.bom && context.eol === 'match';
@@ -156,26 +157,21 @@ function writeWhole(state: FileState, given: CheckedText, context: EditContext):
 }
 
 async function append(
-  state: FileState,
-  { start_on_new_line }: Extract<WritePlanOperation, { type: 'append' }>,
-  given: CheckedText,
-  context: EditContext,
+  task: Task,
+  { start_on_new_line }: Operation<'append'>,
 ): Promise<UncountedEdit> {
-  const text = adapted(state, given, context);
+  const { state, text, context } = task;
   const end = state.image.bytes;
   if (text.bytes === 0) {
     return { state, bytes: 0, lines: 0, startsAt: end, warnings: [] };
   }
   const meetsOpenLine = state.open ?? (await endsInOpenLine(state, context));
   const endsLine = meetsOpenLine && start_on_new_line === true;
-  const texts = endsLine ? [lineEnding(state), text] : [text];
-  const bytes = texts.reduce((sum, each) => sum + each.bytes, 0);
-  const added = await spliced(state, [{ start: end, end, texts }], context);
+  const before = endsLine ? [lineEnding(state)] : [];
+  const edit = await editOf(task, { start: end, end }, [text], before);
   return {
-    state: { ...added, open: text.finalLineEnding === 0 },
-    bytes,
-    lines: lineCount(text),
-    startsAt: end + bytes - text.bytes,
+    ...edit,
+    state: { ...edit.state, open: text.finalLineEnding === 0 },
     warnings: meetsOpenLine && !endsLine ? [JOINED] : [],
   };
 }
@@ -191,39 +187,25 @@ async function endsInOpenLine(state: FileState, { pace }: EditContext): Promise<
   return last !== 0x0a;
 }
 
-async function insert(
-  state: FileState,
-  { location }: Extract<WritePlanOperation, { type: 'insert' }>,
-  given: CheckedText,
-  context: EditContext,
-): Promise<UncountedEdit> {
+async function insert(task: Task, { location }: Operation<'insert'>): Promise<UncountedEdit> {
+  const { state, context } = task;
   const place = await findMarker(
     searchedOf(state, context),
     { name: 'location_marker', text: location.marker, type: location.marker_type },
     context.patterns,
   );
-  const text = adapted(state, given, context);
-  if (location.position === 'before') {
-    const before = { start: place.lineStart, end: place.lineStart };
-    return keepingEnd(state, await linesAt(state, before, text, 'inside', context));
+  const at = location.position === 'before' ? place.lineStart : place.lineEnd;
+  const range = { start: at, end: at };
+  if (location.position === 'after' && !place.terminated) {
+    return linesAt(task, range, 'after_open_line');
   }
-  const after = { start: place.lineEnd, end: place.lineEnd };
-  return place.terminated
-    ? keepingEnd(state, await linesAt(state, after, text, 'inside', context))
-    : linesAt(state, after, text, 'after_open_line', context);
+  // Whole lines that go between others leave the end of the file as it is, terminated or not.
+  const edit = await linesAt(task, range, 'inside');
+  return { ...edit, state: { ...edit.state, open: state.open } };
 }
 
-/** Whole lines that go between others leave the end of the file as it is, terminated or not. */
-function keepingEnd({ open }: FileState, edit: UncountedEdit): UncountedEdit {
-  return { ...edit, state: { ...edit.state, open } };
-}
-
-async function replace(
-  state: FileState,
-  { location }: Extract<WritePlanOperation, { type: 'replace' }>,
-  given: CheckedText,
-  context: EditContext,
-): Promise<UncountedEdit> {
+async function replace(task: Task, { location }: Operation<'replace'>): Promise<UncountedEdit> {
+  const { state, context } = task;
   const { start_marker, end_marker, marker_type: type, include_markers: whole } = location;
   const searched = searchedOf(state, context);
   const find = (name: string, text: string): Promise<Place> =>
@@ -239,88 +221,78 @@ async function replace(
       lines: [lastLine],
     });
   }
-  const text = adapted(state, given, context);
   if (last.start < first.lineEnd) {
-    const range = whole
-      ? { start: first.start, end: last.end }
-      : { start: first.end, end: last.start };
-    return inLine(state, range, text, context);
+    return inLine(
+      task,
+      whole ? { start: first.start, end: last.end } : { start: first.end, end: last.start },
+    );
   }
-  const range = whole
-    ? { start: first.lineStart, end: last.lineEnd }
-    : { start: first.lineEnd, end: last.lineStart };
-  return linesAt(
-    state,
-    range,
-    text,
-    whole && !last.terminated ? 'as_open_line' : 'inside',
-    context,
-  );
+  return whole
+    ? linesAt(
+        task,
+        { start: first.lineStart, end: last.lineEnd },
+        last.terminated ? 'inside' : 'as_open_line',
+      )
+    : linesAt(task, { start: first.lineEnd, end: last.lineStart }, 'inside');
 }
 
-type Range = { readonly start: number; readonly end: number };
+type Range = Pick<Splice, 'start' | 'end'>;
 
 /**
  * Puts whole lines there. `after_open_line`: behind the last line, which has no ending; `as_open_line`: they become
  * the last lines of a file that ends so.
  */
-async function linesAt(
-  state: FileState,
+function linesAt(
+  task: Task,
   range: Range,
-  text: CheckedText,
   where: 'inside' | 'after_open_line' | 'as_open_line',
-  context: EditContext,
 ): Promise<UncountedEdit> {
-  if (text.bytes === 0) return editOf(state, range, [], text, context);
+  const { state, text } = task;
+  if (text.bytes === 0) return editOf(task, range, []);
   const ending = lineEnding(state);
   if (where === 'inside') {
-    const texts = text.finalLineEnding === 0 ? [text, ending] : [text];
-    return editOf(state, range, texts, text, context);
+    return editOf(task, range, text.finalLineEnding === 0 ? [text, ending] : [text]);
   }
-  const open = withoutFinalEnding(text);
-  if (where === 'as_open_line') return editOf(state, range, [open], text, context);
-  const edit = await editOf(state, range, [ending, open], text, context);
-  return { ...edit, startsAt: edit.startsAt + ending.bytes };
+  const before = where === 'after_open_line' ? [ending] : [];
+  return editOf(task, range, [withoutFinalEnding(text)], before);
 }
 
 /** A single line that goes into a line has no ending of its own. */
-function inLine(
-  state: FileState,
-  range: Range,
-  text: CheckedText,
-  context: EditContext,
-): Promise<UncountedEdit> {
+function inLine(task: Task, range: Range): Promise<UncountedEdit> {
+  const { text } = task;
   const single = text.lineFeeds === 1 && text.finalLineEnding > 0;
-  return editOf(state, range, [single ? withoutFinalEnding(text) : text], text, context);
+  return editOf(task, range, [single ? withoutFinalEnding(text) : text]);
 }
 
 function withoutFinalEnding(text: CheckedText): NewText {
   return text.finalLineEnding === 0 ? text : beginningOf(text, text.bytes - text.finalLineEnding);
 }
 
+/** `before`: what the file needs in front of the new text. */
 async function editOf(
-  state: FileState,
+  { state, text, context }: Task,
   range: Range,
-  texts: readonly NewText[],
-  text: CheckedText,
-  context: EditContext,
+  added: readonly NewText[],
+  before: readonly NewText[] = [],
 ): Promise<UncountedEdit> {
+  const texts = [...before, ...added];
   return {
     state: await spliced(state, [{ ...range, texts }], context),
-    bytes: texts.reduce((sum, { bytes }) => sum + bytes, 0),
+    bytes: bytesOf(texts),
     lines: lineCount(text),
-    startsAt: range.start,
+    startsAt: range.start + bytesOf(before),
     warnings: [],
   };
 }
 
+function bytesOf(texts: readonly NewText[]): number {
+  return texts.reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
 async function replaceAll(
-  state: FileState,
-  operation: Extract<WritePlanOperation, { type: 'replace_all' }>,
-  given: CheckedText,
-  context: EditContext,
+  { state, text, context }: Task,
+  { find, expected_count: expected }: Operation<'replace_all'>,
 ): Promise<UncountedEdit> {
-  const { find, expected_count: expected } = operation;
   const needle = needleOf(find, state.crlf);
   const { offsets, limited } = await findOffsets(
     context.pace.of(readerOf(state))(),
@@ -328,7 +300,6 @@ async function replaceAll(
     MAX_OCCURRENCES,
   );
   const count = offsets.length;
-  const text = adapted(state, given, context);
   requireSize(state, state.image.bytes + count * (text.bytes - needle.length), context);
   if (limited) {
     throw new OrionError({
@@ -371,18 +342,17 @@ async function spliced(
   context: EditContext,
 ): Promise<FileState> {
   const { image, held } = state;
-  const change = splices.reduce(
-    (sum, { start, end, texts }) =>
-      sum + start - end + texts.reduce((bytes, text) => bytes + text.bytes, 0),
-    0,
+  const bytes = splices.reduce(
+    (sum, { start, end, texts }) => sum + start - end + bytesOf(texts),
+    image.bytes,
   );
-  requireSize(state, image.bytes + change, context);
+  requireSize(state, bytes, context);
   await context.pace.work(splices.length);
   return {
     ...state,
     image: splice(image, splices),
     open: null,
-    held: held === null ? null : await held.splice(splices, image.bytes + change),
+    held: held === null ? null : await held.splice(splices, bytes),
   };
 }
 
@@ -402,10 +372,5 @@ function readerOf({ image, held, readBase }: FileState): ByteSource {
 }
 
 function searchedOf(state: FileState, { pace }: EditContext): Searched {
-  return {
-    path: state.path,
-    read: pace.of(readerOf(state)),
-    crlf: state.crlf,
-    bom: state.bom,
-  };
+  return { ...state, read: pace.of(readerOf(state)) };
 }

@@ -11,10 +11,8 @@ import type {
   PlanCommitOutcome,
   PlanReport,
   PrepareRequest,
-  TargetSnapshot,
   Workspace,
   WritePlan,
-  WritePlanOperation,
 } from '@orion/contracts';
 
 import { partsOf } from './file-image.ts';
@@ -22,7 +20,7 @@ import { Pace } from './pace.ts';
 import type { NextTurn } from './pace.ts';
 import type { ParsedOperation } from './parse-plan.ts';
 import { planChanges } from './plan-changes.ts';
-import type { PlannedChange, PlanningPorts, ToldEdit } from './plan-changes.ts';
+import type { PlannedChange } from './plan-changes.ts';
 import { reportOf } from './report.ts';
 import type { FileOutcome } from './report.ts';
 import { proposalOf, requireApproval } from './review.ts';
@@ -191,24 +189,4 @@ export function requestOf(
     eol: 'as-is',
     expected: change.expected,
   };
-}
-
-/** Plans one operation on a target that is known already, and throws what is wrong with it. */
-export async function planSingle(
-  plan: Omit<WritePlan, 'operations'>,
-  operation: WritePlanOperation,
-  expected: TargetSnapshot,
-  ports: PlanningPorts,
-): Promise<{ readonly change: PlannedChange; readonly edit: ToldEdit }> {
-  const { changes, verdicts } = await planChanges(plan, [{ kind: 'operation', operation }], {
-    ...ports,
-    snapshotOf: () => expected,
-  });
-  const [verdict] = verdicts;
-  if (verdict?.kind === 'refused') throw verdict.error;
-  const [change] = changes;
-  if (change === undefined || verdict?.kind !== 'planned') {
-    throw new Error('a plan of one operation has one change');
-  }
-  return { change, edit: verdict.edit };
 }

@@ -16,7 +16,7 @@ type Known = Pick<TargetSnapshot, 'path' | 'encoding'>;
 export function requireTakesText({ path, encoding }: Known): void {
   if (encoding === undefined || encoding === '8-bit') return;
   throw notUtf8(
-    `\`${path}\` is ${nameOf(encoding)}, so text cannot be added to it or replaced in it.`,
+    `\`${path}\` is ${NAMES[encoding]}, so text cannot be added to it or replaced in it.`,
     encoding,
   );
 }
@@ -28,7 +28,7 @@ export function fittingText(source: ByteSource, { path, encoding }: Known): Byte
     for await (const chunk of source()) {
       if (chunk.some((byte) => byte > 0x7f)) {
         throw notUtf8(
-          `\`${path}\` is ${nameOf(encoding)}, and the text for it is not pure ASCII; nothing was written.`,
+          `\`${path}\` is ${NAMES[encoding]}, and the text for it is not pure ASCII; nothing was written.`,
           encoding,
         );
       }
@@ -40,28 +40,18 @@ export function fittingText(source: ByteSource, { path, encoding }: Known): Byte
 /** What a model is told of a file that takes only some texts. */
 export function encodingNote(encoding: ForeignEncoding, replaced: boolean): string {
   return replaced
-    ? `The file is ${nameOf(encoding)}; it will be UTF-8.`
-    : `The file is ${nameOf(encoding)}: write ASCII characters only.`;
+    ? `The file is ${NAMES[encoding]}; it will be UTF-8.`
+    : `The file is ${NAMES[encoding]}: write ASCII characters only.`;
 }
 
-function nameOf(encoding: ForeignEncoding): string {
-  switch (encoding) {
-    case 'utf-16le':
-      return 'UTF-16 (little-endian)';
-    case 'utf-16be':
-      return 'UTF-16 (big-endian)';
-    case 'utf-32le':
-      return 'UTF-32 (little-endian)';
-    case 'utf-32be':
-      return 'UTF-32 (big-endian)';
-    case 'binary':
-      return 'no text (it holds NUL bytes)';
-    case '8-bit':
-      return 'not UTF-8 (some 8-bit encoding, such as Latin-1)';
-    default:
-      return encoding satisfies never;
-  }
-}
+const NAMES: Readonly<Record<ForeignEncoding, string>> = {
+  'utf-16le': 'UTF-16 (little-endian)',
+  'utf-16be': 'UTF-16 (big-endian)',
+  'utf-32le': 'UTF-32 (little-endian)',
+  'utf-32be': 'UTF-32 (big-endian)',
+  binary: 'no text (it holds NUL bytes)',
+  '8-bit': 'not UTF-8 (some 8-bit encoding, such as Latin-1)',
+};
 
 function notUtf8(message: string, encoding: ForeignEncoding): OrionError {
   return new OrionError({ code: 'TARGET_NOT_UTF8', message, details: { encoding } });

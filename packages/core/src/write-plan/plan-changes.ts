@@ -76,7 +76,7 @@ type PlannedFile = {
 
 /** Rejects only for defects and with ABORTED; everything else is a verdict. */
 export async function planChanges(
-  plan: Omit<WritePlan, 'operations'>,
+  plan: Pick<WritePlan, 'must_exist' | 'eol'>,
   operations: readonly ParsedOperation[],
   ports: PlanningPorts,
 ): Promise<PlannedChanges> {

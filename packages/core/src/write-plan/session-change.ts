@@ -1,4 +1,3 @@
-import { OrionError } from '@orion/contracts';
 import type {
   ByteSource,
   SessionMetadata,
@@ -9,10 +8,11 @@ import type {
 } from '@orion/contracts';
 
 import type { BeginRequest } from './begin-request.ts';
-import { planSingle, requestOf } from './execute.ts';
+import { requestOf } from './execute.ts';
 import type { PlanPorts } from './execute.ts';
 import { readImage } from './file-image.ts';
 import { Pace } from './pace.ts';
+import { planChanges } from './plan-changes.ts';
 import type { PlannedChange, ToldEdit } from './plan-changes.ts';
 import { proposalOf } from './review.ts';
 import type { ChangeProposal } from './review.ts';
@@ -77,46 +77,32 @@ export async function requirePlace(
   await planOne(request, request.operation, target, text, ports);
 }
 
-function planOne(
-  begun: Pick<BeginRequest, 'intent' | 'location' | 'start_on_new_line'>,
+async function planOne(
+  { location, start_on_new_line }: Pick<BeginRequest, 'location' | 'start_on_new_line'>,
   type: WriteOperation,
   expected: TargetSnapshot,
   { content, eol }: Pick<WritePlanOperation, 'content'> & Pick<WritePlan, 'eol'>,
   ports: PlanPorts,
 ): Promise<{ readonly change: PlannedChange; readonly edit: ToldEdit }> {
-  const operation = operationFor(type, expected.path, begun, content);
-  const { intent } = begun;
-  const plan = { intent, must_exist: false, backup_required: false, atomic: true, eol };
-  return planSingle(plan, operation, expected, { ...ports, pace: new Pace(null, ports.nextTurn) });
-}
-
-function operationFor(
-  type: WriteOperation,
-  target: string,
-  { location, start_on_new_line }: Pick<BeginRequest, 'location' | 'start_on_new_line'>,
-  content: WritePlanOperation['content'],
-): WritePlanOperation {
-  const base = { target_file: target, content };
-  switch (type) {
-    case 'create':
-    case 'overwrite':
-      return { type, ...base };
-    case 'append':
-      return { type, ...base, ...(start_on_new_line === true ? { start_on_new_line } : {}) };
-    case 'insert':
-      if (location === undefined || !('marker' in location)) throw noLocation(target);
-      return { type, ...base, location };
-    case 'replace':
-      if (location === undefined || !('start_marker' in location)) throw noLocation(target);
-      return { type, ...base, location };
-    default:
-      return type satisfies never;
+  const base = { type, target_file: expected.path, content };
+  // The location is one of this operation: who reads arguments of begin or a session's metadata has seen to it.
+  const operation = { ...base, location, start_on_new_line } as WritePlanOperation;
+  const planned = await planChanges(
+    { must_exist: false, eol },
+    [{ kind: 'operation', operation }],
+    {
+      ...ports,
+      pace: new Pace(null, ports.nextTurn),
+      snapshotOf: () => expected,
+    },
+  );
+  const {
+    changes: [change],
+    verdicts: [verdict],
+  } = planned;
+  if (verdict?.kind === 'refused') throw verdict.error;
+  if (change === undefined || verdict?.kind !== 'planned') {
+    throw new Error('a plan of one operation has one change');
   }
-}
-
-function noLocation(target: string): OrionError {
-  return new OrionError({
-    code: 'INVALID_OPERATION',
-    message: `Where the text goes in ${target} is not known.`,
-  });
+  return { change, edit: verdict.edit };
 }
