@@ -7,7 +7,6 @@ import { endingQuestion } from './questions/end.ts';
 import { isContent, NOT_READING } from './session.ts';
 import type { SessionEffect, SessionStep, WriteSession } from './session.ts';
 import { appendToSummary } from './text/content-summary.ts';
-import { utf8Length } from './text/lines.ts';
 import { innerDoneOf } from './text/markers/marker-reader.ts';
 import { mergedEnds, mergedLines } from './text/markers/inner-done.ts';
 import type { InnerDone } from './text/markers/inner-done.ts';
@@ -124,7 +123,7 @@ export class Step {
 
   hasRoomFor(text: string): boolean {
     const room = this.session.settings.maxBytes - this.session.summary.bytes;
-    return text.length * 3 <= room || utf8Length(text) <= room;
+    return text.length * 3 <= room || Buffer.byteLength(text) <= room;
   }
 
   exceedLimit(): void {

@@ -5,11 +5,11 @@ import {
   createSummary,
   eolOf,
   extendPrefixHash,
-  hashLines,
   prefixHashKey,
   restartSummary,
   tailOf,
 } from './content-summary.ts';
+import { hashLines } from './testing/hash-lines.ts';
 import type { ContentSummary } from './content-summary.ts';
 
 /** Hazard: what is known of the content is cut one character too early or too late, or counted twice. */

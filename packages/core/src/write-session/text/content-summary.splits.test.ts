@@ -10,13 +10,13 @@ import {
   emptyPrefixHash,
   eolOf,
   extendPrefixHash,
-  hashLines,
   prefixHashKey,
   restartSummary,
   tailOf,
   type ContentSummary,
 } from './content-summary.ts';
-import { isBlankLine, trimLine, utf8Length } from './lines.ts';
+import { hashLines } from './testing/hash-lines.ts';
+import { isBlankLine, trimLine } from './lines.ts';
 import { dividedText, hazardousTexts, unitsOf } from './testing/splits.ts';
 
 function summaryOf(pieces: readonly string[]): ContentSummary {
@@ -34,12 +34,12 @@ function expectFacts(summary: ContentSummary, text: string): void {
   const lines = text.split('\n');
   const open = lines.pop() ?? '';
   expect(summary.length).toBe(text.length);
-  expect(summary.bytes).toBe(utf8Length(text));
+  expect(summary.bytes).toBe(Buffer.byteLength(text));
   expect(summary.lineFeeds).toBe(lines.length);
   expect(summary.carriageReturnLineFeeds).toBe(lines.filter((line) => line.endsWith('\r')).length);
   expect(summary.hasNonBlankLine).toBe(![...lines, open].every(isBlankLine));
   expect(summary.openLineLength).toBe(open.length);
-  expect(summary.openLineStart).toBe(utf8Length(text.slice(0, text.length - open.length)));
+  expect(summary.openLineStart).toBe(Buffer.byteLength(text.slice(0, text.length - open.length)));
   expect(open.endsWith(summary.openLine)).toBe(true);
   expect(summary.openLine.length).toBeGreaterThanOrEqual(Math.min(open.length, OPEN_LINE_WINDOW));
   expect(tailOf(summary)).toBe(text.slice(-TAIL_WINDOW));

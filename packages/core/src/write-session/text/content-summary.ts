@@ -115,27 +115,14 @@ const SECOND_PRIME = 0x9e3779b1;
 export const emptyPrefixHash: PrefixHash = { lines: 0, first: 0x811c9dc5, second: 0x2545f491 };
 
 /** The hash with one more line; trailing blanks do not count. */
-export function extendPrefixHash(hash: PrefixHash, trimmedLine: string): PrefixHash {
-  const line = trimLine(trimmedLine);
-  let { first, second } = hash;
-  for (let index = 0; index < line.length; index += 1) {
-    const code = line.charCodeAt(index);
-    first = Math.imul(first ^ code, FIRST_PRIME);
-    second = Math.imul(((second << 5) | (second >>> 27)) ^ code, SECOND_PRIME);
-  }
-  return endHashedLine({ first, second }, hash.lines);
+export function extendPrefixHash(hash: PrefixHash, line: string): PrefixHash {
+  const { mark } = growOpenLine(startOfLine(hash), NO_OPEN_LINE, line);
+  return endHashedLine(mark.ink, hash.lines);
 }
 
 /** Equal keys: the same lines, but for one case in 2^64. */
 export function prefixHashKey(hash: PrefixHash): string {
   return `${hash.lines}:${(hash.first >>> 0).toString(16)}:${(hash.second >>> 0).toString(16)}`;
-}
-
-/** The hash of a whole run of lines. */
-export function hashLines(lines: Iterable<string>): PrefixHash {
-  let hash = emptyPrefixHash;
-  for (const line of lines) hash = extendPrefixHash(hash, line);
-  return hash;
 }
 
 function endHashedLine(pair: HashPair, linesBefore: number): PrefixHash {
@@ -197,21 +184,24 @@ export function eolOf(summary: ContentSummary): LineEnding {
 
 export function appendToSummary(summary: ContentSummary, text: string): ContentSummary {
   if (text === '') return summary;
-  let lineEnd = text.indexOf('\n');
-  if (lineEnd === -1) {
-    const { mark, bytes } = growOpenLine(summary.openLineMark, summary, text);
-    const openLineLength = summary.openLineLength + text.length;
-    return {
-      ...summary,
-      ...grownTail(summary, text),
-      bytes: summary.bytes + bytes,
-      hasNonBlankLine: summary.hasNonBlankLine || mark.inkLength > 0,
-      openLine: windowOf(summary.openLine + text, openLineLength, OPEN_LINE_WINDOW),
-      openLineLength,
-      openLineMark: mark,
-    };
-  }
+  const lineStart = text.lastIndexOf('\n') + 1;
+  const before = lineStart === 0 ? summary : withLines(summary, text.slice(0, lineStart));
+  const rest = text.slice(lineStart);
+  const { mark, bytes } = growOpenLine(before.openLineMark, before, rest);
+  const openLineLength = before.openLineLength + rest.length;
+  return {
+    ...before,
+    ...grownTail(summary, text),
+    bytes: before.bytes + bytes,
+    hasNonBlankLine: before.hasNonBlankLine || mark.inkLength > 0,
+    openLine: windowOf(before.openLine + rest, openLineLength, OPEN_LINE_WINDOW),
+    openLineLength,
+    openLineMark: mark,
+  };
+}
 
+/** With text up to an LF; its tail is not looked at. */
+function withLines(summary: ContentSummary, text: string): ContentSummary {
   const ledger = fenceDraftOf(summary.fences);
   const checkpoints: string[] = [];
   let { carriageReturnLineFeeds, openLineStart, openLineMark } = summary;
@@ -219,24 +209,19 @@ export function appendToSummary(summary: ContentSummary, text: string): ContentS
   let open: OpenLine = summary;
   let { bytes, lineFeeds, openLoops } = summary;
   let from = 0;
-  while (lineEnd !== -1) {
+  while (from < text.length) {
+    const lineEnd = text.indexOf('\n', from);
     const piece = text.slice(from, lineEnd);
     const grown = growOpenLine(openLineMark, open, piece);
     const lineLength = open.openLineLength + piece.length;
-    const lastCode =
-      piece === ''
-        ? open.openLine.charCodeAt(open.openLine.length - 1)
-        : piece.charCodeAt(piece.length - 1);
-    if (lastCode === 0x0d) carriageReturnLineFeeds += 1;
+    if ((piece || open.openLine).endsWith('\r')) carriageReturnLineFeeds += 1;
     bytes += grown.bytes + 1;
     openLoops += loopsOf(open, piece);
     if (grown.mark.inkLength > 0)
       noteLine(ledger, lineMark(grown.mark, lineFeeds + 1, openLineStart, bytes));
-    if (!headIsClosed) {
-      if (lineLength >= 2 * OPEN_LINE_WINDOW || head.length + lineLength + 1 > HEAD_LENGTH)
-        headIsClosed = true;
-      else head += `${open.openLine}${piece}\n`;
-    }
+    headIsClosed ||=
+      lineLength >= 2 * OPEN_LINE_WINDOW || head.length + lineLength + 1 > HEAD_LENGTH;
+    if (!headIsClosed) head += `${open.openLine}${piece}\n`;
     lineFeeds += 1;
     current = endHashedLine(grown.mark.ink, current.lines);
     if (
@@ -248,32 +233,24 @@ export function appendToSummary(summary: ContentSummary, text: string): ContentS
     openLineMark = startOfLine(current);
     open = NO_OPEN_LINE;
     from = lineEnd + 1;
-    lineEnd = text.indexOf('\n', from);
   }
-
-  const rest = text.slice(from);
-  const grown = growOpenLine(openLineMark, open, rest);
+  const { prefix } = summary;
   return {
-    ...grownTail(summary, text),
-    bytes: bytes + grown.bytes,
+    ...summary,
+    ...open,
+    bytes,
     lineFeeds,
-    lineFeedsBefore: summary.lineFeedsBefore,
     carriageReturnLineFeeds,
-    hasNonBlankLine:
-      summary.hasNonBlankLine || grown.mark.inkLength > 0 || ledger.firstLines.length > 0,
+    hasNonBlankLine: summary.hasNonBlankLine || ledger.firstLines.length > 0,
     openLoops,
-    openLine: windowOf(rest, rest.length, OPEN_LINE_WINDOW),
-    openLineLength: rest.length,
     openLineStart,
-    openLineMark: grown.mark,
+    openLineMark,
     fences: ledgerOf(ledger),
     prefix: {
       head,
       headIsClosed,
       checkpoints:
-        checkpoints.length === 0
-          ? summary.prefix.checkpoints
-          : [...summary.prefix.checkpoints, ...checkpoints],
+        checkpoints.length === 0 ? prefix.checkpoints : [...prefix.checkpoints, ...checkpoints],
       current,
     },
   };

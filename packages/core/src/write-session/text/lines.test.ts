@@ -9,7 +9,6 @@ import {
   sameLine,
   stripIndentation,
   trimLine,
-  utf8Length,
 } from './lines.ts';
 
 test('L1, A18: only spaces, tabs and CR are blanks at a line’s end', () => {
@@ -192,40 +191,4 @@ describe('fence lines', () => {
     expect(closesFence(open, { character: '~', length: 4, info: '' })).toBe(false);
     expect(closesFence(open, { character: '`', length: 4, info: 'js' })).toBe(false);
   });
-});
-
-test('utf8Length agrees with the encoder on every text', () => {
-  // Any code units: halves of pairs stand alone too.
-  const texts = fc.uint16Array({ maxLength: 12 }).map((codes) => String.fromCharCode(...codes));
-  fc.assert(
-    fc.property(texts, (text) => {
-      expect(utf8Length(text)).toBe(Buffer.byteLength(text));
-    }),
-  );
-  expect(utf8Length('\ud83d')).toBe(3);
-  expect(utf8Length('\ude00\ud83d')).toBe(6);
-});
-
-test.each([
-  ['', 0],
-  ['\u007f', 1],
-  ['\u0080', 2],
-  ['\u07ff', 2],
-  ['\u0800', 3],
-  ['\ud7ff', 3],
-  ['\ud800', 3],
-  ['\ud800a', 4],
-  ['\ud800\ud800', 6],
-  ['\ud800\udbff', 6],
-  ['\ud800\udc00', 4],
-  ['\ud800\udfff', 4],
-  ['\ud800\ue000', 6],
-  ['\udbff\udc00a', 5],
-  ['\udbff\udc00\udc00', 7],
-  ['\udc00\udc00', 6],
-  ['\udc00', 3],
-  ['\ue000', 3],
-  ['\uffff', 3],
-])('%j has %d bytes', (text, bytes) => {
-  expect(utf8Length(text)).toBe(bytes);
 });

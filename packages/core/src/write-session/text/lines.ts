@@ -6,7 +6,7 @@
  *     not U+2028, U+2029 or U+0085.
  * L2  Every function is pure and takes one line without its LF.
  */
-import { isBlankCode, isHighSurrogate, isLowSurrogate } from '@orion/contracts';
+import { isBlankCode } from '@orion/contracts';
 
 /** Whether a line has nothing but blanks. */
 export function isBlankLine(line: string): boolean {
@@ -39,37 +39,11 @@ export function sameLine(left: string, right: string): boolean {
   return trimLine(left) === trimLine(right);
 }
 
+const NO_INK = /[\p{ASCII}--[\dA-Za-z]]|[\s\u0085]/gv;
+
 /** Code units that are neither white space nor ASCII punctuation: what makes a line recognisable. */
 export function inkOf(text: string): number {
-  let ink = 0;
-  for (let index = 0; index < text.length; index += 1) {
-    const code = text.charCodeAt(index);
-    if (code > 0x7f) {
-      if (!isUnicodeSpace(code)) ink += 1;
-    } else if (
-      (code >= 0x30 && code <= 0x39) ||
-      (code >= 0x41 && code <= 0x5a) ||
-      (code >= 0x61 && code <= 0x7a)
-    ) {
-      ink += 1;
-    }
-  }
-  return ink;
-}
-
-function isUnicodeSpace(code: number): boolean {
-  return (
-    code === 0xa0 ||
-    code === 0x1680 ||
-    (code >= 0x2000 && code <= 0x200a) ||
-    code === 0x2028 ||
-    code === 0x2029 ||
-    code === 0x202f ||
-    code === 0x205f ||
-    code === 0x3000 ||
-    code === 0x85 ||
-    code === 0xfeff
-  );
+  return text.replace(NO_INK, '').length;
 }
 
 const CHAT_START =
@@ -115,19 +89,4 @@ export function parseFenceLine(line: string): FenceLine | null {
 /** Whether `line` closes the fence that `open` opened. */
 export function closesFence(open: FenceLine, line: FenceLine): boolean {
   return line.character === open.character && line.length >= open.length && line.info === '';
-}
-
-/** The length of `text` in UTF-8; a lone surrogate counts its three bytes of WTF-8. */
-export function utf8Length(text: string): number {
-  let bytes = text.length;
-  for (let index = 0; index < text.length; index += 1) {
-    const code = text.charCodeAt(index);
-    if (code < 0x80) continue;
-    if (code < 0x800) bytes += 1;
-    else {
-      bytes += 2;
-      if (isHighSurrogate(code) && isLowSurrogate(text.charCodeAt(index + 1))) index += 1;
-    }
-  }
-  return bytes;
 }

@@ -19,7 +19,7 @@
 import { inkEndOf, isBlankOrLineFeed } from '@orion/contracts';
 import type { EndCandidate } from '@orion/contracts';
 import type { FencesAtEnd } from '../fence-decision.ts';
-import { trimLine, utf8Length } from '../lines.ts';
+import { trimLine } from '../lines.ts';
 import {
   afterMarker,
   closesWrapping,
@@ -337,7 +337,7 @@ function tornMarker({ options }: MarkerReader, released: Released): NearMiss | n
   if (atLineStart || openLine === '' || released.length > released.recent.length) return null;
   const line = trimLine(openLine + released.recent.trimEnd());
   if (!isBareDone(line)) return null;
-  return { text: line, contentEnd: contentBytes - utf8Length(openLine) };
+  return { text: line, contentEnd: contentBytes - Buffer.byteLength(openLine) };
 }
 
 const QUOTED_DONE =
@@ -352,7 +352,7 @@ function quotedDone({ recent, bytes }: Released): NearMiss | null {
   const before = end.slice(0, lineStart);
   const inkEnd = inkEndOf(before, lineStart);
   const start = inkEnd === 0 ? lineStart : end.indexOf('\n', inkEnd) + 1;
-  return { text: text.trimEnd(), contentEnd: bytes - utf8Length(end.slice(start)) };
+  return { text: text.trimEnd(), contentEnd: bytes - Buffer.byteLength(end.slice(start)) };
 }
 
 function nearMiss(
@@ -388,7 +388,7 @@ function nearMiss(
   if (text === null) return null;
   // What is a paragraph of its own goes with the blank lines before it.
   const start = textEnd !== null && text === line ? textEnd : inkEnd - text.length;
-  return { text, contentEnd: released.bytes - utf8Length(recent.slice(start)) };
+  return { text, contentEnd: released.bytes - Buffer.byteLength(recent.slice(start)) };
 }
 
 /**

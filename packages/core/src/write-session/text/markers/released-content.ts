@@ -8,7 +8,7 @@
 import { isBlankText, isHighSurrogate, isLowSurrogate } from '@orion/contracts';
 import type { EndCandidate } from '@orion/contracts';
 import { DONE_ONCE_MORE } from './inner-done.ts';
-import { isBlankLine, isChatLine, trimLine, utf8Length } from '../lines.ts';
+import { isBlankLine, isChatLine, trimLine } from '../lines.ts';
 
 /** The first so many are listed: a receipt names lines, it does not repeat a log. */
 export const INNER_DONE_LIMIT = 1_000;
@@ -103,7 +103,7 @@ export function createOutput(before: Released): Output {
     if (text === '') return;
     content += text;
     if (watch !== null) observe(text);
-    bytes += utf8Length(text);
+    bytes += Buffer.byteLength(text);
     // A pair has four bytes, its halves counted apart have three each.
     if (endsInHighSurrogate && isLowSurrogate(text.charCodeAt(0))) bytes -= 2;
     endsInHighSurrogate = isHighSurrogate(text.charCodeAt(text.length - 1));
