@@ -221,21 +221,23 @@ function choiceOf(offer: AnswerOffer, verb: string, argument: string | undefined
   return offer.strict && marker !== offer.endMarker ? `other ${marker}` : verb;
 }
 
-const DECORATION = /["'`*_#>“”„‟«»‹›‘’‚「」『』 \t\r]/u;
-const CLOSING = /[.!…。！]/u;
 const SENTENCE_END = /[.!?…:。！？：]/u;
+
+const QUOTES = '"\'`*_#>“”„‟«»‹›‘’‚「」『』';
+const BLANKS = ' \\t\\r';
+const DECORATED_START = new RegExp(`^[${QUOTES}${BLANKS}]+`, 'u');
+const QUOTED_START = new RegExp(`^[${QUOTES}¡¿]+[${BLANKS}]*`, 'u');
+const DECORATED_END = endOf(`${QUOTES}${BLANKS}`);
+const CLOSED_END = endOf(`${QUOTES}${BLANKS}.!…。！`);
+
+/** The last characters of a text that are all of these; a run in its middle is looked at once. */
+function endOf(characters: string): RegExp {
+  return new RegExp(`(?<![${characters}])[${characters}]+$`, 'u');
+}
 
 /** Without what people put around a word, and without the stop behind it. */
 function bareSentence(text: string): string {
-  let start = 0;
-  let end = text.length;
-  while (start < end && DECORATION.test(text.charAt(start))) start += 1;
-  while (end > start) {
-    const last = text.charAt(end - 1);
-    if (!DECORATION.test(last) && !CLOSING.test(last)) break;
-    end -= 1;
-  }
-  return text.slice(start, end);
+  return text.replace(DECORATED_START, '').replace(CLOSED_END, '');
 }
 
 /** Where the last sentence of a line begins; 0 if there is only one. */
@@ -247,12 +249,8 @@ function lastSentence(core: string): number {
 
 /** A chat line, in which a question ends a sentence too (R022, R270). */
 function isTalk(line: string): boolean {
-  let start = 0;
-  let end = line.length;
-  while (start < end && /["'`*_#>“”„‟«»‹›‘’‚「」『』¡¿]/u.test(line.charAt(start))) start += 1;
-  if (start > 0) while (start < end && isBlankCode(line.charCodeAt(start))) start += 1;
-  while (end > start && DECORATION.test(line.charAt(end - 1))) end -= 1;
-  return isChatLine(line.slice(start, end).replace(/[?？؟।]$/u, '.'));
+  const bare = line.replace(QUOTED_START, '').replace(DECORATED_END, '');
+  return isChatLine(bare.replace(/[?？؟।]$/u, '.'));
 }
 
 /** `The answer is not: KEEP` */

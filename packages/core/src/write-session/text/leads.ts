@@ -133,15 +133,7 @@ function isFileName(line: string, target: string, fence: FenceLine | null | unde
 }
 
 function withoutEmphasis(line: string): string {
-  let start = 0;
-  let end = line.length;
-  while (start < end && isEmphasis(line.charAt(start))) start += 1;
-  while (end > start && isEmphasis(line.charAt(end - 1))) end -= 1;
-  return line.slice(start, end);
-}
-
-function isEmphasis(character: string): boolean {
-  return character === '*' || character === '_';
+  return line.replace(/^[*_]+/u, '').replace(/[*_]+$/u, '');
 }
 
 /** Whether the file's name stands in the line as a word of its own. */

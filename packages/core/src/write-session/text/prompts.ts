@@ -3,8 +3,8 @@ import { DONE_MARKER, cutText } from '@orion/contracts';
 import { markOf, quotedContext } from '../../validation/correction-reply.ts';
 import { isBlankLine, withoutCarriageReturn } from './lines.ts';
 import { DONE_ONCE_MORE } from './markers/inner-done.ts';
-import { MAX_ANCHOR_LINES } from './seams/anchor.ts';
-import type { Anchor, LineAnchor } from './seams/anchor.ts';
+import { wholeLines } from './seams/anchor.ts';
+import type { Anchor } from './seams/anchor.ts';
 import { CUT_OFF, START_WITH } from './seams/seam-preamble.ts';
 
 /**
@@ -18,24 +18,26 @@ import { CUT_OFF, START_WITH } from './seams/seam-preamble.ts';
  * T4  What ends a text is named as it counts: in strict mode the session's own marker, never a bare DONE.
  */
 
+/** The file, what is to become of it, and what ends its text where it is not DONE. */
+type Wanted = {
+  readonly target: string;
+  readonly operation: WriteOperation;
+  readonly location?: EditLocation | undefined;
+  readonly marker?: string;
+};
+
 export function beginInstructions({
   target,
   operation,
   location,
   endMarker,
   strict = false,
-}: {
-  readonly target: string;
-  readonly operation: WriteOperation;
-  readonly location?: EditLocation | undefined;
-  readonly endMarker: string;
-  readonly strict?: boolean;
-}): string {
+}: Omit<Wanted, 'marker'> & { readonly endMarker: string; readonly strict?: boolean }): string {
   const marker = strict ? endMarker : DONE_MARKER;
   const instead = strict
     ? ''
     : `\nIf the file itself contains a line that is only DONE, end with ${endMarker} instead.`;
-  return `Write the ${wanted(operation)} ${inline(target)} as your next message, from its first line.${onlyThat(operation, location)}
+  return `Write the ${WANTED[operation]} ${inline(target)} as your next message, from its first line.${onlyThat(operation, location)}
 No introduction, no code fence, no comment about it.
 After the last line write ${marker} on a line of its own, then stop.${instead}
 Example, for a file of two lines:
@@ -45,21 +47,13 @@ ${marker}`;
 }
 
 /** What the model is to write; a model that is asked for a complete file sends what the file already has once more. */
-function wanted(operation: WriteOperation): string {
-  switch (operation) {
-    case 'create':
-    case 'overwrite':
-      return 'complete content of';
-    case 'append':
-      return 'text to add at the end of';
-    case 'insert':
-      return 'text to insert into';
-    case 'replace':
-      return 'text that replaces the block of';
-    default:
-      return operation satisfies never;
-  }
-}
+const WANTED: Readonly<Record<WriteOperation, string>> = {
+  create: 'complete content of',
+  overwrite: 'complete content of',
+  append: 'text to add at the end of',
+  insert: 'text to insert into',
+  replace: 'text that replaces the block of',
+};
 
 function onlyThat(operation: WriteOperation, location: EditLocation | undefined): string {
   if (operation === 'create' || operation === 'overwrite') return '';
@@ -71,12 +65,8 @@ function onlyThat(operation: WriteOperation, location: EditLocation | undefined)
   return ' Do not repeat what the file already has.';
 }
 
-/** What ends a text, where it is not DONE. */
-type Ended = { readonly marker?: string };
-
 /** What a prompt needs to quote the end of what is saved. */
-export type SavedEnd = Ended & {
-  readonly target: string;
+export type SavedEnd = Pick<Wanted, 'target' | 'marker'> & {
   readonly savedLines: number;
   readonly anchor: Anchor;
   /** The first four hex digits of the session id. */
@@ -95,10 +85,7 @@ export function nothingSavedPrompt({
   target,
   operation,
   marker = DONE_MARKER,
-}: Ended & {
-  readonly target: string;
-  readonly operation: WriteOperation;
-}): string {
+}: Omit<Wanted, 'location'>): string {
   return `Nothing of ${inline(target)} has arrived yet. ${writeNow(target, operation, marker)}`;
 }
 
@@ -106,7 +93,7 @@ function writeNow(target: string, operation: WriteOperation, marker: string): st
   const what =
     operation === 'create' || operation === 'overwrite'
       ? 'its complete content'
-      : `the ${wanted(operation)} ${inline(target)}`;
+      : `the ${WANTED[operation]} ${inline(target)}`;
   return `Write ${what} now, from its first line, then ${marker} on its own line.`;
 }
 
@@ -115,10 +102,7 @@ export function emptyPrompt({
   target,
   operation,
   marker = DONE_MARKER,
-}: Ended & {
-  readonly target: string;
-  readonly operation: WriteOperation;
-}): string {
+}: Omit<Wanted, 'location'>): string {
   const noContent = `You wrote ${marker}, but no content for ${inline(target)}.`;
   if (operation !== 'create') return `${noContent} ${writeNow(target, operation, marker)}`;
   return `${noContent} If it is to be an empty file, reply ${marker} on its own line again. Otherwise write its complete content now, from its first line, then ${marker} on its own line.`;
@@ -151,7 +135,7 @@ function comingAfter(following: string): string {
 export function nearMissPrompt({
   text,
   marker = DONE_MARKER,
-}: Ended & { readonly text: string }): string {
+}: Pick<Wanted, 'marker'> & { readonly text: string }): string {
   return `Your message ended with: ${inline(text, MAX_LINE)}
 Reply ${marker} if that is not part of the file (it will be left out).
 Reply KEEP if it is part of the file and the file is complete.`;
@@ -161,11 +145,7 @@ export function fencePrompt({
   target,
   firstLine,
   lastLine,
-}: {
-  readonly target: string;
-  readonly firstLine: string;
-  readonly lastLine: string;
-}): string {
+}: Readonly<Record<'target' | 'firstLine' | 'lastLine', string>>): string {
   return `The text for ${inline(target)} begins with ${inline(firstLine, MAX_LINE)} and ends with ${inline(lastLine, MAX_LINE)}.
 Reply STRIP if these only wrap the file. Reply KEEP if they are part of it.`;
 }
@@ -176,13 +156,7 @@ export function askedAgainPrompt(choices: readonly string[], question: string): 
 ${question}`;
 }
 
-export function leadPrompt({
-  target,
-  text,
-}: {
-  readonly target: string;
-  readonly text: string;
-}): string {
+export function leadPrompt({ target, text }: Readonly<Record<'target' | 'text', string>>): string {
   return `The text for ${inline(target)} begins with: ${inline(text, 2 * MAX_LINE)}
 Reply DROP if that is not part of the file (it will be left out). Reply KEEP if it is.`;
 }
@@ -192,9 +166,7 @@ export function omissionPrompt({
   operation,
   lines,
   count,
-}: {
-  readonly target: string;
-  readonly operation: WriteOperation;
+}: Pick<Wanted, 'target' | 'operation'> & {
   readonly lines: readonly { readonly line: number; readonly text: string }[];
   readonly count: number;
 }): string {
@@ -211,26 +183,14 @@ Reply KEEP if it is meant to be exactly as you wrote it.
 Reply AGAIN if anything is missing; then you will write all of it.`;
 }
 
-export function anewPrompt({
-  target,
-  operation,
-  location,
-  marker = DONE_MARKER,
-}: Ended & {
-  readonly target: string;
-  readonly operation: WriteOperation;
-  readonly location?: EditLocation | undefined;
-}): string {
-  return `Write the ${wanted(operation)} ${inline(target)} now, from its first line, with nothing left out.${onlyThat(operation, location)} Then ${marker} on its own line.`;
+export function anewPrompt({ target, operation, location, marker = DONE_MARKER }: Wanted): string {
+  return `Write the ${WANTED[operation]} ${inline(target)} now, from its first line, with nothing left out.${onlyThat(operation, location)} Then ${marker} on its own line.`;
 }
 
 export function correctionsPrompt({
   target,
   places,
-}: {
-  readonly target: string;
-  readonly places: readonly InvalidPlace[];
-}): string {
+}: Pick<Wanted, 'target'> & { readonly places: readonly InvalidPlace[] }): string {
   const found =
     places.length === 1
       ? `1 place in ${inline(target)} is not valid text.`
@@ -286,12 +246,7 @@ export function bridgePrompt({
   headLines,
   tag,
   marker = DONE_MARKER,
-}: Ended & {
-  readonly target: string;
-  readonly anchor: Anchor;
-  readonly headLines: readonly string[];
-  readonly tag: string;
-}): string {
+}: Omit<SavedEnd, 'savedLines'> & { readonly headLines: readonly string[] }): string {
   const end = quotedText(anchor);
   const start = headLines.map(withoutCarriageReturn).join('\n');
   const id = tagId(`${end}\n${start}`, tag);
@@ -343,13 +298,6 @@ function wholeRepetition(anchor: Anchor, next: string): string {
   return count === 1
     ? 'this line and go on in it'
     : `these ${count} lines and go on in the last one`;
-}
-
-/** Where only blank lines stand before the open line, those are no more to be repeated than at the file's end. */
-function wholeLines({ lines, blankLinesBehind, openLine }: LineAnchor): readonly string[] {
-  if (lines.length === 0) return [openLine];
-  const blankLines = Math.min(blankLinesBehind, MAX_ANCHOR_LINES);
-  return [...lines, ...Array.from({ length: blankLines }, () => ''), openLine];
 }
 
 /** Whether something stands behind the last line ending. */

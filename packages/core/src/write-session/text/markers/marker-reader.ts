@@ -46,19 +46,20 @@ type EndingParts = {
   readonly setAside: string;
 };
 
-export type MessageEnding = EndingParts &
-  (
-    | { readonly kind: 'none' }
-    | { readonly kind: 'terminal'; readonly marker: 'done' | 'end_marker' }
-    | {
-        readonly kind: 'ambiguous';
-        /** At most two, the last first. */
-        readonly candidates: readonly EndCandidate[];
-        /** What is to be asked if the file does not end at one of them. */
-        readonly nearMiss: NearMiss | null;
-      }
-    | ({ readonly kind: 'near_miss' } & NearMiss)
-  );
+/** How a message has ended. */
+type EndingCore =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'terminal'; readonly marker: 'done' | 'end_marker' }
+  | {
+      readonly kind: 'ambiguous';
+      /** At most two, the last first. */
+      readonly candidates: readonly EndCandidate[];
+      /** What is to be asked if the file does not end at one of them. */
+      readonly nearMiss: NearMiss | null;
+    }
+  | ({ readonly kind: 'near_miss' } & NearMiss);
+
+export type MessageEnding = EndingParts & EndingCore;
 
 export type NearMiss = {
   readonly text: string;
@@ -107,7 +108,6 @@ export function createMarkerReader(options: MarkerReaderOptions): MarkerReader {
       length: 0,
       recent: '',
       innerDoneLines: [],
-      hasInnerDone: false,
       lastInner: [],
       lastChatInner: [],
       doubledDone: [],
@@ -293,16 +293,6 @@ export function endMarkers(
     closesBeforeMarker,
   };
 }
-
-type EndingCore =
-  | { readonly kind: 'none' }
-  | { readonly kind: 'terminal'; readonly marker: 'done' | 'end_marker' }
-  | {
-      readonly kind: 'ambiguous';
-      readonly candidates: readonly EndCandidate[];
-      readonly nearMiss: NearMiss | null;
-    }
-  | ({ readonly kind: 'near_miss' } & NearMiss);
 
 function endingOf(
   reader: MarkerReader,

@@ -64,13 +64,7 @@ function wholeNearMiss({ text, isParagraph, closesLoop }: LastLine): string | nu
 
 /** A last paragraph of one line that speaks of the file to its reader. */
 export function isClosingRemark(line: string): boolean {
-  return isChatLine(line) && opensLikeClosingRemark(stripEmphasis(line));
-}
-
-function stripEmphasis(line: string): string {
-  let start = 0;
-  while (start < line.length && '*_'.includes(line.charAt(start))) start += 1;
-  return line.slice(start);
+  return isChatLine(line) && opensLikeClosingRemark(line.replace(/^[*_]+/u, ''));
 }
 
 /** Such as `</s>`, `<|im_end|>` or `<answer>`: from chat templates, and from models that put answers into tags. */

@@ -31,7 +31,6 @@ export type Released = {
   readonly length: number;
   readonly recent: string;
   readonly innerDoneLines: readonly number[];
-  readonly hasInnerDone: boolean;
   /** The last bare DONE lines in it, and the last of those that a chat line follows. */
   readonly lastInner: readonly EndCandidate[];
   readonly lastChatInner: readonly EndCandidate[];
@@ -63,37 +62,35 @@ export type Output = {
 /** Collects one call's content and counts it; local to that call. */
 export function createOutput(before: Released): Output {
   let content = '';
-  let { bytes, lineFeeds, endsInHighSurrogate, hasInk, length, recent } = before;
-  let { innerDoneLines, hasInnerDone, lastInner, lastChatInner, doubledDone, watch } = before;
+  const now: { -readonly [Key in keyof Released]: Released[Key] } = { ...before };
 
   const closeWatch = (): void => {
+    const { watch } = now;
     if (watch === null) return;
-    const candidate: EndCandidate = {
-      line: watch.line,
-      contentEnd: watch.contentEnd,
-      following: firstWords(watch.text),
-    };
-    lastInner = [candidate, ...lastInner].slice(0, CANDIDATES);
-    if (!watch.isLong && isChatLine(watch.text))
-      lastChatInner = [candidate, ...lastChatInner].slice(0, CANDIDATES);
-    doubledDone =
-      watch.isLong || !isBlankLine(watch.text)
+    const { line, contentEnd, text, isLong } = watch;
+    const candidate: EndCandidate = { line, contentEnd, following: firstWords(text) };
+    now.lastInner = [candidate, ...now.lastInner].slice(0, CANDIDATES);
+    if (!isLong && isChatLine(text))
+      now.lastChatInner = [candidate, ...now.lastChatInner].slice(0, CANDIDATES);
+    now.doubledDone =
+      isLong || !isBlankLine(text)
         ? []
-        : [{ ...candidate, following: DONE_ONCE_MORE }, ...doubledDone.slice(-1)];
-    watch = null;
+        : [{ ...candidate, following: DONE_ONCE_MORE }, ...now.doubledDone.slice(-1)];
+    now.watch = null;
   };
 
   const observe = (text: string): void => {
     let from = 0;
-    while (watch !== null && from < text.length) {
+    while (now.watch !== null && from < text.length) {
+      const { watch } = now;
       const lineEnd = text.indexOf('\n', from);
       const to = lineEnd === -1 ? text.length : lineEnd;
       const room = Math.min(to - from, WATCH_LENGTH - watch.text.length);
       const kept = watch.text + text.slice(from, from + room);
       const isLong = watch.isLong || !isBlankLine(text.slice(from + room, to));
-      watch = { ...watch, text: kept, isLong };
+      now.watch = { ...watch, text: kept, isLong };
       if (lineEnd === -1) return;
-      if (isBlankLine(kept) && !isLong) watch = { ...watch, text: '' };
+      if (isBlankLine(kept) && !isLong) now.watch = { ...watch, isLong, text: '' };
       else closeWatch();
       from = lineEnd + 1;
     }
@@ -102,51 +99,37 @@ export function createOutput(before: Released): Output {
   const release = (text: string): void => {
     if (text === '') return;
     content += text;
-    if (watch !== null) observe(text);
-    bytes += Buffer.byteLength(text);
+    observe(text);
+    now.bytes += Buffer.byteLength(text);
     // A pair has four bytes, its halves counted apart have three each.
-    if (endsInHighSurrogate && isLowSurrogate(text.charCodeAt(0))) bytes -= 2;
-    endsInHighSurrogate = isHighSurrogate(text.charCodeAt(text.length - 1));
-    for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lineFeeds += 1;
-    hasInk ||= !isBlankText(text);
-    length += text.length;
-    recent += text;
+    if (now.endsInHighSurrogate && isLowSurrogate(text.charCodeAt(0))) now.bytes -= 2;
+    now.endsInHighSurrogate = isHighSurrogate(text.charCodeAt(text.length - 1));
+    for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1))
+      now.lineFeeds += 1;
+    now.hasInk ||= !isBlankText(text);
+    now.length += text.length;
+    now.recent += text;
     // Not held for long, as in `ContentTail`.
-    if (recent.length >= 2 * RECENT_LENGTH) recent = recent.slice(-RECENT_LENGTH);
+    if (now.recent.length >= 2 * RECENT_LENGTH) now.recent = now.recent.slice(-RECENT_LENGTH);
   };
-
-  const state = (): Released => ({
-    bytes,
-    lineFeeds,
-    endsInHighSurrogate,
-    hasInk,
-    length,
-    recent,
-    innerDoneLines,
-    hasInnerDone,
-    lastInner,
-    lastChatInner,
-    doubledDone,
-    watch,
-  });
 
   return {
     release,
-    releaseDone: (line) => {
+    releaseDone: (done) => {
       closeWatch();
-      const number = lineFeeds + 1;
-      const contentEnd = bytes;
-      hasInnerDone = true;
-      if (innerDoneLines.length < INNER_DONE_LIMIT) innerDoneLines = [...innerDoneLines, number];
-      release(line);
-      watch = { line: number, contentEnd, text: '', isLong: false };
+      const line = now.lineFeeds + 1;
+      const contentEnd = now.bytes;
+      if (now.innerDoneLines.length < INNER_DONE_LIMIT)
+        now.innerDoneLines = [...now.innerDoneLines, line];
+      release(done);
+      now.watch = { line, contentEnd, text: '', isLong: false };
     },
-    hasInk: () => hasInk,
+    hasInk: () => now.hasInk,
     content: () => content,
-    state,
+    state: () => ({ ...now }),
     finish: () => {
       closeWatch();
-      return state();
+      return { ...now };
     },
   };
 }

@@ -52,6 +52,16 @@ const MAX_CHARACTERS = 960;
 /** How much further an anchor of characters may reach back to begin with a word. */
 const WORD_REACH = 40;
 
+/**
+ * With the open line. Where only blank lines stand before that one, they are no more to be repeated than at the file's
+ * end.
+ */
+export function wholeLines({ lines, blankLinesBehind, openLine }: LineAnchor): readonly string[] {
+  if (lines.length === 0) return [openLine];
+  const blankLines = Math.min(blankLinesBehind, MAX_ANCHOR_LINES);
+  return [...lines, ...Array.from({ length: blankLines }, () => ''), openLine];
+}
+
 /** Needs content with a non-blank line. */
 export function chooseAnchor(summary: ContentSummary): Anchor {
   return anchorOf(contentEndOf(summary));

@@ -1,5 +1,5 @@
 import type { LineEnding } from '@orion/contracts';
-import { MIN_ANCHOR_INK } from './anchor.ts';
+import { MIN_ANCHOR_INK, wholeLines } from './anchor.ts';
 import type { Anchor } from './anchor.ts';
 import { contentEndOf, repeatedRun } from '../content-end.ts';
 import type { ContentEnd } from '../content-end.ts';
@@ -98,7 +98,7 @@ export function seamGroundOf(summary: ContentSummary, anchor: Anchor): SeamGroun
     repeated: repeatedRun(end),
     openLineInk: inkOf(end.openLine),
     anchorLines: wholeLinesOf(anchor),
-    quotation: quotationOf(end, anchor),
+    quotation: quotationOf(anchor),
     openings: openingsOf(end, anchor),
     restart: restartGroundOf(summary, end),
     runPeriod: runPeriodOf(end.trimmed),
@@ -113,11 +113,9 @@ function wholeLinesOf(anchor: Anchor): readonly string[] {
   return lines.map(trimLine);
 }
 
-function quotationOf(end: ContentEnd, anchor: Anchor): readonly string[] {
+function quotationOf(anchor: Anchor): readonly string[] {
   if (anchor.kind === 'characters') return anchor.text.split('\n');
-  if (anchor.openLine === '') return anchor.lines;
-  const blankLines = Array.from<string>({ length: Math.min(end.blankLinesBehind, 24) }).fill('');
-  return [...anchor.lines, ...(anchor.lines.length === 0 ? [] : blankLines), anchor.openLine];
+  return anchor.openLine === '' ? anchor.lines : wholeLines(anchor);
 }
 
 function openingsOf(end: ContentEnd, anchor: Anchor): readonly Opening[] {

@@ -176,34 +176,24 @@ function readUnit(reader: SeamReader, unit: string, ended: boolean): SeamReader 
     .map((behind) => readBehind(reader, behind, unit, ended))
     .filter((behind) => behind.judgement.kind !== 'failed');
 
-  if (ended && line !== '' && !terminated) {
-    // What is cut off in the middle of a line may have been about to repeat more.
-    const mayRepeat = overlaps.filter((overlap) =>
-      mayBecomeNextLine(reader.context.ground, overlap, line),
-    );
-    const cut = readLine(reader.context, { preamble, overlaps, line, offset, terminated });
-    return {
-      ...reader,
-      ...factsOf(reader, line),
-      offset,
-      unread: '',
-      line,
-      preamble: cut.preamble,
-      overlaps: [...mayRepeat, ...cut.overlaps],
-      behinds: [...behinds, ...cut.behinds.map((behind) => judged(reader, behind, true))],
-    };
-  }
-  if (terminated) {
+  if (terminated || (ended && line !== '')) {
     const read = readLine(reader.context, { preamble, overlaps, line, offset, terminated });
+    // What is cut off in the middle of a line may have been about to repeat more.
+    const mayRepeat = terminated
+      ? []
+      : overlaps.filter((overlap) => mayBecomeNextLine(reader.context.ground, overlap, line));
+    const found = terminated
+      ? read.behinds
+      : read.behinds.map((behind) => judged(reader, behind, true));
     return {
       ...reader,
       ...factsOf(reader, line),
       offset,
       unread: '',
-      line: '',
+      line: terminated ? '' : line,
       preamble: read.preamble,
-      overlaps: read.overlaps,
-      behinds: [...behinds, ...read.behinds],
+      overlaps: [...mayRepeat, ...read.overlaps],
+      behinds: [...behinds, ...found],
     };
   }
   if (line.length >= LONG_LINE) {
@@ -214,12 +204,11 @@ function readUnit(reader: SeamReader, unit: string, ended: boolean): SeamReader 
     if (preamble !== null && !mayBecomeNextLine(ground, startOverlap(ground, preamble), line))
       preamble = null;
   }
-  const isMarkersOnly = reader.isMarkersOnly && line.length < LONG_LINE;
-  const isBlank = reader.isBlank && line.length < LONG_LINE;
+  const isShort = line.length < LONG_LINE;
   return {
     ...reader,
-    isMarkersOnly,
-    isBlank,
+    isMarkersOnly: reader.isMarkersOnly && isShort,
+    isBlank: reader.isBlank && isShort,
     offset,
     unread: '',
     line,
@@ -274,39 +263,42 @@ function behindOverlap(
   { overlap, via }: { readonly overlap: Overlap; readonly via: Via },
   start: number,
 ): Behind {
+  const { preamble, lines, lineFeeds, carriageReturnLineFeeds } = overlap;
   const { end, runPeriod } = context.ground;
-  const period = periodOf(end.trimmed.slice(-overlap.lines));
+  const period = periodOf(end.trimmed.slice(-lines));
   return {
-    via,
-    preamble: overlap.preamble,
-    openText: end.openLine,
-    lines: overlap.lines,
-    lineFeeds: overlap.lineFeeds,
-    carriageReturnLineFeeds: overlap.carriageReturnLineFeeds,
+    ...noLinesBehind(via, preamble, end.openLine, start),
+    lines,
+    lineFeeds,
+    carriageReturnLineFeeds,
     period: period.length > 0 ? period : runPeriod,
     blankLinesLeft: end.blankLinesBehind,
-    blankLinesDropped: 0,
-    start,
-    held: '',
     judgement: { kind: end.openLine === '' ? 'matched' : 'open' },
   };
 }
 
 function openingsAt(reader: SeamReader, preamble: Preamble): readonly Behind[] {
-  return admittedOpenings(reader.context.ground, preamble).map((opening) => ({
-    via: opening.via,
+  return admittedOpenings(reader.context.ground, preamble).map(({ via, text }) =>
+    noLinesBehind(via, preamble, text, reader.offset),
+  );
+}
+
+/** What follows a repetition of no whole line. */
+function noLinesBehind(via: Via, preamble: Preamble, openText: string, start: number): Behind {
+  return {
+    via,
     preamble,
-    openText: opening.text,
+    openText,
     lines: 0,
     lineFeeds: 0,
     carriageReturnLineFeeds: 0,
     period: [],
     blankLinesLeft: 0,
     blankLinesDropped: 0,
-    start: reader.offset,
+    start,
     held: '',
     judgement: { kind: 'open' },
-  }));
+  };
 }
 
 function readBehind(reader: SeamReader, behind: Behind, unit: string, ended: boolean): Behind {
