@@ -20,6 +20,7 @@ import {
   temporaryDirectory,
   textOf,
   writingRecord,
+  TURN,
 } from './testing/temp-workspace.ts';
 import type { TestWorkspace } from './testing/temp-workspace.ts';
 
@@ -39,20 +40,6 @@ const CHANGES = ['rename', 'link', 'unlink', 'mkdir', 'fsync', 'write', 'fchmod'
 
 const ID = '7f3a0000-0000-4000-8000-000000000001';
 const PLAN = '8f14e45f-ceea-4670-9e4a-0123456789ab';
-const TURN = {
-  version: 1,
-  requestId: 'r',
-  projectId: 'p',
-  conversationId: 'c',
-  provider: 'v',
-  model: 'm',
-  protocol: 'standard',
-  callId: 'k',
-  mode: 'act',
-  messages: [],
-  options: {},
-} as const;
-
 async function begin(workspace: Workspace) {
   const metadata = await metadataFor(workspace, 'a.txt');
   return workspace.sessions.begin({ ...metadata, session_id: ID }, TURN);

@@ -6,6 +6,7 @@
 import { cp, lstat, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
 
+import type { TurnRecord } from '@orion/contracts';
 import { expect, test } from 'vitest';
 
 import { createProcessObserver } from './ownership/process-identity.ts';
@@ -20,6 +21,7 @@ import {
   temporaryDirectory,
   textOf,
   writingRecord,
+  TURN,
 } from './testing/temp-workspace.ts';
 import type { TestWorkspace } from './testing/temp-workspace.ts';
 
@@ -37,19 +39,11 @@ const PLAN = '8f14e45f-ceea-4670-9e4a-0123456789ab';
 const VALUES: readonly unknown[] = [null, 'x', 5];
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-const TURN = {
-  version: 1,
-  requestId: 'r',
-  projectId: 'p',
-  conversationId: 'c',
-  provider: 'v',
-  model: 'm',
-  protocol: 'standard',
-  callId: 'k',
-  mode: 'act',
+const ASKED: TurnRecord = {
+  ...TURN,
   messages: [{ role: 'user', content: 'write' }],
   options: { temperature: 1 },
-} as const;
+};
 
 async function change({ workspace }: TestWorkspace, text: string): Promise<string | undefined> {
   const expected = await workspace.checkTarget('a.txt', 'overwrite');
@@ -82,7 +76,7 @@ const SCENES: Readonly<Record<string, Scene>> = {
   session: {
     before: async ({ workspace }) => {
       const metadata = await metadataFor(workspace, 'a.txt');
-      const handle = await workspace.sessions.begin({ ...metadata, session_id: ID }, TURN);
+      const handle = await workspace.sessions.begin({ ...metadata, session_id: ID }, ASKED);
       handle.append('one\ntwo');
       await handle.save({ ...RECORD, seams: [], inner_done_lines: [1] });
       await handle.recordWriting(writingRecord(sha256('one\n')));

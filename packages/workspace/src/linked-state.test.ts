@@ -7,7 +7,6 @@ import { lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'no
 import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Workspace } from '@orion/contracts';
 import { createProcessObserver } from './ownership/process-identity.ts';
 import type { ProcessIdentity } from './ownership/process-identity.ts';
 import { PlanJournals } from './plan/plan-journal.ts';
@@ -15,13 +14,14 @@ import { StateDirectory } from './state-directory.ts';
 import {
   codeOf,
   commitRequest,
-  metadataFor,
   openTestWorkspace,
-  RECORD,
   temporaryDirectory,
+  beginSession,
+  releasedSession,
 } from './testing/temp-workspace.ts';
 import type { TestWorkspace } from './testing/temp-workspace.ts';
 
+const OTHERS = 'text of another workspace\n';
 const DAY_MS = 24 * 60 * 60 * 1000;
 const PLAN_ID = '8f14e45f-ceea-4670-9e4a-0123456789ab';
 
@@ -33,14 +33,6 @@ const gone = async (): Promise<ProcessIdentity> => ({
   startedAt: 'gone',
 });
 const here = async (): Promise<ProcessIdentity> => ({ ...(await gone()), startedAt: 'here' });
-
-async function releasedSession(workspace: Workspace, target: string): Promise<string> {
-  const handle = await workspace.sessions.begin(await metadataFor(workspace, target));
-  handle.append('text of another workspace\n');
-  await handle.save(RECORD);
-  await handle.release();
-  return handle.id;
-}
 
 type Victim = {
   readonly test: TestWorkspace;
@@ -60,13 +52,13 @@ async function victim(): Promise<Victim> {
     const expected = await workspace.checkTarget(target, 'create');
     await workspace.commit({ ...commitRequest('create', expected, target), changeId: change });
   }
-  const orphan = await releasedSession(workspace, 'orphan.txt');
-  const discarded = await releasedSession(workspace, 'discarded.txt');
+  const { id: orphan } = await releasedSession(workspace, 'orphan.txt', OTHERS);
+  const { id: discarded } = await releasedSession(workspace, 'discarded.txt', OTHERS);
   await workspace.sessions.discard(discarded);
   const text = workspace.createScratchFile();
   text.append('kept');
   await text.finish();
-  await workspace.sessions.begin(await metadataFor(workspace, 'held.txt'));
+  await beginSession(workspace, 'held.txt');
   const expected = await workspace.checkTarget('a.txt', 'overwrite');
   const prepared = await workspace.prepareCommit(commitRequest('overwrite', expected, 'new'));
   onTestFinished(() => prepared.discard());

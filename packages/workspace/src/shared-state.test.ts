@@ -9,12 +9,13 @@ import type { ProcessIdentity } from './ownership/process-identity.ts';
 import {
   codeOf,
   commitRequest,
-  metadataFor,
   openTestWorkspace,
   RECORD,
   sourceOf,
   temporaryDirectory,
   textOf,
+  beginSession,
+  releasedSession,
 } from './testing/temp-workspace.ts';
 import type { TestWorkspace } from './testing/temp-workspace.ts';
 
@@ -141,10 +142,7 @@ it('a session of one is not seen, recovered or cleaned in the other, which says 
   const from = await place();
   const [mine, others] = from.roots;
   const own = await open(from, mine);
-  const handle = await own.workspace.sessions.begin(await metadataFor(own.workspace, 'c.txt'));
-  handle.append('text of one\n');
-  await handle.save(RECORD);
-  await handle.release();
+  const handle = await releasedSession(own.workspace, 'c.txt', 'text of one\n');
   const { sessions } = (await open(from, others)).workspace;
   expect(await sessions.list()).toEqual([]);
   await expect(sessions.claim(handle.id)).rejects.toMatchObject({
@@ -162,7 +160,7 @@ it('a workspace that is moved with its state finds everything again', async () =
   const { userKeyDirectory, roots } = await place();
   const [root] = roots;
   const { workspace } = await openTestWorkspace({ root, userKeyDirectory });
-  const handle = await workspace.sessions.begin(await metadataFor(workspace, 'c.txt'));
+  const handle = await beginSession(workspace, 'c.txt');
   await handle.save(RECORD);
   await handle.release();
   const target = await workspace.checkTarget('a.txt', 'overwrite');
@@ -182,7 +180,7 @@ it('a state directory below a link is the same before and after it was made', as
   await symlink(behind, link);
   const options = { root, userKeyDirectory, stateDirectory: join(link, 'inner/state') };
   const { workspace, again } = await openTestWorkspace(options);
-  const handle = await workspace.sessions.begin(await metadataFor(workspace, 'c.txt'));
+  const handle = await beginSession(workspace, 'c.txt');
   await handle.save(RECORD);
   await handle.release();
   expect(existsSync(join(behind, 'inner/state/logs'))).toBe(true);

@@ -1,17 +1,11 @@
-import type { JsonObject, ToolExecutionContext } from '@orion/contracts';
+import type { JsonObject } from '@orion/contracts';
 import { createFakeClock, toolCall } from '@orion/testkit';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineTool } from './define-tool.ts';
 import type { ToolSpecification } from './define-tool.ts';
 import { createToolRegistry } from './tool-registry.ts';
-
-const context: ToolExecutionContext = {
-  projectId: 'p',
-  requestId: 'r',
-  mode: 'act',
-  signal: new AbortController().signal,
-};
+import { CONTEXT } from '../testing/context.ts';
 
 const schema = z.object({
   path: z.string().describe('A file'),
@@ -33,7 +27,7 @@ const setup = (more: Partial<ToolSpecification<(typeof schema)['shape']>> = {}) 
     ...more,
   });
   const run = async (args: JsonObject) =>
-    (await createToolRegistry([tool]).executeToolCalls([toolCall('1', 'probe', args)], context))[0];
+    (await createToolRegistry([tool]).executeToolCalls([toolCall('1', 'probe', args)], CONTEXT))[0];
   return { tool, seen, run };
 };
 
@@ -105,7 +99,7 @@ test('a tool may name its own time limit (R200)', async () => {
     },
   });
   const registry = createToolRegistry([tool], { clock });
-  const running = registry.executeToolCalls([toolCall('1', 'probe', { path: 'a' })], context);
+  const running = registry.executeToolCalls([toolCall('1', 'probe', { path: 'a' })], CONTEXT);
   await clock.advance(499);
   expect(signals[0]?.aborted).toBe(false);
   await clock.advance(1);

@@ -2,6 +2,7 @@ import type { Tool } from '@orion/contracts';
 import { createFakeClock, toolCall } from '@orion/testkit';
 import { expect, test } from 'vitest';
 import { createToolRegistry } from './tool-registry.ts';
+import { CONTEXT } from '../testing/context.ts';
 
 function setUp(effect: Tool['effect'], timeoutMs?: number) {
   const clock = createFakeClock();
@@ -19,12 +20,7 @@ function setUp(effect: Tool['effect'], timeoutMs?: number) {
     },
   };
   const registry = createToolRegistry([tool], { clock });
-  const running = registry.executeToolCalls([toolCall('1', 'slow')], {
-    projectId: 'p',
-    requestId: 'r',
-    mode: 'act',
-    signal: new AbortController().signal,
-  });
+  const running = registry.executeToolCalls([toolCall('1', 'slow')], CONTEXT);
   return { clock, running, signals, end: () => end() };
 }
 

@@ -4,13 +4,7 @@ import { createFakeClock, toolCall } from '@orion/testkit';
 import { expect, test } from 'vitest';
 import { createToolRegistry } from './tool-registry.ts';
 import type { ToolRegistryOptions } from './tool-registry.ts';
-
-const context: ToolExecutionContext = {
-  projectId: 'p',
-  requestId: 'r',
-  mode: 'act',
-  signal: new AbortController().signal,
-};
+import { CONTEXT } from '../testing/context.ts';
 
 const tool = (
   execute: Tool['execute'],
@@ -33,7 +27,7 @@ const run = async (
 ) => {
   const registry = createToolRegistry([probe], options);
   const [result] = await registry.executeToolCalls([toolCall('1', 'probe', args as string)], {
-    ...context,
+    ...CONTEXT,
     ...more,
   });
   if (result === undefined) throw new Error('A call has a result');
@@ -235,7 +229,7 @@ test('every result is recorded once, and a failing record disturbs nothing', asy
   });
   const results = await registry.executeToolCalls(
     [toolCall('1', 'probe'), toolCall('2', 'nobody')],
-    context,
+    CONTEXT,
   );
   expect(results).toHaveLength(2);
   expect(recorded).toEqual(['1 true', '2 false']);
@@ -318,7 +312,7 @@ test('leaves a tool out that cannot be used, says so, and keeps the others (B26)
     'The tool "matched" is left out: its schema has expressions, and nothing is there to match them.',
   ]);
   expect(registry.definitions('act').map(({ name }) => name)).toEqual(['probe']);
-  expect(await registry.executeToolCalls([toolCall('1', 'probe', {})], context)).toMatchObject([
+  expect(await registry.executeToolCalls([toolCall('1', 'probe', {})], CONTEXT)).toMatchObject([
     { success: true, result: 1 },
   ]);
 });

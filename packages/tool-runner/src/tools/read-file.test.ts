@@ -4,13 +4,9 @@ import { toolCall } from '@orion/testkit';
 import { expect, test } from 'vitest';
 import { createToolRegistry } from '../registry/tool-registry.ts';
 import { createReadFileTool } from './read-file.ts';
+import { CONTEXT } from '../testing/context.ts';
 
-const context: ToolExecutionContext = {
-  projectId: 'p',
-  requestId: 'r',
-  mode: 'plan',
-  signal: new AbortController().signal,
-};
+const context: ToolExecutionContext = { ...CONTEXT, mode: 'plan' };
 
 /** A workspace of one file that keeps the bounds as the port says. */
 function workspaceWith(text: string): Pick<Workspace, 'readText'> & { ranges: ReadRange[] } {

@@ -10,11 +10,12 @@ import {
   openTestWorkspace,
   RECORD,
   writingRecord,
+  beginSession,
 } from '../testing/temp-workspace.ts';
 
 it('renews the lease every 5 s, and stops when it is given back (R058)', async () => {
   const { clock, workspace } = await openTestWorkspace();
-  const handle = await workspace.sessions.begin(await metadataFor(workspace, 'a.txt'));
+  const handle = await beginSession(workspace);
   const lease = join(handle.directory, 'lease.json');
   const first = await jsonAt(lease);
   for (let beat = 1; beat <= 3; beat += 1) {
@@ -32,7 +33,7 @@ it('renews the lease every 5 s, and stops when it is given back (R058)', async (
 
 it('notices within one heartbeat that it was taken over, and writes nothing more', async () => {
   const { clock, workspace, events } = await openTestWorkspace();
-  const handle = await workspace.sessions.begin(await metadataFor(workspace, 'a.txt'));
+  const handle = await beginSession(workspace);
   handle.append('mine\n');
   await handle.save(RECORD);
   const lease = join(handle.directory, 'lease.json');

@@ -9,6 +9,7 @@ import {
   commitRequest,
   metadataFor,
   openTestWorkspace,
+  beginSession,
 } from '../testing/temp-workspace.ts';
 import type { TestWorkspace } from '../testing/temp-workspace.ts';
 
@@ -147,7 +148,7 @@ describe('a fresh heartbeat of another host', () => {
 
   it('a lock of this host is judged by its process alone', async () => {
     const test = await withLock(null);
-    const handle = await test.workspace.sessions.begin(await metadataFor(test.workspace, 'a.txt'));
+    const handle = await beginSession(test.workspace);
     const later = await test.later(HOUR + 1000);
     expect(await begins(later)).toBe('TARGET_LOCKED');
     expect((await later.sessions.clean({ all: true })).locks).toBe(0);

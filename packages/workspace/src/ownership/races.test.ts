@@ -7,10 +7,11 @@ import type { Answer, OtherProcess } from '../testing/other-process.ts';
 import {
   eventually,
   jsonAt,
-  metadataFor,
   openTestWorkspace,
   temporaryDirectory,
   textOf,
+  beginSession,
+  RECORD,
 } from '../testing/temp-workspace.ts';
 
 async function orphan(root: string, text: string): Promise<string> {
@@ -145,7 +146,7 @@ describe('processes that share a workspace', () => {
 
   it('take a reused pid for a dead owner', async () => {
     const { root, workspace, again } = await openTestWorkspace();
-    const handle = await workspace.sessions.begin(await metadataFor(workspace, 'a.txt'));
+    const handle = await beginSession(workspace);
     handle.append('text\n');
     await handle.release();
     const lease = join(handle.directory, 'lease.json');
@@ -173,15 +174,7 @@ describe('processes that share a workspace', () => {
     clock.jump(31_000);
     const claimed = await workspace.sessions.claim(String(id));
     claimed.handle.append('two\n');
-    await claimed.handle.save({
-      version: 1,
-      state: 'session_active.paused',
-      fence_stripped: false,
-      fence_asked: false,
-      inner_done_lines: [],
-      seams: [],
-      idle_prompts: 0,
-    });
+    await claimed.handle.save({ ...RECORD, state: 'session_active.paused' });
 
     sleeper.signal('SIGCONT');
     await sleeper.send({ do: 'append', text: 'from the dead\n'.repeat(10_000) });
@@ -190,15 +183,7 @@ describe('processes that share a workspace', () => {
     expect(await textOf(claimed.handle.readContent())).toBe('one\ntwo\n');
     expect(await readFile(claimed.handle.contentPath(), 'utf8')).toBe('one\ntwo\n');
     expect(claimed.handle.lost.aborted).toBe(false);
-    await claimed.handle.save({
-      version: 1,
-      state: 'session_active.paused',
-      fence_stripped: false,
-      fence_asked: false,
-      inner_done_lines: [],
-      seams: [],
-      idle_prompts: 0,
-    });
+    await claimed.handle.save({ ...RECORD, state: 'session_active.paused' });
     expect(await jsonAt(join(claimed.handle.directory, 'state.json'))).toMatchObject({
       state: 'session_active.paused',
       buffer_size: 8,

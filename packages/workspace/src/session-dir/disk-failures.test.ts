@@ -2,18 +2,18 @@
 import { chmod, mkdir, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { TurnRecord } from '@orion/contracts';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   codeOf,
   eventually,
   jsonAt,
-  metadataFor,
   openTestWorkspace,
   RECORD,
   temporaryDirectory,
   textOf,
   writingRecord,
+  beginSession,
+  TURN,
 } from '../testing/temp-workspace.ts';
 
 type Call = 'datasync' | 'write' | 'sync';
@@ -48,7 +48,7 @@ async function failing(
 describe('a session whose disk fails', () => {
   it('while it starts over: the old text is what a recovery finds until the new one is durable', async () => {
     const { workspace } = await openTestWorkspace();
-    const handle = await workspace.sessions.begin(await metadataFor(workspace, 'a.txt'));
+    const handle = await beginSession(workspace);
     handle.append('first');
     await handle.save(RECORD);
     const restore = await failing('datasync', systemError('EIO'));
@@ -71,7 +71,7 @@ describe('a session whose disk fails', () => {
 
   it('never trusts a file again after a failed fsync', async () => {
     const { workspace, events } = await openTestWorkspace();
-    const handle = await workspace.sessions.begin(await metadataFor(workspace, 'a.txt'));
+    const handle = await beginSession(workspace);
     handle.append('one\n');
     await handle.save(RECORD);
     handle.append('two\n');
@@ -98,7 +98,7 @@ describe('a session whose disk fails', () => {
 
   it('tries again with yet another file when the new one fails, too', async () => {
     const { workspace } = await openTestWorkspace();
-    const handle = await workspace.sessions.begin(await metadataFor(workspace, 'a.txt'));
+    const handle = await beginSession(workspace);
     handle.append('one\n');
     await handle.save(RECORD);
     handle.append('two\n');
@@ -119,7 +119,7 @@ describe('a session whose disk fails', () => {
     ['UNKNOWN', -122, 'DISK_FULL'],
   ])('goes on at the durable offset of the same file after %s', async (code, errno, expected) => {
     const { workspace, clock, events } = await openTestWorkspace();
-    const handle = await workspace.sessions.begin(await metadataFor(workspace, 'a.txt'));
+    const handle = await beginSession(workspace);
     handle.append('one\n');
     await handle.save(RECORD);
     const restore = await failing('write', systemError(code, errno));
@@ -138,7 +138,7 @@ describe('a session whose disk fails', () => {
 
   it('keeps its state when only state.json cannot be written', async () => {
     const { workspace } = await openTestWorkspace();
-    const handle = await workspace.sessions.begin(await metadataFor(workspace, 'a.txt'));
+    const handle = await beginSession(workspace);
     handle.append('one\n');
     await handle.save(RECORD);
     const restore = await failing('sync', systemError('EROFS'));
@@ -157,7 +157,7 @@ describe('a session whose disk fails', () => {
   it('begins in memory without a usable disk, and moves there once there is one', async () => {
     const { root, workspace, events } = await openTestWorkspace();
     await writeFile(join(root, '.orion'), 'in the way');
-    const handle = await workspace.sessions.begin(await metadataFor(workspace, 'a.txt'));
+    const handle = await beginSession(workspace);
     expect(handle.persistence()).toBe('memory');
     expect(events).toMatchObject([{ type: 'degraded' }]);
     handle.append('one\n');
@@ -165,9 +165,7 @@ describe('a session whose disk fails', () => {
     await handle.recordWriting(writingRecord('x', 't'));
     expect(await codeOf(handle.save(RECORD))).toBe('STORE_FOREIGN');
     expect(await textOf(handle.readContent())).toBe('one\n');
-    expect(await codeOf(workspace.sessions.begin(await metadataFor(workspace, 'a.txt')))).toBe(
-      'TARGET_LOCKED',
-    );
+    expect(await codeOf(beginSession(workspace))).toBe('TARGET_LOCKED');
     await rm(join(root, '.orion'));
     expect(await handle.save(RECORD)).toEqual({ durableBytes: 4, persistence: 'disk' });
     expect(await readFile(handle.contentPath(), 'utf8')).toBe('one\n');
@@ -178,12 +176,12 @@ describe('a session whose disk fails', () => {
   it('removes a session that never reached the disk, but not text that was set aside', async () => {
     const { root, workspace } = await openTestWorkspace();
     await writeFile(join(root, '.orion'), 'in the way');
-    const one = await workspace.sessions.begin(await metadataFor(workspace, 'a.txt'));
+    const one = await beginSession(workspace);
     expect(await one.remove()).toEqual({ warnings: [] });
-    const two = await workspace.sessions.begin(await metadataFor(workspace, 'a.txt'));
+    const two = await beginSession(workspace);
     two.setAside('text');
     expect((await two.remove()).warnings).toContain('trailing_not_moved');
-    const three = await workspace.sessions.begin(await metadataFor(workspace, 'a.txt'));
+    const three = await beginSession(workspace);
     await three.release();
     expect(await readFile(join(root, '.orion'), 'utf8')).toBe('in the way');
   });
@@ -191,14 +189,8 @@ describe('a session whose disk fails', () => {
   it('stores the newest turn once it can, not the one that it began with', async () => {
     const { root, workspace } = await openTestWorkspace();
     await writeFile(join(root, '.orion'), 'in the way');
-    const turn = {
-      version: 1,
-      requestId: 'r',
-      callId: 'one',
-      messages: [],
-    } as unknown as TurnRecord;
-    const handle = await workspace.sessions.begin(await metadataFor(workspace, 'a.txt'), turn);
-    await handle.saveTurn({ ...turn, callId: 'two' });
+    const handle = await beginSession(workspace, 'a.txt', { ...TURN, callId: 'one' });
+    await handle.saveTurn({ ...TURN, callId: 'two' });
     await rm(join(root, '.orion'));
     await handle.save(RECORD);
     expect(await jsonAt(join(handle.directory, 'turn.json'))).toMatchObject({ callId: 'two' });
@@ -206,7 +198,7 @@ describe('a session whose disk fails', () => {
 
   it('records no commit of a session that another process has taken', async () => {
     const { workspace } = await openTestWorkspace();
-    const handle = await workspace.sessions.begin(await metadataFor(workspace, 'a.txt'));
+    const handle = await beginSession(workspace);
     const state = await readFile(join(handle.directory, 'state.json'), 'utf8');
     const lease = await jsonAt(join(handle.directory, 'lease.json'));
     const claim = join(handle.directory, `claim-${String(lease['token'])}`);
@@ -221,7 +213,7 @@ describe('a session whose disk fails', () => {
 
   it('makes its directory anew when somebody removes it', async () => {
     const { root, clock, workspace } = await openTestWorkspace();
-    const handle = await workspace.sessions.begin(await metadataFor(workspace, 'a.txt'));
+    const handle = await beginSession(workspace);
     handle.append('one\n');
     handle.setAside('aside');
     await handle.save(RECORD);
@@ -256,7 +248,7 @@ describe('a session whose disk fails', () => {
     const outside = await temporaryDirectory();
     const { symlink } = await import('node:fs/promises');
     await symlink(outside, join(root, '.orion'));
-    const handle = await workspace.sessions.begin(await metadataFor(workspace, 'a.txt'));
+    const handle = await beginSession(workspace);
     expect(handle.persistence()).toBe('memory');
     expect(await readdir(outside)).toEqual([]);
   });

@@ -6,28 +6,15 @@ import { basename, join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import {
   codeOf,
-  metadataFor,
   openTestWorkspace,
   RECORD,
   temporaryDirectory,
   textOf,
+  releasedSession,
 } from '../testing/temp-workspace.ts';
-import type { TestWorkspace } from '../testing/temp-workspace.ts';
 
 // Many syncs take their time on a machine that does much else.
 vi.setConfig({ testTimeout: 120_000 });
-
-async function releasedSession(
-  test: TestWorkspace,
-  target = 'a.txt',
-  text = 'text\n',
-): Promise<string> {
-  const handle = await test.workspace.sessions.begin(await metadataFor(test.workspace, target));
-  handle.append(text);
-  await handle.save(RECORD);
-  await handle.release();
-  return handle.directory;
-}
 
 const GARBAGE: readonly (readonly [string, string | Buffer])[] = [
   ['empty', ''],
@@ -43,7 +30,7 @@ const GARBAGE: readonly (readonly [string, string | Buffer])[] = [
 describe.each(GARBAGE)('%s', (_name, bytes) => {
   it('as metadata.json is damaged, never recovered, and its text can be read', async () => {
     const test = await openTestWorkspace();
-    const directory = await releasedSession(test);
+    const { directory } = await releasedSession(test.workspace);
     await writeFile(join(directory, 'metadata.json'), bytes);
     const [listing] = await test.workspace.sessions.list();
     expect(listing).toMatchObject({ status: 'damaged', target_file: null, recoverable: false });
@@ -54,7 +41,7 @@ describe.each(GARBAGE)('%s', (_name, bytes) => {
 
   it('as state.json is rebuilt from the content', async () => {
     const test = await openTestWorkspace();
-    const directory = await releasedSession(test);
+    const { directory } = await releasedSession(test.workspace);
     await writeFile(join(directory, 'state.json'), bytes);
     const [listing] = await test.workspace.sessions.list();
     expect(listing).toMatchObject({ status: 'orphan', bytes: 5, lines: 1, state: null });
@@ -66,7 +53,7 @@ describe.each(GARBAGE)('%s', (_name, bytes) => {
 
   it('as lease.json belongs to nobody after its time', async () => {
     const test = await openTestWorkspace();
-    const directory = await releasedSession(test);
+    const { directory } = await releasedSession(test.workspace);
     await writeFile(join(directory, 'lease.json'), bytes);
     test.clock.jump(60_000);
     const [listing] = await test.workspace.sessions.list();
@@ -78,7 +65,7 @@ describe.each(GARBAGE)('%s', (_name, bytes) => {
 
   it('as turn.json is no turn', async () => {
     const test = await openTestWorkspace();
-    const directory = await releasedSession(test);
+    const { directory } = await releasedSession(test.workspace);
     await writeFile(join(directory, 'turn.json'), bytes);
     const [listing] = await test.workspace.sessions.list();
     const claimed = await test.workspace.sessions.claim(listing?.session_id ?? '');
@@ -88,7 +75,7 @@ describe.each(GARBAGE)('%s', (_name, bytes) => {
 
 it('a newer version is left alone', async () => {
   const test = await openTestWorkspace();
-  const directory = await releasedSession(test);
+  const { directory } = await releasedSession(test.workspace);
   const path = join(directory, 'state.json');
   const state = JSON.parse(await readFile(path, 'utf8')) as object;
   await writeFile(path, JSON.stringify({ ...state, version: 2 }));
@@ -101,7 +88,7 @@ it.each([
   ['a lone surrogate, kept', Buffer.from('ok\n\xed\xa0\xbd', 'latin1'), null],
 ])('%s at the end of the content', async (_name, bytes, expected) => {
   const test = await openTestWorkspace();
-  const directory = await releasedSession(test);
+  const { directory } = await releasedSession(test.workspace);
   await writeFile(join(directory, 'content.txt'), bytes);
   const [listing] = await test.workspace.sessions.list();
   const claimed = await test.workspace.sessions.claim(listing?.session_id ?? '');
@@ -111,7 +98,7 @@ it.each([
 
 it('zeros that a power cut left behind the durable bytes are no text', async () => {
   const test = await openTestWorkspace();
-  const directory = await releasedSession(test);
+  const { directory } = await releasedSession(test.workspace);
   await writeFile(
     join(directory, 'content.txt'),
     Buffer.concat([Buffer.from('text\nmo'), Buffer.alloc(500)]),
@@ -128,7 +115,7 @@ it('zeros that a power cut left behind the durable bytes are no text', async () 
 
 it('a missing content file is an empty text', async () => {
   const test = await openTestWorkspace();
-  const directory = await releasedSession(test);
+  const { directory } = await releasedSession(test.workspace);
   const { rm } = await import('node:fs/promises');
   await rm(join(directory, 'content.txt'));
   const [listing] = await test.workspace.sessions.list();
@@ -141,7 +128,7 @@ it('a missing content file is an empty text', async () => {
 
 it('a successor that was not named yet is found', async () => {
   const test = await openTestWorkspace();
-  const directory = await releasedSession(test);
+  const { directory } = await releasedSession(test.workspace);
   writeFileSync(join(directory, 'content.2.txt'), 'text\nand more\n');
   expect((await test.workspace.sessions.list())[0]).toMatchObject({ bytes: 14, lines: 2 });
   writeFileSync(join(directory, 'content.3.txt'), 'te');
@@ -154,7 +141,8 @@ it('names that are not ours stay, links are not followed, and the others are lis
   const test = await openTestWorkspace();
   const outside = await temporaryDirectory();
   writeFileSync(join(outside, 'content.txt'), 'not ours');
-  for (let index = 0; index < 40; index += 1) await releasedSession(test, `f${index}.txt`);
+  for (let index = 0; index < 40; index += 1)
+    await releasedSession(test.workspace, `f${index}.txt`);
   const sessions = join(test.root, '.orion/logs/write_sessions');
   const link = randomUUID();
   symlinkSync(outside, join(sessions, link));
@@ -162,7 +150,7 @@ it('names that are not ours stay, links are not followed, and the others are lis
   mkdirSync(join(sessions, 'notes'));
   writeFileSync(join(sessions, 'notes/mine.txt'), 'mine');
   mkdirSync(join(sessions, randomUUID()));
-  const inner = await releasedSession(test, 'linked.txt');
+  const { directory: inner } = await releasedSession(test.workspace, 'linked.txt');
   const { rm } = await import('node:fs/promises');
   await rm(join(inner, 'content.txt'));
   symlinkSync(join(outside, 'content.txt'), join(inner, 'content.txt'));
@@ -184,7 +172,7 @@ it('names that are not ours stay, links are not followed, and the others are lis
 
 it('A11: of a thousand sessions one is broken, and the other 999 are listed', async () => {
   const test = await openTestWorkspace();
-  const directory = await releasedSession(test, 'f0.txt');
+  const { directory } = await releasedSession(test.workspace, 'f0.txt');
   const sessions = join(test.root, '.orion/logs/write_sessions');
   const first = basename(directory);
   const ids = [first, ...Array.from({ length: 999 }, () => randomUUID())];

@@ -6,26 +6,17 @@ import { expired } from '../retention/retention.ts';
 import {
   codeOf,
   commitRequest,
-  metadataFor,
   openTestWorkspace,
-  RECORD,
   temporaryDirectory,
   textOf,
   writingRecord,
+  beginSession,
+  releasedSession,
 } from '../testing/temp-workspace.ts';
-import type { TestWorkspace } from '../testing/temp-workspace.ts';
 import { ageOf } from './inspect-session.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-
-async function released(test: TestWorkspace, target: string, text = 'text\n'): Promise<string> {
-  const handle = await test.workspace.sessions.begin(await metadataFor(test.workspace, target));
-  handle.append(text);
-  await handle.save(RECORD);
-  await handle.release();
-  return handle.id;
-}
 
 describe('the age of a session (R062, R070)', () => {
   const now = 10 * HOUR;
@@ -49,7 +40,7 @@ describe('the age of a session (R062, R070)', () => {
     [1, false],
   ])('at one hour and %d ms', async (offset, recoverable) => {
     const test = await openTestWorkspace();
-    await released(test, 'a.txt');
+    await releasedSession(test.workspace);
     // Past the moment at which the real files were written, which the fake clock knows nothing of.
     test.clock.jump(60_000);
     const [fresh] = await test.workspace.sessions.list();
@@ -64,7 +55,7 @@ describe('the age of a session (R062, R070)', () => {
 describe('housekeeping', () => {
   it('moves old orphans to the attic, with a trace each, and frees their targets', async () => {
     const test = await openTestWorkspace();
-    const id = await released(test, 'a.txt', 'one\ntwo\n');
+    const { id } = await releasedSession(test.workspace, 'a.txt', 'one\ntwo\n');
     test.clock.jump(2 * HOUR);
     const report = await test.workspace.sessions.housekeep();
     expect(report).toEqual({
@@ -81,7 +72,7 @@ describe('housekeeping', () => {
 
   it('keeps what is in the attic for 30 days and not longer', async () => {
     const test = await openTestWorkspace();
-    const id = await released(test, 'a.txt');
+    const { id } = await releasedSession(test.workspace);
     test.clock.jump(2 * HOUR);
     await test.workspace.sessions.housekeep();
     test.clock.jump(30 * DAY - 1000);
@@ -97,7 +88,7 @@ describe('housekeeping', () => {
     const test = await openTestWorkspace({ settings: { atticMaxBytes: 12_000 } });
     const ids: string[] = [];
     for (const name of ['a', 'b', 'c']) {
-      const id = await released(test, name, 'x'.repeat(5_000));
+      const { id } = await releasedSession(test.workspace, name, 'x'.repeat(5_000));
       await test.workspace.sessions.discard(id);
       ids.push(id);
       test.clock.jump(1_000);
@@ -110,8 +101,8 @@ describe('housekeeping', () => {
 
   it('cleans the young ones only when asked for all, and never a live one', async () => {
     const test = await openTestWorkspace();
-    await released(test, 'a.txt');
-    const live = await test.workspace.sessions.begin(await metadataFor(test.workspace, 'b.txt'));
+    await releasedSession(test.workspace);
+    const live = await beginSession(test.workspace, 'b.txt');
     expect((await test.workspace.sessions.clean({ all: false })).moved).toEqual([]);
     expect((await test.workspace.sessions.clean({ all: true })).moved).toHaveLength(1);
     expect(await test.workspace.sessions.list()).toMatchObject([{ session_id: live.id }]);
@@ -120,14 +111,14 @@ describe('housekeeping', () => {
   it('removes temporary files that dead processes left, and only those', async () => {
     const test = await openTestWorkspace();
     const { workspace, root } = test;
-    const handle = await workspace.sessions.begin(await metadataFor(workspace, 'a.txt'));
+    const handle = await beginSession(workspace);
     const temp = '.orion-00000000deadbeef.tmp';
     await handle.recordWriting(writingRecord('x', temp));
     await handle.release();
     writeFileSync(join(root, temp), 'half');
     writeFileSync(join(root, '.orion-0000000000000001.tmp'), 'of nobody known');
     writeFileSync(join(root, 'precious.txt'), 'mine');
-    const other = await workspace.sessions.begin(await metadataFor(workspace, 'b.txt'));
+    const other = await beginSession(workspace, 'b.txt');
     await other.recordWriting(writingRecord('x', 'precious.txt'));
     await other.release();
     await workspace.sessions.housekeep();
@@ -182,7 +173,7 @@ describe('foreign sessions', () => {
   it('are listed, readable, and never recovered or cleaned by themselves', async () => {
     const userKeyDirectory = join(await temporaryDirectory(), 'keys');
     const test = await openTestWorkspace({ userKeyDirectory });
-    const id = await released(test, 'a.txt');
+    const { id } = await releasedSession(test.workspace);
     expect((await test.workspace.sessions.list())[0]?.status).toBe('orphan');
 
     const stranger = await test.again({ userKeyDirectory: await temporaryDirectory() });
@@ -208,7 +199,7 @@ describe('foreign sessions', () => {
 describe('notes of temporary files', () => {
   it('that a kill cut short go once they are old, and not before', async () => {
     const { root, workspace, clock } = await openTestWorkspace();
-    await released({ root, workspace, clock } as TestWorkspace, 'a.txt');
+    await releasedSession(workspace);
     const folder = join(root, '.orion/temporaries');
     mkdirSync(folder, { recursive: true });
     const note = join(folder, '.orion-0123456789abcdef.tmp.json');

@@ -7,9 +7,9 @@ import { expect, it, onTestFinished } from 'vitest';
 import {
   metadataFor,
   openTestWorkspace,
-  RECORD,
   temporaryDirectory,
   textOf,
+  releasedSession,
 } from '../testing/temp-workspace.ts';
 import type { TestWorkspace } from '../testing/temp-workspace.ts';
 
@@ -21,11 +21,8 @@ async function open(): Promise<TestWorkspace> {
 
 /** The id of a session that this user can go on with. */
 async function own(test: TestWorkspace): Promise<string> {
-  const handle = await test.workspace.sessions.begin(await metadataFor(test.workspace, 'own.txt'));
-  handle.append('mine\n');
-  await handle.save(RECORD);
-  await handle.release();
-  return handle.id;
+  const { id } = await releasedSession(test.workspace, 'own.txt', 'mine\n');
+  return id;
 }
 
 /** One directory with every file of a session, none of them of this user; its id. */

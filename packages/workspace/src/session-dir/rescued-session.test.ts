@@ -7,11 +7,11 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import {
   codeOf,
-  metadataFor,
   openTestWorkspace,
   RECORD,
   temporaryDirectory,
   textOf,
+  beginSession,
 } from '../testing/temp-workspace.ts';
 
 const TEXT = 'one\ntwo \uD83D three\n';
@@ -37,7 +37,7 @@ async function rescued(): Promise<{
   const root = await temporaryDirectory();
   await writeFile(join(root, '.orion'), 'no folder');
   const { workspace, again } = await openTestWorkspace({ root, userKeyDirectory: keys });
-  const handle = await workspace.sessions.begin(await metadataFor(workspace, 'docs/a.txt'));
+  const handle = await beginSession(workspace, 'docs/a.txt');
   expect(handle.persistence()).toBe('memory');
   handle.append(TEXT);
   handle.setAside('not of the file');

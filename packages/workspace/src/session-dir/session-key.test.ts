@@ -8,10 +8,9 @@ import { CHANGING_CALLS, interceptDisk } from '@orion/testkit/disk-faults';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   commitRequest,
-  metadataFor,
   openTestWorkspace,
-  RECORD,
   temporaryDirectory,
+  releasedSession,
 } from '../testing/temp-workspace.ts';
 import { loadSessionKey } from './session-key.ts';
 import type { SessionKey } from './session-key.ts';
@@ -118,10 +117,7 @@ describe('where no key can be kept', () => {
   it('nothing of an earlier process is recovered or taken back, and it is told why', async () => {
     const userKeyDirectory = '/dev/null/keys';
     const { workspace, again } = await openTestWorkspace({ userKeyDirectory });
-    const handle = await workspace.sessions.begin(await metadataFor(workspace, 'a.txt'));
-    handle.append('text\n');
-    await handle.save(RECORD);
-    await handle.release();
+    const handle = await releasedSession(workspace, 'a.txt', 'text\n');
     const expected = await workspace.checkTarget('b.txt', 'create');
     const { backup_id: id = '' } = await workspace.commit(commitRequest('create', expected, 'b'));
     const later = await again();

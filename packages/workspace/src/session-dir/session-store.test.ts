@@ -13,6 +13,8 @@ import {
   sha256,
   textOf,
   writingRecord,
+  beginSession,
+  TURN,
 } from '../testing/temp-workspace.ts';
 
 const SESSIONS = '.orion/logs/write_sessions';
@@ -22,7 +24,7 @@ async function begunWith(
   workspace: Workspace,
   bounds: Partial<SessionRecord>,
 ): Promise<{ readonly handle: SessionHandle; readonly id: string }> {
-  const handle = await workspace.sessions.begin(await metadataFor(workspace, 'a.txt'));
+  const handle = await beginSession(workspace);
   handle.append('aaa\nbbb\nccc\n');
   await handle.save({ ...RECORD, ...bounds });
   return { handle, id: handle.id };
@@ -31,7 +33,7 @@ async function begunWith(
 describe('a write session on disk', () => {
   it('lays its directory out as R048 says, privately and outside of git', async () => {
     const { root, workspace } = await openTestWorkspace();
-    const handle = await workspace.sessions.begin(await metadataFor(workspace, 'docs/a.txt'));
+    const handle = await beginSession(workspace, 'docs/a.txt');
     expect(handle.persistence()).toBe('disk');
     expect(handle.directory).toBe(join(root, SESSIONS, handle.id));
     handle.append('one\ntwo\n');
@@ -60,20 +62,8 @@ describe('a write session on disk', () => {
 
   it('has its turn as soon as it is there, so that a kill leaves both or neither', async () => {
     const { workspace } = await openTestWorkspace();
-    const turn: TurnRecord = {
-      version: 1,
-      requestId: 'r',
-      projectId: 'p',
-      conversationId: 'c',
-      provider: 'openai',
-      model: 'm',
-      protocol: 'standard',
-      mode: 'act',
-      callId: 'call_1',
-      messages: [{ role: 'user', content: 'write it' }],
-      options: {},
-    };
-    const handle = await workspace.sessions.begin(await metadataFor(workspace, 'a.txt'), turn);
+    const turn: TurnRecord = { ...TURN, messages: [{ role: 'user', content: 'write it' }] };
+    const handle = await beginSession(workspace, 'a.txt', turn);
     expect(await jsonAt(join(handle.directory, 'turn.json'))).toEqual(turn);
     await handle.release();
     expect((await workspace.sessions.claim(handle.id)).turn).toEqual(turn);
@@ -81,7 +71,7 @@ describe('a write session on disk', () => {
 
   it('has a state that counts nothing yet, so that a kill before the first save is no damage (R071)', async () => {
     const { workspace } = await openTestWorkspace();
-    const handle = await workspace.sessions.begin(await metadataFor(workspace, 'a.txt'));
+    const handle = await beginSession(workspace);
     const path = join(handle.directory, 'state.json');
     const begun = await readFile(path, 'utf8');
     expect(JSON.parse(begun)).toEqual({
@@ -111,7 +101,7 @@ describe('a write session on disk', () => {
 
   it('hands text to the system within 100 ms without a save', async () => {
     const { clock, workspace } = await openTestWorkspace();
-    const handle = await workspace.sessions.begin(await metadataFor(workspace, 'a.txt'));
+    const handle = await beginSession(workspace);
     handle.append('prompt');
     expect(await readFile(handle.contentPath(), 'utf8')).toBe('');
     await clock.advance(100);
@@ -120,14 +110,14 @@ describe('a write session on disk', () => {
 
   it('hands text to the system at 64 KiB without waiting for the time', async () => {
     const { workspace } = await openTestWorkspace();
-    const handle = await workspace.sessions.begin(await metadataFor(workspace, 'a.txt'));
+    const handle = await beginSession(workspace);
     for (let index = 0; index < 64; index += 1) handle.append('x'.repeat(1024));
     await eventually(() => statSync(handle.contentPath()).size >= 43_000);
   });
 
   it('reads its content from disk and memory, whatever is saved', async () => {
     const { workspace } = await openTestWorkspace();
-    const handle = await workspace.sessions.begin(await metadataFor(workspace, 'a.txt'));
+    const handle = await beginSession(workspace);
     handle.append('saved ');
     await handle.save(RECORD);
     handle.append('and not');
@@ -139,7 +129,7 @@ describe('a write session on disk', () => {
 
   it('shares one save among those that come while one is under way', async () => {
     const { workspace } = await openTestWorkspace();
-    const handle = await workspace.sessions.begin(await metadataFor(workspace, 'a.txt'));
+    const handle = await beginSession(workspace);
     handle.append('a\n');
     const first = handle.save(RECORD);
     handle.append('b\n');
@@ -155,7 +145,7 @@ describe('a write session on disk', () => {
 
   it('A4: keeps 30 rows and says so', async () => {
     const { workspace } = await openTestWorkspace();
-    const handle = await workspace.sessions.begin(await metadataFor(workspace, 'rows.txt'));
+    const handle = await beginSession(workspace, 'rows.txt');
     for (let row = 1; row <= 30; row += 1) handle.append(`row ${String(row).padStart(2, '0')}\n`);
     await handle.save(RECORD);
     const content = await readFile(handle.contentPath());
@@ -170,19 +160,19 @@ describe('a write session on disk', () => {
 
   it('is gone after the commit, and its lock with it', async () => {
     const { root, workspace } = await openTestWorkspace();
-    const handle = await workspace.sessions.begin(await metadataFor(workspace, 'a.txt'));
+    const handle = await beginSession(workspace);
     handle.append('text');
     await handle.save(RECORD);
     expect(await handle.remove()).toEqual({ warnings: [] });
     expect(await readdir(join(root, SESSIONS))).toEqual([]);
     expect(await readdir(join(root, '.orion/locks'))).toEqual([]);
-    const next = await workspace.sessions.begin(await metadataFor(workspace, 'a.txt'));
+    const next = await beginSession(workspace);
     expect(next.persistence()).toBe('disk');
   });
 
   it('keeps text that was set aside or never decided in the attic', async () => {
     const { root, workspace } = await openTestWorkspace();
-    const handle = await workspace.sessions.begin(await metadataFor(workspace, 'a.txt'));
+    const handle = await beginSession(workspace);
     handle.append('text');
     handle.setAside('aside;');
     handle.appendPending('undecided');
@@ -227,7 +217,7 @@ describe('a write session on disk', () => {
 
   it('starts over in another file, and keeps what was set aside', async () => {
     const { workspace } = await openTestWorkspace();
-    const handle = await workspace.sessions.begin(await metadataFor(workspace, 'a.txt'));
+    const handle = await beginSession(workspace);
     handle.append('first');
     await handle.save(RECORD);
     await handle.startOver(RECORD);
@@ -243,7 +233,7 @@ describe('a write session on disk', () => {
 
   it('gives undecided text back, and forgets it when it was decided', async () => {
     const { clock, workspace } = await openTestWorkspace();
-    const handle = await workspace.sessions.begin(await metadataFor(workspace, 'a.txt'));
+    const handle = await beginSession(workspace);
     handle.append('content');
     handle.appendPending('may');
     handle.appendPending('be \ud83d');
@@ -277,22 +267,10 @@ describe('a write session on disk', () => {
 describe('recovery', () => {
   it('goes on where the session was released', async () => {
     const { workspace } = await openTestWorkspace();
-    const handle = await workspace.sessions.begin(await metadataFor(workspace, 'a.txt'));
+    const handle = await beginSession(workspace);
     handle.append('one\n');
     await handle.save({ ...RECORD, idle_prompts: 2 });
-    await handle.saveTurn({
-      version: 1,
-      requestId: 'r',
-      projectId: 'p',
-      conversationId: 'c',
-      provider: 'scripted',
-      model: 'm',
-      protocol: 'standard',
-      mode: 'act',
-      callId: 'call_1',
-      messages: [{ role: 'user', content: 'hello' }],
-      options: {},
-    });
+    await handle.saveTurn({ ...TURN, messages: [{ role: 'user', content: 'hello' }] });
     handle.append('two\n');
     await handle.release();
     const [listing] = await workspace.sessions.list();
@@ -314,7 +292,7 @@ describe('recovery', () => {
 
   it('does not give a live session away', async () => {
     const { workspace, again } = await openTestWorkspace();
-    const handle = await workspace.sessions.begin(await metadataFor(workspace, 'a.txt'));
+    const handle = await beginSession(workspace);
     handle.append('x');
     const other = await again();
     expect((await other.sessions.list())[0]).toMatchObject({ status: 'live', pid: process.pid });
@@ -328,7 +306,7 @@ describe('recovery', () => {
 
   it('finds what was discarded in the attic', async () => {
     const { root, workspace } = await openTestWorkspace();
-    const handle = await workspace.sessions.begin(await metadataFor(workspace, 'a.txt'));
+    const handle = await beginSession(workspace);
     handle.append('kept\n');
     const { attic } = await handle.discard();
     expect(attic).toBe(join(root, '.orion/attic', handle.id));
@@ -341,7 +319,7 @@ describe('recovery', () => {
 
   it('never takes undecided text for content', async () => {
     const { workspace } = await openTestWorkspace();
-    const handle = await workspace.sessions.begin(await metadataFor(workspace, 'a.txt'));
+    const handle = await beginSession(workspace);
     handle.append('sure\n');
     handle.appendPending('unsure');
     await handle.save(RECORD);
@@ -355,7 +333,7 @@ describe('recovery', () => {
 
   it('says what became of a commit that had begun', async () => {
     const { root, workspace } = await openTestWorkspace();
-    const handle = await workspace.sessions.begin(await metadataFor(workspace, 'a.txt'));
+    const handle = await beginSession(workspace);
     const writing = writingRecord(sha256('new'), '.orion-0123456789abcdef.tmp');
     await handle.recordWriting(writing);
     await handle.release();

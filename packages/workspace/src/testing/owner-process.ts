@@ -11,6 +11,7 @@ import { OrionError, systemClock } from '@orion/contracts';
 import type { CommitPart, SessionHandle, TargetSnapshot, WriteOperation } from '@orion/contracts';
 import { createWorkspace } from '../index.ts';
 import { ownIdentity } from '../ownership/process-identity.ts';
+import { RECORD } from './temp-workspace.ts';
 
 type Command =
   | { readonly do: 'begin'; readonly target: string }
@@ -104,15 +105,7 @@ async function run(command: Command): Promise<unknown> {
       handle?.append(command.text);
       return {};
     case 'save':
-      return handle?.save({
-        version: 1,
-        state: 'session_active.awaiting_done_or_more_content',
-        fence_stripped: false,
-        fence_asked: false,
-        inner_done_lines: [],
-        seams: [],
-        idle_prompts: 0,
-      });
+      return handle?.save(RECORD);
     case 'claim': {
       const claimed = await sessions.claim(command.id);
       handle = claimed.handle;

@@ -6,9 +6,11 @@ import type {
   ByteSource,
   CommitPart,
   CommitRequest,
+  SessionHandle,
   SessionMetadata,
   SessionRecord,
   TargetSnapshot,
+  TurnRecord,
   Workspace,
   WriteOperation,
   WritingRecord,
@@ -77,6 +79,41 @@ export async function metadataFor(
     target: await workspace.checkTarget(target, operation),
   };
 }
+
+export async function beginSession(
+  workspace: Workspace,
+  target: string = 'a.txt',
+  turn?: TurnRecord,
+): Promise<SessionHandle> {
+  return await workspace.sessions.begin(await metadataFor(workspace, target), turn);
+}
+
+/** A session whose owner has saved it and gone. */
+export async function releasedSession(
+  workspace: Workspace,
+  target: string = 'a.txt',
+  text: string = 'text\n',
+): Promise<SessionHandle> {
+  const handle = await beginSession(workspace, target);
+  handle.append(text);
+  await handle.save(RECORD);
+  await handle.release();
+  return handle;
+}
+
+export const TURN: TurnRecord = {
+  version: 1,
+  requestId: 'r',
+  projectId: 'p',
+  conversationId: 'c',
+  provider: 'v',
+  model: 'm',
+  protocol: 'standard',
+  callId: 'k',
+  mode: 'act',
+  messages: [],
+  options: {},
+};
 
 export const RECORD: SessionRecord = {
   version: 1,

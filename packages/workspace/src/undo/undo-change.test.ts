@@ -12,6 +12,7 @@ import {
   sha256,
   sourceOf,
   temporaryDirectory,
+  metadataFor,
 } from '../testing/temp-workspace.ts';
 import type { TestWorkspace } from '../testing/temp-workspace.ts';
 
@@ -303,17 +304,7 @@ it('a file that a session holds is not touched', async () => {
   await writeFile(join(test.root, 'a.txt'), 'old');
   await change(test.workspace, 'a.txt', 'overwrite', 'new');
   const other = await test.again();
-  const lock = await other.sessions.begin({
-    version: 1,
-    session_id: '0f8fad5b-d9cb-469f-a165-70867728950e',
-    intent: 'a test',
-    target_file: 'a.txt',
-    operation: 'overwrite',
-    created_at: new Date().toISOString(),
-    end_marker: 'DONE 0f8f',
-    final_newline: true,
-    target: await other.checkTarget('a.txt', 'overwrite'),
-  });
+  const lock = await other.sessions.begin(await metadataFor(other, 'a.txt', 'overwrite'));
   expect(await codeOf(test.workspace.undo({}))).toBe('TARGET_LOCKED');
   await lock.release();
 });
