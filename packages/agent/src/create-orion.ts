@@ -82,11 +82,10 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
       stopSignal: stop.signal,
     },
   });
-  const stopHousekeeping = keepHouse(workspace, clock, traces);
+  void keepHouse(workspace, clock, traces, stop.signal);
   let closed: Promise<void> | null = null;
   const close = async (): Promise<void> => {
     stop.abort();
-    stopHousekeeping();
     await turns.settled();
     for (const part of [provider, workspace, records]) await part.close();
   };

@@ -1,30 +1,21 @@
+import { sleep } from '@orion/contracts';
 import type { Clock, TraceRecorder, Workspace } from '@orion/contracts';
 
 /** Long-lived processes look for old orphans so often, in milliseconds. */
 const HOUSEKEEPING_MS = 60 * 60 * 1000;
 
-/** Tidies the workspace up now and then until the returned function is called. */
-export function keepHouse(
+/** Tidies the workspace up now and then, until the signal is aborted. Never rejects. */
+export async function keepHouse(
   { sessions }: Pick<Workspace, 'sessions'>,
   clock: Clock,
   traces: TraceRecorder,
-): () => void {
-  let stopped = false;
-  let cancel = schedule();
-
-  function schedule(): () => void {
-    return clock.schedule(HOUSEKEEPING_MS, () => {
-      void sessions
-        .housekeep()
-        .catch((error: unknown) => traces.record('housekeeping_failed', { error }))
-        .finally(() => {
-          if (!stopped) cancel = schedule();
-        });
+  stop: AbortSignal,
+): Promise<void> {
+  for (;;) {
+    await sleep(clock, HOUSEKEEPING_MS, stop);
+    if (stop.aborted) return;
+    await sessions.housekeep().catch((error: unknown) => {
+      traces.record('housekeeping_failed', { error });
     });
   }
-
-  return () => {
-    stopped = true;
-    cancel();
-  };
 }

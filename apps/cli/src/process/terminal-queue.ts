@@ -1,3 +1,5 @@
+import { countLineFeeds } from '@orion/contracts';
+
 import { plural } from '../terminal/format.ts';
 import type { TerminalDevice } from './terminal-device.ts';
 
@@ -173,7 +175,7 @@ class Pieces {
       const bytes = bytesOf(piece);
       const end = excess >= bytes.length ? bytes.length : lineEnd(bytes, excess);
       const gone = bytes.subarray(0, end);
-      this.#leftOut += countLines(gone);
+      this.#leftOut += countLineFeeds(gone);
       inLine = gone.at(-1) !== LINE_FEED;
       excess -= end;
       if (end < bytes.length) {
@@ -205,12 +207,4 @@ function bytesOf(piece: Piece): Buffer {
 function lineEnd(bytes: Buffer, from: number): number {
   const at = bytes.indexOf(LINE_FEED, Math.max(0, from - 1));
   return at === -1 ? bytes.length : at + 1;
-}
-
-function countLines(bytes: Buffer): number {
-  let count = 0;
-  for (let at = bytes.indexOf(LINE_FEED); at !== -1; at = bytes.indexOf(LINE_FEED, at + 1)) {
-    count += 1;
-  }
-  return count;
 }

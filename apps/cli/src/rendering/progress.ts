@@ -1,4 +1,4 @@
-import type { RunEvent } from '@orion/contracts';
+import { countLineFeeds, type RunEvent } from '@orion/contracts';
 
 import { formatBytes, formatCount } from '../terminal/format.ts';
 
@@ -51,10 +51,4 @@ export function progressLine(progress: Progress, now: number): string {
     `${progress.file}: ${formatCount(progress.lines)} lines, ${formatBytes(progress.bytes)}, ` +
     `${formatBytes(Math.max(0, Math.round(rate)))}/s, saved to byte ${formatCount(progress.durableBytes)}`
   );
-}
-
-function countLineFeeds(text: string): number {
-  let count = 0;
-  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) count += 1;
-  return count;
 }

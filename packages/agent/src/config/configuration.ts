@@ -1,4 +1,4 @@
-import { OrionError } from '@orion/contracts';
+import { defined, OrionError } from '@orion/contracts';
 import type { Mode, ProtocolName } from '@orion/contracts';
 
 import type { ProviderOptions, TelemetryOptions } from '../orion.ts';
@@ -6,7 +6,7 @@ import { configurationError } from './configuration-error.ts';
 import type { FileConfiguration } from './configuration-file.ts';
 import { readSources } from './configuration-sources.ts';
 import type { ConfigurationFlags, ConfigurationRequest } from './configuration-sources.ts';
-import { booleanVariable, firstNamed, oneOf } from './named-value.ts';
+import { booleanVariable, firstNamed, oneOf, spelled } from './named-value.ts';
 import type { Named } from './named-value.ts';
 import { protocolNamed } from './protocol-choice.ts';
 import { chooseProvider, keysOf, VENDORS } from './provider-choice.ts';
@@ -88,50 +88,32 @@ export async function loadConfiguration(request: ConfigurationRequest): Promise<
   };
 
   const said = (
-    [flag, given]: readonly [string, string | undefined],
-    variable: string,
-    inWorkspace: string | undefined,
-    inUser: string | undefined,
-  ): Named<string> | undefined =>
-    firstNamed([
-      [flag, given],
+    name: 'mode' | 'recover' | 'approve' | 'projectId',
+    ofWorkspace: FileConfiguration | null,
+  ): Named<string> | undefined => {
+    const { flag, variable } = spelled(name);
+    return firstNamed([
+      [flag, flags[name]],
       [variable, environment[variable]],
-      [workspaceFile, inWorkspace],
-      [userFile, inUser],
+      [workspaceFile, inFile(ofWorkspace, name)],
+      [userFile, inFile(user, name)],
     ]);
-  const mode = said(['--mode', flags.mode], 'ORION_MODE', project?.mode, user?.mode);
-  const recover = said(
-    ['--recover', flags.recover],
-    'ORION_RECOVER',
-    recoverInFile(trusted),
-    recoverInFile(user),
-  );
-  const approve = said(
-    ['--approve', flags.approve],
-    'ORION_APPROVE',
-    trusted?.approve,
-    user?.approve,
-  );
-  const projectId = said(
-    ['--project-id', flags.projectId],
-    'ORION_PROJECT_ID',
-    trusted?.projectId,
-    user?.projectId,
-  );
-  const protocol = chooseProtocol([
+  };
+  const mode = said('mode', project);
+  const recover = said('recover', trusted);
+  const approve = said('approve', trusted);
+  const protocol = firstNamed<string>([
     ['--protocol', flags.protocol],
     ['ORION_PROTOCOL', environment['ORION_PROTOCOL']],
     ['TWO_STAGE_ENABLED', twoStage(environment)],
     [workspaceFile, project?.protocol],
     [userFile, user?.protocol],
-  ]);
+  ]) ?? { value: 'standard', source: 'default' };
   const provider = await chooseProvider(sources);
-  const switchOf = (name: 'showContent' | 'verbose' | 'quiet', variable: string): boolean =>
-    flags[name] ??
-    booleanVariable(environment, variable) ??
-    trusted?.[name] ??
-    user?.[name] ??
-    false;
+  const switchOf = (name: 'showContent' | 'verbose' | 'quiet'): boolean => {
+    const inEnvironment = booleanVariable(environment, spelled(name).variable);
+    return flags[name] ?? inEnvironment ?? trusted?.[name] ?? user?.[name] ?? false;
+  };
 
   return {
     workspace,
@@ -140,19 +122,19 @@ export async function loadConfiguration(request: ConfigurationRequest): Promise<
     providerChoice: provider.choice,
     providerKeys: keysOf(environment),
     keyRequired: provider.keyRequired,
-    protocol: protocol.value,
+    protocol: protocolNamed(protocol.value, protocol.source),
     protocolReason: protocol.source,
     mode: mode === undefined ? 'act' : oneOf(mode, ['plan', 'act']),
-    projectId: projectId?.value ?? null,
+    projectId: said('projectId', trusted)?.value ?? null,
     recover: recover === undefined ? null : oneOf<RecoverChoice>(recover, ['ask', 'yes', 'no']),
     approve: approve === undefined ? 'auto' : oneOf(approve, ['auto', 'ask', 'never']),
     conversation: chooseConversation(flags, environment),
     settings,
     telemetry: telemetryOptions(settings, environment),
     json: flags.json ?? booleanVariable(environment, 'ORION_JSON') ?? false,
-    showContent: switchOf('showContent', 'ORION_SHOW_CONTENT'),
-    verbose: switchOf('verbose', 'ORION_VERBOSE'),
-    quiet: switchOf('quiet', 'ORION_QUIET'),
+    showContent: switchOf('showContent'),
+    verbose: switchOf('verbose'),
+    quiet: switchOf('quiet'),
     notices: [
       ...(unusable === null
         ? []
@@ -188,9 +170,7 @@ export function requireProvider(configuration: Configuration): ProviderOptions {
     throw new OrionError({
       code: 'API_KEY_MISSING',
       message: 'There is no API key.',
-      ...(variable === undefined
-        ? {}
-        : { hint: `Set ${variable}, or name your own server with --base-url.` }),
+      ...defined({ hint: variable && `Set ${variable}, or name your own server with --base-url.` }),
     });
   }
   return provider;
@@ -202,11 +182,8 @@ export function requireProvider(configuration: Configuration): ProviderOptions {
  */
 export function recoveryProvider(configuration: Configuration): ProviderOptions {
   const { script } = configuration.provider;
-  return {
-    ...configuration.providerChoice,
-    keys: configuration.providerKeys,
-    ...(script === undefined ? {} : { script }),
-  };
+  const { providerChoice, providerKeys: keys } = configuration;
+  return { ...providerChoice, keys, ...defined({ script }) };
 }
 
 function chooseConversation(
@@ -231,31 +208,16 @@ function twoStage(environment: Readonly<Record<string, string>>): string | undef
   return booleanVariable(environment, 'TWO_STAGE_ENABLED') === true ? 'two-stage' : undefined;
 }
 
-function chooseProtocol(candidates: Parameters<typeof firstNamed<string>>[0]): Named<ProtocolName> {
-  const named = firstNamed(candidates);
-  if (named === undefined) return { value: 'standard', source: 'default' };
-  return { value: protocolNamed(named.value, named.source), source: named.source };
-}
+const LIMIT_FLAGS = ['maxTurns', 'maxSeconds', 'maxTokens', 'maxBytes'] as const;
 
 function settingsFromFlags(flags: ConfigurationFlags): Partial<Settings> {
   const { allowPaths, allowHardLink, allowOmissions } = flags;
-  return {
-    ...(allowPaths === undefined ? {} : { allowPaths }),
-    ...(allowHardLink === undefined ? {} : { allowHardLink }),
-    ...(allowOmissions === undefined ? {} : { allowOmissions }),
-    ...limitFlag('maxTurns', '--max-turns', flags.maxTurns),
-    ...limitFlag('maxSeconds', '--max-seconds', flags.maxSeconds),
-    ...limitFlag('maxTokens', '--max-tokens', flags.maxTokens),
-    ...limitFlag('maxBytes', '--max-bytes', flags.maxBytes),
-  };
-}
-
-function limitFlag(
-  name: keyof Settings,
-  flag: string,
-  text: string | undefined,
-): Partial<Settings> {
-  return text === undefined ? {} : settingFromFlag(name, flag, text);
+  let settings: Partial<Settings> = defined({ allowPaths, allowHardLink, allowOmissions });
+  for (const name of LIMIT_FLAGS) {
+    const text = flags[name];
+    if (text !== undefined) settings = { ...settings, ...settingFromFlag(name, text) };
+  }
+  return settings;
 }
 
 /** The limits of a workspace file that are below what would hold without it. */
@@ -293,6 +255,9 @@ function ignoredKeys(file: string, keys: readonly string[], trust: Trust): reado
 }
 
 /** In a file `ask` says no more than the default does; a script must not fail because of it. */
-function recoverInFile(file: FileConfiguration | null): string | undefined {
-  return file?.recover === 'ask' ? undefined : file?.recover;
+function inFile(
+  file: FileConfiguration | null,
+  name: 'mode' | 'recover' | 'approve' | 'projectId',
+): string | undefined {
+  return name === 'recover' && file?.recover === 'ask' ? undefined : file?.[name];
 }

@@ -37,3 +37,9 @@ export function booleanVariable(
   if (text === undefined) return undefined;
   return oneOf({ value: text, source: name }, ['true', 'false']) === 'true';
 }
+
+/** How a name such as `projectId` is typed: as a flag, `--project-id`, and as a variable, ORION_PROJECT_ID. */
+export function spelled(name: string): { readonly flag: string; readonly variable: string } {
+  const words = name.replaceAll(/[A-Z]/gu, (letter) => `-${letter.toLowerCase()}`);
+  return { flag: `--${words}`, variable: `ORION_${words.replaceAll('-', '_').toUpperCase()}` };
+}

@@ -1,4 +1,5 @@
 import { configurationError } from './configuration-error.ts';
+import { spelled } from './named-value.ts';
 
 /**
  * Everything that can be set, in one validated object. Each has one environment variable of the same meaning;
@@ -235,11 +236,8 @@ export function settingsFromEnvironment(
 }
 
 /** One setting as a flag has it. Throws CONFIG_INVALID naming the flag. */
-export function settingFromFlag(
-  name: keyof Settings,
-  flag: string,
-  text: string,
-): Partial<Settings> {
+export function settingFromFlag(name: keyof Settings, text: string): Partial<Settings> {
+  const { flag } = spelled(name);
   const value = SETTINGS[name][1].fromText(text);
   return checked(name, { source: flag, given: text, value }, `Correct ${flag}`);
 }

@@ -1,3 +1,4 @@
+import { countLineFeeds } from '@orion/contracts';
 import type { LlmAdapter, Message, SessionHandle } from '@orion/contracts';
 
 /** Of content that is longer than the limit a model is shown this much of its beginning … */
@@ -110,8 +111,8 @@ function fromLineStart(text: string): Shown {
 
 /** What stands between the two, of a file of so many lines, an open last one among them. */
 function leftOutNote(head: Shown, tail: Shown, lines: number): string {
-  const headLine = countLines(head.text) + 1;
-  const tailLine = lines - countLines(tail.text) + (tail.text.endsWith('\n') ? 1 : 0);
+  const headLine = countLineFeeds(head.text) + 1;
+  const tailLine = lines - countLineFeeds(tail.text) + (tail.text.endsWith('\n') ? 1 : 0);
   if (head.isCut && tail.isCut && headLine === tailLine) {
     return `A part of line ${headLine} of the file is saved too; it is left out here.`;
   }
@@ -129,11 +130,4 @@ function leftOutNote(head: Shown, tail: Shown, lines: number): string {
   return parts.length > 1 || first < last
     ? `${start} of the file are saved too; they are left out here.`
     : `${start} of the file is saved too; it is left out here.`;
-}
-
-function countLines(text: string): number {
-  let lines = 0;
-  for (let index = text.indexOf('\n'); index !== -1; index = text.indexOf('\n', index + 1))
-    lines += 1;
-  return lines;
 }

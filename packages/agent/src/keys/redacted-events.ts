@@ -1,3 +1,4 @@
+import { defined } from '@orion/contracts';
 import type { KeysInUse, RunEventBody } from '@orion/contracts';
 
 /**
@@ -38,18 +39,13 @@ function redacted(event: RunEventBody, { redact }: KeysInUse): RunEventBody {
   switch (event.type) {
     case 'chunk':
       return { ...event, content: redact(event.content) };
-    case 'tool_calls':
-      return {
-        ...event,
-        calls: event.calls.map((call) => ({ ...call, arguments: redact(call.arguments) })),
-      };
+    case 'tool_calls': {
+      const calls = event.calls.map((call) => ({ ...call, arguments: redact(call.arguments) }));
+      return { ...event, calls };
+    }
     case 'tool_result': {
-      const { error } = event;
-      return {
-        ...event,
-        summary: redact(event.summary),
-        ...(error === undefined ? {} : { error: { ...error, message: redact(error.message) } }),
-      };
+      const error = event.error && { ...event.error, message: redact(event.error.message) };
+      return { ...event, summary: redact(event.summary), ...defined({ error }) };
     }
     case 'error':
       return { ...event, error: { ...event.error, message: redact(event.error.message) } };

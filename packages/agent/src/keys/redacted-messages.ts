@@ -1,3 +1,4 @@
+import { defined } from '@orion/contracts';
 import type { Message, ProviderData, Redact, ToolCall } from '@orion/contracts';
 
 /**
@@ -12,26 +13,20 @@ export function redactMessages(messages: readonly Message[], redact: Redact): re
       case 'user':
         return message;
       case 'assistant': {
-        const calls = message.toolCalls?.map((call) => redactedCall(call, redact));
-        for (const [index, call] of (message.toolCalls ?? []).entries()) {
+        const toolCalls = message.toolCalls?.map((call) => {
+          const clean = redactedCall(call, redact);
           // Some servers number the calls of each message anew.
-          if (calls?.[index] === call) named.delete(call.id);
+          if (clean === call) named.delete(call.id);
           else named.add(call.id);
-        }
+          return clean;
+        });
         const content = redact(message.content);
-        const { providerData, ...rest } = message;
-        const data = cleanData(providerData, redact);
-        const isSame =
-          content === message.content &&
-          data === providerData &&
-          (calls ?? []).every((call, index) => call === message.toolCalls?.[index]);
-        if (isSame) return message;
-        return {
-          ...rest,
-          content,
-          ...(calls === undefined ? {} : { toolCalls: calls }),
-          ...(data === undefined ? {} : { providerData: data }),
-        };
+        const clean = withoutKeys(message, redact);
+        const isSame = content === message.content && clean === message;
+        if (isSame && toolCalls?.every((call, at) => call === message.toolCalls?.[at]) !== false) {
+          return message;
+        }
+        return { ...clean, content, ...defined({ toolCalls }) };
       }
       case 'tool': {
         if (!named.has(message.toolCallId)) return message;
@@ -44,16 +39,19 @@ export function redactMessages(messages: readonly Message[], redact: Redact): re
 }
 
 function redactedCall(call: ToolCall, redact: Redact): ToolCall {
-  const { providerData, ...rest } = call;
+  const clean = withoutKeys(call, redact);
   const text = redact(call.arguments);
-  const data = cleanData(providerData, redact);
-  if (text === call.arguments && data === providerData) return call;
-  return { ...rest, arguments: text, ...(data === undefined ? {} : { providerData: data }) };
+  return clean === call && text === call.arguments ? call : { ...clean, arguments: text };
 }
 
-/** What holds a key is dropped: no provider takes a part of what it has signed. */
-function cleanData(data: ProviderData | undefined, redact: Redact): ProviderData | undefined {
-  if (data === undefined) return undefined;
-  const text = JSON.stringify(data.value);
-  return redact(text) === text ? data : undefined;
+/** A provider's data that holds a key is dropped: no provider takes a part of what it has signed. */
+function withoutKeys<Item extends { readonly providerData?: ProviderData }>(
+  item: Item,
+  redact: Redact,
+): Item {
+  if (item.providerData === undefined) return item;
+  const text = JSON.stringify(item.providerData.value);
+  if (redact(text) === text) return item;
+  const { providerData: _dropped, ...rest } = item;
+  return rest as Item;
 }

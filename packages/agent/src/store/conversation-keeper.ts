@@ -12,7 +12,7 @@ import type { FoundConversation } from '../orion.ts';
 import { behind, newThread, NOT_STORED, toWrite } from './conversation-thread.ts';
 import type { ConversationThread, StoredFront, WrittenHistory } from './conversation-thread.ts';
 import type { StoreHealth } from './store-health.ts';
-import { endsWithin } from './wait.ts';
+import { settlesWithin } from './deadline.ts';
 
 /** How long a history is waited for: without it the model would answer in another conversation. */
 const LOAD_WAIT_MS = 1000;
@@ -136,7 +136,7 @@ export class ConversationKeeper {
   async #ask<T>(question: (store: ConversationStore) => Promise<T>): Promise<T> {
     const { store, clock } = this.#options;
     const answer = question(store);
-    if (await endsWithin(clock, LOAD_WAIT_MS, answer)) return answer;
+    if (await settlesWithin(clock, LOAD_WAIT_MS, answer)) return answer;
     throw new OrionError({
       code: 'STORE_UNAVAILABLE',
       message: 'The store does not answer',

@@ -27,7 +27,7 @@ import { StoreHealth } from './store-health.ts';
 import { storeLocation } from './store-location.ts';
 import { storeOwner } from './store-owner.ts';
 import { TurnJournals } from './turn-journals.ts';
-import { untilAborted } from './wait.ts';
+import { untilAborted } from './deadline.ts';
 
 /** What opening a file may take before a turn goes on without it: nothing but a disk is waited for. */
 const OPEN_FILE_MS = 250;

@@ -1,7 +1,6 @@
 import type { Clock, RunEvent, TurnLog, TurnLogEvent } from '@orion/contracts';
-import { OrionError } from '@orion/contracts';
+import { countLineFeeds, OrionError } from '@orion/contracts';
 
-import { countLineFeeds } from '../turn/join-text.ts';
 import { logEventOf } from './log-entry.ts';
 import type { StoreHealth } from './store-health.ts';
 

@@ -18,8 +18,8 @@ import { historyLimit } from '../context/content-messages.ts';
 import { MAX_INSTRUCTION_BYTES, MAX_LISTED_FILES, systemPrompt } from '../context/system-prompt.ts';
 import { redactMessages } from '../keys/redacted-messages.ts';
 import type { ProviderIdentity } from '../orion.ts';
-import { keepArguments } from './kept-arguments.ts';
-import type { KeptArguments } from './kept-arguments.ts';
+import { captureArguments } from './argument-capture.ts';
+import type { ArgumentCapture } from './argument-capture.ts';
 import { receiptMessage } from './receipt-message.ts';
 import { recover } from './recovered-turn.ts';
 import type { TurnContext } from './session/session-run.ts';
@@ -77,7 +77,7 @@ async function turnPrompt(
 class ProtocolRun {
   readonly #scope: TurnScope;
   readonly #identity: ProviderIdentity;
-  readonly #kept: KeptArguments;
+  readonly #capture: ArgumentCapture;
   readonly #context: TurnContext;
   /** Tools that cannot be offered, and why. */
   readonly #leftOut: string[] = [];
@@ -90,10 +90,10 @@ class ProtocolRun {
     const { workspace, writePlanTool } = scope.dependencies;
     this.#scope = scope;
     this.#identity = identity;
-    this.#kept = keepArguments(adapter, workspace);
+    this.#capture = captureArguments(adapter, workspace);
     this.#context = turnContext(
       scope,
-      this.#kept.adapter,
+      this.#capture.adapter,
       mode,
       async (request, callId) => {
         const begun = await writePlanTool.begin(request, this.#turnRecord(callId));
@@ -145,7 +145,7 @@ class ProtocolRun {
         case 'tool_result': {
           const { result, summary } = event;
           const { toolCallId: callId, toolName, success: ok } = result;
-          if (ok) await this.#kept.discard(this.#calls.get(callId)?.kept ?? []);
+          if (ok) await this.#capture.discard(this.#calls.get(callId)?.kept ?? []);
           const error = result.success ? {} : { error: result.error };
           yield { type: 'tool_result', callId, toolName, ok, summary, ...error };
           break;

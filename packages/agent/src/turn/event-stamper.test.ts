@@ -1,10 +1,10 @@
 import type { RunEventBody } from '@orion/contracts';
 import { expect, it } from 'vitest';
 
-import { EventStamper } from './event-stamper.ts';
+import { eventStamper } from './event-stamper.ts';
 
 it('says of a content stage that it is an action, after the tool phase that began it (R154)', () => {
-  const stamper = new EventStamper({
+  const stamp = eventStamper({
     requestId: 'r',
     projectId: 'p',
     conversationId: 'c',
@@ -28,7 +28,7 @@ it('says of a content stage that it is an action, after the tool phase that bega
     { type: 'phase', phase: 'action', index: 2 },
     { type: 'done', fullContent: '', status: 'complete', protocolReason: 'default' },
   ];
-  const events = bodies.map((body) => stamper.stamp(body, 1));
+  const events = bodies.map((body) => stamp(body, 1));
   expect(events.map((event) => [event.seq, event.phase, event.phaseIndex])).toEqual([
     [1, 'action', 0],
     [2, 'tool', 1],

@@ -1,4 +1,4 @@
-import type { Clock, RunEventBody } from '@orion/contracts';
+import { countLineFeeds, type Clock, type RunEventBody } from '@orion/contracts';
 
 import { Mailbox } from './mailbox.ts';
 
@@ -120,10 +120,4 @@ function join(held: Text, event: RunEventBody): Text | null {
   if (event.offset !== held.offset + held.length) return null;
   if (event.content === null || held.content === null) return null;
   return { ...held, length: held.length + event.length, content: held.content + event.content };
-}
-
-export function countLineFeeds(text: string): number {
-  let count = 0;
-  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) count += 1;
-  return count;
 }

@@ -7,7 +7,7 @@ import type {
   SessionListing,
   SessionQuestion,
 } from '@orion/contracts';
-import { commandWord } from '@orion/contracts';
+import { commandWord, defined } from '@orion/contracts';
 import { answerOptions, openQuestionOf } from '@orion/core';
 import type { WriteSession } from '@orion/core';
 
@@ -38,7 +38,7 @@ export function describePaused(
     lines: linesOf(summary),
     bytes: summary.bytes,
     session_dir: rescuedText === null ? directory : dirname(rescuedText),
-    ...(rescuedText === null ? {} : { rescued_text: rescuedText }),
+    ...defined({ rescued_text: rescuedText ?? undefined }),
     commands: commandsFor({
       sessionId: metadata.session_id,
       rescuedText,
@@ -63,18 +63,12 @@ export function describeListed(listing: SessionListing, maxBytes: number): Pause
     lines,
     bytes,
     session_dir,
-    commands: commandsFor({
-      sessionId: session_id,
-      code: code ?? null,
-      question: null,
-      bytes,
-      maxBytes,
-    }),
+    commands: commandsFor({ sessionId: session_id, code, question: null, bytes, maxBytes }),
   };
 }
 
 export type PausedFacts = SessionName & {
-  readonly code: string | null;
+  readonly code?: string | undefined;
   readonly question: SessionQuestion | null;
   /** Of what is saved. */
   readonly bytes: number;

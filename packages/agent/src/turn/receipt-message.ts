@@ -5,7 +5,7 @@ import type {
   ValidationSummary,
   WriteReceipt,
 } from '@orion/contracts';
-import { ERROR_CODES } from '@orion/contracts';
+import { defined, ERROR_CODES } from '@orion/contracts';
 
 /** The most seams that a model is told of one by one. */
 const MAX_TOLD_SEAMS = 10;
@@ -26,26 +26,20 @@ export function receiptMessage(receipt: WriteReceipt): string {
     sha256: receipt.sha256,
     line_endings: receipt.eol,
     seams: receipt.seams.length,
-    ...(unverified.length === 0
-      ? {}
-      : {
-          unverified_seams_at_lines: unverified.slice(0, MAX_TOLD_SEAMS).map((seam) => seam.line),
-        }),
-    ...(receipt.fence_stripped ? { fence_stripped: true } : {}),
-    ...(receipt.lead_dropped === true ? { lead_dropped: true } : {}),
-    ...(receipt.thinking_set_aside === true ? { thinking_set_aside: true } : {}),
-    ...(receipt.leading_blank_lines_dropped === undefined
-      ? {}
-      : { leading_blank_lines_dropped: receipt.leading_blank_lines_dropped }),
-    ...(receipt.final_newline_added === true ? { final_newline_added: true } : {}),
+    ...defined({
+      unverified_seams_at_lines: some(unverified.map((seam) => seam.line)),
+      fence_stripped: receipt.fence_stripped || undefined,
+      lead_dropped: receipt.lead_dropped || undefined,
+      thinking_set_aside: receipt.thinking_set_aside || undefined,
+      leading_blank_lines_dropped: receipt.leading_blank_lines_dropped,
+      final_newline_added: receipt.final_newline_added || undefined,
+    }),
     ...validationNote(receipt.validation_summary),
-    ...(receipt.inner_done_lines.length === 0
-      ? {}
-      : { inner_done_lines: receipt.inner_done_lines.slice(0, MAX_TOLD_SEAMS) }),
-    ...(receipt.backup_id === undefined ? {} : { backup_id: receipt.backup_id }),
-    ...(receipt.warnings.length === 0
-      ? {}
-      : { warnings: receipt.warnings.slice(0, MAX_TOLD_SEAMS) }),
+    ...defined({
+      inner_done_lines: some(receipt.inner_done_lines),
+      backup_id: receipt.backup_id,
+      warnings: some(receipt.warnings),
+    }),
   });
 }
 
@@ -55,34 +49,27 @@ export function withRemoved(
   removed: Awaited<ReturnType<SessionHandle['remove']>>,
 ): WriteReceipt {
   const { trailing, warnings } = removed;
-  return {
-    ...receipt,
-    ...(trailing === undefined ? {} : { trailing }),
-    warnings: [...receipt.warnings, ...warnings],
-  };
+  return { ...receipt, ...defined({ trailing }), warnings: [...receipt.warnings, ...warnings] };
+}
+
+/** The first of them; undefined where there are none. */
+function some<Item>(items: readonly Item[]): readonly Item[] | undefined {
+  return items.length === 0 ? undefined : items.slice(0, MAX_TOLD_SEAMS);
 }
 
 /** Only where something of the text is not what the model wrote. */
 function validationNote(summary: ValidationSummary): object {
-  const { corrected, replaced, replaced_at, omission_suspected, hidden_characters } = summary;
-  return {
-    ...(corrected === 0 ? {} : { corrected_places: corrected }),
-    ...(replaced === 0
-      ? {}
-      : {
-          replaced_places: replaced,
-          replaced_at_lines: replaced_at?.slice(0, MAX_TOLD_SEAMS).map(({ line }) => line) ?? [],
-        }),
-    ...(omission_suspected === undefined
-      ? {}
-      : { omission_suspected_at_lines: omission_suspected.slice(0, MAX_TOLD_SEAMS) }),
-    ...(hidden_characters === undefined
-      ? {}
-      : {
-          hidden_characters,
-          hidden_at: summary.hidden_at?.slice(0, MAX_TOLD_SEAMS) ?? [],
-        }),
-  };
+  const { corrected, replaced, replaced_at = [], omission_suspected, hidden_at = [] } = summary;
+  const { hidden_characters } = summary;
+  const first = <Item>(items: readonly Item[]): readonly Item[] => items.slice(0, MAX_TOLD_SEAMS);
+  return defined({
+    corrected_places: corrected || undefined,
+    replaced_places: replaced || undefined,
+    replaced_at_lines: replaced === 0 ? undefined : first(replaced_at).map(({ line }) => line),
+    omission_suspected_at_lines: omission_suspected && first(omission_suspected),
+    hidden_characters,
+    hidden_at: hidden_characters === undefined ? undefined : first(hidden_at),
+  });
 }
 
 /** What begin's tool result becomes when the session waits for a person; `written` where the file had the text once. */

@@ -1,10 +1,10 @@
 import type { ErrorInfo, RunEvent, RunEventBody } from '@orion/contracts';
-import { toErrorInfo } from '@orion/contracts';
+import { defined, toErrorInfo } from '@orion/contracts';
 
 import { redactEvents } from '../keys/redacted-events.ts';
 import type { TurnJournal } from '../store/turn-journal.ts';
 import { answer } from './answered-turn.ts';
-import { EventStamper } from './event-stamper.ts';
+import { eventStamper } from './event-stamper.ts';
 import { joinText } from './join-text.ts';
 import { recover } from './recovered-turn.ts';
 import { notice } from './turn-ends.ts';
@@ -29,10 +29,10 @@ export async function* runTurn(
   leave: () => void,
 ): AsyncGenerator<RunEvent, void> {
   const { protocol, protocolReason, trace, clock, keys } = scope.dependencies;
-  const stamper = new EventStamper({ ...scope.ids, protocol: protocol.getName() });
+  const stamp = eventStamper({ ...scope.ids, protocol: protocol.getName() });
   const cycle = (): number => scope.state.cycleIndex;
   const record = (body: RunEventBody, cycleIndex = cycle()): RunEvent => {
-    const event = stamper.stamp(body, cycleIndex);
+    const event = stamp(body, cycleIndex);
     journal.note(event);
     return event;
   };
@@ -105,11 +105,7 @@ function precedesEffect(event: RunEventBody): boolean {
 }
 
 function doneOf(end: TurnEnd, parts: readonly string[], protocolReason: string): RunEventBody {
-  return {
-    type: 'done',
-    fullContent: parts.join(''),
-    status: end.status,
-    protocolReason,
-    ...(end.stopReason === undefined ? {} : { stopReason: end.stopReason }),
-  };
+  const { status, stopReason } = end;
+  const fullContent = parts.join('');
+  return { type: 'done', fullContent, status, protocolReason, ...defined({ stopReason }) };
 }

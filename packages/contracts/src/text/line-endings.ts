@@ -4,9 +4,11 @@ const LF = 0x0a;
 const CR = 0x0d;
 export const BYTE_ORDER_MARK: Uint8Array = Uint8Array.of(0xef, 0xbb, 0xbf);
 
-export function countLineFeeds(bytes: Uint8Array): number {
+export function countLineFeeds(text: Uint8Array | string): number {
+  const next = (from: number): number =>
+    typeof text === 'string' ? text.indexOf('\n', from) : text.indexOf(LF, from);
   let count = 0;
-  for (let at = bytes.indexOf(LF); at !== -1; at = bytes.indexOf(LF, at + 1)) count += 1;
+  for (let at = next(0); at !== -1; at = next(at + 1)) count += 1;
   return count;
 }
 

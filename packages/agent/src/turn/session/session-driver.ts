@@ -25,7 +25,7 @@ import { SessionTimers } from './session-timers.ts';
 
 /** Waits before a request that brought no message is repeated, in milliseconds. */
 const RESEND_WAITS: readonly number[] = [0, 500, 2000];
-/** What takes time, or may fail: everything else is carried out where it is asked for. */
+/** What takes time, or may fail. */
 type Job = Extract<
   SessionEffect,
   {
@@ -44,6 +44,13 @@ type Job = Extract<
       | 'discard';
   }
 >;
+
+/** Everything else, carried out where it is asked for. */
+type InstantEffects = {
+  readonly [Type in Exclude<SessionEffect['type'], Job['type']>]: (
+    effect: Extract<SessionEffect, { readonly type: Type }>,
+  ) => void;
+};
 
 /**
  * Carries out what the session reducer asks for: the only place where a session's values meet the disk, the
@@ -65,6 +72,37 @@ export class SessionDriver {
   readonly #saver: SessionSaver;
   readonly #report: SessionReport;
   readonly #rescue: SessionRescue;
+  readonly #instant: InstantEffects = {
+    append: ({ text: content, offset, length, isThinking }) => {
+      const { handle } = this.#options;
+      handle.append(content);
+      if (isThinking) return;
+      this.#report.event({ type: 'write_chunk', sessionId: handle.id, offset, length, content });
+    },
+    hold: ({ text }) => this.#options.handle.appendPending(text),
+    discard_held: () => this.#options.handle.clearPending(),
+    set_aside: ({ text }) => this.#options.handle.setAside(text),
+    rewind: ({ toOffset }) => {
+      const { id: sessionId } = this.#options.handle;
+      this.#report.event({ type: 'write_rewind', sessionId, toOffset });
+    },
+    chat: ({ text }) => this.#report.event({ type: 'chunk', content: text, source: 'model' }),
+    save: () => this.#saver.start(recordOf(this.#session)),
+    start_timer: ({ timer, milliseconds }) =>
+      this.#timers.start(timer, milliseconds, () => {
+        this.#dispatch({ type: 'timer', timer });
+        this.#wakeUp();
+      }),
+    cancel_timer: ({ timer }) => this.#timers.cancel(timer),
+    stop_message: () => {
+      this.#stopMessage = true;
+    },
+    warn: ({ message }) => this.#report.notice(message),
+    refuse: ({ code, message }) => {
+      this.#refusal = { code, message };
+    },
+    trace: ({ event, details }) => this.#report.trace(event, details),
+  };
   #session: WriteSession;
   #stopMessage = false;
   #committing = false;
@@ -207,63 +245,10 @@ export class SessionDriver {
   }
 
   #carryOut(effect: SessionEffect): void {
-    const { handle } = this.#options;
-    switch (effect.type) {
-      case 'append': {
-        const { text: content, offset, length } = effect;
-        handle.append(content);
-        if (effect.isThinking) return;
-        this.#report.event({ type: 'write_chunk', sessionId: handle.id, offset, length, content });
-        return;
-      }
-      case 'hold':
-        handle.appendPending(effect.text);
-        return;
-      case 'discard_held':
-        handle.clearPending();
-        return;
-      case 'set_aside':
-        handle.setAside(effect.text);
-        return;
-      case 'rewind':
-        this.#report.event({
-          type: 'write_rewind',
-          sessionId: handle.id,
-          toOffset: effect.toOffset,
-        });
-        return;
-      case 'chat':
-        this.#report.event({ type: 'chunk', content: effect.text, source: 'model' });
-        return;
-      case 'save':
-        this.#saver.start(recordOf(this.#session));
-        return;
-      case 'start_timer': {
-        const { timer } = effect;
-        this.#timers.start(timer, effect.milliseconds, () => {
-          this.#dispatch({ type: 'timer', timer });
-          this.#wakeUp();
-        });
-        return;
-      }
-      case 'cancel_timer':
-        this.#timers.cancel(effect.timer);
-        return;
-      case 'stop_message':
-        this.#stopMessage = true;
-        return;
-      case 'warn':
-        this.#report.notice(effect.message);
-        return;
-      case 'refuse':
-        this.#refusal = { code: effect.code, message: effect.message };
-        return;
-      case 'trace':
-        this.#report.trace(effect.event, effect.details);
-        return;
-      default:
-        this.#jobs.push(effect);
-    }
+    const type = effect.type as keyof InstantEffects;
+    const handler = this.#instant[type] as ((effect: SessionEffect) => void) | undefined;
+    if (handler === undefined) this.#jobs.push(effect as Job);
+    else handler(effect);
   }
 
   #saved(result: SaveResult): void {

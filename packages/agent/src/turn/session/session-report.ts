@@ -9,7 +9,7 @@ import type {
 import { isOpen, stateNameOf } from '@orion/core';
 import type { PromptReason, WriteSession } from '@orion/core';
 
-import { askedLine } from './asked-line.ts';
+import { promptNotice } from './prompt-notice.ts';
 import type { SessionEnd } from './session-end.ts';
 import { sessionEvent } from './session-event.ts';
 
@@ -83,7 +83,7 @@ export class SessionReport {
       const isIdle = reason === 'idle' || reason === 'question';
       this.trace(isIdle ? 'idle_prompt' : 'prompt', { reason });
     }
-    this.notice(askedLine(reason, session));
+    this.notice(promptNotice(reason, session));
   }
 
   /** The final statuses carry more and are told by `end`. */

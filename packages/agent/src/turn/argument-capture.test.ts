@@ -7,15 +7,15 @@ import { callsReply, collect, createFakeAdapter, textReply, toolCall } from '@or
 import { createWorkspace } from '@orion/workspace';
 import { describe, expect, test } from 'vitest';
 
-import { keepArguments } from './kept-arguments.ts';
 import { temporaryDirectory, openOrion } from '../testing/set-up.ts';
+import { captureArguments } from './argument-capture.ts';
 
 const LONG = 'ü\n'.repeat(400);
 
 async function prepare(events: readonly LlmEvent[]) {
   const root = await temporaryDirectory();
   const workspace = await createWorkspace({ root, clock: systemClock });
-  const kept = keepArguments(createFakeAdapter([events]), workspace);
+  const kept = captureArguments(createFakeAdapter([events]), workspace);
   const seen = await collect(kept.adapter.sendMessagesStreaming([], {}));
   const texts = (): Promise<string[]> => readdir(join(root, '.orion', 'texts')).catch(() => []);
   return { root, kept, seen, texts };

@@ -3,7 +3,7 @@ import { createSession } from '@orion/core';
 import type { ControlState, PromptReason, SessionSettings, WriteSession } from '@orion/core';
 import { describe, expect, it } from 'vitest';
 
-import { askedLine } from './asked-line.ts';
+import { promptNotice } from './prompt-notice.ts';
 
 const SECRET = 'the text of the file';
 const METADATA = {
@@ -92,7 +92,7 @@ describe('R014, R039: a prompt as a person is told of it, who is not the model',
     ['question', {}, 'Asked the model about docs/a.md.'],
   ])('%s: %j', (reason, change, expected) => {
     const summary = { ...EMPTY.summary, openLineLength: SECRET.length };
-    const line = askedLine(reason, {
+    const line = promptNotice(reason, {
       ...EMPTY,
       summary,
       control: { kind: 'finalizing' } as ControlState,

@@ -1,4 +1,4 @@
-import { JsonReader } from '@orion/contracts';
+import { countLineFeeds, JsonReader } from '@orion/contracts';
 import type { KeptArgument, ScratchFile, LlmAdapter, LlmEvent, Workspace } from '@orion/contracts';
 
 import { wrapAdapter } from '../keys/wrapped-adapter.ts';
@@ -18,7 +18,7 @@ const CONTENT_NAMES: ReadonlySet<string> = new Set([
   'code',
 ]);
 
-export type KeptArguments = {
+export type ArgumentCapture = {
   /** The adapter, of whose calls the text is kept while it arrives. */
   readonly adapter: LlmAdapter;
   /** A call has done its work: what was kept of it need not be. */
@@ -36,23 +36,21 @@ export type KeptArguments = {
  * 4. Of arguments that are no JSON, all is kept as it came: where a text in them ends could only be guessed.
  * 5. A text is known by its place. Ids tell nothing here: providers repeat them, and protocols give new ones.
  */
-export function keepArguments(
+export function captureArguments(
   adapter: LlmAdapter,
   workspace: Pick<Workspace, 'createScratchFile'>,
-): KeptArguments {
+): ArgumentCapture {
   const files = new Map<string, ScratchFile>();
 
-  async function* keeping(
+  async function* capturing(
     send: () => AsyncIterable<LlmEvent>,
   ): AsyncGenerator<LlmEvent, void, undefined> {
     const open = new Map<number, CallText>();
-    const keep = (): ScratchFile => workspace.createScratchFile();
-    const onKept = (path: string, file: ScratchFile): void => void files.set(path, file);
     try {
       for await (const event of send()) {
         switch (event.type) {
           case 'tool-call-start':
-            open.set(event.index, new CallText(keep, onKept));
+            open.set(event.index, new CallText(workspace, files));
             break;
           case 'tool-call-delta':
             open.get(event.index)?.push(event.argumentsDelta);
@@ -61,31 +59,18 @@ export function keepArguments(
             const text = open.get(event.index);
             open.delete(event.index);
             const kept = (await text?.finish()) ?? [];
-            if (kept.length === 0) break;
-            yield { ...event, call: { ...event.call, kept } };
+            yield kept.length === 0 ? event : { ...event, call: { ...event.call, kept } };
             continue;
           }
           case 'error': {
-            const kept: KeptArgument[] = [];
-            for (const text of open.values()) kept.push(...(await text.finish()));
+            const places: string[] = [];
+            for (const text of open.values()) places.push(...(await text.finish()).map(placeOf));
             open.clear();
-            if (kept.length === 0) break;
-            const places = kept.map(({ name, path, lines, raw }) => {
-              const what =
-                raw === true ? 'arguments, exactly as they came,' : `"${name}" that came`;
-              return `The ${lines === 1 ? 'line' : `${lines} lines`} of ${what} ${lines === 1 ? 'is' : 'are'} kept in ${path}.`;
-            });
             const message = [event.error.message, ...places].join('. ').replaceAll('.. ', '. ');
-            yield { ...event, error: { ...event.error, message } };
+            yield places.length === 0 ? event : { ...event, error: { ...event.error, message } };
             continue;
           }
-          case 'text-delta':
-          case 'reasoning-delta':
-          case 'usage':
-          case 'finish':
-            break;
           default:
-            event satisfies never;
         }
         yield event;
       }
@@ -95,7 +80,7 @@ export function keepArguments(
   }
 
   return {
-    adapter: wrapAdapter(adapter, keeping),
+    adapter: wrapAdapter(adapter, capturing),
     async discard(kept) {
       for (const { path } of kept) {
         await files.get(path)?.discard();
@@ -105,16 +90,20 @@ export function keepArguments(
   };
 }
 
-type Text = {
-  readonly name: string;
-  file: ScratchFile | null;
-  lines: number;
-};
+function placeOf({ name, path, lines, raw }: KeptArgument): string {
+  const what = raw === true ? 'arguments, exactly as they came,' : `"${name}" that came`;
+  return lines === 1
+    ? `The line of ${what} is kept in ${path}.`
+    : `The ${lines} lines of ${what} are kept in ${path}.`;
+}
+
+type Text = { readonly name: string; file: ScratchFile | null; lines: number };
 
 /** The texts of one call, each string in a file of its own; one file with all of it where it is no JSON. */
 class CallText {
-  readonly #keep: () => ScratchFile;
-  readonly #onKept: (path: string, file: ScratchFile) => void;
+  readonly #workspace: Pick<Workspace, 'createScratchFile'>;
+  /** Those of all calls, by their path. */
+  readonly #files: Map<string, ScratchFile>;
   readonly #texts: Text[] = [];
   readonly #json: JsonReader = new JsonReader('object', {
     wants: (key) => CONTENT_NAMES.has(key),
@@ -125,43 +114,42 @@ class CallText {
   #came: string[] = [];
   #raw: Text | null = null;
 
-  constructor(keep: () => ScratchFile, onKept: (path: string, file: ScratchFile) => void) {
-    this.#keep = keep;
-    this.#onKept = onKept;
+  constructor(workspace: Pick<Workspace, 'createScratchFile'>, files: Map<string, ScratchFile>) {
+    this.#workspace = workspace;
+    this.#files = files;
   }
 
   push(fragment: string): void {
-    if (this.#raw === null) {
-      this.#came.push(fragment);
-      this.#json.push(fragment);
-      if (this.#json.state !== 'malformed') return;
-      this.#raw = { name: 'arguments', file: null, lines: 1 };
-      const came = this.#came.join('');
-      this.#came = [];
-      this.#add(this.#raw, came);
-    } else {
+    if (this.#raw !== null) {
       this.#add(this.#raw, fragment);
+      return;
     }
+    this.#came.push(fragment);
+    this.#json.push(fragment);
+    if (this.#json.state !== 'malformed') return;
+    this.#raw = { name: 'arguments', file: null, lines: 1 };
+    this.#add(this.#raw, this.#came.join(''));
+    this.#came = [];
   }
 
   async finish(): Promise<readonly KeptArgument[]> {
     const kept: KeptArgument[] = [];
     for (const text of this.#raw === null ? this.#texts : [this.#raw]) {
       const { name, file, lines } = text;
-      const found = file === null ? null : await file.finish();
-      if (file === null || found === null) continue;
-      this.#onKept(found.path, file);
-      const raw = text === this.#raw ? { raw: true as const } : {};
-      kept.push({ name, path: found.path, bytes: found.bytes, lines, ...raw });
+      const saved = (await file?.finish()) ?? null;
+      if (file === null || saved === null) continue;
+      const { path, bytes } = saved;
+      this.#files.set(path, file);
+      kept.push({ name, path, bytes, lines, ...(text === this.#raw && { raw: true }) });
     }
     if (this.#raw !== null) for (const { file } of this.#texts) await file?.discard();
     return kept;
   }
 
-  #add(entry: Text | null | undefined, text: string): void {
-    if (entry === null || entry === undefined) return;
-    entry.lines += text.split('\n').length - 1;
-    entry.file ??= this.#keep();
+  #add(entry: Text | undefined, text: string): void {
+    if (entry === undefined) return;
+    entry.lines += countLineFeeds(text);
+    entry.file ??= this.#workspace.createScratchFile();
     entry.file.append(text);
   }
 }
