@@ -13,10 +13,10 @@ import {
   contentNumber,
   MAX_JSON_BYTES,
   parseMetadata,
-  parseState,
+  readState,
   rootOf,
 } from './session-files.ts';
-import type { SavedState } from './session-files.ts';
+import type { ReadFile, SavedState } from './session-files.ts';
 import type { SessionKey } from './session-key.ts';
 
 export type ContentFile = {
@@ -83,12 +83,11 @@ export async function inspectSession(
   const fitness = metadata.kind === 'good' ? readable : 'damaged';
   const refused = metadataFile.kind === 'unusable' && metadataFile.error !== undefined;
   if (!isWanted({ fitness, root, refused })) return null;
-  const [stateFile, owner, contents] = await Promise.all([
-    readSmallFile(join(directory, 'state.json'), MAX_JSON_BYTES),
+  const [state, owner, contents] = await Promise.all([
+    readState(directory),
     findOwner(leasePlace(directory)),
     findContents(directory),
   ]);
-  const state = stateFile.kind === 'text' ? parseState(stateFile.text) : stateFile;
   const saved = state.kind === 'good' ? state.value : null;
   const known = metadata.kind === 'good' ? metadata.value : null;
   const content = contents === null ? null : chooseContent(contents, saved);
@@ -127,8 +126,8 @@ async function judge(inspector: Inspector, owner: FoundOwner): Promise<OwnerVerd
 }
 
 function findProblem(
-  metadata: 'good' | 'invalid' | 'newer' | 'missing' | 'unusable',
-  state: 'good' | 'invalid' | 'newer' | 'missing' | 'unusable',
+  metadata: ReadFile<SessionMetadata>['kind'],
+  state: ReadFile<SavedState>['kind'],
   contents: readonly ContentFile[] | null,
 ): string | null {
   if (contents === null) return 'the directory cannot be read';

@@ -14,15 +14,9 @@ import { dirname, join } from 'node:path';
 import { syncDirectory } from '../disk/directories.ts';
 import { createFile, readRegularFile, readSmallFile, removeIfThere } from '../disk/files.ts';
 import { shown } from '../path-policy/parse-target.ts';
-import {
-  MAX_JSON_BYTES,
-  MAX_TURN_BYTES,
-  parseMetadata,
-  parseState,
-  parseTurn,
-  rootOf,
-} from './session-files.ts';
-import type { SavedState } from './session-files.ts';
+import type { StateDirectory } from '../state-directory.ts';
+import { MAX_JSON_BYTES, parseMetadata, readState, readTurn, rootOf } from './session-files.ts';
+import type { SavedState, StoredContent } from './session-files.ts';
 import { asFarAs } from './session-key.ts';
 import type { SessionKey } from './session-key.ts';
 
@@ -41,11 +35,7 @@ export type SessionInMemory = {
   readonly content: AsyncIterable<Uint8Array>;
   /** Text that is kept but is not the file's. */
   readonly trailing: AsyncIterable<Uint8Array>;
-  readonly state: (content: {
-    readonly bytes: number;
-    readonly lineFeeds: number;
-    readonly file: string;
-  }) => string;
+  readonly state: (content: StoredContent) => string;
 };
 
 /** Writes all of it durably. The path of the text; rejects with the system's error and leaves nothing then. */
@@ -71,7 +61,7 @@ export async function writeRescued(session: SessionInMemory): Promise<string> {
 async function writeText(
   path: string,
   chunks: AsyncIterable<Uint8Array>,
-): Promise<{ readonly bytes: number; readonly lineFeeds: number }> {
+): Promise<Omit<StoredContent, 'file'>> {
   let bytes = 0;
   let lineFeeds = 0;
   async function* counted(): AsyncGenerator<Uint8Array, void, undefined> {
@@ -94,8 +84,7 @@ export type RescuedSession = {
 
 export type RescueReader = {
   readonly key: SessionKey | null;
-  /** Whether a record with this `root` is about this workspace. */
-  readonly isAboutHere: (root: unknown) => boolean;
+  readonly state: StateDirectory;
 };
 
 /** Rejects with FILE_NOT_FOUND, SESSION_DAMAGED, SESSION_FOREIGN or USAGE (another workspace). */
@@ -126,21 +115,19 @@ export async function readRescued(reader: RescueReader, file: string): Promise<R
       hint: 'Look at the file, and copy it by hand if it is yours.',
     });
   }
-  if (!reader.isAboutHere(rootOf(text))) {
+  if (!reader.state.isAboutHere(rootOf(text))) {
     throw new OrionError({
       code: 'USAGE',
       message: `The text at ${shown(file)} belongs to another workspace.`,
       hint: 'Name its folder with -C, as the printed command does.',
     });
   }
-  const stateFile = await readSmallFile(join(folder, STATE), MAX_JSON_BYTES);
-  const state = stateFile.kind === 'text' ? parseState(stateFile.text) : stateFile;
-  const turnFile = await readSmallFile(join(folder, TURN), MAX_TURN_BYTES);
+  const state = await readState(folder);
   return {
     folder,
     metadata: metadata.value,
     state: state.kind === 'good' ? state.value : null,
-    turn: turnFile.kind === 'text' ? parseTurn(turnFile.text) : null,
+    turn: await readTurn(folder),
   };
 }
 

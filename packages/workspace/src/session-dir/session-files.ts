@@ -1,4 +1,5 @@
 /** What the JSON files of a session directory hold. Reading never throws: anything may lie there. */
+import { join } from 'node:path';
 import {
   WRITE_OPERATIONS,
   isCount,
@@ -25,6 +26,8 @@ import type {
   TurnRecord,
   WritingRecord,
 } from '@orion/contracts';
+import { readSmallFile } from '../disk/files.ts';
+import type { SmallFile } from '../disk/files.ts';
 import {
   each,
   hasShape,
@@ -41,7 +44,7 @@ import type { Shape } from '../shape.ts';
 
 export const MAX_JSON_BYTES: number = 8 * 1024 * 1024;
 /** Messages of a whole conversation. */
-export const MAX_TURN_BYTES: number = 64 * 1024 * 1024;
+const MAX_TURN_BYTES = 64 * 1024 * 1024;
 
 const CONTENT_NAME = /^content(?:\.([1-9]\d{0,5}))?\.txt$/u;
 
@@ -61,6 +64,9 @@ export type Parsed<T> =
   | { readonly kind: 'invalid' }
   /** Written by a newer Orion: not ours to mend. */
   | { readonly kind: 'newer' };
+
+/** Of a file that may not be there, or not be readable. */
+export type ReadFile<T> = Parsed<T> | Exclude<SmallFile, { readonly kind: 'text' }>;
 
 function versionProblem(fields: Fields | null): Parsed<never> | null {
   if (fields === null) return { kind: 'invalid' };
@@ -154,6 +160,13 @@ export type SavedState = {
   readonly recordIsDamaged: boolean;
 };
 
+/** The content that a `state.json` covers. */
+export type StoredContent = {
+  readonly bytes: number;
+  readonly lineFeeds: number;
+  readonly file: string;
+};
+
 export function formatState(state: Omit<SavedState, 'recordIsDamaged'>): string {
   const { question, ...record } = state.record ?? {};
   return `${JSON.stringify({
@@ -239,6 +252,12 @@ type StoredState = {
   readonly writing?: WritingRecord;
 };
 
+/** Of a session's directory. */
+export async function readState(directory: string): Promise<ReadFile<SavedState>> {
+  const file = await readSmallFile(join(directory, 'state.json'), MAX_JSON_BYTES);
+  return file.kind === 'text' ? parseState(file.text) : file;
+}
+
 const STATE: Shape<StoredState> = {
   buffer_size: isCount,
   line_count: isCount,
@@ -298,6 +317,12 @@ const RECORD: Shape<SessionRecord> = {
   idle_prompts: isCount,
   code: isOptionalText,
 };
+
+/** Of a session's directory. */
+export async function readTurn(directory: string): Promise<TurnRecord | null> {
+  const file = await readSmallFile(join(directory, 'turn.json'), MAX_TURN_BYTES);
+  return file.kind === 'text' ? parseTurn(file.text) : null;
+}
 
 /** Null when it cannot be used: a recovery then needs its settings from elsewhere. */
 export function parseTurn(text: string): TurnRecord | null {

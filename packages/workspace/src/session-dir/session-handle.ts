@@ -12,6 +12,7 @@ import { unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { OrionError } from '@orion/contracts';
 import type {
+  ClaimedSession,
   Clock,
   SaveResult,
   SessionHandle,
@@ -30,6 +31,7 @@ import { removeRescued, writeRescued } from './rescued-session.ts';
 import type { SessionHome } from './session-home.ts';
 import { keepTrailing, moveToAttic } from './session-attic.ts';
 import { formatState, numberedName } from './session-files.ts';
+import type { StoredContent } from './session-files.ts';
 import type { EventSink } from './session-store-options.ts';
 import { decodePending, SessionTexts } from './session-texts.ts';
 
@@ -46,6 +48,8 @@ export type HandleOptions = {
   readonly onClosed: () => void;
 };
 
+export type RecoveredSession = Pick<ClaimedSession, 'record' | 'turn' | 'writing'>;
+
 export class DiskSessionHandle implements SessionHandle {
   readonly id: string;
   readonly metadata: SessionMetadata;
@@ -60,7 +64,7 @@ export class DiskSessionHandle implements SessionHandle {
   #turn: TurnRecord | null = null;
   #writing: WritingRecord | null = null;
   #queue: Promise<unknown> = Promise.resolve();
-  #saving: Promise<SaveResult> | null = null;
+  /** A save that has not begun yet (E2). */
   #nextSave: Promise<SaveResult> | null = null;
   /** What of the last `state.json` a power cut must not take back. */
   #durableStanding: string | null = null;
@@ -103,15 +107,9 @@ export class DiskSessionHandle implements SessionHandle {
     this.#home.moveIn(lock);
   }
 
-  /** Goes on with what a claim found. */
-  resume(found: {
-    readonly record: SessionRecord | null;
-    readonly turn: TurnRecord | null;
-    readonly writing: WritingRecord | null;
-    /** The folder that it was rescued to. */
-    readonly rescuedIn?: string;
-  }): void {
-    this.#rescuedIn = found.rescuedIn ?? null;
+  /** Goes on with what a claim found; `rescuedIn`: the folder that it was rescued to. */
+  resume(found: RecoveredSession, rescuedIn: string | null = null): void {
+    this.#rescuedIn = rescuedIn;
     this.#record = found.record;
     this.#turn = found.turn;
     this.#writing = found.writing;
@@ -181,22 +179,11 @@ export class DiskSessionHandle implements SessionHandle {
 
   save(record: SessionRecord): Promise<SaveResult> {
     this.#record = record;
-    if (this.#saving === null) return this.#startSave();
-    this.#nextSave ??= this.#saving.then(ignore, ignore).then(() => {
+    this.#nextSave ??= this.#exclusively(() => {
       this.#nextSave = null;
-      return this.#startSave();
+      return this.#saveNow();
     });
     return this.#nextSave;
-  }
-
-  #startSave(): Promise<SaveResult> {
-    const saving = this.#exclusively(() => this.#saveNow());
-    this.#saving = saving;
-    const done = (): void => {
-      if (this.#saving === saving) this.#saving = null;
-    };
-    saving.then(done, done);
-    return saving;
   }
 
   async #saveNow(): Promise<SaveResult> {
@@ -222,7 +209,7 @@ export class DiskSessionHandle implements SessionHandle {
     return { durableBytes: this.texts.content.durableBytes(), persistence: this.persistence() };
   }
 
-  #state(content: { bytes: number; lineFeeds: number; file: string }): string {
+  #state(content: StoredContent): string {
     return formatState({
       record: this.#record,
       bufferSize: content.bytes,

@@ -21,8 +21,8 @@ import type {
   TurnRecord,
 } from '@orion/contracts';
 import { syncDirectory } from '../disk/directories.ts';
-import { errnoOf, toDiskError } from '../disk/disk-error.ts';
-import { openRegularFile, readRange, readSmallFile } from '../disk/files.ts';
+import { errnoOf, onDisk, toDiskError } from '../disk/disk-error.ts';
+import { openRegularFile, readRange } from '../disk/files.ts';
 import type { OwnerRecord } from '../ownership/owner-record.ts';
 import { targetLocked, TargetLocks } from '../ownership/target-locks.ts';
 import type { TargetLock } from '../ownership/target-locks.ts';
@@ -36,7 +36,7 @@ import { readRescued, trailingIn } from './rescued-session.ts';
 import { SessionAttic } from './session-attic.ts';
 import { handBack, takeOver } from './session-claim.ts';
 import { sessionBusy, sessionDamaged, sessionForeign } from './session-errors.ts';
-import { MAX_TURN_BYTES, parseTurn } from './session-files.ts';
+import { readTurn } from './session-files.ts';
 import { SessionFinder } from './session-finder.ts';
 import { DiskSessionHandle } from './session-handle.ts';
 import { SessionHome } from './session-home.ts';
@@ -46,13 +46,6 @@ type Moved = CleanReport['moved'][number];
 
 /** Most damaged sessions that one start moves: a repository may bring any number, and each move is synced. */
 const DAMAGED_AT_A_START = 100;
-
-type MovingAway = {
-  readonly minAgeMs: number;
-  readonly maxDamaged: number;
-  /** Sees those that are younger. */
-  readonly keep: (inspection: Inspection) => Promise<void>;
-};
 
 export class DiskSessionStore implements SessionStore {
   readonly #options: SessionStoreOptions;
@@ -76,14 +69,19 @@ export class DiskSessionStore implements SessionStore {
     if (!isSessionId(metadata.session_id)) throw new Error('a session id is a lower-case UUID v4');
     const owner = await this.#options.observer.newOwner();
     const handle = await this.#newHandle(metadata, metadata.target.realPath, owner);
+    await this.#openBy(handle, () => handle.start(turn));
+    return handle;
+  }
+
+  /** The session is open when `step` has succeeded, and given up otherwise. */
+  async #openBy(handle: DiskSessionHandle, step: () => Promise<void>): Promise<void> {
     try {
-      await handle.start(turn);
+      await step();
     } catch (error) {
       await handle.abandon();
       throw error;
     }
     this.#open.set(handle.id, handle);
-    return handle;
   }
 
   async list(which: 'all' | 'recoverable' = 'all'): Promise<readonly SessionListing[]> {
@@ -116,32 +114,26 @@ export class DiskSessionStore implements SessionStore {
   async adopt(file: string): Promise<string> {
     const { state, observer } = this.#options;
     const path = resolve(file);
-    const rescued = await readRescued(
-      { key: await this.#options.loadKey(), isAboutHere: (root) => state.isAboutHere(root) },
-      path,
-    ).catch((error: unknown) => {
-      throw toDiskError(error, 'read the rescued text');
-    });
+    const key = await this.#options.loadKey();
+    const rescued = await onDisk('read the rescued text', () => readRescued({ key, state }, path));
     // The part of it that its own directory may hold is older; in the attic it is out of the way.
     await this.discard(rescued.metadata.session_id).catch(() => undefined);
     const metadata = { ...rescued.metadata, session_id: randomUUID() };
     const realPath = await this.#realPathOf(metadata);
     const handle = await this.#newHandle(metadata, realPath, await observer.newOwner());
     const { turn } = rescued;
-    const record = rescued.state?.record ?? null;
-    const writing = rescued.state?.writing ?? null;
-    try {
-      handle.resume({ record, turn, writing, rescuedIn: rescued.folder });
-      await handle.start(turn);
-      await appendFile(handle.texts.content, path);
-      await appendFile(handle.texts.trailing, trailingIn(rescued.folder));
-      if (record !== null) await handle.save(record).catch(() => undefined);
-    } catch (error) {
-      await handle.abandon();
-      throw toDiskError(error, 'recover the write session');
-    }
-    this.#open.set(handle.id, handle);
-    this.#adopted.set(handle.id, { handle, record, turn, writing, notes: [] });
+    const { record = null, writing = null } = rescued.state ?? {};
+    const found = { record, turn, writing };
+    await onDisk('recover the write session', () =>
+      this.#openBy(handle, async () => {
+        handle.resume(found, rescued.folder);
+        await handle.start(turn);
+        await appendFile(handle.texts.content, path);
+        await appendFile(handle.texts.trailing, trailingIn(rescued.folder));
+        if (record !== null) await handle.save(record).catch(() => undefined);
+      }),
+    );
+    this.#adopted.set(handle.id, { handle, ...found, notes: [] });
     return handle.id;
   }
 
@@ -180,11 +172,8 @@ export class DiskSessionStore implements SessionStore {
   }
 
   async clean(options: { readonly all: boolean }): Promise<CleanReport> {
-    const moved = await this.#moveAway({
-      minAgeMs: options.all ? 0 : this.#options.maxSessionAgeMs,
-      maxDamaged: Number.POSITIVE_INFINITY,
-      keep: async () => undefined,
-    });
+    const minAgeMs = options.all ? 0 : this.#options.maxSessionAgeMs;
+    const moved = await this.#moveAway(minAgeMs, Number.POSITIVE_INFINITY, async () => undefined);
     return reportOf(moved, options.all ? await this.#locks.removeStale() : 0);
   }
 
@@ -208,15 +197,13 @@ export class DiskSessionStore implements SessionStore {
   }
 
   async housekeep(): Promise<CleanReport> {
-    const moved = await this.#moveAway({
-      minAgeMs: this.#options.maxSessionAgeMs,
-      maxDamaged: DAMAGED_AT_A_START,
-      // What a change that was recorded and, it may be, not made left beside its target.
-      keep: async ({ state, status }) => {
-        if (!state?.writing || status !== 'orphan') return;
-        await removeTemporaryOf(this.#options, state.writing);
-      },
-    });
+    // What a change that was recorded and, it may be, not made left beside its target.
+    const removeLeft = async ({ state, status }: Inspection): Promise<void> => {
+      if (!state?.writing || status !== 'orphan') return;
+      await removeTemporaryOf(this.#options, state.writing);
+    };
+    const { maxSessionAgeMs } = this.#options;
+    const moved = await this.#moveAway(maxSessionAgeMs, DAMAGED_AT_A_START, removeLeft);
     for (const step of [
       (): Promise<void> => removeLeftDirectories(this.#finder, this.#options),
       (): Promise<void> => this.#attic.prune(),
@@ -313,24 +300,25 @@ export class DiskSessionStore implements SessionStore {
     const { path } = metadata.target;
     const realPath = await this.#realPathOf(metadata);
     const handle = await this.#newHandle(metadata, realPath, owner);
+    const { record = null, writing = null } = inspection.state ?? {};
+    const notes = stateNotes(inspection);
     let lock: TargetLock | null = null;
+    let turn: TurnRecord | null = null;
     try {
       lock = await this.#locks.acquire(realPath, path, owner, metadata.session_id);
       await this.#bringHome(inspection);
-      const turn = await readTurn(join(state.sessions, inspection.id));
+      turn = await readTurn(join(state.sessions, inspection.id));
       handle.moveIn(lock);
-      const notes = await adoptTexts(observer, inspection, handle);
-      const record = inspection.state?.record ?? null;
-      const writing = inspection.state?.writing ?? null;
+      notes.push(...(await adoptTexts(observer, inspection, handle)));
       handle.resume({ record, turn, writing });
       this.#open.set(handle.id, handle);
       if (writing !== null) await removeTemporaryOf(this.#options, writing);
-      return { handle, record, turn, writing, notes: stateNotes(inspection).concat(notes) };
     } catch (error) {
       await handle.abandon();
       await lock?.release().catch(() => undefined);
       throw error;
     }
+    return { handle, record, turn, writing, notes };
   }
 
   /** A session in the attic moves back; its claim moves with it. */
@@ -343,8 +331,12 @@ export class DiskSessionStore implements SessionStore {
     await syncDirectory(state.sessions);
   }
 
-  /** To the attic, all but live ones. */
-  async #moveAway({ minAgeMs, maxDamaged, keep }: MovingAway): Promise<readonly Moved[]> {
+  /** To the attic, all but live ones; `keep` sees those that are younger. */
+  async #moveAway(
+    minAgeMs: number,
+    maxDamaged: number,
+    keep: (inspection: Inspection) => Promise<void>,
+  ): Promise<readonly Moved[]> {
     let damaged = 0;
     const moved: Moved[] = [];
     // A foreign session is only ever moved by name: nobody here knows what it is.
@@ -389,13 +381,7 @@ function reportOf(moved: readonly Moved[], locks: number): CleanReport {
   return { moved, bytes: moved.reduce((total, one) => total + one.bytes, 0), locks };
 }
 
-function stateNotes(inspection: Inspection): string[] {
-  if (inspection.state === null) return ['state.json was missing or unreadable; it was rebuilt.'];
-  if (inspection.state.recordIsDamaged) return ['state.json held no record of the session.'];
-  return [];
-}
-
-async function readTurn(directory: string): Promise<TurnRecord | null> {
-  const file = await readSmallFile(join(directory, 'turn.json'), MAX_TURN_BYTES);
-  return file.kind === 'text' ? parseTurn(file.text) : null;
+function stateNotes({ state }: Inspection): string[] {
+  if (state === null) return ['state.json was missing or unreadable; it was rebuilt.'];
+  return state.recordIsDamaged ? ['state.json held no record of the session.'] : [];
 }
