@@ -145,7 +145,7 @@ function openWorkspace(options: WorkspaceOptions, places: Places): Workspace {
   const attic = { maxAgeMs: settings.atticMaxAgeMs, maxBytes: settings.atticMaxBytes };
   const limits = { maxAgeMs: settings.backupsMaxAgeMs, maxBytes: settings.backupsMaxBytes };
   const backups = new BackupStore({ state, clock, policy, limits, loadKey });
-  const notes = new TemporaryNotes(state, root, observer, clock);
+  const notes = new TemporaryNotes({ state, root, observer, clock });
   const journals = new PlanJournals(state, observer, clock);
   const scratch = new ScratchFiles({ state, clock, root, limits: attic });
   const sessions = new DiskSessionStore({

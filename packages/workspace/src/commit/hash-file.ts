@@ -9,11 +9,17 @@ export type FileHash = { readonly sha256: string; readonly bytes: number };
 /** Nothing has this hash: of a file that is longer than what it is compared with, and not read to its end. */
 const TOO_LONG = '';
 
-export async function hashFile(handle: FileHandle, maxBytes: number): Promise<FileHash> {
+/** `see` sees the bytes pass by. */
+export async function hashFile(
+  handle: FileHandle,
+  maxBytes: number,
+  see: (chunk: Uint8Array) => void = () => undefined,
+): Promise<FileHash> {
   const hash = createHash('sha256');
   let bytes = 0;
   for await (const chunk of scanRange(handle, 0)) {
     hash.update(chunk);
+    see(chunk);
     bytes += chunk.length;
     if (bytes > maxBytes) return { sha256: TOO_LONG, bytes };
   }
@@ -26,14 +32,9 @@ export async function describeFile(
   maxBytes: number,
 ): Promise<(FileHash & TextFacts) | null> {
   if ((await handle.stat()).size > maxBytes) return null;
-  const hash = createHash('sha256');
   const text = new TextInspector();
-  for await (const chunk of scanRange(handle, 0)) {
-    hash.update(chunk);
-    text.add(chunk);
-    if (text.bytes > maxBytes) return null;
-  }
-  return { sha256: hash.digest('hex'), bytes: text.bytes, ...text.facts() };
+  const hash = await hashFile(handle, maxBytes, (chunk) => text.add(chunk));
+  return hash.sha256 === TOO_LONG ? null : { ...hash, ...text.facts() };
 }
 
 /** Null when no regular file has this name. One with more than `maxBytes` equals nothing. */

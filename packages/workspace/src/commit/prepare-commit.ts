@@ -80,9 +80,9 @@ export async function prepareCommit(
       after: result.sha256,
       result,
     };
-    return new Prepared({ ...parts, ready: readyFrom(written) }, writing, result);
+    return new Prepared({ ...parts, written }, writing, result);
   } catch (error) {
-    await takeBack({ ...parts, ready: readyFrom(written) });
+    await takeBack({ ...parts, written });
     throw error;
   } finally {
     if (site.old !== null) await closeRead(site.old);
@@ -97,14 +97,7 @@ type PreparedParts = {
   readonly note: TemporaryNote;
 };
 
-/** The new file, where it is read once more, and how many bytes it has. */
-type Ready = { readonly file: FileHandle; readonly bytes: number };
-type ReadyParts = PreparedParts & { readonly ready: Ready | null };
-
-function readyFrom(written: WrittenTemporary | null): Ready | null {
-  if (written === null || written.handle === null) return null;
-  return { file: written.handle, bytes: written.whole.bytes };
-}
+type ReadyParts = PreparedParts & { readonly written: WrittenTemporary | null };
 
 class Prepared implements PreparedCommit {
   readonly writing: WritingRecord;
@@ -120,16 +113,15 @@ class Prepared implements PreparedCommit {
 
   async apply(): Promise<CommitResult> {
     this.#end();
-    const { site, temporary, committer, note, ready } = this.#parts;
+    const { site, temporary, committer, note, written } = this.#parts;
     const { path } = site.target;
+    const file = written?.handle ?? null;
     let warnings: readonly string[];
     try {
       await requireUnchanged(site);
-      if (ready !== null) await this.#requireApproved(ready);
+      if (file !== null) await this.#requireApproved(file);
       warnings = await onDisk(`write ${shown(path)}`, () =>
-        site.request.removes === true
-          ? removeTarget(site)
-          : putInPlace(site, temporary, ready?.file ?? null),
+        site.request.removes === true ? removeTarget(site) : putInPlace(site, temporary, file),
       );
     } catch (error) {
       await takeBack(this.#parts);
@@ -140,7 +132,7 @@ class Prepared implements PreparedCommit {
     } catch (error) {
       throw notConfirmed(path, error);
     } finally {
-      if (ready !== null) await closeRead(ready.file);
+      if (file !== null) await closeRead(file);
       await (warnings.includes(TEMPORARY_FILE_LEFT) ? note.leave() : note.remove());
       await site.directory.close().catch(() => undefined);
     }
@@ -153,11 +145,11 @@ class Prepared implements PreparedCommit {
     await takeBack(this.#parts);
   }
 
-  async #requireApproved({ file, bytes }: Ready): Promise<void> {
-    const { site, temporary } = this.#parts;
+  async #requireApproved(file: FileHandle): Promise<void> {
+    const { site, temporary, written } = this.#parts;
     const { path } = site.target;
     const isSame = await onDisk(`read what lies ready for ${shown(path)}`, async () => {
-      const { sha256 } = await hashFile(file, bytes);
+      const { sha256 } = await hashFile(file, written?.whole.bytes ?? 0);
       return sha256 === this.result.sha256 && (await isNamed(temporary, file));
     });
     if (!isSame) throw approvalStale(path);
@@ -180,8 +172,8 @@ async function isNamed(path: string, file: FileHandle): Promise<boolean> {
 }
 
 /** C6. The backup goes first: see T3 of the notes. */
-async function takeBack({ site, temporary, draft, note, ready }: ReadyParts): Promise<void> {
-  if (ready !== null) await closeRead(ready.file);
+async function takeBack({ site, temporary, draft, note, written }: ReadyParts): Promise<void> {
+  if (written?.handle) await closeRead(written.handle);
   try {
     await draft.discard();
     await removeIfThere(temporary);

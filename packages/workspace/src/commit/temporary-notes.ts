@@ -13,15 +13,14 @@
 import { randomBytes } from 'node:crypto';
 import { lstat, unlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import type { Clock } from '@orion/contracts';
 import { syncDirectory } from '../disk/directories.ts';
 import { isErrno } from '../disk/disk-error.ts';
 import { createFile, jsonBytes, readFields, removeIfThere } from '../disk/files.ts';
 import { judgeOwner, LEASE_TTL_MS } from '../ownership/judge-owner.ts';
 import { parseOwner } from '../ownership/owner-record.ts';
 import type { OwnerRecord } from '../ownership/owner-record.ts';
-import type { ProcessObserver } from '../ownership/process-identity.ts';
 import { isInside, resolvePath } from '../path-policy/resolve-path.ts';
+import type { SessionStoreOptions } from '../session-dir/session-store-options.ts';
 import type { StateDirectory } from '../state-directory.ts';
 import type { BackupStore } from './backup-store.ts';
 
@@ -43,24 +42,17 @@ export type TemporaryNote = {
   leave(): Promise<void>;
 };
 
+type NotesOptions = Pick<SessionStoreOptions, 'state' | 'root' | 'observer' | 'clock'>;
+
 export class TemporaryNotes {
+  readonly #options: NotesOptions;
   readonly #state: StateDirectory;
-  readonly #root: string;
-  readonly #observer: ProcessObserver;
-  readonly #clock: Pick<Clock, 'now'>;
   /** Notes of this process whose commits are over. */
   readonly #left: Set<string> = new Set();
 
-  constructor(
-    state: StateDirectory,
-    root: string,
-    observer: ProcessObserver,
-    clock: Pick<Clock, 'now'>,
-  ) {
-    this.#clock = clock;
-    this.#state = state;
-    this.#root = root;
-    this.#observer = observer;
+  constructor(options: NotesOptions) {
+    this.#options = options;
+    this.#state = options.state;
   }
 
   /** Without a usable state directory there is no note, and the commit goes on. */
@@ -68,7 +60,7 @@ export class TemporaryNotes {
     const path = join(this.#state.temporaries, `${basename(commit.temporary)}.json`);
     try {
       await this.#state.ensure(this.#state.temporaries);
-      const owner: OwnerRecord = await this.#observer.newOwner();
+      const owner: OwnerRecord = await this.#options.observer.newOwner();
       const { temporary, backupId } = commit;
       const note = { ...owner, root: this.#state.root, temporary, backup_id: backupId };
       await createFile(path, jsonBytes(note));
@@ -95,10 +87,10 @@ export class TemporaryNotes {
         continue;
       }
       if (!this.#state.isAboutHere(fields['root'])) continue;
-      const verdict = judgeOwner(owner, await this.#observer.observe(owner));
+      const verdict = judgeOwner(owner, await this.#options.observer.observe(owner));
       if (verdict === 'live' && !this.#left.has(path)) continue;
       const { temporary, backup_id: backupId } = fields;
-      await removeTemporary(this.#root, backups, {
+      await removeTemporary(this.#options.root, backups, {
         temporary: typeof temporary === 'string' ? temporary : '',
         backupId: typeof backupId === 'string' ? backupId : undefined,
       });
@@ -110,7 +102,7 @@ export class TemporaryNotes {
   async #removeIfOld(path: string): Promise<void> {
     try {
       const found = await lstat(path);
-      const age = this.#clock.now() - found.mtimeMs;
+      const age = this.#options.clock.now() - found.mtimeMs;
       if (found.isFile() && age > LEASE_TTL_MS) await unlink(path);
     } catch {
       // It is gone, or stays until the next sweep.

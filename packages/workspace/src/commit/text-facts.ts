@@ -16,10 +16,6 @@ export class TextInspector {
   readonly #encoding = new EncodingInspector();
   #firstLine: 'blank so far' | 'blank' | 'text' = 'blank so far';
 
-  get bytes(): number {
-    return this.#tally.bytes;
-  }
-
   add(chunk: Uint8Array): void {
     this.#tally.add(chunk);
     this.#encoding.add(chunk);

@@ -86,16 +86,15 @@ export class PathPolicy {
       case 'refused':
         throw toDiskError(found.error, `look at ${shown(target)}`);
       case 'missing':
-        this.#requireInside(target, found.realPath);
-        return { path, realPath: found.realPath, stat: null, existingParent: found.parent };
-      case 'found':
-        this.#requireInside(target, found.realPath);
-        return {
-          path,
-          realPath: found.realPath,
-          stat: found.stat,
-          existingParent: dirname(found.realPath),
-        };
+      case 'found': {
+        const { realPath } = found;
+        if (!isInside(this.#options.root, realPath)) {
+          throw invalidTarget(target, 'it leads out of the workspace');
+        }
+        return found.kind === 'found'
+          ? { path, realPath, stat: found.stat, existingParent: dirname(realPath) }
+          : { path, realPath, stat: null, existingParent: found.parent };
+      }
     }
   }
 
@@ -172,11 +171,6 @@ export class PathPolicy {
       below.unshift(parent.slice(dirname(parent).length).replace(/^\//u, ''));
     }
     return null;
-  }
-
-  #requireInside(target: string, realPath: string): void {
-    if (isInside(this.#options.root, realPath)) return;
-    throw invalidTarget(target, 'it leads out of the workspace');
   }
 
   /** A person's yes or no holds for as long as this workspace is open. */

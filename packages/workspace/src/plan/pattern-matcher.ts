@@ -63,7 +63,7 @@ export function createPatternMatcher(
       if (pattern.length > MAX_PATTERN_LENGTH) {
         throw invalidPattern(`has more than ${MAX_PATTERN_LENGTH} characters`);
       }
-      const thread = await Thread.start(pattern, listed, clock);
+      const thread = new Thread(pattern, listed, clock);
       try {
         const answer = await thread.answer(START_LIMIT_MS);
         if ('invalid' in answer && answer.invalid !== undefined) {
@@ -99,20 +99,15 @@ class Thread {
   #failure: Error | null = null;
   #wake: () => void = () => undefined;
 
-  static async start(pattern: string, listed: number, clock: Clock): Promise<Thread> {
-    const worker = new Worker(PROGRAM, {
+  constructor(pattern: string, listed: number, clock: Clock) {
+    this.#clock = clock;
+    this.#worker = new Worker(PROGRAM, {
       eval: true,
       workerData: { pattern, listed },
       env: {},
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MIB },
     });
-    return new Thread(worker, clock);
-  }
-
-  private constructor(worker: Worker, clock: Clock) {
-    this.#clock = clock;
-    this.#worker = worker;
     this.#worker.on('message', (answer: Answer) => {
       this.#arrived = answer;
       this.#wake();

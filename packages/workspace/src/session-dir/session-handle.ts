@@ -13,7 +13,6 @@ import { basename, dirname, join } from 'node:path';
 import { OrionError } from '@orion/contracts';
 import type {
   ClaimedSession,
-  Clock,
   SaveResult,
   SessionHandle,
   SessionMetadata,
@@ -26,22 +25,15 @@ import { syncDirectory } from '../disk/directories.ts';
 import { errnoOf, onDisk, toDiskError } from '../disk/disk-error.ts';
 import { jsonBytes } from '../disk/files.ts';
 import type { TargetLock } from '../ownership/target-locks.ts';
-import type { StateDirectory } from '../state-directory.ts';
 import { removeRescued, writeRescued } from './rescued-session.ts';
-import type { SessionHome } from './session-home.ts';
+import { SessionHome } from './session-home.ts';
+import type { SessionHomeOptions } from './session-home.ts';
 import { keepTrailing, moveToAttic } from './session-attic.ts';
 import { formatState, numberedName } from './session-files.ts';
 import type { StoredContent } from './session-files.ts';
-import type { EventSink } from './session-store-options.ts';
 import { decodePending, SessionTexts } from './session-texts.ts';
 
-export type HandleOptions = {
-  readonly clock: Clock;
-  readonly state: StateDirectory;
-  readonly home: SessionHome;
-  readonly metadata: SessionMetadata;
-  readonly lost: AbortController;
-  readonly onEvent: EventSink;
+export type HandleOptions = SessionHomeOptions & {
   /** Judges a recorded commit by the target's bytes. */
   readonly judgeWriting: (writing: WritingRecord) => Promise<WritingOutcome>;
   /** The session is no longer this process's. */
@@ -74,12 +66,12 @@ export class DiskSessionHandle implements SessionHandle {
 
   constructor(options: HandleOptions) {
     this.#options = options;
-    this.#home = options.home;
+    this.#home = new SessionHome(options, (cause) => this.#forgetFiles(cause));
     this.id = options.metadata.session_id;
     this.metadata = options.metadata;
-    this.directory = options.home.directory;
-    this.lost = options.lost.signal;
-    this.texts = new SessionTexts(options.clock, options.home, (error) => this.#degrade(error));
+    this.directory = this.#home.directory;
+    this.lost = this.#home.lost;
+    this.texts = new SessionTexts(options.clock, this.#home, (error) => this.#degrade(error));
   }
 
   /** Begins a new session. Rejects only with TARGET_LOCKED, or for a defect. */
@@ -117,7 +109,7 @@ export class DiskSessionHandle implements SessionHandle {
   }
 
   /** The directory is gone under the session: nothing in it is to be trusted. */
-  forgetFiles(cause: unknown): void {
+  #forgetFiles(cause: unknown): void {
     this.texts.distrust(cause);
     this.#durableStanding = null;
     this.#degrade(cause);

@@ -21,6 +21,7 @@ import type { OwnerRecord } from '../ownership/owner-record.ts';
 import type { TargetLock, TargetLocks } from '../ownership/target-locks.ts';
 import type { StateDirectory } from '../state-directory.ts';
 import type { SessionKey } from './session-key.ts';
+import type { EventSink } from './session-store-options.ts';
 
 export type SessionHomeOptions = {
   readonly clock: Clock;
@@ -31,42 +32,44 @@ export type SessionHomeOptions = {
   /** Where the target is now, behind any link. */
   readonly targetRealPath: string;
   readonly owner: OwnerRecord;
-  /** Called once. */
-  readonly onLost: () => void;
-  /** The directory has gone away under a live session. */
-  readonly onVanished: (cause: Error) => void;
+  readonly onEvent: EventSink;
 };
 
-type Stage =
-  /** No directory: not made yet, or removed by somebody. */
-  | { readonly kind: 'homeless' }
-  | { readonly kind: 'settled' }
-  | { readonly kind: 'lost' }
-  | { readonly kind: 'left' };
+/** `homeless`: there is no directory, since it is not made yet or somebody removed it. */
+type Stage = 'homeless' | 'settled' | 'lost' | 'left';
 
 export class SessionHome {
   readonly directory: string;
   readonly #options: SessionHomeOptions;
-  #stage: Stage = { kind: 'homeless' };
+  readonly #onVanished: (cause: Error) => void;
+  readonly #lost: AbortController = new AbortController();
+  #stage: Stage = 'homeless';
   #lock: TargetLock | null = null;
   #owner: OwnerRecord;
   #cancelHeartbeat: (() => void) | null = null;
   #beating: Promise<void> | null = null;
   #lastBeat: number;
 
-  constructor(options: SessionHomeOptions) {
+  /** `onVanished`: the directory has gone away under a live session. */
+  constructor(options: SessionHomeOptions, onVanished: (cause: Error) => void) {
     this.#options = options;
+    this.#onVanished = onVanished;
     this.#owner = options.owner;
     this.directory = join(options.state.sessions, options.metadata.session_id);
     this.#lastBeat = options.clock.monotonic();
   }
 
   isSettled(): boolean {
-    return this.#stage.kind === 'settled';
+    return this.#stage === 'settled';
   }
 
   isLost(): boolean {
-    return this.#stage.kind === 'lost';
+    return this.#stage === 'lost';
+  }
+
+  /** Aborted once. */
+  get lost(): AbortSignal {
+    return this.#lost.signal;
   }
 
   pathOf(name: string): string {
@@ -76,7 +79,7 @@ export class SessionHome {
   /** Takes the place of a dead owner in a directory that stands. */
   moveIn(lock: TargetLock): void {
     this.#lock = lock;
-    this.#stage = { kind: 'settled' };
+    this.#stage = 'settled';
     this.#startHeartbeat();
   }
 
@@ -85,7 +88,7 @@ export class SessionHome {
    * the system's error.
    */
   async settle(turn: TurnRecord | null, state: string): Promise<void> {
-    if (this.#stage.kind !== 'homeless') return;
+    if (this.#stage !== 'homeless') return;
     const { locks, metadata, targetRealPath } = this.#options;
     const { sessions } = this.#options.state;
     this.#lock ??= await locks.acquire(
@@ -114,14 +117,14 @@ export class SessionHome {
       await rm(draft, { recursive: true, force: true }).catch(() => undefined);
       throw error;
     }
-    this.#stage = { kind: 'settled' };
+    this.#stage = 'settled';
     this.#startHeartbeat();
   }
 
   /** Rejects when this process may no longer write here. */
   async requireOwnership(): Promise<void> {
-    if (this.#stage.kind === 'lost') throw this.lostError();
-    if (this.#stage.kind !== 'settled') throw missingDirectory();
+    if (this.#stage === 'lost') throw this.lostError();
+    if (this.#stage !== 'settled') throw missingDirectory();
     switch (await standing(leasePlace(this.directory), this.#owner.token)) {
       case 'owner':
         return;
@@ -133,12 +136,12 @@ export class SessionHome {
           this.#lose();
           throw this.lostError();
         }
-        this.#stage = { kind: 'homeless' };
+        this.#stage = 'homeless';
         this.#stopHeartbeat();
         // With the state directory the lock may be gone, too; it is taken anew with the directory.
         await this.freeTarget();
         const cause = missingDirectory();
-        this.#options.onVanished(cause);
+        this.#onVanished(cause);
         throw cause;
       }
     }
@@ -152,19 +155,19 @@ export class SessionHome {
   /** Gives lease and lock back, so that anybody may recover the session. */
   async giveBack(): Promise<void> {
     await this.#stop();
-    if (this.#stage.kind === 'settled') {
+    if (this.#stage === 'settled') {
       await this.requireOwnership()
         .then(() => this.markReleased(this.directory))
         .catch(() => undefined);
     }
     await this.freeTarget();
-    if (this.#stage.kind !== 'lost') this.#stage = { kind: 'left' };
+    if (this.#stage !== 'lost') this.#stage = 'left';
   }
 
   /** Stops renewing; the directory is about to go elsewhere. */
   async leave(): Promise<void> {
     await this.#stop();
-    if (this.#stage.kind !== 'lost') this.#stage = { kind: 'left' };
+    if (this.#stage !== 'lost') this.#stage = 'left';
   }
 
   /** First away from under its name, so that no half-removed session is ever found. False: it stays. */
@@ -174,13 +177,11 @@ export class SessionHome {
     try {
       await this.requireOwnership();
       await this.leave();
-      try {
-        await rename(this.directory, removed);
-      } catch (error) {
-        // It stays, and it is nobody's: whoever recovers it finds that it is done.
+      // If it stays, it is nobody's: whoever recovers it finds that it is done.
+      await rename(this.directory, removed).catch(async (error: unknown) => {
         await this.markReleased(this.directory).catch(() => undefined);
         throw error;
-      }
+      });
       await rm(removed, { recursive: true, force: true });
       return true;
     } catch (error) {
@@ -226,7 +227,7 @@ export class SessionHome {
   }
 
   #scheduleHeartbeat(): void {
-    if (this.#stage.kind !== 'settled') return;
+    if (this.#stage !== 'settled') return;
     this.#cancelHeartbeat?.();
     this.#cancelHeartbeat = this.#options.clock.schedule(HEARTBEAT_MS, () => {
       this.#beating = this.#beat().finally(() => {
@@ -260,10 +261,12 @@ export class SessionHome {
   }
 
   #lose(): void {
-    if (this.#stage.kind === 'lost') return;
-    this.#stage = { kind: 'lost' };
+    if (this.#stage === 'lost') return;
+    this.#stage = 'lost';
     this.#stopHeartbeat();
-    this.#options.onLost();
+    const { onEvent, metadata } = this.#options;
+    onEvent('lease_lost', { session_id: metadata.session_id });
+    this.#lost.abort(this.lostError());
   }
 
   async #wasTakenAway(): Promise<boolean> {

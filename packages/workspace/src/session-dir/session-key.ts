@@ -88,27 +88,23 @@ async function readOrMakeKeys(directory: string): Promise<FoundKeys> {
 
 type FoundKey =
   | { readonly kind: 'key'; readonly key: Buffer }
-  /** Nothing, or something that is no file. */
-  | { readonly kind: 'missing' }
-  | { readonly kind: 'no_key' }
+  /** `missing`: nothing, or something that is no file. */
+  | { readonly kind: 'missing' | 'no_key' }
   /** The disk does not tell what it is. */
   | { readonly kind: 'refused'; readonly problem: string };
 
 async function readKey(path: string): Promise<FoundKey> {
   const file = await readSmallFile(path, MAX_KEY_BYTES);
-  switch (file.kind) {
-    case 'missing':
-      return { kind: 'missing' };
-    case 'unusable':
-      return file.error === undefined
-        ? { kind: 'no_key' }
-        : { kind: 'refused', problem: file.reason };
-    case 'text':
-      closeToOthers(path);
-      return KEY_TEXT.test(file.text)
-        ? { kind: 'key', key: Buffer.from(file.text.trim(), 'hex') }
-        : { kind: 'no_key' };
+  if (file.kind === 'missing') return file;
+  if (file.kind === 'unusable') {
+    return file.error === undefined
+      ? { kind: 'no_key' }
+      : { kind: 'refused', problem: file.reason };
   }
+  closeToOthers(path);
+  return KEY_TEXT.test(file.text)
+    ? { kind: 'key', key: Buffer.from(file.text.trim(), 'hex') }
+    : { kind: 'no_key' };
 }
 
 /** Also when another process was faster, or something that is no file has the name: whoever reads it finds out. */

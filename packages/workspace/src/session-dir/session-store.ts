@@ -39,7 +39,6 @@ import { sessionBusy, sessionDamaged, sessionForeign } from './session-errors.ts
 import { readTurn } from './session-files.ts';
 import { SessionFinder } from './session-finder.ts';
 import { DiskSessionHandle } from './session-handle.ts';
-import { SessionHome } from './session-home.ts';
 import type { SessionStoreOptions } from './session-store-options.ts';
 
 type Moved = CleanReport['moved'][number];
@@ -257,37 +256,20 @@ export class DiskSessionStore implements SessionStore {
     realPath: string,
     owner: OwnerRecord,
   ): Promise<DiskSessionHandle> {
-    const { clock, state, onEvent } = this.#options;
     const targetKey = await this.#holdTarget(realPath, metadata.target.path, metadata.session_id);
-    const lost = new AbortController();
-    const home = new SessionHome({
-      clock,
-      state,
+    return new DiskSessionHandle({
+      ...this.#options,
       locks: this.#locks,
       key: await this.#options.loadKey(),
       metadata,
       targetRealPath: realPath,
       owner,
-      onLost: () => {
-        onEvent('lease_lost', { session_id: metadata.session_id });
-        lost.abort(home.lostError());
-      },
-      onVanished: (cause) => handle.forgetFiles(cause),
-    });
-    const handle: DiskSessionHandle = new DiskSessionHandle({
-      clock,
-      state,
-      home,
-      metadata,
-      lost,
-      onEvent,
       judgeWriting: (writing) => judgeWriting(this.#options, metadata, writing),
       onClosed: () => {
         this.#open.delete(metadata.session_id);
         this.#targets.delete(targetKey);
       },
     });
-    return handle;
   }
 
   /** The claim is won: from here on the directory is this process's alone. */

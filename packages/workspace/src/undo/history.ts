@@ -6,13 +6,7 @@ import type { ListedBackup } from '../commit/backup-store.ts';
 export function changesOf(backups: readonly ListedBackup[]): readonly RecordedChange[] {
   const undone = undoneBackups(backups);
   const changeOf = new Map(backups.map((backup) => [backup.id, idOf(backup)]));
-  const groups = new Map<string, ListedBackup[]>();
-  for (const backup of backups) {
-    const group = groups.get(idOf(backup));
-    if (group === undefined) groups.set(idOf(backup), [backup]);
-    else group.push(backup);
-  }
-  return [...groups].map(([changeId, members]) => {
+  return [...Map.groupBy(backups, idOf)].map(([changeId, members]) => {
     const files = members.map((backup) => fileOf(backup, undone.has(backup.id)));
     const undoes = members.flatMap((backup) => backup.undoes ?? []);
     return {
@@ -32,14 +26,7 @@ function idOf(backup: ListedBackup): string {
 
 function fileOf(backup: ListedBackup, undone: boolean): RecordedFile {
   const { id, path, operation, before, after } = backup;
-  return {
-    backup_id: id,
-    target_file: path,
-    operation,
-    undone,
-    before,
-    after,
-  };
+  return { backup_id: id, target_file: path, operation, undone, before, after };
 }
 
 /** An undo that was itself undone takes nothing back. */
