@@ -15,7 +15,7 @@ export { ResponseFormat } from './openai-responses/response-format.ts';
 export { assistantParts, ownData, ReturnedParts } from './provider-data.ts';
 export type { DataOwner } from './provider-data.ts';
 export type { OptionalParameters } from './refused-parameters.ts';
-export { given, requestParameters } from './request-parameters.ts';
+export { requestParameters } from './request-parameters.ts';
 export type { RequestDefaults, RequestParameters } from './request-parameters.ts';
 export type { Body } from './stream/body.ts';
 export { invalidStream, truncated } from './stream/message-events.ts';

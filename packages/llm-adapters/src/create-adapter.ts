@@ -1,11 +1,10 @@
-import { OrionError } from '@orion/contracts';
+import { OrionError, defined } from '@orion/contracts';
 import type { LlmAdapter } from '@orion/contracts';
 
 import type { AdapterOptions } from './adapter-options.ts';
 import { createAnthropicAdapter } from './anthropic/adapter.ts';
 import { createOpenAiCompatibleAdapter } from './openai-compatible/adapter.ts';
 import { createOpenAiResponsesAdapter } from './openai-responses/adapter.ts';
-import { given } from './request-parameters.ts';
 
 export type AdapterConfig = Omit<AdapterOptions, 'model'> & {
   /** A provider's name, or a model alias. */
@@ -80,7 +79,7 @@ export async function createAdapter(config: AdapterConfig): Promise<ManagedAdapt
     throw new OrionError({ code: 'API_KEY_MISSING', message: 'There is no API key' });
   }
   const baseUrl = config.baseUrl ?? alias?.baseUrl;
-  const adapter = create({ ...options, ...given({ baseUrl }), model });
+  const adapter = create({ ...options, ...defined({ baseUrl }), model });
   return { ...adapter, close: () => Promise.resolve() };
 }
 
@@ -94,7 +93,7 @@ async function createScripted(config: AdapterConfig): Promise<ManagedAdapter> {
     });
   }
   const { createScriptedAdapter } = await import('./scripted/adapter.ts');
-  return createScriptedAdapter(script, given({ model, temperature, maxTokens, readDocument }));
+  return createScriptedAdapter(script, defined({ model, temperature, maxTokens, readDocument }));
 }
 
 function ownValue<Value>(record: Readonly<Record<string, Value>>, name: string): Value | undefined {

@@ -53,12 +53,3 @@ export function namedSchema({ name, schema, strict = true }: JsonSchemaFormat): 
 } {
   return { name, schema, strict };
 }
-
-/** The fields that have a value. */
-export function given<Given extends object>(
-  fields: Given,
-): { readonly [Name in keyof Given]?: Exclude<Given[Name], undefined> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
-    readonly [Name in keyof Given]?: Exclude<Given[Name], undefined>;
-  };
-}

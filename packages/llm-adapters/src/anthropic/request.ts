@@ -6,6 +6,7 @@ import type {
   Tool,
   ToolChoice,
 } from '@anthropic-ai/sdk/resources/messages';
+import { defined } from '@orion/contracts';
 import type { Fields, JsonObject, Message, SendOptions, ToolDefinition } from '@orion/contracts';
 
 import {
@@ -18,7 +19,7 @@ import {
 import type { CallIds } from '../conversation.ts';
 import { assistantParts } from '../provider-data.ts';
 import type { DataOwner } from '../provider-data.ts';
-import { given, requestParameters } from '../request-parameters.ts';
+import { requestParameters } from '../request-parameters.ts';
 import type { RequestDefaults } from '../request-parameters.ts';
 import { sanitizeSchema, withoutTopLevelAlternatives } from '../schema.ts';
 import type { MessagesQuirks } from './quirks.ts';
@@ -51,7 +52,7 @@ export function buildMessagesRequest(
     max_tokens: maxTokens,
     stream: true,
     messages: convertMessages(rest, cacheMarks, defaults),
-    ...given({
+    ...defined({
       system: prompt.length === 0 ? undefined : marked(prompt, cacheMarks),
       temperature,
       stop_sequences: stop,

@@ -1,4 +1,4 @@
-import { isFields } from '@orion/contracts';
+import { defined, isFields } from '@orion/contracts';
 import type { Fields, Message, SendOptions, ToolCall, ToolDefinition } from '@orion/contracts';
 import type {
   ChatCompletionCreateParamsStreaming,
@@ -11,7 +11,7 @@ import { createCallIds, historicArguments, isBlank, toolName } from '../conversa
 import type { CallIds } from '../conversation.ts';
 import { ownData } from '../provider-data.ts';
 import type { DataOwner } from '../provider-data.ts';
-import { given, namedSchema, requestParameters } from '../request-parameters.ts';
+import { namedSchema, requestParameters } from '../request-parameters.ts';
 import type { RequestDefaults } from '../request-parameters.ts';
 import type { Quirks } from './quirks.ts';
 
@@ -34,7 +34,7 @@ export function buildRequest(
     stream: true,
     stream_options: { include_usage: true },
     [defaults.quirks.limitParameter]: maxTokens,
-    ...given({
+    ...defined({
       temperature,
       stop,
       tools: tools?.map(convertTool),

@@ -1,3 +1,4 @@
+import { defined } from '@orion/contracts';
 import type { Fields, Message, SendOptions, ToolDefinition } from '@orion/contracts';
 import type {
   FunctionTool,
@@ -16,7 +17,7 @@ import {
 import type { CallIds } from '../conversation.ts';
 import { assistantParts } from '../provider-data.ts';
 import type { DataOwner } from '../provider-data.ts';
-import { given, namedSchema, requestParameters } from '../request-parameters.ts';
+import { namedSchema, requestParameters } from '../request-parameters.ts';
 import type { RequestDefaults } from '../request-parameters.ts';
 import type { ResponsesQuirks } from './quirks.ts';
 
@@ -39,7 +40,7 @@ export function buildResponsesRequest(
     stream: true,
     input: rest.flatMap((message) => convertMessage(message, ids, defaults)),
     max_output_tokens: maxTokens,
-    ...given({
+    ...defined({
       instructions: system.length === 0 ? undefined : system.join('\n\n'),
       store: defaults.quirks.store ? false : undefined,
       include: defaults.quirks.encryptedReasoning ? ['reasoning.encrypted_content'] : undefined,

@@ -1,8 +1,7 @@
-import { toErrorInfo } from '@orion/contracts';
+import { defined, toErrorInfo } from '@orion/contracts';
 import type { LlmAdapter } from '@orion/contracts';
 
 import { createOpenAiCompatibleAdapter } from '../openai-compatible/adapter.ts';
-import { given } from '../request-parameters.ts';
 import { parseScript } from './script.ts';
 import type { Script } from './script.ts';
 import { startScriptedProvider } from './server.ts';
@@ -35,10 +34,13 @@ export function createScriptedAdapter(
   let requests: readonly RecordedRequest[] = [];
 
   async function getAdapter(): Promise<LlmAdapter> {
-    provider ??= startScriptedProvider(parsed, { keepsProcess: false, ...given({ readDocument }) });
+    provider ??= startScriptedProvider(parsed, {
+      keepsProcess: false,
+      ...defined({ readDocument }),
+    });
     const { url, requests: received } = await provider;
     requests = received;
-    const key = given({ apiKey: parsed.apiKey });
+    const key = defined({ apiKey: parsed.apiKey });
     adapter ??= createOpenAiCompatibleAdapter({ ...sampling, ...key, model, baseUrl: url });
     return adapter;
   }
