@@ -84,7 +84,9 @@ it('asks a protocol first whether it can work with the adapter', async () => {
 
 it('streams a file in the form in which the models of a protocol of the caller read', async () => {
   const controller = createControllerProtocol();
-  const asText = vi.fn(controller.contentMessages.bind(controller));
+  const asText = vi.fn<NonNullable<ProtocolStrategy['contentMessages']>>(
+    (history, tools) => controller.contentMessages?.(history, tools) ?? [],
+  );
   const own: ProtocolStrategy = {
     getName: () => 'own',
     canHandle: () => true,

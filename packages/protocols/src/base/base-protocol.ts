@@ -51,6 +51,41 @@ export class BaseProtocol implements ProtocolStrategy {
   }
 }
 
+/** What one of this package's own protocols is made of. */
+export type ProtocolParts = Partial<Pick<ProtocolStrategy, 'canHandle' | 'contentMessages'>> & {
+  readonly name: string;
+  readonly run: (
+    context: ProtocolContext,
+    signal: AbortSignal,
+  ) => AsyncIterator<ProtocolEvent, unknown, undefined>;
+};
+
+export class BuiltInProtocol extends BaseProtocol {
+  readonly contentMessages?: NonNullable<ProtocolStrategy['contentMessages']>;
+  readonly #parts: ProtocolParts;
+
+  constructor(parts: ProtocolParts, defaults?: ProtocolDefaults) {
+    super(defaults);
+    this.#parts = parts;
+    if (parts.contentMessages !== undefined) this.contentMessages = parts.contentMessages;
+  }
+
+  override getName(): string {
+    return this.#parts.name;
+  }
+
+  override canHandle(context: ProtocolContext): boolean {
+    return this.#parts.canHandle?.(context) ?? true;
+  }
+
+  protected override run(
+    context: ProtocolContext,
+    signal: AbortSignal,
+  ): AsyncIterator<ProtocolEvent, unknown, undefined> {
+    return this.#parts.run(context, signal);
+  }
+}
+
 function defined(input: ProtocolInput): Partial<ProtocolContext> {
   return Object.fromEntries(
     Object.entries(input).filter(([, value]) => (value as unknown) !== undefined),

@@ -9,7 +9,8 @@ import type {
   TurnStop,
   Usage,
 } from '@orion/contracts';
-import { BaseProtocol } from '../base/base-protocol.ts';
+import { BuiltInProtocol } from '../base/base-protocol.ts';
+import type { ProtocolParts } from '../base/base-protocol.ts';
 import { sendableMessages } from '../base/history.ts';
 import { createProtocolTrace } from '../base/protocol-trace.ts';
 import type { ProtocolTrace } from '../base/protocol-trace.ts';
@@ -33,32 +34,9 @@ export type ContentHistory = Pick<ProtocolStrategy, 'getName' | 'contentMessages
  * 4. It costs no iteration, no phase and no cycle, and the stop policy leaves it alone. Only the user's budgets
  *    end it, as an error that cannot be retried (BUDGET_EXHAUSTED): its session is then paused (R169, R251).
  */
-export class ContentProtocol extends BaseProtocol {
-  readonly #history: ContentHistory | undefined;
-
-  constructor(history: ContentHistory | undefined) {
-    super();
-    this.#history = history;
-  }
-
-  override getName(): string {
-    return 'content';
-  }
-
-  override canHandle(_context: ProtocolContext): boolean {
-    return true;
-  }
-
-  protected override run(
-    context: ProtocolContext,
-    signal: AbortSignal,
-  ): AsyncIterator<ProtocolEvent, unknown, undefined> {
-    return new ContentRun(context, signal, this.#history);
-  }
-}
-
-export function createContentProtocol(history?: ContentHistory): ContentProtocol {
-  return new ContentProtocol(history);
+export function createContentProtocol(history?: ContentHistory): BuiltInProtocol {
+  const run: ProtocolParts['run'] = (context, signal) => new ContentRun(context, signal, history);
+  return new BuiltInProtocol({ name: 'content', run });
 }
 
 const ENDED: IteratorResult<ProtocolEvent, undefined> = { done: true, value: undefined };

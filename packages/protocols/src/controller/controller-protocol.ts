@@ -5,11 +5,10 @@ import type {
   ProtocolContext,
   ProtocolEvent,
   ToolCall,
-  ToolDefinition,
   TurnStop,
 } from '@orion/contracts';
-import { BaseProtocol } from '../base/base-protocol.ts';
-import type { ProtocolDefaults } from '../base/base-protocol.ts';
+import { BuiltInProtocol } from '../base/base-protocol.ts';
+import type { ProtocolDefaults, ProtocolParts } from '../base/base-protocol.ts';
 import { isPause, whyIncomplete } from '../base/incomplete.ts';
 import { callModel } from '../base/model-call.ts';
 import type { ModelAnswer } from '../base/model-call.ts';
@@ -44,32 +43,14 @@ import { contentStageMessages, controllerMessages } from './text-history.ts';
  * 4. Stop policy, budgets, duplicates and PLAN hold as everywhere; besides, the same failure twice ends tool use,
  *    and so do too many calls for one step (R200). A step is what the model describes as one.
  */
-export class ControllerProtocol extends BaseProtocol {
-  override getName(): string {
-    return 'controller';
-  }
-
-  override canHandle(context: ProtocolContext): boolean {
-    return context.adapter.structuredOutput;
-  }
-
-  contentMessages(
-    history: readonly Message[],
-    tools: readonly ToolDefinition[],
-  ): readonly Message[] {
-    return contentStageMessages(history, tools);
-  }
-
-  protected override run(
-    context: ProtocolContext,
-    signal: AbortSignal,
-  ): AsyncIterator<ProtocolEvent, unknown, undefined> {
-    return runController(context, signal);
-  }
-}
-
-export function createControllerProtocol(defaults?: ProtocolDefaults): ControllerProtocol {
-  return new ControllerProtocol(defaults);
+export function createControllerProtocol(defaults?: ProtocolDefaults): BuiltInProtocol {
+  const parts: ProtocolParts = {
+    name: 'controller',
+    canHandle: ({ adapter }) => adapter.structuredOutput,
+    contentMessages: contentStageMessages,
+    run: runController,
+  };
+  return new BuiltInProtocol(parts, defaults);
 }
 
 const SHOWN_INVALID_OUTPUT = 2048;

@@ -1,6 +1,5 @@
-import type { ProtocolContext, ProtocolEvent } from '@orion/contracts';
-import { BaseProtocol } from '../base/base-protocol.ts';
-import type { ProtocolDefaults } from '../base/base-protocol.ts';
+import { BuiltInProtocol } from '../base/base-protocol.ts';
+import type { ProtocolDefaults, ProtocolParts } from '../base/base-protocol.ts';
 import { ownLimits } from '../base/own.ts';
 import { explainStop } from '../base/stop-words.ts';
 import { runToolLoop } from '../base/tool-loop.ts';
@@ -38,23 +37,7 @@ const RULES: LoopRules = {
 };
 
 /** The protocol for models with native tool calls that may make several in one message. */
-export class StandardProtocol extends BaseProtocol {
-  override getName(): string {
-    return RULES.name;
-  }
-
-  override canHandle(_context: ProtocolContext): boolean {
-    return true;
-  }
-
-  protected override run(
-    context: ProtocolContext,
-    signal: AbortSignal,
-  ): AsyncIterator<ProtocolEvent, unknown, undefined> {
-    return runToolLoop(RULES, context, signal);
-  }
-}
-
-export function createStandardProtocol(defaults?: ProtocolDefaults): StandardProtocol {
-  return new StandardProtocol(defaults);
+export function createStandardProtocol(defaults?: ProtocolDefaults): BuiltInProtocol {
+  const run: ProtocolParts['run'] = (context, signal) => runToolLoop(RULES, context, signal);
+  return new BuiltInProtocol({ name: RULES.name, run }, defaults);
 }

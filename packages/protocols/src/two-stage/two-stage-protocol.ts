@@ -1,6 +1,6 @@
-import type { ProtocolContext, ProtocolEvent } from '@orion/contracts';
-import { BaseProtocol } from '../base/base-protocol.ts';
-import type { ProtocolDefaults } from '../base/base-protocol.ts';
+import type { ProtocolContext } from '@orion/contracts';
+import { BuiltInProtocol } from '../base/base-protocol.ts';
+import type { ProtocolDefaults, ProtocolParts } from '../base/base-protocol.ts';
 import { ownLimits } from '../base/own.ts';
 import { explainStop } from '../base/stop-words.ts';
 import { runToolLoop } from '../base/tool-loop.ts';
@@ -39,23 +39,8 @@ function rulesOf({ config, turnState }: ProtocolContext): LoopRules {
 }
 
 /** The protocol that keeps a model from calling tools faster than it reads their results: one call at a time. */
-export class TwoStageProtocol extends BaseProtocol {
-  override getName(): string {
-    return 'two-stage';
-  }
-
-  override canHandle(_context: ProtocolContext): boolean {
-    return true;
-  }
-
-  protected override run(
-    context: ProtocolContext,
-    signal: AbortSignal,
-  ): AsyncIterator<ProtocolEvent, unknown, undefined> {
-    return runToolLoop(rulesOf(context), context, signal);
-  }
-}
-
-export function createTwoStageProtocol(defaults?: ProtocolDefaults): TwoStageProtocol {
-  return new TwoStageProtocol(defaults);
+export function createTwoStageProtocol(defaults?: ProtocolDefaults): BuiltInProtocol {
+  const run: ProtocolParts['run'] = (context, signal) =>
+    runToolLoop(rulesOf(context), context, signal);
+  return new BuiltInProtocol({ name: 'two-stage', run }, defaults);
 }
