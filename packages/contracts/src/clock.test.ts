@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { sleep } from './clock.ts';
+import { limitedSignal, sleep } from './clock.ts';
 import type { Clock } from './clock.ts';
 
 function createClock() {
@@ -32,4 +32,40 @@ test('nobody sleeps once it is aborted', async () => {
   const { clock, schedule } = createClock();
   await sleep(clock, 20, new AbortController().signal, AbortSignal.abort());
   expect(schedule).not.toHaveBeenCalled();
+});
+
+test('a limited signal ends with its outer one, by a word, or when its time is up', async () => {
+  const { clock, schedule, cancel } = createClock();
+  const outer = new AbortController();
+  const onTime = vi.fn();
+  const limited = () => limitedSignal(outer.signal, clock, 20, onTime);
+  const timed = limited();
+  expect(schedule.mock.calls[0]?.[0]).toBe(20);
+  schedule.mock.calls[0]?.[1]();
+  expect(onTime).toHaveBeenCalledOnce();
+  expect(timed.signal.aborted).toBe(true);
+
+  const left = limited();
+  left.abort();
+  expect(left.signal.aborted).toBe(true);
+  expect(outer.signal.aborted).toBe(false);
+
+  const [followed, ended] = [limited(), limited()];
+  ended.end();
+  expect(cancel).toHaveBeenCalledOnce();
+  outer.abort('gone');
+  expect(followed.signal.reason).toBe('gone');
+  expect(ended.signal.aborted).toBe(false);
+  expect(limited().signal.reason).toBe('gone');
+  expect(onTime).toHaveBeenCalledOnce();
+});
+
+test('a time that no timer can wait for is waited for as long as one can', () => {
+  const { clock, schedule } = createClock();
+  const { signal } = new AbortController();
+  for (const milliseconds of [-1, 2_147_483_648]) limitedSignal(signal, clock, milliseconds);
+  expect(schedule.mock.calls.map(([milliseconds]) => milliseconds)).toEqual([0, 2_147_483_647]);
+  for (const ofClock of [undefined, clock]) limitedSignal(signal, ofClock);
+  limitedSignal(signal, undefined, 20);
+  expect(schedule).toHaveBeenCalledTimes(2);
 });

@@ -21,6 +21,47 @@ export const systemClock: Clock = {
   },
 };
 
+/** Timers overflow beyond. */
+const MAX_TIMER_MS = 2_147_483_647;
+
+export type LimitedSignal = {
+  readonly signal: AbortSignal;
+  readonly abort: () => void;
+  /** Leaves neither a listener nor a timer behind; may be called twice. */
+  readonly end: () => void;
+};
+
+/**
+ * A signal for work that ends with `outer`, by `abort`, or when its time is up; `onTime` is called just before that.
+ * Without a clock, or with endless time, there is no timer.
+ */
+export function limitedSignal(
+  outer: AbortSignal,
+  clock?: Clock,
+  milliseconds: number = Number.POSITIVE_INFINITY,
+  onTime?: () => void,
+): LimitedSignal {
+  const controller = new AbortController();
+  const onAbort = (): void => controller.abort(outer.reason);
+  if (outer.aborted) onAbort();
+  else outer.addEventListener('abort', onAbort, { once: true });
+  const isEndless = milliseconds === Number.POSITIVE_INFINITY;
+  const timer = Math.min(Math.max(0, milliseconds), MAX_TIMER_MS);
+  const onTimer = (): void => {
+    onTime?.();
+    controller.abort();
+  };
+  const cancel = isEndless ? undefined : clock?.schedule(timer, onTimer);
+  return {
+    signal: controller.signal,
+    abort: () => controller.abort(),
+    end() {
+      cancel?.();
+      outer.removeEventListener('abort', onAbort);
+    },
+  };
+}
+
 /** Waits, but not longer than until one of the signals is aborted; never rejects. */
 export function sleep(
   clock: Clock,

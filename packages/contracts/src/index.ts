@@ -1,5 +1,5 @@
-export { sleep, systemClock } from './clock.ts';
-export type { Clock } from './clock.ts';
+export { limitedSignal, sleep, systemClock } from './clock.ts';
+export type { Clock, LimitedSignal } from './clock.ts';
 export { commandWord } from './command-word.ts';
 export { BEGIN_TOOL_NAME, DONE_MARKER } from './constants.ts';
 export { defined } from './defined.ts';

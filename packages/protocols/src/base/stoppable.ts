@@ -1,3 +1,5 @@
+import { limitedSignal } from '@orion/contracts';
+
 /**
  * Makes a stream that stops its work when its consumer leaves (R139).
  *
@@ -9,23 +11,15 @@ export function stoppable<Event>(
   outer: AbortSignal,
   start: (signal: AbortSignal) => AsyncIterator<Event, unknown, undefined>,
 ): AsyncIterableIterator<Event> {
-  const controller = new AbortController();
-  const onOuterAbort = (): void => {
-    controller.abort(outer.reason);
-  };
-  if (outer.aborted) onOuterAbort();
-  else outer.addEventListener('abort', onOuterAbort, { once: true });
-  const finish = (): void => {
-    outer.removeEventListener('abort', onOuterAbort);
-  };
-  const iterator = start(controller.signal);
+  const { signal, abort, end } = limitedSignal(outer);
+  const iterator = start(signal);
   const onStep = (step: IteratorResult<Event, unknown>): IteratorResult<Event, undefined> => {
     if (step.done !== true) return step;
-    finish();
+    end();
     return { done: true, value: undefined };
   };
   const onFailure = (error: unknown): never => {
-    finish();
+    end();
     throw error;
   };
 
@@ -35,8 +29,8 @@ export function stoppable<Event>(
     },
     next: () => iterator.next().then(onStep, onFailure),
     async return() {
-      finish();
-      controller.abort();
+      end();
+      abort();
       await iterator.return?.();
       return { done: true, value: undefined };
     },

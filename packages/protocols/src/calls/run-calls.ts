@@ -1,4 +1,4 @@
-import { cutText, toErrorInfo } from '@orion/contracts';
+import { cutText, limitedSignal, toErrorInfo } from '@orion/contracts';
 import type {
   JsonValue,
   Message,
@@ -10,10 +10,9 @@ import type {
 import { historicCall, isUsable, toolMessage } from '../base/history.ts';
 import { notice } from '../base/notices.ts';
 import type { ProtocolTrace } from '../base/protocol-trace.ts';
-import { budgetSignal } from '../stop-policy/deadline.ts';
 import { notePhase } from '../stop-policy/progress.ts';
 import type { ExecutedCall } from '../stop-policy/progress.ts';
-import { findBudgetStop } from '../stop-policy/verdict.ts';
+import { findBudgetStop, millisecondsLeft } from '../stop-policy/verdict.ts';
 import { findExecuted, recordExecuted } from './executed-calls.ts';
 import { mistakeOf } from './mistakes.ts';
 import {
@@ -157,8 +156,9 @@ async function runOne(
   signal: AbortSignal,
   call: ToolCall,
 ): Promise<ToolResult> {
-  const { toolRegistry, projectId, requestId, mode } = context;
-  const limited = budgetSignal(context, signal);
+  const { toolRegistry, projectId, requestId, mode, clock } = context;
+  // The policy's own time limit is about model calls; a tool has a limit of its own.
+  const limited = limitedSignal(signal, clock, millisecondsLeft(context));
   try {
     const results = await toolRegistry.executeToolCalls([call], {
       projectId,

@@ -1,5 +1,5 @@
 import type { TurnStop } from '@orion/contracts';
-import { budgetStop, millisecondsOf, policyStop } from './verdict.ts';
+import { budgetStop, millisecondsLeft, policyStop } from './verdict.ts';
 import type { LimitedTurn } from './verdict.ts';
 
 /** How long the answer after a stop may take, in milliseconds, when the time is what was used up. */
@@ -26,27 +26,23 @@ export function allowanceOf(turn: LimitedTurn, purpose: CallPurpose): Allowance 
   const { config } = turn;
   const { protocol, content } = turn.turnState.spent;
   const { maxSeconds, maxTokens } = config.budget;
-  const policy = {
-    milliseconds: left(config.stopSeconds * 1000 - protocol.milliseconds, purpose, FINAL_GRACE_MS),
-    tokens: left(config.stopTokens - protocol.tokens, purpose, FINAL_GRACE_TOKENS),
-  };
-  const budget = {
-    milliseconds:
-      maxSeconds === null ? Number.POSITIVE_INFINITY : maxSeconds * 1000 - millisecondsOf(turn),
-    tokens:
-      maxTokens === null ? Number.POSITIVE_INFINITY : maxTokens - protocol.tokens - content.tokens,
-  };
-  const budgetEndsTime = budget.milliseconds <= policy.milliseconds;
-  const budgetEndsTokens = budget.tokens <= policy.tokens;
+  const milliseconds = left(
+    config.stopSeconds * 1000 - protocol.milliseconds,
+    purpose,
+    FINAL_GRACE_MS,
+  );
+  const tokens = left(config.stopTokens - protocol.tokens, purpose, FINAL_GRACE_TOKENS);
+  const budgetMilliseconds = millisecondsLeft(turn);
+  const budgetTokens = (maxTokens ?? Number.POSITIVE_INFINITY) - protocol.tokens - content.tokens;
   return {
-    milliseconds: Math.max(0, Math.min(policy.milliseconds, budget.milliseconds)),
+    milliseconds: Math.max(0, Math.min(milliseconds, budgetMilliseconds)),
     onTime:
-      budgetEndsTime && maxSeconds !== null
+      maxSeconds !== null && budgetMilliseconds <= milliseconds
         ? budgetStop('max_seconds', maxSeconds)
         : policyStop('time', config),
-    tokens: Math.max(0, Math.min(policy.tokens, budget.tokens)),
+    tokens: Math.max(0, Math.min(tokens, budgetTokens)),
     onTokens:
-      budgetEndsTokens && maxTokens !== null
+      maxTokens !== null && budgetTokens <= tokens
         ? budgetStop('max_tokens', maxTokens)
         : policyStop('tokens', config),
   };

@@ -1,6 +1,6 @@
-import type { Clock, LlmEvent, ModelSpending, TurnStop } from '@orion/contracts';
+import { limitedSignal } from '@orion/contracts';
+import type { Clock, LimitedSignal, LlmEvent, ModelSpending, TurnStop } from '@orion/contracts';
 import type { Allowance } from './allowance.ts';
-import { MAX_TIMER_MS } from './deadline.ts';
 
 /** What a token is taken for while the provider has not counted: about four characters of English or of code. */
 const CHARACTERS_PER_TOKEN = 4;
@@ -20,16 +20,12 @@ const LAST_WORDS_CHARACTERS = 512 * 1024;
  * 5. `end` must be called, as often as one likes; it leaves no timer behind.
  */
 export class CallMeter {
-  /** For the adapter: aborted with the given signal, when the time is up, and by `leave`. */
-  readonly signal: AbortSignal;
   readonly #clock: Clock;
   readonly #spending: ModelSpending;
   readonly #allowance: Allowance;
   readonly #startedAt: number;
   readonly #tokensBefore: number;
-  readonly #controller: AbortController = new AbortController();
-  readonly #cancelTimer: () => void;
-  readonly #release: () => void;
+  readonly #limited: LimitedSignal;
   #characters = 0;
   /** Of the arguments of the calls that are not yet complete, by their index. */
   readonly #arguments = new Map<number, number>();
@@ -48,19 +44,14 @@ export class CallMeter {
     this.#startedAt = clock.monotonic();
     this.#tokensBefore = spending.tokens;
     spending.calls += 1;
-    const controller = this.#controller;
-    const abort = (): void => controller.abort(outer.reason);
-    if (outer.aborted) abort();
-    else outer.addEventListener('abort', abort, { once: true });
-    this.#release = () => outer.removeEventListener('abort', abort);
-    this.signal = controller.signal;
-    this.#cancelTimer =
-      allowance.milliseconds === Number.POSITIVE_INFINITY
-        ? () => undefined
-        : clock.schedule(Math.min(allowance.milliseconds, MAX_TIMER_MS), () => {
-            this.#cut ??= allowance.onTime;
-            controller.abort();
-          });
+    this.#limited = limitedSignal(outer, clock, allowance.milliseconds, () => {
+      this.#cut ??= allowance.onTime;
+    });
+  }
+
+  /** For the adapter: aborted with the given signal, when the time is up, and by `leave`. */
+  get signal(): AbortSignal {
+    return this.#limited.signal;
   }
 
   /** The limit that this call ran into. */
@@ -109,14 +100,13 @@ export class CallMeter {
   /** Nothing more is wanted of the call: its request is closed, which is no limit. */
   leave(): void {
     this.#leftAt ??= this.#characters;
-    this.#controller.abort();
+    this.#limited.abort();
   }
 
   end(): void {
     if (this.#ended) return;
     this.#ended = true;
-    this.#cancelTimer();
-    this.#release();
+    this.#limited.end();
     this.#spending.milliseconds += this.#clock.monotonic() - this.#startedAt;
     this.#spending.tokens = this.#tokensBefore + this.#tokens();
   }

@@ -21,7 +21,7 @@ export function findBudgetStop(turn: LimitedTurn): TurnStop | null {
   const { protocol, content } = turn.turnState.spent;
   const calls = protocol.calls + content.calls;
   if (maxTurns !== null && calls >= maxTurns) return budgetStop('max_turns', maxTurns);
-  if (maxSeconds !== null && millisecondsOf(turn) >= maxSeconds * 1000) {
+  if (maxSeconds !== null && millisecondsLeft(turn) <= 0) {
     return budgetStop('max_seconds', maxSeconds);
   }
   const tokens = protocol.tokens + content.tokens;
@@ -48,9 +48,11 @@ export function findStop(turn: LimitedTurn): TurnStop | null {
   return findBudgetStop(turn) ?? findPolicyStop(turn.turnState, turn.config);
 }
 
-/** How long the turn has taken. */
-export function millisecondsOf({ clock, startedAt }: LimitedTurn): number {
-  return clock.monotonic() - startedAt;
+/** What is left of the budget's time. */
+export function millisecondsLeft({ config, clock, startedAt }: LimitedTurn): number {
+  const { maxSeconds } = config.budget;
+  if (maxSeconds === null) return Number.POSITIVE_INFINITY;
+  return maxSeconds * 1000 - (clock.monotonic() - startedAt);
 }
 
 /** Whether a turn that was stopped may still answer: not after a budget, and not beyond one. */

@@ -1,4 +1,4 @@
-import { sleep } from '@orion/contracts';
+import { limitedSignal, sleep } from '@orion/contracts';
 import type {
   Clock,
   JsonObject,
@@ -26,7 +26,7 @@ export async function execute(
 ): Promise<ToolResult> {
   const limitMs = tool.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   for (let attempts = 1; ; attempts++) {
-    const limited = withTimeLimit(context.signal, limitMs, clock);
+    const limited = limitedSignal(context.signal, clock, limitMs);
     try {
       // A new object each time: a tool that changes its arguments must not change the next attempt's.
       const running = tool.execute(structuredClone(args), {
@@ -51,27 +51,6 @@ export async function execute(
       if (context.signal.aborted) return cancelled(call, attempts);
     }
   }
-}
-
-/** The signal for one run: aborted with the given one, and after so many milliseconds. */
-function withTimeLimit(
-  outer: AbortSignal,
-  milliseconds: number,
-  clock: Clock | undefined,
-): { readonly signal: AbortSignal; readonly end: () => void } {
-  if (clock === undefined) return { signal: outer, end: () => undefined };
-  const controller = new AbortController();
-  const abort = (): void => controller.abort(outer.reason);
-  if (outer.aborted) abort();
-  else outer.addEventListener('abort', abort, { once: true });
-  const cancel = clock.schedule(milliseconds, () => controller.abort());
-  return {
-    signal: controller.signal,
-    end: () => {
-      cancel();
-      outer.removeEventListener('abort', abort);
-    },
-  };
 }
 
 const ABORTED: unique symbol = Symbol('aborted');
