@@ -4,13 +4,6 @@ import { createControllerProtocol } from './controller/controller-protocol.ts';
 import { createStandardProtocol } from './standard/standard-protocol.ts';
 import { createTwoStageProtocol } from './two-stage/two-stage-protocol.ts';
 
-const SPELLINGS: ReadonlyMap<string, ProtocolName> = new Map([
-  ['standard', 'standard'],
-  ['two-stage', 'two-stage'],
-  ['two_stage', 'two-stage'],
-  ['controller', 'controller'],
-]);
-
 const AVAILABLE: Readonly<Record<ProtocolName, () => ProtocolStrategy>> = {
   standard: createStandardProtocol,
   'two-stage': createTwoStageProtocol,
@@ -22,21 +15,18 @@ export const PROTOCOL_NAMES: readonly ProtocolName[] = Object.keys(AVAILABLE) as
 
 /** The one spelling of a protocol's name (R264), or PROTOCOL_UNSUPPORTED for a name that nothing has. */
 export function normaliseProtocolName(name: string): ProtocolName {
-  const known = SPELLINGS.get(name);
-  if (known === undefined) throw unsupported(name);
-  return known;
+  const spelled = name === 'two_stage' ? 'two-stage' : name;
+  const known = PROTOCOL_NAMES.find((each) => each === spelled);
+  if (known !== undefined) return known;
+  const available = PROTOCOL_NAMES.join(', ');
+  throw new OrionError({
+    code: 'PROTOCOL_UNSUPPORTED',
+    message: `There is no protocol ${JSON.stringify(name)}; available: ${available}`,
+    hint: `Choose one of: ${available}.`,
+  });
 }
 
 /** A protocol by its name; throws PROTOCOL_UNSUPPORTED, before any model call, for what is not there. */
 export function createProtocol(name: string): ProtocolStrategy {
   return AVAILABLE[normaliseProtocolName(name)]();
-}
-
-function unsupported(name: string): OrionError {
-  const available = PROTOCOL_NAMES.join(', ');
-  return new OrionError({
-    code: 'PROTOCOL_UNSUPPORTED',
-    message: `There is no protocol ${JSON.stringify(name)}; available: ${available}`,
-    hint: `Choose one of: ${available}.`,
-  });
 }

@@ -1,5 +1,16 @@
 import type { ProtocolContext } from '@orion/contracts';
 
+/** What a context consists of, and the methods that each has to have. */
+const NEEDED = {
+  adapter: ['sendMessagesStreaming'],
+  toolRegistry: ['definitions', 'executeToolCalls', 'signatureOf', 'summarize', 'traitsOf'],
+  traceService: ['record'],
+  config: [],
+  turnState: [],
+  clock: ['monotonic', 'schedule'],
+  signal: ['addEventListener'],
+} as const;
+
 /**
  * Throws a plain `Error` for a context that no protocol can work with: that is a defect of the caller, and
  * better found before the first model call than in the middle of a turn (R134).
@@ -18,19 +29,7 @@ export function validateContext(context: ProtocolContext): void {
   if (fields['mode'] !== 'plan' && fields['mode'] !== 'act') {
     throw new Error(`Protocol context: unknown mode ${describe(fields['mode'])}; known: plan, act`);
   }
-  needMethods(fields['adapter'], 'adapter', ['sendMessagesStreaming']);
-  needMethods(fields['toolRegistry'], 'toolRegistry', [
-    'definitions',
-    'executeToolCalls',
-    'signatureOf',
-    'summarize',
-    'traitsOf',
-  ]);
-  needMethods(fields['traceService'], 'traceService', ['record']);
-  needMethods(fields['config'], 'config', []);
-  needMethods(fields['turnState'], 'turnState', []);
-  needMethods(fields['clock'], 'clock', ['monotonic', 'schedule']);
-  needMethods(fields['signal'], 'signal', ['addEventListener']);
+  for (const [name, methods] of Object.entries(NEEDED)) needMethods(fields[name], name, methods);
   if (!Number.isFinite(fields['startedAt'])) throw missing('startedAt', 'a time of the clock');
 }
 

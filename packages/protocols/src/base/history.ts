@@ -1,5 +1,5 @@
 import { cutText } from '@orion/contracts';
-import type { ErrorInfo, JsonValue, Message, Redact, ToolCall, ToolResult } from '@orion/contracts';
+import type { JsonValue, Message, Redact, ToolCall, ToolResult } from '@orion/contracts';
 
 /** What stands in the history for a call without a name: providers refuse an empty one. */
 export const UNNAMED_TOOL = 'unnamed_tool';
@@ -107,16 +107,6 @@ function toolMessageContent(result: ToolResult, earlier: JsonValue | undefined):
       note: 'The result is longer than can be shown; ask for a part of it.',
     });
   }
-  return JSON.stringify({
-    error: forModel(result.error),
-    ...(earlier === undefined ? {} : { earlier_result: earlier }),
-  });
-}
-
-function forModel(error: ErrorInfo): { code: string; message: string; hint?: string } {
-  return {
-    code: error.code,
-    message: error.message,
-    ...(error.hint === undefined ? {} : { hint: error.hint }),
-  };
+  const { code, message, hint } = result.error;
+  return JSON.stringify({ error: { code, message, hint }, earlier_result: earlier });
 }

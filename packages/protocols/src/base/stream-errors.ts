@@ -1,13 +1,12 @@
-import { ERROR_CODES } from '@orion/contracts';
+import { OrionError } from '@orion/contracts';
 import type { ErrorInfo } from '@orion/contracts';
 
 /** For a source that ends without saying how: such an end is never a success. */
-export const NO_TERMINAL_EVENT: ErrorInfo = {
+export const NO_TERMINAL_EVENT: ErrorInfo = new OrionError({
   code: 'STREAM_TRUNCATED',
   message: 'The model stream ended without a finish or an error',
   retryable: true,
-  hint: ERROR_CODES.STREAM_TRUNCATED,
-};
+}).toInfo();
 
 export function isAbort(error: ErrorInfo, signal: AbortSignal): boolean {
   return signal.aborted || error.code === 'ABORTED';

@@ -1,8 +1,8 @@
-import { BEGIN_TOOL_NAME, ERROR_CODES, cutText, jsonErrorPosition } from '@orion/contracts';
+import { BEGIN_TOOL_NAME, OrionError, cutText, jsonErrorPosition } from '@orion/contracts';
 import type {
   ErrorCode,
-  JsonObject,
   JsonValue,
+  OrionErrorOptions,
   ToolCall,
   ToolFailure,
   ToolResult,
@@ -20,23 +20,14 @@ function refusal(
   call: ToolCall,
   code: ErrorCode,
   message: string,
-  more: {
-    readonly hint?: string;
-    readonly retryable?: boolean;
-    readonly details?: JsonObject;
-  } = {},
+  { details = {}, ...more }: Pick<OrionErrorOptions, 'hint' | 'retryable' | 'details'> = {},
 ): ToolFailure {
   return {
     toolCallId: call.id,
     toolName: call.name.trim() === '' ? UNNAMED_TOOL : call.name,
     success: false,
-    error: {
-      code,
-      message,
-      retryable: more.retryable ?? false,
-      hint: more.hint ?? ERROR_CODES[code],
-    },
-    details: more.details ?? {},
+    error: new OrionError({ code, message, ...more }).toInfo(),
+    details,
     attempts: 0,
   };
 }

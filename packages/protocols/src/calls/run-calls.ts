@@ -64,8 +64,8 @@ export async function* runCalls(
   const { turnState, toolRegistry, projectId, config } = context;
   yield { type: 'tool_calls', calls };
 
-  const blocked = blockedInPlanMode(context, calls);
-  if (blocked.size > 0) yield planNotice(calls.filter((call) => blocked.has(call.id)));
+  const blocked = calls.filter((call) => isBlockedInPlanMode(context, call));
+  if (blocked.length > 0) yield planNotice(blocked);
 
   const historicCalls: ToolCall[] = [];
   const answers: Message[] = [];
@@ -80,7 +80,7 @@ export async function* runCalls(
   for (const call of calls) {
     let result: ToolResult;
     let earlier: JsonValue | undefined;
-    const refused = refusedBeforehand(context, call, blocked, handover !== null, signal);
+    const refused = refusedBeforehand(context, call, handover !== null, signal);
     const duplicateOf =
       refused === null ? findExecuted(turnState, toolRegistry, projectId, call) : undefined;
     if (refused !== null) {
@@ -179,30 +179,21 @@ async function runOne(
 function refusedBeforehand(
   context: ProtocolContext,
   call: ToolCall,
-  blocked: ReadonlySet<string>,
   handedOver: boolean,
   signal: AbortSignal,
 ): ToolResult | null {
   if (!isUsable(call)) return refuseBroken(call);
-  if (blocked.has(call.id)) return refuseInPlanMode(call);
+  if (isBlockedInPlanMode(context, call)) return refuseInPlanMode(call);
   if (handedOver) return refuseAfterHandover(call);
   if (signal.aborted) return refuseAborted(call);
   const budget = findBudgetStop(context);
   return budget === null ? null : refuseBeyondBudget(call, budget);
 }
 
-/** The ids of the calls whose tool PLAN mode does not offer; matched by the exact name (R177). */
-function blockedInPlanMode(
-  context: ProtocolContext,
-  calls: readonly ToolCall[],
-): ReadonlySet<string> {
-  if (context.mode !== 'plan') return new Set();
-  return new Set(
-    calls
-      .filter(({ name }) => name.trim() !== '')
-      .filter(({ name }) => context.toolRegistry.traitsOf(name)?.inPlanMode !== true)
-      .map((call) => call.id),
-  );
+/** Whether PLAN mode does not offer its tool, by the exact name (R177). */
+function isBlockedInPlanMode({ mode, toolRegistry }: ProtocolContext, { name }: ToolCall): boolean {
+  if (mode !== 'plan' || name.trim() === '') return false;
+  return toolRegistry.traitsOf(name)?.inPlanMode !== true;
 }
 
 function planNotice(calls: readonly ToolCall[]): ProtocolEvent {

@@ -1,5 +1,6 @@
 import { OrionError, toErrorInfo } from '@orion/contracts';
 import type {
+  ErrorInfo,
   LlmEvent,
   ProtocolContext,
   ProtocolEvent,
@@ -47,6 +48,7 @@ const ENDED: IteratorResult<ProtocolEvent, undefined> = { done: true, value: und
  */
 class ContentRun implements AsyncIterator<ProtocolEvent, undefined, undefined> {
   readonly #context: ProtocolContext;
+  readonly #trace: ProtocolTrace;
   readonly #signal: AbortSignal;
   readonly #history: ContentHistory | undefined;
   readonly #calls: ToolCall[] = [];
@@ -59,6 +61,7 @@ class ContentRun implements AsyncIterator<ProtocolEvent, undefined, undefined> {
 
   constructor(context: ProtocolContext, signal: AbortSignal, history: ContentHistory | undefined) {
     this.#context = context;
+    this.#trace = createProtocolTrace(context, 'content');
     this.#signal = signal;
     this.#history = history;
   }
@@ -66,18 +69,11 @@ class ContentRun implements AsyncIterator<ProtocolEvent, undefined, undefined> {
   next(): Promise<IteratorResult<ProtocolEvent, undefined>> {
     if (this.#ended) return Promise.resolve(ENDED);
     try {
-      if (this.#source === null) {
-        if (this.#signal.aborted)
-          return Promise.resolve(this.#end({ kind: 'aborted', appended: [] }));
-        const { turnState, clock } = this.#context;
-        const stop = findBudgetStop(this.#context);
-        if (stop !== null) return Promise.resolve(this.#endAtLimit(stop));
-        const allowance = allowanceOf(this.#context, 'content');
-        this.#meter = new CallMeter(clock, turnState.spent.content, allowance, this.#signal);
-        this.#source = this.#open(this.#meter.signal);
-      } else if (this.#meter !== null && this.#meter.cut !== null) {
-        return Promise.resolve(this.#endAtLimit(this.#meter.cut));
-      }
+      if (this.#source === null && this.#signal.aborted)
+        return Promise.resolve(this.#end({ kind: 'aborted', appended: [] }));
+      const stop = this.#meter === null ? findBudgetStop(this.#context) : this.#meter.cut;
+      if (stop !== null) return Promise.resolve(this.#endAtLimit(stop));
+      this.#source ??= this.#open();
       return this.#source.next().then(this.#onStep, this.#onFailure);
     } catch (error) {
       return Promise.resolve(this.#onFailure(error));
@@ -93,24 +89,22 @@ class ContentRun implements AsyncIterator<ProtocolEvent, undefined, undefined> {
     return ENDED;
   }
 
-  #open(signal: AbortSignal): AsyncIterator<LlmEvent> {
+  #open(): AsyncIterator<LlmEvent> {
     const { adapter, toolRegistry, mode, config, requestId, projectId } = this.#context;
+    const { messages: history, clock, turnState } = this.#context;
+    const allowance = allowanceOf(this.#context, 'content');
+    const meter = new CallMeter(clock, turnState.spent.content, allowance, this.#signal);
+    this.#meter = meter;
     const offered = toolRegistry.definitions(mode);
-    const { messages: history } = this.#context;
     const asText = this.#history?.contentMessages?.(history, offered);
     const messages = sendableMessages(asText ?? history);
     const tools = asText === undefined ? offered : [];
-    this.#trace().llmCall(
-      this.#context.turnState.nextPhaseIndex,
-      messages,
-      tools.length,
-      'content',
-    );
+    this.#trace.llmCall(turnState.nextPhaseIndex, messages, tools.length, 'content');
     return adapter
       .sendMessagesStreaming(messages, {
         responseFormat: { type: 'text' },
         verbatim: true,
-        signal,
+        signal: meter.signal,
         context: { requestId, projectId },
         ...(tools.length === 0 ? {} : { tools, tool_choice: 'none' as const }),
         ...(config.temperature === undefined ? {} : { temperature: config.temperature }),
@@ -146,15 +140,16 @@ class ContentRun implements AsyncIterator<ProtocolEvent, undefined, undefined> {
     // The consumer has left while this step was under way.
     if (this.#ended) return ENDED;
     if (step.done === true) {
-      if (this.#signal.aborted) return this.#end({ kind: 'aborted', appended: [] });
       const cut = this.#meter?.cut ?? null;
-      if (cut !== null) return this.#endAtLimit(cut);
-      return this.#end({ kind: 'error', error: NO_TERMINAL_EVENT, appended: [] });
+      if (cut !== null && !this.#signal.aborted) return this.#endAtLimit(cut);
+      return this.#breakOff(NO_TERMINAL_EVENT);
     }
     const event = step.value;
+    this.#meter?.count(event);
+    const cut = this.#meter?.cut ?? null;
     // Text that has arrived is passed on before the limit ends the stage.
-    const cut = this.#meter?.count(event) === true && event.type !== 'text-delta';
-    if (cut && event.type !== 'finish') return this.#endAtLimit(this.#meter?.cut ?? null);
+    if (cut !== null && event.type !== 'text-delta' && event.type !== 'finish')
+      return this.#endAtLimit(cut);
     switch (event.type) {
       case 'text-delta':
         if (event.text === '') return null;
@@ -174,11 +169,7 @@ class ContentRun implements AsyncIterator<ProtocolEvent, undefined, undefined> {
           appended: [],
         });
       case 'error':
-        return this.#end(
-          isAbort(event.error, this.#signal)
-            ? { kind: 'aborted', appended: [] }
-            : { kind: 'error', error: event.error, appended: [] },
-        );
+        return this.#breakOff(event.error);
       case 'reasoning-delta':
         if (this.#reasoned || event.text === '') return null;
         this.#reasoned = true;
@@ -193,19 +184,20 @@ class ContentRun implements AsyncIterator<ProtocolEvent, undefined, undefined> {
     if (this.#ended) return ENDED;
     const cut = this.#meter?.cut ?? null;
     if (cut !== null) return this.#endAtLimit(cut);
-    const info = toErrorInfo(error);
-    return this.#end(
-      isAbort(info, this.#signal)
-        ? { kind: 'aborted', appended: [] }
-        : { kind: 'error', error: info, appended: [] },
-    );
+    return this.#breakOff(toErrorInfo(error));
   };
 
-  #endAtLimit(stop: TurnStop | null): IteratorResult<ProtocolEvent, undefined> {
-    if (stop === null) throw new Error('a content stage was cut without a limit');
+  #breakOff(error: ErrorInfo): IteratorResult<ProtocolEvent, undefined> {
+    const isAborted = isAbort(error, this.#signal);
+    return this.#end(
+      isAborted ? { kind: 'aborted', appended: [] } : { kind: 'error', error, appended: [] },
+    );
+  }
+
+  #endAtLimit(stop: TurnStop): IteratorResult<ProtocolEvent, undefined> {
     const { turnState } = this.#context;
     turnState.stop ??= stop;
-    this.#trace().budgetExhausted(turnState.nextPhaseIndex, stop);
+    this.#trace.budgetExhausted(turnState.nextPhaseIndex, stop);
     const error = new OrionError({
       code: 'BUDGET_EXHAUSTED',
       message: `The turn has used up its ${stop.limit} of ${stop.value}.`,
@@ -220,7 +212,7 @@ class ContentRun implements AsyncIterator<ProtocolEvent, undefined, undefined> {
     this.#source = null;
     // The last event has come; a source that fails to close now has nothing left to say.
     source?.return?.().then(undefined, () => {});
-    const trace = this.#trace();
+    const trace = this.#trace;
     const phaseIndex = this.#context.turnState.nextPhaseIndex;
     trace.llmResult(phaseIndex, {
       finish:
@@ -236,9 +228,5 @@ class ContentRun implements AsyncIterator<ProtocolEvent, undefined, undefined> {
     for (const call of this.#calls) trace.toolCall(phaseIndex, call, 'ignored');
     if (outcome.kind === 'error') trace.errorOccurred(phaseIndex, outcome.error);
     return { done: false, value: { type: 'outcome', outcome } };
-  }
-
-  #trace(): ProtocolTrace {
-    return createProtocolTrace(this.#context, 'content');
   }
 }

@@ -32,10 +32,10 @@ const ACTIONS = '`next_step`, `complete`, `guardrail_stop`, `ask_user`';
 
 /** From the text of a model to its action, or to the sentence that says what is wrong with it. */
 export function parseAction(text: string): ParsedOutput {
-  const output = readOutput(text);
-  if (typeof output === 'string') return invalid(output);
-  const { fields, ignored } = normaliseOutput(output);
   try {
+    const output = readOutput(text);
+    if (typeof output === 'string') throw wrong(output);
+    const { fields, ignored } = normaliseOutput(output);
     return { ok: true, action: actionOf(fields), ignored };
   } catch (error) {
     if (error instanceof InvalidOutput) return { ok: false, error: error.message };
@@ -80,33 +80,20 @@ function nextStep(fields: Fields): ControllerAction {
   if (thought === null) throw wrong('missing field `thinking`');
   const type = text(fields, 'type') ?? inferredType(fields);
   switch (type) {
-    case 'tool': {
-      const tool = text(fields, 'tool');
-      if (tool === null) {
-        throw new InvalidOutput("next_step type=tool requires non-empty 'tool' field");
-      }
+    case 'tool':
       return {
         kind: 'tool',
         thinking: thought,
-        tool,
+        tool: neededByStep(fields, type, 'tool'),
         args: argsOf(fields.get('args')),
         description: text(fields, 'description'),
       };
-    }
     case 'respond': {
-      const message = text(fields, 'message');
-      if (message === null) {
-        throw new InvalidOutput("next_step type=respond requires non-empty 'message' field");
-      }
+      const message = neededByStep(fields, type, 'message');
       return { kind: 'complete', message, thinking: thought };
     }
-    case 'ask_user': {
-      const question = text(fields, 'question');
-      if (question === null) {
-        throw new InvalidOutput("next_step type=ask_user requires non-empty 'question' field");
-      }
-      return askUser(fields, question);
-    }
+    case 'ask_user':
+      return askUser(fields, neededByStep(fields, type, 'question'));
     case null:
       throw new InvalidOutput(
         "Cannot determine step type: provide 'type' or 'tool'/'message'/'question'",
@@ -173,14 +160,16 @@ function needed(fields: Fields, name: string): string {
   return value;
 }
 
+function neededByStep(fields: Fields, type: string, name: string): string {
+  const value = text(fields, name);
+  if (value !== null) return value;
+  throw new InvalidOutput(`next_step type=${type} requires non-empty '${name}' field`);
+}
+
 function unknownAction(name: string): InvalidOutput {
   return wrong(`unknown variant \`${name}\`, expected one of ${ACTIONS}`);
 }
 
 function wrong(what: string): InvalidOutput {
   return new InvalidOutput(`Invalid controller output: ${what}`);
-}
-
-function invalid(what: string): ParsedOutput {
-  return { ok: false, error: `Invalid controller output: ${what}` };
 }

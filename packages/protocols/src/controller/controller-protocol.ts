@@ -1,14 +1,8 @@
-import { ERROR_CODES, cutText } from '@orion/contracts';
-import type {
-  ErrorInfo,
-  Message,
-  ProtocolContext,
-  ProtocolEvent,
-  ToolCall,
-  TurnStop,
-} from '@orion/contracts';
+import { OrionError, cutText } from '@orion/contracts';
+import type { Message, ProtocolContext, ProtocolEvent, ToolCall, TurnStop } from '@orion/contracts';
 import { BuiltInProtocol } from '../base/base-protocol.ts';
 import type { ProtocolDefaults, ProtocolParts } from '../base/base-protocol.ts';
+import { withDistinctIds } from '../base/history.ts';
 import { isPause, whyIncomplete } from '../base/incomplete.ts';
 import { callModel } from '../base/model-call.ts';
 import type { ModelAnswer } from '../base/model-call.ts';
@@ -121,7 +115,10 @@ async function* runController(
         textLength: answer.text.length,
       });
       if (repeated || invalid.count > maxInvalidOutputs) {
-        const error = invalidOutput(parsed.error);
+        const error = new OrionError({
+          code: 'CONTROLLER_INVALID_OUTPUT',
+          message: parsed.error,
+        }).toInfo();
         trace.errorOccurred(phaseIndex, error);
         return yield end({ kind: 'error', error, appended });
       }
@@ -139,13 +136,14 @@ async function* runController(
     turnState.stop = beforeCall(context, action.description);
     if (turnState.stop !== null) continue;
 
-    const call: ToolCall = {
-      id: callId(context, appended, phaseIndex),
+    const called: ToolCall = {
+      id: `step_${phaseIndex}`,
       name: action.tool.trim(),
       arguments: JSON.stringify(action.args),
       state: 'complete',
     };
-    const batch = yield* runCalls(context, signal, trace, [call]);
+    const calls = withDistinctIds([called], [...context.messages, ...appended], phaseIndex);
+    const batch = yield* runCalls(context, signal, trace, calls);
     appended.push(
       { role: 'assistant', content: '', toolCalls: batch.historicCalls },
       ...batch.answers,
@@ -153,7 +151,7 @@ async function* runController(
     if (batch.handover !== null) {
       return yield end({ kind: 'handover', ...batch.handover, appended });
     }
-    turnState.stop = afterCall(context, call, batch.results[0]);
+    turnState.stop = afterCall(context, called, batch.results[0]);
     if (turnState.stop === null) yield* nudge(context, trace, batch, appended);
   }
 }
@@ -209,15 +207,6 @@ function correction(invalid: Invalid): readonly Message[] {
   ];
 }
 
-function invalidOutput(message: string): ErrorInfo {
-  return {
-    code: 'CONTROLLER_INVALID_OUTPUT',
-    message,
-    retryable: false,
-    hint: ERROR_CODES.CONTROLLER_INVALID_OUTPUT,
-  };
-}
-
 function traceAction(
   trace: ProtocolTrace,
   phaseIndex: number,
@@ -232,20 +221,4 @@ function traceAction(
     ...(thinking === null ? {} : { thinking: cutText(JSON.stringify(thinking), TRACED_THINKING) }),
     ...(ignored.length === 0 ? {} : { ignored }),
   });
-}
-
-/** An id that no other call of the history has. */
-function callId(
-  context: ProtocolContext,
-  appended: readonly Message[],
-  phaseIndex: number,
-): string {
-  const taken = new Set(
-    [...context.messages, ...appended].flatMap((message) =>
-      message.role === 'assistant' ? (message.toolCalls ?? []).map(({ id }) => id) : [],
-    ),
-  );
-  let id = `step_${phaseIndex}`;
-  for (let copy = 2; taken.has(id); copy++) id = `step_${phaseIndex}_${copy}`;
-  return id;
 }
