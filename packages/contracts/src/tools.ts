@@ -72,15 +72,6 @@ export type ToolFailure = ToolResultBase & { readonly success: false; readonly e
 
 export type ToolResult = ToolSuccess | ToolFailure;
 
-/** What a tool is given besides its arguments. */
-export type ToolContext = {
-  readonly projectId: string;
-  readonly requestId: string;
-  readonly toolCallId: string;
-  readonly mode: Mode;
-  readonly signal: AbortSignal;
-};
-
 /**
  * A tool that a registry runs.
  *
@@ -123,6 +114,9 @@ export type ToolExecutionContext = {
   readonly mode: Mode;
   readonly signal: AbortSignal;
 };
+
+/** What a tool is given besides its arguments. */
+export type ToolContext = ToolExecutionContext & { readonly toolCallId: string };
 
 /** What a protocol has to know of a tool to judge its calls. */
 export type ToolTraits = {
