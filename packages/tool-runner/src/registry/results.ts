@@ -4,6 +4,7 @@ import type {
   ErrorInfo,
   JsonObject,
   JsonValue,
+  OrionErrorOptions,
   Tool,
   ToolCall,
   ToolOutput,
@@ -60,36 +61,32 @@ export function thrown(call: ToolCall, error: unknown, attempts: number): ToolRe
     return failure(call, error.toInfo(), ran, error.details);
   }
   const { message } = toErrorInfo(error);
-  return failure(
-    call,
-    new OrionError({ code: 'TOOL_FAILED', message, retryable: isTransient(error) }).toInfo(),
-    attempts,
-  );
+  return refusal(call, { code: 'TOOL_FAILED', message, retryable: isTransient(error) }, attempts);
 }
 
 export function cancelled(call: ToolCall, attempts: number): ToolResult {
-  return failure(
-    call,
-    new OrionError({ code: 'ABORTED', message: 'The call was cancelled.' }).toInfo(),
-    attempts,
-  );
+  return refusal(call, { code: 'ABORTED', message: 'The call was cancelled.' }, attempts);
 }
 
 export function timedOut(call: ToolCall, limitMs: number, attempts: number): ToolResult {
-  return failure(
-    call,
-    new OrionError({
-      code: 'TOOL_FAILED',
-      message: `${call.name.slice(0, SHOWN_NAME)} took longer than ${limitMs / 1000} s and was stopped.`,
-    }).toInfo(),
-    attempts,
-  );
+  const name = call.name.slice(0, SHOWN_NAME);
+  const message = `${name} took longer than ${limitMs / 1000} s and was stopped.`;
+  return refusal(call, { code: 'TOOL_FAILED', message }, attempts);
 }
 
-export function failure(
+/** `attempts`: how often the tool ran. */
+export function refusal(
+  call: ToolCall,
+  error: OrionErrorOptions,
+  attempts: number = 0,
+): ToolResult {
+  return failure(call, new OrionError(error).toInfo(), attempts);
+}
+
+function failure(
   call: ToolCall,
   error: ErrorInfo,
-  attempts: number = 0,
+  attempts: number,
   details: JsonObject = {},
 ): ToolResult {
   return { ...base(call, attempts, details), success: false, error };

@@ -13,7 +13,7 @@ import type {
 } from '@orion/contracts';
 import { MAX_ARGUMENT_BYTES, parseArguments } from './arguments.ts';
 import { execute } from './attempts.ts';
-import { cancelled, failure, oneLine, SHOWN_NAME, summaryOf, thrown } from './results.ts';
+import { cancelled, oneLine, refusal, SHOWN_NAME, summaryOf, thrown } from './results.ts';
 import { readSchema, UnreadableSchema } from './schema-document.ts';
 import { createSchemaCheck } from './schema-check.ts';
 import type { SchemaCheck } from './schema-check.ts';
@@ -159,10 +159,9 @@ async function runCall(
   options: ToolRegistryOptions,
 ): Promise<ToolResult> {
   if (!isOffered(tool, context.mode)) {
-    return failure(call, {
+    return refusal(call, {
       code: 'TOOL_NOT_ALLOWED',
       message: `${call.name} was not run: PLAN mode does not allow it.`,
-      retryable: false,
       hint: 'Go on with the offered tools, or ask the user to switch to ACT mode.',
     });
   }
@@ -177,10 +176,9 @@ async function runCall(
   const approval = await askApproval({ call, effect: tool.effect, args, context }, options);
   if (context.signal.aborted) return cancelled(call, 0);
   if (!approval.approved) {
-    return failure(call, {
+    return refusal(call, {
       code: 'TOOL_NOT_ALLOWED',
       message: `${call.name} was not approved: ${approval.reason}`,
-      retryable: false,
       hint: 'Go on without this call, or ask the user.',
     });
   }
@@ -199,10 +197,9 @@ async function askApproval(
 }
 
 function unknownTool(call: ToolCall, offered: readonly ToolDefinition[]): ToolResult {
-  return failure(call, {
+  return refusal(call, {
     code: 'UNKNOWN_TOOL',
     message: `There is no tool ${JSON.stringify(call.name.slice(0, SHOWN_NAME))}.`,
-    retryable: false,
     hint: `Offered tools: ${offered.map(({ name }) => name).join(', ') || 'none'}.`,
   });
 }

@@ -75,19 +75,7 @@ function withDefaults(args: JsonObject): JsonObject {
 }
 
 /** What the model reads. */
-type ReadResult = {
-  readonly path: string;
-  readonly first_line: number;
-  readonly last_line: number;
-  readonly total_lines: number;
-  readonly total_bytes: number;
-  readonly truncated: boolean;
-  readonly limit?: 'max_lines' | 'max_bytes';
-  readonly note?: string;
-  readonly content: string;
-};
-
-function describeExcerpt(excerpt: TextExcerpt, firstLine: number, maxLines: number): ReadResult {
+function describeExcerpt(excerpt: TextExcerpt, firstLine: number, maxLines: number) {
   const { path, content, lastLine, totalLines, totalBytes, truncated } = excerpt;
   return {
     path,
@@ -106,7 +94,7 @@ function noteOf(
   excerpt: TextExcerpt,
   firstLine: number,
   maxLines: number,
-): Pick<ReadResult, 'limit' | 'note'> {
+): { readonly limit?: 'max_lines' | 'max_bytes'; readonly note?: string } {
   const { content, lastLine, totalLines, truncated } = excerpt;
   if (content === '' && totalLines > 0 && firstLine > totalLines) {
     return { note: `The file has ${totalLines} lines; there is no line ${firstLine}.` };
@@ -127,6 +115,6 @@ function noteOf(
 }
 
 function summarizeExcerpt(result: JsonValue): string {
-  const { path, first_line: first, last_line: last, total_lines: total } = result as ReadResult;
-  return `${path}: lines ${first}-${last} of ${total}`;
+  const { path, first_line, last_line, total_lines } = result as ReturnType<typeof describeExcerpt>;
+  return `${path}: lines ${first_line}-${last_line} of ${total_lines}`;
 }
