@@ -31,14 +31,19 @@ type Expected =
   | 'number'
   | 'nothing';
 
-/** Where a number stands; after those of `WHOLE` it may end. */
-type NumberPart = 'sign' | 'zero' | 'digits' | 'point' | 'fraction' | 'e' | 'e sign' | 'exponent';
-const WHOLE: ReadonlySet<NumberPart> = new Set<NumberPart>([
-  'zero',
-  'digits',
-  'fraction',
-  'exponent',
-]);
+/** What follows in a number, by the part that was read and the kind of the next character. */
+const NUMBER = {
+  sign: { 0: 'zero', digit: 'digits' },
+  zero: { '.': 'point', e: 'e' },
+  digits: { 0: 'digits', digit: 'digits', '.': 'point', e: 'e' },
+  point: { 0: 'fraction', digit: 'fraction' },
+  fraction: { 0: 'fraction', digit: 'fraction', e: 'e' },
+  e: { 0: 'exponent', digit: 'exponent', sign: 'e sign' },
+  'e sign': { 0: 'exponent', digit: 'exponent' },
+  exponent: { 0: 'exponent', digit: 'exponent' },
+} as const satisfies Readonly<Record<string, Readonly<Record<string, string>>>>;
+type NumberPart = keyof typeof NUMBER;
+const WHOLE: ReadonlySet<NumberPart> = new Set(['zero', 'digits', 'fraction', 'exponent']);
 
 type Container = { readonly isObject: boolean; key: string };
 
@@ -262,40 +267,16 @@ export class JsonReader {
 }
 
 function nextNumberPart(part: NumberPart, character: string): NumberPart | null {
-  const digit = character >= '0' && character <= '9';
-  switch (part) {
-    case 'sign':
-      return character === '0' ? 'zero' : digit ? 'digits' : null;
-    case 'zero':
-    case 'digits':
-      if (digit) return part === 'digits' ? 'digits' : null;
-      return character === '.' ? 'point' : isExponent(character) ? 'e' : null;
-    case 'point':
-    case 'fraction':
-      if (digit) return 'fraction';
-      return part === 'fraction' && isExponent(character) ? 'e' : null;
-    case 'e':
-      return character === '+' || character === '-' ? 'e sign' : digit ? 'exponent' : null;
-    case 'e sign':
-    case 'exponent':
-      return digit ? 'exponent' : null;
-  }
+  const next: Readonly<Record<string, NumberPart>> = NUMBER[part];
+  if (character === '0' || character === '.') return next[character] ?? null;
+  if (character >= '1' && character <= '9') return next['digit'] ?? null;
+  if (character === 'e' || character === 'E') return next['e'] ?? null;
+  return (character === '+' || character === '-' ? next['sign'] : null) ?? null;
 }
 
-function isExponent(character: string): boolean {
-  return character === 'e' || character === 'E';
-}
-
-const ESCAPES: ReadonlyMap<string, string> = new Map([
-  ['"', '"'],
-  ['\\', '\\'],
-  ['/', '/'],
-  ['n', '\n'],
-  ['t', '\t'],
-  ['r', '\r'],
-  ['b', '\b'],
-  ['f', '\f'],
-]);
+const ESCAPES = new Map(
+  Object.entries({ '"': '"', '\\': '\\', '/': '/', n: '\n', t: '\t', r: '\r', b: '\b', f: '\f' }),
+);
 
 /**
  * Where a text that `JSON.parse` refuses stops being JSON: the offset of the first character that cannot stand
