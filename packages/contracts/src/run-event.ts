@@ -1,5 +1,6 @@
 import type { ErrorInfo } from './errors.ts';
 import type { Usage } from './llm.ts';
+import type { ToolCall } from './tools.ts';
 import type { InvalidPlace } from './validation.ts';
 import type { SessionStateName, WriteOperation, WriteReceipt } from './write-session.ts';
 
@@ -56,11 +57,7 @@ export type RunEventBody =
   | { readonly type: 'write_rewind'; readonly sessionId: string; readonly toOffset: number }
   | {
       readonly type: 'tool_calls';
-      readonly calls: readonly {
-        readonly id: string;
-        readonly name: string;
-        readonly arguments: string;
-      }[];
+      readonly calls: readonly Pick<ToolCall, 'id' | 'name' | 'arguments'>[];
     }
   | {
       readonly type: 'tool_result';

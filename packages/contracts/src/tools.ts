@@ -119,12 +119,7 @@ export type ToolExecutionContext = {
 export type ToolContext = ToolExecutionContext & { readonly toolCallId: string };
 
 /** What a protocol has to know of a tool to judge its calls. */
-export type ToolTraits = {
-  readonly effect: 'read' | 'write';
-  readonly pollable: boolean;
-  /** Whether PLAN mode offers it. */
-  readonly inPlanMode: boolean;
-};
+export type ToolTraits = Required<Pick<Tool, 'effect' | 'pollable' | 'inPlanMode'>>;
 
 /** The tools of a turn. Nothing registers itself: a registry is built from a list of tools. */
 export interface ToolRegistry {

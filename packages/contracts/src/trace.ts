@@ -21,17 +21,14 @@ export type TraceInput = {
 
 /** A stored event. `raw` is the exact JSON text of the made-safe `details`; see the store for the projection. */
 export type TraceEvent = {
+  readonly [Key in Exclude<keyof TraceInput, keyof StoredFields>]-?:
+    | Required<TraceInput>[Key]
+    | null;
+} & StoredFields;
+
+type StoredFields = {
   readonly id: number;
   readonly type: string;
-  readonly projectId: string | null;
-  readonly requestId: string | null;
-  readonly sessionId: string | null;
-  readonly source: string | null;
-  readonly summary: string | null;
-  readonly direction: 'in' | 'out' | null;
-  readonly toolName: string | null;
-  readonly phaseIndex: number | null;
-  readonly cycleIndex: number | null;
   readonly timestamp: number;
   readonly details: JsonValue;
   readonly error: JsonValue;

@@ -2,7 +2,7 @@ import type { InsertLocation, ReplaceLocation } from './edit-location.ts';
 import type { ErrorInfo } from './errors.ts';
 import type { JsonObject } from './json.ts';
 import type { ByteSource } from './workspace/commits.ts';
-import type { PlanOperationType, WriteReceipt } from './write-session.ts';
+import type { CommitResult, PlanOperationType, WriteReceipt } from './write-session.ts';
 
 /** The bytes of an operation: text, or a source that streams, so that no file is held whole in memory. */
 export type PlanContent =
@@ -71,7 +71,7 @@ export type PlanOperationResult = {
 export type PlanChange = {
   readonly target_file: string;
   readonly operations: readonly number[];
-  readonly status: 'planned' | 'done' | 'failed' | 'restored' | 'skipped';
+  readonly status: PlanOperationStatus;
   /** Hash of the bytes before, null when there was no file, and after. Null after: nothing was prepared. */
   readonly before: string | null;
   readonly after: string | null;
@@ -86,23 +86,8 @@ export type PlanChange = {
 };
 
 /** What was written to one file of a plan; of the same words as a session's receipt. */
-export type PlanReceipt = {
-  readonly plan_id: string;
-} & Pick<
-  WriteReceipt,
-  | 'target_file'
-  | 'operation'
-  | 'bytes'
-  | 'lines'
-  | 'sha256'
-  | 'eol'
-  | 'bom'
-  | 'mode'
-  | 'backup_id'
-  | 'backup_path'
-  | 'warnings'
-  | 'not_kept'
->;
+export type PlanReceipt = Omit<CommitResult, 'path'> &
+  Pick<WriteReceipt, 'target_file' | 'operation'> & { readonly plan_id: string };
 
 /** What came of a plan. Plain JSON, without the content of any file but the diffs of a dry run. */
 export type PlanReport = {

@@ -160,19 +160,24 @@ export type TurnRecord = {
 /** What a commit reports of the file. */
 export type CommitResult = {
   readonly path: string;
-  /** Bytes and lines (line feeds, plus one for an unterminated last line) that are new, as they stand on disk. */
+  /**
+   * Bytes and lines (line feeds, plus one for an unterminated last line) that are new, as they stand on disk: for append
+   * the added part.
+   */
   readonly bytes: number;
   readonly lines: number;
   /** Of the whole file after the commit. */
   readonly sha256: string;
   readonly eol: LineEnding;
   readonly bom: boolean;
+  /** Permission bits in octal, such as `0644`. */
   readonly mode: string;
   /** What undo calls this change; missing only when no record of it could be kept, which a warning says. */
   readonly backup_id?: string;
   /** Absolute; the previous bytes, when there was a file. */
   readonly backup_path?: string;
   readonly warnings: readonly string[];
+  /** Properties of the old file that the new one does not have. */
   readonly not_kept: readonly string[];
 };
 
@@ -205,19 +210,10 @@ export type ValidationSummary = {
 };
 
 /** What was written, and the only ground on which anything says that a file was written. No content. */
-export type WriteReceipt = {
+export type WriteReceipt = Omit<CommitResult, 'path'> & {
   readonly session_id: string;
   readonly target_file: string;
   readonly operation: WriteOperation;
-  /** Bytes and lines that this operation wrote: for append the added part. */
-  readonly bytes: number;
-  readonly lines: number;
-  /** Of the target's bytes on disk after the commit. */
-  readonly sha256: string;
-  readonly eol: LineEnding;
-  readonly bom: boolean;
-  /** Permission bits in octal, such as `0644`. */
-  readonly mode: string;
   readonly persistence: 'disk' | 'memory';
   readonly fence_stripped: boolean;
   /** Words before the file, which only announced it, were left out. */
@@ -234,11 +230,6 @@ export type WriteReceipt = {
   readonly trailing?: string;
   readonly seams: readonly Seam[];
   readonly validation_summary: ValidationSummary;
-  readonly backup_id?: string;
-  readonly backup_path?: string;
-  readonly warnings: readonly string[];
-  /** Properties of the old file that the new one does not have. */
-  readonly not_kept: readonly string[];
 };
 
 /** A target as the path policy saw it: resolved, allowed, and hashed when it exists. */
