@@ -1,8 +1,8 @@
+import type { Fault } from '@orion/llm-adapters/scripted';
 import { expect } from 'vitest';
 
-import { continuationCases } from './support/continuations.ts';
+import { continuationCases, cutOff } from './support/continuations.ts';
 import { judge } from './support/outcomes.ts';
-import { writeDocument } from './support/scripts.ts';
 import { test } from './support/test.ts';
 
 /** Where the process is killed: inside a function of the code, between two sections of the Markdown. */
@@ -23,25 +23,12 @@ const CASES = continuationCases({
 
 test.concurrent.for(CASES)(
   'R047: a killed write of a long document goes on: $name',
-  async ({ document, variant, allowed }, { machine }) => {
-    const provider = await machine.provider(
-      writeDocument(
-        {
-          target: document.target,
-          content: document.text,
-          continuations: [{ variant, ...(variant === 'refence' ? { text: 'text' } : {}) }],
-        },
-        {
-          shape: { chunk: { min: 10, max: 200 } },
-          faults: [{ kind: 'stall', reply: 1, at: { lines: KILLED_AT } }],
-        },
-      ),
-    );
-    const writer = machine.startAsking(provider, [], { env: { WRITE_SESSION_SAVE_MS: '50' } });
+  async (given, { machine }) => {
+    const { document, allowed } = given;
+    const fault: Fault = { kind: 'stall', reply: 1, at: { lines: KILLED_AT } };
+    const provider = await machine.provider(cutOff(given, fault));
     const before = document.text.split('\n').slice(0, KILLED_AT).join('\n');
-    const session = await machine.savedSession(Buffer.byteLength(before));
-    writer.kill('SIGKILL');
-    await writer.finished;
+    const { session } = await machine.askUntilKilled(provider, Buffer.byteLength(before));
 
     const ended = await machine.run(['recover-session', session.id]);
 

@@ -1,8 +1,8 @@
+import type { Fault } from '@orion/llm-adapters/scripted';
 import { expect } from 'vitest';
 
-import { continuationCases } from './support/continuations.ts';
+import { continuationCases, cutOff } from './support/continuations.ts';
 import { judge } from './support/outcomes.ts';
-import { writeDocument } from './support/scripts.ts';
 import { test } from './support/test.ts';
 
 /** Without a proof of the join nothing is written: a length stop never ends in an unverified seam. */
@@ -18,21 +18,11 @@ const CASES = continuationCases({
 
 test.concurrent.for(CASES)(
   'R047: a length stop in a long document is got over: $name',
-  async ({ document, variant, allowed }, { machine }) => {
-    const provider = await machine.provider(
-      writeDocument(
-        {
-          target: document.target,
-          content: document.text,
-          continuations: [{ variant, ...(variant === 'refence' ? { text: 'text' } : {}) }],
-        },
-        {
-          shape: { chunk: { min: 10, max: 200 } },
-          // In the middle of a line.
-          faults: [{ kind: 'length', reply: 1, at: { characters: 20_017 } }],
-        },
-      ),
-    );
+  async (given, { machine }) => {
+    const { document, allowed } = given;
+    // In the middle of a line.
+    const fault: Fault = { kind: 'length', reply: 1, at: { characters: 20_017 } };
+    const provider = await machine.provider(cutOff(given, fault));
 
     const ended = await machine.ask(provider);
 

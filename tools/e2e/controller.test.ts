@@ -8,6 +8,8 @@ import { test } from './support/test.ts';
 const says = (action: object): Behaviour['reply'] => ({ text: JSON.stringify(action) });
 const step = (tool: string, args: object): Behaviour['reply'] =>
   says({ action: 'next_step', thinking: { task: 'test' }, tool, args });
+const begins = (target: string): Behaviour['reply'] =>
+  step('WritePlanTool_begin', { intent: 'test', target_file: target, operation: 'create' });
 
 test.concurrent('controller: a model that repeats one call for ever ends with an answer and exit code 5', async ({
   machine,
@@ -42,19 +44,11 @@ test.concurrent('controller: files stream as plain text in between, without one 
       },
       {
         when: { lastUser: 'LAST TOOL OUTPUT\nNone' },
-        reply: step('WritePlanTool_begin', {
-          intent: 'test',
-          target_file: 'one.txt',
-          operation: 'create',
-        }),
+        reply: begins('one.txt'),
       },
       {
         when: { lastUser: '"target_file":"one.txt"' },
-        reply: step('WritePlanTool_begin', {
-          intent: 'test',
-          target_file: 'two.txt',
-          operation: 'create',
-        }),
+        reply: begins('two.txt'),
       },
       { reply: says({ action: 'complete', message: 'Both are written.' }) },
     ],
@@ -116,20 +110,11 @@ test.concurrent('a session that a controller began is recovered with text alone'
         reply: { text: 'line 1\nline 2\nline 3\nline 4\nline 5\nline 6\nDONE' },
       },
       {
-        reply: step('WritePlanTool_begin', {
-          intent: 'test',
-          target_file: 'one.txt',
-          operation: 'create',
-        }),
+        reply: begins('one.txt'),
       },
     ],
   });
-  const running = machine.startAsking(provider, ['--protocol', 'controller'], {
-    env: { WRITE_SESSION_SAVE_LINES: '1' },
-  });
-  const session = await machine.savedSession(35);
-  running.kill('SIGKILL');
-  await running.finished.catch(() => undefined);
+  const { session } = await machine.askUntilKilled(provider, 35, ['--protocol', 'controller']);
 
   const recovered = await machine.run(['recover-session', session.id, '--base-url', provider.url]);
 

@@ -21,16 +21,11 @@ async function stopped(
   saved = SAVED,
   replies: readonly string[] = ['DONE'],
 ): Promise<SessionOnDisk> {
-  const script = writeMessages('a.txt', [`${saved}and more`, ...replies]);
-  const [first, ...others] = script.behaviours;
-  if (first === undefined) throw new Error('a script has a first message');
-  const provider = await machine.provider({
-    ...script,
-    behaviours: [
-      { ...first, faults: [{ kind: 'stall', at: { characters: saved.length } }] },
-      ...others,
-    ],
-  });
+  const provider = await machine.provider(
+    writeMessages('a.txt', [`${saved}and more`, ...replies], {
+      faults: [{ kind: 'stall', at: { characters: saved.length } }],
+    }),
+  );
   const writer = machine.startAsking(provider, ['--json'], {
     env: { WRITE_SESSION_SAVE_MS: '50' },
   });
@@ -100,16 +95,11 @@ describe.each(['SIGINT', 'SIGKILL'] as const)('R022, R023: %s behind a DONE line
 test.concurrent('R022: after a disconnect the model is asked too, before the file is written', async ({
   machine,
 }) => {
-  const script = writeMessages('a.txt', [`${SAVED}and more`, 'DONE', 'END 3']);
-  const [first, ...others] = script.behaviours;
-  if (first === undefined) throw new Error('a script has a first message');
-  const provider = await machine.provider({
-    ...script,
-    behaviours: [
-      { ...first, faults: [{ kind: 'disconnect', at: { characters: SAVED.length } }] },
-      ...others,
-    ],
-  });
+  const provider = await machine.provider(
+    writeMessages('a.txt', [`${SAVED}and more`, 'DONE', 'END 3'], {
+      faults: [{ kind: 'disconnect', at: { characters: SAVED.length } }],
+    }),
+  );
   const ended = await machine.ask(provider, ['--json']);
   expect(ended.exitCode, ended.stderr).toBe(0);
   expect(prompts(provider.requests).at(-1)).toContain('Line 3 of what is saved for a.txt is DONE');

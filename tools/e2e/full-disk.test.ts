@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 
 import type { Finished } from './support/run.ts';
+import type { Sandbox } from './support/sandbox.ts';
 import { LAST_WORD, numbered, writeMessages, writePieces } from './support/scripts.ts';
 import { test } from './support/test.ts';
 
@@ -15,11 +16,8 @@ const TEXT = numbered('a line of the document with number', 1, 2000);
 
 test.skipIf(!CAN_MOUNT)(
   `R057: when the disk of the sessions fills up, the session goes on in memory with one warning${SKIPPED}`,
-  async ({ machine }) => {
-    const small = join(machine.root, 'small');
-    mkdirSync(small);
-    mount(small, 'size=64k');
-    try {
+  ({ machine }) =>
+    withDisk(machine, 'size=64k', async (small) => {
       const provider = await machine.provider(
         writeMessages('a.txt', [`${TEXT}DONE`], { shape: { chunk: 500 } }),
       );
@@ -33,29 +31,20 @@ test.skipIf(!CAN_MOUNT)(
           event.type === 'chunk' && event.source === 'notice' ? [event.content] : [],
         );
       expect(notices.filter((text) => text.includes('memory'))).toHaveLength(1);
-    } finally {
-      unmount(small);
-    }
-  },
+    }),
 );
 
 test.skipIf(!CAN_MOUNT)(
   `R057: a read-only state directory: in memory from the start, one warning, the file is written${SKIPPED}`,
-  async ({ machine }) => {
-    const small = join(machine.root, 'small');
-    mkdirSync(small);
-    mount(small, 'ro,size=64k');
-    try {
+  ({ machine }) =>
+    withDisk(machine, 'ro,size=64k', async (small) => {
       const provider = await machine.provider(writeMessages('a.txt', ['one\ntwo\nDONE']));
       const ended = await machine.ask(provider, ['--json'], { env: { ORION_STATE_DIR: small } });
       expect(ended.exitCode, ended.stderr).toBe(0);
       expect(String(await machine.read('a.txt'))).toBe('one\ntwo\n');
       expect(ended.result().receipts[0]?.persistence).toBe('memory');
       expectWarnedAtStart(ended);
-    } finally {
-      unmount(small);
-    }
-  },
+    }),
 );
 
 test.concurrent('R017, R057: a file where the state directory should be: one warning, before the text', async ({
@@ -73,11 +62,8 @@ test.concurrent('R017, R057: a file where the state directory should be: one war
 
 test.skipIf(!CAN_MOUNT)(
   `R097: text that only memory holds is validated and corrected like any other${SKIPPED}`,
-  async ({ machine }) => {
-    const small = join(machine.root, 'small');
-    mkdirSync(small);
-    mount(small, 'ro,size=64k');
-    try {
+  ({ machine }) =>
+    withDisk(machine, 'ro,size=64k', async (small) => {
       const provider = await machine.provider({
         behaviours: [
           { when: { lastUser: 'not valid text' }, reply: { text: '#1: -' } },
@@ -92,19 +78,13 @@ test.skipIf(!CAN_MOUNT)(
         persistence: 'memory',
         validation_summary: { attempts: 1, corrected: 1, replaced: 0 },
       });
-    } finally {
-      unmount(small);
-    }
-  },
+    }),
 );
 
 test.skipIf(!CAN_MOUNT)(
   `R089: when the disk of the workspace is full, the session pauses with DISK_FULL and keeps every byte${SKIPPED}`,
-  async ({ machine }) => {
-    const small = join(machine.root, 'small');
-    mkdirSync(small);
-    mount(small, 'size=64k');
-    try {
+  ({ machine }) =>
+    withDisk(machine, 'size=64k', async (small) => {
       const provider = await machine.provider(
         writeMessages('a.txt', [`${TEXT}DONE`], { shape: { chunk: 500 } }),
       );
@@ -117,21 +97,15 @@ test.skipIf(!CAN_MOUNT)(
       // Neither the file nor a temporary one lies about.
       expect(await readdir(small)).toEqual([]);
       expect((await stat(join(paused?.session_dir ?? '', 'content.txt'))).size).toBe(TEXT.length);
-    } finally {
-      unmount(small);
-    }
-  },
+    }),
 );
 
 test.skipIf(!CAN_MOUNT)(
   `R057: when nothing but memory can hold the text, all of it is put on another disk before the process ends${SKIPPED}`,
-  async ({ machine }) => {
-    const small = join(machine.root, 'small');
-    const elsewhere = join(machine.root, 'elsewhere');
-    mkdirSync(small);
-    mkdirSync(elsewhere);
-    mount(small, 'size=64k');
-    try {
+  ({ machine }) =>
+    withDisk(machine, 'size=64k', async (small) => {
+      const elsewhere = join(machine.root, 'elsewhere');
+      mkdirSync(elsewhere);
       const provider = await machine.provider(
         writeMessages('a.txt', [`${TEXT}DONE`], { shape: { chunk: 500 } }),
       );
@@ -153,10 +127,7 @@ test.skipIf(!CAN_MOUNT)(
       expect(await readFile(join(small, 'a.txt'), 'utf8')).toBe(TEXT);
       expect(recovered.stderr).not.toContain('finalized_by_hand');
       expect(await readdir(elsewhere)).not.toContain(name);
-    } finally {
-      unmount(small);
-    }
-  },
+    }),
 );
 
 /** A crash would lose what only memory holds: a person hears of it while there is nothing to lose. */
@@ -169,6 +140,22 @@ function expectWarnedAtStart(ended: Finished): void {
   });
   expect(told[0]).toBe('warning');
   expect(told.filter((each) => each === 'warning')).toHaveLength(1);
+}
+
+/** A small file system of its own, mounted as the machine's `small`. */
+async function withDisk(
+  machine: Sandbox,
+  options: string,
+  step: (small: string) => Promise<void>,
+): Promise<void> {
+  const small = join(machine.root, 'small');
+  mkdirSync(small);
+  mount(small, options);
+  try {
+    await step(small);
+  } finally {
+    unmount(small);
+  }
 }
 
 function mount(folder: string, options: string): void {

@@ -225,10 +225,8 @@ async function killHalfway(
   machine: Sandbox,
   provider: Awaited<ReturnType<Sandbox['provider']>>,
 ): Promise<SessionOnDisk> {
-  const writer = machine.startAsking(provider, [], { env: { WRITE_SESSION_SAVE_MS: '100' } });
-  const session = await machine.savedSession(210);
-  writer.kill('SIGKILL');
-  expect((await writer.finished).signal).toBe('SIGKILL');
+  const { session, killed } = await machine.askUntilKilled(provider, 210);
+  expect(killed.signal).toBe('SIGKILL');
 
   expect(await session.content()).toEqual(Buffer.from(HALF));
   expect(sha256(await session.content())).toBe(

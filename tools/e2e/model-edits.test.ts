@@ -176,13 +176,9 @@ test.concurrent('a killed edit goes on where it stopped, and goes where it was t
       LAST_WORD,
     ],
   });
-  const running = machine.startAsking(provider, [], { env: { WRITE_SESSION_SAVE_MS: '100' } });
-  await machine.savedSession(210);
-  running.kill('SIGKILL');
-  await running.finished;
+  const { session } = await machine.askUntilKilled(provider, 210);
   expect(String(await machine.read('a.txt'))).toBe('one\ntwo\n');
-  const [session] = await machine.sessions();
-  const ended = await machine.run(['recover-session', session?.id ?? '', ...at(provider)]);
+  const ended = await machine.run(['recover-session', session.id, ...at(provider)]);
   expect(ended.exitCode, ended.stderr).toBe(0);
   expect(String(await machine.read('a.txt'))).toBe(`one\n${rows}two\n`);
 });

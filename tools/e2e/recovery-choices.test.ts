@@ -183,10 +183,7 @@ test.concurrent('R064: the lock of a dead session gives way to a new one on the 
       { faults: [{ kind: 'stall', reply: 1, at: { lines: 15 } }] },
     ),
   );
-  const writer = machine.startAsking(stalled, [], { env: { WRITE_SESSION_SAVE_MS: '50' } });
-  const session = await machine.savedSession(HALF.length);
-  writer.kill('SIGKILL');
-  await writer.finished;
+  const { session } = await machine.askUntilKilled(stalled, HALF.length);
 
   const provider = await machine.provider(writeMessages('a.txt', ['another text\nDONE']));
   const ended = await machine.ask(provider, ['--json']);

@@ -25,12 +25,8 @@ test.concurrent.for([
     });
     // A key of another provider is nobody's business here.
     const env = { OPENAI_API_KEY: OTHER, ANTHROPIC_API_KEY: OTHER, [variable]: KEY };
-    const writer = machine.startAsking(provider, ['--json', '--verbose', '--provider', type], {
-      env: { ...env, WRITE_SESSION_SAVE_MS: '50' },
-    });
-    const session = await machine.savedSession(200);
-    writer.kill('SIGKILL');
-    const killed = await writer.finished;
+    const options = ['--json', '--verbose', '--provider', type];
+    const { session, killed } = await machine.askUntilKilled(provider, 200, options, env);
     expect(await session.json('turn.json')).toMatchObject({
       provider: type,
       model: 'scripted',

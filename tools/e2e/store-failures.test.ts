@@ -1,11 +1,14 @@
 import { mkdir } from 'node:fs/promises';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 
+import type { ScriptedProvider } from '@orion/llm-adapters/scripted';
 import { startPostgres } from '@orion/testkit';
+import type { TestPostgres } from '@orion/testkit';
 import { expect } from 'vitest';
 
-import type { Finished } from './support/run.ts';
+import type { Finished, Running } from './support/run.ts';
 import { at } from './support/sandbox.ts';
+import type { Sandbox } from './support/sandbox.ts';
 import { LAST_WORD, numbered, writeDocument } from './support/scripts.ts';
 import { conversations, loggedKinds } from './support/stored.ts';
 import { test } from './support/test.ts';
@@ -133,17 +136,7 @@ test('a Postgres that is killed in mid-turn does not end the turn; one that is b
   const postgres = await startPostgres();
   try {
     const env = { DATABASE_URL: postgres.url };
-    const provider = await machine.provider(
-      writeDocument(
-        { target: 'rows.txt', content: ROWS },
-        { faults: [{ kind: 'stall', reply: 1, at: { lines: 200 }, forMs: 1500 }] },
-      ),
-    );
-    const writer = machine.startAsking(provider, ['--json'], {
-      env: { ...env, WRITE_SESSION_SAVE_MS: '100' },
-    });
-    await machine.savedSession(500);
-    await postgres.kill();
+    const { provider, writer } = await askUntilStoreIsGone(machine, postgres, 1500);
 
     const ended = await writer.finished;
 
@@ -173,17 +166,7 @@ test('a Postgres that is killed and restarted in mid-turn has the whole turn in 
   const postgres = await startPostgres();
   try {
     const env = { DATABASE_URL: postgres.url };
-    const provider = await machine.provider(
-      writeDocument(
-        { target: 'rows.txt', content: ROWS },
-        { faults: [{ kind: 'stall', reply: 1, at: { lines: 200 }, forMs: 2500 }] },
-      ),
-    );
-    const writer = machine.startAsking(provider, ['--json'], {
-      env: { ...env, WRITE_SESSION_SAVE_MS: '100' },
-    });
-    await machine.savedSession(500);
-    await postgres.kill();
+    const { writer } = await askUntilStoreIsGone(machine, postgres, 2500);
     await postgres.restart();
 
     const ended = await writer.finished;
@@ -206,6 +189,26 @@ test('a Postgres that is killed and restarted in mid-turn has the whole turn in 
     await postgres.stop();
   }
 });
+
+/** A turn whose database is killed while the model makes a pause in the middle of the file. */
+async function askUntilStoreIsGone(
+  machine: Sandbox,
+  postgres: TestPostgres,
+  pauseMs: number,
+): Promise<{ readonly provider: ScriptedProvider; readonly writer: Running }> {
+  const provider = await machine.provider(
+    writeDocument(
+      { target: 'rows.txt', content: ROWS },
+      { faults: [{ kind: 'stall', reply: 1, at: { lines: 200 }, forMs: pauseMs }] },
+    ),
+  );
+  const writer = machine.startAsking(provider, ['--json'], {
+    env: { DATABASE_URL: postgres.url, WRITE_SESSION_SAVE_MS: '100' },
+  });
+  await machine.savedSession(500);
+  await postgres.kill();
+  return { provider, writer };
+}
 
 function noticesOf(ended: Finished): readonly string[] {
   return ended

@@ -60,10 +60,7 @@ describe('R278: a terminal that does not read delays nothing', () => {
         },
       ),
     );
-    const writer = machine.startAsking(provider, [], { env: { WRITE_SESSION_SAVE_MS: '50' } });
-    const session = await machine.savedSession(1000);
-    writer.kill('SIGKILL');
-    await writer.finished;
+    const { session } = await machine.askUntilKilled(provider, 1000);
 
     const terminal = machine.terminal([
       'recover-session',

@@ -22,14 +22,11 @@ async function killed(
   start: (provider: Awaited<ReturnType<Sandbox['provider']>>) => ReturnType<Sandbox['start']>,
   message = saved,
 ): Promise<SessionOnDisk> {
-  const script = writeMessages('a.txt', [`${message}${REST}`]);
-  const [first, ...others] = script.behaviours;
-  if (first === undefined) throw new Error('a script has a first message');
-  const faults = [{ kind: 'stall' as const, at: { characters: message.length } }];
-  const provider = await machine.provider({
-    ...script,
-    behaviours: [{ ...first, faults }, ...others],
-  });
+  const provider = await machine.provider(
+    writeMessages('a.txt', [`${message}${REST}`], {
+      faults: [{ kind: 'stall', at: { characters: message.length } }],
+    }),
+  );
   const writer = start(provider);
   const session = await machine.savedSession(Buffer.byteLength(saved));
   writer.kill('SIGKILL');

@@ -1,4 +1,4 @@
-import type { ContinuationVariant } from '@orion/llm-adapters/scripted';
+import type { ContinuationVariant, Fault, Script } from '@orion/llm-adapters/scripted';
 
 import {
   carriageReturnDocument,
@@ -7,6 +7,7 @@ import {
   type LongDocument,
 } from './documents.ts';
 import type { Outcome } from './outcomes.ts';
+import { writeDocument } from './scripts.ts';
 
 /** What a model that continues in this way ends in, on each kind of document. */
 export type Expectations = Readonly<
@@ -35,5 +36,16 @@ export function continuationCases(expectations: Expectations): readonly Continua
         allowed: allowed === 'exact or paused' ? ['exact', 'paused'] : [allowed],
       };
     }),
+  );
+}
+/** The model writes this document, is cut off by a fault, and continues in its own way. */
+export function cutOff({ document, variant }: ContinuationCase, fault: Fault): Script {
+  return writeDocument(
+    {
+      target: document.target,
+      content: document.text,
+      continuations: [{ variant, ...(variant === 'refence' ? { text: 'text' } : {}) }],
+    },
+    { shape: { chunk: { min: 10, max: 200 } }, faults: [fault] },
   );
 }

@@ -53,6 +53,13 @@ export type Sandbox = {
   sessions(): Promise<readonly SessionOnDisk[]>;
   /** Waits for the only session, and until it has saved that many bytes. */
   savedSession(bytes: number): Promise<SessionOnDisk>;
+  /** A turn that SIGKILL ends once its session has saved so many bytes. */
+  askUntilKilled(
+    provider: ScriptedProvider,
+    bytes: number,
+    args?: readonly string[],
+    env?: Readonly<Record<string, string>>,
+  ): Promise<{ readonly session: SessionOnDisk; readonly killed: Finished }>;
   attic(): Promise<readonly string[]>;
   dispose(): Promise<void>;
 };
@@ -90,6 +97,14 @@ export async function createSandbox(): Promise<Sandbox> {
     commands.push(command);
     return command;
   }
+
+  const savedSession = (bytes: number): Promise<SessionOnDisk> =>
+    waitFor(`a session with ${bytes} saved bytes`, async () => {
+      const [session, ...others] = await sessions();
+      if (session === undefined || others.length > 0) return null;
+      const state = await session.json('state.json');
+      return Number(state?.['buffer_size'] ?? -1) >= bytes ? session : null;
+    });
 
   async function sessions(): Promise<readonly SessionOnDisk[]> {
     const names = await readdir(sessionsFolder).catch(() => []);
@@ -135,13 +150,15 @@ export async function createSandbox(): Promise<Sandbox> {
     find,
     exists: async (path) => (await stat(join(workspace, path)).catch(() => null)) !== null,
     sessions,
-    savedSession: (bytes) =>
-      waitFor(`a session with ${bytes} saved bytes`, async () => {
-        const [session, ...others] = await sessions();
-        if (session === undefined || others.length > 0) return null;
-        const state = await session.json('state.json');
-        return Number(state?.['buffer_size'] ?? -1) >= bytes ? session : null;
-      }),
+    savedSession,
+    async askUntilKilled(provider, bytes, args = [], env = {}) {
+      const writer = start(['run', 'Write it.', ...at(provider), ...args], {
+        env: { WRITE_SESSION_SAVE_MS: '50', ...env },
+      });
+      const session = await savedSession(bytes);
+      writer.kill('SIGKILL');
+      return { session, killed: await writer.finished };
+    },
     attic: () => readdir(join(workspace, '.orion', 'attic')).catch(() => []),
     async dispose() {
       for (const command of commands) command.kill('SIGKILL');

@@ -70,7 +70,13 @@ export function writeDocument(
 export function writeMessages(
   target: string,
   messages: readonly string[],
-  more: { readonly operation?: string; readonly shape?: Shape; readonly begin?: object } = {},
+  more: {
+    readonly operation?: string;
+    readonly shape?: Shape;
+    readonly begin?: object;
+    /** Of the first message. */
+    readonly faults?: readonly Fault[];
+  } = {},
 ): Script {
   return {
     shape: { chunk: 5, ...more.shape },
@@ -80,6 +86,7 @@ export function writeMessages(
         when: { toolChoice: 'none' },
         ...(index === messages.length - 1 ? {} : { times: 1 }),
         reply: { text },
+        ...(index === 0 && more.faults !== undefined ? { faults: more.faults } : {}),
       })),
       beginCall({
         target_file: target,
