@@ -26,7 +26,7 @@ import type { FileOutcome } from './report.ts';
 import { proposalOf, requireApproval } from './review.ts';
 import type { ApprovalPolicy } from './review.ts';
 import { requireRunning } from './running.ts';
-import { omissionSuspicion } from './suspect-omissions.ts';
+import { omissionsIn } from './suspect-omissions.ts';
 import { readDiff } from './unified-diff/read-diff.ts';
 
 export type PlanPorts = {
@@ -72,7 +72,8 @@ export async function executeWritePlan(
     return reportOf({ ...facts, status: 'failed', files: [], omissions: new Map() });
   }
   requireRunning(signal);
-  const omissions = await omissionsIn(operations, changes, ports);
+  // R249: a warning, never a refusal.
+  const omissions = await omissionsIn(operations, changes, ports.workspace);
   if (execution.dryRun) {
     const files = await withDiffs(changes, signal);
     return reportOf({ ...facts, status: 'planned', files, omissions });
@@ -84,24 +85,6 @@ export async function executeWritePlan(
     outcome: outcomes[index] ?? ({ kind: 'skipped' } as const),
   }));
   return reportOf({ ...facts, status: failed ? 'failed' : 'done', files, omissions });
-}
-
-/** R249: a warning, never a refusal. Lines by the index of the operation. */
-async function omissionsIn(
-  operations: readonly ParsedOperation[],
-  changes: readonly PlannedChange[],
-  { workspace }: PlanPorts,
-): Promise<ReadonlyMap<number, readonly number[]>> {
-  const found = new Map<number, readonly number[]>();
-  for (const change of changes) {
-    const suspicion = omissionSuspicion(change, workspace);
-    for (const index of change.operations) {
-      const parsed = operations[index];
-      const lines = parsed?.kind === 'operation' ? await suspicion(parsed.operation) : [];
-      if (lines.length > 0) found.set(index, lines);
-    }
-  }
-  return found;
 }
 
 async function withDiffs(

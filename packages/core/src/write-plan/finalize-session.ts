@@ -11,7 +11,7 @@ import type {
 } from '@orion/contracts';
 
 import { findHiddenCharacters } from '../validation/hidden-characters.ts';
-import { findOmissions } from '../validation/omissions.ts';
+import { excusedBy } from '../validation/omissions.ts';
 import type { Omission } from '../validation/omissions.ts';
 import { repairedText } from '../validation/repaired-text.ts';
 import { describeInvalid, replacedPlaces } from '../validation/validate-session-text.ts';
@@ -26,6 +26,7 @@ import { sessionChange } from './session-change.ts';
 import type { SessionChange } from './session-change.ts';
 import { replacesText, sessionReceipt } from './session-receipt.ts';
 import type { Findings, SavedFacts } from './session-receipt.ts';
+import { suspectedOmissions } from './suspect-omissions.ts';
 import { tellsLines } from './told-lines.ts';
 
 /**
@@ -76,7 +77,7 @@ export async function finalizeSession(
   );
   const source = withEnding(repairedText(saved, repair), facts.lineEnding ?? '');
   const omissions = replacesText(operation, expected)
-    ? await suspectOmissions(source, () => ports.workspace.readTarget(expected))
+    ? await suspectedOmissions(source, () => excusedBy(() => ports.workspace.readTarget(expected)))
     : [];
   if (facts.askOmissions && omissions.length > 0) {
     return { kind: 'omissions_suspected', omissions };
@@ -160,17 +161,4 @@ function withEnding(text: ByteSource, ending: LineEndingText): ByteSource {
     yield* text();
     yield new TextEncoder().encode(ending);
   };
-}
-
-/** A text or a target that cannot be read is told by the commit, with its own code. */
-async function suspectOmissions(
-  text: ByteSource,
-  previous: ByteSource,
-): Promise<readonly Omission[]> {
-  try {
-    return await findOmissions(text, previous);
-  } catch (error) {
-    if (OrionError.isInstance(error)) return [];
-    throw error;
-  }
 }

@@ -65,6 +65,7 @@ export function withoutMark(source: ByteSource): {
   let left = false;
   async function* unmarked(): AsyncGenerator<Uint8Array, void, undefined> {
     left = false;
+    /** What has come while it is too short to tell. */
     let head: Uint8Array | null = new Uint8Array(0);
     for await (const chunk of source()) {
       if (head === null) {
@@ -72,10 +73,7 @@ export function withoutMark(source: ByteSource): {
         continue;
       }
       const bytes: Uint8Array = head.length === 0 ? chunk : Buffer.concat([head, chunk]);
-      if (
-        bytes.length < BYTE_ORDER_MARK.length &&
-        bytes.every((byte, index) => byte === BYTE_ORDER_MARK[index])
-      ) {
+      if (bytes.length < BYTE_ORDER_MARK.length) {
         head = Uint8Array.from(bytes);
         continue;
       }

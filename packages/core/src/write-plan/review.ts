@@ -48,29 +48,21 @@ export async function requireApproval(
   request: ReviewRequest,
   signal: AbortSignal = new AbortController().signal,
 ): Promise<void> {
-  switch (policy.kind) {
-    case 'auto':
-      return;
-    case 'never':
-      throw neverApproved();
-    case 'ask': {
-      let answer: ReviewAnswer;
-      try {
-        answer = await policy.review(request, signal);
-      } catch (error) {
-        if (!signal.aborted) throw notReviewed(error);
-        answer = { approved: false };
-      }
-      requireRunning(signal);
-      if (answer.approved) return;
-      throw new OrionError({
-        code: 'APPROVAL_REFUSED',
-        message: answer.reason ?? 'The change was not approved.',
-      });
-    }
-    default:
-      policy satisfies never;
+  if (policy.kind === 'auto') return;
+  if (policy.kind === 'never') throw neverApproved();
+  let answer: ReviewAnswer;
+  try {
+    answer = await policy.review(request, signal);
+  } catch (error) {
+    if (!signal.aborted) throw notReviewed(error);
+    answer = { approved: false };
   }
+  requireRunning(signal);
+  if (answer.approved) return;
+  throw new OrionError({
+    code: 'APPROVAL_REFUSED',
+    message: answer.reason ?? 'The change was not approved.',
+  });
 }
 
 function notReviewed(cause: unknown): OrionError {

@@ -1,33 +1,53 @@
 import { OrionError } from '@orion/contracts';
-import type { Workspace, WritePlanOperation } from '@orion/contracts';
+import type { ByteSource, Workspace } from '@orion/contracts';
 
 import { excusedBy, findOmissionsBut } from '../validation/omissions.ts';
+import type { Omission } from '../validation/omissions.ts';
 import { sourceOf } from './new-text.ts';
+import type { ParsedOperation } from './parse-plan.ts';
 import type { PlannedChange } from './plan-changes.ts';
 
-/** The lines of its text, counted from 1, that speak of left-out text, where it takes the place of other text. */
-export type SuspectOmissions = (operation: WritePlanOperation) => Promise<readonly number[]>;
+type ReadTarget = Pick<Workspace, 'readTarget'>;
 
-/** For the operations of one change: however many they are, the file is looked through once. */
-export function omissionSuspicion(
-  { expected }: PlannedChange,
-  workspace: Pick<Workspace, 'readTarget'>,
-): SuspectOmissions {
-  let excused: Promise<ReadonlySet<string>> | null = null;
-  const excusedLines = (): Promise<ReadonlySet<string>> => {
-    excused ??= excusedBy(() => workspace.readTarget(expected));
-    return excused;
-  };
-  return async (operation) => {
-    const replaces = operation.type === 'overwrite' || operation.type === 'replace';
-    if (!expected.exists || !replaces) return [];
-    try {
-      const omissions = await findOmissionsBut(sourceOf(operation.content), excusedLines);
-      return omissions.map(({ line }) => line);
-    } catch (error) {
-      // What cannot be read is told by the commit, with its own code.
-      if (OrionError.isInstance(error)) return [];
-      throw error;
+/**
+ * Lines of new text, counted from 1, that speak of left-out text where they take the place of other text; by the index
+ * of their operation (R249). However many operations a file has, it is looked through once.
+ */
+export async function omissionsIn(
+  operations: readonly ParsedOperation[],
+  changes: readonly PlannedChange[],
+  workspace: ReadTarget,
+): Promise<ReadonlyMap<number, readonly number[]>> {
+  const found = new Map<number, readonly number[]>();
+  for (const { expected, operations: indexes } of changes) {
+    if (!expected.exists) continue;
+    let excused: ReturnType<typeof excusedBy> | null = null;
+    const excusedLines = () => (excused ??= excusedBy(() => workspace.readTarget(expected)));
+    for (const index of indexes) {
+      const parsed = operations[index];
+      if (parsed?.kind !== 'operation') continue;
+      const { type, content } = parsed.operation;
+      if (type !== 'overwrite' && type !== 'replace') continue;
+      const omissions = await suspectedOmissions(sourceOf(content), excusedLines);
+      if (omissions.length === 0) continue;
+      found.set(
+        index,
+        omissions.map(({ line }) => line),
+      );
     }
-  };
+  }
+  return found;
+}
+
+/** A text or a target that cannot be read is told by the commit, with its own code. */
+export async function suspectedOmissions(
+  text: ByteSource,
+  excusedLines: () => Promise<ReadonlySet<string>>,
+): Promise<readonly Omission[]> {
+  try {
+    return await findOmissionsBut(text, excusedLines);
+  } catch (error) {
+    if (OrionError.isInstance(error)) return [];
+    throw error;
+  }
 }

@@ -37,8 +37,6 @@ type ToldLine = Exclude<LineEdit, { readonly kind: 'skipped' }>;
 type Hunk = {
   readonly oldStart: number;
   readonly newStart: number;
-  old: number;
-  new: number;
   characters: number;
   /** Lines at its end that are the same on both sides. */
   trailing: number;
@@ -66,8 +64,6 @@ async function* hunks(edits: AsyncIterable<LineEdit>): AsyncGenerator<string, vo
         hunk = {
           oldStart: oldLine - context.length,
           newStart: newLine - context.length,
-          old: 0,
-          new: 0,
           characters: 0,
           trailing: 0,
           edits: [],
@@ -97,21 +93,20 @@ async function* hunks(edits: AsyncIterable<LineEdit>): AsyncGenerator<string, vo
 function add(hunk: Hunk, edit: ToldLine): void {
   hunk.edits.push(edit);
   hunk.characters += edit.line.text.length;
-  if (edit.kind !== 'added') hunk.old += 1;
-  if (edit.kind !== 'removed') hunk.new += 1;
 }
 
 /** Leaves no more context than is usual; answers the last lines of what it takes away. */
 function takeTrailing(hunk: Hunk): ToldLine[] {
   const surplus = Math.max(0, hunk.trailing - CONTEXT);
-  hunk.old -= surplus;
-  hunk.new -= surplus;
   return hunk.edits.splice(hunk.edits.length - surplus).slice(-CONTEXT);
 }
 
 function* tell(hunk: Hunk): Generator<string, void, undefined> {
-  yield `@@ -${range(hunk.oldStart, hunk.old)} +${range(hunk.newStart, hunk.new)} @@`;
-  for (const edit of hunk.edits) yield* shown(edit);
+  const { edits, oldStart, newStart } = hunk;
+  const before = edits.filter(({ kind }) => kind !== 'added').length;
+  const after = edits.filter(({ kind }) => kind !== 'removed').length;
+  yield `@@ -${range(oldStart, before)} +${range(newStart, after)} @@`;
+  for (const edit of edits) yield* shown(edit);
 }
 
 /** A side without lines is named by the line before it. */

@@ -46,26 +46,18 @@ export function growPartial(
 ): UndecidedLine {
   let inkEnd = to;
   while (inkEnd > from && isBlankCode(text.charCodeAt(inkEnd - 1))) inkEnd -= 1;
-  if (inkEnd === from) {
-    const piece = text.slice(from, to);
-    const carriageReturn = piece.indexOf('\r');
-    const isStray =
-      (partial.endsInCarriageReturn && piece !== '') ||
-      (carriageReturn !== -1 && carriageReturn < piece.length - 1);
-    return {
-      core: partial.core,
-      blanks: partial.blanks + piece,
-      endsInCarriageReturn: piece === '' ? partial.endsInCarriageReturn : piece.endsWith('\r'),
-      strayCarriageReturn: partial.strayCarriageReturn || isStray,
-    };
-  }
+  const hasInk = inkEnd > from;
+  const before = hasInk ? NO_LINE : partial;
   const blanks = text.slice(inkEnd, to);
   const carriageReturn = blanks.indexOf('\r');
   return {
-    core: partial.core + partial.blanks + text.slice(from, inkEnd),
-    blanks,
-    endsInCarriageReturn: blanks.endsWith('\r'),
-    strayCarriageReturn: carriageReturn !== -1 && carriageReturn < blanks.length - 1,
+    core: hasInk ? partial.core + partial.blanks + text.slice(from, inkEnd) : partial.core,
+    blanks: before.blanks + blanks,
+    endsInCarriageReturn: blanks === '' ? before.endsInCarriageReturn : blanks.endsWith('\r'),
+    strayCarriageReturn:
+      before.strayCarriageReturn ||
+      (before.endsInCarriageReturn && blanks !== '') ||
+      (carriageReturn !== -1 && carriageReturn < blanks.length - 1),
   };
 }
 
