@@ -1,5 +1,5 @@
-import { OrionError } from '@orion/contracts';
-import type { PlanReport } from '@orion/contracts';
+import { isFields, OrionError } from '@orion/contracts';
+import type { Fields, PlanReport } from '@orion/contracts';
 
 import { executeWritePlan } from './execute.ts';
 import type { PlanPorts } from './execute.ts';
@@ -73,31 +73,26 @@ export async function applyPlan(
 type Given = { readonly form: 'plan' | 'single'; readonly plan: unknown };
 
 function planIn(input: unknown): Given {
-  if (typeof input !== 'object' || input === null || 'operations' in input) {
-    return { form: 'plan', plan: input };
-  }
-  if ('plan' in input) return { form: 'plan', plan: input.plan };
+  if (!isFields(input) || 'operations' in input) return { form: 'plan', plan: input };
+  if ('plan' in input) return { form: 'plan', plan: input['plan'] };
   return 'operation' in input
-    ? { form: 'single', plan: planOfOne({ ...input }) }
+    ? { form: 'single', plan: planOfOne(input) }
     : { form: 'plan', plan: input };
 }
 
 const PLAN_KEYS: readonly string[] = ['safety_checks', 'dry_run', 'atomic', 'eol'];
 
 /** `path` and `operation` are what an operation of a plan calls `target_file` and `type`; its other keys are the same. */
-function planOfOne(fields: Readonly<Record<string, unknown>>): unknown {
+function planOfOne(fields: Fields): unknown {
   const { operation: type, path, intent, ...others } = fields;
-  const entries = Object.entries(others);
+  const { plan = [], own = [] } = Object.groupBy(Object.entries(others), ([key]) =>
+    PLAN_KEYS.includes(key) ? 'plan' : 'own',
+  );
+  const target = path === undefined ? {} : { target_file: path };
   return {
     intent: intent ?? `${String(type)} ${String(path ?? others['target_file'])}`,
-    operations: [
-      {
-        type,
-        ...(path === undefined ? {} : { target_file: path }),
-        ...Object.fromEntries(entries.filter(([key]) => !PLAN_KEYS.includes(key))),
-      },
-    ],
-    ...Object.fromEntries(entries.filter(([key]) => PLAN_KEYS.includes(key))),
+    operations: [{ type, ...target, ...Object.fromEntries(own) }],
+    ...Object.fromEntries(plan),
   };
 }
 

@@ -7,7 +7,6 @@
 import { isFields, OrionError, WRITE_OPERATIONS } from '@orion/contracts';
 import type {
   EditLocation,
-  ErrorCode,
   Fields,
   InsertLocation,
   MarkerType,
@@ -90,17 +89,17 @@ export function parsePlan(value: unknown): ParsedPlan {
   return {
     plan: {
       intent,
-      must_exist: flag(safety, 'must_exist', false),
-      backup_required: flag(safety, 'backup_required', false),
-      atomic: flag(fields, 'atomic', true),
+      must_exist: flag(safety, 'must_exist', invalidPlan),
+      backup_required: flag(safety, 'backup_required', invalidPlan),
+      atomic: flag(fields, 'atomic', invalidPlan, true),
       eol,
     },
     operations: operations.map((operation: unknown, index) =>
-      readOperation(operation, target, (key, own) =>
-        warnings.push(...ignored(key, own, `operation ${index}`)),
+      readOperation(operation, target, (own, known) =>
+        warnings.push(...ignored(own, known, `operation ${index}`)),
       ),
     ),
-    dry_run: flag(fields, 'dry_run', false),
+    dry_run: flag(fields, 'dry_run', invalidPlan),
     warnings,
   };
 }
@@ -110,9 +109,14 @@ function objectOf(value: unknown, what: string): Fields {
   return value;
 }
 
-function flag(fields: Fields, name: string, otherwise: boolean): boolean {
+function flag(
+  fields: Fields,
+  name: string,
+  invalid: (message: string) => OrionError,
+  otherwise = false,
+): boolean {
   const value = fields[name] ?? otherwise;
-  if (typeof value !== 'boolean') throw invalidPlan(`${name} must be true or false.`);
+  if (typeof value !== 'boolean') throw invalid(`${name} must be true or false.`);
   return value;
 }
 
@@ -189,30 +193,23 @@ function locationOf(
     case 'overwrite':
       return { own: { type }, keys: [] };
     case 'append': {
-      const newLine = fields['start_on_new_line'] ?? false;
-      if (typeof newLine !== 'boolean') {
-        throw invalidOperation('start_on_new_line must be true or false.');
-      }
+      const newLine = flag(fields, 'start_on_new_line', invalidOperation);
       return {
         own: { type, ...(newLine ? { start_on_new_line: true } : {}) },
         keys: ['start_on_new_line'],
       };
     }
     case 'insert': {
-      const { location_marker: marker, ...rest } = fields;
-      const flat = marker === undefined ? rest : { ...rest, marker };
-      const given = fields['location'] ?? pick(flat, INSERT_KEYS);
+      const { location_marker: marker } = fields;
+      const flat = marker === undefined ? fields : { ...fields, marker };
       return {
-        own: { type, location: readInsertLocation(given, 'location_marker') },
+        own: { type, location: readInsertLocation(fields['location'] ?? flat, 'location_marker') },
         keys: ['location', 'location_marker', ...INSERT_KEYS],
       };
     }
     case 'replace':
       return {
-        own: {
-          type,
-          location: readReplaceLocation(fields['location'] ?? pick(fields, REPLACE_KEYS)),
-        },
+        own: { type, location: readReplaceLocation(fields['location'] ?? fields) },
         keys: ['location', ...REPLACE_KEYS],
       };
     case 'replace_all': {
@@ -227,10 +224,6 @@ function locationOf(
       };
     }
   }
-}
-
-function pick(fields: Fields, keys: readonly string[]): Fields {
-  return Object.fromEntries(keys.filter((key) => key in fields).map((key) => [key, fields[key]]));
 }
 
 /** The location of a begin or of an operation in JSON. Throws INVALID_OPERATION. */
@@ -255,10 +248,7 @@ function readInsertLocation(value: unknown, name: string): InsertLocation {
 function readReplaceLocation(value: unknown): ReplaceLocation {
   const fields = locationFields(value, REPLACE_KEYS);
   const type = markerType(fields);
-  const include = fields['include_markers'] ?? false;
-  if (typeof include !== 'boolean') {
-    throw invalidOperation('include_markers must be true or false.');
-  }
+  const include = flag(fields, 'include_markers', invalidOperation);
   return {
     start_marker: markerText(fields, 'start_marker', 'start_marker', type),
     end_marker: markerText(fields, 'end_marker', 'end_marker', type),
@@ -303,9 +293,8 @@ function invalidPlan(message: string): OrionError {
 }
 
 function invalidOperation(message: string): OrionError {
-  const code: ErrorCode = 'INVALID_OPERATION';
   return new OrionError({
-    code,
+    code: 'INVALID_OPERATION',
     message,
     hint: 'Correct the operation; see docs/guides/write-plans.md.',
   });
