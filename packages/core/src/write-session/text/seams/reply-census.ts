@@ -25,10 +25,8 @@ export type ReplyCensus = {
   readonly endMarker: string;
   /** The line that has not ended; of a long one the beginning. */
   readonly openLine: string;
-  /** The whole text while it can still be short, and how much of it stands before the markers at its end. */
+  /** The whole text while it can still be short. */
   readonly text: string | null;
-  readonly textEnd: number;
-  readonly length: number;
   readonly nonBlankLines: number;
   /** Marker lines behind the last other line. */
   readonly trailingMarkers: number;
@@ -76,8 +74,6 @@ export function createReplyCensus({
     endMarker,
     openLine: '',
     text: '',
-    textEnd: 0,
-    length: 0,
     nonBlankLines: 0,
     trailingMarkers: 0,
     head: [],
@@ -95,17 +91,17 @@ export function readReplyCensus(census: ReplyCensus, text: string): ReplyCensus 
   }
   const rest = text.slice(from);
   const openLine = (state.openLine + rest).slice(0, MAX_SHORT_LENGTH + 1);
-  return { ...state, openLine, text: keptText(state, rest), length: state.length + rest.length };
+  return { ...state, openLine, text: keptText(state, rest) };
 }
 
 export function endReplyCensus(census: ReplyCensus): ReplyFacts {
   const whole = census.openLine === '' ? census : readLine(census, '', false);
-  const { nonBlankLines, head } = whole;
-  const isShort = nonBlankLines <= MAX_SHORT_LINES && whole.length <= MAX_SHORT_LENGTH;
+  const { nonBlankLines, head, text } = whole;
+  const isShort = nonBlankLines <= MAX_SHORT_LINES && text !== null;
   const hasPreamble = beginsWithPreamble(whole);
   return {
     nonBlankLines,
-    text: isShort && whole.text !== null ? whole.text.slice(0, textEndOf(whole)) : null,
+    text: isShort ? withoutLastMarkers(text, whole.endMarker) : null,
     clean: nonBlankLines > 0 && !hasPreamble && !repeatsAnchorLine(whole),
     // A last line without its end may be cut off, so it cannot be searched for.
     headLines: hasPreamble ? [] : headLinesOf(whole, census.openLine === '' ? head : census.head),
@@ -114,27 +110,17 @@ export function endReplyCensus(census: ReplyCensus): ReplyFacts {
 
 function readLine(census: ReplyCensus, piece: string, terminated: boolean): ReplyCensus {
   const line = census.openLine + piece;
-  const added = terminated ? `${piece}\n` : piece;
-  const length = census.length + added.length;
+  const { head, nonBlankLines, trailingMarkers } = census;
   const state: ReplyCensus = {
     ...census,
     openLine: '',
-    length,
-    text: keptText(census, added),
+    text: keptText(census, terminated ? `${piece}\n` : piece),
+    head: head.length < MAX_HEAD_LINES ? [...head, line] : head,
   };
-  if (isBlankLine(line)) return withHead(state, line);
-  if (isMarkerLine(line, census.endMarker))
-    return {
-      ...withHead(state, line),
-      trailingMarkers: census.trailingMarkers + 1,
-      textEnd:
-        census.trailingMarkers > 0 ? census.textEnd : length - line.length - (terminated ? 1 : 0),
-    };
-  return {
-    ...withHead(state, line),
-    nonBlankLines: census.nonBlankLines + census.trailingMarkers + 1,
-    trailingMarkers: 0,
-  };
+  if (isBlankLine(line)) return state;
+  return isMarkerLine(line, census.endMarker)
+    ? { ...state, trailingMarkers: trailingMarkers + 1 }
+    : { ...state, nonBlankLines: nonBlankLines + trailingMarkers + 1, trailingMarkers: 0 };
 }
 
 function keptText(census: ReplyCensus, added: string): string | null {
@@ -143,13 +129,17 @@ function keptText(census: ReplyCensus, added: string): string | null {
   return text.length > MAX_SHORT_LENGTH ? null : text;
 }
 
-function textEndOf(census: ReplyCensus): number {
-  return census.trailingMarkers > 0 ? census.textEnd : census.length;
-}
-
-function withHead(census: ReplyCensus, line: string): ReplyCensus {
-  if (census.head.length >= MAX_HEAD_LINES) return census;
-  return { ...census, head: [...census.head, line] };
+function withoutLastMarkers(text: string, endMarker: string): string {
+  const lines = text.split('\n');
+  const isMarker = (line: string): boolean => isMarkerLine(line, endMarker);
+  const last = lines.findLastIndex((line) => !isBlankLine(line) && !isMarker(line));
+  const marker = lines.findIndex((line, index) => index > last && isMarker(line));
+  return marker === -1
+    ? text
+    : lines
+        .slice(0, marker)
+        .map((line) => `${line}\n`)
+        .join('');
 }
 
 function beginsWithPreamble({ head, endMarker }: ReplyCensus): boolean {
