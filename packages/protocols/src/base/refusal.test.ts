@@ -2,10 +2,7 @@ import type { LlmEvent, ProtocolStrategy } from '@orion/contracts';
 import {
   collect,
   createFakeAdapter,
-  createFakeToolRegistry,
-  createFakeTrace,
   createProtocolContext,
-  expectValidHistory,
   outcomeOf,
   readTool,
   textOf,
@@ -18,7 +15,7 @@ import { createContentProtocol } from '../content/content-protocol.ts';
 import { createControllerProtocol } from '../controller/controller-protocol.ts';
 import { createStandardProtocol } from '../standard/standard-protocol.ts';
 import { createTwoStageProtocol } from '../two-stage/two-stage-protocol.ts';
-import { resolveProtocolConfig } from './config.ts';
+import { runProtocol } from '../testing/run-protocol.ts';
 
 /**
  * Hazard: a provider that refuses ends its message in order. Taken for an answer, the turn is complete and its exit
@@ -33,28 +30,21 @@ const refusal = (...texts: readonly string[]): LlmEvent[] => [
   { type: 'finish', reason: 'refusal' },
 ];
 
-async function run(create: () => ProtocolStrategy, replies: readonly FakeReply[], limit?: 0) {
-  const adapter = createFakeAdapter(replies, { structuredOutput: true });
-  const toolRegistry = createFakeToolRegistry({ read_file: readTool('abc') });
-  const traceService = createFakeTrace();
-  const context = createProtocolContext({
-    adapter,
-    toolRegistry,
-    traceService,
-    config: resolveProtocolConfig({
-      limits: {
-        standard: { maxIterations: limit },
-        'two-stage': { maxPhaseCycles: limit },
-        controller: { maxControllerTurns: limit },
+const run = (create: () => ProtocolStrategy, replies: readonly FakeReply[], limit?: 0) =>
+  runProtocol(
+    create(),
+    replies,
+    { read_file: readTool('abc') },
+    {
+      config: {
+        limits: {
+          standard: { maxIterations: limit },
+          'two-stage': { maxPhaseCycles: limit },
+          controller: { maxControllerTurns: limit },
+        },
       },
-    }),
-  });
-  const events = await collect(create().executeStreaming(context));
-  adapter.assertConsumed();
-  const outcome = outcomeOf(events);
-  expectValidHistory([...context.messages, ...outcome.appended]);
-  return { adapter, toolRegistry, traceService, events, outcome };
-}
+    },
+  );
 
 describe.for([
   ['standard', createStandardProtocol],

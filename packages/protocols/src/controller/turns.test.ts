@@ -4,22 +4,18 @@ import {
   callsReply,
   collect,
   createFakeAdapter,
-  createFakeToolRegistry,
-  createFakeTrace,
   createProtocolContext,
-  expectValidHistory,
-  outcomeOf,
   textOf,
   textReply,
   toolCall,
 } from '@orion/testkit';
-import type { FakeReply } from '@orion/testkit';
+import type { FakeReply, FakeTool } from '@orion/testkit';
 import { describe, expect, test } from 'vitest';
-import { resolveProtocolConfig } from '../base/config.ts';
 import type { ProtocolConfigInput } from '../base/config.ts';
 import { createContentProtocol } from '../content/content-protocol.ts';
 import { createControllerProtocol } from './controller-protocol.ts';
 import { CONTROLLER_FORMAT } from './schema.ts';
+import { runProtocol } from '../testing/run-protocol.ts';
 
 const say = (value: object): LlmEvent[] => textReply(JSON.stringify(value));
 const step = (tool: string, args: unknown = {}, more: object = {}): LlmEvent[] =>
@@ -27,41 +23,30 @@ const step = (tool: string, args: unknown = {}, more: object = {}): LlmEvent[] =
 const done = say({ action: 'complete', message: 'Done.' });
 const onlyThinking = say({ action: 'next_step', thinking: { task: 'x' } });
 
+const TOOLS: Readonly<Record<string, FakeTool>> = {
+  read_file: { effect: 'read', run: (args) => ({ success: true, result: { read: args } }) },
+  strict: {
+    effect: 'read',
+    run: () => ({
+      success: false,
+      attempts: 0,
+      error: { code: 'INVALID_TOOL_ARGUMENTS', message: 'path is missing', retryable: false },
+    }),
+  },
+  [BEGIN_TOOL_NAME]: {
+    effect: 'write',
+    run: () => ({ success: true, result: { next: 'content' }, next: 'content' }),
+  },
+};
+
 async function run(
   replies: readonly FakeReply[],
   config: ProtocolConfigInput = {},
   mode: 'plan' | 'act' = 'act',
 ) {
-  const adapter = createFakeAdapter(replies, { structuredOutput: true });
-  const toolRegistry = createFakeToolRegistry({
-    read_file: { effect: 'read', run: (args) => ({ success: true, result: { read: args } }) },
-    strict: {
-      effect: 'read',
-      run: () => ({
-        success: false,
-        attempts: 0,
-        error: { code: 'INVALID_TOOL_ARGUMENTS', message: 'path is missing', retryable: false },
-      }),
-    },
-    [BEGIN_TOOL_NAME]: {
-      effect: 'write',
-      run: () => ({ success: true, result: { next: 'content' }, next: 'content' }),
-    },
-  });
-  const traceService = createFakeTrace();
-  const context = createProtocolContext({
-    adapter,
-    toolRegistry,
-    traceService,
-    mode,
-    config: resolveProtocolConfig(config),
-  });
-  const events = await collect(createControllerProtocol().executeStreaming(context));
-  adapter.assertConsumed();
-  const outcome = outcomeOf(events);
-  expectValidHistory([...context.messages, ...outcome.appended]);
-  const lastMessages = adapter.requests.map((request) => request.messages.at(-1)?.content ?? '');
-  return { adapter, toolRegistry, traceService, context, events, outcome, lastMessages };
+  const ran = await runProtocol(createControllerProtocol(), replies, TOOLS, { config, mode });
+  const lastMessages = ran.adapter.requests.map(({ messages }) => messages.at(-1)?.content ?? '');
+  return { ...ran, lastMessages };
 }
 
 test('it works with whoever can return JSON, and with nobody else (R133)', () => {

@@ -5,63 +5,39 @@ import {
   collect,
   createFakeAdapter,
   createFakeToolRegistry,
-  createFakeTrace,
   createProtocolContext,
-  outcomeOf,
   textOf,
   textReply,
   toolCall,
 } from '@orion/testkit';
-import type { FakeReply } from '@orion/testkit';
+import type { FakeReply, FakeTool } from '@orion/testkit';
 import { expect, test } from 'vitest';
-import { resolveProtocolConfig } from '../base/config.ts';
 import { recordExecuted } from '../calls/executed-calls.ts';
 import { createStandardProtocol } from './standard-protocol.ts';
+import { runProtocol } from '../testing/run-protocol.ts';
 
 const failure = (retryable: boolean): Partial<ToolResult> => ({
   success: false,
   error: { code: 'TOOL_FAILED', message: 'busy', retryable },
 });
 
-const registry = () =>
-  createFakeToolRegistry({
-    read_file: { effect: 'read', run: (args) => ({ success: true, result: { content: args } }) },
-    write_file: { effect: 'write', run: () => ({ success: true, result: 'written' }) },
-    broken: { effect: 'read', run: () => failure(false) },
-    busy: { effect: 'read', run: () => failure(true) },
-    failing_write: { effect: 'write', run: () => failure(false) },
-    [BEGIN_TOOL_NAME]: { effect: 'write', run: () => failure(false) },
-  });
+const TOOLS: Readonly<Record<string, FakeTool>> = {
+  read_file: { effect: 'read', run: (args) => ({ success: true, result: { content: args } }) },
+  write_file: { effect: 'write', run: () => ({ success: true, result: 'written' }) },
+  broken: { effect: 'read', run: () => failure(false) },
+  busy: { effect: 'read', run: () => failure(true) },
+  failing_write: { effect: 'write', run: () => failure(false) },
+  [BEGIN_TOOL_NAME]: { effect: 'write', run: () => failure(false) },
+};
 
-async function run(
+const run = (
   replies: readonly FakeReply[],
-  more: { turnState?: TurnState; maxDuplicateAttempts?: number } = {},
-) {
-  const adapter = createFakeAdapter(replies);
-  const toolRegistry = registry();
-  const traceService = createFakeTrace();
-  const context = createProtocolContext({
-    adapter,
-    toolRegistry,
-    traceService,
-    turnState: more.turnState ?? createTurnState(),
-    config: resolveProtocolConfig({ maxDuplicateAttempts: more.maxDuplicateAttempts }),
+  { maxDuplicateAttempts, ...more }: { turnState?: TurnState; maxDuplicateAttempts?: number } = {},
+) =>
+  runProtocol(createStandardProtocol(), replies, TOOLS, {
+    ...more,
+    config: { maxDuplicateAttempts },
   });
-  const events = await collect(createStandardProtocol().executeStreaming(context));
-  adapter.assertConsumed();
-  const codes = events.flatMap((event) =>
-    event.type === 'tool_result' ? [event.result.success ? 'ok' : event.result.error.code] : [],
-  );
-  return {
-    adapter,
-    toolRegistry,
-    traceService,
-    events,
-    codes,
-    outcome: outcomeOf(events),
-    context,
-  };
-}
 
 const call = (id: string, name = 'read_file') => toolCall(id, name, { path: 'a' });
 
@@ -173,7 +149,7 @@ test('a refused begin may be repeated; a committed one, noted by the driver, may
   const read = call('r');
   const receipt = { success: true, result: { sha256: 'x' }, details: {}, attempts: 1 } as const;
   const note = (noted: typeof read) =>
-    recordExecuted(turnState, registry(), 'project', noted, {
+    recordExecuted(turnState, createFakeToolRegistry(TOOLS), 'project', noted, {
       ...receipt,
       toolCallId: noted.id,
       toolName: noted.name,
@@ -190,7 +166,7 @@ test('a refused begin may be repeated; a committed one, noted by the driver, may
 test('nothing is remembered from one turn to the next (R172)', async () => {
   const protocol = createStandardProtocol();
   for (let turn = 0; turn < 2; turn++) {
-    const toolRegistry = registry();
+    const toolRegistry = createFakeToolRegistry(TOOLS);
     const adapter = createFakeAdapter([callsReply([call('1')]), textReply('done')]);
     await collect(protocol.executeStreaming(createProtocolContext({ adapter, toolRegistry })));
     expect(toolRegistry.ran).toEqual(['1']);

@@ -1,45 +1,23 @@
 import { ERROR_CODES } from '@orion/contracts';
 import type { ToolCall } from '@orion/contracts';
-import {
-  callsReply,
-  collect,
-  createFakeAdapter,
-  createFakeToolRegistry,
-  createProtocolContext,
-  expectValidHistory,
-  outcomeOf,
-  readTool,
-  textOf,
-  textReply,
-  toolCall,
-} from '@orion/testkit';
-import type { FakeReply } from '@orion/testkit';
+import { callsReply, readTool, textOf, textReply, toolCall } from '@orion/testkit';
+import type { FakeReply, FakeTool } from '@orion/testkit';
 import { expect, test } from 'vitest';
 import { createStandardProtocol } from './standard-protocol.ts';
+import { runProtocol } from '../testing/run-protocol.ts';
 
-const registry = () =>
-  createFakeToolRegistry({
-    read_file: readTool('abc'),
-    write_file: { effect: 'write', run: () => ({ success: true, result: 'written' }) },
-  });
+const TOOLS: Readonly<Record<string, FakeTool>> = {
+  read_file: readTool('abc'),
+  write_file: { effect: 'write', run: () => ({ success: true, result: 'written' }) },
+};
 
-async function run(replies: readonly FakeReply[], mode: 'plan' | 'act' = 'act') {
-  const adapter = createFakeAdapter(replies);
-  const toolRegistry = registry();
-  const context = createProtocolContext({ adapter, toolRegistry, mode });
-  const events = await collect(createStandardProtocol().executeStreaming(context));
-  adapter.assertConsumed();
-  const outcome = outcomeOf(events);
-  expectValidHistory([...context.messages, ...outcome.appended]);
-  const results = events.flatMap((event) => (event.type === 'tool_result' ? [event.result] : []));
-  const codes = results.map((result) => (result.success ? 'ok' : result.error.code));
-  return { adapter, toolRegistry, events, outcome, results, codes, turnState: context.turnState };
-}
+const run = (replies: readonly FakeReply[], mode: 'plan' | 'act' = 'act') =>
+  runProtocol(createStandardProtocol(), replies, TOOLS, { mode });
 
 const cut: ToolCall = toolCall('c', 'read_file', '{"path":"a', 'cut');
 
 test('a cut, malformed or nameless call is answered and never run (R131, R164)', async () => {
-  const { toolRegistry, results, codes, outcome, turnState } = await run([
+  const { toolRegistry, results, codes, outcome, state } = await run([
     callsReply([
       cut,
       toolCall('m', 'read_file', 'path=a', 'malformed'),
@@ -74,7 +52,7 @@ test('a cut, malformed or nameless call is answered and never run (R131, R164)',
     toolCallId: 'c',
     content: expect.stringContaining('"code":"INVALID_TOOL_ARGUMENTS"'),
   });
-  expect(turnState.cycleIndex).toBe(1);
+  expect(state.cycleIndex).toBe(1);
 });
 
 test('the history names what arrived instead of repeating a broken argument', async () => {
@@ -106,7 +84,7 @@ const malformed = (id: string, text: string): ToolCall =>
   toolCall(id, 'write_file', text, 'malformed');
 
 test('another mistake in the arguments is worth another correction (R164)', async () => {
-  const { outcome, codes, turnState } = await run([
+  const { outcome, codes, state } = await run([
     callsReply([malformed('1', '{"content": "a "b""}')]),
     callsReply([malformed('2', '{"content": a}')]),
     callsReply([toolCall('3', 'write_file', '{"content":"a', 'cut')]),
@@ -120,14 +98,14 @@ test('another mistake in the arguments is worth another correction (R164)', asyn
     'ok',
   ]);
   expect(outcome.kind).toBe('complete');
-  expect(turnState).toMatchObject({ refusedInARow: 0, lastMistake: null });
+  expect(state).toMatchObject({ refusedInARow: 0, lastMistake: null });
 });
 
 test('the same mistake ends tool use, in a longer call and with a kept text of its own too (R164)', async () => {
   const kept = (name: string) => [
     { name: 'arguments', raw: true as const, path: name, lines: 1, bytes: 9 },
   ];
-  const { outcome, adapter, turnState } = await run([
+  const { outcome, adapter, state } = await run([
     callsReply([malformed('1', '{"content": "a "b""}')]),
     callsReply([malformed('2', '{"content": x}'), malformed('3', '{"content": y}')]),
     callsReply([
@@ -138,18 +116,18 @@ test('the same mistake ends tool use, in a longer call and with a kept text of i
   ]);
   expect(outcome).toMatchObject({ kind: 'stopped', stopReason: 'invalid_output' });
   expect(adapter.requests).toHaveLength(4);
-  expect(turnState).toMatchObject({ iterations: 3, refusedInARow: 2 });
+  expect(state).toMatchObject({ iterations: 3, refusedInARow: 2 });
 });
 
 test('a message without a call that can run is worth one correction, not two (R164)', async () => {
-  const { outcome, adapter, turnState } = await run([
+  const { outcome, adapter, state } = await run([
     callsReply([cut]),
     callsReply([{ ...cut, id: 'd' }]),
     textReply('I cannot read it.'),
   ]);
   expect(outcome).toMatchObject({ kind: 'stopped', stopReason: 'invalid_output' });
   expect(adapter.requests[2]?.options.tools).toBeUndefined();
-  expect(turnState.iterations).toBe(2);
+  expect(state.iterations).toBe(2);
 });
 
 test('a correction that works sets the count back', async () => {

@@ -6,9 +6,7 @@ import {
   createFakeAdapter,
   createFakeClock,
   createFakeToolRegistry,
-  createFakeTrace,
   createProtocolContext,
-  expectValidHistory,
   outcomeOf,
   readTool,
   textOf,
@@ -25,6 +23,7 @@ import { CONTROLLER_DIALECT } from '../controller/testing/dialect.ts';
 import { createStandardProtocol } from '../standard/standard-protocol.ts';
 import { createTwoStageProtocol } from '../two-stage/two-stage-protocol.ts';
 import { findStop } from './verdict.ts';
+import { runProtocol } from '../testing/run-protocol.ts';
 
 type Setup = {
   readonly replies: (clock: ReturnType<typeof createFakeClock>) => readonly FakeReply[];
@@ -35,23 +34,11 @@ type Setup = {
 
 async function run({ replies, config, tool, protocol = createStandardProtocol }: Setup) {
   const clock = createFakeClock();
-  const adapter = createFakeAdapter(replies(clock), { structuredOutput: true });
-  const traceService = createFakeTrace();
-  const toolRegistry = createFakeToolRegistry({ read_file: tool?.(clock) ?? readTool('abc') });
-  const context = createProtocolContext({
-    adapter,
-    clock,
-    traceService,
-    toolRegistry,
-    config: resolveProtocolConfig(config),
-  });
-  const events = await collect(protocol().executeStreaming(context));
-  adapter.assertConsumed();
-  const outcome = outcomeOf(events);
-  expectValidHistory([...context.messages, ...outcome.appended]);
+  const tools = { read_file: tool?.(clock) ?? readTool('abc') };
+  const ran = await runProtocol(protocol(), replies(clock), tools, { clock, config });
   expect(clock.pending(), 'no timer is left').toBe(0);
-  expect(adapter.open()).toBe(0);
-  return { adapter, clock, events, outcome, toolRegistry, traceService, state: context.turnState };
+  expect(ran.adapter.open()).toBe(0);
+  return { ...ran, clock };
 }
 
 /** Text, and then nothing until the request is closed; the clock goes on meanwhile. */

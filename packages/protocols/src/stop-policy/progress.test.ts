@@ -1,24 +1,12 @@
 import { createTurnState } from '@orion/contracts';
 import type { JsonValue, ToolResult } from '@orion/contracts';
-import {
-  callsReply,
-  collect,
-  createFakeAdapter,
-  createFakeToolRegistry,
-  createFakeTrace,
-  createProtocolContext,
-  expectValidHistory,
-  outcomeOf,
-  textOf,
-  textReply,
-  toolCall,
-} from '@orion/testkit';
+import { callsReply, textOf, textReply, toolCall } from '@orion/testkit';
 import type { FakeReply, FakeTool } from '@orion/testkit';
 import { expect, test } from 'vitest';
-import { resolveProtocolConfig } from '../base/config.ts';
 import { NUDGE } from '../base/stop-words.ts';
 import { createStandardProtocol } from '../standard/standard-protocol.ts';
 import { notePhase } from './progress.ts';
+import { runProtocol } from '../testing/run-protocol.ts';
 
 const ran = (signature: string, result: JsonValue, pollable = false) => ({
   signature,
@@ -69,25 +57,13 @@ test('a phase without an executed call is none', () => {
   expect(progress.idlePhases).toBe(1);
 });
 
-async function run(replies: readonly FakeReply[], tool: FakeTool, maxIdleToolPhases?: number) {
-  const adapter = createFakeAdapter(replies);
-  const traceService = createFakeTrace();
-  const toolRegistry = createFakeToolRegistry({ poll: tool, other: tool });
-  const context = createProtocolContext({
-    adapter,
-    toolRegistry,
-    traceService,
-    config: resolveProtocolConfig({
-      limits: { standard: { maxIterations: 20 } },
-      maxIdleToolPhases,
-    }),
-  });
-  const events = await collect(createStandardProtocol().executeStreaming(context));
-  adapter.assertConsumed();
-  const outcome = outcomeOf(events);
-  expectValidHistory([...context.messages, ...outcome.appended]);
-  return { adapter, events, outcome, toolRegistry, traceService };
-}
+const run = (replies: readonly FakeReply[], tool: FakeTool, maxIdleToolPhases?: number) =>
+  runProtocol(
+    createStandardProtocol(),
+    replies,
+    { poll: tool, other: tool },
+    { config: { limits: { standard: { maxIterations: 20 } }, maxIdleToolPhases } },
+  );
 
 const pollable: FakeTool = {
   effect: 'read',

@@ -4,63 +4,34 @@ import {
   collect,
   createFakeAdapter,
   createFakeToolRegistry,
-  createFakeTrace,
   createProtocolContext,
-  expectValidHistory,
-  outcomeOf,
   readTool,
   textOf,
   textReply,
   toolCall,
 } from '@orion/testkit';
-import type { FakeReply } from '@orion/testkit';
+import type { FakeReply, FakeTool } from '@orion/testkit';
 import { expect, test } from 'vitest';
-import { resolveProtocolConfig } from '../base/config.ts';
 import type { ProtocolConfigInput } from '../base/config.ts';
 import { createTwoStageProtocol } from './two-stage-protocol.ts';
+import { runProtocol } from '../testing/run-protocol.ts';
 
-async function run(
+const TOOLS: Readonly<Record<string, FakeTool>> = {
+  read_file: readTool({ content: 'abc' }),
+  list_files: readTool(['a']),
+  write_file: { effect: 'write', run: () => ({ success: true, result: 'written' }) },
+  throwing: {
+    effect: 'read',
+    run: () => {
+      throw new Error('tool defect');
+    },
+  },
+};
+
+const run = (
   replies: readonly FakeReply[],
   more: { readonly config?: ProtocolConfigInput; readonly mode?: 'plan' | 'act' } = {},
-) {
-  const adapter = createFakeAdapter(replies);
-  const toolRegistry = createFakeToolRegistry({
-    read_file: readTool({ content: 'abc' }),
-    list_files: readTool(['a']),
-    write_file: { effect: 'write', run: () => ({ success: true, result: 'written' }) },
-    throwing: {
-      effect: 'read',
-      run: () => {
-        throw new Error('tool defect');
-      },
-    },
-  });
-  const traceService = createFakeTrace();
-  const context = createProtocolContext({
-    adapter,
-    toolRegistry,
-    traceService,
-    config: resolveProtocolConfig(more.config),
-    mode: more.mode ?? 'act',
-  });
-  const events = await collect(createTwoStageProtocol().executeStreaming(context));
-  adapter.assertConsumed();
-  const outcome = outcomeOf(events);
-  expectValidHistory([...context.messages, ...outcome.appended]);
-  const codes = events.flatMap((event) =>
-    event.type === 'tool_result' ? [event.result.success ? 'ok' : event.result.error.code] : [],
-  );
-  return {
-    adapter,
-    toolRegistry,
-    traceService,
-    context,
-    events,
-    outcome,
-    codes,
-    state: context.turnState,
-  };
-}
+) => runProtocol(createTwoStageProtocol(), replies, TOOLS, more);
 
 const read = (id: string, path = id) => toolCall(id, 'read_file', { path });
 const broken = (id: string) => toolCall(id, 'read_file', '{"pa', 'cut');
