@@ -38,9 +38,7 @@ export function createProgram(
     .exitOverride()
     .configureOutput({
       writeOut: (text) => void context.stdout.write(text),
-      writeErr: (text) => {
-        context.screen.block(text);
-      },
+      writeErr: (text) => context.screen.block(text),
       getOutHelpWidth: () => context.stdout.columns(),
       getErrHelpWidth: () => context.stderr.columns(),
       getOutHasColors: () => false,

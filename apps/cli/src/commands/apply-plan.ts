@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
 
 import type { PlanReport } from '@orion/contracts';
-import { defined, OrionError } from '@orion/contracts';
+import { defined, OrionError, type OrionErrorOptions } from '@orion/contracts';
 
 import type { TurnOptions } from '../command-line/options.ts';
 import type { CommandContext } from '../process/context.ts';
@@ -97,19 +97,28 @@ async function* linesOf(text: string): AsyncGenerator<string, void> {
 
 async function readPlan(context: CommandContext, file: string): Promise<unknown> {
   const name = file === '-' ? 'The plan on stdin' : `The plan ${JSON.stringify(file)}`;
-  const text = await readText(context, file, name);
+  const invalid = (what: string, more: Pick<OrionErrorOptions, 'hint' | 'cause'>): OrionError =>
+    new OrionError({ code: 'INVALID_PLAN', message: `${name} ${what}`, ...more });
+  const bytes = await readBytes(context, file, name);
+  if (bytes.length > MAX_PLAN_BYTES) {
+    const hint = 'Divide it into several plans.';
+    throw invalid(`has more than ${MAX_PLAN_BYTES} bytes.`, { hint });
+  }
+  let text: string;
   try {
-    return JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text) as unknown;
-  } catch (error) {
-    throw new OrionError({
-      code: 'INVALID_PLAN',
-      message: `${name} is not valid JSON: ${(error as Error).message}`,
-      cause: error,
-    });
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw invalid('is not valid UTF-8.', { cause });
+  }
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (cause) {
+    throw invalid(`is not valid JSON: ${(cause as Error).message}`, { cause });
   }
 }
 
-async function readText(context: CommandContext, file: string, name: string): Promise<string> {
+/** All of it, or as much as shows that it is too much. */
+async function readBytes(context: CommandContext, file: string, name: string): Promise<Buffer> {
   const stream: AsyncIterable<Uint8Array> =
     file === '-' ? context.stdin : createReadStream(resolve(context.currentDirectory, file));
   const chunks: Uint8Array[] = [];
@@ -117,31 +126,17 @@ async function readText(context: CommandContext, file: string, name: string): Pr
   try {
     for await (const chunk of stream) {
       bytes += chunk.length;
-      if (bytes > MAX_PLAN_BYTES) break;
       chunks.push(chunk);
+      if (bytes > MAX_PLAN_BYTES) break;
     }
-  } catch (error) {
+  } catch (cause) {
+    const { code = 'unknown reason' } = cause as NodeJS.ErrnoException;
     throw new OrionError({
       code: 'USAGE',
-      message: `${name} cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown reason'}).`,
+      message: `${name} cannot be read (${code}).`,
       hint: 'Name a JSON file, or `-` for stdin.',
-      cause: error,
+      cause,
     });
   }
-  if (bytes > MAX_PLAN_BYTES) {
-    throw new OrionError({
-      code: 'INVALID_PLAN',
-      message: `${name} has more than ${MAX_PLAN_BYTES} bytes.`,
-      hint: 'Divide it into several plans.',
-    });
-  }
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.concat(chunks));
-  } catch (error) {
-    throw new OrionError({
-      code: 'INVALID_PLAN',
-      message: `${name} is not valid UTF-8.`,
-      cause: error,
-    });
-  }
+  return Buffer.concat(chunks);
 }

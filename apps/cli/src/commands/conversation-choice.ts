@@ -1,7 +1,6 @@
 import type { Configuration, FoundConversation, Orion } from '@orion/agent';
 import { OrionError } from '@orion/contracts';
 
-import type { CommandContext } from '../process/context.ts';
 import { conversationNotFound } from './conversations.ts';
 
 /**
@@ -33,9 +32,4 @@ export async function chooseConversation(
     default:
       return conversation satisfies never;
   }
-}
-
-/** Tells that there was nothing to go on with. */
-export function tellNewConversation(context: CommandContext): void {
-  context.screen.line('There is no conversation to continue: this is a new one.');
 }

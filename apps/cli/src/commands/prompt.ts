@@ -17,9 +17,7 @@ export async function readPrompt(
 async function readAll(stream: NodeJS.ReadStream, signal: AbortSignal): Promise<string> {
   const decoder = new TextDecoder();
   let text = '';
-  const stop = (): void => {
-    stream.destroy();
-  };
+  const stop = (): void => void stream.destroy();
   signal.addEventListener('abort', stop, { once: true });
   try {
     for await (const chunk of stream as AsyncIterable<Uint8Array>) {

@@ -3,7 +3,7 @@ import { open, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 
 import type { FinalizeRequest, Orion } from '@orion/agent';
-import { defined, OrionError } from '@orion/contracts';
+import { defined, OrionError, type ErrorCode } from '@orion/contracts';
 
 import { wantsResultLine } from '../command-line/json-wanted.ts';
 import type { TurnOptions } from '../command-line/options.ts';
@@ -14,7 +14,6 @@ import { withPlace } from '../rendering/write-lines.ts';
 import { configure } from './configure.ts';
 import { placeOf } from './place.ts';
 import { runWithOrion } from './run-turn.ts';
-import { turnProvider } from './turn-provider.ts';
 
 export type RecoverSessionOptions = TurnOptions & {
   /** A text that was rescued, instead of an id. */
@@ -38,31 +37,24 @@ export async function recoverSessionCommand(
   const configuration = await configure(context, options);
   const json = wantsResultLine(context.argv, context.environment);
   const withModel = finalize !== true && discard !== true && out === undefined;
-  const setup = {
-    context,
-    configuration,
-    json,
-    ...(withModel ? { provider: await turnProvider(configuration) } : {}),
-  };
-
   const place = placeOf(context, configuration.workspace);
+  const setup = { context, configuration, withModel, json };
   return runWithOrion(setup, async ({ orion, signal, show }) => {
     const sessionId =
       id ?? (await orion.adoptSession(resolve(context.currentDirectory, from ?? '')));
     if (out !== undefined) {
       await copyOut(context, orion, sessionId, resolve(context.currentDirectory, out));
-    } else if (discard === true) {
-      await orion.housekeep();
+      return;
+    }
+    await orion.housekeep();
+    if (discard === true) {
       const { attic } = await orion.discardSession(sessionId);
-      context.screen.line(
-        `Put aside in ${attic}; \`${withPlace(`orion recover-session ${sessionId}`, place)}\` still finds it for 30 days.`,
-      );
+      const command = withPlace(`orion recover-session ${sessionId}`, place);
+      context.screen.line(`Put aside in ${attic}; \`${command}\` still finds it for 30 days.`);
     } else if (finalize === true) {
-      await orion.housekeep();
       const decision = defined({ endAt, answer, onConflict });
       await show(orion.finalizeSession({ sessionId, signal, ...decision }));
     } else {
-      await orion.housekeep();
       await show(orion.recoverSession({ sessionId, signal }));
     }
   });
@@ -76,30 +68,26 @@ function checkCombination(id: string | undefined, options: RecoverSessionOptions
       'Name an id of `orion list-sessions`, or the printed file with --from.',
     );
   }
-  const actions = [
-    finalize === true ? '--finalize' : '',
-    discard === true ? '--discard' : '',
-    out === undefined ? '' : '--out',
-  ].filter((name) => name !== '');
+  const actions = named({ '--finalize': finalize, '--discard': discard, '--out': out });
   if (actions.length > 1) {
     throw usage(`${actions.join(' and ')} exclude each other.`, 'Choose one of them.');
   }
-  if (from !== undefined && (discard === true || out !== undefined)) {
-    const option = discard === true ? '--discard' : '--out';
+  const [action] = actions;
+  if (from !== undefined && action !== undefined && action !== '--finalize') {
     throw usage(
-      `${option} is for a session, and --from names a file.`,
+      `${action} is for a session, and --from names a file.`,
       'Copy or remove the file by hand, or go on with it.',
     );
   }
-  if (finalize === true) return;
-  const stray = [
-    endAt === undefined ? '' : '--end-at',
-    answer === undefined ? '' : '--answer',
-    onConflict === undefined ? '' : '--on-conflict',
-  ].find((name) => name !== '');
-  if (stray !== undefined) {
+  const [stray] = named({ '--end-at': endAt, '--answer': answer, '--on-conflict': onConflict });
+  if (stray !== undefined && finalize !== true) {
     throw usage(`${stray} is an answer for --finalize.`, `Add --finalize, or leave ${stray} out.`);
   }
+}
+
+/** The options that were given. */
+function named(options: Readonly<Record<string, unknown>>): readonly string[] {
+  return Object.keys(defined(options));
 }
 
 function usage(message: string, hint: string): OrionError {
@@ -140,23 +128,18 @@ async function copyOut(
   );
 }
 
-function outFileError(path: string, error: unknown): OrionError {
-  const code = (error as NodeJS.ErrnoException).code ?? 'unknown reason';
+const FILE_ERRORS: Readonly<Record<string, ErrorCode>> = {
+  ENOSPC: 'DISK_FULL',
+  EACCES: 'PERMISSION_DENIED',
+  EPERM: 'PERMISSION_DENIED',
+};
+
+function outFileError(path: string, cause: unknown): OrionError {
+  const { code = 'unknown reason' } = cause as NodeJS.ErrnoException;
   if (code === 'EEXIST') {
-    return new OrionError({
-      code: 'OUT_FILE_EXISTS',
-      message: `${path} exists already and was not changed.`,
-      cause: error,
-    });
+    const message = `${path} exists already and was not changed.`;
+    return new OrionError({ code: 'OUT_FILE_EXISTS', message, cause });
   }
-  return new OrionError({
-    code:
-      code === 'ENOSPC'
-        ? 'DISK_FULL'
-        : code === 'EACCES' || code === 'EPERM'
-          ? 'PERMISSION_DENIED'
-          : 'WRITE_FAILED',
-    message: `${path} cannot be written (${code}).`,
-    cause: error,
-  });
+  const message = `${path} cannot be written (${code}).`;
+  return new OrionError({ code: FILE_ERRORS[code] ?? 'WRITE_FAILED', message, cause });
 }

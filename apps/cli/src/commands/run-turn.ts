@@ -1,4 +1,4 @@
-import { formatTraceLine } from '@orion/agent';
+import { formatTraceLine, recoveryProvider, requireProvider } from '@orion/agent';
 import type { Configuration, NotStored, Orion, OrionOptions } from '@orion/agent';
 import { defined, toErrorInfo, type RunEvent } from '@orion/contracts';
 
@@ -30,7 +30,8 @@ export type TurnTools = {
 export type TurnSetup = {
   readonly context: CommandContext;
   readonly configuration: Configuration;
-  readonly provider?: NonNullable<OrionOptions['provider']>;
+  /** Whether a model may be asked. */
+  readonly withModel: boolean;
   readonly json: boolean;
 };
 
@@ -58,9 +59,7 @@ export async function runWithOrion(
       if (!turnIsRunning) return;
       screen.line('Interrupted: saving what has arrived. Ctrl-C again stops at once.', 'warning');
     },
-    exit: () => {
-      leaveNow(null, leaveProcess);
-    },
+    exit: () => leaveNow(null, leaveProcess),
     kill: () => {
       const kill = (): void => void process.kill(process.pid, 'SIGKILL');
       if (isOver) kill();
@@ -70,9 +69,7 @@ export async function runWithOrion(
   });
   const { signal } = interruption;
   // A reader that does not read must not keep a turn from ending.
-  signal.addEventListener('abort', () => {
-    context.stdout.hurry();
-  });
+  signal.addEventListener('abort', () => context.stdout.hurry());
 
   /** Ends the process without waiting for the turn; what is known by now decides the exit code. */
   function leaveNow(failure: unknown, leave: (exitCode: ExitCode) => void): void {
@@ -133,17 +130,20 @@ export async function runWithOrion(
 }
 
 function openRuntime(
-  { context, configuration, provider }: TurnSetup,
+  { context, configuration, withModel }: TurnSetup,
   approve: NonNullable<OrionOptions['approve']>,
   signal: AbortSignal,
 ): Promise<Orion> {
   const { protocol, protocolReason, telemetry, verbose } = configuration;
+  // A session that is recovered brings what it was begun with, where nothing else was named.
+  const provider: OrionOptions['provider'] = (session) =>
+    session === null ? requireProvider(configuration) : recoveryProvider(configuration);
   return openOrion(configuration, {
     protocol,
     protocolReason,
     approve,
     ...protectedPathQuestion(context, signal),
-    ...defined({ provider, telemetry: telemetry ?? undefined }),
+    ...defined({ provider: withModel ? provider : undefined, telemetry: telemetry ?? undefined }),
     ...(verbose && { onTrace: (event) => context.screen.line(formatTraceLine(event), 'faint') }),
   });
 }

@@ -1,6 +1,6 @@
 import { requireProvider } from '@orion/agent';
 import type { RecoverChoice } from '@orion/agent';
-import { OrionError, type CleanReport } from '@orion/contracts';
+import { defined, OrionError, type CleanReport } from '@orion/contracts';
 
 import type { TurnOptions } from '../command-line/options.ts';
 import { wantsResultLine } from '../command-line/json-wanted.ts';
@@ -9,12 +9,11 @@ import type { CommandResult } from '../process/finish.ts';
 import { withPlace } from '../rendering/write-lines.ts';
 import { plural } from '../terminal/format.ts';
 import { configure } from './configure.ts';
-import { chooseConversation, tellNewConversation } from './conversation-choice.ts';
+import { chooseConversation } from './conversation-choice.ts';
 import { placeOf } from './place.ts';
 import { interrupted, readPrompt } from './prompt.ts';
 import { offerRecovery } from './recover-offer.ts';
 import { runWithOrion } from './run-turn.ts';
-import { turnProvider } from './turn-provider.ts';
 
 /** `orion run [prompt]`: offers what was interrupted, then one turn. */
 export async function runCommand(
@@ -26,10 +25,9 @@ export async function runCommand(
   const choice = recoverChoice(context, configuration.recover);
   // Only a session that may be recovered can name the provider instead.
   if (choice === 'no') requireProvider(configuration);
-  const provider = await turnProvider(configuration);
   const json = wantsResultLine(context.argv, context.environment);
 
-  return runWithOrion({ context, configuration, provider, json }, async (tools) => {
+  return runWithOrion({ context, configuration, withModel: true, json }, async (tools) => {
     const { orion, signal, show } = tools;
     const prompt = await readPrompt(context, argument ?? null, signal);
     const cleaned = await orion.housekeep();
@@ -47,7 +45,7 @@ export async function runCommand(
       first: conversation?.openSessionId ?? null,
     });
     if (configuration.conversation.kind === 'latest' && conversation === null && recover === null) {
-      tellNewConversation(context);
+      context.screen.line('There is no conversation to continue: this is a new one.');
     }
     if (signal.aborted) throw interrupted();
     if (recover === null) {
@@ -59,9 +57,11 @@ export async function runCommand(
         content: prompt ?? '',
         mode: configuration.mode,
         signal,
-        ...(configuration.projectId === null ? {} : { projectId: configuration.projectId }),
-        ...(conversation ? { conversationId: conversation.conversationId } : {}),
-        ...(recover === null ? {} : { recover }),
+        ...defined({
+          projectId: configuration.projectId ?? undefined,
+          conversationId: conversation?.conversationId,
+          recover: recover ?? undefined,
+        }),
       }),
     );
   });

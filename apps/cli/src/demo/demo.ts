@@ -109,9 +109,7 @@ async function startProvider(stage: Stage): Promise<string> {
   await writeFile(script, JSON.stringify(demoScript(stage.document, stage.documentPath)));
   return await new Promise((resolve, reject) => {
     const provider = stage.processes.start({ args: ['demo-provider', script], onLine: resolve });
-    provider.ended.then(() => {
-      reject(new BrokenPromise('the model server did not start'));
-    }, reject);
+    provider.ended.then(() => reject(new BrokenPromise('the model server did not start')), reject);
   });
 }
 
@@ -168,9 +166,7 @@ async function onlySession({ processes, workspace }: Stage): Promise<SessionList
   const lines: string[] = [];
   await processes.run({
     args: ['list-sessions', '--json', '-C', workspace],
-    onLine: (line) => {
-      lines.push(line);
-    },
+    onLine: (line) => lines.push(line),
   });
   const { sessions } = JSON.parse(lines.join('\n')) as { sessions: SessionListing[] };
   const [session] = sessions;

@@ -15,9 +15,7 @@ export async function demoProviderCommand(
     context.stdin
       .on('end', resolve)
       .on('close', resolve)
-      .on('error', () => {
-        resolve();
-      });
+      .on('error', () => resolve());
     context.stdin.resume();
   });
   const provider = await runScriptedProvider({

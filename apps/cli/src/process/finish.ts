@@ -22,9 +22,7 @@ export async function finishOutput(
 ): Promise<ExitCode> {
   const { stdout, stderr, screen } = context;
   // The outcome stands: whoever does not want to wait for a slow reader still gets its exit code.
-  const leave = (): void => {
-    leaveProcess(result.exitCode);
-  };
+  const leave = (): void => leaveProcess(result.exitCode);
   for (const signal of STOP_SIGNALS) process.on(signal, leave);
   screen.clearProgress();
   if (json && result.summary !== undefined) {

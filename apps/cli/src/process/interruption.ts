@@ -1,3 +1,5 @@
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
+
 /** What Ctrl-C and a request to stop mean for a command that runs a turn. */
 export type Interruption = {
   /** Aborted by the first Ctrl-C or by a request to stop. */
@@ -58,9 +60,8 @@ export function watchSignals(options: InterruptionOptions): Interruption {
     }
   }
 
-  source.on('SIGINT', interrupt);
-  source.on('SIGTERM', beginStop);
-  source.on('SIGHUP', beginStop);
+  const handlers = { SIGINT: interrupt, SIGTERM: beginStop, SIGHUP: beginStop };
+  for (const [name, handler] of Object.entries(handlers)) source.on(name, handler);
   return {
     signal: controller.signal,
     onStop(next) {
@@ -70,15 +71,7 @@ export function watchSignals(options: InterruptionOptions): Interruption {
       // One whole turn of the event loop, wherever in it this is called.
       await turnOfTheLoop();
       await turnOfTheLoop();
-      source.off('SIGINT', interrupt);
-      source.off('SIGTERM', beginStop);
-      source.off('SIGHUP', beginStop);
+      for (const [name, handler] of Object.entries(handlers)) source.off(name, handler);
     },
   };
-}
-
-function turnOfTheLoop(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve);
-  });
 }

@@ -65,9 +65,7 @@ export function openOutputStream(stream: NodeJS.WriteStream): OutputStream {
     flush() {
       if (broken !== null || stream.destroyed) return Promise.resolve();
       return new Promise((resolve) => {
-        stream.write('', () => {
-          resolve();
-        });
+        stream.write('', () => resolve());
       });
     },
     failure: () => failureOf(broken),
@@ -99,9 +97,7 @@ export function openTerminalStream(
       queue.offer(data);
       return undefined;
     },
-    offerFrame: (data) => {
-      queue.offerFrame(data);
-    },
+    offerFrame: (data) => queue.offerFrame(data),
     hurry() {
       hurried = true;
       endWait?.();

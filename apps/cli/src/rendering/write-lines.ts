@@ -20,7 +20,7 @@ export function receiptLine(receipt: WriteReceipt): string {
     ...attentionParts(receipt),
     ...otherParts(receipt),
   ];
-  return clip(`${verb(receipt.operation)} ${receipt.target_file}: ${parts.join('; ')}`, MAX_LINE);
+  return clip(`${VERBS[receipt.operation]} ${receipt.target_file}: ${parts.join('; ')}`, MAX_LINE);
 }
 
 /** What a warning means, where its name does not say it. */
@@ -124,22 +124,13 @@ export function needsAttention(receipt: WriteReceipt): boolean {
   );
 }
 
-function verb(operation: WriteReceipt['operation']): string {
-  switch (operation) {
-    case 'create':
-      return 'Created';
-    case 'overwrite':
-      return 'Overwrote';
-    case 'append':
-      return 'Appended to';
-    case 'insert':
-      return 'Inserted into';
-    case 'replace':
-      return 'Replaced a block of';
-    default:
-      return operation satisfies never;
-  }
-}
+const VERBS: Readonly<Record<WriteReceipt['operation'], string>> = {
+  create: 'Created',
+  overwrite: 'Overwrote',
+  append: 'Appended to',
+  insert: 'Inserted into',
+  replace: 'Replaced a block of',
+};
 
 /** Names those first that are not proved. */
 function seamText(seams: readonly Seam[]): string {

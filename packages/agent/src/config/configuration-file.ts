@@ -32,6 +32,12 @@ type Options = {
 /** What a configuration file may say. `settings` are written as keys of their own, beside the others. */
 export type FileConfiguration = Options & { readonly settings: Partial<Settings> };
 
+/** What takes effect, of a workspace's file, only once it is accepted: its settings aside. */
+export function optionsNeedingTrust(file: FileConfiguration): Options {
+  const { settings: _settings, model: _model, protocol: _protocol, mode: _mode, ...others } = file;
+  return others;
+}
+
 /** A person writes some lines into it; more than this is something else. */
 const MAX_FILE_BYTES: number = 1024 * 1024;
 
@@ -61,25 +67,19 @@ async function readJson(
   const { bytes } = read;
   // Of the same bytes that are parsed: nothing can come between what is accepted and what takes effect.
   const sha256 = createHash('sha256').update(bytes).digest('hex');
-  const text = bytes.toString('utf8');
+  const text = bytes.toString('utf8').replace(/^\uFEFF/u, '');
   if (nestsDeeper(text, MAX_JSON_DEPTH)) {
-    throw configurationError(
-      `${file} is nested deeper than ${MAX_JSON_DEPTH} levels.`,
-      `Correct ${file} and start again.`,
-    );
+    throw incorrect(file, `is nested deeper than ${MAX_JSON_DEPTH} levels.`);
   }
   try {
-    return {
-      json: JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text) as unknown,
-      sha256,
-    };
+    return { json: JSON.parse(text) as unknown, sha256 };
   } catch (error) {
-    throw configurationError(
-      `${file} is not valid JSON: ${(error as Error).message}`,
-      `Correct ${file} and start again.`,
-      error,
-    );
+    throw incorrect(file, `is not valid JSON: ${(error as Error).message}`, error);
   }
+}
+
+function incorrect(file: string, what: string, cause?: unknown): OrionError {
+  return configurationError(`${file} ${what}`, `Correct ${file} and start again.`, cause);
 }
 
 /**
@@ -110,12 +110,7 @@ export async function readHashedConfigurationFile(
   if (read === undefined) return null;
   if (read instanceof UnusableFile) return read;
   const { json, sha256 } = read;
-  if (!isFields(json)) {
-    throw configurationError(
-      `${file} must hold one JSON object.`,
-      `Correct ${file} and start again.`,
-    );
-  }
+  if (!isFields(json)) throw incorrect(file, 'must hold one JSON object.');
   const options: Record<string, unknown> = {};
   let settings: Partial<Settings> = {};
   for (const [key, value] of Object.entries(json)) {

@@ -3,7 +3,7 @@ import type { Mode, ProtocolName } from '@orion/contracts';
 
 import type { ProviderOptions, TelemetryOptions } from '../orion.ts';
 import { configurationError } from './configuration-error.ts';
-import type { FileConfiguration } from './configuration-file.ts';
+import { optionsNeedingTrust, type FileConfiguration } from './configuration-file.ts';
 import { readSources } from './configuration-sources.ts';
 import type { ConfigurationFlags, ConfigurationRequest } from './configuration-sources.ts';
 import { booleanVariable, firstNamed, oneOf, spelled } from './named-value.ts';
@@ -239,8 +239,8 @@ function keysNeedingTrust(
   project: FileConfiguration,
   limits: Partial<Settings>,
 ): readonly string[] {
-  const { settings, model: _model, protocol: _protocol, mode: _mode, ...others } = project;
-  return [...Object.keys(others), ...Object.keys(settings).filter((name) => !(name in limits))];
+  const settings = Object.keys(project.settings).filter((name) => !(name in limits));
+  return [...Object.keys(optionsNeedingTrust(project)), ...settings];
 }
 
 /** One sentence that names what a workspace file may not decide. */

@@ -1,4 +1,4 @@
-import type { OrionError } from '@orion/contracts';
+import { defined, type OrionError } from '@orion/contracts';
 
 import type { TelemetryOptions } from '../orion.ts';
 import { configurationError, urlProblem } from './configuration-error.ts';
@@ -38,9 +38,9 @@ export function telemetryOptions(
     },
     resource: {
       ...pairs(environment, 'OTEL_RESOURCE_ATTRIBUTES'),
-      ...(serviceName === undefined ? {} : { 'service.name': serviceName }),
+      ...defined({ 'service.name': serviceName }),
     },
-    ...(timeout === null ? {} : { timeoutMs: Number(timeout.value) }),
+    ...defined({ timeoutMs: timeout === null ? undefined : Number(timeout.value) }),
   };
 }
 

@@ -1,7 +1,14 @@
 import { join } from 'node:path';
 
+import { defined } from '@orion/contracts';
+
 import { configurationError } from './configuration-error.ts';
-import { readHashedConfigurationFile, unusable, UnusableFile } from './configuration-file.ts';
+import {
+  optionsNeedingTrust,
+  readHashedConfigurationFile,
+  unusable,
+  UnusableFile,
+} from './configuration-file.ts';
 import { configurationFolder, withoutEmpty, WORKSPACE_FILE } from './configuration-folder.ts';
 import { setTrust } from './workspace-trust.ts';
 
@@ -33,22 +40,13 @@ export async function trustWorkspace(request: TrustRequest): Promise<TrustReport
   if (read instanceof UnusableFile) throw unusable(read);
   if (read === null) return null;
   await setTrust(folder, request.workspace, read.sha256, request.now);
-  const {
-    settings,
-    model: _model,
-    protocol: _protocol,
-    mode: _mode,
-    ...others
-  } = read.configuration;
-  const { databaseUrl, ...rest } = settings;
+  const { sha256, configuration } = read;
+  const { databaseUrl, ...settings } = configuration.settings;
+  const secret = defined({ databaseUrl: databaseUrl === undefined ? undefined : '(set)' });
   return {
     file,
-    sha256: read.sha256,
-    settings: {
-      ...others,
-      ...rest,
-      ...(databaseUrl === undefined ? {} : { databaseUrl: '(set)' }),
-    },
+    sha256,
+    settings: { ...optionsNeedingTrust(configuration), ...settings, ...secret },
   };
 }
 

@@ -8,6 +8,7 @@ import type {
   TraceStore,
   Workspace,
 } from '@orion/contracts';
+import { defined } from '@orion/contracts';
 import {
   adoptStore,
   createMemoryTraceStore,
@@ -66,18 +67,14 @@ export type RecordsParts = {
 /** The store that the options name, or one that is opened here, with all who write to it. Opens nothing yet. */
 export function openRecords(all: RecordsParts): Records {
   const { options, settings, clock, workspace, redact } = all;
-  const location = storeLocation(
-    options.store === 'memory' ? 'memory' : undefined,
-    settings,
-    workspace,
-  );
+  const location = storeLocation(options.store, settings, workspace);
   const health = new StoreHealth({
     clock,
     ...(location.kind === 'postgres' ? {} : { openingMs: OPEN_FILE_MS }),
   });
   const telemetry =
     options.telemetry === undefined ? null : createOtlpExport({ clock, ...options.telemetry });
-  const onTrace = observersOf(
+  const onTrace = both(
     options.onTrace,
     telemetry === null ? undefined : createSpanExport(telemetry),
   );
@@ -109,12 +106,8 @@ export function openRecords(all: RecordsParts): Records {
     clock,
     health,
     onIncomplete: (requestId, dropped) => {
-      traces.record({
-        type: 'turn_log_incomplete',
-        requestId,
-        source: 'agent',
-        details: { dropped },
-      });
+      const details = { dropped };
+      traces.record({ type: 'turn_log_incomplete', requestId, source: 'agent', details });
     },
   });
 
@@ -178,28 +171,23 @@ function openAt(parts: StoreParts): Store {
     // Who only reads is told, and shown nothing instead.
     ...(createStore ? { onForeign } : {}),
     prepare: () => workspace.ensureStateDirectory(),
-    observe: (attempt, kind) => {
-      health.observe(attempt, kind);
-    },
+    observe: (attempt, kind) => health.observe(attempt, kind),
     traces: {
       strict: settings.traceStrict,
       redact,
-      onFirstDrop: (reason) => {
-        health.tell(new Error(`traces are dropped: ${reason}`));
-      },
-      ...(onTrace === undefined ? {} : { onEvent: onTrace }),
+      onFirstDrop: (reason) => health.tell(new Error(`traces are dropped: ${reason}`)),
+      ...defined({ onEvent: onTrace }),
     },
   });
 }
 
 type TraceObserver = (event: TraceEvent) => void;
 
-/** One that tells all of them; undefined when there is none. */
-function observersOf(...given: readonly (TraceObserver | undefined)[]): TraceObserver | undefined {
-  const observers = given.filter((observer) => observer !== undefined);
-  if (observers.length === 0) return undefined;
+function both(one?: TraceObserver, other?: TraceObserver): TraceObserver | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
   return (event) => {
-    for (const observe of observers) observe(event);
+    one(event);
+    other(event);
   };
 }
 

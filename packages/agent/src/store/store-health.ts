@@ -145,9 +145,7 @@ export class StoreHealth {
         }
         return began + END_MS;
       },
-      () => {
-        cut.abort();
-      },
+      () => cut.abort(),
     );
     try {
       await work(cut.signal);

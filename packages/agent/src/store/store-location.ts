@@ -5,13 +5,14 @@ import type { Workspace } from '@orion/contracts';
 import type { StoreLocation } from '@orion/trace-store';
 
 import type { Settings } from '../config/settings.ts';
+import type { OrionOptions } from '../orion.ts';
 
 const DATABASE_FILE = 'orion.db';
 /** The project of a turn that names none where a workspace has its store for itself. */
 export const OWN_PROJECT = 'default';
 
 export function storeLocation(
-  choice: 'memory' | undefined,
+  choice: OrionOptions['store'],
   settings: Pick<Settings, 'databaseUrl'>,
   workspace: Pick<Workspace, 'stateDirectory'>,
 ): StoreLocation {

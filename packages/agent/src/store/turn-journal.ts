@@ -96,9 +96,7 @@ export class TurnJournal {
   async end(): Promise<void> {
     if (this.#ended) return;
     this.#ended = true;
-    this.#cancelLinger = this.#options.clock.schedule(LINGER_MS, () => {
-      this.#lose();
-    });
+    this.#cancelLinger = this.#options.clock.schedule(LINGER_MS, () => this.#lose());
     this.#retryNow?.();
     await this.settled();
     this.#finishIfEmpty();

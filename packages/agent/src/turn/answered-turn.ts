@@ -9,7 +9,7 @@ import type {
   ToolCall,
   TurnRecord,
 } from '@orion/contracts';
-import { OrionError, toErrorInfo } from '@orion/contracts';
+import { defined, OrionError, toErrorInfo } from '@orion/contracts';
 import { createSession } from '@orion/core';
 import { recordCommittedBegin } from '@orion/protocols';
 
@@ -133,14 +133,7 @@ class ProtocolRun {
           return event.outcome;
         case 'tool_calls':
           this.#calls = new Map(event.calls.map((call) => [call.id, call]));
-          yield {
-            type: 'tool_calls',
-            calls: event.calls.map(({ id, name, arguments: text }) => ({
-              id,
-              name,
-              arguments: text,
-            })),
-          };
+          yield { type: 'tool_calls', calls: event.calls.map(publicCall) };
           break;
         case 'tool_result': {
           const { result, summary } = event;
@@ -241,16 +234,19 @@ class ProtocolRun {
   }
 }
 
+/** Without what is only for the provider. */
+function publicCall(call: ToolCall): Pick<ToolCall, 'id' | 'name' | 'arguments'> {
+  return { id: call.id, name: call.name, arguments: call.arguments };
+}
+
 function* endOf(
   outcome: Exclude<ProtocolOutcome, { kind: 'handover' }>,
 ): Generator<RunEventBody, TurnEnd> {
   switch (outcome.kind) {
     case 'complete':
       return { status: 'complete' };
-    case 'incomplete': {
-      const { stopReason } = outcome;
-      return { status: 'incomplete', ...(stopReason === undefined ? {} : { stopReason }) };
-    }
+    case 'incomplete':
+      return { status: 'incomplete', ...defined({ stopReason: outcome.stopReason }) };
     case 'stopped':
       return { status: 'stopped', stopReason: outcome.stopReason };
     case 'aborted':

@@ -7,7 +7,7 @@ import type {
   WriteReceipt,
   WritingRecord,
 } from '@orion/contracts';
-import { BEGIN_TOOL_NAME, DONE_MARKER } from '@orion/contracts';
+import { BEGIN_TOOL_NAME, defined, DONE_MARKER } from '@orion/contracts';
 import {
   appendToSummary,
   restartSummary,
@@ -168,5 +168,5 @@ export function recoveredHistory(recovered: RecoveredSession): readonly Message[
 }
 
 export function identityOf({ provider, model, baseUrl }: TurnRecord): ProviderIdentity {
-  return { provider, model, ...(baseUrl === undefined ? {} : { baseUrl }) };
+  return { provider, model, ...defined({ baseUrl }) };
 }

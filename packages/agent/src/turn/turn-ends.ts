@@ -1,12 +1,11 @@
 import type {
   ErrorCode,
-  ErrorInfo,
   RefusedFile,
   RunEventBody,
   SessionHandle,
   TurnState,
 } from '@orion/contracts';
-import { OrionError, visibleName } from '@orion/contracts';
+import { defined, OrionError, visibleName } from '@orion/contracts';
 
 import { nextStep } from './next-step.ts';
 import { describePaused } from './paused-session.ts';
@@ -32,25 +31,16 @@ export function* pausedEnd(
   turn: { readonly signal: AbortSignal; readonly state: TurnState },
 ): Generator<RunEventBody, TurnEnd> {
   if (outcome.message !== null && outcome.paused.code !== 'ABORTED') {
-    const code = outcome.paused.code as ErrorCode;
-    const info: ErrorInfo = new OrionError({
-      code,
-      message: outcome.message,
-      hint: nextStep(
-        code,
-        {
-          sessionId: outcome.paused.session_id,
-          rescuedText: outcome.paused.rescued_text ?? null,
-        },
-        outcome.paused.commands[0],
-      ),
-    }).toInfo();
-    yield { type: 'error', error: info };
+    const { code, session_id: sessionId, rescued_text, commands } = outcome.paused;
+    const name = { sessionId, rescuedText: rescued_text ?? null };
+    const hint = nextStep(code as ErrorCode, name, commands[0]);
+    const error = new OrionError({ code: code as ErrorCode, message: outcome.message, hint });
+    yield { type: 'error', error: error.toInfo() };
   }
   if (turn.signal.aborted) return { status: 'paused', stopReason: 'cancelled' };
   // Only a budget stops a turn while a session is open.
   const { stop } = turn.state;
-  return stop === null ? { status: 'paused' } : { status: 'paused', stopReason: stop.reason };
+  return { status: 'paused', ...defined({ stopReason: stop?.reason }) };
 }
 
 export function* lostEnd(handle: SessionHandle): Generator<RunEventBody, TurnEnd> {
