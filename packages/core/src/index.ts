@@ -18,9 +18,14 @@ export type {
   ReviewRequest,
 } from './write-plan/review.ts';
 export { advance, createSession, recordOf, restoreSession } from './write-session/advance.ts';
-export { MAX_CORRECTION_ROUNDS, openQuestionOf, stateNameOf } from './write-session/control.ts';
+export {
+  isOpen,
+  MAX_CORRECTION_ROUNDS,
+  openQuestionOf,
+  stateNameOf,
+} from './write-session/control.ts';
 export type { ControlState, MessageEnd } from './write-session/control.ts';
-export { isOpen, receiptNotesOf } from './write-session/session.ts';
+export { receiptNotesOf } from './write-session/session.ts';
 export { answerOptions, questionLine } from './write-session/questions/questions.ts';
 export type { CommandAnswer } from './write-session/questions/question-row.ts';
 export type {

@@ -1,4 +1,3 @@
-import { OrionError } from '@orion/contracts';
 import type { ByteSource, InvalidPlace, TextRepair, ValidationSummary } from '@orion/contracts';
 
 import { MAX_CORRECTION_PLACES, MAX_CORRECTION_ROUNDS } from '../write-session/control.ts';
@@ -96,10 +95,7 @@ export function summarizeValidation(options: {
       ? {}
       : {
           hidden_characters: hidden.count,
-          hidden_at: hidden.places.map(({ line, code_point }) => ({
-            line: line + linesBefore,
-            code_point,
-          })),
+          hidden_at: hidden.places.map((place) => ({ ...place, line: place.line + linesBefore })),
         }),
     original_length: textBytes,
     final_length: writtenBytes,
@@ -110,7 +106,6 @@ async function scanned(text: ByteSource, limit: number, target: string): Promise
   try {
     return await findInvalidPlaces(text, limit);
   } catch (error) {
-    if (OrionError.isInstance(error) && error.code === 'VALIDATION_FAILED') throw error;
     throw unreadableText(target, error);
   }
 }

@@ -44,7 +44,6 @@ export function validatedText(
         yield chunk;
       }
     } catch (error) {
-      if (OrionError.isInstance(error) && PASSED_ON.has(error.code)) throw error;
       throw unreadableText(target, error);
     }
     scanner.end();
@@ -53,9 +52,9 @@ export function validatedText(
   return { source: validated, bytes: () => gate.bytes };
 }
 
-/** What may pass by itself, as a lack of free files does, is told as it is: the commit is tried again. */
+/** A verdict is told as it is, and so is what may pass by itself, as a lack of free files does: the commit is tried again. */
 export function unreadableText(target: string, cause: unknown): OrionError {
-  if (OrionError.isInstance(cause) && cause.retryable) return cause;
+  if (OrionError.isInstance(cause) && (cause.retryable || VERDICTS.has(cause.code))) return cause;
   return new OrionError({
     code: 'VALIDATION_FAILED',
     message: `The saved text for ${target} could not be read back, so nothing was written.`,
@@ -63,11 +62,7 @@ export function unreadableText(target: string, cause: unknown): OrionError {
   });
 }
 
-/** Verdicts, not failures to read. */
-const PASSED_ON: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
-  'INVALID_CONTENT',
-  'VALIDATION_FAILED',
-]);
+const VERDICTS: ReadonlySet<ErrorCode> = new Set(['INVALID_CONTENT', 'VALIDATION_FAILED']);
 
 function requireValid({ firstInvalid }: Gate, target: string): void {
   if (firstInvalid === null) return;

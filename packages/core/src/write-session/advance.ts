@@ -26,7 +26,8 @@ import type {
   TimerName,
   WriteSession,
 } from './session.ts';
-import { Step, stopIdleTimer } from './step.ts';
+import { handle, Step, stopIdleTimer } from './step.ts';
+import type { Handlers } from './step.ts';
 import { createSummary, wholeFenceLedger } from './text/content-summary.ts';
 import type { ContentSummary } from './text/content-summary.ts';
 import { mergedLines } from './text/markers/inner-done.ts';
@@ -123,18 +124,11 @@ function blankSession(
 /** The one door: what happened in, the next session and what is to be done out. Pure. */
 export function advance(session: WriteSession, input: SessionInput): SessionStep {
   const step = new Step(session, EFFECTS);
-  // An input's own handler takes it; the compiler does not see that they belong together.
-  const receive = INPUTS[input.type] as (step: Step, input: SessionInput) => void;
-  receive(step, input);
+  handle(INPUTS, step, input);
   return step.result();
 }
 
-const INPUTS: {
-  readonly [Type in SessionInput['type']]: (
-    step: Step,
-    input: Extract<SessionInput, { readonly type: Type }>,
-  ) => void;
-} = {
+const INPUTS: Handlers<SessionInput> = {
   message_started: (step, { thinkTags = false, prefilled = false }) => {
     step.update({ thinkTags });
     startMessage(step, prefilled);

@@ -300,10 +300,10 @@ export function openQuestionOf(control: ControlState): SessionQuestion | null {
 
 /** Whether the end of a message matters to the session, or that none came. */
 export function isWaiting({ kind }: ControlState): boolean {
-  return (
-    kind === 'awaiting_content' ||
-    kind === 'awaiting_more' ||
-    kind === 'awaiting_answer' ||
-    kind === 'needs_corrections'
-  );
+  return kind.startsWith('awaiting_') || kind === 'needs_corrections';
+}
+
+/** Whether a model's text is read for the session. */
+export function isOpen(control: ControlState): boolean {
+  return isWaiting(control) || control.kind === 'finalizing';
 }

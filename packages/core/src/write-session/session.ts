@@ -5,7 +5,6 @@ import type {
   Seam,
   SessionMetadata,
   SessionQuestion,
-  SessionStateName,
   TextRepair,
   WriteReceipt,
 } from '@orion/contracts';
@@ -324,17 +323,6 @@ export type SessionStep = {
 
 /** A line ending to be added; empty where none is. */
 export type LineEndingText = '' | '\n' | '\r\n';
-
-/** The states in which a model's text is read for the session. */
-export function isOpen(name: SessionStateName): boolean {
-  return (
-    name === 'session_active.awaiting_content' ||
-    name === 'session_active.awaiting_done_or_more_content' ||
-    name === 'session_active.awaiting_answer' ||
-    name === 'session_active.finalizing' ||
-    name === 'session_active.needs_corrections'
-  );
-}
 
 /** Whether the message that is read brings content, or may. */
 export function isContent(reading: Reading): boolean {

@@ -13,13 +13,27 @@ import type { InnerDone } from './text/markers/inner-done.ts';
 import { transition } from './transition.ts';
 import { refusalText, tooLargeText } from './wording.ts';
 
-/** What each effect of the state table does; one without a handler is a type error. */
-export type EffectHandlers = {
-  readonly [Type in ControlEffect['type']]: (
+/** What each of them does; one without a handler is a type error. */
+export type Handlers<Each extends { readonly type: string }> = {
+  readonly [Type in Each['type']]: (
     step: Step,
-    effect: Extract<ControlEffect, { readonly type: Type }>,
+    each: Extract<Each, { readonly type: Type }>,
   ) => void;
 };
+
+/** Of the state table. */
+export type EffectHandlers = Handlers<ControlEffect>;
+
+export function handle<Each extends { readonly type: string }>(
+  handlers: Handlers<Each>,
+  step: Step,
+  each: Each,
+): void {
+  const type: Each['type'] = each.type;
+  // Its own handler takes it; the compiler does not see that they belong together.
+  const handler = handlers[type] as (step: Step, each: Each) => void;
+  handler(step, each);
+}
 
 /**
  * One call of `advance`: the session as it changes and the effects so far. Lives only within that call, so that
@@ -92,9 +106,7 @@ export class Step {
   }
 
   perform(effect: ControlEffect): void {
-    // Its own handler takes it; the compiler does not see that they belong together.
-    const handle = this.#handlers[effect.type] as (step: Step, effect: ControlEffect) => void;
-    handle(this, effect);
+    handle(this.#handlers, this, effect);
   }
 
   #trace(event: string, details: Readonly<Record<string, string>>): void {

@@ -6,7 +6,7 @@ import type {
   WriteReceipt,
 } from '@orion/contracts';
 import { OrionError, sleep, toErrorInfo } from '@orion/contracts';
-import { advance, isOpen, recordOf, stateNameOf } from '@orion/core';
+import { advance, isOpen, recordOf } from '@orion/core';
 import type { SessionEffect, SessionInput, WriteSession } from '@orion/core';
 
 import { Mailbox } from '../mailbox.ts';
@@ -222,7 +222,7 @@ export class SessionDriver {
   }
 
   #isOpen(): boolean {
-    return isOpen(stateNameOf(this.#session.control));
+    return isOpen(this.#session.control);
   }
 
   #noticeCancel(): void {

@@ -91,7 +91,7 @@ export class SessionReport {
     const name = stateNameOf(session.control);
     if (name === this.#status) return;
     this.#status = name;
-    if (isOpen(name)) this.event(sessionEvent(session, this.#durableBytes()));
+    if (isOpen(session.control)) this.event(sessionEvent(session, this.#durableBytes()));
   }
 
   /** Without this last word a reader of the events would take the session for open. */
@@ -103,7 +103,7 @@ export class SessionReport {
   saved(session: WriteSession, { persistence, durableBytes }: SaveResult): boolean {
     if (persistence === 'disk') this.#saysMemoryOnly = false;
     if (this.#isSavedTraceDue()) this.trace('saved', { bytes: durableBytes });
-    if (!isOpen(stateNameOf(session.control)) || !this.#isProgressDue()) return false;
+    if (!isOpen(session.control) || !this.#isProgressDue()) return false;
     this.event(sessionEvent(session, this.#durableBytes()));
     return true;
   }

@@ -11,7 +11,7 @@ import { canStillBeAnswer, endAnswer, readAnswer } from '../text/answer-reader.t
 import { endAgain, readAgain } from '../text/document-again.ts';
 import type { AgainReader } from '../text/document-again.ts';
 import { idleReply } from '../transition/moves.ts';
-import { startOverWithHeld } from './starting-over.ts';
+import { startOverWithHeld } from './direct-reading.ts';
 import { endUndecided, readUndecided, undecidedReading } from './undecided-reading.ts';
 
 type AnswerReading = ReadingOf<'answer'>;

@@ -12,7 +12,7 @@ export type ConfirmationReading = ReadingOf<'confirmation'>;
 export function readConfirmation(step: Step, { answer }: ConfirmationReading, text: string): void {
   const read = readAnswer(answer, text);
   step.update({ reading: { kind: 'confirmation', answer: read } });
-  if (!canStillBeAnswer(read)) readAsFile(step, read.held);
+  if (!canStillBeAnswer(read)) readDirect(step, directReading(step), read.held);
 }
 
 export function endConfirmation(
@@ -23,7 +23,7 @@ export function endConfirmation(
   const said = endAnswer(answer);
   const confirms = said.kind === 'answer' && !said.isLowerCase && end.kind === 'stop';
   if (!confirms || isShortText(said.talk)) {
-    readAsFile(step, answer.held);
+    readDirect(step, directReading(step), answer.held);
     const { reading } = step.session;
     if (reading.kind === 'direct') endDirect(step, reading, end);
     return;
@@ -36,8 +36,4 @@ export function endConfirmation(
 /** Two lines before a DONE can be the file that was asked for just as well; of one, the rule of answers holds. */
 function isShortText(talk: string): boolean {
   return talk.split('\n').filter((line) => !isBlankText(line)).length > 1;
-}
-
-function readAsFile(step: Step, held: string): void {
-  readDirect(step, directReading(step), held);
 }

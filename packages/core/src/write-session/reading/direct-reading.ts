@@ -72,6 +72,14 @@ export function replayHeld(step: Step, end: MessageEnd): void {
   step.update({ reading: directReading(step, { replayed: end }) });
 }
 
+/** What was saved goes aside, and the held reply is read as a first message (R297). */
+export function startOverWithHeld(step: Step, end: MessageEnd): void {
+  step.update({ startedOver: true });
+  step.dispatch({ type: 'document_again' });
+  step.emit({ type: 'trace', event: 'document_again', details: {} });
+  replayHeld(step, end);
+}
+
 function markerReader(
   step: Step,
   options: Pick<MarkerReaderOptions, 'wrappingFence' | 'atLineStart' | 'dropBlankLines'>,

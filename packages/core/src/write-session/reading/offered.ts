@@ -4,6 +4,8 @@ import { choicesOf } from '../questions/questions.ts';
 import type { Step } from '../step.ts';
 import { createAnswerReader } from '../text/answer-reader.ts';
 import type { AnswerReader } from '../text/answer-reader.ts';
+import { createAgainReader } from '../text/document-again.ts';
+import type { AgainReader } from '../text/document-again.ts';
 import { chooseAnchor } from '../text/seams/anchor.ts';
 
 /** For a reply to the question; null: to a prompt that `DONE` answers as well as text. */
@@ -15,4 +17,11 @@ export function answerReader(step: Step, question: SessionQuestion | null): Answ
     strict: settings.strict,
     anchor: summary.hasNonBlankLine ? chooseAnchor(summary) : null,
   });
+}
+
+/** For a reply to a question or an idle prompt; null where it could not start the document over. */
+export function againReader({ session }: Step): AgainReader | null {
+  const { startedOver, summary, kind, metadata } = session;
+  if (startedOver || !summary.hasNonBlankLine) return null;
+  return createAgainReader(summary, { kind, target: metadata.target_file });
 }

@@ -14,9 +14,14 @@ import type { ReplyFacts } from '../text/seams/reply-census.ts';
 import { createSeamReader, endSeam, readSeam } from '../text/seams/seam-reader.ts';
 import type { SeamVerdict } from '../text/seams/seam-reader.ts';
 import { cutOff, endingEvent, endWithoutText } from './cut-off.ts';
-import { directReading, endDirect, readDirect, replayHeld } from './direct-reading.ts';
-import { answerReader } from './offered.ts';
-import { againReader, startOverWithHeld } from './starting-over.ts';
+import {
+  directReading,
+  endDirect,
+  readDirect,
+  replayHeld,
+  startOverWithHeld,
+} from './direct-reading.ts';
+import { againReader, answerReader } from './offered.ts';
 
 /** A reply that does not join is asked again so often before a bridge is tried. */
 const MAX_ASKS = 2;
@@ -153,11 +158,6 @@ export function endUndecided(step: Step, reading: SeamReading, end: MessageEnd):
     join(step, reading, verdict);
     const next = step.session.reading;
     if (next.kind === 'direct') endDirect(step, next, end);
-    return;
-  }
-  if (verdict?.kind === 'blank') {
-    step.emit({ type: 'discard_held' });
-    endWithoutText(step, end);
     return;
   }
   if (verdict?.kind === 'hopeless')
