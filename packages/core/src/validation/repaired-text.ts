@@ -87,10 +87,9 @@ class Replacer implements Utf8Sink {
   }
 
   invalid(): void {
-    const out = this.#out;
-    out[this.length] = 0xef;
-    out[this.length + 1] = 0xbf;
-    out[this.length + 2] = 0xbd;
-    this.length += 3;
+    this.#out.set(REPLACEMENT, this.length);
+    this.length += REPLACEMENT.length;
   }
 }
+
+const REPLACEMENT = new TextEncoder().encode('\uFFFD');

@@ -29,13 +29,17 @@ export function escaped(bytes: Uint8Array, start: number, end: number): string {
 
 /** The last `count` units, never half of a pair. */
 export function lastUnits(units: readonly string[], count: number): string {
-  const text = units.slice(-count);
-  return text.join('').isWellFormed() ? text.join('') : text.slice(1).join('');
+  return units
+    .slice(-count)
+    .join('')
+    .replace(/^[\udc00-\udfff]/u, '');
 }
 
 export function firstUnits(units: readonly string[], count: number): string {
-  const text = units.slice(0, count);
-  return text.join('').isWellFormed() ? text.join('') : text.slice(0, -1).join('');
+  return units
+    .slice(0, count)
+    .join('')
+    .replace(/[\ud800-\udbff]$/u, '');
 }
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });

@@ -23,10 +23,10 @@ import {
 export const ASKING: Pick<EffectHandlers, Extract<keyof EffectHandlers, `ask_${string}`>> = {
   ask_idle: (step) => {
     if (step.session.control.kind === 'awaiting_content')
-      send(step, 'nothing_saved', nothingSavedPrompt(fileOf(step.session)));
+      send(step, 'nothing_saved', nothingSavedPrompt(factsOf(step.session)));
     else send(step, 'idle', idlePrompt(joinOf(step.session)));
   },
-  ask_empty: (step) => send(step, 'empty', emptyPrompt(fileOf(step.session))),
+  ask_empty: (step) => send(step, 'empty', emptyPrompt(factsOf(step.session))),
   ask_continuation: (step) => {
     const join = joinOf(step.session);
     send(step, 'continuation', continuationPrompt(join), quotedText(join.anchor));
@@ -43,7 +43,7 @@ export const ASKING: Pick<EffectHandlers, Extract<keyof EffectHandlers, `ask_${s
     const { control, metadata } = step.session;
     if (control.kind === 'awaiting_content') {
       const interrupted = `The session for ${metadata.target_file} was interrupted.\n`;
-      const prompt = `${interrupted}${nothingSavedPrompt(fileOf(step.session))}`;
+      const prompt = `${interrupted}${nothingSavedPrompt(factsOf(step.session))}`;
       send(step, 'recovery', prompt);
     } else {
       send(step, 'recovery', recoveryPrompt(joinOf(step.session)));
@@ -51,20 +51,16 @@ export const ASKING: Pick<EffectHandlers, Extract<keyof EffectHandlers, `ask_${s
   },
   ask_anew: (step) => {
     const { metadata } = step.session;
-    send(step, 'anew', anewPrompt({ ...metadata, ...fileOf(step.session) }));
+    send(step, 'anew', anewPrompt({ ...metadata, ...factsOf(step.session) }));
   },
   ask_question: (step) => {
-    const { control, metadata, summary } = step.session;
+    const { control } = step.session;
     const question = openQuestionOf(control);
     if (question === null) throw new Error('a question was asked where none is open');
-    const file = fileOf(step.session);
-    const prompt = questionPrompt(question, {
-      ...file,
-      anchor: () => chooseAnchor(summary),
-      tag: tagOf(metadata),
-    });
+    const facts = factsOf(step.session);
+    const prompt = questionPrompt(question, facts);
     const choices = choicesOf(question).map(({ reply }) =>
-      reply === DONE_MARKER ? file.marker : reply,
+      reply === DONE_MARKER ? facts.marker : reply,
     );
     const isAgain = control.kind === 'awaiting_answer' && control.again;
     const asked = isAgain ? askedAgainPrompt(choices, prompt) : prompt;
@@ -98,28 +94,19 @@ function send(step: Step, reason: PromptReason, prompt: string, opening?: string
   });
 }
 
-/** What every prompt says of the file; `marker`: the line that ends it, as the model is told of it. */
-function fileOf({ metadata, settings }: WriteSession) {
+/** What prompts say of the session; `marker`: the line that ends the file, as the model is told of it. */
+function factsOf({ metadata, settings, summary }: WriteSession) {
   return {
     target: metadata.target_file,
     operation: metadata.operation,
     marker: settings.strict ? metadata.end_marker : DONE_MARKER,
-  };
-}
-
-/** What every prompt about a join quotes. */
-function joinOf(session: WriteSession) {
-  const { summary, metadata } = session;
-  const { target, marker } = fileOf(session);
-  return {
-    target,
-    marker,
+    tag: metadata.session_id.slice(0, 4),
     savedLines: summary.lineFeeds - summary.lineFeedsBefore,
-    anchor: chooseAnchor(summary),
-    tag: tagOf(metadata),
+    anchor: () => chooseAnchor(summary),
   };
 }
 
-function tagOf(metadata: WriteSession['metadata']): string {
-  return metadata.session_id.slice(0, 4);
+/** The same for a prompt about a join, which quotes the anchor. */
+function joinOf(session: WriteSession) {
+  return { ...factsOf(session), anchor: chooseAnchor(session.summary) };
 }

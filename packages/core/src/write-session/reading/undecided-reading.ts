@@ -1,6 +1,7 @@
 import { isBlankText } from '@orion/contracts';
 import type { SessionQuestion } from '@orion/contracts';
 
+import { openQuestionOf } from '../control.ts';
 import type { Continuation, ControlEffect, MessageEnd, SeamRemedy } from '../control.ts';
 import { NOT_READING } from '../session.ts';
 import type { ReadingOf, SessionSettings } from '../session.ts';
@@ -71,28 +72,22 @@ export function readUndecided(step: Step, before: SeamReading, text: string): vo
   }
   const { reader, verdict } = readSeam(reading.seam, text);
   const next: SeamReading = { ...reading, seam: reader };
-  switch (verdict?.kind) {
-    case undefined:
-      step.update({ reading: next });
-      return;
-    case 'verified':
-      join(step, next, verdict);
-      return;
-    case 'hopeless':
-      step.emit({ type: 'trace', event: 'seam_hopeless', details: { reason: verdict.reason } });
-      readOn(step, { ...next, hopeless: verdict.reason });
-      return;
-    case 'marker_only':
-    case 'blank':
-      throw new Error(`a seam cannot be ${verdict.kind} before the message ends`);
-    default:
-      verdict satisfies never;
+  if (verdict === null) {
+    step.update({ reading: next });
+  } else if (verdict.kind === 'verified') {
+    join(step, next, verdict);
+  } else if (verdict.kind === 'hopeless') {
+    step.emit({ type: 'trace', event: 'seam_hopeless', details: { reason: verdict.reason } });
+    readOn(step, { ...next, hopeless: verdict.reason });
+  } else {
+    throw new Error(`a seam cannot be ${verdict.kind} before the message ends`);
   }
 }
 
 /** A reply that does not join is read on only for what else may come of it. */
 function readOn(step: Step, reading: SeamReading): void {
-  const question = openQuestion(step);
+  // What the model was asked and has not answered: this reply to it may still go on with the file (R270).
+  const question = openQuestionOf(step.session.control);
   const readToEnd = question === null && mayBeRest(reading.expecting, step.session.settings);
   const mayStartOver = reading.again !== null && reading.again.verdict !== 'other';
   if (readToEnd || mayAnswer(reading) || mayStartOver) {
@@ -116,12 +111,6 @@ function mayAnswer(reading: SeamReading): reading is SeamReading & { answer: Ans
   return reading.answer !== null && canStillBeAnswer(reading.answer);
 }
 
-/** What the model was asked and has not answered: this reply to it may still go on with the file (R270). */
-function openQuestion(step: Step): SessionQuestion | null {
-  const { control } = step.session;
-  return control.kind === 'awaiting_more' ? control.question : null;
-}
-
 type VerifiedSeam = Extract<SeamVerdict, { kind: 'verified' }>;
 
 /** The reply goes on exactly behind the saved text: from here on it is content. */
@@ -134,7 +123,7 @@ function join(step: Step, reading: SeamReading, verdict: VerifiedSeam): void {
     conversion: verdict.conversion,
   });
   step.emit({ type: 'discard_held' });
-  let closed = openQuestion(step);
+  let closed = openQuestionOf(step.session.control);
   if (closed?.kind === 'near_miss' && closed.heldBack) {
     // It was asked about and is answered by what comes instead.
     step.emit({ type: 'set_aside', text: closed.text });
@@ -206,7 +195,7 @@ function endUnjoined(step: Step, reading: SeamReading, end: MessageEnd): void {
     endWithoutText(step, end);
     return;
   }
-  if (openQuestion(step) !== null) {
+  if (openQuestionOf(step.session.control) !== null) {
     step.emit({ type: 'discard_held' });
     step.dispatch({ type: 'seam_hopeless', remedy: 'ask_question' });
     return;

@@ -7,7 +7,7 @@ import type { Rows } from './rows.ts';
 export const fromIdle: Rows<ControlState> = {
   ...sharedRows,
   begin_ok: () => moved(emptySession),
-  recover_accepted: (_state, event) => recovered(event),
+  recover_accepted: recovered,
   save_due: () => invalid,
   save_failed: () => invalid,
   limit_exceeded: () => invalid,

@@ -6,7 +6,7 @@ import type { Rows } from './rows.ts';
 export const fromPaused: Rows<Paused> = {
   ...sharedRows,
   begin_ok: () => moved(emptySession, 'park'),
-  recover_accepted: (_state, event) => recovered(event),
+  recover_accepted: recovered,
   save_failed: (state) => moved(state),
   graceful_stop: (state) => moved(state, 'save', 'release'),
   finalize_command: (state, { answered }) =>

@@ -5,6 +5,7 @@ import type {
   AwaitingContent,
   AwaitingMore,
   ControlEffect,
+  ControlEvent,
   Continuation,
   ControlState,
   Finalizing,
@@ -94,11 +95,10 @@ export function aborted(code: ErrorCode, where: 'remove_directory' | 'move_to_at
   return moved({ kind: 'aborted', code }, where);
 }
 
-export function recovered(event: {
-  readonly content: boolean;
-  readonly question: SessionQuestion | null;
-  readonly complete: boolean;
-}): Transition {
+export function recovered(
+  _state: ControlState,
+  event: Extract<ControlEvent, { readonly type: 'recover_accepted' }>,
+): Transition {
   if (event.question !== null) {
     return moved(asking(event.question), 'ask_question');
   }
