@@ -200,7 +200,8 @@ const TIMERS: { readonly [Name in TimerName]: (step: Step) => void } = {
 function recover(step: Step): void {
   const { session } = step;
   const question = openQuestionOf(session.control);
-  const complete = isDecided(session);
+  // It was decided what the file is: then nothing more is added to its text.
+  const complete = session.repair !== null || session.contentEnd !== null || session.leadDropped;
   // What a text is wrapped in is asked about at its end, which may be missing: first it goes on.
   const isEarly = question?.kind === 'fence' || question?.kind === 'lead';
   const goesOn = session.cutOff && isEarly && !complete;
@@ -211,11 +212,6 @@ function recover(step: Step): void {
     question: goesOn ? null : question,
     complete,
   });
-}
-
-/** Whether it was decided what the file is: then nothing more is added to its text. */
-function isDecided({ repair, contentEnd, leadDropped }: WriteSession): boolean {
-  return repair !== null || contentEnd !== null || leadDropped;
 }
 
 /** Asked once, before anything is written. */

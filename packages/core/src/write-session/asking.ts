@@ -29,7 +29,7 @@ export const ASKING: Pick<EffectHandlers, Extract<keyof EffectHandlers, `ask_${s
   ask_empty: (step) => send(step, 'empty', emptyPrompt(factsOf(step.session))),
   ask_continuation: (step) => {
     const join = joinOf(step.session);
-    send(step, 'continuation', continuationPrompt(join), quotedText(join.anchor));
+    send(step, 'continuation', continuationPrompt(join), { opening: quotedText(join.anchor) });
   },
   ask_again: (step) => send(step, 'ask_again', reaskPrompt(joinOf(step.session))),
   ask_bridge: (step) => {
@@ -85,13 +85,13 @@ export const ASKING: Pick<EffectHandlers, Extract<keyof EffectHandlers, `ask_${s
   },
 };
 
-function send(step: Step, reason: PromptReason, prompt: string, opening?: string): void {
-  step.emit({
-    type: 'send_prompt',
-    prompt,
-    reason,
-    ...(opening === undefined ? {} : { opening }),
-  });
+function send(
+  step: Step,
+  reason: PromptReason,
+  prompt: string,
+  more: { readonly opening?: string } = {},
+): void {
+  step.emit({ type: 'send_prompt', prompt, reason, ...more });
 }
 
 /** What prompts say of the session; `marker`: the line that ends the file, as the model is told of it. */

@@ -208,12 +208,14 @@ export type ControlEffect =
 export type MessageEnd =
   | { readonly kind: 'stop' }
   | { readonly kind: 'length' }
-  | {
-      readonly kind: 'error';
-      readonly code: ErrorCode;
-      readonly message: string;
-      readonly retryable: boolean;
-    };
+  | ({ readonly kind: 'error' } & Failure);
+
+export type Failure = {
+  readonly code: ErrorCode;
+  readonly message: string;
+  /** The same again may succeed. */
+  readonly retryable: boolean;
+};
 
 /** What the model was asked for behind the saved text, which decides how its next message is read. */
 export type Expectation =

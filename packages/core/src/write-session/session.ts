@@ -11,7 +11,7 @@ import type {
 
 import type { CorrectionReply } from '../validation/correction-reply.ts';
 import type { Omission } from '../validation/omissions.ts';
-import type { Continuation, ControlState, MessageEnd, OutsideEvent } from './control.ts';
+import type { Continuation, ControlState, Failure, MessageEnd, OutsideEvent } from './control.ts';
 import type { AgainReader } from './text/document-again.ts';
 import type { CommandAnswer } from './questions/question-row.ts';
 import type { AnswerReader } from './text/answer-reader.ts';
@@ -234,12 +234,7 @@ export type SessionInput =
   | { readonly type: 'omissions_suspected'; readonly omissions: readonly Omission[] }
   /** What `examine` asked for: the summary of that part, with the content's own offsets. */
   | { readonly type: 'examined'; readonly summary: ContentSummary }
-  | {
-      readonly type: 'finalize_failed';
-      readonly code: ErrorCode;
-      readonly message: string;
-      readonly retryable: boolean;
-    }
+  | ({ readonly type: 'finalize_failed' } & Failure)
   | { readonly type: 'recover' }
   | { readonly type: 'finalize_command'; readonly answer: CommandAnswer | null };
 

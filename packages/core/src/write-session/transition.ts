@@ -10,10 +10,9 @@ import type { Rows } from './transition/rows.ts';
 
 type Kind = ControlState['kind'];
 type Row = (state: ControlState, event: ControlEvent, limits: ControlLimits) => Transition;
-type StateOf<K extends Kind> = Extract<ControlState, { readonly kind: K }>;
 
 /** A column for each state; its rows are shared or its own. Both that end a session meet none: what comes next begins one. */
-const COLUMNS: { readonly [K in Kind]: Rows<StateOf<K>> } = {
+const COLUMNS: { readonly [K in Kind]: Rows<Extract<ControlState, { readonly kind: K }>> } = {
   idle: fromIdle,
   awaiting_content: fromAwaitingContent,
   awaiting_more: fromAwaitingMore,

@@ -24,7 +24,6 @@ import {
   readMarkers,
 } from '../text/markers/marker-reader.ts';
 import type { MarkerReader, MessageEnding } from '../text/markers/marker-reader.ts';
-import type { MarkerReaderOptions } from '../text/markers/marker-rules.ts';
 import { createThinkReader, endThink, readThink } from '../text/think-block.ts';
 import type { ThinkReader } from '../text/think-block.ts';
 import { cutOff } from './cut-off.ts';
@@ -46,14 +45,21 @@ export function directReading(
     readonly conversion?: LineEndingConversion;
   } = {},
 ): DirectReading {
-  const { summary, leadingBlanks, thinkTags } = step.session;
+  const { metadata, settings, summary, leadingBlanks, thinkTags } = step.session;
   return {
     kind: 'direct',
-    marker: markerReader(step, {
+    marker: createMarkerReader({
+      openLine: beginningOfMarker(summary),
+      endMarker: metadata.end_marker,
+      strict: settings.strict,
+      doneMode: settings.doneMode,
       wrappingFence,
       // A marker that follows blanks only is a marker, whatever the blanks end with.
       atLineStart: leadingBlanks !== '' || summary.openLineLength === 0,
       dropBlankLines: dropsBlankLines(step.session),
+      // Blanks before the first content are not in the summary yet, but they will stand before this text.
+      contentBytes: summary.bytes + leadingBlanks.length,
+      contentLines: summary.lineFeeds + leadingBlanks.split('\n').length - 1,
     }),
     converter: createConverter(conversion, summary.openLine.endsWith('\r')),
     thinking: thinkTags && summary.bytes === 0 ? createThinkReader() : null,
@@ -78,23 +84,6 @@ export function startOverWithHeld(step: Step, end: MessageEnd): void {
   step.dispatch({ type: 'document_again' });
   step.emit({ type: 'trace', event: 'document_again', details: {} });
   replayHeld(step, end);
-}
-
-function markerReader(
-  step: Step,
-  options: Pick<MarkerReaderOptions, 'wrappingFence' | 'atLineStart' | 'dropBlankLines'>,
-): MarkerReader {
-  const { metadata, settings, summary, leadingBlanks } = step.session;
-  return createMarkerReader({
-    ...options,
-    openLine: beginningOfMarker(summary),
-    endMarker: metadata.end_marker,
-    strict: settings.strict,
-    doneMode: settings.doneMode,
-    // Blanks before the first content are not in the summary yet, but they will stand before this text.
-    contentBytes: summary.bytes + leadingBlanks.length,
-    contentLines: summary.lineFeeds + leadingBlanks.split('\n').length - 1,
-  });
 }
 
 /** Blank lines before the first line of a file come from chat templates (R272). */
@@ -159,10 +148,14 @@ function readThinking(step: Step, reading: DirectReading, before: ThinkReader, t
   readConverted(step, { ...reading, marker, thinking: reader }, { text: block, came: block });
   const { reading: read } = step.session;
   if (reader.phase !== 'behind' || read.kind !== 'direct') return;
-  const fresh = markerReader(step, {
-    wrappingFence: null,
+  const { summary, metadata } = step.session;
+  const fresh = createMarkerReader({
+    ...marker.options,
+    endMarker: metadata.end_marker,
     atLineStart: true,
     dropBlankLines: false,
+    contentBytes: summary.bytes,
+    contentLines: summary.lineFeeds,
   });
   readDirect(step, { ...read, marker: fresh, thinking: null, isBehindThinking: true }, behind);
 }
