@@ -19,6 +19,8 @@ import type { Packed } from './src/pack.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
 const uses = fileURLToPath(new URL('uses', import.meta.url));
+/** Guides whose programs need one package and what they import. */
+const GUIDES: ReadonlyMap<string, string> = new Map([['tool-runner', 'writing-a-tool.md']]);
 const scratch = await mkdtemp(join(tmpdir(), 'orion-packages-'));
 let failures = 0;
 try {
@@ -52,9 +54,14 @@ async function use(packed: Packed, all: readonly Packed[]): Promise<readonly str
     const test = join(uses, `${short}.test.ts`);
     const own = existsSync(test) ? test : join(uses, `${short}.ts`);
     const readme = await readFile(join(packed.unpacked, 'README.md'), 'utf8');
+    const guide = GUIDES.get(short);
+    const shown =
+      guide === undefined ? '' : await readFile(join(root, 'docs/guides', guide), 'utf8');
     const programs = [
       ...(existsSync(own) ? [[await readFile(own, 'utf8'), basename(own)] as const] : []),
-      ...programsIn(readme).map((text, index) => [text, `readme-${index + 1}.ts`] as const),
+      ...programsIn(`${readme}\n${shown}`).map(
+        (text, index) => [text, `readme-${index + 1}.ts`] as const,
+      ),
     ];
     if (programs.length === 0) return ['nothing says how it is used'];
     for (const [program, file] of programs) {
