@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { adoptStore, findForeignStore } from './adopt-store.ts';
 import type { StoreOwner } from './engine/store-owner.ts';
 import { openStore } from './open-store.ts';
@@ -94,6 +94,17 @@ test('one’s own store opens again, and nobody else’s', async () => {
   );
   expect(readFileSync(path)).toEqual(before);
   expect(await withStore(ME, titles)).toEqual(['mine']);
+});
+
+test('without a signature none is made, and what was begun is taken back', async () => {
+  const forgetful = {
+    ...ME,
+    sign: (): string => {
+      throw new Error('no key');
+    },
+  };
+  await expect(withStore(forgetful, titles)).rejects.toThrow('no key');
+  expect(await withStore(ME, titles)).toEqual([]);
 });
 
 test('many who make one at once make one, and it is theirs', async () => {
@@ -182,7 +193,11 @@ test('a journal that would change the store before it is read is refused, and na
     ],
   ]);
   expect((await refusal({ create: false })).message).toContain(`${path}-journal`);
+  const timers = vi.spyOn(globalThis, 'setTimeout');
   await expect(adoptStore(path, ME)).rejects.toThrow(`${path}-journal is not used as the store`);
+  // Another process may be making it: it was looked for five times, with pauses between them.
+  expect(timers.mock.calls.map(([, pause]) => pause)).toEqual([20, 20, 20, 20]);
+  timers.mockRestore();
   expect(await findForeignStore(path, ME)).toMatchObject({ adoptable: false });
   expect([readFileSync(path), readFileSync(`${path}-journal`)]).toEqual([before, journal]);
   // The way on works.
@@ -284,7 +299,13 @@ test('what is no store is not adopted, and none is nobody’s', async () => {
   database.exec('create table a (b text)');
   database.close();
   chmodSync(path, 0o600);
-  expect(await findForeignStore(path, ME)).toMatchObject({ adoptable: false, conversations: 0 });
+  expect(await findForeignStore(path, ME)).toEqual({
+    path,
+    adoptable: false,
+    conversations: 0,
+    titles: [],
+    error: expect.objectContaining({ code: 'STORE_FOREIGN' }) as OrionError,
+  });
   chmodSync(path, 0o666);
   expect(await findForeignStore(path, ME)).toMatchObject({ adoptable: false });
   await expect(adoptStore(path, ME)).rejects.toThrow('holds something else');

@@ -21,7 +21,7 @@ import { openPostgres } from './engine/postgres.ts';
 import { reportRefusals } from './engine/reported-database.ts';
 import type { SqlDatabase } from './engine/sql-database.ts';
 import { isForeign, requireOwn } from './engine/inspect-sqlite.ts';
-import { inspectSqlite, openSqlite } from './engine/sqlite.ts';
+import { inspectSqlite, MEMORY, openSqlite } from './engine/sqlite.ts';
 import type { StoreOwner } from './engine/store-owner.ts';
 import { createMemoryTraceStore } from './memory/memory-trace-store.ts';
 import type { MemoryTraceStoreOptions } from './memory/memory-trace-store.ts';
@@ -98,7 +98,7 @@ export function openStore(location: StoreLocation, options: StoreOptions): Store
       } catch (error) {
         if (onForeign === undefined || !isForeign(error)) throw error;
         onForeign(error);
-        opened = await openSqlite(':memory:');
+        opened = await openSqlite(MEMORY);
       }
       // A server that hangs in the middle of this must not hold up the end of the process.
       closing.addEventListener('abort', () => void opened.close(cut), { once: true });
@@ -165,7 +165,7 @@ function openAt(
     case 'postgres':
       return openPostgres(location.url);
     case 'memory':
-      return openSqlite(':memory:');
+      return openSqlite(MEMORY);
   }
   return location satisfies never;
 }

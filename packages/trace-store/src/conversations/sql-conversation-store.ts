@@ -112,9 +112,9 @@ async function replaceMessages(
      where conversation_id = $1 and position >= $2 order by position`,
     [conversationId, from],
   );
-  let equal = 0;
-  while (equal < stored.length && stored[equal]?.['message'] === messages[equal]) equal += 1;
-  if (equal < stored.length) {
+  const changed = stored.findIndex(({ message }, index) => message !== messages[index]);
+  const equal = changed === -1 ? stored.length : changed;
+  if (changed !== -1) {
     await inside.run(
       'delete from conversation_message where conversation_id = $1 and position >= $2',
       [conversationId, from + equal],

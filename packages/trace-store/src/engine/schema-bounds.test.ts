@@ -64,6 +64,21 @@ test('many tables are not, be they in the file or in its journal, on one page or
   journal.close();
 });
 
+test('of the row of one object 16 KiB are small, and no byte more', () => {
+  // The row of a table `t` takes 16 bytes beside the text that made it.
+  for (const [length, small] of [
+    [16_384 - 16, true],
+    [16_384 - 15, false],
+  ] as const) {
+    const database = new DatabaseSync(path);
+    const [start, end] = ['create table t (', ')'];
+    database.exec(`${start}${'a'.repeat(length - start.length - end.length)}${end}`);
+    database.close();
+    expect(isSchemaSmall(path)).toBe(small);
+    rmSync(path);
+  }
+});
+
 test('nor is a row without end, and a look at it takes no time', async () => {
   const database = new DatabaseSync(path);
   database.exec(`create table t (${'a'.repeat(20_000)})`);

@@ -161,6 +161,22 @@ test('inside of a transaction the dialect is known', async () => {
   await database.close();
 });
 
+test('a statement or value that never works is refused with the code of SQLite', async () => {
+  const database = await openSqlite(':memory:');
+  await database.run('create table number (n integer primary key)');
+  await database.run('insert into number values (1)');
+  for (const [sql, reason] of [
+    ['select * from nothing', '1'],
+    ['select length(zeroblob(2000000000))', '18'],
+    ['insert into number values (1)', '1555'],
+    ["insert into number values ('x')", '20'],
+  ] as const) {
+    const error: unknown = await database.all(sql).catch((thrown: unknown) => thrown);
+    expect(error instanceof SqlRefusedError && error.reason).toBe(reason);
+  }
+  await database.close();
+});
+
 test('the settings of a connection are those that durability and safety need', async () => {
   const database = await openSqlite(join(folder, 'settings.db'));
   const settings = ['journal_mode', 'synchronous', 'trusted_schema', 'wal_autocheckpoint'];

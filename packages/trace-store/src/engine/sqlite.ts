@@ -20,7 +20,8 @@ export type SqliteOptions = {
   readonly signal?: AbortSignal;
 };
 
-const MEMORY = ':memory:';
+/** A database that is in no file. */
+export const MEMORY = ':memory:';
 const DEFAULT_BUSY_MS = 10_000;
 /** What is under way when the database is closed waits so long at most for another writer. */
 const CLOSE_GRACE_MS = 250;
@@ -36,8 +37,8 @@ const LOCKED = 6;
 const HOT_JOURNAL = 776;
 /** What may pass: besides those an error of the disk, and a full one. */
 const PASSING: ReadonlySet<number> = new Set([BUSY, LOCKED, 10, 13]);
-/** Result codes that speak of the statement: ERROR, TOOBIG, CONSTRAINT, MISMATCH, RANGE. */
-const REFUSALS: ReadonlySet<number> = new Set([1, 18, 19, 20, 25]);
+/** Result codes that speak of the statement: ERROR, TOOBIG, CONSTRAINT, MISMATCH. */
+const REFUSALS: ReadonlySet<number> = new Set([1, 18, 19, 20]);
 
 /**
  * One connection to a SQLite file, or to `:memory:`.

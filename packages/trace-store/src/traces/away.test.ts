@@ -85,10 +85,15 @@ test('a database that is away is asked later and later, and no row is lost that 
   await clock.advance(60_000);
   // 100 ms, doubled up to 5 s.
   expect(database.attempts.length).toBeLessThan(20);
+  // What comes meanwhile makes nothing sooner.
+  const attempts = database.attempts.length;
+  for (let index = 0; index < 200; index++) store.record('step');
+  await clock.advance(100);
+  expect(database.attempts.length).toBe(attempts);
   database.behave = () => undefined;
   await clock.advance(5_000);
   expect(database.stored).toEqual(Array.from({ length: 300 }, (_, index) => `${index}`));
-  expect(store.dropped()).toBe(100);
+  expect(store.dropped()).toBe(300);
   store.record({ type: 'step', summary: 'after' });
   await clock.advance(100);
   expect(database.stored.at(-1)).toBe('after');
@@ -106,6 +111,20 @@ test('close asks a database that is away once more and waits no longer', async (
   expect(database.attempts.length).toBe(before + 1);
   expect(store.dropped()).toBe(10);
   expect(clock.pending()).toBe(0);
+});
+
+test('10,000 events wait at most, and 32 MiB of them', () => {
+  const many = setUp();
+  many.database.behave = hang;
+  for (let index = 0; index < 10_000; index++) many.store.record('step');
+  expect(many.store.dropped()).toBe(0);
+  many.store.record('step');
+  expect(many.store.dropped()).toBe(1);
+  // Of this size 999 fit, and with 32 KiB more it would be one more.
+  const large = setUp();
+  large.database.behave = hang;
+  for (let index = 0; index < 1_100; index++) large.store.record('step', 'x'.repeat(16_526));
+  expect(large.store.dropped()).toBe(1_100 - 999);
 });
 
 test('the queue is bounded in bytes too', () => {

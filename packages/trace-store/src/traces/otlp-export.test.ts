@@ -298,3 +298,32 @@ test('a collector that is away, or never answers, costs a bounded queue and a bo
   expect(JSON.stringify(hung.lost())).not.toContain('hidden-word');
   expect(clock.pending()).toBe(0);
 });
+
+test('closing waits half a second for a collector that says nothing', async () => {
+  const { url, requests } = await startCollector(() => undefined);
+  const clock = createFakeClock();
+  const sink = createOtlpExport({ clock, url });
+  begin(sink, 'one').end(2, {}, null);
+  let closed = false;
+  const closing = sink.close().then(() => (closed = true));
+  await vi.waitFor(() => expect(requests).toHaveLength(1));
+  await clock.advance(499);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(closed).toBe(false);
+  await clock.advance(1);
+  await closing;
+  expect(sink.lost()).toEqual({ spans: 1, reason: 'no answer' });
+});
+
+test('the text of an answer is not waited for', async () => {
+  const left = Promise.withResolvers<void>();
+  const { url } = await startCollector((response) => {
+    response.once('close', () => left.resolve());
+    response.write('the beginning of a text without an end');
+  });
+  const sink = createOtlpExport({ clock: systemClock, url });
+  begin(sink, 'one').end(2, {}, null);
+  await sink.close();
+  await left.promise;
+  expect(sink.lost()).toEqual({ spans: 0, reason: null });
+});
