@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 
 import { readCount } from '@orion/common';
 import type { TraceStore } from '@orion/contracts';
-import { startPostgres } from '@orion/testkit';
+import { startPostgres } from '@orion/testkit/postgres';
 import { createMemoryTraceStore, openStore } from '@orion/trace-store';
 
 import { startProvider } from './src/provider.ts';

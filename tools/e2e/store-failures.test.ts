@@ -2,8 +2,8 @@ import { mkdir } from 'node:fs/promises';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 
 import type { ScriptedProvider } from '@orion/llm-adapters/scripted';
-import { startPostgres } from '@orion/testkit';
-import type { TestPostgres } from '@orion/testkit';
+import { startPostgres } from '@orion/testkit/postgres';
+import type { TestPostgres } from '@orion/testkit/postgres';
 import { expect } from 'vitest';
 
 import type { Finished, Running } from './support/run.ts';

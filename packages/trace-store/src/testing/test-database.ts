@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { testPostgresUrl } from '@orion/testkit';
 import { Client } from 'pg';
 import { afterAll, beforeAll } from 'vitest';
+import { testPostgresUrl } from './test-postgres-url.ts';
 
 /** A database of this test file's own in the run's Postgres; `url()` is known inside tests. */
 export function useTestDatabase(): { readonly url: () => string } {

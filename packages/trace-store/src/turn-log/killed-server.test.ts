@@ -1,5 +1,5 @@
 import { OrionError, systemClock } from '@orion/contracts';
-import { startPostgres } from '@orion/testkit';
+import { startPostgres } from '@orion/testkit/postgres';
 import { expect, test } from 'vitest';
 import { openStore } from '../open-store.ts';
 

@@ -2,8 +2,13 @@ import { createServer } from 'node:http';
 import type { TestProject } from 'vitest/node';
 import { startPostgres } from '../start-postgres.ts';
 import type { TestPostgres } from '../start-postgres.ts';
-// For the type of what is provided.
-import type {} from '../test-postgres-url.ts';
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** The port of the broker. */
+    postgresBroker: number;
+  }
+}
 
 /**
  * The global setup of tests that may want a Postgres: one server for all of a run, started when the first of them

@@ -2,7 +2,7 @@ import { inject } from 'vitest';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** The port of the global setup in `testing/postgres-broker.ts`. */
+    /** The port of the global setup of testkit, `postgres/testing/postgres-broker.ts`. */
     postgresBroker: number;
   }
 }
