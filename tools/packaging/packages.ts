@@ -20,7 +20,10 @@ import type { Packed } from './src/pack.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
 const uses = fileURLToPath(new URL('uses', import.meta.url));
 /** Guides whose programs need one package and what they import. */
-const GUIDES: ReadonlyMap<string, string> = new Map([['tool-runner', 'writing-a-tool.md']]);
+const GUIDES: ReadonlyMap<string, string> = new Map([
+  ['tool-runner', 'writing-a-tool.md'],
+  ['trace-store', 'writing-a-trace-sink.md'],
+]);
 const scratch = await mkdtemp(join(tmpdir(), 'orion-packages-'));
 let failures = 0;
 try {

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
 import { publint } from 'publint';
@@ -16,6 +16,7 @@ const NEEDED = ['package.json', 'README.md', 'LICENSE'];
 export async function checkTarball(packed: Packed): Promise<readonly string[]> {
   return [
     ...checkContents(packed),
+    ...(await checkLinks(packed)),
     ...(await checkManifest(packed)),
     ...(await lintPackage(packed)),
     ...(await checkTypes(packed)),
@@ -29,11 +30,30 @@ function checkContents({ files }: Packed): readonly string[] {
   ];
 }
 
+/** A registry shows the README without the repository: a link leads to a file of the package, or to an address. */
+async function checkLinks({ unpacked, files }: Packed): Promise<readonly string[]> {
+  const problems: string[] = [];
+  for (const file of files.filter((name) => name.endsWith('.md'))) {
+    const text = await readFile(join(unpacked, file), 'utf8');
+    for (const [, target = ''] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
+      const [path = ''] = target.split('#');
+      if (path === '' || target.startsWith('https:')) continue;
+      if (files.includes(join(dirname(file), path))) continue;
+      problems.push(`the link ${target} of ${file} leads out of the package`);
+    }
+  }
+  return problems;
+}
+
 async function checkManifest({ unpacked }: Packed): Promise<readonly string[]> {
   const text = await readFile(join(unpacked, 'package.json'), 'utf8');
-  return ['workspace:', 'catalog:', '@orion/source']
-    .filter((word) => text.includes(word))
-    .map((word) => `the manifest says ${word}, which only the repository understands`);
+  const foreign = ['workspace:', 'catalog:', '@orion/source'].filter((word) => text.includes(word));
+  return [
+    ...foreign.map((word) => `the manifest says ${word}, which only the repository understands`),
+    ...(text.includes('"optionalDependencies"')
+      ? ['has optional dependencies, which everybody installs who uses the package']
+      : []),
+  ];
 }
 
 async function lintPackage({ tarball }: Packed): Promise<readonly string[]> {

@@ -2,11 +2,15 @@ import { execFile } from 'node:child_process';
 import { cp, mkdir, realpath, symlink, writeFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 import type { Packed } from './pack.ts';
 
 const run = promisify(execFile);
+
+/** The package of this check: it declares what programs import that no package of ours does. */
+const tools = fileURLToPath(new URL('..', import.meta.url));
 
 /**
  * A project that has nothing but one packed package and what that package declares. Nothing is asked of a
@@ -71,7 +75,8 @@ export async function installImports(
     const name = /^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? '';
     if (existsSync(join(project, 'node_modules', name))) continue;
     const sibling = all.find(({ manifest }) => manifest.name === name);
-    if (sibling === undefined) await link(name, packed.folder, project);
+    const from = existsSync(join(packed.folder, 'node_modules', name)) ? packed.folder : tools;
+    if (sibling === undefined) await link(name, from, project);
     else await installInEmptyProject(sibling, all, project);
   }
 }

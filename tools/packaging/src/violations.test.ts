@@ -63,6 +63,8 @@ const manifestWith = (more: object): string =>
 
 test('a sound package is found sound', async () => {
   expect(await checkTarball(plant({}))).toEqual([]);
+  const links = '[a](#planted) [b](LICENSE) [c](./dist/index.js#L1) [d](https://example.com/x#y)\n';
+  expect(await checkTarball(plant({ 'README.md': `# planted\n${links}` }))).toEqual([]);
 });
 
 test.for<[string, Readonly<Record<string, string | null>>, RegExp]>([
@@ -86,6 +88,17 @@ test.for<[string, Readonly<Record<string, string | null>>, RegExp]>([
     { 'package.json': manifestWith({ dependencies: { zod: 'workspace:*' } }) },
     /workspace:/,
   ],
+  [
+    'a dependency that everybody installs',
+    { 'package.json': manifestWith({ optionalDependencies: { zod: '4' } }) },
+    /optional dependencies/,
+  ],
+  [
+    'a link to a folder of the repository',
+    { 'README.md': 'See [the guide](../../docs/guide.md#part).\n' },
+    /the link \.\.\/\.\.\/docs\/guide\.md#part of README\.md leads out of the package/,
+  ],
+  ['a link to nothing', { 'README.md': '[more](MORE.md)\n' }, /MORE\.md .* leads out/],
   [
     'types that import without an ending',
     {
