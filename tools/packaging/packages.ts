@@ -62,13 +62,12 @@ async function use(packed: Packed, all: readonly Packed[]): Promise<readonly str
       guide === undefined ? '' : await readFile(join(root, 'docs/guides', guide), 'utf8');
     const programs = [
       ...(existsSync(own) ? [[await readFile(own, 'utf8'), basename(own)] as const] : []),
-      ...programsIn(`${readme}\n${shown}`).map(
-        (text, index) => [text, `readme-${index + 1}.ts`] as const,
-      ),
+      ...programsIn(`${readme}
+${shown}`).map((text, index) => [text, fileOf(text, index)] as const),
     ];
     if (programs.length === 0) return ['nothing says how it is used'];
     for (const [program, file] of programs) {
-      if (file.startsWith('readme-')) await installImports(program, packed, all, project);
+      if (file !== basename(own)) await installImports(program, packed, all, project);
       const said = await useInProject(root, project, program, file);
       const wanted = promised(program);
       if (wanted !== undefined && said !== wanted)
@@ -83,4 +82,9 @@ async function use(packed: Packed, all: readonly Packed[]): Promise<readonly str
     };
     return [`cannot be used: ${message}\n${stdout ?? ''}${stderr ?? ''}`];
   }
+}
+
+/** A block that begins with a comment of its name can be imported by the next ones; `*.test.ts` is run as a test. */
+function fileOf(program: string, index: number): string {
+  return /^\/\/ ([\w-]+(?:\.test)?\.ts)\n/.exec(program)?.[1] ?? `readme-${index + 1}.ts`;
 }

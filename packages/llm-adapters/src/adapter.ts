@@ -20,6 +20,7 @@ export type { RequestDefaults, RequestParameters } from './request-parameters.ts
 export type { Body } from './stream/body.ts';
 export { invalidStream, truncated } from './stream/message-events.ts';
 export type { MessageEvents } from './stream/message-events.ts';
+export { textField, tokenCount } from './stream/payloads.ts';
 export type { WireFormat } from './stream/payloads.ts';
 export { HttpFailure, postJson } from './stream/post-json.ts';
 export type { AnswerHeaders, JsonPost } from './stream/post-json.ts';
