@@ -1,4 +1,4 @@
-import { WRITE_OPERATIONS, isCount, parseFields } from '@orion/contracts';
+import { WRITE_OPERATIONS, defined, isCount, parseFields } from '@orion/contracts';
 import type { WriteOperation } from '@orion/contracts';
 import {
   hasShape,
@@ -69,12 +69,10 @@ export function parseManifest(text: string, id: string): BackupManifest | null {
   return {
     version: 1,
     id,
-    ...(root === undefined ? {} : { root }),
     path,
     operation,
     created_at,
-    ...(change_id === undefined ? {} : { change_id }),
-    ...(undoes === undefined ? {} : { undoes }),
+    ...defined({ root, change_id, undoes }),
     before,
     after: after === null ? null : { sha256: after.sha256 },
   };

@@ -14,7 +14,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '@orion/contracts';
 import { hasDescriptorPaths } from '../disk/anchored-directory.ts';
-import { syncDirectory } from '../disk/directories.ts';
+import { removeIfOlder, syncDirectory } from '../disk/directories.ts';
 import { errnoOf } from '../disk/disk-error.ts';
 import { createFile, jsonBytes, readSmallFile, scanRange } from '../disk/files.ts';
 import { writeFrom } from '../disk/write-all.ts';
@@ -221,15 +221,17 @@ export class BackupStore {
 
   async prune(): Promise<void> {
     const names = await this.#state.names(this.#state.backups);
+    const now = this.#options.clock.now();
+    // Of a process that died while it made the backup, and left no note.
     for (const name of names.filter((candidate) => candidate.startsWith(DRAFT_PREFIX))) {
-      await this.#removeLeftDraft(name);
+      await removeIfOlder(join(this.#state.backups, name), DRAFT_AGE_MS, now);
     }
     const entries = [];
     for (const name of names.filter(isBackupId)) {
       const entry = await this.#measure(name);
       if (entry !== null) entries.push(entry);
     }
-    const dropped = new Set(expired(entries, this.#options.limits, this.#options.clock.now()));
+    const dropped = new Set(expired(entries, this.#options.limits, now));
     // Age drops the newest too, but never the last way back.
     const newestLast = entries.toSorted((a, b) => a.since - b.since);
     const newest = new Map(newestLast.map((entry) => [entry.root, entry]));
@@ -255,14 +257,6 @@ export class BackupStore {
       if (await this.#state.holds(join(parent, changeId))) return true;
     }
     return false;
-  }
-
-  /** Of a process that died while it made the backup, and left no note. */
-  async #removeLeftDraft(name: string): Promise<void> {
-    const path = join(this.#state.backups, name);
-    const stat = await lstat(path).catch(() => null);
-    if (stat === null || this.#options.clock.now() - stat.mtimeMs < DRAFT_AGE_MS) return;
-    await rm(path, { recursive: true, force: true });
   }
 
   async #measure(name: string): Promise<Measured | null> {

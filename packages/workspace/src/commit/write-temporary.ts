@@ -1,7 +1,6 @@
 /** The new bytes of a target, complete and durable under a temporary name. */
 import { CrlfConverter, TextTally } from '@orion/contracts';
 import { createHash } from 'node:crypto';
-import type { Hash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import type { CommitPart } from '@orion/contracts';
@@ -43,14 +42,16 @@ export async function writeTemporary(
   let isOpen = true;
   try {
     const written = await writeParts({ site, handle, previous, rule });
-    await onDisk(action, () => requireSize(handle, written.whole.bytes));
-    const kept = await onDisk(action, () => keepProperties(site, handle));
-    await onDisk(action, () => handle.sync());
-    const isKept = request.reviewed === true;
-    isOpen = isKept;
-    if (!isKept) await onDisk(action, () => handle.close());
-    const { hash, ...rest } = written;
-    return { sha256: hash.digest('hex'), ...rest, ...kept, handle: isKept ? handle : null };
+    const kept = await onDisk(action, async () => {
+      await requireSize(handle, written.whole.bytes);
+      const properties = await keepProperties(site, handle);
+      await handle.sync();
+      return properties;
+    });
+    if (request.reviewed === true) return { ...written, ...kept, handle };
+    isOpen = false;
+    await onDisk(action, () => handle.close());
+    return { ...written, ...kept, handle: null };
   } catch (error) {
     if (isOpen) await handle.close().catch(() => undefined);
     throw error;
@@ -71,13 +72,7 @@ type Job = {
   readonly rule: TextRule;
 };
 
-type Draft = {
-  readonly hash: Hash;
-  readonly added: TextTally;
-  readonly whole: TextTally;
-};
-
-async function writeParts(job: Job): Promise<Draft> {
+async function writeParts(job: Job): Promise<Pick<WrittenTemporary, 'sha256' | 'added' | 'whole'>> {
   const { site, handle, rule } = job;
   const action = `write ${shown(site.target.path)}`;
   const hash = createHash('sha256');
@@ -106,7 +101,7 @@ async function writeParts(job: Job): Promise<Draft> {
       added.add(bytes);
     }
   }
-  return { hash, added, whole };
+  return { sha256: hash.digest('hex'), added, whole };
 }
 
 async function* keptBytes(

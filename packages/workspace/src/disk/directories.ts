@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { lstat, mkdir, open, stat } from 'node:fs/promises';
+import { lstat, mkdir, open, rm, stat } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { InPlaceOfDirectory, isErrno } from './disk-error.ts';
@@ -41,6 +41,13 @@ export async function makeDirectory(path: string, mode: number = 0o777): Promise
     }
     if (!(await isDirectory(path))) throw error;
   }
+}
+
+/** Removes what was left in the making, unless somebody may still be making it. */
+export async function removeIfOlder(path: string, ageMs: number, now: number): Promise<void> {
+  const found = await lstat(path).catch(() => null);
+  if (found === null || now - found.mtimeMs < ageMs) return;
+  await rm(path, { recursive: true, force: true });
 }
 
 async function isDirectory(path: string): Promise<boolean> {

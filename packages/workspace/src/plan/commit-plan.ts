@@ -35,12 +35,20 @@ export async function commitPlan(
   journals: PlanJournals,
   request: PlanCommitRequest,
 ): Promise<readonly PlanCommitOutcome[]> {
-  const locks = new Locks(committer.lockTarget);
+  const held = new Map<string, TargetLock>();
+  // For the plan's own undo: the lock of a file that the plan holds anyway stays the plan's.
+  const lockTarget: LockTarget = async (realPath, path) =>
+    held.has(realPath) ? { release: async () => undefined } : committer.lockTarget(realPath, path);
+  const job: PlanJob = { committer: { ...committer, lockTarget }, journals, request };
   const ready: Ready[] = [];
   try {
     for (const change of request.changes) {
+      const { realPath, path } = change.expected;
       try {
-        await locks.take(change);
+        const lock = await onDisk(`lock ${shown(path)}`, () =>
+          committer.lockTarget(realPath, path),
+        );
+        held.set(realPath, lock);
         ready.push(await prepareChange(committer, request, change));
       } catch (error) {
         await discardAll(ready);
@@ -53,9 +61,9 @@ export async function commitPlan(
       await discardAll(ready);
       throw error;
     }
-    return await applyAll({ committer, journals, request, locks }, ready);
+    return await applyAll(job, ready);
   } finally {
-    await locks.release();
+    for (const lock of held.values()) await lock.release().catch(() => undefined);
   }
 }
 
@@ -107,7 +115,6 @@ type PlanJob = {
   readonly committer: Committer;
   readonly journals: PlanJournals;
   readonly request: PlanCommitRequest;
-  readonly locks: Locks;
 };
 
 async function applyAll(
@@ -176,7 +183,7 @@ async function applyOne(prepared: PreparedCommit, made: CommitResult[]): Promise
 
 /** `settled`: nothing is left for a later start to do. */
 async function takeBack(
-  { committer, locks }: PlanJob,
+  { committer }: PlanJob,
   outcomes: readonly PlanCommitOutcome[],
   made: readonly CommitResult[],
   hasJournal: boolean,
@@ -186,8 +193,7 @@ async function takeBack(
   for (const { path, backup_id: backupId } of made.toReversed()) {
     try {
       if (backupId === undefined) throw noRecord(path);
-      const lockTarget: LockTarget = (realPath, path) => locks.lend(realPath, path);
-      await undoChange({ ...committer, lockTarget }, { id: backupId });
+      await undoChange(committer, { id: backupId });
     } catch (error) {
       const cause = asOrionError(error);
       errors.set(path, cause);
@@ -202,32 +208,6 @@ async function takeBack(
     return { kind: 'left', result: outcome.result, error, willBeRestored };
   });
   return { before, settled };
-}
-
-class Locks {
-  readonly #lockTarget: LockTarget;
-  readonly #held: Map<string, TargetLock> = new Map();
-
-  constructor(lockTarget: LockTarget) {
-    this.#lockTarget = lockTarget;
-  }
-
-  async take({ expected }: Change): Promise<void> {
-    const lock = await onDisk(`lock ${shown(expected.path)}`, () =>
-      this.#lockTarget(expected.realPath, expected.path),
-    );
-    this.#held.set(expected.realPath, lock);
-  }
-
-  /** A lock for the plan's own undo: of a file that it holds anyway, it is the plan's, which keeps it. */
-  async lend(realPath: string, path: string): Promise<TargetLock> {
-    if (this.#held.has(realPath)) return { release: async () => undefined };
-    return this.#lockTarget(realPath, path);
-  }
-
-  async release(): Promise<void> {
-    for (const lock of this.#held.values()) await lock.release().catch(() => undefined);
-  }
 }
 
 async function discardAll(ready: readonly Ready[]): Promise<void> {

@@ -8,11 +8,11 @@
  * W4. A file that somebody changed since stays as it is.
  * W5. While one of the files cannot be read nobody knows which of the two it is, and nothing is done.
  */
-import { lstat, mkdir, rm } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock, WritingRecord } from '@orion/contracts';
 import { OrionError, isTextOrNull } from '@orion/contracts';
-import { syncDirectory } from '../disk/directories.ts';
+import { removeIfOlder, syncDirectory } from '../disk/directories.ts';
 import { toDiskError } from '../disk/disk-error.ts';
 import { createFile, jsonBytes, readFields, replaceFile } from '../disk/files.ts';
 import { judgeOwner } from '../ownership/judge-owner.ts';
@@ -123,7 +123,7 @@ export class PlanJournals {
       const owner = parseOwner(fields);
       if (owner === null || !hasShape(fields, FILES)) {
         // It is being written, or its writer died before it was complete, and so before anything had changed.
-        await this.#removeIfOld(directory);
+        await removeIfOlder(directory, DRAFT_AGE_MS, this.#clock.now());
         continue;
       }
       if (!this.#state.isAboutHere(fields['root'])) continue;
@@ -131,12 +131,6 @@ export class PlanJournals {
       const settled = fields['atomic'] === false || (await settle(name, fields.files, recovery));
       if (settled) await rm(directory, { recursive: true, force: true });
     }
-  }
-
-  async #removeIfOld(directory: string): Promise<void> {
-    const stat = await lstat(directory).catch(() => null);
-    if (stat === null || this.#clock.now() - stat.mtimeMs < DRAFT_AGE_MS) return;
-    await rm(directory, { recursive: true, force: true });
   }
 }
 

@@ -87,6 +87,10 @@ function parseSet(
   if (isNegated) at += 1;
   /** What a `-` behind it would be a range from; 0 where it would not. */
   let previous = 0;
+  const add = (byte: number): void => {
+    has[byte] = 1;
+    previous = byte;
+  };
   do {
     if (at >= pattern.length) return null;
     const character = pattern[at];
@@ -94,8 +98,7 @@ function parseSet(
     if (character === '\\') {
       at += 1;
       if (at >= pattern.length) return null;
-      previous = pattern.charCodeAt(at);
-      has[previous] = 1;
+      add(pattern.charCodeAt(at));
     } else if (character === '-' && previous !== 0 && next !== undefined && next !== ']') {
       at += next === '\\' ? 2 : 1;
       if (at >= pattern.length) return null;
@@ -115,12 +118,10 @@ function parseSet(
         previous = 0;
         at = close;
       } else {
-        previous = pattern.charCodeAt(at);
-        has[previous] = 1;
+        add(pattern.charCodeAt(at));
       }
     } else {
-      previous = pattern.charCodeAt(at);
-      has[previous] = 1;
+      add(pattern.charCodeAt(at));
     }
     at += 1;
   } while (pattern[at] !== ']');

@@ -2,6 +2,7 @@
  * The files of a workspace as a person thinks of them: sorted, without what `.gitignore` files,
  * repositories and package managers hide. Links are not followed.
  */
+import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RefusedFile } from '@orion/contracts';
@@ -53,15 +54,12 @@ export async function listFiles(
     const rules = own === null ? ignoreFiles : [own, ...ignoreFiles];
     for (const entry of entries) {
       seen += 1;
+      truncated ||= seen > MAX_ENTRIES;
       if (truncated) return;
-      if (seen > MAX_ENTRIES) {
-        truncated = true;
-        return;
-      }
       const path = prefix + entry.name;
       if (HIDDEN.has(entry.name) || join(root, path) === stateDirectory) continue;
-      if (isIgnored(rules, path, entry.isDirectory)) continue;
-      if (entry.isDirectory) {
+      if (isIgnored(rules, path, entry.isDirectory())) continue;
+      if (entry.isDirectory()) {
         await visit(`${path}/`, rules);
       } else if (files.length === limit) {
         truncated = true;
@@ -111,15 +109,12 @@ function bytesOf(text: string): string {
   return Buffer.from(text).toString('latin1');
 }
 
-type Entry = { readonly name: string; readonly isDirectory: boolean };
-
 /** Sorted as their whole paths sort. A directory that cannot be read is an empty one. */
-async function entriesOf(directory: string): Promise<readonly Entry[]> {
+async function entriesOf(directory: string): Promise<readonly Dirent[]> {
   try {
     const found = await readdir(directory, { withFileTypes: true });
     return found
       .filter((entry) => entry.isFile() || entry.isDirectory())
-      .map((entry) => ({ name: entry.name, isDirectory: entry.isDirectory() }))
       .toSorted((a, b) => compare(sortName(a), sortName(b)));
   } catch (error) {
     if (errnoOf(error) === null) throw error;
@@ -127,8 +122,8 @@ async function entriesOf(directory: string): Promise<readonly Entry[]> {
   }
 }
 
-function sortName(entry: Entry): string {
-  return entry.isDirectory ? `${entry.name}/` : entry.name;
+function sortName(entry: Dirent): string {
+  return entry.isDirectory() ? `${entry.name}/` : entry.name;
 }
 
 function compare(a: string, b: string): number {

@@ -77,6 +77,8 @@ async function writeText(
 
 export type RescuedSession = {
   readonly folder: string;
+  /** Where the text that was set aside is; the content is where the person says. */
+  readonly trailing: string;
   readonly metadata: SessionMetadata;
   readonly state: SavedState | null;
   readonly turn: TurnRecord | null;
@@ -125,6 +127,7 @@ export async function readRescued(reader: RescueReader, file: string): Promise<R
   const state = await readState(folder);
   return {
     folder,
+    trailing: join(folder, TRAILING),
     metadata: metadata.value,
     state: state.kind === 'good' ? state.value : null,
     turn: await readTurn(folder),
@@ -143,11 +146,6 @@ async function isPrivate(folder: string): Promise<boolean> {
   if (!stat.isDirectory()) return false;
   const user = process.getuid?.();
   return user === undefined || (stat.uid === user && (stat.mode & WRITABLE_BY_OTHERS) === 0);
-}
-
-/** Where the text that was set aside is; the content is where the person says. */
-export function trailingIn(folder: string): string {
-  return join(folder, TRAILING);
 }
 
 /** What is not ours in it keeps the folder. */

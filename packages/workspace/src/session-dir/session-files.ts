@@ -68,22 +68,23 @@ export type Parsed<T> =
 /** Of a file that may not be there, or not be readable. */
 export type ReadFile<T> = Parsed<T> | Exclude<SmallFile, { readonly kind: 'text' }>;
 
-function versionProblem(fields: Fields | null): Parsed<never> | null {
-  if (fields === null) return { kind: 'invalid' };
-  const version = fields['version'];
-  if (version === 1) return null;
-  return typeof version === 'number' && version > 1 ? { kind: 'newer' } : { kind: 'invalid' };
+function parseVersioned<T extends object>(text: string, shape: Shape<T>): Parsed<Fields & T> {
+  const fields = parseFields(text);
+  const version = fields?.['version'];
+  if (typeof version === 'number' && version > 1) return { kind: 'newer' };
+  const isGood = version === 1 && hasShape(fields, shape);
+  return isGood ? { kind: 'good', value: fields } : { kind: 'invalid' };
 }
 
 export function parseMetadata(text: string, sessionId: string): Parsed<SessionMetadata> {
-  const fields = parseFields(text);
-  const problem = versionProblem(fields);
-  if (problem !== null) return problem;
-  if (!hasShape(fields, METADATA) || fields.session_id !== sessionId) return { kind: 'invalid' };
-  if (!isLocationOf(fields.operation, fields.location)) return { kind: 'invalid' };
+  const parsed = parseVersioned(text, METADATA);
+  if (parsed.kind !== 'good') return parsed;
   // Without whose session it is: its user's MAC, and its workspace.
-  const { mac: _mac, root: _root, ...metadata } = fields;
-  return { kind: 'good', value: metadata };
+  const { mac: _mac, root: _root, ...metadata } = parsed.value;
+  const isMeant = metadata.session_id === sessionId;
+  return isMeant && isLocationOf(metadata.operation, metadata.location)
+    ? { kind: 'good', value: metadata }
+    : { kind: 'invalid' };
 }
 
 /** The root of the session's workspace, relative to the state directory; undefined when it does not say. */
@@ -182,11 +183,10 @@ export function formatState(state: Omit<SavedState, 'recordIsDamaged'>): string 
 }
 
 export function parseState(text: string): Parsed<SavedState> {
-  const fields = parseFields(text);
-  const problem = versionProblem(fields);
-  if (problem !== null) return problem;
-  if (!hasShape(fields, STATE)) return { kind: 'invalid' };
-  const { buffer_size, line_count, last_save, content_file, writing, question, ...others } = fields;
+  const parsed = parseVersioned(text, STATE);
+  if (parsed.kind !== 'good') return parsed;
+  const { value } = parsed;
+  const { buffer_size, line_count, last_save, content_file, writing, question, ...others } = value;
   // Earlier versions stored a question with the keys that it has in memory.
   const rest =
     question === undefined ? others : { ...others, question: withKeys(question, camelCase) };

@@ -32,7 +32,7 @@ import { countLines, isRecoverable, listingOf } from './inspect-session.ts';
 import type { Inspection } from './inspect-session.ts';
 import { removeLeftDirectories } from './left-overs.ts';
 import { judgeWriting, removeTemporaryOf } from './recorded-writing.ts';
-import { readRescued, trailingIn } from './rescued-session.ts';
+import { readRescued } from './rescued-session.ts';
 import { SessionAttic } from './session-attic.ts';
 import { handBack, takeOver } from './session-claim.ts';
 import { sessionBusy, sessionDamaged, sessionForeign } from './session-errors.ts';
@@ -53,7 +53,7 @@ export class DiskSessionStore implements SessionStore {
   readonly #attic: SessionAttic;
   readonly #open: Map<string, DiskSessionHandle> = new Map();
   /** Targets of open sessions, for those that have no lock because they live in memory. */
-  readonly #targets: Map<string, string> = new Map();
+  readonly #targets: Set<string> = new Set();
   /** Rescued sessions that wait for their claim. */
   readonly #adopted: Map<string, ClaimedSession> = new Map();
 
@@ -128,7 +128,7 @@ export class DiskSessionStore implements SessionStore {
         handle.resume(found, rescued.folder);
         await handle.start(turn);
         await appendFile(handle.texts.content, path);
-        await appendFile(handle.texts.trailing, trailingIn(rescued.folder));
+        await appendFile(handle.texts.trailing, rescued.trailing);
         if (record !== null) await handle.save(record).catch(() => undefined);
       }),
     );
@@ -220,11 +220,10 @@ export class DiskSessionStore implements SessionStore {
 
   /** Holds a target for a change that has no session; rejects with TARGET_LOCKED as `begin` does. */
   async lockTarget(realPath: string, path: string): Promise<TargetLock> {
-    const holder = randomUUID();
-    const key = await this.#holdTarget(realPath, path, holder);
+    const key = await this.#holdTarget(realPath, path);
     try {
       const owner = await this.#options.observer.newOwner();
-      const lock = await this.#locks.acquire(realPath, path, owner, holder);
+      const lock = await this.#locks.acquire(realPath, path, owner, randomUUID());
       return {
         release: async () => {
           this.#targets.delete(key);
@@ -237,10 +236,10 @@ export class DiskSessionStore implements SessionStore {
     }
   }
 
-  async #holdTarget(realPath: string, path: string, holder: string): Promise<string> {
+  async #holdTarget(realPath: string, path: string): Promise<string> {
     const key = await this.#locks.keyOf(realPath);
     if (this.#targets.has(key)) throw targetLocked(path);
-    this.#targets.set(key, holder);
+    this.#targets.add(key);
     return key;
   }
 
@@ -256,7 +255,7 @@ export class DiskSessionStore implements SessionStore {
     realPath: string,
     owner: OwnerRecord,
   ): Promise<DiskSessionHandle> {
-    const targetKey = await this.#holdTarget(realPath, metadata.target.path, metadata.session_id);
+    const targetKey = await this.#holdTarget(realPath, metadata.target.path);
     return new DiskSessionHandle({
       ...this.#options,
       locks: this.#locks,

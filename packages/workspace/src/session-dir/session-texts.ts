@@ -39,7 +39,8 @@ export class SessionTexts {
 
   appendPending(text: string): void {
     if (text === '') return;
-    if (this.pending.isEmpty()) this.pending.append(`${PENDING_HEADER}${this.content.bytes()}\n`);
+    if (this.pending.bytes() === 0)
+      this.pending.append(`${PENDING_HEADER}${this.content.bytes()}\n`);
     this.pending.append(text);
   }
 
@@ -80,7 +81,7 @@ export class SessionTexts {
   async finishAside(start: number = 0, end: number = this.content.bytes()): Promise<boolean> {
     await Promise.all([this.pending.finish(), this.trailing.finish()]);
     const isAll = start === 0 && end >= this.content.bytes();
-    return !isAll || !this.pending.isEmpty() || !this.trailing.isEmpty();
+    return !isAll || this.pending.bytes() > 0 || this.trailing.bytes() > 0;
   }
 
   distrust(cause: unknown): void {

@@ -103,7 +103,7 @@ export class TextSpool {
 
   /** Forgets everything; the file is emptied by the next write. */
   clear(): void {
-    if (this.isEmpty()) return;
+    if (this.bytes() === 0) return;
     this.#held = new HeldBytes();
     const file = this.#file();
     if (file !== null) {
@@ -111,10 +111,6 @@ export class TextSpool {
       file.isStale = true;
     }
     this.#scheduleHandOver();
-  }
-
-  isEmpty(): boolean {
-    return this.#held.length === 0;
   }
 
   bytes(): number {
