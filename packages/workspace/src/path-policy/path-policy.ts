@@ -53,6 +53,7 @@ export type ContainedPath = {
   readonly existingParent: string;
 };
 
+type FileFacts = Omit<TargetSnapshot, 'path' | 'realPath' | 'exists' | 'allowed'>;
 type AllowedPath = ContainedPath & { readonly allowed: AllowedTarget };
 
 export class PathPolicy {
@@ -124,9 +125,19 @@ export class PathPolicy {
   async snapshot(target: string, operation: WriteOperation): Promise<TargetSnapshot> {
     const contained = await this.containTarget(target, operation);
     const { path, realPath } = contained;
-    if (contained.stat === null) return missingSnapshot(contained);
+    const found = contained.stat === null ? null : await this.#describe(contained);
+    return {
+      path,
+      realPath,
+      exists: found !== null,
+      ...(found ?? { sha256: null, bytes: 0, mode: 0, eol: 'none', bom: false }),
+      ...allowedOf(contained),
+    };
+  }
+
+  #describe({ path, realPath }: ContainedPath): Promise<FileFacts | null> {
     const { maxTargetBytes } = this.#options;
-    const found = await onDisk(`read ${shown(path)}`, () =>
+    return onDisk(`read ${shown(path)}`, () =>
       readRegularFile(realPath, async (handle) => {
         const { mode } = await handle.stat();
         const facts = await describeFile(handle, maxTargetBytes);
@@ -138,8 +149,6 @@ export class PathPolicy {
         });
       }),
     );
-    if (found === null) return missingSnapshot(contained);
-    return { path, realPath, exists: true, ...found, ...allowedOf(contained) };
   }
 
   /** The components below the root, of a relative target or of an absolute one that lies inside. */
@@ -192,21 +201,21 @@ export class PathPolicy {
     const { root, state, userDirectory, interactive } = this.#options;
     const real = relative(root, contained.realPath).split(sep).join('/');
     if (isInside(state.path, contained.realPath)) {
-      throw protectedPath(contained.path, 'the state directory', false);
+      throw protectedPath(contained.path, 'the state directory');
     }
     if (userDirectory !== undefined && isInside(userDirectory, contained.realPath)) {
-      throw protectedPath(contained.path, 'your own configuration', false);
+      throw protectedPath(contained.path, 'your own configuration');
     }
     const allowed: string[] = [];
     const requireYes = async (path: string, rule: string, reason: string): Promise<void> => {
       if (!this.#isAllowed(path) && !(await this.#isConfirmed(path, rule))) {
-        throw protectedPath(contained.path, rule, true, reason);
+        throw protectedPath(contained.path, rule, reason);
       }
       if (!allowed.includes(path)) allowed.push(path);
     };
     for (const path of new Set([contained.path, real])) {
       const protection = protectionOf(path.split('/'));
-      if (protection.kind === 'never') throw protectedPath(contained.path, protection.rule, false);
+      if (protection.kind === 'never') throw protectedPath(contained.path, protection.rule);
       if (protection.kind === 'free') continue;
       if (protection.kind === 'ask_when_interactive' && !interactive) continue;
       await requireYes(path, protection.rule, protection.reason);
@@ -222,36 +231,20 @@ export class PathPolicy {
   }
 }
 
-function protectedPath(
-  path: string,
-  rule: string,
-  mayBeAllowed: boolean,
-  reason?: string,
-): OrionError {
+/** Without a reason it is Orion's own, and nobody can allow it. */
+function protectedPath(path: string, rule: string, reason?: string): OrionError {
   return new OrionError({
     code: 'PROTECTED_PATH',
     message: `${shown(path)} is protected (${rule}${reason === undefined ? '' : `: ${reason}`}).`,
-    ...(mayBeAllowed ? {} : { hint: 'Orion keeps its own state there; choose another name.' }),
+    ...(reason === undefined
+      ? { hint: 'Orion keeps its own state there; choose another name.' }
+      : {}),
     details: { rule },
   });
 }
 
 function allowedOf({ allowed }: AllowedPath): Pick<TargetSnapshot, 'allowed'> {
   return allowed.paths.length > 0 || allowed.hardLink ? { allowed } : {};
-}
-
-function missingSnapshot(contained: AllowedPath): TargetSnapshot {
-  return {
-    path: contained.path,
-    realPath: contained.realPath,
-    exists: false,
-    sha256: null,
-    bytes: 0,
-    mode: 0,
-    eol: 'none',
-    bom: false,
-    ...allowedOf(contained),
-  };
 }
 
 function requireFitting(contained: ContainedPath, operation: WriteOperation): void {

@@ -48,10 +48,7 @@ if (expression !== undefined) {
 }
 `;
 
-type Answer =
-  | { readonly ready: true }
-  | { readonly invalid: string }
-  | (PatternMatches & { readonly ready?: undefined; readonly invalid?: undefined });
+type Answer = { readonly ready: true } | { readonly invalid: string } | PatternMatches;
 
 export function createPatternMatcher(
   clock: Clock,
@@ -66,7 +63,7 @@ export function createPatternMatcher(
       const thread = new Thread(pattern, listed, clock);
       try {
         const answer = await thread.answer(START_LIMIT_MS);
-        if ('invalid' in answer && answer.invalid !== undefined) {
+        if ('invalid' in answer) {
           throw invalidPattern(`is not valid: ${answer.invalid}`);
         }
       } catch (error) {

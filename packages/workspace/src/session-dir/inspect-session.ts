@@ -70,18 +70,14 @@ export async function inspectSession(
 ): Promise<Inspection | null> {
   const stat = await lstat(directory).catch(() => null);
   if (stat === null || !stat.isDirectory()) return null;
-  const metadataFile = await readSmallFile(join(directory, 'metadata.json'), MAX_JSON_BYTES);
-  const metadata =
-    metadataFile.kind === 'text' ? parseMetadata(metadataFile.text, id) : metadataFile;
-  const root = metadataFile.kind === 'text' ? rootOf(metadataFile.text) : undefined;
-  const foreign =
-    metadata.kind === 'good' &&
-    metadataFile.kind === 'text' &&
-    inspector.key !== null &&
-    !inspector.key.isOwn(metadataFile.text);
+  const file = await readSmallFile(join(directory, 'metadata.json'), MAX_JSON_BYTES);
+  const text = file.kind === 'text' ? file.text : '';
+  const metadata = file.kind === 'text' ? parseMetadata(text, id) : file;
+  const root = rootOf(text);
+  const foreign = metadata.kind === 'good' && inspector.key?.isOwn(text) === false;
   const readable = foreign ? 'foreign' : 'own';
   const fitness = metadata.kind === 'good' ? readable : 'damaged';
-  const refused = metadataFile.kind === 'unusable' && metadataFile.error !== undefined;
+  const refused = file.kind === 'unusable' && file.error !== undefined;
   if (!isWanted({ fitness, root, refused })) return null;
   const [state, owner, contents] = await Promise.all([
     readState(directory),
@@ -164,12 +160,8 @@ export function ageOf(now: number, signs: SignsOfLife): number {
 
 /** Null when the directory cannot be read. */
 async function findContents(directory: string): Promise<readonly ContentFile[] | null> {
-  let names: string[];
-  try {
-    names = await readdir(directory);
-  } catch {
-    return null;
-  }
+  const names = await readdir(directory).catch(() => null);
+  if (names === null) return null;
   const found: ContentFile[] = [];
   for (const name of names) {
     const number = contentNumber(name);

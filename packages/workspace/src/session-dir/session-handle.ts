@@ -328,24 +328,24 @@ export class DiskSessionHandle implements SessionHandle {
   async discard(): Promise<{ readonly attic: string }> {
     const { state, clock } = this.#options;
     const attic = join(state.attic, this.id);
-    let failure: unknown = null;
-    await this.#close(async () => {
-      try {
-        await this.texts.content.finish();
-        await this.#home.settle(this.#turn, this.#firstState());
-        await this.#saveLast();
-        await this.#home.requireOwnership();
-        await state.ensure(state.attic);
-        await this.#home.leave();
-        await this.#home.markReleased(this.directory);
-        await moveToAttic(state, clock, this.directory, attic);
-      } catch (error) {
-        failure = error;
-        await this.#home.giveBack();
-      }
-      await this.#home.freeTarget();
-    });
-    if (failure !== null) throw toDiskError(failure, 'move the write session to the attic');
+    await this.#close(() =>
+      onDisk('move the write session to the attic', async () => {
+        try {
+          await this.texts.content.finish();
+          await this.#home.settle(this.#turn, this.#firstState());
+          await this.#saveLast();
+          await this.#home.requireOwnership();
+          await state.ensure(state.attic);
+          await this.#home.leave();
+          await this.#home.markReleased(this.directory);
+          await moveToAttic(state, clock, this.directory, attic);
+        } catch (error) {
+          await this.#home.giveBack();
+          throw error;
+        }
+        await this.#home.freeTarget();
+      }),
+    );
     return { attic };
   }
 
