@@ -5,8 +5,8 @@ import type { Stats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { parseFields } from '@orion/contracts';
-import type { Fields } from '@orion/contracts';
-import { errnoOf, isErrno } from './disk-error.ts';
+import type { Fields, OrionError } from '@orion/contracts';
+import { errnoOf, isErrno, onDisk, toDiskError } from './disk-error.ts';
 import { writeFrom } from './write-all.ts';
 
 /** Neither follows a link nor waits for the other end of a pipe. */
@@ -112,6 +112,26 @@ export async function readBytes(handle: FileHandle, maxBytes: number): Promise<B
   const chunks: Buffer[] = [];
   for await (const chunk of readRange(handle, 0, maxBytes)) chunks.push(chunk);
   return Buffer.concat(chunks);
+}
+
+/** The bytes of a regular file; `ifMissing` is thrown where there is none, and null means that there are no bytes then. */
+export async function* streamFile(
+  path: string,
+  action: string,
+  ifMissing: OrionError | null,
+): AsyncGenerator<Buffer, void, undefined> {
+  const handle = await onDisk(action, () => openRegularFile(path));
+  if (handle === null) {
+    if (ifMissing !== null) throw ifMissing;
+    return;
+  }
+  try {
+    yield* readRange(handle, 0);
+  } catch (error) {
+    throw toDiskError(error, action);
+  } finally {
+    await closeRead(handle);
+  }
 }
 
 export type SmallFile =

@@ -22,7 +22,7 @@ import type {
 } from '@orion/contracts';
 import { syncDirectory } from '../disk/directories.ts';
 import { errnoOf, onDisk, toDiskError } from '../disk/disk-error.ts';
-import { openRegularFile, readRange } from '../disk/files.ts';
+import { streamFile } from '../disk/files.ts';
 import type { OwnerRecord } from '../ownership/owner-record.ts';
 import { targetLocked, TargetLocks } from '../ownership/target-locks.ts';
 import type { TargetLock } from '../ownership/target-locks.ts';
@@ -184,15 +184,8 @@ export class DiskSessionStore implements SessionStore {
     }
     const inspection = await this.#finder.find(sessionId);
     if (inspection.content === null) return;
-    const handle = await openRegularFile(join(inspection.directory, inspection.content.name));
-    if (handle === null) return;
-    try {
-      yield* readRange(handle, 0);
-    } catch (error) {
-      throw toDiskError(error, 'read the saved text');
-    } finally {
-      await handle.close();
-    }
+    const path = join(inspection.directory, inspection.content.name);
+    yield* streamFile(path, 'read the saved text', null);
   }
 
   async housekeep(): Promise<CleanReport> {

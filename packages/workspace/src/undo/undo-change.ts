@@ -19,8 +19,8 @@ import type {
 } from '@orion/contracts';
 import type { ChangeRequest, Committer } from '../commit/commit-site.ts';
 import { prepareCommit } from '../commit/prepare-commit.ts';
-import { onDisk, toDiskError } from '../disk/disk-error.ts';
-import { closeRead, openRegularFile, readRange } from '../disk/files.ts';
+import { onDisk } from '../disk/disk-error.ts';
+import { streamFile } from '../disk/files.ts';
 import type { TargetLock } from '../ownership/target-locks.ts';
 import { shown } from '../path-policy/parse-target.ts';
 import { asFarAs } from '../session-dir/session-key.ts';
@@ -163,21 +163,9 @@ async function prepare(
   throw backupDamaged(step);
 }
 
-async function* backupBytes(
-  committer: Committer,
-  step: FileStep,
-): AsyncGenerator<Uint8Array, void, undefined> {
-  const action = `read the kept bytes of ${shown(step.path)}`;
-  const path = committer.backups.contentPath(step.contentOf);
-  const handle = await onDisk(action, () => openRegularFile(path));
-  if (handle === null) throw backupDamaged(step);
-  try {
-    yield* readRange(handle, 0);
-  } catch (error) {
-    throw toDiskError(error, action);
-  } finally {
-    await closeRead(handle);
-  }
+function backupBytes({ backups }: Committer, step: FileStep): AsyncIterable<Uint8Array> {
+  const path = backups.contentPath(step.contentOf);
+  return streamFile(path, `read the kept bytes of ${shown(step.path)}`, backupDamaged(step));
 }
 
 function backupDamaged(step: FileStep): OrionError {
