@@ -4,6 +4,7 @@ import { dereference, validate } from '@cfworker/json-schema';
 import type { OutputUnit, Schema as LibrarySchema } from '@cfworker/json-schema';
 
 import { argumentsDoNotFit } from './misfit.ts';
+import { NAMED } from './schema-document.ts';
 import type { Schema, SchemaDocument } from './schema-document.ts';
 
 /**
@@ -155,7 +156,7 @@ function withTexts(schema: Schema, fitting: ReadonlyMap<string, readonly string[
       Object.entries(value).map(([keyword, inner]: [string, unknown]) => {
         if (VALUES.has(keyword)) return [keyword, inner];
         if (keyword === 'pattern' && typeof inner === 'string') return [keyword, only(inner)];
-        if (NAMES.has(keyword)) return [keyword, named(keyword, inner as object)];
+        if (NAMED.has(keyword)) return [keyword, named(keyword, inner as object)];
         return [keyword, replaced(inner)];
       }),
     );
@@ -172,13 +173,6 @@ function withTexts(schema: Schema, fitting: ReadonlyMap<string, readonly string[
 }
 
 const VALUES = new Set(['const', 'enum']);
-const NAMES = new Set([
-  '$defs',
-  'definitions',
-  'dependentSchemas',
-  'patternProperties',
-  'properties',
-]);
 
 function escaped(text: string): string {
   return text.replaceAll(/[\^$\\.*+?()[\]{}|/]/g, String.raw`\$&`);

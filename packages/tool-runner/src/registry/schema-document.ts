@@ -41,7 +41,7 @@ const ONE = new Set([
   'unevaluatedProperties',
 ]);
 const LISTS = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems']);
-const NAMED = new Set([
+export const NAMED: ReadonlySet<string> = new Set([
   '$defs',
   'definitions',
   'dependentSchemas',
