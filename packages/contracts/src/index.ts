@@ -158,7 +158,7 @@ export { cutText, encodeWtf8, isHighSurrogate, isLowSurrogate } from './text/sur
 export { JsonReader, MAX_JSON_DEPTH, jsonErrorPosition } from './text/json-reader.ts';
 export type { JsonState, JsonStrings } from './text/json-reader.ts';
 export { nestsDeeper } from './text/nesting.ts';
-export { isIgnoredWhenDrawn, quotedName, visibleName, visibleProse } from './text/unseen.ts';
-export type { ShowCharacter } from './text/unseen.ts';
+export { isIgnoredWhenDrawn, quotedName, visibleName, visibleProse } from './text/invisible.ts';
+export type { ShowCharacter } from './text/invisible.ts';
 export { cutToColumns } from './text/width.ts';
 export type { TurnLog, TurnLogEntry, TurnLogEvent } from './turn-log.ts';

@@ -2,7 +2,7 @@ export { BaseProtocol } from './base/base-protocol.ts';
 export type { ProtocolDefaults, ProtocolInput } from './base/base-protocol.ts';
 export { DEFAULT_PROTOCOL_CONFIG, resolveProtocolConfig } from './base/config.ts';
 export type { ProtocolConfigInput } from './base/config.ts';
-export { tellIncomplete, whyIncomplete } from './base/incomplete.ts';
+export { reportIncomplete, whyIncomplete } from './base/incomplete.ts';
 export type { Incomplete } from './base/incomplete.ts';
 export { callModel } from './base/model-call.ts';
 export type { ModelAnswer, ModelRequest } from './base/model-call.ts';

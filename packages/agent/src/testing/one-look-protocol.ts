@@ -7,7 +7,7 @@ import {
   ownLimits,
   ownMemory,
   runCalls,
-  tellIncomplete,
+  reportIncomplete,
   whyIncomplete,
 } from '@orion/protocols';
 
@@ -81,7 +81,7 @@ async function* oneLook(
     if (!mayLook || answer.calls.length === 0 || why === 'refused') {
       appended.push(...said);
       if (why === null) return yield end({ kind: 'complete', appended });
-      yield* tellIncomplete(trace, turnState.nextPhaseIndex - 1, why, answer);
+      yield* reportIncomplete(trace, turnState.nextPhaseIndex - 1, why, answer);
       return yield end({ kind: 'incomplete', appended });
     }
 

@@ -1,3 +1,4 @@
+import { defined } from '@orion/contracts';
 import type { ProtocolContext, ProtocolEvent, ProtocolStrategy } from '@orion/contracts';
 import { resolveProtocolConfig } from './config.ts';
 import { validateContext } from './context.ts';
@@ -84,10 +85,4 @@ export class BuiltInProtocol extends BaseProtocol {
   ): AsyncIterator<ProtocolEvent, unknown, undefined> {
     return this.#parts.run(context, signal);
   }
-}
-
-function defined(input: ProtocolInput): Partial<ProtocolContext> {
-  return Object.fromEntries(
-    Object.entries(input).filter(([, value]) => (value as unknown) !== undefined),
-  );
 }

@@ -1,4 +1,4 @@
-import { OrionError, isCount, isFields } from '@orion/contracts';
+import { OrionError, defined, isCount, isFields } from '@orion/contracts';
 import type { ProtocolConfig, TurnBudget } from '@orion/contracts';
 
 const COUNTS = {
@@ -53,8 +53,7 @@ export function resolveProtocolConfig(input: ProtocolConfigInput = {}): Protocol
       maxTokens: limit('maxTokens'),
     },
     debugShowToolResults,
-    ...(temperature === undefined ? {} : { temperature }),
-    ...(maxTokens === undefined ? {} : { maxTokens }),
+    ...defined({ temperature, maxTokens }),
   };
 }
 

@@ -23,7 +23,7 @@ export function isPause({ end }: Pick<ModelAnswer, 'end'>): boolean {
 }
 
 /** To the person as a notice; a refusal to the trace too. `isBlank`: nothing of the message was shown. */
-export function* tellIncomplete(
+export function* reportIncomplete(
   trace: ProtocolTrace,
   phaseIndex: number,
   why: Incomplete,

@@ -1,4 +1,4 @@
-import { toErrorInfo } from '@orion/contracts';
+import { defined, toErrorInfo } from '@orion/contracts';
 import type {
   ErrorInfo,
   FinishReason,
@@ -67,6 +67,7 @@ export async function* callModel(
 ): AsyncGenerator<ProtocolEvent, ModelAnswer, undefined> {
   const { adapter, config, requestId, projectId, turnState, clock } = context;
   const { tools, responseFormat, enoughCalls = Number.POSITIVE_INFINITY } = request;
+  const { temperature, maxTokens } = config;
   const { show = (piece: string) => piece } = request;
   const phaseIndex = turnState.nextPhaseIndex++;
   yield { type: 'phase', phase: 'action', index: phaseIndex };
@@ -90,9 +91,7 @@ export async function* callModel(
       signal: meter.signal,
       context: { requestId, projectId },
       ...(tools.length === 0 ? {} : { tools }),
-      ...(responseFormat === undefined ? {} : { responseFormat }),
-      ...(config.temperature === undefined ? {} : { temperature: config.temperature }),
-      ...(config.maxTokens === undefined ? {} : { max_tokens: config.maxTokens }),
+      ...defined({ responseFormat, temperature, max_tokens: maxTokens }),
     });
     for await (const event of stream) {
       const cut = meter.count(event);

@@ -1,3 +1,4 @@
+import { defined } from '@orion/contracts';
 import type {
   AssistantMessage,
   Message,
@@ -41,10 +42,5 @@ export function saidBy(
   { text, providerData }: ModelAnswer,
   toolCalls?: readonly ToolCall[],
 ): AssistantMessage {
-  return {
-    role: 'assistant',
-    content: text,
-    ...(toolCalls === undefined ? {} : { toolCalls }),
-    ...(providerData === undefined ? {} : { providerData }),
-  };
+  return { role: 'assistant', content: text, ...defined({ toolCalls, providerData }) };
 }

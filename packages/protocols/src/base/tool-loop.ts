@@ -11,12 +11,12 @@ import { findStop, mayAnswer } from '../stop-policy/verdict.ts';
 import { isUsable } from './history.ts';
 import { callModel } from './model-call.ts';
 import type { ModelAnswer } from './model-call.ts';
-import { isPause, tellIncomplete, whyIncomplete } from './incomplete.ts';
+import { isPause, reportIncomplete, whyIncomplete } from './incomplete.ts';
 import { notice } from './notices.ts';
 import { appendText, brokenOff, budgetEnd, end, saidBy } from './outcomes.ts';
 import { createProtocolTrace } from './protocol-trace.ts';
 import type { ProtocolTrace } from './protocol-trace.ts';
-import { FINAL_INSTRUCTION, nudge, tellModel } from './stop-words.ts';
+import { FINAL_INSTRUCTION, nudge, instructModel } from './stop-notices.ts';
 
 /**
  * The loop of the protocols for models with native tool calls: an answer, its calls, an answer with their
@@ -92,7 +92,7 @@ export async function* runToolLoop(
         continue;
       }
       if (why === null) return yield end({ kind: 'complete', appended });
-      yield* tellIncomplete(trace, turnState.nextPhaseIndex - 1, why, answer);
+      yield* reportIncomplete(trace, turnState.nextPhaseIndex - 1, why, answer);
       return yield end({ kind: 'incomplete', appended });
     }
 
@@ -106,7 +106,7 @@ export async function* runToolLoop(
       return yield end({ kind: 'handover', ...batch.handover, appended });
     }
     if (batch.executed === 0 && rules.correction !== null && !calls.some(isUsable)) {
-      yield* tellModel(rules.correction, appended);
+      yield* instructModel(rules.correction, appended);
     }
     yield* nudge(context, trace, batch, appended);
   }
@@ -147,7 +147,7 @@ async function* finish(
     yield notice('The last answer was cut at the limit of the turn.');
   }
   const why = whyIncomplete(answer);
-  if (why !== null) yield* tellIncomplete(trace, turnState.nextPhaseIndex - 1, why, answer);
+  if (why !== null) yield* reportIncomplete(trace, turnState.nextPhaseIndex - 1, why, answer);
   if (why === 'blank' || why === 'refused') {
     return yield end({ kind: 'incomplete', stopReason: stop.reason, appended });
   }

@@ -1,4 +1,4 @@
-import { OrionError, toErrorInfo } from '@orion/contracts';
+import { OrionError, defined, toErrorInfo } from '@orion/contracts';
 import type {
   ErrorInfo,
   LlmEvent,
@@ -107,8 +107,7 @@ class ContentRun implements AsyncIterator<ProtocolEvent, undefined, undefined> {
         signal: meter.signal,
         context: { requestId, projectId },
         ...(tools.length === 0 ? {} : { tools, tool_choice: 'none' as const }),
-        ...(config.temperature === undefined ? {} : { temperature: config.temperature }),
-        ...(config.maxTokens === undefined ? {} : { max_tokens: config.maxTokens }),
+        ...defined({ temperature: config.temperature, max_tokens: config.maxTokens }),
       })
       [Symbol.asyncIterator]();
   }

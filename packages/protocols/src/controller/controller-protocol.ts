@@ -10,7 +10,7 @@ import { notice } from '../base/notices.ts';
 import { brokenOff, budgetEnd, end } from '../base/outcomes.ts';
 import { createProtocolTrace } from '../base/protocol-trace.ts';
 import type { ProtocolTrace } from '../base/protocol-trace.ts';
-import { FINAL_INSTRUCTION, nudge } from '../base/stop-words.ts';
+import { FINAL_INSTRUCTION, nudge } from '../base/stop-notices.ts';
 import { runCalls } from '../calls/run-calls.ts';
 import { findStop, mayAnswer } from '../stop-policy/verdict.ts';
 import { parseAction } from './action.ts';

@@ -1,5 +1,5 @@
 import type { Message, ProtocolEvent, TurnStop } from '@orion/contracts';
-import { tellIncomplete } from '../base/incomplete.ts';
+import { reportIncomplete } from '../base/incomplete.ts';
 import { NO_ANSWER, notice } from '../base/notices.ts';
 import { end } from '../base/outcomes.ts';
 import type { ProtocolTrace } from '../base/protocol-trace.ts';
@@ -32,7 +32,7 @@ export function* refusedAnswer(
 ): Generator<ProtocolEvent, void> {
   const message = messageOf(text, parsed);
   if (message !== null) yield* say(message, appended);
-  yield* tellIncomplete(trace, phaseIndex, 'refused', { text, isBlank: message === null });
+  yield* reportIncomplete(trace, phaseIndex, 'refused', { text, isBlank: message === null });
   const stopReason = stop === null ? {} : { stopReason: stop.reason };
   yield end({ kind: 'incomplete', ...stopReason, appended });
 }

@@ -7,7 +7,7 @@ import type {
   TurnStop,
 } from '@orion/contracts';
 import { ownLimits, ownMemory } from '../base/own.ts';
-import { explainStop } from '../base/stop-words.ts';
+import { explainStop } from '../base/stop-notices.ts';
 
 /**
  * The limits that only a controller has (R200). What they count stands in `turnState`: a run ends with every file. A

@@ -3,7 +3,7 @@ import type { JsonValue, ToolResult } from '@orion/contracts';
 import { callsReply, textOf, textReply, toolCall } from '@orion/testkit';
 import type { FakeReply, FakeTool } from '@orion/testkit';
 import { expect, test } from 'vitest';
-import { NUDGE } from '../base/stop-words.ts';
+import { NUDGE } from '../base/stop-notices.ts';
 import { createStandardProtocol } from '../standard/standard-protocol.ts';
 import { notePhase } from './progress.ts';
 import { runProtocol } from '../testing/run-protocol.ts';

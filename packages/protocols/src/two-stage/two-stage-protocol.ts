@@ -2,7 +2,7 @@ import type { ProtocolContext } from '@orion/contracts';
 import { BuiltInProtocol } from '../base/base-protocol.ts';
 import type { ProtocolDefaults, ProtocolParts } from '../base/base-protocol.ts';
 import { ownLimits } from '../base/own.ts';
-import { explainStop } from '../base/stop-words.ts';
+import { explainStop } from '../base/stop-notices.ts';
 import { runToolLoop } from '../base/tool-loop.ts';
 import type { LoopRules } from '../base/tool-loop.ts';
 

@@ -79,8 +79,8 @@ const AROUND = new Set([
 function issuesOf(errors: readonly OutputUnit[]): readonly string[] {
   const own = errors.filter(({ keyword }) => !AROUND.has(keyword));
   // Nothing but something that may not be there at all.
-  const told = own.length === 0 ? errors.filter(({ keyword }) => keyword === 'false') : own;
-  return [...new Set(told.map(issueOf))];
+  const reported = own.length === 0 ? errors.filter(({ keyword }) => keyword === 'false') : own;
+  return [...new Set(reported.map(issueOf))];
 }
 
 function issueOf({ instanceLocation, keyword, error }: OutputUnit): string {

@@ -37,11 +37,14 @@ export function* nudge(
   const { idlePhases } = turnState.progress;
   if (!batch.idle || idlePhases !== config.maxIdleToolPhases - 1) return;
   trace.note('nudge', turnState.nextPhaseIndex - 1, { idlePhases });
-  yield* tellModel(NUDGE, appended);
+  yield* instructModel(NUDGE, appended);
 }
 
 /** To the model as a system message, to the person as a notice (R141). */
-export function* tellModel(content: string, appended: Message[]): Generator<ProtocolEvent, void> {
+export function* instructModel(
+  content: string,
+  appended: Message[],
+): Generator<ProtocolEvent, void> {
   appended.push({ role: 'system', content });
   yield notice(content);
 }

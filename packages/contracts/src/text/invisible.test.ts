@@ -1,7 +1,7 @@
 import fastCheck from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { isIgnoredWhenDrawn, quotedName, visibleName, visibleProse } from './unseen.ts';
+import { isIgnoredWhenDrawn, quotedName, visibleName, visibleProse } from './invisible.ts';
 
 /** Hazard: a person says yes to something of which a part was not to be seen (B16). */
 
