@@ -181,8 +181,7 @@ const TIMERS: { readonly [Name in TimerName]: (step: Step) => void } = {
   idle: (step) => {
     // A timer that was cancelled while its callback was already on its way.
     if (!stopIdleTimer(step)) return;
-    const state = stateNameOf(step.session.control);
-    step.emit({ type: 'trace', event: 'idle_elapsed', details: { state } });
+    step.trace('idle_elapsed', { state: stateNameOf(step.session.control) });
     step.dispatch({ type: 'idle_elapsed' });
   },
   settle: settleElapsed,

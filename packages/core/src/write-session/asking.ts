@@ -71,14 +71,10 @@ export const ASKING: Pick<EffectHandlers, Extract<keyof EffectHandlers, `ask_${s
     if (control.kind !== 'needs_corrections')
       throw new Error('corrections were asked for outside their state');
     const { round, places } = control;
-    step.emit({
-      type: 'trace',
-      event: 'corrections_requested',
-      details: {
-        attempt: round + 1,
-        places: places.length,
-        invalid_found: repair?.found ?? 0,
-      },
+    step.trace('corrections_requested', {
+      attempt: round + 1,
+      places: places.length,
+      invalid_found: repair?.found ?? 0,
     });
     const prompt = correctionsPrompt({ target: metadata.target_file, places });
     send(step, 'corrections', prompt);

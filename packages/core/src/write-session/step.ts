@@ -80,11 +80,11 @@ export class Step {
         for (const effect of outcome.effects) this.perform(effect);
         const after = stateNameOf(outcome.state);
         if (before !== after)
-          this.#trace('session_state', { from: before, to: after, on: event.type });
+          this.trace('session_state', { from: before, to: after, on: event.type });
         break;
       }
       case 'ignored':
-        this.#trace('ignored', { state: before, on: event.type });
+        this.trace('ignored', { state: before, on: event.type });
         break;
       case 'refused':
         this.refuse(outcome.code);
@@ -109,8 +109,16 @@ export class Step {
     handle(this.#handlers, this, effect);
   }
 
-  #trace(event: string, details: Readonly<Record<string, string>>): void {
+  trace(
+    event: string,
+    details: Extract<SessionEffect, { readonly type: 'trace' }>['details'] = {},
+  ): void {
     this.emit({ type: 'trace', event, details });
+  }
+
+  /** What is none of the file is kept beside it. */
+  setAside(text: string): void {
+    if (!isBlankText(text)) this.emit({ type: 'set_aside', text });
   }
 
   /** Content that a reader releases, within the size limit; returns false when the limit cut it. */

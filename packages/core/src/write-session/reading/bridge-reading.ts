@@ -15,14 +15,8 @@ export function endBridgeReply(step: Step, reading: BridgeReading, end: MessageE
   step.update({ reading: NOT_READING });
   const joined = end.kind === 'error' ? null : endBridge(reading.bridge);
   if (joined === null || joined.kind === 'failed') {
-    step.emit(
-      {
-        type: 'trace',
-        event: 'bridge_failed',
-        details: { reason: joined?.reason ?? 'stream_error' },
-      },
-      { type: 'set_aside_held' },
-    );
+    step.trace('bridge_failed', { reason: joined?.reason ?? 'stream_error' });
+    step.emit({ type: 'set_aside_held' });
     step.dispatch({ type: 'seam_hopeless', remedy: 'pause' });
     return;
   }

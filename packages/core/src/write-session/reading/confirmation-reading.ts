@@ -28,7 +28,7 @@ export function endConfirmation(
     if (reading.kind === 'direct') endDirect(step, reading, end);
     return;
   }
-  if (!isBlankText(said.talk)) step.emit({ type: 'set_aside', text: said.talk });
+  step.setAside(said.talk);
   step.update({ reading: NOT_READING, leadingBlanks: '' });
   step.dispatch({ type: 'message_end_terminal' });
 }

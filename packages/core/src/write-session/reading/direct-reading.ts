@@ -82,7 +82,7 @@ export function replayHeld(step: Step, end: MessageEnd): void {
 export function startOverWithHeld(step: Step, end: MessageEnd): void {
   step.update({ startedOver: true });
   step.dispatch({ type: 'document_again' });
-  step.emit({ type: 'trace', event: 'document_again', details: {} });
+  step.trace('document_again');
   replayHeld(step, end);
 }
 
@@ -251,7 +251,7 @@ export function endDirect(
   if (isOrderly && ending.setAside === '') doubtWrapper(step, wrappingFence);
   const isWrapped = by === 'message' && ending.kind === 'terminal' && closesBeforeMarker;
   if (isWrapped && asksWrapper(step, wrappingFence, ending.setAside)) return;
-  if (!isBlankText(ending.setAside)) step.emit({ type: 'set_aside', text: ending.setAside });
+  step.setAside(ending.setAside);
   if (isOrderly) {
     step.update({ cutOff: false });
     step.dispatch(eventOf(step, reading, ending, by));
@@ -290,7 +290,7 @@ function eventOf(
       if (control.kind === 'awaiting_content') step.update({ leadingBlanks: '' });
       // The session's own marker ends the content, whatever stands before it.
       if (saysEnd || unaskedEnds.length === 0) step.settleEnds();
-      step.emit({ type: 'trace', event: 'done_detected', details: { marker: ending.marker } });
+      step.trace('done_detected', { marker: ending.marker });
       return saysEnd
         ? { type: 'end_marker', messageOpen: by === 'end_marker' }
         : { type: 'message_end_terminal' };
@@ -342,7 +342,7 @@ function doubtWrapper(step: Step, wrappingFence: FenceLine | null): void {
   const lastFence = wholeFenceLedger(summary).lastLines.at(-1)?.fence ?? null;
   if (lastFence === null || !closesFence(wrappingFence, lastFence)) return;
   step.update({ seams: [...seams.slice(0, -1), { ...last, status: 'unverified' }] });
-  step.emit({ type: 'trace', event: 'seam_doubted', details: { line: last.line } });
+  step.trace('seam_doubted', { line: last.line });
 }
 
 function bringsSomething(step: Step, reading: DirectReading): boolean {

@@ -77,7 +77,7 @@ export function readUndecided(step: Step, before: SeamReading, text: string): vo
   } else if (verdict.kind === 'verified') {
     join(step, next, verdict);
   } else if (verdict.kind === 'hopeless') {
-    step.emit({ type: 'trace', event: 'seam_hopeless', details: { reason: verdict.reason } });
+    step.trace('seam_hopeless', { reason: verdict.reason });
     readOn(step, { ...next, hopeless: verdict.reason });
   } else {
     throw new Error(`a seam cannot be ${verdict.kind} before the message ends`);
@@ -115,7 +115,7 @@ type VerifiedSeam = Extract<SeamVerdict, { kind: 'verified' }>;
 
 /** The reply goes on exactly behind the saved text: from here on it is content. */
 function join(step: Step, reading: SeamReading, verdict: VerifiedSeam): void {
-  const seam = step.addSeam({
+  const { line, via, lines_dropped } = step.addSeam({
     status: 'verified',
     via: reading.expecting.isRecovery ? 'recovery' : reading.prefilled ? 'prefill' : verdict.via,
     lines_dropped: verdict.linesDropped,
@@ -129,12 +129,8 @@ function join(step: Step, reading: SeamReading, verdict: VerifiedSeam): void {
     step.emit({ type: 'set_aside', text: closed.text });
     closed = null;
   }
-  if (!isBlankText(verdict.setAside)) step.emit({ type: 'set_aside', text: verdict.setAside });
-  step.emit({
-    type: 'trace',
-    event: 'seam_verified',
-    details: { line: seam.line, via: seam.via, lines_dropped: seam.lines_dropped },
-  });
+  step.setAside(verdict.setAside);
+  step.trace('seam_verified', { line, via, lines_dropped });
   step.dispatch({ type: 'seam_verified' });
   const { wrappingFence, conversion, rest } = verdict;
   readDirect(step, directReading(step, { wrappingFence, conversion, closed }), rest);
@@ -149,8 +145,7 @@ export function endUndecided(step: Step, reading: SeamReading, end: MessageEnd):
     if (next.kind === 'direct') endDirect(step, next, end);
     return;
   }
-  if (verdict?.kind === 'hopeless')
-    step.emit({ type: 'trace', event: 'seam_hopeless', details: { reason: verdict.reason } });
+  if (verdict?.kind === 'hopeless') step.trace('seam_hopeless', { reason: verdict.reason });
   const isMarker = verdict?.kind === 'marker_only';
   if (verdict !== null && end.kind !== 'stop' && (isMarker || !isAgain(reading, end))) {
     // Cut off before it could join: that says nothing about what the model meant to send.
@@ -174,7 +169,7 @@ function isAgain({ again }: SeamReading, end: MessageEnd): boolean {
 /** The model says that the file is complete. */
 function endWithDone(step: Step, reading: SeamReading, talk: string): void {
   step.emit({ type: 'discard_held' });
-  if (!isBlankText(talk)) step.emit({ type: 'set_aside', text: talk });
+  step.setAside(talk);
   const { summary, unaskedEnds } = step.session;
   const { isReply, isRecovery } = reading.expecting;
   const toldOfCutOff = !isReply || isRecovery;
