@@ -73,33 +73,32 @@ export function summarizeValidation(options: {
   readonly writtenBytes: number;
 }): ValidationSummary {
   const { textBytes, repair, replaced, omissions, hidden, linesBefore, writtenBytes } = options;
+  const inFile = <Place extends { readonly line: number }>(place: Place): Place => ({
+    ...place,
+    line: place.line + linesBefore,
+  });
+  const isReplaced = replaced.count > 0;
   return {
     attempts: repair?.rounds.length ?? 0,
     invalid_found: repair?.found ?? 0,
     corrected: repair?.rounds.reduce((sum, round) => sum + round.length, 0) ?? 0,
     replaced: replaced.count,
-    used_safe_replacement: replaced.count > 0,
-    ...(replaced.count === 0
-      ? {}
-      : {
-          replaced_at: replaced.places.map(({ line, column, byte_offset }) => ({
-            line: line + linesBefore,
-            column,
-            byte_offset,
-          })),
-        }),
-    ...(omissions.length === 0
-      ? {}
-      : { omission_suspected: omissions.map(({ line }) => line + linesBefore) }),
-    ...(hidden.count === 0
-      ? {}
-      : {
-          hidden_characters: hidden.count,
-          hidden_at: hidden.places.map((place) => ({ ...place, line: place.line + linesBefore })),
-        }),
+    used_safe_replacement: isReplaced,
+    ...(isReplaced && { replaced_at: replaced.places.map(placeOf).map(inFile) }),
+    ...(omissions.length > 0 && {
+      omission_suspected: omissions.map((omission) => inFile(omission).line),
+    }),
+    ...(hidden.count > 0 && {
+      hidden_characters: hidden.count,
+      hidden_at: hidden.places.map(inFile),
+    }),
     original_length: textBytes,
     final_length: writtenBytes,
   };
+}
+
+function placeOf({ line, column, byte_offset }: InvalidPlace) {
+  return { line, column, byte_offset };
 }
 
 async function scanned(text: ByteSource, limit: number, target: string): Promise<TextReport> {

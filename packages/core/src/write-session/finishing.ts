@@ -2,7 +2,14 @@ import type { SessionQuestion } from '@orion/contracts';
 
 import { endingQuestion } from './questions/end.ts';
 import type { AnswerEffect, QuestionOf } from './questions/question-row.ts';
-import { fileEndOf, fileSummaryOf, lineEndingOf, NOT_READING, textOf } from './session.ts';
+import {
+  fileEndOf,
+  fileSummaryOf,
+  isWholeFile,
+  lineEndingOf,
+  NOT_READING,
+  textOf,
+} from './session.ts';
 import type { EffectHandlers, Step } from './step.ts';
 import { createSummary } from './text/content-summary.ts';
 import type { ContentSummary } from './text/content-summary.ts';
@@ -91,8 +98,7 @@ function unsettledFence(
 
 function unaskedLead(step: Step, file: ContentSummary): SessionQuestion | null {
   const { kind, metadata, leadAsked } = step.session;
-  const isWholeFile = metadata.operation === 'create' || metadata.operation === 'overwrite';
-  if (leadAsked || !isWholeFile) return null;
+  if (leadAsked || !isWholeFile(metadata)) return null;
   const lead = findLead(file, { kind, target: metadata.target_file });
   if (lead === null) return null;
   step.update({ leadAsked: true });

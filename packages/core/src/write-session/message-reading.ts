@@ -71,13 +71,9 @@ function readingOf(step: Step, prefilled: boolean): Reading {
 
 export function readText(step: Step, text: string): void {
   const { skipping } = step.session;
-  if (skipping === null) {
-    readReplyText(step, text);
-    return;
-  }
-  const part = readThink(skipping, text);
-  step.update({ skipping: part.reader });
-  readBehindThinking(step, part);
+  const part = skipping === null ? null : readThink(skipping, text);
+  if (part !== null) step.update({ skipping: part.reader });
+  readBehindThinking(step, part ?? { block: '', text });
 }
 
 function readBehindThinking(step: Step, { block, text }: Pick<ThinkPart, 'block' | 'text'>): void {

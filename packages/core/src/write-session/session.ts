@@ -324,6 +324,11 @@ export function isContent(reading: Reading): boolean {
   return reading.kind === 'direct' || reading.kind === 'seam';
 }
 
+/** Whether the text is the whole of its file. */
+export function isWholeFile({ operation }: SessionMetadata): boolean {
+  return operation === 'create' || operation === 'overwrite';
+}
+
 /** Of exactly what would be written; null: it is not known yet. */
 export function fileSummaryOf(session: WriteSession): ContentSummary | null {
   const { summary, contentStart, contentEnd, fileSummary } = session;

@@ -1,7 +1,7 @@
 import { isBlankText } from '@orion/contracts';
 import type { ControlEvent, MessageEnd } from '../control.ts';
-import { NOT_READING } from '../session.ts';
-import type { ReadingOf, WriteSession } from '../session.ts';
+import { isWholeFile, NOT_READING } from '../session.ts';
+import type { ReadingOf } from '../session.ts';
 import type { Step } from '../step.ts';
 import { fencesAtEnd } from '../text/fence-decision.ts';
 import { beginningOfMarker, restartSummary, wholeFenceLedger } from '../text/content-summary.ts';
@@ -56,7 +56,9 @@ export function directReading(
       wrappingFence,
       // A marker that follows blanks only is a marker, whatever the blanks end with.
       atLineStart: leadingBlanks !== '' || summary.openLineLength === 0,
-      dropBlankLines: dropsBlankLines(step.session),
+      // Blank lines before the first line of a file come from chat templates (R272).
+      dropBlankLines:
+        isWholeFile(metadata) && metadata.keep_leading_blank_lines !== true && summary.bytes === 0,
       // Blanks before the first content are not in the summary yet, but they will stand before this text.
       contentBytes: summary.bytes + leadingBlanks.length,
       contentLines: summary.lineFeeds + leadingBlanks.split('\n').length - 1,
@@ -86,12 +88,6 @@ export function startOverWithHeld(step: Step, end: MessageEnd): void {
   replayHeld(step, end);
 }
 
-/** Blank lines before the first line of a file come from chat templates (R272). */
-function dropsBlankLines({ metadata, summary }: WriteSession): boolean {
-  const isFile = metadata.operation === 'create' || metadata.operation === 'overwrite';
-  return isFile && metadata.keep_leading_blank_lines !== true && summary.bytes === 0;
-}
-
 export function readDirect(step: Step, reading: DirectReading, text: string): void {
   if (reading.thinking !== null) {
     readThinking(step, reading, reading.thinking, text);
@@ -118,7 +114,8 @@ function readConverted(
   if (ended !== null) {
     endDirect(step, next, { kind: 'stop' }, 'end_marker');
     // What follows the end marker is for the person, as it came.
-    const rest = lastLines(came, ended.rest.split('\n').length);
+    const count = ended.rest.split('\n').length;
+    const rest = came.split('\n').slice(-count).join('\n');
     if (rest !== '') step.emit({ type: 'chat', text: rest });
     return;
   }
@@ -172,9 +169,14 @@ function withMarker(reader: MarkerReader, endMarker: string): MarkerReader {
 /** Before content is appended: notes where the file begins, once it has a line. */
 function beginFile(step: Step, reading: DirectReading, content: string): DirectReading {
   if (content === '') return reading;
-  noteBlankLines(step, reading.marker);
-  if (!reading.isBehindThinking) return reading;
   const { summary } = step.session;
+  const { blankLinesDropped } = reading.marker;
+  // Those of a message that brings no line are nothing.
+  if (summary.bytes === 0 && blankLinesDropped > 0) {
+    step.update({ blankLinesDropped });
+    saveWithText(step);
+  }
+  if (!reading.isBehindThinking) return reading;
   step.update({
     contentStart: summary.bytes,
     thinking: 'set_aside',
@@ -185,21 +187,9 @@ function beginFile(step: Step, reading: DirectReading, content: string): DirectR
   return { ...reading, isBehindThinking: false };
 }
 
-/** Those of a message that brings no line are nothing. */
-function noteBlankLines(step: Step, { blankLinesDropped }: MarkerReader): void {
-  if (step.session.summary.bytes > 0 || blankLinesDropped === 0) return;
-  step.update({ blankLinesDropped });
-  saveWithText(step);
-}
-
 /** Where the file begins is known from the record alone: after a kill it must be there beside the text. */
 function saveWithText(step: Step): void {
   step.update({ unsavedLines: step.session.settings.saveLines });
-}
-
-/** The last so many lines, the open one among them. */
-function lastLines(text: string, count: number): string {
-  return text.split('\n').slice(-count).join('\n');
 }
 
 /** Without an orderly end a terminal marker counts once nothing has followed it for a while. */
