@@ -9,7 +9,7 @@ import { endBridgeReply, readBridgeReply } from './reading/bridge-reading.ts';
 import { endConfirmation, readConfirmation } from './reading/confirmation-reading.ts';
 import { endOpen, endWithoutText } from './reading/cut-off.ts';
 import { directReading, endDirect, readDirect } from './reading/direct-reading.ts';
-import { againReader, answerReader } from './reading/offered.ts';
+import { againReader, answerReader } from './reading/reply-readers.ts';
 import { endUndecided, readUndecided, undecidedReading } from './reading/undecided-reading.ts';
 import { chooseAnchor } from './text/seams/anchor.ts';
 import { createBridgeReader } from './text/seams/bridge.ts';

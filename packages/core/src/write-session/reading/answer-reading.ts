@@ -10,7 +10,7 @@ import type { Step } from '../step.ts';
 import { canStillBeAnswer, endAnswer, readAnswer } from '../text/answer-reader.ts';
 import { endAgain, readAgain } from '../text/document-again.ts';
 import type { AgainReader } from '../text/document-again.ts';
-import { idleReply } from '../transition/moves.ts';
+import { idleReply } from '../transition/outcomes.ts';
 import { startOverWithHeld } from './direct-reading.ts';
 import { endUndecided, readUndecided, undecidedReading } from './undecided-reading.ts';
 

@@ -22,7 +22,7 @@ import {
   replayHeld,
   startOverWithHeld,
 } from './direct-reading.ts';
-import { againReader, answerReader } from './offered.ts';
+import { againReader, answerReader } from './reply-readers.ts';
 
 /** A reply that does not join is asked again so often before a bridge is tried. */
 const MAX_ASKS = 2;

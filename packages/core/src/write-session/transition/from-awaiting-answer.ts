@@ -14,7 +14,7 @@ import {
   ordinary,
   paused,
   refused,
-} from './moves.ts';
+} from './outcomes.ts';
 import { listeningRows } from './rows.ts';
 import type { Rows } from './rows.ts';
 

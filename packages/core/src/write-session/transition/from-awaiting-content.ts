@@ -2,7 +2,7 @@ import type { ErrorCode } from '@orion/contracts';
 
 import type { AwaitingContent, ControlLimits, Transition } from '../control.ts';
 import { MAX_RETRIES } from '../control.ts';
-import { aborted, filledSession, finalized, invalid, moved, paused, refused } from './moves.ts';
+import { aborted, filledSession, finalized, invalid, moved, paused, refused } from './outcomes.ts';
 import { listeningRows } from './rows.ts';
 import type { Rows } from './rows.ts';
 

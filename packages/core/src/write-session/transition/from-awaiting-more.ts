@@ -12,7 +12,7 @@ import {
   invalid,
   moved,
   paused,
-} from './moves.ts';
+} from './outcomes.ts';
 import { listeningRows } from './rows.ts';
 import type { Rows } from './rows.ts';
 

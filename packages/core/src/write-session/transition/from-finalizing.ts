@@ -1,6 +1,6 @@
 import type { Finalizing } from '../control.ts';
 import { MAX_CORRECTION_ROUNDS, MAX_FINALIZE_RETRIES } from '../control.ts';
-import { asking, finalized, ignored, invalid, moved, paused, queued, refused } from './moves.ts';
+import { asking, finalized, ignored, invalid, moved, paused, queued, refused } from './outcomes.ts';
 import { sharedRows } from './rows.ts';
 import type { Rows } from './rows.ts';
 

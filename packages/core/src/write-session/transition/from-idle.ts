@@ -1,5 +1,5 @@
 import type { ControlState } from '../control.ts';
-import { emptySession, ignored, invalid, moved, recovered, refused } from './moves.ts';
+import { emptySession, ignored, invalid, moved, recovered, refused } from './outcomes.ts';
 import { sharedRows } from './rows.ts';
 import type { Rows } from './rows.ts';
 

@@ -1,6 +1,6 @@
 import type { ControlEffect, NeedsCorrections, Transition } from '../control.ts';
 import { MAX_CORRECTION_ROUNDS } from '../control.ts';
-import { finalized, invalid, moved, paused } from './moves.ts';
+import { finalized, invalid, moved, paused } from './outcomes.ts';
 import { listeningRows } from './rows.ts';
 import type { Rows } from './rows.ts';
 

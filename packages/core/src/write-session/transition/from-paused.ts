@@ -1,5 +1,5 @@
 import type { Paused } from '../control.ts';
-import { emptySession, finalized, moved, recovered, refused } from './moves.ts';
+import { emptySession, finalized, moved, recovered, refused } from './outcomes.ts';
 import { sharedRows } from './rows.ts';
 import type { Rows } from './rows.ts';
 

@@ -2,7 +2,16 @@ import type { ErrorCode } from '@orion/contracts';
 
 import type { ControlEvent, ControlLimits, ControlState, Transition } from '../control.ts';
 import { openQuestionOf } from '../control.ts';
-import { aborted, finalized, ignored, invalid, moved, ordinary, paused, refused } from './moves.ts';
+import {
+  aborted,
+  finalized,
+  ignored,
+  invalid,
+  moved,
+  ordinary,
+  paused,
+  refused,
+} from './outcomes.ts';
 
 /** One column of the state table: what each event does in a state. */
 export type Rows<State> = {

@@ -15,7 +15,7 @@ import type {
   Transition,
 } from '../control.ts';
 
-/** The moves that several states share, so that the same thing is done in the same way from each of them. */
+/** The outcomes that several states share, so that each of them does the same thing in the same way. */
 
 export const ignored: Transition = { kind: 'ignored' };
 export const invalid: Transition = { kind: 'invalid' };
