@@ -23,7 +23,7 @@ function fakeDatabase() {
     async run(...call) {
       calls.push(['run', ...call]);
       if (call[0] === 'refused') throw new SqlRefusedError('1', 'refused');
-      if (call[0] === 'away') throw storeUnavailable('away');
+      if (call[0] === 'away') throw storeUnavailable('away', { retryable: true });
       return 7;
     },
     all: async (...call) => {

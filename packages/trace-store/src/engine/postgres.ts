@@ -150,7 +150,7 @@ function translated(error: unknown, conceal: (text: string) => string): unknown 
   const message = conceal(messageOf(error));
   if (code !== null && isRefusal(code)) return new SqlRefusedError(code, message);
   return storeUnavailable(`The Postgres database cannot be used: ${message}`, {
-    ...(code === null ? {} : { reason: code }),
+    reason: code,
     retryable: code === null || !FINAL.has(code.slice(0, 2)),
   });
 }

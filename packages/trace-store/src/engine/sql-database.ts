@@ -46,13 +46,13 @@ export class SqlRefusedError extends Error {
 
 export function storeUnavailable(
   message: string,
-  options: { readonly reason?: string; readonly retryable?: boolean } = {},
+  { retryable, reason }: { readonly retryable: boolean; readonly reason?: string | null },
 ): OrionError {
   return new OrionError({
     code: 'STORE_UNAVAILABLE',
     message,
-    retryable: options.retryable ?? true,
-    ...(options.reason === undefined ? {} : { details: { reason: options.reason } }),
+    retryable,
+    details: typeof reason === 'string' ? { reason } : {},
   });
 }
 

@@ -2,9 +2,10 @@ import { OrionError } from '@orion/contracts';
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterAll, expect, test, vi } from 'vitest';
 import { SqlRefusedError, insertStatement } from './sql-database.ts';
-import { openSqlite } from './sqlite.ts';
+import { inspectSqlite, openSqlite } from './sqlite.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'orion-sqlite-'));
 afterAll(() => {
@@ -230,3 +231,43 @@ test('a closed database says so', async () => {
   await database.close();
   await expect(database.all('select 1')).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
 });
+
+test.each([
+  ['open', 'while'],
+  ['open', 'before'],
+  ['inspect', 'while'],
+  ['inspect', 'before'],
+] as const)(
+  'who waits to %s a busy file waits a moment longer when that is called off %s it waits, and no more',
+  async (use, when) => {
+    const path = join(folder, `busy-${use}-${when}.db`);
+    const holder = new DatabaseSync(path);
+    holder.exec('create table a (b text); begin exclusive');
+    let time = 1_000;
+    const now = vi.spyOn(performance, 'now').mockImplementation(() => time);
+    try {
+      const off = new AbortController();
+      const options = { signal: off.signal };
+      const waiting = use === 'open' ? openSqlite(path, options) : inspectSqlite(path, options);
+      let ended = false;
+      const outcome = waiting.then(
+        () => (ended = true),
+        (error: unknown) => {
+          ended = true;
+          return error;
+        },
+      );
+      if (when === 'before') off.abort();
+      await new Promise((resolve) => setTimeout(resolve, 60));
+      off.abort();
+      time += 249;
+      await new Promise((resolve) => setTimeout(resolve, 60));
+      expect(ended).toBe(false);
+      time += 1;
+      expect(await outcome).toMatchObject({ code: 'STORE_UNAVAILABLE', retryable: true });
+    } finally {
+      now.mockRestore();
+      holder.close();
+    }
+  },
+);

@@ -61,7 +61,7 @@ export async function openSqlite(path: string, options: SqliteOptions = {}): Pro
     const end = performance.now() + busyMs;
     return retryWhileBusy(() => Math.min(end, endOfWaits), work);
   };
-  options.signal?.addEventListener('abort', closeSoon, { once: true });
+  onAbort(options.signal, closeSoon);
   const connection = await whileBusy(() => connect(load, path));
   const statements = new Map<string, { statement: StatementSync; order: readonly number[] }>();
   let closed = false;
@@ -204,8 +204,8 @@ async function readOnce<Result>(
   const load = await loadSqlite();
   const end = performance.now() + busyMs;
   let closing = Number.POSITIVE_INFINITY;
-  signal?.addEventListener('abort', () => (closing = performance.now() + CLOSE_GRACE_MS), {
-    once: true,
+  onAbort(signal, () => {
+    closing = performance.now() + CLOSE_GRACE_MS;
   });
   return retryWhileBusy(
     () => Math.min(end, closing),

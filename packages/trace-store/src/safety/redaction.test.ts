@@ -307,6 +307,12 @@ test('no rule looks closer at a text that only has what secrets have between the
   }
 });
 
+test('a value with nothing to hide is the same value', () => {
+  const value = { a: [1, 'text', { b: null }], c: true };
+  expect(redact(value)).toBe(value);
+  expect(redact({ ...value, d: 'Bearer abcdef' })).toEqual({ ...value, d: '[REDACTED]' });
+});
+
 test('no part of a key in use is left of a text that has many of them (issue 12, 11)', () => {
   const key = 'a-key-of-thirty-letters-012345';
   const hide = (text: string): string => text.replaceAll(key, '*');

@@ -23,7 +23,11 @@ test('a damaged record is counted and hides no other', async () => {
   const listed = await store.list({ order: 'oldest' });
   expect(listed.records.map((record) => record.id)).toEqual(['a', 'c']);
   expect([listed.total, listed.damaged]).toEqual([3, 1]);
-  await expect(store.get('b')).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+  await expect(store.get('b')).rejects.toMatchObject({
+    code: 'STORE_UNAVAILABLE',
+    message: 'The tool output b is damaged',
+    retryable: false,
+  });
   expect((await store.get('a'))?.output).toBe('text');
   await database.close();
 });

@@ -100,6 +100,29 @@ test('a database that is away is asked later and later, and no row is lost that 
   await store.close();
 });
 
+test('the pauses between two attempts are 100 ms and twice as much each time, up to 5 s', async () => {
+  const { clock, database, store } = setUp();
+  database.behave = away;
+  store.record('step');
+  let attempts = 0;
+  for (const pause of [100, 100, 200, 400, 800, 1_600, 3_200, 5_000, 5_000]) {
+    await clock.advance(pause - 1);
+    expect(database.attempts).toHaveLength(attempts);
+    await clock.advance(1);
+    attempts += 1;
+    expect(database.attempts).toHaveLength(attempts);
+  }
+  // Once it was there it is asked soon again.
+  database.behave = () => undefined;
+  await clock.advance(5_000);
+  database.behave = away;
+  store.record('step');
+  await clock.advance(100);
+  attempts = database.attempts.length;
+  await clock.advance(100);
+  expect(database.attempts).toHaveLength(attempts + 1);
+});
+
 test('close asks a database that is away once more and waits no longer', async () => {
   const { clock, database, store } = setUp();
   database.behave = away;

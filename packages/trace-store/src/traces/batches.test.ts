@@ -1,7 +1,7 @@
 import { createFakeClock } from '@orion/testkit';
 import { expect, test } from 'vitest';
 import { createSqlTraceStore } from './sql-trace-store.ts';
-import { createScriptedDatabase } from './testing/scripted-database.ts';
+import { createScriptedDatabase, hang } from './testing/scripted-database.ts';
 
 function setUp() {
   const clock = createFakeClock();
@@ -54,6 +54,27 @@ test('a full batch goes without waiting, and the rest of it when its time has co
   await clock.advance(1);
   expect(database.attempts).toEqual([100, 30, 1, 100, 10]);
   await store.close();
+});
+
+test('who closes waits for the database alone, whether or not it could be cut off', async () => {
+  for (const cut of [undefined, new AbortController().signal]) {
+    const { clock, database, store } = setUp();
+    store.record({ type: 'step', summary: 'last' });
+    // The clock stands still: no deadline ends this.
+    await store.close(cut);
+    expect([database.stored, store.dropped(), clock.pending()]).toEqual([['last'], 0, 0]);
+  }
+});
+
+test('who closes and cuts waits for nothing', async () => {
+  const { database, store } = setUp();
+  database.behave = hang;
+  store.record('step');
+  const cut = new AbortController();
+  const closing = store.close(cut.signal);
+  cut.abort();
+  await closing;
+  expect(store.dropped()).toBe(1);
 });
 
 test('an observer that throws is the store’s own affair, unless it is strict', async () => {

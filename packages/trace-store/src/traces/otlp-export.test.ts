@@ -327,3 +327,28 @@ test('the text of an answer is not waited for', async () => {
   await left.promise;
   expect(sink.lost()).toEqual({ spans: 0, reason: null });
 });
+
+test('a request without an answer is given up after ten seconds, and made again', async () => {
+  const { url, requests } = await startCollector(() => undefined);
+  const clock = createFakeClock();
+  const sink = createOtlpExport({ clock, url });
+  begin(sink, 'one').end(2, {}, null);
+  await clock.advance(5_000);
+  await vi.waitFor(() => expect(requests).toHaveLength(1));
+  await clock.advance(9_999);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  await clock.advance(0);
+  expect([requests.length, clock.pending()]).toEqual([1, 1]);
+  await clock.advance(1);
+  // The pause before the next attempt has begun.
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  await vi.waitFor(() => expect(clock.pending()).toBe(1));
+  await clock.advance(1_000);
+  await vi.waitFor(() => expect(requests).toHaveLength(2));
+  const closing = sink.close();
+  await vi.waitFor(async () => {
+    await clock.advance(500);
+    await Promise.race([closing, Promise.reject(new Error('not closed'))]);
+  });
+  expect(sink.lost()).toEqual({ spans: 1, reason: 'no answer' });
+});

@@ -226,7 +226,7 @@ function nanoseconds(milliseconds: number): string {
 
 /** Seconds; the other form, a date, is as good as nothing said. */
 function retryAfter(text: string | null): number | null {
-  const seconds = Number(text ?? '');
+  const seconds = Number(text);
   return seconds > 0 ? Math.min(seconds * 1_000, MAX_RETRY_AFTER_MS) : null;
 }
 

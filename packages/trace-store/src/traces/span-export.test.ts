@@ -201,6 +201,21 @@ test.each([
   expect(sink.spans).toMatchObject([{ from: 0, to: 1, error }]);
 });
 
+test('of more than a thousand turns at once the oldest is ended as unfinished', () => {
+  const sink = createFakeSink();
+  const turns = Array.from({ length: 1_001 }, (_, turn) => ({
+    type: 'turn_started',
+    requestId: `r${turn}`,
+  }));
+  play(createSpanExport(sink), turns.slice(0, 1_000));
+  expect(sink.spans.filter(({ error }) => error !== undefined)).toEqual([]);
+  sink.spans.length = 0;
+  play(createSpanExport(sink), turns);
+  expect(sink.spans.filter(({ error }) => error !== undefined)).toMatchObject([
+    { attributes: { 'orion.request.id': 'r0' }, error: 'unfinished', to: 1_000 },
+  ]);
+});
+
 test('a sink that throws, and events of no turn, disturb nobody', () => {
   const observe = createSpanExport({
     start() {

@@ -47,7 +47,7 @@ export function createScriptedDatabase(): ScriptedDatabase {
 
 /** The database is away: nothing is known of the outcome. */
 export function away(): never {
-  throw storeUnavailable('The database is away');
+  throw storeUnavailable('The database is away', { retryable: true });
 }
 
 /** A promise for ever. */
