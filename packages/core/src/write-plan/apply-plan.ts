@@ -50,8 +50,8 @@ export async function applyPlan(
   const parsed = parsePlan(plan);
   const dryRun = options.dryRun ?? parsed.dry_run;
   const { intent } = parsed.plan;
-  const tell = options.onStep ?? ((): void => undefined);
-  tell({ kind: 'received', planId, intent, operations: parsed.operations.length, dryRun });
+  const { onStep = () => undefined } = options;
+  onStep({ kind: 'received', planId, intent, operations: parsed.operations.length, dryRun });
   const report = await executeWritePlan(
     {
       planId,
@@ -61,11 +61,11 @@ export async function applyPlan(
       approval: options.approval ?? { kind: 'auto' },
       signal: options.signal ?? null,
       warnings: parsed.warnings,
-      validated: (files, refused) => tell({ kind: 'validated', planId, files, refused }),
+      validated: (files, refused) => onStep({ kind: 'validated', planId, files, refused }),
     },
     ports,
   );
-  tell({ kind: 'finished', report });
+  onStep({ kind: 'finished', report });
   if (form === 'single') requireDone(report);
   return report;
 }

@@ -27,7 +27,7 @@ import type { SessionChange } from './session-change.ts';
 import { replacesText, sessionReceipt } from './session-receipt.ts';
 import type { Findings, SavedFacts } from './session-receipt.ts';
 import { suspectedOmissions } from './suspect-omissions.ts';
-import { tellsLines } from './told-lines.ts';
+import { hasReportedLines } from './reported-lines.ts';
 
 /**
  * What the reducer knows of the session that the commit alone does not. Its lines are those of the saved text, here and
@@ -89,7 +89,7 @@ export async function finalizeSession(
   let written: Committed;
   try {
     const change = await sessionChange(text, ports.approval.kind === 'ask', ports);
-    written = await commit(handle, change, tells(facts, findings), facts.signal, ports);
+    written = await commit(handle, change, namesLines(facts, findings), facts.signal, ports);
   } catch (error) {
     if (!OrionError.isInstance(error) || error.code !== 'INVALID_CONTENT') throw error;
     const invalid = { sessionId: handle.id, target: expected.path, text: source, repair };
@@ -102,8 +102,8 @@ export async function finalizeSession(
 }
 
 /** Whether a receipt has lines of the file to name. */
-function tells(facts: SavedFacts, { omissions, replaced, hidden }: Findings): boolean {
-  return tellsLines(facts) || omissions.length > 0 || replaced.count > 0 || hidden.count > 0;
+function namesLines(facts: SavedFacts, { omissions, replaced, hidden }: Findings): boolean {
+  return hasReportedLines(facts) || omissions.length > 0 || replaced.count > 0 || hidden.count > 0;
 }
 
 type Committed = {
@@ -116,11 +116,11 @@ type Committed = {
 async function commit(
   handle: SessionHandle,
   change: SessionChange,
-  tellsLinesOfFile: boolean,
+  namesLinesOfFile: boolean,
   signal: AbortSignal | undefined,
   ports: FinalizePorts,
 ): Promise<Committed> {
-  const linesBefore = tellsLinesOfFile ? await change.linesBefore() : 0;
+  const linesBefore = namesLinesOfFile ? await change.linesBefore() : 0;
   for (let review = 1; ; review += 1) {
     try {
       const done = await commitOnce(handle, change, linesBefore, signal, ports);
@@ -144,14 +144,16 @@ async function commitOnce(
     ...(approval.kind === 'ask' ? { reviewed: true } : {}),
     changeId: handle.id,
     journal: async (writing) => {
-      const told = { ...writing, result: change.told(writing.result) };
+      const record = { ...writing, result: change.reported(writing.result) };
       const changes = change.proposal === null ? [] : [change.proposal(writing.after)];
       const request = { id: handle.id, intent: handle.metadata.intent, changes };
       await requireApproval(approval, request, signal);
-      await handle.recordWriting(linesBefore === 0 ? told : { ...told, lines_before: linesBefore });
+      await handle.recordWriting(
+        linesBefore === 0 ? record : { ...record, lines_before: linesBefore },
+      );
     },
   });
-  return change.told(result);
+  return change.reported(result);
 }
 
 /** The same text, and a line ending that its last line lacks. */

@@ -5,7 +5,7 @@ import type { ErrorCode, MarkerType, PatternMatcher } from '@orion/contracts';
 import { findPlaces } from './find-literal.ts';
 import type { Found, Place } from './find-literal.ts';
 import { findPattern } from './find-pattern.ts';
-import { countLineFeeds } from './told-lines.ts';
+import { countLineFeeds } from './reported-lines.ts';
 
 /** What is looked through: the bytes, from the start each time, and what is known of them. */
 export type Searched = {

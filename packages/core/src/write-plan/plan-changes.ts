@@ -47,14 +47,14 @@ export type PlannedChange = {
 };
 
 /** What is told of an operation. Without the state that it leads to: those of thousands would be kept at once. */
-export type ToldEdit = Omit<Edit, 'state'>;
+export type PlannedEdit = Omit<Edit, 'state'>;
 
 export type Verdict = {
   /** Of the operation, as far as it could be read. */
   readonly type: string;
   readonly path: string;
 } & (
-  | { readonly kind: 'planned'; readonly edit: ToldEdit }
+  | { readonly kind: 'planned'; readonly edit: PlannedEdit }
   | { readonly kind: 'refused'; readonly error: OrionError }
   /** It comes after a refused one on the same file. */
   | { readonly kind: 'unjudged' }

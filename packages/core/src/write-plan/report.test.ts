@@ -2,7 +2,7 @@ import { OrionError } from '@orion/contracts';
 import type { CommitResult, PlanCommitOutcome, PlanReport } from '@orion/contracts';
 import { expect, it } from 'vitest';
 
-import type { ToldEdit } from './plan-changes.ts';
+import type { PlannedEdit } from './plan-changes.ts';
 import { ENCODING_CHANGED, JOINED, MARK_LEFT_OUT } from './fitting-text.ts';
 import { emptyImage } from './file-image.ts';
 import { reportOf } from './report.ts';
@@ -76,7 +76,7 @@ it.each<[readonly PlanCommitOutcome[], readonly string[]]>([
 /** One operation of a plan, alone on its file. */
 type Operation = {
   readonly type?: string;
-  readonly edit?: Partial<ToldEdit>;
+  readonly edit?: Partial<PlannedEdit>;
   readonly omissions?: readonly number[];
   /** Why it was refused; null when it comes after such a one. */
   readonly refused?: OrionError | null;
@@ -84,7 +84,7 @@ type Operation = {
   readonly outcome?: FileOutcome['outcome'] | null;
 };
 
-const EDIT: ToldEdit = { givenBytes: 4, bytes: 4, lines: 2, startsAt: 0, warnings: [] };
+const EDIT: PlannedEdit = { givenBytes: 4, bytes: 4, lines: 2, startsAt: 0, warnings: [] };
 
 function factsFor(
   operations: readonly Operation[],

@@ -156,8 +156,8 @@ function textOf(
   results: readonly PlanOperationResult[],
   files: readonly FileOutcome[],
 ): string {
-  const told = new Set<string>();
-  const lines = results.map((result) => sentences(result, told));
+  const named = new Set<string>();
+  const lines = results.map((result) => sentences(result, named));
   if (status !== 'failed') return lines.join('\n');
   const left = files.filter(({ outcome }) => statusOf(outcome) === 'done');
   const pending = left.filter(({ outcome }) => willBeRestored(outcome)).length;
@@ -183,7 +183,7 @@ function textOf(
   return lines.join('\n');
 }
 
-function sentences(result: PlanOperationResult, told: Set<string>): string {
+function sentences(result: PlanOperationResult, named: Set<string>): string {
   const { operation_index: index, status, error, type, target_file: target } = result;
   const { backup_path: sibling, warnings } = result;
   switch (status) {
@@ -196,9 +196,9 @@ function sentences(result: PlanOperationResult, told: Set<string>): string {
     case 'planned':
     case 'done': {
       const parts = [whatHappened(result)];
-      if (sibling !== undefined && !told.has(sibling))
+      if (sibling !== undefined && !named.has(sibling))
         parts.push(`Backup saved to \`${sibling}\`.`);
-      if (sibling !== undefined) told.add(sibling);
+      if (sibling !== undefined) named.add(sibling);
       for (const [warning, sentence] of NOTES) {
         if (warnings.includes(warning)) parts.push(sentence(result));
       }

@@ -13,15 +13,15 @@ import type { PlanPorts } from './execute.ts';
 import { readImage } from './file-image.ts';
 import { Pace } from './pace.ts';
 import { planChanges } from './plan-changes.ts';
-import type { PlannedChange, ToldEdit } from './plan-changes.ts';
+import type { PlannedChange, PlannedEdit } from './plan-changes.ts';
 import { proposalOf } from './review.ts';
 import type { ChangeProposal } from './review.ts';
-import { countLineFeeds } from './told-lines.ts';
+import { countLineFeeds } from './reported-lines.ts';
 import { wholeTextChange, withWarnings } from './whole-text.ts';
 import type { WholeTextChange } from './whole-text.ts';
 
 /** What a session is about to do; `proposal` where somebody is asked about it. */
-export type SessionChange = Pick<WholeTextChange, 'request' | 'givenBytes' | 'told'> & {
+export type SessionChange = Pick<WholeTextChange, 'request' | 'givenBytes' | 'reported'> & {
   readonly proposal: ((sha256: string) => ChangeProposal) | null;
   /** Line feeds of the file that stand before the text. */
   readonly linesBefore: () => Promise<number>;
@@ -60,7 +60,7 @@ export async function sessionChange(
     request: requestOf(change),
     givenBytes: () => change.givenBytes,
     // A line ending before the text is none of its lines.
-    told: (result) => withWarnings({ ...result, lines: edit.lines }, edit.warnings),
+    reported: (result) => withWarnings({ ...result, lines: edit.lines }, edit.warnings),
     proposal: (sha256) => proposalOf(change, sha256),
     linesBefore: () =>
       countLineFeeds(readImage(change.state.image, change.state.readBase), edit.startsAt),
@@ -83,7 +83,7 @@ async function planOne(
   expected: TargetSnapshot,
   { content, eol }: Pick<WritePlanOperation, 'content'> & Pick<WritePlan, 'eol'>,
   ports: PlanPorts,
-): Promise<{ readonly change: PlannedChange; readonly edit: ToldEdit }> {
+): Promise<{ readonly change: PlannedChange; readonly edit: PlannedEdit }> {
   const base = { type, target_file: expected.path, content };
   // The location is one of this operation: who reads arguments of begin or a session's metadata has seen to it.
   const operation = { ...base, location, start_on_new_line } as WritePlanOperation;

@@ -19,11 +19,11 @@ import type { ReplacedPlaces } from '../validation/validate-session-text.ts';
 import { fileEndOf, receiptNotesOf } from '../write-session/session.ts';
 import type { ReceiptNotes, WriteSession } from '../write-session/session.ts';
 import type { ContentSummary } from '../write-session/text/content-summary.ts';
-import { linesInFile } from './told-lines.ts';
-import type { ToldLines } from './told-lines.ts';
+import { linesInFile } from './reported-lines.ts';
+import type { ReportedLines } from './reported-lines.ts';
 
 /** What a receipt tells of the saved text, whichever process wrote the file. */
-export type SavedFacts = ToldLines & {
+export type SavedFacts = ReportedLines & {
   readonly start: number;
   /** Null: to the end. */
   readonly end: number | null;
@@ -55,7 +55,7 @@ export async function sessionReceipt(
   const { operation, findings, textBytes, linesBefore } = written;
   const { path, warnings, not_kept, backup_id, backup_path, bytes, lines, sha256, eol, bom, mode } =
     written.commit;
-  const told = await linesInFile(facts, { handle, start, end }, linesBefore);
+  const reported = await linesInFile(facts, { handle, start, end }, linesBefore);
   return {
     session_id: handle.id,
     target_file: path,
@@ -68,8 +68,8 @@ export async function sessionReceipt(
     mode,
     persistence: handle.persistence(),
     ...notes,
-    inner_done_lines: told.innerDoneLines,
-    seams: told.seams,
+    inner_done_lines: reported.innerDoneLines,
+    seams: reported.seams,
     validation_summary: summarizeValidation({
       ...findings,
       textBytes,

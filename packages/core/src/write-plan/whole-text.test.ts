@@ -54,7 +54,7 @@ async function outcome(
     if (part.kind === 'kept') continue;
     for await (const chunk of part.source()) text += Buffer.from(chunk).toString();
   }
-  const { lines, warnings } = change.told(RESULT);
+  const { lines, warnings } = change.reported(RESULT);
   return [text, lines, warnings];
 }
 

@@ -23,7 +23,7 @@ export type WholeTextChange = {
   /** Of the text as it was read last. */
   readonly givenBytes: () => number;
   /** What the commit reports and what it cannot know: what became of the text on its way into the file. */
-  readonly told: (result: CommitResult) => CommitResult;
+  readonly reported: (result: CommitResult) => CommitResult;
   /** The file's last line gets its ending before the text. */
   readonly endsLine: boolean;
 };
@@ -51,7 +51,7 @@ function written({ operation, expected, source, eol }: WholeText): WholeTextChan
   return {
     request: requestFor({ operation, expected, eol }, [{ kind: 'new', source: text.source }]),
     givenBytes: text.bytes,
-    told: (result) => withWarnings(result, recoded ? [ENCODING_CHANGED] : []),
+    reported: (result) => withWarnings(result, recoded ? [ENCODING_CHANGED] : []),
     endsLine: false,
   };
 }
@@ -70,7 +70,7 @@ function appended({ expected, source, eol, startOnNewLine }: WholeText): WholeTe
       { kind: 'new', source: endsLine ? behind(ending, added.source) : added.source },
     ]),
     givenBytes: text.bytes,
-    told: (result) =>
+    reported: (result) =>
       withWarnings(
         // A line ending before the text is none of its lines.
         endsLine && added.any() ? { ...result, lines: result.lines - 1 } : result,

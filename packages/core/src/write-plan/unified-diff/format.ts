@@ -21,18 +21,18 @@ export async function* formatDiff(
   edits: AsyncIterable<LineEdit>,
   sides: DiffSides,
 ): AsyncGenerator<string, void, undefined> {
-  let told = false;
+  let hasHeader = false;
   for await (const line of hunks(edits)) {
-    if (!told) {
+    if (!hasHeader) {
       yield `--- ${sides.before === null ? '/dev/null' : `a/${sides.before}`}`;
       yield `+++ b/${sides.after}`;
-      told = true;
+      hasHeader = true;
     }
     yield line;
   }
 }
 
-type ToldLine = Exclude<LineEdit, { readonly kind: 'skipped' }>;
+type ShownLine = Exclude<LineEdit, { readonly kind: 'skipped' }>;
 
 type Hunk = {
   readonly oldStart: number;
@@ -40,14 +40,14 @@ type Hunk = {
   characters: number;
   /** Lines at its end that are the same on both sides. */
   trailing: number;
-  readonly edits: ToldLine[];
+  readonly edits: ShownLine[];
 };
 
 async function* hunks(edits: AsyncIterable<LineEdit>): AsyncGenerator<string, void, undefined> {
   let oldLine = 1;
   let newLine = 1;
   /** The last lines that are the same, for the context of the next hunk. */
-  let context: ToldLine[] = [];
+  let context: ShownLine[] = [];
   let hunk: Hunk | null = null;
 
   for await (const edit of edits) {
@@ -75,10 +75,10 @@ async function* hunks(edits: AsyncIterable<LineEdit>): AsyncGenerator<string, vo
       hunk.trailing = edit.kind === 'same' ? hunk.trailing + 1 : 0;
       if (hunk.trailing > 2 * CONTEXT) {
         context = takeTrailing(hunk);
-        yield* tell(hunk);
+        yield* linesOf(hunk);
         hunk = null;
       } else if (hunk.edits.length >= MAX_HUNK_LINES || hunk.characters >= MAX_HUNK_CHARACTERS) {
-        yield* tell(hunk);
+        yield* linesOf(hunk);
         hunk = null;
       }
     }
@@ -87,21 +87,21 @@ async function* hunks(edits: AsyncIterable<LineEdit>): AsyncGenerator<string, vo
   }
   if (hunk === null) return;
   takeTrailing(hunk);
-  yield* tell(hunk);
+  yield* linesOf(hunk);
 }
 
-function add(hunk: Hunk, edit: ToldLine): void {
+function add(hunk: Hunk, edit: ShownLine): void {
   hunk.edits.push(edit);
   hunk.characters += edit.line.text.length;
 }
 
 /** Leaves no more context than is usual; answers the last lines of what it takes away. */
-function takeTrailing(hunk: Hunk): ToldLine[] {
+function takeTrailing(hunk: Hunk): ShownLine[] {
   const surplus = Math.max(0, hunk.trailing - CONTEXT);
   return hunk.edits.splice(hunk.edits.length - surplus).slice(-CONTEXT);
 }
 
-function* tell(hunk: Hunk): Generator<string, void, undefined> {
+function* linesOf(hunk: Hunk): Generator<string, void, undefined> {
   const { edits, oldStart, newStart } = hunk;
   const before = edits.filter(({ kind }) => kind !== 'added').length;
   const after = edits.filter(({ kind }) => kind !== 'removed').length;
@@ -117,7 +117,7 @@ function range(start: number, count: number): string {
 
 const SIGNS = { same: ' ', removed: '-', added: '+' } as const;
 
-function* shown({ kind, line }: ToldLine): Generator<string, void, undefined> {
+function* shown({ kind, line }: ShownLine): Generator<string, void, undefined> {
   yield `${SIGNS[kind]}${readable(line)}`;
   if (line.omitted === 0 && !line.text.endsWith('\n')) yield '\\ No newline at end of file';
 }

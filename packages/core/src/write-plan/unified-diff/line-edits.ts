@@ -89,7 +89,7 @@ class Walk {
   #same = true;
   #region: { removed: DiffLine[]; added: DiffLine[]; bytes: number } | null = null;
   /** The region is too large to be held. */
-  #told = false;
+  #isTooLarge = false;
   /** Lines that stay since the last change. */
   #streak = 0;
 
@@ -163,7 +163,7 @@ class Walk {
 
   *#change(removed: DiffLine | null, added: DiffLine | null): Generator<LineEdit, void, undefined> {
     this.#streak = 0;
-    if (this.#told) {
+    if (this.#isTooLarge) {
       if (removed !== null) yield { kind: 'removed', line: removed };
       if (added !== null) yield { kind: 'added', line: added };
       return;
@@ -175,7 +175,7 @@ class Walk {
     region.bytes += (removed?.text.length ?? 0) + (added?.text.length ?? 0);
     const lines = region.removed.length + region.added.length;
     if (region.bytes <= MAX_REGION_BYTES && lines <= MAX_REGION_LINES) return;
-    this.#told = true;
+    this.#isTooLarge = true;
     this.#region = null;
     yield* asBlock(region.removed, region.added);
   }
@@ -183,7 +183,7 @@ class Walk {
   *#closeRegion(): Generator<LineEdit, void, undefined> {
     const region = this.#region;
     this.#region = null;
-    this.#told = false;
+    this.#isTooLarge = false;
     if (region !== null) yield* compare(region.removed, region.added);
   }
 }

@@ -7,7 +7,7 @@ import { fencesAtEnd } from '../text/fence-decision.ts';
 import { beginningOfMarker, restartSummary, wholeFenceLedger } from '../text/content-summary.ts';
 import { closesFence } from '../text/lines.ts';
 import type { FenceLine } from '../text/lines.ts';
-import { isMarkdownFence } from '../text/seams/seam-behind.ts';
+import { isMarkdownFence } from '../text/seams/seam-continuation.ts';
 import {
   convertLineEndings,
   createConverter,

@@ -77,7 +77,7 @@ test('a hopeless reply is read on only where it is asked for, and stays hopeless
     line: '',
     preamble: null,
     overlaps: [],
-    behinds: [],
+    continuations: [],
     hopeless: 'no_alignment',
   });
   expect(readSeam(read.reader, ANCHOR)).toEqual({ reader: read.reader, verdict: null });

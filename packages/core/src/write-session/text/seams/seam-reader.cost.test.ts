@@ -54,7 +54,10 @@ test('a restart of 8 MB is verified without holding it, in linear time (rule 5)'
       }
       const read = readSeam(reader, piece);
       reader = read.reader;
-      const kept = reader.behinds.reduce((length, behind) => length + behind.held.length, 0);
+      const kept = reader.continuations.reduce(
+        (length, continuation) => length + continuation.held.length,
+        0,
+      );
       held = Math.max(held, kept + reader.line.length + reader.unread.length);
       if (read.verdict !== null) {
         expect(read.verdict).toMatchObject({ kind: 'verified', via: 'restart' });

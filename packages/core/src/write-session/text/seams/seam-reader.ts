@@ -4,8 +4,8 @@ import type { LineEndingConversion } from '../line-ending-converter.ts';
 import { periodOf } from './line-period.ts';
 import { isBlankLine } from '../lines.ts';
 import type { FenceLine } from '../lines.ts';
-import { isMarkdownFence, judge } from './seam-behind.ts';
-import type { Behind, SeamContext } from './seam-behind.ts';
+import { isMarkdownFence, judge } from './seam-continuation.ts';
+import type { Continuation, SeamContext } from './seam-continuation.ts';
 import {
   admittedOpenings,
   extendOverlap,
@@ -78,7 +78,7 @@ export type SeamReader = {
   /** What has come before a repetition that may begin with the current line; null once none can. */
   readonly preamble: Preamble | null;
   readonly overlaps: readonly Overlap[];
-  readonly behinds: readonly Behind[];
+  readonly continuations: readonly Continuation[];
   readonly isBlank: boolean;
   readonly isMarkersOnly: boolean;
   readonly hopeless: string | null;
@@ -114,7 +114,7 @@ export function createSeamReader(options: SeamReaderOptions): SeamReader {
     line: '',
     preamble: emptyPreamble,
     overlaps: [],
-    behinds: [],
+    continuations: [],
     isBlank: true,
     isMarkersOnly: true,
     hopeless: null,
@@ -160,7 +160,7 @@ function nextEvaluation(buffer: string, from: number, offset: number): number | 
 }
 
 function hopelessReader(reader: SeamReader, reason: string): SeamReader {
-  return { ...reader, line: '', preamble: null, overlaps: [], behinds: [], hopeless: reason };
+  return { ...reader, line: '', preamble: null, overlaps: [], continuations: [], hopeless: reason };
 }
 
 function readUnit(reader: SeamReader, unit: string, ended: boolean): SeamReader {
@@ -168,13 +168,13 @@ function readUnit(reader: SeamReader, unit: string, ended: boolean): SeamReader 
   const isLineStart = reader.line === '';
   const line = reader.line + (terminated ? unit.slice(0, -1) : unit);
   const offset = reader.offset + unit.length;
-  let { preamble, overlaps, behinds } = reader;
+  let { preamble, overlaps, continuations } = reader;
 
   if (preamble !== null && isLineStart && unit !== '')
-    behinds = [...behinds, ...openingsAt(reader, preamble)];
-  behinds = behinds
-    .map((behind) => readBehind(reader, behind, unit, ended))
-    .filter((behind) => behind.judgement.kind !== 'failed');
+    continuations = [...continuations, ...openingsAt(reader, preamble)];
+  continuations = continuations
+    .map((continuation) => readContinuation(reader, continuation, unit, ended))
+    .filter((continuation) => continuation.judgement.kind !== 'failed');
 
   if (terminated || (ended && line !== '')) {
     const read = readLine(reader.context, { preamble, overlaps, line, offset, terminated });
@@ -183,8 +183,8 @@ function readUnit(reader: SeamReader, unit: string, ended: boolean): SeamReader 
       ? []
       : overlaps.filter((overlap) => mayBecomeNextLine(reader.context.ground, overlap, line));
     const found = terminated
-      ? read.behinds
-      : read.behinds.map((behind) => judged(reader, behind, true));
+      ? read.continuations
+      : read.continuations.map((continuation) => judged(reader, continuation, true));
     return {
       ...reader,
       ...factsOf(reader, line),
@@ -193,7 +193,7 @@ function readUnit(reader: SeamReader, unit: string, ended: boolean): SeamReader 
       line: terminated ? '' : line,
       preamble: read.preamble,
       overlaps: [...mayRepeat, ...read.overlaps],
-      behinds: [...behinds, ...found],
+      continuations: [...continuations, ...found],
     };
   }
   if (line.length >= LONG_LINE) {
@@ -214,7 +214,7 @@ function readUnit(reader: SeamReader, unit: string, ended: boolean): SeamReader 
     line,
     preamble,
     overlaps,
-    behinds,
+    continuations,
   };
 }
 
@@ -239,7 +239,7 @@ type LineFacts = {
 function readLine(
   context: SeamContext,
   { preamble, overlaps, line, offset, terminated }: LineFacts,
-): Pick<SeamReader, 'preamble' | 'overlaps' | 'behinds'> {
+): Pick<SeamReader, 'preamble' | 'overlaps' | 'continuations'> {
   const { ground } = context;
   const begins = preamble !== null && !isBlankLine(line);
   const candidates = begins ? [...overlaps, startOverlap(ground, preamble)] : overlaps;
@@ -254,20 +254,20 @@ function readLine(
   return {
     preamble: preamble === null ? null : extendPreamble(preamble, line, context.tagId),
     overlaps: live,
-    behinds: complete === null ? [] : [behindOverlap(context, complete, offset)],
+    continuations: complete === null ? [] : [continuationOf(context, complete, offset)],
   };
 }
 
-function behindOverlap(
+function continuationOf(
   context: SeamContext,
   { overlap, via }: { readonly overlap: Overlap; readonly via: Via },
   start: number,
-): Behind {
+): Continuation {
   const { preamble, lines, lineFeeds, carriageReturnLineFeeds } = overlap;
   const { end, runPeriod } = context.ground;
   const period = periodOf(end.trimmed.slice(-lines));
   return {
-    ...noLinesBehind(via, preamble, end.openLine, start),
+    ...continuationWithoutLines(via, preamble, end.openLine, start),
     lines,
     lineFeeds,
     carriageReturnLineFeeds,
@@ -277,14 +277,19 @@ function behindOverlap(
   };
 }
 
-function openingsAt(reader: SeamReader, preamble: Preamble): readonly Behind[] {
+function openingsAt(reader: SeamReader, preamble: Preamble): readonly Continuation[] {
   return admittedOpenings(reader.context.ground, preamble).map(({ via, text }) =>
-    noLinesBehind(via, preamble, text, reader.offset),
+    continuationWithoutLines(via, preamble, text, reader.offset),
   );
 }
 
 /** What follows a repetition of no whole line. */
-function noLinesBehind(via: Via, preamble: Preamble, openText: string, start: number): Behind {
+function continuationWithoutLines(
+  via: Via,
+  preamble: Preamble,
+  openText: string,
+  start: number,
+): Continuation {
   return {
     via,
     preamble,
@@ -301,61 +306,70 @@ function noLinesBehind(via: Via, preamble: Preamble, openText: string, start: nu
   };
 }
 
-function readBehind(reader: SeamReader, behind: Behind, unit: string, ended: boolean): Behind {
-  const held = behind.held + unit;
+function readContinuation(
+  reader: SeamReader,
+  continuation: Continuation,
+  unit: string,
+  ended: boolean,
+): Continuation {
+  const held = continuation.held + unit;
   // Settled text is only kept while another alignment may still come.
-  if (behind.judgement.kind === 'settled' || behind.judgement.kind === 'refused')
-    return { ...behind, held };
-  if (behind.blankLinesLeft > 0 && isBlankLine(unit.endsWith('\n') ? held.slice(0, -1) : held)) {
+  if (continuation.judgement.kind === 'settled' || continuation.judgement.kind === 'refused')
+    return { ...continuation, held };
+  if (
+    continuation.blankLinesLeft > 0 &&
+    isBlankLine(unit.endsWith('\n') ? held.slice(0, -1) : held)
+  ) {
     if (!unit.endsWith('\n'))
-      return ended ? judged(reader, { ...behind, held }, true) : { ...behind, held };
+      return ended ? judged(reader, { ...continuation, held }, true) : { ...continuation, held };
     return {
-      ...behind,
-      blankLinesLeft: behind.blankLinesLeft - 1,
-      blankLinesDropped: behind.blankLinesDropped + 1,
-      start: behind.start + held.length,
+      ...continuation,
+      blankLinesLeft: continuation.blankLinesLeft - 1,
+      blankLinesDropped: continuation.blankLinesDropped + 1,
+      start: continuation.start + held.length,
       held: '',
     };
   }
-  return judged(reader, { ...behind, held, blankLinesLeft: 0 }, ended);
+  return judged(reader, { ...continuation, held, blankLinesLeft: 0 }, ended);
 }
 
-function judged(reader: SeamReader, behind: Behind, ended: boolean): Behind {
-  const judgement = judge(reader.context, behind, ended);
-  if (judgement.kind !== 'settled' || reader.shifts.length === 0) return { ...behind, judgement };
+function judged(reader: SeamReader, continuation: Continuation, ended: boolean): Continuation {
+  const judgement = judge(reader.context, continuation, ended);
+  if (judgement.kind !== 'settled' || reader.shifts.length === 0)
+    return { ...continuation, judgement };
   // Rule 5 for characters: the same reply must not fit the content further back as well.
-  const rest = behind.held.slice(judgement.skip).replaceAll('\r\n', '\n');
+  const rest = continuation.held.slice(judgement.skip).replaceAll('\r\n', '\n');
   for (const shift of reader.shifts) {
     if (rest.startsWith(shift))
-      return { ...behind, judgement: { kind: 'refused', reason: 'several_alignments' } };
+      return { ...continuation, judgement: { kind: 'refused', reason: 'several_alignments' } };
     if (!shift.startsWith(rest)) continue;
-    if (!ended) return { ...behind, judgement: { kind: 'matched' } };
+    if (!ended) return { ...continuation, judgement: { kind: 'matched' } };
     if (!isBlankLine(rest))
-      return { ...behind, judgement: { kind: 'refused', reason: 'several_alignments' } };
+      return { ...continuation, judgement: { kind: 'refused', reason: 'several_alignments' } };
   }
-  return { ...behind, judgement };
+  return { ...continuation, judgement };
 }
 
 function decide(reader: SeamReader, ended: boolean): SeamVerdict | null {
   if (ended && reader.isBlank) return { kind: 'blank' };
   if (ended && reader.isMarkersOnly) return { kind: 'marker_only' };
-  const behinds = reader.behinds.filter(
-    (behind) => !reader.behinds.some((other) => isBetter(other, behind)),
+  const continuations = reader.continuations.filter(
+    (continuation) => !reader.continuations.some((other) => isBetter(other, continuation)),
   );
-  const refused = behinds.find((behind) => behind.judgement.kind === 'refused');
+  const refused = continuations.find((continuation) => continuation.judgement.kind === 'refused');
   if (refused?.judgement.kind === 'refused')
     return { kind: 'hopeless', reason: refused.judgement.reason };
-  const matched = behinds.filter((behind) => behind.judgement.kind !== 'open');
+  const matched = continuations.filter((continuation) => continuation.judgement.kind !== 'open');
   const [first] = matched;
-  if (first !== undefined && matched.some((behind) => joinOf(behind) !== joinOf(first)))
+  if (first !== undefined && matched.some((continuation) => joinOf(continuation) !== joinOf(first)))
     return { kind: 'hopeless', reason: 'several_alignments' };
-  if (behinds.some((behind) => behind.held.length > MAX_HELD))
+  if (continuations.some((continuation) => continuation.held.length > MAX_HELD))
     return { kind: 'hopeless', reason: 'undecided_for_too_long' };
 
   const isOpen =
     reader.overlaps.length > 0 ||
     (reader.preamble !== null && !ended) ||
-    behinds.length > matched.length;
+    continuations.length > matched.length;
   if (first !== undefined) {
     if (first.judgement.kind !== 'settled') return null;
     if (!isOpen) return verified(first);
@@ -371,15 +385,16 @@ function decide(reader: SeamReader, ended: boolean): SeamVerdict | null {
 }
 
 /** The same join, for which less has to be set aside. */
-function isBetter(other: Behind, behind: Behind): boolean {
+function isBetter(other: Continuation, continuation: Continuation): boolean {
   return (
-    joinOf(other) === joinOf(behind) && other.preamble.text.length < behind.preamble.text.length
+    joinOf(other) === joinOf(continuation) &&
+    other.preamble.text.length < continuation.preamble.text.length
   );
 }
 
 /** The offset in the reply at which it goes beyond the saved content. */
-function joinOf(behind: Behind): number {
-  return behind.start + behind.openText.length;
+function joinOf(continuation: Continuation): number {
+  return continuation.start + continuation.openText.length;
 }
 
 function isNothing(reader: SeamReader, rest: string): boolean {
@@ -388,15 +403,16 @@ function isNothing(reader: SeamReader, rest: string): boolean {
     .every((line) => isBlankLine(line) || isMarkerLine(line, reader.context.endMarker));
 }
 
-function verified(behind: Behind): VerifiedSeam | null {
-  const { judgement } = behind;
+function verified(continuation: Continuation): VerifiedSeam | null {
+  const { judgement } = continuation;
   if (judgement.kind !== 'settled') return null;
   return {
     kind: 'verified',
-    via: behind.via,
-    rest: behind.held.slice(judgement.skip),
-    linesDropped: behind.lines + behind.blankLinesDropped + (behind.openText === '' ? 0 : 1),
-    setAside: behind.preamble.text + judgement.closingLine,
+    via: continuation.via,
+    rest: continuation.held.slice(judgement.skip),
+    linesDropped:
+      continuation.lines + continuation.blankLinesDropped + (continuation.openText === '' ? 0 : 1),
+    setAside: continuation.preamble.text + judgement.closingLine,
     conversion: judgement.conversion,
     wrappingFence: judgement.wrappingFence,
   };

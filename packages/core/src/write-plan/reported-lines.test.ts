@@ -1,8 +1,8 @@
 import type { Seam } from '@orion/contracts';
 import { describe, expect, it } from 'vitest';
 
-import { countLineFeeds, linesInFile, tellsLines } from './told-lines.ts';
-import type { FilePart } from './told-lines.ts';
+import { countLineFeeds, linesInFile, hasReportedLines } from './reported-lines.ts';
+import type { FilePart } from './reported-lines.ts';
 
 /** Hazard: a receipt names a line at which a person finds something else (R245). */
 
@@ -90,9 +90,9 @@ it('nothing is read where nothing is named (L2)', async () => {
     end: null,
   };
   expect(await linesInFile(told, unread, 3)).toBe(told);
-  expect(tellsLines(told)).toBe(false);
-  expect(tellsLines({ ...told, innerDoneLines: [1] })).toBe(true);
-  expect(tellsLines({ ...told, seams: [seamAt(1)] })).toBe(true);
+  expect(hasReportedLines(told)).toBe(false);
+  expect(hasReportedLines({ ...told, innerDoneLines: [1] })).toBe(true);
+  expect(hasReportedLines({ ...told, seams: [seamAt(1)] })).toBe(true);
 });
 
 it.each([

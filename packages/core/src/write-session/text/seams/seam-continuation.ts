@@ -17,7 +17,7 @@ import type { Preamble } from './seam-preamble.ts';
  *     fixed offsets only, so that its answer does not depend on how the text was divided.
  * B2  What it cannot tell apart it refuses.
  */
-export type Behind = {
+export type Continuation = {
   readonly via: Via;
   readonly preamble: Preamble;
   /** The text that must follow first: the open line, or as much of it as the anchor has. */
@@ -65,8 +65,8 @@ export type SeamContext = {
 /** How much text may pass without a line ending before its first one decides about conversion (rule 7). */
 const CONVERSION_REACH = 65_536;
 
-export function judge(context: SeamContext, behind: Behind, ended: boolean): Judgement {
-  const { held, openText } = behind;
+export function judge(context: SeamContext, continuation: Continuation, ended: boolean): Judgement {
+  const { held, openText } = continuation;
   if (held.length < openText.length)
     return !ended && openText.startsWith(held) ? { kind: 'open' } : { kind: 'failed' };
   if (!held.startsWith(openText)) return { kind: 'failed' };
@@ -80,16 +80,16 @@ export function judge(context: SeamContext, behind: Behind, ended: boolean): Jud
     else if (held[skip] !== '\n') return { kind: 'failed' };
   }
 
-  const quotation = closeQuotation(context, behind, skip, ended);
+  const quotation = closeQuotation(context, continuation, skip, ended);
   if (quotation.kind !== 'content') return quotation;
   const rest = held.slice(quotation.skip);
   const again = repeatsAnchor(context, rest, openText !== '' && quotation.skip === skip, ended);
   if (again === 'unknown') return { kind: 'matched' };
   if (again === 'yes') return { kind: 'refused', reason: 'anchor_repeated' };
-  const goesOn = continuesPeriod(behind, ended);
+  const goesOn = continuesPeriod(continuation, ended);
   if (goesOn === 'unknown') return { kind: 'matched' };
   if (goesOn === 'yes') return { kind: 'refused', reason: 'several_alignments' };
-  const conversion = conversionOf(context.ground, behind, ended);
+  const conversion = conversionOf(context.ground, continuation, ended);
   if (conversion === null) return { kind: 'matched' };
   return {
     kind: 'settled',
@@ -108,14 +108,14 @@ type Quotation =
 /** Whether a fence or tag that the reply opened wraps the quotation alone, or all of the reply (rule 6). */
 function closeQuotation(
   context: SeamContext,
-  behind: Behind,
+  continuation: Continuation,
   skip: number,
   ended: boolean,
 ): Quotation {
-  const { fence, hasTag } = behind.preamble;
-  const isOpenLine = behind.openText !== '';
+  const { fence, hasTag } = continuation.preamble;
+  const isOpenLine = continuation.openText !== '';
   if (isOpenLine && hasTag) return { kind: 'refused', reason: 'tag_around_open_line' };
-  const first = firstTextLine(behind.held, skip, isOpenLine, ended);
+  const first = firstTextLine(continuation.held, skip, isOpenLine, ended);
   if (first === 'unknown') return { kind: 'matched' };
   if (first === null || first.isSameLine) {
     if (fence !== null && !mayWrap(context)) return { kind: 'refused', reason: 'fence_ambiguous' };
@@ -136,7 +136,7 @@ function closeQuotation(
   if (fence !== null && context.kind === 'markdown')
     return { kind: 'refused', reason: 'fence_closes_behind_quotation' };
 
-  const next = firstContentLine(context, behind.held, first.end, ended);
+  const next = firstContentLine(context, continuation.held, first.end, ended);
   if (next === 'unknown') return { kind: 'matched' };
   if (isOpenLine || first.hasBlankBefore) {
     // Nothing more is written: a fence that only wraps closes here.
@@ -318,7 +318,7 @@ function startsWithQuotation(
  * Whether repeated lines that are all alike, or alternate, go on in the same way: then a reply that repeats them
  * looks the same as one that goes on without repeating, although the anchor is unique (rule 5).
  */
-function continuesPeriod({ period, held }: Behind, ended: boolean): Repetition {
+function continuesPeriod({ period, held }: Continuation, ended: boolean): Repetition {
   if (period.length === 0) return 'no';
   let start = 0;
   for (const [index, expected] of period.entries()) {
@@ -334,17 +334,17 @@ function continuesPeriod({ period, held }: Behind, ended: boolean): Repetition {
 /** Rule 7; null as long as the line ending that decides has not come. */
 function conversionOf(
   ground: SeamGround,
-  behind: Behind,
+  continuation: Continuation,
   ended: boolean,
 ): LineEndingConversion | null {
   const { eol } = ground;
   if (eol === 'none' || eol === 'mixed') return 'none';
   const convert: LineEndingConversion = eol === 'crlf' ? 'lf_to_crlf' : 'crlf_to_lf';
-  const { lineFeeds, carriageReturnLineFeeds } = behind;
+  const { lineFeeds, carriageReturnLineFeeds } = continuation;
   if (lineFeeds + carriageReturnLineFeeds > 0)
     return (eol === 'crlf' ? carriageReturnLineFeeds : lineFeeds) === 0 ? convert : 'none';
-  const { held } = behind;
-  const lineEnd = held.indexOf('\n', behind.openText.length);
+  const { held } = continuation;
+  const lineEnd = held.indexOf('\n', continuation.openText.length);
   if (lineEnd !== -1) {
     const isCarriageReturnLineFeed = held[lineEnd - 1] === '\r';
     return isCarriageReturnLineFeed === (eol === 'crlf') ? 'none' : convert;

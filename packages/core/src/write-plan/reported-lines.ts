@@ -10,7 +10,7 @@
 import { TextTally } from '@orion/contracts';
 import type { Seam, SessionHandle } from '@orion/contracts';
 
-export type ToldLines = {
+export type ReportedLines = {
   readonly innerDoneLines: readonly number[];
   readonly seams: readonly Seam[];
 };
@@ -23,27 +23,27 @@ export type FilePart = {
   readonly end: number | null;
 };
 
-export function tellsLines({ innerDoneLines, seams }: ToldLines): boolean {
+export function hasReportedLines({ innerDoneLines, seams }: ReportedLines): boolean {
   return innerDoneLines.length > 0 || seams.length > 0;
 }
 
 /** `linesBefore`: line feeds of the file before the text. */
 export async function linesInFile(
-  told: ToldLines,
+  reported: ReportedLines,
   part: FilePart,
   linesBefore: number,
-): Promise<ToldLines> {
-  if (!tellsLines(told)) return told;
+): Promise<ReportedLines> {
+  if (!hasReportedLines(reported)) return reported;
   const { handle, start, end } = part;
   const skipped = await countLineFeeds(handle.readContent(0, start), start);
   const lines = await countLines(handle.readContent(start, end ?? undefined));
   const last = lines + (isCut(part) ? 0 : 1);
   return {
-    innerDoneLines: told.innerDoneLines
+    innerDoneLines: reported.innerDoneLines
       .map((line) => line - skipped)
       .filter((line) => line >= 1 && line <= lines)
       .map((line) => line + linesBefore),
-    seams: told.seams
+    seams: reported.seams
       .map((seam) => ({ ...seam, line: seam.line - skipped }))
       .filter(({ line }) => line >= 1 && line <= last)
       .map((seam) => ({ ...seam, line: seam.line + linesBefore })),
