@@ -16,10 +16,10 @@ import type { Settings } from './config/settings.ts';
 import { keepHouse } from './housekeeping.ts';
 import type { Orion, OrionOptions } from './orion.ts';
 import { recordPlan } from './plan-recorder.ts';
-import { keysOf, ProviderConnection } from './provider-connection.ts';
+import { keysOf, providerConnection } from './provider-connection.ts';
 import { openRecords } from './store/open-records.ts';
 import { mayBeShared, OWN_PROJECT, projectOf } from './store/store-location.ts';
-import { TurnProtocols } from './turn-protocol.ts';
+import { turnProtocols } from './turn-protocol.ts';
 import { describeListed } from './turn/paused-session.ts';
 import { TurnAdmission } from './turn/turn-admission.ts';
 
@@ -47,9 +47,9 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
   const { traces, conversations } = records;
   const sharesStore = mayBeShared(settings);
   const projectId = sharesStore ? projectOf(workspace) : OWN_PROJECT;
-  const protocols = new TurnProtocols(options, settings.protocolOverrideEnabled);
+  const protocols = turnProtocols(options, settings.protocolOverrideEnabled);
   const stop = new AbortController();
-  const provider = new ProviderConnection(options, settings, clock, keys);
+  const provider = providerConnection(options, settings, clock, keys);
   // Always by the real time: an expression does not wait for a clock.
   const patterns = createPatternMatcher(systemClock);
   const writePlanTool = createWritePlanTool({
@@ -66,6 +66,7 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
     projectId,
     protocols,
     journals: records.journals,
+    stopSignal: stop.signal,
     shared: {
       workspace,
       connect: (defaults) => provider.connect(defaults),
@@ -79,7 +80,6 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
       conversations,
       keys,
       takeStoreNotice: () => records.takeNotice(),
-      stopSignal: stop.signal,
     },
   });
   void keepHouse(workspace, clock, traces, stop.signal);

@@ -32,55 +32,25 @@ function decodedPassword(password: string): string {
 export type Connected = { readonly adapter: LlmAdapter; readonly identity: ProviderIdentity };
 type Opened = Connected & { close(): Promise<void> };
 
+export type ProviderConnection = {
+  /** Rejects for options that make no adapter; the next turn tries again. */
+  connect(defaults: ProviderIdentity | null): Promise<Connected>;
+  close(): Promise<void>;
+};
+
 /**
  * Makes the adapter when the first turn asks for it. What the options leave open comes from the session that is
  * recovered: its provider, model and base URL, never a key.
  */
-export class ProviderConnection {
-  readonly #options: Pick<OrionOptions, 'provider' | 'adapter'>;
-  readonly #settings: Settings;
-  readonly #clock: Clock;
-  readonly #keys: KeysInUse;
-  readonly #opened = new Map<string, Promise<Opened>>();
+export function providerConnection(
+  { adapter: own, provider: options }: Pick<OrionOptions, 'provider' | 'adapter'>,
+  settings: Settings,
+  clock: Clock,
+  keys: KeysInUse,
+): ProviderConnection {
+  const allOpened = new Map<string, Promise<Opened>>();
 
-  constructor(
-    options: Pick<OrionOptions, 'provider' | 'adapter'>,
-    settings: Settings,
-    clock: Clock,
-    keys: KeysInUse,
-  ) {
-    this.#options = options;
-    this.#settings = settings;
-    this.#clock = clock;
-    this.#keys = keys;
-  }
-
-  async connect(defaults: ProviderIdentity | null): Promise<Connected> {
-    const { adapter } = this.#options;
-    if (adapter !== undefined) {
-      return {
-        adapter: redactAdapter(adapter, this.#keys),
-        identity: { provider: adapter.name, model: adapter.model },
-      };
-    }
-    const key = JSON.stringify(defaults);
-    const opened = this.#opened.get(key) ?? this.#open(defaults);
-    this.#opened.set(key, opened);
-    try {
-      return await opened;
-    } catch (error) {
-      this.#opened.delete(key);
-      throw error;
-    }
-  }
-
-  async close(): Promise<void> {
-    for (const opened of this.#opened.values()) await (await opened).close();
-    this.#opened.clear();
-  }
-
-  async #open(defaults: ProviderIdentity | null): Promise<Opened> {
-    const { provider: options } = this.#options;
+  async function open(defaults: ProviderIdentity | null): Promise<Opened> {
     const given = typeof options === 'function' ? options(defaults) : options;
     const provider = given?.type ?? defaults?.provider ?? 'openai';
     const kept = given?.type === undefined || given.type === defaults?.provider ? defaults : null;
@@ -91,11 +61,11 @@ export class ProviderConnection {
       given?.apiKey !== undefined && (given.type ?? 'openai') === provider
         ? given.apiKey
         : given?.keys?.[provider];
-    for (const used of [apiKey, ...Object.values(given?.keys ?? {})]) this.#keys.add(used);
-    const { silenceMs, outputTokens, prefill } = this.#settings;
+    for (const used of [apiKey, ...Object.values(given?.keys ?? {})]) keys.add(used);
+    const { silenceMs, outputTokens, prefill } = settings;
     const adapter = await createAdapter({
       provider,
-      clock: this.#clock,
+      clock,
       ...defined({
         model,
         baseUrl,
@@ -107,9 +77,31 @@ export class ProviderConnection {
       }),
     });
     return {
-      adapter: redactAdapter(adapter, this.#keys),
+      adapter: redactAdapter(adapter, keys),
       identity: { provider, model: adapter.model, ...defined({ baseUrl }) },
       close: () => adapter.close(),
     };
   }
+
+  return {
+    async connect(defaults) {
+      if (own !== undefined) {
+        const identity = { provider: own.name, model: own.model };
+        return { adapter: redactAdapter(own, keys), identity };
+      }
+      const key = JSON.stringify(defaults);
+      const opened = allOpened.get(key) ?? open(defaults);
+      allOpened.set(key, opened);
+      try {
+        return await opened;
+      } catch (error) {
+        allOpened.delete(key);
+        throw error;
+      }
+    },
+    async close() {
+      for (const opened of allOpened.values()) await (await opened).close();
+      allOpened.clear();
+    },
+  };
 }

@@ -27,17 +27,21 @@ const PRECEDENCE: readonly ExitCode[] = [
   EXIT.failure,
 ];
 
-const USAGE_CODES: readonly ErrorCode[] = [
-  'CONFIG_INVALID',
-  'USAGE',
-  'PROVIDER_UNKNOWN',
-  'MODEL_MISSING',
-  'API_KEY_MISSING',
-  'SCRIPT_INVALID',
-  'NODE_TOO_OLD',
-  'PROTOCOL_UNSUPPORTED',
-  'INVALID_PLAN',
-];
+/** Of errors that end a command; every other one is a failure. */
+const ERROR_EXITS: Readonly<Partial<Record<ErrorCode, ExitCode>>> = {
+  CONFIG_INVALID: EXIT.usage,
+  USAGE: EXIT.usage,
+  PROVIDER_UNKNOWN: EXIT.usage,
+  MODEL_MISSING: EXIT.usage,
+  API_KEY_MISSING: EXIT.usage,
+  SCRIPT_INVALID: EXIT.usage,
+  NODE_TOO_OLD: EXIT.usage,
+  PROTOCOL_UNSUPPORTED: EXIT.usage,
+  INVALID_PLAN: EXIT.usage,
+  SESSION_BUSY: EXIT.busy,
+  BUDGET_EXHAUSTED: EXIT.stopped,
+  ABORTED: EXIT.interrupted,
+};
 
 /** How a command ended. */
 export type Ending = {
@@ -55,7 +59,7 @@ export type Ending = {
 export function exitCodeOf(ending: Ending): ExitCode {
   const causes = new Set<ExitCode>();
   const { status, errorCode } = ending;
-  if (errorCode !== null) causes.add(exitCodeOfError(errorCode));
+  if (errorCode !== null) causes.add(ERROR_EXITS[errorCode] ?? EXIT.failure);
   if (ending.sessionOpen || status === 'paused') causes.add(EXIT.recoverable);
   if (ending.interrupted || status === 'aborted') causes.add(EXIT.interrupted);
   if (status === 'stopped' || isLimit(ending.stopReason)) causes.add(EXIT.stopped);
@@ -67,12 +71,4 @@ export function exitCodeOf(ending: Ending): ExitCode {
 function isLimit(stopReason: StopReason | null): boolean {
   if (stopReason === null) return false;
   return !['cancelled', 'provider_error', 'invalid_output'].includes(stopReason);
-}
-
-function exitCodeOfError(code: ErrorCode): ExitCode {
-  if (USAGE_CODES.includes(code)) return EXIT.usage;
-  if (code === 'SESSION_BUSY') return EXIT.busy;
-  if (code === 'BUDGET_EXHAUSTED') return EXIT.stopped;
-  if (code === 'ABORTED') return EXIT.interrupted;
-  return EXIT.failure;
 }

@@ -6,8 +6,9 @@ import { readTypedFile } from '@orion/workspace';
 
 import type { ProviderOptions } from '../orion.ts';
 import { configurationError, urlProblem } from './configuration-error.ts';
+import type { FileConfiguration } from './configuration-file.ts';
 import type { ConfigurationFlags, Sources } from './configuration-sources.ts';
-import { firstNamed, invalid } from './named-value.ts';
+import { firstNamed, invalid, spelled } from './named-value.ts';
 import type { Named } from './named-value.ts';
 
 /** The variables of the providers that have an address and a key of their own. */
@@ -55,25 +56,25 @@ export async function chooseProvider(sources: Sources): Promise<ChosenProvider> 
   const saidByVariable = environment[name.source] === undefined ? undefined : meaning;
   const saidInFile = [workspaceFile, userFile].includes(name.source) ? meaning : undefined;
   const vendor = VENDORS[meaning.provider];
-  const model = firstNamed([
-    ['--model', flags.model],
-    ['--provider', saidByFlag?.model],
-    ['ORION_MODEL', environment['ORION_MODEL']],
-    [name.source, saidByVariable?.model],
-    [workspaceFile, project?.model],
-    [userFile, user?.model],
-    [userFile, saidInFile?.model],
-  ]);
-  const baseUrl = firstNamed([
-    ['--base-url', flags.baseUrl],
-    ['--provider', saidByFlag?.baseUrl],
-    ['ORION_BASE_URL', environment['ORION_BASE_URL']],
-    ...(vendor === undefined ? [] : [[vendor.baseUrl, environment[vendor.baseUrl]] as const]),
-    [name.source, saidByVariable?.baseUrl],
-    [workspaceFile, trusted?.baseUrl],
-    [userFile, user?.baseUrl],
-    [userFile, saidInFile?.baseUrl],
-  ]);
+  const said = (
+    key: 'model' | 'baseUrl',
+    ofWorkspace: FileConfiguration | null,
+    own?: string,
+  ): Named<string> | undefined => {
+    const { flag, variable } = spelled(key);
+    return firstNamed([
+      [flag, flags[key]],
+      ['--provider', saidByFlag?.[key]],
+      [variable, environment[variable]],
+      ...(own === undefined ? [] : [[own, environment[own]] as const]),
+      [name.source, saidByVariable?.[key]],
+      [workspaceFile, ofWorkspace?.[key]],
+      [userFile, user?.[key]],
+      [userFile, saidInFile?.[key]],
+    ]);
+  };
+  const model = said('model', project);
+  const baseUrl = said('baseUrl', trusted, vendor?.baseUrl);
   if (baseUrl !== undefined) checkUrl(baseUrl);
   const script = meaning.provider === 'scripted' ? await readScript(flags, environment) : undefined;
   const apiKey = keysOf(environment)[meaning.provider];
@@ -135,21 +136,21 @@ async function readScript(
 ): Promise<string | undefined> {
   const file = flags.script ?? environment['ORION_SCRIPT'];
   if (file === undefined) return undefined;
-  const name = `The script ${JSON.stringify(file)}`;
-  try {
-    const bytes = await readTypedFile(resolve(file), MAX_SCRIPT_BYTES);
-    if (bytes !== null) return bytes.toString('utf8');
-  } catch (error) {
-    throw new OrionError({
+  const unusable = (what: string, cause?: unknown): OrionError =>
+    new OrionError({
       code: 'SCRIPT_INVALID',
-      message: `${name} cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown reason'}).`,
-      cause: error,
+      message: `The script ${JSON.stringify(file)} ${what}.`,
+      cause,
     });
+  let bytes: Buffer | null;
+  try {
+    bytes = await readTypedFile(resolve(file), MAX_SCRIPT_BYTES);
+  } catch (error) {
+    const { code = 'unknown reason' } = error as NodeJS.ErrnoException;
+    throw unusable(`cannot be read (${code})`, error);
   }
-  throw new OrionError({
-    code: 'SCRIPT_INVALID',
-    message: `${name} has more than ${MAX_SCRIPT_BYTES} bytes.`,
-  });
+  if (bytes === null) throw unusable(`has more than ${MAX_SCRIPT_BYTES} bytes`);
+  return bytes.toString('utf8');
 }
 
 const MAX_SCRIPT_BYTES: number = 64 * 1024 * 1024;

@@ -96,29 +96,31 @@ type Format = {
   readonly fromJson: (value: unknown) => unknown;
 };
 
-/** A whole number of at least `minimum`; as text written in digits. */
-function integer(minimum: number): Format {
-  const check = (value: number): number | undefined =>
-    Number.isSafeInteger(value) && value >= minimum ? value : undefined;
+/** A number; as text written in digits, as `pattern` says. */
+function numeric(expected: string, pattern: RegExp, fits: (value: number) => boolean): Format {
+  const check = (value: number): number | undefined => (fits(value) ? value : undefined);
   return {
-    expected: `a whole number of at least ${minimum}`,
-    fromText: (text) => (/^\d+$/u.test(text.trim()) ? check(Number(text)) : undefined),
+    expected,
+    fromText: (text) => (pattern.test(text.trim()) ? check(Number(text)) : undefined),
     fromJson: (value) => (typeof value === 'number' ? check(value) : undefined),
   };
 }
+
+const integer = (minimum: number): Format =>
+  numeric(
+    `a whole number of at least ${minimum}`,
+    /^\d+$/u,
+    (value) => Number.isSafeInteger(value) && value >= minimum,
+  );
 
 const limit = (minimum: number): Format => ({ ...integer(minimum), isLimit: true });
 
-/** A number from `minimum` to `maximum`; as text written in digits. */
-function decimal(minimum: number, maximum: number): Format {
-  const check = (value: number): number | undefined =>
-    value >= minimum && value <= maximum ? value : undefined;
-  return {
-    expected: `a number from ${minimum} to ${maximum}`,
-    fromText: (text) => (/^\d+(\.\d+)?$/u.test(text.trim()) ? check(Number(text)) : undefined),
-    fromJson: (value) => (typeof value === 'number' ? check(value) : undefined),
-  };
-}
+const decimal = (minimum: number, maximum: number): Format =>
+  numeric(
+    `a number from ${minimum} to ${maximum}`,
+    /^\d+(\.\d+)?$/u,
+    (value) => value >= minimum && value <= maximum,
+  );
 
 const boolean: Format = {
   expected: 'true or false',

@@ -82,9 +82,7 @@ export function startsWith(history: readonly Message[], start: readonly Message[
 }
 
 function isSame(one: readonly Message[], other: readonly Message[]): boolean {
-  return (
-    one.length === other.length && one.every((message, index) => isEqual(message, other[index]))
-  );
+  return one.length === other.length && startsWith(one, other);
 }
 
 /** Messages are stored as JSON, and that is what they are equal in. */

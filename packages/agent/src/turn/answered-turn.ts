@@ -24,7 +24,7 @@ import { receiptMessage } from './receipt-message.ts';
 import { recover } from './recovered-turn.ts';
 import type { TurnContext } from './session/session-run.ts';
 import { turnContext } from './turn-context.ts';
-import { lostEnd, notice, notUsed, pausedEnd } from './turn-ends.ts';
+import { notice, notUsed, unfinishedEnd } from './turn-ends.ts';
 import type { TurnEnd, TurnScope, TurnTask } from './turn-scope.ts';
 
 /** Answers a message, behind the recovery of a session where the task names one. */
@@ -166,10 +166,8 @@ class ProtocolRun {
     if (handle === undefined) throw new Error('a handover without a session');
     this.#opened.delete(call.id);
     const { settings, conversations } = scope.dependencies;
-    const { session } = createSession(
-      handle.metadata,
-      sessionSettingsOf(settings, this.#context.adapter),
-    );
+    const sessionSettings = sessionSettingsOf(settings, this.#context.adapter);
+    const { session } = createSession(handle.metadata, sessionSettings);
     await this.#saveTurn(handle, call.id);
     scope.begin(handle, call.id);
     scope.remember();
@@ -183,16 +181,12 @@ class ProtocolRun {
         recordCommittedBegin(scope.state, toolRegistry, projectId, call, answered);
         return null;
       }
-      case 'paused':
-        return yield* pausedEnd(outcome, scope);
       case 'aborted':
         return outcome.code === 'EMPTY_CONTENT'
           ? null
           : { status: 'aborted', stopReason: 'cancelled' };
-      case 'lost':
-        return yield* lostEnd(handle);
       default:
-        return outcome satisfies never;
+        return yield* unfinishedEnd(outcome, handle, scope);
     }
   }
 

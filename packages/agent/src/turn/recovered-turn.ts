@@ -5,9 +5,9 @@ import { receiptMessage, withRemoved } from './receipt-message.ts';
 import { identityOf, recoveredHistory, recoverSession } from './recovery.ts';
 import type { RecoveredSession } from './recovery.ts';
 import { sessionEvent } from './session/session-event.ts';
-import type { SessionOutcome, SessionStart, TurnContext } from './session/session-run.ts';
+import type { SessionStart, TurnContext } from './session/session-run.ts';
 import { turnContext } from './turn-context.ts';
-import { lostEnd, mayRepeat, notice, overtakenEnd, pausedEnd } from './turn-ends.ts';
+import { mayRepeat, notice, overtakenEnd, unfinishedEnd } from './turn-ends.ts';
 import type { Decision, TurnEnd, TurnScope } from './turn-scope.ts';
 
 /** Goes on with an orphan: with its model, or as a person decided. Null: it is committed. */
@@ -47,7 +47,10 @@ export async function* recover(
         : { ...recovered.session, settings: sessionSettingsOf(settings, context.adapter) };
     driven = true;
     const outcome = yield* scope.drive(session, context, start, turn?.protocol);
-    return yield* endRecovery(scope, handle, outcome);
+    if (outcome.kind === 'aborted') return { status: 'incomplete' };
+    if (outcome.kind !== 'committed') return yield* unfinishedEnd(outcome, handle, scope);
+    scope.remember();
+    return null;
   } finally {
     if (!driven) await handle.release();
   }
@@ -73,26 +76,6 @@ async function* concludeCommit(
     status: 'done',
     receipt: withRemoved(receipt, await handle.remove()),
   };
-}
-
-async function* endRecovery(
-  scope: TurnScope,
-  handle: SessionHandle,
-  outcome: SessionOutcome,
-): AsyncGenerator<RunEventBody, TurnEnd | null> {
-  switch (outcome.kind) {
-    case 'committed':
-      scope.remember();
-      return null;
-    case 'paused':
-      return yield* pausedEnd(outcome, scope);
-    case 'aborted':
-      return { status: 'incomplete' };
-    case 'lost':
-      return yield* lostEnd(handle);
-    default:
-      return outcome satisfies never;
-  }
 }
 
 /** Whether the decision says what is to become of a file that somebody changed since. */

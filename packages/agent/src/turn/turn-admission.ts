@@ -24,6 +24,8 @@ export type TurnAdmissionOptions = {
   readonly journals: TurnJournals;
   /** Of turns that name none. */
   readonly projectId: string;
+  /** Aborted when the process is about to end. */
+  readonly stopSignal: AbortSignal;
 };
 
 /** Lets turns in: one of a conversation at a time, each with a journal of its own, until it has told its `done`. */
@@ -38,8 +40,8 @@ export class TurnAdmission {
   }
 
   async *run(task: TurnTask, request: AdmissionRequest): AsyncGenerator<RunEvent, void> {
-    const { shared, protocols, journals, projectId } = this.#options;
-    const { conversations, stopSignal } = shared;
+    const { shared, protocols, journals, projectId, stopSignal } = this.#options;
+    const { conversations } = shared;
     const dependencies = { ...shared, ...protocols.choose(request) };
     const requestId = randomUUID();
     const turnEnd = new AbortController();

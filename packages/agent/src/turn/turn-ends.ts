@@ -26,30 +26,27 @@ export function notUsed(refused: readonly RefusedFile[]): string {
   return `Not used: ${files}. Correct or remove ${refused.length === 1 ? 'it' : 'them'}.`;
 }
 
-export function* pausedEnd(
-  outcome: Extract<SessionOutcome, { kind: 'paused' }>,
+/** Of a session that a person goes on with, or another process. */
+export function* unfinishedEnd(
+  outcome: Extract<SessionOutcome, { kind: 'paused' | 'lost' }>,
+  { metadata }: Pick<SessionHandle, 'metadata'>,
   turn: { readonly signal: AbortSignal; readonly state: TurnState },
 ): Generator<RunEventBody, TurnEnd> {
+  if (outcome.kind === 'lost') {
+    const message = `Another process took over the write session for ${metadata.target_file}.`;
+    yield { type: 'error', error: new OrionError({ code: 'SESSION_BUSY', message }).toInfo() };
+    return { status: 'error' };
+  }
   if (outcome.message !== null && outcome.paused.code !== 'ABORTED') {
-    const { code, session_id: sessionId, rescued_text, commands } = outcome.paused;
-    const name = { sessionId, rescuedText: rescued_text ?? null };
-    const hint = nextStep(code as ErrorCode, name, commands[0]);
-    const error = new OrionError({ code: code as ErrorCode, message: outcome.message, hint });
+    const { session_id: sessionId, rescued_text, commands } = outcome.paused;
+    const code = outcome.paused.code as ErrorCode;
+    const hint = nextStep(code, { sessionId, rescuedText: rescued_text ?? null }, commands[0]);
+    const error = new OrionError({ code, message: outcome.message, hint });
     yield { type: 'error', error: error.toInfo() };
   }
   if (turn.signal.aborted) return { status: 'paused', stopReason: 'cancelled' };
   // Only a budget stops a turn while a session is open.
-  const { stop } = turn.state;
-  return { status: 'paused', ...defined({ stopReason: stop?.reason }) };
-}
-
-export function* lostEnd(handle: SessionHandle): Generator<RunEventBody, TurnEnd> {
-  const error = new OrionError({
-    code: 'SESSION_BUSY',
-    message: `Another process took over the write session for ${handle.metadata.target_file}.`,
-  });
-  yield { type: 'error', error: error.toInfo() };
-  return { status: 'error' };
+  return { status: 'paused', ...defined({ stopReason: turn.state.stop?.reason }) };
 }
 
 /** Whether writing the text again would not add it a second time to a file that has it (R088). */

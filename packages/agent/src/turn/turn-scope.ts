@@ -1,7 +1,6 @@
 import type {
   Clock,
   KeysInUse,
-  LlmAdapter,
   Message,
   Mode,
   PatternMatcher,
@@ -22,6 +21,7 @@ import type { Settings } from '../config/settings.ts';
 import { contextLimit } from '../context/content-messages.ts';
 import { lastTurns } from '../context/last-turns.ts';
 import type { FinalizeRequest, ProviderIdentity } from '../orion.ts';
+import type { ProviderConnection } from '../provider-connection.ts';
 import type { ConversationKeeper, KeptConversation } from '../store/conversation-keeper.ts';
 import { startsWith } from '../store/conversation-thread.ts';
 import type { ConversationThread } from '../store/conversation-thread.ts';
@@ -38,9 +38,7 @@ import type { SessionOutcome, SessionStart, TurnContext } from './session/sessio
 export type TurnDependencies = {
   readonly workspace: Workspace;
   /** The provider; `defaults` are what an earlier turn of a recovered session used. */
-  readonly connect: (
-    defaults: ProviderIdentity | null,
-  ) => Promise<{ readonly adapter: LlmAdapter; readonly identity: ProviderIdentity }>;
+  readonly connect: ProviderConnection['connect'];
   readonly protocol: ProtocolStrategy;
   readonly protocolReason: string;
   readonly protocolConfig: ProtocolConfig;
@@ -56,8 +54,6 @@ export type TurnDependencies = {
   readonly keys: KeysInUse;
   /** What a person is to be told of the store, once; null when there is nothing. */
   readonly takeStoreNotice: () => string | null;
-  /** Aborted when the process is about to end. */
-  readonly stopSignal: AbortSignal;
 };
 
 /** What a person decides about a session whose text is written without a model. */
@@ -149,7 +145,7 @@ export class TurnScope {
   ): AsyncGenerator<RunEventBody, SessionOutcome> {
     if (this.#open === null) throw new Error('a session is driven that was not begun');
     const { handle } = this.#open;
-    const { writePlanTool, content, clock, trace, settings, stopSignal } = this.dependencies;
+    const { writePlanTool, content, clock, trace, settings } = this.dependencies;
     const driver = new SessionDriver({
       session,
       handle,
@@ -163,7 +159,6 @@ export class TurnScope {
       contextLimit: contextLimit(settings, context?.adapter ?? null),
       finalize: (facts) => writePlanTool.finalizeSession(handle.id, handle.contentPath(), facts),
       signal: this.signal,
-      stopSignal,
     });
     try {
       return yield* driver.run(start);

@@ -27,7 +27,7 @@ export type Finalized = { readonly input: SessionInput; readonly receipt: WriteR
 export async function finalize(
   session: WriteSession,
   { start, end, lineEnding }: Extract<SessionEffect, { type: 'finalize' }>,
-  options: Pick<SessionDriverOptions, 'finalize' | 'signal' | 'stopSignal'> & {
+  options: Pick<SessionDriverOptions, 'finalize' | 'signal'> & {
     readonly target: FinalizeFacts['target'];
     readonly report: SessionReport;
   },
@@ -44,7 +44,7 @@ export async function finalize(
       notes: receiptNotesOf(session),
       innerDoneLines,
       seams,
-      signal: AbortSignal.any([options.signal, options.stopSignal]),
+      signal: options.signal,
       repair,
       askOmissions: settings.askOmissions && !omissionsAsked && byHand !== 'decided',
       ...(target === undefined ? {} : { target }),

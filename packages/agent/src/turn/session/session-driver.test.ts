@@ -70,7 +70,6 @@ function driverOf(
     contextLimit: 4096,
     finalize,
     signal: new AbortController().signal,
-    stopSignal: new AbortController().signal,
   });
   return { driver, finalize };
 }

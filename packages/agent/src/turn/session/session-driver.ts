@@ -7,7 +7,7 @@ import type {
 } from '@orion/contracts';
 import { OrionError, sleep, toErrorInfo } from '@orion/contracts';
 import { advance, isOpen, recordOf } from '@orion/core';
-import type { SessionEffect, SessionInput, WriteSession } from '@orion/core';
+import type { SessionEffect, SessionInput, TimerName, WriteSession } from '@orion/core';
 
 import { Mailbox } from '../mailbox.ts';
 import { nextStep } from '../next-step.ts';
@@ -18,10 +18,9 @@ import { linesOf } from './session-event.ts';
 import { messageEndOf, SessionModel } from './session-model.ts';
 import type { Arrival } from './session-model.ts';
 import { SessionReport } from './session-report.ts';
-import { SessionRescue } from './session-rescue.ts';
+import { sessionRescue, type SessionRescue } from './session-rescue.ts';
 import type { SessionDriverOptions, SessionOutcome, SessionStart } from './session-run.ts';
-import { SessionSaver } from './session-saver.ts';
-import { SessionTimers } from './session-timers.ts';
+import { sessionSaver, type SessionSaver } from './session-saver.ts';
 
 /** Waits before a request that brought no message is repeated, in milliseconds. */
 const RESEND_WAITS: readonly number[] = [0, 500, 2000];
@@ -68,7 +67,8 @@ export class SessionDriver {
   readonly #mailbox = new Mailbox<Arrival>();
   readonly #jobs: Job[] = [];
   readonly #model: SessionModel;
-  readonly #timers: SessionTimers;
+  /** What cancels those that run. */
+  readonly #timers = new Map<TimerName, () => void>();
   readonly #saver: SessionSaver;
   readonly #report: SessionReport;
   readonly #rescue: SessionRescue;
@@ -88,12 +88,16 @@ export class SessionDriver {
     },
     chat: ({ text }) => this.#report.event({ type: 'chunk', content: text, source: 'model' }),
     save: () => this.#saver.start(recordOf(this.#session)),
-    start_timer: ({ timer, milliseconds }) =>
-      this.#timers.start(timer, milliseconds, () => {
+    start_timer: ({ timer, milliseconds }) => {
+      this.#cancelTimer(timer);
+      const ring = (): void => {
+        this.#timers.delete(timer);
         this.#dispatch({ type: 'timer', timer });
         this.#wakeUp();
-      }),
-    cancel_timer: ({ timer }) => this.#timers.cancel(timer),
+      };
+      this.#timers.set(timer, this.#options.clock.schedule(milliseconds, ring));
+    },
+    cancel_timer: ({ timer }) => this.#cancelTimer(timer),
     stop_message: () => {
       this.#stopMessage = true;
     },
@@ -115,13 +119,12 @@ export class SessionDriver {
     this.#options = options;
     this.#session = session;
     this.#model = new SessionModel(options, this.#mailbox);
-    this.#timers = new SessionTimers(clock);
-    this.#saver = new SessionSaver(handle, session.summary.bytes, clock, {
+    this.#saver = sessionSaver(handle, session.summary.bytes, clock, {
       saved: (result) => this.#saved(result),
       failed: (error) => this.#saveFailed(error),
     });
-    this.#report = new SessionReport(options, () => this.#saver.durableBytes);
-    this.#rescue = new SessionRescue(handle, this.#saver, this.#report);
+    this.#report = new SessionReport(options, () => this.#saver.durableBytes());
+    this.#rescue = sessionRescue(handle, this.#saver, this.#report);
   }
 
   /**
@@ -129,14 +132,13 @@ export class SessionDriver {
    * return value. Returning early saves the session and gives it back.
    */
   async *run(start: SessionStart): AsyncGenerator<RunEventBody, SessionOutcome> {
-    const { signal, stopSignal, handle } = this.#options;
+    const { signal, handle } = this.#options;
     const onCancel = (): void => this.#wakeUp();
     const onLost = (): void => {
       this.#dispatch({ type: 'lease_lost', writing: this.#committing });
       this.#wakeUp();
     };
     signal.addEventListener('abort', onCancel);
-    stopSignal.addEventListener('abort', onCancel);
     handle.lost.addEventListener('abort', onLost);
     try {
       this.#begin(start);
@@ -176,9 +178,8 @@ export class SessionDriver {
       return end.outcome;
     } finally {
       signal.removeEventListener('abort', onCancel);
-      stopSignal.removeEventListener('abort', onCancel);
       handle.lost.removeEventListener('abort', onLost);
-      this.#timers.cancelAll();
+      for (const cancel of this.#timers.values()) cancel();
       if (this.#outcome === null) await this.#leave();
     }
   }
@@ -226,10 +227,14 @@ export class SessionDriver {
   }
 
   #noticeCancel(): void {
-    const { signal, stopSignal } = this.#options;
     if (!this.#isOpen() || this.#committing) return;
     if (this.#session.control.kind === 'finalizing') return;
-    if (stopSignal.aborted || signal.aborted) this.#dispatch({ type: 'cancelled' });
+    if (this.#options.signal.aborted) this.#dispatch({ type: 'cancelled' });
+  }
+
+  #cancelTimer(timer: TimerName): void {
+    this.#timers.get(timer)?.();
+    this.#timers.delete(timer);
   }
 
   #wakeUp(): void {
@@ -264,7 +269,7 @@ export class SessionDriver {
   }
 
   async *#perform(job: Job, start: SessionStart): AsyncGenerator<RunEventBody, void> {
-    const { handle, clock, signal, stopSignal } = this.#options;
+    const { handle, clock, signal } = this.#options;
     switch (job.type) {
       case 'send_prompt':
         this.#model.ask(job.prompt, job.opening ?? null);
@@ -274,7 +279,7 @@ export class SessionDriver {
       case 'resend': {
         const place = Math.min(Math.max(job.attempt - 1, 0), RESEND_WAITS.length - 1);
         const wait = RESEND_WAITS[place] ?? 0;
-        if (wait > 0) await sleep(clock, wait, signal, stopSignal);
+        if (wait > 0) await sleep(clock, wait, signal);
         yield* this.#receive();
         return;
       }

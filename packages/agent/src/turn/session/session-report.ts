@@ -1,17 +1,11 @@
-import type {
-  Clock,
-  ErrorCode,
-  RunEventBody,
-  SaveResult,
-  SessionHandle,
-  TraceRecorder,
-} from '@orion/contracts';
+import type { Clock, ErrorCode, RunEventBody, SaveResult } from '@orion/contracts';
 import { isOpen, stateNameOf } from '@orion/core';
 import type { PromptReason, WriteSession } from '@orion/core';
 
 import { promptNotice } from './prompt-notice.ts';
 import type { SessionEnd } from './session-end.ts';
 import { sessionEvent } from './session-event.ts';
+import type { SessionDriverOptions } from './session-run.ts';
 
 /** A progress event at most so often, and a `saved` trace, in milliseconds. */
 const PROGRESS_MS = 1000;
@@ -24,13 +18,10 @@ const UNTRACED: ReadonlySet<PromptReason> = new Set<PromptReason>([
   'corrections',
 ]);
 
-export type SessionReportOptions = {
-  readonly handle: Pick<SessionHandle, 'id'>;
-  readonly clock: Clock;
-  readonly trace: TraceRecorder;
-  readonly projectId: string;
-  readonly requestId: string;
-};
+export type SessionReportOptions = Pick<
+  SessionDriverOptions,
+  'handle' | 'clock' | 'trace' | 'projectId' | 'requestId'
+>;
 
 /**
  * What is told of one session: events for who watches, until `drain` takes them, and traces. A status is told once, a

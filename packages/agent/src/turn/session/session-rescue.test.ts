@@ -3,8 +3,8 @@ import { createFakeClock } from '@orion/testkit';
 import { expect, it } from 'vitest';
 
 import type { SessionReport } from './session-report.ts';
-import { SessionRescue } from './session-rescue.ts';
-import { SessionSaver } from './session-saver.ts';
+import { sessionRescue, type SessionRescue } from './session-rescue.ts';
+import { sessionSaver } from './session-saver.ts';
 
 /** Hazard: a session that lives in memory leaves the process, and its text with it. */
 
@@ -38,7 +38,7 @@ function rescueWith(save: () => Promise<void>): {
     },
     rescue: async () => '/tmp/orion-x/content.txt',
   } as unknown as SessionHandle;
-  const saver = new SessionSaver(handle, 0, createFakeClock(), {
+  const saver = sessionSaver(handle, 0, createFakeClock(), {
     saved: () => told.push('saved'),
     failed: (error) => told.push(`failed: ${(error as Error).message}`),
   });
@@ -46,7 +46,7 @@ function rescueWith(save: () => Promise<void>): {
     notice: (message: string) => told.push(message),
     trace: () => undefined,
   } as unknown as SessionReport;
-  return { rescue: new SessionRescue(handle, saver, report), told };
+  return { rescue: sessionRescue(handle, saver, report), told };
 }
 
 it('R279: it is saved in its own place once more, and only then elsewhere', async () => {

@@ -6,64 +6,60 @@ import type { SessionReport } from './session-report.ts';
 import type { SessionSaver } from './session-saver.ts';
 
 /** Keeps the text of a session that is about to leave this process, whatever happened to it. */
-export class SessionRescue {
-  readonly #handle: SessionHandle;
-  readonly #saver: SessionSaver;
-  readonly #report: SessionReport;
-  #path: string | null = null;
-
-  constructor(handle: SessionHandle, saver: SessionSaver, report: SessionReport) {
-    this.#handle = handle;
-    this.#saver = saver;
-    this.#report = report;
-  }
-
-  place(): SessionPlace {
-    return { directory: this.#handle.directory, rescuedText: this.#path };
-  }
-
+export type SessionRescue = {
+  place(): SessionPlace;
   /** Saves what there is and gives the session back, whatever state it was in. */
-  async session(record: SessionRecord): Promise<void> {
-    try {
-      await this.#saver.settled();
-      await this.#handle.save(record);
-    } catch {
-      // The text could not be saved now; what was saved before stays.
-    }
-    if (this.#handle.bytes() > 0) await this.#toAnotherDisk();
-    try {
-      await this.#handle.release();
-    } catch {
-      // Its lease runs out by itself.
-    }
-  }
-
+  session(record: SessionRecord): Promise<void>;
   /**
    * What only memory holds would end with the process. A single write that has failed may be all that is wrong with its
    * own place, so it is saved there once more; the saver tells why that does not go.
    */
-  async text(record: SessionRecord): Promise<void> {
-    if (this.#handle.persistence() === 'disk' || this.#handle.lost.aborted) return;
-    this.#saver.start(record);
-    await this.#saver.settled();
-    await this.#toAnotherDisk();
-  }
+  text(record: SessionRecord): Promise<void>;
+};
+
+export function sessionRescue(
+  handle: SessionHandle,
+  saver: SessionSaver,
+  report: SessionReport,
+): SessionRescue {
+  let path: string | null = null;
 
   /** The person is told where. */
-  async #toAnotherDisk(): Promise<void> {
-    const handle = this.#handle;
-    if (handle.persistence() === 'disk' || handle.lost.aborted || this.#path !== null) return;
+  async function toAnotherDisk(): Promise<void> {
+    if (handle.persistence() === 'disk' || handle.lost.aborted || path !== null) return;
     try {
-      this.#path = await handle.rescue();
-      this.#report.notice(
-        `The session could not be saved in its own place; all of its text is in ${this.#path}.`,
+      path = await handle.rescue();
+      report.notice(
+        `The session could not be saved in its own place; all of its text is in ${path}.`,
       );
-      this.#report.trace('rescued', { path: this.#path });
+      report.trace('rescued', { path });
     } catch (error) {
       const { message } = toErrorInfo(error);
-      this.#report.notice(
-        `The text could not be saved anywhere and ends with this process: ${message}`,
-      );
+      report.notice(`The text could not be saved anywhere and ends with this process: ${message}`);
     }
   }
+
+  return {
+    place: () => ({ directory: handle.directory, rescuedText: path }),
+    async session(record) {
+      try {
+        await saver.settled();
+        await handle.save(record);
+      } catch {
+        // The text could not be saved now; what was saved before stays.
+      }
+      if (handle.bytes() > 0) await toAnotherDisk();
+      try {
+        await handle.release();
+      } catch {
+        // Its lease runs out by itself.
+      }
+    },
+    async text(record) {
+      if (handle.persistence() === 'disk' || handle.lost.aborted) return;
+      saver.start(record);
+      await saver.settled();
+      await toAnotherDisk();
+    },
+  };
 }

@@ -37,10 +37,8 @@ export type SessionDriverOptions = {
   /** How much of the content so far a model is shown, in bytes. */
   readonly contextLimit: number;
   readonly finalize: (facts: FinalizeFacts) => Promise<FinalizeOutcome>;
-  /** Aborted when the user cancels the turn. */
+  /** Aborted when the turn is cancelled, or the process is about to end: all is saved and given back at once. */
   readonly signal: AbortSignal;
-  /** Aborted when the process is about to end: everything is saved and given back at once. */
-  readonly stopSignal: AbortSignal;
 };
 
 export type SessionStart =

@@ -2,7 +2,12 @@
 import type { SaveResult } from '@orion/contracts';
 import { createFakeClock } from '@orion/testkit';
 import { describe, expect, it } from 'vitest';
-import { CATCH_UP_MS, MAX_UNSAVED_BYTES, SessionSaver } from './session-saver.ts';
+import {
+  CATCH_UP_MS,
+  MAX_UNSAVED_BYTES,
+  sessionSaver,
+  type SessionSaver,
+} from './session-saver.ts';
 
 const RECORD = {} as never;
 
@@ -25,7 +30,7 @@ function slowDisk(): {
     save: () => new Promise<SaveResult>((resolve, reject) => saves.push({ resolve, reject })),
   };
   const observer = { saved: () => undefined, failed: () => undefined };
-  const saver = new SessionSaver(handle, 0, clock, observer);
+  const saver = sessionSaver(handle, 0, clock, observer);
   return {
     saver,
     clock,

@@ -10,6 +10,21 @@ export const MAX_UNSAVED_BYTES: number = 512 * 1024;
 /** A save that takes longer belongs to a disk that hangs; the model's stream must not hang with it. */
 export const CATCH_UP_MS = 1000;
 
+export type SessionSaver = {
+  /** So many bytes of the content are on the disk. */
+  durableBytes(): number;
+  /** The content was begun anew, in another file. */
+  startOver(): void;
+  /** Starts a save; how it ends is told to the observer. */
+  start(record: SessionRecord): void;
+  /** Whether more text should wait for the disk. */
+  isBehind(): boolean;
+  /** Waits until the disk has followed, or does not. */
+  catchUp(record: SessionRecord): Promise<void>;
+  /** When every save that was started has ended, the ones started meanwhile included. */
+  settled(): Promise<void>;
+};
+
 /**
  * The saves of one session.
  *
@@ -17,80 +32,60 @@ export const CATCH_UP_MS = 1000;
  * V2  A stream that is faster than the disk is read no faster than the disk can follow.
  * V3  A save that hangs, or fails, holds the stream up once, for CATCH_UP_MS at most.
  */
-export class SessionSaver {
-  readonly #handle: Pick<SessionHandle, 'save' | 'bytes'>;
-  readonly #clock: Clock;
-  readonly #observer: SaveObserver;
-  readonly #running = new Set<Promise<void>>();
-  #durableBytes: number;
-  #hangs = false;
-  #inMemory = false;
+export function sessionSaver(
+  handle: Pick<SessionHandle, 'save' | 'bytes'>,
+  savedBefore: number,
+  clock: Clock,
+  observer: SaveObserver,
+): SessionSaver {
+  const running = new Set<Promise<void>>();
+  let durableBytes = savedBefore;
+  let hangs = false;
+  let inMemory = false;
 
-  constructor(
-    handle: Pick<SessionHandle, 'save' | 'bytes'>,
-    durableBytes: number,
-    clock: Clock,
-    observer: SaveObserver,
-  ) {
-    this.#handle = handle;
-    this.#durableBytes = durableBytes;
-    this.#clock = clock;
-    this.#observer = observer;
-  }
-
-  /** So many bytes of the content are on the disk. */
-  get durableBytes(): number {
-    return this.#durableBytes;
-  }
-
-  /** The content was begun anew, in another file. */
-  startOver(): void {
-    this.#durableBytes = 0;
-  }
-
-  /** Starts a save; how it ends is told to the observer. */
-  start(record: SessionRecord): void {
-    const save = this.#handle.save(record).then(
+  function start(record: SessionRecord): void {
+    const save = handle.save(record).then(
       (result) => {
-        this.#durableBytes = result.durableBytes;
-        this.#hangs = false;
-        this.#inMemory = result.persistence === 'memory';
-        this.#observer.saved(result);
+        ({ durableBytes } = result);
+        hangs = false;
+        inMemory = result.persistence === 'memory';
+        observer.saved(result);
       },
       (error: unknown) => {
-        this.#hangs = false;
-        this.#inMemory = true;
-        this.#observer.failed(error);
+        hangs = false;
+        inMemory = true;
+        observer.failed(error);
       },
     );
-    this.#running.add(save);
-    void save.finally(() => this.#running.delete(save));
+    running.add(save);
+    void save.finally(() => running.delete(save));
   }
 
-  /** Whether more text should wait for the disk. */
-  isBehind(): boolean {
-    if (this.#hangs || this.#inMemory) return false;
-    return this.#handle.bytes() - this.#durableBytes > MAX_UNSAVED_BYTES;
+  function isBehind(): boolean {
+    return !hangs && !inMemory && handle.bytes() - durableBytes > MAX_UNSAVED_BYTES;
   }
 
-  /** Waits until the disk has followed, or does not. */
-  async catchUp(record: SessionRecord): Promise<void> {
-    let cancel = (): void => undefined;
-    const patience = new Promise<void>((resolve) => {
-      cancel = this.#clock.schedule(CATCH_UP_MS, () => {
-        this.#hangs = true;
-        resolve();
+  return {
+    durableBytes: () => durableBytes,
+    startOver() {
+      durableBytes = 0;
+    },
+    start,
+    isBehind,
+    async catchUp(record) {
+      const patience = Promise.withResolvers<void>();
+      const cancel = clock.schedule(CATCH_UP_MS, () => {
+        hangs = true;
+        patience.resolve();
       });
-    });
-    while (this.isBehind()) {
-      if (this.#running.size === 0) this.start(record);
-      await Promise.race([patience, ...this.#running]);
-    }
-    cancel();
-  }
-
-  /** When every save that was started has ended, the ones started meanwhile included. */
-  async settled(): Promise<void> {
-    while (this.#running.size > 0) await Promise.all(this.#running);
-  }
+      while (isBehind()) {
+        if (running.size === 0) start(record);
+        await Promise.race([patience.promise, ...running]);
+      }
+      cancel();
+    },
+    async settled() {
+      while (running.size > 0) await Promise.all(running);
+    },
+  };
 }
