@@ -10,10 +10,10 @@ const AVAILABLE: Readonly<Record<ProtocolName, () => ProtocolStrategy>> = {
   controller: createControllerProtocol,
 };
 
-/** The protocols that can be chosen, the default first. */
+/** The protocols that users can select, the default first. */
 export const PROTOCOL_NAMES: readonly ProtocolName[] = Object.keys(AVAILABLE) as ProtocolName[];
 
-/** The one spelling of a protocol's name (R264), or PROTOCOL_UNSUPPORTED for a name that nothing has. */
+/** The canonical spelling of a protocol's name (R264). Throws PROTOCOL_UNSUPPORTED for an unknown name. */
 export function normaliseProtocolName(name: string): ProtocolName {
   const spelled = name === 'two_stage' ? 'two-stage' : name;
   const known = PROTOCOL_NAMES.find((each) => each === spelled);
@@ -26,7 +26,7 @@ export function normaliseProtocolName(name: string): ProtocolName {
   });
 }
 
-/** A protocol by its name; throws PROTOCOL_UNSUPPORTED, before any model call, for what is not there. */
+/** Creates a protocol by name. Throws PROTOCOL_UNSUPPORTED for an unknown name. */
 export function createProtocol(name: string): ProtocolStrategy {
   return AVAILABLE[normaliseProtocolName(name)]();
 }

@@ -4,18 +4,18 @@ import { resolveProtocolConfig } from './config.ts';
 import { validateContext } from './context.ts';
 import { stoppable } from './stoppable.ts';
 
-/** What a protocol may be made with, for contexts that leave it out. */
+/** Defaults given to a protocol's constructor, for contexts that leave these fields out. */
 export type ProtocolDefaults = Partial<
   Pick<ProtocolContext, 'adapter' | 'toolRegistry' | 'traceService'>
 >;
 
-/** A context, with or without what the protocol was made with. */
+/** A context that may leave out what the protocol has defaults for. */
 export type ProtocolInput = Omit<ProtocolContext, keyof ProtocolDefaults> & ProtocolDefaults;
 
 /**
- * What every protocol shares: the check of the context and its limits, and a stream that its consumer can leave at any moment.
- * A protocol extends it with `getName`, `canHandle` and `run`. What the context names wins over what the protocol
- * was made with (R134).
+ * The base of every protocol: it checks the context and its limits, and returns a stream that the consumer can leave
+ * at any moment. Subclasses implement `getName`, `canHandle` and `run`. Fields of the context override the protocol's
+ * defaults (R134).
  */
 export class BaseProtocol implements ProtocolStrategy {
   readonly #defaults: ProtocolDefaults;
@@ -33,8 +33,8 @@ export class BaseProtocol implements ProtocolStrategy {
   }
 
   /**
-   * Throws at once, not at the first event, when the context is malformed. Its limits are resolved here, by whoever
-   * they were set: one that is undefined or broken compares as never reached (R135, R159).
+   * Throws immediately, not at the first event, if the context is malformed. Limits are resolved here, whoever set
+   * them: a limit that is undefined or invalid would never be reached (R135, R159).
    */
   executeStreaming(input: ProtocolInput): AsyncIterable<ProtocolEvent> {
     const given = { ...this.#defaults, ...defined(input) } as ProtocolContext;
@@ -43,7 +43,7 @@ export class BaseProtocol implements ProtocolStrategy {
     return stoppable(context.signal, (signal) => this.run(context, signal));
   }
 
-  /** One run. `signal` is the context's one, or aborted earlier because the consumer has left. */
+  /** One run. `signal` follows the context's signal and is also aborted when the consumer leaves. */
   protected run(
     _context: ProtocolContext,
     _signal: AbortSignal,
@@ -52,7 +52,7 @@ export class BaseProtocol implements ProtocolStrategy {
   }
 }
 
-/** What one of this package's own protocols is made of. */
+/** The parts of a built-in protocol. */
 export type ProtocolParts = Partial<Pick<ProtocolStrategy, 'canHandle' | 'contentMessages'>> & {
   readonly name: string;
   readonly run: (

@@ -8,7 +8,7 @@ const COUNTS = {
   stopTokens: 32_768,
 };
 
-/** Without the limits of single protocols: each of them has defaults of its own. */
+/** The shared limits. Each protocol has defaults for its own limits. */
 export const DEFAULT_PROTOCOL_CONFIG: ProtocolConfig = {
   ...COUNTS,
   limits: {},
@@ -21,8 +21,8 @@ export type ProtocolConfigInput = {
 } & { readonly budget?: { readonly [Key in keyof TurnBudget]?: number | null | undefined } };
 
 /**
- * The limits of a turn: what is undefined has its default, 0 means 0, and a number that is negative, broken or
- * not finite is refused with CONFIG_INVALID, since a wrong limit is no limit (R135).
+ * Resolves the limits of a turn. Undefined values get their defaults, and 0 means 0. Rejects negative, fractional and
+ * non-finite numbers with CONFIG_INVALID, because an invalid limit would not limit anything (R135).
  */
 export function resolveProtocolConfig(input: ProtocolConfigInput = {}): ProtocolConfig {
   const { limits = {}, budget = {}, debugShowToolResults = false, temperature, maxTokens } = input;
@@ -57,7 +57,7 @@ export function resolveProtocolConfig(input: ProtocolConfigInput = {}): Protocol
   };
 }
 
-/** The numbers that are given, the others as in `defaults`. */
+/** The given numbers, with `defaults` for the rest. */
 export function counts<Counts extends Readonly<Record<string, number>>>(
   defaults: Counts,
   given: { readonly [Name in keyof Counts]?: number | undefined },

@@ -1,6 +1,6 @@
 import type { ProtocolContext } from '@orion/contracts';
 
-/** What a context consists of, and the methods that each has to have. */
+/** The objects of a context, and the methods that each must have. */
 const NEEDED = {
   adapter: ['sendMessagesStreaming'],
   toolRegistry: ['definitions', 'executeToolCalls', 'signatureOf', 'summarize', 'traitsOf'],
@@ -12,8 +12,8 @@ const NEEDED = {
 } as const;
 
 /**
- * Throws a plain `Error` for a context that no protocol can work with: that is a defect of the caller, and
- * better found before the first model call than in the middle of a turn (R134).
+ * Throws a plain `Error` if no protocol can work with the context. That is a bug in the caller, best found before the
+ * first model call (R134).
  */
 export function validateContext(context: ProtocolContext): void {
   const given: unknown = context;

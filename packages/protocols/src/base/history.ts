@@ -1,21 +1,21 @@
 import { cutText } from '@orion/contracts';
 import type { JsonValue, Message, Redact, ToolCall, ToolResult } from '@orion/contracts';
 
-/** What stands in the history for a call without a name: providers refuse an empty one. */
+/** The name that the history gives an unnamed call: providers reject an empty name. */
 export const UNNAMED_TOOL = 'unnamed_tool';
 
 const SHOWN_BROKEN_ARGUMENTS = 1024;
-/** Of a tool's result, in characters of JSON: tools have limits of their own, and this one is for those without. */
+/** The longest tool result, in characters of JSON, for tools without a limit of their own. */
 const MAX_RESULT = 128 * 1024;
 
-/** Whether a call is whole and names a tool; anything else is answered, never run (R147). */
+/** Whether a call is complete and names a tool. Any other call is answered but never run (R147). */
 export function isUsable(call: ToolCall): boolean {
   return call.state === 'complete' && call.name.trim() !== '';
 }
 
 /**
- * The messages that can be sent: without empty and malformed ones, which providers refuse, but with every
- * assistant message that carries calls and every answer to a call (R142). Never changes its input.
+ * The messages that can be sent. Leaves out empty and malformed messages, which providers reject, but keeps every
+ * assistant message with calls and every answer to a call (R142). Does not change its input.
  */
 export function sendableMessages(messages: readonly Message[]): Message[] {
   return messages.filter((message) => {
@@ -37,8 +37,8 @@ export function sendableMessages(messages: readonly Message[]): Message[] {
 }
 
 /**
- * Gives every call an id that no other call of its message or of the history has: an answer finds its call by
- * nothing else, and some servers count the calls of each message from 0 again.
+ * Gives every call an id that is unique in its message and in the history. Answers are matched to calls by id alone,
+ * and some servers number the calls of each message from 0.
  */
 export function withDistinctIds(
   calls: readonly ToolCall[],
@@ -60,9 +60,9 @@ export function withDistinctIds(
 }
 
 /**
- * A call as the history keeps it. One that was not run because of its shape or size goes in with arguments that
- * are a JSON object naming what arrived: servers parse the arguments of the history, and a cut argument of a
- * megabyte would otherwise be paid for in every later request. `redact` comes before the cut.
+ * A call as the history keeps it. If a call was not run because of its shape or size, its arguments are replaced by a
+ * JSON object that shows how they began: servers parse the arguments in the history, and every later request would
+ * pay for a megabyte of cut arguments. `redact` runs before the cut.
  */
 export function historicCall(
   call: ToolCall,
@@ -81,13 +81,13 @@ export function historicCall(
   };
 }
 
-/** A name that a provider takes back: one refuses the whole request for a name that it finds misshapen. */
+/** A name that providers accept in the history: some reject the whole request because of one malformed name. */
 export function historicName(name: string): string {
   if (name.trim() === '') return UNNAMED_TOOL;
   return name.replaceAll(/[^\w.-]/g, '_').slice(0, 128);
 }
 
-/** What the model reads of a result. */
+/** A result as the model reads it. */
 export function toolMessage(result: ToolResult, earlier?: JsonValue): Message {
   return {
     role: 'tool',

@@ -3,13 +3,13 @@ import type { ModelAnswer } from './model-call.ts';
 import { NO_ANSWER, notice } from './notices.ts';
 import type { ProtocolTrace } from './protocol-trace.ts';
 
-/** Why a message that ended in order is no whole answer. */
+/** Why a message that ended normally is not a complete answer. */
 export type Incomplete = 'blank' | 'refused' | 'cut';
 
 const REFUSED = 'The model or its provider refused to answer.';
 const CUT = 'The answer was cut at the output limit of the model.';
 
-/** Null when it is one. A refusal outranks the rest: it may come with text or without (R153). */
+/** Null if the answer is complete. A refusal outranks the other reasons; it may come with or without text (R153). */
 export function whyIncomplete(answer: Pick<ModelAnswer, 'isBlank' | 'end'>): Incomplete | null {
   const reason = answer.end.kind === 'finish' ? answer.end.reason : 'stop';
   if (reason === 'refusal') return 'refused';
@@ -17,12 +17,12 @@ export function whyIncomplete(answer: Pick<ModelAnswer, 'isBlank' | 'end'>): Inc
   return reason === 'length' ? 'cut' : null;
 }
 
-/** A pause is no end, with text or without: the provider asks to be called again. */
+/** A pause is not an end: the provider asks to be called again. */
 export function isPause({ end }: Pick<ModelAnswer, 'end'>): boolean {
   return end.kind === 'finish' && end.reason === 'pause';
 }
 
-/** To the person as a notice; a refusal to the trace too. `isBlank`: nothing of the message was shown. */
+/** Reports it to the user as a notice, and a refusal to the trace as well. `isBlank`: none of the message was shown. */
 export function* reportIncomplete(
   trace: ProtocolTrace,
   phaseIndex: number,

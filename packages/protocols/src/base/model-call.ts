@@ -19,21 +19,21 @@ import { isUsable, sendableMessages, withDistinctIds } from './history.ts';
 import type { ProtocolTrace } from './protocol-trace.ts';
 import { isAbort, NO_TERMINAL_EVENT } from './stream-errors.ts';
 
-/** What one model call came to. `text` is what arrived, also when the message broke off. */
+/** The result of one model call. `text` is what arrived, even if the message broke off. */
 export type ModelAnswer = {
   readonly text: string;
-  /** Whether there is nothing in the text but white space. */
+  /** Whether the text is empty or only white space. */
   readonly isBlank: boolean;
   /**
-   * In the order in which they were closed, each with an id of its own. After `enough_calls` also those that came
-   * with the last ones that were asked for, as far as they came.
+   * In the order in which they were closed, each with a unique id. After `enough_calls` this includes calls that
+   * arrived along with the last requested one, as far as they arrived.
    */
   readonly calls: readonly ToolCall[];
-  /** What the provider wants back with the message, beside what its calls have. */
+  /** Data that the provider wants back with the message, besides that of its calls. */
   readonly providerData?: ProviderData | undefined;
   readonly end:
     | { readonly kind: 'finish'; readonly reason: FinishReason }
-    /** Reading stopped because the calls that were asked for are there. */
+    /** Reading stopped because the requested number of calls is complete. */
     | { readonly kind: 'enough_calls' }
     /** Reading stopped at a limit. */
     | { readonly kind: 'cut'; readonly stop: TurnStop }
@@ -46,18 +46,19 @@ export type ModelRequest = {
   readonly tools: readonly ToolDefinition[];
   readonly purpose: Exclude<CallPurpose, 'content'>;
   readonly responseFormat?: ResponseFormat;
-  /** Reading stops, and the request is closed, as soon as so many usable calls are complete. */
+  /** Stops reading and closes the request as soon as this many usable calls are complete. */
   readonly enoughCalls?: number;
-  /** What of a piece of the text is for the person, as it comes; all of it when left out. */
+  /** Which part of each piece of text the user sees, as it arrives; all of it if left out. */
   readonly show?: (piece: string) => string;
 };
 
 /**
- * One model call as an action phase: `phase`, then text and usage as they come (R146). Reasoning is not passed
- * on. Never throws for what the adapter does (R158), and takes no more than the limits of the turn allow (R169).
+ * One model call as an action phase: `phase`, then text and usage as they come (R146). Does not pass reasoning on.
+ * Never throws, whatever the adapter does (R158), and stays within the limits of the turn (R169).
  *
- * With enough calls the request is closed (R148), and what the adapter still says is heard: it has read further than
- * the calls, and knows how many tokens have been used, or that the message was over and its connection can be kept.
+ * When enough calls are complete, the request is closed (R148) but the adapter's remaining events are still read: the
+ * adapter has read beyond the calls, and knows how many tokens were used, or that the message ended and its
+ * connection can be kept.
  */
 export async function* callModel(
   context: ProtocolContext,
@@ -100,7 +101,7 @@ export async function* callModel(
         case 'text-delta':
           if (left || event.text === '') break;
           text += event.text;
-          // Looked at piece by piece: the whole would have to be copied into one first.
+          // Tested piece by piece: testing the whole text would first copy it into one string.
           isBlank &&= !/\S/.test(event.text);
           shown = show(event.text);
           if (shown !== '') yield { type: 'chunk', content: shown, source: 'model' };
@@ -155,7 +156,7 @@ export async function* callModel(
   return { text, isBlank, calls: distinct, end, providerData };
 }
 
-/** An abort outranks everything; a limit outranks what its own abort looks like in the stream. */
+/** An abort outranks everything. A limit outranks the stream error that its own abort causes. */
 function endOf(
   seen: ModelAnswer['end'] | null,
   cut: TurnStop | null,

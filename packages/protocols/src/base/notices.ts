@@ -1,6 +1,6 @@
 import type { ProtocolEvent } from '@orion/contracts';
 
-/** Text of the runtime for the person (R141); never part of what the model has said. */
+/** Text from the runtime for the user (R141), never part of the model's answer. */
 export function notice(content: string): ProtocolEvent {
   return { type: 'chunk', content, source: 'notice' };
 }

@@ -23,7 +23,7 @@ export function brokenOff(
     : { kind: 'error', error: broken.error, appended };
 }
 
-/** After a budget nothing more is asked (R251). */
+/** After a budget is used up, the model is not called again (R251). */
 export function* budgetEnd(
   stop: TurnStop,
   appended: readonly Message[],
@@ -32,12 +32,12 @@ export function* budgetEnd(
   yield end({ kind: 'stopped', stopReason: stop.reason, appended });
 }
 
-/** Without its calls: those of a message that broke off were never asked for in full. */
+/** Leaves out the calls: if a message broke off, its calls may be incomplete. */
 export function appendText(appended: Message[], answer: ModelAnswer): void {
   if (!answer.isBlank) appended.push(saidBy(answer));
 }
 
-/** The message of an answer as the history keeps it, with what its provider wants back. */
+/** An answer as the history keeps it, with the data that its provider wants back. */
 export function saidBy(
   { text, providerData }: ModelAnswer,
   toolCalls?: readonly ToolCall[],

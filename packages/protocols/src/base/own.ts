@@ -3,8 +3,8 @@ import type { JsonObject, ProtocolConfig, TurnState } from '@orion/contracts';
 import { counts } from './config.ts';
 
 /**
- * The limits that a protocol has for itself: those of `defaults`, each as it is configured. A name that `defaults` does
- * not have is refused with CONFIG_INVALID: who misspells a limit has none (R135).
+ * A protocol's own limits: `defaults`, overridden by what is configured under the protocol's name. Rejects names that
+ * are not in `defaults` with CONFIG_INVALID, because a misspelled limit would not limit anything (R135).
  */
 export function ownLimits<Limits extends Readonly<Record<string, number>>>(
   { limits }: Pick<ProtocolConfig, 'limits'>,
@@ -23,7 +23,7 @@ export function ownLimits<Limits extends Readonly<Record<string, number>>>(
   return counts(defaults, given as { readonly [Name in keyof Limits]?: number });
 }
 
-/** What a protocol remembers over all runs of a turn. `begin` makes it, when the turn has none of it yet. */
+/** A protocol's own memory, shared by all runs of a turn. `begin` creates it on first use. */
 export function ownMemory<Memory extends JsonObject>(
   { memory }: Pick<TurnState, 'memory'>,
   protocol: string,

@@ -21,14 +21,15 @@ export type LlmResultFacts = {
   readonly usage: Usage | null;
 };
 
-/** What stands beside the details of a record. */
+/** The fields of a record besides its details. */
 type Facts = Pick<TraceInput, 'toolName' | 'direction' | 'error' | 'summary'>;
 
 /**
  * The milestones of a run (R157, R168, R232), written to the context's trace service.
  *
- * 1. Nothing here is written per text chunk.
- * 2. No file content: results are described by their length, arguments cut to 2,048 characters (R230).
+ * 1. Nothing is recorded per text chunk.
+ * 2. No file content is recorded: results are described by their length, and arguments are cut to 2,048 characters
+ *    (R230).
  */
 export class ProtocolTrace {
   readonly #context: ProtocolContext;
@@ -138,7 +139,7 @@ export class ProtocolTrace {
     this.#write('budget_exhausted', phaseIndex, { stopReason: reason, limit, value });
   }
 
-  /** Something that a protocol decided and that has no type of its own. */
+  /** A decision of a protocol that has no method of its own here. */
   note(type: string, phaseIndex: number, details: unknown): void {
     this.#write(type, phaseIndex, details);
   }

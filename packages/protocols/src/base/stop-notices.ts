@@ -3,14 +3,14 @@ import type { CallBatch } from '../calls/run-calls.ts';
 import { notice } from './notices.ts';
 import type { ProtocolTrace } from './protocol-trace.ts';
 
-/** Said before the stop policy ends a turn that goes in circles. */
+/** Sent before the stop policy ends a turn that repeats itself. */
 export const NUDGE: string =
   'The last tool calls brought nothing new. Use the results that you have, or try something else; repeating them ends the turn.';
 
-/** Ends the system message of the last call; why stands before it. */
+/** Ends the system message of the last call, after the explanation. */
 export const FINAL_INSTRUCTION: string = 'Answer now with existing results.';
 
-/** The reasons that all protocols share; a ceiling is worded by its protocol. */
+/** Explains the stops that all protocols share. Each protocol explains its own ceiling. */
 export function explainStop(stop: TurnStop): string {
   switch (stop.reason) {
     case 'duplicates':
@@ -26,7 +26,7 @@ export function explainStop(stop: TurnStop): string {
   }
 }
 
-/** One phase before the policy would end the turn, the model is told so. */
+/** Warns the model one phase before the policy would end the turn. */
 export function* nudge(
   context: ProtocolContext,
   trace: ProtocolTrace,
@@ -40,7 +40,7 @@ export function* nudge(
   yield* instructModel(NUDGE, appended);
 }
 
-/** To the model as a system message, to the person as a notice (R141). */
+/** Sends a text to the model as a system message and to the user as a notice (R141). */
 export function* instructModel(
   content: string,
   appended: Message[],

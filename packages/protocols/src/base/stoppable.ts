@@ -1,11 +1,11 @@
 import { limitedSignal } from '@orion/contracts';
 
 /**
- * Makes a stream that stops its work when its consumer leaves (R139).
+ * Creates a stream that stops its work when the consumer leaves (R139).
  *
- * An async generator cannot be left while it waits: `return()` stands in its queue until the pending step ends.
- * Here `return()` first aborts the signal that the work was given, so that a silent provider or a slow tool ends
- * now. An abort of the outer signal reaches the work too.
+ * An async generator cannot be left while it waits: `return()` is queued until the pending step ends. Here `return()`
+ * first aborts the signal that was passed to the work, so that a silent provider or a slow tool stops at once.
+ * Aborting the outer signal also reaches the work.
  */
 export function stoppable<Event>(
   outer: AbortSignal,

@@ -1,7 +1,7 @@
 import { OrionError } from '@orion/contracts';
 import type { ErrorInfo } from '@orion/contracts';
 
-/** For a source that ends without saying how: such an end is never a success. */
+/** For a stream that ends without a terminal event. That never counts as a success. */
 export const NO_TERMINAL_EVENT: ErrorInfo = new OrionError({
   code: 'STREAM_TRUNCATED',
   message: 'The model stream ended without a finish or an error',

@@ -19,26 +19,27 @@ import type { ProtocolTrace } from './protocol-trace.ts';
 import { FINAL_INSTRUCTION, nudge, instructModel } from './stop-notices.ts';
 
 /**
- * The loop of the protocols for models with native tool calls: an answer, its calls, an answer with their
+ * The loop of the protocols for models with native tool calls: ask the model, run its calls, ask again with their
  * results, until a message has no calls.
  *
  * 1. Every model call is an action phase, every batch of executed calls a tool phase (R154).
- * 2. Before every model call the stop policy and the protocol's ceiling are asked. A stop ends tool use for good:
- *    one last call without tools (R170), or none after a budget (R251). No write session is open then: a begin
- *    leaves the loop as a handover, and the stage that streams the file has the budgets alone.
- * 3. `appended` is valid for a provider on every path: each call id in it has its answer (R140).
- * 4. A message that the provider refused is no answer, and none of its calls runs.
+ * 2. The stop policy and the protocol's ceiling are checked before every model call. A stop ends tool use for the
+ *    rest of the turn: one last call without tools follows (R170), or none after a budget (R251). No write session is
+ *    open at that point: a begin leaves the loop as a handover, and only the budgets apply to the stage that streams
+ *    the file.
+ * 3. `appended` is valid for a provider on every path: every call in it has an answer (R140).
+ * 4. A refused message is not an answer, and none of its calls runs.
  * 5. A result with `next: 'content'` ends the run with `handover`; calls after it are answered, not run (R160).
  */
 export type LoopRules = {
   readonly name: ProtocolName;
-  /** How many usable calls of a message are taken; reading stops at the last of them. */
+  /** How many usable calls of a message are run. Reading stops after the last of them. */
   readonly callsPerMessage: number;
-  /** The protocol's own limit, if it is reached; asked before every model call. */
+  /** The protocol's own limit, if it is reached. Checked before every model call. */
   readonly ceiling: (context: ProtocolContext) => TurnStop | null;
-  /** Why there are no more tools, for the last call. */
+  /** Tells the model, in the last call, why there are no more tools. */
   readonly explain: (stop: TurnStop) => string;
-  /** What a model is told after a message of which no call could be run; null: the calls' answers say it all. */
+  /** Sent to the model after a message in which no call could be run. Null if the answers to the calls are enough. */
   readonly correction: string | null;
 };
 
@@ -86,7 +87,7 @@ export async function* runToolLoop(
 
     if (calls.length === 0) {
       appendText(appended, answer);
-      // Asked again with what was said so far, if anything was.
+      // Ask again, with the text so far, if there is any.
       if (isPause(answer)) {
         turnState.cyclesUsed += 1;
         continue;
@@ -112,7 +113,7 @@ export async function* runToolLoop(
   }
 }
 
-/** The end after a stop: the last answer, and what it makes of the turn. */
+/** Ends the turn after a stop: asks for the last answer and derives the outcome. */
 async function* finish(
   rules: LoopRules,
   context: ProtocolContext,
@@ -129,7 +130,7 @@ async function* finish(
   const explanation = rules.explain(stop);
   yield notice(explanation);
   const answer = yield* callModel(context, signal, trace, {
-    // Sent with this call only: in the stored history it would forbid tools to later turns.
+    // Only for this call: in the stored history, this message would forbid tools in later turns.
     messages: [
       ...context.messages,
       ...appended,
@@ -154,7 +155,9 @@ async function* finish(
   return yield end({ kind: 'stopped', stopReason: stop.reason, appended });
 }
 
-/** The usable ones, up to the limit; without any, the first broken one, so that the model hears of it. */
+/**
+ * The usable calls, up to the limit. If there are none, the first broken one, so that the model gets an error for it.
+ */
 function taken(answer: ModelAnswer, limit: number): ModelAnswer['calls'] {
   if (!Number.isFinite(limit)) return answer.calls;
   const usable = answer.calls.filter(isUsable).slice(0, limit);

@@ -2,16 +2,16 @@ import { BEGIN_TOOL_NAME } from '@orion/contracts';
 import type { JsonValue, ToolCall, ToolRegistry, ToolResult, TurnState } from '@orion/contracts';
 
 /**
- * Which calls of a turn were run, kept in `turnState.executed` by signature (R171–R173, R175).
+ * The calls that were run in a turn, kept in `turnState.executed` by signature (R171–R173, R175).
  *
- * 1. Only a call that ran counts; a refused one may be repeated.
- * 2. A failure that is marked retryable may run once more; if it fails again it is kept as not retryable.
- * 3. A write that succeeded makes every read legal again: the world has changed.
- * 4. A begin counts only once its session was committed: until then it asked for work and did none.
- * 5. A pollable tool may be asked the same again.
+ * 1. Only calls that ran count. A refused call may be repeated.
+ * 2. A call with a retryable failure may run once more. If it fails again, it is stored as not retryable.
+ * 3. After a successful write, every read may run again, because the files may have changed.
+ * 4. A begin counts only after its session was committed: before that, it has not written anything.
+ * 5. A pollable tool may be called again with the same arguments.
  */
 
-/** The result of the same call, if that forbids running it again. */
+/** The earlier result of the same call, if it must not run again. */
 export function findExecuted(
   turnState: TurnState,
   registry: ToolRegistry,
@@ -24,7 +24,7 @@ export function findExecuted(
   return !earlier.success && earlier.error.retryable ? undefined : earlier;
 }
 
-/** Notes a call that ran, by its signature. */
+/** Records a call that ran, by its signature. */
 export function recordExecuted(
   turnState: TurnState,
   registry: ToolRegistry,
@@ -48,9 +48,9 @@ export function recordExecuted(
 }
 
 /**
- * Notes a begin whose session was committed, with what its call is answered with. Called by the turn driver. The
- * begin is given back what it used of the protocol's limits: a task of many files is bounded by the stop policy
- * and the budgets (R160).
+ * Records a begin whose session was committed, with the answer to its call. Called by the turn driver. What the begin
+ * used of the protocol's own limits is returned: tasks with many files are limited by the stop policy and the budgets
+ * (R160).
  */
 export function recordCommittedBegin(
   turnState: TurnState,

@@ -1,6 +1,6 @@
 import type { ErrorCode, ToolResult, TurnState } from '@orion/contracts';
 
-/** Failures that say which argument was wrong: a model that corrects one of them may make another. */
+/** Failures that name the wrong argument. A model that corrects one may run into another. */
 const OF_ARGUMENTS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'INVALID_TOOL_ARGUMENTS',
   'ARGUMENTS_TOO_LARGE',
@@ -8,8 +8,8 @@ const OF_ARGUMENTS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 ]);
 
 /**
- * What was wrong with a call that did not run, in the same words whenever it is the same mistake: sizes and positions
- * change with each try. Null for a call that ran.
+ * Describes why a call did not run. The same mistake always has the same description, so sizes and positions, which
+ * change with each attempt, are left out. Null for a call that ran.
  */
 export function mistakeOf(result: ToolResult): string | null {
   if (result.success || result.attempts > 0) return null;
@@ -19,8 +19,8 @@ export function mistakeOf(result: ToolResult): string | null {
 }
 
 /**
- * Notes the mistakes of a message of which no call ran (R164): only the same ones again count. `mistakes` is empty
- * for a message of which something ran.
+ * Records the mistakes of a message in which no call ran (R164). Only the same mistakes in a row are counted.
+ * `mistakes` is empty if a call of the message ran.
  */
 export function noteMistakes(turnState: TurnState, mistakes: readonly string[]): void {
   const made = mistakes.length === 0 ? null : [...new Set(mistakes)].join('\n');

@@ -10,7 +10,7 @@ import type {
 } from '@orion/contracts';
 import { UNNAMED_TOOL } from '../base/history.ts';
 
-/** Results of calls that were not run. Each says why and what to do instead. */
+/** Results for calls that were not run. Each explains why and what to do instead. */
 
 const SHOWN_EARLIER_RESULT = 8192;
 const SHOWN_NAME = 100;
@@ -32,7 +32,7 @@ function refusal(
   };
 }
 
-/** For a call whose arguments are not one whole JSON object, or that names no tool (R131, R164). */
+/** For a call whose arguments are not a complete JSON object, or that names no tool (R131, R164). */
 export function refuseBroken(call: ToolCall): ToolFailure {
   const length = call.arguments.length;
   if (call.name.trim() === '') {
@@ -70,7 +70,7 @@ export function refuseInPlanMode(call: ToolCall): ToolFailure {
   );
 }
 
-/** For a call that was already run in this turn (R167, R173). */
+/** For a call that has already run in this turn (R167, R173). */
 export function refuseDuplicate(call: ToolCall, earlier: ToolResult): ToolFailure {
   return refusal(
     call,
@@ -83,7 +83,10 @@ export function refuseDuplicate(call: ToolCall, earlier: ToolResult): ToolFailur
   );
 }
 
-/** What a refused duplicate repeats of the first result; the whole of it stands at the call that it names. */
+/**
+ * The part of the first result that a refused duplicate repeats. The whole result is in the answer to the call that
+ * it names.
+ */
 export function earlierResult(earlier: ToolResult): JsonValue {
   const { toolCallId } = earlier;
   if (!earlier.success) {
@@ -101,7 +104,7 @@ export function earlierResult(earlier: ToolResult): JsonValue {
   };
 }
 
-/** For the calls that stand after one that opened a write session (R160; a second begin: R007). */
+/** For calls after one that opened a write session (R160; a second begin: R007). */
 export function refuseAfterHandover(call: ToolCall): ToolFailure {
   if (call.name === BEGIN_TOOL_NAME) {
     return refusal(
@@ -119,7 +122,7 @@ export function refuseAfterHandover(call: ToolCall): ToolFailure {
   );
 }
 
-/** For a call whose result no model call could read any more (R251). */
+/** For a call whose result no model call could read, because a budget is used up (R251). */
 export function refuseBeyondBudget(call: ToolCall, stop: TurnStop): ToolFailure {
   return refusal(
     call,
@@ -132,12 +135,12 @@ export function refuseAborted(call: ToolCall): ToolFailure {
   return refusal(call, 'ABORTED', 'Not run: the turn was cancelled.');
 }
 
-/** For a registry that answers a call with nothing, or breaks its promise not to throw (R158). */
+/** For a registry that returns no result, or that throws although its contract forbids it (R158). */
 export function failedByRegistry(call: ToolCall, reason: string): ToolFailure {
   return { ...refusal(call, 'TOOL_FAILED', reason), attempts: 1 };
 }
 
-/** A failed call whose text was kept says where, so that neither the model nor a person has to make it again (R258). */
+/** If the text of a failed call was kept, adds where, so that it need not be written again (R258). */
 export function namingKeptText(call: ToolCall, result: ToolResult): ToolResult {
   if (result.success || call.kept === undefined || call.kept.length === 0) return result;
   const places = call.kept.map(({ name, path, lines, bytes, raw }) => {

@@ -32,15 +32,15 @@ export type CallBatch = {
   readonly historicCalls: readonly ToolCall[];
   /** One tool message for each of them, in the same order. */
   readonly answers: readonly Message[];
-  /** What became of each of them, in the same order. */
+  /** The result of each call, in the same order. */
   readonly results: readonly ToolResult[];
-  /** How many of them ran. */
+  /** How many calls ran. */
   readonly executed: number;
-  /** How many were refused because they had run before. */
+  /** How many calls were refused as duplicates. */
   readonly duplicates: number;
-  /** What was wrong with those that could not be run. */
+  /** Why calls could not be run. */
   readonly mistakes: readonly string[];
-  /** Whether they ran, and brought nothing new. */
+  /** Whether calls ran and returned nothing new. */
   readonly idle: boolean;
   readonly handover: { readonly call: ToolCall; readonly result: ToolResult } | null;
 };
@@ -49,11 +49,11 @@ const SHOWN_RESULT = 2048;
 const SHOWN_NAME = 100;
 
 /**
- * Runs the calls of one message, one after the other in their order, and answers each of them.
+ * Runs the calls of one message one after another, in order, and answers each of them.
  *
- * 1. Exactly one `tool_result` and one tool message for every call, whatever becomes of it.
- * 2. The tool phase begins with the first call that runs; a message of which none runs has no tool phase.
- * 3. After a handover or an abort nothing runs any more.
+ * 1. Every call gets exactly one `tool_result` and one tool message, whatever happens to it.
+ * 2. The tool phase begins with the first call that runs. If no call runs, there is no tool phase.
+ * 3. After a handover or an abort, no further call runs.
  */
 export async function* runCalls(
   context: ProtocolContext,
@@ -150,14 +150,14 @@ export async function* runCalls(
   };
 }
 
-/** Runs one call. What a registry does that its contract rules out becomes a failed result too (R158). */
+/** Runs one call. If the registry violates its contract, that becomes a failed result too (R158). */
 async function runOne(
   context: ProtocolContext,
   signal: AbortSignal,
   call: ToolCall,
 ): Promise<ToolResult> {
   const { toolRegistry, projectId, requestId, mode, clock } = context;
-  // The policy's own time limit is about model calls; a tool has a limit of its own.
+  // The policy's time limit covers model calls only. Tools have their own limit.
   const limited = limitedSignal(signal, clock, millisecondsLeft(context));
   try {
     const results = await toolRegistry.executeToolCalls([call], {
@@ -190,7 +190,7 @@ function refusedBeforehand(
   return budget === null ? null : refuseBeyondBudget(call, budget);
 }
 
-/** Whether PLAN mode does not offer its tool, by the exact name (R177). */
+/** Whether PLAN mode excludes the call's tool, matched by exact name (R177). */
 function isBlockedInPlanMode({ mode, toolRegistry }: ProtocolContext, { name }: ToolCall): boolean {
   if (mode !== 'plan' || name.trim() === '') return false;
   return toolRegistry.traitsOf(name)?.inPlanMode !== true;

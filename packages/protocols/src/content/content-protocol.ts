@@ -20,20 +20,20 @@ import { allowanceOf } from '../stop-policy/allowance.ts';
 import { CallMeter } from '../stop-policy/call-meter.ts';
 import { findBudgetStop } from '../stop-policy/verdict.ts';
 
-/** The protocol for which a file streams: how its models read the history. */
+/** The protocol that a file is streamed for, which decides how its models read the history. */
 export type ContentHistory = Pick<ProtocolStrategy, 'getName' | 'contentMessages'>;
 
 /**
- * The stage in which a model's plain text is the content of a file (R160). Run by the turn driver between a
- * begin and its commit; not selectable.
+ * The stage in which the model's plain text is the content of a file (R160). The turn driver runs it between a begin
+ * and its commit. Users cannot select it.
  *
- * 1. One model call: plain text, the same tools as elsewhere with tool_choice none, so that the provider's
- *    prompt cache still holds.
- * 2. Its only exits are the end of the message, an error and an abort.
- * 3. Text goes through as it comes, whatever stands in it, and is never gathered: it may be 64 MB. `appended` is
- *    therefore empty; what the history says of the content is the driver's business.
- * 4. It costs no iteration, no phase and no cycle, and the stop policy leaves it alone. Only the user's budgets
- *    end it, as an error that cannot be retried (BUDGET_EXHAUSTED): its session is then paused (R169, R251).
+ * 1. It makes one model call for plain text. It offers the same tools as elsewhere, with tool_choice none, so that
+ *    the provider's prompt cache stays valid.
+ * 2. It ends only with the end of the message, an error or an abort.
+ * 3. Text is passed on as it arrives, whatever it contains, and is never collected: it may be 64 MB. `appended` is
+ *    therefore empty. The driver decides what the history contains in its place.
+ * 4. It uses no iteration, phase or cycle, and the stop policy does not apply. Only the user's budgets end it, with
+ *    the non-retryable error BUDGET_EXHAUSTED; the session is then paused (R169, R251).
  */
 export function createContentProtocol(history?: ContentHistory): BuiltInProtocol {
   const run: ProtocolParts['run'] = (context, signal) => new ContentRun(context, signal, history);
@@ -43,8 +43,8 @@ export function createContentProtocol(history?: ContentHistory): BuiltInProtocol
 const ENDED: IteratorResult<ProtocolEvent, undefined> = { done: true, value: undefined };
 
 /**
- * The run is an iterator written out instead of a generator: a file of 100,000 lines is some 300,000 events, and
- * a generator would add two more turns of the promise queue to each of them.
+ * A hand-written iterator instead of a generator: a file of 100,000 lines is some 300,000 events, and a generator
+ * would add two more microtask ticks to each of them.
  */
 class ContentRun implements AsyncIterator<ProtocolEvent, undefined, undefined> {
   readonly #context: ProtocolContext;
@@ -118,8 +118,8 @@ class ContentRun implements AsyncIterator<ProtocolEvent, undefined, undefined> {
     this.#translate(step) ?? this.#nextShown();
 
   /**
-   * Passes over the events that nobody sees, in a loop: a model may reason for 100,000 of them. A failure among
-   * them is caught here: the handler beside `#onStep` hears only of those of the step before.
+   * Skips events that are not passed on, in a loop: a model may send 100,000 reasoning events. Failures of these
+   * steps are caught here, because the handler beside `#onStep` sees only failures of the step before it.
    */
   async #nextShown(): Promise<IteratorResult<ProtocolEvent, undefined>> {
     try {
@@ -136,7 +136,7 @@ class ContentRun implements AsyncIterator<ProtocolEvent, undefined, undefined> {
 
   /** Null for an event that is not passed on. */
   #translate(step: IteratorResult<LlmEvent>): IteratorResult<ProtocolEvent, undefined> | null {
-    // The consumer has left while this step was under way.
+    // The consumer left while this step was pending.
     if (this.#ended) return ENDED;
     if (step.done === true) {
       const cut = this.#meter?.cut ?? null;
@@ -209,7 +209,7 @@ class ContentRun implements AsyncIterator<ProtocolEvent, undefined, undefined> {
     this.#meter?.end();
     const source = this.#source;
     this.#source = null;
-    // The last event has come; a source that fails to close now has nothing left to say.
+    // The last event has arrived, so a failure to close the source no longer matters.
     source?.return?.().then(undefined, () => {});
     const trace = this.#trace;
     const phaseIndex = this.#context.turnState.nextPhaseIndex;

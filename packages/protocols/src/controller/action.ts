@@ -5,7 +5,7 @@ import { MAX_DEPTH, readOutput } from './output-text.ts';
 
 export type ResumeTarget = 'reflecting' | 'controller';
 
-/** What a controller model has decided. Each kind holds what it needs; nothing in it was made up (R193). */
+/** A decision of a controller model. Each kind holds only the fields it needs, and nothing is invented (R193). */
 export type ControllerAction =
   | {
       readonly kind: 'tool';
@@ -30,7 +30,7 @@ export type ParsedOutput =
 
 const ACTIONS = '`next_step`, `complete`, `guardrail_stop`, `ask_user`';
 
-/** From the text of a model to its action, or to the sentence that says what is wrong with it. */
+/** Parses the text of a model into an action, or explains what is wrong with it. */
 export function parseAction(text: string): ParsedOutput {
   try {
     const output = readOutput(text);
@@ -43,7 +43,7 @@ export function parseAction(text: string): ParsedOutput {
   }
 }
 
-/** Control flow within this file: fields are read one by one, and the first one that is wrong ends it. */
+/** Used within this file only: fields are read one by one, and the first invalid one ends the parsing. */
 class InvalidOutput extends Error {}
 
 type Fields = ReadonlyMap<string, JsonValue>;
@@ -103,7 +103,7 @@ function nextStep(fields: Fields): ControllerAction {
   }
 }
 
-/** A description alone says nothing of what is to be done (R191). */
+/** A description alone does not determine the type (R191). */
 function inferredType(fields: Fields): string | null {
   if (fields.has('tool')) return 'tool';
   if (fields.has('question')) return 'ask_user';
@@ -124,7 +124,7 @@ function askUser(fields: Fields, question: string): ControllerAction {
   };
 }
 
-/** Other forms than an object are kept as the task that they probably name (R193). */
+/** Any value other than an object is taken as the task (R193). */
 function thinking(fields: Fields): JsonObject | null {
   const value = fields.get('thinking');
   if (value === undefined) return null;
@@ -146,7 +146,7 @@ function argsOf(value: JsonValue | undefined): JsonObject {
   return isFields(parsed) ? parsed : { value: parsed };
 }
 
-/** Blank ones were taken out before. */
+/** Blank texts have already been removed. */
 function text(fields: Fields, name: string): string | null {
   const value = fields.get(name);
   if (value === undefined) return null;

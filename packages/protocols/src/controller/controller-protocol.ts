@@ -29,13 +29,14 @@ import { contentStageMessages, controllerMessages } from './text-history.ts';
 /**
  * The protocol for models without tool calls of their own: every message is one flat JSON action.
  *
- * 1. What a model says is an action or it is nothing: unusable output is asked for again, a bounded number of
- *    times, and then an error. Nothing is made up in its place (R193, R199). What was refused is not asked again.
- * 2. Requests carry neither tools nor tool messages: the history is rendered as text. What the run appends is the
- *    history that every protocol has, calls and their answers (R140).
- * 3. The person sees messages and questions, never the JSON.
- * 4. Stop policy, budgets, duplicates and PLAN hold as everywhere; besides, the same failure twice ends tool use,
- *    and so do too many calls for one step (R200). A step is what the model describes as one.
+ * 1. Every output is an action or unusable. After unusable output the model is asked again, a limited number of
+ *    times; then the turn ends with an error. Nothing is invented in place of an action (R193, R199). After a refusal
+ *    the model is not asked again.
+ * 2. Requests contain neither tools nor tool messages: the history is rendered as text. A run appends calls and
+ *    answers to the history as every protocol does (R140).
+ * 3. The user sees messages and questions, never the JSON.
+ * 4. Stop policy, budgets, duplicates and PLAN mode apply as everywhere. In addition, the same failure twice and too
+ *    many calls for one step end tool use (R200). A step is whatever the model describes as one.
  */
 export function createControllerProtocol(defaults?: ProtocolDefaults): BuiltInProtocol {
   const parts: ProtocolParts = {
@@ -77,7 +78,7 @@ async function* runController(
       tools: [],
       purpose,
       responseFormat: CONTROLLER_FORMAT,
-      // An action is for the protocol; what it says is shown when it is known to be one.
+      // The JSON is not for the user. Its message is shown after it has been parsed.
       show: () => '',
     });
 
@@ -156,7 +157,7 @@ async function* runController(
   }
 }
 
-/** The end after a stop: the last answer, and what it makes of the turn. */
+/** Ends the turn after a stop: asks for the last answer and derives the outcome. */
 async function* lastAnswer(
   context: ProtocolContext,
   trace: ProtocolTrace,
@@ -186,7 +187,7 @@ async function* lastAnswer(
   return yield* finalAnswer(answer.text, parsed, stop, appended);
 }
 
-/** A cut answer is told apart: asking for the same again would cut it again. */
+/** A cut answer gets its own error, because asking for the same answer again would cut it again. */
 function parseAnswer(answer: ModelAnswer): ParsedOutput {
   const parsed = parseAction(answer.text);
   if (parsed.ok || answer.end.kind !== 'finish' || answer.end.reason !== 'length') return parsed;
@@ -196,7 +197,7 @@ function parseAnswer(answer: ModelAnswer): ParsedOutput {
   };
 }
 
-/** For the next call only: what was unusable, and why. */
+/** For the next call only: the unusable output, and why it was unusable. */
 function correction(invalid: Invalid): readonly Message[] {
   return [
     { role: 'assistant', content: cutText(invalid.text, SHOWN_INVALID_OUTPUT) },

@@ -5,7 +5,7 @@ import { end } from '../base/outcomes.ts';
 import type { ProtocolTrace } from '../base/protocol-trace.ts';
 import type { ControllerAction, ParsedOutput } from './action.ts';
 
-/** The answer after a stop: what it says is said, what it wants to do is not done. */
+/** The answer after a stop. Its message is shown, but its action is not carried out. */
 export function* finalAnswer(
   text: string,
   parsed: ParsedOutput,
@@ -21,7 +21,7 @@ export function* finalAnswer(
   yield end({ kind: 'stopped', stopReason: stop.reason, appended });
 }
 
-/** A message that was refused: asked again, the model would only be refused again. */
+/** Ends the turn after a refusal. Asking again would only be refused again. */
 export function* refusedAnswer(
   trace: ProtocolTrace,
   phaseIndex: number,
@@ -39,7 +39,8 @@ export function* refusedAnswer(
 
 function messageOf(text: string, parsed: ParsedOutput): string | null {
   if (parsed.ok) return parsed.action.kind === 'tool' ? null : answerOf(parsed.action);
-  // A model that ends its turn in plain words has answered; there is no action left to take by mistake.
+  // Plain text is accepted as the last answer: no action can follow, so nothing can be misread as
+  // one.
   return isProse(text) ? text : null;
 }
 
@@ -47,7 +48,7 @@ function isProse(text: string): boolean {
   return /\S/.test(text) && !/^\s*(?:[{[]|```)/.test(text);
 }
 
-/** What the person reads, and what the history keeps as the model's answer. */
+/** Shows a message to the user and keeps it in the history as the model's answer. */
 export function* say(message: string, appended: Message[]): Generator<ProtocolEvent, void> {
   appended.push({ role: 'assistant', content: message });
   yield { type: 'chunk', content: message, source: 'model' };

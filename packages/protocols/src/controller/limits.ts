@@ -10,8 +10,9 @@ import { ownLimits, ownMemory } from '../base/own.ts';
 import { explainStop } from '../base/stop-notices.ts';
 
 /**
- * The limits that only a controller has (R200). What they count stands in `turnState`: a run ends with every file. A
- * step is what the model describes as one: calls in a row with the same description, or with none, belong together.
+ * The limits that only a controller has (R200). Their counters are in `turnState`, because a run ends with every
+ * file. A step is what the model describes as one: consecutive calls with the same description, or with none, belong
+ * together.
  */
 const LIMITS = {
   /** Model calls. */
@@ -30,7 +31,7 @@ type Memory = {
   step: string | null;
   /** `cyclesUsed` when the step began. */
   cyclesBefore: number;
-  /** What has failed: the signatures of calls, each with its error. */
+  /** Failed calls, each by its signature and error. */
   readonly failures: string[];
 };
 
@@ -46,7 +47,7 @@ export function controllerCeiling({ turnState, config }: ProtocolContext): TurnS
     : null;
 }
 
-/** Counts a call that is about to be made for this step; not null: it is one too many. */
+/** Counts a call before it runs. Returns a stop if it is one too many for its step. */
 export function beforeCall(
   { turnState, config }: ProtocolContext,
   description: string | null,
@@ -63,7 +64,7 @@ export function beforeCall(
   return null;
 }
 
-/** The same call that failed twice for the same reason; a refused duplicate has a limit of its own. */
+/** Returns a stop if the same call failed twice for the same reason. Refused duplicates have their own limit. */
 export function afterCall(
   { turnState, toolRegistry, projectId }: ProtocolContext,
   call: ToolCall,

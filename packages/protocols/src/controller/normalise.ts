@@ -2,7 +2,7 @@ import { isFields } from '@orion/contracts';
 import type { JsonObject, JsonValue } from '@orion/contracts';
 import { CONTROLLER_FIELDS } from './schema.ts';
 
-/** Names that models use for a field, in the order in which they count (R189). */
+/** Names that models use for a field, in order of precedence (R189). */
 const ALIASES: readonly (readonly [canonical: string, aliases: readonly string[]])[] = [
   ['tool', ['tool_name', 'name']],
   ['args', ['tool_args', 'arguments', 'tool_input']],
@@ -12,16 +12,16 @@ const WRAPPERS: readonly string[] = ['step', 'next_step'];
 
 export type NormalisedOutput = {
   readonly fields: ReadonlyMap<string, JsonValue>;
-  /** Names of what was left out: unknown fields, aliases that lost, wrappers that are no object. */
+  /** Names of what was left out: unknown fields, unused aliases, and wrappers that are not objects. */
   readonly ignored: readonly string[];
 };
 
 /**
- * What a model meant, under the names of the schema. Works on a copy; normalising twice is normalising once.
+ * Renames the fields of an output to those of the schema. Works on a copy and is idempotent.
  *
- * 1. Null and blank texts count as absent, also where a canonical name has one and its alias something (R189).
- * 2. A nested step is lifted; what stands outside already wins.
- * 3. The canonical name beats its aliases, an earlier alias a later one (R190).
+ * 1. Null and blank text count as absent, even if a canonical name is blank and its alias is not (R189).
+ * 2. A nested step is flattened. Existing outer fields take precedence.
+ * 3. The canonical name takes precedence over its aliases, and an earlier alias over a later one (R190).
  */
 export function normaliseOutput(output: JsonObject): NormalisedOutput {
   const given = present(output);
@@ -59,7 +59,7 @@ export function normaliseOutput(output: JsonObject): NormalisedOutput {
   return { fields, ignored: [...ignored, ...given.keys()] };
 }
 
-/** In a `Map`, so that a field called `__proto__` is a field. */
+/** A `Map`, so that a field named `__proto__` is an ordinary field. */
 function present(object: JsonObject): Map<string, JsonValue> {
   return new Map(
     Object.entries(object).filter(

@@ -1,13 +1,14 @@
 import { isFields, nestsDeeper } from '@orion/contracts';
 import type { JsonObject } from '@orion/contracts';
 
-/** Deeper output is refused: what reads it later goes through it recursively. */
+/** Deeper output is rejected, because later code walks over it recursively. */
 export const MAX_DEPTH: number = 32;
 const MAX_LENGTH = 1024 * 1024;
 
 /**
- * The object in a model's output: the whole trimmed text is JSON, or one code fence around JSON. Prose around it
- * makes it invalid (R197): a quotation in an answer must not become an action. A string is what is wrong.
+ * Reads the object in a model's output. The whole trimmed text must be JSON, or one code fence around JSON. Prose
+ * around it makes it invalid (R197), because a quotation in an answer must not become an action. Returns a string
+ * that says what is wrong.
  */
 export function readOutput(text: string): JsonObject | string {
   const body = withoutFence(text.trim());

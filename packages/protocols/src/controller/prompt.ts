@@ -1,6 +1,6 @@
 import type { ToolDefinition } from '@orion/contracts';
 
-/** What each field of the flat action is for; the same fields as in the schema, in the same order. */
+/** The purpose of each field of the flat action: the same fields as in the schema, in the same order. */
 const FIELDS: Readonly<Record<string, string>> = {
   action: 'next_step, complete, guardrail_stop or ask_user',
   thinking: '{ "task", "facts", "decisions", "risks", "confidence" }',
@@ -15,7 +15,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   resume_to: 'after the answer to a question: reflecting or controller',
 };
 
-/** Everything about the way in which a controller model answers, with the tools it has (R188). */
+/** Explains to a controller model how to answer, and which tools it has (R188). */
 export function controllerPrompt(tools: readonly ToolDefinition[]): string {
   const shape = Object.entries(FIELDS)
     .map(([name, meaning]) => `  ${JSON.stringify(name)}: ${meaning}`)

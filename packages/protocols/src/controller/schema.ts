@@ -1,12 +1,13 @@
 import type { JsonObject, ResponseFormat } from '@orion/contracts';
 
 /**
- * The one shape of everything that a controller model says (R187).
+ * The shape of every output of a controller model (R187).
  *
- * 1. Flat: no alternatives (oneOf, anyOf, allOf, if) at any depth and no nested step, since providers strip what
- *    they do not know, and a field that becomes optional that way lets a model leave out what it is to do.
- * 2. No step that only thinks: thinking is a field of every action.
- * 3. `args` has no type, so that no alternative is needed for it; no numeric bounds, which providers strip too.
+ * 1. It is flat: no alternatives (oneOf, anyOf, allOf, if) at any depth, and no nested step. Providers strip keywords
+ *    that they do not know; that can make a required field optional, and the model then leaves out its action.
+ * 2. No step consists of thinking alone: thinking is a field of every action.
+ * 3. `args` has no type, so that it needs no alternatives. There are no numeric bounds, because providers strip those
+ *    too.
  */
 export const CONTROLLER_SCHEMA: JsonObject = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
@@ -42,7 +43,7 @@ export const CONTROLLER_FIELDS: readonly string[] = Object.keys(
   CONTROLLER_SCHEMA['properties'] as JsonObject,
 );
 
-/** Not strict: strict modes want every field required and typed. What comes back is checked here anyway. */
+/** Not strict: strict modes require every field to be required and typed. The output is checked here anyway. */
 export const CONTROLLER_FORMAT: ResponseFormat = {
   type: 'json_schema',
   name: 'controller_action',

@@ -2,13 +2,13 @@ import type { AssistantMessage, Message, ToolDefinition, ToolMessage } from '@or
 import { controllerPrompt } from './prompt.ts';
 
 /**
- * A history as a model reads it that has no tool calls of its own: system, user and assistant texts alone.
+ * The history for models without native tool calls: system, user and assistant text only.
  *
- * 1. The prompt stands behind the first system messages and is the same for a whole turn, so that the beginning of
- *    every request can be cached.
- * 2. A call and its output are one message of the user. What the model has answered is shown in the form in which
- *    it is to answer.
- * 3. LAST TOOL OUTPUT is the real output of the latest call since the user spoke last, or `None` (R201).
+ * 1. The prompt follows the first system messages and stays the same for a whole turn, so that the beginning of every
+ *    request can be cached.
+ * 2. A call and its output become one user message. The model's earlier answers are shown in the form in which it
+ *    must answer.
+ * 3. LAST TOOL OUTPUT is the real output of the latest call since the last user message, or `None` (R201).
  */
 
 /** For a controller's own model call; `last` are messages for this call only. */
@@ -31,7 +31,7 @@ export function controllerMessages(
   return [...messages, user(`LAST TOOL OUTPUT\n${lastOutput}\n\n${ASKS_FOR_JSON}`), ...last];
 }
 
-/** For the stage in which a file is streamed: from the output of its begin on, everything is plain text. */
+/** For the stage in which a file is streamed: everything after the output of its begin is plain text. */
 export function contentStageMessages(
   history: readonly Message[],
   tools: readonly ToolDefinition[],

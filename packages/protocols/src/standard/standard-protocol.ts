@@ -5,7 +5,7 @@ import { explainStop } from '../base/stop-notices.ts';
 import { runToolLoop } from '../base/tool-loop.ts';
 import type { LoopRules } from '../base/tool-loop.ts';
 
-/** Messages in a row of which no call ran for the same mistake; the first is worth a correction, the second none. */
+/** How many consecutive messages may fail to run a call because of the same mistake. */
 const CORRECTIVE_ITERATIONS = 1;
 
 const LIMITS = {
@@ -14,9 +14,9 @@ const LIMITS = {
 };
 
 /**
- * All calls of a message run in their order (R161). `turnState.iterations` counts model calls with tools, over
- * all runs of a turn (R162); a second message in a row of which no call could be run, for the same mistake, ends tool use
- * too (R164).
+ * All calls of a message run in order (R161). `turnState.iterations` counts model calls with tools over all runs of a
+ * turn (R162). A second consecutive message in which no call could be run, because of the same mistake, also ends
+ * tool use (R164).
  */
 const RULES: LoopRules = {
   name: 'standard',

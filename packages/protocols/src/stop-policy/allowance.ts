@@ -2,12 +2,12 @@ import type { TurnStop } from '@orion/contracts';
 import { budgetStop, millisecondsLeft, policyStop } from './verdict.ts';
 import type { LimitedTurn } from './verdict.ts';
 
-/** How long the answer after a stop may take, in milliseconds, when the time is what was used up. */
+/** How long the answer after a stop may take, in milliseconds, if time was the limit. */
 export const FINAL_GRACE_MS: number = 10_000;
-/** The same for the tokens. */
+/** How many tokens it may take if tokens were the limit. */
 export const FINAL_GRACE_TOKENS: number = 4096;
 
-/** How much one model call may take before it is cut, and which limit that would be. */
+/** How much one model call may use before it is cut, and by which limit. */
 export type Allowance = {
   readonly milliseconds: number;
   readonly onTime: TurnStop;
@@ -15,12 +15,14 @@ export type Allowance = {
   readonly onTokens: TurnStop;
 };
 
-/** `answer`: of a protocol, with tools. `final`: the one after a stop. `content`: one that streams a file. */
+/**
+ * `answer`: an ordinary call with tools. `final`: the last call after a stop. `content`: a call that streams a file.
+ */
 export type CallPurpose = 'answer' | 'final' | 'content';
 
 /**
- * What is left for the next model call. The nearer of policy and budget decides; a content stage has only the
- * budget, and none at all without one (`Infinity`).
+ * What the next model call may use: the smaller of what the policy and the budget leave. Only the budget applies to a
+ * content stage; without one it is unlimited (`Infinity`).
  */
 export function allowanceOf(turn: LimitedTurn, purpose: CallPurpose): Allowance {
   const { config } = turn;

@@ -2,22 +2,23 @@ import { limitedSignal } from '@orion/contracts';
 import type { Clock, LimitedSignal, LlmEvent, ModelSpending, TurnStop } from '@orion/contracts';
 import type { Allowance } from './allowance.ts';
 
-/** What a token is taken for while the provider has not counted: about four characters of English or of code. */
+/** The estimate until the provider reports a count: a token is about four characters of English or code. */
 const CHARACTERS_PER_TOKEN = 4;
 
-/** More than an adapter can have read ahead of its reader: one that says more has not closed its request. */
+/** More than an adapter can have read ahead. An adapter that sends more has not closed its request. */
 const LAST_WORDS_CHARACTERS = 512 * 1024;
 
 /**
- * Watches one model call: counts what it streams into the turn's spending, and says when it has had enough.
+ * Meters one model call: adds what it streams to the turn's spending, and reports when a limit is reached.
  *
- * 1. The count of the provider replaces the estimate once the message is over. Of a call that was left or broke
- *    off it may be that of the beginning, so that the larger of the two counts.
- * 2. A count never cuts a call: it stands before the end of a message that is whole by then. What it says counts
- *    for the next call.
- * 3. Past its time the signal is aborted, so that a provider that has gone silent ends too.
- * 4. After `leave` everything still counts, and no limit cuts it: it has been read, or it ends soon.
- * 5. `end` must be called, as often as one likes; it leaves no timer behind.
+ * 1. The provider's count replaces the estimate when the message is complete. If a call was left or broke off, the
+ *    count may cover only its beginning, so the larger of the two applies.
+ * 2. A provider's count never cuts a call, because it arrives when the message is already complete. It applies to the
+ *    next call.
+ * 3. When the time is up, the signal is aborted, so that a silent provider ends too.
+ * 4. After `leave` everything is still counted, but no limit cuts the call: the rest has been read already or ends
+ *    soon.
+ * 5. `end` must be called, and may be called repeatedly. It leaves no timer behind.
  */
 export class CallMeter {
   readonly #clock: Clock;
@@ -27,13 +28,13 @@ export class CallMeter {
   readonly #tokensBefore: number;
   readonly #limited: LimitedSignal;
   #characters = 0;
-  /** Of the arguments of the calls that are not yet complete, by their index. */
+  /** The length of the arguments so far of each incomplete call, by index. */
   readonly #arguments = new Map<number, number>();
   #reported: number | null = null;
-  /** The message is over, so that the provider has counted all of it. */
+  /** The message is complete, so the provider has counted all of it. */
   #finished = false;
   #cut: TurnStop | null = null;
-  /** At how many characters the call was left. */
+  /** The number of characters at which the call was left. */
   #leftAt: number | null = null;
   #ended = false;
 
@@ -49,17 +50,17 @@ export class CallMeter {
     });
   }
 
-  /** For the adapter: aborted with the given signal, when the time is up, and by `leave`. */
+  /** For the adapter. Aborted with the outer signal, when the time is up, and by `leave`. */
   get signal(): AbortSignal {
     return this.#limited.signal;
   }
 
-  /** The limit that this call ran into. */
+  /** The limit that this call reached, if any. */
   get cut(): TurnStop | null {
     return this.#cut;
   }
 
-  /** Counts an event; true when the call is to be left now. */
+  /** Counts an event. Returns true if the call must be left now. */
   count(event: LlmEvent): boolean {
     switch (event.type) {
       case 'text-delta':
@@ -77,7 +78,7 @@ export class CallMeter {
         );
         break;
       case 'tool-call-end': {
-        // A provider that sends calls whole sends no deltas.
+        // A provider that sends complete calls sends no deltas.
         const counted = this.#arguments.get(event.index) ?? 0;
         this.#characters += Math.max(0, event.call.arguments.length - counted);
         this.#arguments.delete(event.index);
@@ -97,7 +98,7 @@ export class CallMeter {
     return this.#cut !== null;
   }
 
-  /** Nothing more is wanted of the call: its request is closed, which is no limit. */
+  /** Closes the request because nothing more is needed. This does not count as reaching a limit. */
   leave(): void {
     this.#leftAt ??= this.#characters;
     this.#limited.abort();
@@ -112,7 +113,7 @@ export class CallMeter {
   }
 
   #tokens(): number {
-    // A server that leaves its count at 0 has not counted, and no call is free.
+    // A server that reports 0 has not counted, and no call is free.
     const estimate = Math.max(1, Math.ceil(this.#characters / CHARACTERS_PER_TOKEN));
     if (this.#reported === null || this.#reported === 0) return estimate;
     return this.#finished ? this.#reported : Math.max(this.#reported, estimate);

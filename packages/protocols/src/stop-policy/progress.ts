@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import type { ToolResult, TurnProgress } from '@orion/contracts';
 
 /**
- * Whether a turn gets anywhere. A tool phase brings something new when one of its calls was not made before in
- * this turn, or answered with something that was not seen before.
+ * Whether a turn makes progress. A tool phase is new if one of its calls was not made before in this turn, or
+ * returned something that was not seen before.
  *
- * 1. Everything seen counts, not only the phase before: two calls that alternate are found like one that repeats.
- * 2. Only calls that ran count; a refused duplicate is no tool phase.
- * 3. A pollable tool may be asked the same again in a row: waiting is neither progress nor a circle. Going back to
- *    one after another call is a circle when its answer is old.
+ * 1. All earlier phases count, not only the last one, so two alternating calls are detected like a repeated one.
+ * 2. Only calls that ran count. A refused duplicate is not a tool phase.
+ * 3. A pollable tool may be called repeatedly in a row: waiting is neither progress nor a loop. Returning to it after
+ *    another call is a loop if its answer is old.
  */
 
 /** A call that ran. */
@@ -18,7 +18,7 @@ export type ExecutedCall = {
   readonly pollable: boolean;
 };
 
-/** Notes one tool phase; true when it brought nothing new. */
+/** Records one tool phase. Returns true if it brought nothing new. */
 export function notePhase(progress: TurnProgress, calls: readonly ExecutedCall[]): boolean {
   if (calls.length === 0) return false;
   let news = false;

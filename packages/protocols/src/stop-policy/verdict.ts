@@ -1,21 +1,21 @@
 import type { ProtocolConfig, ProtocolContext, TurnState, TurnStop } from '@orion/contracts';
 
 /**
- * Whether a turn has reached a limit: its memory and the time in, a verdict out.
+ * Decides whether a turn has reached a limit, from its state and the time.
  *
- * 1. First hit wins: the caller asks before every model call, and what it finds is the turn's stop for good.
- *    Limits that are reached at the same moment rank as they stand here.
- * 2. A budget is the user's own limit (R251): it counts content stages too, and after it nothing more is asked.
- * 3. The policy (R169) counts model calls outside of content stages, and allows one last answer (R170).
- * 4. The ceilings of a protocol are its own and come after these.
+ * 1. The first limit wins: the caller checks before every model call, and the first stop stays the turn's stop.
+ *    Limits that are reached at the same moment rank in the order in which they are checked here.
+ * 2. A budget is the user's own limit (R251). It includes content stages, and after it the model is not called again.
+ * 3. The policy (R169) counts model calls outside content stages and allows one last answer (R170).
+ * 4. Each protocol checks its own ceilings after these.
  */
 
 export type BudgetReason = 'max_turns' | 'max_seconds' | 'max_tokens';
 
-/** What a verdict is about. */
+/** The part of a context that a verdict depends on. */
 export type LimitedTurn = Pick<ProtocolContext, 'turnState' | 'config' | 'clock' | 'startedAt'>;
 
-/** The budget that is used up, if one is. */
+/** The budget that is used up, if any. */
 export function findBudgetStop(turn: LimitedTurn): TurnStop | null {
   const { maxTurns, maxSeconds, maxTokens } = turn.config.budget;
   const { protocol, content } = turn.turnState.spent;
@@ -29,7 +29,7 @@ export function findBudgetStop(turn: LimitedTurn): TurnStop | null {
   return null;
 }
 
-/** The limit of the shared policy that is reached, if one is. */
+/** The limit of the shared policy that is reached, if any. */
 export function findPolicyStop(state: TurnState, config: ProtocolConfig): TurnStop | null {
   const { duplicates, progress } = state;
   if (duplicates > 0 && duplicates >= config.maxDuplicateAttempts) {
@@ -48,14 +48,14 @@ export function findStop(turn: LimitedTurn): TurnStop | null {
   return findBudgetStop(turn) ?? findPolicyStop(turn.turnState, turn.config);
 }
 
-/** What is left of the budget's time. */
+/** The milliseconds that the time budget leaves. */
 export function millisecondsLeft({ config, clock, startedAt }: LimitedTurn): number {
   const { maxSeconds } = config.budget;
   if (maxSeconds === null) return Number.POSITIVE_INFINITY;
   return maxSeconds * 1000 - (clock.monotonic() - startedAt);
 }
 
-/** Whether a turn that was stopped may still answer: not after a budget, and not beyond one. */
+/** Whether a stopped turn may still answer: not if the stop was a budget, nor if a budget is used up. */
 export function mayAnswer(stop: TurnStop, turn: LimitedTurn): boolean {
   const isBudget = ['max_turns', 'max_seconds', 'max_tokens'].includes(stop.reason);
   return !isBudget && findBudgetStop(turn) === null;

@@ -13,11 +13,11 @@ const LIMITS = {
 };
 
 /**
- * 1. An action phase ends with the first complete call: reading stops there, the request is closed, and what the
- *    model would have said after it is never asked for (R145, R148). `maxToolsPerToolPhase` takes more at once.
+ * 1. An action phase ends with the first complete call. Reading stops there and the request is closed, so the model
+ *    generates nothing after it (R145, R148). `maxToolsPerToolPhase` allows more calls at once.
  * 2. A tool phase runs that call, and the next action phase begins with its result.
- * 3. `turnState.cyclesUsed` counts tool phases and messages of which no call could be run, so that broken calls
- *    end too (R150). Duplicates use no cycle and have a limit of their own (R151, R173).
+ * 3. `turnState.cyclesUsed` counts tool phases and messages in which no call could be run, so that broken calls end
+ *    too (R150). Duplicates use no cycle and have their own limit (R151, R173).
  */
 function rulesOf({ config, turnState }: ProtocolContext): LoopRules {
   const { maxPhaseCycles, maxToolsPerToolPhase } = ownLimits(config, 'two-stage', LIMITS);
@@ -38,7 +38,7 @@ function rulesOf({ config, turnState }: ProtocolContext): LoopRules {
   };
 }
 
-/** The protocol that keeps a model from calling tools faster than it reads their results: one call at a time. */
+/** Prevents the model from calling tools faster than it reads their results: one call at a time. */
 export function createTwoStageProtocol(defaults?: ProtocolDefaults): BuiltInProtocol {
   const run: ProtocolParts['run'] = (context, signal) =>
     runToolLoop(rulesOf(context), context, signal);
