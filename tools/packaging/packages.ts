@@ -62,8 +62,9 @@ async function use(packed: Packed, all: readonly Packed[]): Promise<readonly str
       guide === undefined ? '' : await readFile(join(root, 'docs/guides', guide), 'utf8');
     const programs = [
       ...(existsSync(own) ? [[await readFile(own, 'utf8'), basename(own)] as const] : []),
-      ...programsIn(`${readme}
-${shown}`).map((text, index) => [text, fileOf(text, index)] as const),
+      ...programsIn(`${readme}\n${shown}`).map(
+        (text, index) => [text, fileOf(text, index)] as const,
+      ),
     ];
     if (programs.length === 0) return ['nothing says how it is used'];
     for (const [program, file] of programs) {
