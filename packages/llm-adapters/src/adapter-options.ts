@@ -7,33 +7,33 @@ import { DEFAULT_RETRY } from './retry.ts';
 import type { RetryPolicy } from './retry.ts';
 import type { FetchFunction, JsonPost } from './stream/post-json.ts';
 
-/** What every adapter is given. */
+/** The options of every adapter. */
 export type AdapterOptions = {
   readonly model: string;
-  /** Without one no authentication is sent. */
+  /** Without a key, no authentication is sent. */
   readonly apiKey?: string;
-  /** The provider's own address when left out. */
+  /** Default: the provider's own address. */
   readonly baseUrl?: string;
-  /** For requests that give none; without either none is sent. */
+  /** For requests that set none. If neither does, none is sent. */
   readonly temperature?: number;
   readonly maxTokens?: number;
-  /** How long the server may take until the head of its answer. */
+  /** The longest wait for the head of an answer; 5 minutes by default. */
   readonly connectTimeoutMs?: number;
   /**
-   * How long it may say nothing within its answer; 60 seconds when left out. Then its first event is waited for
-   * longer, since models that think first say nothing meanwhile.
+   * The longest silence within an answer; 60 seconds by default. If unset, the wait for the first event is longer (5
+   * minutes), because models that reason send nothing meanwhile.
    */
   readonly silenceMs?: number;
   readonly retry?: Partial<RetryPolicy>;
-  /** What differs from what is known of the model. */
+  /** Overrides what is known about the model's limits. */
   readonly limits?: Partial<ModelLimits>;
   readonly clock?: Clock;
-  /** Equally distributed in [0, 1): the chance in waits. */
+  /** Uniform in [0, 1): the jitter of waits before a retry. */
   readonly random?: () => number;
   readonly fetch?: FetchFunction;
 };
 
-/** The options with everything decided that does not depend on the provider. */
+/** Validated options, with every default applied that does not depend on the provider. */
 export type CheckedOptions = {
   readonly model: string;
   readonly apiKey: string | undefined;
@@ -47,14 +47,14 @@ export type CheckedOptions = {
   readonly clock: Clock;
   readonly random: () => number;
   readonly retry: RetryPolicy;
-  /** How long a server may say nothing before its first event, and after it. */
+  /** The longest silence before the first event, and between later ones. */
   readonly firstEventMs: number;
   readonly silenceMs: number;
   readonly connection: Pick<JsonPost, 'clock' | 'connectTimeoutMs' | 'fetch'>;
 };
 
 const DEFAULT_MAX_TOKENS = 8192;
-/** Local servers read the whole prompt before they answer with a head. */
+/** Local servers process the whole prompt before they send the head of an answer. */
 const DEFAULT_CONNECT_TIMEOUT_MS = 300_000;
 const DEFAULT_SILENCE_MS = 60_000;
 const DEFAULT_FIRST_EVENT_MS = 300_000;
@@ -87,7 +87,7 @@ export function checkOptions(options: AdapterOptions, defaultBaseUrl: string): C
   };
 }
 
-/** Where a request goes: the base URL, whatever slashes it ends in, and a path of the API. */
+/** The URL of a request: the base URL without trailing slashes, then a path of the API. */
 export function endpoint(baseUrl: URL, path: string): URL {
   const url = new URL(baseUrl);
   url.pathname = url.pathname.replace(/\/+$/, '') + path;
@@ -119,7 +119,7 @@ function checkBaseUrl(text: string): URL {
 function checkApiKey(text: string | undefined): string | undefined {
   const key = text?.trim() ?? '';
   if (key === '') return undefined;
-  // The network library would quote a key that it cannot send.
+  // The HTTP client would quote a key that it cannot send.
   if (!/^[\u0021-\u007e]+$/.test(key)) {
     throw new OrionError({
       code: 'CONFIG_INVALID',

@@ -1,4 +1,4 @@
-/** For an adapter that is written elsewhere: what all adapters have in common, and the formats of answers. */
+/** For adapters in other packages: what all adapters share, and the formats of answers. */
 export { bearer, checkOptions, endpoint } from './adapter-options.ts';
 export type { AdapterOptions, CheckedOptions } from './adapter-options.ts';
 export { MessageFormat } from './anthropic/message-format.ts';

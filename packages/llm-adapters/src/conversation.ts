@@ -3,11 +3,11 @@ import type { Message, ToolCall } from '@orion/contracts';
 import { classifyArguments } from './tool-arguments.ts';
 
 /**
- * What a conversation needs so that it can go on with another provider than the one it began with: ids and names
- * that every provider takes, and arguments that every server can parse.
+ * What a conversation needs to continue with another provider: ids and names that every provider accepts, and arguments
+ * that every server can parse.
  */
 
-/** Ids of calls as a provider takes them, each used once; results find the call that came before them. */
+/** Call ids that a provider accepts, each used once. A result gets the id of the latest call with its original id. */
 export type CallIds = {
   ofCall(id: string): string;
   ofResult(id: string): string;
@@ -16,13 +16,13 @@ export type CallIds = {
 const NOT_IN_IDS = /[^A-Za-z0-9_-]/g;
 
 /**
- * 1. An id that fits stays what it is, so that what was sent before is sent again in the same words and the
- *    provider's prompt cache still holds.
- * 2. Local servers number their calls anew in every message: a repeated id gets a number of its own.
+ * 1. A valid id stays unchanged, so that earlier messages are repeated word for word and the provider's prompt cache
+ *    still applies.
+ * 2. Local servers restart their numbering in every message: a repeated id gets a number of its own.
  */
 export function createCallIds(longest: number): CallIds {
   const used = new Set<string>();
-  /** How often an id was given so far, so that the next free one need not be looked for. */
+  /** How often each id was used, so that the next free one needs no search. */
   const given = new Map<string, number>();
   const latest = new Map<string, string>();
   return {
@@ -45,25 +45,25 @@ export function createCallIds(longest: number): CallIds {
   };
 }
 
-/** A model may have called a tool by a name that no provider lets pass. */
+/** A model may have called a tool by a name that providers refuse. */
 export function toolName(name: string): string {
   return name.replaceAll(NOT_IN_IDS, '_').slice(0, 64) || 'unnamed';
 }
 
 /**
- * The arguments of an earlier call. Servers parse them again and refuse the whole conversation when they are not a
- * JSON object. Such a call was never run, and its result tells the model what was wrong with it.
+ * The arguments of an earlier call. Servers parse them again and refuse the whole conversation unless they are a JSON
+ * object. A call with broken arguments was never run, and its result explains what was wrong.
  */
 export function historicArguments(call: ToolCall): string {
   return classifyArguments(call.arguments) === 'complete' ? call.arguments : '{}';
 }
 
-/** Providers refuse messages, or parts of them, in which nothing is said. */
+/** Providers refuse blank messages and blank parts. */
 export function isBlank(text: string): boolean {
   return text.trim() === '';
 }
 
-/** The system messages that a conversation begins with, and what follows them. */
+/** The system messages at the start of a conversation, and the rest of it. */
 export function splitSystem(messages: readonly Message[]): {
   readonly system: readonly string[];
   readonly rest: readonly Message[];

@@ -17,11 +17,11 @@ export type AdapterConfig = Omit<AdapterOptions, 'model'> & {
 };
 
 export type ManagedAdapter = LlmAdapter & {
-  /** Gives back what the adapter holds. */
+  /** Releases what the adapter holds. */
   close(): Promise<void>;
 };
 
-/** The adapters that talk to a provider's own server. */
+/** The adapters of real providers. */
 const CREATORS: Readonly<Record<string, (options: AdapterOptions) => LlmAdapter>> = {
   openai: createOpenAiCompatibleAdapter,
   'openai-responses': createOpenAiResponsesAdapter,
@@ -37,7 +37,7 @@ export type ModelAlias = {
   readonly baseUrl?: string;
 };
 
-/** Model names that stand for a whole configuration. What a configuration itself says wins. */
+/** Model names that imply a whole configuration. Explicit settings take precedence. */
 export const MODEL_ALIASES: Readonly<Record<string, ModelAlias>> = {
   'gpt-4.1': { provider: 'openai', model: 'gpt-4.1' },
   'gpt-4.1-mini': { provider: 'openai', model: 'gpt-4.1-mini' },
@@ -56,7 +56,7 @@ export const MODEL_ALIASES: Readonly<Record<string, ModelAlias>> = {
   },
 };
 
-/** The adapter that a configuration names. Throws an `OrionError` for a configuration that cannot work. */
+/** Creates the adapter that a configuration names. Throws an `OrionError` for a configuration that cannot work. */
 export async function createAdapter(config: AdapterConfig): Promise<ManagedAdapter> {
   const alias = ownValue(MODEL_ALIASES, config.provider);
   const provider = alias?.provider ?? config.provider;
@@ -74,7 +74,7 @@ export async function createAdapter(config: AdapterConfig): Promise<ManagedAdapt
   if (model === '') {
     throw new OrionError({ code: 'MODEL_MISSING', message: 'No model is named' });
   }
-  // A server of one's own may need no key; a vendor's always does.
+  // A self-hosted server may need no key; a vendor's always does.
   if (config.apiKey === undefined && config.baseUrl === undefined) {
     throw new OrionError({ code: 'API_KEY_MISSING', message: 'There is no API key' });
   }

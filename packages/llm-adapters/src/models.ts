@@ -8,16 +8,16 @@ type ModelRow = readonly [
 ];
 
 /**
- * What is known of models: how much they read and write in one message, whether they go on with an assistant
- * message that the request ends with, and whether they take a temperature. Those that think first have one of their
- * own, and refuse any other or pay no heed to it. Names as the providers use them; `vendor/model`, as routers name
- * models, counts as `model`. The first row that fits wins.
+ * Well-known models: the size of their context, the limit of one answer, whether they continue an assistant message at
+ * the end of a request, and whether they accept a temperature. Models that reason have a temperature of their own, and
+ * refuse or ignore any other. `vendor/model`, as routers name models, counts as `model`. The first matching row
+ * applies.
  *
- * A configuration can say otherwise. A model that is not listed has no limits here: its context is what
- * ORION_CONTEXT_TOKENS says, and its answers are limited to a size that every server takes.
+ * The configuration can override all of this. A model that is not listed has no limits here: its context is
+ * ORION_CONTEXT_TOKENS, and its answers are limited to a size that every server accepts.
  */
 const MODELS: readonly ModelRow[] = [
-  // Anthropic. From 4.6 on a request must not end with an assistant message.
+  // Anthropic. From 4.6 on, a request must not end with an assistant message.
   [/^claude-(opus-4-6|sonnet-4-[6-9])/, 200_000, 64_000, 'temperature'],
   [/^claude-(opus-4-[7-9]|(opus|sonnet|haiku)-[5-9]|fable|mythos)/, 200_000, 64_000],
   [/^claude-((sonnet|haiku)-4|opus-4-5|3-7-sonnet)/, 200_000, 64_000, 'prefill', 'temperature'],

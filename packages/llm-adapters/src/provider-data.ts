@@ -10,13 +10,13 @@ import type {
 
 import { isBlank } from './conversation.ts';
 
-/** Who made some data, and who may read it again. */
+/** The adapter and model that made some data, and alone may read it again. */
 export type DataOwner = Pick<ProviderData, 'adapter' | 'model'>;
 
-/** In characters of JSON, over a whole message. What goes beyond is not kept: half of it is worth nothing. */
+/** Per message, in characters of JSON. Data beyond the limit is dropped whole: half of it would be useless. */
 export const MOST_CHARACTERS: number = 1024 * 1024;
 
-/** Wraps what the answer of one message brings for its provider. */
+/** Labels the data of one message with its owner. */
 export class ProviderDataMaker {
   readonly #owner: DataOwner;
   #left = MOST_CHARACTERS;
@@ -32,13 +32,13 @@ export class ProviderDataMaker {
   }
 }
 
-/** What an adapter finds of its own on a message or a call; undefined for what another one or another model made. */
+/** The data of a message or call, if it is from this adapter and model. */
 export function ownData(data: ProviderData | undefined, owner: DataOwner): JsonValue | undefined {
   return data?.adapter === owner.adapter && data.model === owner.model ? data.value : undefined;
 }
 
 /**
- * Parts of an answer, such as signed reasoning, that go back at the places at which they came: before the text, or
+ * Parts of an answer, such as signed reasoning, that are returned in the places where they came: before the text, or
  * before the call that followed them.
  */
 export class ReturnedParts {
@@ -56,13 +56,13 @@ export class ReturnedParts {
     this.#latest = [];
   }
 
-  /** At the end of the message: what followed no call stands before its text. */
+  /** At the end of the message: parts that no call followed go before its text. */
   takeRest(): JsonObject | undefined {
     this.textBegins();
     return this.take();
   }
 
-  /** Those that have come since the last call, with those of the text for the first one. */
+  /** The parts since the last call; the first call also carries those of the text. */
   take(): JsonObject | undefined {
     const parts = { before_text: this.#beforeText, before_call: this.#latest };
     this.#beforeText = [];
@@ -72,15 +72,15 @@ export class ReturnedParts {
   }
 }
 
-/** How the parts of an assistant message are written in a provider's format. */
+/** Writes the parts of an assistant message in a provider's format. */
 type PartWriter<Part> = {
-  /** What was returned, as it came; what the provider would not take becomes nothing. */
+  /** A part to return, as it arrived; nothing if the provider would not accept it. */
   readonly returned: (part: Fields) => readonly Part[];
   readonly text: (text: string) => Part;
   readonly call: (call: ToolCall) => Part;
 };
 
-/** An assistant message in the order in which it was said, with what `ReturnedParts` kept for its provider. */
+/** The parts of an assistant message in their original order, including those that `ReturnedParts` kept. */
 export function assistantParts<Part>(
   message: AssistantMessage,
   owner: DataOwner,

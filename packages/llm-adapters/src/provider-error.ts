@@ -3,25 +3,25 @@ import type { ErrorCode, ErrorInfo, Fields, Redact } from '@orion/contracts';
 
 import type { HttpFailure } from './stream/post-json.ts';
 
-/** The part of a failure that a provider describes, whatever shape it came in. */
+/** What a provider says about a failure, in whatever form. */
 export type ProviderFailure = {
   readonly status?: number | undefined;
   readonly code?: string | undefined;
   readonly type?: string | undefined;
-  /** The parameter that the provider objects to, where it names one. */
+  /** The parameter that the provider refused, if it names one. */
   readonly parameter?: string | undefined;
   readonly message: string;
-  /** As the `retry-after` header says it. */
+  /** The value of the `retry-after` header. */
   readonly retryAfter?: string | undefined;
 };
 
-/** Log lines stay under 500 characters; a provider's own words get what Orion's leave of that. */
+/** Log lines stay under 500 characters; this is the provider's share. */
 const MESSAGE_LIMIT = 400;
 
 /**
- * Redacts a key in every form in which a server or a library may echo it, and anything else that looks like one.
+ * Redacts a key in every form in which a server or a library may echo it, and anything else that looks like a key.
  *
- * Redaction comes before shortening, since half a key would no longer be recognised.
+ * Redact before you shorten: half a key would no longer be recognised.
  */
 export function createRedactor(secrets: readonly (string | undefined)[]): Redact {
   const keys = new KeysInUse(secrets);
@@ -41,7 +41,7 @@ export function providerError(
   return { code, message, retryable, hint };
 }
 
-/** One line of a provider's own words: redacted, then without control characters and of bounded length. */
+/** One line of a provider's message: redacted, without control characters, and of bounded length. */
 export function quoteProvider(
   message: string,
   redact: Redact,
@@ -59,8 +59,8 @@ const OUT_OF_CREDIT =
   /insufficient[_ ](quota|balance|credit)|billing|exceeded your current quota|payment required/i;
 
 /**
- * What a failure that a provider itself reports means, from the status where there is one and from its words
- * otherwise. Inside a stream the status was 200, and many servers put the real one into `code`.
+ * Classifies a failure that the provider reports: by its status if there is one, otherwise by its words. Within a
+ * stream the status was 200, and many servers put the real one into `code`.
  */
 export function classifyFailure(failure: ProviderFailure, redact: Redact): ErrorInfo {
   const { code = '', type = '', message, retryAfter } = failure;
@@ -104,7 +104,7 @@ export function classifyFailure(failure: ProviderFailure, redact: Redact): Error
   return failed('PROVIDER_ERROR', `The provider failed${http}`, true);
 }
 
-/** Reads an error object as servers write it: an object, a text, or an object around either. */
+/** Reads an error as servers write it: an object, a text, or an object that contains either. */
 export function readFailure(value: unknown, status?: number): ProviderFailure {
   if (typeof value === 'string') return { status, message: value };
   if (typeof value !== 'object' || value === null) return { status, message: '' };
@@ -122,7 +122,7 @@ export function readFailure(value: unknown, status?: number): ProviderFailure {
   };
 }
 
-/** What an answer with an error status says, as JSON or as it stands. */
+/** Reads the body of an answer with an error status, as JSON or as plain text. */
 export function readHttpFailure({ status, headers, text }: HttpFailure): ProviderFailure {
   return { ...readFailure(parsed(text), status), retryAfter: headers('retry-after') };
 }
@@ -139,7 +139,7 @@ function asText(value: unknown): string | undefined {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
 }
 
-/** Codes of a connection that was never made. */
+/** The connection was never established. */
 const NOT_CONNECTED = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -154,12 +154,12 @@ const NOT_CONNECTED = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
 
-/** Codes of a connection that was made and is gone. */
+/** The connection was established and then lost. */
 const CLOSED = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
 
 /**
- * What a failed connection means. Only the server's address is named: a key never stands in it, since base URLs
- * with credentials are refused.
+ * Classifies a failure of the connection. Only the server's address is named. It cannot contain a key, because base
+ * URLs with credentials are refused.
  */
 export function classifyConnectionFailure(
   error: unknown,
@@ -194,12 +194,12 @@ export function classifyConnectionFailure(
 
 const MAX_CAUSES = 8;
 
-/** From the outermost to the innermost. */
+/** From the outermost error to the innermost. */
 function* causes(error: unknown): Generator<Fields> {
   let current = error;
   for (let depth = 0; depth < MAX_CAUSES && isFields(current); depth += 1) {
     yield current;
-    // Happy Eyeballs reports one error per address; they have the same reason.
+    // Happy Eyeballs reports one error per address, all with the same reason.
     current = Array.isArray(current['errors']) ? current['errors'][0] : current['cause'];
   }
 }

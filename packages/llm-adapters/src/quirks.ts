@@ -1,11 +1,11 @@
-/** One difference between servers or models of the same wire format, and why it is known. */
+/** One difference between servers or models of a wire format, and its reason. */
 export type QuirkRow<Quirks> = {
   readonly when: (host: string, model: string) => boolean;
   readonly quirks: Partial<Quirks>;
   readonly reason: string;
 };
 
-/** Later rows win. What no row knows is learned from the server's own answer (see `refused-parameters.ts`). */
+/** Later rows take precedence. Whatever is missing is learned from the server (see `refused-parameters.ts`). */
 export function readQuirks<Quirks extends object>(
   defaults: Quirks,
   rows: readonly QuirkRow<Quirks>[],
@@ -17,6 +17,6 @@ export function readQuirks<Quirks extends object>(
     .reduce<Quirks>((quirks, row) => ({ ...quirks, ...row.quirks }), defaults);
 }
 
-/** OpenAI's models that think first. `vendor/model`, as routers name models, counts as `model`. */
+/** OpenAI's reasoning models. `vendor/model`, as routers name models, counts as `model`. */
 export const OPENAI_REASONING_MODEL: RegExp =
   /^(?:[\w.-]+\/)?(?:o[1-9]\d*|gpt-5)(?!.*-chat)(?:[-.:].*)?$/;

@@ -2,17 +2,17 @@ import type { Fields } from '@orion/contracts';
 import { isFields } from '@orion/contracts';
 import type { ProviderFailure } from './provider-error.ts';
 
-/** What to do with a parameter that a server refuses: leave it out, or send it under its other name. */
+/** What to do about a parameter that a server refuses: omit it, or send it by its other name. */
 export type Remedy = 'leave-out' | 'swap';
 
-/** What one server has refused so far, by the parameter's path. */
+/** What a server has refused so far, by the path of the parameter. */
 export type Refusals = ReadonlyMap<string, Remedy>;
 
-/** Parameters without which a request means the same, only less exactly. */
+/** Parameters that a request can do without. */
 export type OptionalParameters = {
-  /** By their paths in the request, with dots between the names: `output_config.format`. */
+  /** Paths in the request, with dots between the names: `output_config.format`. */
   readonly paths: readonly string[];
-  /** Those of them that have another name at the same place, and that name. */
+  /** Other names of parameters, at the same place in the request. */
   readonly otherNames?: ReadonlyMap<string, string>;
 };
 
@@ -20,8 +20,8 @@ const NOT_KNOWN =
   /unsupported|not support|unrecogni[sz]ed|unknown|unexpected|extra|not permitted|not allowed|deprecated|invalid param/i;
 
 /**
- * The optional parameter that a refused request names, if it was sent. Of two names of one parameter the other one
- * is tried when the name is what the server objects to, and none when it is the value.
+ * The optional parameter that a server refused, if it was sent. If the server objects to the name of a parameter that
+ * has another name, the other name is tried; if it objects to the value, the parameter is omitted.
  */
 export function readRefusal(
   failure: ProviderFailure,
@@ -40,7 +40,7 @@ export function readRefusal(
   return { parameter, remedy: swaps ? 'swap' : 'leave-out' };
 }
 
-/** A request as its server takes it. What is in it stays as it is; only the objects around a parameter are new. */
+/** The request without refused parameters. It is not modified; only the objects around a parameter are copied. */
 export function withoutRefused<RequestBody extends object>(
   request: RequestBody,
   refusals: Refusals,
@@ -67,7 +67,9 @@ function has(value: unknown, [name, ...rest]: readonly string[]): boolean {
   return isFields(value) && Object.hasOwn(value, name) && has(value[name], rest);
 }
 
-/** The fields without one of them, or with it under another name; an object that loses its last field goes too. */
+/**
+ * The fields without one of them, or with it under another name. An object that loses its last field is removed, too.
+ */
 function replaced(
   fields: Fields,
   [name = '', ...rest]: readonly string[],

@@ -4,17 +4,17 @@ import type { DataOwner } from './provider-data.ts';
 
 type JsonSchemaFormat = Extract<ResponseFormat, { type: 'json_schema' }>;
 
-/** What providers of chat completions take; the others take more. */
+/** The limit of chat completions; other formats accept more. */
 const MOST_STOPS = 4;
 
-/** What the requests of one adapter have in common. */
+/** What all requests of an adapter share. */
 export type RequestDefaults<Quirks> = DataOwner & {
   readonly temperature: number | undefined;
   readonly maxTokens: number;
   readonly quirks: Quirks;
 };
 
-/** What a request says beside its messages, whatever the format; what is undefined is not said. */
+/** The content of a request besides its messages, in any format. Undefined values are not sent. */
 export type RequestParameters = {
   readonly maxTokens: number;
   readonly temperature: number | undefined;
@@ -38,14 +38,14 @@ export function requestParameters(
         ? undefined
         : (options.temperature ?? defaults.temperature),
     tools: tools.length === 0 ? undefined : tools,
-    // Without tools there is nothing to choose, and servers refuse the choice.
+    // Without tools, servers refuse a choice.
     toolChoice: tools.length === 0 ? undefined : options.tool_choice,
     stop: stop.length === 0 ? undefined : stop.slice(0, MOST_STOPS),
     schema: responseFormat?.type === 'json_schema' ? responseFormat : undefined,
   };
 }
 
-/** A schema as OpenAI's formats name it. */
+/** A schema as OpenAI's formats embed it. */
 export function namedSchema({ name, schema, strict = true }: JsonSchemaFormat): {
   name: string;
   schema: JsonObject;

@@ -2,14 +2,14 @@ import type { ErrorInfo } from '@orion/contracts';
 
 import type { AnswerHeaders } from './stream/post-json.ts';
 
-/** How a request is repeated whose answer has not begun. */
+/** When and how often a request is sent again if its answer has not begun. */
 export type RetryPolicy = {
-  /** How often after the first time. */
+  /** Attempts after the first one. */
   readonly retries: number;
-  /** Before the first repetition; doubled for each further one. */
+  /** Before the first retry; doubled for each further one. */
   readonly firstWaitMs: number;
   readonly longestWaitMs: number;
-  /** A server that asks for more time than this gets this much. */
+  /** The limit of what a server may ask for. */
   readonly longestRetryAfterMs: number;
 };
 
@@ -21,17 +21,16 @@ export const DEFAULT_RETRY: RetryPolicy = {
 };
 
 /**
- * Whether the same request may be sent again. A server to which no connection can be made is reported at once:
- * its address is more often wrong than its network.
+ * Whether to send the same request again. An unreachable server is reported at once: a wrong address is more likely
+ * than a network failure.
  */
 export function isWorthRetrying(error: ErrorInfo): boolean {
   return error.retryable && error.code !== 'PROVIDER_UNREACHABLE';
 }
 
 /**
- * How long to wait before repetition `attempt` (from 0), in milliseconds. What the server asks for is the least;
- * without it the wait grows exponentially, and half of it is chance, so that clients that failed together do not
- * come back together.
+ * The wait before retry `attempt` (from 0), in milliseconds. It is what the server asks for; otherwise it grows
+ * exponentially, and half of it is random, so that clients that failed together do not retry together.
  */
 export function retryWait(
   policy: RetryPolicy,
@@ -44,7 +43,7 @@ export function retryWait(
   return longest / 2 + (longest / 2) * random();
 }
 
-/** What a server asks for in its headers: milliseconds, seconds or a date. */
+/** The wait that a server asks for in its headers, as milliseconds, seconds or a date; in milliseconds. */
 export function readRetryAfter(headers: AnswerHeaders, now: number): number | undefined {
   const milliseconds = Number(headers('retry-after-ms') ?? Number.NaN);
   if (Number.isFinite(milliseconds) && milliseconds >= 0) return milliseconds;

@@ -2,11 +2,11 @@ import { isFields } from '@orion/contracts';
 import type { JsonObject, JsonValue } from '@orion/contracts';
 
 /**
- * JSON Schemas as providers take them for structured answers. What a provider cannot promise is taken out here and
- * checked by whoever reads the answer; what stays says the same.
+ * JSON Schemas as providers accept them for structured answers. What a provider cannot guarantee is removed here and
+ * checked when the answer is read; the rest is unchanged.
  */
 
-/** Alternatives and conditions, which constrained decoding does not know. */
+/** Alternatives and conditions, which constrained decoding does not support. */
 const REMOVED_KEYWORDS: ReadonlySet<string> = new Set([
   'if',
   'then',
@@ -24,20 +24,20 @@ const NUMERIC_BOUNDS: ReadonlySet<string> = new Set([
   'exclusiveMaximum',
   'multipleOf',
 ]);
-/** Keywords whose values map names to schemas: there a name is never a keyword. */
+/** Keywords whose values map names to schemas: names in them are not keywords. */
 const SCHEMA_MAPS: ReadonlySet<string> = new Set([
   'properties',
   'patternProperties',
   '$defs',
   'definitions',
 ]);
-/** Keywords whose values are data, however much they look like schemas. */
+/** Keywords whose values are data, even if they look like schemas. */
 const DATA: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples']);
 
-/** A place in a schema that a provider would refuse, as a JSON pointer, and why. */
+/** A place in a schema that a provider would refuse, as a JSON pointer, and the reason. */
 export type SchemaViolation = { readonly pointer: string; readonly reason: string };
 
-/** The schema without what constrained decoding refuses. A schema that it takes comes back equal. */
+/** The schema without what constrained decoding refuses; an equal schema if nothing is refused. */
 export function sanitizeSchema(schema: JsonObject): JsonObject {
   const kept = Object.entries(schema).filter(
     ([keyword]) => !REMOVED_KEYWORDS.has(keyword) && !NUMERIC_BOUNDS.has(keyword),
@@ -62,7 +62,7 @@ function sanitizeValue(keyword: string, value: JsonValue | undefined): JsonValue
   );
 }
 
-/** Everything in a schema that constrained decoding refuses; empty for what `sanitizeSchema` gives back. */
+/** Everything in a schema that constrained decoding refuses; nothing in a result of `sanitizeSchema`. */
 export function findViolations(schema: JsonObject, pointer = ''): readonly SchemaViolation[] {
   const own: SchemaViolation[] = [];
   if (isObjectSchema(schema) && schema['additionalProperties'] !== false) {
@@ -97,8 +97,8 @@ function violationsWithin(
 }
 
 /**
- * The schema of a tool's arguments: the providers take alternatives everywhere but at the top, where each of them
- * wants one object.
+ * The schema of a tool's arguments. Providers accept alternatives anywhere but at the top level, where they require a
+ * single object.
  */
 export function withoutTopLevelAlternatives(schema: JsonObject): JsonObject {
   return Object.fromEntries(

@@ -26,7 +26,7 @@ import type { WireFormat } from './stream/payloads.ts';
 import { HttpFailure } from './stream/post-json.ts';
 import { createSilenceWatch } from './stream/silence-watch.ts';
 
-/** What is a provider's own: how it is asked, and what its payloads mean. */
+/** What is specific to a provider: its requests, and the meaning of its payloads. */
 export type Provider<RequestBody extends object> = {
   readonly name: string;
   readonly writesThinkTags: boolean;
@@ -37,23 +37,22 @@ export type Provider<RequestBody extends object> = {
   readonly optional: OptionalParameters;
 };
 
-/** How long a server may take to close an answer after its end mark before the connection is given up. */
+/** How long a server may take to close an answer after its end mark, before the connection is closed. */
 const CLOSE_GRACE_MS = 1000;
 
 type Failure = { readonly error: ErrorInfo; readonly retryAfterMs?: number | undefined };
 type Outcome = { readonly body: Body } | Failure;
 
 /**
- * A provider as a stream of events: everything that is the same whatever the wire format.
+ * A provider as a stream of events: everything that does not depend on the wire format.
  *
- * 1. A provider builds and sends a request; the body of its answer is decoded here.
+ * 1. The provider builds and sends a request; the body of its answer is decoded here.
  * 2. Every failure is one final `error` event; nothing is thrown.
- * 3. The connection is closed when the iteration ends early or the signal aborts. After an orderly end it is kept
- *    for the next request.
- * 4. A parameter that the server refuses is left out, once per parameter, in this and in all later requests.
- * 5. A request is repeated only while nothing of its answer has been passed on: afterwards a repetition could say
- *    something else.
- * 6. A server that stops sending is given up after a while; what it sent is kept.
+ * 3. The connection is closed if the iteration ends early or the signal aborts. After an orderly end it is kept for the
+ *    next request.
+ * 4. A parameter that the server refuses is omitted, once per parameter, in this and all later requests.
+ * 5. A request is retried only while nothing of its answer has been passed on: a second answer could differ.
+ * 6. A server that stops sending is abandoned after a while; what it sent is kept.
  */
 export function createStreamingAdapter<RequestBody extends object>(
   provider: Provider<RequestBody>,
@@ -89,7 +88,7 @@ export function createStreamingAdapter<RequestBody extends object>(
     }
   }
 
-  /** The events of one answer, read by read; the last ones contain the final event. */
+  /** The events of one answer, read by read; the last batch contains the final event. */
   async function* receive(
     body: Body,
     controller: AbortController,
@@ -160,7 +159,7 @@ export function createStreamingAdapter<RequestBody extends object>(
     }
   }
 
-  /** One request. Returns its failure if it failed before anything was passed on; undefined once it is over. */
+  /** One request. Returns its failure if nothing was passed on before it; otherwise undefined, once it is over. */
   async function* attemptOnce(
     messages: readonly Message[],
     options: SendOptions,
@@ -183,7 +182,7 @@ export function createStreamingAdapter<RequestBody extends object>(
         begun = true;
         if (last?.type === 'finish') {
           ended = true;
-          // An abort that comes while the last events are read finds nothing to break off.
+          // An abort while the last events are read has nothing left to cancel.
           cancel.removeEventListener('abort', onCancel);
           leaveOpen(body, controller, clock);
         }
@@ -207,12 +206,12 @@ export function createStreamingAdapter<RequestBody extends object>(
   };
 }
 
-/** Nothing of the answer itself. */
+/** Not part of the answer itself. */
 function isLastWord(event: LlmEvent): boolean {
   return event.type === 'error' || event.type === 'usage';
 }
 
-/** After the head of an answer every failure of the connection is a break, whatever its cause is called. */
+/** After the head of an answer, every failure of the connection is a break, whatever its cause. */
 function classifyBreak(error: unknown, address: string, redact: Redact): ErrorInfo {
   const known = classifyConnectionFailure(error, address, redact);
   if (known.code === 'STREAM_STALLED') return known;
@@ -223,7 +222,7 @@ function classifyBreak(error: unknown, address: string, redact: Redact): ErrorIn
   );
 }
 
-/** Reads what is left of an ended answer, so that its connection can serve the next request. */
+/** Reads the rest of an ended answer, so that its connection can serve the next request. */
 function leaveOpen(body: Body, controller: AbortController, clock: Clock): void {
   const cancelTimer = clock.schedule(CLOSE_GRACE_MS, () => controller.abort());
   const drain = async (): Promise<void> => {

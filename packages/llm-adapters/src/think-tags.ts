@@ -1,19 +1,19 @@
 /**
- * Reasoning that a model writes into its content between `<think>` and `</think>`, told apart from the answer. Not
- * for the content of a file, which may begin with the same characters.
+ * Separates reasoning that a model writes between `<think>` and `</think>` from its answer. Not for the content of a
+ * file, which may begin with the same characters.
  *
- * 1. Only a tag that opens the message counts, white space before it allowed: inside an answer or a file the
- *    same characters are ordinary text.
- * 2. White space before the opening tag and the line breaks after the closing one belong to the chat template,
- *    not to the answer, and are left out.
+ * 1. Only a tag that opens the message counts, after optional white space. Within an answer or a file the same
+ *    characters are ordinary text.
+ * 2. White space before the opening tag and line breaks after the closing tag are from the chat template, not from the
+ *    answer, and are removed.
  * 3. Any split of the content gives the same two texts.
  *
- * A template that opens the tag in the prompt itself leaves no opening tag in the answer; servers for such
- * models have an option that moves the reasoning into its own field.
+ * If a chat template puts the opening tag into the prompt, the answer has none. Servers for such models have an option
+ * that moves the reasoning into a field of its own.
  */
 export type ThinkTags = {
   push(content: string): void;
-  /** The message is over: what was held back because it could have become a tag is handed out. */
+  /** The message has ended: releases what was held back because it could have become a tag. */
   end(): void;
 };
 
@@ -22,7 +22,7 @@ type Sinks = {
   readonly onReasoning: (text: string) => void;
 };
 
-/** More white space is no template's: it is text, and not held back. */
+/** More white space is not from a template: it is text, and is not held back. */
 const MOST_BLANKS = 64 * 1024;
 const OPEN = '<think>';
 const CLOSE = '</think>';
@@ -30,7 +30,7 @@ const CLOSE = '</think>';
 export function createThinkTags(sinks: Sinks): ThinkTags {
   let mode: 'opening' | 'reasoning' | 'after' | 'text' = 'opening';
   let held = '';
-  /** White space before what could become the opening tag; looked at once. */
+  /** White space before a possible opening tag, examined once. */
   let blanks = '';
 
   function push(content: string): void {
@@ -93,7 +93,7 @@ export function createThinkTags(sinks: Sinks): ThinkTags {
   };
 }
 
-/** How many characters at the end of a text could be the beginning of the closing tag. */
+/** How many characters at the end of a text could begin the closing tag. */
 function overlapWithClose(text: string): number {
   for (let length = Math.min(CLOSE.length - 1, text.length); length > 0; length -= 1) {
     if (CLOSE.startsWith(text.slice(text.length - length))) return length;

@@ -2,9 +2,9 @@ import { JsonReader } from '@orion/contracts';
 import type { ToolCall } from '@orion/contracts';
 
 /**
- * The truth about a call's argument text: `complete` if it parses as a JSON object, `cut` if it is the beginning
- * of one, `malformed` otherwise. Nothing is repaired: a lenient parser turns a cut-off call into a plausible
- * shorter one, and running that would write half a file.
+ * Classifies the argument text of a call: `complete` if it parses as a JSON object, `cut` if it is the beginning of
+ * one, otherwise `malformed`. Nothing is repaired: a lenient parser turns a cut-off call into a plausible shorter one,
+ * and running that would write half a file.
  */
 export function classifyArguments(text: string): ToolCall['state'] {
   const reader = new JsonReader('object');

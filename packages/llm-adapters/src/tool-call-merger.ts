@@ -3,26 +3,26 @@ import type { JsonValue, LlmEvent, ToolCall } from '@orion/contracts';
 
 import type { ProviderDataMaker } from './provider-data.ts';
 
-/** Together, in a message: no tool takes more, and all of it is held. */
+/** For all calls of a message, whose arguments are held in memory. No tool accepts more. */
 const MOST_ARGUMENT_CHARACTERS = 16 * 1024 * 1024;
 const MOST_CALLS = 1024;
 
-/** What one delta says of a call; empty texts and missing fields say nothing. */
+/** One delta of a call. Empty texts and missing fields have no meaning. */
 export type ToolCallDelta = {
   readonly index?: number | undefined;
   readonly id?: string | undefined;
   readonly name?: string | undefined;
   readonly arguments?: string | undefined;
-  /** The call takes any text instead of a JSON object. */
+  /** The arguments are any text instead of a JSON object. */
   readonly freeForm?: boolean | undefined;
-  /** The provider has said that nothing more of this call comes. */
+  /** The provider has said that the call is over. */
   readonly ended?: boolean | undefined;
-  /** What the provider wants back with the call; the first one that is given counts. */
+  /** Returned to the provider with the call; the first value counts. */
   readonly providerValue?: JsonValue | undefined;
 };
 
 class OpenCall {
-  /** Its place among the calls of this message; the wire's own index may stand for several calls. */
+  /** Its position among the calls of the message; several calls may share an index of the wire. */
   readonly ordinal: number;
   readonly wireIndex: number | undefined;
   id = '';
@@ -35,7 +35,7 @@ class OpenCall {
   passed = false;
   closed = false;
   #fragments: string[] = [];
-  /** What the fragments come to; they are not looked at again. */
+  /** Reads the fragments as they arrive; they are not read again. */
   readonly #json = new JsonReader('object');
 
   constructor(ordinal: number, wireIndex: number | undefined) {
@@ -48,7 +48,7 @@ class OpenCall {
     this.#json.push(fragment);
   }
 
-  /** All that came of its arguments, put together once. */
+  /** The arguments so far, joined once. */
   get text(): string {
     if (this.#fragments.length > 1) this.#fragments = [this.#fragments.join('')];
     return this.#fragments[0] ?? '';
@@ -60,8 +60,8 @@ class OpenCall {
   }
 
   /**
-   * Whether a delta that would continue this call begins another one: it has another id, or, from servers that send
-   * no ids, it names a tool although this call is already whole.
+   * Whether a delta that would continue this call begins another one: it has another id or, from servers that send no
+   * ids, names a tool although this call is already complete.
    */
   isFollowedBy(id: string, name: string, fragment: string): boolean {
     if (id !== '' && this.id !== '') return id !== this.id;
@@ -74,27 +74,27 @@ class OpenCall {
 /**
  * Merges the deltas of a message's tool calls.
  *
- * 1. By index, then id: a new id under a known index starts a new call, an index alone continues its latest one.
- * 2. Argument fragments start from the empty text and are joined, never repaired.
- * 3. A call is announced when its id and its name are known; fragments that came before follow at once.
- * 4. A call is closed when the next part of the message begins, if that leaves no doubt: its provider has said that
- *    it is over, or its arguments are a whole object, to which nothing can be added. Any other ends with the message,
- *    since fragments of some servers interleave. A provider that says that a call is over may mean that its length
- *    limit is reached, so that this alone closes nothing.
- * 5. A delta costs what it brings, however much has come before, and a message holds no more than its limits.
- * 6. Calls are closed in the order in which they began. More text of a closed call, unless it repeats all of it,
- *    is an error of the stream: the call may be running.
+ * 1. By index, then id: a new id under a known index starts a new call; an index alone continues its latest call.
+ * 2. Argument fragments are joined from the empty text on, never repaired.
+ * 3. A call is announced when its id and its name are known; earlier fragments follow at once.
+ * 4. A call is closed when the next part of the message begins, unless there is doubt: either its provider has said
+ *    that it is over, or its arguments are a whole object, to which nothing can be added. Any other call is closed with
+ *    the message, because fragments of some servers interleave. A provider may also say that a call is over when its
+ *    length limit is reached, so that this alone closes nothing.
+ * 5. A delta costs what it brings, however much came before, and the size of a message is limited.
+ * 6. Calls are closed in the order in which they began. More text for a closed call, unless it repeats all of it, is an
+ *    error of the stream: the call may already be running.
  */
 export class ToolCallMerger {
   readonly #emit: (event: LlmEvent) => void;
   readonly #onInvalid: (what: string) => void;
   readonly #data: ProviderDataMaker;
   readonly #calls: OpenCall[] = [];
-  /** The latest call with an index of the wire, and with an id. */
+  /** The latest call with each index of the wire, and with each id. */
   readonly #byIndex = new Map<number, OpenCall>();
   readonly #byId = new Map<string, OpenCall>();
   #characters = 0;
-  /** So many of them are closed, from the first one on. */
+  /** How many are closed, from the first one on. */
   #closed = 0;
 
   constructor(
@@ -151,10 +151,10 @@ export class ToolCallMerger {
     else if (call.id !== '' && call.name !== '') this.#start(call);
   }
 
-  /** Another part of the message has begun: what came last is over where that is certain. */
+  /** Another part of the message has begun: closes the last call if it is certainly complete. */
   nextPart(): void {
     const last = this.#calls.at(-1);
-    // Looked at once for each call: its arguments may be long.
+    // Checked once per call, because its arguments may be long.
     if (last === undefined || last.passed) return;
     last.passed = true;
     if (last.name === '' || this.#closed !== this.#calls.length - 1) return;
@@ -162,7 +162,7 @@ export class ToolCallMerger {
     if (last.ended || isWhole) this.#close(last, false);
   }
 
-  /** `cutOff`: the message was stopped by its length limit, so that a call without arguments lost them. */
+  /** `cutOff`: the length limit stopped the message, so that a call without arguments lost them. */
   end(cutOff: boolean): void {
     for (const call of this.#calls.slice(this.#closed)) this.#close(call, cutOff);
   }
@@ -180,7 +180,7 @@ export class ToolCallMerger {
       call: {
         id,
         name,
-        // A call without any argument is one with none, unless the message was cut before they came.
+        // No arguments mean an empty object, unless the message was cut before they arrived.
         arguments: !freeForm && state === 'complete' && text.trim() === '' ? '{}' : text,
         state,
         ...(freeForm ? { kind: 'custom' as const } : {}),

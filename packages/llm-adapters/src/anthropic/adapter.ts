@@ -10,12 +10,12 @@ import { buildMessagesRequest } from './request.ts';
 
 const NAME = 'anthropic';
 
-/** `baseUrl`: where `/v1/messages` is appended, given with the version or without it. */
+/** `baseUrl`: where `/v1/messages` is appended, with or without the `/v1`. */
 export type AnthropicOptions = AdapterOptions;
 
 export const ANTHROPIC_BASE_URL = 'https://api.anthropic.com';
 
-/** Messages, spoken by Anthropic and by servers that imitate it. */
+/** The Messages API, of Anthropic and of compatible servers. */
 export function createAnthropicAdapter(options: AnthropicOptions): LlmAdapter {
   const checked = checkOptions(options, ANTHROPIC_BASE_URL);
   const quirks = messagesQuirks(checked.baseUrl.hostname, checked.model);

@@ -7,24 +7,24 @@ import type { MessageEvents } from '../stream/message-events.ts';
 import { fieldsOf, textField, tokenCount } from '../stream/payloads.ts';
 import type { WireFormat } from '../stream/payloads.ts';
 
-/** A call whose arguments may have come whole, when its block began. */
+/** A call. Its arguments may have been complete when its block began. */
 type CallBlock = { readonly input: Fields; hasDeltas: boolean };
 
 /**
  * What the payloads of a Messages stream mean.
  *
- * 1. The message has ended with `message_stop`, and with nothing else. A stop reason alone is not an end.
- * 2. A second `message_start` of the same message is a repetition; one of another message is no part of this one.
- * 3. Blocks come one after the other. A call is whole when the next one begins; the end of its own block says little,
- *    since it also comes where the message is cut within it.
- * 4. Blocks of tools that the provider runs itself look like calls and are none; what else is not known is ignored.
+ * 1. Only `message_stop` ends a message. A stop reason alone does not.
+ * 2. A second `message_start` with the same id is a repetition; one with another id is an error.
+ * 3. Blocks follow one another. A call is complete when the next block begins. The end of its own block proves little,
+ *    because it also comes when the message is cut within the block.
+ * 4. Blocks of tools that the provider runs itself look like calls but are ignored, as is everything unknown.
  */
 export class MessageFormat implements WireFormat {
   readonly name = 'the Messages format';
   readonly textKeys: readonly string[] = ['text'];
   readonly #message: MessageEvents;
   readonly #calls = new Map<number, CallBlock>();
-  /** The block of reasoning that is open; it goes back if it is signed. */
+  /** The open block of reasoning; it is returned to the provider if it is signed. */
   #thinking: { text: string; signature: string } | undefined;
   readonly #returned = new ReturnedParts();
   #id: string | undefined;
@@ -68,7 +68,7 @@ export class MessageFormat implements WireFormat {
         this.#message.providerFailed(payload);
         return;
       default:
-        // `ping`, and whatever will be added: the format asks its readers to pass over what they do not know.
+        // `ping`, and future events: the format asks its readers to ignore unknown ones.
         if (isFields(payload['error'])) this.#message.providerFailed(payload);
     }
   }
@@ -90,7 +90,7 @@ export class MessageFormat implements WireFormat {
     return true;
   }
 
-  /** Not of this format; what ends its messages is `message_stop`. */
+  /** Not part of this format, whose messages end with `message_stop`. */
   done(): void {}
 
   end(): void {
@@ -133,7 +133,7 @@ export class MessageFormat implements WireFormat {
         });
         return;
       default:
-      // Tools that the provider runs, their results, hidden reasoning, compaction: nothing for us to do.
+      // Tools that the provider runs, their results, hidden reasoning, compaction: nothing to do.
     }
   }
 
@@ -186,11 +186,11 @@ export class MessageFormat implements WireFormat {
 
   #setStopReason(reason: unknown): void {
     if (typeof reason !== 'string') return;
-    // What nobody knows counts as `length`: the answer is then checked and continued, not taken for whole.
+    // An unknown reason counts as `length`: the answer is then checked and continued, not assumed to be complete.
     this.#stopReason = STOP_REASONS.get(reason) ?? 'length';
   }
 
-  /** Numbers grow in later events; one that is missing there keeps its value. */
+  /** Counts grow in later events. A count that is missing there keeps its value. */
   #addUsage(usage: unknown): void {
     if (!isFields(usage)) return;
     for (const name of USAGE_FIELDS) {
@@ -227,7 +227,7 @@ function readUsage(usage: Fields): Usage {
   const cached = tokenCount(usage['cache_read_input_tokens']);
   const details = fieldsOf(usage['output_tokens_details']);
   return {
-    // What was read from the cache and what was put into it are counted apart on the wire.
+    // The wire format counts tokens read from the cache and written to it separately.
     inputTokens:
       tokenCount(usage['input_tokens']) + cached + tokenCount(usage['cache_creation_input_tokens']),
     outputTokens: tokenCount(usage['output_tokens']),

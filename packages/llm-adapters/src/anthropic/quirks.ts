@@ -1,12 +1,12 @@
 import { readQuirks } from '../quirks.ts';
 import type { QuirkRow } from '../quirks.ts';
 
-/** What differs between models and servers that speak Messages. */
+/** How models and servers of the Messages API differ. */
 export type MessagesQuirks = {
   readonly temperature: 'as-given' | 'never';
-  /** Marks up to where a prompt is worth keeping; servers that know no such marks refuse or ignore them. */
+  /** Mark how much of a prompt to cache. Servers without such marks refuse or ignore them. */
   readonly cacheMarks: boolean;
-  /** The key goes into `x-api-key` too, not only where the SDK puts it. */
+  /** Send the key in `x-api-key` as well as in `authorization`. */
   readonly ownKeyHeader: boolean;
 };
 

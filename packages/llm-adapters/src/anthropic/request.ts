@@ -28,12 +28,12 @@ const LONGEST_CALL_ID = 64;
 const CACHE_MARK = { type: 'ephemeral' } as const;
 
 /**
- * A conversation as the Messages API wants it.
+ * A conversation as a request of the Messages API.
  *
- * 1. Roles alternate: neighbours of one role are one message, and results of calls stand first in the one that
- *    follows the calls.
- * 2. System messages that begin the conversation are its system prompt; later ones are said by the user.
- * 3. Cache marks stand at the ends of what stays the same: tools, system prompt, and the conversation so far.
+ * 1. Roles alternate: consecutive messages of one role are merged, and results of calls come first in the message after
+ *    the calls.
+ * 2. System messages at the start of the conversation are its system prompt; later ones become user messages.
+ * 3. Cache marks are at the ends of the stable parts: tools, system prompt, and the conversation so far.
  */
 export function buildMessagesRequest(
   messages: readonly Message[],
@@ -95,7 +95,7 @@ function convertMessages(
     else turns.push({ role, content: blocks });
   }
   for (const turn of turns) {
-    // Results must come before anything else that the user says.
+    // Results must come before any other user content.
     turn.content.sort((left, right) => rank(left) - rank(right));
   }
   const last = turns.at(-1);
@@ -134,7 +134,7 @@ function convertMessage(message: Message, ids: CallIds, owner: DataOwner): Conte
   }
 }
 
-/** Reasoning goes back to the model that signed it, word for word; another one would refuse it. */
+/** Reasoning is returned word for word to the model that signed it; another model would refuse it. */
 function reasoningBlocks(part: Fields): ContentBlockParam[] {
   const { type, thinking, signature, data } = part;
   if (type === 'thinking' && typeof thinking === 'string' && typeof signature === 'string')
@@ -142,13 +142,13 @@ function reasoningBlocks(part: Fields): ContentBlockParam[] {
   return type === 'redacted_thinking' && typeof data === 'string' ? [{ type, data }] : [];
 }
 
-/** An answer that the request begins must not end with white space. */
+/** A prefilled answer must not end with white space. */
 function trimEnd(blocks: ContentBlockParam[]): void {
   const last = blocks.at(-1);
   if (last?.type === 'text') blocks[blocks.length - 1] = { ...last, text: last.text.trimEnd() };
 }
 
-/** With a cache mark on the last one, where marks are taken. */
+/** Puts a cache mark on the last part if the server supports marks. */
 function marked<Part extends object>(parts: Part[], cacheMarks: boolean): Part[] {
   const last = parts.at(-1);
   if (!cacheMarks || last === undefined) return parts;

@@ -11,7 +11,7 @@ import { buildRequest } from './request.ts';
 
 const NAME = 'openai';
 
-/** `baseUrl`: where `/chat/completions` is appended; OpenAI itself when left out. */
+/** `baseUrl`: where `/chat/completions` is appended; by default OpenAI. */
 export type OpenAiCompatibleOptions = AdapterOptions;
 
 export const OPENAI_BASE_URL = 'https://api.openai.com/v1';
@@ -31,7 +31,7 @@ const OPTIONAL: OptionalParameters = {
   ]),
 };
 
-/** Chat completions, spoken by OpenAI, DeepSeek, Groq, OpenRouter, Ollama, vLLM, LM Studio, llama.cpp and others. */
+/** Chat completions: OpenAI, DeepSeek, Groq, OpenRouter, Ollama, vLLM, LM Studio, llama.cpp and others. */
 export function createOpenAiCompatibleAdapter(options: OpenAiCompatibleOptions): LlmAdapter {
   const checked = checkOptions(options, OPENAI_BASE_URL);
   const quirks = quirksOf(checked.baseUrl.hostname, checked.model);

@@ -10,9 +10,9 @@ import type { WireFormat } from '../stream/payloads.ts';
 /**
  * What the payloads of a chat-completions stream mean.
  *
- * 1. Only choice 0 counts, and nothing is keyed by the chunk's id, which some servers change on every chunk.
- * 2. The message has ended with `[DONE]`, or with a finish reason and an orderly end of the body. A finish reason
- *    alone is not an end: an error may still follow it.
+ * 1. Only choice 0 counts. Nothing is keyed by the chunk's id, because some servers change it in every chunk.
+ * 2. A message ends with `[DONE]`, or with a finish reason and an orderly end of the body. A finish reason alone is not
+ *    an end: an error may still follow.
  */
 export class ChunkFormat implements WireFormat {
   readonly name = 'chat completions';
@@ -69,7 +69,7 @@ export class ChunkFormat implements WireFormat {
   }
 
   done(): void {
-    // A refusal that is told as text of its own needs no finish reason to be one.
+    // A refusal in a field of its own counts as one without a finish reason, too.
     const refused = this.#refused && this.#message.calls === 0 && this.#finishReason !== 'length';
     this.#message.finish(refused ? 'refusal' : this.#finishReason);
   }
@@ -86,7 +86,7 @@ export class ChunkFormat implements WireFormat {
     }
     const delta = choice['delta'];
     if (isFields(delta)) this.#delta(delta);
-    // Servers that pretend to stream send the whole message at once; after deltas it would be a repetition.
+    // Servers that only pretend to stream send the whole message at once. After deltas it would be a repetition.
     else if (isFields(choice['message']) && !this.#message.hasContent)
       this.#delta(choice['message']);
     const reason = choice['finish_reason'];
@@ -116,7 +116,7 @@ export class ChunkFormat implements WireFormat {
     if (text !== '') this.#message.text(text);
   }
 
-  /** Content in parts, as some servers send it: text, or reasoning that is again a list of parts. */
+  /** Content in parts, as some servers send it: text, or reasoning that is a list of parts itself. */
   #part(part: unknown): void {
     if (!isFields(part)) return;
     if (typeof part['text'] === 'string') {
@@ -136,10 +136,10 @@ export class ChunkFormat implements WireFormat {
       index: typeof call['index'] === 'number' ? call['index'] : undefined,
       id: typeof call['id'] === 'string' ? call['id'] : undefined,
       name: typeof named['name'] === 'string' ? named['name'] : undefined,
-      // Some local servers send the object itself instead of its text.
+      // Some local servers send the object instead of its text.
       arguments:
         typeof given === 'string' ? given : isFields(given) ? JSON.stringify(given) : undefined,
-      // Where Gemini signs its reasoning; it refuses a call without.
+      // Gemini signs its reasoning here, and refuses a call without the signature.
       providerValue: isFields(call['extra_content'])
         ? (call['extra_content'] as JsonObject)
         : undefined,
@@ -155,7 +155,7 @@ export class ChunkFormat implements WireFormat {
       return;
     }
     const reason = FINISH_REASONS.get(wireReason) ?? 'length';
-    // Repeated reasons: the one that says most about the answer stays.
+    // If reasons are repeated, the one that says most about the answer counts.
     const rank = (value: FinishReason | undefined): number =>
       value === undefined ? -1 : RANKING.indexOf(value);
     if (rank(reason) > rank(this.#finishReason)) this.#finishReason = reason;
@@ -163,8 +163,8 @@ export class ChunkFormat implements WireFormat {
 }
 
 /**
- * A reason that is not listed counts as `length`: the only one after which an answer is checked for its end and
- * continued instead of being taken for whole.
+ * An unknown reason counts as `length`: the only reason after which an answer is checked and continued instead of being
+ * assumed to be complete.
  */
 const FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map<string, FinishReason>([
   ['stop', 'stop'],
@@ -187,7 +187,7 @@ const FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map<string, Finish
   ['MAX_TOKENS', 'length'],
 ]);
 
-/** Reasons that mean the provider gave up. */
+/** Reasons by which a provider reports its own failure. */
 const FAILED_REASONS: ReadonlyMap<string, 'PROVIDER_ERROR' | 'PROVIDER_OVERLOADED'> = new Map<
   string,
   'PROVIDER_ERROR' | 'PROVIDER_OVERLOADED'
@@ -209,7 +209,7 @@ function readUsage(usage: Fields): Usage {
   return {
     inputTokens: tokenCount(usage['prompt_tokens']),
     outputTokens: tokenCount(usage['completion_tokens']),
-    // DeepSeek's own name stands beside the usual one.
+    // The second name is DeepSeek's.
     cachedTokens: tokenCount(prompt['cached_tokens'] ?? usage['prompt_cache_hit_tokens']),
     reasoningTokens: tokenCount(completion['reasoning_tokens']),
   };

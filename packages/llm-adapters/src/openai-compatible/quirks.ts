@@ -1,7 +1,7 @@
 import { OPENAI_REASONING_MODEL, readQuirks } from '../quirks.ts';
 import type { QuirkRow } from '../quirks.ts';
 
-/** What differs between servers that all speak chat completions. */
+/** How servers of chat completions differ. */
 export type Quirks = {
   readonly limitParameter: 'max_tokens' | 'max_completion_tokens';
   readonly temperature: 'as-given' | 'never';
@@ -26,7 +26,7 @@ const ROWS: readonly QuirkRow<Quirks>[] = [
   },
 ];
 
-/** Everything else: the name that every other server knows, and a temperature when one is given. */
+/** All other servers: the name that they all know, and a temperature if one is set. */
 const DEFAULTS: Quirks = { limitParameter: 'max_tokens', temperature: 'as-given' };
 
 export function quirksOf(host: string, model: string): Quirks {

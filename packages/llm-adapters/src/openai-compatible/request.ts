@@ -15,7 +15,7 @@ import { namedSchema, requestParameters } from '../request-parameters.ts';
 import type { RequestDefaults } from '../request-parameters.ts';
 import type { Quirks } from './quirks.ts';
 
-/** OpenAI refuses longer ones; other providers' ids may be. */
+/** OpenAI refuses longer ids; those of other providers may be longer. */
 const LONGEST_CALL_ID = 40;
 
 export function buildRequest(
@@ -44,7 +44,7 @@ export function buildRequest(
   };
 }
 
-/** Empty messages are left out: servers refuse them. A tool message stays, since the call before it needs one. */
+/** Omits empty messages, which servers refuse. A tool message stays, because the call before it needs one. */
 function convertMessage(
   message: Message,
   ids: CallIds,
@@ -57,7 +57,7 @@ function convertMessage(
     case 'assistant': {
       const { role, content, toolCalls = [] } = message;
       if (toolCalls.length === 0) return isBlank(content) ? [] : [{ role, content }];
-      // An empty text and not null: templates of local models print a null as a word.
+      // Empty text instead of null: the templates of some local models print null as a word.
       return [
         { role, content, tool_calls: toolCalls.map((call) => convertCall(call, ids, owner)) },
       ];

@@ -11,10 +11,10 @@ import { ResponseFormat } from './response-format.ts';
 
 const NAME = 'openai-responses';
 
-/** `baseUrl`: where `/responses` is appended; OpenAI itself when left out. */
+/** `baseUrl`: where `/responses` is appended; by default OpenAI. */
 export type OpenAiResponsesOptions = AdapterOptions;
 
-/** Responses, spoken by OpenAI, and by LM Studio, vLLM and others beside chat completions. */
+/** The Responses API: OpenAI, LM Studio, vLLM and others. */
 export function createOpenAiResponsesAdapter(options: OpenAiResponsesOptions): LlmAdapter {
   const checked = checkOptions(options, OPENAI_BASE_URL);
   const quirks = responsesQuirks(checked.baseUrl.hostname, checked.model);

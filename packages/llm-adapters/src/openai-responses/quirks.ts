@@ -1,12 +1,12 @@
 import { OPENAI_REASONING_MODEL, readQuirks } from '../quirks.ts';
 import type { QuirkRow } from '../quirks.ts';
 
-/** What differs between models and servers that speak Responses. */
+/** How models and servers of the Responses API differ. */
 export type ResponsesQuirks = {
   readonly temperature: 'as-given' | 'never';
-  /** Says that the answer need not be kept; servers that keep nothing know no such parameter. */
+  /** Send `store: false`. Servers that store nothing do not know the parameter. */
   readonly store: boolean;
-  /** Asks for reasoning in a form in which it can go back; models that do not reason refuse to. */
+  /** Request reasoning in a form that can be returned. Models that do not reason refuse this. */
   readonly encryptedReasoning: boolean;
 };
 

@@ -23,7 +23,7 @@ import type { ResponsesQuirks } from './quirks.ts';
 
 const LONGEST_CALL_ID = 64;
 
-/** A conversation as the Responses API wants it: whole in every request, since nothing is kept at the provider. */
+/** A conversation as a request of the Responses API. It is sent whole each time, since the provider stores nothing. */
 export function buildResponsesRequest(
   messages: readonly Message[],
   options: SendOptions,
@@ -82,7 +82,7 @@ function convertMessage(message: Message, ids: CallIds, owner: DataOwner): Respo
   }
 }
 
-/** Reasoning goes back to the model that made it, as it was encrypted for it: nothing is kept at the provider. */
+/** Reasoning is returned, encrypted, to the model that made it: the provider stores nothing. */
 function reasoningItems({ id, summary, encrypted_content: hidden }: Fields): ResponseInputItem[] {
   if (typeof id !== 'string' || typeof hidden !== 'string') return [];
   const parts = (Array.isArray(summary) ? summary : []) as ResponseReasoningItem['summary'];
@@ -90,7 +90,7 @@ function reasoningItems({ id, summary, encrypted_content: hidden }: Fields): Res
 }
 
 function convertTool(tool: ToolDefinition): FunctionTool {
-  // Strict tools would need every property to be required; what a tool leaves open stays open.
+  // Strict tools would require every property; optional ones stay optional.
   return {
     type: 'function',
     name: tool.name,

@@ -8,27 +8,27 @@ import type { MessageEvents } from '../stream/message-events.ts';
 import { fieldsOf, textField, tokenCount } from '../stream/payloads.ts';
 import type { WireFormat } from '../stream/payloads.ts';
 
-/** So many of the latest events are known again when a resumed stream repeats them, and so much of them is held. */
+/** How many of the latest events, and how much of them, is remembered to detect repetitions by a resumed stream. */
 const REMEMBERED_EVENTS = 256;
 const REMEMBERED_CHARACTERS = 1024 * 1024;
 
 /**
  * What the payloads of a Responses stream mean.
  *
- * 1. The message has ended with `response.completed`, `incomplete` or `failed`, and with nothing else; `[DONE]`,
- *    which some servers send too, says nothing.
- * 2. Items are known by their place in the output: their ids change from event to event on some servers.
- * 3. A text or an argument text that comes whole counts only where no piece of it has come before.
- * 4. Items of tools that the provider runs itself look like calls and are none.
- * 5. Items come one after the other: a call whose item is done is whole when the next item begins.
- * 6. An event that has come before, with the same number and the same words, is a repetition. Equal words alone
- *    prove nothing: a file may hold the same line twice.
+ * 1. Only `response.completed`, `incomplete`, `failed` or `cancelled` ends a message; `[DONE]`, which some servers also
+ *    send, does not.
+ * 2. Items are identified by their place in the output, because their ids change from event to event on some servers.
+ * 3. Text or arguments that arrive whole count only if no piece of them has arrived before.
+ * 4. Items of tools that the provider runs itself look like calls but are ignored.
+ * 5. Items follow one another: a call whose item is done is complete when the next item begins.
+ * 6. An event with the number and the content of an earlier one is a repetition. Equal content alone proves nothing: a
+ *    file may hold the same line twice.
  */
 export class ResponseFormat implements WireFormat {
   readonly name = 'the Responses format';
   readonly textKeys: readonly string[] = ['delta'];
   readonly #message: MessageEvents;
-  /** The places of which pieces have come. */
+  /** Places of which pieces have arrived. */
   readonly #pieces = new Set<string>();
   readonly #latest = new Map<number, string>();
   #latestCharacters = 0;
@@ -40,7 +40,7 @@ export class ResponseFormat implements WireFormat {
   }
 
   plainText(payload: Fields): string | undefined {
-    // A numbered event is remembered, and so does more than add its text.
+    // A numbered event is also remembered, so that it does more than add its text.
     if (payload['type'] !== 'response.output_text.delta') return undefined;
     if (payload['sequence_number'] !== undefined || !this.#pieces.has(placeOf(payload, 'text')))
       return undefined;
@@ -69,7 +69,7 @@ export class ResponseFormat implements WireFormat {
         this.#message.reasoning(textField(payload, 'delta'));
         return;
       case 'response.reasoning_summary_part.added':
-        // Parts of a summary are paragraphs; nothing on the wire separates them.
+        // Parts of a summary are paragraphs, but no separator is sent.
         if (tokenCount(payload['summary_index']) > 0) this.#message.reasoning('\n\n');
         return;
       case 'response.output_item.added':
@@ -98,7 +98,7 @@ export class ResponseFormat implements WireFormat {
         this.#message.providerFailed(payload);
         return;
       default:
-        // An error in a form of another protocol is an error all the same.
+        // Some servers send errors in the form of another protocol.
         if (typeof type !== 'string' && isFields(payload['error']))
           this.#message.providerFailed(payload);
     }
@@ -183,7 +183,7 @@ export class ResponseFormat implements WireFormat {
     this.#message.text(text);
   }
 
-  /** A text that stands whole in the field of its kind. */
+  /** Adds a text that arrives whole, from the field of its kind. */
   #wholeText(event: Fields, kind: 'text' | 'refusal', whole: Fields): void {
     if (!this.#pieces.has(placeOf(event, kind))) this.#text(event, kind, textField(whole, kind));
   }
@@ -231,7 +231,7 @@ export class ResponseFormat implements WireFormat {
         return;
       case 'response.incomplete': {
         const { reason } = fieldsOf(response['incomplete_details']);
-        // Whatever cut it off, it is cut off.
+        // Any other reason also means that the answer was cut off.
         this.#finish(reason === 'content_filter' ? 'refusal' : 'length');
         return;
       }

@@ -6,13 +6,13 @@ import type { MessageOptions } from './message-events.ts';
 import { createPayloadReader } from './payloads.ts';
 import type { WireFormat } from './payloads.ts';
 
-/** One answer, from the bytes of its body to events. Says nothing of where the bytes come from. */
+/** Decodes one answer, from the bytes of its body to events, wherever the bytes come from. */
 export type AnswerDecoder = {
   readonly message: Pick<MessageEvents, 'ended' | 'fail'>;
   feed(bytes: Uint8Array): void;
   /** The body has ended in an orderly way. */
   end(): void;
-  /** The events that came since the last call; after the message has ended the last one of them is final. */
+  /** The events since the last call. Once the message has ended, the last one is final. */
   take(): LlmEvent[];
 };
 

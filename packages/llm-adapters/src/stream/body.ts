@@ -1,26 +1,26 @@
 import type { IncomingMessage } from 'node:http';
 
-/** What a body gives next. After `end` or `error` it gives nothing more. */
+/** The next part of a body. Nothing follows `end` or `error`. */
 export type Arrival =
-  /** All that has come since the last read. */
+  /** Everything since the last read. */
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
   | { readonly kind: 'end' }
   | { readonly kind: 'error'; readonly error: unknown };
 
-/** The body of an answer. What arrived before a failure is given before the failure. Never rejects. */
+/** The body of an answer. Bytes that arrived before a failure come before it. Never rejects. */
 export type Body = {
   read(): Promise<Arrival>;
 };
 
 /**
- * So much is held for a reader that is slower than the network: enough for one more read while the last one is
- * worked on, and little, since what was read and not yet worked on is lost with the process.
+ * How much is buffered for a reader that is slower than the network: enough for one more read while the last one is
+ * processed, and little, because unprocessed bytes are lost with the process.
  */
 const MOST_HELD_BYTES = 64 * 1024;
 
 /**
- * A body as Node's own HTTP client gives it. Pieces are put together first: a server writes each event as a piece of
- * its own, and hundreds of them come at once.
+ * A body from Node's HTTP client. Pieces are joined first: a server writes each event separately, and hundreds arrive
+ * at once.
  */
 export function bodyOfMessage(message: IncomingMessage): Body {
   let chunks: Uint8Array[] = [];
@@ -62,7 +62,9 @@ export function bodyOfMessage(message: IncomingMessage): Body {
   };
 }
 
-/** A body as `fetch` gives it. One read is always under way, so that what arrived before a reset is not lost with it. */
+/**
+ * A body from `fetch`. One read is always in progress, so that bytes that arrived before a reset are not lost with it.
+ */
 export function bodyOfStream(stream: ReadableStream<Uint8Array> | null): Body {
   if (stream === null) return { read: () => Promise.resolve({ kind: 'end' }) };
   const reader = stream.getReader();

@@ -2,30 +2,30 @@ import { findEnvelope, readRun } from './text-envelope.ts';
 import type { EnvelopeRun, TextEnvelope } from './text-envelope.ts';
 
 /**
- * Bytes of an HTTP body turned into server-sent events, read by read.
+ * Decodes the bytes of an HTTP body into server-sent events, read by read.
  *
- * 1. Any split of the bytes gives the same events: inside a character, a line, a CRLF, a byte order mark.
- * 2. A body that is not an event stream at all (one JSON document, an HTML page) is recognised by its first
- *    character, whatever its Content-Type says, and handed over whole.
- * 3. Nothing is held without bound, and what is held is not read again with each piece that arrives.
- * 4. Text deltas that share an envelope reach `onText` without being parsed one by one; everything else, and
- *    everything in doubt, reaches `onEvent`.
+ * 1. Any split of the bytes gives the same events: within a character, a line, a CRLF or a byte order mark.
+ * 2. A body that is not an event stream (a JSON document, an HTML page) is recognised by its first character, whatever
+ *    its Content-Type, and passed on whole.
+ * 3. Buffers are bounded, and buffered text is not read again with each piece that arrives.
+ * 4. Text deltas that share an envelope reach `onText` without being parsed one by one. Everything else, and every
+ *    doubtful case, reaches `onEvent`.
  *
- * Lines are found in latin1, where a character is a byte: structure is ASCII, and UTF-8 is decoded only where a
- * payload holds more than that. Line ends are ASCII too, so that decoding by line is decoding the whole.
+ * Lines are found in latin1, where a character is a byte: the structure is ASCII, and UTF-8 is decoded only where a
+ * payload needs it. Line ends are ASCII, too, so that decoding line by line is correct.
  */
 export type StreamEvents = {
   /**
-   * `atEnd`: the body ended inside this event, so that its data may be incomplete. Returns the text if the event
-   * did nothing but add this text to the message.
+   * `atEnd`: the body ended within this event, so that its data may be incomplete. Returns the text if the event only
+   * added this text to the message.
    */
   readonly onEvent: (data: string, name: string | undefined, atEnd: boolean) => string | undefined;
   readonly onText: (text: string) => void;
   readonly onDocument: (text: string, kind: 'json' | 'other') => void;
   readonly onTooLarge: (limit: number) => void;
-  /** What an event means if it would do nothing but add a text; asked without any effect. */
+  /** The text of an event that would only add a text. Has no effect. */
   readonly readText: (data: string, name: string | undefined) => string | undefined;
-  /** The names under which texts stand in payloads. */
+  /** The fields of payloads that hold text. */
   readonly textKeys: readonly string[];
 };
 
@@ -35,11 +35,11 @@ export type EventStreamDecoder = {
   end(): void;
 };
 
-/** Far above any event of a real provider; a document is held whole and gets the same bound. */
+/** Far larger than any event of a real provider. Also the limit of a document, which is buffered whole. */
 const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
-/** A piece may keep all of what it came with, so that only few of them are held. */
+/** A piece may keep alive the whole text that it is a part of, so that only a few are held. */
 const MOST_PIECES = 64;
-/** Envelopes that fitted nothing cost more than they save: after so many of them one is tried now and then. */
+/** Envelopes that never match cost more than they save. After so many of them, only an occasional one is tried. */
 const FRUITLESS_ENVELOPES = 8;
 const ENVELOPE_RETRY = 256;
 
@@ -51,7 +51,7 @@ export function createEventStreamDecoder(
   limit: number = MAX_BUFFERED_BYTES,
 ): EventStreamDecoder {
   let mode: 'undecided' | 'events' | 'json' | 'other' = 'undecided';
-  /** What has come of a document, or of a beginning that may become anything. */
+  /** The document so far, or a beginning that may still become anything. */
   const held = new Pieces();
   const reader = new EventReader(events, limit);
   let overflown = false;
@@ -71,7 +71,7 @@ export function createEventStreamDecoder(
       return;
     }
     if (start.startsWith(BYTE_ORDER_MARK)) start = start.slice(BYTE_ORDER_MARK.length);
-    // Blanks and empty lines before the first event mean nothing, and need not be held.
+    // Blanks and empty lines before the first event are insignificant and need not be held.
     const body = start.trimStart();
     const first = body.charAt(0);
     if (first === '') return;
@@ -94,12 +94,12 @@ export function createEventStreamDecoder(
   };
 }
 
-/** Lines become events, as the standard of server-sent events says. */
+/** Turns lines into events as the standard of server-sent events defines. */
 class EventReader {
   readonly #events: StreamEvents;
   readonly #limit: number;
   readonly #envelope: LearnedEnvelope;
-  /** A line that is not whole yet. */
+  /** An incomplete line. */
   readonly #held = new Pieces();
   readonly #event = new OpenEvent();
   #afterCarriageReturn = false;
@@ -126,7 +126,7 @@ class EventReader {
       this.#hold(text);
       return;
     }
-    // Only the event that was begun is put together: joined with all that came, it would be copied.
+    // Only the open event is joined; joining everything that arrived would copy it.
     const blank = text.indexOf('\n\n');
     const end = blank === -1 ? text.length : blank + 2;
     this.#readText(this.#held.take() + text.slice(0, end));
@@ -134,7 +134,7 @@ class EventReader {
   }
 
   end(): void {
-    // A last event without its blank line still counts.
+    // A last event without its blank line counts, too.
     const line = this.#held.take();
     if (line !== '') this.#event.addLine(line);
     if (this.#event.hasData) this.#dispatch(true);
@@ -158,7 +158,7 @@ class EventReader {
     if (!this.#overflown) this.#hold(text.slice(position));
   }
 
-  /** Reads lines up to the end of one event; gives back where the first line begins that was not read. */
+  /** Reads lines up to the end of one event. Returns the position of the first unread line. */
   #readEvent(text: string, from: number, ends: LineEnds): number {
     const event = this.#event;
     const whole = event.isNew;
@@ -205,7 +205,7 @@ class EventReader {
   }
 }
 
-/** What the text deltas of a stream look like, learned from the latest of them. */
+/** The envelope of the text deltas, learned from the latest of them. */
 class LearnedEnvelope {
   readonly #events: StreamEvents;
   #envelope: TextEnvelope | undefined;
@@ -216,7 +216,7 @@ class LearnedEnvelope {
     this.#events = events;
   }
 
-  /** The run of events that begins here and that it fits. */
+  /** The run of matching events at this position. */
   read(text: string, position: number): EnvelopeRun | undefined {
     if (this.#envelope === undefined) return undefined;
     const run = readRun(this.#envelope, text, position);
@@ -224,7 +224,7 @@ class LearnedEnvelope {
     return run;
   }
 
-  /** An event, from its first character to its last, that it did not fit and that adds this text. */
+  /** Learns from a whole event that did not match and that adds this text. */
   learn(event: string, plain: string): void {
     this.#envelope = undefined;
     this.#plainEvents += 1;
@@ -241,7 +241,7 @@ class LearnedEnvelope {
   }
 }
 
-/** Where lines end, by either character; each is looked for once, however many of the other come before it. */
+/** Finds line ends. Each of the two characters is searched for once, however many of the other come before it. */
 class LineEnds {
   readonly #text: string;
   #feed: number;
@@ -253,7 +253,7 @@ class LineEnds {
     this.#return = text.indexOf('\r');
   }
 
-  /** The first end at `position` or behind it; -1 if there is none. Positions only grow. */
+  /** The first line end at or after `position`; -1 if there is none. Positions must not decrease. */
   after(position: number): number {
     if (this.#feed !== -1 && this.#feed < position) this.#feed = this.#text.indexOf('\n', position);
     if (this.#return !== -1 && this.#return < position)
@@ -263,7 +263,7 @@ class LineEnds {
   }
 }
 
-/** A text that comes in pieces, of which each may be a single byte: `MOST_PIECES` are put together at once. */
+/** A text that arrives in pieces, possibly of a single byte; `MOST_PIECES` of them are joined at a time. */
 class Pieces {
   #blocks: string[] = [];
   #pieces: string[] = [];
@@ -294,14 +294,14 @@ class Pieces {
   }
 }
 
-/** The lines of one event as far as they have come; the fields are those of the standard. */
+/** The lines of one event so far, with the fields of the standard. */
 class OpenEvent {
   name: string | undefined;
   readonly #data = new Pieces();
   hasData = false;
-  /** No line of it has come yet, not even a comment. */
+  /** No line has arrived yet, not even a comment. */
   isNew = true;
-  /** Of the lines of its data as they came: a line that says nothing is one, too. */
+  /** The length of its data lines as they arrived, including empty ones. */
   length = 0;
 
   takeData(): string {
@@ -322,7 +322,7 @@ class OpenEvent {
 
   #addData(line: string, value: string): void {
     this.length += line.length + 1;
-    // As bytes of its own: a part of a text keeps all of it, and much may come between two lines.
+    // Copied: a slice would keep the whole text alive, and much may arrive between two lines.
     this.#data.add(this.hasData ? Buffer.from(`\n${value}`, 'latin1').toString('latin1') : value);
     this.hasData = true;
   }

@@ -9,16 +9,16 @@ import { ToolCallMerger } from '../tool-call-merger.ts';
 import type { ToolCallDelta } from '../tool-call-merger.ts';
 
 export type MessageOptions = DataOwner & {
-  /** Text is text, whatever stands in it. */
+  /** Text stays text, whatever it contains. */
   readonly verbatim: boolean;
 };
 
 /**
- * The events of one message, whichever wire format they came in.
+ * The events of one message in any wire format.
  *
- * 1. Text that came with one `take` is one delta; nothing is dropped, and no other event overtakes it.
- * 2. Exactly one `finish` or `error`, last; `usage` stands before it. What comes after it is not looked at.
- * 3. A delta never ends between the two halves of a surrogate pair, except at the message's end.
+ * 1. The text between two calls of `take` is one delta. Nothing is dropped, and no other event overtakes text.
+ * 2. Exactly one `finish` or `error`, last, with `usage` directly before it. Anything after it is ignored.
+ * 3. A delta never ends within a surrogate pair, except at the end of the message.
  */
 export class MessageEvents {
   #events: LlmEvent[] = [];
@@ -50,12 +50,12 @@ export class MessageEvents {
     );
   }
 
-  /** Whether the final event has been made. */
+  /** Whether the final event has been emitted. */
   get ended(): boolean {
     return this.#ended;
   }
 
-  /** Whether any text or call of the answer has come. */
+  /** Whether any text or call of the answer has arrived. */
   get hasContent(): boolean {
     return this.#textSeen || this.#calls.count > 0;
   }
@@ -64,7 +64,7 @@ export class MessageEvents {
     return this.#calls.count;
   }
 
-  /** The events that came since the last call. */
+  /** The events since the last call. */
   take(): LlmEvent[] {
     let half = '';
     if (isHighSurrogate(this.#text.charCodeAt(this.#text.length - 1))) {
@@ -78,7 +78,7 @@ export class MessageEvents {
     return events;
   }
 
-  /** Text of the answer, or, unless every word is wanted, reasoning between think tags that open it. */
+  /** Text of the answer. Unless `verbatim` is set, think tags that open it mark reasoning. */
   text(text: string): void {
     if (this.#ended || text === '') return;
     this.#textSeen = true;
@@ -96,19 +96,19 @@ export class MessageEvents {
     if (!this.#ended) this.#calls.push(delta);
   }
 
-  /** A part of the message that is no call has begun, in formats whose parts come one after the other. */
+  /** A part of the message other than a call has begun. For formats whose parts follow one another. */
   nextPart(): void {
     if (!this.#ended) this.#calls.nextPart();
   }
 
-  /** The latest one counts. */
+  /** Replaces earlier usage. */
   usage(usage: Usage): void {
     this.#usage = usage;
   }
 
   /**
-   * `reason` undefined: the provider gave none, which is an ordinary end. `providerValue` is what it wants back with
-   * the message.
+   * `reason` undefined: the provider gave none, which means an ordinary end. `providerValue` is returned to the
+   * provider with the message.
    */
   finish(reason: FinishReason | undefined, providerValue?: JsonValue): void {
     if (this.#ended) return;
@@ -129,7 +129,7 @@ export class MessageEvents {
     this.#end({ type: 'error', error });
   }
 
-  /** The provider says within its answer that it failed: an error object, or an object around one. */
+  /** The provider reports a failure within its answer: an error object, or an object that contains one. */
   providerFailed(report: unknown): void {
     this.fail(classifyFailure(readFailure(report), this.#redact));
   }
@@ -145,7 +145,7 @@ export class MessageEvents {
     this.#ended = true;
   }
 
-  /** Some servers say `stop` after tool calls, and some `tool_calls` without any. */
+  /** Some servers send `stop` after tool calls, others `tool_calls` without any. */
   #finishReason(reason: FinishReason | undefined): FinishReason {
     if (reason === 'length' || reason === 'refusal' || reason === 'pause') return reason;
     return this.#calls.count > 0 ? 'tool_calls' : 'stop';

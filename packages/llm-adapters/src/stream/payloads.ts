@@ -7,18 +7,20 @@ import { invalidStream, truncated } from './message-events.ts';
 import type { MessageEvents } from './message-events.ts';
 
 /**
- * One provider's wire format: what its payloads mean for a message. Payloads are JSON objects; everything that
- * formats have in common stands in `createPayloadReader`.
+ * A wire format: what its payloads, which are JSON objects, mean for a message. Everything that formats share is in
+ * `createPayloadReader`.
  */
 export type WireFormat = {
   /** As in "The stream is not …". */
   readonly name: string;
-  /** The names under which texts stand in payloads. */
+  /** The fields of payloads that hold text. */
   readonly textKeys: readonly string[];
-  /** The text of a payload that does nothing but add this text; undefined for any other payload. No effect. */
+  /** The text of a payload that only adds this text; otherwise undefined. Has no effect. */
   plainText(payload: Fields): string | undefined;
   read(payload: Fields, eventName: string | undefined): void;
-  /** A whole answer in one JSON document, from servers that do not stream. False: it is none. */
+  /**
+   * Reads a whole answer from one JSON document, for servers that do not stream. Returns false if it is not an answer.
+   */
   readDocument(document: Fields): boolean;
   /** The payload `[DONE]`. */
   done(): void;
@@ -28,10 +30,10 @@ export type WireFormat = {
 
 const QUOTED = 200;
 const TOO_DEEP = `JSON is nested deeper than ${MAX_JSON_DEPTH} levels`;
-/** The shortest JSON object that says anything is longer. */
+/** Every meaningful JSON object is longer. */
 const SHORTEST_PAYLOAD = 16;
 
-/** What the payloads of one body do to its message. */
+/** Applies the payloads of one body to its message. */
 export function createPayloadReader(
   format: WireFormat,
   message: MessageEvents,
@@ -39,7 +41,7 @@ export function createPayloadReader(
 ): StreamEvents {
   const fail = (what: string): void => message.fail(invalidStream(format.name, what));
 
-  /** Undefined for a payload that did more than add its text. */
+  /** The text of a payload that only added text; otherwise undefined. */
   function read(data: string, name: string | undefined, atEnd: boolean): string | undefined {
     let payload: unknown;
     try {
@@ -99,12 +101,12 @@ export function createPayloadReader(
   };
 }
 
-/** A number of tokens; what is no such number counts as none. */
+/** A number of tokens; 0 for anything else. */
 export function tokenCount(value: unknown): number {
   return typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : 0;
 }
 
-/** The fields of an object within a payload; none if it is missing. */
+/** The fields of an object within a payload; no fields if it is missing. */
 export function fieldsOf(value: unknown): Fields {
   return isFields(value) ? value : {};
 }

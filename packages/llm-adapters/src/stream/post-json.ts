@@ -11,18 +11,18 @@ export type FetchFunction = typeof fetch;
 
 export type JsonPost = {
   readonly url: URL;
-  /** Beside those that say that JSON is sent. */
+  /** Besides those for JSON. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: object;
   readonly signal: AbortSignal;
   readonly clock: Clock;
-  /** How long the server may take until the head of its answer. */
+  /** The longest wait for the head of the answer. */
   readonly connectTimeoutMs: number;
-  /** Sends the request in place of Node's own HTTP client. */
+  /** Replaces Node's HTTP client. */
   readonly fetch?: FetchFunction | undefined;
 };
 
-/** An answer with any other status than 2xx. Its text comes from the server: redact it before it is shown. */
+/** An answer with any status but 2xx. Its text is from the server: redact it before you show it. */
 export class HttpFailure extends Error {
   override readonly name = 'HttpFailure';
   readonly status: number;
@@ -37,7 +37,7 @@ export class HttpFailure extends Error {
   }
 }
 
-/** The value of a header by its name in lower case; undefined where there is none. */
+/** Returns the value of a header, by its name in lower case. */
 export type AnswerHeaders = (name: string) => string | undefined;
 
 type Answer = { readonly status: number; readonly headers: AnswerHeaders; readonly body: Body };
@@ -49,19 +49,20 @@ type Init = {
   readonly signal: AbortSignal;
 };
 
-/** An error's text is read whole, up to this length. */
+/** The limit of an error's text. */
 const MOST_ERROR_BYTES = 1024 * 1024;
-/** A server may close a kept connection at the moment at which it is used again. */
+/** A server may close a kept connection just as it is used again. */
 const MOST_STALE_CONNECTIONS = 3;
 
 /**
- * Posts JSON and gives back the body of the answer, whose head has come.
+ * Posts JSON. Resolves with the body of the answer as soon as its head has arrived.
  *
- * 1. An answer with another status than 2xx rejects with `HttpFailure`; any other rejection is of the connection.
- * 2. Redirects are not followed: a key would go to an address that nobody named. They are failures too.
- * 3. No compression is asked for; an answer that comes compressed all the same is decoded.
- * 4. Nothing is read from the environment. The request goes through Node's HTTP client: on a long stream the
- *    built-in `fetch` costs more than everything that is done with what it brings.
+ * 1. Any status but 2xx rejects with `HttpFailure`; every other rejection is a failure of the connection.
+ * 2. Redirects are not followed, because the key would go to an address that the user did not name. They are failures,
+ *    too.
+ * 3. No compression is requested; a compressed answer is decoded nevertheless.
+ * 4. Nothing is read from the environment. Node's HTTP client sends the request: on a long stream the built-in `fetch`
+ *    costs more than all further processing.
  */
 export async function postJson(post: JsonPost): Promise<Body> {
   const late = new AbortController();
@@ -145,7 +146,7 @@ async function send(url: URL, { method, headers, body, signal }: Init): Promise<
     signal.addEventListener('abort', abort, { once: true });
     outgoing.on('close', () => {
       signal.removeEventListener('abort', abort);
-      // An answer that switches protocols ends the request with neither an answer nor an error.
+      // An answer that switches protocols closes the request without an answer or an error.
       reject(new Error('The connection was closed before an answer'));
     });
     outgoing.on('error', (error: NodeJS.ErrnoException) => {
@@ -168,7 +169,7 @@ function decompress(message: IncomingMessage): IncomingMessage {
     return message;
   const decoder = encoding === 'br' ? createBrotliDecompress() : createUnzip();
   pipeline(message, decoder, () => undefined);
-  // What is read of a message here is what any readable has.
+  // Only members that every readable stream has are used here.
   return decoder as unknown as IncomingMessage;
 }
 
@@ -177,19 +178,19 @@ async function readText(body: Body): Promise<string> {
   let size = 0;
   while (size <= MOST_ERROR_BYTES) {
     const arrival = await body.read();
-    // After a break the status still says what happened; its text may be lost.
+    // After a break the status still tells the reason; the text may be lost.
     if (arrival.kind !== 'bytes') break;
     chunks.push(arrival.bytes);
     size += arrival.bytes.length;
   }
   const text = Buffer.concat(chunks).toString('utf8').slice(0, MOST_ERROR_BYTES);
-  // Whoever reads an error writes its fields down again, level by level.
+  // Errors are serialised again, recursively.
   return nestsDeeper(text, MAX_JSON_DEPTH)
     ? `The answer is nested deeper than ${MAX_JSON_DEPTH} levels`
     : text;
 }
 
-/** Without query, which may hold a secret. */
+/** Without the query, which may contain a secret. */
 function addressOf(location: string, base: URL): string {
   const url = URL.parse(location, base.href);
   return url === null ? 'another address' : `${url.protocol}//${url.host}${url.pathname}`;

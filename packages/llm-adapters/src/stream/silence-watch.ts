@@ -1,16 +1,16 @@
 import type { Clock } from '@orion/contracts';
 
-/** Tells when nothing has come for too long. Time in which nobody was waiting does not count. */
+/** Reports a silence that is too long. Only time in which something is awaited counts. */
 export type SilenceWatch = {
-  /** Somebody waits from now on; silence of more than `limit` milliseconds is reported. */
+  /** Starts waiting. A silence of more than `limit` milliseconds is reported. */
   waiting(limit: number): void;
   arrived(): void;
   stop(): void;
 };
 
 /**
- * One timer for many short waits: it looks again when it rings, since setting one for each piece of a fast stream
- * would cost more than reading the piece.
+ * One timer for many short waits. It checks again when it fires: a timer for each piece of a fast stream would cost
+ * more than reading the piece.
  */
 export function createSilenceWatch(clock: Clock, onSilence: (limit: number) => void): SilenceWatch {
   let since: number | undefined;

@@ -1,15 +1,15 @@
 /**
- * Events that differ from one another in nothing but one JSON string, as the text deltas of a stream usually do,
- * recognised without parsing each of them.
+ * Recognises events that differ only in one JSON string, as the text deltas of a stream usually do, without parsing
+ * each of them.
  *
- * An envelope is the exact text of an event before and after that string. It is proven when it is made, and each
- * use of it is exact: what is in doubt is left to whoever parses events one by one.
+ * An envelope is the exact text of an event before and after that string. It is proven when it is made, and every use
+ * of it is exact. Doubtful cases are left to the parser of single events.
  *
- * 1. Proof: with another text between prefix and suffix the whole event means that other text. So the string at
- *    this place is the one that counts, and everything else in the event says what it said before.
- * 2. Of an event that begins with the prefix, the first suffix after it ends the string, or the string would hold
- *    a quotation mark: such a text does not parse, and is left alone.
- * 3. Texts are parsed together. Each must then be a string of its own: it may not end within an escape or within a
+ * 1. Proof: with another text between prefix and suffix, the event means that other text. So the string at this place
+ *    is the one that counts, and everything else in the event keeps its meaning.
+ * 2. In an event that begins with the prefix, the first suffix after it ends the string. Otherwise the string would
+ *    contain a quotation mark; such a text does not parse and is left alone.
+ * 3. Texts are parsed together. So each must be a string by itself: it must not end within an escape or within a
  *    character.
  */
 export type TextEnvelope = {
@@ -17,11 +17,11 @@ export type TextEnvelope = {
   readonly suffix: string;
 };
 
-/** Texts are latin1: one character for each byte of the stream. */
+/** Texts are latin1: one character per byte of the stream. */
 export type EnvelopeRun = {
   /** The decoded texts of the events, joined. */
   readonly text: string;
-  /** Where the first event begins that the envelope does not fit. */
+  /** The start of the first event that does not match. */
   readonly end: number;
 };
 
@@ -29,8 +29,8 @@ const PROBE = 'orion-envelope-probe';
 const NOT_ASCII = /[\u0080-\u00ff]/;
 
 /**
- * The envelope of an event that holds nothing but `text`. `read` says what the event, given as a whole, means when
- * it is nothing but a text; `keys` are the names under which texts stand.
+ * The envelope of an event that only adds `text`. `read` returns the text of an event that only adds text; `keys` are
+ * the fields that hold text.
  */
 export function findEnvelope(
   event: string,
@@ -62,7 +62,7 @@ function endOfString(text: string, start: number): number | undefined {
   return undefined;
 }
 
-/** The longest run of events from `start` on that the envelope fits; undefined if it does not fit the first one. */
+/** The longest run of matching events from `start` on; undefined if the first one does not match. */
 export function readRun(
   envelope: TextEnvelope,
   stream: string,
@@ -81,7 +81,7 @@ export function readRun(
     const text = parseBody(texts.length === 1 ? (texts[0] ?? '') : texts.join(''));
     if (text !== undefined) return { text, end: last + suffix.length };
   }
-  // Something else stands among them: they are read one by one up to there.
+  // Other events are among them: read one by one up to there.
   let text = '';
   let end = start;
   for (const body of texts.slice(0, count)) {
@@ -102,7 +102,7 @@ function parseBody(body: string): string | undefined {
   }
 }
 
-/** Whether nothing that follows could change what the end of this string body means. */
+/** Whether the end of this string body means the same, whatever follows it. */
 function endsWhole(body: string): boolean {
   const { length } = body;
   if (length === 0) return true;
@@ -116,7 +116,7 @@ function endsWhole(body: string): boolean {
   return true;
 }
 
-/** Of UTF-8 bytes, one per character. */
+/** The characters are bytes of UTF-8. */
 function endsWithWholeCharacter(body: string): boolean {
   for (let length = 1; length <= 4; length += 1) {
     const byte = body.charCodeAt(body.length - length);
