@@ -20,8 +20,8 @@ export type ScriptedAdapter = LlmAdapter & {
 };
 
 /**
- * A script as an adapter: a provider server in this process, started with the first request, and the ordinary
- * chat-completions adapter talking to it over HTTP. A wrong script is refused here, at once.
+ * A script as an adapter: a provider server in this process, started by the first request, and the ordinary
+ * chat-completions adapter that talks to it over HTTP. An invalid script is refused immediately.
  */
 export function createScriptedAdapter(
   script: Script | string | Readonly<Record<string, unknown>>,
@@ -59,7 +59,7 @@ export function createScriptedAdapter(
       try {
         started = await getAdapter();
       } catch (error) {
-        // A document that cannot be read is found only now.
+        // An unreadable document is noticed only now.
         yield { type: 'error', error: toErrorInfo(error) };
         return;
       }

@@ -11,14 +11,17 @@ export type ReceivedRequest = {
   readonly body: unknown;
 };
 
-/** What a connection gets: raw bytes in pieces, then an end. */
+/** The answer to one request: raw bytes in pieces, then an end. */
 export type Answer = {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly pieces: readonly (Uint8Array | string)[];
-  /** `orderly` ends the chunked body, `close` closes the socket without that, `reset` sends a RST. */
+  /**
+   * `orderly` ends the chunked body, `close` closes the socket without an end, `reset` sends a RST, `open` does nothing
+   * more.
+   */
   readonly end?: 'orderly' | 'close' | 'reset' | 'open';
-  /** Between two pieces; without one they leave as fast as the event loop turns. */
+  /** The pause between two pieces. Without one, they are sent as fast as the event loop turns. */
   readonly pauseMs?: number;
 };
 
@@ -26,21 +29,21 @@ export type ByteServer = {
   readonly url: string;
   readonly address: string;
   readonly requests: ReceivedRequest[];
-  /** The requests that a strict provider would refuse, each with its path and what is wrong with it. */
+  /** The requests that a strict provider would refuse, each with its path and the reason. */
   readonly refused: readonly string[];
-  /** Connections that are open now. */
+  /** The number of open connections. */
   connections(): number;
-  /** How many connections there have been. */
+  /** The number of connections so far. */
   accepted(): number;
-  /** Closes every connection, as a server does with idle ones. */
+  /** Closes every connection, as servers do with idle ones. */
   dropConnections(): void;
   close(): Promise<void>;
 };
 
 /**
- * A provider that is nothing but a socket: it reads one HTTP request after the other and replays the bytes it was
- * given, one HTTP chunk per piece. Every request is checked as a strict provider would, by default as those of the
- * formats that are known here; one that fails is answered with a status that no test expects, and named in `refused`.
+ * A provider that is only a socket: it reads one HTTP request after another and replays the given bytes, one HTTP chunk
+ * per piece. Every request is checked as a strict provider would, by default against the formats of this package. A
+ * request that fails is answered with a status that no test expects, and listed in `refused`.
  */
 export async function startByteServer(
   answers: Answer | readonly Answer[] | ((request: ReceivedRequest, index: number) => Answer),
@@ -105,7 +108,7 @@ async function serve(
       await sendAnswer(socket, answerTo(request));
     }
   } catch {
-    // The client went away, which is what some tests are about.
+    // The client disconnected, as some tests intend.
   }
 }
 
@@ -132,7 +135,7 @@ async function sendAnswer(socket: Socket, answer: Answer): Promise<void> {
   for (const piece of pieces) {
     const bytes = Buffer.from(piece);
     const size = `${bytes.length.toString(16)}\r\n`;
-    // In one write, so that a piece leaves as one segment.
+    // In one write, so that a piece is sent as one segment.
     if (bytes.length > 0)
       socket.write(Buffer.concat([Buffer.from(size), bytes, Buffer.from('\r\n')]));
     await (answer.pauseMs === undefined ? nextTurn() : wait(answer.pauseMs));
@@ -145,7 +148,7 @@ async function sendAnswer(socket: Socket, answer: Answer): Promise<void> {
       socket.end();
       return;
     case 'reset':
-      // What was written must have arrived, since a reset throws away what is under way.
+      // Everything must have arrived: a reset discards what is in transit.
       while (socket.writableLength > 0) await wait(1);
       await wait(20);
       socket.resetAndDestroy();

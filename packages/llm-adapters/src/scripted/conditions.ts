@@ -2,7 +2,7 @@ import { withoutSystemTail } from './prompts.ts';
 import type { ProviderRequest } from './requests/provider-request.ts';
 import type { CountMatch, TextMatch, When } from './script.ts';
 
-/** Whether a request fulfils all conditions. */
+/** Whether a request meets all conditions. */
 export function matches(when: When | undefined, request: ProviderRequest): boolean {
   if (when === undefined) return true;
   const conversation = withoutSystemTail(request.messages);

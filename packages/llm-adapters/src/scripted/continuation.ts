@@ -4,10 +4,10 @@ import type { Continuation, DocumentReply } from './script.ts';
 
 const POLITE = 'Of course, here is the rest of the file:';
 const IGNORED = 'I am sorry, but I cannot help with that request.';
-/** What a model says that does not recognise what is quoted to it; tests look for it. */
+/** The reply of a model that does not recognise the quotation; tests look for it. */
 export const NOT_FOUND = 'I do not have these lines.';
 
-/** The whole text of a reply, as the model that the script describes would write it. */
+/** The whole text of a reply, as the model of the script would write it. */
 export function writeDocumentReply(
   document: ScriptedDocument,
   reply: DocumentReply,
@@ -113,7 +113,7 @@ function continueFrom(
   }
 }
 
-/** The entry that is in force at the n-th continuation, from 1. */
+/** The entry for the n-th continuation, from 1. */
 export function chooseContinuation(
   entries: readonly Continuation[] | undefined,
   ordinal: number,

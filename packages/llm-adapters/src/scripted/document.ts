@@ -1,14 +1,14 @@
 import { createRandom } from './random.ts';
 import type { DocumentContent } from './script.ts';
 
-/** A text in which quoted lines can be found again. */
+/** A text in which quotations can be found. */
 export type ScriptedDocument = {
   readonly text: string;
-  /** Where whole quoted lines stand: from their first character to the first character after their line ending. */
+  /** The place of quoted whole lines, from their first character to the one after their line ending. */
   findLines(quote: string, savedLines: number | undefined): Place | undefined;
-  /** Where quoted characters stand, anywhere in a line. */
+  /** The place of quoted characters, anywhere in a line. */
   findCharacters(quote: string, savedLines: number | undefined): Place | undefined;
-  /** The start of the line that is `lines` lines before or after the one that contains `offset`. */
+  /** The start of the line that is `lines` lines before or after the one at `offset`. */
   moveLines(offset: number, lines: number): number;
   readonly lineCount: number;
 };
@@ -19,7 +19,7 @@ export function createDocument(text: string): ScriptedDocument {
   let index: readonly number[] | undefined;
   const lineStarts = (): readonly number[] => (index ??= startsOf(text));
 
-  /** How many lines have begun at or before an offset. */
+  /** How many lines begin at or before an offset. */
   function lineOf(offset: number): number {
     const starts = lineStarts();
     let low = 0;
@@ -33,8 +33,8 @@ export function createDocument(text: string): ScriptedDocument {
   }
 
   /**
-   * Of several places the one nearest to the number of saved lines that the prompt names: the quotation is unique
-   * only near the end of what was saved.
+   * The place nearest to the number of saved lines that the prompt names: a quotation is unique only near the end of
+   * the saved text.
    */
   function nearest(places: readonly Place[], savedLines: number | undefined): Place | undefined {
     if (savedLines === undefined) return places[0];
@@ -78,7 +78,7 @@ export function createDocument(text: string): ScriptedDocument {
     },
     findLines: (quote, savedLines) => {
       const quoted = quote.split('\n').map(trimLine);
-      // What was saved may begin with text that is not the document's: then the last lines still are.
+      // The saved text may begin with text from outside the document. Then its last lines still match.
       for (let from = 0; from < quoted.length; from += 1) {
         const place = nearest(placesOfLines(quoted.slice(from)), savedLines);
         if (place !== undefined) return place;
@@ -101,7 +101,7 @@ export function createDocument(text: string): ScriptedDocument {
   };
 }
 
-/** The text that a script's content stands for; files are read by the caller's own function. */
+/** The text of a script's content. The caller's function reads files. */
 export async function loadDocument(
   content: DocumentContent,
   readDocument: (path: string) => Promise<string>,
@@ -157,7 +157,7 @@ function startsOf(text: string): number[] {
   return starts;
 }
 
-/** Two lines are equal if they match after trailing blanks and a CR are removed. */
+/** Two lines are equal if they match without trailing blanks and CR. */
 function trimLine(line: string): string {
   return line.replace(/[ \t\r\n]+$/, '');
 }

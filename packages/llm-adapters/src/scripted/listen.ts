@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { AddressInfo, Server } from 'node:net';
 
-/** Has the server listen on loopback. `port`: 0 takes a free one. Returns the port. */
+/** Starts listening on loopback and returns the port. `port` 0 chooses a free one. */
 export async function listen(server: Server, port: number): Promise<number> {
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');

@@ -1,17 +1,17 @@
 /**
- * What a request asks of a document, read from nothing but its text.
+ * What a request asks of a document, read from its text alone.
  *
- * The prompts are those of the write session; a model would understand them, this reads their fixed words.
+ * The prompts are those of the write session. A model would understand them; this code recognises their fixed phrases.
  */
 export type DocumentPrompt = DocumentQuestion & {
-  /** The session's own end marker, where it is named. */
+  /** The session's own end marker, if the prompt names it. */
   readonly sessionMarker: string | undefined;
 };
 
 type DocumentQuestion =
-  /** Write it from its first line (the begin result, or a prompt after nothing arrived). */
+  /** Write the document from its first line (the result of begin, or a prompt after nothing arrived). */
   | { readonly kind: 'begin' }
-  /** Begin with the quotation and go on. `mayBeFinished`: `DONE` alone is an answer too. */
+  /** Begin with the quotation and continue. `mayBeFinished`: `DONE` alone is a valid answer, too. */
   | {
       readonly kind: 'continue';
       readonly quote: string;
@@ -31,7 +31,7 @@ type DocumentQuestion =
   | { readonly kind: 'empty' }
   | { readonly kind: 'bridge'; readonly end: string; readonly start: string };
 
-/** How begin asks for a file, and for what is to be added to one or changed in it. */
+/** How begin asks for a file, or for text to add to one or change in it. */
 const BEGINNINGS: readonly string[] = [
   'complete content of',
   'text to add at the end of',
@@ -41,7 +41,7 @@ const BEGINNINGS: readonly string[] = [
 
 export type PromptMessage = { readonly role: string; readonly text: string };
 
-/** What the end of the conversation asks of `target`, or undefined if it asks nothing of it. */
+/** What the end of the conversation asks of `target`; undefined if it asks nothing. */
 export function readDocumentPrompt(
   messages: readonly PromptMessage[],
   target: string,
@@ -63,7 +63,7 @@ export function readDocumentPrompt(
   return undefined;
 }
 
-/** How many prompts of the session stand in the conversation: each of them had, or now gets, a reply. */
+/** The number of prompts of the session in the conversation. Each of them had, or now gets, a reply. */
 export function countPrompts(messages: readonly PromptMessage[], target: string): number {
   return messages.filter(
     (message) => message.role === 'user' && readUserPrompt(message.text, target) !== undefined,
@@ -78,7 +78,7 @@ export function withoutSystemTail<Message extends { readonly role: string }>(
 
 function readUserPrompt(text: string, target: string): DocumentPrompt | undefined {
   const quote = quoted(text, 'tail');
-  // Names of the target are looked for outside the quotation, which may contain anything.
+  // The name of the target is searched for outside the quotation, which may contain anything.
   const outside = quote === undefined ? text : text.replace(quote, '');
   const question = readQuestion(text, target, { quote, outside });
   return question === undefined
@@ -115,7 +115,7 @@ function readQuestion(
   return {
     kind: 'continue',
     quote,
-    // The beginning of a line is no line to be found.
+    // The beginning of a line cannot be found as a line.
     unit: /exactly this text|\(The last line is not finished\.\)/u.test(outside)
       ? 'characters'
       : 'lines',
@@ -124,7 +124,7 @@ function readQuestion(
   };
 }
 
-/** The last quotation of a kind; exactly the line ends that the tags add are left out. */
+/** The last quotation of a kind, without the line breaks that its tags add. */
 function quoted(text: string, kind: 'tail' | 'end' | 'start'): string | undefined {
   const open = [...text.matchAll(new RegExp(`<${kind}-([0-9a-f]+)>\\n`, 'g'))].at(-1);
   if (open === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** A small generator of equally distributed numbers in [0, 1): the same seed gives the same sequence everywhere. */
+/** A small generator of uniform numbers in [0, 1): the same seed gives the same sequence everywhere. */
 export function createRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -11,7 +11,7 @@ export function createRandom(seed: number): () => number {
 
 export type Sizes = number | { readonly min: number; readonly max: number };
 
-/** The next size of a sequence: always the same one, or a random one between two. */
+/** Returns the next size: always the same one, or a random one between two. */
 export function createSizes(sizes: Sizes, seed: number): () => number {
   if (typeof sizes === 'number') return () => sizes;
   const random = createRandom(seed);

@@ -15,8 +15,8 @@ export type RunScriptedProviderOptions = {
 };
 
 /**
- * The provider as a process of its own: a caller that may read files passes its own reader, so that this package
- * reads none.
+ * Runs the provider as a process of its own. The caller passes a function that reads files, because this package reads
+ * none.
  */
 export async function runScriptedProvider(
   options: RunScriptedProviderOptions,

@@ -1,7 +1,7 @@
 import { OrionError } from '@orion/contracts';
 import { z } from 'zod';
 
-/** A text matches if every given condition holds. A plain string means `contains`. */
+/** A text matches if all conditions hold. A plain string means `contains`. */
 export type TextMatch =
   | string
   | {
@@ -14,7 +14,7 @@ export type CountMatch =
   | number
   | { readonly min?: number | undefined; readonly max?: number | undefined };
 
-/** Conditions on a request; all that are given must hold. */
+/** Conditions on a request, all of which must hold. */
 export type When = {
   /** The role of the last message; trailing system messages do not count. */
   readonly lastRole?: 'user' | 'assistant' | 'tool' | undefined;
@@ -37,17 +37,17 @@ export type When = {
 export type Shape = {
   /** Characters per event: a fixed number, or a random one between two numbers. */
   readonly chunk?: number | { readonly min: number; readonly max: number } | undefined;
-  /** Events may also divide a surrogate pair. */
+  /** Events may also split a surrogate pair. */
   readonly splitSurrogates?: boolean | undefined;
-  /** The body is written in pieces of that many bytes, cut anywhere. */
+  /** The body is written in pieces of this many bytes, cut anywhere. */
   readonly bytes?: number | { readonly min: number; readonly max: number } | undefined;
   readonly seed?: number | undefined;
   readonly eventsPerSecond?: number | undefined;
   readonly firstDelayMs?: number | undefined;
   readonly crlf?: boolean | undefined;
-  /** Keep-alive comments: that many before the first event, and one before every hundredth. */
+  /** Keep-alive comments: this many before the first event, and one before every hundredth. */
   readonly comments?: number | undefined;
-  /** Reasoning before the reply, and where it is written. */
+  /** Reasoning before the reply, and the field that holds it. */
   readonly reasoning?: string | undefined;
   readonly reasoningField?: 'reasoning_content' | 'reasoning' | 'think' | undefined;
   readonly usage?: boolean | undefined;
@@ -59,9 +59,9 @@ export type Shape = {
 };
 
 /**
- * `length`: stops and says so. `stop`: stops and says that the answer is complete. `end`: the body ends in order,
- * without an end mark. `disconnect`, `reset`: the connection breaks. `error`: an error in the stream. `stall`:
- * silence. `status`: an HTTP status instead of a stream.
+ * `length`: stops and says so. `stop`: stops and says that the answer is complete. `end`: the body ends in order, but
+ * without an end mark. `disconnect`, `reset`: the connection breaks. `error`: an error in the stream. `stall`: silence.
+ * `status`: an HTTP status instead of a stream.
  */
 export type FaultKind = (typeof FAULT_KINDS)[number];
 
@@ -78,13 +78,13 @@ const FAULT_KINDS = [
 
 export type Fault = {
   readonly kind: FaultKind;
-  /** Which replies, counted as the request shows it (see `replyNumber`); all when left out. */
+  /** Which replies, counted from the request (see `replyNumber`); by default all. */
   readonly reply?: number | readonly number[] | undefined;
-  /** After how much of the reply; at its end (`length`, `stop`, `end`) or before it (all others) when left out. */
+  /** After how much of the reply; by default at its end (`length`, `stop`, `end`) or before it (all others). */
   readonly at?:
     | { readonly characters?: number | undefined; readonly lines?: number | undefined }
     | undefined;
-  /** At most that often in one server process. */
+  /** At most this often in one server process. */
   readonly times?: number | undefined;
   /** `status` only. */
   readonly status?: number | undefined;
@@ -93,16 +93,16 @@ export type Fault = {
   readonly message?: string | undefined;
   readonly type?: string | undefined;
   readonly code?: string | number | undefined;
-  /** `error` only: it comes after the finish reason. */
+  /** `error` only: send it after the finish reason. */
   readonly afterFinish?: boolean | undefined;
-  /** `stall` only: goes on after that time; never when left out. */
+  /** `stall` only: continue after this time; by default never. */
   readonly forMs?: number | undefined;
 };
 
 export type DocumentContent =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'file'; readonly path: string }
-  /** `{n}` is the line's number, `{n:6}` the same with zeros in front, `{hex}` and `{words:k}` follow from it. */
+  /** `{n}` is the line's number, `{n:6}` the same padded with zeros; `{hex}` and `{words:k}` follow from the number. */
   | {
       readonly kind: 'lines';
       readonly count: number;
@@ -126,30 +126,30 @@ const VARIANTS = [
 
 export type Continuation = {
   readonly variant: ContinuationVariant;
-  /** For that many continuations, then the next entry; for all that follow when left out. */
+  /** For this many continuations, then the next entry; by default for all that follow. */
   readonly first?: number | undefined;
   /** `repeat_extra`, `skip_lines`. */
   readonly lines?: number | undefined;
-  /** `polite`, `ignore`: what is said; `refence`: the fence's language. */
+  /** `polite`, `ignore`: the words; `refence`: the language of the fence. */
   readonly text?: string | undefined;
-  /** `refence`: where the closing fence stands. */
+  /** `refence`: the place of the closing fence. */
   readonly close?: 'before_marker' | 'after_marker' | 'never' | undefined;
 };
 
 export type DocumentReply = {
   readonly target: string;
   readonly content: DocumentContent;
-  /** `DONE`; `session` for the session's own marker where a prompt names one; `none`; any other line. */
+  /** `DONE`; `session`: the marker that the prompt names, if any; `none`; any other line. */
   readonly endMarker?: string | undefined;
-  /** Said before and after the content of the first message. */
+  /** Text before and after the content of the first message. */
   readonly before?: string | undefined;
   readonly after?: string | undefined;
-  /** The first message wraps the content in a fence of that language. */
+  /** Wraps the content of the first message in a fence of this language. */
   readonly fence?: string | undefined;
   readonly continuations?: readonly Continuation[] | undefined;
   /** Continuations are counted from the prompts in the request, or by this server process. */
   readonly countBy?: 'request' | 'process' | undefined;
-  /** Fixed answers to questions; what a compliant model would say when left out. */
+  /** Fixed answers to questions; by default those of a compliant model. */
   readonly answers?: { readonly [Asked in Question]?: string | undefined } | undefined;
 };
 
@@ -169,14 +169,14 @@ export type Reply = {
   readonly toolCalls?: readonly ScriptedCall[] | undefined;
   readonly finishReason?: string | undefined;
   readonly document?: DocumentReply | undefined;
-  /** The exact body, for shapes that nothing else here can make. */
+  /** The exact body, for what the other options cannot express. */
   readonly raw?: { readonly body: string; readonly contentType?: string | undefined } | undefined;
 };
 
 export type Behaviour = {
   readonly name?: string | undefined;
   readonly when?: When | undefined;
-  /** At most that often in one server process; then later behaviours get their turn. */
+  /** At most this often in one server process; then later behaviours apply. */
   readonly times?: number | undefined;
   readonly reply: Reply;
   readonly shape?: Shape | undefined;
@@ -185,11 +185,11 @@ export type Behaviour = {
 
 export type Script = {
   readonly version?: 1 | undefined;
-  /** The key that requests must carry; any or none when left out. */
+  /** The key that requests must carry; by default any or none. */
   readonly apiKey?: string | undefined;
   readonly shape?: Shape | undefined;
   readonly faults?: readonly Fault[] | undefined;
-  /** The first one that fits a request answers it. */
+  /** The first match answers a request. */
   readonly behaviours: readonly Behaviour[];
 };
 
@@ -346,7 +346,7 @@ export const scriptSchema: z.ZodType<Script> = z.strictObject({
   behaviours: z.array(behaviour).min(1),
 });
 
-/** A script from a parsed object or from JSON text; every fault of it is named with its place. */
+/** Parses a script from an object or from JSON text. The error names every fault with its place. */
 export function parseScript(source: unknown): Script {
   let value = source;
   if (typeof source === 'string') {

@@ -10,14 +10,14 @@ import { invalidScript } from './script.ts';
 import type { Behaviour, DocumentReply, Fault, Reply, Script, Shape } from './script.ts';
 import type { PlannedReply } from './wire/stream-reply.ts';
 
-/** A behaviour that fits a request, with what it goes by. */
+/** A behaviour that matches a request, and what it needs for its reply. */
 export type Chosen = {
   readonly behaviour: Behaviour;
   /** Its name, or its place in the script. */
   readonly name: string;
   readonly request: ProviderRequest;
   readonly prompt: DocumentPrompt | undefined;
-  /** What the request has begun to say for the model. */
+  /** The beginning of the answer, if the request contains one. */
   readonly prefill: string;
 };
 
@@ -26,7 +26,7 @@ export type Answer =
   | { readonly kind: 'raw'; readonly raw: NonNullable<Reply['raw']> }
   | { readonly kind: 'stream'; readonly reply: PlannedReply };
 
-/** Decides before the script does; where it has nothing to say, the script answers. */
+/** Decides before the script does; undefined leaves the answer to the script. */
 export type FreeModel = (request: ProviderRequest) => Behaviour | undefined;
 
 const ID_PREFIXES: Readonly<Record<WireName, string>> = {
@@ -35,7 +35,7 @@ const ID_PREFIXES: Readonly<Record<WireName, string>> = {
   messages: 'msg_',
 };
 
-/** What a script says to a request. Knows nothing of HTTP; counts only what the script wants counted. */
+/** Answers requests as a script says. Knows nothing of HTTP, and counts only what the script wants counted. */
 export class ScriptedModel {
   readonly #script: Script;
   readonly #documents: ReadonlyMap<Behaviour, ScriptedDocument>;
@@ -125,7 +125,7 @@ export class ScriptedModel {
       prompt.kind === 'continue' ? this.#ordinal(reply, request) : 1,
     );
     const text = writeDocumentReply(document, reply, prompt, continuation);
-    // What the request has begun to say for the model is not said again.
+    // The prefilled beginning is not repeated.
     return text.startsWith(prefill) ? text.slice(prefill.length) : text;
   }
 
@@ -146,7 +146,7 @@ export class ScriptedModel {
   }
 }
 
-/** A request whose last message is the model's own, and the words that it goes on with. */
+/** Separates a prefilled answer from the rest of the request. */
 function splitPrefill(request: ProviderRequest): {
   readonly request: ProviderRequest;
   readonly prefill: string;
@@ -183,8 +183,8 @@ function assistantMessages(request: ProviderRequest): number {
 }
 
 /**
- * Which reply of its kind this is, as the request shows it. For a document: 1 for the message after begin, 2 for
- * the reply to the first prompt of its session, and so on. Otherwise: the number of assistant messages and one.
+ * The number of this reply, counted from the request. For a document: 1 for the message after begin, 2 for the reply to
+ * the first prompt of its session, and so on. Otherwise: the number of assistant messages plus one.
  */
 function replyNumber(request: ProviderRequest, behaviour: Behaviour): number {
   const target = behaviour.reply.document?.target;
@@ -198,7 +198,7 @@ function faultApplies(fault: Fault, number: number): boolean {
   return typeof fault.reply === 'number' ? fault.reply === number : fault.reply.includes(number);
 }
 
-/** Four characters each, the usual rule of thumb. */
+/** Four characters per token, the usual rule of thumb. */
 function tokensOf(texts: readonly string[]): number {
   return Math.ceil(texts.reduce((sum, text) => sum + text.length, 0) / 4);
 }

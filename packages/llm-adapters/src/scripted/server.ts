@@ -13,28 +13,25 @@ import type { Answer, FreeModel } from './scripted-model.ts';
 import { streamReply } from './wire/stream-reply.ts';
 
 export type ScriptedProviderOptions = {
-  /** 0, the default, takes a free one. */
+  /** 0, the default, chooses a free port. */
   readonly port?: number;
   /** Reads the files that `content: { kind: 'file' }` names. */
   readonly readDocument?: (path: string) => Promise<string>;
-  /** Whether the process stays alive for the server's sake; true when left out. */
+  /** Whether the server keeps the process alive; by default true. */
   readonly keepsProcess?: boolean;
-  /**
-   * A model that makes up its mind when it is asked: what it does with this request. Where it has nothing to say, the
-   * script answers.
-   */
+  /** A model that decides about each request. If it returns undefined, the script answers. */
   readonly model?: FreeModel;
 };
 
 export type RecordedRequest = {
   readonly wire: WireName;
   readonly body: unknown;
-  /** What a strict provider would refuse in it; such a request was answered with 400. */
+  /** What a strict provider would refuse; such a request was answered with 400. */
   readonly violations: readonly string[];
   readonly authorized: boolean;
-  /** The behaviour that answered, by name or place in the script; undefined if none did. */
+  /** The behaviour that answered, by its name or its place in the script; undefined if none did. */
   readonly behaviour: string | undefined;
-  /** How many characters of text the reply has brought so far. */
+  /** How many characters of text have been sent so far. */
   readonly sentCharacters: number;
 };
 
@@ -46,12 +43,11 @@ export type ScriptedProvider = {
 };
 
 /**
- * A provider on loopback that speaks all three wire formats, whichever a request comes in, and answers as its
- * script says.
+ * A provider on loopback that speaks all three wire formats and answers as its script says.
  *
- * 1. It knows nothing but the HTTP request: where a document goes on follows from the lines that a prompt quotes,
- *    so that it can be killed and started again at any time. Only what a script calls `times` or counts by
- *    `process` lives in the server.
+ * 1. It knows only the HTTP request: the place to continue a document follows from the lines that the prompt quotes. So
+ *    it can be killed and restarted at any time. Only what a script counts by `times` or by `process` is state of the
+ *    server.
  * 2. Every request is checked against the provider's schema, answered with 400 if it fails, and recorded.
  * 3. `GET /requests` on the same port returns the records, for tests whose server is another process.
  */
@@ -110,7 +106,7 @@ async function answer(
     return;
   }
   const { headers } = request;
-  // Messages carry their key in a header of its own.
+  // The Messages API has a header of its own for the key.
   const authorized =
     apiKey === undefined ||
     headers.authorization === `Bearer ${apiKey}` ||
@@ -170,7 +166,7 @@ const STATUS_TYPES: ReadonlyMap<number, string> = new Map([
   [529, 'overloaded_error'],
 ]);
 
-/** Says in the error format of the wire why there is no reply. */
+/** Sends an error in the format of the wire. */
 function refuse(wire: WireName, response: ServerResponse, refusal: Omit<Fault, 'kind'>): void {
   const {
     status = 500,

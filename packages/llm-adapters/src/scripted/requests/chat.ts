@@ -49,8 +49,8 @@ const functionTool = z.strictObject({
 });
 
 /**
- * A chat-completions request as OpenAI's reference describes it, without the parts that need other content than
- * text. Unknown fields are refused: the strictest server counts.
+ * A chat-completions request as OpenAI documents it, limited to text content. Unknown fields are refused, as by the
+ * strictest server.
  */
 const chatRequest = z
   .strictObject({
@@ -99,7 +99,7 @@ const chatRequest = z
 
 type ChatRequest = z.infer<typeof chatRequest>;
 
-/** Every call has exactly one tool message, directly after the message that made it, and no other exists. */
+/** Every call has exactly one tool message, directly after the message with the call, and there are no others. */
 function checkToolMessages({ messages }: ChatRequest): string[] {
   const violations: string[] = [];
   let open = new Set<string>();

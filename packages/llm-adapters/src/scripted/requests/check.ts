@@ -5,7 +5,7 @@ import type { RequestReader } from './schema-parts.ts';
 
 export type WireName = 'chat' | 'responses' | 'messages';
 
-/** The wire format that a path stands for. */
+/** The wire format of a path. */
 export function wireOf(path: string): WireName | undefined {
   if (path.endsWith('/chat/completions')) return 'chat';
   if (path.endsWith('/responses')) return 'responses';
@@ -18,7 +18,7 @@ export const REQUEST_READERS: Readonly<Record<WireName, RequestReader>> = {
   messages: readMessagesRequest,
 };
 
-/** Everything that a strict server would refuse, in words; empty for a valid request. */
+/** What a strict server would refuse, in words; empty for a valid request. */
 export function checkRequest(path: string, body: unknown): readonly string[] {
   const wire = wireOf(path);
   if (wire === undefined) return [`no request is sent to ${path}`];

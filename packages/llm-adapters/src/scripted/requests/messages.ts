@@ -5,8 +5,8 @@ import { createRequestReader, textOf } from './schema-parts.ts';
 import type { RequestReader } from './schema-parts.ts';
 
 /**
- * A Messages request as Anthropic's reference describes it, without the parts that need other content than text.
- * Unknown fields are refused: the strictest server counts.
+ * A Messages request as Anthropic documents it, limited to text content. Unknown fields are refused, as by the
+ * strictest server.
  */
 const cacheControl = z.strictObject({
   type: z.literal('ephemeral'),
@@ -20,7 +20,7 @@ const textBlock = z.strictObject({
   text: spoken,
   cache_control: cacheControl.optional(),
 });
-/** Text as a block: a whole content may be a string instead of a list of blocks. */
+/** Content may be a string instead of a list of blocks. */
 const soleText = spoken.transform((text) => [{ type: 'text' as const, text }]);
 const callId = z.string().regex(/^[a-zA-Z0-9_-]+$/);
 const toolUse = z.strictObject({
@@ -107,7 +107,7 @@ const messagesRequest = z.strictObject({
 
 type MessagesRequest = z.infer<typeof messagesRequest>;
 
-/** No more marks than that in one request. */
+/** The limit of one request. */
 const MOST_CACHE_MARKS = 4;
 
 function checkTools(request: MessagesRequest): string[] {
@@ -119,7 +119,7 @@ function checkTools(request: MessagesRequest): string[] {
   return violations;
 }
 
-/** Calls are answered in the very next message, before anything else is said there, and ids are used once. */
+/** Calls are answered in the next message, before any other content, and ids are used once. */
 function checkTurns({ messages }: MessagesRequest): string[] {
   const violations: string[] = [];
   const used = new Set<string>();
@@ -175,7 +175,7 @@ function read(request: MessagesRequest): ProviderRequest {
   };
 }
 
-/** What is said in several blocks was several messages before it was put into this format. */
+/** Blocks of a user message were separate messages before the conversion. */
 function readMessage({ role, content }: MessagesRequest['messages'][number]): RequestMessage[] {
   if (role === 'assistant')
     return [{ role, text: textOf(content.filter((block) => block.type === 'text')) }];

@@ -1,10 +1,10 @@
-/** A request in the words of all wire formats: what the server goes by, whichever format it came in. */
+/** A request of any wire format, in common terms. */
 export type ProviderRequest = {
   readonly model: string;
   readonly messages: readonly RequestMessage[];
   /** The names of the offered tools. */
   readonly tools: readonly string[];
-  /** `auto`, `none`, `required`; a format's own words for the rest. */
+  /** `auto`, `none` or `required`; otherwise a term of the format. */
   readonly toolChoice: string;
   readonly maxTokens: number | undefined;
   readonly wantsUsage: boolean;

@@ -11,8 +11,8 @@ import {
 import type { RequestReader } from './schema-parts.ts';
 
 /**
- * A Responses request as OpenAI's reference describes it, without the parts that need other content than text.
- * Unknown fields are refused: the strictest server counts.
+ * A Responses request as OpenAI documents it, limited to text content. Unknown fields are refused, as by the strictest
+ * server.
  */
 const callId = z.string().min(1).max(64);
 const spoken = z.string().min(1);
@@ -136,7 +136,7 @@ function read(request: ResponsesRequest): ProviderRequest {
       messages.push({ role: entry.role, text: entry.content });
       sameMessage = entry.role === 'assistant';
     } else if (entry.type === 'function_call') {
-      // Calls are items of their own after the text of the message that made them.
+      // Calls are separate items after the text of their message.
       if (!sameMessage) messages.push({ role: 'assistant', text: '' });
       sameMessage = true;
     } else if (entry.type === 'function_call_output') {

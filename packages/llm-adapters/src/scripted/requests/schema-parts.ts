@@ -3,14 +3,14 @@ import { z } from 'zod';
 
 import type { ProviderRequest } from './provider-request.ts';
 
-/** A request in the words of all formats, or everything that a strict server would refuse in it. */
+/** Reads a request, or lists everything that a strict server would refuse in it. */
 export type RequestReader = (body: unknown) => {
   readonly violations: readonly string[];
-  /** Only without violations. */
+  /** Set only if there are no violations. */
   readonly request?: ProviderRequest;
 };
 
-/** `check` names what a schema cannot; it and `read` are asked only about bodies that the schema takes. */
+/** `check` finds what a schema cannot express. `check` and `read` only get requests that match the schema. */
 export function createRequestReader<Request>(
   schema: z.ZodType<Request>,
   check: (request: Request) => readonly string[],
@@ -27,7 +27,7 @@ export function createRequestReader<Request>(
   };
 }
 
-/** Of tools and schemas, as OpenAI's formats take them. */
+/** The name of a tool or schema in OpenAI's formats. */
 export const openAiName: z.ZodType<string> = z.string().regex(/^[a-zA-Z0-9_-]{1,64}$/);
 
 export const argumentsText: z.ZodType<string> = z
@@ -39,7 +39,7 @@ export const TOOL_CHOICE_NEEDS_TOOLS: { readonly error: string; readonly path: s
   path: ['tool_choice'],
 };
 
-/** What is said in a content, given whole or in parts. */
+/** The text of a content that is a string or a list of parts. */
 export function textOf(content: string | readonly { readonly text: string }[]): string {
   return typeof content === 'string' ? content : content.map((part) => part.text).join('');
 }

@@ -14,7 +14,7 @@ export type Talk = {
   readonly text: (...messages: readonly Message[]) => Promise<string>;
 };
 
-/** A script's server that lives as long as the test, and the ordinary adapter talking to it. */
+/** The server of a script for the duration of the test, and the ordinary adapter that talks to it. */
 export async function talk(script: Script, options?: ScriptedProviderOptions): Promise<Talk> {
   const provider = await startScriptedProvider(script, options);
   onTestFinished(() => provider.close());
@@ -30,7 +30,7 @@ export async function talk(script: Script, options?: ScriptedProviderOptions): P
 
 export const user = (content: string): Message => ({ role: 'user', content });
 
-/** The conversation up to begin's result, which asks for the content. */
+/** The conversation up to the result of begin, which asks for the content. */
 export function begun(target: string): Message[] {
   const content = JSON.stringify({
     instructions: `Write the complete content of ${target} as your next message, from its first line.\nAfter the last line write DONE on a line of its own, then stop.\nIf the file itself contains a line that is only DONE, end with DONE 7f3a instead.`,

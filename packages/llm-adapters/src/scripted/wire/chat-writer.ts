@@ -1,6 +1,6 @@
 import type { ReplyFacts, WireWriter } from './wire-writer.ts';
 
-/** Chat completions, with the fields that a well-known provider sends, so that an event has a realistic size. */
+/** Chat completions, with the fields of a well-known provider, so that events have a realistic size. */
 export function createChatWriter(reply: ReplyFacts): WireWriter {
   let events = 0;
   const head = (id: string): string =>

@@ -12,7 +12,7 @@ function event(type: string, fields: object): string {
   return `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;
 }
 
-/** The Messages format: blocks one after the other, each opened and closed. */
+/** The Messages format: consecutive blocks, each opened and closed. */
 export function createMessagesWriter(reply: ReplyFacts): WireWriter {
   let index = -1;
   let open: 'text' | 'thinking' | 'tool_use' | undefined;

@@ -5,7 +5,7 @@ type Item =
   | { readonly kind: 'message' | 'reasoning'; readonly id: string }
   | { readonly kind: 'call'; readonly id: string; readonly callId: string; readonly name: string };
 
-/** The Responses format: numbered events, items one after the other, each repeated whole when it is done. */
+/** The Responses format: numbered events and consecutive items, each repeated whole when it is done. */
 export function createResponsesWriter(reply: ReplyFacts): WireWriter {
   return new ResponsesWriter(reply);
 }
@@ -56,7 +56,7 @@ class ResponsesWriter implements WireWriter {
   }
 
   end(reason: string): string {
-    // An item that the limit cut off is never done.
+    // An item that the length limit cut off is never done.
     const closing = reason === 'length' ? '' : this.#close();
     const cut = CUT_REASONS.get(reason);
     const status = cut === undefined ? 'completed' : 'incomplete';
@@ -88,7 +88,7 @@ class ResponsesWriter implements WireWriter {
     };
   }
 
-  /** What is to be said before a piece of such an item. */
+  /** The events before a piece of such an item. */
   #inside(kind: 'message' | 'reasoning'): string {
     if (this.#open?.kind === kind) return '';
     return this.#start({ kind, id: `${kind === 'message' ? 'msg' : 'rs'}_${this.#index + 1}` });

@@ -10,7 +10,7 @@ import { createMessagesWriter } from './messages-writer.ts';
 import { createResponsesWriter } from './responses-writer.ts';
 import type { ReplyFacts, WireWriter } from './wire-writer.ts';
 
-/** What is sent, before faults and shape are applied. */
+/** The reply before faults and shape are applied. */
 export type PlannedReply = {
   readonly wire: WireName;
   readonly facts: ReplyFacts;
@@ -30,14 +30,14 @@ const FLUSH_CHARACTERS = 64 * 1024;
 const DEFAULT_CHUNK = 24;
 const KEEP_ALIVE = ': keep-alive\n\n';
 const COMMENT_EVERY = 100;
-/** Timers are not more precise than this; events that are due earlier are sent together. */
+/** Timers are no more precise than this. Events that are due earlier are sent together. */
 const SHORTEST_WAIT_MS = 2;
 
 /**
- * Streams a reply as server-sent events. `onText` is told how much of its text has been sent.
+ * Streams a reply as server-sent events. `onText` gets the number of characters of each text event.
  *
- * Hundreds of thousands of events must cost next to nothing: what is the same in all of them is serialised once,
- * and they are written in large pieces, at the reader's pace.
+ * Hundreds of thousands of events must cost almost nothing: what they share is serialised once, and they are written in
+ * large pieces at the reader's pace.
  */
 export async function streamReply(
   response: ServerResponse,
@@ -98,7 +98,7 @@ const WRITERS: Readonly<Record<WireName, (facts: ReplyFacts) => WireWriter>> = {
   messages: createMessagesWriter,
 };
 
-/** The whole of it, whatever the fault leaves of the reply. */
+/** Always whole, even if a fault cuts the reply. */
 async function sendReasoning(out: Output, writer: WireWriter, shape: Shape): Promise<void> {
   const { reasoning, reasoningField: field = 'reasoning_content' } = shape;
   if (reasoning === undefined) return;
@@ -118,7 +118,7 @@ async function endReply(
     case 'disconnect':
     case 'reset':
       await out.flush();
-      // What was written has to be handed to the network first.
+      // First hand everything to the network.
       while (!response.closed && (response.socket?.writableLength ?? 0) > 0) await wait(1);
       if (fault.kind === 'reset') response.socket?.resetAndDestroy();
       else response.socket?.destroy();
@@ -137,7 +137,7 @@ async function endReply(
   response.end();
 }
 
-/** Texts as events, at the pace of the script and of the reader. */
+/** Sends texts as events, at the pace of the script and of the reader. */
 class Output {
   readonly #response: ServerResponse;
   readonly #shape: Shape;
@@ -159,7 +159,7 @@ class Output {
     this.#buffer += text;
   }
 
-  /** Sends a text up to `limit` characters, one event per piece; gives back how many were to be sent. */
+  /** Sends a text up to `limit` characters, one event per piece. Returns how many characters that is. */
   async send(
     text: string,
     wrap: (piece: string) => string,
@@ -193,13 +193,13 @@ class Output {
     for (let start = 0; start < bytes.length && !this.#response.closed;) {
       const end = start + (this.#nextCut?.() ?? bytes.length);
       await this.#write(bytes.subarray(start, end));
-      // A turn of the event loop each, so that the pieces leave as separate segments.
+      // One turn of the event loop each, so that the pieces are sent as separate segments.
       if (this.#nextCut !== undefined) await nextTurn();
       start = end;
     }
   }
 
-  /** Returns when more may be written, or when the reader is gone. */
+  /** Resolves when more may be written or the reader is gone. */
   async #write(bytes: Uint8Array): Promise<void> {
     const response = this.#response;
     if (response.write(bytes)) return;
@@ -215,7 +215,7 @@ class Output {
   }
 }
 
-/** Without a place these strike at the end, all others before the first character. */
+/** Without a place, these strike at the end, all others before the first character. */
 const AT_THE_END: ReadonlySet<Fault['kind']> = new Set<Fault['kind']>(['length', 'end', 'stop']);
 
 /** After how many characters of the reply the fault strikes. */

@@ -1,13 +1,13 @@
-/** What a reply is, as far as a wire format needs to know. */
+/** What a wire format needs to know of a reply. */
 export type ReplyFacts = {
   readonly id: string;
   readonly model: string;
   readonly promptTokens: number;
   readonly completionTokens: number;
-  /** Whether the request asked for usage; formats that always tell it do so anyway. */
+  /** Whether the request asked for usage. Formats that always include it do so anyway. */
   readonly wantsUsage: boolean;
   readonly changingIds: boolean;
-  /** Chat completions only: which of its two end marks are sent. */
+  /** Chat completions only: which of the two end marks are sent. */
   readonly endMark: 'both' | 'finish_reason' | 'done';
 };
 
@@ -18,19 +18,19 @@ export type ScriptedError = {
 };
 
 /**
- * One wire format, written event by event. Each method gives the text of the events that say it; what has to be
- * opened before and closed after it is the writer's business.
+ * Writes one wire format, event by event. Each method returns the text of its events, including those that open and
+ * close what surrounds them.
  */
 export type WireWriter = {
   begin(): string;
   text(piece: string): string;
-  /** `field`: chat completions only, where servers do not agree on its name. */
+  /** `field`: chat completions only, whose servers disagree on its name. */
   reasoning(piece: string, field: 'reasoning_content' | 'reasoning'): string;
   beginCall(index: number, call: { readonly id: string; readonly name: string }): string;
   callArguments(index: number, piece: string): string;
-  /** `afterFinish`: only after the message has said why it ends. */
+  /** `afterFinish`: after the finish reason of the message. */
   error(error: ScriptedError, afterFinish: boolean): string;
-  /** The message's end. `reason` in the words of chat completions; others go through as they are. */
+  /** Ends the message. `reason` is a term of chat completions; others are passed through. */
   end(reason: string): string;
 };
 
