@@ -192,7 +192,7 @@ describe('calls of one message', () => {
     );
     expect(characters).toBe(16 * 1024 * 1024);
     expect(events.at(-1)).toEqual(
-      brokenOff('in order', 'the arguments of its tool calls are longer than 16777216 characters'),
+      brokenOff('in order', 'the arguments of tool calls are longer than 16777216 characters'),
     );
   });
 

@@ -33,7 +33,7 @@ const CONVERSATION: readonly Message[] = [
   },
   result('call_0', 'B'),
   result('call_1', ''),
-  // A router's id, with characters and a length of its own, and a name that nobody offers.
+  // A router's id, with characters and a length of its own, and a name that is not offered.
   {
     role: 'assistant',
     content: '',
@@ -79,7 +79,7 @@ const TOOLS: SendOptions = {
 };
 
 test.for(FORMATS)(
-  '%s takes a conversation that was begun elsewhere, and everything said stands in it',
+  '%s continues a conversation from elsewhere, and its request contains everything that was said',
   async (format) => {
     const body = await sent(format, CONVERSATION, format === 'anthropic-messages' ? TOOLS : {});
     const text = JSON.stringify(body);
@@ -105,7 +105,7 @@ test.for(FORMATS)(
   },
 );
 
-test('Messages: roles alternate, results come first, ids are used once, marks stand at the ends', async () => {
+test('Messages: roles alternate, results come first, ids are used once, marks are at the ends', async () => {
   const body = await sent('anthropic-messages', CONVERSATION, TOOLS);
   const mark = { cache_control: { type: 'ephemeral' } };
   const long = `functions_read_file_${'7'.repeat(80)}`.slice(0, 64);

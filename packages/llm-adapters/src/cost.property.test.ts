@@ -47,7 +47,7 @@ function reading(format: FormatName, body: string, pieceBytes: number): () => vo
   };
 }
 
-/** What stands `#` for is another number in each unit: indexes, ids and names that never come again. */
+/** `#` is another number in each unit: indexes, ids and names that never recur. */
 function repeated(unit: string, count: number): string {
   const parts = unit.split('#');
   if (parts.length === 1) return unit.repeat(count);

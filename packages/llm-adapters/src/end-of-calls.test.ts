@@ -33,7 +33,7 @@ import {
 } from './testing/streams.ts';
 
 /**
- * The events of a message that goes on for ever, up to its first whole call and an abort. Without such a call the
+ * The events of an endless message up to its first whole call and an abort. Without such a call the
  * message is aborted when everything that was sent has come.
  */
 async function leaveAtFirstCall(format: FormatName, body: string): Promise<LlmEvent[]> {
@@ -91,12 +91,12 @@ describe('chat completions', () => {
     expect(order(await receive(sse(one, two, end, DONE)))).toBe('start 0, end 0, start 1, end 1');
   });
 
-  test('its own end is no end of it: a finish reason may still be followed by an error', async () => {
+  test('its own end does not end it: an error may still follow a finish reason', async () => {
     const events = await leaveAtFirstCall('openai-chat', sse(one, end));
     expect(callsOf(events)).toEqual([]);
   });
 
-  test('a call that is not whole yet goes on: fragments may interleave', async () => {
+  test('an incomplete call continues: fragments may interleave', async () => {
     for (const beginning of ['', '{"x"']) {
       const events = await receive(
         sse(
@@ -171,7 +171,7 @@ describe('Messages', () => {
     expect(callsOf(cut)).toMatchObject([{ arguments: '', state: 'cut' }]);
   });
 
-  test('a call ends when the next block begins, whatever it is, and its tokens are told', async () => {
+  test('a call ends when the next block begins, whatever it is, and its tokens are reported', async () => {
     for (const next of [textBlock(1, 'And'), callBlock(1, 'b', 'two')]) {
       const events = await leaveAtFirstCall(
         'anthropic-messages',
@@ -205,7 +205,7 @@ describe('Messages', () => {
     expect(textOf(events)).toBe('And.');
   });
 
-  test('arguments that stand in the beginning of a block are those of the call', async () => {
+  test('arguments at the beginning of a block are those of the call', async () => {
     const events = await messages(
       {
         type: 'content_block_start',

@@ -105,7 +105,7 @@ const ANSWERS: Readonly<Record<FormatName, string>> = {
   ),
 };
 
-/** What stands in the next request for the message of the answer. */
+/** What the next request contains for the message of the answer. */
 const SENT_BACK: Readonly<Record<FormatName, unknown>> = {
   'openai-chat': {
     role: 'assistant',
@@ -253,7 +253,7 @@ test('what follows no call goes back with its message', async () => {
   }
 });
 
-test('reasoning that nobody signed is not sent back', async () => {
+test('unsigned reasoning is not returned', async () => {
   const { send } = await ask(
     'anthropic-messages',
     namedEvents(

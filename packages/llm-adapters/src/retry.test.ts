@@ -31,7 +31,7 @@ const BUSY: Answer = {
   pieces: ['{"error":{"message":"busy","type":"overloaded_error"}}'],
 };
 
-/** Timers that are no waits: silence, silence before the first event, the grace of an ended answer. */
+/** Timers other than waits: silence, silence before the first event, the grace of an ended answer. */
 const LIMITS = [60_000, 300_000, 1000];
 
 /** Asks over a real socket, moving a fake clock until the answer is there. */

@@ -11,7 +11,7 @@ const PLAIN: JsonObject = {
   required: ['kind'],
   properties: {
     kind: { type: 'string', enum: ['a', 'b'] },
-    // Names of properties are no keywords.
+    // Names of properties are not keywords.
     if: { type: 'string' },
     minimum: { type: 'number' },
     nested: { type: 'object', properties: { anyOf: {} }, additionalProperties: false },

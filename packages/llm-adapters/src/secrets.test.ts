@@ -48,7 +48,7 @@ const ANSWERS: readonly (readonly [string, Answer])[] = [
 ];
 
 test.for(FORMATS.flatMap((format) => ANSWERS.map(([name, answer]) => ({ format, name, answer }))))(
-  'R222: $format: $name: the key stands in no event',
+  'R222: $format: $name: no event contains the key',
   async ({ format, answer }) => {
     const server = await serve(answer);
     const adapter = createAdapterOf(format, {

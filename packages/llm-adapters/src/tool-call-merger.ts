@@ -128,13 +128,13 @@ export class ToolCallMerger {
     }
     if (call.closed) {
       if (fragment.trim() !== '' && fragment !== call.text)
-        this.#onInvalid('more of a tool call came after the next part');
+        this.#onInvalid('a tool call continues after the next part has begun');
       return;
     }
     this.#characters += fragment.length;
     if (this.#characters > MOST_ARGUMENT_CHARACTERS) {
       this.#onInvalid(
-        `the arguments of its tool calls are longer than ${MOST_ARGUMENT_CHARACTERS} characters`,
+        `the arguments of tool calls are longer than ${MOST_ARGUMENT_CHARACTERS} characters`,
       );
       return;
     }

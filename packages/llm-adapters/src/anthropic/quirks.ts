@@ -20,8 +20,7 @@ const ROWS: readonly QuirkRow<MessagesQuirks>[] = [
   {
     when: (host) => host === 'api.anthropic.com',
     quirks: { ownKeyHeader: false },
-    reason:
-      'Takes what its SDK sends, a bearer token; servers that imitate it know the older header.',
+    reason: 'Accepts a bearer token, as its SDK sends; compatible servers expect the older header.',
   },
   {
     when: (_host, model) =>
@@ -33,7 +32,7 @@ const ROWS: readonly QuirkRow<MessagesQuirks>[] = [
     when: (host) =>
       host === 'api.deepseek.com' || host === 'api.moonshot.ai' || host === 'api.z.ai',
     quirks: { cacheMarks: false },
-    reason: 'They keep prompts by themselves and document cache_control as not supported.',
+    reason: 'They cache prompts automatically and document cache_control as unsupported.',
   },
 ];
 

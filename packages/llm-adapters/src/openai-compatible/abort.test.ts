@@ -34,7 +34,7 @@ test('an abort in mid-stream is the final error, and closes the socket', async (
   await vi.waitFor(() => expect(server.connections()).toBe(0));
 });
 
-test('an abort closes the socket at once, also while nobody reads', async () => {
+test('an abort closes the socket at once, even while nothing is read', async () => {
   const server = await serve(ENDLESS);
   const adapter = createOpenAiCompatibleAdapter({ model: 'm', baseUrl: server.url });
   const controller = new AbortController();

@@ -39,7 +39,7 @@ describe('the message has ended', () => {
     expect(events.filter(({ type }) => type === 'finish')).toHaveLength(1);
   });
 
-  test('usage stands before the end, once', async () => {
+  test('usage comes before the end, once', async () => {
     const events = await receive(sse(USAGE, content('a'), STOP, USAGE, DONE));
     expect(events.slice(-2)).toEqual([
       {

@@ -29,7 +29,7 @@ describe('an event stream', () => {
     expect(merged(await receive(`data: ${lines}\n\n${sse(STOP, DONE)}`))).toEqual(WHOLE);
   });
 
-  test('data that is no JSON is an error, and the text is kept', async () => {
+  test('data that is not JSON is an error, and the text is kept', async () => {
     const events = await receive(
       `${sse(content('a'))}data: {"choices": oops}\n\n${sse(STOP, DONE)}`,
     );
@@ -37,7 +37,7 @@ describe('an event stream', () => {
     expect(errorOf(events)).toMatchObject({ code: 'STREAM_INVALID', retryable: false });
   });
 
-  test('data that is no object is an error', async () => {
+  test('data that is not an object is an error', async () => {
     expect(errorOf(await receive(sse('[1]'))).code).toBe('STREAM_INVALID');
     expect(errorOf(await receive(sse('null'))).code).toBe('STREAM_INVALID');
   });

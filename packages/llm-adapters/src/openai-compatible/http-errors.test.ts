@@ -85,7 +85,7 @@ describe('the API key', () => {
     ['a retry header', failure(429, { message: 'wait' }, { 'retry-after': KEY })],
     ['a plain body', { status: 400, pieces: [`Authorization: Bearer ${KEY}`] }],
     ['a chunk', { pieces: [`data: {"error":{"message":"key ${KEY}"}}\n\n`] }],
-    ['data that is no JSON', { pieces: [`data: {key: "${KEY}"\n\n`] }],
+    ['data that is not JSON', { pieces: [`data: {key: "${KEY}"\n\n`] }],
   ] as const)('never appears in an error: echoed in %s', async ([, answer]) => {
     const server = await serve(answer);
     const events = await ask(server, {}, { apiKey: KEY });

@@ -81,7 +81,7 @@ describe('merging', () => {
     expect(callsOf(events)).toMatchObject([{ name: 'one', arguments: '{"x":1}' }]);
   });
 
-  test('an index may stand for a chunk whose id changes every time', async () => {
+  test('an index identifies a call although each chunk has another id', async () => {
     const calls = await callsFrom(
       { ...toolCall({ index: 0, id: 'a', name: 'one', arguments: '{"x"' }), id: 'chatcmpl-7' },
       { ...toolCall({ index: 0, arguments: ':1}' }), id: 'chatcmpl-8' },
@@ -123,7 +123,7 @@ describe('arguments', () => {
     ).toMatchObject([{ state: 'cut' }]);
   });
 
-  test('that are no object are malformed', async () => {
+  test('that are not an object are malformed', async () => {
     for (const text of ['[1]', '"text"', '{"a":1}}', '{a:1}', '{}{"path":1}']) {
       const calls = await callsFrom(toolCall({ index: 0, id: 'a', name: 'x', arguments: text }));
       expect(calls, text).toMatchObject([{ arguments: text, state: 'malformed' }]);

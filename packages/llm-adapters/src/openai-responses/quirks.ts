@@ -23,8 +23,7 @@ const ROWS: readonly QuirkRow<ResponsesQuirks>[] = [
   {
     when: isOpenAi,
     quirks: { store: true },
-    reason:
-      'OpenAI keeps answers for 30 days unless it is told not to; the conversation is kept here.',
+    reason: 'OpenAI stores answers for 30 days by default; the conversation is stored here.',
   },
   {
     when: (_host, model) => OPENAI_REASONING_MODEL.test(model),
@@ -35,7 +34,7 @@ const ROWS: readonly QuirkRow<ResponsesQuirks>[] = [
     when: (host, model) => isOpenAi(host) && OPENAI_REASONING_MODEL.test(model),
     quirks: { encryptedReasoning: true },
     reason:
-      'They go on after a tool call with the reasoning before it, and OpenAI keeps none of it.',
+      'They continue after a tool call with the reasoning before it, which OpenAI does not store.',
   },
 ];
 

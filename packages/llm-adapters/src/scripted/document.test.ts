@@ -32,7 +32,7 @@ describe('a document', () => {
     expect(await text(user('Hello'))).toBe('something else');
   });
 
-  test('goes on from the quoted lines alone, in a server that never saw the beginning', async () => {
+  test('continues from the quoted lines alone, in a server that never saw the beginning', async () => {
     const { text } = await talk(script());
     expect(await text(CUT_OFF)).toBe(linesFrom(119));
   });
@@ -58,7 +58,7 @@ describe('a document', () => {
     expect(await text(continuation(TARGET, 'never written\nby this model\n', 2))).toBe(NOT_FOUND);
   });
 
-  test('goes on inside a long line', async () => {
+  test('continues within a long line', async () => {
     const long = `${'0123456789abcdef '.repeat(40)}unique ${'x'.repeat(800)}\nend\n`;
     const { text } = await talk(script({ content: { kind: 'text', text: long } }));
     const anchor = long.slice(560, 700);
@@ -90,7 +90,7 @@ describe('a document', () => {
     expect(await text(user(bridge))).toBe(`${part(10, 16)}\nDONE`);
   });
 
-  test('answers questions as the truth is, or as it is told', async () => {
+  test('answers questions truthfully, or as scripted', async () => {
     const nearMiss = user(
       'Your message ended with: DONE.\nReply DONE if that is not part of the file (it will be left out).',
     );
@@ -112,13 +112,13 @@ describe('a document', () => {
     expect(await truthful.text(lead(linesFrom(1).split('\n', 1)[0] ?? ''))).toBe('KEEP');
     expect(await truthful.text(empty)).toBe(linesFrom(1));
     expect(await truthful.text(ambiguous)).toBe('END 301');
-    const told = await talk(
+    const scripted = await talk(
       script({ answers: { nearMiss: 'KEEP', fence: 'KEEP', empty: 'DONE', ambiguous: 'DONE' } }),
     );
-    expect(await told.text(nearMiss)).toBe('KEEP');
-    expect(await told.text(fence)).toBe('KEEP');
-    expect(await told.text(empty)).toBe('DONE');
-    expect(await told.text(ambiguous)).toBe('DONE');
+    expect(await scripted.text(nearMiss)).toBe('KEEP');
+    expect(await scripted.text(fence)).toBe('KEEP');
+    expect(await scripted.text(empty)).toBe('DONE');
+    expect(await scripted.text(ambiguous)).toBe('DONE');
   });
 
   test('may end with another marker, none, and words around it', async () => {

@@ -62,7 +62,7 @@ test('end leaves out the end mark', async () => {
   expect(errorOf(whole).code).toBe('STREAM_TRUNCATED');
 });
 
-test('stall keeps the connection open, and may go on', async () => {
+test('stall keeps the connection open, and may continue', async () => {
   const { ask } = await talk(failing({ kind: 'stall', at: { lines: 3 } }));
   const controller = new AbortController();
   const stalled = ask(asked, { signal: controller.signal });

@@ -29,7 +29,7 @@ async function start(
 
 // Two processes are started from source, which takes seconds on a busy machine.
 test(
-  'a provider that was killed goes on from the quoted lines when it is started again',
+  'a provider that was killed continues from the quoted lines when it is started again',
   { timeout: 30_000 },
   async () => {
     const directory = await mkdtemp(join(tmpdir(), 'orion-scripted-'));

@@ -113,7 +113,7 @@ async function answer(
     headers['x-api-key'] === apiKey;
   const body = parseFields(await readText(request));
   const { violations, request: asked } =
-    body === null ? { violations: ['the body is no JSON object'] } : REQUEST_READERS[wire](body);
+    body === null ? { violations: ['the body is not a JSON object'] } : REQUEST_READERS[wire](body);
   const chosen = asked !== undefined && authorized ? model.choose(asked) : undefined;
   const behaviour = chosen?.name;
   const record = { wire, body, violations, authorized, behaviour, sentCharacters: 0 };

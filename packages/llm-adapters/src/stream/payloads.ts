@@ -77,7 +77,7 @@ export function createPayloadReader(
     onTooLarge: (limit) => fail(`an event is larger than ${limit} bytes`),
     onDocument: (text, kind) => {
       if (kind === 'other') {
-        fail('it begins like a web page; check the base URL');
+        fail('it looks like a web page; check the base URL');
         return;
       }
       if (nestsDeeper(text, MAX_JSON_DEPTH)) {
@@ -91,8 +91,7 @@ export function createPayloadReader(
         message.fail(truncated());
         return;
       }
-      if (!isFields(document) || !format.readDocument(document))
-        fail('the answer is JSON, but nothing of that kind');
+      if (!isFields(document) || !format.readDocument(document)) fail('it is JSON of another kind');
     },
     readText: (data) => {
       const payload = parseFields(data);

@@ -51,7 +51,7 @@ test('before the first event a model may think for longer', async () => {
   expect((await first).value).toMatchObject({ error: { code: 'STREAM_STALLED' } });
 });
 
-test('time in which nobody asks is not silence', async () => {
+test('time in which nothing is awaited is not silence', async () => {
   const server = await serve({
     pieces: [sse(content('a')), sse(content('b'))],
     end: 'open',

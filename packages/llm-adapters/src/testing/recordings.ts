@@ -119,7 +119,7 @@ export function eventEnds(body: Buffer): readonly number[] {
   const ends: number[] = [];
   for (let end = body.indexOf('\n\n'); end !== -1; end = body.indexOf('\n\n', end + 2)) {
     const next = end + 2;
-    // A comment is no event.
+    // A comment is not an event.
     const start = ends.at(-1) ?? 0;
     if (body.subarray(start, end).includes('data:')) ends.push(next);
   }
