@@ -39,7 +39,7 @@ export type WorkspaceSettings = {
   readonly allowHardLink: boolean;
   /** A larger file is not changed: it would be read, copied and hashed as a whole. */
   readonly maxTargetBytes: number;
-  /** Whether a person is there: then `package.json` and lockfiles need a yes, too. */
+  /** Whether a person can be asked. `package.json` and lockfiles then need confirmation, too. */
   readonly interactive: boolean;
   readonly atticMaxAgeMs: number;
   readonly atticMaxBytes: number;
@@ -60,8 +60,8 @@ export const DEFAULT_WORKSPACE_SETTINGS: WorkspaceSettings = {
 };
 
 /**
- * Something worth a line in the trace: `cleaned`, `degraded`, `restored`, `lease_lost`,
- * `attic_dropped`, `housekeeping_failed`. Never holds content. Must not throw.
+ * An event for the trace: `cleaned`, `degraded`, `restored`, `lease_lost`, `attic_dropped` or `housekeeping_failed`.
+ * Never contains content. Must not throw.
  */
 export type WorkspaceEventSink = EventSink;
 
@@ -72,22 +72,23 @@ export type WorkspaceOptions = {
   readonly clock: Clock;
   readonly settings?: Partial<WorkspaceSettings>;
   /**
-   * Where this user's key lies, by which own sessions are told from foreign ones. Left out, nobody is foreign, and
-   * nothing is taken back unasked. Where no key can be kept, whatever an earlier process made is foreign.
+   * The directory of this user's key, which proves that a session or backup is the user's own. Without a directory,
+   * nothing counts as foreign and nothing is undone unasked. Where no key can be stored, everything that an earlier
+   * process made counts as foreign.
    */
   readonly userKeyDirectory?: string;
   readonly onEvent?: WorkspaceEventSink;
-  /** Asks a person about a protected path that `allowPaths` does not name; without it the write is refused. */
+  /** Asks a person about a protected path that `allowPaths` does not list. Without it, the write is refused. */
   readonly confirmProtectedPath?: ConfirmProtectedPath;
-  /** What the system says of this process; another answer makes another host, for tests. */
+  /** The identity of this process. Tests replace it to act as another host. */
   readonly identity?: () => Promise<ProcessIdentity>;
-  /** What the file system of this directory takes for now; another answer lets an hour pass, for tests. */
+  /** The current time of the directory's file system. Tests replace it to let time pass. */
   readonly fileSystemNow?: (directory: string) => Promise<number>;
 };
 
 /**
- * Opens a workspace. Nothing is written before there is something to store, so a full or read-only
- * disk does not keep anybody from reading. Rejects when the root is no directory.
+ * Opens a workspace. Nothing is written until there is something to store, so a full or read-only disk does not prevent
+ * reading. Rejects when the root is not a directory.
  */
 export async function createWorkspace(options: WorkspaceOptions): Promise<Workspace> {
   const givenRoot = resolve(options.root);
@@ -173,7 +174,7 @@ function openWorkspace(options: WorkspaceOptions, places: Places): Workspace {
     notes,
     lockTarget: (realPath, path) => sessions.lockTarget(realPath, path),
   };
-  // Whoever ran the plan had the permission, and protects the previous bytes no less than the new ones.
+  // The user who ran the plan had permission, and the previous bytes need no less protection than the new ones.
   const unaskedPolicy = new PathPolicy({
     ...settings,
     ...places,
@@ -181,7 +182,7 @@ function openWorkspace(options: WorkspaceOptions, places: Places): Workspace {
     confirmProtectedPath: () => Promise.resolve(true),
   });
 
-  /** What nobody asks for is done on proof alone: a journal in a cloned repository may name any backup. */
+  /** Without a request, only a proven backup is restored: a journal in a cloned repository can name any backup. */
   async function takeBackUnasked(id: string): Promise<void> {
     const backup = await onDisk('read the backups', () => backups.read(id));
     if (backup !== null && !backup.own) {

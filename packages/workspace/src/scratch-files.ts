@@ -19,9 +19,9 @@ type ScratchFilesOptions = {
 };
 
 /**
- * Texts that belong to no file, one each, for a person to take them from. Old ones go when a new one comes.
+ * Files for texts that have no target, so that a person can retrieve them. Creating one removes expired ones.
  *
- * Keeping a text never fails its caller: what cannot be kept is told by `finish` with null.
+ * Writing never fails the caller: if the text could not be stored, `finish` returns null.
  */
 export class ScratchFiles {
   readonly #options: ScratchFilesOptions;
@@ -86,7 +86,7 @@ export class ScratchFiles {
       await unlink(join(this.#directory, name)).catch(() => undefined);
   }
 
-  /** Whether a path names one of these texts. */
+  /** Whether a path names a scratch file. */
   holds(realPath: string): boolean {
     return dirname(realPath) === this.#directory && NAME.test(basename(realPath));
   }

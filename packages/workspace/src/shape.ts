@@ -1,10 +1,10 @@
-/** Checks what JSON files hold, field by field: anything may lie in them. */
+/** Checks the fields of parsed JSON files, which can contain anything. */
 import { isFields } from '@orion/contracts';
 import type { Fields } from '@orion/contracts';
 
 export type Check = (value: unknown) => boolean;
 
-/** A check for each field that the type has, optional ones included; other fields are not looked at. */
+/** A check for each field of the type, optional ones included. Other fields are ignored. */
 export type Shape<T> = { readonly [K in keyof T]-?: Check };
 
 /** The same check for several fields. */
@@ -30,7 +30,7 @@ export function oneOf(...values: readonly unknown[]): Check {
   return (value) => values.includes(value);
 }
 
-/** One of these names; the type says that none is missing. */
+/** Accepts these names. The type ensures that none is missing. */
 export function keyOf<K extends string>(names: Readonly<Record<K, true>>): Check {
   return (value) => typeof value === 'string' && Object.hasOwn(names, value);
 }

@@ -7,32 +7,32 @@ import { closeToOthers } from './disk/private-modes.ts';
 
 const SESSION_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/u;
 
-/** Anything else is refused before the disk is touched, since an id becomes a directory name. */
+/** Anything else is rejected before the disk is accessed, because an id becomes a directory name. */
 export function isSessionId(text: string): boolean {
   return SESSION_ID.test(text);
 }
 
 /**
- * Where everything lies that Orion keeps of a workspace.
+ * The directory for everything that Orion stores about a workspace.
  *
- * D1. It may have come with a repository of somebody else, so nothing below it is taken for a directory that is a
- *     link: whoever reads or removes asks `names` or `holds` first, whoever writes `ensure`.
- * D2. Several workspaces may share it, and the paths in its records are relative: each record names the `root` that
- *     it is about, and counts only there. It does so relative to the state, so that both can be moved together.
+ * D1. It may have come with a foreign repository, so a link below it is never accepted as a directory. Callers use
+ *     `names` or `holds` before they read or remove, and `ensure` before they write.
+ * D2. Several workspaces may share it, and the paths in its records are relative. Each record names its workspace's
+ *     `root` and applies only there. The root is relative to the state directory, so both can be moved together.
  */
 export class StateDirectory {
   readonly path: string;
-  /** What a record says of whose it is. */
+  /** The `root` that records carry. */
   readonly root: string;
   readonly sessions: string;
   readonly locks: string;
   readonly attic: string;
   readonly backups: string;
-  /** One note for each temporary file beside a target, so that the next start can remove it. */
+  /** A note for each temporary file beside a target, so that the next start can remove it. */
   readonly temporaries: string;
-  /** A journal for each plan over several files that is being written. */
+  /** A journal for each multi-file plan in progress. */
   readonly plans: string;
-  /** Texts that belong to no file. */
+  /** Scratch files. */
   readonly texts: string;
 
   constructor(path: string, root: string = dirname(path)) {
@@ -47,24 +47,21 @@ export class StateDirectory {
     this.texts = join(path, 'texts');
   }
 
-  /** Whether a record with this `root` is about this workspace; one without may be. */
+  /** Whether a record with this `root` belongs to this workspace. A record without a root may. */
   isAboutHere(root: unknown): boolean {
     return root === undefined || root === this.root;
   }
 
   /**
-   * Makes the directory and one of those inside it. Only called when something is about to be stored:
-   * looking at a workspace leaves no trace in it. Rejects with `InPlaceOfDirectory` where something else stands in the
-   * place of one.
+   * Creates the directory and one inside it. Called only when something is about to be stored: inspecting a workspace
+   * leaves no trace. Rejects with `InPlaceOfDirectory` if something else has the name.
    */
   async ensure(inner: string): Promise<void> {
     await this.#ensureTop();
     for (const step of this.#stepsTo(inner)) await ensurePrivateDirectory(step);
   }
 
-  /**
-   * Whether this is a directory of the state, with no link on the way to it. Rejects when the disk refuses to tell.
-   */
+  /** Whether this is a directory of the state, with no link in its path. Rejects if the disk reports an error. */
   async holds(inner: string): Promise<boolean> {
     const steps = [this.path, ...this.#stepsTo(inner)];
     for (const step of steps) {
@@ -78,14 +75,14 @@ export class StateDirectory {
     return true;
   }
 
-  /** What others may do with it is taken away; a directory that a person chose may hold other things, too. */
+  /** Removes other users' access. A directory that a person chose may contain other files, which stay as they are. */
   closeToOthers(part: 'whole' | 'inside'): void {
     const { sessions, locks, attic, backups, temporaries, plans, texts } = this;
     const inside = [dirname(sessions), locks, attic, backups, temporaries, plans, texts];
     for (const path of part === 'whole' ? [this.path] : inside) closeToOthers(path);
   }
 
-  /** The names in a directory of the state; none where there is none. */
+  /** The names in a directory of the state; empty if it does not exist. */
   async names(inner: string): Promise<readonly string[]> {
     if (!(await this.holds(inner))) return [];
     try {
@@ -122,7 +119,7 @@ export async function resolveChosenDirectory(path: string): Promise<string> {
     if (isErrno(error, 'ENOENT') && dirname(path) !== path) {
       return join(await resolveChosenDirectory(dirname(path)), basename(path));
     }
-    // What is wrong with it is told by whoever needs it.
+    // The code that uses the directory reports what is wrong with it.
     if (errnoOf(error) !== null) return path;
     throw error;
   }

@@ -1,31 +1,34 @@
 import type { TargetSnapshot, WriteOperation } from '../write-session.ts';
 
-/** Reads and lists files, and says what may be changed. */
+/** Reads and lists files, and checks whether they may be changed. */
 export interface WorkspaceFiles {
-  /** A file with more bytes is no target. */
+  /** A larger file cannot be a target. */
   readonly maxTargetBytes: number;
   /**
-   * Whether this operation may change this target now, and what stands there.
+   * Checks whether this operation may change this target now, and describes its current state.
    *
    * Rejects with INVALID_TARGET, PROTECTED_PATH, HARD_LINK, IS_DIRECTORY, NOT_A_FILE, PERMISSION_DENIED,
    * FILE_EXISTS (create), FILE_NOT_FOUND (append).
    */
   checkTarget(target: string, operation: WriteOperation): Promise<TargetSnapshot>;
   /**
-   * The bytes of an existing target, verified: rejects with TARGET_CHANGED before its end when they are not those
-   * of the snapshot. Never holds the file in memory.
+   * The verified bytes of an existing target. Rejects with TARGET_CHANGED before the end if they differ from the
+   * snapshot. Never holds the whole file in memory.
    */
   readTarget(snapshot: TargetSnapshot): AsyncIterable<Uint8Array>;
   /** Lines of a text file, for the read tool. Rejects with FILE_NOT_FOUND, IS_DIRECTORY, INVALID_CONTENT … */
   readText(path: string, range: ReadRange): Promise<TextExcerpt>;
-  /** Files of the workspace, sorted, without ignored ones and the state directory; relative, `/`-separated. */
+  /**
+   * The files of the workspace, sorted, as relative paths separated by `/`, without ignored files and the state
+   * directory.
+   */
   listFiles(limit: number): Promise<{
     readonly files: readonly string[];
     readonly truncated: boolean;
-    /** Ignore files that were not used. */
+    /** Ignore files that could not be used. */
     readonly refused: readonly RefusedFile[];
   }>;
-  /** `AGENTS.md`, else `ORION.md`, at the root, at most `maxBytes` of it; null when neither can be used. */
+  /** `AGENTS.md` or else `ORION.md` at the root, at most `maxBytes` of it; null if neither can be used. */
   readInstructions(maxBytes: number): Promise<{
     readonly instructions: ProjectInstructions | null;
     readonly refused: readonly RefusedFile[];
@@ -56,7 +59,7 @@ export type ProjectInstructions = {
   readonly truncated: boolean;
 };
 
-/** A file of the workspace that was not used: no regular file, too large, a link that leads elsewhere. */
+/** A file of the workspace that could not be used: not a regular file, too large, or a link that leads elsewhere. */
 export type RefusedFile = {
   readonly path: string;
   /** Completes "because …". */

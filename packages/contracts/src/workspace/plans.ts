@@ -5,26 +5,26 @@ import type { PrepareRequest } from './commits.ts';
 /** Changes several files as one. */
 export interface WorkspacePlans {
   /**
-   * Changes several files as one: all changes are prepared before the first is made, and a journal says which, so
-   * that a start after a crash takes them back. Never rejects for a file: its error is its outcome. Rejects with
-   * whatever `approve` rejects with; nothing has changed then.
+   * Changes several files as one. All changes are prepared before the first is made, and a journal lists them, so that
+   * a start after a crash undoes them. Never rejects because of a file: the error is part of its outcome. Rejects with
+   * the error of `approve`; nothing has changed then.
    */
   commitPlan(request: PlanCommitRequest): Promise<readonly PlanCommitOutcome[]>;
 }
 
 export type PlanCommitRequest = {
   readonly planId: string;
-  /** Each of another file. */
+  /** Each for a different file. */
   readonly changes: readonly Omit<PrepareRequest, 'changeId'>[];
-  /** A copy beside each file that exists, under the first free name of `<file>.bak`, `<file>.bak.1` … */
+  /** Whether to copy each existing file, to the first free name of `<file>.bak`, `<file>.bak.1` … */
   readonly siblingBackups: boolean;
-  /** True: when one change fails, those before it are taken back. */
+  /** If true and a change fails, the previous changes are undone. */
   readonly atomic: boolean;
-  /** Called when everything is prepared and nothing has changed; the changes are made when it resolves. */
+  /** Called when everything is prepared and nothing has changed. The changes are made when it resolves. */
   readonly approve?: (prepared: readonly CommitResult[]) => Promise<void>;
 };
 
-/** What became of one change of a plan. */
+/** The outcome of one change of a plan. */
 export type PlanCommitOutcome =
   | {
       readonly kind: 'done';
@@ -33,14 +33,14 @@ export type PlanCommitOutcome =
       readonly sibling?: string;
     }
   | { readonly kind: 'failed'; readonly error: OrionError }
-  /** It was made, and taken back because a later one failed. */
+  /** It was made, and undone because a later one failed. */
   | { readonly kind: 'restored' }
-  /** It was made, and could not be taken back: somebody changed the file since, or the disk refused. */
+  /** It was made and could not be undone: the file was edited since, or the disk reported an error. */
   | {
       readonly kind: 'left';
       readonly result: CommitResult;
       readonly error: OrionError;
-      /** The next start tries again, by the plan's journal. */
+      /** The next start tries again, using the plan's journal. */
       readonly willBeRestored: boolean;
     }
   | { readonly kind: 'skipped' };

@@ -1,20 +1,20 @@
-/** Text that belongs to no file. */
+/** Text without a target file. */
 export interface WorkspaceScratchFiles {
-  /** Keeps a text that belongs to no file while it arrives, under a name of its own in the state directory. */
+  /** Creates a file in the state directory for text that has no target, and stores the text as it arrives. */
   createScratchFile(): ScratchFile;
 }
 
-/** A text that is being kept. Nothing here rejects: what cannot be kept is told by `finish`. */
+/** Stores a text without a target. No method rejects; `finish` reports a failure. */
 export interface ScratchFile {
   append(text: string): void;
-  /** Makes it durable; null if it could not be kept. Nothing may be appended afterwards. */
+  /** Makes the text durable. Resolves to null if it could not be stored. Nothing may be appended afterwards. */
   finish(): Promise<SavedScratchFile | null>;
-  /** Removes it, finished or not. */
+  /** Removes the file, finished or not. */
   discard(): Promise<void>;
 }
 
 export type SavedScratchFile = {
-  /** Relative to the root where it lies inside, else absolute. `readText` takes it. */
+  /** Relative to the root if inside it, else absolute. `readText` accepts it. */
   readonly path: string;
   readonly bytes: number;
 };

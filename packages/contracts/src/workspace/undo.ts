@@ -1,63 +1,63 @@
 import type { WriteOperation } from '../write-session.ts';
 
-/** The changes that were made, and taking them back. */
+/** Lists and undoes changes. */
 export interface WorkspaceUndo {
-  /** The changes that can be taken back, newest first. */
+  /** The changes that can be undone, newest first. */
   listChanges(): Promise<readonly RecordedChange[]>;
   /**
-   * Gives every file of a change its previous bytes back; a file that the change made is removed. The bytes that are
-   * replaced are kept, so that an undo can be undone. Files that have their previous bytes already are left alone.
+   * Restores the previous bytes of every file of a change. Removes files that the change created. Keeps the bytes that
+   * it replaces, so an undo can be undone. Skips files that already have their previous bytes.
    *
    * Rejects with CHANGE_NOT_FOUND, BACKUP_FOREIGN, BACKUP_DAMAGED, TARGET_CHANGED (edited since, unless forced),
-   * TARGET_LOCKED, and as `checkTarget` does; every file is checked before the first one changes. When the disk
-   * refuses one in the middle, `details.undone` names those that are done, and the same call goes on with the rest.
+   * TARGET_LOCKED, and like `checkTarget`. Every file is checked before the first one changes. If the disk fails in the
+   * middle, `details.undone` lists the completed files, and the same call continues with the rest.
    */
   undo(request: UndoRequest): Promise<UndoReport>;
 }
 
 export type UndoRequest = {
-  /** A change's id, or the backup id of one of its files; the latest change that is in effect when left out. */
+  /** The id of a change, or the backup id of one of its files; by default the latest change in effect. */
   readonly id?: string;
-  /** Also a file that was edited since (that version is kept, too), and a change that was recorded elsewhere. */
+  /** Also undo a file that was edited since (keeping that version, too) and a change recorded elsewhere. */
   readonly force?: boolean;
 };
 
-/** Everything that one session or plan changed, or one undo. */
+/** All changes of one session, plan or undo. */
 export type RecordedChange = {
   readonly change_id: string;
-  /** ISO-8601, UTC; of its last file. */
+  /** Time of its last file; ISO-8601, UTC. */
   readonly created_at: string;
   readonly status: 'in_effect' | 'undone';
-  /** The changes that this one took back; empty for anything but an undo. */
+  /** The changes that this one undid; empty for anything but an undo. */
   readonly undoes: readonly string[];
-  /** Not recorded by this user here, but come with the folder. */
+  /** Not recorded here by this user, but came with the folder. */
   readonly foreign: boolean;
   readonly files: readonly RecordedFile[];
 };
 
 export type RecordedFile = {
   readonly backup_id: string;
-  /** Relative to the workspace root, behind any link. */
+  /** Relative to the workspace root, with links resolved. */
   readonly target_file: string;
   readonly operation: WriteOperation | 'undo';
   readonly undone: boolean;
-  /** What undo puts back; null: there was no file. */
+  /** The state that undo restores; null if there was no file. */
   readonly before: {
     readonly sha256: string;
     readonly bytes: number;
     readonly mode: string;
   } | null;
-  /** What has to stand there for it; null: the file was removed. */
+  /** The state that undo expects; null if the file was removed. */
   readonly after: { readonly sha256: string } | null;
 };
 
 export type UndoneFile = {
   readonly target_file: string;
   readonly outcome: 'restored' | 'removed' | 'unchanged';
-  /** Of the file as it is now; null when there is none. */
+  /** The hash of the current file; null if there is none. */
   readonly sha256: string | null;
   readonly bytes: number;
-  /** Where the bytes are that were replaced. */
+  /** The backup of the bytes that were replaced. */
   readonly backup_id?: string;
   readonly warnings: readonly string[];
   readonly not_kept: readonly string[];
@@ -65,7 +65,7 @@ export type UndoneFile = {
 
 export type UndoReport = {
   readonly change_id: string;
-  /** Undo this to have the change again; missing when nothing had to be done. */
+  /** Undo this id to restore the change. Missing if nothing had to be done. */
   readonly undo_id?: string;
   readonly files: readonly UndoneFile[];
 };

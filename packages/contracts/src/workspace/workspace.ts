@@ -6,18 +6,18 @@ import type { SessionStore } from './sessions.ts';
 import type { WorkspaceUndo } from './undo.ts';
 
 /**
- * The workspace on disk: the only door through which files are read, listed and changed.
+ * The workspace on disk. All files are read, listed and changed through it.
  *
- * Every path is resolved and contained in `root`. Methods reject with an `OrionError` for whatever a user or a
- * model can cause; anything else is a defect.
+ * Every path is resolved and must be inside `root`. Methods reject with an `OrionError` for anything that a user or a
+ * model can cause; any other error is a defect.
  */
 export interface Workspace
   extends WorkspaceFiles, WorkspaceCommits, WorkspacePlans, WorkspaceUndo, WorkspaceScratchFiles {
   /** Absolute, resolved. */
   readonly root: string;
-  /** Where sessions, locks, backups and the attic live; `.orion` under the root unless moved. */
+  /** The directory of sessions, locks, backups and the attic: `.orion` under the root unless configured. */
   readonly stateDirectory: string;
-  /** Makes it, for whoever keeps something of its own there. Rejects as a write to the disk does. */
+  /** Creates the state directory for callers that store something in it. Rejects like a write to the disk. */
   ensureStateDirectory(): Promise<void>;
   readonly sessions: SessionStore;
   close(): Promise<void>;

@@ -1,8 +1,8 @@
-/** New bytes take the line endings and the byte order mark of the file they go into. */
+/** Adapts new bytes to the line endings and the byte order mark of the existing file. */
 import { BYTE_ORDER_MARK } from '@orion/contracts';
 import type { LineEnding } from '@orion/contracts';
 
-/** The same bytes with a byte order mark before them, unless they begin with one. */
+/** The same bytes with a byte order mark in front, unless they already have one. */
 export async function* withByteOrderMark(
   source: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array, void, undefined> {
@@ -27,10 +27,10 @@ function startsWithMark(bytes: Uint8Array): boolean {
   return BYTE_ORDER_MARK.every((byte, index) => bytes[index] === byte);
 }
 
-/** How the new bytes of a change are adapted to the file that stands there. */
+/** How the new bytes of a change are adapted to the existing file. */
 export type TextRule = {
   readonly toCrlf: boolean;
-  /** The conversion is only for bytes without any CRLF: they replace all that there was. */
+  /** Convert only if the new bytes contain no CRLF, because they replace the whole file. */
   readonly onlyPure: boolean;
   readonly keepMark: boolean;
 };

@@ -19,13 +19,13 @@ export type BackupManifest = {
   readonly id: string;
   /** The workspace root, relative to the state directory. */
   readonly root?: string;
-  /** The file, relative to the workspace root, behind any link. */
+  /** The file, relative to the workspace root, with links resolved. */
   readonly path: string;
   readonly operation: WriteOperation | 'undo';
   readonly created_at: string;
-  /** The session or plan that the change belongs to; its own id when left out. */
+  /** The session or plan that the change belongs to; if missing, the backup's own id. */
   readonly change_id?: string;
-  /** The backups that this change put back. */
+  /** The backups that this change restored. */
   readonly undoes?: readonly string[];
   /** Null: there was no file. */
   readonly before: FileState | null;
@@ -61,7 +61,7 @@ export function octal(mode: number): string {
   return (mode & 0o7777).toString(8).padStart(4, '0');
 }
 
-/** Null for anything that is not the complete manifest of this backup. */
+/** Null unless the text is the complete manifest of this backup. */
 export function parseManifest(text: string, id: string): BackupManifest | null {
   const fields = parseFields(text);
   if (!hasShape(fields, MANIFEST) || fields.id !== id) return null;

@@ -1,11 +1,11 @@
 /**
- * The previous bytes of changed files, kept so that a change can be undone without git.
+ * Keeps the previous bytes of changed files so that a change can be undone without git.
  *
- * K1. A backup is durable, and its bytes have the hash that the commit expects, before the target
- *     changes.
- * K2. Age and quota drop the oldest first. The newest change of a workspace stays whole, and so does a plan that is
- *     under way. One of a session that still lies there stays, too: it tells a recovery that the change was made.
- * K3. What is being made has a name that is no backup's.
+ * K1. Before the target changes, its backup is durable and has the hash that the commit expects.
+ * K2. Limits of age and size drop the oldest backups first. The newest change of a workspace stays whole, and so does a
+ *     plan in progress. A backup of an existing session stays, too, because it shows a recovery that the change was
+ *     made.
+ * K3. An unfinished backup has a name that no backup has.
  */
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
@@ -32,19 +32,19 @@ const DRAFT_PREFIX = '.draft-';
 const DRAFT_AGE_MS = 60 * 60 * 1000;
 const MAX_MANIFEST_BYTES = 64 * 1024;
 
-/** A backup in the making. */
+/** An unfinished backup. */
 export type BackupDraft = {
   readonly id: string;
-  /** Where the kept bytes are until `seal`, and from then on; null when none are kept. */
+  /** The path of the kept bytes before and after `seal`; null when none are kept. */
   readonly contentPath: string | null;
   readonly sealedContentPath: string | null;
-  /** For a file that does not exist yet. */
+  /** Starts a backup of a file that does not exist yet. */
   begin(): Promise<void>;
-  /** Copies the bytes of `source`; `changed` when they do not have this hash. */
+  /** Copies the bytes of `source`. Returns `changed` if they have another hash. */
   keep(source: FileHandle, sha256: string): Promise<'kept' | 'changed'>;
-  /** Durable from here on, and listed. */
+  /** Makes the backup durable and listed. */
   seal(change: Omit<BackupManifest, 'version' | 'id' | 'root' | 'created_at'>): Promise<void>;
-  /** Of a change that does not happen; also after `seal`. */
+  /** Removes the backup of a change that is not made, also after `seal`. */
   discard(): Promise<void>;
 };
 
@@ -53,15 +53,15 @@ export type BackupStoreOptions = {
   readonly clock: Clock;
   readonly policy: PathPolicy;
   readonly limits: RetentionLimits;
-  /** Null where own backups and foreign ones cannot be told apart. */
+  /** Null if own and foreign backups cannot be distinguished. */
   readonly loadKey: () => Promise<SessionKey | null>;
 };
 
-/** A backup as it lies there. */
+/** A stored backup. */
 export type ListedBackup = BackupManifest & {
-  /** It is known not to be this user's. */
+  /** It is known to belong to another user. */
   readonly foreign: boolean;
-  /** It is known to be this user's: neither, where nobody can tell. */
+  /** It is known to belong to this user. Both are false if this is unknown. */
   readonly own: boolean;
 };
 
@@ -73,7 +73,7 @@ type Measured = Retained & {
 export class BackupStore {
   readonly #options: BackupStoreOptions;
   readonly #state: StateDirectory;
-  /** Bytes kept when last counted, and those added since; null before the first count. */
+  /** Bytes at the last count plus those added since; null before the first count. */
   #keptBytes: number | null = null;
   #lastMade = 0;
 
@@ -83,7 +83,7 @@ export class BackupStore {
   }
 
   draft(): BackupDraft {
-    // Two changes never have the same time, so that the ids of one process tell their order.
+    // No two changes of a process have the same time, so their ids show their order.
     this.#lastMade = Math.max(this.#options.clock.now(), this.#lastMade + 1);
     const createdAt = new Date(this.#lastMade).toISOString();
     const id = `${createdAt.replace(/[-:.]/gu, '')}-${randomBytes(4).toString('hex')}`;
@@ -117,7 +117,7 @@ export class BackupStore {
         const { root } = this.#state;
         const manifest = { version: 1, id, root, created_at: createdAt, ...change } as const;
         const mac = (await this.#options.loadKey())?.sign(manifest);
-        // Without a key JSON leaves the MAC out.
+        // Without a key, JSON omits the undefined MAC.
         await createFile(join(draft, 'manifest.json'), jsonBytes({ ...manifest, mac }));
         await syncDirectory(draft);
         await rename(draft, sealed);
@@ -133,19 +133,19 @@ export class BackupStore {
 
   async forget(id: string): Promise<void> {
     await rm(join(this.#state.backups, id), { recursive: true, force: true });
-    // What goes after it must not be gone before it when the power fails.
+    // Whatever is removed next must not be gone before this after a power cut.
     await syncDirectory(this.#state.backups).catch(() => undefined);
     this.#keptBytes = null;
   }
 
-  /** Whether a change that had this backup made was made itself; for one whose temporary file is gone. */
+  /** Whether this backup proves that its change was made, once the temporary file is gone. */
   async provesChange(id: string): Promise<boolean> {
     return isBackupId(id) && (await this.#state.holds(join(this.#state.backups, id)));
   }
 
   /**
-   * Of a process that died between the two steps of a commit: half a backup goes, and a whole one whose change did
-   * not happen. `didNotHappen` when that much is known of the change.
+   * Cleans up after a process that died during a commit: removes an unfinished backup, and a complete one whose change
+   * was not made. `didNotHappen`: this is already known.
    */
   async settle(id: string, didNotHappen: boolean): Promise<void> {
     if (!isBackupId(id) || !(await this.#state.holds(this.#state.backups))) return;
@@ -158,30 +158,27 @@ export class BackupStore {
     let isMade: boolean;
     try {
       const found = await this.#options.policy.hashOf(manifest.path);
-      // Where a file is made without a link, its temporary file stays under its own name until it is whole.
+      // Without links, the temporary file keeps its own name until the new file is complete.
       isMade = didNotHappen ? found === after : found !== before;
     } catch {
-      // What cannot be looked at may have changed: the way back stays.
+      // A file that cannot be read may have changed, so its backup stays.
       isMade = !didNotHappen;
     }
     if (!isMade) await this.forget(id);
   }
 
-  /**
-   * Null when there is no such backup of this workspace, or its manifest is none. Rejects when the disk refuses to
-   * tell.
-   */
+  /** Null if this workspace has no such backup, or its manifest is invalid. Rejects if the disk reports an error. */
   async read(id: string): Promise<ListedBackup | null> {
     const backup = await this.#readAny(id);
     return backup !== null && this.#state.isAboutHere(backup.root) ? backup : null;
   }
 
-  /** Also of another workspace that shares the state directory. */
+  /** Includes backups of other workspaces that share the state directory. */
   async #readAny(id: string): Promise<ListedBackup | null> {
     const directory = join(this.#state.backups, id);
     if (!isBackupId(id) || !(await this.#state.holds(directory))) return null;
     const file = await readSmallFile(join(directory, 'manifest.json'), MAX_MANIFEST_BYTES);
-    // Left out, a file of a change would silently not be undone with the others.
+    // If this were skipped, a file of a change would silently not be undone with the others.
     if (file.kind === 'unusable' && errnoOf(file.error) !== null) throw file.error;
     const manifest = file.kind === 'text' ? parseManifest(file.text, id) : null;
     if (file.kind !== 'text' || manifest === null) return null;
@@ -190,7 +187,7 @@ export class BackupStore {
     return { ...manifest, own, foreign: key !== null && !own };
   }
 
-  /** Why also backups of this user are foreign; null when they are not. */
+  /** Why even this user's own backups count as foreign; null if they do not. */
   async keyProblem(): Promise<string | null> {
     return (await this.#options.loadKey())?.problem ?? null;
   }
@@ -199,7 +196,7 @@ export class BackupStore {
     return join(this.#state.backups, id, 'content');
   }
 
-  /** Every backup that can be read, the newest first. */
+  /** All readable backups, newest first. */
   async list(): Promise<readonly ListedBackup[]> {
     const ids = (await this.#state.names(this.#state.backups))
       .filter(isBackupId)
@@ -213,7 +210,7 @@ export class BackupStore {
     return manifests;
   }
 
-  /** Counts again only when the quota may have been passed. */
+  /** Recounts only if the quota may be exceeded. */
   async pruneWhenFull(): Promise<void> {
     if (this.#keptBytes !== null && this.#keptBytes <= this.#options.limits.maxBytes) return;
     await this.prune();
@@ -222,7 +219,7 @@ export class BackupStore {
   async prune(): Promise<void> {
     const names = await this.#state.names(this.#state.backups);
     const now = this.#options.clock.now();
-    // Of a process that died while it made the backup, and left no note.
+    // Left by a process that died while it created the backup, and without a note.
     for (const name of names.filter((candidate) => candidate.startsWith(DRAFT_PREFIX))) {
       await removeIfOlder(join(this.#state.backups, name), DRAFT_AGE_MS, now);
     }
@@ -232,7 +229,7 @@ export class BackupStore {
       if (entry !== null) entries.push(entry);
     }
     const dropped = new Set(expired(entries, this.#options.limits, now));
-    // Age drops the newest too, but never the last way back.
+    // The age limit drops the newest ones, too, but never the last way back.
     const newestLast = entries.toSorted((a, b) => a.since - b.since);
     const newest = new Map(newestLast.map((entry) => [entry.root, entry]));
     for (const { name, changeId, root } of entries) {
@@ -249,7 +246,7 @@ export class BackupStore {
       .reduce((total, entry) => total + entry.bytes, 0);
   }
 
-  /** Whether this is a plan that is under way, or a session that a recovery may still settle. */
+  /** Whether this is a plan in progress, or a session that a recovery may still settle. */
   async #isOpen(changeId: string | null): Promise<boolean> {
     if (changeId === null || !isSessionId(changeId)) return false;
     const { sessions, attic, plans } = this.#state;
@@ -281,7 +278,7 @@ function draftPath(backups: string, id: string): string {
   return join(backups, `${DRAFT_PREFIX}${id}`);
 }
 
-/** The file is not looked up by its name again: another one may have that by now, or a pipe. */
+/** Does not open the file by name again: the name may belong to another file or a pipe by now. */
 async function copyDurably(source: FileHandle, destination: string): Promise<void> {
   const named = await hasDescriptorPaths();
   if (named) {

@@ -24,7 +24,7 @@ export function approvalStale(path: string): OrionError {
   });
 }
 
-/** The change stands, but its name may not outlive a power cut: nothing may be called written. */
+/** The change was made, but may not survive a power cut, so it must not be reported as written. */
 export function notConfirmed(path: string, error: unknown): OrionError {
   const cause = toDiskError(error, `make the change of ${shown(path)} durable`);
   return new OrionError({

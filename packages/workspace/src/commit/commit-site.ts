@@ -1,7 +1,4 @@
-/**
- * Where a commit happens: the target as the path policy sees it now, its directory held open, and the
- * file that stands there.
- */
+/** Where a commit takes place: the target as the path policy sees it now, its open directory, and the existing file. */
 import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname, relative, sep } from 'node:path';
 import { OrionError } from '@orion/contracts';
@@ -18,7 +15,7 @@ import { fileExists, targetChanged } from './commit-errors.ts';
 import { hashPath } from './hash-file.ts';
 import type { TemporaryNotes } from './temporary-notes.ts';
 
-/** What every commit of a workspace works with. */
+/** What all commits of a workspace use. */
 export type Committer = {
   readonly root: string;
   readonly policy: PathPolicy;
@@ -27,27 +24,27 @@ export type Committer = {
   readonly lockTarget: LockTarget;
 };
 
-/** A commit's request, and what only an undo asks for. */
+/** The request of a commit, with fields that only an undo uses. */
 export type ChangeRequest = PrepareRequest & {
-  /** The target goes; there are no parts then. */
+  /** The target is removed. There are no parts then. */
   readonly removes?: true;
-  /** Of a file that is made; what the umask leaves when left out. */
+  /** The mode of a new file; by default what the umask leaves. */
   readonly mode?: number;
-  /** The backups that are put back. */
+  /** The backups that are restored. */
   readonly undoes?: readonly string[];
 };
 
 export type Site = {
   readonly request: ChangeRequest;
   readonly target: ContainedPath;
-  /** Of the resolved file, in `directory`. */
+  /** The name of the resolved file in `directory`. */
   readonly name: string;
   readonly directory: AnchoredDirectory;
-  /** The file that is about to be replaced; closed when the commit is prepared. */
+  /** The file to be replaced. Closed when the commit is prepared. */
   readonly old: FileHandle | null;
 };
 
-/** Rejects when the target is not what was expected, as far as that shows without its bytes. */
+/** Rejects if the target is not as expected, as far as this can be seen without reading it. */
 export async function openSite(committer: Committer, request: ChangeRequest): Promise<Site> {
   const target = await findTarget(committer, request);
   const names = relative(committer.root, dirname(target.realPath)).split(sep);
@@ -74,7 +71,7 @@ export async function openSite(committer: Committer, request: ChangeRequest): Pr
 
 async function findTarget(committer: Committer, request: ChangeRequest): Promise<ContainedPath> {
   const { expected, operation } = request;
-  // Whether it exists is judged here, against what was expected, with its own error codes.
+  // Its existence is checked below, against the expectation and with specific error codes.
   const asked = operation === 'create' || expected.exists ? 'overwrite' : operation;
   const target = await committer.policy.containTarget(request.target, asked);
   if (target.realPath !== expected.realPath) throw targetChanged(target.path);
@@ -105,12 +102,12 @@ async function openParent(
   }
 }
 
-/** The last look before the change, by hash: size and time can be the same for other bytes. */
+/** The last check before the change. Compares hashes, because size and time can be equal for different bytes. */
 export async function requireUnchanged(site: Site): Promise<void> {
   const { request, target, directory, name } = site;
   const found = await onDisk(`read ${shown(target.path)}`, async () => {
     const hashed = await hashPath(directory.pathOf(name), request.expected.bytes);
-    // Last, since a long file takes its time.
+    // Checked last, because hashing a long file takes time.
     if (!(await directory.stillThere())) throw targetChanged(target.path);
     return hashed;
   });
@@ -125,7 +122,7 @@ export function appeared(site: Site, cause?: unknown): OrionError {
     : targetChanged(target.path);
 }
 
-/** The path of a file beside the target, as records name it. */
+/** The path, as stored in records, of a file beside the target. */
 export function besideTarget(
   committer: Committer,
   site: Site,

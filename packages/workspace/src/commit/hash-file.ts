@@ -6,10 +6,10 @@ import type { TextFacts } from './text-facts.ts';
 
 export type FileHash = { readonly sha256: string; readonly bytes: number };
 
-/** Nothing has this hash: of a file that is longer than what it is compared with, and not read to its end. */
+/** Equals no hash. Stands for a file that is longer than expected and was not read to the end. */
 const TOO_LONG = '';
 
-/** `see` sees the bytes pass by. */
+/** `see` receives each chunk. */
 export async function hashFile(
   handle: FileHandle,
   maxBytes: number,
@@ -26,7 +26,7 @@ export async function hashFile(
   return { sha256: hash.digest('hex'), bytes };
 }
 
-/** The same in one pass with what kind of text it is; null when there are more bytes, whatever its size says. */
+/** Hashes a file and inspects its text in one pass. Null if it has more than `maxBytes`, whatever its reported size. */
 export async function describeFile(
   handle: FileHandle,
   maxBytes: number,
@@ -37,7 +37,7 @@ export async function describeFile(
   return hash.sha256 === TOO_LONG ? null : { ...hash, ...text.facts() };
 }
 
-/** Null when no regular file has this name. One with more than `maxBytes` equals nothing. */
+/** Null if there is no regular file with this name. The hash of a file with more than `maxBytes` equals no other. */
 export async function hashPath(
   path: string,
   maxBytes: number = Number.POSITIVE_INFINITY,

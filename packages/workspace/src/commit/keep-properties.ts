@@ -1,4 +1,4 @@
-/** What of the old file besides its bytes goes over to the new one. */
+/** Copies the properties of the old file to the new one. */
 import { spawn } from 'node:child_process';
 import { access } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
@@ -8,8 +8,8 @@ import type { Site } from './commit-site.ts';
 export type KeptProperties = { readonly mode: number; readonly notKept: readonly string[] };
 
 /**
- * Owner first: changing it takes set-id bits and capabilities away. Then attributes and access lists, then the mode,
- * which they may have changed.
+ * Copies the owner first, because changing it removes set-id bits and capabilities; then attributes and access lists;
+ * then the mode, which these may have changed.
  */
 export async function keepProperties(site: Site, handle: FileHandle): Promise<KeptProperties> {
   const { old, request } = site;
@@ -30,7 +30,7 @@ export async function keepProperties(site: Site, handle: FileHandle): Promise<Ke
     }
   }
   if (!(await copyAttributes(old, handle))) notKept.push('xattrs', 'acls');
-  // With another owner the set-id bits would mean somebody else.
+  // Under another owner, the set-id bits would grant other rights.
   const mode = stat.mode & (notKept.includes('owner') ? 0o1777 : 0o7777);
   await handle.chmod(mode);
   if (mode !== (stat.mode & 0o7777)) notKept.push('mode');
@@ -38,20 +38,20 @@ export async function keepProperties(site: Site, handle: FileHandle): Promise<Ke
   return { mode, notKept };
 }
 
-/** Absolute, so that no PATH decides what runs. */
+/** Absolute paths, so that PATH has no influence on what runs. */
 const COPY_PROGRAMS: readonly string[] = [
   '/usr/bin/cp',
   '/bin/cp',
   '/run/current-system/sw/bin/cp',
 ];
 
-/** Where it is, a file has a security context that cp takes over only when it is told to, and fails elsewhere. */
+/** If this file exists, files have a security context. `cp` copies it only on request, and fails elsewhere if asked. */
 const SELINUX = '/sys/fs/selinux/enforce';
 
 /**
- * Node has no calls for extended attributes and access lists; GNU cp has. False: they may be lost. Each property is
- * named, since cp fails for one that is named and cannot be kept, and is silent with `all`. The time is left out: a
- * file that changed is a newer one.
+ * Node cannot copy extended attributes and access lists; GNU `cp` can. Returns false if they may be lost. Properties
+ * are listed one by one, because `cp` reports a listed property that it cannot keep but is silent with `all`.
+ * Timestamps are excluded: a changed file is a newer one.
  */
 async function copyAttributes(from: FileHandle, to: FileHandle): Promise<boolean> {
   if (process.platform !== 'linux') return false;
@@ -70,7 +70,7 @@ function isThere(path: string): Promise<boolean> {
   );
 }
 
-/** The files are passed as descriptors 3 and 4: no name is looked up again. */
+/** Passes the files as descriptors 3 and 4, so no name is resolved again. */
 async function runCopy(
   program: string,
   properties: string,

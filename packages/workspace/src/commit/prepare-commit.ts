@@ -1,20 +1,19 @@
 /**
- * Changes one file, or nothing, in two steps: `prepareCommit` makes everything but the change, `apply`
- * makes the change.
+ * Changes one file, or nothing, in two steps: `prepareCommit` does all the preparation, `apply` makes the change.
  *
- * C1. The new bytes are complete and durable under a temporary name in the target's directory before
- *     the target changes; the target itself is never written to (except C5).
- * C2. The previous bytes are durable in the backups before the target changes. Kept parts of the new
- *     file come from there, since those bytes are known to be the expected ones and cannot change.
- * C3. Whoever prepares records what is about to happen before `apply`.
- * C4. What stands at the target is hashed right before the change; anything unexpected stops it.
- *     Between that hash and the rename a window remains.
- * C5. A new file appears by `link`, so that a file that appeared meanwhile is never replaced. Where
- *     the file system has no links the target is created exclusively, which a warning says.
- * C6. Whatever fails leaves target and backups as they were and no temporary file.
- * C7. Where somebody was asked, the file that lies ready is hashed again, through the handle with which it was made,
- *     right before the change: what was approved is what is written. A window as in C4 remains.
- * C8. Every call goes through the directory that was opened when the commit was prepared.
+ * C1. The new bytes are complete and durable under a temporary name in the target's directory before the target
+ *     changes. The target itself is never written to (except for C5).
+ * C2. The previous bytes are durable in the backups before the target changes. Kept parts of the new file are read from
+ *     there, because those bytes are verified and cannot change.
+ * C3. The caller records what is about to happen before it calls `apply`.
+ * C4. The target is hashed right before the change; anything unexpected stops it. A window remains between that hash
+ *     and the rename.
+ * C5. A new file is created by `link`, so that a file that has appeared in the meantime is never replaced. If the file
+ *     system has no links, the target is created exclusively and a warning says so.
+ * C6. A failure leaves target and backups as they were, and no temporary file.
+ * C7. If a person was asked, the prepared file is hashed again right before the change, through the handle that created
+ *     it: what was approved is what is written. The same window as in C4 remains.
+ * C8. All calls use the directory that was opened when the commit was prepared.
  */
 import { lstat, open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
@@ -161,7 +160,7 @@ class Prepared implements PreparedCommit {
   }
 }
 
-/** Whether this name still leads to this file. */
+/** Whether this name still refers to this file. */
 async function isNamed(path: string, file: FileHandle): Promise<boolean> {
   const options = { bigint: true } as const;
   const [named, opened] = await Promise.all([
@@ -171,7 +170,7 @@ async function isNamed(path: string, file: FileHandle): Promise<boolean> {
   return named?.dev === opened.dev && named.ino === opened.ino;
 }
 
-/** C6. The backup goes first: see T3 of the notes. */
+/** C6. Discards the backup first: see T3 of the notes. */
 async function takeBack({ site, temporary, draft, note, written }: ReadyParts): Promise<void> {
   if (written?.handle) await closeRead(written.handle);
   try {

@@ -8,10 +8,10 @@ import { writeFrom } from '../disk/write-all.ts';
 import { appeared } from './commit-site.ts';
 import type { Site } from './commit-site.ts';
 
-/** The warning that a new file has its temporary name beside its own until the next start. */
+/** Warns that the temporary name of a new file stays until the next start. */
 export const TEMPORARY_FILE_LEFT = 'temporary_file_left';
 
-/** Gives the temporary file its name; `ready` is that file where it is open already. Returns warnings. */
+/** Moves the temporary file to its final name. `ready` is the same file if it is already open. Returns warnings. */
 export async function putInPlace(
   site: Site,
   temporary: string,
@@ -37,12 +37,12 @@ export async function putInPlace(
     }
     warnings.push('created_without_link');
   }
-  // The target stands; a temporary name that cannot be removed now goes with the next start.
+  // The target is in place. If its temporary name cannot be removed now, the next start removes it.
   await unlink(temporary).catch(() => warnings.push(TEMPORARY_FILE_LEFT));
   return warnings;
 }
 
-/** Takes the target away; its bytes are in the backups. */
+/** Removes the target, whose bytes are in the backups. */
 export async function removeTarget(site: Site): Promise<readonly string[]> {
   await unlink(site.directory.pathOf(site.name));
   return [];
@@ -57,7 +57,7 @@ async function createExclusively(site: Site, from: FileHandle, place: string): P
     throw isErrno(error, 'EEXIST') ? appeared(site, error) : error;
   }
   try {
-    // The umask took bits of it away.
+    // The umask has removed some bits.
     await to.chmod(mode & 0o7777);
     await writeFrom(to, scanRange(from, 0));
     await to.sync();

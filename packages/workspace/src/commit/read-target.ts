@@ -5,7 +5,7 @@ import { shown } from '../path-policy/parse-target.ts';
 import type { PathPolicy } from '../path-policy/path-policy.ts';
 import { targetChanged } from './commit-errors.ts';
 
-/** The bytes that a snapshot describes; fails before its end when they are others. */
+/** The bytes that a snapshot describes. Fails before the end if they have changed. */
 export async function* readTarget(
   policy: PathPolicy,
   snapshot: TargetSnapshot,

@@ -1,14 +1,14 @@
 /**
- * Notes of commits that are under way, so that the start after a kill finds what they left: the
- * temporary file beside the target, and a backup of a change that did not happen.
+ * Notes about commits in progress. They let the start after a kill find what is left: a temporary file beside the
+ * target, and a backup of a change that was not made.
  *
- * T1. A note is durable before its temporary file is made and removed after it.
- * T2. Only a note of a dead process, or of a commit that is over, is acted on, and only a file that has a temporary file's name
- *     inside the workspace is removed.
- * T3. A temporary file that stands under no other name proves that its change did not happen. So it goes after the
- *     backup of that change, never before: where the file is gone, the backup tells that the change happened.
- * T4. A note that cannot be read is being written by somebody, or its writer died: then its temporary
- *     file was never made, and the note goes once it is old.
+ * T1. A note is durable before its temporary file is created, and is removed after it.
+ * T2. Only notes of dead processes and of finished commits are processed, and only files inside the workspace with the
+ *     name of a temporary file are removed.
+ * T3. A temporary file without a second name proves that its change was not made. So it is removed after the backup of
+ *     that change, never before: once the file is gone, an existing backup proves that the change was made.
+ * T4. An unreadable note is still being written, or its writer died before it created the temporary file. The note is
+ *     removed once it is old.
  */
 import { randomBytes } from 'node:crypto';
 import { lstat, unlink } from 'node:fs/promises';
@@ -31,14 +31,14 @@ export function newTemporaryName(): string {
   return `.orion-${randomBytes(8).toString('hex')}.tmp`;
 }
 
-/** What a commit is about to make: a file, relative to the root, and a backup. */
+/** What a commit is about to create: a file, relative to the root, and a backup. */
 export type NotedCommit = { readonly temporary: string; readonly backupId: string | undefined };
 
-/** Neither fails: what stays is swept later. */
+/** Both methods never fail. A later sweep removes what is left. */
 export type TemporaryNote = {
   /** Nothing of the commit is left. */
   remove(): Promise<void>;
-  /** Something could not be removed: the next sweep tries again, also one of this process. */
+  /** Something could not be removed. The next sweep tries again, even in this process. */
   leave(): Promise<void>;
 };
 
@@ -47,7 +47,7 @@ type NotesOptions = Pick<SessionStoreOptions, 'state' | 'root' | 'observer' | 'c
 export class TemporaryNotes {
   readonly #options: NotesOptions;
   readonly #state: StateDirectory;
-  /** Notes of this process whose commits are over. */
+  /** Notes of finished commits of this process. */
   readonly #left: Set<string> = new Set();
 
   constructor(options: NotesOptions) {
@@ -55,7 +55,7 @@ export class TemporaryNotes {
     this.#state = options.state;
   }
 
-  /** Without a usable state directory there is no note, and the commit goes on. */
+  /** Without a usable state directory, the commit continues without a note. */
   async note(commit: NotedCommit): Promise<TemporaryNote> {
     const path = join(this.#state.temporaries, `${basename(commit.temporary)}.json`);
     try {
@@ -75,7 +75,7 @@ export class TemporaryNotes {
     };
   }
 
-  /** Removes what dead processes left, with the backups that they were making. */
+  /** Removes what dead processes left, including the backups that they were creating. */
   async sweep(backups: BackupStore): Promise<void> {
     for (const name of await this.#state.names(this.#state.temporaries).catch(() => [])) {
       if (!TEMPORARY_NAME.test(name.replace(/\.json$/u, ''))) continue;
@@ -111,8 +111,8 @@ export class TemporaryNotes {
 }
 
 /**
- * Removes a left-over temporary file. Anything else is left alone. Its backup comes first, which needs to know whether
- * the change of that file is known not to have happened (T3).
+ * Removes a left-over temporary file and nothing else. Settles its backup first, which needs to know whether the file
+ * proves that the change was not made (T3).
  */
 export async function removeTemporary(
   root: string,

@@ -1,4 +1,4 @@
-/** What kind of text a file holds, found while its bytes pass by; any split gives the same result. */
+/** Detects the kind of text in a file from its chunks. The result does not depend on how the bytes are split. */
 import { TextTally, isBlankCode } from '@orion/contracts';
 import { isUtf8 } from 'node:buffer';
 import type { ForeignEncoding, TargetSnapshot } from '@orion/contracts';
@@ -39,7 +39,7 @@ export class TextInspector {
   }
 }
 
-/** Of a code unit's bytes: without a byte order mark so many have to be NUL to tell UTF-16 from other bytes. */
+/** The share of NUL bytes per code unit that identifies UTF-16 without a byte order mark. */
 const UTF_16_SHARE = 1 / 2;
 
 class EncodingInspector {
@@ -66,11 +66,11 @@ class EncodingInspector {
     const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
     const whole = bytes.length - incompleteTail(bytes);
     this.#isUtf8 = isUtf8(bytes.subarray(0, whole));
-    // The chunk's memory is used again.
+    // The memory of the chunk will be reused.
     this.#rest = Uint8Array.from(bytes.subarray(whole));
   }
 
-  /** Null: it is UTF-8. */
+  /** Null for UTF-8. */
   encoding(): ForeignEncoding | null {
     const [first, second, third, fourth] = this.#head;
     const units = this.#bytes / 4;
@@ -85,7 +85,7 @@ class EncodingInspector {
     }
     const nuls = n0 + n1 + n2 + n3;
     if (nuls === 0) return this.#isUtf8 && this.#rest.length === 0 ? null : '8-bit';
-    // No character of UTF-32 has anything in its highest byte, and few have much in the next one.
+    // The highest byte of a UTF-32 character is always zero, and the next one usually is.
     if (isWide && n3 === units && n2 >= units / 2 && n0 < units) return 'utf-32le';
     if (isWide && n0 === units && n1 >= units / 2 && n3 < units) return 'utf-32be';
     const enough = (this.#bytes / 2) * UTF_16_SHARE;

@@ -1,4 +1,4 @@
-/** The new bytes of a target, complete and durable under a temporary name. */
+/** Writes the new bytes of a target, complete and durable, to a temporary file. */
 import { CrlfConverter, TextTally } from '@orion/contracts';
 import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
@@ -16,18 +16,18 @@ import { keepProperties } from './keep-properties.ts';
 
 export type WrittenTemporary = {
   readonly sha256: string;
-  /** The new bytes alone, as they were written. */
+  /** The new bytes only, as written. */
   readonly added: TextTally;
   readonly whole: TextTally;
   readonly mode: number;
   readonly notKept: readonly string[];
-  /** Open where it is read once more before the change; then the receiver's to close. */
+  /** Open if the file is read again before the change; the receiver closes it then. */
   readonly handle: FileHandle | null;
 };
 
 /**
- * Writes the parts of the request to a file that did not exist. `previous` holds the verified bytes of
- * the target, from which kept parts are taken.
+ * Writes the parts of the request to a new file. `previous` contains the verified bytes of the target, from which kept
+ * parts are copied.
  */
 export async function writeTemporary(
   site: Site,
@@ -58,7 +58,7 @@ export async function writeTemporary(
   }
 }
 
-/** A write can be lost without an error; how much there is tells. */
+/** A write can be lost without an error. The size shows it. */
 async function requireSize(handle: FileHandle, bytes: number): Promise<void> {
   const { size } = await handle.stat();
   if (size === bytes) return;
@@ -93,7 +93,7 @@ async function writeParts(job: Job): Promise<Pick<WrittenTemporary, 'sha256' | '
     for await (const chunk of source) {
       const bytes = converter === null ? chunk : converter.push(chunk);
       if (converter !== null && rule.onlyPure && converter.found > 0) {
-        // They replace all there was and bring line endings of their own: from the start, as they are.
+        // The new bytes replace the whole file and have their own line endings: start again without conversion.
         await onDisk(action, () => handle.truncate(0));
         return writeParts({ ...job, rule: { ...rule, toCrlf: false } });
       }

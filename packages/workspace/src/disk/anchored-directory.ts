@@ -1,12 +1,11 @@
 /**
- * A directory that stays the same one while names in it are used.
+ * A directory handle that keeps pointing to the same directory while names in it are used.
  *
- * D1. On Linux every name is reached through the descriptor of its directory (`/proc/self/fd/<n>`),
- *     opened name by name without following links: swapping a directory for a link in between has no
- *     effect on where bytes go.
- * D2. Elsewhere names are reached by path.
- * D3. `stillThere` tells whether the path leads, without a link, to the directory that was opened: it may have been
- *     moved away, out of the workspace even, with another one in its place.
+ * D1. On Linux, every name is reached through the descriptor of its directory (`/proc/self/fd/<n>`), which is opened
+ *     name by name without following links. Swapping a directory for a link does not change where bytes go.
+ * D2. On other systems, names are reached by path.
+ * D3. `stillThere` checks that the path leads, without a link, to the opened directory. The directory may have been
+ *     moved, even out of the workspace, and replaced by another.
  */
 import { constants } from 'node:fs';
 import { lstat, mkdir, open, realpath } from 'node:fs/promises';
@@ -16,7 +15,7 @@ import { isErrno, systemError } from './disk-error.ts';
 import { syncDirectory, syncHandle } from './directories.ts';
 
 export type AnchoredDirectory = {
-  /** A path for this name in the directory, good while the anchor is open. */
+  /** A path for this name in the directory. Valid while the anchor is open. */
   pathOf(name: string): string;
   stillThere(): Promise<boolean>;
   sync(): Promise<void>;
@@ -27,8 +26,8 @@ const DIRECTORY_FLAGS: number =
   constants.O_RDONLY | constants.O_DIRECTORY | (constants.O_NOFOLLOW ?? 0);
 
 /**
- * Opens `names` below `root`, both resolved, and makes those that are missing, durably. Fails with
- * ELOOP or ENOTDIR when one of them is no longer a directory.
+ * Opens `names` below `root` and durably creates missing directories. `root` must be resolved. Fails with ELOOP or
+ * ENOTDIR when a name is no longer a directory.
  */
 export async function openAnchored(
   root: string,

@@ -4,7 +4,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { InPlaceOfDirectory, isErrno } from './disk-error.ts';
 
-/** Makes created, renamed and removed names of a directory durable. */
+/** Makes the directory's created, renamed and removed names durable. */
 export async function syncDirectory(path: string): Promise<void> {
   const handle = await open(path, constants.O_RDONLY | constants.O_DIRECTORY);
   try {
@@ -14,19 +14,19 @@ export async function syncDirectory(path: string): Promise<void> {
   }
 }
 
-/** The same, of one that is open. */
+/** The same for an open directory. */
 export async function syncHandle(directory: FileHandle): Promise<void> {
   try {
     await directory.sync();
   } catch (error) {
-    // Some file systems cannot sync a directory; there is nothing better to do then.
+    // Some file systems cannot sync a directory. There is no alternative.
     if (!isErrno(error, 'EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'EISDIR')) throw error;
   }
 }
 
 /**
- * Makes a directory that a person chose, with those above it; one that stands may be a link. Not by `mkdir` with
- * `recursive`, which never ends where a directory takes no new names and says that it is not there, as `/proc` does.
+ * Creates a directory that a person chose, with its parents. An existing one may be a link. Does not use `mkdir` with
+ * `recursive`, which loops forever in a directory such as `/proc` that accepts no new names and reports ENOENT.
  */
 export async function makeDirectory(path: string, mode: number = 0o777): Promise<void> {
   try {
@@ -43,7 +43,7 @@ export async function makeDirectory(path: string, mode: number = 0o777): Promise
   }
 }
 
-/** Removes what was left in the making, unless somebody may still be making it. */
+/** Removes an unfinished directory, unless it is recent and may still be in use. */
 export async function removeIfOlder(path: string, ageMs: number, now: number): Promise<void> {
   const found = await lstat(path).catch(() => null);
   if (found === null || now - found.mtimeMs < ageMs) return;
@@ -56,8 +56,8 @@ async function isDirectory(path: string): Promise<boolean> {
 }
 
 /**
- * Makes a private directory inside one that exists, durably. A symbolic link in its place is refused:
- * a workspace from a stranger could lead the state elsewhere with it.
+ * Durably creates a private directory inside an existing one. Rejects a symbolic link in its place: a foreign workspace
+ * could use it to redirect the state.
  */
 export async function ensurePrivateDirectory(path: string): Promise<void> {
   try {

@@ -27,7 +27,10 @@ const VERDICTS: Readonly<Record<string, Verdict>> = {
   ELOOP: { code: 'INVALID_TARGET', reason: 'a symbolic link is in the way', retryable: false },
 };
 
-/** Something else stands where Orion keeps something. As a failed call, which it is to whoever goes on without the disk. */
+/**
+ * Something else has the name of one of Orion's directories. It looks like a failed system call, because callers that
+ * can continue without the disk treat it as one.
+ */
 export class InPlaceOfDirectory extends Error {
   readonly errno = -20;
   readonly code = 'ENOTDIR';
@@ -39,7 +42,7 @@ export class InPlaceOfDirectory extends Error {
   }
 }
 
-/** The system's name of a failed call, such as `ENOENT`; null for anything that is no system error. */
+/** The system's name for a failed call, such as `ENOENT`; null for anything other than a system error. */
 export function errnoOf(error: unknown): string | null {
   if (!(error instanceof Error) || !('errno' in error)) return null;
   if (error.errno === EDQUOT_ERRNO) return 'EDQUOT';
@@ -48,7 +51,7 @@ export function errnoOf(error: unknown): string | null {
 
 const ERRNOS = { EIO: -5, ENOENT: -2, ELOOP: -40 } as const;
 
-/** As if the system had refused a call: of what it let pass, or was not asked. */
+/** An error that looks like a failed system call. */
 export function systemError(code: keyof typeof ERRNOS, message: string): Error {
   return Object.assign(new Error(message), { errno: ERRNOS[code], code });
 }
@@ -59,8 +62,8 @@ export function isErrno(error: unknown, ...names: readonly string[]): boolean {
 }
 
 /**
- * A failed call in the words of the error table. An `OrionError` passes through; what is no system
- * error is a defect and is thrown as it is.
+ * Converts a failed call to the error that users see. An `OrionError` is returned unchanged. Anything other than a
+ * system error is a defect and is rethrown.
  */
 export function toDiskError(error: unknown, action: string): OrionError {
   if (OrionError.isInstance(error)) return error;
@@ -88,7 +91,7 @@ export function toDiskError(error: unknown, action: string): OrionError {
   });
 }
 
-/** Runs one step on the disk; whatever the system refuses leaves as an `OrionError`. */
+/** Runs one step on the disk and converts system errors to `OrionError`. */
 export async function onDisk<T>(action: string, step: () => Promise<T>): Promise<T> {
   try {
     return await step();

@@ -9,10 +9,10 @@ import type { Fields, OrionError } from '@orion/contracts';
 import { errnoOf, isErrno, onDisk, toDiskError } from './disk-error.ts';
 import { writeFrom } from './write-all.ts';
 
-/** Neither follows a link nor waits for the other end of a pipe. */
+/** Follows no link and does not wait for the other end of a pipe. */
 const READ_FLAGS: number = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** Whether anything has this name, a link that leads nowhere included. */
+/** Whether the name exists, even as a dangling link. */
 export async function isThere(path: string): Promise<boolean> {
   try {
     await lstat(path);
@@ -23,7 +23,7 @@ export async function isThere(path: string): Promise<boolean> {
   }
 }
 
-/** Opens a regular file; null when there is none, or something else has its name. */
+/** Opens a regular file. Returns null when the file does not exist or is not a regular file. */
 export async function openRegularFile(path: string): Promise<FileHandle | null> {
   return (await openWithStat(path))?.handle ?? null;
 }
@@ -49,7 +49,7 @@ async function openWithStat(path: string): Promise<OpenedFile | null> {
   return null;
 }
 
-/** What `step` makes of a regular file, which is closed then; null where `openRegularFile` gives null. */
+/** Runs `step` on a regular file, closes the file and returns the result. Returns null where `openRegularFile` does. */
 export async function readRegularFile<T>(
   path: string,
   step: (handle: FileHandle, stat: Stats) => Promise<T>,
@@ -63,12 +63,12 @@ export async function readRegularFile<T>(
   }
 }
 
-/** Closes what was only read: a failure takes nothing of what was read back. */
+/** Closes a file that was only read. A failure does not invalidate what was read. */
 export async function closeRead(handle: FileHandle): Promise<void> {
   await handle.close().catch(() => undefined);
 }
 
-/** Whether two open files are one. */
+/** Whether two handles refer to the same file. */
 export async function isSameFile(one: FileHandle, other: FileHandle): Promise<boolean> {
   const options = { bigint: true } as const;
   const [first, second] = await Promise.all([one.stat(options), other.stat(options)]);
@@ -77,7 +77,7 @@ export async function isSameFile(one: FileHandle, other: FileHandle): Promise<bo
 
 const CHUNK_BYTES = 256 * 1024;
 
-/** The bytes from `start` to `end`, each chunk the receiver's own; the handle stays the caller's. */
+/** The bytes from `start` to `end`. The receiver owns each chunk; the caller keeps the handle. */
 export async function* readRange(
   handle: FileHandle,
   start: number,
@@ -87,8 +87,9 @@ export async function* readRange(
 }
 
 /**
- * The same for a receiver who is done with a chunk when it asks for the next one: all of them lie in one piece of
- * memory, so that a long file leaves no garbage of its own size behind. They are no `Buffer`, whose `slice` is a view.
+ * The same for a receiver that has finished with a chunk when it asks for the next one. All chunks share one piece of
+ * memory, so a long file does not leave garbage of its own size. They are not of type `Buffer`, whose `slice` is a
+ * view.
  */
 export async function* scanRange(
   handle: FileHandle,
@@ -107,14 +108,14 @@ export async function* scanRange(
   }
 }
 
-/** The first bytes of a file, so many or as many as there are. */
+/** The first `maxBytes` bytes of a file, or all of it. */
 export async function readBytes(handle: FileHandle, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of readRange(handle, 0, maxBytes)) chunks.push(chunk);
   return Buffer.concat(chunks);
 }
 
-/** The bytes of a regular file; `ifMissing` is thrown where there is none, and null means that there are no bytes then. */
+/** The bytes of a regular file. If there is no such file, throws `ifMissing`, or yields nothing if that is null. */
 export async function* streamFile(
   path: string,
   action: string,
@@ -137,10 +138,10 @@ export async function* streamFile(
 export type SmallFile =
   | { readonly kind: 'text'; readonly text: string; readonly modifiedAt: number }
   | { readonly kind: 'missing' }
-  /** `error` is the system's, when it is one. */
+  /** `error` is the system error, if any. */
   | { readonly kind: 'unusable'; readonly reason: string; readonly error?: unknown };
 
-/** A small file of the state directory, whatever really lies there; as long as it was when it was opened. */
+/** Reads a small file of the state directory, whatever its type. Stops at the size it had when it was opened. */
 export async function readSmallFile(path: string, maxBytes: number): Promise<SmallFile> {
   try {
     const read = await readRegularFile(path, async (handle, stat): Promise<SmallFile> => {
@@ -154,7 +155,7 @@ export async function readSmallFile(path: string, maxBytes: number): Promise<Sma
   }
 }
 
-/** The fields of a small JSON file; null when there is no such file, or nothing of the kind in it. */
+/** The fields of a small JSON file; null if it does not exist or does not contain a JSON object. */
 export async function readFields(path: string, maxBytes: number): Promise<Fields | null> {
   const file = await readSmallFile(path, maxBytes);
   return file.kind === 'text' ? parseFields(file.text) : null;
@@ -164,7 +165,7 @@ export function jsonBytes(value: unknown): Buffer {
   return Buffer.from(`${JSON.stringify(value)}\n`);
 }
 
-/** Creates a file with these bytes, durably; fails with EEXIST when the name is taken. */
+/** Durably creates a file with these bytes. Fails with EEXIST when the name is taken. */
 export async function createFile(
   path: string,
   bytes: Uint8Array | AsyncIterable<Uint8Array>,
@@ -183,7 +184,7 @@ export async function createFile(
   }
 }
 
-/** Errors of `link` that say that the file system has no links, not that something is wrong. */
+/** Errors of `link` that mean that the file system does not support links. */
 export const LINK_UNSUPPORTED: readonly string[] = [
   'EPERM',
   'ENOTSUP',
@@ -194,8 +195,8 @@ export const LINK_UNSUPPORTED: readonly string[] = [
 ];
 
 /**
- * The same, and readers never see half of it: the name appears with all bytes, where the file system has links. False
- * when the name is taken. The name is durable after `syncDirectory`.
+ * The same, but readers never see an incomplete file: where the file system supports links, the name appears together
+ * with all bytes. Returns false when the name is taken. The name is durable after `syncDirectory`.
  */
 export async function createWholeFile(path: string, bytes: Uint8Array): Promise<boolean> {
   const temporary = temporaryName(path);
@@ -210,7 +211,7 @@ export async function createWholeFile(path: string, bytes: Uint8Array): Promise<
   }
 }
 
-/** False when the name was taken. */
+/** Returns false when the name is taken. */
 async function unlessTaken(create: () => Promise<void>): Promise<boolean> {
   try {
     await create();
@@ -225,7 +226,7 @@ export function temporaryName(path: string): string {
   return join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);
 }
 
-/** Replaces a file: readers see the old bytes or the new ones. The name is durable after `syncDirectory`. */
+/** Replaces a file. Readers see either the old or the new bytes. The name is durable after `syncDirectory`. */
 export async function replaceFile(
   path: string,
   bytes: Uint8Array | AsyncIterable<Uint8Array>,

@@ -6,12 +6,12 @@ const OPEN_FOR_OTHERS = 0o077;
 const FLAGS: number = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /**
- * Takes away what others may do with a file or directory of this user's, and with everything below it; a directory
- * that is closed already is not looked into, since nobody else can. No link is followed, nothing of another user's is
- * touched, and what cannot be changed (a file system without modes) stays as it is.
+ * Removes other users' access to a file or directory of this user, and to everything below it. A directory that is
+ * already closed to others is skipped. Links are not followed, files of other users are left alone, and modes that
+ * cannot be changed (on a file system without modes) stay.
  *
- * Nothing is awaited: this happens once to a tree, at a start, and a repository may bring 50,000 files, for which
- * calls that are awaited take ten times as long.
+ * The calls are synchronous. This runs once per tree at a start, a repository may contain 50,000 files, and
+ * asynchronous calls take ten times as long.
  */
 export function closeToOthers(path: string): void {
   const user = process.geteuid?.();
@@ -25,7 +25,7 @@ export function closeToOthers(path: string): void {
   for (const name of attempt(() => readdirSync(path)) ?? []) closeToOthers(join(path, name));
 }
 
-/** Through an open handle, so that a link that takes the place meanwhile is not followed. */
+/** Uses an open handle so that a link that replaces the file is not followed. */
 function changeMode(path: string, mode: number): void {
   const handle = attempt(() => openSync(path, FLAGS));
   if (handle === null) return;

@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { systemError } from './disk-error.ts';
 
-/** Writes every byte: the system may accept fewer than it was given, without an error. */
+/** Writes every byte. The system may accept fewer than it was given without reporting an error. */
 export async function writeAll(
   handle: FileHandle,
   bytes: Uint8Array,
@@ -17,7 +17,7 @@ export async function writeAll(
   }
 }
 
-/** Writes the pieces one behind the other, all of them, in as few calls as it takes. */
+/** Writes all pieces in sequence, in as few calls as possible. */
 export async function writeAllOf(
   handle: FileHandle,
   pieces: readonly Uint8Array[],
@@ -32,7 +32,7 @@ export async function writeAllOf(
   }
 }
 
-/** Writes all that a source gives, from the file's beginning; how much that was. */
+/** Writes everything from a source, starting at offset 0. Returns the number of bytes. */
 export async function writeFrom(
   handle: FileHandle,
   source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,

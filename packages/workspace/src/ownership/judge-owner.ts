@@ -1,26 +1,29 @@
-/** Whether the owner of a session or a lock is still there. Pure. */
+/** Decides whether the owner of a session or lock is alive. Pure. */
 import type { OwnerRecord } from './owner-record.ts';
 
-/** A heartbeat older than this proves nothing any more. */
+/** An older heartbeat is no sign of life. */
 export const LEASE_TTL_MS = 30_000;
 export const HEARTBEAT_MS = 5_000;
-/** Clocks of two hosts may differ by so much. A time further ahead is no sign of life: anybody can write it. */
+/**
+ * The clocks of two hosts may differ by this much. A time further ahead is no sign of life, because anyone can write
+ * it.
+ */
 export const MAX_AHEAD_MS = 60_000;
 
 export type ProcessSighting =
   | { readonly kind: 'running'; readonly startedAt: string }
   | { readonly kind: 'gone' }
-  /** It runs, but when it started cannot be told. */
+  /** It is running, but its start time is unknown. */
   | { readonly kind: 'unknown' };
 
 export type OwnerObservation =
-  /** Same host, same pid namespace: the process table tells. */
+  /** On the same host and in the same pid namespace, so the process table is conclusive. */
   | { readonly kind: 'here'; readonly process: ProcessSighting; readonly now: number }
   | { readonly kind: 'elsewhere'; readonly now: number };
 
 /**
- * `dead` is proven; `presumed_dead` is only a heartbeat that stopped, behind which a suspended
- * process may still wake up and write.
+ * `dead` is proven. `presumed_dead` means only that the heartbeat stopped: a suspended process may still wake up and
+ * write.
  */
 export type OwnerVerdict = 'live' | 'dead' | 'presumed_dead';
 
@@ -41,7 +44,7 @@ function judgeHeartbeat(owner: OwnerRecord, now: number): OwnerVerdict {
   return isRecent(Date.parse(owner.heartbeat_at), now) ? 'live' : 'presumed_dead';
 }
 
-/** Whether a sign of life of that time still counts. */
+/** Whether a sign of life at that time still counts. */
 export function isRecent(time: number, now: number): boolean {
   const age = now - time;
   return age >= -MAX_AHEAD_MS && age < LEASE_TTL_MS;

@@ -3,20 +3,20 @@ import type { Fields } from '@orion/contracts';
 import { hasShape, isText, isTime, matching, oneOf } from '../shape.ts';
 import type { Shape } from '../shape.ts';
 
-/** Who owns a session or a lock, as it stands in `lease.json`, in lock files and in claims. */
+/** The owner of a session or lock, as stored in `lease.json`, lock files and claims. */
 export type OwnerRecord = {
   readonly version: 1;
   readonly pid: number;
   readonly host: string;
-  /** Process ids mean something only within one of these; empty where there are none. */
+  /** Process ids are unique only within a namespace. Empty where there are none. */
   readonly pid_namespace: string;
-  /** Boot and start time: together with the pid this names one process, however often pids are reused. */
+  /** Boot and start time. Together with the pid they identify one process, even if pids are reused. */
   readonly process_started_at: string;
-  /** Of this ownership, never used again. */
+  /** Identifies this ownership; never reused. */
   readonly token: string;
   /** ISO-8601, UTC. */
   readonly heartbeat_at: string;
-  /** The owner gave it back. */
+  /** The owner has released it. */
   readonly released?: true;
 };
 
@@ -29,7 +29,7 @@ const OWNER: Shape<Omit<OwnerRecord, 'pid_namespace' | 'released'>> = {
   heartbeat_at: isTime,
 };
 
-/** Null for anything that is not a complete record. */
+/** Null unless the record is complete. */
 export function parseOwner(fields: Fields | null): OwnerRecord | null {
   if (!hasShape(fields, OWNER)) return null;
   const { pid, host, pid_namespace: namespace, process_started_at, token, heartbeat_at } = fields;

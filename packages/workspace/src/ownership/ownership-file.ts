@@ -1,15 +1,15 @@
 /**
- * A file that says who owns something, and the taking over of what a dead process owned.
+ * Owner files, and taking over from dead owners.
  *
- * O1. An owner file is complete from the moment it has its name (`link` of a complete temporary file).
- * O2. Taking over = creating `claim-<token of the dead owner>`, which exactly one process can do.
- *     The claim holds the new owner's record; `lease.json` or the lock file is replaced afterwards.
- * O3. The owner is found by following claims from the file: a record with a claim on its token is
- *     past. So a suspended owner that wakes up and replaces the file changes nothing.
- * O4. A claim counts only while the file it started from still leads to it: whoever claims on old
- *     knowledge finds out before acting.
- * O5. Where links fail, the name is created exclusively and synced; an incomplete one counts as dead
- *     once it is older than the lease's time to live, or of a time that has not come.
+ * O1. An owner file is complete as soon as it has its name (`link` of a complete temporary file).
+ * O2. To take over, a process creates `claim-<token of the dead owner>`, in which exactly one succeeds. The claim
+ *     contains the new owner's record; `lease.json` or the lock file is replaced afterwards.
+ * O3. The owner is found by following claims from the file. A record whose token has been claimed is obsolete, so a
+ *     suspended owner that wakes up and replaces the file changes nothing.
+ * O4. A claim counts only while the file it started from still leads to it. A process that claims on outdated knowledge
+ *     notices this before it acts.
+ * O5. Where links fail, the name is created exclusively and synced. An incomplete file counts as dead when it is older
+ *     than the lease's time to live or dated in the future.
  */
 import { unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -27,7 +27,7 @@ import { parseOwnerText } from './owner-record.ts';
 import type { OwnerRecord } from './owner-record.ts';
 
 const MAX_OWNER_BYTES = 64 * 1024;
-/** More takeovers of one session than anybody will see; guards against a ring of claims. */
+/** More takeovers than any session will see. Guards against a cycle of claims. */
 const MAX_CLAIMS = 1_000;
 
 export type OwnerPlace = {
@@ -47,18 +47,18 @@ export function lockPlace(file: string): OwnerPlace {
 }
 
 export type FoundOwner = {
-  /** What a claim names: the owner's token, or what stands in its place. */
+  /** The token that a claim names: the owner's, or its substitute. */
   readonly token: string;
   readonly fileExists: boolean;
 } & (
   | { readonly kind: 'owned'; readonly owner: OwnerRecord }
   /** The file is missing or unreadable. */
   | { readonly kind: 'nobody' }
-  /** Somebody is just writing it, where links are not available. */
+  /** Being written, on a file system without links. */
   | { readonly kind: 'incomplete'; readonly modifiedAt: number }
 );
 
-/** The token that stands for an owner file without a readable record. */
+/** Stands for an owner file without a readable record. */
 const NO_TOKEN = 'none';
 
 export async function findOwner(place: OwnerPlace): Promise<FoundOwner> {
@@ -79,7 +79,7 @@ export async function findOwner(place: OwnerPlace): Promise<FoundOwner> {
     const record = claim.kind === 'text' ? parseOwnerText(claim.text) : null;
     if (record === null) {
       const modifiedAt = claim.kind === 'text' ? claim.modifiedAt : 0;
-      // Its own claim is named after the claim, since it has no token.
+      // Without a token, its own claim is named after the claim.
       const next = `${token}-incomplete`;
       if ((await readSmallFile(place.claimOf(next), MAX_OWNER_BYTES)).kind === 'missing') {
         return { kind: 'incomplete', token: next, fileExists, modifiedAt };
@@ -88,26 +88,26 @@ export async function findOwner(place: OwnerPlace): Promise<FoundOwner> {
       current = null;
       continue;
     }
-    // The file of the same owner has the fresher heartbeat, and says whether it was released.
+    // The file of the same owner has a newer heartbeat and shows whether it was released.
     current = record;
     token = record.token;
   }
   return { kind: 'nobody', token, fileExists };
 }
 
-/** Whether an incomplete record is old enough to be nobody's. */
+/** Whether an incomplete record is old enough to have no owner. */
 export function isAbandoned(modifiedAt: number, now: number): boolean {
   return !isRecent(modifiedAt, now);
 }
 
-/** Takes a free place. False when it is taken. */
+/** Takes a free place. Returns false if it is taken. */
 export function createOwner(place: OwnerPlace, record: OwnerRecord): Promise<boolean> {
   return linkRecord(place.file, record);
 }
 
 /**
- * Takes over from an owner that was judged dead. `token` comes from `findOwner`. False when another
- * process was first.
+ * Takes over from an owner that was judged dead. `token` comes from `findOwner`. Returns false if another process was
+ * first.
  */
 export async function claimOwner(
   place: OwnerPlace,
@@ -125,14 +125,14 @@ export async function claimOwner(
   return true;
 }
 
-/** Renews or marks the own record; the caller has made sure that it is still the owner. */
+/** Replaces this process's own record. The caller has verified that it is still the owner. */
 export function replaceOwner(place: OwnerPlace, record: OwnerRecord): Promise<void> {
   return replaceFile(place.file, jsonBytes(record));
 }
 
 export type Standing = 'owner' | 'taken_over' | 'vanished';
 
-/** Whether a token still owns the place; cheap, asked before every batch of writes. */
+/** Whether a token still owns the place. Cheap, because it is called before every batch of writes. */
 export async function standing(place: OwnerPlace, token: string): Promise<Standing> {
   if (await isThere(place.claimOf(token))) return 'taken_over';
   return (await isThere(place.file)) ? 'owner' : 'vanished';
@@ -143,7 +143,7 @@ async function linkRecord(path: string, record: OwnerRecord): Promise<boolean> {
   try {
     await syncDirectory(dirname(path));
   } catch (error) {
-    // Nobody would give back what nobody was told that they have.
+    // The caller would not release what it does not know it owns.
     await unlink(path).catch(() => undefined);
     throw error;
   }

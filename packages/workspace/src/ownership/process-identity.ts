@@ -1,4 +1,4 @@
-/** What the system tells about this process and others: the only place that looks. */
+/** Identifies this process and others. The only module that asks the system. */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readFile, readlink } from 'node:fs/promises';
@@ -18,12 +18,12 @@ export type ProcessIdentity = {
 
 export type ProcessObserver = {
   identity(): Promise<ProcessIdentity>;
-  /** A record of this process with a token of its own. */
+  /** A record of this process with a new token. */
   newOwner(): Promise<OwnerRecord>;
   observe(owner: OwnerRecord): Promise<OwnerObservation>;
 };
 
-/** `identity` stands in for the system's answer in tests of other hosts. */
+/** Tests replace `identity` to act as other hosts. */
 export function createProcessObserver(
   clock: Clock,
   identity: () => Promise<ProcessIdentity> = ownIdentity,
@@ -77,7 +77,7 @@ export async function sightProcess(pid: number): Promise<ProcessSighting> {
   return startedAt === null ? { kind: 'unknown' } : { kind: 'running', startedAt };
 }
 
-/** Null where there is no `/proc`. */
+/** Null without `/proc`. */
 async function sightInProc(pid: number): Promise<ProcessSighting | null> {
   let boot: string;
   try {
@@ -96,7 +96,7 @@ async function sightInProc(pid: number): Promise<ProcessSighting | null> {
 
 /** Field 22, the start time in clock ticks since boot; null for a process that has ended. */
 export function parseProcStat(text: string): string | null {
-  // The second field is the command in brackets, which may itself hold blanks and brackets.
+  // The second field is the command in parentheses, which may itself contain spaces and parentheses.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const state = fields[0] ?? '';
   const startTime = fields[19];

@@ -1,11 +1,11 @@
 /**
- * At most one live write session per target, across processes that share a state directory.
+ * At most one live write session per target, across all processes that share a state directory.
  *
- * L1. A lock carries the token of its session's lease, so that the lease tells whether it is alive.
- * L2. A lock of another host that has not changed for an hour, and neither has its lease, is nobody's, whatever time
- *     stands in it. The file system that holds it says what an hour is.
- * L3. A missing lock file is a free target, and only its name is taken then; a dead owner's lock is claimed, never
- *     just replaced.
+ * L1. A lock carries the token of its session's lease. The lease shows whether the owner is alive.
+ * L2. A lock of another host has no owner if neither it nor its lease has changed for an hour, whatever times they
+ *     contain. Time is measured by the file system that stores it.
+ * L3. If the lock file is missing, the target is free and only the name is taken. The lock of a dead owner is claimed,
+ *     never just replaced.
  */
 import { createHash } from 'node:crypto';
 import { lstat, rm } from 'node:fs/promises';
@@ -31,13 +31,13 @@ type LockRecord = OwnerRecord & { readonly session_id: string };
 
 export type TargetLock = { release(): Promise<void> };
 
-/** Holds a target for a change that has no session; rejects with TARGET_LOCKED. */
+/** Locks a target for a change without a session. Rejects with TARGET_LOCKED. */
 export type LockTarget = (realPath: string, path: string) => Promise<TargetLock>;
 
-/** Other processes may take or free the lock between two looks; each round is such a change. */
+/** Other processes may take or release the lock between two checks. Each such change costs a round. */
 const MAX_ROUNDS = 20;
 
-/** A claim, or a temporary file, of the lock whose name is in the brackets. */
+/** A claim or temporary file of the lock named in the group. */
 const LEFT_OVER = /^\.?([0-9a-f]{64})\.(?:claim-|[0-9a-f]+\.tmp$)/u;
 const LEFT_OVER_AGE_MS = 60 * 60 * 1000;
 const LOCK = /^[0-9a-f]{64}$/u;
@@ -63,14 +63,14 @@ export class TargetLocks {
     this.#observer = options.observer;
   }
 
-  /** The name that all spellings of one target share. */
+  /** The same name for all spellings of a target. */
   async keyOf(realPath: string): Promise<string> {
     this.#foldsCase ??= foldsCase(this.#options.root);
     const folded = (await this.#foldsCase) ? realPath.normalize('NFC').toLowerCase() : realPath;
     return createHash('sha256').update(folded).digest('hex');
   }
 
-  /** Rejects with TARGET_LOCKED, or with the system's error when the disk cannot be used. */
+  /** Rejects with TARGET_LOCKED, or the system error if the disk cannot be used. */
   async acquire(
     realPath: string,
     path: string,
@@ -88,7 +88,8 @@ export class TargetLocks {
         const isHeld = !isAbandoned(found.modifiedAt, now) && !(await this.#isStale(place.file));
         if (isHeld) throw await lockedBy(place.file, path);
       }
-      // Given back since the name was found taken: a claim beside a free name would not keep others from it.
+      // Released since the name was found taken. A claim beside a free name would not stop other processes from taking
+      // it.
       if (found.kind !== 'incomplete' && !found.fileExists) continue;
       if (found.kind === 'owned') {
         const isLive = await this.#isLive(place.file, found.owner);
@@ -101,15 +102,15 @@ export class TargetLocks {
     throw await lockedBy(place.file, path);
   }
 
-  /** Whether the lock of this target is one of this session. */
+  /** Whether the target's lock belongs to this session. */
   async belongsTo(realPath: string, sessionId: string): Promise<boolean> {
     const file = join(this.#state.locks, await this.keyOf(realPath));
     return (await readSessionId(file)) === sessionId;
   }
 
   /**
-   * Removes what processes left that died while they held, took or gave back a lock. The lock of a session that can
-   * be recovered waits for it.
+   * Removes what processes left that died while they held, took or released a lock. The lock of a recoverable session
+   * stays.
    */
   async sweep(): Promise<void> {
     const { locks } = this.#state;
@@ -124,14 +125,14 @@ export class TargetLocks {
         lstat(join(locks, name)).catch(() => null),
         lstat(join(locks, lock)).catch(() => null),
       ]);
-      // While the lock stands a claim beside it may be what leads to its owner.
+      // While the lock exists, a claim beside it may lead to its owner.
       const isClaim = !name.startsWith('.');
       if (stat === null || now - stat.mtimeMs < LEFT_OVER_AGE_MS || (isClaim && held)) continue;
       await removeIfThere(join(locks, name));
     }
   }
 
-  /** Removes the locks that L2 speaks of, also of sessions that lie here. Answers how many there were. */
+  /** Removes the locks described in L2, even those of existing sessions. Returns their number. */
   async removeStale(): Promise<number> {
     const { locks } = this.#state;
     let removed = 0;
@@ -141,7 +142,7 @@ export class TargetLocks {
       const found = await lstat(file).catch(() => null);
       if (found === null) continue;
       if (!found.isFile()) {
-        // No lock that was ever written, but in the way of one.
+        // Never written as a lock, but blocks one.
         await rm(file, { recursive: true, force: true });
         removed += 1;
       } else if ((await this.#isStale(file)) && (await this.#take(file))) {
@@ -151,7 +152,7 @@ export class TargetLocks {
     return removed;
   }
 
-  /** L3 holds here, too: whoever takes the same lock meanwhile keeps it. */
+  /** By L3, a process that takes the same lock in the meantime keeps it. */
   async #releaseDead(file: string): Promise<void> {
     const place = lockPlace(file);
     const found = await findOwner(place);
@@ -162,7 +163,7 @@ export class TargetLocks {
     await this.#take(file);
   }
 
-  /** Takes a lock that nobody holds, and gives it back. False when somebody else was first. */
+  /** Takes and releases a lock without an owner. Returns false if another process was first. */
   async #take(file: string): Promise<boolean> {
     const place = lockPlace(file);
     const { token } = await findOwner(place);
@@ -172,7 +173,7 @@ export class TargetLocks {
     return true;
   }
 
-  /** L2. Its claims count as it does: they may be what leads to its owner. */
+  /** L2. Claims count like the lock, because they may lead to its owner. */
   async #isStale(file: string): Promise<boolean> {
     const place = lockPlace(file);
     const found = await findOwner(place);
@@ -192,7 +193,7 @@ export class TargetLocks {
   async #isLive(file: string, owner: OwnerRecord): Promise<boolean> {
     const verdict = judgeOwner(owner, await this.#observer.observe(owner));
     if (verdict !== 'presumed_dead') return verdict === 'live';
-    // The heartbeat beats in the lease of the lock's session.
+    // The heartbeat is in the lease of the lock's session.
     const sessionId = await readSessionId(file);
     if (sessionId === null) return false;
     const lease = await findOwner(leasePlace(join(this.#state.sessions, sessionId)));
@@ -201,7 +202,7 @@ export class TargetLocks {
   }
 }
 
-/** When its bytes or its name changed last, by the file system; 0 for what is not there. Nobody can set this time. */
+/** When the content or name last changed, by the file system; 0 if it does not exist. Programs cannot set this time. */
 async function changedAt(path: string): Promise<number> {
   return lstat(path).then(
     (found) => found.ctimeMs,
@@ -209,7 +210,7 @@ async function changedAt(path: string): Promise<number> {
   );
 }
 
-/** What a file system takes for now: it may lie on another host, with a clock of its own. */
+/** The current time of a file system, which may be on another host with its own clock. */
 export type FileSystemNow = (directory: string) => Promise<number>;
 
 const fileSystemNow: FileSystemNow = async (directory) => {
@@ -244,7 +245,7 @@ export function targetLocked(path: string): OrionError {
   });
 }
 
-/** What is no file was never a lock, and no session ends that would give it back. */
+/** Anything but a file was never a lock, so no session will release it. */
 async function lockedBy(file: string, path: string): Promise<OrionError> {
   const found = await lstat(file).catch(() => null);
   if (found === null || found.isFile()) return targetLocked(path);
@@ -255,7 +256,7 @@ async function lockedBy(file: string, path: string): Promise<OrionError> {
   });
 }
 
-/** Whether the root's own name is found in another case too. */
+/** Whether the root is also found under its name in another case. */
 async function foldsCase(root: string): Promise<boolean> {
   const name = basename(root);
   const swapped = name === name.toLowerCase() ? name.toUpperCase() : name.toLowerCase();

@@ -1,9 +1,9 @@
 /**
- * Git's own folders under other names: a bare repository, or the folder to which a `.git` file leads. Whoever writes
+ * Finds git's own folders under other names: a bare repository, or the folder that a `.git` file points to. Writing
  * their `config` decides what git runs.
  *
- * Only the folders above the target are looked at, and what the write itself would add counts as there: a folder does
- * not become a repository piece by piece without a question.
+ * Checks only the folders above the target, and counts what the write itself would add, so that a folder cannot become
+ * a repository step by step without confirmation.
  */
 import { lstat, realpath } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
@@ -13,7 +13,7 @@ import { isInside } from './resolve-path.ts';
 
 const MAX_LINK_BYTES = 16 * 1024;
 
-/** The folder of git's that a path inside the root leads into; null when there is none. Both are resolved. */
+/** The git folder that contains a path inside the root, or null. Both paths are resolved. */
 export async function gitFolderAbove(root: string, realPath: string): Promise<string | null> {
   for (let folder = dirname(realPath); isInside(root, folder); folder = dirname(folder)) {
     if (await isGitFolder(folder, relative(folder, realPath).split(sep))) return folder;
@@ -25,19 +25,19 @@ export async function gitFolderAbove(root: string, realPath: string): Promise<st
   return null;
 }
 
-/** `below`: the names of the target from there. */
+/** `below`: the path of the target from there, as names. */
 async function isGitFolder(folder: string, below: readonly string[]): Promise<boolean> {
   const added = foldName(below[0] ?? '');
   const has = async (name: string): Promise<boolean> =>
     added === name.toLowerCase() || (await exists(join(folder, name)));
-  // Another folder's HEAD may name this one as what they have in common, and then its configuration is read.
+  // The HEAD of another folder may use this one as its common directory, and then its configuration is read.
   const isHeaded = added === 'config' || added === 'hooks' || (await has('HEAD'));
   if (!isHeaded) return false;
   if ((await has('objects')) && (await has('refs'))) return true;
   return (await has('HEAD')) && (await has('commondir'));
 }
 
-/** Where the `.git` of a folder leads, if it is a file or a link. */
+/** Where the `.git` of a folder points if it is a file or link. */
 async function ledToBy(folder: string): Promise<readonly string[]> {
   const path = join(folder, '.git');
   const found = await lstat(path).catch(() => null);

@@ -4,7 +4,7 @@ const MAX_COMPONENT_BYTES = 255;
 const MAX_PATH_BYTES = 4096;
 const MAX_SHOWN = 80;
 
-/** A target as it was written, without any look at the disk. */
+/** A target as written, before the disk is accessed. */
 export type ParsedTarget = {
   readonly absolute: boolean;
   readonly components: readonly string[];
@@ -17,7 +17,7 @@ export function invalidTarget(target: string, reason: string): OrionError {
   });
 }
 
-/** A name in quotes, with every character of it to be seen. */
+/** A quoted name with every character visible. */
 export function shown(target: string): string {
   return visibleName(
     JSON.stringify(target.length > MAX_SHOWN ? `${target.slice(0, MAX_SHOWN)}…` : target),
@@ -25,9 +25,8 @@ export function shown(target: string): string {
 }
 
 /**
- * Splits a target into the names it is made of. Whatever could mean two things to two readers is
- * refused here: parent steps, backslashes, percent-encoded separators, control characters, names
- * that some file systems shorten.
+ * Splits a target into names. Rejects everything that two readers could interpret differently: parent steps,
+ * backslashes, percent-encoded separators, control characters, and names that some file systems shorten.
  */
 export function parseTarget(target: string): ParsedTarget {
   if (target.trim() === '') throw invalidTarget(target, 'it is empty');

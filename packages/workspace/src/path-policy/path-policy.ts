@@ -1,11 +1,10 @@
 /**
- * Which file a target means, and whether it may be changed.
+ * Resolves targets and decides whether they may be changed.
  *
- * P1. A target is judged by where it really leads: every component is resolved, also those below a
- *     parent that does not exist yet.
- * P2. Containment compares whole names of resolved paths, never prefixes of strings.
- * P3. Protection is judged for the path as written and for the path it leads to, by its names and by what the
- *     folders above it are.
+ * P1. A target is judged by its real location. Every component is resolved, including those below a parent that does
+ *     not exist yet.
+ * P2. Containment compares whole names of resolved paths, never string prefixes.
+ * P3. Protection applies to the path as written and to its resolved path, by their names and by the folders above them.
  */
 import type { Stats } from 'node:fs';
 import { constants } from 'node:fs';
@@ -28,28 +27,31 @@ export type PathPolicyOptions = {
   /** Resolved. */
   readonly root: string;
   readonly state: StateDirectory;
-  /** The root as it was given, which absolute targets may begin with. */
+  /** The root as given. Absolute targets may start with it. */
   readonly givenRoot: string;
   readonly allowPaths: readonly string[];
   readonly allowHardLink: boolean;
   readonly maxTargetBytes: number;
   readonly interactive: boolean;
-  /** Where this user's keys and permissions lie; no setting allows a write there. Resolved. */
+  /** The resolved directory of this user's keys and permissions. No setting allows a write there. */
   readonly userDirectory: string | undefined;
-  /** Asks the person about a protected path that no glob allows. */
+  /** Asks a person about a protected path that no glob allows. */
   readonly confirmProtectedPath: ConfirmProtectedPath | undefined;
 };
 
-/** Whether this path, protected by this rule, may be written. Rejecting counts as no answer: the write fails with it. */
+/**
+ * Resolves to whether this path, protected by this rule, may be written. If it rejects, the write fails with the same
+ * error.
+ */
 export type ConfirmProtectedPath = (path: string, rule: string) => Promise<boolean>;
 
-/** A contained path: `stat` is null when there is nothing yet. */
+/** A path inside the workspace. `stat` is null if nothing exists there yet. */
 export type ContainedPath = {
-  /** As written, normalised, relative to the root, `/`-separated. */
+  /** As written, normalized, relative to the root, separated by `/`. */
   readonly path: string;
   readonly realPath: string;
   readonly stat: Stats | null;
-  /** The nearest directory that exists. */
+  /** The nearest existing directory. */
   readonly existingParent: string;
 };
 
@@ -59,7 +61,7 @@ type AllowedPath = ContainedPath & { readonly allowed: AllowedTarget };
 export class PathPolicy {
   readonly #options: PathPolicyOptions;
   readonly #isAllowed: (path: string) => boolean;
-  /** One question for each path: begin and commit look at it, too. */
+  /** Ask only once per path, because begin and commit check it, too. */
   readonly #answers: Map<string, Promise<boolean>> = new Map();
 
   constructor(options: PathPolicyOptions) {
@@ -70,7 +72,7 @@ export class PathPolicy {
         : picomatch([...options.allowPaths], { dot: true, strictSlashes: true });
   }
 
-  /** Finds a path inside the workspace, for reading. */
+  /** Resolves a path inside the workspace for reading. */
   async contain(target: string): Promise<ContainedPath> {
     const components = await this.#componentsInside(target);
     const found = await resolvePath(this.#options.root, components);
@@ -99,13 +101,13 @@ export class PathPolicy {
     }
   }
 
-  /** Of what stands there now; null when there is no such file. */
+  /** The hash of the current file, or null if there is none. */
   async hashOf(path: string): Promise<string | null> {
     const { realPath } = await this.contain(path);
     return (await hashPath(realPath))?.sha256 ?? null;
   }
 
-  /** Finds a path inside the workspace that this operation may change now. */
+  /** Resolves a path inside the workspace that this operation may change now. */
   async containTarget(target: string, operation: WriteOperation): Promise<AllowedPath> {
     const contained = await this.contain(target);
     const paths = await this.#requireUnprotected(contained);
@@ -121,7 +123,7 @@ export class PathPolicy {
     return { ...contained, allowed: { paths, hardLink } };
   }
 
-  /** The same, with the hash of what stands there. */
+  /** The same, with the properties and hash of the current file. */
   async snapshot(target: string, operation: WriteOperation): Promise<TargetSnapshot> {
     const contained = await this.containTarget(target, operation);
     const { path, realPath } = contained;
@@ -151,7 +153,7 @@ export class PathPolicy {
     );
   }
 
-  /** The components below the root, of a relative target or of an absolute one that lies inside. */
+  /** The components below the root, for a relative target or an absolute one inside the root. */
   async #componentsInside(target: string): Promise<readonly string[]> {
     const parsed = parseTarget(target);
     if (!parsed.absolute) return parsed.components;
@@ -164,7 +166,7 @@ export class PathPolicy {
     throw invalidTarget(target, 'it lies outside the workspace');
   }
 
-  /** An absolute path may reach the root through links above it. */
+  /** An absolute path may lead to the root through links above it. */
   async #resolveAbsolute(path: string): Promise<readonly string[] | null> {
     const below: string[] = [];
     for (let parent = path; parent !== dirname(parent); parent = dirname(parent)) {
@@ -182,7 +184,7 @@ export class PathPolicy {
     return null;
   }
 
-  /** A person's yes or no holds for as long as this workspace is open. */
+  /** The person's answer is valid while this workspace is open. */
   async #isConfirmed(path: string, rule: string): Promise<boolean> {
     const { confirmProtectedPath } = this.#options;
     if (confirmProtectedPath === undefined) return false;
@@ -196,7 +198,7 @@ export class PathPolicy {
     }
   }
 
-  /** The protected names that somebody has allowed. */
+  /** Returns the protected names that were allowed. */
   async #requireUnprotected(contained: ContainedPath): Promise<readonly string[]> {
     const { root, state, userDirectory, interactive } = this.#options;
     const real = relative(root, contained.realPath).split(sep).join('/');
@@ -231,7 +233,7 @@ export class PathPolicy {
   }
 }
 
-/** Without a reason it is Orion's own, and nobody can allow it. */
+/** Without a reason, the path is Orion's own and cannot be allowed. */
 function protectedPath(path: string, rule: string, reason?: string): OrionError {
   return new OrionError({
     code: 'PROTECTED_PATH',
@@ -260,7 +262,7 @@ function requireFitting(contained: ContainedPath, operation: WriteOperation): vo
   if (operation === 'create') throw fileExists(path);
 }
 
-/** Rejects with IS_DIRECTORY or NOT_A_FILE where something else stands. */
+/** Throws IS_DIRECTORY or NOT_A_FILE if anything but a regular file exists. */
 export function requireFile({ stat, path }: ContainedPath): void {
   if (stat === null || stat.isFile()) return;
   throw stat.isDirectory()
@@ -268,7 +270,7 @@ export function requireFile({ stat, path }: ContainedPath): void {
     : new OrionError({ code: 'NOT_A_FILE', message: `${shown(path)} is not a regular file.` });
 }
 
-/** A rename needs no permission of the file itself; the person who made it read-only meant it, though. */
+/** A rename does not need write permission for the file. But a read-only file was made so on purpose. */
 async function requireWritable(contained: ContainedPath): Promise<void> {
   await onDisk(`write ${shown(contained.path)}`, async () => {
     if (contained.stat !== null) {

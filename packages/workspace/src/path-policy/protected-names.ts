@@ -1,12 +1,12 @@
 /**
- * The names that need an explicit yes, although they lie inside the workspace, and why. A rule is a folder with
- * everything below it (`name/**`, of one name or two), a file (`name`), or every name that begins so (`name*`).
+ * Names inside the workspace that need confirmation, and why. A rule is a folder with its contents (`name/**`, one or
+ * two names), a file (`name`), or a prefix (`name*`).
  */
 export type ProtectedName = {
   readonly rule: string;
   /** Completes "because …". */
   readonly reason: string;
-  /** Projects change it every day: protected only where a person can be asked. */
+  /** Changed every day in normal projects, so protected only where a person can be asked. */
   readonly onlyInteractive?: true;
 };
 
@@ -14,7 +14,7 @@ function named(reason: string, ...rules: readonly string[]): readonly ProtectedN
   return rules.map((rule) => ({ rule, reason }));
 }
 
-/** Each program looks for its file under all of these. */
+/** Each program accepts all of these names. */
 const HOOK_FILES: readonly string[] = [
   ...['lefthook', '.lefthook', 'lefthook-local', '.lefthook-local'].flatMap((name) =>
     ['yml', 'yaml', 'toml', 'json'].map((kind) => `${name}.${kind}`),

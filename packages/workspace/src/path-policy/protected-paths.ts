@@ -1,17 +1,17 @@
 /**
- * Which paths need an explicit yes, although they lie inside the workspace: files that make other
- * programs run something, hold secrets, or configure agents. Pure.
+ * Paths inside the workspace that need confirmation: files that make other programs run something, contain secrets, or
+ * configure agents. Pure.
  */
 import { PROTECTED_NAMES } from './protected-names.ts';
 import type { ProtectedName } from './protected-names.ts';
 
 export type Protection =
   | { readonly kind: 'free' }
-  /** Refused unless an allow glob names it. */
+  /** Refused unless allowed by a glob. */
   | { readonly kind: 'ask'; readonly rule: string; readonly reason: string }
-  /** As `ask`, but only where a person can be asked. */
+  /** Like `ask`, but only if a person can be asked. */
   | { readonly kind: 'ask_when_interactive'; readonly rule: string; readonly reason: string }
-  /** Orion's own state: no setting allows it. */
+  /** Orion's own state, which no setting allows. */
   | { readonly kind: 'never'; readonly rule: string };
 
 const STATE_NAME = '.orion';
@@ -28,21 +28,24 @@ function byName(entries: readonly ProtectedName[]): ReadonlyMap<string, Protecte
   );
 }
 
-/** Of one component or of two in a row. A folder of a file's name is protected too: a file can be meant to replace it. */
+/**
+ * By one component or two in a row. A folder with the name of a protected file is protected, too: a file may be meant
+ * to replace it.
+ */
 const NAMES = byName(always.filter(({ rule }) => rule.endsWith(FOLDER) || !rule.endsWith('*')));
 const PREFIXES = always.filter(({ rule }) => !rule.endsWith(FOLDER) && rule.endsWith('*'));
 const MANIFESTS = byName(PROTECTED_NAMES.filter((entry) => entry.onlyInteractive === true));
 
-/** The 8.3 names under which Windows file systems also know `.git` and the state directory. */
+/** The 8.3 names of `.git` and the state directory on Windows file systems. */
 const SHORT_NAMES: ReadonlyMap<string, string> = new Map([
   ['git~1', '.git'],
   ['orion~1', STATE_NAME],
 ]);
 
 /**
- * A name as the most forgiving file system compares it: `.GIT`, `.g\u200cit` and `.git.` are all `.git` somewhere.
- * By way of upper case, since only there `ß` is `SS` and `ſ` is `S`, and of lower case before it, where `ẞ` is `ß`;
- * compatibility forms such as `ﬁ` fall apart.
+ * A name as compared by the most lenient file system: `.GIT`, `.g\u200cit` and `.git.` all mean `.git` somewhere.
+ * Converts to upper case, which maps `ß` to `SS` and `ſ` to `S`, and to lower case before that, which maps `ẞ` to `ß`.
+ * Compatibility forms such as `ﬁ` are decomposed.
  */
 export function foldName(name: string): string {
   const folded = name
@@ -57,7 +60,7 @@ export function foldName(name: string): string {
   return SHORT_NAMES.get(folded) ?? folded;
 }
 
-/** Judges a path inside the workspace by the names it is made of. */
+/** Judges a path inside the workspace by its names. */
 export function protectionOf(components: readonly string[]): Protection {
   const names = components.map(foldName);
   if (names.includes(STATE_NAME)) return { kind: 'never', rule: `${STATE_NAME}/**` };

@@ -3,13 +3,13 @@ import { lstat, readlink } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 import { errnoOf, isErrno } from '../disk/disk-error.ts';
 
-/** As many links as Linux itself follows. */
+/** As many links as Linux follows. */
 const MAX_LINKS = 40;
 
-/** Where a path really leads, its last names possibly not there yet. */
+/** The real location of a path whose last names may not exist yet. */
 export type ResolvedPath =
   | { readonly kind: 'found'; readonly realPath: string; readonly stat: Stats }
-  /** `parent` exists and is a directory; `missing` are the names below it. */
+  /** `parent` is an existing directory; `missing` are the names below it. */
   | {
       readonly kind: 'missing';
       readonly realPath: string;
@@ -17,19 +17,19 @@ export type ResolvedPath =
       readonly missing: readonly string[];
     }
   | { readonly kind: 'loop' }
-  /** Something on the way is neither a directory nor a link. */
+  /** A component is neither a directory nor a link. */
   | { readonly kind: 'blocked'; readonly at: string }
   | { readonly kind: 'refused'; readonly at: string; readonly error: unknown };
 
-/** Whether `path` is `directory` or below it, by whole names. Both are resolved. */
+/** Whether `path` is `directory` or below it, by whole names. Both must be resolved. */
 export function isInside(directory: string, path: string): boolean {
   if (path === directory) return true;
   return path.startsWith(directory.endsWith(sep) ? directory : directory + sep);
 }
 
 /**
- * Follows every component from `start`, a resolved directory. Other than `realpath` it goes on where
- * nothing exists, so that a new file under a link is judged by where it would really be made.
+ * Resolves every component from `start`, a resolved directory. Unlike `realpath`, it continues where nothing exists, so
+ * that a new file under a link is judged by its real location.
  */
 export async function resolvePath(
   start: string,
@@ -80,7 +80,7 @@ export async function resolvePath(
   }
 }
 
-/** Below a name that does not exist a parent step has no place to go back to. */
+/** Below a missing name, a parent step has no target. */
 function missingBelow(parent: string, names: readonly string[]): ResolvedPath {
   const missing = names.filter((name) => name !== '' && name !== '.');
   if (missing.includes('..')) return { kind: 'blocked', at: join(parent, missing[0] ?? '') };

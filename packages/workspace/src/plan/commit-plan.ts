@@ -1,12 +1,12 @@
 /**
  * Changes several files as one.
  *
- * Q1. Every file is locked and prepared before the first one changes. Copies beside files are changes like the
- *     others, and come before the file that they are a copy of.
- * Q2. A journal is durable before the first of several changes.
- * Q3. When one fails, those before it are taken back, the last one first, unless the plan says otherwise. Until then
- *     nobody else has the locks of the plan.
- * Q4. What could not be taken back for now stays in the journal, and its outcome says that a start restores it.
+ * Q1. Every file is locked and prepared before the first one changes. Copies beside files are changes like the others,
+ *     and precede the file that they copy.
+ * Q2. With several changes, a journal is durable before the first.
+ * Q3. When a change fails, the previous ones are undone in reverse order, unless the plan says otherwise. The plan
+ *     keeps its locks until then.
+ * Q4. What cannot be undone now stays in the journal, and its outcome says that a start restores it.
  */
 import { basename } from 'node:path';
 import { OrionError } from '@orion/contracts';
@@ -27,7 +27,7 @@ import { isFinal } from './plan-journal.ts';
 import type { PlanJournal, PlanJournals } from './plan-journal.ts';
 
 type Change = PlanCommitRequest['changes'][number];
-/** A change of the plan, and the copy that is made before it. */
+/** A change of the plan and the copy created before it. */
 type Ready = { readonly change: PreparedCommit; readonly sibling: PreparedCommit | null };
 
 export async function commitPlan(
@@ -36,7 +36,7 @@ export async function commitPlan(
   request: PlanCommitRequest,
 ): Promise<readonly PlanCommitOutcome[]> {
   const held = new Map<string, TargetLock>();
-  // For the plan's own undo: the lock of a file that the plan holds anyway stays the plan's.
+  // During its own undo, the plan keeps the locks that it already holds.
   const lockTarget: LockTarget = async (realPath, path) =>
     held.has(realPath) ? { release: async () => undefined } : committer.lockTarget(realPath, path);
   const job: PlanJob = { committer: { ...committer, lockTarget }, journals, request };
@@ -82,7 +82,7 @@ async function prepareChange(
   }
 }
 
-/** More copies than this are not made by hand. */
+/** More copies than anyone creates by hand. */
 const MAX_SIBLINGS = 10_000;
 
 async function prepareSibling(
@@ -152,7 +152,7 @@ async function applyAll(
         ...(sibling === null ? {} : { sibling: sibling.result.path }),
       });
     } catch (error) {
-      // The copy may have failed, and then what it is a copy of was not touched.
+      // If the copy failed, the file itself was not touched.
       await change.discard().catch(() => undefined);
       await discardAll(ready.slice(index + 1));
       const failed: PlanCommitOutcome = { kind: 'failed', error: asOrionError(error) };
@@ -174,14 +174,14 @@ async function applyOne(prepared: PreparedCommit, made: CommitResult[]): Promise
     made.push(result);
     return result;
   } catch (error) {
-    // The disk did not confirm it, but the file has its new bytes.
+    // The disk did not confirm the change, but the file has its new bytes.
     if (OrionError.isInstance(error) && error.details['changed'] === true)
       made.push(prepared.result);
     throw error;
   }
 }
 
-/** `settled`: nothing is left for a later start to do. */
+/** `settled`: a later start has nothing left to do. */
 async function takeBack(
   { committer }: PlanJob,
   outcomes: readonly PlanCommitOutcome[],
@@ -234,7 +234,7 @@ function noRecord(path: string): OrionError {
   });
 }
 
-/** Also a defect ends the plan like any other failure: what was done before it is taken back. */
+/** A defect ends the plan like any other failure, and previous changes are undone. */
 function asOrionError(error: unknown): OrionError {
   if (OrionError.isInstance(error)) return error;
   return new OrionError({

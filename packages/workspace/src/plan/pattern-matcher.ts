@@ -1,29 +1,29 @@
 /**
- * Regular expressions of models and plans, in a thread that can be ended.
+ * Runs regular expressions of models and plans in a thread that can be stopped.
  *
- * R1. JavaScript's engine backtracks: some expressions take longer than anybody waits for, and nothing else runs
- *     in their thread meanwhile. So they never run in this one.
- * R2. What takes longer than the limit ends with its thread.
+ * R1. JavaScript's regular expressions backtrack. Some never finish in a useful time and block their thread, so they
+ *     never run in this one.
+ * R2. An expression that exceeds the limit is stopped together with its thread.
  */
 import { Worker } from 'node:worker_threads';
 import { OrionError } from '@orion/contracts';
 import type { Clock, PatternMatcher, PatternMatches, PatternSearch } from '@orion/contracts';
 
-/** For each call of `match`, in milliseconds. */
+/** Per call of `match`, in milliseconds. */
 export const PATTERN_LIMIT_MS = 250;
-/** For the thread to start, on a machine that does much else. */
+/** For the start of the thread, even on a busy machine. */
 const START_LIMIT_MS = 10_000;
 const GRACE_MS = 20;
 const MAX_PATTERN_LENGTH = 1000;
 const MAX_HEAP_MIB = 128;
 
-/** Plain JavaScript in a string: a file of its own would have to be found again in every way this is packed. */
+/** Plain JavaScript in a string, because every form of packaging would have to locate a separate file. */
 const PROGRAM = `
 const { parentPort, workerData } = require('node:worker_threads');
 const { pattern, listed } = workerData;
 function compile() {
   try { return new RegExp(pattern, 'gu'); } catch {}
-  // Without the flag some escapes are allowed that people write by habit.
+  // Without this flag, some common but unnecessary escapes are valid.
   return new RegExp(pattern, 'g');
 }
 let expression;
@@ -88,7 +88,7 @@ function searchIn(thread: Thread, limitMs: number): PatternSearch {
   };
 }
 
-/** One question at a time. */
+/** Handles one request at a time. */
 class Thread {
   readonly #worker: Worker;
   readonly #clock: Clock;
@@ -130,7 +130,7 @@ class Thread {
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
         cancel = this.#clock.schedule(limitMs, () => {
-          // An answer that came while this thread was busy is handled before it counts as late.
+          // An answer that arrived while this thread was busy is processed before it counts as late.
           cancel = this.#clock.schedule(GRACE_MS, resolve);
         });
         if (this.#arrived !== null || this.#failure !== null) resolve();
@@ -143,7 +143,7 @@ class Thread {
     this.#arrived = null;
     if (answer !== null) return answer;
     await this.close();
-    // An expression that exhausts the thread's memory is as hopeless as one that never ends.
+    // An expression that exhausts the memory of the thread is as hopeless as one that never finishes.
     throw new OrionError({
       code: 'MARKER_TIMEOUT',
       message: `The expression took longer than ${limitMs} ms and was stopped.`,

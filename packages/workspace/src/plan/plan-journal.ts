@@ -1,12 +1,13 @@
 /**
- * `.orion/plans/<id>/journal.json`: which files a plan is about to change.
+ * `.orion/plans/<id>/journal.json`: the files that a plan is about to change.
  *
- * W1. A journal is durable before the first file changes and goes after the last one, or after all were taken back.
- * W2. Only a journal of a dead process is acted on.
- * W3. A start finds every file of such a plan changed, and leaves them, or takes those back that were: what did not
- *     report success did not happen, so that the same plan can be run again.
- * W4. A file that somebody changed since stays as it is.
- * W5. While one of the files cannot be read nobody knows which of the two it is, and nothing is done.
+ * W1. A journal is durable before the first file changes. It is removed after the last change, or after all changes
+ *     were undone.
+ * W2. Only journals of dead processes are processed.
+ * W3. If all files of such a plan were changed, a start leaves them. Otherwise it undoes the changes that were made: a
+ *     plan that did not report success did not happen, so it can be run again.
+ * W4. A file that was edited since stays as it is.
+ * W5. While one of the files cannot be read, the case is undecided and nothing is done.
  */
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -50,15 +51,15 @@ const FILES: Shape<{ readonly files: readonly JournalFile[] }> = {
 };
 
 export type PlanJournal = {
-  /** Never fails: what stays is seen to by a later start. */
+  /** Never fails. A later start handles what is left. */
   remove(): Promise<void>;
-  /** Leaves the rest to the next start, even while this process lives on. Never fails. */
+  /** Leaves the rest to the next start, even if this process is still alive. Never fails. */
   release(): Promise<void>;
 };
 
 export type PlanRecovery = {
   readonly policy: PathPolicy;
-  /** Gives the file its bytes from before this change back. */
+  /** Restores the file's bytes from before this change. */
   readonly takeBack: (backupId: string) => Promise<void>;
   readonly onEvent: EventSink;
 };
@@ -114,7 +115,7 @@ export class PlanJournals {
     };
   }
 
-  /** What every start does. */
+  /** Runs at every start. */
   async recover(recovery: PlanRecovery): Promise<void> {
     for (const name of (await this.#state.names(this.#state.plans)).filter(isSessionId)) {
       const directory = join(this.#state.plans, name);
@@ -122,7 +123,7 @@ export class PlanJournals {
       const fields = await readFields(join(directory, NAME), MAX_JOURNAL_BYTES);
       const owner = parseOwner(fields);
       if (owner === null || !hasShape(fields, FILES)) {
-        // It is being written, or its writer died before it was complete, and so before anything had changed.
+        // It is being written, or its writer died before it was complete and thus before anything changed.
         await removeIfOlder(directory, DRAFT_AGE_MS, this.#clock.now());
         continue;
       }
@@ -134,7 +135,7 @@ export class PlanJournals {
   }
 }
 
-/** False: some file could not be taken back now; a later start tries again. */
+/** Returns false if a file could not be restored now. A later start tries again. */
 async function settle(
   planId: string,
   files: readonly JournalFile[],
@@ -146,7 +147,7 @@ async function settle(
       found.push({ file, now: await policy.hashOf(file.path) });
     } catch (error) {
       const { code, details } = toDiskError(error, `read ${shown(file.path)}`);
-      // Without the system's word it is where no file of the plan can be.
+      // Without a system error, it is a place where no file of the plan can be.
       if (details['errno'] !== undefined) {
         onEvent('plan_file_left', { plan_id: planId, path: file.path, code });
         return false;
@@ -161,7 +162,7 @@ async function settle(
   }
   for (const { file, now } of found) {
     if (now === file.before || now === file.after) continue;
-    // Edited since, or half made where a file system has no links (C5).
+    // Edited since, or incomplete on a file system without links (C5).
     onEvent('plan_file_left', { plan_id: planId, path: file.path, code: 'TARGET_CHANGED' });
   }
   let settled = true;
@@ -181,7 +182,7 @@ async function settle(
   return settled;
 }
 
-/** Trying again would not help. */
+/** Whether a retry would be useless. */
 export function isFinal(error: OrionError): boolean {
   return ['TARGET_CHANGED', 'CHANGE_NOT_FOUND', 'BACKUP_DAMAGED', 'BACKUP_FOREIGN'].includes(
     error.code,

@@ -1,10 +1,10 @@
 /**
- * The one reader for files that a repository can bring: configuration, ignore files, instructions.
+ * Reads files that may come with a repository: configuration, ignore files, instructions.
  *
- * F1. Only a regular file is read. It is opened without waiting for the other end of a pipe, and judged by what was
- *     opened, not by what its name said before.
- * F2. Not a byte more than the bound is read, whatever its size claims to be.
- * F3. A link is followed only where the caller says up to which folder, and only to what lies in it.
+ * F1. Only regular files are read. They are opened without waiting for the other end of a pipe, and the opened file is
+ *     checked, not its name.
+ * F2. No more bytes than the limit are read, whatever the reported size.
+ * F3. A link is followed only if the caller allows a folder, and only to a file inside it.
  */
 import { createReadStream } from 'node:fs';
 import { lstat, realpath } from 'node:fs/promises';
@@ -18,7 +18,7 @@ export type ForeignFile =
   /** `reason` completes "because …". */
   | { readonly kind: 'refused'; readonly reason: string };
 
-/** `within`: a link may lead to a file below this folder, which is resolved. */
+/** `within`: a resolved folder; links may point to files below it. */
 export async function readForeignFile(
   path: string,
   maxBytes: number,
@@ -29,7 +29,7 @@ export async function readForeignFile(
   return { kind: 'refused', reason: `it has more than ${maxBytes} bytes` };
 }
 
-/** The first `maxBytes` bytes, and one more where there is more. */
+/** The first `maxBytes` bytes, plus one if there are more. */
 export async function readBeginning(
   path: string,
   maxBytes: number,
@@ -50,8 +50,8 @@ export async function readBeginning(
 }
 
 /**
- * A file that a person named: a link, a pipe or a device is what they meant, but bounded all the same. Null where it has
- * more bytes than that; rejects with the system's error.
+ * Reads a file that a person named. It may be a link, pipe or device, but is still limited. Null if it has more bytes;
+ * rejects with the system error.
  */
 export async function readTypedFile(path: string, maxBytes: number): Promise<Buffer | null> {
   const chunks: Buffer[] = [];

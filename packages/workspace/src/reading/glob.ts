@@ -1,24 +1,24 @@
 /**
- * The patterns of ignore files as git's `wildmatch` reads them, matched without going back.
+ * Patterns of ignore files, as in git's `wildmatch`, matched without backtracking.
  *
- * G1. Everything is a byte: `?` is one of them, as in git. Texts are strings of bytes (`latin1`).
- * G2. Matching costs at most the length of the pattern times that of the text, whatever they are: all places of the
- *     pattern that are possible are followed at once.
+ * G1. Matching works on bytes: `?` matches one byte, as in git. Texts are byte strings (`latin1`).
+ * G2. The cost is at most the length of the pattern times the length of the text, for any input: all possible positions
+ *     in the pattern are followed at the same time.
  */
 type Token =
   | { readonly kind: 'byte'; readonly byte: number }
   | { readonly kind: 'set'; readonly has: Uint8Array }
-  /** Any number of bytes, also none; of those that are no slash unless it `crosses`. */
+  /** Any number of bytes, including none, but no slash unless it `crosses`. */
   | { readonly kind: 'star'; readonly crosses: boolean }
-  /** The star and the slash behind it may stand for nothing at all. */
+  /** The star and the slash after it may match nothing. */
   | { readonly kind: 'optional' };
 
-/** Null: nothing matches, since an escape or a set is not finished. */
+/** Null if an escape or set is incomplete: such a pattern matches nothing. */
 export type Glob = readonly Token[] | null;
 
 const SLASH = 0x2f;
 
-/** `isPath`: `*`, `?` and sets do not match a slash, and `**` does. */
+/** `isPath`: only `**` matches a slash; `*`, `?` and sets do not. */
 export function parseGlob(pattern: string, isPath: boolean): Glob {
   const tokens: Token[] = [];
   let at = 0;
@@ -75,7 +75,7 @@ const CLASSES: Readonly<Record<string, RegExp>> = {
   xdigit: /[0-9A-Fa-f]/u,
 };
 
-/** The set that begins at this bracket; null where it is not finished, or names a class that there is not. */
+/** Parses the set at this bracket. Null if it is incomplete or names an unknown class. */
 function parseSet(
   pattern: string,
   start: number,
@@ -85,7 +85,7 @@ function parseSet(
   let at = start + 1;
   const isNegated = pattern[at] === '!' || pattern[at] === '^';
   if (isNegated) at += 1;
-  /** What a `-` behind it would be a range from; 0 where it would not. */
+  /** The start of a range if a `-` follows; 0 if there is none. */
   let previous = 0;
   const add = (byte: number): void => {
     has[byte] = 1;
@@ -107,7 +107,7 @@ function parseSet(
     } else if (character === '[' && next === ':') {
       const close = pattern.indexOf(']', at + 2);
       if (close === -1) return null;
-      // The colon that ends a name is not the one that begins it.
+      // The closing colon must not be the opening one.
       if (close - 1 >= at + 2 && pattern[close - 1] === ':') {
         const name = pattern.slice(at + 2, close - 1);
         const members = Object.hasOwn(CLASSES, name) ? CLASSES[name] : undefined;
@@ -130,10 +130,10 @@ function parseSet(
   return { has, end: at + 1 };
 }
 
-/** What matching may still cost, counted in places of a pattern that were looked at. */
+/** The remaining cost of matching, in pattern positions examined. */
 export type Budget = { left: number };
 
-/** False, too, where the budget is used up. */
+/** Also false when the budget is exhausted. */
 export function matchesGlob(glob: Glob, text: string, budget: Budget): boolean {
   if (glob === null) return false;
   let places = new Uint8Array(glob.length + 1);
@@ -161,7 +161,7 @@ export function matchesGlob(glob: Glob, text: string, budget: Budget): boolean {
   return any && places[glob.length] === 1;
 }
 
-/** Where a place of the pattern goes with this byte; null: nowhere. */
+/** The position after this byte, or null if it does not match. */
 function stepOf(token: Token, place: number, byte: number): number | null {
   switch (token.kind) {
     case 'byte':
@@ -177,7 +177,7 @@ function stepOf(token: Token, place: number, byte: number): number | null {
   }
 }
 
-/** The places that are reached without a byte. */
+/** Adds positions that are reached without consuming a byte. */
 function spread(glob: readonly Token[], places: Uint8Array): void {
   for (let place = 0; place < glob.length; place += 1) {
     if (places[place] === 0) continue;

@@ -1,36 +1,36 @@
 /**
- * `.gitignore` files as git reads them.
+ * Applies `.gitignore` files like git.
  *
- * N1. A file beyond its bounds is not used at all: half of one would hide other files than the whole.
- * N2. What matching costs is bounded for all files of one listing together.
+ * N1. A file that exceeds the limits is ignored as a whole: half of it would hide other files than all of it.
+ * N2. The cost of matching is limited for all files of a listing together.
  */
 import { matchesGlob, parseGlob } from './glob.ts';
 import type { Budget, Glob } from './glob.ts';
 
 export const MAX_IGNORE_BYTES: number = 256 * 1024;
 const MAX_LINES = 10_000;
-/** As long as a path can be. */
+/** The maximum length of a path. */
 const MAX_LINE_BYTES = 4096;
 
 type Rule = {
   readonly isNegated: boolean;
   readonly onlyFolders: boolean;
-  /** Of the name alone, wherever it stands. */
+  /** Matches the name alone, at any depth. */
   readonly isName: boolean;
-  /** The bytes before the first special one. */
+  /** The bytes before the first special character. */
   readonly literal: string;
-  /** Of what follows the literal; null where nothing does. */
+  /** The pattern after the literal, or null. */
   readonly rest: { readonly glob: Glob } | null;
 };
 
-/** The last rule that matches decides, so they stand in the order in which they are asked. */
+/** In the order of evaluation: the last matching rule of the file decides, so it comes first. */
 export type IgnoreRules = readonly Rule[];
 
 export type ReadRules =
   | { readonly kind: 'rules'; readonly rules: IgnoreRules }
   | { readonly kind: 'refused'; readonly reason: string };
 
-/** `text`: its bytes, as `latin1`. */
+/** `text`: the bytes as `latin1`. */
 export function readIgnoreRules(text: string): ReadRules {
   const lines = (text.startsWith('\u00ef\u00bb\u00bf') ? text.slice(3) : text).split('\n');
   if (lines.length > MAX_LINES) return refused(`it has more than ${MAX_LINES} lines`);
@@ -47,7 +47,7 @@ function refused(reason: string): ReadRules {
 
 function ruleOf(line: string): readonly Rule[] {
   if (line === '' || line.startsWith('#')) return [];
-  // To git, a line ends with its first NUL.
+  // For git, a NUL ends the line.
   const trimmed = withoutFinalBlanks(line.replace(/\0.*$/su, ''));
   const isNegated = trimmed.startsWith('!');
   const named = isNegated ? trimmed.slice(1) : trimmed;
@@ -58,7 +58,7 @@ function ruleOf(line: string): readonly Rule[] {
   if (anchored === '') return [];
   const special = anchored.search(/[*?[\\]/u);
   const literal = special === -1 ? anchored : anchored.slice(0, special);
-  // Of a path, only what follows the literal is a pattern: its stars may begin there.
+  // For a path, only the part after the literal is a pattern, so its stars may start there.
   const rest =
     special === -1
       ? null
@@ -66,13 +66,13 @@ function ruleOf(line: string): readonly Rule[] {
   return [{ isNegated, onlyFolders, isName, literal, rest }];
 }
 
-/** Blanks at the end do not count, but for one behind a backslash. */
+/** Trailing spaces do not count, unless escaped by a backslash. */
 function withoutFinalBlanks(line: string): string {
   let end = 0;
   for (let at = 0; at < line.length; at += 1) {
     if (line[at] === '\\') {
       at += 1;
-      // A backslash at the very end keeps all of the line.
+      // A final backslash keeps the whole line.
       if (at === line.length) return line;
       end = at + 1;
     } else if (line[at] !== ' ') {
@@ -83,12 +83,12 @@ function withoutFinalBlanks(line: string): string {
 }
 
 export type IgnoredPath = {
-  /** Below the folder of the ignore file, as `latin1`. */
+  /** Relative to the folder of the ignore file, as `latin1`. */
   readonly path: string;
   readonly isFolder: boolean;
 };
 
-/** What these rules say of a path; null: nothing. */
+/** The verdict of these rules; null if none matches. */
 export function judgePath(
   rules: IgnoreRules,
   { path, isFolder }: IgnoredPath,

@@ -1,6 +1,6 @@
 /**
- * The files of a workspace as a person thinks of them: sorted, without what `.gitignore` files,
- * repositories and package managers hide. Links are not followed.
+ * Lists the files of a workspace as a person sees them: sorted, without what `.gitignore` files, repositories and
+ * package managers hide. Links are not followed.
  */
 import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
@@ -13,15 +13,15 @@ import type { IgnoreRules } from './ignore-rules.ts';
 import { readForeignFile } from './foreign-file.ts';
 
 const HIDDEN: ReadonlySet<string> = new Set(['.git', 'node_modules', '.orion']);
-/** Names looked at, so that a huge tree of ignored files cannot hold a turn up. */
+/** Entries examined. Limits the time spent on a huge tree of ignored files. */
 const MAX_ENTRIES = 100_000;
-/** Ignore files that a path lies under. */
+/** Ignore files that apply to a path. */
 const MAX_NESTED = 64;
 /** About half a second of matching. */
 const MATCHING_BUDGET = 50_000_000;
 
 type IgnoreFile = {
-  /** Of the directory that holds it, with a `/` at the end, empty for the root; as `latin1`. */
+  /** Its directory, with a trailing `/`, as `latin1`; empty for the root. */
   readonly prefix: string;
   readonly path: string;
   readonly rules: IgnoreRules;
@@ -33,7 +33,7 @@ export type FileList = {
   readonly refused: readonly RefusedFile[];
 };
 
-/** Of them, so many are named. */
+/** The number of refused files to report. */
 const MAX_REFUSED = 5;
 
 export async function listFiles(
@@ -88,7 +88,7 @@ export async function listFiles(
     if (refused.length < MAX_REFUSED) refused.push({ path, reason });
   }
 
-  /** The nearest file that says anything about the path decides, as in git. */
+  /** As in git, the nearest file with a verdict decides. */
   function isIgnored(rules: readonly IgnoreFile[], path: string, isFolder: boolean): boolean {
     const bytes = bytesOf(path);
     for (const file of rules) {
@@ -109,7 +109,7 @@ function bytesOf(text: string): string {
   return Buffer.from(text).toString('latin1');
 }
 
-/** Sorted as their whole paths sort. A directory that cannot be read is an empty one. */
+/** Sorted like full paths. An unreadable directory counts as empty. */
 async function entriesOf(directory: string): Promise<readonly Dirent[]> {
   try {
     const found = await readdir(directory, { withFileTypes: true });

@@ -1,4 +1,4 @@
-/** What a project tells every agent that works in it. */
+/** The instructions of a project for all agents. */
 import { join } from 'node:path';
 import type { ProjectInstructions, RefusedFile } from '@orion/contracts';
 import { incompleteTail } from '../session-dir/wtf8.ts';
@@ -6,7 +6,7 @@ import { readBeginning } from './foreign-file.ts';
 
 const NAMES: readonly string[] = ['AGENTS.md', 'ORION.md'];
 
-/** A link to a file of the workspace counts; what cannot be used counts as not there. */
+/** Follows a link to a file in the workspace. An unusable file counts as missing. */
 export async function readInstructions(
   root: string,
   maxBytes: number,

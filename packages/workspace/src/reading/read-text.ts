@@ -1,4 +1,4 @@
-/** Lines of a text file, for the read tool. */
+/** Reads lines of a text file for the read tool. */
 import { isUtf8 } from 'node:buffer';
 import type { FileHandle } from 'node:fs/promises';
 import { OrionError, countLineFeeds } from '@orion/contracts';
@@ -14,7 +14,7 @@ import type { StateDirectory } from '../state-directory.ts';
 import { incompleteTail } from '../session-dir/wtf8.ts';
 
 const LF = 0x0a;
-/** Counting the lines of more than this would only keep everybody waiting. */
+/** Counting the lines of a larger file takes too long. */
 const MAX_FILE_BYTES = 256 * 1024 * 1024;
 
 export type TextPlaces = {
@@ -23,7 +23,7 @@ export type TextPlaces = {
   readonly scratch: ScratchFiles;
 };
 
-/** Of Orion's own state only scratch files are read. */
+/** Scratch files are the only part of Orion's state that can be read. */
 export async function readWorkspaceText(
   { policy, state, scratch }: TextPlaces,
   target: string,
@@ -78,15 +78,15 @@ async function readLines(handle: FileHandle, path: string, range: ReadRange): Pr
   };
 }
 
-/** One more than line feeds where the last line has none. */
+/** Counts an unterminated last line, too. */
 function linesIn(lineFeeds: number, last: number | undefined): number {
   return lineFeeds + (last === undefined || last === LF ? 0 : 1);
 }
 
-/** Keeps the bytes of the wanted lines while the whole file passes by. */
+/** Keeps the requested lines while the whole file is scanned. */
 class LineCollector {
   totalBytes = 0;
-  /** A wanted line did not fit. */
+  /** A requested line did not fit. */
   cut = false;
   readonly #range: Required<ReadRange>;
   readonly #pieces: Buffer[] = [];

@@ -1,4 +1,4 @@
-/** What the attic and the backups may drop. Pure. */
+/** Decides what the attic and the backups may drop. Pure. */
 
 export type Retained = {
   readonly name: string;
@@ -10,8 +10,8 @@ export type Retained = {
 export type RetentionLimits = { readonly maxAgeMs: number; readonly maxBytes: number };
 
 /**
- * The entries to drop: those that are too old, then the oldest until the rest fits. The newest one is
- * never dropped for its size: a limit smaller than one file would keep nothing at all.
+ * The entries to drop: first those that are too old, then the oldest until the rest fits. The newest one is never
+ * dropped for its size, because a limit smaller than one file would keep nothing.
  */
 export function expired(
   entries: readonly Retained[],

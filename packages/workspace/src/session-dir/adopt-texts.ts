@@ -1,4 +1,4 @@
-/** What a dead process left of its texts becomes this process's. */
+/** Takes over the text files of a dead process. */
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { syncDirectory } from '../disk/directories.ts';
@@ -12,7 +12,7 @@ import { numberedName } from './session-files.ts';
 import type { DiskSessionHandle } from './session-handle.ts';
 import type { TextSpool } from './text-spool.ts';
 
-/** The texts of a session whose claim is won, as its handle's own; what a person should know of them. */
+/** Hands the text files of a claimed session to its handle. Returns notes for the person. */
 export async function adoptTexts(
   observer: ProcessObserver,
   inspection: Inspection,
@@ -70,7 +70,7 @@ export async function appendFile(spool: TextSpool, path: string): Promise<void> 
   });
 }
 
-/** `trailing.txt` is gone on with; it is text of a person, so nothing of it is cut off. */
+/** Continues `trailing.txt`. It is a person's text, so nothing is cut off. */
 async function adoptTrailing(handle: DiskSessionHandle, directory: string): Promise<void> {
   const path = join(directory, 'trailing.txt');
   const stat = await lstat(path).catch(() => null);
@@ -84,7 +84,7 @@ async function adoptTrailing(handle: DiskSessionHandle, directory: string): Prom
   handle.texts.trailing.adopt(found);
 }
 
-/** Undecided text is never content: it joins what was set aside. */
+/** Undecided text is never content. It is appended to the trailing text. */
 async function setPendingAside(handle: DiskSessionHandle, directory: string): Promise<number> {
   const names = (await readdir(directory)).filter((name) => /^pending(?:\.\d+)?\.txt$/u.test(name));
   let bytes = 0;

@@ -1,19 +1,19 @@
 /**
- * The end of a text that is not yet known to be on the disk, as bytes.
+ * The bytes at the end of a text that are not yet known to be on disk.
  *
- * H1. Text becomes bytes when it is appended: strings that lived until a sync would grow old and pile up.
- * H2. A high surrogate at the end waits for its pair, outside of the bytes.
- * H3. Bytes lie in blocks of one size, which are used again: the memory is that of the longest backlog,
- *     not that of the text. A block is used again only once all of it is durable and nobody reads.
- * H4. What a view shows does not change while it may be looked at: until its bytes are durable, or until
- *     the reader who pinned them lets go.
+ * H1. Text is encoded when it is appended: strings that lived until a sync would pile up in the old generation.
+ * H2. A high surrogate at the end waits outside of the bytes for its pair.
+ * H3. Bytes are stored in reusable blocks of equal size, so memory depends on the longest backlog, not on the length of
+ *     the text. A block is reused only when all of it is durable and no reader is active.
+ * H4. The contents of a view do not change while it may be read: until its bytes are durable, or until the reader that
+ *     pinned it releases it.
  */
 import { countLineFeeds, encodeWtf8, isHighSurrogate } from '@orion/contracts';
 
 const BLOCK_BYTES = 64 * 1024;
-/** Blocks that are kept for later; more belong to a backlog that is over. */
+/** Number of free blocks to keep. More are left over from a past backlog. */
 const MAX_SPARE_BLOCKS = 8;
-/** Three bytes: a code unit's largest share of UTF-8, and the length of a lone surrogate. */
+/** Three bytes: the most that UTF-8 needs for a code unit, and the length of a lone surrogate. */
 const SURROGATE_BYTES = 3;
 
 /** Covers the offsets from `start`; only the last block grows. */
@@ -21,7 +21,7 @@ type Block = { readonly start: number; readonly bytes: Uint8Array; length: numbe
 
 export type PinnedBytes = {
   readonly views: readonly Uint8Array[];
-  /** To be called once; the views are not to be looked at afterwards. */
+  /** Call once. The views must not be used afterwards. */
   readonly release: () => void;
 };
 
@@ -37,7 +37,7 @@ export class HeldBytes {
   #waiting = '';
   #pins = 0;
 
-  /** Of a text of which so much is durable already. */
+  /** Starts after the given durable bytes and line feeds. */
   constructor(durableBytes: number = 0, durableLineFeeds: number = 0) {
     this.#start = durableBytes;
     this.#end = durableBytes;
@@ -49,17 +49,17 @@ export class HeldBytes {
     return this.#start;
   }
 
-  /** The offset after the last byte, without a surrogate that waits. */
+  /** The offset after the last byte, not counting a waiting surrogate. */
   get end(): number {
     return this.#end;
   }
 
-  /** Bytes of the whole text, with a surrogate that waits. */
+  /** Bytes of the whole text, including a waiting surrogate. */
   get length(): number {
     return this.#end + (this.#waiting === '' ? 0 : SURROGATE_BYTES);
   }
 
-  /** Line feeds of what is durable. */
+  /** Line feeds in the durable part. */
   get durableLineFeeds(): number {
     return this.#durableLineFeeds;
   }
@@ -79,7 +79,7 @@ export class HeldBytes {
       const block = this.#lastBlock();
       const { read, written } = encoder.encodeInto(rest, block.bytes.subarray(block.length));
       if (written === 0) {
-        // What is left of the block is less than one character.
+        // The rest of the block is too small for one character.
         this.#addBlock();
         continue;
       }
@@ -94,14 +94,14 @@ export class HeldBytes {
     this.#copy(bytes);
   }
 
-  /** A surrogate that waits is written as it is. */
+  /** Writes a waiting surrogate as it is. */
   settle(): void {
     const lone = encodeWtf8(this.#waiting);
     this.#waiting = '';
     this.#copy(lone);
   }
 
-  /** The encoded bytes between two offsets, to be written before `markDurable` is called for them. */
+  /** The encoded bytes between two offsets. They must be written before `markDurable` is called for them. */
   views(from: number, to: number): readonly Uint8Array[] {
     const views: Uint8Array[] = [];
     for (const block of this.#blocks) {
@@ -112,7 +112,7 @@ export class HeldBytes {
     return views;
   }
 
-  /** The bytes between two offsets, as they are now, for a reader that takes its time. */
+  /** The current bytes between two offsets, for a slow reader. */
   pin(from: number, to: number): PinnedBytes {
     const views = [...this.views(from, to)];
     const waiting = encodeWtf8(this.#waiting);
@@ -126,7 +126,7 @@ export class HeldBytes {
     };
   }
 
-  /** Everything below the offset is on the disk, and is let go. */
+  /** Releases everything below the offset, which is on disk. */
   markDurable(target: number): void {
     for (const view of this.views(this.#start, target)) {
       this.#durableLineFeeds += countLineFeeds(view);

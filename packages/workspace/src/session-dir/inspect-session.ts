@@ -1,4 +1,4 @@
-/** Looks at a session directory without changing it, whatever lies there. */
+/** Inspects a session directory, whatever it contains, without changing it. */
 import { countLineFeeds } from '@orion/contracts';
 import type { SessionListing, SessionMetadata, SessionStatus } from '@orion/contracts';
 import { lstat, readdir } from 'node:fs/promises';
@@ -29,7 +29,7 @@ export type ContentFile = {
 export type Inspection = {
   readonly id: string;
   readonly directory: string;
-  /** Of its workspace, as `StateDirectory.root`. */
+  /** The root of its workspace, as in `StateDirectory.root`. */
   readonly root: string | undefined;
   readonly status: SessionStatus;
   /** Why a damaged session is damaged. */
@@ -48,19 +48,22 @@ export type Inspector = {
   readonly now: () => number;
 };
 
-/** What `metadata.json` alone tells: that of another user stays so, and no recovery takes one that cannot be read. */
+/**
+ * What `metadata.json` alone determines. Foreign metadata stays foreign, and a session without readable metadata cannot
+ * be recovered.
+ */
 export type Fitness = 'own' | 'foreign' | 'damaged';
 
 export type FirstLook = {
   readonly fitness: Fitness;
   readonly root: string | undefined;
-  /** The disk refused to tell, this time. */
+  /** The disk reported an error this time. */
   readonly refused: boolean;
 };
 
 /**
- * Null when this is no directory of its own, links are not followed, or not wanted: what a repository brings is told by
- * one file, and nothing else in it is read.
+ * Null if this is not a directory (links are not followed) or not wanted. One file is enough to recognize a session
+ * that came with a repository; nothing else of it is read.
  */
 export async function inspectSession(
   inspector: Inspector,
@@ -130,7 +133,7 @@ function findProblem(
   if (metadata === 'newer') return 'metadata.json is of a newer version';
   if (metadata === 'missing') return 'metadata.json is missing';
   if (metadata !== 'good') return 'metadata.json cannot be read';
-  // An unreadable state.json is rebuilt, since the content file is what counts.
+  // An unreadable state.json is rebuilt: the content file is what matters.
   return state === 'newer' ? 'state.json is of a newer version' : null;
 }
 
@@ -148,7 +151,7 @@ type SignsOfLife = {
   readonly directoryModifiedAt: number;
 };
 
-/** Time since the latest sign of life; a clock that went backwards counts as no time at all. */
+/** Milliseconds since the latest sign of life; 0 if the clock went backwards. */
 export function ageOf(now: number, signs: SignsOfLife): number {
   const times = [signs.lastSave, signs.heartbeat, signs.createdAt]
     .map((text) => Date.parse(text ?? ''))
@@ -174,8 +177,8 @@ async function findContents(directory: string): Promise<readonly ContentFile[] |
 }
 
 /**
- * The file that holds the text. Normally the one that `state.json` names; a successor that was made
- * after a failed fsync counts once it holds as much, since then only the naming was missed.
+ * The file with the text. Normally the one that `state.json` names. A successor, created after a failed fsync, counts
+ * once it is at least as long: then only the update of the name is missing.
  */
 export function chooseContent(
   contents: readonly ContentFile[],
@@ -191,12 +194,12 @@ export function chooseContent(
   return chosen;
 }
 
-/** Whether a start offers to go on with it. */
+/** Whether a start offers to recover it. */
 export function isRecoverable({ status, ageMs }: Inspection, maxSessionAgeMs: number): boolean {
   return status === 'orphan' && ageMs < maxSessionAgeMs;
 }
 
-/** As `list` shows it. Counts only the lines that came after the last save. */
+/** The session as `list` shows it. Counts only the lines after the last save. */
 export async function listingOf(
   inspection: Inspection,
   maxSessionAgeMs: number,
@@ -240,7 +243,7 @@ export async function countLines(inspection: Inspection): Promise<number> {
       if (last[0] !== 0x0a) lines += 1;
     });
   } catch {
-    // As far as it could be read.
+    // The lines that could be read are counted.
   }
   return lines;
 }

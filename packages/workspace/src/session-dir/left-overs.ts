@@ -1,4 +1,4 @@
-/** What sessions of dead processes left beside themselves. */
+/** Directories that sessions of dead processes left behind. */
 import { lstat, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LEASE_TTL_MS } from '../ownership/judge-owner.ts';
@@ -6,7 +6,7 @@ import { isSessionId } from '../state-directory.ts';
 import type { SessionFinder } from './session-finder.ts';
 import type { SessionStoreOptions } from './session-store-options.ts';
 
-/** Directories that were being made or removed when their process died. */
+/** Removes directories whose process died while it created or removed them. */
 export async function removeLeftDirectories(
   finder: SessionFinder,
   { state, clock }: SessionStoreOptions,

@@ -1,10 +1,10 @@
-/** What became of a change that a session had recorded before its process died. */
+/** The outcome of a change that a session recorded before its process died. */
 import type { SessionMetadata, WritingOutcome, WritingRecord } from '@orion/contracts';
 import { removeTemporary } from '../commit/temporary-notes.ts';
 import { toDiskError } from '../disk/disk-error.ts';
 import type { SessionStoreOptions } from './session-store-options.ts';
 
-/** Removes its temporary file first, so that the backup tells whether the change was made. */
+/** Removes the temporary file first, so that the backup shows whether the change was made. */
 export async function judgeWriting(
   options: SessionStoreOptions,
   metadata: SessionMetadata,
@@ -21,7 +21,7 @@ export async function judgeWriting(
   if (writing.stands === true) return 'changed_after';
   if (found === writing.before) return 'before';
   const { backup_id: backupId } = writing.result;
-  // Without a backup nobody knows; then nothing is done a second time.
+  // Without a backup the outcome is unknown, so nothing is done twice.
   const isMade = backupId === undefined || (await options.backups.provesChange(backupId));
   return isMade ? 'changed_after' : 'changed_instead';
 }

@@ -1,8 +1,8 @@
 /**
- * Makes the content file of a dead process one that can be appended to again.
+ * Makes the content file of a dead process appendable again.
  *
- * The file wins over `state.json`. What may stand at its end and never was text is cut off: the start
- * of a code point, and after a power cut the zeros of blocks that were allocated but not written.
+ * The file takes precedence over `state.json`. Bytes at its end that were never text are cut off: an incomplete code
+ * point and, after a power cut, zeros of blocks that were allocated but not written.
  */
 import { countLineFeeds } from '@orion/contracts';
 import { constants } from 'node:fs';
@@ -22,13 +22,13 @@ export type RecoveredContent = {
 
 export type ContentToRecover = {
   readonly path: string;
-  /** What was durable for certain. */
+  /** Bytes that are certainly durable. */
   readonly durableBytes: number;
-  /** The machine was restarted since: bytes behind the durable ones may never have been written. */
+  /** The machine has restarted since. Bytes after the durable ones may never have been written. */
   readonly afterRestart: boolean;
   /**
-   * Another path when the old owner is only presumed dead: if it wakes up inside a write, that write
-   * goes into a file that nobody reads any more.
+   * A path to copy to when the old owner is only presumed dead. If it wakes up during a write, it writes to a file that
+   * is no longer used.
    */
   readonly copyTo: string | null;
 };
@@ -65,7 +65,7 @@ async function scanContent(
 ): Promise<{ bytes: number; lineFeeds: number }> {
   let position = 0;
   let lineFeeds = 0;
-  /** Behind the last byte that is text for certain. */
+  /** The offset after the last byte that is certainly text. */
   let end = 0;
   for await (const chunk of scanRange(handle, 0)) {
     lineFeeds += countLineFeeds(chunk);

@@ -1,10 +1,10 @@
 /**
- * A session whose own disk could not hold it, in a folder of its own in the system's temporary folder.
+ * A session whose disk could not hold it, saved in its own folder in the system's temporary folder.
  *
- * V1. The folder has a name that nobody can know before, belongs to this user alone, and holds a whole session: text,
- *     metadata with its MAC, state and turn.
- * V2. It is read back only from a folder that nobody else can have written to, and removed file by file, never as a tree:
- *     a person names it.
+ * V1. The folder has an unpredictable name, belongs to this user alone, and contains a complete session: text, metadata
+ *     with its MAC, state and turn.
+ * V2. It is read only from a folder that no other user can have written to, and removed file by file, never as a tree,
+ *     because a person names it.
  */
 import type { SessionMetadata, TurnRecord } from '@orion/contracts';
 import { OrionError, countLineFeeds, parseFields } from '@orion/contracts';
@@ -33,12 +33,15 @@ export type SessionInMemory = {
   readonly metadata: Uint8Array;
   readonly turn: Uint8Array | null;
   readonly content: AsyncIterable<Uint8Array>;
-  /** Text that is kept but is not the file's. */
+  /** Text that was set aside. */
   readonly trailing: AsyncIterable<Uint8Array>;
   readonly state: (content: StoredContent) => string;
 };
 
-/** Writes all of it durably. The path of the text; rejects with the system's error and leaves nothing then. */
+/**
+ * Durably writes the whole session and returns the path of the text. On failure, removes everything and rejects with
+ * the system error.
+ */
 export async function writeRescued(session: SessionInMemory): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), `orion-${session.id}-`));
   try {
@@ -77,7 +80,7 @@ async function writeText(
 
 export type RescuedSession = {
   readonly folder: string;
-  /** Where the text that was set aside is; the content is where the person says. */
+  /** The file with the text that was set aside. The person names the file with the content. */
   readonly trailing: string;
   readonly metadata: SessionMetadata;
   readonly state: SavedState | null;
@@ -134,7 +137,7 @@ export async function readRescued(reader: RescueReader, file: string): Promise<R
   };
 }
 
-/** Where no key is kept, that nobody else can have written there has to be enough. */
+/** Where no key is stored, it must be enough that no other user can have written there. */
 function isProved(key: SessionKey | null, metadata: string): boolean {
   return key === null || key.problem !== null || key.isOwn(metadata);
 }
@@ -148,7 +151,7 @@ async function isPrivate(folder: string): Promise<boolean> {
   return user === undefined || (stat.uid === user && (stat.mode & WRITABLE_BY_OTHERS) === 0);
 }
 
-/** What is not ours in it keeps the folder. */
+/** Files that are not ours keep the folder. */
 export async function removeRescued(folder: string): Promise<void> {
   for (const name of ALL) await removeIfThere(join(folder, name)).catch(() => undefined);
   await rmdir(folder).catch(() => undefined);

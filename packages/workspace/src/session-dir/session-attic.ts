@@ -1,9 +1,9 @@
 /**
- * Where sessions go that nobody goes on with, and what was set aside of those that are done.
+ * The attic: sessions that are no longer continued, and text set aside from finished ones.
  *
- * A1. What goes there or is dropped from there is claimed first, like everything else: a recovery may be taking it
- *     out at this moment.
- * A2. Its age begins when it comes; what is too old, or too much, is dropped.
+ * A1. A session is claimed before it is moved to or dropped from the attic, because a recovery may be taking it at the
+ *     same moment.
+ * A2. Its age counts from its arrival. Entries beyond the limits of age and size are dropped.
  */
 import type { Clock } from '@orion/contracts';
 import { OrionError } from '@orion/contracts';
@@ -34,7 +34,7 @@ export class SessionAttic {
     this.#finder = finder;
   }
 
-  /** Where it is then; null when another process was first. */
+  /** Returns the new location; null when another process was first. */
   async put(inspection: Inspection): Promise<string | null> {
     const { state, clock, observer } = this.#options;
     const owner = await takeOver(observer, inspection);
@@ -58,7 +58,7 @@ export class SessionAttic {
     return `${path}-${Math.floor(this.#options.clock.now()).toString(36)}`;
   }
 
-  /** The lock of a session that goes to the attic, unless another session has it now. */
+  /** Releases the target lock of the session, unless another session holds it now. */
   async #freeLockOf(inspection: Inspection, owner: OwnerRecord): Promise<void> {
     const { metadata } = inspection;
     if (metadata === null) return;
@@ -101,7 +101,7 @@ export class SessionAttic {
   }
 }
 
-/** Its owner's record says already that it is nobody's. */
+/** The owner record must already be marked as released. */
 export async function moveToAttic(
   state: StateDirectory,
   clock: Pick<Clock, 'now'>,
@@ -115,7 +115,7 @@ export async function moveToAttic(
   await syncDirectory(state.sessions);
 }
 
-/** Keeps what was set aside of a session that is done, as one file; its path. */
+/** Saves the text set aside from a finished session as one file. Returns its path. */
 export async function keepTrailing(
   state: StateDirectory,
   clock: Pick<Clock, 'now'>,

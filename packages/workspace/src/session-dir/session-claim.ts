@@ -1,4 +1,4 @@
-/** Whoever changes a session that is nobody's has claimed it first; of several exactly one succeeds. */
+/** A process claims a session without an owner before it changes it. Of several processes, exactly one succeeds. */
 import { join } from 'node:path';
 import { isErrno, toDiskError } from '../disk/disk-error.ts';
 import { claimOwner, findOwner, leasePlace, replaceOwner } from '../ownership/ownership-file.ts';
@@ -24,7 +24,7 @@ export async function takeOver(
   }
 }
 
-/** The claim led to nothing: anybody may recover the session, wherever it lies now. */
+/** Undoes the claim so that any process can recover the session, wherever it is now. */
 export async function handBack(
   state: StateDirectory,
   inspection: Inspection,

@@ -3,7 +3,7 @@ import { shown } from '../path-policy/parse-target.ts';
 import type { Inspection } from './inspect-session.ts';
 import { asFarAs } from './session-key.ts';
 
-/** `elsewhere`: the root of the workspace that has it. */
+/** `elsewhere`: the root of the workspace that owns the session. */
 export function sessionNotFound(sessionId: string, elsewhere: string | null): OrionError {
   return new OrionError({
     code: 'SESSION_NOT_FOUND',
@@ -30,7 +30,7 @@ export function sessionDamaged(inspection: Inspection): OrionError {
   });
 }
 
-/** `keyProblem`: why also what this user made is foreign. */
+/** `keyProblem`: why even this user's own sessions count as foreign. */
 export function sessionForeign(sessionId: string, keyProblem: string | null): OrionError {
   return new OrionError({
     code: 'SESSION_FOREIGN',

@@ -1,4 +1,4 @@
-/** What the JSON files of a session directory hold. Reading never throws: anything may lie there. */
+/** The JSON files of a session directory. Parsing never throws, because the files can contain anything. */
 import { join } from 'node:path';
 import {
   WRITE_OPERATIONS,
@@ -43,7 +43,7 @@ import {
 import type { Shape } from '../shape.ts';
 
 export const MAX_JSON_BYTES: number = 8 * 1024 * 1024;
-/** Messages of a whole conversation. */
+/** Holds the messages of a whole conversation. */
 const MAX_TURN_BYTES = 64 * 1024 * 1024;
 
 const CONTENT_NAME = /^content(?:\.([1-9]\d{0,5}))?\.txt$/u;
@@ -62,10 +62,10 @@ export function numberedName(stem: string, number: number): string {
 export type Parsed<T> =
   | { readonly kind: 'good'; readonly value: T }
   | { readonly kind: 'invalid' }
-  /** Written by a newer Orion: not ours to mend. */
+  /** Written by a newer version: not ours to repair. */
   | { readonly kind: 'newer' };
 
-/** Of a file that may not be there, or not be readable. */
+/** The result for a file that may be missing or unreadable. */
 export type ReadFile<T> = Parsed<T> | Exclude<SmallFile, { readonly kind: 'text' }>;
 
 function parseVersioned<T extends object>(text: string, shape: Shape<T>): Parsed<Fields & T> {
@@ -79,7 +79,7 @@ function parseVersioned<T extends object>(text: string, shape: Shape<T>): Parsed
 export function parseMetadata(text: string, sessionId: string): Parsed<SessionMetadata> {
   const parsed = parseVersioned(text, METADATA);
   if (parsed.kind !== 'good') return parsed;
-  // Without whose session it is: its user's MAC, and its workspace.
+  // Without the marks of its owner: the user's MAC and the workspace.
   const { mac: _mac, root: _root, ...metadata } = parsed.value;
   const isMeant = metadata.session_id === sessionId;
   return isMeant && isLocationOf(metadata.operation, metadata.location)
@@ -87,14 +87,14 @@ export function parseMetadata(text: string, sessionId: string): Parsed<SessionMe
     : { kind: 'invalid' };
 }
 
-/** The root of the session's workspace, relative to the state directory; undefined when it does not say. */
+/** The root of the session's workspace, relative to the state directory; undefined if not recorded. */
 export function rootOf(metadataText: string): string | undefined {
   const root = parseFields(metadataText)?.['root'];
   return typeof root === 'string' ? root : undefined;
 }
 
 const isLineEnding = keyOf<LineEnding>({ lf: true, crlf: true, mixed: true, none: true });
-/** What is not so is left out. */
+/** The field is either true or missing. */
 const isFlag = optional(oneOf(true));
 const isOptionalText = optional(isText);
 const isOptionalCount = optional(isCount);
@@ -142,16 +142,16 @@ const REPLACE_LOCATION: Shape<ReplaceLocation> = {
   include_markers: isBoolean,
 };
 
-/** An edit without its place could not be finished. */
+/** An edit could not be completed without its location. */
 function isLocationOf(operation: string, location: unknown): boolean {
   if (operation === 'insert') return hasShape(location, INSERT_LOCATION);
   if (operation === 'replace') return hasShape(location, REPLACE_LOCATION);
   return location === undefined;
 }
 
-/** `state.json`: the reducer's record, and what the store knows of the content it covers. */
+/** `state.json`: the record of the reducer, and the store's data about the content that it covers. */
 export type SavedState = {
-  /** Null before the first save, and when that part cannot be read; `recordIsDamaged` tells which. */
+  /** Null before the first save and when this part is unreadable; see `recordIsDamaged`. */
   readonly record: SessionRecord | null;
   readonly bufferSize: number;
   readonly lineCount: number;
@@ -243,7 +243,7 @@ const WRITING: Shape<WritingRecord> = {
   result: shaped(RESULT),
 };
 
-/** What the store itself keeps in `state.json`. */
+/** The store's own fields of `state.json`. */
 type StoredState = {
   readonly buffer_size: number;
   readonly line_count: number;
@@ -291,7 +291,7 @@ const REPAIR: Shape<TextRepair> = {
   replace: isBoolean,
 };
 
-/** In order, and none within another. */
+/** In order and without overlap. */
 function areCorrections(round: readonly unknown[]): boolean {
   let end = 0;
   return round.every((value) => {
@@ -324,7 +324,7 @@ export async function readTurn(directory: string): Promise<TurnRecord | null> {
   return file.kind === 'text' ? parseTurn(file.text) : null;
 }
 
-/** Null when it cannot be used: a recovery then needs its settings from elsewhere. */
+/** Null if unusable. A recovery then needs its settings from elsewhere. */
 export function parseTurn(text: string): TurnRecord | null {
   const fields = parseFields(text);
   return hasShape(fields, TURN) ? fields : null;

@@ -1,4 +1,6 @@
-/** The sessions of a workspace, looked at without changing them; one that cannot be read hides no other. */
+/**
+ * Finds and inspects the sessions of a workspace without changing them. An unreadable session does not hide the others.
+ */
 import { join, resolve } from 'node:path';
 import { errnoOf } from '../disk/disk-error.ts';
 import { isSessionId } from '../state-directory.ts';
@@ -7,13 +9,16 @@ import type { FirstLook, Fitness, Inspection } from './inspect-session.ts';
 import { sessionNotFound } from './session-errors.ts';
 import type { SessionStoreOptions } from './session-store-options.ts';
 
-/** Directories looked at together. */
+/** Number of directories inspected in parallel. */
 const PARALLEL = 16;
 
 export class SessionFinder {
   readonly #options: SessionStoreOptions;
   readonly #onFailure: (error: unknown) => void;
-  /** What this process knows of directories by a look at them; an own one may still become anything. */
+  /**
+   * Directories that this process has already found to be unfit. One of the user's own can still change, so it is not
+   * listed.
+   */
   readonly #unfit: Map<string, Exclude<Fitness, 'own'>> = new Map();
 
   constructor(options: SessionStoreOptions, onFailure: (error: unknown) => void) {
@@ -39,7 +44,7 @@ export class SessionFinder {
     for (const parent of [state.sessions, state.attic]) {
       if (!(await state.holds(parent).catch(() => false))) continue;
       const found = await this.inspect(join(parent, sessionId), sessionId);
-      // Only what was set aside of a session that is done lies there without its content.
+      // Only the set-aside text of a finished session is stored there without content.
       const isRemainder = parent === state.attic && found?.content === null;
       if (found === null || isRemainder) continue;
       if (state.isAboutHere(found.root)) return found;
@@ -49,8 +54,8 @@ export class SessionFinder {
   }
 
   /**
-   * All of these kinds but those in the attic. Of one that is known as another kind nothing is read again, and no more
-   * are held than are looked at together: a repository may bring any number.
+   * Yields the sessions of these kinds, except those in the attic. A directory known to be of another kind is not read
+   * again, and only as many inspections are held as run in parallel: a repository may contain any number.
    */
   async *each<R>(
     kinds: readonly Fitness[],

@@ -1,12 +1,11 @@
 /**
- * A session that this process owns: its text, its records and what happens to them when the disk
- * fails.
+ * A session that this process owns: its text and records, and how it handles disk failures.
  *
- * E1. The content that `state.json` counts is durable before `state.json` says so.
- * E2. One disk operation of the records at a time; saves that come while one is under way share the
- *     next one, which writes the latest record.
- * E3. No failure of the disk ends the session: it lives in memory until a `save` succeeds.
- * E4. After the session was lost to another process nothing is written any more.
+ * E1. The content that `state.json` covers is durable before `state.json` is written.
+ * E2. Disk operations on the records run one at a time. Saves requested while one is running share the next one, which
+ *     writes the latest record.
+ * E3. No disk failure ends the session. It lives in memory until a `save` succeeds.
+ * E4. Nothing is written after the session was lost to another process.
  */
 import { unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -34,9 +33,9 @@ import type { StoredContent } from './session-files.ts';
 import { decodePending, SessionTexts } from './session-texts.ts';
 
 export type HandleOptions = SessionHomeOptions & {
-  /** Judges a recorded commit by the target's bytes. */
+  /** Determines the outcome of a recorded commit from the target's bytes. */
   readonly judgeWriting: (writing: WritingRecord) => Promise<WritingOutcome>;
-  /** The session is no longer this process's. */
+  /** Called when the session no longer belongs to this process. */
   readonly onClosed: () => void;
 };
 
@@ -56,11 +55,11 @@ export class DiskSessionHandle implements SessionHandle {
   #turn: TurnRecord | null = null;
   #writing: WritingRecord | null = null;
   #queue: Promise<unknown> = Promise.resolve();
-  /** A save that has not begun yet (E2). */
+  /** A save that has not started yet (E2). */
   #nextSave: Promise<SaveResult> | null = null;
-  /** What of the last `state.json` a power cut must not take back. */
+  /** The part of the last `state.json` that must survive a power cut. */
   #durableStanding: string | null = null;
-  /** The folder in the temporary folder that holds this session too. */
+  /** The rescue folder that also contains this session. */
   #rescuedIn: string | null = null;
   #closed = false;
 
@@ -74,7 +73,7 @@ export class DiskSessionHandle implements SessionHandle {
     this.texts = new SessionTexts(options.clock, this.#home, (error) => this.#degrade(error));
   }
 
-  /** Begins a new session. Rejects only with TARGET_LOCKED, or for a defect. */
+  /** Starts a new session. Rejects only with TARGET_LOCKED or because of a defect. */
   async start(turn: TurnRecord | null): Promise<void> {
     this.#turn = turn;
     try {
@@ -94,12 +93,12 @@ export class DiskSessionHandle implements SessionHandle {
     }
   }
 
-  /** Takes the place of a dead owner in a directory that stands. */
+  /** Takes over an existing directory from a dead owner. */
   moveIn(lock: TargetLock): void {
     this.#home.moveIn(lock);
   }
 
-  /** Goes on with what a claim found; `rescuedIn`: the folder that it was rescued to. */
+  /** Continues a claimed session. `rescuedIn`: the folder that it was rescued to. */
   resume(found: RecoveredSession, rescuedIn: string | null = null): void {
     this.#rescuedIn = rescuedIn;
     this.#record = found.record;
@@ -108,14 +107,14 @@ export class DiskSessionHandle implements SessionHandle {
     this.#persistence = 'disk';
   }
 
-  /** The directory is gone under the session: nothing in it is to be trusted. */
+  /** The session's directory has vanished, so none of its files can be trusted. */
   #forgetFiles(cause: unknown): void {
     this.texts.distrust(cause);
     this.#durableStanding = null;
     this.#degrade(cause);
   }
 
-  /** The claim went wrong half-way: lets go of everything without writing. */
+  /** The claim failed: releases everything without writing. */
   async abandon(): Promise<void> {
     this.#closed = true;
     await this.texts.close();
@@ -223,7 +222,7 @@ export class DiskSessionHandle implements SessionHandle {
       file: basename(this.contentPath()),
     });
     await this.#home.write('state.json', Buffer.from(text));
-    // That more content is saved shows in the content file itself; these would be forgotten.
+    // The content file itself shows newly saved content. A change of these fields would be lost in a power cut.
     const { state, question, code } = this.#record ?? {};
     const standing = JSON.stringify([state, question, code, this.#writing, this.contentPath()]);
     if (standing === this.#durableStanding) return;
@@ -262,7 +261,7 @@ export class DiskSessionHandle implements SessionHandle {
     return path;
   }
 
-  /** The folder is not needed any more: all of it is elsewhere. */
+  /** Removes the rescue folder, whose contents are now elsewhere. */
   async #leaveRescued(): Promise<void> {
     const folder = this.#rescuedIn;
     this.#rescuedIn = null;
@@ -275,7 +274,7 @@ export class DiskSessionHandle implements SessionHandle {
       const stands = this.#writing?.stands === true;
       this.#writing = stands ? { ...writing, stands } : writing;
       await this.#attempt(() => this.#writeState());
-      // A full disk does not stop a commit from memory, another owner does.
+      // A full disk does not prevent a commit from memory; another owner does.
       if (this.#home.isLost()) throw this.#home.lostError();
     });
   }
@@ -283,7 +282,7 @@ export class DiskSessionHandle implements SessionHandle {
   resolveWriting(writing: WritingRecord): Promise<WritingOutcome> {
     return this.#exclusively(async () => {
       const outcome = await this.#options.judgeWriting(writing);
-      // Only what made its own record proves that the text stands, and that may be gone at the next look.
+      // Only the process that made the record can prove this outcome, and the evidence may be gone by the next check.
       this.#writing = outcome === 'changed_after' ? { ...writing, stands: true } : null;
       return outcome;
     });
@@ -309,7 +308,7 @@ export class DiskSessionHandle implements SessionHandle {
       try {
         trailing = await this.#keepTrailing();
       } catch (error) {
-        // Then the directory stays, since it holds the only copy.
+        // The directory stays because it contains the only copy.
         warnings.push('trailing_not_moved', this.#rescuedIn ?? this.directory);
         if (errnoOf(error) === null && !OrionError.isInstance(error)) throw error;
         await this.#home.giveBack();
@@ -350,8 +349,8 @@ export class DiskSessionHandle implements SessionHandle {
   }
 
   /**
-   * What is not the file outlives the session in the attic, as one file: content outside of it, as the record says, and
-   * all else. That content is copied nowhere before: a kill neither loses nor doubles it.
+   * Saves all text that is not part of the file to the attic as one file: content outside of the recorded range, and
+   * everything set aside. That content is not copied before, so a kill neither loses nor duplicates it.
    */
   async #keepTrailing(): Promise<string | null> {
     const { state, clock } = this.#options;
@@ -360,7 +359,7 @@ export class DiskSessionHandle implements SessionHandle {
     return keepTrailing(state, clock, this.id, this.texts.notTheFile(start, end));
   }
 
-  /** The last record once more, with everything that came since; a failure changes nothing. */
+  /** Saves the last record again, with everything that has arrived since. Ignores failures. */
   async #saveLast(): Promise<void> {
     const { content, trailing } = this.texts;
     if (this.#home.isLost()) return;
@@ -368,7 +367,7 @@ export class DiskSessionHandle implements SessionHandle {
     await this.#saveNow().catch(() => undefined);
   }
 
-  /** Does it once; whatever comes after finds the handle closed. */
+  /** Runs `finish` once. Later calls find the handle closed. */
   async #close(finish: () => Promise<void>): Promise<void> {
     await this.#exclusively(async () => {
       if (this.#closed) return;
@@ -383,7 +382,7 @@ export class DiskSessionHandle implements SessionHandle {
     });
   }
 
-  /** Runs one step on the disk if there is one; its failure means memory, not an error. */
+  /** Runs one step if there is a disk. A failure switches to memory and is not an error. */
   async #attempt(step: () => Promise<void>): Promise<void> {
     if (this.#closed || !this.#home.isSettled()) return;
     try {
@@ -422,5 +421,5 @@ export class DiskSessionHandle implements SessionHandle {
 }
 
 function ignore(): void {
-  // The one who asked for it is told.
+  // The caller receives the result.
 }

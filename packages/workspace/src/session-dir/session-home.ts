@@ -1,12 +1,12 @@
 /**
- * The directory of a session that this process owns, and the proof that it still does.
+ * The directory of a session that this process owns, and the checks that it still does.
  *
- * H1. The directory gets its name when lease and metadata are complete in it: nobody ever sees a
- *     session without an owner while it is being made.
- * H2. `requireOwnership` is asked before anything is written; see O3 for why no wrong answer is
- *     possible after a takeover has begun.
- * H3. A directory that a person removed under a live session is made again. One that was moved to
- *     the attic, or is missing after this process had slept past its lease, belongs to another.
+ * H1. The directory gets its final name only when its lease and metadata are complete, so a session never appears
+ *     without an owner.
+ * H2. `requireOwnership` is called before every write. O3 explains why its answer is never wrong once a takeover has
+ *     begun.
+ * H3. A directory that a person removed during the session is created again. One that was moved to the attic, or
+ *     vanished while this process was suspended past its lease, belongs to another owner.
  */
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -29,13 +29,13 @@ export type SessionHomeOptions = {
   readonly locks: TargetLocks;
   readonly key: SessionKey | null;
   readonly metadata: SessionMetadata;
-  /** Where the target is now, behind any link. */
+  /** The target's current location, with links resolved. */
   readonly targetRealPath: string;
   readonly owner: OwnerRecord;
   readonly onEvent: EventSink;
 };
 
-/** `homeless`: there is no directory, since it is not made yet or somebody removed it. */
+/** `homeless`: the directory does not exist yet or was removed. */
 type Stage = 'homeless' | 'settled' | 'lost' | 'left';
 
 export class SessionHome {
@@ -50,7 +50,7 @@ export class SessionHome {
   #beating: Promise<void> | null = null;
   #lastBeat: number;
 
-  /** `onVanished`: the directory has gone away under a live session. */
+  /** `onVanished` is called when the directory of a live session has vanished. */
   constructor(options: SessionHomeOptions, onVanished: (cause: Error) => void) {
     this.#options = options;
     this.#onVanished = onVanished;
@@ -67,7 +67,7 @@ export class SessionHome {
     return this.#stage === 'lost';
   }
 
-  /** Aborted once. */
+  /** Aborted when the session is lost. */
   get lost(): AbortSignal {
     return this.#lost.signal;
   }
@@ -76,7 +76,7 @@ export class SessionHome {
     return join(this.directory, name);
   }
 
-  /** Takes the place of a dead owner in a directory that stands. */
+  /** Takes over an existing directory from a dead owner. */
   moveIn(lock: TargetLock): void {
     this.#lock = lock;
     this.#stage = 'settled';
@@ -84,8 +84,8 @@ export class SessionHome {
   }
 
   /**
-   * Makes the directory, unless it stands, with a `state.json` that counts no content yet. Rejects with TARGET_LOCKED or
-   * the system's error.
+   * Creates the directory if it does not exist, with a `state.json` that covers no content yet. Rejects with
+   * TARGET_LOCKED or the system error.
    */
   async settle(turn: TurnRecord | null, state: string): Promise<void> {
     if (this.#stage !== 'homeless') return;
@@ -121,7 +121,7 @@ export class SessionHome {
     this.#startHeartbeat();
   }
 
-  /** Rejects when this process may no longer write here. */
+  /** Rejects if this process must not write here any more. */
   async requireOwnership(): Promise<void> {
     if (this.#stage === 'lost') throw this.lostError();
     if (this.#stage !== 'settled') throw missingDirectory();
@@ -138,7 +138,7 @@ export class SessionHome {
         }
         this.#stage = 'homeless';
         this.#stopHeartbeat();
-        // With the state directory the lock may be gone, too; it is taken anew with the directory.
+        // If the state directory is gone, the lock may be gone, too. It is taken again with the directory.
         await this.freeTarget();
         const cause = missingDirectory();
         this.#onVanished(cause);
@@ -152,7 +152,7 @@ export class SessionHome {
     await replaceFile(this.pathOf(name), bytes);
   }
 
-  /** Gives lease and lock back, so that anybody may recover the session. */
+  /** Releases lease and lock so that any process can recover the session. */
   async giveBack(): Promise<void> {
     await this.#stop();
     if (this.#stage === 'settled') {
@@ -164,20 +164,23 @@ export class SessionHome {
     if (this.#stage !== 'lost') this.#stage = 'left';
   }
 
-  /** Stops renewing; the directory is about to go elsewhere. */
+  /** Stops renewing the lease because the directory is about to move. */
   async leave(): Promise<void> {
     await this.#stop();
     if (this.#stage !== 'lost') this.#stage = 'left';
   }
 
-  /** First away from under its name, so that no half-removed session is ever found. False: it stays. */
+  /**
+   * Renames the directory before removing it, so that a half-removed session is never found. Returns false if the
+   * directory stays.
+   */
   async remove(): Promise<boolean> {
     const { state, metadata } = this.#options;
     const removed = join(state.sessions, `.removed-${metadata.session_id}`);
     try {
       await this.requireOwnership();
       await this.leave();
-      // If it stays, it is nobody's: whoever recovers it finds that it is done.
+      // If it stays, it has no owner, and a recovery finds that it is finished.
       await rename(this.directory, removed).catch(async (error: unknown) => {
         await this.markReleased(this.directory).catch(() => undefined);
         throw error;
@@ -210,7 +213,7 @@ export class SessionHome {
     });
   }
 
-  /** As they are stored, with the MAC of this user. */
+  /** The stored form of the metadata, with this user's MAC. */
   metadataBytes(): Buffer {
     const { key, state } = this.#options;
     const metadata = { ...this.#options.metadata, root: state.root };
@@ -237,7 +240,7 @@ export class SessionHome {
     });
   }
 
-  /** Never rejects: on one host the pid proves life, and a full disk must not end a session. */
+  /** Never rejects. On the same host the process id proves life, and a full disk must not end a session. */
   async #beat(): Promise<void> {
     try {
       await this.requireOwnership();
@@ -245,7 +248,7 @@ export class SessionHome {
       await replaceOwner(leasePlace(this.directory), this.#owner);
       this.#lastBeat = this.#options.clock.monotonic();
     } catch {
-      // `requireOwnership` has told whom it concerns.
+      // `requireOwnership` has already reported a lost session.
     }
   }
 

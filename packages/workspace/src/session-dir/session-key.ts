@@ -1,13 +1,13 @@
 /**
- * Proves that a session or a backup was made by this user: its metadata carries a MAC by a key that no
- * workspace contains. One that came with a cloned repository has none that fits.
+ * Proves that a session or backup was made by this user: its metadata carries a MAC made with a key that is not stored
+ * in any workspace. Metadata from a cloned repository has no valid MAC.
  *
- * Y1. A key file is whole from the moment it has its name, so that no kill leaves half a key.
- * Y2. What has the name of a key and is none stays, and the next number is taken: `session.key`, `session.2.key`, …
- *     Each key that is found there proves, and the first one signs, so that processes that made one each at the same
- *     time know each other's work from the next start on.
- * Y3. Where no key can be read or kept, one of this process alone takes its place: then everything that others made
- *     is foreign, and never own.
+ * Y1. A key file is complete when its name appears, so a kill never leaves half a key.
+ * Y2. A file that has a key's name but is not a key stays, and the next number is used: `session.key`, `session.2.key`,
+ *     … Every key found can verify and the first one signs. Processes that each created a key at the same time
+ *     therefore accept each other's work from the next start on.
+ * Y3. If no key can be read or stored, a key that only this process knows replaces it. Everything that other processes
+ *     made is then foreign.
  */
 import { isFields, parseFields } from '@orion/contracts';
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
@@ -19,19 +19,19 @@ import { closeToOthers } from '../disk/private-modes.ts';
 
 const KEY_TEXT = /^[0-9a-f]{64}\n?$/u;
 const MAX_KEY_BYTES = 1024;
-/** More keys than this are not made by accident. */
+/** More keys than could exist by accident. */
 const MAX_KEYS = 16;
 
 export type SessionKey = {
-  /** Why it is known to this process alone; null for a key that is kept. */
+  /** Why only this process knows the key; null for a stored key. */
   readonly problem: string | null;
-  /** Of fields that are about to be stored together with it, as `mac`. */
+  /** The MAC of fields, to be stored with them as `mac`. */
   sign(fields: object): string;
-  /** Whether the JSON text carries the MAC of its other fields. */
+  /** Whether the JSON text contains a valid MAC of its other fields. */
   isOwn(text: string): boolean;
 };
 
-/** Null when there is no directory: nothing can be told apart then. */
+/** Null without a directory: own and foreign cannot be distinguished then. */
 export async function loadSessionKey(directory: string | undefined): Promise<SessionKey | null> {
   if (directory === undefined) return null;
   const { keys, problem } = await readOrMakeKeys(directory);
@@ -49,7 +49,7 @@ export async function loadSessionKey(directory: string | undefined): Promise<Ses
   };
 }
 
-/** The end of the sentence that something was not made by this user. */
+/** Completes the sentence that something was not made by this user. */
 export function asFarAs(keyProblem: string | null): string {
   return keyProblem === null ? '' : `, as far as can be told: ${keyProblem}`;
 }
@@ -79,7 +79,7 @@ async function readOrMakeKeys(directory: string): Promise<FoundKeys> {
       }
       found = await readKey(path);
     }
-    // A key that may well be there is not replaced by another one.
+    // A key that may exist is not replaced.
     if (found.kind === 'refused') return { keys, problem: found.problem };
     if (found.kind === 'key') keys.push(found.key);
   }
@@ -88,9 +88,9 @@ async function readOrMakeKeys(directory: string): Promise<FoundKeys> {
 
 type FoundKey =
   | { readonly kind: 'key'; readonly key: Buffer }
-  /** `missing`: nothing, or something that is no file. */
+  /** `missing`: nothing, or not a regular file. */
   | { readonly kind: 'missing' | 'no_key' }
-  /** The disk does not tell what it is. */
+  /** The disk reports an error. */
   | { readonly kind: 'refused'; readonly problem: string };
 
 async function readKey(path: string): Promise<FoundKey> {
@@ -107,14 +107,14 @@ async function readKey(path: string): Promise<FoundKey> {
     : { kind: 'no_key' };
 }
 
-/** Also when another process was faster, or something that is no file has the name: whoever reads it finds out. */
+/** Succeeds even if another process was faster or the name belongs to something else; the next read shows which. */
 async function makeKey(directory: string, path: string): Promise<void> {
   await makeDirectory(directory, 0o700);
   const text = `${randomBytes(32).toString('hex')}\n`;
   if (await createWholeFile(path, Buffer.from(text))) await syncDirectory(directory);
 }
 
-/** JSON with sorted keys, so that the same fields have the same text. */
+/** JSON with sorted keys: equal fields give equal text. */
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
   if (!isFields(value)) return JSON.stringify(value) ?? 'null';

@@ -22,7 +22,7 @@ export type SessionStoreOptions = {
   readonly maxSessionAgeMs: number;
   readonly attic: RetentionLimits;
   readonly onEvent: EventSink;
-  /** What commits of dead processes left, and backups beyond their limits. */
+  /** Cleans up after commits of dead processes and drops backups beyond their limits. */
   readonly sweepCommits: () => Promise<void>;
   readonly backups: BackupStore;
   /** For tests. */

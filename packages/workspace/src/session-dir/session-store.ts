@@ -1,11 +1,10 @@
 /**
- * All sessions of a workspace: making, finding, taking over, clearing away.
+ * Creates, finds, takes over and cleans up the sessions of a workspace.
  *
- * R1. A session that another process owns and that lives is never changed.
- * R2. Whoever changes an orphan has claimed it first; of several exactly one succeeds.
- * R3. Nothing of a person's text is deleted here but what the attic's limits drop.
- * R4. Names that are not ours are never touched, links are never followed, and one broken session
- *     never hides another.
+ * R1. A live session of another process is never changed.
+ * R2. An orphan is claimed before it is changed. Of several processes, exactly one succeeds.
+ * R3. A person's text is only deleted by the attic's limits.
+ * R4. Files with other names are never touched, links are never followed, and a broken session never hides another.
  */
 import { randomUUID } from 'node:crypto';
 import { rename } from 'node:fs/promises';
@@ -43,7 +42,7 @@ import type { SessionStoreOptions } from './session-store-options.ts';
 
 type Moved = CleanReport['moved'][number];
 
-/** Most damaged sessions that one start moves: a repository may bring any number, and each move is synced. */
+/** Damaged sessions moved per start. A repository may contain any number, and each move is synced. */
 const DAMAGED_AT_A_START = 100;
 
 export class DiskSessionStore implements SessionStore {
@@ -52,9 +51,9 @@ export class DiskSessionStore implements SessionStore {
   readonly #finder: SessionFinder;
   readonly #attic: SessionAttic;
   readonly #open: Map<string, DiskSessionHandle> = new Map();
-  /** Targets of open sessions, for those that have no lock because they live in memory. */
+  /** Targets of open sessions. Sessions in memory have no lock. */
   readonly #targets: Set<string> = new Set();
-  /** Rescued sessions that wait for their claim. */
+  /** Rescued sessions that have not been claimed yet. */
   readonly #adopted: Map<string, ClaimedSession> = new Map();
 
   constructor(options: SessionStoreOptions) {
@@ -72,7 +71,7 @@ export class DiskSessionStore implements SessionStore {
     return handle;
   }
 
-  /** The session is open when `step` has succeeded, and given up otherwise. */
+  /** Registers the session as open if `step` succeeds, and abandons it otherwise. */
   async #openBy(handle: DiskSessionHandle, step: () => Promise<void>): Promise<void> {
     try {
       await step();
@@ -115,7 +114,7 @@ export class DiskSessionStore implements SessionStore {
     const path = resolve(file);
     const key = await this.#options.loadKey();
     const rescued = await onDisk('read the rescued text', () => readRescued({ key, state }, path));
-    // The part of it that its own directory may hold is older; in the attic it is out of the way.
+    // Its own directory may hold an older part of the text. Move that to the attic.
     await this.discard(rescued.metadata.session_id).catch(() => undefined);
     const metadata = { ...rescued.metadata, session_id: randomUUID() };
     const realPath = await this.#realPathOf(metadata);
@@ -189,7 +188,7 @@ export class DiskSessionStore implements SessionStore {
   }
 
   async housekeep(): Promise<CleanReport> {
-    // What a change that was recorded and, it may be, not made left beside its target.
+    // Removes the temporary file of a change that was recorded but may not have been made.
     const removeLeft = async ({ state, status }: Inspection): Promise<void> => {
       if (!state?.writing || status !== 'orphan') return;
       await removeTemporaryOf(this.#options, state.writing);
@@ -211,7 +210,7 @@ export class DiskSessionStore implements SessionStore {
     for (const handle of this.#open.values()) await handle.release();
   }
 
-  /** Holds a target for a change that has no session; rejects with TARGET_LOCKED as `begin` does. */
+  /** Locks a target for a change without a session. Rejects with TARGET_LOCKED like `begin`. */
   async lockTarget(realPath: string, path: string): Promise<TargetLock> {
     const key = await this.#holdTarget(realPath, path);
     try {
@@ -236,13 +235,13 @@ export class DiskSessionStore implements SessionStore {
     return key;
   }
 
-  /** Where its target is now, behind any link. */
+  /** The current location of its target, with links resolved. */
   async #realPathOf({ target }: SessionMetadata): Promise<string> {
     const found = await this.#options.policy.contain(target.path).catch(() => null);
     return found?.realPath ?? target.realPath;
   }
 
-  /** Holds its target until it is closed or abandoned. */
+  /** The handle holds its target until it is closed or abandoned. */
   async #newHandle(
     metadata: SessionMetadata,
     realPath: string,
@@ -264,7 +263,7 @@ export class DiskSessionStore implements SessionStore {
     });
   }
 
-  /** The claim is won: from here on the directory is this process's alone. */
+  /** The claim succeeded: from here on the directory belongs to this process alone. */
   async #resume(
     inspection: Inspection,
     metadata: SessionMetadata,
@@ -295,7 +294,7 @@ export class DiskSessionStore implements SessionStore {
     return { handle, record, turn, writing, notes };
   }
 
-  /** A session in the attic moves back; its claim moves with it. */
+  /** Moves a session out of the attic, with its claim. */
   async #bringHome(inspection: Inspection): Promise<void> {
     const { state } = this.#options;
     const home = join(state.sessions, inspection.id);
@@ -305,7 +304,7 @@ export class DiskSessionStore implements SessionStore {
     await syncDirectory(state.sessions);
   }
 
-  /** To the attic, all but live ones; `keep` sees those that are younger. */
+  /** Moves all sessions but live ones to the attic. `keep` receives those that are too young. */
   async #moveAway(
     minAgeMs: number,
     maxDamaged: number,
@@ -313,7 +312,7 @@ export class DiskSessionStore implements SessionStore {
   ): Promise<readonly Moved[]> {
     let damaged = 0;
     const moved: Moved[] = [];
-    // A foreign session is only ever moved by name: nobody here knows what it is.
+    // A foreign session is only moved by name, because its origin is unknown.
     for await (const inspection of this.#finder.each(['own', 'damaged'], (found) => found)) {
       if (inspection.status === 'live') continue;
       if (inspection.ageMs < minAgeMs) {

@@ -1,6 +1,6 @@
 /**
- * The three texts of a session that this process owns: its content, what was set aside of it, and text of which it is
- * not decided yet which of the two it is.
+ * The three texts of a session that this process owns: its content, text that was set aside, and pending text that may
+ * become either.
  */
 import type { Clock, SessionHandle } from '@orion/contracts';
 import { syncDirectory } from '../disk/directories.ts';
@@ -10,7 +10,7 @@ import type { SessionHome } from './session-home.ts';
 import { TextSpool } from './text-spool.ts';
 import { Wtf8Decoder } from './wtf8.ts';
 
-/** How much of the content is copied to `trailing.txt` before it is made durable and leaves memory. */
+/** Bytes of content copied to `trailing.txt` before they are synced and released from memory. */
 const SET_ASIDE_SYNC_BYTES = 1024 * 1024;
 
 export class SessionTexts {
@@ -30,7 +30,7 @@ export class SessionTexts {
     this.trailing = this.#newSpool('trailing');
   }
 
-  /** The content begins anew in another file; what it was is the caller's to close. */
+  /** Starts new content in another file. The caller closes the returned old one. */
   restartContent(): TextSpool {
     const old = this.content;
     this.content = this.#newSpool('content');
@@ -44,7 +44,7 @@ export class SessionTexts {
     this.pending.append(text);
   }
 
-  /** Copies the content to what was set aside; memory stays bounded while there is a disk. */
+  /** Copies the content to the set-aside text. Memory stays bounded while there is a disk. */
   async setContentAside(persistence: SessionHandle['persistence']): Promise<void> {
     let unsaved = 0;
     for await (const chunk of this.content.read()) {
@@ -56,7 +56,7 @@ export class SessionTexts {
     }
   }
 
-  /** What is not the file, in order: content before `start` and from `end` on, and all that is not content. */
+  /** All text that is not part of the file, in order: content before `start` and after `end`, then everything else. */
   async *notTheFile(
     start: number = 0,
     end: number = this.content.bytes(),
@@ -67,7 +67,7 @@ export class SessionTexts {
     yield* withoutHeader(this.pending.read());
   }
 
-  /** Makes all that is not content durable. */
+  /** Makes the trailing and pending text durable. */
   async syncAside(): Promise<void> {
     for (const spool of [this.pending, this.trailing]) {
       if (!spool.isDirty()) continue;
@@ -77,7 +77,7 @@ export class SessionTexts {
     }
   }
 
-  /** Whether there is any text that is not the file. */
+  /** Returns whether any text is not part of the file. */
   async finishAside(start: number = 0, end: number = this.content.bytes()): Promise<boolean> {
     await Promise.all([this.pending.finish(), this.trailing.finish()]);
     const isAll = start === 0 && end >= this.content.bytes();
@@ -101,7 +101,7 @@ export class SessionTexts {
     });
   }
 
-  /** The first name of its kind that nothing has. */
+  /** The first unused name of its kind. */
   async #freePath(stem: string): Promise<string> {
     for (let number = 1; ; number += 1) {
       const path = this.#home.pathOf(numberedName(stem, number));
@@ -110,10 +110,10 @@ export class SessionTexts {
   }
 }
 
-/** The first line of `pending.txt`: the length of the content that its text follows. */
+/** Starts the first line of `pending.txt`, which contains the length of the preceding content. */
 const PENDING_HEADER = 'follows ';
 
-/** The bytes of a pending file behind its first line. */
+/** The bytes of a pending file after its first line. */
 export async function* withoutHeader(
   source: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array, void, undefined> {

@@ -1,20 +1,17 @@
 /**
- * One append-only text file of a session, fed without waiting.
+ * An append-only text file of a session. Writers never wait.
  *
- * S1. `append` never waits and never fails. Text is handed to the operating system within
- *     HAND_OVER_MS, or at HAND_OVER_BYTES, whichever comes first.
- * S2. Bytes are held in memory until an fdatasync that covered them has succeeded.
- * S3. The file only ever holds a prefix of the text, at exact offsets; a high surrogate at the end
- *     waits in memory for its pair.
- * S4. After a failed write for want of space, writing goes on in the same file at the durable offset.
- *     After any other failure, a failed sync above all, the file is never trusted again: a new one is
- *     made from the durable prefix and the held bytes.
- * S5. The first file is made by the first write. When that failed, everything is held and only `sync`
- *     tries again.
- * S6. `mayWrite` is asked before anything is written, and again after MAY_WRITE_MS; what it refuses is
- *     not written.
- * S7. Whoever waits, waits for what had been appended when the wait began: text that goes on coming
- *     does not put a sync off.
+ * S1. `append` never waits and never fails. Text is written to the operating system after HAND_OVER_MS or
+ *     HAND_OVER_BYTES, whichever comes first.
+ * S2. Bytes stay in memory until an fdatasync that covers them has succeeded.
+ * S3. The file always contains a prefix of the text at exact offsets. A high surrogate at the end waits in memory for
+ *     its pair.
+ * S4. After a write that failed for lack of space, writing continues in the same file at the durable offset. After any
+ *     other failure, such as a failed sync, the file is never trusted again: a new one is created from the durable
+ *     prefix and the held bytes.
+ * S5. The first write creates the first file. If that fails, everything stays in memory and only `sync` tries again.
+ * S6. `mayWrite` is called before every write and again after MAY_WRITE_MS. If it rejects, nothing is written.
+ * S7. A wait covers the text appended before it began. Text that keeps arriving does not delay a sync.
  */
 import { open, unlink } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
@@ -28,50 +25,52 @@ import { HeldBytes } from './held-bytes.ts';
 export const HAND_OVER_MS = 50;
 const HAND_OVER_BYTES = 64 * 1024;
 const MAX_WRITE_BYTES = 1024 * 1024;
-/** To ask takes as long as to write: at full speed each write would wait for two round trips instead of one. */
+/** Calling `mayWrite` takes as long as a write. At full speed, each write would otherwise need two round trips. */
 const MAY_WRITE_MS = 100;
 
 export type TextSpoolOptions = {
   readonly clock: Clock;
-  /** The path for the next file, which must not exist. Called for the first one and after a failure. */
+  /** The path of the next file, which must not exist. Called for the first file and after a failure. */
   readonly nextPath: () => Promise<string>;
-  /** Rejects when nothing may be written: the session was taken over, or its directory is gone. */
+  /** Rejects if nothing may be written: the session was taken over, or its directory is gone. */
   readonly mayWrite: () => Promise<void>;
-  /** A write in the background failed; it is tried again by `sync`. */
+  /** Called when a background write failed. `sync` tries it again. */
   readonly onFailure: (error: unknown) => void;
 };
 
 export type OpenFile = { readonly handle: FileHandle; readonly path: string };
 
 type SpoolFile = OpenFile & {
-  /** The offset up to which it was written. */
+  /** Offset of the next byte to write. */
   written: number;
-  /** The text was cleared since: the next write empties the file first. */
+  /** The text was cleared. The next write truncates the file first. */
   isStale: boolean;
-  /** Once it is synced it holds the durable prefix; once its name is durable, it is confirmed. */
+  /** `synced`: contains the durable prefix. `confirmed`: its name is durable, too. */
   stage: 'new' | 'synced' | 'confirmed';
-  /** What it replaces, the newest last, until it is confirmed. */
+  /** Files that it replaces, oldest first, kept until it is confirmed. */
   replaces: readonly OpenFile[];
 };
 
 type State =
-  /** Nothing was written yet. */
+  /** Nothing has been written yet. */
   | { readonly kind: 'unopened' }
   | { readonly kind: 'good'; readonly file: SpoolFile }
-  /** The file ends somewhere behind the durable offset. */
+  /** The end of the file is uncertain, but at or after the durable offset. */
   | { readonly kind: 'torn'; readonly file: SpoolFile; readonly cause: unknown }
-  /** There is no file, or it is not to be trusted with anything new. */
+  /** There is no file, or no new text may be written to it. */
   | { readonly kind: 'lost'; readonly file: SpoolFile | null; readonly cause: unknown };
 
 export class TextSpool {
   readonly #options: TextSpoolOptions;
   #state: State = { kind: 'unopened' };
-  /** What is not durable; its start is how far the disk has come for certain. Cleared text takes it along. */
+  /**
+   * The text that is not durable yet. Its start is the durable offset. Replaced as a whole when the text is cleared.
+   */
   #held: HeldBytes = new HeldBytes();
   #cancelHandOver: (() => void) | null = null;
   #writing: Promise<void> | null = null;
   #syncing: Promise<unknown> = Promise.resolve();
-  /** Resolves when more has been written, or nothing is being written any more. */
+  /** Resolves when more has been written or writing has stopped. */
   #progress: PromiseWithResolvers<void> = Promise.withResolvers();
   #closed = false;
 
@@ -79,7 +78,7 @@ export class TextSpool {
     this.#options = options;
   }
 
-  /** Goes on behind an existing file whose `bytes` are durable. */
+  /** Continues an existing file whose `bytes` are durable. */
   adopt(file: OpenFile & { readonly bytes: number; readonly lineFeeds: number }): void {
     const { handle, path, bytes, lineFeeds } = file;
     this.#held = new HeldBytes(bytes, lineFeeds);
@@ -95,13 +94,13 @@ export class TextSpool {
     this.#appended();
   }
 
-  /** Bytes that are text already, such as a range of another spool; they are copied. */
+  /** Appends encoded text, such as a range of another spool. Copies the bytes. */
   appendBytes(bytes: Uint8Array): void {
     this.#held.appendBytes(bytes);
     this.#appended();
   }
 
-  /** Forgets everything; the file is emptied by the next write. */
+  /** Discards all text. The next write truncates the file. */
   clear(): void {
     if (this.bytes() === 0) return;
     this.#held = new HeldBytes();
@@ -125,39 +124,39 @@ export class TextSpool {
     return this.#held.durableLineFeeds;
   }
 
-  /** The file that holds the durable prefix; null while everything is in memory. */
+  /** The file with the durable prefix; null while everything is in memory. */
   path(): string | null {
     return this.#trusted()?.path ?? null;
   }
 
-  /** Everything has reached the operating system. */
+  /** Whether the operating system has all text. */
   isHandedOver(): boolean {
     return this.#state.kind === 'good' && this.#hasWritten(this.#held.end);
   }
 
-  /** A failure that only `sync` can mend. */
+  /** Whether there was a failure that only `sync` can repair. */
   isFailed(): boolean {
     return this.#state.kind === 'torn' || this.#state.kind === 'lost';
   }
 
-  /** Needs a `sync` to be durable. */
+  /** Whether it needs a `sync` to be durable. */
   isDirty(): boolean {
     if (this.isFailed() && this.#held.end > 0) return true;
     return this.#held.start < this.#held.length || this.#file()?.isStale === true;
   }
 
-  /** The file can no longer be trusted, for a reason outside: its directory was removed. */
+  /** Stops trusting the file for an external reason, such as a removed directory. */
   distrust(cause: unknown): void {
     this.#fail('lost', cause);
   }
 
-  /** A lone high surrogate that still waits for its pair is written as it is. */
+  /** Writes a waiting high surrogate as it is. */
   async finish(): Promise<void> {
     this.#held.settle();
     await this.handOver();
   }
 
-  /** Waits until everything so far is with the operating system, or has failed to get there. */
+  /** Waits until the operating system has all text appended so far, or writing it has failed. */
   async handOver(): Promise<void> {
     const goal = this.#held.end;
     this.#handOver();
@@ -165,11 +164,11 @@ export class TextSpool {
   }
 
   /**
-   * Makes everything appended so far durable. Returns whether another file took the place of the old
-   * one; the caller makes its name durable and then calls `confirmFile`.
+   * Makes everything appended so far durable. Returns `new_file` if the file has no durable name yet; the caller then
+   * makes the name durable and calls `confirmFile`.
    */
   sync(): Promise<'same_file' | 'new_file'> {
-    // One at a time: two that mend the same failure would make two files.
+    // One at a time: two repairs of the same failure would create two files.
     const synced = this.#syncing.then(() => this.#syncNow());
     this.#syncing = synced.catch(() => undefined);
     return synced;
@@ -200,7 +199,7 @@ export class TextSpool {
     return file.stage === 'synced' ? 'new_file' : 'same_file';
   }
 
-  /** The directory that names the new file is durable: the older ones are not needed any more. */
+  /** The name of the new file is durable, so the older files can go. */
   async confirmFile(): Promise<void> {
     const file = this.#file();
     if (file === null || file.stage === 'new') return;
@@ -210,7 +209,7 @@ export class TextSpool {
     for (const old of replaces) await this.#dispose(old);
   }
 
-  /** The bytes from `start` to `end`, from the file and from memory, as they are when reading begins. */
+  /** The bytes from `start` to `end`, from file and memory, as of the start of reading. */
   async *read(
     start: number = 0,
     end: number = Number.POSITIVE_INFINITY,
@@ -220,7 +219,7 @@ export class TextSpool {
     const pinned = this.#held.pin(Math.max(start, durable), end);
     try {
       if (start < durable && trusted !== null) {
-        // With a descriptor of its own the reader goes on when the file is replaced or closed.
+        // Its own descriptor lets the reader continue when the file is replaced or closed.
         const own = await reopen(trusted);
         try {
           yield* scanRange(own ?? trusted.handle, start, Math.min(end, durable));
@@ -250,7 +249,7 @@ export class TextSpool {
     return this.#state.kind === 'unopened' ? null : this.#state.file;
   }
 
-  /** Holds the durable prefix; in good times it is the file that is being written. */
+  /** The file with the durable prefix. Without a failure, this is the file being written. */
   #trusted(): OpenFile | null {
     const file = this.#file();
     return file?.stage === 'new' ? (file.replaces.at(-1) ?? file) : file;
@@ -265,7 +264,7 @@ export class TextSpool {
     return file !== null && !file.isStale && file.written >= goal;
   }
 
-  /** What is lost stays lost: no later failure makes its file good to go on with. */
+  /** A lost file stays lost: no later failure makes it usable again. */
   #fail(kind: 'torn' | 'lost', cause: unknown): void {
     const file = this.#file();
     if (this.#state.kind === 'lost') return;
@@ -295,11 +294,11 @@ export class TextSpool {
     void this.#whileWriting(this.#write());
   }
 
-  /** Nothing else writes, or makes a file, until `work` has ended. */
+  /** Blocks other writes and new files until `work` has ended. */
   #whileWriting(work: Promise<void>): Promise<void> {
     const ended = work.finally(() => {
       this.#writing = null;
-      // A few bytes go on collecting until their own time is up.
+      // A few bytes wait for their own timer.
       if (this.#cancelHandOver === null) this.#startWriting();
       this.#tellProgress();
     });
@@ -312,13 +311,13 @@ export class TextSpool {
     this.#progress = Promise.withResolvers();
   }
 
-  /** Never rejects: what goes wrong is in `#state`. */
+  /** Never rejects. `#state` records a failure. */
   async #write(): Promise<void> {
     try {
       await this.#options.mayWrite();
       if (this.#state.kind === 'unopened') await this.#replaceFile();
     } catch (error) {
-      // The file itself has come to no harm, unless `mayWrite` has said so.
+      // The file is undamaged, unless `mayWrite` has reported otherwise.
       this.#fail('torn', error);
       this.#options.onFailure(error);
       return;
@@ -338,8 +337,8 @@ export class TextSpool {
       file.isStale = false;
       await file.handle.truncate(0);
     }
-    // Everything that waits goes out together: each write is a round trip through the thread pool, and on a busy
-    // machine a backlog of small ones would outlast the promise of S1.
+    // Writes everything that waits together. Each write is a round trip through the thread pool, and on a busy machine
+    // a backlog of small writes would break S1.
     while (held === this.#held && file.written < held.end) {
       const start = file.written;
       const end = Math.min(held.end, start + MAX_WRITE_BYTES);
@@ -386,7 +385,7 @@ export class TextSpool {
 
   async #dispose(file: OpenFile): Promise<void> {
     await file.handle.close().catch(() => undefined);
-    // In a directory that was made anew the next file may have the same name.
+    // In a recreated directory, the next file may have the same name.
     if (file.path !== this.#file()?.path) await unlink(file.path).catch(() => undefined);
   }
 }
@@ -397,7 +396,7 @@ async function copyPrefix(from: OpenFile | null, to: FileHandle, bytes: number):
   if (copied !== bytes) throw systemError('EIO', 'the durable prefix is shorter than it was');
 }
 
-/** Null when another file has the path by now. */
+/** Null if another file has the path now. */
 async function reopen(file: OpenFile): Promise<FileHandle | null> {
   const own = await openRegularFile(file.path);
   if (own === null || (await isSameFile(own, file.handle).catch(() => false))) return own;

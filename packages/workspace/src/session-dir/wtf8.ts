@@ -1,7 +1,7 @@
-/** Reading what `encodeWtf8` of the contracts made. */
+/** Decodes what `encodeWtf8` of the contracts encoded. */
 import { isUtf8 } from 'node:buffer';
 
-/** Bytes that end a code point that is not complete: 0 to 3. */
+/** The number of bytes, 0 to 3, of an incomplete code point at the end. */
 export function incompleteTail(bytes: Uint8Array): number {
   for (let back = 1; back <= 3 && back <= bytes.length; back += 1) {
     const byte = bytes[bytes.length - back] ?? 0;
@@ -14,7 +14,7 @@ export function incompleteTail(bytes: Uint8Array): number {
   return 0;
 }
 
-/** Decodes pieces of a WTF-8 stream; bytes that are neither become U+FFFD. */
+/** Decodes a WTF-8 stream chunk by chunk. Invalid bytes become U+FFFD. */
 export class Wtf8Decoder {
   #rest: Buffer = Buffer.alloc(0);
 

@@ -1,8 +1,8 @@
-/** What the backups say of the changes they were made for. Pure. */
+/** Derives changes from their backups. Pure. */
 import type { RecordedChange, RecordedFile } from '@orion/contracts';
 import type { ListedBackup } from '../commit/backup-store.ts';
 
-/** The changes behind these backups; both newest first. */
+/** The changes of these backups, both newest first. */
 export function changesOf(backups: readonly ListedBackup[]): readonly RecordedChange[] {
   const undone = undoneBackups(backups);
   const changeOf = new Map(backups.map((backup) => [backup.id, idOf(backup)]));
@@ -29,7 +29,7 @@ function fileOf(backup: ListedBackup, undone: boolean): RecordedFile {
   return { backup_id: id, target_file: path, operation, undone, before, after };
 }
 
-/** An undo that was itself undone takes nothing back. */
+/** An undo that was itself undone has no effect. */
 function undoneBackups(newestFirst: readonly ListedBackup[]): ReadonlySet<string> {
   const undone = new Set<string>();
   for (const backup of newestFirst) {
@@ -40,8 +40,8 @@ function undoneBackups(newestFirst: readonly ListedBackup[]): ReadonlySet<string
 }
 
 /**
- * The change that an undo means: the named one, or one file of it when a backup is named; without a name the latest
- * that is in effect, is no undo, and was recorded here.
+ * The change to undo: the given one, or one file of it if a backup is given; by default the latest one in effect that
+ * is not an undo and was recorded here.
  */
 export function chooseChange(
   changes: readonly RecordedChange[],
@@ -62,17 +62,17 @@ export function chooseChange(
   return null;
 }
 
-/** One file of a change: what it is to have again, and what has to stand there. */
+/** One file of a change: the state to restore, and the state expected now. */
 export type FileStep = {
   readonly path: string;
   readonly before: RecordedFile['before'];
   readonly after: RecordedFile['after'];
-  /** Where the bytes to put back are. */
+  /** The backup with the bytes to restore. */
   readonly contentOf: string;
   readonly backups: readonly string[];
 };
 
-/** A file that the change touched more than once goes back to before the first time. */
+/** A file that the change touched several times returns to its state before the first. */
 export function stepsOf(change: RecordedChange): readonly FileStep[] {
   const steps = new Map<string, FileStep>();
   for (const file of change.files) {

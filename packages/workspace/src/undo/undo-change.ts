@@ -1,10 +1,9 @@
 /**
- * Takes a change back. Each file goes through the same commit as any other change.
+ * Undoes a change. Each file goes through the same commit as any other change.
  *
  * U1. Every file is locked, checked and prepared before the first one changes.
- * U2. What stands there now is kept before it is replaced, so that an undo can be undone.
- * U3. A file that has its previous bytes already is done: the same undo can be called again after one
- *     that was interrupted.
+ * U2. The current bytes are kept before they are replaced, so an undo can be undone.
+ * U3. A file that already has its previous bytes is done, so an interrupted undo can be repeated.
  */
 import { randomUUID } from 'node:crypto';
 import { OrionError } from '@orion/contracts';
@@ -27,7 +26,7 @@ import { asFarAs } from '../session-dir/session-key.ts';
 import { changesOf, chooseChange, stepsOf } from './history.ts';
 import type { FileStep } from './history.ts';
 
-/** A file with what stands there now. */
+/** A file with its current state. */
 type Checked = { readonly step: FileStep; readonly found: TargetSnapshot };
 type Ready = Checked & { readonly prepared: PreparedCommit | null };
 
@@ -76,7 +75,7 @@ async function findChange(committer: Committer, request: UndoRequest): Promise<R
   return change;
 }
 
-/** `keyProblem`: why also what this user made is foreign. */
+/** `keyProblem`: why even this user's own backups count as foreign. */
 export function backupForeign(
   changeId: string,
   files: readonly string[],
@@ -98,7 +97,7 @@ async function lookAt(
   locks.push(
     await onDisk(`lock ${shown(step.path)}`, () => lockTarget(target.realPath, target.path)),
   );
-  // Under the lock: what is seen from here on is not the middle of another change.
+  // Taken under the lock, so it cannot show the middle of another change.
   return policy.snapshot(step.path, 'overwrite');
 }
 
@@ -134,7 +133,7 @@ async function prepareAll(
   }
 }
 
-/** Null: there is nothing to do. */
+/** Null if there is nothing to do. */
 async function prepare(
   committer: Committer,
   checked: Checked,
