@@ -21,31 +21,31 @@ import { neverApproved } from './write-plan/review.ts';
 import type { ApprovalPolicy } from './write-plan/review.ts';
 
 export interface WritePlanTool {
-  /** The definition that a model sees, bound to what opens the session. */
+  /** The tool for the model; `open` opens the session. */
   tool(open: (request: BeginRequest, toolCallId: string) => Promise<BegunSession>): Tool;
   /**
-   * Checks the request, makes the session on disk, and words the result for the model. `turn` is what a recovery
-   * needs to know; it is on disk as soon as the session is.
+   * Checks the request, creates the session on disk, and words the result for the model. `turn` is what a recovery
+   * needs to know; it is stored together with the session.
    */
   begin(request: BeginRequest, turn?: TurnRecord): Promise<BegunSession>;
   /**
-   * Runs a write plan: its JSON form, or `{plan}` around it. Rejects with INVALID_PLAN; an operation that fails is
-   * reported, and then nothing has changed unless the plan says `atomic: false`.
+   * Runs a write plan, given in its JSON form or as `{plan}`. Rejects with INVALID_PLAN. A failed operation is reported;
+   * nothing has changed then, unless the plan says `atomic: false`.
    */
   execute(plan: unknown, options?: PlanOptions): Promise<PlanReport>;
   /**
-   * Writes what a session has saved to its target. Internal: no model reaches it.
+   * Writes the saved text of a session to its target. Internal: no model can call it.
    *
-   * `diskFilePath` must be the session's own content file (INVALID_CONTENT_PATH). Rejects with SESSION_NOT_FOUND,
-   * with VALIDATION_FAILED when the text cannot be validated, and with what the commit rejects with; nothing is
-   * written then, and the session stays. Text that is not valid is an outcome, not a failure.
+   * `diskFilePath` must be the session's own content file (INVALID_CONTENT_PATH). Rejects with SESSION_NOT_FOUND, with
+   * VALIDATION_FAILED if the text cannot be validated, and with the errors of the commit; then nothing is written and
+   * the session stays. Invalid text is an outcome, not an error.
    */
   finalizeSession(
     sessionId: string,
     diskFilePath: string,
     facts: FinalizeFacts,
   ): Promise<FinalizeOutcome>;
-  /** Makes a session known that was opened by a recovery. */
+  /** Registers a session that a recovery opened. */
   adopt(handle: SessionHandle): void;
   forget(sessionId: string): void;
 }
@@ -56,16 +56,16 @@ export type WritePlanToolOptions = {
   /** A new lower-case UUID v4 each time. */
   readonly createId: () => string;
   readonly patterns: PatternMatcher;
-  /** Who agrees to what a session or a plan is about to change; nobody has to when left out. */
+  /** Who approves the changes of sessions and plans; by default no approval is needed. */
   readonly approval?: ApprovalPolicy;
   /**
-   * Lets the rest of the process have its turn while a plan is judged; the microtasks alone when left out, so that
-   * nothing can be called off.
+   * Yields to the rest of the process while a plan is checked. By default it yields to microtasks only, so a running
+   * check cannot be cancelled.
    */
   readonly nextTurn?: () => Promise<void>;
-  /** Whether new text takes the line endings of the file it goes into; `match` when left out. */
+  /** Whether new text takes the line endings of its file; `match` by default. */
   readonly eol?: WritePlan['eol'];
-  /** Whether only a session's own end marker ends its text. */
+  /** Whether only a session's own end marker ends its text; false by default. */
   readonly strict?: boolean;
 };
 

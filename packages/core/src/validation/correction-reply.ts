@@ -5,19 +5,19 @@ import type { InvalidPlace, TextCorrection } from '@orion/contracts';
  *
  * Invariants
  * R1  The corrections do not depend on how the reply is divided.
- * R2  Of a reply no more is held than one line and one replacement for each place, whatever else it says.
- * R3  A replacement is valid text; a line whose replacement is not leaves its place as it is.
+ * R2  No more of a reply is held than one line, and one replacement for each place.
+ * R3  A replacement is valid text; a line with an invalid one is ignored.
  */
 export type CorrectionReply = {
-  /** The line that is not complete yet; null once it is too long to be an answer. */
+  /** The incomplete line; null once it is too long to be an answer. */
   readonly line: string | null;
-  /** By the number of their place; the last word on a number counts. */
+  /** By the number of the place; the last answer for a number counts. */
   readonly answers: ReadonlyMap<number, string>;
 };
 
 export const emptyReply: CorrectionReply = { line: '', answers: new Map() };
 
-/** A longer line answers nothing. */
+/** Longer lines are ignored. */
 const MAX_LINE = 4096;
 const ANSWER = /^[ \t]*#(\d{1,4})(?: \(line \d+\))?: ?([^]*)$/u;
 
@@ -38,7 +38,7 @@ export function readCorrections(
   return { line, answers };
 }
 
-/** What the whole reply corrects, in the order of the text; empty when no line of it can be used. */
+/** The corrections of the whole reply, in the order of the text; empty if no line of it can be used. */
 export function correctionsOf(
   reply: CorrectionReply,
   places: readonly InvalidPlace[],
@@ -61,12 +61,12 @@ function withAnswer(
   if (match === null || place === undefined) return answers;
   const written = match[2] ?? '';
   const text = withoutContext(written.endsWith('\r') ? written.slice(0, -1) : written, place);
-  // Half a character or U+0000 would be as invalid as before, and the quoted question is no answer to it.
+  // Half a character or U+0000 would be just as invalid, and the quoted question does not answer it.
   if (!text.isWellFormed() || text.includes('\0') || text.includes(markOf(place))) return answers;
   return new Map(answers).set(place.index, text);
 }
 
-/** Many a model repeats the whole quotation with the place filled in. */
+/** Many models repeat the whole quotation with the place filled in. */
 function withoutContext(text: string, place: InvalidPlace): string {
   const { before, after } = quotedContext(place);
   const around = before.length + after.length;
@@ -75,14 +75,14 @@ function withoutContext(text: string, place: InvalidPlace): string {
   return text.slice(before.length, text.length - after.length);
 }
 
-/** Fewer characters around a place might be part of the answer by chance. */
+/** Fewer characters around a place could match the answer by chance. */
 const MIN_CONTEXT = 4;
 
 export function markOf(place: InvalidPlace): string {
   return `⟦${place.index}⟧`;
 }
 
-/** What of a place's context stands in its own line. */
+/** The part of a place's context that is in the same line. */
 export function quotedContext(place: InvalidPlace): {
   readonly before: string;
   readonly after: string;

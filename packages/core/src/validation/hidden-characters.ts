@@ -7,14 +7,14 @@ import { targetKindOf } from '../write-session/text/target-kind.ts';
 import type { TargetKind } from '../write-session/text/target-kind.ts';
 
 /**
- * Characters that a reader does not see and that a compiler or a model reads: text that runs the other way, text in
- * tag characters, blanks without width in a name (B16; Trojan Source, CVE-2021-42574).
+ * Finds characters that a reader does not see but a compiler or a model reads: bidirectional overrides, text in tag
+ * characters, zero-width characters in a name (B16; Trojan Source, CVE-2021-42574).
  *
- * 1. Nothing is changed: such characters can be meant. They are told, with their lines.
- * 2. In code all of them count. In other text only those that carry a hidden message count, tags and runs of
- *    variation selectors: the others belong to how Arabic, Persian or Hindi is written.
- * 3. What emoji are made of is none: joiners behind a picture, one variation selector, the tags of a flag.
- * 4. The answer does not depend on how the bytes come divided.
+ * 1. Nothing is changed, as such characters can be intended. They are reported with their lines.
+ * 2. In code all of them count. In other text only tags and runs of variation selectors count, which can carry a hidden
+ *    message; the others are needed to write Arabic, Persian or Hindi.
+ * 3. The parts of emoji do not count: joiners after a picture, a single variation selector, the tags of a flag.
+ * 4. The result does not depend on how the bytes are divided.
  */
 export type HiddenCharacter = {
   /** Counted from 1. */
@@ -31,7 +31,7 @@ export type HiddenCharacters = {
 
 const MOST_PLACES = 20;
 
-/** Of a file's text; none where it cannot be read, which its commit tells with a code of its own. */
+/** Those of a file's text; none if it cannot be read, which its commit reports with a code of its own. */
 export async function findHiddenCharacters(
   text: ByteSource,
   target: string,
@@ -53,13 +53,13 @@ class HiddenScan {
   readonly places: HiddenCharacter[] = [];
   readonly #isCode: boolean;
   #line = 1;
-  /** Of the code point that is being read: what is known of it and how many bytes are missing. */
+  /** The code point so far, and how many of its bytes are missing. */
   #partial = 0;
   #missing = 0;
-  /** The code point before; 0 at the start and behind ASCII, which are all alike here. */
+  /** The previous code point; 0 at the start and after ASCII, which need not be told apart. */
   #previous = 0;
   #isStart = true;
-  /** How many more tags the flag before may have; a message behind one is longer. */
+  /** How many more tags the preceding flag can have; a hidden message is longer. */
   #flagTagsLeft = 0;
 
   constructor(kind: TargetKind) {
@@ -123,10 +123,10 @@ class HiddenScan {
 }
 
 const BLACK_FLAG = 0x1f3f4;
-/** A code of at most six letters and digits, and the tag that ends it (Unicode Technical Standard 51). */
+/** At most six letters and digits, and the tag that ends them (Unicode Technical Standard 51). */
 const MOST_FLAG_TAGS = 7;
 const BYTE_ORDER_MARK = 0xfeff;
-/** Up to here scripts know no joiners. */
+/** Scripts up to here use no joiners. */
 const LAST_LATIN = 0x024f;
 
 function isTag(codePoint: number): boolean {

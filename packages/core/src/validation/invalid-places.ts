@@ -5,22 +5,22 @@ import { Utf8Scanner } from './utf8-scanner.ts';
 import type { Utf8Sink } from './utf8-scanner.ts';
 import { invalidCodeOf } from './utf8-sequence.ts';
 
-/** Places that a report or a receipt names one by one; the others are counted. */
+/** The number of places that a report or a receipt lists; the others are only counted. */
 export const MAX_LISTED_PLACES = 1000;
 
-/** What a whole pass over the text has found. */
+/** The result of a pass over the whole text. */
 export type TextReport = {
   /** Of the text. */
   readonly bytes: number;
-  /** How many places are invalid, told or not. */
+  /** The number of invalid places, listed or not. */
   readonly count: number;
-  /** The first of them, as many as were asked for. */
+  /** The first of them, up to the limit. */
   readonly places: readonly InvalidPlace[];
 };
 
 /**
- * Finds the invalid places of a text, the first `limit` of them with their position and context. All are counted, so
- * a caller that wants those behind the limit mends the first ones and asks again; memory depends on the limit alone.
+ * Finds the invalid places of a text and lists the first `limit` of them with position and context. All are counted; to
+ * get those after the limit, a caller corrects the first ones and calls again. Memory depends on the limit alone.
  */
 export async function findInvalidPlaces(source: ByteSource, limit: number): Promise<TextReport> {
   const finder = new PlaceFinder(limit);
@@ -32,7 +32,7 @@ export async function findInvalidPlaces(source: ByteSource, limit: number): Prom
 
 /** Code units on each side of a place. */
 const CONTEXT_UNITS = 20;
-/** Bytes that hold so many units for certain, at most three each, and a part of the code point before them. */
+/** Enough bytes for these units, at most three each, and for part of the preceding code point. */
 const CONTEXT_BYTES = 3 * CONTEXT_UNITS + 4;
 
 type FoundPlace = {
@@ -50,7 +50,7 @@ class PlaceFinder implements Utf8Sink {
   #units = 0;
   #line = 1;
   #lineStart = 0;
-  /** A copy of the bytes that came last, as far as a context needs them. */
+  /** A copy of the last bytes, as many as a context needs. */
   #behind: Uint8Array = new Uint8Array(0);
   readonly #found: FoundPlace[] = [];
 
@@ -89,7 +89,7 @@ class PlaceFinder implements Utf8Sink {
     return { bytes: this.#bytes, count: this.#count, places };
   }
 
-  /** Every place that is told is complete: only the count goes on. */
+  /** All listed places are complete; only the count continues. */
   #isIdle(): boolean {
     return this.#count >= this.#limit && isComplete(this.#found.at(-1));
   }
@@ -112,7 +112,7 @@ class PlaceFinder implements Utf8Sink {
   }
 
   #continueContexts(bytes: Uint8Array, start: number, end: number): void {
-    // They are complete in the order in which they were found.
+    // They become complete in the order in which they were found.
     for (let index = this.#found.length - 1; index >= 0; index -= 1) {
       const found = this.#found[index];
       if (found === undefined || isComplete(found)) return;
@@ -143,7 +143,7 @@ function isComplete(found: FoundPlace | undefined): boolean {
   return found === undefined || found.after.length >= CONTEXT_BYTES;
 }
 
-/** Without the rest of a code point whose beginning is not there: at most three bytes. */
+/** Without the at most three bytes of a code point whose start is missing. */
 function fromSequenceStart(bytes: Uint8Array): Uint8Array {
   if (bytes.length < CONTEXT_BYTES) return bytes;
   let start = 0;

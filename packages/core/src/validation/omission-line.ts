@@ -1,18 +1,18 @@
 /**
- * Whether a line stands for text that was left out, such as `// ... rest of the code unchanged`.
+ * Whether a line is a placeholder for omitted text, such as `// ... rest of the code unchanged`.
  *
- * Only a line that is nothing but a comment, or nothing but words in brackets or behind an ellipsis, can be one. Of
- * these it takes either an ellipsis with a word for what is missing, or a whole phrase that says nothing else: real
- * comments speak of the rest, of existing things and of what is unchanged all the time.
+ * Only a line that consists of a comment, or of words in brackets or after an ellipsis, can be one. It must contain an
+ * ellipsis with a word for what is missing, or consist of a phrase that says nothing else: real comments often mention
+ * the rest, existing things, or what is unchanged.
  */
 export function isOmission(line: string): boolean {
   const text = line.trim();
   if (text.length < SHORTEST || text.length > LONGEST_OMISSION) return false;
   const comment = commentBody(text);
   if (comment !== null) return saysOmitted(comment);
-  // Within a comment of several lines sentences are divided anywhere, so that a whole phrase says nothing there.
+  // A comment of several lines can break a sentence anywhere, so a phrase on a line of its own proves nothing there.
   const dotted = DOTS_BEFORE.exec(text);
-  // Without a blank behind the dots it is spread syntax.
+  // Without a blank after the dots it is spread syntax.
   return dotted !== null && /\s$/u.test(dotted[0]) && saysWhatIsMissing(text);
 }
 
@@ -59,7 +59,7 @@ function saysOmitted(body: string): boolean {
   return (isDotted || words.length <= SHORT_PHRASE) && OTHER_LANGUAGES.test(words);
 }
 
-/** Dots right before a word are spread syntax that was commented out, unless a sentence follows. */
+/** Dots directly before a word are commented-out spread syntax, unless a sentence follows. */
 function isSeparate(dots: string, body: string): boolean {
   const words = plain(body);
   return /\s$/u.test(dots) || wordsOf(words) >= FEWEST_AFTER_SPREAD || OTHER_LANGUAGES.test(words);
@@ -72,10 +72,10 @@ function saysWhatIsMissing(body: string): boolean {
 
 const MOST_WORDS = 12;
 const FEWEST_AFTER_SPREAD = 3;
-/** Characters; a sentence that only mentions such words is longer. */
+/** In characters; a sentence that only mentions such words is longer. */
 const SHORT_PHRASE = 32;
 
-/** In lower case, without the ellipses, brackets and full stops around it. */
+/** In lower case, without surrounding ellipses, brackets and full stops. */
 function plain(body: string): string {
   return body
     .replace(/^[\s.…([{<*_:-]+/u, '')
@@ -95,7 +95,7 @@ const SAME =
   '(?:unchanged|the same|same|as is|as before|as above|as in the original|omitted|here|below|follows|goes here|untouched)';
 const BE = '(?:(?:is|are|was|were|remains?|remain|stays?|stay|continues?|kept|left|goes)\\s+)?';
 
-/** Somewhere behind an ellipsis. */
+/** Anywhere after an ellipsis. */
 const MISSING = new RegExp(
   `\\b(?:rest|remaining|remainder|existing|unchanged|omitted|elided|brevity|snip|snipped|truncated|as before|` +
     `(?:remains?|stays?) the same|same as (?:before|above|the original)|(?:previous|original|other|more) ${THINGS}|` +
@@ -103,14 +103,14 @@ const MISSING = new RegExp(
   'u',
 );
 
-/** At the beginning of what ends in an ellipsis. */
+/** At the start of text that ends in an ellipsis. */
 const MISSING_FIRST = new RegExp(
   `^(?:the |your |all )?(?:rest of|remaining ${THINGS}|remainder of|existing ${THINGS}|previous ${THINGS}|` +
     `other ${THINGS}|same as before|unchanged|keep (?:the )?(?:existing|rest|remaining))\\b`,
   'u',
 );
 
-/** Nothing else is said. */
+/** The whole text of a comment. */
 const WHOLE_PHRASE = new RegExp(
   `^(?:${[
     `(?:the |all )?(?:rest|remainder) of (?:the |this |your )?(?:\\S+ ){0,2}?${THINGS}(?: ${BE}${SAME})?`,
@@ -126,7 +126,7 @@ const WHOLE_PHRASE = new RegExp(
   'u',
 );
 
-/** Phrases of other languages for the rest, for what exists and for what does not change. */
+/** Phrases in other languages for the rest, for existing things and for what is unchanged. */
 const OTHER_LANGUAGES = new RegExp(
   [
     // German, French, Spanish, Portuguese, Italian

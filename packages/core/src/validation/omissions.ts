@@ -2,24 +2,24 @@ import type { ByteSource } from '@orion/contracts';
 
 import { isOmission, LONGEST_OMISSION } from './omission-line.ts';
 
-/** A line that stands for text that was left out. */
+/** A line that is a placeholder for omitted text. */
 export type Omission = {
   /** Counted from 1. */
   readonly line: number;
-  /** Without the blanks around it. */
+  /** Without surrounding blanks. */
   readonly text: string;
 };
 
-/** More of them say nothing that the first ones do not. */
+/** More of them would add nothing. */
 const MOST_OMISSIONS = 20;
-/** What an old file can excuse; it holds more only if it is itself a list of such lines. */
+/** How many lines an old file can excuse; it has more only if it is a list of such lines. */
 const MOST_EXCUSED = 1000;
-/** In UTF-8, with blanks around it. */
+/** In UTF-8, with surrounding blanks. */
 const MOST_BYTES = 4 * LONGEST_OMISSION;
 
 /**
- * The lines of a text that speak of left-out text, the first 20 of them. Lines that the file has held before are
- * none: whoever writes the whole file writes them too.
+ * The first 20 lines of a text that are placeholders for omitted text. Lines that the file contained before do not
+ * count, as a text that replaces the whole file repeats them.
  */
 export async function findOmissions(
   text: ByteSource,
@@ -28,12 +28,12 @@ export async function findOmissions(
   return findOmissionsBut(text, async () => (previous === null ? new Set() : excusedBy(previous)));
 }
 
-/** What a file that is replaced has of such lines itself. */
+/** The lines of this kind in a file that is replaced. */
 export async function excusedBy(previous: ByteSource): Promise<ReadonlySet<string>> {
   return new Set((await collect(previous, MOST_EXCUSED)).map((each) => each.text));
 }
 
-/** The same where many texts replace parts of one file; `excusedLines` is called only if something was found. */
+/** The same for several texts that replace parts of one file; `excusedLines` is called only if something was found. */
 export async function findOmissionsBut(
   text: ByteSource,
   excusedLines: () => Promise<ReadonlySet<string>>,
@@ -54,10 +54,10 @@ async function collect(source: ByteSource, most: number): Promise<readonly Omiss
   return found;
 }
 
-/** Short lines that begin like a comment or like an omission; the others are never decoded. */
+/** Short lines that start like a comment or a placeholder; the others are never decoded. */
 async function* commentLike(source: ByteSource): AsyncGenerator<Omission, void, undefined> {
   const decoder = new TextDecoder();
-  /** The beginning of a line that goes on in the next chunk. */
+  /** The start of a line that continues in the next chunk. */
   let open: Uint8Array | null = new Uint8Array(0);
   let line = 1;
   for await (const chunk of source()) {
@@ -71,20 +71,20 @@ async function* commentLike(source: ByteSource): AsyncGenerator<Omission, void, 
       start = end + 1;
     }
     const rest = shortLine(open, bytes.subarray(start));
-    // A copy: the source may use the chunk's memory again.
+    // A copy, as the source may reuse the chunk's memory.
     open = rest === null ? null : new Uint8Array(rest);
   }
   if (beginsLikeOne(open)) yield { line, text: decoder.decode(open) };
 }
 
-/** Null where the line is too long. */
+/** Null if the line is too long. */
 function shortLine(open: Uint8Array | null, more: Uint8Array): Uint8Array | null {
   if (open === null || open.length + more.length > MOST_BYTES) return null;
   return open.length === 0 ? more : Buffer.concat([open, more]);
 }
 
 const LF = 0x0a;
-/** Every character with which a comment or an omission begins, and the first byte of an ellipsis. */
+/** Every character that can start a comment or a placeholder, and the first byte of an ellipsis. */
 const BEGINNINGS: ReadonlySet<number> = new Set([...Buffer.from("/#-;%'*<{([.@Rrd"), 0xe2]);
 
 function beginsLikeOne(line: Uint8Array | null): line is Uint8Array {

@@ -4,12 +4,12 @@ import { Utf8Scanner } from './utf8-scanner.ts';
 import type { Utf8Sink } from './utf8-scanner.ts';
 
 /**
- * The text as its repair makes it, as a stream over the saved one: nothing of it is held, and nothing is stored but
- * the corrections themselves, so that a crash at any moment leaves the same text.
+ * The repaired text, as a stream over the saved one. Only the corrections are stored, so the text is the same after a
+ * crash at any moment.
  *
  * Invariants
- * P1  Bytes that no correction and no replacement names come through unchanged.
- * P2  What is yielded is good until the next chunk is asked for.
+ * P1  Bytes outside corrections and replacements pass unchanged.
+ * P2  A yielded chunk is valid until the next one is requested.
  */
 export function repairedText(source: ByteSource, repair: TextRepair | null): ByteSource {
   if (repair === null) return source;
@@ -25,7 +25,7 @@ function correctedText(source: ByteSource, corrections: readonly TextCorrection[
   return async function* corrected(): AsyncGenerator<Uint8Array, void, undefined> {
     const encoder = new TextEncoder();
     let next = 0;
-    /** Of the bytes so far, these have been dealt with. */
+    /** The bytes that have been processed. */
     let done = 0;
     let offset = 0;
     for await (const chunk of source()) {
@@ -69,7 +69,7 @@ class Replacer implements Utf8Sink {
   length = 0;
   #out: Uint8Array = new Uint8Array(0);
 
-  /** Makes room for so many bytes of input and what was carried over: one byte becomes three at most. */
+  /** Makes room for this many bytes of input and for what was carried over: a byte becomes three at most. */
   expect(bytes: number): void {
     const room = 3 * (bytes + 3);
     if (this.#out.length < room) this.#out = new Uint8Array(room);

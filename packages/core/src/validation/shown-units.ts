@@ -1,6 +1,6 @@
 import { sequenceAt } from './utf8-sequence.ts';
 
-/** Bytes as code units for a person or a model: an invalid sequence is one unit, shown as an escape. */
+/** Bytes as code units for display: an invalid sequence is one unit, shown as an escape. */
 export function shownUnits(bytes: Uint8Array): readonly string[] {
   const units: string[] = [];
   let index = 0;
@@ -27,7 +27,7 @@ export function escaped(bytes: Uint8Array, start: number, end: number): string {
     .replaceAll(/../gu, String.raw`\x$&`);
 }
 
-/** The last `count` units, never half of a pair. */
+/** The last `count` units, without half of a pair. */
 export function lastUnits(units: readonly string[], count: number): string {
   return units
     .slice(-count)

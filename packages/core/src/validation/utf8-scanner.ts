@@ -2,26 +2,26 @@ import { isUtf8 } from 'node:buffer';
 
 import { incompleteLength, sequenceAt } from './utf8-sequence.ts';
 
-/** Who is told what bytes are. The bytes from `start` to `end` are good until the call returns. */
+/** Receives the verdicts. The bytes from `start` to `end` are valid until the call returns. */
 export interface Utf8Sink {
   /** Whole valid code points, any number of them. */
   valid(bytes: Uint8Array, start: number, end: number): void;
-  /** One invalid sequence. What follows it may stand behind `end`, up to `known`. */
+  /** One invalid sequence. The bytes after it, up to `known`, may be inspected. */
   invalid(bytes: Uint8Array, start: number, end: number, known: number): void;
 }
 
 /**
- * Divides a stream of bytes into valid text and invalid sequences: the only place that judges whether bytes are text.
+ * Divides a stream of bytes into valid text and invalid sequences. Only this class decides whether bytes are text.
  *
  * Invariants
  * V1  The verdicts do not depend on how the bytes are divided.
- * V2  Every byte is told exactly once, in order.
- * V3  Nothing of a chunk is kept but a copy of at most three bytes of a code point that is not complete.
- * V4  Valid text costs one pass of the platform's own check; only a chunk with something invalid is read byte by byte.
+ * V2  Every byte is reported exactly once, in order.
+ * V3  Only a copy of the at most three bytes of an incomplete code point is kept from a chunk.
+ * V4  Valid text costs one pass of the platform's check; only a chunk with invalid bytes is read byte by byte.
  */
 export class Utf8Scanner {
   readonly #sink: Utf8Sink;
-  /** The bytes of a sequence that is not complete yet. */
+  /** The bytes of an incomplete sequence. */
   #carry: Uint8Array = none;
 
   constructor(sink: Utf8Sink) {
@@ -35,14 +35,14 @@ export class Utf8Scanner {
     if (end < chunk.length) this.#carry = chunk.slice(Math.max(start, end));
   }
 
-  /** The end of the bytes: what was never completed is invalid. */
+  /** The end of the bytes: an incomplete sequence is invalid. */
   end(): void {
     const carry = this.#carry;
     this.#carry = none;
     this.#readBytewise(carry, 0, carry.length);
   }
 
-  /** Judges the sequences that begin in the carried bytes; returns how much of the chunk they took. */
+  /** Classifies the sequences that start in the carried bytes; returns how many bytes of the chunk they took. */
   #resolveCarry(chunk: Uint8Array): number {
     const carried = this.#carry.length;
     const joined = new Uint8Array(carried + Math.min(chunk.length, LONGEST));
@@ -53,7 +53,7 @@ export class Utf8Scanner {
     while (index < carried) {
       const length = sequenceAt(joined, index, joined.length, false);
       if (length === 0) {
-        // Only a chunk of fewer bytes than the code point lacks leaves it open.
+        // Undecided only if the chunk has fewer bytes than the code point lacks.
         this.#carry = joined.slice(index);
         return chunk.length;
       }
@@ -65,13 +65,13 @@ export class Utf8Scanner {
   }
 
   #scan(chunk: Uint8Array, start: number, end: number): void {
-    // A Buffer over the same memory: its search is many times that of a plain array.
+    // A Buffer over the same memory, which searches many times faster than a plain array.
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset + start, end - start);
     if (bytes.indexOf(0) === -1 && isUtf8(bytes)) this.#sink.valid(chunk, start, end);
     else this.#readBytewise(chunk, start, end);
   }
 
-  /** No sequence goes on behind `end`. */
+  /** No sequence continues after `end`. */
   #readBytewise(bytes: Uint8Array, start: number, end: number): void {
     let validFrom = start;
     let index = start;

@@ -1,15 +1,15 @@
 import type { InvalidTextCode } from '@orion/contracts';
 
 /**
- * What stands at a place in bytes that should be UTF-8.
+ * Classifies sequences in bytes that should be UTF-8.
  *
- * An invalid sequence is as long as the WHATWG decoder takes one for (its maximal subpart), with one exception: the
- * three bytes of a lone surrogate are one sequence, since that is how the session store keeps one code unit.
+ * An invalid sequence is as long as the WHATWG decoder's (a maximal subpart), with one exception: the three bytes of a
+ * lone surrogate are one sequence, as the session store represents one code unit by them.
  */
 
 /**
- * The length of the sequence that begins at `index`: positive if it is valid text, negative if it is invalid, 0 if
- * the bytes up to `end` do not say it and more may come (`final` false). U+0000 is invalid in text.
+ * The length of the sequence that starts at `index`: positive if it is valid text, negative if it is invalid, 0 if the
+ * bytes up to `end` do not decide it and more may follow (`final` is false). U+0000 is invalid in text.
  */
 export function sequenceAt(bytes: Uint8Array, index: number, end: number, final: boolean): number {
   const lead = bytes[index] ?? 0;
@@ -31,7 +31,7 @@ export function sequenceAt(bytes: Uint8Array, index: number, end: number, final:
   return length;
 }
 
-/** Why the invalid sequence at `index` is none; `length` is what `sequenceAt` gave, without its sign. */
+/** Why the sequence at `index` is invalid; `length` is the result of `sequenceAt` without its sign. */
 export function invalidCodeOf(
   bytes: Uint8Array,
   index: number,
@@ -52,7 +52,7 @@ export function invalidCodeOf(
   return 'truncated';
 }
 
-/** How many bytes at the end begin a sequence that is not complete: 0 to 3. */
+/** The number of bytes at the end that start an incomplete sequence: 0 to 3. */
 export function incompleteLength(bytes: Uint8Array, start: number, end: number): number {
   for (let back = 1; back <= 3 && end - back >= start; back += 1) {
     const byte = bytes[end - back] ?? 0;

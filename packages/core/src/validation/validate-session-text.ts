@@ -9,13 +9,13 @@ import type { Omission } from './omissions.ts';
 import { repairedText } from './repaired-text.ts';
 import { unreadableText } from './validated-text.ts';
 
-/** The text of a session is not valid: what a model, or whoever finalizes it, is to be asked. */
+/** The text of a session is not valid: what to ask the model, or whoever finalizes it. */
 export type NeedsCorrections = {
   readonly session_id: string;
   readonly success: false;
   readonly stage: 'needs_corrections';
   readonly target_file: string;
-  /** The first invalid places; the others are asked about once these are settled. */
+  /** The first invalid places; the others follow once these are corrected. */
   readonly invalid_contexts: readonly InvalidPlace[];
   readonly invalid_count: number;
   readonly prompt: string;
@@ -24,7 +24,7 @@ export type NeedsCorrections = {
   readonly max_attempts: number;
 };
 
-/** Rejects with VALIDATION_FAILED when the text cannot be read. */
+/** Rejects with VALIDATION_FAILED if the text cannot be read. */
 export async function describeInvalid(options: {
   readonly sessionId: string;
   readonly target: string;
@@ -46,7 +46,7 @@ export async function describeInvalid(options: {
   };
 }
 
-/** The places that the repair replaces, of which `text` is the saved one before any repair. */
+/** The places that the repair replaces. `text` is the saved text, before any repair. */
 export async function replacedPlaces(
   text: ByteSource,
   repair: TextRepair | null,

@@ -5,8 +5,8 @@ import { Utf8Scanner } from './utf8-scanner.ts';
 import type { Utf8Sink } from './utf8-scanner.ts';
 
 /**
- * The same bytes, of which there must be as many as were saved. A file that something outside has cut is shorter
- * without any error; what is left of it may well be valid text.
+ * The same bytes, of which there must be as many as were saved. A file that something else has truncated can be read
+ * without an error, and the rest of it may be valid text.
  */
 export function completeText(source: ByteSource, bytes: number, target: string): ByteSource {
   return async function* complete(): AsyncGenerator<Uint8Array, void, undefined> {
@@ -25,9 +25,8 @@ export function completeText(source: ByteSource, bytes: number, target: string):
 }
 
 /**
- * The same bytes, validated while they pass by: whoever reads them to their end has read nothing but text. Reading
- * rejects with INVALID_CONTENT (the first invalid byte is named), and with VALIDATION_FAILED when the bytes
- * themselves cannot be read. `bytes` counts those of the last reading.
+ * The same bytes, validated as they are read. Reading rejects with INVALID_CONTENT, which names the first invalid byte,
+ * and with VALIDATION_FAILED if the bytes cannot be read. `bytes` is the number of bytes of the last reading.
  */
 export function validatedText(
   source: ByteSource,
@@ -52,7 +51,7 @@ export function validatedText(
   return { source: validated, bytes: () => gate.bytes };
 }
 
-/** A verdict is told as it is, and so is what may pass by itself, as a lack of free files does: the commit is tried again. */
+/** Verdicts are passed on, and so are passing failures such as too many open files, after which the commit is retried. */
 export function unreadableText(target: string, cause: unknown): OrionError {
   if (OrionError.isInstance(cause) && (cause.retryable || VERDICTS.has(cause.code))) return cause;
   return new OrionError({

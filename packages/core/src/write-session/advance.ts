@@ -35,10 +35,10 @@ import type { InnerDone } from './text/markers/inner-done.ts';
 import { targetKindOf } from './text/target-kind.ts';
 import { opensThinkBlock } from './text/think-block.ts';
 
-/** As many lines of left-out text as a question quotes. */
+/** The number of suspected lines that a question quotes. */
 const MAX_QUOTED_OMISSIONS = 5;
 
-/** A session whose begin succeeded: it waits for its first message. */
+/** A new session, which waits for its first message. */
 export function createSession(metadata: SessionMetadata, settings: SessionSettings): SessionStep {
   const step = new Step(blankSession(metadata, settings, createSummary()), EFFECTS);
   step.dispatch({ type: 'begin_ok' });
@@ -46,15 +46,14 @@ export function createSession(metadata: SessionMetadata, settings: SessionSettin
 }
 
 /**
- * A session that another process left behind, as it lies on the disk. It waits for `recover` or a
- * `finalize_command`.
+ * A session as another process left it on disk. It waits for `recover` or a `finalize_command`.
  */
 export function restoreSession(options: {
   readonly metadata: SessionMetadata;
   readonly settings: SessionSettings;
   readonly record: SessionRecord | null;
   readonly summary: ContentSummary;
-  /** The bare DONE lines of the content: those of a message that never ended are in no record. */
+  /** The bare DONE lines of the content; the record lacks those of a message that never ended. */
   readonly innerDone: InnerDone;
 }): WriteSession {
   const { metadata, settings, record, summary } = options;
@@ -86,13 +85,13 @@ export function restoreSession(options: {
   };
 }
 
-/** Nothing was written down of the message: whether the adapter reads think tags itself is not known, so it is named. */
+/** Without a record it is unknown whether the adapter reads think tags itself, so the receipt names the block. */
 function unrecordedThinking(summary: ContentSummary): WriteSession['thinking'] {
   const [first] = wholeFenceLedger(summary).firstLines;
   return first !== undefined && opensThinkBlock(first.text) ? 'kept' : 'none';
 }
 
-/** Where the end of the file was decided on, or its text found complete, there is nothing left to ask. */
+/** Nothing is left to ask once the end of the file is decided, or its repair has begun. */
 function unaskedOf(record: SessionRecord | null, { chatEnds }: InnerDone): readonly EndCandidate[] {
   if (record?.content_end !== undefined || record?.repair !== undefined) return [];
   const settled = Math.max(record?.ends_settled ?? 0, record?.content_start ?? 0);
@@ -121,7 +120,7 @@ function blankSession(
   };
 }
 
-/** The one door: what happened in, the next session and what is to be done out. Pure. */
+/** The only way to change a session. Pure: takes what happened, returns the next session and what to do. */
 export function advance(session: WriteSession, input: SessionInput): SessionStep {
   const step = new Step(session, EFFECTS);
   handle(INPUTS, step, input);
@@ -143,7 +142,7 @@ const INPUTS: Handlers<SessionInput> = {
   omissions_suspected: omissionsSuspected,
   examined: (step, { summary }) => {
     step.update({ fileSummary: summary });
-    // A lease that was lost meanwhile has ended the session here.
+    // If the lease was lost meanwhile, the session has ended here.
     if (step.session.control.kind === 'finalizing') finalize(step, false);
   },
   finalize_failed: (step, { code, message, retryable }) => {
@@ -157,7 +156,7 @@ const INPUTS: Handlers<SessionInput> = {
   save_failed: decided,
   finalize_ok: decided,
   cancelled: (step, event) => {
-    // A held marker is discarded, held text that may not belong to the file is kept aside.
+    // A held marker is discarded; held text that may not belong to the file is set aside.
     if (step.session.reading.kind === 'seam') step.emit({ type: 'set_aside_held' });
     leave(step, event);
   },
@@ -167,7 +166,7 @@ const INPUTS: Handlers<SessionInput> = {
   lease_lost: leave,
 };
 
-/** The state table alone decides. */
+/** Leaves the decision to the state table. */
 function decided(step: Step, event: OutsideEvent): void {
   step.dispatch(event);
 }
@@ -179,7 +178,7 @@ function leave(step: Step, event: OutsideEvent): void {
 
 const TIMERS: { readonly [Name in TimerName]: (step: Step) => void } = {
   idle: (step) => {
-    // A timer that was cancelled while its callback was already on its way.
+    // The timer may have been cancelled while its callback was already pending.
     if (!stopIdleTimer(step)) return;
     step.trace('idle_elapsed', { state: stateNameOf(step.session.control) });
     step.dispatch({ type: 'idle_elapsed' });
@@ -199,9 +198,9 @@ const TIMERS: { readonly [Name in TimerName]: (step: Step) => void } = {
 function recover(step: Step): void {
   const { session } = step;
   const question = openQuestionOf(session.control);
-  // It was decided what the file is: then nothing more is added to its text.
+  // Once it is decided which text is the file, nothing is added to it.
   const complete = session.repair !== null || session.contentEnd !== null || session.leadDropped;
-  // What a text is wrapped in is asked about at its end, which may be missing: first it goes on.
+  // A question about the text's wrapping belongs to its end, which may be missing: the text is continued first.
   const isEarly = question?.kind === 'fence' || question?.kind === 'lead';
   const goesOn = session.cutOff && isEarly && !complete;
   if (goesOn) step.update({ fenceAsked: false, leadAsked: false });
@@ -213,7 +212,7 @@ function recover(step: Step): void {
   });
 }
 
-/** Asked once, before anything is written. */
+/** Asks once, before anything is written. */
 function omissionsSuspected(
   step: Step,
   { omissions }: { readonly omissions: readonly Omission[] },
@@ -250,7 +249,7 @@ function answerByHand(step: Step, question: SessionQuestion, answer: CommandAnsw
   }
 }
 
-/** What of a session stands in `state.json`. */
+/** What `state.json` contains of a session. */
 export function recordOf(session: WriteSession): SessionRecord {
   const { control } = session;
   const question = openQuestionOf(control);

@@ -19,7 +19,7 @@ import {
   recoveryPrompt,
 } from './text/prompts.ts';
 
-/** What the model is asked. */
+/** The effects that send a prompt to the model. */
 export const ASKING: Pick<EffectHandlers, Extract<keyof EffectHandlers, `ask_${string}`>> = {
   ask_idle: (step) => {
     if (step.session.control.kind === 'awaiting_content')
@@ -90,7 +90,7 @@ function send(
   step.emit({ type: 'send_prompt', prompt, reason, ...more });
 }
 
-/** What prompts say of the session; `marker`: the line that ends the file, as the model is told of it. */
+/** The facts that prompts quote; `marker` is the line that ends the file. */
 function factsOf({ metadata, settings, summary }: WriteSession) {
   return {
     target: metadata.target_file,
@@ -102,7 +102,7 @@ function factsOf({ metadata, settings, summary }: WriteSession) {
   };
 }
 
-/** The same for a prompt about a join, which quotes the anchor. */
+/** The same for prompts about a join, which always quote the anchor. */
 function joinOf(session: WriteSession) {
   return { ...factsOf(session), anchor: chooseAnchor(session.summary) };
 }

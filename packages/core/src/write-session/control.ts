@@ -11,8 +11,8 @@ import type {
 import type { AnswerEffect, QuestionAnswer } from './questions/question-row.ts';
 
 /**
- * Where a write session stands, apart from its text. Each state holds only what it owns: a question exists only
- * where one is open, an attempt only while finalizing.
+ * The state of a write session, apart from its text. Each state holds only what it owns: a question exists only while
+ * it is open, an attempt only while finalizing.
  *
  * The letters are those of the state table: I idle, C awaiting content, M awaiting DONE or more content,
  * Q awaiting an answer, F finalizing, N corrections needed, P paused, D done, A aborted.
@@ -30,20 +30,20 @@ export type ControlState =
 
 export type AwaitingContent = {
   readonly kind: 'awaiting_content';
-  /** Prompts in a row without new content. */
+  /** Consecutive prompts without new content. */
   readonly idlePrompts: number;
-  /** Requests in a row that brought no message. */
+  /** Consecutive requests without a message. */
   readonly retries: number;
-  /** A marker came without content; a second one confirms an empty file. */
+  /** A marker arrived without content; a second one confirms an empty file. */
   readonly emptyAsked: boolean;
 };
 
 export type AwaitingMore = {
   readonly kind: 'awaiting_more';
   readonly idlePrompts: number;
-  /** Replies in a row to a continuation that brought nothing new. */
+  /** Consecutive replies to a continuation that added nothing. */
   readonly stalledReplies: number;
-  /** What the next idle prompt asks, if it is a question; or what the reply that arrives has not answered. */
+  /** The question that the next idle prompt asks, or that the arriving reply has not answered. */
   readonly question: SessionQuestion | null;
   readonly expecting: Expectation;
 };
@@ -51,9 +51,9 @@ export type AwaitingMore = {
 export type AwaitingAnswer = {
   readonly kind: 'awaiting_answer';
   readonly question: SessionQuestion;
-  /** False until the question has been sent, which waits for the end of the current message. */
+  /** False until the question is sent, which happens when the current message has ended. */
   readonly asked: boolean;
-  /** The last reply was no answer. */
+  /** The last reply was not an answer. */
   readonly again: boolean;
   readonly idlePrompts: number;
   readonly retries: number;
@@ -61,7 +61,7 @@ export type AwaitingAnswer = {
 
 export type Finalizing = {
   readonly kind: 'finalizing';
-  /** Failed attempts that were worth repeating. */
+  /** Failed attempts that could be repeated. */
   readonly attempts: number;
 };
 
@@ -79,16 +79,16 @@ export type Paused = {
   readonly question: SessionQuestion | null;
 };
 
-/** What can happen to a session, one name for each row of the state table. */
+/** What can happen to a session: one name for each row of the state table. */
 export type ControlEvent =
   | OutsideEvent
   | { readonly type: 'begin_ok' }
-  /** What the reader of the message has released: content, or more of a reply. */
+  /** Text that the message's reader released: content, or more of a reply. */
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'blank_text'; readonly text: string }
-  /** The line that ends the content wherever it stands is complete; the message may go on behind it. */
+  /** The line that always ends the content is complete; the message may continue after it. */
   | { readonly type: 'end_marker'; readonly messageOpen: boolean }
-  /** An orderly end after a terminal marker; the message's text is verified, accepted or blank. */
+  /** The message ended in order after a terminal marker; its text is verified, accepted or blank. */
   | { readonly type: 'message_end_terminal' }
   /** An ambiguous DONE or a near miss. */
   | { readonly type: 'message_end_question'; readonly question: SessionQuestion }
@@ -101,18 +101,18 @@ export type ControlEvent =
       readonly type: 'question_due';
       readonly question: SessionQuestion;
       readonly messageOpen: boolean;
-      /** A model can be asked; otherwise the person is who has the file written. */
+      /** A model can be asked; otherwise a person has the file written. */
       readonly attended: boolean;
     }
   | {
       readonly type: 'answer';
       readonly answer: QuestionAnswer | { readonly kind: 'text' | 'unusable' };
     }
-  /** The reply is the document again, from its first line. */
+  /** The reply repeats the document from its first line. */
   | { readonly type: 'document_again' }
   | { readonly type: 'save_due' }
   | { readonly type: 'limit_exceeded' }
-  /** `round`: rounds that have ended. `attended`: a model can be asked and no person has decided. */
+  /** `round`: rounds that have ended. `attended`: a model can be asked, and no person has decided. */
   | {
       readonly type: 'finalize_needs_corrections';
       readonly places: readonly InvalidPlace[];
@@ -134,14 +134,14 @@ export type ControlEvent =
       readonly type: 'recover_accepted';
       readonly content: boolean;
       readonly question: SessionQuestion | null;
-      /** What the file is was decided: nothing is added to it. */
+      /** It is decided which text is the file: nothing is added to it. */
       readonly complete: boolean;
     }
   | { readonly type: 'finalize_command'; readonly answered: boolean };
 
-/** What happens outside of the text: the state alone decides what comes of it. */
+/** What happens apart from the text; the state alone decides what follows. */
 export type OutsideEvent =
-  /** The model called a tool although none is offered while it writes. */
+  /** The model called a tool, although none is offered while it writes. */
   | { readonly type: 'tool_called' }
   | { readonly type: 'save_failed' }
   | { readonly type: 'finalize_ok' }
@@ -152,16 +152,16 @@ export type OutsideEvent =
   | { readonly type: 'abort'; readonly writing: boolean }
   | { readonly type: 'lease_lost'; readonly writing: boolean };
 
-/** What becomes of a reply that does not join the saved text. */
+/** What to do about a reply that does not join the saved text. */
 export type SeamRemedy =
-  /** The open question once more: only its answer or a verified seam closes it. */
+  /** Ask the open question again: only its answer or a verified seam closes it. */
   | { readonly remedy: 'ask_question' }
   | { readonly remedy: 'ask_again' | 'ask_bridge'; readonly expecting: Expectation }
-  /** `end`: how the reply that is content after all has ended. */
+  /** `end`: how the reply ended, which is content after all. */
   | { readonly remedy: 'accept'; readonly via: Seam['via']; readonly end: MessageEnd }
   | { readonly remedy: 'pause' };
 
-/** What a transition asks for that needs nothing of the event. */
+/** Effects without data. */
 export type PlainEffect =
   | 'start_idle_timer'
   | 'cancel_idle_timer'
@@ -186,21 +186,21 @@ export type PlainEffect =
   | 'move_to_attic'
   | 'warn_lost';
 
-/** What a transition asks for, with its data; each kind has one handler, in `effects.ts`. */
+/** What a transition asks for, with its data. Each kind has one handler, in `effects.ts`. */
 export type ControlEffect =
   | { readonly [Type in PlainEffect]: { readonly type: Type } }[PlainEffect]
   /** Content. */
   | { readonly type: 'buffer'; readonly text: string }
-  /** More of a reply, which is no content. */
+  /** More of a reply, which is not content. */
   | { readonly type: 'hold'; readonly text: string }
   | { readonly type: 'append_reply'; readonly text: string }
   | { readonly type: 'parse_reply'; readonly end: MessageEnd }
   | { readonly type: 'resend'; readonly attempt: number }
   | { readonly type: 'accept_unverified'; readonly via: Seam['via']; readonly end: MessageEnd }
-  /** What an answer makes of the saved text. */
+  /** What an answer does to the saved text. */
   | AnswerEffect
   | { readonly type: 'finalize'; readonly messageOpen: boolean }
-  /** What a round of corrections has given. */
+  /** The result of a round of corrections. */
   | { readonly type: 'end_round'; readonly corrections: readonly TextCorrection[] }
   | { readonly type: 'pause'; readonly code: ErrorCode };
 
@@ -213,26 +213,26 @@ export type MessageEnd =
 export type Failure = {
   readonly code: ErrorCode;
   readonly message: string;
-  /** The same again may succeed. */
+  /** Repeating it may succeed. */
   readonly retryable: boolean;
 };
 
-/** What the model was asked for behind the saved text, which decides how its next message is read. */
+/** What the model was asked to write after the saved text; decides how its next message is read. */
 export type Expectation =
   | Continuation
   | {
       readonly kind: 'bridge';
       readonly headLines: readonly string[];
-      /** How the held part two ended. */
+      /** How the held second part ended. */
       readonly end: MessageEnd;
     };
 
 export type Continuation = {
   readonly kind: 'continuation';
-  /** To an idle prompt or a recovery: the model may rightly have something else to say. */
+  /** A reply to an idle prompt or a recovery, where the model may have something else to say. */
   readonly isReply: boolean;
   readonly isRecovery: boolean;
-  /** How often the model was asked again after replies that did not join. */
+  /** How often the model was asked again because its reply did not join. */
   readonly asks: number;
 };
 
@@ -242,14 +242,14 @@ export type Transition =
       readonly state: ControlState;
       readonly effects: readonly ControlEffect[];
     }
-  /** Nothing to do; traced. */
+  /** Nothing to do; recorded in the trace. */
   | { readonly kind: 'ignored' }
   | { readonly kind: 'refused'; readonly code: RefusalCode }
   /** Waits for the outcome of the commit. */
   | { readonly kind: 'queued' }
-  /** The tool call or text is nobody's business here: it goes its ordinary way. */
+  /** The tool call or text does not concern the session. */
   | { readonly kind: 'ordinary' }
-  /** A defect of the caller: the state is unchanged. */
+  /** A bug in the caller; the state is unchanged. */
   | { readonly kind: 'invalid' };
 
 export type RefusalCode =
@@ -258,24 +258,24 @@ export type RefusalCode =
   | 'SESSION_NOT_FOUND'
   | 'EMPTY_CONTENT'
   | 'QUESTION_OPEN'
-  /** An answer where no question is open. */
+  /** An answer was given while no question is open. */
   | 'USAGE';
 
 export type ControlLimits = {
   readonly operation: WriteOperation;
-  /** 0: no prompt, the session pauses at the end of the message. */
+  /** 0: no prompts; the session pauses at the end of the message. */
   readonly idleMs: number;
   readonly maxIdlePrompts: number;
-  /** What a session that pauses leaves to be answered, unless another question is open. */
+  /** The question that a session leaves open when it pauses, unless another one is open. */
   readonly unasked: SessionQuestion | null;
 };
 
-/** Requests in a row without a message, and continuations in a row without progress. */
+/** Consecutive requests without a message, and consecutive continuations without progress. */
 export const MAX_RETRIES = 3;
-/** Repeats of a commit that failed for a passing reason, and the wait before each, in milliseconds. */
+/** Retries of a commit after a passing failure, and the wait before each, in milliseconds. */
 export const MAX_FINALIZE_RETRIES = 2;
 export const FINALIZE_RETRY_MS = 1000;
-/** Rounds in which a model is asked what belongs at invalid places, and places in one of them. */
+/** Rounds in which a model corrects invalid places, and the places in one round. */
 export const MAX_CORRECTION_ROUNDS = 3;
 export const MAX_CORRECTION_PLACES = 20;
 
@@ -295,17 +295,17 @@ export function stateNameOf({ kind }: ControlState): SessionStateName {
   return STATE_NAMES[kind];
 }
 
-/** What is open to be answered in this state. */
+/** The question that is open in this state. */
 export function openQuestionOf(control: ControlState): SessionQuestion | null {
   return 'question' in control ? control.question : null;
 }
 
-/** Whether the end of a message matters to the session, or that none came. */
+/** Whether the end of a message concerns the session. */
 export function isWaiting({ kind }: ControlState): boolean {
   return kind.startsWith('awaiting_') || kind === 'needs_corrections';
 }
 
-/** Whether a model's text is read for the session. */
+/** Whether the model's text is read for the session. */
 export function isOpen(control: ControlState): boolean {
   return isWaiting(control) || control.kind === 'finalizing';
 }

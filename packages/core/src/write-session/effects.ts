@@ -8,7 +8,7 @@ import { NOT_READING } from './session.ts';
 import { stopIdleTimer } from './step.ts';
 import type { EffectHandlers, Step } from './step.ts';
 
-/** How long a session without a usable disk waits before it tries the disk again, in milliseconds. */
+/** The wait before a session without a usable disk tries it again, in milliseconds. */
 const SAVE_RETRY_MS = 30_000;
 
 /** What each effect of the state table does. */

@@ -18,14 +18,14 @@ import type { FenceDecision } from './text/fence-decision.ts';
 import { findLead } from './text/leads.ts';
 
 /**
- * What is asked when the model has said that its text is complete, and which part of that text is the file.
+ * What the model is asked once it has ended its text, and which part of the text is the file.
  *
  * Invariants
- * Z1  The questions come in a fixed order, each once: where the file ends, its last words, its fences, its lead.
- *     Left-out text is asked about by the commit, which alone knows the old file.
- * Z2  Each is decided on exactly what would be written: where a start or an end was cut off, on what is left.
- * Z3  Nothing is asked where a person has what is saved written, and nothing of a text whose repair has begun: its
- *     offsets are those of the file as it was decided on then. A person's answer to one question answers no other.
+ * Z1  The questions have a fixed order, and each is asked once: where the file ends, its last words, its fences, its
+ *     lead. The commit asks about omitted text, as it alone knows the old file.
+ * Z2  Each decision is made on exactly what would be written; if a start or an end was cut off, on the rest.
+ * Z3  Nothing is asked if a person has the saved text written as it is, or once the repair has begun, whose offsets
+ *     depend on which text is the file. A person's answer to one question answers no other.
  */
 export function finalize(step: Step, messageOpen: boolean): void {
   const { summary, contentStart, contentEnd, byHand, repair } = step.session;
@@ -44,7 +44,7 @@ export function finalize(step: Step, messageOpen: boolean): void {
     const fence = unsettledFence(step, file);
     if (fence.kind === 'strip') {
       stripFence(step, fence);
-      // What the file is must be written down before it is written: a kill behind that leaves nothing else to tell.
+      // Saved before the file is written: after a kill, only the record shows which part of the text is the file.
       step.emit({ type: 'save' });
       finalize(step, messageOpen);
       return;
@@ -59,7 +59,7 @@ export function finalize(step: Step, messageOpen: boolean): void {
   emitFinalize(step);
 }
 
-/** Nothing is written before it is answered: by the model, or by the person who has it written. */
+/** Nothing is written until the model answers, or the person who has the file written. */
 export function ask(step: Step, question: SessionQuestion, messageOpen: boolean): void {
   const attended = step.session.byHand === 'no';
   step.dispatch({ type: 'question_due', question, messageOpen, attended });
@@ -105,7 +105,7 @@ function unaskedLead(step: Step, file: ContentSummary): SessionQuestion | null {
   return { kind: 'lead', text: lead.text, contentStart: lead.contentStart };
 }
 
-/** What an answer says of the content, of which part the file is; moving on is the state table's. */
+/** Applies an answer to the text: which part of it is the file. The state table decides what follows. */
 export const SETTLING: Pick<EffectHandlers, AnswerEffect['type']> = {
   keep_all: (step, { doneLines, nearMiss, heldText }) => {
     if (doneLines.length > 0) {
@@ -114,7 +114,7 @@ export const SETTLING: Pick<EffectHandlers, AnswerEffect['type']> = {
     }
     step.update({ unaskedNearMiss: nearMiss });
     if (heldText === null) return;
-    // Only the answer says that this text follows what is saved.
+    // Only the answer proves that this text follows the saved one.
     step.addSeam({ status: 'unverified', via: 'tail' });
     step.emit({ type: 'discard_held' });
     step.take(heldText);
@@ -131,7 +131,7 @@ export const SETTLING: Pick<EffectHandlers, AnswerEffect['type']> = {
   strip_fence: stripFence,
   drop_lead: (step, { contentStart }) =>
     step.update({ leadDropped: true, contentStart, fileSummary: null }),
-  /** What was saved is none of the file. */
+  /** Nothing that was saved is part of the file. */
   start_over: (step) => {
     step.emit({ type: 'rewind', toOffset: 0 }, { type: 'start_over' });
     step.update({ ...textOf(createSummary()), reading: NOT_READING });
@@ -144,7 +144,7 @@ function stripFence(step: Step, { contentStart, contentEnd }: FilePart): void {
   step.update({ fenceStripped: true, contentStart, contentEnd, fileSummary: null });
 }
 
-/** Everything from `end` on turned out not to be the file; `show`: it is for the person. */
+/** Nothing from `end` on is part of the file; `show`: it is shown to the person. */
 function endContentAt(step: Step, end: number, show: boolean): void {
   const { summary } = step.session;
   step.update({ contentEnd: end, fileSummary: null });

@@ -17,14 +17,14 @@ import { quotedText } from './text/prompts.ts';
 import { createThinkReader, endThink, readThink } from './text/think-block.ts';
 import type { ThinkPart } from './text/think-block.ts';
 
-/** A message begins: how it is read depends on what it is a reply to and on what is saved. */
+/** A message starts. How it is read depends on what it replies to and on what is saved. */
 export function startMessage(step: Step, prefilled = false): void {
   if (stopIdleTimer(step)) step.emit({ type: 'cancel_timer', timer: 'idle' });
   step.update({ reading: readingOf(step, prefilled) });
   step.update({ skipping: mayThinkAloud(step, prefilled) ? createThinkReader() : null });
 }
 
-/** Reasoning before a reply is no part of it (R275); before the file itself it is saved with it. */
+/** Reasoning before a reply is not part of it (R275); before the file itself it is saved with it. */
 function mayThinkAloud(step: Step, prefilled: boolean): boolean {
   const { thinkTags, reading } = step.session;
   if (!thinkTags || prefilled) return false;
@@ -77,7 +77,7 @@ export function readText(step: Step, text: string): void {
 }
 
 function readBehindThinking(step: Step, { block, text }: Pick<ThinkPart, 'block' | 'text'>): void {
-  // What stands before the file's first line is kept, as everything else there is.
+  // Text before the file's first line is kept, as everything else is.
   if (step.session.reading.kind === 'confirmation' && block !== '') {
     step.emit({ type: 'set_aside', text: block });
     step.update({ thinking: 'set_aside' });
@@ -94,7 +94,7 @@ export function endMessage(step: Step, end: MessageEnd): void {
   const { skipping } = step.session;
   if (skipping !== null) {
     step.update({ skipping: null });
-    // What a block was not closed before holds no answer.
+    // Text before which a block was not closed is not an answer.
     readBehindThinking(step, endThink(skipping));
   }
   const { reading } = step.session;
@@ -106,7 +106,7 @@ type Reader<R extends Reading> = {
   readonly end: (step: Step, reading: R, end: MessageEnd) => void;
 };
 
-/** A reply that the state reads. */
+/** For replies that the state interprets. */
 const replyReader: Reader<ReadingOf<'answer' | 'again' | 'corrections'>> = {
   read: (step, _reading, text) => step.dispatch({ type: 'text', text }),
   end: (step, { kind }, end) => {
@@ -135,6 +135,6 @@ const READERS: { readonly [Kind in Reading['kind']]: Reader<ReadingOf<Kind>> } =
 };
 
 function readerOf({ kind }: Reading): Reader<Reading> {
-  // A reading's own reader takes it; the compiler does not see that they belong together.
+  // The compiler cannot see that a reading and the reader of its kind belong together.
   return READERS[kind] as Reader<Reading>;
 }

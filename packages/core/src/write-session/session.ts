@@ -26,7 +26,7 @@ import type { SeamReader } from './text/seams/seam-reader.ts';
 import type { ThinkReader } from './text/think-block.ts';
 import type { TargetKind } from './text/target-kind.ts';
 
-/** The settings that a session follows; see the agent's settings for their names and defaults. */
+/** The settings of a session; the agent's settings have their names and defaults. */
 export type SessionSettings = {
   readonly idleMs: number;
   readonly maxIdlePrompts: number;
@@ -38,21 +38,21 @@ export type SessionSettings = {
   readonly strict: boolean;
   readonly stripFence: 'auto' | 'never';
   readonly seam: 'ask' | 'accept' | 'strict';
-  /** Whether the model is asked about lines that stand for left-out text. */
+  /** Whether to ask the model about lines that look like placeholders for omitted text. */
   readonly askOmissions: boolean;
-  /** Whether the adapter tells the orderly end of a message from a pause. */
+  /** Whether the adapter distinguishes the orderly end of a message from a pause. */
   readonly signalsMessageEnd: boolean;
 };
 
 /**
- * A write session as a value: where it stands (`control`), what is known of the text, and how the message that
- * is arriving is read. `advance` makes the next one; nothing else does.
+ * A write session as a value: its state (`control`), what is known about the text, and how the arriving message is
+ * read. Only `advance` produces the next value.
  *
  * Invariants
- * S1  Content leaves by `append` effects only, in order, and `summary` has seen exactly that text.
- * S2  Text whose place is undecided leaves by `hold` effects only until it is verified, accepted or refused.
- * S3  No text is dropped: what is not content goes to `set_aside`, `chat`, or stays in the held text; content outside
- *     of `contentStart` and `contentEnd` is kept beside the file when it is written.
+ * S1  Content leaves only through `append` effects, in order, and `summary` covers exactly that text.
+ * S2  Until it is verified, accepted or refused, text whose place is undecided leaves only through `hold` effects.
+ * S3  No text is dropped: text that is not content goes to `set_aside` or `chat`, or stays in the held text; content
+ *     outside `contentStart` and `contentEnd` is kept beside the file when the file is written.
  */
 export type WriteSession = SessionText & {
   readonly control: ControlState;
@@ -60,65 +60,65 @@ export type WriteSession = SessionText & {
   readonly settings: SessionSettings;
   readonly kind: TargetKind;
   readonly reading: Reading;
-  /** Whether a think block that opens the message that arrives is its model's reasoning. */
+  /** Whether a think block that opens the arriving message is reasoning. */
   readonly thinkTags: boolean;
-  /** A think block before the reply that arrives; null where none is left out. */
+  /** Reads a think block that is skipped before the arriving reply; null if none is skipped. */
   readonly skipping: ThinkReader | null;
-  /** A reply was the document again, and took the place of what was saved: that happens once. */
+  /** A reply repeated the document from its start and replaced the saved text; this happens at most once. */
   readonly startedOver: boolean;
   readonly omissionsAsked: boolean;
   /**
-   * A person asked for the file to be written, without a model: what is saved, or with an answer to one question, which
-   * answers no other.
+   * A person had the file written without a model: `decided` as it is saved, `answered` with the answer to one
+   * question, which answers no other.
    */
   readonly byHand: 'no' | 'answered' | 'decided';
   readonly saveTimerRuns: boolean;
-  /** The commit's own account of the failure, for the person. */
+  /** The reason for the last failure, in the words of whatever failed; shown to the person. */
   readonly message: string | null;
 };
 
-/** What is known of the saved text: all of it begins anew where the text does. */
+/** What is known about the saved text; all of it is reset when the text starts over. */
 export type SessionText = {
   readonly summary: ContentSummary;
-  /** Blanks before the first content; they become content with it. */
+  /** Blanks before the first content; they become content together with it. */
   readonly leadingBlanks: string;
-  /** What became of a think block that opens the content: the file begins behind it, or with it. */
+  /** What happened to a think block that opens the content: the file starts after it (`set_aside`) or with it (`kept`). */
   readonly thinking: 'none' | 'set_aside' | 'kept';
-  /** How many blank lines before the first line were left out. */
+  /** The number of blank lines that were dropped before the first line. */
   readonly blankLinesDropped: number;
   readonly seams: readonly Seam[];
   readonly innerDoneLines: readonly number[];
   /**
-   * DONE lines that a chat line follows, of messages that did not end in order: whether the file ends there was not
-   * asked yet. At most two, the last first.
+   * DONE lines followed by a chat line, from messages that did not end in order: the model has not been asked yet
+   * whether the file ends there. At most two, the last first.
    */
   readonly unaskedEnds: readonly EndCandidate[];
-  /** Bytes of content of which no DONE line is open to question any more. */
+  /** No DONE line before this byte of the content needs a question any more. */
   readonly endsSettled: number;
-  /** The part of the content, in bytes, that is the file; `contentEnd` null means all. */
+  /** The byte range of the content that is the file; a null `contentEnd` means up to the end. */
   readonly contentStart: number;
   readonly contentEnd: number | null;
   readonly fenceStripped: boolean;
   readonly fenceAsked: boolean;
   readonly leadDropped: boolean;
   readonly leadAsked: boolean;
-  /** Of exactly the part that is the file, where that is not all; null until it was read back. */
+  /** Of exactly the part that is the file, if that is not all of the content; null until it has been read back. */
   readonly fileSummary: ContentSummary | null;
-  /** What the message with an answered question ended with, which is asked about next. */
+  /** What a message ended with whose other question has been answered; asked about next. */
   readonly unaskedNearMiss: NearMiss | null;
-  /** The last message that brought content did not come to its end. */
+  /** The last message with content was cut off. */
   readonly cutOff: boolean;
-  /** A DONE of its own, behind another message or glued to the last line, ended the text. */
+  /** The text was ended by a DONE in a message of its own, or by one on the last line. */
   readonly endedByDone: boolean;
-  /** How invalid text is mended on its way to the file; null while nothing invalid was found. */
+  /** How invalid text is repaired on its way to the file; null while none has been found. */
   readonly repair: TextRepair | null;
-  /** Its end is known: a marker came, or an answer said where it is. */
+  /** The end is known: a marker arrived, or an answer said where it is. */
   readonly hasEnded: boolean;
   /** Whole lines since the last save. */
   readonly unsavedLines: number;
 };
 
-/** Nothing is known of a text but what is saved of it. */
+/** What is known about a text of which nothing but its summary is known. */
 export function textOf(summary: ContentSummary): SessionText {
   return {
     summary,
@@ -146,53 +146,53 @@ export function textOf(summary: ContentSummary): SessionText {
 }
 
 export type Reading =
-  /** No message is arriving, or one that is ordinary chat. */
+  /** No message is arriving, or it is ordinary chat. */
   | { readonly kind: 'none'; readonly idleTimerRuns: boolean }
-  /** Known content, up to its marker. */
+  /** Content, up to its marker. */
   | {
       readonly kind: 'direct';
       readonly marker: MarkerReader;
       readonly converter: ConverterState;
-      /** A think block that may open the message; null where none can. */
+      /** Reads a think block that may open the message; null if none can. */
       readonly thinking: ThinkReader | null;
-      /** The next content is the first of the file, behind such a block. */
+      /** The next content is the first of the file, after such a block. */
       readonly isBehindThinking: boolean;
-      /** Size of the content when the message began, to see whether it brought anything. */
+      /** The size of the content when the message started, to see whether it adds anything. */
       readonly startBytes: number;
       readonly startLines: number;
-      /** The question that its join has closed, and that is open still if it brings nothing more. */
+      /** The question that the join closed; it is still open if the message adds nothing more. */
       readonly closed: SessionQuestion | null;
-      /** The end of the message that is being replayed from the held text. */
+      /** How the message ended that is replayed from the held text. */
       readonly replayed: MessageEnd | null;
       readonly settleTimerRuns: boolean;
     }
-  /** Undecided: it may join the saved text. */
+  /** Undecided: the message may join the saved text. */
   | {
       readonly kind: 'seam';
       readonly seam: SeamReader;
       readonly census: ReplyCensus;
       readonly anchor: Anchor;
       readonly expecting: Continuation;
-      /** Its first words were given to the model. */
+      /** The model was given the first words. */
       readonly prefilled: boolean;
       /** The same reply as an answer, to a prompt that takes `DONE` too. */
       readonly answer: AnswerReader | null;
-      /** And as the document again, where that would start it over. */
+      /** The same reply as a repetition of the document, if that can start it over. */
       readonly again: AgainReader | null;
-      /** The reply does not join; it is read on all the same. */
+      /** Why the reply does not join, while it is still read for what else it may be. */
       readonly hopeless: string | null;
     }
-  /** The reply to the question whether the file is to be empty; held in memory while it can be an answer. */
+  /** The reply to the question whether the file should be empty; held in memory while it can be an answer. */
   | { readonly kind: 'confirmation'; readonly answer: AnswerReader }
-  /** The reply to any other question, held likewise. */
+  /** The reply to any other question, held in the same way. */
   | {
       readonly kind: 'answer';
       readonly answer: AnswerReader;
       readonly again: AgainReader | null;
     }
-  /** No answer to a question that only its words answer: read on, and held, while it may be the document again. */
+  /** Not an answer to a closed question; read on, and held, while it may repeat the document. */
   | { readonly kind: 'again'; readonly again: AgainReader }
-  /** `end`: how the held part two had ended. */
+  /** `end`: how the held second part ended. */
   | { readonly kind: 'bridge'; readonly bridge: BridgeReader; readonly end: MessageEnd }
   /** The reply to a question about invalid text; never content. */
   | { readonly kind: 'corrections'; readonly reply: CorrectionReply };
@@ -203,20 +203,19 @@ export const NOT_READING: ReadingOf<'none'> = { kind: 'none', idleTimerRuns: fal
 
 export type TimerName = 'idle' | 'settle' | 'save' | 'save_retry' | 'finalize_retry';
 
-/** What happens to a session. Inputs of one session come one after the other. */
+/** What happens to a session. The inputs of one session arrive one at a time. */
 export type SessionInput =
   | OutsideEvent
-  /** A message of the model begins to arrive. */
   /**
-   * `prefilled`: its first words were put into the model's mouth; they come as its text like all others. `thinkTags`:
-   * its model may have written its reasoning into the text, between think tags.
+   * A message of the model starts to arrive. `prefilled`: the model was given its first words, which arrive as text
+   * like all others. `thinkTags`: the model may write its reasoning into the text, between think tags.
    */
   | {
       readonly type: 'message_started';
       readonly prefilled?: boolean;
       readonly thinkTags?: boolean;
     }
-  /** The reasoning of the message that arrives has a field of its own, so that tags in its text are text. */
+  /** The reasoning of the arriving message has a field of its own, so tags in its text are text. */
   | { readonly type: 'reasoning' }
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'message_ended'; readonly end: MessageEnd }
@@ -230,9 +229,9 @@ export type SessionInput =
       readonly places: readonly InvalidPlace[];
       readonly count: number;
     }
-  /** The text that replaces a file has lines that stand for left-out text; nothing is written yet. */
+  /** The text that is to replace a file has lines that look like placeholders for omitted text; nothing is written yet. */
   | { readonly type: 'omissions_suspected'; readonly omissions: readonly Omission[] }
-  /** What `examine` asked for: the summary of that part, with the content's own offsets. */
+  /** The result of `examine`: the summary of that part, with offsets of the whole content. */
   | { readonly type: 'examined'; readonly summary: ContentSummary }
   | ({ readonly type: 'finalize_failed' } & Failure)
   | { readonly type: 'recover' }
@@ -250,53 +249,53 @@ export type PromptReason =
   | 'corrections'
   | 'anew';
 
-/** What the driver carries out, in order. */
+/** What the driver has to do, in order. */
 export type SessionEffect =
-  /** Content; `offset` and `length` are its bytes. */
+  /** Content; `offset` and `length` are in bytes. */
   | {
       readonly type: 'append';
       readonly text: string;
       readonly offset: number;
       readonly length: number;
-      /** Of a think block that opens the content: nothing for a person to watch. */
+      /** Part of a think block that opens the content, which is not shown to a person. */
       readonly isThinking: boolean;
     }
   | { readonly type: 'hold'; readonly text: string }
   | { readonly type: 'discard_held' }
-  /** The held text moves to what was set aside. */
+  /** Move the held text to the text that is set aside. */
   | { readonly type: 'set_aside_held' }
-  /** Feed the held text back as `held_text`, then `held_end`, then drop it. */
+  /** Send the held text back as `held_text`, then `held_end`, then drop it. */
   | { readonly type: 'replay_held' }
   | { readonly type: 'set_aside'; readonly text: string }
-  /** Saved bytes that are not the file but chat: the person sees them. */
+  /** Saved bytes that turned out to be chat: show them to the person. */
   | { readonly type: 'show'; readonly start: number; readonly end: number }
   | { readonly type: 'rewind'; readonly toOffset: number }
-  /** Set the content aside and begin it anew. */
+  /** Set the content aside and start with none. */
   | { readonly type: 'start_over' }
-  /** Ordinary text for the person. */
+  /** Text for the person. */
   | { readonly type: 'chat'; readonly text: string }
   | { readonly type: 'save' }
   | { readonly type: 'start_timer'; readonly timer: TimerName; readonly milliseconds: number }
   | { readonly type: 'cancel_timer'; readonly timer: TimerName }
-  /** Stop reading the message that is arriving. */
+  /** Stop reading the arriving message. */
   | { readonly type: 'stop_message' }
-  /** A user message, after which the model is asked for the next message. */
+  /** Add a user message and request the model's next message. */
   | {
       readonly type: 'send_prompt';
       readonly prompt: string;
       readonly reason: PromptReason;
-      /** How the reply has to begin, for models that go on with words that are given to them. */
+      /** How the reply has to start, for models that continue from given words. */
       readonly opening?: string;
     }
-  /** The same request again, after a wait. */
+  /** Repeat the last request, after a wait. */
   | { readonly type: 'resend'; readonly attempt: number }
-  /** Read this part of the content back and say what it is: `examined`. */
+  /** Read this part of the content back and answer with `examined`. */
   | { readonly type: 'examine'; readonly start: number; readonly end: number }
   | {
       readonly type: 'finalize';
       readonly start: number;
       readonly end: number | null;
-      /** Added behind it. */
+      /** Added at the end. */
       readonly lineEnding: LineEndingText;
     }
   | { readonly type: 'pause'; readonly code: ErrorCode }
@@ -316,10 +315,10 @@ export type SessionStep = {
   readonly effects: readonly SessionEffect[];
 };
 
-/** A line ending to be added; empty where none is. */
+/** A line ending to add; empty for none. */
 export type LineEndingText = '' | '\n' | '\r\n';
 
-/** Whether the message that is read brings content, or may. */
+/** Whether the arriving message is content, or may be. */
 export function isContent(reading: Reading): boolean {
   return reading.kind === 'direct' || reading.kind === 'seam';
 }
@@ -329,7 +328,7 @@ export function isWholeFile({ operation }: SessionMetadata): boolean {
   return operation === 'create' || operation === 'overwrite';
 }
 
-/** Of exactly what would be written; null: it is not known yet. */
+/** The summary of exactly what would be written; null if it is not known yet. */
 export function fileSummaryOf(session: WriteSession): ContentSummary | null {
   const { summary, contentStart, contentEnd, fileSummary } = session;
   const isWhole = contentStart === 0 && (contentEnd === null || contentEnd === summary.bytes);
@@ -337,8 +336,8 @@ export function fileSummaryOf(session: WriteSession): ContentSummary | null {
 }
 
 /**
- * The line ending that the last line lacks, where DONE ended it: DONE stands on a line of its own (R295). Only where
- * the text is the end of the file.
+ * The line ending that the last line lacks because DONE ended it, as DONE is a line of its own (R295). Empty unless the
+ * text is the end of the file.
  */
 export function lineEndingOf(session: WriteSession): LineEndingText {
   const { metadata, endedByDone } = session;
@@ -349,7 +348,7 @@ export function lineEndingOf(session: WriteSession): LineEndingText {
   return eolOf(summary) === 'crlf' && !summary.openLine.endsWith('\r') ? '\r\n' : '\n';
 }
 
-/** What a receipt says of how the text became the file, beside its lines and its seams. */
+/** What a receipt says about how the text became the file, apart from its lines and seams. */
 export type ReceiptNotes = Pick<
   WriteReceipt,
   | 'fence_stripped'
@@ -363,7 +362,7 @@ export type ReceiptNotes = Pick<
 export function receiptNotesOf(session: WriteSession): ReceiptNotes {
   const { thinking, blankLinesDropped } = session;
   const { fenceStripped, leadDropped, cutOff, contentEnd, summary, hasEnded } = session;
-  // Nothing but DONE came after a message that had not come to its end: the text may be too short.
+  // Only DONE arrived after a message that was cut off: the text may be too short.
   const isToItsEnd = contentEnd === null || contentEnd === summary.bytes;
   const endedAfterCut = cutOff && isToItsEnd && hasEnded;
   return {
@@ -374,15 +373,15 @@ export function receiptNotesOf(session: WriteSession): ReceiptNotes {
     ...(lineEndingOf(session) === '' ? {} : { final_newline_added: true }),
     warnings: [
       ...(endedAfterCut ? ['ended_after_cut'] : []),
-      // Nothing shows that what opens it is reasoning, or where that ends.
+      // Nothing proves that its opening is reasoning, or where that would end.
       ...(thinking === 'kept' ? ['opens_with_thinking'] : []),
-      // Nobody but the person who had the text written has said that it is complete.
+      // Only the person who had the text written said that it is complete.
       ...(hasEnded ? [] : ['finalized_by_hand']),
     ],
   };
 }
 
-/** Where the file ends in the content; without its last line ending when the model asked for that. */
+/** Where the file ends in the content, excluding its last line ending if the model asked for none. */
 export function fileEndOf(session: WriteSession): number | null {
   const { metadata, summary, contentEnd } = session;
   if (metadata.final_newline) return contentEnd;

@@ -13,7 +13,7 @@ import type { InnerDone } from './text/markers/inner-done.ts';
 import { transition } from './transition.ts';
 import { refusalText, tooLargeText } from './wording.ts';
 
-/** What each of them does; one without a handler is a type error. */
+/** One handler for each type; a missing one is a type error. */
 export type Handlers<Each extends { readonly type: string }> = {
   readonly [Type in Each['type']]: (
     step: Step,
@@ -21,7 +21,7 @@ export type Handlers<Each extends { readonly type: string }> = {
   ) => void;
 };
 
-/** Of the state table. */
+/** For the effects of the state table. */
 export type EffectHandlers = Handlers<ControlEffect>;
 
 export function handle<Each extends { readonly type: string }>(
@@ -30,14 +30,14 @@ export function handle<Each extends { readonly type: string }>(
   each: Each,
 ): void {
   const type: Each['type'] = each.type;
-  // Its own handler takes it; the compiler does not see that they belong together.
+  // The compiler cannot see that a value and the handler of its type belong together.
   const handler = handlers[type] as (step: Step, each: Each) => void;
   handler(step, each);
 }
 
 /**
- * One call of `advance`: the session as it changes and the effects so far. Lives only within that call, so that
- * the readers of text and the state table can both add to it in order.
+ * One call of `advance`: the session as it changes, and the effects so far. It lives only during that call, so that
+ * text readers and the state table can both add to it in order.
  */
 export class Step {
   session: WriteSession;
@@ -61,7 +61,7 @@ export class Step {
     this.effects.push(...effects);
   }
 
-  /** Runs an event through the state table, and what it asks for through the handlers. */
+  /** Looks the event up in the state table and runs the handlers of the resulting effects. */
   dispatch(event: ControlEvent): void {
     const { control, metadata, settings } = this.session;
     const before = stateNameOf(control);
@@ -74,7 +74,7 @@ export class Step {
     switch (outcome.kind) {
       case 'moved': {
         this.update({ control: outcome.state });
-        // A person may have the text written before the model has ended it.
+        // A person can have the text written before the model has ended it.
         const begins = outcome.state.kind === 'finalizing' && control.kind !== 'finalizing';
         if (begins && event.type !== 'finalize_command') this.update({ hasEnded: true });
         for (const effect of outcome.effects) this.perform(effect);
@@ -116,12 +116,12 @@ export class Step {
     this.emit({ type: 'trace', event, details });
   }
 
-  /** What is none of the file is kept beside it. */
+  /** Keeps text beside the file that is not part of it. */
   setAside(text: string): void {
     if (!isBlankText(text)) this.emit({ type: 'set_aside', text });
   }
 
-  /** Content that a reader releases, within the size limit; returns false when the limit cut it. */
+  /** Adds content within the size limit; returns false if the limit cut it. */
   append(text: string): boolean {
     if (text === '') return true;
     const { summary, leadingBlanks } = this.session;
@@ -153,7 +153,7 @@ export class Step {
     this.dispatch({ type: 'limit_exceeded' });
   }
 
-  /** The text is content now. */
+  /** Makes the text content. */
   take(text: string): void {
     const { summary: before, reading } = this.session;
     const summary = appendToSummary(before, text);
@@ -179,7 +179,7 @@ export class Step {
     }
   }
 
-  /** The message is left before its end: what it has made content stays, and what is known of its DONE lines. */
+  /** Leaves the message before its end; its content stays, and so does what is known about its DONE lines. */
   leaveMessage(): void {
     const { reading } = this.session;
     if (reading.kind === 'direct') this.noteInnerDone(innerDoneOf(reading.marker));
@@ -197,12 +197,12 @@ export class Step {
     });
   }
 
-  /** Whether the file ends at one of the DONE lines so far is asked, answered, or answered by what came after. */
+  /** No DONE line so far needs a question any more: it was asked, or what followed has answered it. */
   settleEnds(): void {
     this.update({ unaskedEnds: [], endsSettled: this.session.summary.bytes });
   }
 
-  /** What comes next is joined to what is saved. */
+  /** Records that the next text is joined to the saved one. */
   addSeam({
     status,
     via,
@@ -217,7 +217,7 @@ export class Step {
   }
 }
 
-/** False where it did not run. */
+/** Returns false if it was not running. */
 export function stopIdleTimer(step: Step): boolean {
   const { reading } = step.session;
   if (reading.kind !== 'none' || !reading.idleTimerRuns) return false;
@@ -225,7 +225,7 @@ export function stopIdleTimer(step: Step): boolean {
   return true;
 }
 
-/** The longest beginning of `text` that has at most `bytes` bytes and does not cut a code point. */
+/** The longest prefix of `text` with at most `bytes` bytes that does not split a code point. */
 function longestPrefix(text: string, bytes: number): string {
   const room = new Uint8Array(Math.min(bytes, 3 * text.length));
   return text.slice(0, new TextEncoder().encodeInto(text, room).read);

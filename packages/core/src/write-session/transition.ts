@@ -11,7 +11,7 @@ import type { Rows } from './transition/rows.ts';
 type Kind = ControlState['kind'];
 type Row = (state: ControlState, event: ControlEvent, limits: ControlLimits) => Transition;
 
-/** A column for each state; its rows are shared or its own. Both that end a session meet none: what comes next begins one. */
+/** A column for each state, with shared rows and its own. After `done` and `aborted`, the next begin starts a session. */
 const COLUMNS: { readonly [K in Kind]: Rows<Extract<ControlState, { readonly kind: K }>> } = {
   idle: fromIdle,
   awaiting_content: fromAwaitingContent,
@@ -25,19 +25,19 @@ const COLUMNS: { readonly [K in Kind]: Rows<Extract<ControlState, { readonly kin
 };
 
 /**
- * The state table of a write session: one pure function, one door for every change of state.
+ * The state table of a write session: a pure function, and the only way to change the state.
  *
  * Invariants
- * T1  Nothing here finalizes except a terminal marker, an answer, or a person's command: never a timer alone.
- * T2  Every way out of a state with content saves it first, or hands it to the commit.
- * T3  A text that may not belong to the file never reaches `buffer`.
+ * T1  Only a terminal marker, an answer, or a person's command finalizes; a timer alone never does.
+ * T2  Every transition out of a state with content saves it first, or hands it to the commit.
+ * T3  Text that may not belong to the file never reaches `buffer`.
  */
 export function transition(
   state: ControlState,
   event: ControlEvent,
   limits: ControlLimits,
 ): Transition {
-  // A state's own column takes it, and a row its own event; the compiler does not see that they belong together.
+  // The compiler cannot see that a state and its column, or an event and its row, belong together.
   const row = COLUMNS[state.kind][event.type] as Row;
   return row(state, event, limits);
 }

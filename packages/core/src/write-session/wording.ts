@@ -3,7 +3,7 @@ import type { RefusalCode } from './control.ts';
 import { openQuestionText } from './questions/questions.ts';
 import type { WriteSession } from './session.ts';
 
-/** Why the session cannot do what was asked of it now. */
+/** Why the session refuses a request. */
 export function refusalText(code: RefusalCode, session: WriteSession): string {
   const target = session.metadata.target_file;
   switch (code) {
@@ -28,7 +28,7 @@ export function refusalText(code: RefusalCode, session: WriteSession): string {
   }
 }
 
-/** Why no more of the text is taken, and what sets the limit. */
+/** Why no more text is accepted, and what sets the limit. */
 export function tooLargeText({ metadata, settings }: WriteSession): string {
   return (
     `The text for ${metadata.target_file} is larger than the limit of ${settings.maxBytes} bytes ` +

@@ -6,8 +6,8 @@ import { choice, keepAll, namedLines } from './question-row.ts';
 import type { QuestionRow } from './question-row.ts';
 
 /**
- * What is open at the end of a text; null when there is nothing to ask. One question swallows no other: where the file
- * ends comes before what it ends with.
+ * The question about the end of a text; null if there is none. Where the file ends is asked before what it ends with, so
+ * that neither question is lost.
  */
 export function endingQuestion(
   candidates: readonly EndCandidate[],

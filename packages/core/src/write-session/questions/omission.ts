@@ -2,7 +2,7 @@ import { omissionPrompt } from '../text/prompts.ts';
 import { choice, keepAll, namedLines } from './question-row.ts';
 import type { QuestionRow } from './question-row.ts';
 
-/** P10: lines that stand for left-out text, in a text that replaces another. */
+/** P10: do these lines, in a text that replaces another, stand for omitted text? */
 export const omission: QuestionRow<'omission'> = {
   isClosed: true,
   choices: () => [choice('keep', keepAll), choice('again', { type: 'start_over' })],

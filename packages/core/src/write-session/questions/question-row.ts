@@ -4,21 +4,20 @@ import type { NearMiss } from '../text/markers/marker-reader.ts';
 import type { Anchor } from '../text/seams/anchor.ts';
 
 /**
- * One kind of question, wholly: what the model is asked and may reply, what each reply does, and what a person is
- * told and can type. Everything that knows kinds of questions reads it from here (`questions.ts`).
+ * One kind of question: what the model is asked and can reply, what each reply does, and what a person sees and can
+ * type. Code that depends on the kind of a question looks it up here, through `questions.ts`.
  */
 export type QuestionRow<Kind extends SessionQuestion['kind']> = {
   /**
-   * Whether only its own words answer it. To the others the model may go on with the file instead, and a DONE behind
-   * nothing else is an answer.
+   * Whether only its own words answer it. If not, the model can also continue the file, and a DONE alone is an answer.
    */
   readonly isClosed: boolean;
   readonly choices: (question: QuestionOf<Kind>) => readonly Choice[];
   /** What the model reads. */
   readonly prompt: (question: QuestionOf<Kind>, asked: AskedAbout) => string;
-  /** What the model is asked, for a person: `whether …` or `where …`, never the content that the prompt quotes (R014). */
+  /** The question as a person sees it: `whether …` or `where …`, without the content that the prompt quotes (R014). */
   readonly line: (question: QuestionOf<Kind>, target: string) => string;
-  /** What is open, for a refusal that names the options: `It is open …`. */
+  /** What is open, for a refusal that lists the options: `It is open …`. */
   readonly open: (question: QuestionOf<Kind>, target: string) => string;
 };
 
@@ -27,15 +26,15 @@ export type QuestionOf<Kind extends SessionQuestion['kind']> = Extract<
   { readonly kind: Kind }
 >;
 
-/** What a prompt tells of the session beside its question. */
+/** The facts about the session that a prompt needs in addition to its question. */
 export type AskedAbout = {
   readonly target: string;
   readonly operation: WriteOperation;
-  /** Searched only by the prompts that quote it. */
+  /** Computed only by prompts that quote it. */
   readonly anchor: () => Anchor;
   /** The first four hex digits of the session id. */
   readonly tag: string;
-  /** What stands for `DONE` among the replies. */
+  /** The word that replaces `DONE` among the replies. */
   readonly marker: string;
 };
 
@@ -49,15 +48,15 @@ export type Choice = {
 export type QuestionAnswer =
   | { readonly kind: 'end'; readonly line: number }
   | { readonly kind: AnswerWord }
-  /** The model's alone: it writes the text once more. */
+  /** Only the model can give this answer: it writes the text again. */
   | { readonly kind: 'again' };
 
 /** A person's answer: what `--end-at` and `--answer` can say. */
 export type CommandAnswer = Exclude<QuestionAnswer, { readonly kind: 'again' }>;
 
-/** What an answer makes of the saved text. */
+/** What an answer does to the saved text. */
 export type AnswerEffect =
-  /** All of it is the file; with `heldText`, that too. */
+  /** All of it is the file, and so is `heldText`. */
   | {
       readonly type: 'keep_all';
       readonly doneLines: readonly number[];
@@ -71,7 +70,7 @@ export type AnswerEffect =
       /** The bare DONE lines before it, which are content. */
       readonly doneLines: readonly number[];
     }
-  /** The end, from there on, is none of the file; or `heldText`, which is set aside. */
+  /** The text from `contentEnd` on is not part of the file; or `heldText` is not, which is set aside. */
   | {
       readonly type: 'leave_out';
       readonly contentEnd: number;
@@ -79,7 +78,7 @@ export type AnswerEffect =
     }
   | { readonly type: 'strip_fence'; readonly contentStart: number; readonly contentEnd: number }
   | { readonly type: 'drop_lead'; readonly contentStart: number }
-  /** None of it: the model writes it once more. */
+  /** None of it is the file: the model writes it again. */
   | { readonly type: 'start_over' };
 
 export const keepAll: Extract<AnswerEffect, { readonly type: 'keep_all' }> = {
@@ -94,7 +93,7 @@ export function choice(kind: AnswerWord | 'again', effect: AnswerEffect): Choice
   return { reply: kind.toUpperCase(), answer: { kind }, effect };
 }
 
-/** Most lines that are named in a sentence. */
+/** The largest number of lines that a sentence names. */
 const NAMED_LINES = 5;
 
 export function namedLines(places: readonly { readonly line: number }[], count: number): string {

@@ -8,7 +8,7 @@ import { omission } from './omission.ts';
 import type { AskedAbout, Choice, QuestionAnswer, QuestionRow } from './question-row.ts';
 
 /**
- * The questions about a text, one row for each kind. A new kind is a member of `SessionQuestion`, its check there,
+ * The questions about a text, one row for each kind. A new kind needs a member of `SessionQuestion`, its check there,
  * and a row here.
  */
 const ROWS: { readonly [Kind in SessionQuestion['kind']]: QuestionRow<Kind> } = {
@@ -20,21 +20,21 @@ const ROWS: { readonly [Kind in SessionQuestion['kind']]: QuestionRow<Kind> } = 
 };
 
 function rowOf({ kind }: SessionQuestion): QuestionRow<SessionQuestion['kind']> {
-  // The row of a question's own kind takes that question; the compiler does not see that they belong together.
+  // The compiler cannot see that a question and the row of its kind belong together.
   return ROWS[kind] as QuestionRow<SessionQuestion['kind']>;
 }
 
-/** Whether only its own words answer it: any other reply is no text of the file either. */
+/** Whether only its own words answer it; then no other reply is text of the file either. */
 export function isClosed(question: SessionQuestion): boolean {
   return rowOf(question).isClosed;
 }
 
-/** What can be replied, in the order in which it is listed. */
+/** The possible replies, in the order in which they are listed. */
 export function choicesOf(question: SessionQuestion): readonly Choice[] {
   return rowOf(question).choices(question);
 }
 
-/** What was offered; null when it was not. */
+/** The choice with this answer; null if it was not offered. */
 export function choiceFor(question: SessionQuestion, answer: QuestionAnswer): Choice | null {
   return choicesOf(question).find((each) => isSame(each.answer, answer)) ?? null;
 }
@@ -44,12 +44,12 @@ function isSame(one: QuestionAnswer, other: QuestionAnswer): boolean {
   return one.kind === other.kind;
 }
 
-/** What the model is asked while the question is open. */
+/** The prompt for the model. */
 export function questionPrompt(question: SessionQuestion, asked: AskedAbout): string {
   return rowOf(question).prompt(question, asked);
 }
 
-/** The same for a person, behind `Asked the model`. */
+/** The question as a person sees it, after `Asked the model`. */
 export function questionLine(question: SessionQuestion, target: string): string {
   return rowOf(question).line(question, target);
 }

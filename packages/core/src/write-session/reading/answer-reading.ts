@@ -16,7 +16,7 @@ import { endUndecided, readUndecided, undecidedReading } from './undecided-readi
 
 type AnswerReading = ReadingOf<'answer'>;
 
-/** More of a reply to a question: held in memory while it can be an answer, and then read for what it may be. */
+/** Reads more of a reply to a question: held in memory while it can be an answer, then read as what else it may be. */
 export function readReply(step: Step, text: string): void {
   const { reading } = step.session;
   if (reading.kind === 'again') {
@@ -36,12 +36,12 @@ function readOn(step: Step, again: AgainReader | null): void {
     step.update({ reading: { kind: 'again', again } });
     return;
   }
-  // A model that goes on and on instead of answering would do so for long.
+  // A model that writes on instead of answering could do so for long.
   step.emit({ type: 'stop_message' });
   refuse(step);
 }
 
-/** The reply is no answer: it may go on with the file, or be the document again. */
+/** The reply is not an answer: it may continue the file, or repeat the document. */
 function readAsMessage(step: Step, { answer, again }: AnswerReading): void {
   const { held } = answer;
   if (isClosed(questionOf(step))) {
@@ -54,10 +54,10 @@ function readAsMessage(step: Step, { answer, again }: AnswerReading): void {
   if (reading.kind === 'seam') readUndecided(step, reading, held);
 }
 
-/** The reply to an open question is read as what may go on with the file. */
+/** Reads the reply to an open question as text that may continue the file. */
 export function readTextInstead(step: Step): void {
   const question = questionOf(step);
-  // What it asks about stands in the question itself; what is held from now on is this reply.
+  // The question itself contains what it asks about; from now on, the held text is this reply.
   if (question.kind === 'near_miss' && question.heldBack) step.emit({ type: 'discard_held' });
   step.update({
     reading: undecidedReading(step, { expecting: idleReply, prefilled: false, takesDone: false }),
@@ -73,7 +73,7 @@ export function endReply(step: Step, end: MessageEnd): void {
   }
   if (reading.kind !== 'answer') return;
   const said = endAnswer(reading.answer);
-  // The first lines of a short document can be talk, and its last one the DONE that ends it.
+  // The first lines of a short document can look like talk, and its last line can be the DONE that ends it.
   const isAgain = reading.again !== null && endAgain(reading.again) === 'again';
   if (isAgain || said.kind === 'text') {
     readAsMessage(step, reading);
@@ -91,7 +91,7 @@ export function endReply(step: Step, end: MessageEnd): void {
   else applyAnswer(step, chosen);
 }
 
-/** What was held is no answer, and not the document again. */
+/** The held text is neither an answer nor the document again. */
 function refuse(step: Step): void {
   step.update({ reading: NOT_READING });
   step.emit({ type: 'discard_held' });
@@ -105,10 +105,10 @@ function questionOf({ session }: Step): SessionQuestion {
 }
 
 function applyAnswer(step: Step, { answer, effect }: Choice): void {
-  // A DONE that a person types says nothing of how the model's last line ends.
+  // Only for the model: a DONE that a person types says nothing about how the model's last line ends.
   if (answer.kind === 'done') step.update({ endedByDone: true });
   if (leavesNothing(step, effect)) {
-    // Then it is a marker without content, however it was written: no file is emptied by it (R035).
+    // This is a marker without content, however it was written; it never empties a file (R035).
     step.dispatch({ type: 'document_again' });
     step.dispatch({ type: 'message_end_terminal' });
   } else if (hasRoomFor(step, effect)) {
@@ -118,7 +118,7 @@ function applyAnswer(step: Step, { answer, effect }: Choice): void {
   }
 }
 
-/** Whether all that came was the word that ends it. */
+/** Whether nothing arrived but the word that ends the text. */
 function leavesNothing({ session }: Step, effect: AnswerEffect): boolean {
   if (effect.type === 'end_before') return effect.contentEnd <= session.contentStart;
   if (effect.type === 'drop_lead') return effect.contentStart >= session.summary.bytes;
@@ -126,7 +126,7 @@ function leavesNothing({ session }: Step, effect: AnswerEffect): boolean {
   return effect.contentEnd <= session.contentStart;
 }
 
-/** Whether what an answer adds to the text is within the size limit. */
+/** Whether the text that an answer adds is within the size limit. */
 export function hasRoomFor(step: Step, effect: AnswerEffect): boolean {
   const added = effect.type === 'keep_all' ? effect.heldText : null;
   return added === null || step.hasRoomFor(added);

@@ -26,7 +26,7 @@ export function endBridgeReply(step: Step, reading: BridgeReading, end: MessageE
   replayHeld(step, reading.end);
 }
 
-/** The held text is content after all: it is read like a message that arrives now. */
+/** The held text is content after all, and is read like a message that arrives now. */
 export function readHeldText(step: Step, text: string): void {
   const { reading } = step.session;
   if (reading.kind === 'direct') readDirect(step, reading, text);
@@ -38,7 +38,7 @@ export function endHeldText(step: Step): void {
   if (reading.kind === 'direct' && reading.replayed !== null) {
     endDirect(step, reading, reading.replayed);
   } else if (control.kind === 'awaiting_answer' && !control.asked) {
-    // An end marker stood in the text, and what it leaves open waits for the end of the message.
+    // An end marker in the text left a question open, which waits for the end of the message.
     step.dispatch({ type: 'message_end_open' });
   }
 }

@@ -8,7 +8,7 @@ import { directReading, endDirect, readDirect } from './direct-reading.ts';
 
 export type ConfirmationReading = ReadingOf<'confirmation'>;
 
-/** The reply to the question whether the file is to be empty: another marker, or the file (R035). */
+/** The reply to the question whether the file should be empty: another marker, or the file (R035). */
 export function readConfirmation(step: Step, { answer }: ConfirmationReading, text: string): void {
   const read = readAnswer(answer, text);
   step.update({ reading: { kind: 'confirmation', answer: read } });
@@ -33,7 +33,7 @@ export function endConfirmation(
   step.dispatch({ type: 'message_end_terminal' });
 }
 
-/** Two lines before a DONE can be the file that was asked for just as well; of one, the rule of answers holds. */
+/** Two or more lines before a DONE may well be the file that was asked for; a single line is talk, as in any answer. */
 function isShortText(talk: string): boolean {
   return talk.split('\n').filter((line) => !isBlankText(line)).length > 1;
 }

@@ -4,7 +4,7 @@ import { correctionsOf, emptyReply, readCorrections } from '../../validation/cor
 import { NOT_READING } from '../session.ts';
 import type { Step } from '../step.ts';
 
-/** The content is no valid text: the model is asked, or what is invalid is replaced. */
+/** The content is not valid text: the model corrects it, or invalid places are replaced. */
 export function correctionsNeeded(
   step: Step,
   { places, count }: { readonly places: readonly InvalidPlace[]; readonly count: number },
@@ -26,7 +26,7 @@ export function readCorrectionText(step: Step, text: string): void {
   step.update({ reading: { ...reading, reply } });
 }
 
-/** The end of a whole reply: only that is used. */
+/** The reply has ended; only a whole reply is used. */
 export function endCorrectionReply(step: Step): void {
   const { reading } = step.session;
   const reply = reading.kind === 'corrections' ? reading.reply : emptyReply;
@@ -42,7 +42,7 @@ function placesOf({ session: { control } }: Step): readonly InvalidPlace[] {
   return control.kind === 'needs_corrections' ? control.places : [];
 }
 
-/** Notes what a round gave, so that neither a crash nor a pause gives it back. */
+/** Records the result of a round, so that neither a crash nor a pause repeats it. */
 export function endRound(step: Step, corrections: readonly TextCorrection[]): void {
   const { repair } = step.session;
   if (repair === null) throw new Error('a round ended although nothing invalid was found');

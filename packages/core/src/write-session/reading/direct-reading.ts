@@ -28,7 +28,7 @@ import { createThinkReader, endThink, readThink } from '../text/think-block.ts';
 import type { ThinkReader } from '../text/think-block.ts';
 import { cutOff } from './cut-off.ts';
 
-/** A reply brings something when it brings this many bytes or a line. */
+/** A reply makes progress if it adds this many bytes, or a line. */
 const PROGRESS_BYTES = 256;
 
 export type DirectReading = ReadingOf<'direct'>;
@@ -54,12 +54,12 @@ export function directReading(
       strict: settings.strict,
       doneMode: settings.doneMode,
       wrappingFence,
-      // A marker that follows blanks only is a marker, whatever the blanks end with.
+      // A marker after nothing but blanks is a marker, whatever the blanks end with.
       atLineStart: leadingBlanks !== '' || summary.openLineLength === 0,
       // Blank lines before the first line of a file come from chat templates (R272).
       dropBlankLines:
         isWholeFile(metadata) && metadata.keep_leading_blank_lines !== true && summary.bytes === 0,
-      // Blanks before the first content are not in the summary yet, but they will stand before this text.
+      // Blanks before the first content are not in the summary yet, but will precede this text.
       contentBytes: summary.bytes + leadingBlanks.length,
       contentLines: summary.lineFeeds + leadingBlanks.split('\n').length - 1,
     }),
@@ -74,13 +74,13 @@ export function directReading(
   };
 }
 
-/** The held text is read as a message that ended so. */
+/** Reads the held text as a message that ended with `end`. */
 export function replayHeld(step: Step, end: MessageEnd): void {
   step.emit({ type: 'replay_held' });
   step.update({ reading: directReading(step, { replayed: end }) });
 }
 
-/** What was saved goes aside, and the held reply is read as a first message (R297). */
+/** Sets the saved text aside and reads the held reply as a first message (R297). */
 export function startOverWithHeld(step: Step, end: MessageEnd): void {
   step.update({ startedOver: true });
   step.dispatch({ type: 'document_again' });
@@ -101,7 +101,7 @@ export function readDirect(step: Step, reading: DirectReading, text: string): vo
   );
 }
 
-/** `came`: the same text with the line endings that it came with. */
+/** `came`: the same text with its original line endings. */
 function readConverted(
   step: Step,
   reading: DirectReading,
@@ -113,7 +113,7 @@ function readConverted(
   if (!step.append(content)) return;
   if (ended !== null) {
     endDirect(step, next, { kind: 'stop' }, 'end_marker');
-    // What follows the end marker is for the person, as it came.
+    // Text after the end marker is for the person, with its original line endings.
     const count = ended.rest.split('\n').length;
     const rest = came.split('\n').slice(-count).join('\n');
     if (rest !== '') step.emit({ type: 'chat', text: rest });
@@ -122,7 +122,7 @@ function readConverted(
   if (!step.session.settings.signalsMessageEnd) watchSettling(step, next, text);
 }
 
-/** The message may open with a think block: it is saved as it comes, and the file begins behind it (R275). */
+/** The message may open with a think block: it is saved as it arrives, and the file starts after it (R275). */
 function readThinking(step: Step, reading: DirectReading, before: ThinkReader, text: string): void {
   if (!step.session.thinkTags) {
     const { block, text: held } = endThink(before);
@@ -136,11 +136,11 @@ function readThinking(step: Step, reading: DirectReading, before: ThinkReader, t
     return;
   }
   if (block !== '' && step.session.thinking === 'none') {
-    // That is what it is unless text follows its end.
+    // It is kept unless text follows its end.
     step.update({ thinking: 'kept' });
     saveWithText(step);
   }
-  // A model that thinks about its end marker does not end anything.
+  // An end marker in the model's reasoning ends nothing.
   const marker = withMarker(reading.marker, '');
   readConverted(step, { ...reading, marker, thinking: reader }, { text: block, came: block });
   const { reading: read } = step.session;
@@ -166,12 +166,12 @@ function withMarker(reader: MarkerReader, endMarker: string): MarkerReader {
   return { ...reader, options: { ...reader.options, endMarker } };
 }
 
-/** Before content is appended: notes where the file begins, once it has a line. */
+/** Called before content is appended: records where the file starts, once it has a line. */
 function beginFile(step: Step, reading: DirectReading, content: string): DirectReading {
   if (content === '') return reading;
   const { summary } = step.session;
   const { blankLinesDropped } = reading.marker;
-  // Those of a message that brings no line are nothing.
+  // They do not count in a message without a line.
   if (summary.bytes === 0 && blankLinesDropped > 0) {
     step.update({ blankLinesDropped });
     saveWithText(step);
@@ -187,12 +187,12 @@ function beginFile(step: Step, reading: DirectReading, content: string): DirectR
   return { ...reading, isBehindThinking: false };
 }
 
-/** Where the file begins is known from the record alone: after a kill it must be there beside the text. */
+/** Only the record shows where the file starts, so it is saved together with the text. */
 function saveWithText(step: Step): void {
   step.update({ unsavedLines: step.session.settings.saveLines });
 }
 
-/** Without an orderly end a terminal marker counts once nothing has followed it for a while. */
+/** If the adapter does not signal the end, a terminal marker counts once nothing has followed it for a while. */
 function watchSettling(step: Step, reading: DirectReading, text: string): void {
   const { settleTimerRuns } = reading;
   if (holdsMarker(reading.marker)) {
@@ -216,7 +216,7 @@ export function settleElapsed(step: Step): void {
   endDirect(step, settled, { kind: 'stop' });
 }
 
-/** `by` the end marker: behind it the message goes on. */
+/** `by`: after an end marker, the message may continue. */
 export function endDirect(
   step: Step,
   before: DirectReading,
@@ -251,7 +251,7 @@ export function endDirect(
   }
 }
 
-/** Reads what was held back of the message, which has ended; null: it was too much. */
+/** Reads what was held back of the message, which has ended; null if it exceeds the size limit. */
 function releaseHeld(step: Step, reading: DirectReading): DirectReading | null {
   const held = reading.thinking === null ? null : endThink(reading.thinking);
   const text = held === null ? '' : held.block + held.text;
@@ -270,7 +270,7 @@ function eventOf(
   const { summary, control, unaskedEnds } = step.session;
   const saysEnd = ending.kind === 'terminal' && ending.marker === 'end_marker';
   if (reading.closed !== null && summary.bytes === reading.startBytes && !saysEnd) {
-    // What was asked about was only written once more.
+    // The reply only repeated what the question is about.
     return { type: 'message_end_question', question: reading.closed };
   }
   switch (ending.kind) {
@@ -278,7 +278,7 @@ function eventOf(
       return { type: 'message_end_open' };
     case 'terminal':
       if (control.kind === 'awaiting_content') step.update({ leadingBlanks: '' });
-      // The session's own marker ends the content, whatever stands before it.
+      // The session's own marker ends the content, whatever precedes it.
       if (saysEnd || unaskedEnds.length === 0) step.settleEnds();
       step.trace('done_detected', { marker: ending.marker });
       return saysEnd
@@ -296,9 +296,9 @@ function eventOf(
 }
 
 /**
- * A reply opened a fence around itself although its target is Markdown, and closed it before its end: the line closes
- * none of the content's own fences, but only the model knows whether it is meant to. Behind the DONE, where the content
- * has ended, that line is the reply's own.
+ * A reply opened a fence around itself although its target is Markdown, and closed it before its end. The closing line
+ * closes none of the content's fences, but only the model knows whether it belongs to the content. After the DONE, where
+ * the content has ended, it does not.
  */
 function asksWrapper(step: Step, wrappingFence: FenceLine | null, setAside: string): boolean {
   const { kind, contentStart, unaskedEnds, summary } = step.session;
@@ -322,8 +322,8 @@ function asksWrapper(step: Step, wrappingFence: FenceLine | null, setAside: stri
 }
 
 /**
- * A reply opened a fence around itself, and no line was found that closes it; but the content now ends with a line
- * that would. In a document with fences of its own that line may be either's, so the join is not proven.
+ * A reply opened a fence around itself and no line was found that closes it, but the content now ends with a line that
+ * would. In a document with fences of its own, the line may belong to either, so the join is not proven.
  */
 function doubtWrapper(step: Step, wrappingFence: FenceLine | null): void {
   const { seams, summary, kind } = step.session;

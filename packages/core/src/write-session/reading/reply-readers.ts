@@ -8,7 +8,7 @@ import { createAgainReader } from '../text/document-again.ts';
 import type { AgainReader } from '../text/document-again.ts';
 import { chooseAnchor } from '../text/seams/anchor.ts';
 
-/** For a reply to the question; null: to a prompt that `DONE` answers as well as text. */
+/** For a reply to the question; null stands for a prompt that `DONE` answers as well as text. */
 export function answerReader(step: Step, question: SessionQuestion | null): AnswerReader {
   const { metadata, settings, summary } = step.session;
   return createAnswerReader({
@@ -19,7 +19,7 @@ export function answerReader(step: Step, question: SessionQuestion | null): Answ
   });
 }
 
-/** For a reply to a question or an idle prompt; null where it could not start the document over. */
+/** For a reply to a question or an idle prompt; null if it cannot start the document over. */
 export function againReader({ session }: Step): AgainReader | null {
   const { startedOver, summary, kind, metadata } = session;
   if (startedOver || !summary.hasNonBlankLine) return null;

@@ -24,15 +24,15 @@ import {
 } from './direct-reading.ts';
 import { againReader, answerReader } from './reply-readers.ts';
 
-/** A reply that does not join is asked again so often before a bridge is tried. */
+/** How often the model is asked again after a reply that does not join, before a bridge is tried. */
 const MAX_ASKS = 2;
 
-/** A reply with at most this many lines that are not blank is too little to be the rest of a file. */
+/** A reply with at most this many non-blank lines is too short to be the rest of a file. */
 const FEW_LINES = 3;
 
 export type SeamReading = ReadingOf<'seam'>;
 
-/** A message that starts while something is saved: where it belongs is undecided. */
+/** For a message that starts while text is saved: its place is undecided. */
 export function undecidedReading(
   step: Step,
   options: {
@@ -59,7 +59,7 @@ export function undecidedReading(
   };
 }
 
-/** Undecided text is held for a crash, and read for what it may become. */
+/** Holds undecided text, so that it survives a crash, and reads it as everything that it may be. */
 export function readUndecided(step: Step, before: SeamReading, text: string): void {
   step.emit({ type: 'hold', text });
   const census = readReplyCensus(before.census, text);
@@ -84,9 +84,9 @@ export function readUndecided(step: Step, before: SeamReading, text: string): vo
   }
 }
 
-/** A reply that does not join is read on only for what else may come of it. */
+/** Reads on after a reply has failed to join, if it may still be something else. */
 function readOn(step: Step, reading: SeamReading): void {
-  // What the model was asked and has not answered: this reply to it may still go on with the file (R270).
+  // The reply to an open question may still continue the file instead of answering it (R270).
   const question = openQuestionOf(step.session.control);
   const readToEnd = question === null && mayBeRest(reading.expecting, step.session.settings);
   const mayStartOver = reading.again !== null && reading.again.verdict !== 'other';
@@ -102,7 +102,7 @@ function readOn(step: Step, reading: SeamReading): void {
   });
 }
 
-/** Whether a reply that does not join is still of use once all of it is known. */
+/** Whether a reply that does not join may still be used once all of it is known. */
 function mayBeRest({ isReply, asks }: Continuation, { seam }: SessionSettings): boolean {
   return isReply || asks === MAX_ASKS || seam === 'accept';
 }
@@ -113,7 +113,7 @@ function mayAnswer(reading: SeamReading): reading is SeamReading & { answer: Ans
 
 type VerifiedSeam = Extract<SeamVerdict, { kind: 'verified' }>;
 
-/** The reply goes on exactly behind the saved text: from here on it is content. */
+/** The reply continues exactly where the saved text ends: from here on it is content. */
 function join(step: Step, reading: SeamReading, verdict: VerifiedSeam): void {
   const { line, via, lines_dropped } = step.addSeam({
     status: 'verified',
@@ -125,7 +125,7 @@ function join(step: Step, reading: SeamReading, verdict: VerifiedSeam): void {
   step.emit({ type: 'discard_held' });
   let closed = openQuestionOf(step.session.control);
   if (closed?.kind === 'near_miss' && closed.heldBack) {
-    // It was asked about and is answered by what comes instead.
+    // The text that the question is about is replaced by this reply, which answers it.
     step.emit({ type: 'set_aside', text: closed.text });
     closed = null;
   }
@@ -148,7 +148,7 @@ export function endUndecided(step: Step, reading: SeamReading, end: MessageEnd):
   if (verdict?.kind === 'hopeless') step.trace('seam_hopeless', { reason: verdict.reason });
   const isMarker = verdict?.kind === 'marker_only';
   if (verdict !== null && end.kind !== 'stop' && (isMarker || !isAgain(reading, end))) {
-    // Cut off before it could join: that says nothing about what the model meant to send.
+    // Cut off before it could join, which does not show what the model meant to send.
     step.emit({ type: 'discard_held' });
     cutOff(step, end, { afterDone: isMarker });
     return;
@@ -178,7 +178,7 @@ function endWithDone(step: Step, reading: SeamReading, talk: string): void {
     step.dispatch({ type: 'message_end_terminal' });
     return;
   }
-  // It may mean its message, whose last line is not finished: what would be written is asked about first (R274).
+  // It may mean its message, whose last line is unfinished: the model is asked first (R274).
   step.dispatch(endingEvent(step, unaskedEnds));
 }
 
@@ -195,7 +195,7 @@ function endUnjoined(step: Step, reading: SeamReading, end: MessageEnd): void {
     step.dispatch({ type: 'seam_hopeless', remedy: 'ask_question' });
     return;
   }
-  // `done`, which may be the last line of a script, or few lines without the anchor: more likely a remark than the
+  // `done`, which may be the last line of a script, or a few lines without the anchor are more likely a remark than the
   // rest of the file, so the model is asked.
   const saidDone = reading.answer !== null && endAnswer(reading.answer).kind === 'answer';
   if (
@@ -224,7 +224,7 @@ function endUnjoined(step: Step, reading: SeamReading, end: MessageEnd): void {
   step.dispatch({ type: 'seam_hopeless', ...remedy });
 }
 
-/** What becomes of a reply that does not join (requirement R047, rule 9). */
+/** What to do about a reply that does not join (R047, rule 9). */
 function decideRemedy(
   step: Step,
   reading: SeamReading,
@@ -255,7 +255,7 @@ function askAgain({ expecting }: SeamReading): SeamRemedy {
   return { remedy: 'ask_again', expecting: { ...expecting, isReply: false, asks } };
 }
 
-/** The held reply is content after all, though nothing but its place says so. */
+/** The held reply is accepted as content, though only its place suggests it. */
 export function acceptHeld(
   step: Step,
   { via, end }: Extract<ControlEffect, { readonly type: 'accept_unverified' }>,

@@ -64,18 +64,18 @@ export type HarnessOptions = {
   readonly target?: string;
   readonly operation?: WriteOperation;
   readonly finalNewline?: boolean;
-  /** More of what begin has written down. */
+  /** More of the metadata that begin recorded. */
   readonly metadata?: Partial<SessionMetadata>;
   readonly settings?: Partial<SessionSettings>;
-  /** Told of every input, before its effects are carried out. */
+  /** Called with every input, before its effects are carried out. */
   readonly observe?: (input: SessionInput, effects: readonly SessionEffect[]) => void;
-  /** Saved content of a session that is recovered. */
+  /** The saved content of a recovered session. */
   readonly recovered?: { readonly content: string; readonly record: SessionRecord | null };
 };
 
 /**
- * A session with everything around it that the driver has, but in memory: the content it appended, the text it
- * holds or set aside, its timers on a fake clock, and the prompts it sent.
+ * A session with everything that the driver provides, but in memory: the appended content, the text that is held or set
+ * aside, timers on a fake clock, and the prompts.
  */
 export class SessionHarness {
   session: WriteSession;
@@ -89,7 +89,7 @@ export class SessionHarness {
   saves = 0;
   resends = 0;
   refusals: string[] = [];
-  /** The file, once the session was handed to the commit. */
+  /** The file, once the session is handed to the commit. */
   file: string | null = null;
   stopped = false;
   /** Whether the model may write its reasoning into its text. */
@@ -150,7 +150,7 @@ export class SessionHarness {
     this.#run(effects);
   }
 
-  /** A whole message of the model, in the pieces in which it arrives. */
+  /** Sends a whole message of the model, in the given pieces. */
   message(pieces: string | readonly string[], end: MessageEnd = { kind: 'stop' }): void {
     this.stopped = false;
     this.send({ type: 'message_started', thinkTags: this.thinkTags });
@@ -267,7 +267,7 @@ export class SessionHarness {
   }
 }
 
-/** As a recovery reads it from the disk. */
+/** The summary as a recovery computes it. */
 function summaryOf(content: string, fileStart: number): ContentSummary {
   const before = appendToSummary(createSummary(), bytesOf(content, 0, fileStart));
   const file = fileStart === 0 ? before : restartSummary(before);

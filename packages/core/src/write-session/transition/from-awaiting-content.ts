@@ -29,7 +29,7 @@ export const fromAwaitingContent: Rows<AwaitingContent> = {
   finalize_command: () => refused('EMPTY_CONTENT'),
 };
 
-/** A marker without content: the second one confirms an empty file (R035). */
+/** A marker without content; a second one confirms an empty file (R035). */
 function endedEmpty(
   state: AwaitingContent,
   _event: unknown,

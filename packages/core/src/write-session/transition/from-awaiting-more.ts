@@ -45,7 +45,7 @@ export const fromAwaitingMore: Rows<AwaitingMore> = {
   },
   seam_verified: (state) => moved({ ...state, question: stillOpen(state.question) }),
   seam_hopeless: (state, event, limits) => {
-    // Whatever the reply is, it takes the place of no question (R270).
+    // No reply replaces an open question (R270).
     if (state.question !== null)
       return event.remedy === 'ask_question' ? askedAgain(state, state.question, limits) : invalid;
     switch (event.remedy) {
@@ -69,7 +69,7 @@ export const fromAwaitingMore: Rows<AwaitingMore> = {
       ? moved({ ...state, idlePrompts, expecting: idleReply }, 'ask_idle')
       : moved(asking(state.question, { idlePrompts }), 'ask_question');
   },
-  // Text came, and so what was open is answered.
+  // Text arrived, which answers an open question.
   limit_exceeded: (_state, _event, { unasked }) => paused('CONTENT_TOO_LARGE', unasked),
   document_again: () => moved(emptySession, { type: 'start_over' }),
 };
@@ -91,8 +91,8 @@ function continued(
 }
 
 /**
- * A reply that repeats what is saved says nothing of a question about it: only the text behind it does. What was held
- * back is not saved, and so is answered.
+ * A reply that repeats saved text does not answer a question about it; only the text after it does. Text that was held
+ * back is not saved, so the reply answers that question.
  */
 function stillOpen(question: SessionQuestion | null): SessionQuestion | null {
   return question?.kind === 'near_miss' && question.heldBack ? null : question;

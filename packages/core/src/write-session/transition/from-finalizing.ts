@@ -25,7 +25,7 @@ export const fromFinalizing: Rows<Finalizing> = {
       ? paused(code)
       : moved({ kind: 'finalizing', attempts: attempts + 1 }, 'retry_finalize'),
   finalize_refused: (_state, { code }) => paused(code),
-  // The commit goes on: from memory if it must.
+  // The commit continues, from memory if necessary.
   cancelled: (state) => moved(state),
   save_failed: (state) => moved(state),
   save_due: () => ignored,

@@ -3,7 +3,7 @@ import { emptySession, ignored, invalid, moved, recovered, refused } from './out
 import { sharedRows } from './rows.ts';
 import type { Rows } from './rows.ts';
 
-/** No session: what is for one meets nothing. `done` and `aborted` are no different. */
+/** There is no session, so events for one have no effect. The same holds for `done` and `aborted`. */
 export const fromIdle: Rows<ControlState> = {
   ...sharedRows,
   begin_ok: () => moved(emptySession),

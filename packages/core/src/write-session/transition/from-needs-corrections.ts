@@ -4,7 +4,7 @@ import { finalized, invalid, moved, paused } from './outcomes.ts';
 import { listeningRows } from './rows.ts';
 import type { Rows } from './rows.ts';
 
-/** A round that brought nothing is one all the same: neither a crash nor a pause gives it back. */
+/** A round without a result counts too: neither a crash nor a pause repeats it. */
 const UNANSWERED: ControlEffect = { type: 'end_round', corrections: [] };
 
 const appended = (state: NeedsCorrections, { text }: { readonly text: string }): Transition =>
@@ -22,7 +22,7 @@ export const fromNeedsCorrections: Rows<NeedsCorrections> = {
   message_end_question: parsed,
   message_end_open: parsed,
   message_end_length: nextRound,
-  // Rounds that nobody may ask for would only end in replacing what the model could still correct.
+  // Without a budget no round can be asked for, and the model could still correct what would be replaced.
   stream_error: (state, { code }) =>
     code === 'BUDGET_EXHAUSTED' ? paused(code, null, UNANSWERED) : nextRound(state),
   idle_elapsed: nextRound,

@@ -22,7 +22,7 @@ export const invalid: Transition = { kind: 'invalid' };
 export const ordinary: Transition = { kind: 'ordinary' };
 export const queued: Transition = { kind: 'queued' };
 
-/** An effect without data is given by its name. */
+/** Effects without data are passed by name. */
 export function moved(
   state: ControlState,
   ...effects: readonly (ControlEffect | PlainEffect)[]
@@ -44,7 +44,7 @@ export const emptySession: AwaitingContent = {
   retries: 0,
   emptyAsked: false,
 };
-/** The model was asked for nothing but the rest of the text. */
+/** The model was only asked for the rest of the text. */
 export const continuation: Continuation = {
   kind: 'continuation',
   isReply: false,
@@ -61,12 +61,12 @@ export const filledSession: AwaitingMore = {
 };
 export const finalizing: Finalizing = { kind: 'finalizing', attempts: 0 };
 
-/** The text is complete. `before`: what makes it what is to be written. */
+/** The text is complete. `before`: effects that still change it. */
 export function finalized(...before: readonly (ControlEffect | PlainEffect)[]): Transition {
   return moved(finalizing, ...before, { type: 'finalize', messageOpen: false });
 }
 
-/** A question that is put to the model now. */
+/** The state after a question is sent to the model. */
 export function asking(
   question: SessionQuestion,
   change: Partial<AwaitingAnswer> = {},
@@ -102,7 +102,7 @@ export function recovered(
   if (event.question !== null) {
     return moved(asking(event.question), 'ask_question');
   }
-  // What is still invalid is found anew; the rounds go on where they stood.
+  // Remaining invalid places are found again; the rounds continue from the last one.
   if (event.complete) return finalized();
   const expecting: Continuation = { ...idleReply, isRecovery: true };
   return moved(event.content ? { ...filledSession, expecting } : emptySession, 'ask_recovery');

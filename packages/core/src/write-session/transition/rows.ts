@@ -26,17 +26,17 @@ const isIgnored = (): Transition => ignored;
 const isInvalid = (): Transition => invalid;
 const isOrdinary = (): Transition => ordinary;
 
-/** What is not answered yet, or was not asked yet, is left to be answered. */
+/** A question that is not answered, or not asked yet, stays open. */
 function pausedWith(code: ErrorCode) {
   return (state: ControlState, _event: unknown, { unasked }: ControlLimits): Transition =>
     paused(code, openQuestionOf(state) ?? unasked);
 }
 
-/** What an event does where a state does not say otherwise. An event that is missing here is a type error. */
+/** The default for each event; a missing event is a type error. */
 export const sharedRows: Rows<ControlState> = {
   begin_ok: () => refused('SESSION_ALREADY_ACTIVE'),
   recover_accepted: () => refused('SESSION_ALREADY_ACTIVE'),
-  // A state that reads no message has nothing to do with what arrives.
+  // In a state that reads no message, arriving text is ordinary.
   text: isOrdinary,
   blank_text: isOrdinary,
   end_marker: isOrdinary,
@@ -46,7 +46,7 @@ export const sharedRows: Rows<ControlState> = {
   message_end_open: isIgnored,
   message_end_length: isIgnored,
   stream_error: isIgnored,
-  // Each of these belongs to one state or two.
+  // Each of these occurs in one or two states only.
   seam_verified: isInvalid,
   seam_hopeless: isInvalid,
   idle_elapsed: isInvalid,
@@ -75,7 +75,7 @@ export const sharedRows: Rows<ControlState> = {
   finalize_command: () => finalized('save'),
 };
 
-/** The same while the model's next message is for the session. */
+/** The defaults while the model's next message is for the session. */
 export const listeningRows: Rows<ControlState> = {
   ...sharedRows,
   tool_called: () => refused('SESSION_BUSY'),
