@@ -21,7 +21,7 @@ describe('R014, R039: a person is told what the model is asked, and reads nothin
     [
       'a marker in the text',
       [`${BODY}DONE\nconst last = 1;\n`, 'END 4'],
-      'where a.ts ends: DONE stands at line 4, and more comes after it.',
+      'where a.ts ends: DONE is on line 4, and more text follows it.',
     ],
     [
       'something like a marker',

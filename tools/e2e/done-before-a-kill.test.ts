@@ -50,7 +50,7 @@ describe.each(['SIGINT', 'SIGKILL'] as const)('R022, R023: %s behind a DONE line
     const refused = await machine.run(['recover-session', id, '--finalize']);
     expect(refused.exitCode).not.toBe(0);
     expect(refused.stderr).toContain(
-      'orion: QUESTION_OPEN: It is open where a.txt ends: add --end-at 3 or --answer done.\n',
+      'orion: QUESTION_OPEN: First decide where a.txt ends: add --end-at 3 or --answer done.\n',
     );
     expect(await machine.exists('a.txt')).toBe(false);
 

@@ -47,7 +47,7 @@ test.concurrent('A3: with empty answers only there are exactly three prompts, th
   const refused = await machine.run(['recover-session', session?.id ?? '', '--finalize']);
   expect(refused.exitCode).not.toBe(0);
   expect(refused.stderr).toContain(
-    'orion: QUESTION_OPEN: It is open where steps.txt ends: add --end-at 2 or --answer done.\n',
+    'orion: QUESTION_OPEN: First decide where steps.txt ends: add --end-at 2 or --answer done.\n',
   );
   expect(await machine.exists('steps.txt')).toBe(false);
   const finalized = await machine.run([

@@ -61,7 +61,7 @@ describe('R249: a file that is replaced by one that leaves parts out', () => {
     const id = paused?.session_id ?? '';
     const refused = await machine.run(['recover-session', id, '--finalize']);
     expect(refused.stderr).toContain(
-      'orion: QUESTION_OPEN: It is open whether text was left out of a.ts at line 2: add --answer keep.\n',
+      'orion: QUESTION_OPEN: First decide whether text was left out of a.ts at line 2: add --answer keep.\n',
     );
     const kept = await machine.run(['recover-session', id, '--finalize', '--answer', 'keep']);
     expect(kept.exitCode, kept.stderr).toBe(0);

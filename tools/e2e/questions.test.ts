@@ -114,7 +114,7 @@ describe('P4: a near miss is asked about', () => {
     const id = paused?.session_id ?? '';
     const refused = await machine.run(['recover-session', id, '--finalize']);
     expect(refused.stderr).toContain(
-      'orion: QUESTION_OPEN: It is open whether "Done!" belongs to a.ts: add --answer keep or --answer done.\n',
+      'orion: QUESTION_OPEN: First decide whether "Done!" belongs to a.ts: add --answer keep or --answer done.\n',
     );
     const finalized = await machine.run(['recover-session', id, '--finalize', '--answer', 'done']);
     expect(finalized.exitCode, finalized.stderr).toBe(0);

@@ -56,9 +56,9 @@ describe('R014, R039: a prompt as a person is told of it, who is not the model',
     [
       'question',
       asking({ kind: 'end', candidates: lines(1) }),
-      'where docs/a.md ends: DONE stands at line 1, and more comes after',
+      'where docs/a.md ends: DONE is on line 1, and more text follows',
     ],
-    ['question', asking({ kind: 'end', candidates: lines(9) }), 'at lines 1, 2, 3, 4, 5 …, and'],
+    ['question', asking({ kind: 'end', candidates: lines(9) }), 'on lines 1, 2, 3, 4, 5 …, and'],
     [
       'question',
       asking({ kind: 'near_miss', text: SECRET, heldBack: false }),
@@ -87,7 +87,7 @@ describe('R014, R039: a prompt as a person is told of it, who is not the model',
     [
       'question',
       asking({ kind: 'omission', lines: lines(2), count: 7 }),
-      'whether docs/a.md is meant to be so: something seems to be left out at lines 1, 2 ….',
+      'whether docs/a.md is intended as it is: text seems to be left out at lines 1, 2 ….',
     ],
     ['question', {}, 'Asked the model about docs/a.md.'],
   ])('%s: %j', (reason, change, expected) => {

@@ -39,6 +39,6 @@ export const end: QuestionRow<'end'> = {
   prompt: ({ candidates }, { target, anchor, tag, marker }) =>
     endQuestionPrompt({ target, candidates, anchor: anchor(), tag, marker }),
   line: ({ candidates }, target) =>
-    `where ${target} ends: DONE stands at ${namedLines(candidates, candidates.length)}, and more comes after it.`,
+    `where ${target} ends: DONE is on ${namedLines(candidates, candidates.length)}, and more text follows it.`,
   open: (_question, target) => `where ${target} ends`,
 };

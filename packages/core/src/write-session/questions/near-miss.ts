@@ -15,7 +15,7 @@ export const nearMiss: QuestionRow<'near_miss'> = {
   prompt: ({ text }, { marker }) => nearMissPrompt({ text, marker }),
   line: ({ heldBack }, target) =>
     heldBack
-      ? `whether its last reply is part of ${target}: it does not go on with the file.`
+      ? `whether its last reply is part of ${target}: it does not continue the file.`
       : `whether the end of its message is part of ${target}: it may be a word about the file.`,
   open: ({ text }, target) => `whether ${JSON.stringify(text.slice(0, 80))} belongs to ${target}`,
 };

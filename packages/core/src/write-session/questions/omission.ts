@@ -9,7 +9,7 @@ export const omission: QuestionRow<'omission'> = {
   prompt: ({ lines, count }, { target, operation }) =>
     omissionPrompt({ lines, count, target, operation }),
   line: ({ lines, count }, target) =>
-    `whether ${target} is meant to be so: something seems to be left out at ${namedLines(lines, count)}.`,
+    `whether ${target} is intended as it is: text seems to be left out at ${namedLines(lines, count)}.`,
   open: ({ lines }, target) =>
     `whether text was left out of ${target} at line ${lines.map(({ line }) => line).join(', ')}`,
 };

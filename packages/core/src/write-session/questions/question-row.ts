@@ -17,7 +17,7 @@ export type QuestionRow<Kind extends SessionQuestion['kind']> = {
   readonly prompt: (question: QuestionOf<Kind>, asked: AskedAbout) => string;
   /** The question as a person sees it: `whether …` or `where …`, without the content that the prompt quotes (R014). */
   readonly line: (question: QuestionOf<Kind>, target: string) => string;
-  /** What is open, for a refusal that lists the options: `It is open …`. */
+  /** What is open, for a refusal that lists the options: `First decide …`. */
   readonly open: (question: QuestionOf<Kind>, target: string) => string;
 };
 

@@ -114,28 +114,28 @@ it('R074: every word of --answer answers a question, and a refusal names those o
   const offered = all.flatMap(([, question]) => answerOptions(question));
   for (const word of ANSWER_WORDS) expect(offered).toContain(`--answer ${word}`);
   expect(openQuestionText(questions.end, 'a.md')).toBe(
-    'It is open where a.md ends: add --end-at 9 or --end-at 3 or --answer done.',
+    'First decide where a.md ends: add --end-at 9 or --end-at 3 or --answer done.',
   );
   expect(openQuestionText(questions.near_miss, 'a.md')).toBe(
-    'It is open whether "DONE." belongs to a.md: add --answer keep or --answer done.',
+    'First decide whether "DONE." belongs to a.md: add --answer keep or --answer done.',
   );
   expect(openQuestionText(questions.fence, 'a.md')).toBe(
-    'It is open whether the fence around a.md belongs to it: add --answer strip or --answer keep.',
+    'First decide whether the fence around a.md belongs to it: add --answer strip or --answer keep.',
   );
   expect(openQuestionText(questions.lead, 'a.md')).toBe(
-    'It is open whether "Here is the file:" at its beginning belongs to a.md: add --answer drop or --answer keep.',
+    'First decide whether "Here is the file:" at its beginning belongs to a.md: add --answer drop or --answer keep.',
   );
   expect(openQuestionText(questions.omission, 'a.md')).toBe(
-    'It is open whether text was left out of a.md at line 3: add --answer keep.',
+    'First decide whether text was left out of a.md at line 3: add --answer keep.',
   );
 });
 
 it.each<[SessionQuestion, boolean, string]>([
-  [questions.end, false, 'where a.md ends: DONE stands at lines 9, 3, and more comes after it.'],
+  [questions.end, false, 'where a.md ends: DONE is on lines 9, 3, and more text follows it.'],
   [
     { ...questions.end, candidates: questions.end.candidates.slice(1) },
     false,
-    'where a.md ends: DONE stands at line 3, and more comes after it.',
+    'where a.md ends: DONE is on line 3, and more text follows it.',
   ],
   [
     questions.near_miss,
@@ -145,7 +145,7 @@ it.each<[SessionQuestion, boolean, string]>([
   [
     { ...questions.near_miss, heldBack: true },
     false,
-    'whether its last reply is part of a.md: it does not go on with the file.',
+    'whether its last reply is part of a.md: it does not continue the file.',
   ],
   [questions.fence, true, 'whether the code fence around a.md is part of the file.'],
   [
@@ -156,7 +156,7 @@ it.each<[SessionQuestion, boolean, string]>([
   [
     questions.omission,
     true,
-    'whether a.md is meant to be so: something seems to be left out at line 3.',
+    'whether a.md is intended as it is: text seems to be left out at line 3.',
   ],
   [
     {
@@ -165,7 +165,7 @@ it.each<[SessionQuestion, boolean, string]>([
       count: 6,
     },
     true,
-    'whether a.md is meant to be so: something seems to be left out at lines 1, 2, 3, 4, 5 ….',
+    'whether a.md is intended as it is: text seems to be left out at lines 1, 2, 3, 4, 5 ….',
   ],
   [
     {
@@ -174,7 +174,7 @@ it.each<[SessionQuestion, boolean, string]>([
       count: 5,
     },
     true,
-    'whether a.md is meant to be so: something seems to be left out at lines 1, 2, 3, 4, 5.',
+    'whether a.md is intended as it is: text seems to be left out at lines 1, 2, 3, 4, 5.',
   ],
 ])(
   'R014: what a person is told of %j, and whether only its own words answer it',
@@ -193,7 +193,7 @@ it('R074: a refusal quotes 80 characters, and names every line', () => {
     expect(openQuestionText(question, 'a.md')).toContain(`whether "${'x'.repeat(80)}" `);
   const lines = [3, 7].map((line) => ({ line, text: 'x' }));
   expect(openQuestionText({ ...questions.omission, lines, count: 2 }, 'a.md')).toBe(
-    'It is open whether text was left out of a.md at line 3, 7: add --answer keep.',
+    'First decide whether text was left out of a.md at line 3, 7: add --answer keep.',
   );
 });
 

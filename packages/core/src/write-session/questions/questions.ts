@@ -70,5 +70,5 @@ export function answerOptions(question: SessionQuestion): readonly string[] {
 
 /** Why nothing is written while the question is open. */
 export function openQuestionText(question: SessionQuestion, target: string): string {
-  return `It is open ${rowOf(question).open(question, target)}: add ${answerOptions(question).join(' or ')}.`;
+  return `First decide ${rowOf(question).open(question, target)}: add ${answerOptions(question).join(' or ')}.`;
 }
