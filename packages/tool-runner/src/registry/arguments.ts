@@ -2,10 +2,10 @@ import { OrionError, isFields, jsonErrorPosition, nestsDeeper } from '@orion/con
 import type { JsonObject, JsonValue, ToolCall } from '@orion/contracts';
 
 /**
- * From the text of a call's arguments to a JSON object, or to an error that says where it fails.
+ * Parses the arguments of a call into a JSON object, or throws an error that says where they are invalid.
  *
- * 1. Nothing is repaired, and nothing becomes `{}` but arguments that are empty (R131, R147).
- * 2. The text is at most as long and as deep as the limits say before anything recursive sees it.
+ * 1. Nothing is repaired, and only empty arguments become `{}` (R131, R147).
+ * 2. Length and depth are checked before any recursive code sees the text.
  */
 
 export const MAX_ARGUMENT_BYTES: number = 1024 * 1024;
@@ -14,7 +14,8 @@ export const MAX_ARGUMENT_DEPTH: number = 32;
 /** Throws ARGUMENTS_TOO_LARGE or INVALID_TOOL_ARGUMENTS. */
 export function parseArguments(call: ToolCall, maxBytes: number): JsonObject {
   const text = call.arguments;
-  // A text has at least as many bytes as UTF-16 units, so a long one need not be encoded to be refused.
+  // A text has at least as many bytes as UTF-16 units, so a long text can be refused without
+  // encoding it.
   if (text.length > maxBytes || new TextEncoder().encode(text).length > maxBytes) {
     throw new OrionError({
       code: 'ARGUMENTS_TOO_LARGE',
@@ -48,7 +49,7 @@ function invalid(why: string, text: string, position: number | null): OrionError
   });
 }
 
-/** Null where the text is JSON after all, but not an object. */
+/** Null if the text is valid JSON but not an object. */
 function errorPosition(text: string): number | null {
   try {
     JSON.parse(text);
@@ -58,7 +59,7 @@ function errorPosition(text: string): number | null {
   }
 }
 
-/** JSON may name a key `__proto__`; code that copies such an object would change its prototype instead. */
+/** JSON may contain a key `__proto__`. Code that copies such an object would change the prototype of the copy. */
 function namesPrototype(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (Object.hasOwn(value, '__proto__')) return true;

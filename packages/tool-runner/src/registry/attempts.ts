@@ -14,8 +14,8 @@ const FIRST_RETRY_DELAY = 100;
 const DEFAULT_TIMEOUT_MS = 120_000;
 
 /**
- * Runs a call whose arguments are valid and which nobody objects to: as often as its tool may be run, and no longer
- * than its time limit. Without a clock there is neither a limit nor a wait between two attempts.
+ * Runs an approved call with valid arguments, with retries if the tool allows them and within the time limit. Without
+ * a clock there is no limit and no delay between attempts.
  */
 export async function execute(
   call: ToolCall,
@@ -28,7 +28,7 @@ export async function execute(
   for (let attempts = 1; ; attempts++) {
     const limited = limitedSignal(context.signal, clock, limitMs);
     try {
-      // A new object each time: a tool that changes its arguments must not change the next attempt's.
+      // A new object for each attempt, because a tool may change its arguments.
       const running = tool.execute(structuredClone(args), {
         ...context,
         signal: limited.signal,
@@ -55,7 +55,7 @@ export async function execute(
 
 const ABORTED: unique symbol = Symbol('aborted');
 
-/** The promise, or a rejection with `ABORTED` as soon as the signal says so; what comes later is dropped. */
+/** Settles like the promise, or rejects with `ABORTED` when the signal is aborted. A later result is dropped. */
 function orAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => {

@@ -21,8 +21,8 @@ export type ToolSpecification<Shape extends z.ZodRawShape> = Pick<
 };
 
 /**
- * A tool from a zod schema: the schema is what the provider is told, what arguments are checked against, and
- * what fills in defaults, before a run as well as in a signature.
+ * Defines a tool from a zod schema. The schema is sent to the provider, validates arguments, and fills in defaults
+ * both for runs and for signatures.
  */
 export function defineTool<Shape extends z.ZodRawShape>({
   name,
@@ -61,7 +61,7 @@ function issueOf({ path, message }: z.core.$ZodIssue): string {
   return path.length === 0 ? message : `${path.map(String).join('.')}: ${message}`;
 }
 
-/** JSON Schema as providers take it: what may be sent, without the dialect's name. */
+/** JSON Schema of the input, without the `$schema` keyword, as providers accept it. */
 function parametersOf(schema: z.ZodType): JsonObject {
   const { $schema: _dialect, ...parameters } = z.toJSONSchema(schema, { io: 'input' });
   const { additionalProperties, ...rest } = parameters;

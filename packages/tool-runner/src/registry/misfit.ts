@@ -2,7 +2,7 @@ import { OrionError } from '@orion/contracts';
 
 const SHOWN_ISSUES = 5;
 
-/** Says which arguments are wrong and how, in words that a model can act on. */
+/** Describes which arguments are wrong and how, so that a model can correct them. */
 export function argumentsDoNotFit(toolName: string, issues: readonly string[]): OrionError {
   const shown = issues.slice(0, SHOWN_ISSUES);
   const more = issues.length - shown.length;

@@ -12,10 +12,10 @@ import type {
 } from '@orion/contracts';
 
 const SUMMARY_LENGTH = 200;
-/** Of a tool's name, which a model may have made up. */
+/** How much of a tool's name is shown, because a model may have invented it. */
 export const SHOWN_NAME = 100;
 
-/** Errors of the operating system that may be gone a moment later. */
+/** Errors of the operating system that may be temporary. */
 const TRANSIENT_SYSTEM_ERRORS: ReadonlySet<unknown> = new Set([
   'EAGAIN',
   'EBUSY',
@@ -26,7 +26,7 @@ const TRANSIENT_SYSTEM_ERRORS: ReadonlySet<unknown> = new Set([
   'ETIMEDOUT',
 ]);
 
-/** Codes with which a tool says that it has refused the arguments and done nothing. */
+/** Codes by which a tool reports that it rejected the arguments and did nothing. */
 const REFUSALS: ReadonlySet<ErrorCode> = new Set([
   'INVALID_TOOL_ARGUMENTS',
   'ARGUMENTS_TOO_LARGE',
@@ -54,7 +54,7 @@ function isJson(value: JsonValue): boolean {
   }
 }
 
-/** What a tool has thrown, or the check of its arguments, as the model reads it. */
+/** A result for an error that the tool or the check of its arguments threw. */
 export function thrown(call: ToolCall, error: unknown, attempts: number): ToolResult {
   if (OrionError.isInstance(error)) {
     const ran = REFUSALS.has(error.code) ? 0 : attempts;
@@ -106,7 +106,7 @@ export function isTransient(error: unknown): boolean {
   return TRANSIENT_SYSTEM_ERRORS.has(error.code);
 }
 
-/** One line about a result for a person. */
+/** One line about a result for the user. */
 export function summaryOf(result: ToolResult, tool: Tool | undefined): string {
   const { toolName } = result;
   if (!result.success) {

@@ -8,12 +8,12 @@ import { NAMED } from './schema-document.ts';
 import type { Schema, SchemaDocument } from './schema-document.ts';
 
 /**
- * Checks arguments against a tool's JSON Schema. The validator interprets the schema: no code is made of it.
+ * Checks arguments against a tool's JSON Schema. The validator interprets the schema and generates no code.
  *
- * 1. The work is bounded before it begins, by the size of both, and while it goes on, by the references that are
- *    followed: a schema that refers to itself twice would double it with each level.
- * 2. Expressions are matched first, each in its own thread with a limit of time. What the validator then sees in
- *    their place are the texts that fitted.
+ * 1. The work is limited in advance by the size of schema and arguments, and while it runs by the number of
+ *    references that are followed: a schema that refers to itself twice would double the work at each level.
+ * 2. Regular expressions are matched first, each in its own thread with a time limit. In the schema that the
+ *    validator sees, they are replaced by the texts that matched.
  */
 export type SchemaCheck = (args: JsonObject) => Promise<void>;
 
@@ -54,13 +54,13 @@ function run(schema: Schema, args: JsonObject): readonly string[] {
     const { valid, errors } = validate(args, root, '2020-12', counted, false);
     return valid ? [] : issuesOf(errors);
   } catch (error) {
-    // This one, or the engine's for a schema that goes in circles without a step into the value.
+    // Ours, or the engine's for a schema that recurses without descending into the value.
     if (!(error instanceof RangeError)) throw error;
     return ['their schema refers to itself too often to be checked'];
   }
 }
 
-/** Errors that only say that something inside of them is wrong. */
+/** Keywords whose errors only say that something inside them is wrong. */
 const AROUND = new Set([
   '$ref',
   'additionalItems',
@@ -78,7 +78,7 @@ const AROUND = new Set([
 
 function issuesOf(errors: readonly OutputUnit[]): readonly string[] {
   const own = errors.filter(({ keyword }) => !AROUND.has(keyword));
-  // Nothing but something that may not be there at all.
+  // The only error is a value that is not allowed at all.
   const reported = own.length === 0 ? errors.filter(({ keyword }) => keyword === 'false') : own;
   return [...new Set(reported.map(issueOf))];
 }
@@ -109,7 +109,7 @@ function countValue(value: JsonValue): Census {
   return census;
 }
 
-/** Of each expression, the texts that it fits. */
+/** For each expression, the texts that it matches. */
 async function matchPatterns(
   toolName: string,
   patterns: readonly string[],
@@ -125,7 +125,7 @@ async function matchPatterns(
     const search = await matcher.open(pattern);
     try {
       const found: string[] = [];
-      // All of them at once, within one limit of time; one by one only when that has told that some fit.
+      // Match all texts at once, within one time limit, and one by one only if some of them match.
       const { count } = await search.match([...texts]);
       if (count > 0) {
         for (const text of texts) if ((await search.match([text])).count > 0) found.push(text);
@@ -143,7 +143,7 @@ async function matchPatterns(
   return fitting;
 }
 
-/** The schema with the texts that an expression fits in its place: expressions of which nothing can go wrong. */
+/** The schema with each expression replaced by a harmless one that matches exactly the texts it matched. */
 function withTexts(schema: Schema, fitting: ReadonlyMap<string, readonly string[]>): Schema {
   const only = (pattern: string): string => {
     const texts = fitting.get(pattern) ?? [];
@@ -164,7 +164,7 @@ function withTexts(schema: Schema, fitting: ReadonlyMap<string, readonly string[
   const named = (keyword: string, schemas: object): object =>
     Object.fromEntries(
       Object.entries(schemas).map(([name, inner], index) => [
-        // Two expressions may fit the same texts, and stay two all the same.
+        // Two expressions may match the same texts but must remain two keys.
         keyword === 'patternProperties' ? `${only(name)}${'(?:)'.repeat(index)}` : name,
         replaced(inner),
       ]),

@@ -2,20 +2,21 @@ import { MAX_JSON_DEPTH, isFields } from '@orion/contracts';
 import type { JsonObject, JsonValue } from '@orion/contracts';
 
 /**
- * A tool's JSON Schema (2020-12) as it is checked against: what it says, and nothing that reaches out of it.
+ * The part of a tool's JSON Schema (2020-12) that arguments are checked against, with nothing that refers outside the
+ * document.
  *
- * 1. It may come from anybody. It is bounded in size and depth, a `$ref` stays inside of the document and finds
- *    something there, and nothing is ever fetched.
- * 2. Only the keywords that decide about a value are kept: annotations, `format` among them, are for whoever reads.
- * 3. Expressions are named, not run: they belong to the thread that can be stopped.
+ * 1. Schemas are untrusted. Size and depth are limited, every `$ref` must resolve inside the document, and nothing is
+ *    ever fetched.
+ * 2. Only keywords that validate are kept. Annotations, including `format`, are dropped.
+ * 3. Regular expressions are collected but not run here: they run in a thread that can be stopped.
  */
 export type SchemaDocument = {
   readonly schema: Schema;
-  /** The expressions in it, each once. */
+  /** Its regular expressions, without duplicates. */
   readonly patterns: readonly string[];
-  /** How many schemas it is made of. */
+  /** The number of subschemas. */
   readonly size: number;
-  /** Whether it compares the items of a list with each other. */
+  /** Whether it compares the items of a list with each other (`uniqueItems`). */
   readonly comparesItems: boolean;
 };
 
@@ -48,7 +49,7 @@ export const NAMED: ReadonlySet<string> = new Set([
   'patternProperties',
   'properties',
 ]);
-/** Keywords that decide by themselves, and what their value has to be. */
+/** Keywords that contain no schemas, and the check of their value. */
 const PLAIN: ReadonlyMap<string, (value: JsonValue) => boolean> = new Map([
   ['$ref', isText],
   ['$anchor', isText],
@@ -73,10 +74,10 @@ const PLAIN: ReadonlyMap<string, (value: JsonValue) => boolean> = new Map([
   ['type', (value) => isType(value) || (Array.isArray(value) && value.every(isType))],
   ['uniqueItems', (value) => typeof value === 'boolean'],
 ]);
-/** Keywords that would change what others mean, and that are not understood here. */
+/** Unsupported keywords that would change the meaning of others. */
 const NOT_UNDERSTOOD = new Set(['$dynamicRef', '$recursiveRef', 'dependencies', 'additionalItems']);
 
-/** Why a tool cannot be used, as the end of a sentence about it. */
+/** Why a tool cannot be used. The message completes a sentence about the tool. */
 export class UnreadableSchema extends Error {}
 
 /** Throws `UnreadableSchema`. */
@@ -98,7 +99,7 @@ class Reader {
   readonly patterns = new Set<string>();
   size = 0;
   comparesItems = false;
-  /** Where schemas stand, and what they refer to. */
+  /** The locations of all subschemas, and the references to check. */
   readonly #places = new Set<string>();
   readonly #references = new Set<string>();
   #characters = 0;
@@ -128,7 +129,7 @@ class Reader {
     return schema;
   }
 
-  /** Each reference leads to a schema of the document. */
+  /** Checks that every reference resolves to a schema of the document. */
   resolve(): void {
     for (const reference of this.#references) {
       if (!this.#places.has(decoded(reference)))
@@ -194,7 +195,7 @@ class Reader {
   }
 }
 
-/** As it stands in the set of places: with the escapes of an address taken out. */
+/** The reference as a location: without the escapes of a URL. */
 function decoded(reference: string): string {
   if (!reference.startsWith('#'))
     throw new UnreadableSchema('its schema refers to another document');

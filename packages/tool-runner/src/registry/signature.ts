@@ -2,8 +2,8 @@ import type { JsonObject, JsonValue } from '@orion/contracts';
 import canonicalize from 'canonicalize';
 
 /**
- * The text by which calls that mean the same are the same (R171): canonical JSON (RFC 8785) of tool, parameters
- * and project. Texts are trimmed, and those under a key that names a path are brought to one spelling.
+ * The signature of a call, which is the same for equivalent calls (R171): canonical JSON (RFC 8785) of tool,
+ * parameters and project. Strings are trimmed, and paths are normalised.
  */
 export function signature(toolName: string, parameters: JsonValue, projectId: string): string {
   const text = canonicalize({
@@ -33,7 +33,7 @@ function comparable(value: JsonValue, key: string): JsonValue {
   return Object.fromEntries(entries);
 }
 
-/** `./a//b/../c/` is `a/c`; a path that climbs out keeps its `..`. */
+/** `./a//b/../c/` becomes `a/c`. A path that leaves the folder keeps its `..`. */
 export function samePath(path: string): string {
   const parts: string[] = [];
   for (const part of path.split('/')) {
@@ -46,7 +46,7 @@ export function samePath(path: string): string {
   return joined === '' && path !== '' ? '.' : joined;
 }
 
-/** RFC 8785 has no form for a lone surrogate; a model can send one all the same. */
+/** RFC 8785 does not allow lone surrogates, but a model may send one. */
 function escapeLoneSurrogates(text: string): string {
   if (text.isWellFormed()) return text;
   return text.replaceAll(

@@ -19,7 +19,7 @@ import { createSchemaCheck } from './schema-check.ts';
 import type { SchemaCheck } from './schema-check.ts';
 import { signature } from './signature.ts';
 
-/** What an approval decides about: a call whose arguments are known to be valid. */
+/** A call with valid arguments that needs approval. */
 export type ApprovalRequest = {
   readonly call: ToolCall;
   readonly effect: Tool['effect'];
@@ -32,17 +32,17 @@ export type Approval =
   | { readonly approved: false; readonly reason: string };
 
 export type ToolRegistryOptions = {
-  /** Asked before every run; everything is approved when left out. A rejection counts as a refusal. */
+  /** Called before every run. If left out, every call is approved. A rejected promise counts as a refusal. */
   readonly approve?: (request: ApprovalRequest) => Promise<Approval>;
-  /** Sees every result once, refusals included; what it throws is ignored. */
+  /** Called once with every result, including refusals. Errors that it throws are ignored. */
   readonly record?: (call: ToolCall, result: ToolResult) => void;
-  /** For the time limit of tools and the waits between retries; without one there is neither. */
+  /** For the time limit of tools and the delays between retries. Without a clock there are none. */
   readonly clock?: Clock;
-  /** Takes the keys in use out of a summary before that is cut. */
+  /** Redacts keys in use in a summary before it is cut. */
   readonly redact?: Redact;
-  /** Matches the expressions of schemas; without one a tool whose schema has any is left out. */
+  /** Matches regular expressions of schemas. Without it, tools whose schemas contain any are left out. */
   readonly patterns?: PatternMatcher;
-  /** Hears of each tool that is left out, in a sentence about it. */
+  /** Called with a sentence about each tool that is left out. */
   readonly leftOut?: (why: string) => void;
 };
 
@@ -52,14 +52,15 @@ type Entry = {
 };
 
 /**
- * Builds the registry of a list of tools, which may come from anywhere: a tool whose name or schema cannot be used
- * is left out, and the others are there.
+ * Builds a registry from a list of tools, which may be untrusted. A tool whose name or schema cannot be used is left
+ * out.
  *
- * 1. A call goes validate → approve → execute → record, and comes out as exactly one result.
- * 2. Tools are found in a `Map` by their exact name, so that no name reaches anything else (R085).
- * 3. Only a read tool is ever run twice by itself, at most 3 more times, for an error that may pass (R176).
- * 4. PLAN mode offers the read tools that are meant for it, nothing else (R177).
- * 5. An abort, or the tool's time limit, ends the wait for a read tool; a write tool is always waited for, since what it has done must be known.
+ * 1. A call passes through validate → approve → execute → record and produces exactly one result.
+ * 2. Tools are looked up in a `Map` by exact name, so that no name can reach anything else (R085).
+ * 3. Only read tools are retried, at most 3 times, after an error that may be temporary (R176).
+ * 4. PLAN mode offers only read tools with `inPlanMode` (R177).
+ * 5. An abort or the tool's time limit stops waiting for a read tool. A write tool is always waited for, because its
+ *    effect must be known.
  */
 export function createToolRegistry(
   given: readonly Tool[],
@@ -97,7 +98,7 @@ export function createToolRegistry(
         try {
           options.record?.(call, result);
         } catch {
-          // A record is made for whoever looks later; the turn goes on without it.
+          // The turn continues without the record.
         }
       }
       return results;
@@ -114,7 +115,7 @@ export function createToolRegistry(
       try {
         args = tool?.normalize?.(args) ?? args;
       } catch {
-        // Arguments that the tool cannot normalise are compared as they are.
+        // Arguments that the tool cannot normalise are compared unchanged.
       }
       return signature(call.name, args, projectId);
     },
@@ -126,7 +127,7 @@ export function createToolRegistry(
   };
 }
 
-/** The tools that can be used, by their names. */
+/** The usable tools by name. */
 function admitted(
   given: readonly Tool[],
   { patterns, leftOut }: ToolRegistryOptions,

@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue, TextExcerpt, Tool, Workspace } from '@orion
 export const READ_FILE_MAX_LINES: number = 2000;
 export const READ_FILE_MAX_BYTES: number = 64 * 1024;
 
-/** Written by hand and not with `defineTool`: every turn offers this tool, and few call it. */
+/** Written without `defineTool`, so that zod is not loaded: every turn offers this tool, but few call it. */
 const PARAMETERS: JsonObject = {
   type: 'object',
   properties: {
@@ -27,7 +27,7 @@ const PARAMETERS: JsonObject = {
   additionalProperties: false,
 };
 
-/** What the schema lets through. */
+/** Arguments that match the schema. */
 type Arguments = {
   readonly path: string;
   readonly first_line: number;
@@ -35,8 +35,8 @@ type Arguments = {
 };
 
 /**
- * `read_file`: some lines of a text file as they are, without line numbers, and beside them what was left out and
- * why, so that a model never takes a part for the whole.
+ * `read_file` returns lines of a text file unchanged and without line numbers. The result also says what was left out
+ * and why, so that a model never mistakes a part for the whole file.
  */
 export function createReadFileTool(workspace: Pick<Workspace, 'readText'>): Tool {
   return {
@@ -74,7 +74,7 @@ function withDefaults(args: JsonObject): JsonObject {
   return { first_line: 1, max_lines: READ_FILE_MAX_LINES, ...args };
 }
 
-/** What the model reads. */
+/** The result as the model reads it. */
 function describeExcerpt(excerpt: TextExcerpt, firstLine: number, maxLines: number) {
   const { path, content, lastLine, totalLines, totalBytes, truncated } = excerpt;
   return {
@@ -89,7 +89,7 @@ function describeExcerpt(excerpt: TextExcerpt, firstLine: number, maxLines: numb
   };
 }
 
-/** Which limit cut the text, and how to get the rest. */
+/** Names the limit that cut the text, and how to read the rest. */
 function noteOf(
   excerpt: TextExcerpt,
   firstLine: number,
