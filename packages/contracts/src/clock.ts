@@ -1,8 +1,8 @@
 /**
- * Time, passed in wherever something waits or measures, so that tests run on a fake clock.
+ * A clock, passed in wherever code waits or measures time, so that tests can use a fake one.
  *
- * `now` is the wall clock in milliseconds since the epoch and may jump; `monotonic` only grows and is what
- * durations are measured with.
+ * `now` is the wall clock in milliseconds since the epoch and may jump. `monotonic` never goes back and is used to
+ * measure durations.
  */
 export interface Clock {
   now(): number;
@@ -21,7 +21,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** Timers overflow beyond. */
+/** Longer timers overflow. */
 const MAX_TIMER_MS = 2_147_483_647;
 
 export type LimitedSignal = {
@@ -33,7 +33,7 @@ export type LimitedSignal = {
 
 /**
  * A signal for work that ends with `outer`, by `abort`, or when its time is up; `onTime` is called just before that.
- * Without a clock, or with endless time, there is no timer.
+ * Without a clock, or with infinite time, there is no timer.
  */
 export function limitedSignal(
   outer: AbortSignal,
@@ -62,7 +62,7 @@ export function limitedSignal(
   };
 }
 
-/** Waits, but not longer than until one of the signals is aborted; never rejects. */
+/** Waits until the time is up or one of the signals is aborted. Never rejects. */
 export function sleep(
   clock: Clock,
   milliseconds: number,

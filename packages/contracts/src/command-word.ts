@@ -1,9 +1,9 @@
-/** What no shell gives a meaning to. */
+/** Words in which no shell sees a special character. */
 const PLAIN = /^[\w./@%+,:-][\w./@%+,:~-]*$/u;
-/** What stays as it is between the double quotes of POSIX shells, PowerShell and cmd.exe alike. */
+/** Words that POSIX shells, PowerShell and cmd.exe all leave unchanged between double quotes. */
 const QUOTABLE = /^(?:[^"$`\\!%]|\\(?![\\]|$))+$/u;
 
-/** A word of a command that can be typed as it stands; what only a POSIX shell can take is quoted for one. */
+/** Quotes a word of a command so that it can be typed in any shell, or in a POSIX shell if no common form exists. */
 export function commandWord(word: string): string {
   if (PLAIN.test(word)) return word;
   return QUOTABLE.test(word) ? `"${word}"` : `'${word.replaceAll("'", String.raw`'\''`)}'`;

@@ -9,24 +9,24 @@ export type ConversationSummary = {
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
   readonly updatedAt: number;
-  /** A write session that a crash or a pause left open, if there is one. */
+  /** The write session that a crash or a pause left open, if any. */
   readonly openSessionId: string | null;
-  /** Another one after each save; what a save that builds on this state names. */
+  /** Changes with each save. A save names the revision that it builds on. */
   readonly revision: number;
 };
 
 export type StoredConversation = ConversationSummary & {
   readonly history: readonly Message[];
-  /** The position of the first message in `history`; those before it were not read. */
+  /** The position of the first message in `history`. Earlier messages were not read. */
   readonly from: number;
 };
 
-/** Which messages are read: those from a position on, or the last ones, as many as fit into so many bytes. */
+/** Which messages to read: from a position on, or as many of the last ones as fit into this many bytes. */
 export type ConversationPart = { readonly from: number } | { readonly maxBytes: number };
 
 export type SaveOutcome =
   | { readonly kind: 'saved'; readonly revision: number }
-  /** Somebody else saved it since; nothing was changed. */
+  /** Somebody else has saved it since. Nothing was changed. */
   | { readonly kind: 'stale' };
 
 /**
@@ -35,10 +35,10 @@ export type SaveOutcome =
  */
 export interface ConversationStore {
   /**
-   * Makes the stored history from the position `from` on equal to `history`; what stands before it, and what is
-   * already stored of it, stays as it is.
-   * `openSessionId` names the write session of a turn that is not over. `revision` is that of the state on which the
-   * history builds, 0 for a conversation that was not stored yet: a save of another state than the stored one is stale.
+   * Replaces the stored history from position `from` on with `history`. Messages before `from`, and those already
+   * stored, are not written again. `openSessionId` names the write session of a turn that is not over. `revision` is
+   * that of the state on which the history builds, 0 for a new conversation. If the stored revision differs, the save
+   * is stale.
    */
   save(conversation: {
     readonly conversationId: string;
@@ -48,7 +48,7 @@ export interface ConversationStore {
     readonly openSessionId: string | null;
     readonly revision: number;
   }): Promise<SaveOutcome>;
-  /** All of it, unless a part is asked for. */
+  /** Loads all of it unless a part is requested. */
   load(conversationId: string, part?: ConversationPart): Promise<StoredConversation | null>;
   /** Newest first. */
   list(filter: {

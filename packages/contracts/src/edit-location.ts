@@ -1,7 +1,7 @@
-/** `string` is taken letter by letter; `regex` is matched against each line without its line ending. */
+/** `string` is matched literally. `regex` is matched against each line without its line ending. */
 export type MarkerType = 'string' | 'regex';
 
-/** Where whole lines go in: before or after the line of the one place that the marker matches. */
+/** Where whole lines are inserted: before or after the line of the only match of the marker. */
 export type InsertLocation = {
   readonly marker: string;
   readonly marker_type: MarkerType;
@@ -9,8 +9,8 @@ export type InsertLocation = {
 };
 
 /**
- * What is replaced: the whole lines between the lines of two markers, or, where both stand in one line, the text
- * between them. `include_markers` replaces their lines, or themselves, too.
+ * What is replaced: the whole lines between the lines of two markers, or the text between them if both are in one
+ * line. With `include_markers` their lines, or the markers themselves, are replaced too.
  */
 export type ReplaceLocation = {
   readonly start_marker: string;

@@ -1,9 +1,9 @@
 import type { JsonObject } from './json.ts';
 
 /**
- * Every code that a user, a model or a client can meet, and the next step for whoever reads an error of that code,
- * unless the error itself knows a better one. Nothing here assumes the command line, which puts its options into its own
- * words (apps/cli). Codes are never renamed or reused: scripts depend on them.
+ * Every error code that a user, a model or a client can see, with a default hint for the next step. The hints do not
+ * mention the command line, which words its own options in apps/cli. Codes are never renamed or reused, because
+ * scripts depend on them.
  */
 export const ERROR_CODES = {
   // Configuration and usage
@@ -108,7 +108,7 @@ export const ERROR_CODES = {
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
-/** An error as it travels: plain JSON, in events, tool results and traces. */
+/** An error as plain JSON, in events, tool results and traces. */
 export type ErrorInfo = {
   readonly code: ErrorCode;
   readonly message: string;
@@ -119,7 +119,7 @@ export type ErrorInfo = {
 export type OrionErrorOptions = {
   readonly code: ErrorCode;
   readonly message: string;
-  /** The next step for the user; the code's own one when left out. */
+  /** The next step for the user. Defaults to the hint of the code. */
   readonly hint?: string;
   /** Whether the same call may work later without any change. */
   readonly retryable?: boolean;
@@ -130,9 +130,9 @@ export type OrionErrorOptions = {
 const MARKER = Symbol.for('orion.error');
 
 /**
- * An error that a user, a model or a client can do something about. Bugs stay plain `Error`s.
+ * An error that a user, a model or a client can act on. Bugs stay plain `Error`s.
  *
- * `OrionError.isInstance` recognises errors of another copy of this package too, which `instanceof` does not.
+ * Unlike `instanceof`, `OrionError.isInstance` also recognises errors of another copy of this package.
  */
 export class OrionError extends Error {
   readonly code: ErrorCode;
@@ -159,10 +159,10 @@ export class OrionError extends Error {
   }
 }
 
-/** Any call can meet it, also one that loads a part of the program. */
+/** Any call can fail with these, including one that loads a part of the program. */
 const NO_MORE_FILES: ReadonlySet<unknown> = new Set(['EMFILE', 'ENFILE']);
 
-/** The JSON form of anything thrown; what is not an `OrionError` is a defect and says so. */
+/** The JSON form of anything thrown. Anything but an `OrionError` is reported as a defect. */
 export function toErrorInfo(error: unknown): ErrorInfo {
   if (OrionError.isInstance(error)) return error.toInfo();
   const message = error instanceof Error ? error.message : String(error);

@@ -1,4 +1,4 @@
-/** Plain JSON, as it travels in events, tool results and traces. */
+/** Plain JSON, as in events, tool results and traces. */
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
 
 export type JsonObject = { readonly [key: string]: JsonValue | undefined };

@@ -1,28 +1,27 @@
-/** Replaces secrets in a text that a person, a log or a later process will see. */
+/** Replaces secrets in a text that is shown, logged or stored. */
 export type Redact = (text: string) => string;
 
 export const REDACTED = '[REDACTED]';
 
-/** What is shorter may be a word of any text. */
+/** A shorter key could be an ordinary word. */
 const SHORTEST_KEY = 8;
 
 /**
- * The keys that this process works with, known by their own letters: what a provider says may hold one of them in any
- * form, whole or in pieces.
+ * The API keys that this process uses. They are found by value, because a provider's answer may contain a key in any
+ * encoding, whole or in pieces.
  *
- * 1. A key is found as it is, as a part of a URL, inside a JSON text, and in base64, wherever in the encoded text it
- *    begins.
- * 2. Whoever shortens a text redacts first, since the rest of a key is not found any more.
+ * 1. A key is found verbatim, URL-encoded, JSON-escaped, and in base64 at any offset of the encoded text.
+ * 2. Redact a text before you shorten it: a part of a key is not found.
  */
 export class KeysInUse {
-  /** Longest first: a form may be a part of another. */
+  /** Longest first, because one form may contain another. */
   #forms: readonly string[] = [];
 
   constructor(keys: readonly (string | null | undefined)[] = []) {
     for (const key of keys) this.add(key);
   }
 
-  /** Does nothing for what is too short to be told from other text. */
+  /** Ignores keys that are too short to be distinguished from other text. */
   add(key: string | null | undefined): void {
     if (typeof key !== 'string' || key.length < SHORTEST_KEY) return;
     const forms = new Set([...this.#forms, ...formsOf(key)]);
@@ -37,13 +36,13 @@ export class KeysInUse {
     return clean;
   };
 
-  /** For a text that comes in pieces. */
+  /** For a text that arrives in pieces. */
   stream(): RedactedStream {
     return new RedactedStream(this.redact, () => this.#forms);
   }
 }
 
-/** Passes on what it is given, but for the end of a piece that a key may begin with: that waits for the next one. */
+/** Passes text on, but holds back the end of a piece that may be the beginning of a key until the next piece. */
 export class RedactedStream {
   readonly #redact: Redact;
   readonly #forms: () => readonly string[];
@@ -61,7 +60,7 @@ export class RedactedStream {
     return clean.slice(0, start);
   }
 
-  /** What was held: no key came of it. */
+  /** Returns what was held back, which turned out not to be a key. */
   end(): string {
     const held = this.#held;
     this.#held = '';
@@ -69,7 +68,10 @@ export class RedactedStream {
   }
 }
 
-/** Where the longest end of the text stands that is the beginning of a form; its length when there is none. */
+/**
+ * The offset of the longest suffix of the text that is a prefix of a form, or the length of the text if there is
+ * none.
+ */
 function startOfKey(text: string, forms: readonly string[]): number {
   const longest = forms[0]?.length ?? 0;
   for (let start = Math.max(0, text.length - longest + 1); start < text.length; start += 1) {
@@ -93,7 +95,9 @@ function formsOf(key: string): readonly string[] {
   ];
 }
 
-/** The characters of the base64 of a longer text that this part alone decides, where it begins at that offset. */
+/**
+ * The characters in the base64 of a longer text that depend only on this part, if it begins at this offset modulo 3.
+ */
 function base64Within(part: string, offset: number): string {
   const bytes = [...new Uint8Array(offset), ...new TextEncoder().encode(part)];
   const encoded = btoa(String.fromCharCode(...bytes));

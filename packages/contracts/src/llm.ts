@@ -3,7 +3,7 @@ import type { JsonObject } from './json.ts';
 import type { Message } from './messages.ts';
 import type { ProviderData, ToolCall, ToolDefinition } from './tools.ts';
 
-/** Tokens of one or more model calls; a provider that does not report a number leaves it at 0. */
+/** Tokens of one or more model calls. Numbers that a provider does not report are 0. */
 export type Usage = {
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -14,13 +14,13 @@ export type Usage = {
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'refusal' | 'pause';
 
 /**
- * What an adapter yields while a model answers.
+ * The events that an adapter yields while a model answers.
  *
- * Order: deltas and tool calls as they come; a call is `tool-call-start`, any number of `tool-call-delta`, then
- * `tool-call-end` with the whole call. Calls end in the order in which they began: where the wire format leaves no
- * doubt when the next part of the message begins, otherwise with the message. The last event is exactly one `finish` or `error`; `usage` stands before
- * it. Text that arrived together may be one delta: no meaning lies in how text is divided. After `error` the
- * text that came before it is still valid.
+ * Order: deltas and tool calls as they arrive. A call is `tool-call-start`, any number of `tool-call-delta`, then
+ * `tool-call-end` with the whole call. Calls end in the order in which they began: when the next part of the message
+ * begins, if the wire format makes that clear, otherwise with the message. The last event is exactly one `finish` or
+ * `error`, and `usage` comes before it. How text is divided into deltas has no meaning. Text before an `error` is
+ * still valid.
  */
 export type LlmEvent =
   | { readonly type: 'text-delta'; readonly text: string }
@@ -37,7 +37,7 @@ export type LlmEvent =
   | {
       readonly type: 'finish';
       readonly reason: FinishReason;
-      /** What belongs to the message and to none of its calls. */
+      /** Data of the message as a whole, not of one of its calls. */
       readonly providerData?: ProviderData;
     }
   | { readonly type: 'error'; readonly error: ErrorInfo };
@@ -56,50 +56,50 @@ export type ResponseFormat =
 export type SendOptions = {
   /** Sent only when given. */
   readonly temperature?: number;
-  /** The limit of output tokens; the adapter's own one when left out. */
+  /** The limit of output tokens. Defaults to the adapter's own limit. */
   readonly max_tokens?: number;
   readonly tools?: readonly ToolDefinition[];
   readonly tool_choice?: 'auto' | 'none' | 'required';
   readonly responseFormat?: ResponseFormat;
-  /** Texts at which the model stops, without writing them. Not every provider has such a thing; at most four are sent. */
+  /** Texts at which the model stops without writing them. Not every provider supports this; at most four are sent. */
   readonly stop?: readonly string[];
-  /** Every character that the model wrote as text is passed on as text: no think tags are read in it. */
+  /** Passes on every character of the model's text, without interpreting think tags. */
   readonly verbatim?: boolean;
   readonly signal?: AbortSignal;
   /** Ids for logs and traces; never sent to a provider. */
   readonly context?: { readonly requestId: string; readonly projectId: string };
 };
 
-/** What a model can do; null where that is not known. */
+/** The capabilities of a model; null where unknown. */
 export type ModelLimits = {
-  /** How many tokens a request and its answer may have together. */
+  /** The most tokens of a request and its answer together. */
   readonly contextTokens: number | null;
-  /** How many tokens one answer may have. */
+  /** The most tokens of one answer. */
   readonly outputTokens: number | null;
-  /** Whether it goes on with an assistant message that stands last in a request. */
+  /** Whether it continues an assistant message at the end of a request. */
   readonly prefill: boolean;
-  /** Whether it is known to take a temperature; what is not known is not asked. */
+  /** Whether it is known to accept a temperature. If unknown, none is sent. */
   readonly temperature?: boolean;
 };
 
 /**
- * A provider, seen as a stream of events.
+ * A provider as a stream of events.
  *
- * `sendMessagesStreaming` never throws for what a provider or the network does: failures, an abort included,
- * arrive as the final `error` event, after the `usage` that is known by then. Returning early from the iteration closes the request.
+ * `sendMessagesStreaming` never throws because of the provider or the network: failures, including an abort, arrive
+ * as the final `error` event, after the `usage` known so far. Returning early from the iteration closes the request.
  */
 export interface LlmAdapter {
   readonly name: string;
   readonly model: string;
-  /** Of the model; left out by adapters that know nothing of it. */
+  /** Limits of the model. Left out if the adapter does not know them. */
   readonly limits?: ModelLimits;
-  /** Whether the orderly end of a message can be told from a pause; false only for providers without one. */
+  /** Whether the end of a message is distinguishable from a pause. False only for providers without an end signal. */
   readonly signalsMessageEnd: boolean;
   /** Whether `responseFormat: json_schema` is honoured. */
   readonly structuredOutput: boolean;
   /**
-   * Whether its models may write their reasoning into the text, between think tags. Left out: a provider of this kind
-   * has a place of its own for it.
+   * Whether its models may write reasoning into the text, between think tags. Left out if the provider sends
+   * reasoning separately.
    */
   readonly writesThinkTags?: boolean;
   sendMessagesStreaming(

@@ -1,8 +1,8 @@
 import type { ProviderData, ToolCall } from './tools.ts';
 
 /**
- * The history that a model reads, in the order in which it was made. A tool message answers a call of the
- * assistant message before it, by id; adapters translate for providers that have no such form.
+ * The history that a model reads, in chronological order. A tool message answers a call of the preceding assistant
+ * message, by id. Adapters translate it for providers without such a form.
  */
 export type Message = SystemMessage | UserMessage | AssistantMessage | ToolMessage;
 

@@ -1,4 +1,4 @@
-/** Regular expressions that a model or a plan has made, matched where they can hold nothing up. */
+/** Matches regular expressions from models and plans where they cannot block anything. */
 export interface PatternMatcher {
   /**
    * Prepares one expression, in JavaScript's syntax. Rejects with INVALID_OPERATION when it does not compile or is
@@ -8,12 +8,9 @@ export interface PatternMatcher {
 }
 
 export interface PatternSearch {
-  /**
-   * Matches each line by itself. Rejects with MARKER_TIMEOUT when that takes longer than its limit; the search has
-   * then ended.
-   */
+  /** Matches each line separately. Rejects with MARKER_TIMEOUT if that exceeds the time limit, and ends the search. */
   match(lines: readonly string[]): Promise<PatternMatches>;
-  /** Ends it, whatever it is doing. */
+  /** Ends the search, even while it is matching. */
   close(): Promise<void>;
 }
 

@@ -10,26 +10,26 @@ import type { TraceRecorder } from './trace.ts';
 
 export type ProtocolName = 'standard' | 'two-stage' | 'controller';
 
-/** What model calls took together. */
+/** The total cost of model calls. */
 export type ModelSpending = {
   calls: number;
   /** From the request to the last event, by the monotonic clock. */
   milliseconds: number;
-  /** Streamed by the model: as its provider counts them, estimated while it has not said so. */
+  /** Streamed by the model. Counted by the provider, or estimated until it reports a count. */
   tokens: number;
 };
 
-/** What ended a turn before its model did: the first limit that was reached. */
+/** The limit that ended a turn: the first one that was reached. */
 export type TurnStop = {
   readonly reason: StopReason;
-  /** The name of the limit, as the configuration has it. */
+  /** The name of the limit in the configuration. */
   readonly limit: string;
   readonly value: number;
 };
 
-/** What tells a turn that goes on from one that goes in circles. */
+/** Distinguishes a turn that makes progress from one that repeats itself. */
 export type TurnProgress = {
-  /** Tool phases in a row that brought nothing new. */
+  /** Consecutive tool phases that brought nothing new. */
   idlePhases: number;
   /** The signature of the last call that ran. */
   lastSignature: string | null;
@@ -38,22 +38,21 @@ export type TurnProgress = {
 };
 
 /**
- * What one turn remembers between the runs of its protocol. The turn driver makes it and hands the same object
- * to every run, so that a content stage in between costs neither an iteration nor a phase count.
+ * The state of one turn, kept between the runs of its protocol. The turn driver creates it and passes the same object
+ * to every run, so that a content stage in between uses neither an iteration nor a phase index.
  *
- * Plain JSON, and no moment of any clock: what was stored between two events of a turn is what another process goes
- * on with.
+ * It is plain JSON and contains no clock readings, so that another process can continue the turn from a stored copy.
  */
 export type TurnState = {
-  /** Model calls with tools that were spent; a begin whose session was committed is given back. */
+  /** Model calls with tools. A begin whose session was committed does not count. */
   iterations: number;
-  /** The number of the next phase, counted from 0 over the whole turn. */
+  /** The index of the next phase, counted from 0 over the whole turn. */
   nextPhaseIndex: number;
-  /** Tool executions that are complete. */
+  /** Completed tool executions. */
   cycleIndex: number;
-  /** Tool phases, and messages of which no call could be run; a begin whose session was committed is given back. */
+  /** Tool phases, and messages in which no call could be run. A begin whose session was committed does not count. */
   cyclesUsed: number;
-  /** Messages in a row of which no call could be run, all for the same mistake, and that mistake. */
+  /** Consecutive messages in which no call could be run because of the same mistake, and that mistake. */
   refusedInARow: number;
   lastMistake: string | null;
   /** Results of the executed calls, by signature. */
@@ -61,10 +60,10 @@ export type TurnState = {
   /** How often a model repeated an executed call. */
   duplicates: number;
   readonly progress: TurnProgress;
-  /** Of the model calls outside of content stages, and of those that streamed a file. */
+  /** Of model calls outside content stages, and of those that streamed a file. */
   readonly spent: { readonly protocol: ModelSpending; readonly content: ModelSpending };
   stop: TurnStop | null;
-  /** What a protocol remembers beside all this, by its name. */
+  /** The own memory of each protocol, by protocol name. */
   readonly memory: Record<string, JsonObject>;
 };
 
@@ -88,7 +87,10 @@ export function createTurnState(): TurnState {
   };
 }
 
-/** What a user allows a whole turn, content stages included; null is no limit. Reached, nothing more is asked. */
+/**
+ * The user's limits for a whole turn, including content stages. Null means no limit. When one is reached, the model
+ * is not called again.
+ */
 export type TurnBudget = {
   /** Model calls. */
   readonly maxTurns: number | null;
@@ -102,12 +104,12 @@ export type TurnBudget = {
 export type ProtocolLimits = { readonly [limit: string]: number | undefined };
 
 export type ProtocolConfig = {
-  /** The limits that a protocol has for itself, by its name. What is left out has the default of the protocol. */
+  /** The own limits of each protocol, by protocol name. A limit that is left out has the protocol's default. */
   readonly limits: { readonly [protocol: string]: ProtocolLimits | undefined };
   readonly maxDuplicateAttempts: number;
-  /** Stop policy: tool phases in a row that bring nothing new. */
+  /** Stop policy: consecutive tool phases that bring nothing new. */
   readonly maxIdleToolPhases: number;
-  /** Stop policy: what the model calls of a turn outside of content stages may take together. */
+  /** Stop policy: the total for all model calls of a turn outside content stages. */
   readonly stopSeconds: number;
   readonly stopTokens: number;
   readonly budget: TurnBudget;
@@ -118,7 +120,7 @@ export type ProtocolConfig = {
 };
 
 export type ProtocolContext = {
-  /** Never changed; what a run adds comes back in its outcome. */
+  /** Never changed. A run returns what it adds in its outcome. */
   readonly messages: readonly Message[];
   readonly mode: Mode;
   readonly projectId: string;
@@ -126,33 +128,33 @@ export type ProtocolContext = {
   readonly adapter: LlmAdapter;
   readonly toolRegistry: ToolRegistry;
   readonly traceService: TraceRecorder;
-  /** Takes keys in use out of what is cut before it is kept: the rest of a key would not be known again. */
+  /** Redacts keys in use in a text before it is cut, because a part of a key would not be recognised. */
   readonly redact?: Redact;
   readonly config: ProtocolConfig;
   readonly turnState: TurnState;
   readonly clock: Clock;
   /**
-   * When the first run of the turn began, on the monotonic clock; of a turn that another process began, now less the
-   * time that it had taken.
+   * When the first run of the turn began, on the monotonic clock. For a turn that another process began: the current
+   * time minus the time that the turn has taken.
    */
   readonly startedAt: number;
   readonly signal: AbortSignal;
 };
 
-/** What a run hands to the turn driver when it ends; only the driver turns one of them into the public `done`. */
+/** The result of a run. Only the turn driver turns it into the public `done`. */
 export type ProtocolOutcome = {
-  /** The messages that this run added, in order and valid for a provider: every call has its answer. */
+  /** The messages that this run added, in order. They are valid for a provider: every call has an answer. */
   readonly appended: readonly Message[];
 } & (
   | { readonly kind: 'complete' }
-  /** The model has said nothing that answers; with a `stopReason` in the last call that a limit allowed. */
+  /** The model gave no usable answer. With `stopReason`, that was the last call after a limit. */
   | { readonly kind: 'incomplete'; readonly stopReason?: StopReason }
   | { readonly kind: 'stopped'; readonly stopReason: StopReason }
   | { readonly kind: 'aborted' }
   | { readonly kind: 'error'; readonly error: ErrorInfo }
   /** A tool asked for the content stage. `appended` ends with the tool messages of that call's message. */
   | { readonly kind: 'handover'; readonly call: ToolCall; readonly result: ToolResult }
-  /** Only from the content stage: the message ended in order. `calls`, if any, were not run. */
+  /** Only from the content stage: the message ended normally. `calls`, if any, were not run. */
   | {
       readonly kind: 'message_end';
       readonly finish: FinishReason;
@@ -161,28 +163,28 @@ export type ProtocolOutcome = {
 );
 
 /**
- * What a protocol yields. The last event of every run is exactly one `outcome`, also after an error or an abort;
- * a protocol never throws for what a model, a tool or a provider does.
+ * The events that a protocol yields. Every run ends with exactly one `outcome`, even after an error or an abort. A
+ * protocol never throws because of what a model, a tool or a provider does.
  */
 export type ProtocolEvent =
   | { readonly type: 'phase'; readonly phase: 'action' | 'tool'; readonly index: number }
   | { readonly type: 'chunk'; readonly content: string; readonly source: 'model' | 'notice' }
-  /** Only from the content stage, once: the provider sends the model's reasoning in a field of its own. */
+  /** Only from the content stage, once: the provider sends reasoning separately from the text. */
   | { readonly type: 'reasoning' }
   | { readonly type: 'tool_calls'; readonly calls: readonly ToolCall[] }
   | { readonly type: 'tool_result'; readonly result: ToolResult; readonly summary: string }
   | { readonly type: 'usage'; readonly usage: Usage }
   | { readonly type: 'outcome'; readonly outcome: ProtocolOutcome };
 
-/** How a turn goes. The context carries everything; an instance keeps nothing between runs. */
+/** Decides the course of a turn. The context carries all state; an instance keeps nothing between runs. */
 export interface ProtocolStrategy {
   getName(): string;
-  /** Whether this protocol works with the context's adapter; asked before any model call. */
+  /** Whether this protocol works with the context's adapter. Called before any model call. */
   canHandle(context: ProtocolContext): boolean;
   /**
-   * The history as its models read it while they stream a file: from the output of the begin on, which is the last
-   * tool message, everything they say is plain text. Left out, they read it as their provider has it, calls and tools
-   * included; otherwise no tools are offered, and none of the messages is a call or the answer to one.
+   * The history as its models read it while they stream a file. Everything they write after the output of the begin,
+   * the last tool message, is plain text. If left out, they read the provider's own form, including calls and tools.
+   * If present, no tools are offered, and no message may be a call or an answer to one.
    */
   contentMessages?(
     history: readonly Message[],

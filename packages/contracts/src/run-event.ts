@@ -19,7 +19,7 @@ export type StopReason =
   | 'provider_error'
   | 'invalid_output';
 
-/** Stands on every event. */
+/** The fields of every event. */
 export type RunEventBase = {
   /** 1, 2, 3 … within the turn. */
   readonly seq: number;
@@ -34,18 +34,21 @@ export type RunEventBase = {
 };
 
 /**
- * The one public stream of a turn: the same in the library, on the command line and over HTTP. Plain JSON.
+ * The public event stream of a turn: the same in the library, on the command line and over HTTP. Plain JSON.
  *
- * Order: events come as they happen. A write session is `write_session` (awaiting content), `write_chunk`s with
- * growing offsets and now and then a `write_rewind`, and `write_session` again at every change of its status; the
- * last one carries the receipt or a code. `error` may stand anywhere. Exactly one `done` ends every turn, on every
- * path, and nothing follows it.
+ * Order: events are sent as they happen. A write session begins with `write_session` (awaiting content), continues
+ * with `write_chunk`s at growing offsets and occasional `write_rewind`s, and sends `write_session` again at every
+ * change of its status. The last one carries the receipt or a code. `error` may occur anywhere. Every turn ends with
+ * exactly one `done`, and nothing follows it.
  */
 export type RunEventBody =
   | { readonly type: 'phase'; readonly phase: 'action' | 'tool'; readonly index: number }
-  /** Text for the person: the model's own, or a notice of the runtime. Never file content. */
+  /** Text for the user: the model's own, or a notice from the runtime. Never file content. */
   | { readonly type: 'chunk'; readonly content: string; readonly source: 'model' | 'notice' }
-  /** Text that was captured as file content. `offset` and `length` are bytes; `content` is null once it is gone. */
+  /**
+   * Text that was captured as file content. `offset` and `length` are in bytes. `content` is null once it is no
+   * longer stored.
+   */
   | {
       readonly type: 'write_chunk';
       readonly sessionId: string;
@@ -81,7 +84,7 @@ export type RunEventBody =
       /** Bytes that are durable on the disk. */
       readonly durableBytes: number;
       readonly receipt?: WriteReceipt;
-      /** While corrections are needed: what the model is asked about. */
+      /** While corrections are needed: what the model is asked to correct. */
       readonly corrections?: RunCorrections;
       readonly code?: string;
       readonly paused?: PausedSession;
@@ -98,7 +101,7 @@ export type RunEventBody =
       readonly stopReason?: StopReason;
     };
 
-/** The event's own `phase` wins over the base's: on a `phase` event they are the same. */
+/** On a `phase` event, the event's own `phase` and the base's are the same. */
 export type RunEvent = RunEventBody & RunEventBase;
 
 /** Invalid places in what was written, without the text around them. */
@@ -106,12 +109,12 @@ export type RunCorrections = {
   /** Counted from 1. */
   readonly attempt: number;
   readonly max_attempts: number;
-  /** All that were found at first; the places below are those of this round. */
+  /** The number found at first. `places` are those of this round. */
   readonly invalid_found: number;
   readonly places: readonly Omit<InvalidPlace, 'context'>[];
 };
 
-/** A write session that waits for a person: what it is and the commands that go on with it. */
+/** A write session that waits for the user, and the commands that continue it. */
 export type PausedSession = {
   readonly session_id: string;
   readonly target_file: string;
@@ -121,8 +124,8 @@ export type PausedSession = {
   readonly bytes: number;
   readonly session_dir: string;
   /**
-   * Where all of the text is when the session's own directory cannot hold it: a file in a private folder in the system's
-   * temporary folder.
+   * Where the whole text is if the session's own directory cannot hold it: a file in a private folder inside the
+   * system's temporary folder.
    */
   readonly rescued_text?: string;
   readonly commands: readonly string[];

@@ -1,13 +1,13 @@
 import { isCount, isFields } from './text/fields.ts';
 import type { Fields } from './text/fields.ts';
 
-/** A question to the model that only its answer closes. It stands in `state.json` until then. */
+/** A question to the model that stays open, and in `state.json`, until it is answered. */
 export type SessionQuestion =
-  /** Where the file ends: at one of the bare DONE lines that text follows, or behind all of it. */
+  /** Where the file ends: at one of the bare DONE lines followed by text, or after all of the text. */
   | {
       readonly kind: 'end';
       readonly candidates: readonly EndCandidate[];
-      /** What the same message ended with: asked about next, unless the file ends before it. */
+      /** The end of the same message, which is asked about next unless the file ends before it. */
       readonly nearMiss?: { readonly text: string; readonly contentEnd: number };
     }
   /** Whether something like DONE, or a short reply that does not join, belongs to the file. */
@@ -15,7 +15,7 @@ export type SessionQuestion =
       readonly kind: 'near_miss';
       readonly text: string;
       readonly contentEnd: number;
-      /** It is a reply that does not join what is saved, and no part of the content yet. */
+      /** The text is a reply that does not join the saved text, and not yet part of the content. */
       readonly heldBack: boolean;
     }
   /** Whether the first and the last line only wrap the file. */
@@ -28,7 +28,7 @@ export type SessionQuestion =
     }
   /** Whether the first words only announce the file, which begins at `contentStart` then. */
   | { readonly kind: 'lead'; readonly text: string; readonly contentStart: number }
-  /** Lines that stand for left-out text, in a file that replaces another; the first ones of `count`. */
+  /** Placeholder lines for omitted text, in a file that replaces another: the first of `count`. */
   | {
       readonly kind: 'omission';
       readonly lines: readonly { readonly line: number; readonly text: string }[];
@@ -44,11 +44,11 @@ export type EndCandidate = {
   readonly following: string;
 };
 
-/** What a person can say to an open question, beside a line at which the file ends. */
+/** The answers that a user can give to an open question, besides the line at which the file ends. */
 export const ANSWER_WORDS = ['keep', 'strip', 'drop', 'done'] as const;
 export type AnswerWord = (typeof ANSWER_WORDS)[number];
 
-/** One check for each kind: a kind that is added without one does not compile. */
+/** One check for each kind: a new kind without a check does not compile. */
 const CHECKS: Readonly<Record<SessionQuestion['kind'], (fields: Fields) => boolean>> = {
   end: ({ candidates, nearMiss }) =>
     isListOf(
@@ -66,7 +66,7 @@ const CHECKS: Readonly<Record<SessionQuestion['kind'], (fields: Fields) => boole
     isListOf(lines, (each) => isCount(each['line']) && isText(each['text'])) && isCount(count),
 };
 
-/** For what was read from a disk, where anything may lie. */
+/** Validates what was read from disk, which may be anything. */
 export function isSessionQuestion(value: unknown): value is SessionQuestion {
   if (!isFields(value)) return false;
   const { kind } = value;

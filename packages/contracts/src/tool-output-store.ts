@@ -21,12 +21,12 @@ export type ToolOutputFilter = {
   readonly after?: number;
   readonly before?: number;
   readonly order?: 'newest' | 'oldest';
-  /** 1 to 100, 20 when left out. */
+  /** 1 to 100; defaults to 20. */
   readonly limit?: number;
   readonly offset?: number;
 };
 
-/** Results of tools that are too large for a conversation. Ids outside the pattern are refused with INVALID_OUTPUT_ID. */
+/** Stores tool results that are too large for a conversation. Rejects invalid ids with INVALID_OUTPUT_ID. */
 export interface ToolOutputStore {
   put(record: ToolOutputRecord): Promise<void>;
   get(id: string): Promise<ToolOutputRecord | null>;

@@ -1,14 +1,14 @@
 import type { ErrorInfo } from './errors.ts';
 import type { JsonObject, JsonValue } from './json.ts';
 
-/** Plan mode reads only; act mode may change the workspace. */
+/** PLAN mode only reads. ACT mode may change the workspace. */
 export type Mode = 'plan' | 'act';
 
 /**
  * A call that a model made. `arguments` is the exact text that arrived.
  *
- * `state` is the truth about that text, whatever the provider's finish reason says: only a `complete` call is
- * ever run. `cut`: it ends before its JSON does. `malformed`: it is not a JSON object at all.
+ * `state` describes that text, whatever finish reason the provider gave. Only a `complete` call is ever run. `cut`:
+ * the text ends before its JSON does. `malformed`: it is not a JSON object.
  */
 export type ToolCall = {
   readonly id: string;
@@ -16,19 +16,19 @@ export type ToolCall = {
   readonly arguments: string;
   readonly state: 'complete' | 'cut' | 'malformed';
   /**
-   * A call of a provider's free-form tool: `arguments` is any text, `complete` when it is whole. No such tool is
-   * ever offered, and no registry runs one.
+   * A call of a provider's free-form tool: `arguments` is any text, `complete` if it is whole. Such tools are never
+   * offered, and no registry runs them.
    */
   readonly kind?: 'custom';
   readonly providerData?: ProviderData;
-  /** Where the text of arguments that look like a file's content lies, so that it is not lost with the call. */
+  /** Where arguments that look like the content of a file were saved, so that the text is not lost with the call. */
   readonly kept?: readonly KeptArgument[];
 };
 
 /**
- * What a provider wants back with a call or a message of its own, such as the signature of the reasoning behind it.
- * Nobody reads `value` but the adapter of that name, for that model; for any other one it does not exist. It is stored
- * with the conversation and is no part of what a person, a trace or an event shows.
+ * Opaque data that a provider wants back with its own call or message, such as a signature of the reasoning behind
+ * it. Only the named adapter reads `value`, and only for that model; others ignore it. It is stored with the
+ * conversation but never shown, traced or sent in events.
  */
 export type ProviderData = {
   readonly adapter: string;
@@ -37,16 +37,16 @@ export type ProviderData = {
 };
 
 export type KeptArgument = {
-  /** The argument's own name; `arguments` for all of them. */
+  /** The name of the argument, or `arguments` for all of them. */
   readonly name: string;
-  /** All arguments as they came: they are no JSON, so that no text could be taken out of them unharmed. */
+  /** All arguments exactly as they arrived: they are not JSON, so no single text could be extracted. */
   readonly raw?: true;
   readonly path: string;
   readonly lines: number;
   readonly bytes: number;
 };
 
-/** What a provider is told of a tool. `parameters` is a JSON Schema of an object. */
+/** The description of a tool for providers. `parameters` is the JSON Schema of an object. */
 export type ToolDefinition = {
   readonly name: string;
   readonly description: string;
@@ -57,14 +57,14 @@ type ToolResultBase = {
   readonly toolCallId: string;
   readonly toolName: string;
   readonly details: JsonObject;
-  /** How often the tool ran; 0 when the call was refused before. */
+  /** How often the tool ran; 0 if the call was refused. */
   readonly attempts: number;
 };
 
 export type ToolSuccess = ToolResultBase & {
   readonly success: true;
   readonly result: JsonValue;
-  /** The turn goes on with the model's plain text as file content. */
+  /** The turn continues with the model's plain text as file content. */
   readonly next?: 'content';
 };
 
@@ -75,36 +75,36 @@ export type ToolResult = ToolSuccess | ToolFailure;
 /**
  * A tool that a registry runs.
  *
- * `execute` receives arguments that match `definition.parameters`, unless `checksArguments` is set. It may throw
- * an `OrionError`, which becomes a failed result that the model reads; anything else that it throws becomes
- * `TOOL_FAILED`. INVALID_TOOL_ARGUMENTS, ARGUMENTS_TOO_LARGE and CONTENT_IN_ARGUMENTS mean that it did not run.
+ * `execute` receives arguments that match `definition.parameters`, unless `checksArguments` is set. If it throws an
+ * `OrionError`, the model reads it as a failed result; any other error becomes `TOOL_FAILED`. INVALID_TOOL_ARGUMENTS,
+ * ARGUMENTS_TOO_LARGE and CONTENT_IN_ARGUMENTS mean that the tool did not run.
  */
 export interface Tool {
   readonly definition: ToolDefinition;
-  /** `read` tools may be repeated after an error that may pass; `write` tools never run twice by themselves. */
+  /** `read` tools may be retried after a temporary error. `write` tools are never retried. */
   readonly effect: 'read' | 'write';
-  /** PLAN mode offers it too. For read tools: one that writes is never offered there, whatever this says. */
+  /** PLAN mode offers it too. Ignored for write tools, which PLAN mode never offers. */
   readonly inPlanMode?: boolean;
-  /** Asked the same again it may answer something else: a repeated call is no duplicate. For read tools. */
+  /** The same call may return something else later, so repeated calls are not duplicates. For read tools. */
   readonly pollable?: boolean;
-  /** How long one run may take, in milliseconds; 120,000 when left out. Then its signal is aborted. */
+  /** How long one run may take, in milliseconds, before its signal is aborted. Defaults to 120,000. */
   readonly timeoutMs?: number;
-  /** The tool checks its arguments itself and words its refusals; the registry passes any JSON object on. */
+  /** The tool checks its arguments and words its refusals itself. The registry passes any JSON object on. */
   readonly checksArguments?: boolean;
-  /** Longer arguments (UTF-8) are refused before they are parsed; 1 MiB when left out. */
+  /** Longer arguments (in bytes of UTF-8) are refused before they are parsed. Defaults to 1 MiB. */
   readonly maxArgumentBytes?: number;
-  /** The returned value is what the model reads; `next: 'content'` hands the turn over to the content stage. */
+  /** The model reads the returned value. `next: 'content'` hands the turn over to the content stage. */
   execute(args: JsonObject, context: ToolContext): Promise<ToolOutput>;
-  /** One line about the result for a person; the registry's own one when left out. */
+  /** One line about the result for the user. If left out, the registry writes one. */
   summarize?(result: JsonValue): string;
-  /** Arguments with defaults filled and paths normalised, for recognising a repeated call. */
+  /** Fills in defaults and normalises paths, so that repeated calls are recognised. */
   normalize?(args: JsonObject): JsonObject;
 }
 
 export type ToolOutput = {
   readonly result: JsonValue;
   readonly next?: 'content';
-  /** Facts for traces, such as ignored arguments; the model does not read them. */
+  /** Details for traces, such as ignored arguments. The model does not read them. */
   readonly details?: JsonObject;
 };
 
@@ -115,25 +115,25 @@ export type ToolExecutionContext = {
   readonly signal: AbortSignal;
 };
 
-/** What a tool is given besides its arguments. */
+/** What a tool receives besides its arguments. */
 export type ToolContext = ToolExecutionContext & { readonly toolCallId: string };
 
-/** What a protocol has to know of a tool to judge its calls. */
+/** What a protocol needs to know about a tool. */
 export type ToolTraits = Required<Pick<Tool, 'effect' | 'pollable' | 'inPlanMode'>>;
 
-/** The tools of a turn. Nothing registers itself: a registry is built from a list of tools. */
+/** The tools of a turn. A registry is built from a list of tools; tools do not register themselves. */
 export interface ToolRegistry {
   /** The tools that a request offers: registered and allowed in this mode. */
   definitions(mode: Mode): readonly ToolDefinition[];
   /** Undefined for a name that is not registered. */
   traitsOf(toolName: string): ToolTraits | undefined;
-  /** Runs the calls one after the other and answers in their order; never throws for what a call asks. */
+  /** Runs the calls one after another and returns results in the same order. Never throws because of a call. */
   executeToolCalls(
     calls: readonly ToolCall[],
     context: ToolExecutionContext,
   ): Promise<readonly ToolResult[]>;
-  /** The same JSON text for calls that mean the same; independent of key order, blanks and left-out defaults. */
+  /** A JSON text that is the same for equivalent calls, independent of key order, blanks and omitted defaults. */
   signatureOf(call: ToolCall, projectId: string): string;
-  /** One line about a result for a person. */
+  /** One line about a result for the user. */
   summarize(result: ToolResult): string;
 }

@@ -15,7 +15,7 @@ export type TraceInput = {
   readonly details?: unknown;
   readonly error?: unknown;
   readonly metadata?: unknown;
-  /** Milliseconds since the epoch; the store's clock when left out. */
+  /** Milliseconds since the epoch. Defaults to the store's clock. */
   readonly timestamp?: number;
 };
 
@@ -48,7 +48,7 @@ export type TraceFilter = {
   readonly limit?: number;
 };
 
-/** The writing half: never throws into the caller and never makes it wait. */
+/** The recording half of a trace store: never throws and never makes the caller wait. */
 export interface TraceRecorder {
   record(event: TraceInput): void;
   record(type: string, data?: unknown): void;
@@ -59,14 +59,14 @@ export interface TraceStore extends TraceRecorder {
   getTrace(requestId: string): Promise<readonly TraceEvent[]>;
   query(filter: TraceFilter): Promise<readonly TraceEvent[]>;
   /**
-   * All events that match, in the order in which they were recorded, a page at a time: however many there are, few are
-   * held. What is recorded after the first of them is read is not among them.
+   * All matching events in recording order, read a page at a time so that memory stays small. Events recorded after
+   * the first one was read are not included.
    */
   scan(filter: Omit<TraceFilter, 'limit'>): AsyncIterable<TraceEvent>;
   /** Events that could not be kept. */
   dropped(): number;
   /** Waits until everything recorded so far is stored. */
   flush(): Promise<void>;
-  /** Waits a moment for what is being stored, and no longer than until `cut` aborts. The rest counts as dropped. */
+  /** Waits briefly for pending events, at most until `cut` is aborted. The rest count as dropped. */
   close(cut?: AbortSignal): Promise<void>;
 }

@@ -16,19 +16,18 @@ export type TurnLogEntry = TurnLogEvent & {
 };
 
 /**
- * The durable, numbered events of turns: what lets a reader resume and another process take over.
+ * The durable, numbered events of turns, which let readers resume and other processes take over.
  *
- * A turn has one writer at a time. A writer takes the turn with a higher epoch than any before it; from then on
- * every append with a lower one is refused. Rejects with FENCED (another writer has taken the turn),
- * TURN_LOG_GAP (events are missing before these) and STORE_UNAVAILABLE (nothing is known of the outcome: repeat the
- * same append).
+ * A turn has one writer at a time. A writer acquires the turn with a higher epoch than any before; from then on,
+ * appends with a lower epoch are rejected. Rejects with FENCED (another writer has acquired the turn), TURN_LOG_GAP
+ * (earlier events are missing) and STORE_UNAVAILABLE (the outcome is unknown: repeat the same append).
  */
 export interface TurnLog {
   /** Accepted only if `epoch` is higher than the turn's; a new turn has epoch 0. */
   acquire(turnId: string, epoch: number): Promise<void>;
   /**
-   * Appends events that follow each other, the first numbered `expectSeq`. A repeat of an append that already went in
-   * is recognised and changes nothing. Returns the last number of the turn.
+   * Appends consecutive events, the first numbered `expectSeq`. Repeating an append that succeeded changes nothing.
+   * Returns the last number of the turn.
    */
   append(
     turnId: string,
@@ -36,10 +35,10 @@ export interface TurnLog {
     expectSeq: number,
     events: readonly TurnLogEvent[],
   ): Promise<number>;
-  /** The events after `afterSeq`, in order; at most `limit`, 1,000 when left out. */
+  /** The events after `afterSeq` in order, at most `limit`. `limit` defaults to 1,000. */
   read(turnId: string, afterSeq: number, limit?: number): Promise<readonly TurnLogEntry[]>;
   /** The events after `afterSeq` as they are stored, until one of the kind `done` or the abort of `signal`. */
   tail(turnId: string, afterSeq: number, signal: AbortSignal): AsyncIterable<TurnLogEntry>;
-  /** The current epoch, 0 for a turn that nobody has taken. */
+  /** The current epoch; 0 if no writer has acquired the turn. */
   epochOf(turnId: string): Promise<number>;
 }

@@ -1,8 +1,8 @@
-/** Why bytes are no text. */
+/** Why bytes are not valid text. */
 export type InvalidTextCode =
   /** U+0000. */
   | 'nul'
-  /** A lone surrogate: half of a character. */
+  /** A lone surrogate. */
   | 'surrogate'
   /** A sequence that its next byte does not complete. */
   | 'truncated'
@@ -26,7 +26,7 @@ export type InvalidPlace = {
   /** UTF-16 code units from the start of its line, counted from 1. */
   readonly column: number;
   readonly code: InvalidTextCode;
-  /** At most 20 code units on each side, and the invalid sequence itself; what is invalid is escaped. */
+  /** The invalid sequence, escaped, with at most 20 code units on each side. */
   readonly context: {
     readonly before: string;
     readonly invalid: string;
@@ -34,22 +34,22 @@ export type InvalidPlace = {
   };
 };
 
-/** What is to stand in place of the bytes from `start` to `end`. */
+/** The replacement for the bytes from `start` to `end`. */
 export type TextCorrection = {
   readonly start: number;
   readonly end: number;
   readonly text: string;
 };
 
-/** How the text of a session is mended on its way to the file; the saved content itself never changes. */
+/** How the text of a session is repaired when it is written. The saved content itself never changes. */
 export type TextRepair = {
   /** Invalid places at the first validation. */
   readonly found: number;
   /**
-   * What each round of questions that has ended gave, none for a reply that could not be used. The offsets of a
-   * round are those of the text as the rounds before it left it.
+   * The corrections of each finished round of questions; none for an unusable reply. Offsets of a round refer to the
+   * text after the previous rounds.
    */
   readonly rounds: readonly (readonly TextCorrection[])[];
-  /** What is invalid after the rounds becomes U+FFFD. */
+  /** Places that are still invalid after the rounds become U+FFFD. */
   readonly replace: boolean;
 };

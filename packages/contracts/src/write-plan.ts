@@ -17,32 +17,32 @@ type OperationOf<Type extends PlanOperationType, Own extends object = object> = 
 
 export type WritePlanOperation =
   | OperationOf<'create' | 'overwrite'>
-  /** `start_on_new_line`: a last line of the file that has no line ending gets one first. */
+  /** `start_on_new_line`: an unterminated last line of the file gets a line ending first. */
   | OperationOf<'append', { readonly start_on_new_line?: boolean }>
   | OperationOf<'insert', { readonly location: InsertLocation }>
   | OperationOf<'replace', { readonly location: ReplaceLocation }>
   | OperationOf<'replace_all', { readonly find: string; readonly expected_count?: number }>;
 
-/** What is to be changed, and why. */
+/** The changes to make, and their purpose. */
 export type WritePlan = {
   readonly intent: string;
   readonly operations: readonly WritePlanOperation[];
-  /** Nothing is created by an overwrite of a file that is not there. */
+  /** An overwrite does not create a missing file. */
   readonly must_exist: boolean;
   /** A copy beside each changed file, as well as the backup that undo restores. */
   readonly backup_required: boolean;
   /** False: files that were changed before an error stay changed. */
   readonly atomic: boolean;
-  /** `as-is` switches the adaptation of line endings to those of the file off. */
+  /** `as-is` turns off the adaptation of line endings to those of the file. */
   readonly eol: 'match' | 'as-is';
 };
 
 export type PlanOperationStatus =
-  /** A dry run: it can be done. */
+  /** In a dry run: the operation is possible. */
   | 'planned'
   | 'done'
   | 'failed'
-  /** Done, and taken back because a later file failed. */
+  /** Done, then reverted because a later file failed. */
   | 'restored'
   /** Not reached, or not judged because an earlier operation on its file failed. */
   | 'skipped';
@@ -53,16 +53,16 @@ export type PlanOperationResult = {
   readonly target_file: string;
   readonly status: PlanOperationStatus;
   readonly error: ErrorInfo | null;
-  /** What the error's code does not tell: of INVALID_CONTENT `invalid_count`, and in `invalid_contexts` each place. */
+  /** Details of the error. For INVALID_CONTENT: `invalid_count`, and each place in `invalid_contexts`. */
   readonly error_details?: JsonObject;
-  /** Of the new text as it stands in the file; 0 unless planned or done. */
+  /** Size of the new text in the file; 0 unless planned or done. */
   readonly bytes: number;
   readonly lines: number;
   /** Places that a `replace_all` changed. */
   readonly occurrences?: number;
   /** The copy beside the file, relative to the workspace root. */
   readonly backup_path?: string;
-  /** Lines of the new text, counted from 1, that look as if something was left out. */
+  /** Lines of the new text, counted from 1, that look like placeholders for omitted text. */
   readonly omission_suspected?: readonly number[];
   readonly warnings: readonly string[];
 };
@@ -72,7 +72,7 @@ export type PlanChange = {
   readonly target_file: string;
   readonly operations: readonly number[];
   readonly status: PlanOperationStatus;
-  /** Hash of the bytes before, null when there was no file, and after. Null after: nothing was prepared. */
+  /** SHA-256 of the file before (null if there was no file) and after (null if nothing was prepared). */
   readonly before: string | null;
   readonly after: string | null;
   /** What `orion undo` calls this change. */
@@ -85,20 +85,20 @@ export type PlanChange = {
   readonly crlf?: boolean;
 };
 
-/** What was written to one file of a plan; of the same words as a session's receipt. */
+/** What was written to one file of a plan, in the terms of a session's receipt. */
 export type PlanReceipt = Omit<CommitResult, 'path'> &
   Pick<WriteReceipt, 'target_file' | 'operation'> & { readonly plan_id: string };
 
-/** What came of a plan. Plain JSON, without the content of any file but the diffs of a dry run. */
+/** The result of a plan. Plain JSON, without file content except for the diffs of a dry run. */
 export type PlanReport = {
   readonly plan_id: string;
   readonly intent: string;
   readonly status: 'planned' | 'done' | 'failed';
-  /** The same in words: one sentence or two for each operation, a line each. */
+  /** The same as text: one line for each operation. */
   readonly text: string;
   readonly results: readonly PlanOperationResult[];
   readonly changes: readonly PlanChange[];
-  /** One for each file that has changed and stays so. */
+  /** One for each file that was changed and not restored. */
   readonly receipts: readonly PlanReceipt[];
   readonly warnings: readonly string[];
 };

@@ -16,10 +16,10 @@ export const WRITE_OPERATIONS: readonly WriteOperation[] = [
   'replace',
 ];
 
-/** A write plan knows one more: the session of a model streams a block, and has nothing to find and replace. */
+/** Write plans have one more operation. A session streams a block and cannot find and replace. */
 export type PlanOperationType = WriteOperation | 'replace_all';
 
-/** The states of a write session as they stand in `state.json`, in status output and in traces. */
+/** The states of a write session, as in `state.json`, status output and traces. */
 export type SessionStateName =
   | 'idle'
   | 'session_active.awaiting_content'
@@ -42,15 +42,15 @@ export type SessionMetadata = {
   readonly location?: EditLocation;
   /** ISO-8601, UTC. */
   readonly created_at: string;
-  /** The line that ends the content wherever it stands. */
+  /** The line that always ends the content. */
   readonly end_marker: string;
   /** False: the one line ending before the marker does not belong to the file. */
   readonly final_newline: boolean;
-  /** For append: a last line of the file that has no line ending gets one before the text. */
+  /** For append: an unterminated last line of the file gets a line ending before the text. */
   readonly start_on_new_line?: true;
   /**
-   * For create and overwrite: blank lines before the first line belong to the file. Somebody asked for it, or the file
-   * that is replaced begins with one itself.
+   * For create and overwrite: blank lines before the first line belong to the file, either on request or because the
+   * replaced file begins with one.
    */
   readonly keep_leading_blank_lines?: true;
   /** The target as it was at begin. */
@@ -59,7 +59,7 @@ export type SessionMetadata = {
 
 /** Where two messages were joined. */
 export type Seam = {
-  /** The line, counted from 1, at which the joined text begins: of the content, in a receipt of the file. */
+  /** The line, counted from 1, at which the joined text begins: of the content, or in a receipt, of the file. */
   readonly line: number;
   readonly status: 'verified' | 'unverified';
   readonly via: 'anchor' | 'restart' | 'tail' | 'prefill' | 'bridge' | 'recovery';
@@ -78,7 +78,7 @@ export type SessionRecord = {
   readonly version: 1;
   readonly state: SessionStateName;
   readonly question?: SessionQuestion;
-  /** Bytes of the content file that belong to the file, when not all of them do. */
+  /** The part of the content file, in bytes, that belongs to the file, if not all of it does. */
   readonly content_start?: number;
   readonly content_end?: number;
   readonly fence_stripped: boolean;
@@ -86,24 +86,24 @@ export type SessionRecord = {
   /** The model was asked about its first words, and said that they are not part of the file. */
   readonly lead_asked?: boolean;
   readonly lead_dropped?: boolean;
-  /** The last message with content did not come to its end, and a DONE of its own ended the text. */
+  /** `cut_off`: the last message with content was cut. `ended_by_done`: its own DONE ended the text. */
   readonly cut_off?: boolean;
   readonly ended_by_done?: boolean;
-  /** A reply that was the document again has replaced what was saved before. */
+  /** A reply that repeated the whole document replaced the saved text. */
   readonly started_over?: boolean;
-  /** The model was asked about left-out text. */
+  /** The model was asked about omitted text. */
   readonly omissions_asked?: boolean;
   /** Absent while nothing invalid was found. */
   readonly repair?: TextRepair;
-  /** The end of the text is known: a marker came, or an answer said where it is. Left out by older versions. */
+  /** The end of the text is known from a marker or an answer. Left out by older versions. */
   readonly has_ended?: boolean;
   /** Lines of the content file, counted from 1. */
   readonly inner_done_lines: readonly number[];
-  /** Bytes of the content in which no DONE line is open to question any more; 0 when left out. */
+  /** Bytes of the content in which no DONE line is still in question. Defaults to 0. */
   readonly ends_settled?: number;
-  /** A think block that opens the content, and whether the file begins behind it or with it. */
+  /** For a think block at the start of the content: whether it was set aside or kept as part of the file. */
   readonly thinking?: 'set_aside' | 'kept';
-  /** Blank lines before the first line; 0 when left out. */
+  /** Blank lines before the first line. Defaults to 0. */
   readonly leading_blank_lines_dropped?: number;
   readonly seams: readonly Seam[];
   readonly idle_prompts: number;
@@ -111,20 +111,20 @@ export type SessionRecord = {
   readonly code?: string;
 };
 
-/** `writing` in `state.json`: a commit that has begun and whose outcome is not yet recorded. */
+/** `writing` in `state.json`: a commit that has begun and has no recorded outcome yet. */
 export type WritingRecord = {
   /** The temporary file, relative to the workspace root. */
   readonly temp: string;
-  /** The file that changes, relative to the workspace root; the session's own target when left out. */
+  /** The file that changes, relative to the workspace root. Defaults to the session's target. */
   readonly target?: string;
-  /** Hash of the target's bytes before, null when there was no file. */
+  /** SHA-256 of the target before; null if there was no file. */
   readonly before: string | null;
   readonly after: string;
-  /** The session's own target had this text once: a recovery found that out, and somebody changed it since. */
+  /** A recovery found that the target had this text once, and that somebody has changed it since. */
   readonly stands?: true;
-  /** Line feeds of the file before the session's text; 0 when left out. */
+  /** Line feeds of the file before the session's text. Defaults to 0. */
   readonly lines_before?: number;
-  /** What is reported of it, when it happens and its process does not live to tell. */
+  /** What to report if the commit happens and its process dies before reporting it. */
   readonly result: CommitResult;
 };
 
@@ -139,7 +139,7 @@ export type WritingOutcome =
   /** It did not happen, and somebody changed the target. */
   | 'changed_instead';
 
-/** `turn.json`: what a recovery in a new process needs to know of the turn. No keys, no file content. */
+/** `turn.json`: what a recovery in a new process needs to know about the turn. No keys and no file content. */
 export type TurnRecord = {
   readonly version: 1;
   readonly requestId: string;
@@ -157,12 +157,12 @@ export type TurnRecord = {
   readonly options: JsonObject;
 };
 
-/** What a commit reports of the file. */
+/** What a commit reports about the file. */
 export type CommitResult = {
   readonly path: string;
   /**
-   * Bytes and lines (line feeds, plus one for an unterminated last line) that are new, as they stand on disk: for append
-   * the added part.
+   * Bytes and lines (line feeds, plus one for an unterminated last line) of the new text on disk; for append, of the
+   * added part.
    */
   readonly bytes: number;
   readonly lines: number;
@@ -172,9 +172,9 @@ export type CommitResult = {
   readonly bom: boolean;
   /** Permission bits in octal, such as `0644`. */
   readonly mode: string;
-  /** What undo calls this change; missing only when no record of it could be kept, which a warning says. */
+  /** The id of this change for undo. Missing only if no record could be kept, which is a warning. */
   readonly backup_id?: string;
-  /** Absolute; the previous bytes, when there was a file. */
+  /** The absolute path of the previous bytes, if there was a file. */
   readonly backup_path?: string;
   readonly warnings: readonly string[];
   /** Properties of the old file that the new one does not have. */
@@ -192,24 +192,24 @@ export type ValidationSummary = {
   readonly corrected: number;
   readonly replaced: number;
   readonly used_safe_replacement: boolean;
-  /** Where the first 1000 replaced places stand: lines of the file, and bytes of the text that came. */
+  /** The first 1000 replaced places: lines of the file, and byte offsets of the received text. */
   readonly replaced_at?: readonly {
     readonly line: number;
     readonly column: number;
     readonly byte_offset: number;
   }[];
-  /** Lines of the file that look as if something was left out there, the first 20. */
+  /** The first 20 lines of the file that look like placeholders for omitted text. */
   readonly omission_suspected?: readonly number[];
-  /** Characters that a reader does not see, in code; in other text only those that carry a hidden message (B16). */
+  /** Invisible characters in code; in other text only those that could carry a hidden message (B16). */
   readonly hidden_characters?: number;
   /** The first 20 of them. */
   readonly hidden_at?: readonly { readonly line: number; readonly code_point: string }[];
-  /** In bytes: the text as it was validated first, and as it was written. */
+  /** The length in bytes of the text as first validated, and as written. */
   readonly original_length: number;
   readonly final_length: number;
 };
 
-/** What was written, and the only ground on which anything says that a file was written. No content. */
+/** What was written. Nothing else is evidence that a file was written. Contains no content. */
 export type WriteReceipt = Omit<CommitResult, 'path'> & {
   readonly session_id: string;
   readonly target_file: string;
@@ -220,46 +220,46 @@ export type WriteReceipt = Omit<CommitResult, 'path'> & {
   readonly lead_dropped?: true;
   /** A think block before the file was left out. */
   readonly thinking_set_aside?: true;
-  /** So many blank lines before the first line were left out. */
+  /** The number of blank lines before the first line that were left out. */
   readonly leading_blank_lines_dropped?: number;
   /** The last line had no line ending and got one. */
   readonly final_newline_added?: true;
   /** Lines of the file as it is now, counted from 1. */
   readonly inner_done_lines: readonly number[];
-  /** Where text that did not belong to the file was kept. */
+  /** Where text that does not belong to the file was saved. */
   readonly trailing?: string;
   readonly seams: readonly Seam[];
   readonly validation_summary: ValidationSummary;
 };
 
-/** A target as the path policy saw it: resolved, allowed, and hashed when it exists. */
+/** A target as the path policy found it: resolved, allowed, and hashed if it exists. */
 export type TargetSnapshot = {
   /** Relative to the workspace root, with `/` between its parts. */
   readonly path: string;
-  /** The resolved file that is read or replaced, behind any symbolic link. */
+  /** The file that is read or replaced, with symbolic links resolved. */
   readonly realPath: string;
   readonly exists: boolean;
-  /** Null when there is no file. */
+  /** Null if there is no file. */
   readonly sha256: string | null;
   readonly bytes: number;
-  /** Permission bits, 0 when there is no file. */
+  /** Permission bits; 0 if there is no file. */
   readonly mode: number;
   readonly eol: LineEnding;
-  /** Whether the file begins with a byte order mark of UTF-8. */
+  /** Whether the file begins with a UTF-8 byte order mark. */
   readonly bom: boolean;
-  /** What it is where it is not UTF-8. */
+  /** What the file is, if it is not UTF-8. */
   readonly encoding?: ForeignEncoding;
-  /** It has bytes, and the last of them is no line feed. */
+  /** It is not empty and does not end with a line feed. */
   readonly unterminated?: true;
-  /** Its first line is empty, or has nothing but blanks. */
+  /** Its first line is empty or blank. */
   readonly beginsBlank?: true;
-  /** What somebody had to allow; a process that opens the target later needs the same yes again. */
+  /** What had to be allowed explicitly. A process that opens the target later needs the same permission. */
   readonly allowed?: AllowedTarget;
 };
 
 /**
- * What a file is that is not UTF-8, as far as its bytes tell. `8-bit` is any encoding in which ASCII stands for itself,
- * such as Latin-1 or Shift-JIS; `binary` has NUL, and is no UTF-16 or UTF-32 that could be recognised.
+ * The kind of a file that is not UTF-8, judged by its bytes. `8-bit` is any ASCII-compatible encoding, such as
+ * Latin-1 or Shift-JIS. `binary` contains NUL and is not recognised as UTF-16 or UTF-32.
  */
 export type ForeignEncoding =
   | 'utf-16le'
@@ -270,8 +270,8 @@ export type ForeignEncoding =
   | '8-bit';
 
 export type AllowedTarget = {
-  /** The protected names under which it was reached. */
+  /** The protected paths by which it was reached. */
   readonly paths: readonly string[];
-  /** It has more than one name. */
+  /** It has more than one hard link. */
   readonly hardLink: boolean;
 };

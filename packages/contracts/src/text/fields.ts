@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../json.ts';
 
-/** What came from outside as a JSON object, before its fields are checked. */
+/** A JSON object from outside whose fields have not been checked. */
 export type Fields = { readonly [name: string]: unknown };
 
 export function isFields(value: JsonValue | undefined): value is JsonObject;

@@ -1,4 +1,4 @@
-/** The strings of a JSON text while it arrives, by the key that each stands under. */
+/** Receives the strings of a JSON text while it arrives, by their keys. */
 export type JsonStrings = {
   /** Whether the strings under this key are wanted. */
   readonly wants: (key: string) => boolean;
@@ -8,13 +8,13 @@ export type JsonStrings = {
   readonly onText: (text: string) => void;
 };
 
-/** `cut`: more text could make it whole. `malformed`: nothing could. */
+/** `cut`: more text could complete it. `malformed`: no text could. */
 export type JsonState = 'cut' | 'complete' | 'malformed';
 
-/** Deeper texts are malformed: whatever walks over such a value would run out of stack. */
+/** Deeper texts count as malformed, because code that walks over such a value would overflow the stack. */
 export const MAX_JSON_DEPTH: number = 512;
 
-/** A key that is longer is not one that anybody asks for. */
+/** Longer keys are never wanted. */
 const LONGEST_KEY = 256;
 
 type Expected =
@@ -31,7 +31,7 @@ type Expected =
   | 'number'
   | 'nothing';
 
-/** What follows in a number, by the part that was read and the kind of the next character. */
+/** The next part of a number, by the current part and the kind of the next character. */
 const NUMBER = {
   sign: { 0: 'zero', digit: 'digits' },
   zero: { '.': 'point', e: 'e' },
@@ -48,12 +48,11 @@ const WHOLE: ReadonlySet<NumberPart> = new Set(['zero', 'digits', 'fraction', 'e
 type Container = { readonly isObject: boolean; key: string };
 
 /**
- * What is to be known of a JSON text that comes in pieces: whether it is whole, where it stops being JSON, and its
- * strings.
+ * Reads a JSON text that arrives in pieces: whether it is complete, where it stops being valid, and its strings.
  *
- * 1. Says of every text what `JSON.parse` says of it, but that values nested deeper than `MAX_JSON_DEPTH` are refused.
- * 2. Any split of the text gives the same; each character is looked at once, and nothing of the text is held.
- * 3. Nothing is repaired: what stands behind the first wrong character is not read.
+ * 1. Accepts exactly what `JSON.parse` accepts, except values nested deeper than `MAX_JSON_DEPTH`.
+ * 2. The result does not depend on how the text is split. Each character is read once, and no text is kept.
+ * 3. Nothing is repaired: text after the first invalid character is not read.
  */
 export class JsonReader {
   readonly #objectOnly: boolean;
@@ -65,7 +64,7 @@ export class JsonReader {
   #number: NumberPart = 'sign';
   /** The rest of `true`, `false` or `null`. */
   #word = '';
-  /** The digits of an escape that have come. */
+  /** The digits of an escape so far. */
   #digits = '';
   #stringIs: 'key' | 'wanted' | 'other' = 'other';
   #key = '';
@@ -82,7 +81,7 @@ export class JsonReader {
     return this.#containers.length === 0 && this.#numberMayEnd() ? 'complete' : 'cut';
   }
 
-  /** The offset of the first character that cannot stand there; null while there is none. */
+  /** The offset of the first invalid character, or null. */
   get errorPosition(): number | null {
     return this.#errorPosition;
   }
@@ -101,7 +100,7 @@ export class JsonReader {
     this.#position += text.length;
   }
 
-  /** From within a string to behind its end, or to an escape. */
+  /** Reads to the end of a string or to an escape, and returns the next offset. */
   #inString(text: string, start: number): number {
     let index = start;
     while (index < text.length) {
@@ -121,7 +120,7 @@ export class JsonReader {
     return index + 1;
   }
 
-  /** False: the character cannot stand here. */
+  /** Returns false if the character is invalid here. */
   #read(character: string): boolean {
     switch (this.#expected) {
       case 'number':
@@ -182,7 +181,7 @@ export class JsonReader {
       case '{':
       case '[': {
         if (this.#containers.length === MAX_JSON_DEPTH) return false;
-        // What stands in a list stands under the key of the list.
+        // Items of a list belong to the key of the list.
         const key = character === '{' ? '' : (this.#containers.at(-1)?.key ?? '');
         this.#containers.push({ isObject: character === '{', key });
         this.#expected = character === '{' ? 'first key or }' : 'first value or ]';
@@ -279,9 +278,9 @@ const ESCAPES = new Map(
 );
 
 /**
- * Where a text that `JSON.parse` refuses stops being JSON: the offset of the first character that cannot stand
- * there, or the length of a text that ends too early. The engine's own message tells it only for long texts, and
- * repeats the text in it.
+ * Where a text that `JSON.parse` rejects stops being valid JSON: the offset of the first invalid character, or the
+ * length of a text that ends too early. The engine's own message gives the offset only for long texts, and quotes the
+ * text.
  */
 export function jsonErrorPosition(text: string, root: 'object' | 'any' = 'any'): number {
   const reader = new JsonReader(root);

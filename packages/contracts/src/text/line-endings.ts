@@ -12,7 +12,7 @@ export function countLineFeeds(text: Uint8Array | string): number {
   return count;
 }
 
-/** Counts lines and looks at line endings while bytes pass by; any split gives the same result. */
+/** Counts lines and line endings of a byte stream. The result does not depend on how the bytes are split. */
 export class TextTally {
   bytes = 0;
   lineFeeds = 0;
@@ -35,7 +35,7 @@ export class TextTally {
     this.bytes += chunk.length;
   }
 
-  /** Line feeds, and one more for a last line without one. */
+  /** The number of line feeds, plus one for an unterminated last line. */
   lines(): number {
     return this.lineFeeds + (this.bytes > 0 && this.#last !== LF ? 1 : 0);
   }
@@ -45,7 +45,7 @@ export class TextTally {
     return this.#last;
   }
 
-  /** Bytes of the line ending that all ends with: 0, 1 or 2. */
+  /** The length of the final line ending in bytes: 0, 1 or 2. */
   finalLineEnding(): number {
     if (this.#last !== LF) return 0;
     return this.#beforeLast === CR ? 2 : 1;
@@ -63,11 +63,11 @@ export class TextTally {
 }
 
 /**
- * Turns every LF that no CR precedes into CRLF, however the bytes are split. `last` is the byte that
- * stands before the first chunk, -1 for none.
+ * Converts every LF without a preceding CR into CRLF, however the bytes are split. `last` is the byte before the
+ * first chunk, -1 for none.
  */
 export class CrlfConverter {
-  /** CRLFs that were there already. */
+  /** The number of CRLFs in the input. */
   found = 0;
   #last: number;
 
@@ -75,7 +75,7 @@ export class CrlfConverter {
     this.#last = last;
   }
 
-  /** The chunk itself when there is nothing to convert. */
+  /** Returns the chunk itself if there is nothing to convert. */
   push(chunk: Uint8Array): Uint8Array {
     const bare: number[] = [];
     for (let at = chunk.indexOf(LF); at !== -1; at = chunk.indexOf(LF, at + 1)) {

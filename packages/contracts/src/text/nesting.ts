@@ -1,10 +1,9 @@
 /**
- * Whether objects and arrays of a JSON text stand in each other deeper than a limit. Asked before the text is parsed:
- * the engine parses any depth, and whatever walks over the value then runs out of stack. A text that is no JSON gets
- * some answer.
+ * Whether the objects and arrays of a JSON text are nested deeper than a limit. Check this before parsing: the engine
+ * parses any depth, but code that walks over the value overflows the stack. For invalid JSON the answer is arbitrary.
  */
 export function nestsDeeper(text: string, limit: number): boolean {
-  // Each level takes a character.
+  // Each level needs at least one character.
   if (text.length <= limit) return false;
   let depth = 0;
   let inString = false;

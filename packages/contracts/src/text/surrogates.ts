@@ -6,20 +6,20 @@ export function isLowSurrogate(unit: number): boolean {
   return unit >= 0xdc00 && unit <= 0xdfff;
 }
 
-/** The first `limit` code units of a text, one less where the cut would divide a pair. */
+/** The first `limit` code units of a text, or one less if the cut would split a surrogate pair. */
 export function cutText(text: string, limit: number): string {
   if (text.length <= limit) return text;
   return text.slice(0, isHighSurrogate(text.charCodeAt(limit - 1)) ? limit - 1 : limit);
 }
 
 /**
- * UTF-8 in which a lone surrogate keeps its three bytes (`ED A0 80` to `ED BF BF`), so that it can be found after a
- * round trip through a file: a plain encoder hides it behind a replacement character. For all other text it is UTF-8.
+ * Encodes text as WTF-8: UTF-8 in which a lone surrogate has three bytes of its own (`ED A0 80` to `ED BF BF`), so
+ * that it survives a round trip through a file. A UTF-8 encoder would write a replacement character instead.
  */
 export function encodeWtf8(text: string): Buffer {
   const bytes = Buffer.from(text, 'utf8');
   if (text.isWellFormed()) return bytes;
-  // A lone surrogate was written as U+FFFD, which has three bytes too: only they need mending.
+  // A lone surrogate was encoded as U+FFFD, which also has three bytes, so only those bytes change.
   let at = 0;
   for (let index = 0; index < text.length; index += 1) {
     const unit = text.charCodeAt(index);
