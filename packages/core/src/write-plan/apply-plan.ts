@@ -6,7 +6,7 @@ import type { PlanPorts } from './execute.ts';
 import { parsePlan } from './parse-plan.ts';
 import type { ApprovalPolicy } from './review.ts';
 
-/** What has become of a plan so far, for a record of it. */
+/** The progress of a plan, for its record. */
 export type PlanStep =
   | {
       readonly kind: 'received';
@@ -15,7 +15,7 @@ export type PlanStep =
       readonly operations: number;
       readonly dryRun: boolean;
     }
-  /** Nothing has changed yet; nothing will where operations are refused. */
+  /** Nothing has changed yet, and nothing will if operations are refused. */
   | {
       readonly kind: 'validated';
       readonly planId: string;
@@ -25,9 +25,9 @@ export type PlanStep =
   | { readonly kind: 'finished'; readonly report: PlanReport };
 
 export type PlanOptions = {
-  /** Judges the plan and changes nothing; the report has the diffs. Also a key of the plan. */
+  /** Checks the plan and changes nothing; the report contains the diffs. The plan has a key of this name, too. */
   readonly dryRun?: boolean;
-  /** Who agrees before anything changes, instead of whoever does for everything else. */
+  /** Who approves the changes of this plan, instead of the tool's own policy. */
   readonly approval?: ApprovalPolicy;
   /** Aborting before the first change leaves everything as it was. */
   readonly signal?: AbortSignal;
@@ -36,9 +36,9 @@ export type PlanOptions = {
 };
 
 /**
- * Runs a plan in its JSON form, or `{plan}` around it, or one operation as `{operation, path, content}`. Rejects with
- * INVALID_PLAN for something that is no plan, and with ABORTED; whatever else fails stands in the report, and of a
- * single operation is rejected with.
+ * Runs a plan in its JSON form, the same wrapped in `{plan}`, or a single operation as `{operation, path, content}`.
+ * Rejects with INVALID_PLAN if the input is not a plan, and with ABORTED. Every other failure is part of the report; of
+ * a single operation, the promise rejects with it.
  */
 export async function applyPlan(
   input: unknown,
@@ -82,7 +82,7 @@ function planIn(input: unknown): Given {
 
 const PLAN_KEYS: readonly string[] = ['safety_checks', 'dry_run', 'atomic', 'eol'];
 
-/** `path` and `operation` are what an operation of a plan calls `target_file` and `type`; its other keys are the same. */
+/** `path` and `operation` are other names for the keys `target_file` and `type` of an operation. */
 function planOfOne(fields: Fields): unknown {
   const { operation: type, path, intent, ...others } = fields;
   const { plan = [], own = [] } = Object.groupBy(Object.entries(others), ([key]) =>
@@ -96,7 +96,7 @@ function planOfOne(fields: Fields): unknown {
   };
 }
 
-/** Throws what its one operation failed with. */
+/** Throws the error of a single operation that failed. */
 function requireDone({ status, results }: PlanReport): void {
   const [result] = results;
   if (status !== 'failed' || result === undefined || result.error === null) return;

@@ -1,4 +1,4 @@
-/** Reads begin's arguments; what is wrong is said in words that a model can act on. */
+/** Reads the arguments of begin. Its errors say what the model has to do. */
 import { BEGIN_TOOL_NAME, OrionError, WRITE_OPERATIONS } from '@orion/contracts';
 import type { EditLocation, JsonObject, SessionHandle, WriteOperation } from '@orion/contracts';
 
@@ -8,7 +8,7 @@ export type BeginRequest = {
   readonly intent: string;
   readonly target_file: string;
   readonly operation: WriteOperation;
-  /** For insert and replace, and only for them. */
+  /** For insert and replace only. */
   readonly location?: EditLocation;
   readonly final_newline: boolean;
   /** For append. */
@@ -58,7 +58,7 @@ export function readBeginRequest(args: JsonObject): BeginRequest {
   };
 }
 
-/** What tells two begins of one turn apart. */
+/** Two calls of begin in one turn are the same call if this is equal. */
 export function begunSignature(args: JsonObject): JsonObject {
   const operation = args['operation'];
   const edits = operation === 'insert' || operation === 'replace';
@@ -66,7 +66,7 @@ export function begunSignature(args: JsonObject): JsonObject {
     target_file: args['target_file'] ?? null,
     operation: operation ?? null,
     ...(edits ? { location: { ...readLocation(args['location'], operation) } } : {}),
-    // The same text may rightly be appended twice; what for tells two appends apart.
+    // The same text may be appended twice on purpose; the intent distinguishes the two calls.
     ...(operation === 'append' ? { intent: args['intent'] ?? null } : {}),
   };
 }

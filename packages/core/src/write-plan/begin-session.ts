@@ -19,11 +19,11 @@ export type BeginPorts = PlanPorts & {
   readonly clock: Clock;
   /** A new lower-case UUID v4 each time. */
   readonly createId: () => string;
-  /** Whether only a session's own end marker ends its text. */
+  /** Only the session's own end marker ends its text. */
   readonly strict: boolean;
 };
 
-/** Checks the request, makes the session on disk, and words the result for the model. */
+/** Checks the request, creates the session on disk, and builds the result for the model. */
 export async function beginSession(
   request: BeginRequest,
   turn: TurnRecord | undefined,
@@ -33,7 +33,7 @@ export async function beginSession(
   const { operation, location, intent } = request;
   const target = await workspace.checkTarget(request.target_file, operation);
   if (keepsText(operation)) requireTakesText(target);
-  // Found now, what is wrong with the place would else be missed until the whole text was streamed.
+  // Otherwise a wrong place would be found only after the whole text was streamed.
   if (location !== undefined) await requirePlace(request, target, ports);
   const sessionId = createId();
   const endMarker = `DONE ${sessionId.slice(0, 4)}`;
@@ -78,13 +78,13 @@ function keepsText(operation: WriteOperation): boolean {
   return operation !== 'create' && operation !== 'overwrite';
 }
 
-/** R272: where the file that is replaced begins with a blank line, the new one may rightly do so, too. */
+/** R272: if the replaced file begins with a blank line, the new one may, too. */
 function keepsLeadingBlankLines(request: BeginRequest, target: TargetSnapshot): boolean {
   if (keepsText(request.operation)) return false;
   return request.keep_leading_blank_lines === true || target.beginsBlank === true;
 }
 
-/** R298: what the model cannot see of the file, and what it writes depends on. */
+/** R298: facts about the file that the model cannot see and that affect what it should write. */
 function factsOf(target: TargetSnapshot, operation: WriteOperation): JsonObject {
   const { encoding, unterminated } = target;
   return {

@@ -4,7 +4,7 @@ import type { Tool, ToolOutput } from '@orion/contracts';
 import { begunSignature, readBeginRequest } from './begin-request.ts';
 import type { BeginRequest, BegunSession } from './begin-request.ts';
 
-/** Arguments of begin are metadata: more than this is content in the wrong place. */
+/** The arguments of begin are metadata: anything longer is content in the wrong place. */
 export const MAX_BEGIN_ARGUMENT_BYTES: number = 16 * 1024;
 
 /** The definition that a model sees. */

@@ -1,9 +1,9 @@
 /**
- * What one operation does to one file: the old image in, the new image out. Nothing is written.
+ * Applies one operation to one file: takes the old image and returns the new one. Nothing is written.
  *
- * E1. Bytes outside of what an operation names stay as they are.
- * E2. Inserted and replaced lines are whole lines. Where the file ends without a line ending it still does.
- * E3. Text gets the line endings of the file it goes into, unless the plan says `as-is`; a byte order mark stays.
+ * E1. Bytes that an operation does not name stay unchanged.
+ * E2. Inserted and replaced lines are whole lines. A file without a final line ending keeps it that way.
+ * E3. New text gets the line endings of the file, unless the plan says `as-is`. A byte order mark is kept.
  */
 import { OrionError } from '@orion/contracts';
 import type {
@@ -32,7 +32,7 @@ import { byteOrderMark, checkNewText, lineCount, withCrlf, withoutFirstMark } fr
 import type { CheckedText } from './new-text.ts';
 import type { Pace } from './pace.ts';
 
-/** A file as the operations so far would leave it. */
+/** The file after the operations so far. */
 export type FileState = {
   readonly path: string;
   readonly exists: boolean;
@@ -40,22 +40,22 @@ export type FileState = {
   readonly crlf: boolean;
   readonly bom: boolean;
   readonly encoding?: ForeignEncoding;
-  /** Whether the last line has no ending; null where that shows only in the bytes. */
+  /** Whether the last line has no ending; null if only the bytes can tell. */
   readonly open: boolean | null;
-  /** The bytes of the image, where many operations look through a file that is not large. */
+  /** The bytes of the image, if several operations search a file that is small enough. */
   readonly held: HeldImage | null;
-  /** The bytes that stand on disk, from the start each time. */
+  /** Reads the file on disk, from its start each time. */
   readonly readBase: ByteSource;
 };
 
-/** What an operation adds, as it stands in the file then. */
+/** The effect of an operation. `bytes` and `lines` describe the added text as it is in the file. */
 export type Edit = {
   readonly state: FileState;
-  /** Of the text as it was given. */
+  /** Length of the text as it was given. */
   readonly givenBytes: number;
   readonly bytes: number;
   readonly lines: number;
-  /** The byte of the new image at which it begins; of several places the first. */
+  /** The offset of the added text in the new image; of several places, the first. */
   readonly startsAt: number;
   readonly occurrences?: number;
   readonly warnings: readonly string[];
@@ -64,15 +64,15 @@ export type Edit = {
 export type EditContext = {
   readonly patterns: PatternMatcher;
   readonly eol: WritePlan['eol'];
-  /** Of a file as an operation leaves it. */
+  /** The largest size that an operation may give a file. */
   readonly maxBytes: number;
   readonly pace: Pace;
 };
 
-/** More places than this are not one plan's business. */
+/** The most places that one `replace_all` may change. */
 export const MAX_OCCURRENCES = 1_000_000;
 
-/** The text of an operation, as it can stand in the file, and the file that it goes into. */
+/** The text of an operation, adapted to the file, and the file. */
 type Task = {
   readonly state: FileState;
   readonly text: CheckedText;
@@ -133,7 +133,7 @@ async function editWith(task: Task, operation: WritePlanOperation): Promise<Unco
 }
 
 function writeWhole({ state, text: given, context }: Task): UncountedEdit {
-  // A text that has CRLF anywhere has line endings of its own.
+  // A text that contains a CRLF has chosen its own line endings.
   const text = given.eol === 'lf' ? adapted(state, given, context) : given;
   const keepsBom = state.bom && !text.bom && context.eol === 'match';
   requireSize(state, text.bytes, context);
@@ -176,7 +176,7 @@ async function append(
   };
 }
 
-/** As the other lines of the file end. */
+/** The line ending that the file uses. */
 function lineEnding({ crlf }: FileState): NewText {
   return textOf(Uint8Array.from(crlf ? [0x0d, 0x0a] : [0x0a]));
 }
@@ -199,7 +199,7 @@ async function insert(task: Task, { location }: Operation<'insert'>): Promise<Un
   if (location.position === 'after' && !place.terminated) {
     return linesAt(task, range, 'after_open_line');
   }
-  // Whole lines that go between others leave the end of the file as it is, terminated or not.
+  // Whole lines inserted between others do not change how the file ends.
   const edit = await linesAt(task, range, 'inside');
   return { ...edit, state: { ...edit.state, open: state.open } };
 }
@@ -239,8 +239,8 @@ async function replace(task: Task, { location }: Operation<'replace'>): Promise<
 type Range = Pick<Splice, 'start' | 'end'>;
 
 /**
- * Puts whole lines there. `after_open_line`: behind the last line, which has no ending; `as_open_line`: they become
- * the last lines of a file that ends so.
+ * Puts whole lines into the range. `after_open_line`: after the last line, which has no ending. `as_open_line`: as the
+ * new end of a file whose last line has no ending.
  */
 function linesAt(
   task: Task,
@@ -257,7 +257,7 @@ function linesAt(
   return editOf(task, range, [withoutFinalEnding(text)], before);
 }
 
-/** A single line that goes into a line has no ending of its own. */
+/** A single line that becomes part of another line loses its own ending. */
 function inLine(task: Task, range: Range): Promise<UncountedEdit> {
   const { text } = task;
   const single = text.lineFeeds === 1 && text.finalLineEnding > 0;
@@ -268,7 +268,7 @@ function withoutFinalEnding(text: CheckedText): NewText {
   return text.finalLineEnding === 0 ? text : beginningOf(text, text.bytes - text.finalLineEnding);
 }
 
-/** `before`: what the file needs in front of the new text. */
+/** `before`: a line ending that the file needs before the new text. */
 async function editOf(
   { state, text, context }: Task,
   range: Range,
@@ -356,7 +356,7 @@ async function spliced(
   };
 }
 
-/** B4: what is larger is refused as a target, so nothing becomes so, not even between two operations. */
+/** B4: larger files are refused as targets, so no operation may create one, not even temporarily. */
 function requireSize({ path }: FileState, bytes: number, { maxBytes }: EditContext): void {
   if (bytes <= maxBytes) return;
   throw new OrionError({

@@ -1,9 +1,9 @@
 /**
- * Runs a write plan: all of it is judged, then somebody may agree to it, then all of it is written.
+ * Runs a write plan: checks all of it, asks for approval if necessary, then writes all of it.
  *
- * X1. Nothing changes unless every operation can be done.
- * X2. What is agreed to is what is written: the question is put when the new bytes lie ready, under their hash.
- * X3. A failing operation is a result, not a rejection.
+ * X1. Nothing changes unless every operation is possible.
+ * X2. What was approved is what is written: approval is asked for when the new bytes are ready and their hash is known.
+ * X3. An operation that fails is a result; the promise does not reject.
  */
 import { OrionError } from '@orion/contracts';
 import type {
@@ -40,22 +40,22 @@ export type PlanPorts = {
 
 export type PlanExecution = {
   readonly planId: string;
-  /** What is wrong with single operations was found when they were read. */
+  /** Operations that could not be parsed are among them, with their errors. */
   readonly operations: readonly ParsedOperation[];
   readonly plan: Omit<WritePlan, 'operations'>;
   readonly dryRun: boolean;
   readonly approval: ApprovalPolicy;
   readonly signal: AbortSignal | null;
   readonly warnings: readonly string[];
-  /** Called once, when all operations are judged and nothing has changed. */
+  /** Called once, when all operations are checked and nothing has changed. */
   readonly validated: (files: number, refused: number) => void;
 };
 
-/** Diffs of a dry run are cut at these sizes, in characters: of a file, and of all together. */
+/** Limits for the diffs of a dry run, in characters: for one file, and for all files. */
 const MAX_DIFF: number = 1024 * 1024;
 const MAX_ALL_DIFFS: number = 16 * MAX_DIFF;
 
-/** Rejects for defects only, and with ABORTED. */
+/** Rejects only with ABORTED and for bugs. */
 export async function executeWritePlan(
   execution: PlanExecution,
   ports: PlanPorts,
@@ -101,10 +101,10 @@ async function withDiffs(
   return files;
 }
 
-/** How often somebody is asked anew where what was approved was changed before it was written. */
+/** How often approval is asked for if a file changes between the approval and the write. */
 export const MAX_REVIEWS = 3;
 
-/** B18. Asked anew only while nothing has changed, or all of it was taken back. */
+/** B18. Asks again only if nothing has changed, or everything was restored. */
 async function commitChanges(
   execution: PlanExecution,
   changes: readonly PlannedChange[],
@@ -147,7 +147,7 @@ async function commitOnce(
         return requireApproval(approval, request, signal ?? undefined);
       },
     });
-    // Called off while the new bytes were made, before anything changed.
+    // Cancelled while the new bytes were prepared, before anything changed.
     for (const outcome of outcomes) {
       if (outcome.kind === 'failed' && outcome.error.code === 'ABORTED') throw outcome.error;
     }
@@ -158,7 +158,7 @@ async function commitOnce(
   }
 }
 
-/** The planner has given the text the file's line endings already. */
+/** The planner has already converted the line endings of the text. */
 export function requestOf(
   change: PlannedChange,
   pace: Pace | null = null,

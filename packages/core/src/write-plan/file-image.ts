@@ -1,23 +1,23 @@
 /**
- * A file as it is going to be: pieces of what it was, and new text between them.
+ * The planned contents of a file: pieces of the old file with new text between them.
  *
- * I1. An image is described, never held: whatever its size, it is a list of ranges.
- * I2. Pieces of the old file stand in their old order and never twice, so that one pass over it reads them all.
+ * I1. An image is a list of ranges; it never holds the bytes, whatever its size.
+ * I2. Pieces of the old file keep their order and occur once, so that one pass over the file reads them all.
  * I3. A piece is never empty.
  */
 import type { ByteSource, CommitPart } from '@orion/contracts';
 
-/** Text that goes into a file, with its exact size. */
+/** New text and its exact size. */
 export type NewText = { readonly source: ByteSource; readonly bytes: number };
 
-/** `start` up to, not including, `end`: of the old file's bytes, or of the new text's. */
+/** The bytes from `start` up to, not including, `end`: of the old file, or of the new text. */
 export type Piece =
   | { readonly kind: 'kept'; readonly start: number; readonly end: number }
   | { readonly kind: 'new'; readonly text: NewText; readonly start: number; readonly end: number };
 
 export type FileImage = { readonly pieces: readonly Piece[]; readonly bytes: number };
 
-/** Takes out what stands from `start` to `end` of the image and puts the texts there. */
+/** Replaces the bytes from `start` to `end` of the image with the texts. */
 export type Splice = {
   readonly start: number;
   readonly end: number;
@@ -26,7 +26,7 @@ export type Splice = {
 
 export const emptyImage: FileImage = { pieces: [], bytes: 0 };
 
-/** A file of so many bytes, as it is. */
+/** A file of that size, unchanged. */
 export function unchangedImage(bytes: number): FileImage {
   return bytes === 0 ? emptyImage : { pieces: [{ kind: 'kept', start: 0, end: bytes }], bytes };
 }
@@ -35,10 +35,10 @@ export function imageOfTexts(texts: readonly NewText[]): FileImage {
   return splice(emptyImage, [{ start: 0, end: 0, texts }]);
 }
 
-/** The splices name places of the image as it is, in order and without overlap. */
+/** The splices refer to the image before any of them, in order and without overlap. */
 export function splice(image: FileImage, splices: readonly Splice[]): FileImage {
   const [first] = splices;
-  // A plan may have thousands of operations: what each one leaves alone is not built anew.
+  // A plan may have thousands of operations: each must not rebuild the whole list.
   return first !== undefined && splices.length === 1
     ? spliceOnce(image, first)
     : spliceAll(image, splices);
@@ -61,7 +61,7 @@ function spliceOnce(image: FileImage, { start, end, texts }: Splice): FileImage 
   return { pieces, bytes: image.bytes - (end - start) + addedBytes };
 }
 
-/** The piece in which a byte of the image lies, or the place behind the last one; looked for from the nearer end. */
+/** The piece that contains a byte of the image, or the end of the list; searched from the nearer end. */
 function seek(
   { pieces, bytes }: FileImage,
   position: number,
@@ -96,7 +96,7 @@ function partOf(piece: Piece | undefined, from: number, to?: number): readonly P
   ];
 }
 
-/** What was kept on both sides of a place may be one piece. */
+/** Joins the kept pieces on both sides of a place if they are adjacent in the old file. */
 function joinAt(pieces: Piece[], index: number): void {
   const [left, right] = [pieces[index - 1], pieces[index]];
   if (left?.kind !== 'kept' || right?.kind !== 'kept' || left.end !== right.start) return;
@@ -120,7 +120,7 @@ function spliceAll(image: FileImage, splices: readonly Splice[]): FileImage {
       pieces.push(piece);
     }
   };
-  /** How far the image is used up: in bytes, and as a piece of it and bytes of that piece. */
+  /** How much of the image has been consumed: in bytes, and as a piece and the bytes of it. */
   let position = 0;
   let index = 0;
   let used = 0;
@@ -150,10 +150,10 @@ function spliceAll(image: FileImage, splices: readonly Splice[]): FileImage {
   return { pieces, bytes };
 }
 
-/** More pieces than this are written as one stream: a call for each of a million would take minutes. */
+/** Above this number the pieces are written as one stream: a call for each of a million would take minutes. */
 const MAX_PARTS = 1000;
 
-/** What the workspace needs to write it. `readBase` verifies what it reads, as the workspace does with kept parts. */
+/** The image as the workspace writes it. `readBase` must verify what it reads, as the workspace does for kept parts. */
 export function partsOf(image: FileImage, readBase: ByteSource): readonly CommitPart[] {
   if (image.pieces.length > MAX_PARTS) {
     return [{ kind: 'new', source: () => gathered(readImage(image, readBase)) }];
@@ -163,7 +163,7 @@ export function partsOf(image: FileImage, readBase: ByteSource): readonly Commit
   );
 }
 
-/** Its bytes. `readBase` reads the old file from its start; it is called at most once. */
+/** The bytes of an image. `readBase` reads the old file from its start and is called at most once. */
 export async function* readImage(
   image: FileImage,
   readBase: ByteSource,
@@ -178,7 +178,7 @@ export async function* readImage(
         yield* base.range(piece.start, piece.end);
       }
     }
-    // A source that verifies what it has read does so at its end.
+    // A source that verifies its bytes does so at its end.
     await base?.finish();
   } finally {
     await base?.close();
@@ -187,7 +187,7 @@ export async function* readImage(
 
 const GATHERED_BYTES = 64 * 1024;
 
-/** The same bytes in fewer chunks. */
+/** The same bytes in fewer, larger chunks. */
 async function* gathered(
   chunks: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array, void, undefined> {
@@ -237,11 +237,11 @@ export function sourceOf({ text, start, end }: Extract<Piece, { kind: 'new' }>):
   };
 }
 
-/** Hands out ascending ranges of one stream. */
+/** Reads ascending ranges of one stream. */
 export class BaseReader {
   readonly #chunks: AsyncIterator<Uint8Array>;
   #chunk: Uint8Array = new Uint8Array(0);
-  /** Where the chunk begins in the file. */
+  /** The offset of the chunk in the file. */
   #position = 0;
   #ended = false;
 

@@ -30,15 +30,15 @@ import { suspectedOmissions } from './suspect-omissions.ts';
 import { hasReportedLines } from './reported-lines.ts';
 
 /**
- * What the reducer knows of the session that the commit alone does not. Its lines are those of the saved text, here and
- * in the seams; the receipt names those of the file.
+ * Facts about the session that only the reducer knows. Line numbers, also those of seams, refer to the saved text; the
+ * receipt converts them to lines of the file.
  */
 export type FinalizeFacts = SavedFacts & {
-  /** Added behind the text. */
+  /** Added at the end of the text. */
   readonly lineEnding?: LineEndingText;
-  /** Ends a question to a person. */
+  /** Cancels a question to a person. */
   readonly signal?: AbortSignal;
-  /** Whether lines that stand for left-out text are a reason not to write yet. */
+  /** Whether lines that seem to stand for omitted text prevent the write. */
   readonly askOmissions: boolean;
   /** Another target than the session's own, when a person resolves a conflict. */
   readonly target?: { readonly operation: WriteOperation; readonly expected: TargetSnapshot };
@@ -46,9 +46,9 @@ export type FinalizeFacts = SavedFacts & {
 
 export type FinalizeOutcome =
   | { readonly kind: 'written'; readonly receipt: WriteReceipt }
-  /** Nothing is written: the text is no valid UTF-8 as it stands. */
+  /** Nothing is written: the text is not valid UTF-8. */
   | { readonly kind: 'needs_corrections'; readonly corrections: NeedsCorrections }
-  /** Nothing is written: in place of an old file stands one that seems to leave out parts of it. */
+  /** Nothing is written: the text would replace an old file and seems to omit parts of it. */
   | { readonly kind: 'omissions_suspected'; readonly omissions: readonly Omission[] };
 
 export type FinalizePorts = PlanPorts & {
@@ -57,7 +57,7 @@ export type FinalizePorts = PlanPorts & {
   readonly eol: WritePlan['eol'];
 };
 
-/** Makes the file of what a session has saved, or says what has to be asked first. */
+/** Writes the file from the text that a session has saved, or returns what must be asked first. */
 export async function finalizeSession(
   handle: SessionHandle,
   facts: FinalizeFacts,
@@ -101,7 +101,7 @@ export async function finalizeSession(
   return { kind: 'written', receipt };
 }
 
-/** Whether a receipt has lines of the file to name. */
+/** Whether the receipt will name lines of the file. */
 function namesLines(facts: SavedFacts, { omissions, replaced, hidden }: Findings): boolean {
   return hasReportedLines(facts) || omissions.length > 0 || replaced.count > 0 || hidden.count > 0;
 }
@@ -112,7 +112,7 @@ type Committed = {
   readonly givenBytes: number;
 };
 
-/** B18: what was approved and is no longer what lies ready is not written; somebody is asked anew. */
+/** B18: if the prepared bytes are not the approved ones, nothing is written and approval is asked for again. */
 async function commit(
   handle: SessionHandle,
   change: SessionChange,
@@ -156,7 +156,7 @@ async function commitOnce(
   return change.reported(result);
 }
 
-/** The same text, and a line ending that its last line lacks. */
+/** The text followed by a line ending. */
 function withEnding(text: ByteSource, ending: LineEndingText): ByteSource {
   if (ending === '') return text;
   return async function* ended(): AsyncGenerator<Uint8Array, void, undefined> {

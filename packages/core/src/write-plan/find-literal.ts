@@ -1,24 +1,24 @@
 /**
- * Finds a text in bytes that pass by.
+ * Finds a text in a stream of bytes.
  *
- * F1. What is found does not depend on how the bytes are divided.
- * F2. Held are the bytes of one chunk and less than one length of what is looked for.
+ * F1. The result does not depend on how the bytes are divided into chunks.
+ * F2. Memory is bounded by one chunk and the length of the needle.
  */
 import type { ByteSource } from '@orion/contracts';
 
-/** A place that matches, and the whole lines that it touches; offsets count bytes. */
+/** A match and the whole lines that it touches, as byte offsets. */
 export type Place = {
   readonly start: number;
   readonly end: number;
   readonly lineStart: number;
-  /** After the ending of the line in which it ends. */
+  /** The offset after the ending of the last of these lines. */
   readonly lineEnd: number;
-  /** False: that line is the last one and has no ending. */
+  /** False if that line is the last of the file and has no ending. */
   readonly terminated: boolean;
 };
 
 export type Found = {
-  /** All places, of which only the first are listed. */
+  /** The number of all places; only the first are listed. */
   readonly count: number;
   readonly places: readonly Place[];
 };
@@ -27,7 +27,7 @@ export const MAX_LISTED_PLACES = 5;
 
 const LF = 0x0a;
 
-/** Places may overlap: each one is a way to understand a marker. `firstLineStart` is where line 1 begins. */
+/** Places may overlap, since each is a possible meaning of a marker. `firstLineStart` is the offset of line 1. */
 export async function findPlaces(
   read: ByteSource,
   needle: Uint8Array,
@@ -46,7 +46,7 @@ export async function findPlaces(
   return { count, places };
 }
 
-/** Where it stands, in order and without overlap. Stops after `limit` places. */
+/** The offsets of all occurrences, in order and without overlap. Stops after `limit` of them. */
 export async function findOffsets(
   chunks: AsyncIterable<Uint8Array>,
   needle: Uint8Array,
@@ -62,7 +62,7 @@ export async function findOffsets(
   return { offsets: found, limited: false };
 }
 
-/** Those that end in each chunk. `step`: how far behind the beginning of one the next may begin. */
+/** The occurrences that end in each chunk. `step`: the least distance from one to the next. */
 async function* offsetsIn(
   chunks: AsyncIterable<Uint8Array>,
   needle: Uint8Array,
@@ -86,7 +86,7 @@ async function* offsetsIn(
   }
 }
 
-/** With the whole lines that it touches. */
+/** Finds the whole lines that a match touches. */
 async function placeAt(
   chunks: AsyncIterable<Uint8Array>,
   start: number,
@@ -100,7 +100,7 @@ async function placeAt(
       const feed = chunk.lastIndexOf(LF, start - read - 1);
       if (feed !== -1) lineStart = read + feed + 1;
     }
-    // A place that ends with a line feed ends its line.
+    // A match that ends with a line feed ends its line.
     const feed = chunk.indexOf(LF, Math.max(0, end - 1 - read));
     if (feed !== -1) return { start, end, lineStart, lineEnd: read + feed + 1, terminated: true };
     read += chunk.length;

@@ -1,9 +1,9 @@
 /**
  * Finds the lines that a regular expression matches.
  *
- * G1. A line is matched without its ending, so that CRLF and LF files match alike.
- * G2. Lines that are not valid UTF-8 are matched byte by byte as Latin-1.
- * G3. Whole lines are handed over, about a quarter of a mebibyte at a time.
+ * G1. Lines are matched without their endings, so that CRLF and LF files give the same matches.
+ * G2. A batch that is not valid UTF-8 is matched as Latin-1, byte by byte.
+ * G3. Whole lines are passed to the matcher, about 256 KiB at a time.
  */
 import { OrionError } from '@orion/contracts';
 import type { PatternMatch, PatternSearch } from '@orion/contracts';
@@ -36,7 +36,7 @@ export async function findPattern(
 
 type Batch = { readonly bytes: Uint8Array; readonly start: number };
 
-/** Each ends with a line feed, but for the last one, which may be empty. */
+/** All but the last end with a line feed; the last may be empty. */
 async function* batches(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Batch, void, undefined> {
   let held: Uint8Array[] = [];
   let heldBytes = 0;
@@ -61,7 +61,7 @@ async function* batches(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Batch
 }
 
 type Lines = {
-  /** With their endings. */
+  /** Lines with their endings. */
   readonly rows: readonly string[];
   readonly encoding: 'utf8' | 'latin1';
 };

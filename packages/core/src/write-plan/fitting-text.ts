@@ -1,18 +1,18 @@
 /**
- * Whether a text can go into a file that has text already (R276). Text is UTF-8 here; two encodings in one file would
- * leave neither readable.
+ * Decides whether text can be added to an existing file (R276). All new text is UTF-8; a file with two encodings would
+ * not be readable in either.
  */
 import { BYTE_ORDER_MARK, OrionError } from '@orion/contracts';
 import type { ByteSource, ForeignEncoding, TargetSnapshot } from '@orion/contracts';
 
-/** Warnings of a receipt. The mark that begins a file is left out where a text begins elsewhere. */
+/** Warnings of a receipt. A byte order mark is left out unless it begins the file. */
 export const MARK_LEFT_OUT = 'byte_order_mark_left_out';
 export const JOINED = 'joined_without_newline';
 export const ENCODING_CHANGED = 'encoding_changed';
 
 type Known = Pick<TargetSnapshot, 'path' | 'encoding'>;
 
-/** Throws TARGET_NOT_UTF8 where no text at all can be put between that of the file. */
+/** Throws TARGET_NOT_UTF8 if no text can be added to the file. */
 export function requireTakesText({ path, encoding }: Known): void {
   if (encoding === undefined || encoding === '8-bit') return;
   throw notUtf8(
@@ -21,7 +21,7 @@ export function requireTakesText({ path, encoding }: Known): void {
   );
 }
 
-/** The same bytes; reading them rejects with TARGET_NOT_UTF8 where they would be another character in this file. */
+/** The same bytes. Reading rejects with TARGET_NOT_UTF8 at a byte that would be another character in this file. */
 export function fittingText(source: ByteSource, { path, encoding }: Known): ByteSource {
   if (encoding === undefined) return source;
   return async function* ascii(): AsyncGenerator<Uint8Array, void, undefined> {
@@ -37,7 +37,7 @@ export function fittingText(source: ByteSource, { path, encoding }: Known): Byte
   };
 }
 
-/** What a model is told of a file that takes only some texts. */
+/** Tells the model what its text may contain, or what becomes of the file's encoding. */
 export function encodingNote(encoding: ForeignEncoding, replaced: boolean): string {
   return replaced
     ? `The file is ${NAMES[encoding]}; it will be UTF-8.`
@@ -57,7 +57,7 @@ function notUtf8(message: string, encoding: ForeignEncoding): OrionError {
   return new OrionError({ code: 'TARGET_NOT_UTF8', message, details: { encoding } });
 }
 
-/** The same bytes without a byte order mark before them; `left` tells whether the last reading met one. */
+/** The same bytes without a leading byte order mark; `left` says whether the last reading found one. */
 export function withoutMark(source: ByteSource): {
   readonly source: ByteSource;
   readonly left: () => boolean;
@@ -65,7 +65,7 @@ export function withoutMark(source: ByteSource): {
   let left = false;
   async function* unmarked(): AsyncGenerator<Uint8Array, void, undefined> {
     left = false;
-    /** What has come while it is too short to tell. */
+    /** The first bytes, until there are enough to decide. */
     let head: Uint8Array | null = new Uint8Array(0);
     for await (const chunk of source()) {
       if (head === null) {

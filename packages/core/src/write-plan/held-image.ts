@@ -1,17 +1,17 @@
 /**
- * The bytes of an image in memory, for a file that many operations of a plan look through: reading thousands of pieces
- * for each of thousands of operations would take the square of their number.
+ * The bytes of an image in memory, for a file that many operations of a plan search: reading thousands of pieces for
+ * each of thousands of operations would take quadratic time.
  *
- * M1. It changes in place, with the image whose bytes it holds: it belongs to the newest state of a file alone.
+ * M1. It changes in place, together with its image: only the newest state of a file may use it.
  */
 import type { NewText, Splice } from './file-image.ts';
 
-/** Of one file; a larger one is read piece by piece. */
+/** The largest file that is held; a larger one is read piece by piece. */
 export const MAX_HELD_BYTES: number = 8 * 1024 * 1024;
 const CHUNK_BYTES = 128 * 1024;
 
 export class HeldImage {
-  /** The first so many bytes of the memory; the rest is room to grow. */
+  /** How many bytes of the memory are in use; the rest is room to grow. */
   length: number;
   #memory: Uint8Array;
 
@@ -24,14 +24,14 @@ export class HeldImage {
     return new HeldImage(await gather(chunks, bytes));
   }
 
-  /** In chunks, for whoever looks at one at a time. */
+  /** Yields the bytes in chunks. */
   async *read(): AsyncGenerator<Uint8Array, void, undefined> {
     for (let at = 0; at < this.length; at += CHUNK_BYTES) {
       yield this.#memory.subarray(at, Math.min(this.length, at + CHUNK_BYTES));
     }
   }
 
-  /** The same splices as of the image, which has so many bytes then; null when they are too many to be held. */
+  /** Applies the splices of the image, which give it `bytes` bytes; null if these are too many to hold. */
   async splice(splices: readonly Splice[], bytes: number): Promise<HeldImage | null> {
     if (bytes > MAX_HELD_BYTES) return null;
     const texts = new Map<NewText, Uint8Array>();
@@ -76,7 +76,7 @@ export class HeldImage {
   }
 }
 
-/** Answers the place behind them. */
+/** Returns the offset after the added texts. */
 function fill(
   memory: Uint8Array,
   from: number,

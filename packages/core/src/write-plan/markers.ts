@@ -1,4 +1,4 @@
-/** Finds the one place that a marker names. */
+/** Finds the only place that a marker matches. */
 import { OrionError } from '@orion/contracts';
 import type { ErrorCode, MarkerType, PatternMatcher } from '@orion/contracts';
 
@@ -7,7 +7,7 @@ import type { Found, Place } from './find-literal.ts';
 import { findPattern } from './find-pattern.ts';
 import { countLineFeeds } from './reported-lines.ts';
 
-/** What is looked through: the bytes, from the start each time, and what is known of them. */
+/** The file to search. `read` starts from the beginning each time. */
 export type Searched = {
   readonly path: string;
   readonly read: () => AsyncIterable<Uint8Array>;
@@ -17,7 +17,7 @@ export type Searched = {
 };
 
 export type MarkerRequest = {
-  /** As it is called in the plan. */
+  /** The name of the marker in the plan. */
   readonly name: string;
   readonly text: string;
   readonly type: MarkerType;
@@ -52,7 +52,7 @@ export async function findMarker(
   return place;
 }
 
-/** The lines in which they begin, counted from 1. */
+/** The lines in which the places begin, counted from 1. */
 export async function linesOf(
   { read }: Searched,
   places: readonly Place[],
@@ -79,7 +79,7 @@ async function search(
   }
 }
 
-/** In a file of CRLF lines a line feed means the line's end as it stands there. */
+/** In a file of CRLF lines, a line feed in the marker matches a CRLF. */
 export function needleOf(text: string, crlf: boolean): Uint8Array {
   return Buffer.from(crlf ? text.replace(/(?<!\r)\n/gu, '\r\n') : text, 'utf8');
 }

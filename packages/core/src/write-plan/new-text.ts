@@ -1,8 +1,8 @@
 /**
- * The text of an operation: checked, counted, and given the line endings of the file it goes into.
+ * Checks and measures the text of an operation, and converts its line endings to those of the file.
  *
- * N1. Nothing that is not valid text passes, and the verdict does not depend on how the bytes are divided.
- * N2. Only bare line feeds are changed, and only in a file whose lines all end in CRLF.
+ * N1. Only valid text passes, and the verdict does not depend on how the bytes are divided.
+ * N2. Only bare line feeds are converted, and only for a file whose lines all end in CRLF.
  */
 import {
   BYTE_ORDER_MARK,
@@ -44,7 +44,7 @@ export async function checkNewText(content: PlanContent, target: string): Promis
     if (!OrionError.isInstance(error) || error.code !== 'INVALID_CONTENT') throw error;
     throw await invalidText(source, target, error);
   }
-  // Read again it is validated again: what was saved may have changed on the disk.
+  // Every reading validates again: the saved text may have changed on disk.
   return {
     source: text.source,
     bytes: text.bytes(),
@@ -56,12 +56,12 @@ export async function checkNewText(content: PlanContent, target: string): Promis
   };
 }
 
-/** Line feeds, and one more for a last line without one. */
+/** The number of lines, including a last one without an ending. */
 export function lineCount(text: CheckedText): number {
   return text.lineFeeds + (text.bytes > 0 && text.finalLineEnding === 0 ? 1 : 0);
 }
 
-/** Without the byte order mark that it begins with. */
+/** The text without its leading byte order mark. */
 export function withoutFirstMark(text: CheckedText): CheckedText {
   if (!text.bom) return text;
   return {
@@ -72,7 +72,7 @@ export function withoutFirstMark(text: CheckedText): CheckedText {
   };
 }
 
-/** With CRLF wherever it has a bare line feed. */
+/** The text with a CRLF in place of each bare line feed. */
 export function withCrlf(text: CheckedText): CheckedText {
   if (text.bareLineFeeds === 0) return text;
   return {
@@ -103,7 +103,7 @@ async function invalidText(
 ): Promise<OrionError> {
   const { places, count } = await findInvalidPlaces(source, MAX_LISTED_PLACES);
   const [first] = places;
-  // Something outside has changed it since.
+  // Another program has changed it since.
   if (first === undefined) return cause;
   const others = count === 1 ? '' : ` and ${count - 1} more`;
   return new OrionError({

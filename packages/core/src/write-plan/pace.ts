@@ -1,16 +1,16 @@
 /**
- * Long work in small steps: a plan over files of any size is no reason for a process to be deaf.
+ * Divides long work into steps, so that the process stays responsive while it plans changes of large files.
  *
- * S1. After so much work the rest of the process has its turn, and then it shows whether the work was called off.
+ * S1. After each step other tasks of the process run; then the work stops if it was cancelled.
  */
 import type { ByteSource } from '@orion/contracts';
 
 import { requireRunning } from './running.ts';
 
-/** Lets everything else that waits in this process have its turn. */
+/** Lets other waiting tasks of this process run. */
 export type NextTurn = () => Promise<void>;
 
-/** One chunk costs about as much as so many bytes of it, however few it has. */
+/** The fixed cost of a chunk, in bytes. */
 const CHUNK_COST = 512;
 const STEP_COST: number = 4 * 1024 * 1024;
 
@@ -24,7 +24,7 @@ export class Pace {
     this.#nextTurn = nextTurn;
   }
 
-  /** Rejects with ABORTED when the work was called off. */
+  /** Rejects with ABORTED if the work was cancelled. */
   async work(bytes: number): Promise<void> {
     this.#cost += bytes + CHUNK_COST;
     if (this.#cost < STEP_COST) return;
@@ -33,7 +33,7 @@ export class Pace {
     requireRunning(this.#signal);
   }
 
-  /** The same bytes, at this pace. */
+  /** The same bytes, read in steps. */
   of(source: ByteSource): ByteSource {
     const work = (bytes: number): Promise<void> => this.work(bytes);
     return async function* paced(): AsyncGenerator<Uint8Array, void, undefined> {

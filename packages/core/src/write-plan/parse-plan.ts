@@ -1,8 +1,8 @@
 /**
- * Reads a write plan as it comes from a file, a program or a model.
+ * Parses a write plan from a file, a program or a model.
  *
- * A plan that is none is thrown as INVALID_PLAN. What is wrong with one operation is that operation's own error, so
- * that a report can name all of them.
+ * An invalid plan throws INVALID_PLAN. An invalid operation becomes an error of that operation, so that a report can
+ * name all of them.
  */
 import { isFields, OrionError, WRITE_OPERATIONS } from '@orion/contracts';
 import type {
@@ -22,14 +22,14 @@ export const PLAN_OPERATIONS: readonly PlanOperationType[] = [...WRITE_OPERATION
 
 export const MAX_PLAN_OPERATIONS = 10_000;
 export const MAX_MARKER_LENGTH: number = 16 * 1024;
-/** Expressions are written by hand or by a model; a longer one is neither. */
+/** No person or model writes longer expressions on purpose. */
 export const MAX_PATTERN_LENGTH = 1000;
 
 export type ParsedOperation =
   | { readonly kind: 'operation'; readonly operation: WritePlanOperation }
   | {
       readonly kind: 'invalid';
-      /** As far as they can be read. */
+      /** Empty if they cannot be read. */
       readonly type: string;
       readonly target_file: string;
       readonly error: OrionError;
@@ -39,7 +39,7 @@ export type ParsedPlan = {
   readonly plan: Omit<WritePlan, 'operations'>;
   readonly operations: readonly ParsedOperation[];
   readonly dry_run: boolean;
-  /** Sentences for whoever made the plan. */
+  /** Sentences for the author of the plan. */
   readonly warnings: readonly string[];
 };
 
@@ -76,7 +76,7 @@ export function parsePlan(value: unknown): ParsedPlan {
     throw invalidPlan('target_file must be a text.');
   }
   const safety = objectOf(fields['safety_checks'] ?? {}, 'safety_checks');
-  // A check that is not known would be one that is not made.
+  // An unknown check would silently not be made.
   const unknownCheck = Object.keys(safety).find((key) => !SAFETY_KEYS.includes(key));
   if (unknownCheck !== undefined) {
     throw invalidPlan(
@@ -183,7 +183,7 @@ function contentOf(fields: Fields): PlanContent {
   return { kind: 'text', text };
 }
 
-/** What an operation of this type has of its own, and the keys in which it stands. */
+/** The properties that are particular to this type of operation, and the keys that may contain them. */
 function locationOf(
   fields: Fields,
   type: PlanOperationType,
@@ -226,7 +226,7 @@ function locationOf(
   }
 }
 
-/** The location of a begin or of an operation in JSON. Throws INVALID_OPERATION. */
+/** Parses the location of a call of begin or of an operation. Throws INVALID_OPERATION. */
 export function readLocation(
   value: unknown,
   operation: Extract<WriteOperation, 'insert' | 'replace'>,

@@ -1,10 +1,10 @@
 /**
- * Judges a whole plan before anything changes: each operation against the result that those before it would have.
+ * Checks a whole plan before anything changes: each operation against the result of those before it.
  *
- * J1. Nothing is written, and a file is not read before an operation needs it.
- * J2. Operations on one file become one change of it, under whatever names they call it.
- * J3. A refused operation leaves its file out of what follows; those on other files are judged all the same, so
- *     that all that is wrong is told at once.
+ * J1. Nothing is written, and a file is read only when an operation needs it.
+ * J2. All operations on a file become one change, even if they use different names for it.
+ * J3. After a refused operation, later ones on the same file are not checked; those on other files are, so that the
+ *     report contains all errors.
  */
 import { OrionError } from '@orion/contracts';
 import type {
@@ -28,35 +28,35 @@ export type PlanningPorts = {
   readonly workspace: Pick<Workspace, 'checkTarget' | 'readTarget' | 'maxTargetBytes'>;
   readonly patterns: PatternMatcher;
   readonly pace: Pace;
-  /** What is known of a target already, instead of a look at it now. */
+  /** Supplies a known snapshot of a target, so that it is not looked at again. */
   readonly snapshotOf?: (target: string) => TargetSnapshot;
 };
 
-/** A file of the plan, and what becomes of it. */
+/** The change of one file of the plan. */
 export type PlannedChange = {
   readonly expected: TargetSnapshot;
   readonly state: FileState;
-  /** The operations that make it, by index. */
+  /** The indexes of its operations. */
   readonly operations: readonly number[];
-  /** What it is called where one word stands for all of them. */
+  /** One word for all of its operations. */
   readonly operation: WriteOperation;
-  /** Of the texts as they were given. */
+  /** The size of all texts as they were given. */
   readonly givenBytes: number;
-  /** All lines end in CRLF, before and after. */
+  /** All lines end in CRLF, before and after the change. */
   readonly crlf: boolean;
 };
 
-/** What is told of an operation. Without the state that it leads to: those of thousands would be kept at once. */
+/** Without the resulting state: a plan may have thousands of operations, and their states would all stay in memory. */
 export type PlannedEdit = Omit<Edit, 'state'>;
 
 export type Verdict = {
-  /** Of the operation, as far as it could be read. */
+  /** The type of the operation; empty if it could not be read. */
   readonly type: string;
   readonly path: string;
 } & (
   | { readonly kind: 'planned'; readonly edit: PlannedEdit }
   | { readonly kind: 'refused'; readonly error: OrionError }
-  /** It comes after a refused one on the same file. */
+  /** An earlier operation on the same file was refused. */
   | { readonly kind: 'unjudged' }
 );
 
@@ -74,7 +74,7 @@ type PlannedFile = {
   refused: boolean;
 };
 
-/** Rejects only for defects and with ABORTED; everything else is a verdict. */
+/** Rejects only with ABORTED and for bugs; every other failure is a verdict. */
 export async function planChanges(
   plan: Pick<WritePlan, 'must_exist' | 'eol'>,
   operations: readonly ParsedOperation[],
@@ -133,7 +133,7 @@ export async function planChanges(
     }
   }
 
-  /** From the second operation on that looks through a file. */
+  /** Holds a file in memory from the second operation that searches it. */
   async function hold(file: PlannedFile, { type }: WritePlanOperation): Promise<void> {
     const { image, readBase, held } = file.state;
     if (file.operations.length === 0 || held !== null || image.bytes > MAX_HELD_BYTES) return;
@@ -161,13 +161,13 @@ export async function planChanges(
     return file;
   }
 
-  /** Whether it must be there is judged against what the operations before it leave. */
+  /** Accepts a missing file: whether it must exist depends on the operations before this one. */
   async function look({ target_file }: WritePlanOperation): Promise<TargetSnapshot> {
     return ports.snapshotOf?.(target_file) ?? ports.workspace.checkTarget(target_file, 'overwrite');
   }
 }
 
-/** Of all its operations together. */
+/** The limit for all operations of a plan. */
 const MAX_PLAN_OCCURRENCES: number = 1.5 * MAX_OCCURRENCES;
 const MAX_ALL_HELD_BYTES = 4 * MAX_HELD_BYTES;
 

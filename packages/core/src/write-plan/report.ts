@@ -1,4 +1,4 @@
-/** A plan's outcome in words and as data. */
+/** The outcome of a plan, in words and as data. */
 import type {
   CommitResult,
   PlanChange,
@@ -12,7 +12,7 @@ import type {
 import { ENCODING_CHANGED, JOINED, MARK_LEFT_OUT } from './fitting-text.ts';
 import type { PlannedChange, Verdict } from './plan-changes.ts';
 
-/** What has become of one file of a plan; of a dry run what would. */
+/** The outcome of one file of a plan; of a dry run, the planned change. */
 export type FileOutcome = {
   readonly change: PlannedChange;
   readonly outcome: PlanCommitOutcome | PlannedOutcome;
@@ -21,11 +21,11 @@ export type FileOutcome = {
 type PlannedOutcome = {
   readonly kind: 'planned';
   readonly diff: string;
-  /** Whether the diff is only its beginning. */
+  /** Whether the diff was truncated. */
   readonly cut: boolean;
 };
 
-/** The warning of an operation that failed with the others and could not be taken back for now. */
+/** The warning of an operation of a failed plan that could not be undone yet. */
 export const RESTORED_AT_NEXT_START = 'restored_at_next_start';
 
 export type ReportFacts = {
@@ -34,7 +34,7 @@ export type ReportFacts = {
   readonly status: PlanReport['status'];
   /** One for each operation. */
   readonly verdicts: readonly Verdict[];
-  /** None where an operation was refused. */
+  /** Empty if an operation was refused. */
   readonly files: readonly FileOutcome[];
   /** Lines that look as if something was left out, by the index of their operation. */
   readonly omissions: ReadonlyMap<number, readonly number[]>;
@@ -100,7 +100,7 @@ function resultOf(
   };
 }
 
-/** What could not be taken back is in the file. */
+/** A change that could not be undone is in the file. */
 function statusOf({ kind }: FileOutcome['outcome']): PlanChange['status'] {
   return kind === 'left' ? 'done' : kind;
 }
@@ -143,7 +143,7 @@ function receiptOf(
       target_file: path,
       operation: change.operation,
       ...written,
-      // The commit sees one text where the plan has several.
+      // The commit counts one text; the plan may have several.
       bytes: own.reduce((sum, { bytes }) => sum + bytes, 0),
       lines: own.reduce((sum, { lines }) => sum + lines, 0),
       warnings: [...new Set([...own.flatMap((each) => each.warnings), ...warnings])],
@@ -211,7 +211,7 @@ function sentences(result: PlanOperationResult, named: Set<string>): string {
 
 const OMISSION_SUSPECTED = 'omission_suspected';
 
-/** What is said of an operation's warnings, in this order. */
+/** The sentences for the warnings of an operation, in this order. */
 const NOTES: readonly (readonly [
   warning: string,
   sentence: (result: PlanOperationResult) => string,

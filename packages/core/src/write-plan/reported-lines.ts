@@ -1,11 +1,11 @@
 /**
- * The lines that a receipt names (R245). A session counts them in the text as it arrived; a person looks for them in
- * the file, which may be a part of that text, and may have lines of its own before it.
+ * Converts the line numbers of a receipt (R245). A session counts lines in the text as it arrived; a reader of the
+ * receipt looks for them in the file, which may contain only a part of that text and other lines before it.
  *
  * Invariants
- * L1  Every line that is named stands in the file, counted from 1. A seam may also be named one line behind the last:
- *     nothing came after it, and the file may be too short there.
- * L2  Nothing is read where there is nothing to name.
+ * L1  Every reported line exists in the file, counted from 1. A seam may also be one line after the last: no text
+ *     followed it, and the file may be too short there.
+ * L2  Nothing is read if there is nothing to report.
  */
 import { TextTally } from '@orion/contracts';
 import type { Seam, SessionHandle } from '@orion/contracts';
@@ -15,11 +15,11 @@ export type ReportedLines = {
   readonly seams: readonly Seam[];
 };
 
-/** The part of the saved text that is the file's. */
+/** The part of the saved text that belongs to the file. */
 export type FilePart = {
   readonly handle: Pick<SessionHandle, 'bytes' | 'readContent'>;
   readonly start: number;
-  /** Null: to the end. */
+  /** Null: to the end of the text. */
   readonly end: number | null;
 };
 
@@ -27,7 +27,7 @@ export function hasReportedLines({ innerDoneLines, seams }: ReportedLines): bool
   return innerDoneLines.length > 0 || seams.length > 0;
 }
 
-/** `linesBefore`: line feeds of the file before the text. */
+/** `linesBefore`: the number of line feeds in the file before the text. */
 export async function linesInFile(
   reported: ReportedLines,
   part: FilePart,
@@ -50,12 +50,12 @@ export async function linesInFile(
   };
 }
 
-/** Whether more than a last line ending is left out at the end. */
+/** Whether more than a final line ending is left out at the end. */
 function isCut({ handle, end }: FilePart): boolean {
   return end !== null && handle.bytes() - end > '\r\n'.length;
 }
 
-/** Of the first so many bytes. */
+/** Counts the line feeds among the first `bytes` bytes. */
 export async function countLineFeeds(
   chunks: AsyncIterable<Uint8Array>,
   bytes: number,

@@ -1,4 +1,4 @@
-/** Confirmation before a change is made: by a person, by a reviewing program, or by a policy. */
+/** Approval of a change before it is made: by a person, by a program, or by a policy. */
 import { OrionError } from '@orion/contracts';
 import type { WriteOperation } from '@orion/contracts';
 
@@ -6,23 +6,23 @@ import type { PlannedChange } from './plan-changes.ts';
 import { requireRunning } from './running.ts';
 import { diffOf } from './unified-diff/read-diff.ts';
 
-/** One file that is about to change. Its new bytes lie ready under `after.sha256`; only they can be written. */
+/** One file that is about to change. Its new bytes are ready, with the hash `after.sha256`; only they can be written. */
 export type ChangeProposal = {
   /** Relative to the workspace root. */
   readonly target_file: string;
-  /** Absolute, behind any link: the file that really changes. */
+  /** Absolute, with links resolved: the file that actually changes. */
   readonly real_path: string;
   readonly operation: WriteOperation;
   readonly before: { readonly bytes: number; readonly sha256: string } | null;
   readonly after: { readonly bytes: number; readonly sha256: string };
-  /** All lines end in CRLF, before and after: nobody has to look at each. */
+  /** All lines end in CRLF, before and after: a reviewer need not check each line. */
   readonly crlf: boolean;
-  /** Lines of a unified diff, made anew each time; text of models and files, as it is. */
+  /** The lines of a unified diff, computed on each call. The text comes from models and files and is not escaped. */
   diff(): AsyncIterable<string>;
 };
 
 export type ReviewRequest = {
-  /** Of the session or plan. */
+  /** The id of the session or plan. */
   readonly id: string;
   readonly intent: string;
   readonly changes: readonly ChangeProposal[];
@@ -31,18 +31,18 @@ export type ReviewRequest = {
 export type ReviewAnswer = { readonly approved: boolean; readonly reason?: string };
 
 /**
- * Says yes or no to what is about to change. Called when everything lies ready and nothing has changed. Nothing
- * changes without a yes, and a rejection is no yes.
+ * Approves or refuses a change. Called when the new bytes are ready and nothing has changed. Without approval nothing
+ * changes; a promise that rejects does not approve.
  */
 export type ChangeReviewer = (request: ReviewRequest, signal: AbortSignal) => Promise<ReviewAnswer>;
 
-/** `never` refuses every change: at begin, so that nothing is streamed for nothing, and again at commit. */
+/** `never` refuses every change: at begin, so that no text is streamed in vain, and again at commit. */
 export type ApprovalPolicy =
   | { readonly kind: 'auto' }
   | { readonly kind: 'ask'; readonly review: ChangeReviewer }
   | { readonly kind: 'never' };
 
-/** Rejects with APPROVAL_REFUSED unless the answer is a yes, and with the signal's reason. */
+/** Rejects with APPROVAL_REFUSED unless the change is approved, and with ABORTED. */
 export async function requireApproval(
   policy: ApprovalPolicy,
   request: ReviewRequest,
@@ -81,7 +81,7 @@ export function neverApproved(): OrionError {
   });
 }
 
-/** `after`: the hash under which the new bytes lie ready. */
+/** `after`: the hash of the new bytes. */
 export function proposalOf(change: PlannedChange, after: string): ChangeProposal {
   const { expected, state, operation, crlf } = change;
   return {

@@ -20,10 +20,10 @@ import { countLineFeeds } from './reported-lines.ts';
 import { wholeTextChange, withWarnings } from './whole-text.ts';
 import type { WholeTextChange } from './whole-text.ts';
 
-/** What a session is about to do; `proposal` where somebody is asked about it. */
+/** The change that a session is about to make; `proposal` is null if no approval is needed. */
 export type SessionChange = Pick<WholeTextChange, 'request' | 'givenBytes' | 'reported'> & {
   readonly proposal: ((sha256: string) => ChangeProposal) | null;
-  /** Line feeds of the file that stand before the text. */
+  /** The number of line feeds in the file before the text. */
   readonly linesBefore: () => Promise<number>;
 };
 
@@ -35,7 +35,7 @@ export type SessionText = {
   readonly eol: WritePlan['eol'];
 };
 
-/** The plan of one operation, without looking at the text first where nothing depends on it. */
+/** Plans the operation of a session. The text is not read first if nothing depends on it. */
 export async function sessionChange(
   { metadata, operation, expected, source, eol }: SessionText,
   isReviewed: boolean,
@@ -59,7 +59,7 @@ export async function sessionChange(
   return {
     request: requestOf(change),
     givenBytes: () => change.givenBytes,
-    // A line ending before the text is none of its lines.
+    // A line ending before the text does not count as a line of it.
     reported: (result) => withWarnings({ ...result, lines: edit.lines }, edit.warnings),
     proposal: (sha256) => proposalOf(change, sha256),
     linesBefore: () =>
@@ -67,7 +67,7 @@ export async function sessionChange(
   };
 }
 
-/** Rejects with what is wrong with the place that an insert or replace names. */
+/** Rejects if the place that an insert or replace names cannot be used. */
 export async function requirePlace(
   request: BeginRequest,
   target: TargetSnapshot,
@@ -85,7 +85,7 @@ async function planOne(
   ports: PlanPorts,
 ): Promise<{ readonly change: PlannedChange; readonly edit: PlannedEdit }> {
   const base = { type, target_file: expected.path, content };
-  // The location is one of this operation: who reads arguments of begin or a session's metadata has seen to it.
+  // The location fits the operation: the readers of begin's arguments and of session metadata check this.
   const operation = { ...base, location, start_on_new_line } as WritePlanOperation;
   const planned = await planChanges(
     { must_exist: false, eol },

@@ -22,16 +22,16 @@ import type { ContentSummary } from '../write-session/text/content-summary.ts';
 import { linesInFile } from './reported-lines.ts';
 import type { ReportedLines } from './reported-lines.ts';
 
-/** What a receipt tells of the saved text, whichever process wrote the file. */
+/** Facts about the saved text for the receipt, whichever process wrote the file. */
 export type SavedFacts = ReportedLines & {
   readonly start: number;
-  /** Null: to the end. */
+  /** Null: to the end of the text. */
   readonly end: number | null;
   readonly notes: ReceiptNotes;
   readonly repair: TextRepair | null;
 };
 
-/** What was found in the text that became the file. */
+/** What was found in the text that was written. */
 export type Findings = {
   readonly omissions: readonly Omission[];
   readonly replaced: ReplacedPlaces;
@@ -45,9 +45,9 @@ export async function sessionReceipt(
     readonly operation: WriteOperation;
     readonly commit: CommitResult;
     readonly findings: Findings;
-    /** Of the text as it was given to the commit. */
+    /** The size of the text as it was passed to the commit. */
     readonly textBytes: number;
-    /** Line feeds of the file before the text. */
+    /** The number of line feeds in the file before the text. */
     readonly linesBefore: number;
   },
 ): Promise<WriteReceipt> {
@@ -85,8 +85,8 @@ export async function sessionReceipt(
 }
 
 /**
- * The receipt of a commit whose process died before it could tell. `fileSummary`: of the part of the text that is the
- * file's.
+ * The receipt of a commit whose process died before it could report. `fileSummary` describes the part of the text that
+ * belongs to the file.
  */
 export async function recoveredReceipt(
   handle: SessionHandle,
@@ -104,12 +104,12 @@ export async function recoveredReceipt(
     handle,
     { ...session, start, end, notes },
     {
-      // A person may have decided a conflict: then it is a file beside the target.
+      // After a conflict that a person resolved, it is a new file next to the target.
       operation: result.path === metadata.target.path ? metadata.operation : 'create',
       commit: result,
       findings: {
         replaced: await replacedPlaces(saved, repair, metadata.target_file),
-        // What the file held before cannot excuse any line now: it is replaced.
+        // The old file can no longer excuse any line: it is gone.
         omissions: replacesText(metadata.operation, metadata.target)
           ? await findOmissions(text, null)
           : [],
@@ -125,7 +125,7 @@ export async function recoveredReceipt(
   };
 }
 
-/** What was there before the text is gone after it. */
+/** Whether the text takes the place of existing text. */
 export function replacesText(operation: WriteOperation, target: TargetSnapshot): boolean {
   return operation === 'replace' || (operation === 'overwrite' && target.exists);
 }

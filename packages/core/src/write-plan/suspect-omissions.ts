@@ -10,8 +10,8 @@ import type { PlannedChange } from './plan-changes.ts';
 type ReadTarget = Pick<Workspace, 'readTarget'>;
 
 /**
- * Lines of new text, counted from 1, that speak of left-out text where they take the place of other text; by the index
- * of their operation (R249). However many operations a file has, it is looked through once.
+ * Lines of new text, counted from 1, that seem to stand for omitted text although they replace other text; by the index
+ * of their operation (R249). Each file is read once, however many operations it has.
  */
 export async function omissionsIn(
   operations: readonly ParsedOperation[],
@@ -39,7 +39,7 @@ export async function omissionsIn(
   return found;
 }
 
-/** A text or a target that cannot be read is told by the commit, with its own code. */
+/** Nothing if the text or the target cannot be read: the commit reports that, with its own code. */
 export async function suspectedOmissions(
   text: ByteSource,
   excusedLines: () => Promise<ReadonlySet<string>>,

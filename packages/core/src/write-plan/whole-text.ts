@@ -17,14 +17,14 @@ import {
   withoutMark,
 } from './fitting-text.ts';
 
-/** A change that puts one text into a file as it comes: nothing of it or of the file has to be known beforehand. */
+/** A change that streams one text into a file: nothing about either has to be known beforehand. */
 export type WholeTextChange = {
   readonly request: Omit<PrepareRequest, 'changeId'>;
-  /** Of the text as it was read last. */
+  /** The size of the text in its last reading. */
   readonly givenBytes: () => number;
-  /** What the commit reports and what it cannot know: what became of the text on its way into the file. */
+  /** The commit's result, completed with what only this change knows about the text. */
   readonly reported: (result: CommitResult) => CommitResult;
-  /** The file's last line gets its ending before the text. */
+  /** Whether a missing ending of the file's last line is added before the text. */
   readonly endsLine: boolean;
 };
 
@@ -33,13 +33,13 @@ export type WholeText = {
   readonly expected: TargetSnapshot;
   readonly source: ByteSource;
   readonly eol: WritePlan['eol'];
-  /** For append: a last line without an ending gets one first. */
+  /** For append: adds a missing ending of the file's last line first. */
   readonly startOnNewLine: boolean;
 };
 
 /**
- * Creates, overwrites or appends without reading the text before it is written: it is validated on its way, and the
- * commit gives it the file's line endings. Reading rejects with INVALID_CONTENT, VALIDATION_FAILED or TARGET_NOT_UTF8.
+ * Creates, overwrites or appends without reading the text in advance: it is validated while it is written, and the
+ * commit converts its line endings. Reading rejects with INVALID_CONTENT, VALIDATION_FAILED or TARGET_NOT_UTF8.
  */
 export function wholeTextChange(given: WholeText): WholeTextChange {
   return given.operation === 'append' ? appended(given) : written(given);
@@ -72,7 +72,7 @@ function appended({ expected, source, eol, startOnNewLine }: WholeText): WholeTe
     givenBytes: text.bytes,
     reported: (result) =>
       withWarnings(
-        // A line ending before the text is none of its lines.
+        // A line ending before the text does not count as a line of it.
         endsLine && added.any() ? { ...result, lines: result.lines - 1 } : result,
         [
           ...(isOpen && !startOnNewLine && added.any() ? [JOINED] : []),
@@ -90,12 +90,12 @@ function requestFor(
   return { target: expected.path, operation, parts, eol, expected };
 }
 
-/** Each warning once. */
+/** Adds warnings, each only once. */
 export function withWarnings(result: CommitResult, warnings: readonly string[]): CommitResult {
   return { ...result, warnings: [...new Set([...result.warnings, ...warnings])] };
 }
 
-/** Whether the last reading had any bytes. */
+/** The same bytes; `any` says whether the last reading had at least one. */
 function nonEmpty(source: ByteSource): {
   readonly source: ByteSource;
   readonly any: () => boolean;
@@ -112,7 +112,7 @@ function nonEmpty(source: ByteSource): {
   return { source: watched, any: () => any };
 }
 
-/** Nothing stands before nothing. */
+/** `first` and then the text; nothing if the text is empty. */
 function behind(first: Uint8Array, source: ByteSource): ByteSource {
   return async function* joined(): AsyncGenerator<Uint8Array, void, undefined> {
     let isFirst = true;

@@ -1,7 +1,7 @@
 /**
- * Line edits as a unified diff, a line at a time.
+ * Formats line edits as a unified diff, one line at a time.
  *
- * A hunk that grows too large to be held is told as several that follow each other without context.
+ * A hunk that is too large to hold is divided into several without context between them.
  */
 import { CONTEXT_LINES } from './line-edits.ts';
 import type { DiffLine, LineEdit } from './line-edits.ts';
@@ -11,12 +11,12 @@ const MAX_HUNK_LINES = 5000;
 const MAX_HUNK_CHARACTERS = 2 * 1024 * 1024;
 
 export type DiffSides = {
-  /** Null where there is no file. */
+  /** Null if the file does not exist. */
   readonly before: string | null;
   readonly after: string;
 };
 
-/** Lines without their ending; a carriage return before it is part of the line. */
+/** Yields lines without their LF; a CR before it is part of the line. */
 export async function* formatDiff(
   edits: AsyncIterable<LineEdit>,
   sides: DiffSides,
@@ -38,7 +38,7 @@ type Hunk = {
   readonly oldStart: number;
   readonly newStart: number;
   characters: number;
-  /** Lines at its end that are the same on both sides. */
+  /** The number of lines at its end that are equal on both sides. */
   trailing: number;
   readonly edits: ShownLine[];
 };
@@ -46,7 +46,7 @@ type Hunk = {
 async function* hunks(edits: AsyncIterable<LineEdit>): AsyncGenerator<string, void, undefined> {
   let oldLine = 1;
   let newLine = 1;
-  /** The last lines that are the same, for the context of the next hunk. */
+  /** The last equal lines: the context of the next hunk. */
   let context: ShownLine[] = [];
   let hunk: Hunk | null = null;
 
@@ -95,7 +95,7 @@ function add(hunk: Hunk, edit: ShownLine): void {
   hunk.characters += edit.line.text.length;
 }
 
-/** Leaves no more context than is usual; answers the last lines of what it takes away. */
+/** Removes trailing context beyond the usual length; returns the last of the removed lines. */
 function takeTrailing(hunk: Hunk): ShownLine[] {
   const surplus = Math.max(0, hunk.trailing - CONTEXT);
   return hunk.edits.splice(hunk.edits.length - surplus).slice(-CONTEXT);
@@ -109,7 +109,7 @@ function* linesOf(hunk: Hunk): Generator<string, void, undefined> {
   for (const edit of edits) yield* shown(edit);
 }
 
-/** A side without lines is named by the line before it. */
+/** The range of a side without lines is the line before it. */
 function range(start: number, count: number): string {
   const first = count === 0 ? start - 1 : start;
   return count === 1 ? String(first) : `${first},${count}`;

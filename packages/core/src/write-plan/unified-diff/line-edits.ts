@@ -1,11 +1,11 @@
 /**
- * The lines of a change, in order: those that stay, those that go, those that come.
+ * The lines of a change, in order: equal, removed and added ones.
  *
- * L1. The image says which bytes stay, so that nothing has to be guessed outside of what an operation touched.
- * L2. Held are one line of each side and one region of changed lines, both bounded. What is larger is told line by
- *     line instead of compared.
+ * L1. The image says which bytes stay; lines are compared only where an operation changed something.
+ * L2. Only one line of each side and one region of changed lines are held, both bounded. Larger regions are listed
+ *     line by line instead of compared.
  * L3. Bytes are compared, not characters.
- * L4. Of a long run of lines that stay only those near a change are told; the others are counted.
+ * L4. Of a long run of equal lines only those near a change are listed; the others are counted.
  */
 import { createHash } from 'node:crypto';
 import type { Hash } from 'node:crypto';
@@ -15,7 +15,7 @@ import { diffArrays } from 'diff';
 import { BaseReader, sourceOf } from '../file-image.ts';
 import type { FileImage, Piece } from '../file-image.ts';
 
-/** `text` holds bytes as Latin-1, with the line's ending, and is cut where `omitted` says so. */
+/** `text` contains bytes as Latin-1, with the line's ending; `omitted` bytes of a long line are missing. */
 export type DiffLine = {
   readonly text: string;
   readonly omitted: number;
@@ -24,18 +24,18 @@ export type DiffLine = {
 
 export type LineEdit =
   | { readonly kind: 'same' | 'removed' | 'added'; readonly line: DiffLine }
-  /** So many lines stay, none of them within `CONTEXT_LINES` of a change. */
+  /** A number of equal lines, none of them within `CONTEXT_LINES` of a change. */
   | { readonly kind: 'skipped'; readonly lines: number };
 
-/** Lines around a change that are always told. */
+/** Lines around a change that are always listed. */
 export const CONTEXT_LINES = 3;
-/** After so many lines that stay no hunk is open any more. */
+/** After this many equal lines no hunk is open. */
 const SKIPS_AFTER = 2 * CONTEXT_LINES + 2;
 
 const MAX_LINE_BYTES = 64 * 1024;
 const MAX_REGION_BYTES = 8 * 1024 * 1024;
 const MAX_REGION_LINES = 50_000;
-/** More differences than this in one region are told as one block. */
+/** A region with more differences than this is listed as one block. */
 const MAX_EDITS = 1500;
 
 const LF = 0x0a;
@@ -54,7 +54,7 @@ export async function* lineEdits(
 
 type Span = { readonly kind: 'kept' | 'gone' | 'new'; readonly bytes: Uint8Array };
 
-/** Both files side by side: what goes comes before what is put in its place. */
+/** Walks both files side by side: removed bytes come before those that replace them. */
 async function* spans(
   { pieces }: FileImage,
   oldBytes: number,
@@ -85,12 +85,12 @@ async function* spans(
 class Walk {
   #old = new LineBuilder();
   #new = new LineBuilder();
-  /** Nothing but kept bytes since both sides began a line. */
+  /** Only kept bytes have come since both sides began a line. */
   #same = true;
   #region: { removed: DiffLine[]; added: DiffLine[]; bytes: number } | null = null;
-  /** The region is too large to be held. */
+  /** The region is too large to hold. */
   #isTooLarge = false;
-  /** Lines that stay since the last change. */
+  /** Equal lines since the last change. */
   #streak = 0;
 
   *take(kind: Span['kind'], bytes: Uint8Array): Generator<LineEdit, void, undefined> {
@@ -112,7 +112,7 @@ class Walk {
     }
   }
 
-  /** How much of a run that stays can be counted; its last lines may be the context of a change to come. */
+  /** How much of an equal run can be counted only; its last lines may be the context of the next change. */
   #skip(bytes: Uint8Array, from: number): { readonly end: number; readonly lines: number } | null {
     const inRun = this.#same && this.#old.empty && this.#streak >= SKIPS_AFTER;
     if (!inRun) return null;
@@ -157,7 +157,7 @@ class Walk {
     }
     if (kind === 'gone') yield* this.#change(this.#old.take(), null);
     else yield* this.#change(null, this.#new.take());
-    // Where both begin a line now they can go on together.
+    // If both sides begin a line here, they continue together.
     this.#same = this.#old.empty && this.#new.empty;
   }
 

@@ -3,7 +3,7 @@ import { requireRunning } from '../running.ts';
 import { formatDiff } from './format.ts';
 import { lineEdits } from './line-edits.ts';
 
-/** A planned change as a unified diff, line by line; nothing for a change that changes nothing. */
+/** A planned change as the lines of a unified diff; none if nothing changes. */
 export function diffOf({ expected, state }: PlannedChange): AsyncIterable<string> {
   return formatDiff(lineEdits(state.image, expected.bytes, state.readBase), {
     before: expected.exists ? expected.path : null,
@@ -11,7 +11,7 @@ export function diffOf({ expected, state }: PlannedChange): AsyncIterable<string
   });
 }
 
-/** The same as one text of about `limit` characters at most. */
+/** The diff as one text of at most about `limit` characters. */
 export async function readDiff(
   change: PlannedChange,
   limit: number,

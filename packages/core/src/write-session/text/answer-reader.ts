@@ -1,11 +1,11 @@
 /**
- * Reads a reply to a question as people write answers (R270): decorated, doubled, with a word before or behind it.
+ * Reads a reply to a question as people write answers (R270): decorated, doubled, with a word before or after it.
  *
  * Invariants
  * A1  The reading depends on the reply alone, not on how it was divided.
- * A2  Only what was offered is an answer, and only where nothing but talk stands beside it.
- * A3  What is held is bounded by `HELD_LIMIT` and one more text; once `canStillBeAnswer` is false it stays false.
- * A4  A reply that starts with the anchor goes on with the file, whatever it ends with.
+ * A2  Only an offered choice is an answer, and only if everything else in the reply is talk.
+ * A3  Memory is bounded by `HELD_LIMIT` and one more text; once `canStillBeAnswer` is false it stays false.
+ * A4  A reply that starts with the anchor continues the file, whatever it ends with.
  */
 import { inkEndOf, inkStartOf, isBlankCode } from '@orion/contracts';
 import { isBlankLine, isChatLine, parseFenceLine, stripIndentation, trimLine } from './lines.ts';
@@ -18,7 +18,7 @@ export type AnswerOffer = {
   readonly endMarker: string;
   /** Only the end marker stands for `DONE`. */
   readonly strict: boolean;
-  /** Null where nothing is saved that a reply could repeat. */
+  /** Null if nothing is saved that a reply could repeat. */
   readonly anchor: Anchor | null;
 };
 
@@ -27,12 +27,12 @@ export type ReplyReading =
       readonly kind: 'answer';
       /** As it was offered. */
       readonly choice: string;
-      /** Whether it was written in small letters, as no offer is. */
+      /** Whether it was written in lower case; offers are in upper case. */
       readonly isLowerCase: boolean;
-      /** The lines beside it. */
+      /** The other lines. */
       readonly talk: string;
     }
-  /** Nothing, talk alone, different answers, or a word that was not offered. */
+  /** Empty, only talk, different answers, or a word that was not offered. */
   | { readonly kind: 'unclear' }
   /** A message like any other. */
   | { readonly kind: 'text' };
@@ -40,43 +40,43 @@ export type ReplyReading =
 export type AnswerReader = {
   readonly offer: AnswerOffer;
   readonly held: string;
-  /** Where in `held` the line begins that has not ended. */
+  /** Where the unfinished line begins in `held`. */
   readonly lineStart: number;
-  /** Behind the last character of `held` that is not a blank. */
+  /** The end of the last non-blank character in `held`. */
   readonly inkEnd: number;
   readonly said: Said;
   readonly isText: boolean;
 };
 
-/** What the whole lines so far have said. */
+/** What the whole lines so far contain. */
 type Said = {
   readonly answers: readonly Word[];
-  /** The lines beside the answers, as they came, with the blank lines between them. */
+  /** The other lines, unchanged, with the blank lines between them. */
   readonly talk: string;
   readonly talkLines: number;
   readonly talkLength: number;
-  /** The last of them, while no answer has followed. */
+  /** The last of them if no answer has followed; else empty. */
   readonly lastTalk: string;
   readonly fences: number;
 };
 
 type Word = {
   readonly choice: string;
-  /** Whether it can stand for the end of the message, as any marker does. */
+  /** Whether it may just end the message, as any marker may. */
   readonly isMarker: boolean;
-  /** In the letters that were offered. */
+  /** Written in upper case, as it was offered. */
   readonly isExact: boolean;
   readonly isLowerCase: boolean;
 };
 
 const MAX_TALK_LINES = 3;
 const MAX_TALK_LENGTH = 600;
-/** An answer is written once or twice, not in a column. */
+/** More than anyone writes to answer once. */
 const MAX_ANSWERS = 8;
 const MAX_FENCES = 2;
-/** More than a line of talk has, its decoration included. */
+/** Longer than any line of talk with its decoration. */
 const LINE_LIMIT = 640;
-/** Blanks around an answer count as well: the reply is held in memory. */
+/** Includes blanks around the answer, since the whole reply is held in memory. */
 const HELD_LIMIT = 16_384;
 
 const NOTHING_SAID: Said = {
@@ -113,12 +113,12 @@ export function readAnswer(reader: AnswerReader, text: string): AnswerReader {
   return { ...reader, held, lineStart, inkEnd: end, said, isText: end - lineStart > LINE_LIMIT };
 }
 
-/** Whether the reply so far can become an answer: then it is held, and nothing of it is content. */
+/** Whether the reply so far can become an answer. While it can, it is held and is not content. */
 export function canStillBeAnswer(reader: AnswerReader): boolean {
   return !reader.isText;
 }
 
-/** What the whole reply says. */
+/** The meaning of the whole reply. */
 export function endAnswer(reader: AnswerReader): ReplyReading {
   if (reader.isText) return { kind: 'text' };
   const { offer, held } = reader;
@@ -137,25 +137,25 @@ export function endAnswer(reader: AnswerReader): ReplyReading {
   };
 }
 
-/** For a reply that has come whole. */
+/** Reads a reply that is complete. */
 export function readWholeReply(offer: AnswerOffer, reply: string): ReplyReading {
   return endAnswer(readAnswer(createAnswerReader(offer), reply));
 }
 
-/** The blank lines behind the last line of talk stood before something else. */
+/** Removes blank lines after the last line of talk. */
 function withoutBlankEnd(talk: string): string {
   const end = inkEndOf(talk);
   return end === 0 ? '' : talk.slice(0, talk.indexOf('\n', end) + 1);
 }
 
-/** A marker behind another answer ends the message and says nothing about the file. */
+/** Ignores a marker after another answer: it only ends the message. */
 function withoutEnding(answers: readonly Word[]): readonly Word[] {
   const start = answers.findIndex((word) => !word.isMarker);
   if (start !== 0) return answers;
   return answers.filter((word) => !word.isMarker);
 }
 
-/** Null: this line belongs to no answer. */
+/** Null if a reply with this line cannot be an answer. */
 function withLine(offer: AnswerOffer, said: Said, line: string): Said | null {
   if (isBlankLine(line))
     return said.talkLines === 0 ? said : { ...said, talk: `${said.talk}${line}\n` };
@@ -181,7 +181,7 @@ function withLine(offer: AnswerOffer, said: Said, line: string): Said | null {
   };
 }
 
-/** An answer that is the line, or the last sentence of it. */
+/** An answer that is the whole line, or its last sentence. */
 function answerIn(
   offer: AnswerOffer,
   line: string,
@@ -217,7 +217,7 @@ function choiceOf(offer: AnswerOffer, verb: string, argument: string | undefined
   if (verb !== 'DONE') return argument === undefined ? verb : null;
   if (argument !== undefined && argument.length !== 4) return null;
   const marker = argument === undefined ? verb : `${verb} ${argument.toLowerCase()}`;
-  // In strict mode any other marker is a line like those of the file: it answers nothing.
+  // In strict mode any other marker is ordinary text and answers nothing.
   return offer.strict && marker !== offer.endMarker ? `other ${marker}` : verb;
 }
 
@@ -230,24 +230,24 @@ const QUOTED_START = new RegExp(`^[${QUOTES}¡¿]+[${BLANKS}]*`, 'u');
 const DECORATED_END = endOf(`${QUOTES}${BLANKS}`);
 const CLOSED_END = endOf(`${QUOTES}${BLANKS}.!…。！`);
 
-/** The last characters of a text that are all of these; a run in its middle is looked at once. */
+/** Matches a run of these characters at the end of a text, in linear time. */
 function endOf(characters: string): RegExp {
   return new RegExp(`(?<![${characters}])[${characters}]+$`, 'u');
 }
 
-/** Without what people put around a word, and without the stop behind it. */
+/** Without the decoration around a word and the full stop after it. */
 function bareSentence(text: string): string {
   return text.replace(DECORATED_START, '').replace(CLOSED_END, '');
 }
 
-/** Where the last sentence of a line begins; 0 if there is only one. */
+/** The offset of the last sentence of a line; 0 if there is only one. */
 function lastSentence(core: string): number {
   let start = core.length;
   while (start > 0 && !SENTENCE_END.test(core.charAt(start - 1))) start -= 1;
   return start;
 }
 
-/** A chat line, in which a question ends a sentence too (R022, R270). */
+/** Whether a line is a chat line; it may also be a question (R022, R270). */
 function isTalk(line: string): boolean {
   const bare = line.replace(QUOTED_START, '').replace(DECORATED_END, '');
   return isChatLine(bare.replace(/[?？؟।]$/u, '.'));

@@ -11,19 +11,19 @@ import { isBlankLine, trimLine } from './lines.ts';
  * E2  Content = … + `lines` + `blankLinesBehind` blank lines + `openLine` (+ a CR).
  */
 export type ContentEnd = {
-  /** As they stand, without their LF. */
+  /** Unchanged, but without their LF. */
   readonly lines: readonly string[];
   /** The same without trailing blanks: how lines are compared. */
   readonly trimmed: readonly string[];
   readonly blankLinesBehind: number;
-  /** L of §1.4a: the open last line without a trailing CR, which counts as not yet stored. */
+  /** L of §1.4a: the open last line without a trailing CR, which does not count as stored yet. */
   readonly openLine: string;
   readonly endsInCarriageReturn: boolean;
   /** Whether `openLine` begins within the window, so that all of it is known. */
   readonly openLineIsWhole: boolean;
-  /** The index in `lines` of the content's first non-blank line; null when it lies before the window. */
+  /** The index in `lines` of the content's first non-blank line; null if it is before the window. */
   readonly firstLine: number | null;
-  /** The window's text up to the end of `lines`, or of `openLine` where there is one. */
+  /** The window's text up to the end of `lines`, or of `openLine` if there is one. */
   readonly text: string;
 };
 
@@ -64,11 +64,10 @@ function withoutLineEnd(text: string): string {
 }
 
 /**
- * How many of the last lines must be taken at least to be more than a repetition: the longest run of last lines
- * that stands elsewhere too, followed there (blank lines apart) by the open line. A run is unique if it is
- * longer. -1: even the open line alone stands nowhere else at the start of a line.
+ * The length of the longest run of last lines that also occurs elsewhere, followed there (ignoring blank lines) by the
+ * open line. Any longer run is unique. -1: not even the open line alone occurs elsewhere at the start of a line.
  *
- * One pass of the Z algorithm from the end, so that 128 Ki of equal lines cost no more than any others.
+ * One pass of the Z algorithm from the end, so that 128 Ki equal lines cost no more than any others.
  */
 export function repeatedRun(end: ContentEnd): number {
   const { trimmed } = end;

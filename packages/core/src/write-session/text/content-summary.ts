@@ -1,12 +1,12 @@
 /**
- * What is known of saved content without holding it.
+ * Facts about saved content, without the content itself.
  *
  * Invariants
  * C1  A summary depends on the text alone, not on how it was divided: every division gives deep-equal summaries.
  * C2  Its size is bounded, whatever the length of the content or of one line.
  * C3  The cost of appending is linear in the appended text, plus a constant.
- * C4  Offsets are bytes of the UTF-8 file, also where a surrogate pair arrives in two pieces.
- * C5  A line takes part in the fence ledger and in the prefix hash once its LF has come, and never twice.
+ * C4  Offsets are bytes of the UTF-8 file, even if a surrogate pair arrives in two pieces.
+ * C5  A line enters the fence ledger and the prefix hash when its LF arrives, and only once.
  */
 import { isBlankCode, isHighSurrogate, isLowSurrogate } from '@orion/contracts';
 import type { LineEnding } from '@orion/contracts';
@@ -22,30 +22,30 @@ import type { FenceLedger } from './fence-ledger.ts';
 import { trimLine } from './lines.ts';
 
 /**
- * What is known of the content saved so far, without holding it: enough to choose an anchor, to recognise a
- * restart, and to decide about fences at the end. Grows by `appendToSummary` only; a recovery rebuilds it by
- * feeding the content file through the same function. Independent of how the text is divided.
+ * Facts about the content saved so far: enough to choose an anchor, to recognise a restart, and to decide about fences
+ * at the end. Only `appendToSummary` extends it; a recovery rebuilds it by passing the content file through the same
+ * function.
  */
 export type ContentSummary = {
-  /** UTF-8 bytes (WTF-8 for lone surrogates). A high surrogate at the end counts its three bytes until its pair comes. */
+  /** UTF-8 bytes (WTF-8 for lone surrogates). A high surrogate at the end counts three bytes until its pair arrives. */
   readonly bytes: number;
   /** UTF-16 code units, since the last `restartSummary` if there was one. */
   readonly length: number;
   /** LF count: the number of whole lines. */
   readonly lineFeeds: number;
-  /** How many of them stood before the last `restartSummary`: the lines that are not the file's. */
+  /** How many of them came before the last `restartSummary`: lines that do not belong to the file. */
   readonly lineFeedsBefore: number;
-  /** How many of all follow a CR. */
+  /** How many of all LFs follow a CR. */
   readonly carriageReturnLineFeeds: number;
-  /** Whether anything but blanks has come; the open line counts. */
+  /** Whether the text contains anything but blanks; the open line counts. */
   readonly hasNonBlankLine: boolean;
-  /** How many more whole lines are `do`, or end in it, than begin with `done`: loops that a `done` has yet to close. */
+  /** Whole lines that are `do` or end in it, minus those that begin with `done`: shell loops still open. */
   readonly openLoops: number;
-  /** The text after the last LF; of a very long line at least its last `OPEN_LINE_WINDOW` code units (less than twice as many). */
+  /** The text after the last LF; of a long line its end, from `OPEN_LINE_WINDOW` to less than twice as many code units. */
   readonly openLine: string;
-  /** The whole length of that line in code units. */
+  /** The full length of that line in code units. */
   readonly openLineLength: number;
-  /** The byte at which that line begins. */
+  /** The byte offset of that line. */
   readonly openLineStart: number;
   readonly openLineMark: OpenLineMark;
   readonly tail: ContentTail;
@@ -54,25 +54,25 @@ export type ContentSummary = {
 };
 
 /**
- * The end of the content: all of it, or at least its last `TAIL_WINDOW` code units. In blocks, since what arrives is a
- * chain of many small strings: whatever holds them for long makes them old, and only a collection of the whole heap
- * frees what is old. As code units, since each short collection copies the strings that are held, and the heap grows
- * with what was copied.
+ * The end of the content: all of it, or at least its last `TAIL_WINDOW` code units. Text arrives in many small strings;
+ * if they were kept, they would move to the old generation of the heap, which only a full collection frees. So the text
+ * is copied into blocks. The blocks hold code units instead of strings, since each minor collection would copy the
+ * strings, and the heap would grow.
  */
 export type ContentTail = {
   /** The last whole blocks of `TAIL_BLOCK` code units, oldest first. */
   readonly blocks: readonly Uint16Array[];
-  /** What has come since. */
+  /** The text after them. */
   readonly open: string;
 };
 
-/** What the ledgers need of the open line once it is complete, at any length. */
+/** What the ledgers need to know about the open line when it ends, whatever its length. */
 export type OpenLineMark = {
   /** Its first `LINE_MARK_LENGTH` code units. */
   readonly head: string;
   /** Its length without trailing blanks. */
   readonly inkLength: number;
-  /** Hash state after the last character that is not a blank, and after the last of all. */
+  /** Hash state after the last non-blank character, and after the last character. */
   readonly ink: HashPair;
   readonly all: HashPair;
 };
@@ -86,17 +86,17 @@ export const TAIL_BLOCK = 4_096;
 export const OPEN_LINE_WINDOW = 4_096;
 
 const HEAD_LENGTH = 16_384;
-/** Beyond these, 262,144 lines, only `current` speaks for the content: a list must not grow with it (C2). */
+/** After these, 262,144 lines, only `current` covers the content: the list must not grow with it (C2). */
 export const MAX_CHECKPOINTS = 4_096;
 
 /**
- * Recognises a reply that starts the file again: the first lines as text, and beyond them a hash of all lines up
- * to every 64th.
+ * Recognises a reply that starts the file again: the first lines as text, and after them, for every 64th line, a hash
+ * of all lines so far.
  */
 export type PrefixLedger = {
-  /** The first whole lines as they stand, until 16 Ki code units or a line of more than 8 Ki. */
+  /** The first whole lines, up to 16 Ki code units or a line of more than 8 Ki. */
   readonly head: string;
-  /** Whether a whole line is missing from `head`. */
+  /** Whether later whole lines are missing from `head`. */
   readonly headIsClosed: boolean;
   /** `checkpoints[i]` is the key of the hash of the first `(i + 1) * CHECKPOINT_LINES` lines, each trimmed. */
   readonly checkpoints: readonly string[];
@@ -104,7 +104,7 @@ export type PrefixLedger = {
   readonly current: PrefixHash;
 };
 
-/** Two independent 32-bit hashes over trimmed lines and their ends. */
+/** Two independent 32-bit hashes over trimmed lines and their endings. */
 export type PrefixHash = HashPair & { readonly lines: number };
 
 export const CHECKPOINT_LINES = 64;
@@ -114,13 +114,13 @@ const SECOND_PRIME = 0x9e3779b1;
 
 export const emptyPrefixHash: PrefixHash = { lines: 0, first: 0x811c9dc5, second: 0x2545f491 };
 
-/** The hash with one more line; trailing blanks do not count. */
+/** The hash extended by one line; trailing blanks do not count. */
 export function extendPrefixHash(hash: PrefixHash, line: string): PrefixHash {
   const { mark } = growOpenLine(startOfLine(hash), NO_OPEN_LINE, line);
   return endHashedLine(mark.ink, hash.lines);
 }
 
-/** Equal keys: the same lines, but for one case in 2^64. */
+/** Equal keys mean equal lines, with a chance of error of 1 in 2^64. */
 export function prefixHashKey(hash: PrefixHash): string {
   return `${hash.lines}:${(hash.first >>> 0).toString(16)}:${(hash.second >>> 0).toString(16)}`;
 }
@@ -133,7 +133,7 @@ function endHashedLine(pair: HashPair, linesBefore: number): PrefixHash {
   };
 }
 
-/** Of a text that begins at this byte of the content. */
+/** The summary of an empty text that begins at this byte of the content. */
 export function createSummary(start = 0): ContentSummary {
   return {
     bytes: start,
@@ -154,8 +154,8 @@ export function createSummary(start = 0): ContentSummary {
 }
 
 /**
- * For content that is the file from here on. Bytes and lines are counted on; what is known of the text begins anew, so
- * that nothing before it is taken for the file's first lines, for an anchor, or for an open fence.
+ * For content that is the file from here on. Bytes and lines are still counted from the start; all other facts begin
+ * anew, so that nothing before this point counts as the file's first lines, as an anchor, or as an open fence.
  */
 export function restartSummary(summary: ContentSummary): ContentSummary {
   const { bytes, lineFeeds, carriageReturnLineFeeds } = summary;
@@ -169,7 +169,7 @@ export function restartSummary(summary: ContentSummary): ContentSummary {
   };
 }
 
-/** Exactly the last `TAIL_WINDOW` code units, or all there are. */
+/** The last `TAIL_WINDOW` code units, or all if there are fewer. */
 export function tailOf(summary: ContentSummary): string {
   const { blocks, open } = summary.tail;
   const whole = blocks.map((codes) => String.fromCharCode(...codes)).join('');
@@ -200,7 +200,7 @@ export function appendToSummary(summary: ContentSummary, text: string): ContentS
   };
 }
 
-/** With text up to an LF; its tail is not looked at. */
+/** Appends whole lines; the tail is left to the caller. */
 function withLines(summary: ContentSummary, text: string): ContentSummary {
   const ledger = fenceDraftOf(summary.fences);
   const checkpoints: string[] = [];
@@ -256,12 +256,12 @@ function withLines(summary: ContentSummary, text: string): ContentSummary {
   };
 }
 
-/** What the line that ends with `piece` does to a shell's loops: opens one, closes one, or neither. */
+/** The effect of the line that ends with `piece` on open shell loops: 1, -1 or 0. */
 function loopsOf({ openLine, openLineLength }: OpenLine, piece: string): number {
   const end = trimLine(piece);
   const mayOpen = end === '' || end.endsWith('o');
   const mayClose = MAY_BE_DONE.test(openLine === '' ? piece : openLine);
-  // Nearly every line ends here, before what came of it in many pieces is put together.
+  // Nearly every line returns here, before its pieces are joined.
   if (!mayOpen && !mayClose) return 0;
   const line = trimLine(openLine + piece);
   if (line === 'do' || /^[ \t;]do$/u.test(line.slice(-3))) return 1;
@@ -271,14 +271,14 @@ function loopsOf({ openLine, openLineLength }: OpenLine, piece: string): number 
 const MAY_BE_DONE = /^[ \t]*(?:d|$)/u;
 const CLOSES_LOOP = /^[ \t]*done(?![^ \t;|&<>)])/u;
 
-/** The open line, if a marker can begin so. */
+/** The open line if it is short enough to be the beginning of a marker; else empty. */
 export function beginningOfMarker({ openLine, openLineLength }: ContentSummary): string {
   return openLineLength <= LONGEST_MARKER ? openLine : '';
 }
 
 const LONGEST_MARKER = 'DONE 7f3a'.length;
 
-/** The ledger as if the open line were complete: how a message's end is judged. */
+/** The ledger as if the open line were complete, for decisions at the end of a message. */
 export function wholeFenceLedger(summary: ContentSummary): FenceLedger {
   const mark = summary.openLineMark;
   if (mark.inkLength === 0) return summary.fences;
@@ -319,7 +319,7 @@ function growOpenLine(
       inkEnd = index + 1;
       if (code > 0x7f) {
         if (code < 0x800) bytes += 1;
-        // A pair has four bytes, of which its high surrogate has counted three already (C4).
+        // A pair has four bytes; its high surrogate has already counted three of them (C4).
         else if (!(isLowSurrogate(code) && isHighSurrogate(previous))) bytes += 2;
       }
     }
@@ -363,8 +363,8 @@ function blockOf(text: string, from: number): Uint16Array {
 }
 
 /**
- * The end of a text of which `held` is known: cut at multiples of the window only, so that the cut depends on the
- * length alone (C1) and each character is copied once or twice (C3).
+ * The end of a text of this length that ends with `held`. Cut at multiples of the window only, so that the cut depends
+ * on the length alone (C1) and each character is copied once or twice (C3).
  */
 function windowOf(held: string, length: number, window: number): string {
   const kept = length < 2 * window ? length : window + (length % window);

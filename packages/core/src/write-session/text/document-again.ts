@@ -2,8 +2,8 @@
  * Recognises a reply that is the document again, from its first line (R297).
  *
  * Invariants
- * D1  The verdict depends on the reply alone, not on how it was divided; once it is taken it stays.
- * D2  What is held is bounded: a few lines, each of bounded length.
+ * D1  The verdict depends on the reply alone, not on how it was divided, and never changes.
+ * D2  Memory is bounded: a few lines, each of bounded length.
  */
 import { emptyFirstLines, readFirstLines } from './first-lines.ts';
 import type { FirstLines } from './first-lines.ts';
@@ -14,15 +14,15 @@ import { findLead } from './leads.ts';
 import type { LeadTarget } from './leads.ts';
 
 export type AgainReader = {
-  /** How the saved text may begin: with what it opens, behind its lead, inside its fence. */
+  /** The possible beginnings of the saved text: its first lines, those after its lead, those inside its fence. */
   readonly beginnings: readonly (readonly string[])[];
   readonly lines: FirstLines;
   readonly verdict: 'again' | 'other' | null;
 };
 
-/** So many lines prove it. */
+/** The number of equal lines that prove a restart. */
 const PROOF = 2;
-/** At most two chat lines and a fence stand before them. */
+/** At most two chat lines and a fence may precede them. */
 const MAX_CHAT_LINES = 2;
 const MAX_LINES = MAX_CHAT_LINES + 1 + PROOF;
 
@@ -64,7 +64,7 @@ function compared(
   return known.length === beginning.length ? 'same' : 'same so far';
 }
 
-/** Where the document may begin: behind no, one or two chat lines, and then behind a fence. */
+/** Where the document may begin: after up to two chat lines and, after these, a fence. */
 function startsOf(lines: readonly string[]): readonly number[] {
   const starts: number[] = [];
   for (let start = 0; start <= MAX_CHAT_LINES; start += 1) {

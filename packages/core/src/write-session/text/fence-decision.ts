@@ -1,10 +1,10 @@
 /**
- * Whether fences wrap the file or belong to it (R032, R033).
+ * Decides whether fences wrap the file or belong to it (R032, R033).
  *
  * Invariants
- * F1  Only what cannot be read otherwise is stripped without asking.
+ * F1  Fences are stripped without a question only if no other reading is possible.
  * F2  Offsets are bytes into the content; the line ending before a closing fence belongs to the file.
- * F3  A decision that would leave nothing but blanks is never taken without asking.
+ * F3  A decision that would leave only blanks is never made without a question.
  */
 import { wholeFenceLedger, type ContentSummary } from './content-summary.ts';
 import type { FenceLedger, FenceMark, LineMark } from './fence-ledger.ts';
@@ -25,14 +25,14 @@ export type FenceDecision =
       readonly lastLine: string;
     };
 
-/** The fences at the place where a message ends. */
+/** The fences at the end of a message. */
 export type FencesAtEnd = {
-  /** Those that the content has open, outermost first. */
+  /** The open fences of the content, outermost first. */
   readonly open: readonly FenceLine[];
-  /** The only one that is open, if all of the content stands in it and the target lets it end there (R033). */
+  /** The only open fence, if it contains all of the content and the target allows the file to end there (R033). */
   readonly enclosing: FenceLine | null;
   /**
-   * Whether the innermost one has at most a line yet, which may be the DONE: a line that closes a fence within another
+   * Whether the innermost fence contains at most one line yet, which may be the DONE. A line that closes a nested fence
    * looks the same.
    */
   readonly isFresh: boolean;
@@ -61,10 +61,10 @@ export function decideFences(
   const closing = ledger.lastFence;
   const endsWithFence =
     closing !== null && closing.line === last.line && closing.line !== opening.line;
-  // The first fence stays open until the last one closes it: then whatever stands between pairs up.
+  // The first fence stays open until the last one closes it, so all fences between them are paired.
   const closesOnce = ledger.closedCount === 1 && ledger.open.length === 0;
   const chatBefore = chatLinesBefore(ledger, opening);
-  // A lead announces the fence behind it, whatever else the target lets a fence be (R271).
+  // A fence after a lead is announced, whatever fences mean in this kind of target (R271).
   const lead = leadOf(ledger, { kind, target });
   const isAnnounced = lead !== null && ledger.firstLines[lead.lines]?.line === opening.line;
 
@@ -100,7 +100,7 @@ export function decideFences(
   // A Markdown document can begin with one listing, or announce it, and end with another.
   const isPaired = !neverCloses && ledger.open.length === 0;
   if (kind === 'markdown' && isPaired && !isMarkdownInfo(opening.fence.info)) return KEEP;
-  // Of Markdown, where only the first fence is open, a fence at the end has closed another one, within it.
+  // In Markdown, if only the first fence is open, a fence at the end has closed a nested one.
   const closesAnother = kind === 'markdown' && neverCloses && ledger.open.length === 1;
   const isClosing = (endsWithFence && !closesAnother) || (neverCloses && isTorn(last, opening));
   return {
@@ -112,12 +112,12 @@ export function decideFences(
   };
 }
 
-/** The beginning of the line that would have closed the fence: there the message was cut off. */
+/** Whether the message was cut off within the line that would have closed the fence. */
 function isTorn(last: LineMark, { fence: { character, length } }: FenceMark): boolean {
   return last.text.length < length && last.text === character.repeat(last.text.length);
 }
 
-/** For the end of a message: `summary` is the content up to the marker or fence that is held there. */
+/** The fences at the end of a message; `summary` is the content up to the held marker or fence. */
 export function fencesAtEnd(
   summary: ContentSummary,
   kind: TargetKind,
@@ -148,7 +148,7 @@ function isFresh({ open, lastLines }: FenceLedger): boolean {
   return opening !== undefined && last !== undefined && last.line - opening.line <= 1;
 }
 
-/** How many lines stand before the first fence, if there are few and all are chat. */
+/** The number of lines before the first fence, if they are few and all are chat lines; else null. */
 function chatLinesBefore(ledger: FenceLedger, opening: FenceMark): number | null {
   const index = ledger.firstLines.findIndex((mark) => mark.line === opening.line);
   if (index === -1) return null;
@@ -162,7 +162,7 @@ function chatLinesAfter(ledger: FenceLedger, closing: FenceMark): number | null 
   return after.every((mark) => isChatLine(mark.text)) ? after.length : null;
 }
 
-/** Whether nothing but blanks stands between two fences (F3). */
+/** Whether only blanks are between two fences (F3). */
 function isNextLine(ledger: FenceLedger, opening: FenceMark, closing: FenceMark): boolean {
   const index = ledger.lastLines.findIndex((mark) => mark.line === closing.line);
   return ledger.lastLines[index - 1]?.line === opening.line;

@@ -1,6 +1,6 @@
 import { closesFence, parseFenceLine, trimLine, type FenceLine } from './lines.ts';
 
-/** Code units of a line that the fence ledger keeps; a longer line is no fence. */
+/** Code units of a line that the ledger keeps; a longer line is not a fence. */
 export const LINE_MARK_LENGTH = 400;
 
 const FIRST_LINES = 6;
@@ -8,7 +8,7 @@ const LAST_LINES = 5;
 const FIRST_FENCES = 4;
 const OPEN_FENCES = 8;
 
-/** Where fence lines stand; positions are byte offsets into the content. */
+/** The positions of fence lines, as byte offsets into the content. */
 export type FenceLedger = {
   /** The first non-blank lines, at most 6, each trimmed and cut to 400 characters. */
   readonly firstLines: readonly LineMark[];
@@ -20,7 +20,7 @@ export type FenceLedger = {
   readonly fenceCount: number;
   /** The fences that are open after the last complete line, outermost first, at most 8 deep. */
   readonly open: readonly FenceMark[];
-  /** How many more are open, deeper than `open` reaches. */
+  /** How many more are open, nested deeper than `open` lists. */
   readonly openBeyond: number;
   /** How often an outermost fence has been closed. */
   readonly closedCount: number;
@@ -93,7 +93,7 @@ export function noteLine(draft: FenceDraft, mark: LineMark): void {
   if (innermost === undefined) {
     draft.open.push(mark);
   } else if (mark.fence.info !== '') {
-    // Markdown does not nest fences, models do: a fence that names a language opens one inside the other.
+    // Markdown does not nest fences, but models do: a fence that names a language opens a nested one.
     if (draft.open.length < OPEN_FENCES) draft.open.push(mark);
     else draft.openBeyond += 1;
   } else if (draft.openBeyond > 0) {
@@ -102,14 +102,14 @@ export function noteLine(draft: FenceDraft, mark: LineMark): void {
     draft.open.pop();
     if (draft.open.length === 0) draft.closedCount += 1;
   }
-  // A fence of another kind, or a shorter one, is text inside the innermost.
+  // A fence of another kind, or a shorter one, is text within the innermost.
 }
 
 function hasFence(mark: LineMark): mark is FenceMark {
   return mark.fence !== null;
 }
 
-/** `parseFenceLine`, at the cost of a look at the first characters for nearly every line. */
+/** `parseFenceLine`, but for nearly every line it only looks at the first characters. */
 function fenceOf(line: string): FenceLine | null {
   let start = 0;
   while (start < 3 && line.charCodeAt(start) === 0x20) start += 1;

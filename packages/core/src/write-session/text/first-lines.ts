@@ -1,11 +1,11 @@
 import { isBlankLine } from './lines.ts';
 
-/** The first non-blank lines of a text that arrives, however it is divided. */
+/** The first non-blank lines of a streamed text, however it is divided. */
 export type FirstLines = {
   readonly whole: readonly string[];
-  /** The line that has not ended. */
+  /** The unfinished line. */
   readonly open: string;
-  /** No more lines are read: there are enough, or one is longer than any that is compared. */
+  /** Reading has stopped: there are enough lines, or one is too long to compare. */
   readonly isFull: boolean;
 };
 

@@ -1,12 +1,11 @@
 /**
- * Whether the first lines talk about the file instead of being part of it (R271). Nothing is taken away here: the
+ * Decides whether the first lines talk about the file instead of being part of it (R271). Nothing is removed here: the
  * model is asked.
  *
  * Invariants
- * L1  A lead depends on the first lines and on the target alone, so that it can be told whatever the length of the
- *     text.
- * L2  Offsets are bytes into the content; the text begins with its first non-blank line behind the lead, or, where
- *     there is none, at the end.
+ * L1  A lead depends on the first lines and on the target alone, so that it is found in a text of any length.
+ * L2  Offsets are bytes into the content; the text begins with the first non-blank line after the lead, or, if there
+ *     is none, at the end.
  */
 import { wholeFenceLedger } from './content-summary.ts';
 import type { ContentSummary } from './content-summary.ts';
@@ -19,9 +18,9 @@ import type { TargetKind } from './target-kind.ts';
 export type Lead = {
   /** Its one or two lines, with a LF between them. */
   readonly text: string;
-  /** How many lines it has, not counting blank ones. */
+  /** The number of its lines, without blank ones. */
   readonly lines: number;
-  /** Where the text begins that it announces. */
+  /** The offset of the text after it. */
   readonly contentStart: number;
 };
 
@@ -36,14 +35,14 @@ const MAX_LENGTH = 300;
 export function findLead(summary: ContentSummary, target: LeadTarget): Lead | null {
   const ledger = wholeFenceLedger(summary);
   const lead = leadOf(ledger, target);
-  // Behind a lead that announces nothing there may be blank lines.
+  // Blank lines may follow a lead without text after it.
   return lead?.lines === ledger.firstLines.length ? { ...lead, contentStart: summary.bytes } : lead;
 }
 
 export function leadOf({ firstLines }: FenceLedger, target: LeadTarget): Lead | null {
   const [first, second, third] = firstLines;
   if (first === undefined || !mayBeLead(first, target.kind)) return null;
-  // Talk in two paragraphs: the second says what comes, or goes on with what the first has said.
+  // Talk in two paragraphs: the second announces the text, or continues the first.
   if (
     second !== undefined &&
     third !== undefined &&
@@ -60,7 +59,7 @@ export function leadOf({ firstLines }: FenceLedger, target: LeadTarget): Lead | 
     announces(first.text, target.target) || isFileName(first.text, target.target, second?.fence);
   if (!saysSo) return null;
   const introduces = introducesFile(first.text, target.target);
-  // A line that says that the file follows, and nothing follows.
+  // A line that announces the file, and nothing follows.
   if (second === undefined)
     return introduces ? { text: first.text, lines: 1, contentStart: first.end } : null;
   return endsLead(first, second) || introduces
@@ -85,7 +84,7 @@ function mayBeLead({ text, fence }: LineMark, kind: TargetKind): boolean {
   return !COMMENT.test(text) && !CODE_CHARACTER.test(text.replace(/`[^`]*`/gu, ''));
 }
 
-/** How a line calls what follows, in the languages of the phrases. */
+/** Words for the file that follows, in the languages of the phrases. */
 const SUBJECTS = [
   'files?|contents?|codes?|documents?|versions?|fichiers?|contenus?',
   'archivos?|ficheros?|contenidos?|códigos?|documentos?|versión|versiones',
@@ -108,7 +107,7 @@ const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/gu;
 const MIN_WORDS = 3;
 const MIN_UNSPACED = 4;
 
-/** Whether a line says that the file follows. */
+/** Whether a line announces the file. */
 function announces(line: string, target: string): boolean {
   const text = withoutEmphasis(line);
   if (/[:.!：。！।]$/u.test(text) && opensLikeLead(text)) return true;
@@ -118,14 +117,14 @@ function announces(line: string, target: string): boolean {
   return isSentence && (names(text, target) || SUBJECT.test(text.normalize('NFC')));
 }
 
-/** Of that even a line that stands directly before the text, or before nothing, is a lead. */
+/** Such a line is a lead even directly before the text, or if nothing follows. */
 function introducesFile(line: string, target: string): boolean {
   const text = withoutEmphasis(line);
   const isSubject = names(text, target) || SUBJECT.test(text.normalize('NFC'));
   return /[:：]$/u.test(text) && opensLikeLead(text) && isSubject;
 }
 
-/** The name of the file, as models write it above a listing; undecorated, a name of one word is a title as well. */
+/** The name of the file, as models write it above a listing. Undecorated, a name of one word may also be a title. */
 function isFileName(line: string, target: string, fence: FenceLine | null | undefined): boolean {
   const name = line.replace(/^[*_`]+/u, '').replace(/[*_`:：]+$/u, '');
   if (name !== target && name !== fileNameOf(target)) return false;
@@ -136,7 +135,7 @@ function withoutEmphasis(line: string): string {
   return line.replace(/^[*_]+/u, '').replace(/[*_]+$/u, '');
 }
 
-/** Whether the file's name stands in the line as a word of its own. */
+/** Whether the line contains the file's name as a separate word. */
 function names(line: string, target: string): boolean {
   const name = fileNameOf(target);
   if (name === '') return false;

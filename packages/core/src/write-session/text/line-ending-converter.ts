@@ -1,10 +1,10 @@
 /**
- * Gives a reply the line endings of the content it continues (§1.4a rule 7).
+ * Converts the line endings of a reply to those of the content that it continues (§1.4a rule 7).
  *
  * Invariants
  * E1  The converted text does not depend on how the text was divided.
  * E2  Only line endings change: a CR without LF stays, a CRLF is never doubled.
- * E3  With 'none' the text passes as it is, without delay.
+ * E3  With 'none' the text passes unchanged and without delay.
  */
 
 export type LineEndingConversion = 'none' | 'lf_to_crlf' | 'crlf_to_lf';
@@ -46,7 +46,7 @@ export function convertLineEndings(
   return { state: next, text: endsWithCarriageReturn ? converted.slice(0, -1) : converted };
 }
 
-/** What is still held when the message has ended. */
+/** The text still held at the end of the message. */
 export function endConversion(state: ConverterState): string {
   return state.conversion === 'crlf_to_lf' && state.afterCarriageReturn ? '\r' : '';
 }

@@ -1,5 +1,5 @@
 /**
- * What a line is, said once for every reader of streamed text.
+ * Properties of lines, shared by all readers of streamed text.
  *
  * Invariants
  * L1  Only LF ends a line; a CR directly before it belongs to the line ending. Nothing else does: not a lone CR,
@@ -8,7 +8,7 @@
  */
 import { isBlankCode } from '@orion/contracts';
 
-/** Whether a line has nothing but blanks. */
+/** Whether a line contains only blanks. */
 export function isBlankLine(line: string): boolean {
   return trimLine(line) === '';
 }
@@ -70,7 +70,7 @@ export type FenceLine = {
   readonly info: string;
 };
 
-// `.` and `trim` would give a lone CR or U+2028 a meaning that it has not (L1).
+// `.` and `trim` would treat a lone CR or U+2028 as a line ending (L1).
 const FENCE = /^ {0,3}(?:(`{3,})([^`]*)|(~{3,})([^]*))$/u;
 
 export function parseFenceLine(line: string): FenceLine | null {

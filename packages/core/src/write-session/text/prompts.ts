@@ -8,17 +8,17 @@ import type { Anchor } from './seams/anchor.ts';
 import { CUT_OFF, START_WITH } from './seams/seam-preamble.ts';
 
 /**
- * Every text that the model reads in a write session (P1 to P11). Short, imperative, one example: written for weak
- * local models as much as for strong ones. Tests pin them word for word.
+ * Every text that the model reads in a write session (P1 to P11). Short, imperative, with one example: written for weak
+ * local models as well as for strong ones. Tests pin them word for word.
  *
  * Invariants
- * T1  What is quoted to be repeated is quoted exactly, but for the CR of its line endings, and never cut.
- * T2  A quotation cannot end its own tags: where it has such a tag, the tags' id is made longer by `x`.
- * T3  What stands within a sentence, such as a path or a line of content, is one line there and of bounded length.
- * T4  What ends a text is named as it counts: in strict mode the session's own marker, never a bare DONE.
+ * T1  Text that the model must repeat is quoted exactly, except for the CR of its line endings, and never cut.
+ * T2  A quotation cannot close its own tags: if it contains such a tag, the id of the tags is extended by `x`.
+ * T3  What is inserted into a sentence, such as a path or a line of content, is one line of bounded length.
+ * T4  The marker that a prompt names is one that counts: in strict mode the session's own, never a bare DONE.
  */
 
-/** The file, what is to become of it, and what ends its text where it is not DONE. */
+/** The file, the operation on it, and the marker that ends its text if it is not DONE. */
 type Wanted = {
   readonly target: string;
   readonly operation: WriteOperation;
@@ -46,7 +46,7 @@ second line
 ${marker}`;
 }
 
-/** What the model is to write; a model that is asked for a complete file sends what the file already has once more. */
+/** What the model has to write. Asked for a complete file, a model would repeat what the file already contains. */
 const WANTED: Readonly<Record<WriteOperation, string>> = {
   create: 'complete content of',
   overwrite: 'complete content of',
@@ -65,7 +65,7 @@ function onlyThat(operation: WriteOperation, location: EditLocation | undefined)
   return ' Do not repeat what the file already has.';
 }
 
-/** What a prompt needs to quote the end of what is saved. */
+/** What a prompt needs to quote the end of the saved text. */
 export type SavedEnd = Pick<Wanted, 'target' | 'marker'> & {
   readonly savedLines: number;
   readonly anchor: Anchor;
@@ -97,7 +97,7 @@ function writeNow(target: string, operation: WriteOperation, marker: string): st
   return `Write ${what} now, from its first line, then ${marker} on its own line.`;
 }
 
-/** Only a file that is created can be meant to be empty. */
+/** Only a new file may be empty on purpose. */
 export function emptyPrompt({
   target,
   operation,
@@ -150,7 +150,7 @@ export function fencePrompt({
 Reply STRIP if these only wrap the file. Reply KEEP if they are part of it.`;
 }
 
-/** Before a question whose reply was no answer. */
+/** Repeats a question after a reply that did not answer it. */
 export function askedAgainPrompt(choices: readonly string[], question: string): string {
   return `That was no answer. Reply with one of these, alone on a line: ${choices.join(', ')}
 ${question}`;
@@ -231,7 +231,7 @@ ${instruction}`;
 export function reaskPrompt(saved: SavedEnd): string {
   const first = quotedText(saved.anchor).split('\n', 1)[0] ?? '';
   const quoted = inline(first, MAX_LINE);
-  // A shortened line must not be taken for the whole one.
+  // A truncated line must not look like the whole one.
   const request =
     quoted === first
       ? `Its first line must be:\n${first}`
@@ -261,7 +261,7 @@ ${start}
 Write the lines from the first line of part 1's end to the last line of part 2's beginning, with everything that belongs between. Leave out nothing, repeat nothing. Then ${marker}.`;
 }
 
-/** Characters of content in a sentence: enough to be recognised. */
+/** How many characters of content a sentence quotes: enough to recognise it. */
 const MAX_WORDS = 80;
 const MAX_LINE = 200;
 
@@ -271,7 +271,7 @@ function savedSentence({ savedLines, target }: SavedEnd): string {
     : `${savedLines} lines of ${inline(target)} are saved. They end with:`;
 }
 
-/** What the model is to repeat, as it is quoted. */
+/** The text that the model has to repeat, as it is quoted. */
 export function quotedText(anchor: Anchor): string {
   if (anchor.kind === 'characters') return anchor.text.replaceAll('\r\n', '\n');
   if (anchor.lines.length === 0) return anchor.openLine;
@@ -284,7 +284,7 @@ function quotation({ anchor, tag }: Pick<SavedEnd, 'anchor' | 'tag'>): string {
   return `<tail-${id}>\n${text}\n</tail-${id}>`;
 }
 
-/** With the line that has not ended: what a person or a model is asked about is shown whole (R274). */
+/** Includes the unfinished last line: a question must show the whole text that it is about (R274). */
 function wholeQuotation({ anchor, tag }: Pick<SavedEnd, 'anchor' | 'tag'>): string {
   if (anchor.kind === 'characters' || !hasOpenLine(anchor)) return quotation({ anchor, tag });
   const whole = quotation({ anchor: { ...anchor, lines: wholeLines(anchor) }, tag });
@@ -300,7 +300,7 @@ function wholeRepetition(anchor: Anchor, next: string): string {
     : `these ${count} lines and go on in the last one`;
 }
 
-/** Whether something stands behind the last line ending. */
+/** Whether the content continues after its last line ending. */
 function hasOpenLine(anchor: Anchor): boolean {
   return anchor.kind === 'characters' ? anchor.inOpenLine : !isBlankLine(anchor.openLine);
 }
@@ -311,7 +311,7 @@ function tagId(text: string, tag: string): string {
   return id;
 }
 
-/** Whether the model goes on behind the last quoted character rather than in a line of its own. */
+/** Whether the model continues directly after the last quoted character rather than on a new line. */
 function goesOnInLine(anchor: Anchor): boolean {
   return anchor.kind === 'characters' || anchor.lines.length === 0;
 }
@@ -328,7 +328,7 @@ function continuing(anchor: Anchor): string {
   return 'go on with the next line in full';
 }
 
-/** In one line, and of at most `limit` characters. */
+/** As one line of at most `limit` characters. */
 function inline(text: string, limit = Infinity): string {
   const line = text.replace(/[\r\n\u0085\u2028\u2029]+/gu, ' ').trim();
   return line.length > limit ? `${cutText(line, limit)}…` : line;

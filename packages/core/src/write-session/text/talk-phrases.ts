@@ -1,13 +1,13 @@
 /**
- * How models begin to talk about a file, before it and behind it, in the languages that they talk most (R271, R296).
+ * Phrases with which models talk about a file before or after it, in their most frequent languages (R271, R296).
  *
  * Invariants
- * P1  A phrase counts at the start of a line only, and as whole words, in capitals or not.
+ * P1  A phrase counts only at the start of a line and as whole words; case does not matter.
  */
 
-/** Phrases with `|` between them. */
+/** Phrases separated by `|`. */
 type Phrases = {
-  /** In scripts with blanks between words. */
+  /** In scripts that separate words by spaces. */
   readonly spaced: readonly string[];
   /** In those without. */
   readonly unspaced: readonly string[];

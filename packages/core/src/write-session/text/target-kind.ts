@@ -1,5 +1,5 @@
 /**
- * How far a fence in a text for this target can be trusted to wrap it (R032): in Markdown fences are content, in
+ * Whether a fence in the text for this target wraps it or belongs to it (R032): in Markdown fences are content, in
  * other prose they may be, in code and data they hardly ever are.
  */
 export type TargetKind = 'markdown' | 'prose' | 'code';
@@ -23,7 +23,7 @@ const PROSE = new Set([
   'log',
   'eml',
 ]);
-/** Names that are programs or data although they have no extension, in lower case. */
+/** Names of programs or data that their extension does not show, in lower case. */
 const CODE_NAMES = new Set([
   'makefile',
   'gnumakefile',
@@ -48,7 +48,7 @@ const CODE_NAMES = new Set([
   'workspace',
 ]);
 
-/** HTML, TeX and troff count as code: they are markup that does not know fences. */
+/** HTML, TeX and troff count as code: these markup languages have no fences. */
 export function targetKindOf(path: string): TargetKind {
   const name = path
     .slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1)

@@ -1,19 +1,19 @@
 /**
- * Tells the reasoning that a model writes into its text, between `<think>` and `</think>`, from the text (R275).
+ * Separates the reasoning that a model writes into its text, between `<think>` and `</think>`, from the text (R275).
  *
  * Invariants
- * K1  Only a block that opens the message counts, blanks before it allowed: anywhere else its tags are text.
+ * K1  Only a block that opens the message counts, except for blanks before it: anywhere else the tags are text.
  * K2  `block` and `text` in order are the message: nothing is added, nothing is lost.
- * K3  The blank lines behind the block belong to it; the indentation of the first line behind them does not.
- * K4  Every division of the message gives the same block, text and outcome. What is held is bounded.
+ * K3  The blank lines after the block belong to it; the indentation of the first line after them does not.
+ * K4  Block, text and outcome do not depend on how the message was divided. Memory is bounded.
  */
 import { inkStartOf } from '@orion/contracts';
 
 export type ThinkReader = {
   readonly phase: 'before' | 'inside' | 'between' | 'behind' | 'none';
-  /** What may be a tag, or the indentation of the first line. */
+  /** The possible beginning of a tag, or the indentation of the first line. */
   readonly held: string;
-  /** Whether a line ending has come since the block was closed. */
+  /** Whether a line ending has followed the block. */
   readonly isNewLine: boolean;
 };
 
@@ -25,14 +25,14 @@ export type ThinkPart = {
 
 const OPEN = '<think>';
 const CLOSE = '</think>';
-/** More blanks than this before a tag, or before the first line, are text of their own. */
+/** More blanks than this before a tag or the first line are text. */
 const HELD_LIMIT = 4_096;
 
 export function createThinkReader(): ThinkReader {
   return { phase: 'before', held: '', isNewLine: false };
 }
 
-/** Whether the first line that is not blank begins a block. */
+/** Whether the first non-blank line begins a block. */
 export function opensThinkBlock(line: string): boolean {
   return line.startsWith(OPEN, inkStartOf(line));
 }
@@ -53,7 +53,7 @@ export function readThink(reader: ThinkReader, text: string): ThinkPart {
   }
 }
 
-/** The message has ended. A block that was not closed, or behind which nothing stands, is `block` all the same. */
+/** For the end of the message. A block without a closing tag, or without text after it, is still `block`. */
 export function endThink(reader: ThinkReader): { readonly block: string; readonly text: string } {
   return reader.phase === 'before'
     ? { block: '', text: reader.held }
@@ -90,7 +90,7 @@ function readInside(reader: ThinkReader, text: string): ThinkPart {
   return { ...between, block: held.slice(0, end) + between.block };
 }
 
-/** How much of the end of `text` may be the beginning of the closing tag. */
+/** The length of the end of `text` that may be the beginning of the closing tag. */
 function tagBegun(text: string): number {
   let length = Math.min(CLOSE.length - 1, text.length);
   while (!text.endsWith(CLOSE.slice(0, length))) length -= 1;
@@ -103,7 +103,7 @@ function readBetween(reader: ThinkReader, text: string): ThinkPart {
   const hasLineEnd = lineStart > 0;
   const held = (hasLineEnd ? '' : reader.held) + text.slice(lineStart, blanks);
   const block = hasLineEnd ? reader.held + text.slice(0, lineStart) : '';
-  // Behind the tag, in its own line, blanks are no indentation.
+  // Blanks after the tag, on the same line, are not indentation.
   const isIndentation = (hasLineEnd || reader.isNewLine) && held.length <= HELD_LIMIT;
   if (blanks < text.length)
     return {

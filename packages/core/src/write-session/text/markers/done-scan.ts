@@ -1,10 +1,10 @@
 /**
- * Finds the bare DONE lines of text that is content already. A recovery reads a content file back with it: what was
- * known of its messages ended with the process that read them.
+ * Finds the bare DONE lines in text that is already content. A recovery scans the content file with it, since the facts
+ * about its messages were lost with the process that read them.
  *
  * Invariants
  * S1  The result depends on the text alone, not on how it was divided.
- * S2  Nothing is held back at the end: a file holds no marker that ended it (R026), so every DONE in it is content.
+ * S2  Nothing is held at the end: the file does not contain the marker that ended it (R026), so each DONE is content.
  */
 import { releaseGroup, withLine } from './held-group.ts';
 import type { InnerDone } from './inner-done.ts';
@@ -17,7 +17,7 @@ export type DoneScan = MarkerReader;
 
 export function createDoneScan(): DoneScan {
   return createMarkerReader({
-    // No line is empty and a marker: none ends what is content.
+    // No line matches an empty marker, so that no line ends the content.
     endMarker: '',
     strict: false,
     doneMode: 'terminal',

@@ -1,9 +1,9 @@
 /**
- * Lines that are held because they may end the content: a DONE, what stands around it, and what becomes of them when
- * the next line or the end decides.
+ * Lines that are held because they may end the content, that is, a DONE and the lines around it, until the next line or
+ * the end of the message decides about them.
  *
  * Invariants
- * G1  Lines are released in the order in which they came, and none is dropped here.
+ * G1  Lines are released in their order, and none is dropped here.
  */
 import { isBlankText } from '@orion/contracts';
 import { closesFence, isBlankLine, parseFenceLine } from '../lines.ts';
@@ -11,11 +11,11 @@ import type { FencesAtEnd } from '../fence-decision.ts';
 import type { LineKind, MarkerReaderOptions } from './marker-rules.ts';
 import type { Output } from './released-content.ts';
 
-/** Complete lines that are held, in this order; each with its LF. */
+/** Held complete lines, in this order, each with its LF. */
 export type HeldGroup = {
   /** A line that closes the wrapping fence, and blank lines after it. */
   readonly fenceBefore: string;
-  /** A bare DONE; several if the message has had nothing else. */
+  /** A bare DONE; several if the message contains nothing else so far. */
   readonly marker: string;
   readonly blanksAfterMarker: string;
   /** A closing fence after DONE, and blank lines after it. */
@@ -35,7 +35,7 @@ export function closesWrapping(options: MarkerReaderOptions, lines: string): boo
   return fence !== null && closesFence(options.wrappingFence, fence);
 }
 
-/** The group with one more complete line, which is held or, with everything before it, released. */
+/** Adds a complete line to the group, or releases the line and everything before it. */
 export function withLine(
   options: MarkerReaderOptions,
   out: Output,
@@ -71,7 +71,7 @@ export function withLine(
 
 export function withMarker(out: Output, group: HeldGroup, line: string): HeldGroup {
   if (group.marker === '') return { ...group, marker: line };
-  // A message of nothing but markers says one thing, however often.
+  // A message that only contains markers means the same as one marker.
   if (!out.hasInk() && group.fenceAfter === '' && group.fenceBefore === '')
     return {
       ...group,
@@ -86,7 +86,7 @@ export function withEndMarker(out: Output, group: HeldGroup): HeldGroup {
   return { ...NO_GROUP, fenceBefore: releaseUpToFence(out, group) };
 }
 
-/** A DONE that another marker follows is content; a fence after it now stands before that marker. */
+/** A DONE before another marker is content; a fence between them now precedes that marker. */
 function releaseUpToFence(out: Output, group: HeldGroup): string {
   releaseGroup(out, { ...group, fenceAfter: '' });
   return group.fenceAfter;
@@ -112,14 +112,14 @@ function trimLineFeed(line: string): string {
   return line.endsWith('\n') ? line.slice(0, -1) : line;
 }
 
-/** Where a message has stopped to be content, and with `first` what came after the first DONE. */
+/** How far the message was read, and with `first` what came after the first DONE. */
 type Remainder = {
   readonly options: MarkerReaderOptions;
   readonly phase: 'reading' | 'remainder' | 'ended';
   readonly remainder: string;
 };
 
-/** What stands after the DONE that is held, or null if that makes the DONE content. */
+/** The text after the held DONE, or null if it makes the DONE content. */
 export function afterMarker(
   reader: Remainder,
   group: HeldGroup,

@@ -1,20 +1,20 @@
 import type { EndCandidate } from '@orion/contracts';
 
-/** What is known of the bare DONE lines that are content: of one message, or of a whole file. */
+/** The bare DONE lines that are content: of one message, or of a whole file. */
 export type InnerDone = {
   /** Counted from 1; at most `INNER_DONE_LIMIT`. */
   readonly lines: readonly number[];
-  /** The last of them that a chat line follows, at most two, the last first. */
+  /** The last of them with a chat line after it, at most two, the last first. */
   readonly chatEnds: readonly EndCandidate[];
 };
 
-/** What follows a DONE line that the message's own DONE repeats (R273). */
+/** What follows a DONE line if the message itself ends with DONE again (R273). */
 export const DONE_ONCE_MORE = 'DONE once more';
 
-/** A question names so many ends. */
+/** How many ends a question names. */
 const MAX_ENDS = 2;
 
-/** Both with the last first, and without those that both name. */
+/** Merges both lists, the last end first, without duplicates. */
 export function mergedEnds(
   left: readonly EndCandidate[],
   right: readonly EndCandidate[],

@@ -1,19 +1,19 @@
 /**
  * Finds the end of the content in one message whose text is content (R020 to R034).
  *
- * The text comes as it will stand in the content: after the seam reader and after any conversion of line endings,
- * since offsets are counted here. A caller appends what `readMarkers` gives it, in order, and at the end, or when
- * `ended` is set, calls `endMarkers` once.
+ * The text must be as it will be in the content, that is, after the seam reader and any conversion of line endings,
+ * since offsets are counted here. A caller appends the content that `readMarkers` returns, in order, and at the end, or
+ * when `ended` is set, calls `endMarkers` once.
  *
  * Invariants
  * M1  Content and ending do not depend on how the message was divided (R025).
- * M2  What is released as content is never taken back: a line that may turn out to be a marker is held, with the
- *     blanks after it, until the next text or the end decides (R026).
+ * M2  Released content is never taken back: a line that may turn out to be a marker is held, with the blanks after it,
+ *     until the next text or the end decides (R026).
  * M3  Released content, what is held, what is set aside and a marker with its blanks are the message in order:
- *     nothing is added, nothing is lost; but blank lines before the first line of a file are counted only (R272).
+ *     nothing is added, nothing is lost; but blank lines before the first line of a file are only counted (R272).
  * M4  Content ends directly before the marker's first character: the line ending before it stays (R029).
  * M5  A bare DONE ends the content only at an orderly end of the message and with nothing but blanks after it
- *     (R022, R031); the session's own end marker does so wherever it stands (R034).
+ *     (R022, R031); the session's own end marker does so anywhere (R034).
  * M6  The cost is linear in the text, also for endless lines and for endless blanks after a marker.
  */
 import { inkEndOf, isBlankOrLineFeed } from '@orion/contracts';
@@ -40,9 +40,9 @@ import { growPartial, kindOfLine, mayBeSpecial, NO_LINE } from './undecided-line
 import type { UndecidedLine } from './undecided-line.ts';
 
 type EndingParts = {
-  /** Lines of the saved content, counted from 1, that are a bare DONE of this message; at most `INNER_DONE_LIMIT`. */
+  /** Lines of the saved content, counted from 1, that are a bare DONE from this message; at most `INNER_DONE_LIMIT`. */
   readonly innerDoneLines: readonly number[];
-  /** Text that is not content, not a marker and not blank: a wrapping fence's closing line, or with `first` the remainder. */
+  /** Text that is not content, marker or blank: the closing line of a wrapping fence, or with `first` the remainder. */
   readonly setAside: string;
 };
 
@@ -54,7 +54,7 @@ type EndingCore =
       readonly kind: 'ambiguous';
       /** At most two, the last first. */
       readonly candidates: readonly EndCandidate[];
-      /** What is to be asked if the file does not end at one of them. */
+      /** What to ask if the file does not end at one of them. */
       readonly nearMiss: NearMiss | null;
     }
   | ({ readonly kind: 'near_miss' } & NearMiss);
@@ -63,25 +63,25 @@ export type MessageEnding = EndingParts & EndingCore;
 
 export type NearMiss = {
   readonly text: string;
-  /** Bytes of content before it, and before the blank lines that make it a paragraph of its own. */
+  /** Bytes of content before it and before the blank lines that make it a separate paragraph. */
   readonly contentEnd: number;
 };
 
-/** What is saved when a message ends, with everything that its reader has released. */
+/** The saved content at the end of a message, including everything that its reader has released. */
 export type ContentAtEnd = {
   readonly fences: FencesAtEnd;
-  /** Loops of whole lines that a `done` has yet to close; below 0 where there are more of these. */
+  /** Shell loops that are still open; negative if more were closed than opened. */
   readonly openLoops: number;
 };
 
 export type MarkerReader = {
   readonly options: MarkerReaderOptions;
   readonly phase: 'reading' | 'remainder' | 'ended';
-  /** Blanks of the line in which the first character is looked for that is none; null once it is found. */
+  /** Blanks of the current line, while only blanks have come; null after the first other character. */
   readonly indentation: string | null;
-  /** How many blank lines before the first line were left out. */
+  /** How many blank lines before the first line were dropped. */
   readonly blankLinesDropped: number;
-  /** Where the next character stands: in a line that is content, or in one that is still undecided. */
+  /** Whether the next character belongs to a line that is content; else the line is still undecided. */
   readonly inLine: boolean;
   /** The undecided line so far. */
   readonly partial: UndecidedLine;
@@ -160,7 +160,7 @@ export function readMarkers(
       continue;
     }
 
-    // A line that may be special begins or goes on here: what stands before it is handed on first.
+    // A line that may be special begins or continues here: what comes before it is released first.
     out.release(text.slice(from, index));
     const lineEnd = text.indexOf('\n', index);
     const pieceEnd = lineEnd === -1 ? text.length : lineEnd;
@@ -206,7 +206,7 @@ export function readMarkers(
   };
 }
 
-/** Up to the first character that is no blank; the blanks before it in its own line are its indentation. */
+/** Drops blank lines up to the first non-blank character; the blanks on its own line are its indentation. */
 function withoutBlankLines(
   reader: MarkerReader,
   text: string,
@@ -241,7 +241,7 @@ export function endMarkers(
   readonly content: string;
   readonly ending: MessageEnding;
   readonly blank: boolean;
-  /** Whether a closing line that is set aside stands before the marker. */
+  /** Whether a closing line was set aside before the marker. */
   readonly closesBeforeMarker: boolean;
 } {
   const { options } = reader;
@@ -263,7 +263,7 @@ export function endMarkers(
   }
 
   const closesReply = closesWrapping(options, group.fenceBefore) && fences.open.length === 0;
-  // Otherwise that line closes a fence of the content, and none that was open outside it encloses the rest.
+  // Otherwise that line closes a fence of the content, and no outer fence encloses the rest.
   const fencesBehind =
     group.fenceBefore === '' || closesReply
       ? fences
@@ -321,7 +321,7 @@ function endingOf(
   return found === null ? { kind: 'none' } : { kind: 'near_miss', ...found };
 }
 
-/** A marker whose beginning was cut off and is content by now, with nothing behind it: the whole line goes. */
+/** A marker whose beginning was cut off and is already content, with nothing after it: the whole line is left out. */
 function tornMarker({ options }: MarkerReader, released: Released): NearMiss | null {
   const { atLineStart, openLine, contentBytes } = options;
   if (atLineStart || openLine === '' || released.length > released.recent.length) return null;
@@ -382,8 +382,8 @@ function nearMiss(
 }
 
 /**
- * Where the text ends, with its line ending, that blank lines divide from what comes behind `before`; null if none do.
- * `isBehindText`: `before` follows saved text, at a line's start or not.
+ * The offset after the last line before the blank lines at the end of `before`; null if it does not end with blank
+ * lines. `isBehindText`: `before` follows saved text, at the start of a line or not.
  */
 function textEndBefore(before: string, isBehindText: boolean, atLineStart: boolean): number | null {
   const inkEnd = inkEndOf(before, before.length);
@@ -392,13 +392,13 @@ function textEndBefore(before: string, isBehindText: boolean, atLineStart: boole
   return textEnd < before.length ? textEnd : null;
 }
 
-/** For a message that is left before its end: what is held is no content and does not count. */
+/** For a message that is abandoned: what is held is not content and does not count. */
 export function innerDoneOf(reader: MarkerReader): InnerDone {
   const { innerDoneLines, lastChatInner } = createOutput(reader.released).finish();
   return { lines: innerDoneLines, chatEnds: lastChatInner };
 }
 
-/** Whether the message could end here with a marker: what a settle window waits for (R031). */
+/** Whether the message could end here with a marker; a settle window waits for that (R031). */
 export function holdsMarker(reader: MarkerReader): boolean {
   if (reader.phase !== 'reading') return true;
   const kind = kindOfLine(reader.options, reader.partial, reader.group, true);

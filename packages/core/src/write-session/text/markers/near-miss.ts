@@ -1,10 +1,10 @@
 /**
- * Lines that look as if `DONE` was meant, and remarks to the reader of the message (R021, R296).
+ * Finds lines that may be meant as `DONE`, and remarks to the reader of the message (R021, R296).
  *
  * Invariants
- * N1  A near miss is content until the model says otherwise: nothing here removes anything.
- * N2  What is named as near miss is always the end of the line, so that the content before it can be kept.
- * N3  A longer word and a sentence that ends in DONE on a line of its own never are one.
+ * N1  A near miss is content until the model says otherwise; nothing is removed here.
+ * N2  A near miss is always the end of a line, so that the content before it can be kept.
+ * N3  A longer word, and a sentence on its own line that ends in DONE, are not near misses.
  */
 import { closesFence, isChatLine, parseFenceLine, stripIndentation, trimLine } from '../lines.ts';
 import type { FenceLine } from '../lines.ts';
@@ -12,20 +12,20 @@ import { opensLikeClosingRemark } from '../talk-phrases.ts';
 
 /** Characters on either side of a decorated `DONE`: enough for `### **DONE** ###`, too few for a ruled line. */
 const DECORATION_LIMIT = 8;
-/** On either side of a `Done`, which an ordinary sentence has too. */
+/** On either side of a `Done`, which ordinary sentences contain, too. */
 const CAPITALISED_LIMIT = 4;
 
-/** One character at a time: a class of thousands of ranges that is counted in a pattern compiles into megabytes. */
+/** Tested one character at a time: a quantified class of thousands of ranges would compile into megabytes. */
 const LETTER_OR_NUMBER = /[\p{L}\p{N}]/u;
 const LETTER = /\p{L}/u;
 const MARKER_TOKEN = /^ [0-9a-f]{4}/u;
 const BARE = /^DONE(?: [0-9a-f]{4})?$/u;
 const JOINED = /[^ \t\r\n](DONE(?: [0-9a-f]{4})?)$/u;
-/** Behind blanks, which go with it. */
+/** After blanks, which belong to it. */
 const APART = /[^ \t\r\n]([ \t]+DONE(?: [0-9a-f]{4})?)$/u;
 
 export type LastLine = {
-  /** Without blanks at its end; of a long line the end. */
+  /** Without trailing blanks; of a long line only the end. */
   readonly text: string;
   /** Whether that is all of it. */
   readonly isWhole: boolean;
@@ -33,15 +33,15 @@ export type LastLine = {
   readonly isTerminated: boolean;
   /** Whether the line before it is blank. */
   readonly isParagraph: boolean;
-  /** Whether a line `done` closes a loop of the content. */
+  /** Whether a line `done` would close a shell loop of the content. */
   readonly closesLoop: boolean;
-  /** The innermost fence that the content has open before it. */
+  /** The innermost fence of the content that is open before the line. */
   readonly openFence: FenceLine | null;
 };
 
 /**
- * The end of the last line that is not blank, if it may not belong to the file. On an unterminated line a DONE leaves
- * what stands before it in the file, if that is more than decoration; otherwise the whole line, decoration and indentation, goes.
+ * The end of the last non-blank line, if it may not belong to the file. On an unterminated line the text before a DONE
+ * stays in the file if it is more than decoration; otherwise the near miss is the whole line with its indentation.
  */
 export function nearMissOf(line: LastLine): string | null {
   const joined = line.isTerminated ? null : joinedDone(line.text);
@@ -51,7 +51,7 @@ export function nearMissOf(line: LastLine): string | null {
   return joined ?? whole ?? apart;
 }
 
-/** Before a DONE a fence looks like decoration, unless the content waits for it. */
+/** A fence before a DONE looks like decoration, unless it closes a fence of the content. */
 function closesOpenFence({ text, isWhole, openFence }: LastLine, end: number): boolean {
   const fence = isWhole ? parseFenceLine(text.slice(0, end)) : null;
   return openFence !== null && fence !== null && closesFence(openFence, fence);
@@ -62,18 +62,18 @@ function wholeNearMiss({ text, isParagraph, closesLoop }: LastLine): string | nu
   return decoratedDone(text) ?? (isParagraph && isClosingRemark(text) ? text : null);
 }
 
-/** A last paragraph of one line that speaks of the file to its reader. */
+/** Whether a last paragraph of one line talks about the file to its reader. */
 export function isClosingRemark(line: string): boolean {
   return isChatLine(line) && opensLikeClosingRemark(line.replace(/^[*_]+/u, ''));
 }
 
-/** Such as `</s>`, `<|im_end|>` or `<answer>`: from chat templates, and from models that put answers into tags. */
+/** Such as `</s>`, `<|im_end|>` or `<answer>`: from chat templates, and from models that wrap answers in tags. */
 const TAG = /<[|/]?[A-Za-z][\w-]{0,15}[|/]?>/gu;
 
-/** For a whole line. */
+/** Takes a whole line. */
 function decoratedDone(line: string): string | null {
   const trimmed = trimLine(line);
-  // Most lines end here: a decorated DONE is short but for its indentation.
+  // Most lines return here: a decorated DONE is short, except for its indentation.
   const text = stripIndentation(trimmed);
   if (text.length > 2 * (2 * DECORATION_LIMIT) + 9) return null;
   if (BARE.test(trimmed)) return null;
@@ -106,12 +106,12 @@ function isDecoration(text: string, forbidden: RegExp, limit: number): boolean {
   return [...text].length <= limit && !forbidden.test(text);
 }
 
-/** For the end of a line without LF, whatever it begins with. */
+/** Takes the end of a line without LF, whatever the line begins with. */
 function joinedDone(lineEnd: string): string | null {
   return JOINED.exec(lineEnd)?.[1] ?? null;
 }
 
-/** Whether the line is a marker as it stands, of this session or another. */
+/** Whether the line is a marker, of this session or another. */
 export function isBareDone(line: string): boolean {
   return BARE.test(line);
 }

@@ -1,8 +1,8 @@
 /**
- * The content that one message has given, counted while it is released.
+ * Counts the content of one message while it is released.
  *
  * Invariants
- * R1  What is known depends on the released text alone, not on how it was divided.
+ * R1  The facts depend on the released text alone, not on how it was divided.
  * R2  Its size is bounded, whatever the length of the content or of one line.
  */
 import { isBlankText, isHighSurrogate, isLowSurrogate } from '@orion/contracts';
@@ -10,33 +10,33 @@ import type { EndCandidate } from '@orion/contracts';
 import { DONE_ONCE_MORE } from './inner-done.ts';
 import { isBlankLine, isChatLine, trimLine } from '../lines.ts';
 
-/** The first so many are listed: a receipt names lines, it does not repeat a log. */
+/** How many lines are listed: a receipt must not repeat a whole log. */
 export const INNER_DONE_LIMIT = 1_000;
 
 const CANDIDATES = 2;
-/** Code units of the line after a DONE that are looked at; a chat line is shorter. */
+/** Code units of the line after a DONE that are examined; a chat line is shorter. */
 const WATCH_LENGTH = 400;
 const FOLLOWING_LENGTH = 80;
-/** The end of the content in which a near miss is looked for. */
+/** Length of the end of the content in which a near miss is searched for. */
 export const RECENT_LENGTH = 4_096;
 
-/** What is known of the content that this message has given. */
+/** Facts about the content from this message. */
 export type Released = {
   readonly bytes: number;
   readonly lineFeeds: number;
   readonly endsInHighSurrogate: boolean;
   /** Whether any of it is not blank. */
   readonly hasInk: boolean;
-  /** Its length in code units, and its end. */
+  /** Its length in code units, and its last characters. */
   readonly length: number;
   readonly recent: string;
   readonly innerDoneLines: readonly number[];
   /** The last bare DONE lines in it, and the last of those that a chat line follows. */
   readonly lastInner: readonly EndCandidate[];
   readonly lastChatInner: readonly EndCandidate[];
-  /** At its end, bare DONE lines with only blank lines between and behind them: the last and the first. */
+  /** Bare DONE lines at its end with only blank lines between and after them: the last and the first. */
   readonly doubledDone: readonly EndCandidate[];
-  /** The latest DONE while the line after it is not complete. */
+  /** The latest DONE, until the line after it is complete. */
   readonly watch: Watch | null;
 };
 
@@ -44,22 +44,22 @@ type Watch = {
   readonly line: number;
   readonly contentEnd: number;
   readonly text: string;
-  /** Whether text beyond `WATCH_LENGTH` has come that is not blank. */
+  /** Whether non-blank text has come beyond `WATCH_LENGTH`. */
   readonly isLong: boolean;
 };
 
 export type Output = {
   readonly release: (text: string) => void;
-  /** A line that is a bare DONE and now content. */
+  /** Releases a line that is a bare DONE. */
   readonly releaseDone: (line: string) => void;
   readonly hasInk: () => boolean;
   readonly content: () => string;
   readonly state: () => Released;
-  /** The state at the end of the message, where the line after a DONE is complete as it is. */
+  /** The state at the end of the message, which also completes the line after a DONE. */
   readonly finish: () => Released;
 };
 
-/** Collects one call's content and counts it; local to that call. */
+/** Collects and counts the content of one call; must not outlive the call. */
 export function createOutput(before: Released): Output {
   let content = '';
   const now: { -readonly [Key in keyof Released]: Released[Key] } = { ...before };
@@ -101,7 +101,7 @@ export function createOutput(before: Released): Output {
     content += text;
     observe(text);
     now.bytes += Buffer.byteLength(text);
-    // A pair has four bytes, its halves counted apart have three each.
+    // A pair has four bytes; its halves were counted with three each.
     if (now.endsInHighSurrogate && isLowSurrogate(text.charCodeAt(0))) now.bytes -= 2;
     now.endsInHighSurrogate = isHighSurrogate(text.charCodeAt(text.length - 1));
     for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1))
@@ -109,7 +109,7 @@ export function createOutput(before: Released): Output {
     now.hasInk ||= !isBlankText(text);
     now.length += text.length;
     now.recent += text;
-    // Not held for long, as in `ContentTail`.
+    // Strings must not be kept for long: see `ContentTail`.
     if (now.recent.length >= 2 * RECENT_LENGTH) now.recent = now.recent.slice(-RECENT_LENGTH);
   };
 
@@ -134,7 +134,7 @@ export function createOutput(before: Released): Output {
   };
 }
 
-/** Enough of a line to recognise it by, cut between characters. */
+/** The beginning of a line, enough to recognise it, cut between characters. */
 function firstWords(line: string): string {
   const characters = [...trimLine(line).trim()];
   if (characters.length <= FOLLOWING_LENGTH) return characters.join('');

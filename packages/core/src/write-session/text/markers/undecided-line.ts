@@ -1,9 +1,9 @@
 /**
- * What a line is while it arrives: content, or something that may yet prove to be a marker or a fence.
+ * Classifies a line while it arrives: content, or possibly a marker or a fence.
  *
  * Invariants
- * U1  'text' is said only of a line that can become nothing else; until then it is held.
- * U2  A piece of a line is looked at once, also of endless blanks at its end.
+ * U1  A line is 'text' only if it can become nothing else; until then it is held.
+ * U2  Each piece of a line is examined once, even if the line ends in endless blanks.
  */
 import { isBlankCode } from '@orion/contracts';
 import { closesFence, parseFenceLine } from '../lines.ts';
@@ -11,16 +11,16 @@ import type { HeldGroup } from './held-group.ts';
 import { NO_GROUP } from './held-group.ts';
 import type { LineKind, MarkerReaderOptions } from './marker-rules.ts';
 
-/** A longer line without its trailing blanks is neither a marker nor a closing fence. */
+/** A line that is longer, without its trailing blanks, is neither a marker nor a closing fence. */
 const SPECIAL_LENGTH = 128;
 
-/** A line without its LF, divided so that endless blanks at its end need not be looked at again (M6). */
+/** A line without its LF, divided so that endless blanks at its end are not examined again (M6). */
 export type UndecidedLine = {
-  /** Up to the last character that is not a blank. */
+  /** Up to the last non-blank character. */
   readonly core: string;
   readonly blanks: string;
   readonly endsInCarriageReturn: boolean;
-  /** Whether a CR stands anywhere but at the very end of `blanks`: then the line is no marker (R020). */
+  /** Whether `blanks` contains a CR before its end: then the line is not a marker (R020). */
   readonly strayCarriageReturn: boolean;
 };
 
@@ -31,7 +31,7 @@ export const NO_LINE: UndecidedLine = {
   strayCarriageReturn: false,
 };
 
-/** Whether a line that begins at `index` must be looked at, when nothing is held. */
+/** Whether a line that begins at `index` must be examined if nothing is held. */
 export function mayBeSpecial(options: MarkerReaderOptions, text: string, index: number): boolean {
   const code = text.charCodeAt(index);
   if (code === 0x44) return true;
@@ -65,7 +65,7 @@ const OTHER_END_MARKER = /^DONE [0-9a-f]{4}$/u;
 const END_MARKER_BEGUN = /^DONE [0-9a-f]{1,3}$/u;
 
 /**
- * What a line is, or, while it is not complete, what it may become: 'text' only if it can be nothing else.
+ * The kind of a line, or, while it is not complete, what it may become: 'text' only if it can be nothing else.
  */
 export function kindOfLine(
   options: MarkerReaderOptions,
@@ -83,7 +83,7 @@ export function kindOfLine(
       if (core === options.endMarker) return 'end_marker';
       if (core === 'DONE' || OTHER_END_MARKER.test(core)) {
         if (!options.strict) return 'done';
-        // `DONE` may still become the end marker, which no other line may.
+        // Of these only `DONE` may still become the end marker.
         if (core === 'DONE' && !isComplete && mayGoOn(partial)) return 'prefix';
         return 'text';
       }

@@ -6,25 +6,25 @@ import { inkOf, isBlankLine } from '../lines.ts';
 import { periodOf } from './line-period.ts';
 
 /**
- * What the model is asked to repeat before it goes on (R047, §1.4a rules 2 and 3).
+ * Chooses the text that the model must repeat before it continues (R047, §1.4a rules 2 and 3).
  *
  * Invariants
  * A1  The saved content ends with `lines`, then `openLine`, apart from blank lines at its end and a trailing CR.
- * A2  What is not marked `repetitive` stands once in the last `TAIL_WINDOW` code units.
+ * A2  An anchor that is not marked `repetitive` occurs once in the last `TAIL_WINDOW` code units.
  * A3  `lines` begins and ends with a non-blank line: blank lines between it and the open line are not part of it.
- * A4  The model is asked to repeat `lines`, and then to write the next line in full, which is the open line from
- *     its beginning; so a prompt quotes, and counts, `lines` alone. Only where there is no whole line, or where it
- *     is asked whether the file is complete (R274), it quotes the open line too, and the model goes on in it.
+ * A4  The model is asked to repeat `lines` and then to write the next line in full, that is, the open line from its
+ *     beginning; so a prompt quotes and counts `lines` alone. Only if there is no whole line, or if the prompt asks
+ *     whether the file is complete (R274), it quotes the open line, too, and the model continues in it.
  */
 export type Anchor = LineAnchor | CharacterAnchor;
 
 export type LineAnchor = {
   readonly kind: 'lines';
-  /** Whole lines as they stand, without their LF. */
+  /** Whole lines, unchanged but without their LF. */
   readonly lines: readonly string[];
-  /** Between `lines` and the open line, or the content's end. */
+  /** The number of blank lines between `lines` and the open line, or the content's end. */
   readonly blankLinesBehind: number;
-  /** The open last line without a trailing CR; empty when the content ends with a line ending. */
+  /** The open last line without a trailing CR; empty if the content ends with a line ending. */
   readonly openLine: string;
   readonly repetitive: boolean;
   /** Whether it begins at the content's first non-blank line. */
@@ -36,7 +36,7 @@ export type CharacterAnchor = {
   /** The last characters, up to the end of the last non-blank line. */
   readonly text: string;
   readonly repetitive: boolean;
-  /** Whether that line is open: the model goes on in the same line. */
+  /** Whether that line is open: then the model continues on it. */
   readonly inOpenLine: boolean;
 };
 
@@ -49,12 +49,12 @@ const MIN_REPETITIVE_INK = 48;
 const MAX_OPEN_LINE = 400;
 const MIN_CHARACTERS = 120;
 const MAX_CHARACTERS = 960;
-/** How much further an anchor of characters may reach back to begin with a word. */
+/** How much further back an anchor of characters may begin in order to begin with a word. */
 const WORD_REACH = 40;
 
 /**
- * With the open line. Where only blank lines stand before that one, they are no more to be repeated than at the file's
- * end.
+ * The lines of the anchor including the open line. If only blank lines precede the open line, they need not be
+ * repeated, as at the end of a file.
  */
 export function wholeLines({ lines, blankLinesBehind, openLine }: LineAnchor): readonly string[] {
   if (lines.length === 0) return [openLine];
@@ -62,7 +62,7 @@ export function wholeLines({ lines, blankLinesBehind, openLine }: LineAnchor): r
   return [...lines, ...Array.from({ length: blankLines }, () => ''), openLine];
 }
 
-/** Needs content with a non-blank line. */
+/** The content must have a non-blank line. */
 export function chooseAnchor(summary: ContentSummary): Anchor {
   return anchorOf(contentEndOf(summary));
 }
@@ -93,7 +93,7 @@ function lineAnchor(end: ContentEnd): LineAnchor | null {
     nonBlank += 1;
     if (nonBlank >= MIN_ANCHOR_LINES && ink >= MIN_ANCHOR_INK && taken > repeated) {
       unique ??= start;
-      // Equal lines that are unique in number only look the same in a reply that goes on with more of them.
+      // A run of equal lines may be unique by its length alone; a reply that continues the run would look the same.
       if (periodOf(end.trimmed.slice(start)).length === 0) return anchorFrom(end, start, false);
     }
     if (start === firstLine) return anchorFrom(end, unique ?? start, false);
@@ -123,7 +123,7 @@ function anchorFrom(end: ContentEnd, start: number, repetitive: boolean): LineAn
 function characterAnchor(end: ContentEnd): CharacterAnchor {
   const { text } = end;
   const most = Math.min(MAX_CHARACTERS, text.length);
-  // Both conditions stay true for longer texts, so that the shortest can be found by halving.
+  // Both conditions stay true for longer texts, so that a binary search finds the shortest.
   let low = Math.min(MIN_CHARACTERS, most);
   let high = most;
   while (low < high) {
@@ -146,7 +146,7 @@ function suffices(text: string, start: number): boolean {
   return inkOf(candidate) >= MIN_ANCHOR_INK && text.indexOf(candidate) === start;
 }
 
-/** A place to begin at or before `start`, never with a blank: models lose those, and halves of words. */
+/** An offset at or before `start`, never at a blank or within a word: models lose leading blanks and half words. */
 function wordStart(text: string, start: number, earliest: number): number {
   let begin = start;
   while (begin > earliest && isSpaceAt(text, begin)) begin -= 1;

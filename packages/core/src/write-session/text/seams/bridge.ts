@@ -8,14 +8,14 @@ import type { SeamReader, SeamVerdict, VerifiedSeam } from './seam-reader.ts';
 import type { TargetKind } from '../target-kind.ts';
 
 /**
- * Reads the reply that joins the saved content to part 2, a reply that did not begin with the anchor (R047, §1.4a
- * rule 9, P8).
+ * Reads a bridge: the reply that joins the saved content to part 2, an earlier reply that did not begin with the anchor
+ * (R047, §1.4a rule 9, P8).
  *
  * Invariants
  * J1  A bridge is read as any continuation, and must contain the whole anchor.
- * J2  Part 2's head lines must come exactly once, at the start of a line and within `MAX_BRIDGE_LINES`; what stands
- *     before them is the bridge, what stands behind them is dropped, since part 2 has it.
- * J3  Whatever is in doubt fails: then the session pauses.
+ * J2  The head lines of part 2 must occur exactly once, at the start of a line and within `MAX_BRIDGE_LINES`; the text
+ *     before them is the bridge, the text after them is dropped, since part 2 contains it.
+ * J3  In doubt the bridge fails, and the session pauses.
  */
 export type BridgeReader = {
   readonly seam: SeamReader;
@@ -23,13 +23,13 @@ export type BridgeReader = {
   readonly endMarker: string;
   readonly endsInOpenLine: boolean;
   readonly endsInCarriageReturn: boolean;
-  /** Once the seam is verified; `rest` grows with the reply. */
+  /** Set when the seam is verified; `rest` grows with the reply. */
   readonly joined: VerifiedSeam | null;
   readonly failed: string | null;
 };
 
 export type BridgeVerdict =
-  /** `content` goes between the saved content and part 2, which follows from its first line on. */
+  /** `content` belongs between the saved content and the whole of part 2. */
   | { readonly kind: 'joined'; readonly content: string; readonly linesDropped: number }
   | { readonly kind: 'failed'; readonly reason: string };
 
@@ -39,9 +39,9 @@ export function createBridgeReader(options: {
   readonly summary: ContentSummary;
   readonly anchor: Anchor;
   readonly headLines: readonly string[];
-  /** Without it fences are trusted as little as in Markdown. */
+  /** If left out, fences are treated as in Markdown. */
   readonly kind?: TargetKind;
-  /** Without it echoed tags are not recognised. */
+  /** If left out, echoed tags are not recognised. */
   readonly endMarker?: string;
 }): BridgeReader {
   const { summary, anchor, kind = 'markdown', endMarker = 'DONE' } = options;

@@ -1,19 +1,19 @@
 /**
- * Where a run of lines stands within the end of the content: a suffix automaton over lines instead of letters.
+ * Finds where a run of lines occurs in the end of the content: a suffix automaton over lines instead of letters.
  *
- * It answers for a reply that is read line by line, in constant time a line and without going back: does what was
- * read stand in the content, does it reach the content's last line, and could it also be an earlier part of it? So
- * every alignment is seen and none is guessed, and content of 128 Ki equal lines costs no more than any other.
+ * For a reply that is read line by line it answers, in constant time for each line and without going back: do the lines
+ * so far occur in the content, do they reach its last line, and could they also be an earlier part of it? So every
+ * alignment is found and none is guessed, and content of 128 Ki equal lines costs no more than any other.
  */
 export type LineAutomaton = {
-  /** Lines, without trailing blanks, by number. */
+  /** A number for each distinct line, without trailing blanks. */
   readonly numbers: ReadonlyMap<string, number>;
   readonly edges: EdgeTable;
-  /** 1: the run reaches the last line. */
+  /** 1 for each state whose run reaches the last line. */
   readonly terminal: Uint8Array;
 };
 
-/** Before the first line. */
+/** The state before the first line. */
 export const START_STATE = 0;
 
 export function buildLineAutomaton(lines: readonly string[]): LineAutomaton {
@@ -67,7 +67,7 @@ export function buildLineAutomaton(lines: readonly string[]): LineAutomaton {
   return { numbers, edges, terminal };
 }
 
-/** The state after one more line, or null when the run stands nowhere. */
+/** The state after one more line, or null if the run does not occur. */
 export function nextState(automaton: LineAutomaton, state: number, line: string): number | null {
   const number = automaton.numbers.get(line);
   if (number === undefined) return null;
@@ -80,12 +80,12 @@ export function reachesEnd(automaton: LineAutomaton, state: number): boolean {
   return automaton.terminal[state] === 1;
 }
 
-/** Whether the run also stands before the end, so that more of the content may follow. */
+/** Whether the run also occurs before the end, so that more of the content may follow. */
 export function mayGoOn(automaton: LineAutomaton, state: number): boolean {
   return automaton.edges.firstOf[state] !== -1;
 }
 
-/** Edges in one hash table with open addressing, and chained by their state. */
+/** All edges in one hash table with open addressing, also chained by their state. */
 type EdgeTable = {
   readonly mask: number;
   readonly slots: Int32Array;
@@ -94,7 +94,7 @@ type EdgeTable = {
   readonly targets: Int32Array;
   readonly nextOf: Int32Array;
   readonly firstOf: Int32Array;
-  /** How many edges there are. */
+  /** The number of edges. */
   readonly size: Int32Array;
 };
 

@@ -1,6 +1,6 @@
 /**
- * The lines, without blank ones, that come next where `lines` are one short run again and again; empty where they
- * are not. Linear, by the failure function of the Knuth-Morris-Pratt search.
+ * If `lines` repeat one short run, the lines that would come next, without blank ones; else empty. Linear, by the
+ * failure function of the Knuth-Morris-Pratt search.
  */
 export function periodOf(lines: readonly string[]): readonly string[] {
   const borders = new Int32Array(lines.length);
@@ -19,7 +19,7 @@ const MAX_RUN_PERIOD = 8;
 /** Three closing brackets in a row are ordinary code. */
 const MIN_RUN = 4;
 
-/** The same for a run of at least four repetitions at the end of `lines`, in which a model easily loses count. */
+/** The same for at least four repetitions at the end of `lines`, where models easily lose count. */
 export function runPeriodOf(lines: readonly string[]): readonly string[] {
   for (let period = 1; period <= MAX_RUN_PERIOD && MIN_RUN * period <= lines.length; period += 1) {
     const run = lines.slice(lines.length - MIN_RUN * period);

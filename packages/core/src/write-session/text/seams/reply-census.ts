@@ -13,22 +13,22 @@ import {
 import { extendPreamble, emptyPreamble, isMarkerLine, tagIdOf } from './seam-preamble.ts';
 
 /**
- * Facts of a whole reply that did not repeat the anchor: what R039 (c) and (d) and §1.4a rule 9 decide on.
+ * Facts about a whole reply that did not repeat the anchor, for the decisions of R039 (c) and (d) and §1.4a rule 9.
  *
  * Invariants
  * R1  The facts depend on the reply alone, not on how it was divided.
- * R2  What is held is bounded; the reply itself is kept only while it is short.
+ * R2  Memory is bounded; the reply itself is kept only while it is short.
  */
 export type ReplyCensus = {
   readonly summary: ContentSummary;
   readonly anchor: Anchor;
   readonly endMarker: string;
-  /** The line that has not ended; of a long one the beginning. */
+  /** The unfinished line; of a long one only the beginning. */
   readonly openLine: string;
-  /** The whole text while it can still be short. */
+  /** The whole text, or null when it is no longer short. */
   readonly text: string | null;
   readonly nonBlankLines: number;
-  /** Marker lines behind the last other line. */
+  /** The number of marker lines after the last other line. */
   readonly trailingMarkers: number;
   /** The first lines. */
   readonly head: readonly string[];
@@ -40,13 +40,13 @@ export type ReplyFacts = {
   /** The reply without its end marker, if it has at most 3 non-blank lines and 64 Ki code units. */
   readonly text: string | null;
   /**
-   * Rule 9: no chat line, fence or tag before it, and none of its first three lines equal to a line of the anchor.
+   * Rule 9: it begins without a chat line, fence or tag, and none of its first three lines equals a line of the anchor.
    */
   readonly clean: boolean;
   /**
-   * The 2 to 10 first lines, by which a bridge can find this reply: together they do not stand in the content's
-   * tail, and the first non-blank one does not come again among them. Blank lines before it count, since the bridge
-   * is followed by the whole reply. Empty when there are none, or when the reply does not begin with content.
+   * The first 2 to 10 lines, by which a bridge can find this reply: together they do not occur in the content's tail,
+   * and the first non-blank one occurs only once among them. Blank lines before it are included, since the whole reply
+   * follows the bridge. Empty if there are no such lines, or if the reply does not begin with content.
    */
   readonly headLines: readonly string[];
 };
@@ -55,7 +55,7 @@ const MAX_SHORT_LINES = 3;
 const MAX_SHORT_LENGTH = 65_536;
 const MIN_HEAD_LINES = 2;
 const MAX_HEAD_LINES = 10;
-/** A head line is quoted in a prompt and repeated; a longer line cannot serve. */
+/** Head lines are quoted in a prompt and repeated by the model, so they must be short. */
 const MAX_HEAD_LENGTH = 2_000;
 const COMPARED_LINES = 3;
 
@@ -103,7 +103,7 @@ export function endReplyCensus(census: ReplyCensus): ReplyFacts {
     nonBlankLines,
     text: isShort ? withoutLastMarkers(text, whole.endMarker) : null,
     clean: nonBlankLines > 0 && !hasPreamble && !repeatsAnchorLine(whole),
-    // A last line without its end may be cut off, so it cannot be searched for.
+    // An unfinished last line may be cut off, so it cannot be searched for.
     headLines: hasPreamble ? [] : headLinesOf(whole, census.openLine === '' ? head : census.head),
   };
 }

@@ -9,43 +9,43 @@ import { isClosingTag, isMarkerLine, isOfPrompt } from './seam-preamble.ts';
 import type { Preamble } from './seam-preamble.ts';
 
 /**
- * What follows a repetition that has reached the content's end, and whether it may be joined (R047, §1.4a rules 4
+ * Judges the text after a repetition that has reached the content's end: whether it may be joined (R047, §1.4a rules 4
  * to 7).
  *
  * Invariants
- * B1  `judge` is a function of the text behind the repetition and of whether the message has ended; it is asked at
- *     fixed offsets only, so that its answer does not depend on how the text was divided.
- * B2  What it cannot tell apart it refuses.
+ * B1  `judge` is a function of the text after the repetition and of whether the message has ended; it is called at
+ *     fixed offsets only, so that its result does not depend on how the text was divided.
+ * B2  Ambiguous text is refused.
  */
 export type Continuation = {
   readonly via: Via;
   readonly preamble: Preamble;
-  /** The text that must follow first: the open line, or as much of it as the anchor has. */
+  /** The text that must follow first: the open line, or as much of it as the anchor contains. */
   readonly openText: string;
   readonly lines: number;
   readonly lineFeeds: number;
   readonly carriageReturnLineFeeds: number;
-  /** Where the repeated lines repeat themselves: the lines, without blank ones, that come next then. */
+  /** If the repeated lines are periodic, the lines that would come next, without blank ones; else empty. */
   readonly period: readonly string[];
-  /** Blank lines of the content's end that the reply may still repeat, and those that it has repeated. */
+  /** The number of blank lines at the content's end that the reply may still repeat, and that it has repeated. */
   readonly blankLinesLeft: number;
   readonly blankLinesDropped: number;
-  /** Offset in the reply of `held`, the text behind the repetition and those blank lines. */
+  /** The offset in the reply of `held`, the text after the repetition and those blank lines. */
   readonly start: number;
   readonly held: string;
   readonly judgement: Judgement;
 };
 
 export type Judgement =
-  /** The open text has not come. */
+  /** The open text has not come yet. */
   | { readonly kind: 'open' }
-  /** The open text is there; more text has to show whether it may be joined. */
+  /** The open text has come; more text must show whether it may be joined. */
   | { readonly kind: 'matched' }
   | { readonly kind: 'failed' }
   | { readonly kind: 'refused'; readonly reason: string }
   | {
       readonly kind: 'settled';
-      /** How much of `held` is not new content. */
+      /** The length of the beginning of `held` that is not new content. */
       readonly skip: number;
       readonly closingLine: string;
       readonly conversion: LineEndingConversion;
@@ -62,7 +62,7 @@ export type SeamContext = {
   readonly contentHasFence: boolean;
 };
 
-/** How much text may pass without a line ending before its first one decides about conversion (rule 7). */
+/** How much text without a line ending is read before conversion is decided without one (rule 7). */
 const CONVERSION_REACH = 65_536;
 
 export function judge(context: SeamContext, continuation: Continuation, ended: boolean): Judgement {
@@ -73,7 +73,7 @@ export function judge(context: SeamContext, continuation: Continuation, ended: b
 
   let skip = openText.length;
   if (context.ground.end.endsInCarriageReturn) {
-    // The CR is stored already: only a line ending can follow it.
+    // The CR is already stored: only a line ending can follow it.
     if (held.length === skip) {
       if (!ended) return { kind: 'matched' };
     } else if (held[skip] === '\r') skip += 1;
@@ -105,7 +105,7 @@ type Quotation =
   | { readonly kind: 'matched' }
   | { readonly kind: 'refused'; readonly reason: string };
 
-/** Whether a fence or tag that the reply opened wraps the quotation alone, or all of the reply (rule 6). */
+/** Decides whether a fence or tag that the reply opened wraps only the quotation or the whole reply (rule 6). */
 function closeQuotation(
   context: SeamContext,
   continuation: Continuation,
@@ -139,9 +139,9 @@ function closeQuotation(
   const next = firstContentLine(context, continuation.held, first.end, ended);
   if (next === 'unknown') return { kind: 'matched' };
   if (isOpenLine || first.hasBlankBefore) {
-    // Nothing more is written: a fence that only wraps closes here.
+    // Nothing more follows: a fence that only wraps closes here.
     if (next === null && fence !== null) return { kind: 'content', skip, wrappingFence: fence };
-    // Nothing tells whether these lines end with the quotation or belong to the file.
+    // These lines may end the quotation or belong to the file; nothing shows which.
     return { kind: 'refused', reason: 'quotation_closes_elsewhere' };
   }
   if (next !== null && announces(context, next.line))
@@ -149,7 +149,7 @@ function closeQuotation(
   return { kind: 'content', skip: first.end, wrappingFence: null };
 }
 
-/** A line that introduces the continuation rather than being part of it. */
+/** Whether a line introduces the continuation rather than being part of it. */
 function announces(context: SeamContext, line: string): boolean {
   if (parseFenceLine(line) !== null || isOfPrompt(line)) return true;
   if (!isChatLine(line)) return false;
@@ -157,9 +157,9 @@ function announces(context: SeamContext, line: string): boolean {
 }
 
 /**
- * A fence that the reply opened can be the one that a code block of the content needs, reopened for the quotation; then
- * its closing line is content. In Markdown the content's own fences tell, once the reply has ended: what closes none of
- * them is asked about.
+ * Whether a fence that the reply opened can wrap it. The reply may also have reopened a code block of the content for
+ * the quotation; then the closing line is content. In Markdown this is decided at the end of the reply, by the fences of
+ * the content: the model is asked about a line that closes none of them.
  */
 function mayWrap(context: SeamContext): boolean {
   switch (context.kind) {
@@ -181,17 +181,17 @@ export function isMarkdownFence(fence: FenceLine): boolean {
 type TextLine = {
   readonly line: string;
   readonly start: number;
-  /** Behind its LF. */
+  /** The offset after its LF. */
   readonly end: number;
   readonly hasBlankBefore: boolean;
   /** Whether it is the rest of the open line itself. */
   readonly isSameLine: boolean;
 };
 
-/** Behind so many blanks no line counts as the first any more, so that endless ones are not read again and again. */
+/** After this many blanks no line counts as the first, so that endless blanks are not read again and again. */
 const BLANK_REACH = 2_048;
 
-/** The first non-blank line; null when there is none, 'unknown' as long as it has not ended. */
+/** The first non-blank line; null if there is none, 'unknown' while it is not complete. */
 function firstTextLine(
   text: string,
   from: number,
@@ -234,10 +234,10 @@ function firstContentLine(
 
 type Repetition = 'yes' | 'no' | 'unknown';
 
-/** How many chat or fence lines between two quotations are looked past. */
+/** How many chat or fence lines between two quotations are skipped. */
 const MAX_LINES_BETWEEN = 2;
 
-/** Whether the anchor follows once more: then nothing tells which of the two goes on (rule 6). */
+/** Whether the anchor follows again: then it is unclear after which of the two the file continues (rule 6). */
 function repeatsAnchor(
   context: SeamContext,
   rest: string,
@@ -247,7 +247,7 @@ function repeatsAnchor(
   const { anchor, quotation: quoted } = context.ground;
   const endsInOpenLine = anchor.kind === 'characters' ? anchor.inOpenLine : anchor.openLine !== '';
   const text = quoted.join('\n');
-  // A few characters at the start of a file come again in any text.
+  // A few characters at the start of a file occur again in any text.
   if (quoted.length === 1 && endsInOpenLine && inkOf(text) < MIN_ANCHOR_INK) return 'no';
   if (isInOpenLine && rest !== '') {
     if (rest.startsWith(text)) return 'yes';
@@ -308,15 +308,15 @@ function startsWithQuotation(
       continue;
     }
     if (!facts.ended) return 'unknown';
-    // Cut off within what may have become a second quotation.
+    // Cut off within a possible second quotation.
     return nonBlank >= 2 || ink >= MIN_ANCHOR_INK ? 'yes' : 'no';
   }
   return 'yes';
 }
 
 /**
- * Whether repeated lines that are all alike, or alternate, go on in the same way: then a reply that repeats them
- * looks the same as one that goes on without repeating, although the anchor is unique (rule 5).
+ * Whether periodic lines continue in the same way: then a reply that repeats them looks the same as one that continues
+ * without repeating, although the anchor is unique (rule 5).
  */
 function continuesPeriod({ period, held }: Continuation, ended: boolean): Repetition {
   if (period.length === 0) return 'no';
@@ -331,7 +331,7 @@ function continuesPeriod({ period, held }: Continuation, ended: boolean): Repeti
   return 'yes';
 }
 
-/** Rule 7; null as long as the line ending that decides has not come. */
+/** Rule 7; null until the line ending that decides has come. */
 function conversionOf(
   ground: SeamGround,
   continuation: Continuation,
@@ -350,6 +350,6 @@ function conversionOf(
     return isCarriageReturnLineFeed === (eol === 'crlf') ? 'none' : convert;
   }
   if (ended) return 'none';
-  // For a reply with one kind of ending this is right whichever it is: what has the right ending already stays.
+  // Correct for any reply with one kind of line ending: endings that are already right stay.
   return held.length >= CONVERSION_REACH ? convert : null;
 }

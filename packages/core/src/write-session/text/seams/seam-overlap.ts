@@ -24,21 +24,21 @@ import type { Preamble } from './seam-preamble.ts';
 import { periodOf, runPeriodOf } from './line-period.ts';
 
 /**
- * Which part of the saved content a reply repeats, line by line (R047, §1.4a rules 4 and 5).
+ * Finds the part of the saved content that a reply repeats, line by line (R047, §1.4a rules 4 and 5).
  *
  * Invariants
- * O1  Every place of the content at which the repetition can begin is followed at the same time; none is chosen
- *     before the others have failed (rule 11).
+ * O1  All places of the content at which the repetition can begin are followed in parallel; none is chosen before the
+ *     others have failed (rule 11).
  * O2  A line costs constant time, and nothing of the reply is kept.
- * O3  An overlap is complete only when it has reached the content's last non-blank whole line and rule 5 admits it.
+ * O3  An overlap is complete only if it has reached the content's last non-blank whole line and rule 5 admits it.
  */
 export type Overlap = {
   readonly preamble: Preamble;
-  /** In the tail, from the start of a line on. */
+  /** A repetition within the tail, from the start of a line. */
   readonly inTail: number | null;
-  /** How many lines of the anchor were matched, when it is read by itself: its first line may be shorter. */
+  /** The number of matched lines of the anchor, compared by itself: its first line may be shortened. */
   readonly inAnchor: number | null;
-  /** From the first line of content that is longer than the tail. */
+  /** A repetition from the first line of content that is longer than the tail. */
   readonly restart: Restart | null;
   readonly lines: number;
   readonly ink: number;
@@ -48,28 +48,28 @@ export type Overlap = {
 
 export type Via = 'anchor' | 'restart' | 'tail';
 
-/** `offset`: how much of the ledger's head was compared; null beyond it. */
+/** `offset`: how much of the ledger's head was compared; null after its end. */
 type Restart = { readonly offset: number | null; readonly hash: PrefixHash };
 
-/** What replies are compared with; the same for all of one message. */
+/** What a reply is compared with; constant for one message. */
 export type SeamGround = {
   readonly end: ContentEnd;
   readonly anchor: Anchor;
   readonly eol: LineEnding;
   readonly automaton: LineAutomaton;
-  /** Runs of last lines up to this length stand elsewhere too. */
+  /** Runs of last lines up to this length also occur elsewhere. */
   readonly repeated: number;
   readonly openLineInk: number;
-  /** The anchor's whole lines up to the last non-blank one, trimmed; the first may be the end of a line only. */
+  /** The anchor's whole lines up to the last non-blank one, trimmed; the first may be only the end of a line. */
   readonly anchorLines: readonly string[];
-  /** All of the anchor as lines, the open line included: what a second quotation would be. */
+  /** The whole anchor as lines, including the open line: a second quotation would look like this. */
   readonly quotation: readonly string[];
-  /** With what a reply may begin in the open line itself. */
+  /** Texts with which a reply may begin within the open line. */
   readonly openings: readonly Opening[];
   readonly restart: RestartGround | null;
-  /** The lines that come next if the run of equal lines at the content's end goes on; empty without one. */
+  /** The lines that come next if the run of equal lines at the content's end continues; empty without such a run. */
   readonly runPeriod: readonly string[];
-  /** Lines so long that they are compared before they have ended. */
+  /** Lines that are long enough to be compared before they end. */
   readonly longLines: readonly string[];
 };
 
@@ -79,13 +79,13 @@ type RestartGround = {
   readonly head: string;
   readonly start: Restart;
   readonly checkpoints: readonly string[];
-  /** How many lines there are up to the last non-blank one, and blank lines behind it. */
+  /** The number of lines up to the last non-blank one, and of blank lines after it. */
   readonly lines: number;
   readonly blankLinesBehind: number;
   readonly key: string;
 };
 
-/** From this length on an unfinished line is compared. */
+/** An unfinished line of at least this length is compared. */
 export const LONG_LINE = 512;
 
 export function seamGroundOf(summary: ContentSummary, anchor: Anchor): SeamGround {
@@ -126,7 +126,7 @@ function openingsOf(end: ContentEnd, anchor: Anchor): readonly Opening[] {
   if (end.openLineIsWhole) {
     openings.push({ text: openLine, via: isAnchor ? 'anchor' : 'tail' });
     const stripped = stripIndentation(openLine);
-    // A few characters without their indentation are found at the start of the wrong word too.
+    // A few characters without their indentation also match the start of the wrong word.
     if (
       isAnchor &&
       anchor.kind === 'lines' &&
@@ -141,7 +141,7 @@ function openingsOf(end: ContentEnd, anchor: Anchor): readonly Opening[] {
 }
 
 function restartGroundOf(summary: ContentSummary, end: ContentEnd): RestartGround | null {
-  // Content within the tail is compared there; without a last line in the tail its blank lines are not known.
+  // Content within the tail is compared there; without a last line in the tail its blank lines are unknown.
   if (end.firstLine !== null || end.lines.length === 0) return null;
   const { head, checkpoints, current } = summary.prefix;
   let offset = 0;
@@ -177,8 +177,8 @@ export function startOverlap(ground: SeamGround, preamble: Preamble): Overlap {
 }
 
 /**
- * Openings in the open line that rule 5 admits for a reply whose repetition begins behind `preamble`. A few
- * characters, all that is saved of a file, are found behind a chat line too easily.
+ * The openings within the open line that rule 5 admits for a reply whose repetition begins after `preamble`. If only a
+ * few characters of a file are saved, they match the text after a chat line too easily.
  */
 export function admittedOpenings(ground: SeamGround, preamble: Preamble): readonly Opening[] {
   const hasInk = ground.openLineInk >= MIN_ANCHOR_INK;
@@ -221,12 +221,12 @@ export function extendOverlap(
   return { overlap: withoutFinished(ground, next), completed: completedVia(ground, next) };
 }
 
-/** Whether more of the content may follow: the overlap can still end elsewhere. */
+/** Whether the overlap may continue and still end elsewhere. */
 export function isLive(overlap: Overlap): boolean {
   return overlap.inTail !== null || overlap.inAnchor !== null || overlap.restart !== null;
 }
 
-/** Whether an unfinished line can be the next line of this overlap; errs towards yes. */
+/** Whether an unfinished line can be the next line of this overlap; true in doubt. */
 export function mayBecomeNextLine(ground: SeamGround, overlap: Overlap, part: string): boolean {
   const start = trimLine(part);
   const lines = start.length >= LONG_LINE ? ground.longLines : ground.end.trimmed;
@@ -252,7 +252,7 @@ function withoutFinished(ground: SeamGround, overlap: Overlap): Overlap {
   };
 }
 
-/** Rule 5. */
+/** Applies rule 5. */
 function completedVia(ground: SeamGround, overlap: Overlap): Via | null {
   const { lines, inTail, inAnchor, restart } = overlap;
   if (inTail !== null && reachesEnd(ground.automaton, inTail)) {
@@ -282,7 +282,7 @@ function matchesAnchorLine(ground: SeamGround, index: number, trimmed: string): 
   const expected = ground.anchorLines[index];
   if (expected === undefined) return false;
   if (trimmed === expected) return true;
-  // Only the first line may lack its indentation, or part of it (rule 4).
+  // Only the first line may lack all or part of its indentation (rule 4).
   return (
     index === 0 &&
     trimmed.length < expected.length &&

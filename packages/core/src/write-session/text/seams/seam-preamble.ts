@@ -1,9 +1,9 @@
 import { isBlankLine, isChatLine, parseFenceLine, trimLine } from '../lines.ts';
 import type { FenceLine } from '../lines.ts';
 
-/** What stands before the repetition: at most two chat lines, then one fence or echoed tag (§1.4a rule 4). */
+/** The text before the repetition: at most two chat lines, then one fence or echoed tag (§1.4a rule 4). */
 export type Preamble = {
-  /** As it came, from its first non-blank line on. */
+  /** Unchanged, from its first non-blank line on. */
   readonly text: string;
   readonly hasBlankLine: boolean;
   readonly chatLines: number;
@@ -21,7 +21,7 @@ export const emptyPreamble: Preamble = {
 
 const MAX_CHAT_LINES = 2;
 
-/** The preamble with one more line, or null when the line cannot belong to one. */
+/** The preamble with one more line, or null if the line cannot belong to one. */
 export function extendPreamble(preamble: Preamble, line: string, tagId: string): Preamble | null {
   if (isBlankLine(line)) {
     const text = preamble.text === '' ? '' : `${preamble.text}${line}\n`;
@@ -36,7 +36,7 @@ export function extendPreamble(preamble: Preamble, line: string, tagId: string):
   return { ...preamble, text, chatLines: preamble.chatLines + 1 };
 }
 
-/** What prompts say behind the saved lines that they quote. A reply that says it too is the prompt again. */
+/** Text that prompts contain around the saved lines. A reply that contains it repeats the prompt. */
 export const CUT_OFF = 'Your message was cut off.';
 export const START_WITH = 'Your next message must start with exactly';
 export function isOfPrompt(line: string): boolean {
@@ -44,8 +44,8 @@ export function isOfPrompt(line: string): boolean {
 }
 
 /**
- * The hex digits in the tags of this session's prompts, which are those of its end marker. Only tags with this id
- * are an echo: content may speak of such tags too.
+ * The hex digits in the tags of this session's prompts, the same as in its end marker. Only tags with this id are an
+ * echo of the prompt: content may contain similar tags.
  */
 export function tagIdOf(endMarker: string): string {
   return endMarker.slice(endMarker.lastIndexOf(' ') + 1);
@@ -61,7 +61,7 @@ export function isClosingTag(line: string, tagId: string): boolean {
   return isTag(line, '</', tagId);
 }
 
-/** Prompts lengthen the id by `x` where the quoted text has the plain tag. */
+/** Prompts extend the id by `x` if the quoted text contains the plain tag. */
 function isTag(line: string, opening: string, tagId: string): boolean {
   const text = trimLine(line);
   if (!text.endsWith('>')) return false;
@@ -73,7 +73,7 @@ function isTag(line: string, opening: string, tagId: string): boolean {
 
 const MARKER = /^DONE(?: [0-9a-f]{4})?$/u;
 
-/** Any line that can end the content, whatever the session's mode (R020, R034). */
+/** Whether a line can end the content, in any mode of the session (R020, R034). */
 export function isMarkerLine(line: string, endMarker: string): boolean {
   const text = trimLine(line);
   return text === endMarker || MARKER.test(text);

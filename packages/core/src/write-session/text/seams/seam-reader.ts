@@ -22,21 +22,21 @@ import { repeatedShifts } from './seam-shifts.ts';
 import type { TargetKind } from '../target-kind.ts';
 
 /**
- * Reads a reply that has to repeat the end of the saved content, and says where new content begins (R047, §1.4a).
+ * Reads a reply that must repeat the end of the saved content, and finds where new content begins (R047, §1.4a).
  *
  * Invariants
- * S1  Verdict and text depend on the reply alone, not on how it was divided: text is looked at where a line ends,
- *     every `EVALUATION_STEP` code units, and at the message's end.
- * S2  `verified` means that exactly one alignment of reply and content is possible and that rule 5 admits it. What
- *     could be joined in two ways is hopeless, and so is what can only be joined by guessing.
+ * S1  Verdict and text depend on the reply alone, not on how it was divided: text is evaluated at line ends, every
+ *     `EVALUATION_STEP` code units, and at the end of the message.
+ * S2  `verified` means that exactly one alignment of reply and content is possible and that rule 5 admits it. A reply
+ *     with two possible joins, or one that could only be guessed, is hopeless.
  * S3  Content + `rest` is the new content; `rest` has its own line endings until `conversion` is applied.
- * S4  What is held is bounded by `MAX_HELD`; a repetition that may go on is not held at all.
+ * S4  Held text is bounded by `MAX_HELD`; a repetition that may continue is not held at all.
  */
 export type SeamReaderOptions = {
   readonly summary: ContentSummary;
   readonly anchor: Anchor;
   readonly kind: TargetKind;
-  /** Read to the end even when hopeless. */
+  /** Read to the end even if hopeless. */
   readonly readToEnd: boolean;
   /** The session's end marker, such as `DONE 7f3a`. */
   readonly endMarker: string;
@@ -44,7 +44,7 @@ export type SeamReaderOptions = {
 
 export type SeamVerdict =
   | VerifiedSeam
-  /** Nothing but markers and blanks. */
+  /** Only markers and blanks. */
   | { readonly kind: 'marker_only' }
   | { readonly kind: 'blank' }
   /** `reason` is for traces. */
@@ -53,9 +53,9 @@ export type SeamVerdict =
 export type VerifiedSeam = {
   readonly kind: 'verified';
   readonly via: Via;
-  /** Content that goes on directly behind the saved content. Markers in it have not been looked for. */
+  /** Content that directly follows the saved content. It has not been searched for markers. */
   readonly rest: string;
-  /** Repeated lines, blank ones and the open line included. */
+  /** The number of repeated lines, including blank ones and the open line. */
   readonly linesDropped: number;
   /** Chat lines, fences and tags around the repetition. */
   readonly setAside: string;
@@ -67,15 +67,15 @@ export type VerifiedSeam = {
 export type SeamReader = {
   readonly context: SeamContext;
   readonly readToEnd: boolean;
-  /** How often, counted from the end, the last characters of a repetitive anchor recur in the content. */
+  /** For a repetitive anchor of characters, the texts after its earlier occurrences in the content. */
   readonly shifts: readonly string[];
-  /** Offset in the reply up to which it was looked at. */
+  /** How much of the reply was evaluated. */
   readonly offset: number;
-  /** Text behind it. */
+  /** The text after `offset`. */
   readonly unread: string;
   /** The current line up to `offset`. */
   readonly line: string;
-  /** What has come before a repetition that may begin with the current line; null once none can. */
+  /** The text before a repetition that may begin with the current line; null when none can begin any more. */
   readonly preamble: Preamble | null;
   readonly overlaps: readonly Overlap[];
   readonly continuations: readonly Continuation[];
@@ -85,7 +85,7 @@ export type SeamReader = {
 };
 
 export const EVALUATION_STEP = 512;
-/** Code units of undecided text: more than the tail, so that any repetition in it can be decided. */
+/** The limit for undecided text, in code units: more than the tail, so that any repetition in it can be decided. */
 export const MAX_HELD = 163_840;
 
 export function createSeamReader(options: SeamReaderOptions): SeamReader {
@@ -99,7 +99,7 @@ export function createSeamReader(options: SeamReaderOptions): SeamReader {
       kind,
       endMarker,
       tagId: tagIdOf(endMarker),
-      // A fence on the first line may wrap the content as a whole (R032); any other open one is inside it.
+      // A fence on the first line may wrap the whole content (R032); any other open fence is inside it.
       isInFence:
         open.some(
           (mark) => mark.line !== first?.line || !(kind === 'code' || isMarkdownFence(mark.fence)),
@@ -144,14 +144,14 @@ export function readSeam(
   return { reader: { ...state, unread: buffer.slice(from) }, verdict: null };
 }
 
-/** The message has ended, in order or not. */
+/** For the end of the message, whether orderly or not. */
 export function endSeam(reader: SeamReader): SeamVerdict {
   if (reader.hopeless !== null) return { kind: 'hopeless', reason: reader.hopeless };
   const state = readUnit(reader, reader.unread, true);
   return decide(state, true) ?? { kind: 'hopeless', reason: 'ended_within_repetition' };
 }
 
-/** Where the text is looked at next: behind an LF or at a multiple of the step (rule 8). */
+/** Where the text is evaluated next: after an LF or at a multiple of the step (rule 8). */
 function nextEvaluation(buffer: string, from: number, offset: number): number | null {
   const step = from + EVALUATION_STEP - (offset % EVALUATION_STEP);
   const lineEnd = buffer.indexOf('\n', from);
@@ -178,7 +178,7 @@ function readUnit(reader: SeamReader, unit: string, ended: boolean): SeamReader 
 
   if (terminated || (ended && line !== '')) {
     const read = readLine(reader.context, { preamble, overlaps, line, offset, terminated });
-    // What is cut off in the middle of a line may have been about to repeat more.
+    // A reply that is cut off within a line might have repeated more.
     const mayRepeat = terminated
       ? []
       : overlaps.filter((overlap) => mayBecomeNextLine(reader.context.ground, overlap, line));
@@ -230,12 +230,12 @@ type LineFacts = {
   readonly preamble: Preamble | null;
   readonly overlaps: readonly Overlap[];
   readonly line: string;
-  /** Behind the line. */
+  /** The offset after the line. */
   readonly offset: number;
   readonly terminated: boolean;
 };
 
-/** A whole line: every overlap goes on with it or fails, and one may begin with it. */
+/** Reads a whole line: each overlap continues with it or fails, and a new one may begin with it. */
 function readLine(
   context: SeamContext,
   { preamble, overlaps, line, offset, terminated }: LineFacts,
@@ -248,7 +248,7 @@ function readLine(
   for (const candidate of candidates) {
     const { overlap, completed } = extendOverlap(ground, candidate, line, terminated);
     if (isLive(overlap)) live.push(overlap);
-    // All that end here are the same join; the one that sets least aside tells most about it.
+    // All overlaps that end here are the same join; the first sets aside the least.
     if (completed !== null) complete ??= { overlap, via: completed };
   }
   return {
@@ -283,7 +283,7 @@ function openingsAt(reader: SeamReader, preamble: Preamble): readonly Continuati
   );
 }
 
-/** What follows a repetition of no whole line. */
+/** A continuation of a repetition without whole lines. */
 function continuationWithoutLines(
   via: Via,
   preamble: Preamble,
@@ -313,7 +313,7 @@ function readContinuation(
   ended: boolean,
 ): Continuation {
   const held = continuation.held + unit;
-  // Settled text is only kept while another alignment may still come.
+  // Settled text is only held until no other alignment is possible.
   if (continuation.judgement.kind === 'settled' || continuation.judgement.kind === 'refused')
     return { ...continuation, held };
   if (
@@ -337,7 +337,7 @@ function judged(reader: SeamReader, continuation: Continuation, ended: boolean):
   const judgement = judge(reader.context, continuation, ended);
   if (judgement.kind !== 'settled' || reader.shifts.length === 0)
     return { ...continuation, judgement };
-  // Rule 5 for characters: the same reply must not fit the content further back as well.
+  // Rule 5 for characters: the same reply must not also fit an earlier place of the content.
   const rest = continuation.held.slice(judgement.skip).replaceAll('\r\n', '\n');
   for (const shift of reader.shifts) {
     if (rest.startsWith(shift))
@@ -374,7 +374,7 @@ function decide(reader: SeamReader, ended: boolean): SeamVerdict | null {
     if (first.judgement.kind !== 'settled') return null;
     if (!isOpen) return verified(first);
     if (!ended) return null;
-    // Another alignment was still possible: harmless only if there is nothing to append.
+    // Another alignment was possible until the end: harmless only if there is nothing to append.
     const seam = verified(first);
     return seam !== null && isNothing(reader, seam.rest)
       ? seam
@@ -384,7 +384,7 @@ function decide(reader: SeamReader, ended: boolean): SeamVerdict | null {
   return { kind: 'hopeless', reason: 'no_alignment' };
 }
 
-/** The same join, for which less has to be set aside. */
+/** Whether `other` is the same join and sets less text aside. */
 function isBetter(other: Continuation, continuation: Continuation): boolean {
   return (
     joinOf(other) === joinOf(continuation) &&
@@ -392,7 +392,7 @@ function isBetter(other: Continuation, continuation: Continuation): boolean {
   );
 }
 
-/** The offset in the reply at which it goes beyond the saved content. */
+/** The offset in the reply at which new content begins. */
 function joinOf(continuation: Continuation): number {
   return continuation.start + continuation.openText.length;
 }

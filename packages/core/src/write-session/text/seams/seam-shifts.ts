@@ -2,8 +2,8 @@ import type { Anchor } from './anchor.ts';
 import type { ContentEnd } from '../content-end.ts';
 
 /**
- * For a repetitive anchor of characters (§1.4a rule 5): each text with which the content goes on, up to its end,
- * behind an earlier occurrence of the anchor. A reply that goes on with one of them fits the content there too.
+ * For a repetitive anchor of characters (§1.4a rule 5): the texts between each earlier occurrence of the anchor and the
+ * end of the content. A reply that continues with one of them also fits the content at that occurrence.
  */
 export function repeatedShifts(end: ContentEnd, anchor: Anchor): readonly string[] {
   if (anchor.kind !== 'characters' || !anchor.repetitive) return [];
@@ -20,5 +20,5 @@ export function repeatedShifts(end: ContentEnd, anchor: Anchor): readonly string
   return shifts;
 }
 
-/** The shortest ones are the ones that a reply meets. */
+/** A reply can only match the shortest ones. */
 const MAX_SHIFTS = 256;
