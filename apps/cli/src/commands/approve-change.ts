@@ -42,20 +42,14 @@ function createReviewer(context: CommandContext): ChangeReviewer {
       const typed = await readTypedLine(context.stdin, signal);
       if (typed === null) return { approved: false, reason: 'Nobody answered.' };
       screen.answered();
-      switch (typed.trim().toLowerCase()) {
-        case 'y':
-        case 'yes':
-          return { approved: true };
-        case 'd':
-        case 'diff':
-          for (const change of changes) await showDiff(context, change, Infinity);
-          break;
-        case '':
-        case 'n':
-        case 'no':
-          return { approved: false, reason: 'The person said no.' };
-        default:
-          screen.line('y writes it, n or Enter does not, d shows the whole diff.');
+      const answer = typed.trim().toLowerCase();
+      if (['y', 'yes'].includes(answer)) return { approved: true };
+      if (['', 'n', 'no'].includes(answer))
+        return { approved: false, reason: 'The person said no.' };
+      if (['d', 'diff'].includes(answer)) {
+        for (const change of changes) await showDiff(context, change, Infinity);
+      } else {
+        screen.line('y writes it, n or Enter does not, d shows the whole diff.');
       }
     }
   };

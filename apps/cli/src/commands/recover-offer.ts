@@ -80,22 +80,13 @@ async function ask({ context, signal }: RecoverOffer): Promise<'yes' | 'no' | 'l
     });
     if (typed === null) return 'later';
     context.screen.answered();
-    switch (typed.trim().toLowerCase()) {
-      case '':
-      case 'y':
-      case 'yes':
-        return 'yes';
-      case 'n':
-      case 'no':
-        return 'no';
-      case 'l':
-      case 'later':
-        return 'later';
-      default:
-        context.screen.line(
-          'Enter or y goes on with it, n puts it aside (it stays recoverable), l asks again next time.',
-        );
-    }
+    const answer = typed.trim().toLowerCase();
+    if (['', 'y', 'yes'].includes(answer)) return 'yes';
+    if (['n', 'no'].includes(answer)) return 'no';
+    if (['l', 'later'].includes(answer)) return 'later';
+    context.screen.line(
+      'Enter or y goes on with it, n puts it aside (it stays recoverable), l asks again next time.',
+    );
   }
 }
 

@@ -14,7 +14,7 @@ import type { ResultLine } from '../rendering/result-line.ts';
 import { receiptLine } from '../rendering/write-lines.ts';
 import { formatBytes, formatCount, plural } from '../terminal/format.ts';
 import { readDemoDocument, type DemoDocument } from './document.ts';
-import { createProcesses, type Processes } from './processes.ts';
+import { createProcesses, type Ended, type Processes } from './processes.ts';
 import { DEMO_TARGET, demoScript } from './script.ts';
 
 const POLL_MS = 10;
@@ -85,10 +85,10 @@ async function tellStory(stage: Stage): Promise<void> {
     `\n1. orion run "Write ${DEMO_TARGET}"\n` +
       '   The model makes one small tool call; the content follows as plain text, and every piece of it goes to disk.',
   );
-  const saved = await streamAndKill(stage, url);
+  const session = await streamAndKill(stage, url);
 
   await say('\n3. What lies on disk');
-  const session = await inspectDisk(stage, saved);
+  await inspectDisk(stage, session);
 
   await say('\n4. orion list-sessions');
   await stage.processes.run({ args: ['list-sessions', '-C', stage.workspace] });
@@ -117,10 +117,9 @@ async function startProvider(stage: Stage): Promise<string> {
 async function streamAndKill(stage: Stage, url: string): Promise<SessionListing> {
   const { context, document, processes, workspace } = stage;
   const total = Buffer.byteLength(document.text);
-  const writer = processes.start({
-    args: runArguments(workspace, url),
-    onLine: () => undefined,
-  });
+  const options = `--json --base-url ${url} --model scripted`.split(' ');
+  const args = ['run', `Write ${DEMO_TARGET}`, '-C', workspace, ...options];
+  const writer = processes.start({ args, onLine: () => undefined });
   writer.child.stdin?.end();
   let ended = false;
   void writer.ended.finally(() => {
@@ -147,11 +146,6 @@ async function streamAndKill(stage: Stage, url: string): Promise<SessionListing>
   return await onlySession(stage);
 }
 
-function runArguments(workspace: string, url: string): readonly string[] {
-  const options = `--json --base-url ${url} --model scripted`.split(' ');
-  return ['run', `Write ${DEMO_TARGET}`, '-C', workspace, ...options];
-}
-
 /** How much of the content has reached the disk; a session is made under another name and then renamed. */
 async function savedBytes(workspace: string): Promise<number> {
   const sessions = join(workspace, '.orion', 'logs', 'write_sessions');
@@ -162,19 +156,25 @@ async function savedBytes(workspace: string): Promise<number> {
   return Math.max(0, ...found.map((file) => file?.size ?? 0));
 }
 
-async function onlySession({ processes, workspace }: Stage): Promise<SessionListing> {
+/** What a command prints on stdout, and how it ended. */
+async function read(
+  { processes }: Stage,
+  args: readonly string[],
+): Promise<Ended & { readonly lines: readonly string[] }> {
   const lines: string[] = [];
-  await processes.run({
-    args: ['list-sessions', '--json', '-C', workspace],
-    onLine: (line) => lines.push(line),
-  });
+  const ended = await processes.run({ args, onLine: (line) => lines.push(line) });
+  return { ...ended, lines };
+}
+
+async function onlySession(stage: Stage): Promise<SessionListing> {
+  const { lines } = await read(stage, ['list-sessions', '--json', '-C', stage.workspace]);
   const { sessions } = JSON.parse(lines.join('\n')) as { sessions: SessionListing[] };
   const [session] = sessions;
   if (session === undefined) throw new BrokenPromise('no write session was left');
   return session;
 }
 
-async function inspectDisk(stage: Stage, session: SessionListing): Promise<SessionListing> {
+async function inspectDisk(stage: Stage, session: SessionListing): Promise<void> {
   const { document, say, workspace } = stage;
   const whole = Buffer.from(document.text);
   const saved = await readFile(join(session.session_dir, 'content.txt'));
@@ -190,24 +190,24 @@ async function inspectDisk(stage: Stage, session: SessionListing): Promise<Sessi
   if (share < 0.2 || share > 0.8) throw new BrokenPromise('the process was not killed mid-stream');
   if (!isPrefix) throw new BrokenPromise('what was saved is not the beginning of the document');
   if (target !== null) throw new BrokenPromise('a half-written file stands in the workspace');
-  return session;
 }
 
 async function recover(stage: Stage, session: SessionListing): Promise<WriteReceipt> {
-  let result: ResultLine | null = null;
-  const { exitCode } = await stage.processes.run({
-    args: ['recover-session', session.session_id, '-C', stage.workspace, '--json'],
-    onLine: (line) => {
-      const event = JSON.parse(line) as { type: string };
-      if (event.type === 'result') result = event as ResultLine;
-    },
-  });
-  const receipt = (result as ResultLine | null)?.receipts[0];
+  const { session_id: id, lines: savedLines } = session;
+  const { exitCode, lines } = await read(stage, [
+    'recover-session',
+    id,
+    '-C',
+    stage.workspace,
+    '--json',
+  ]);
+  const result = JSON.parse(lines.at(-1) ?? '{}') as Partial<ResultLine>;
+  const receipt = result.receipts?.[0];
   if (exitCode !== EXIT.done || receipt === undefined) {
     throw new BrokenPromise(`the recovery ended with exit code ${exitCode ?? 'none'}`);
   }
   const again = receipt.seams.reduce((sum, seam) => sum + seam.lines_dropped, 0);
-  const sent = receipt.lines - session.lines + again;
+  const sent = receipt.lines - savedLines + again;
   await stage.say(
     `   Lines of the document that were sent again: ${formatCount(again)}\n` +
       `   Lines that the second process received: about ${formatCount(sent)} of ${formatCount(receipt.lines)}\n` +

@@ -1,4 +1,5 @@
 import type { NotStored } from '@orion/agent';
+import { defined } from '@orion/contracts';
 import type { PausedSession, StopReason, TurnStatus, Usage, WriteReceipt } from '@orion/contracts';
 
 import type { ExitCode } from '../process/exit-code.ts';
@@ -30,13 +31,13 @@ export function resultLine(
     type: 'result',
     version: 1,
     status: summary.status ?? statusOf(exitCode),
-    ...(summary.stopReason === null ? {} : { stopReason: summary.stopReason }),
+    ...defined({ stopReason: summary.stopReason ?? undefined }),
     exitCode,
     requestId: summary.requestId,
     receipts: summary.receipts,
     paused: summary.paused,
     usage: summary.usage,
-    ...(notStored === undefined ? {} : { notStored }),
+    ...defined({ notStored }),
   };
 }
 

@@ -42,28 +42,20 @@ export function optionsNeedingTrust(file: FileConfiguration): Options {
 const MAX_FILE_BYTES: number = 1024 * 1024;
 
 /** What stands there is no file that could be read; `reason` completes "because …". */
-export class UnusableFile {
-  readonly file: string;
-  readonly reason: string;
-
-  constructor(file: string, reason: string) {
-    this.file = file;
-    this.reason = reason;
-  }
-}
+export type UnusableFile = { readonly file: string; readonly reason: string };
 
 /** `within`: a link may lead to a file below this folder, and nowhere else. */
 async function readJson(
   file: string,
   within: string,
-): Promise<{ readonly json: unknown; readonly sha256: string } | UnusableFile | undefined> {
+): Promise<{ readonly json: unknown; readonly sha256: string } | UnusableFile | null> {
   const read = await readForeignFile(
     file,
     MAX_FILE_BYTES,
     await realpath(within).catch(() => within),
   );
-  if (read.kind === 'missing') return undefined;
-  if (read.kind === 'refused') return new UnusableFile(file, read.reason);
+  if (read.kind === 'missing') return null;
+  if (read.kind === 'refused') return { file, reason: read.reason };
   const { bytes } = read;
   // Of the same bytes that are parsed: nothing can come between what is accepted and what takes effect.
   const sha256 = createHash('sha256').update(bytes).digest('hex');
@@ -88,7 +80,7 @@ function incorrect(file: string, what: string, cause?: unknown): OrionError {
  */
 export async function readConfigurationFile(file: string): Promise<FileConfiguration | null> {
   const read = await readHashedConfigurationFile(file, parse(file).root);
-  if (read instanceof UnusableFile) throw unusable(read);
+  if (read !== null && 'reason' in read) throw unusable(read);
   return read?.configuration ?? null;
 }
 
@@ -107,8 +99,7 @@ export async function readHashedConfigurationFile(
   { readonly configuration: FileConfiguration; readonly sha256: string } | UnusableFile | null
 > {
   const read = await readJson(file, within);
-  if (read === undefined) return null;
-  if (read instanceof UnusableFile) return read;
+  if (read === null || 'reason' in read) return read;
   const { json, sha256 } = read;
   if (!isFields(json)) throw incorrect(file, 'must hold one JSON object.');
   const options: Record<string, unknown> = {};

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import {
   readConfigurationFile,
   readHashedConfigurationFile,
-  UnusableFile,
+  type UnusableFile,
   type FileConfiguration,
 } from './configuration-file.ts';
 import { configurationFolder, withoutEmpty, WORKSPACE_FILE } from './configuration-folder.ts';
@@ -80,8 +80,7 @@ export async function readSources({
   const workspaceFile = join(workspace, WORKSPACE_FILE);
   const found = await readHashedConfigurationFile(workspaceFile, workspace);
   // Whoever made the workspace could otherwise keep its user from working in it.
-  const unusable = found instanceof UnusableFile ? found : null;
-  const read = found instanceof UnusableFile ? null : found;
+  const [unusable, read] = found !== null && 'reason' in found ? [found, null] : [null, found];
   const project = read?.configuration ?? null;
   const trust = read === null ? 'unknown' : await trustOf(folder, workspace, read.sha256);
   const trusted = trust === 'trusted' ? project : null;

@@ -7,17 +7,13 @@ import {
   optionsNeedingTrust,
   readHashedConfigurationFile,
   unusable,
-  UnusableFile,
 } from './configuration-file.ts';
+import type { ConfigurationRequest } from './configuration-sources.ts';
 import { configurationFolder, withoutEmpty, WORKSPACE_FILE } from './configuration-folder.ts';
 import { setTrust } from './workspace-trust.ts';
 
-export type TrustRequest = {
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Absolute. */
-  readonly workspace: string;
-  /** Null when it is unknown: then nothing can be accepted. */
-  readonly homeDirectory: string | null;
+/** Without a home folder nothing can be accepted. */
+export type TrustRequest = Omit<ConfigurationRequest, 'flags'> & {
   /** Milliseconds since the epoch. */
   readonly now: number;
 };
@@ -37,8 +33,8 @@ export async function trustWorkspace(request: TrustRequest): Promise<TrustReport
   const folder = requireFolder(request);
   const file = join(request.workspace, WORKSPACE_FILE);
   const read = await readHashedConfigurationFile(file, request.workspace);
-  if (read instanceof UnusableFile) throw unusable(read);
   if (read === null) return null;
+  if ('reason' in read) throw unusable(read);
   await setTrust(folder, request.workspace, read.sha256, request.now);
   const { sha256, configuration } = read;
   const { databaseUrl, ...settings } = configuration.settings;

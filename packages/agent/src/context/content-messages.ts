@@ -38,13 +38,13 @@ export async function contentMessages(options: {
   readonly base: readonly Message[];
   readonly handle: Pick<SessionHandle, 'bytes' | 'readContent'>;
   readonly prompt: string | null;
-  /** The first words of the reply, which the model goes on with. */
-  readonly prefill?: string | null;
+  /** The first words of the reply, which the model goes on with; empty where it begins by itself. */
+  readonly prefill?: string;
   readonly limit: number;
   /** Of the content, with an open last one. */
   readonly lines: number;
 }): Promise<readonly Message[]> {
-  const { base, handle, prompt, limit, lines } = options;
+  const { base, handle, prompt, prefill = '', limit, lines } = options;
   const messages: Message[] = [...base];
   const bytes = handle.bytes();
   if (bytes > 0) {
@@ -63,10 +63,10 @@ export async function contentMessages(options: {
     }
   }
   // Half a character in a quotation would make the request invalid for many a server.
-  if (prompt !== null) messages.push({ role: 'user', content: prompt.toWellFormed() });
-  const prefill = options.prefill ?? null;
-  if (prompt !== null && prefill !== null)
-    messages.push({ role: 'assistant', content: prefill.toWellFormed() });
+  if (prompt !== null) {
+    messages.push({ role: 'user', content: prompt.toWellFormed() });
+    if (prefill !== '') messages.push({ role: 'assistant', content: prefill.toWellFormed() });
+  }
   return messages;
 }
 

@@ -53,10 +53,7 @@ export type Records = {
 };
 
 export type RecordsParts = {
-  readonly options: Pick<
-    OrionOptions,
-    'store' | 'createStore' | 'traceStore' | 'telemetry' | 'onTrace' | 'userDirectory'
-  >;
+  readonly options: OrionOptions;
   readonly settings: Settings;
   readonly clock: Clock;
   readonly workspace: Workspace;

@@ -1,4 +1,5 @@
 import type { RunEventBody, SessionHandle, WriteReceipt } from '@orion/contracts';
+import type { FinalizeFacts } from '@orion/core';
 
 import { sessionSettingsOf } from '../config/derived-settings.ts';
 import { receiptMessage, withRemoved } from './receipt-message.ts';
@@ -99,23 +100,16 @@ async function finalizeStart(
   };
   const { workspace } = scope.dependencies;
   const { target_file, operation, session_id } = metadata;
-  switch (onConflict) {
-    case undefined:
-      return start;
-    case 'overwrite': {
-      // What is added to a file, or changed in it, goes into the file as it is now.
-      const agreed = operation === 'create' ? 'overwrite' : operation;
-      const expected = await workspace.checkTarget(target_file, agreed);
-      return { ...start, target: { operation: agreed, expected } };
-    }
-    case 'keep-both': {
-      const name = besideName(target_file, session_id.slice(0, 4));
-      const expected = await workspace.checkTarget(name, 'create');
-      return { ...start, target: { operation: 'create', expected } };
-    }
-    default:
-      return onConflict satisfies never;
-  }
+  if (onConflict === undefined) return start;
+  const isBeside = onConflict === 'keep-both';
+  const name = isBeside ? besideName(target_file, session_id.slice(0, 4)) : target_file;
+  // What is added to a file, or changed in it, goes into the file as it is now.
+  const agreed = operation === 'create' ? 'overwrite' : operation;
+  const target: FinalizeFacts['target'] = {
+    operation: isBeside ? 'create' : agreed,
+    expected: await workspace.checkTarget(name, isBeside ? 'create' : agreed),
+  };
+  return { ...start, target };
 }
 
 /** `docs/a.md` and `7f3a` make `docs/a.orion-7f3a.md`. */

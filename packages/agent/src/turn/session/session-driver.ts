@@ -15,8 +15,7 @@ import { withRemoved } from '../receipt-message.ts';
 import { examine, finalize } from './finalize.ts';
 import { endOf, pausedEnd } from './session-end.ts';
 import { linesOf } from './session-event.ts';
-import { messageEndOf, SessionModel } from './session-model.ts';
-import type { Arrival } from './session-model.ts';
+import { messageEndOf, sessionModel, type Arrival, type SessionModel } from './session-model.ts';
 import { SessionReport } from './session-report.ts';
 import { sessionRescue, type SessionRescue } from './session-rescue.ts';
 import type { SessionDriverOptions, SessionOutcome, SessionStart } from './session-run.ts';
@@ -118,7 +117,7 @@ export class SessionDriver {
     const { handle, clock, session } = options;
     this.#options = options;
     this.#session = session;
-    this.#model = new SessionModel(options, this.#mailbox);
+    this.#model = sessionModel(options, this.#mailbox);
     this.#saver = sessionSaver(handle, session.summary.bytes, clock, {
       saved: (result) => this.#saved(result),
       failed: (error) => this.#saveFailed(error),

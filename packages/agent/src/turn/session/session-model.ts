@@ -23,57 +23,46 @@ const REFUSED: ErrorInfo = {
   retryable: false,
 };
 
-/** The model, as a session asks it: each message is a reply to all that is saved. */
-export class SessionModel {
-  readonly #options: SessionDriverOptions;
-  readonly #mailbox: Mailbox<Arrival>;
-  #prompt: string | null = null;
-  /** How the reply has to begin, if that is known. */
-  #opening: string | null = null;
-
-  constructor(options: SessionDriverOptions, mailbox: Mailbox<Arrival>) {
-    this.#options = options;
-    this.#mailbox = mailbox;
-  }
-
-  /** What the next message is a reply to, and those that repeat it. */
-  ask(prompt: string, opening: string | null): void {
-    this.#prompt = prompt;
-    this.#opening = opening;
-  }
-
+export type SessionModel = {
+  /** What the next message is a reply to, and those that repeat it; `opening`: how it has to begin, if that is known. */
+  ask(prompt: string, opening: string | null): void;
   /**
    * The next message: what its session is told first, and then its events, and null whenever something else has
    * happened. `lines`: of the content so far.
    */
-  async next(lines: number): Promise<{
+  next(lines: number): Promise<{
     readonly started: SessionInput;
     readonly events: AsyncGenerator<ProtocolEvent | null, void>;
-  }> {
-    const { content, context, base, handle, contextLimit } = this.#options;
-    if (context === null) throw new Error('a model was asked although none was given');
-    const { limits, writesThinkTags = false } = context.adapter;
-    // Never white space at its end, which providers refuse.
-    const opening = limits?.prefill === true ? this.#opening?.trimEnd() : null;
-    const prefill = opening === undefined || opening === '' ? null : opening;
-    const prompt = this.#prompt;
-    const messages = await contentMessages({
-      base,
-      handle,
-      prompt,
-      prefill,
-      limit: contextLimit,
-      lines,
-    });
-    const open = (leave: AbortSignal): AsyncIterable<ProtocolEvent> => {
-      const signal = AbortSignal.any([context.signal, leave]);
-      return content.executeStreaming({ ...context, messages, signal });
-    };
-    return {
-      started: { type: 'message_started', prefilled: prefill !== null, thinkTags: writesThinkTags },
-      events: messageEvents(open, this.#mailbox, prefill ?? ''),
-    };
-  }
+  }>;
+};
+
+/** The model, as a session asks it: each message is a reply to all that is saved. */
+export function sessionModel(
+  { content, context, base, handle, contextLimit: limit }: SessionDriverOptions,
+  mailbox: Mailbox<Arrival>,
+): SessionModel {
+  let prompt: string | null = null;
+  let opening: string | null = null;
+  return {
+    ask(...given) {
+      [prompt, opening] = given;
+    },
+    async next(lines) {
+      if (context === null) throw new Error('a model was asked although none was given');
+      const { limits, writesThinkTags: thinkTags = false } = context.adapter;
+      // Never white space at its end, which providers refuse.
+      const prefill = limits?.prefill === true ? (opening?.trimEnd() ?? '') : '';
+      const messages = await contentMessages({ base, handle, prompt, prefill, limit, lines });
+      const open = (leave: AbortSignal): AsyncIterable<ProtocolEvent> => {
+        const signal = AbortSignal.any([context.signal, leave]);
+        return content.executeStreaming({ ...context, messages, signal });
+      };
+      return {
+        started: { type: 'message_started', prefilled: prefill !== '', thinkTags },
+        events: messageEvents(open, mailbox, prefill),
+      };
+    },
+  };
 }
 
 /**
