@@ -3,13 +3,12 @@
  * notices any other change. `vitest run packages/core/src/write-session/session.conversations.test.ts -u` writes the
  * files anew.
  */
-import type { InvalidPlace } from '@orion/contracts';
 import { expect, test } from 'vitest';
 
 import { receiptNotesOf } from './session.ts';
 import type { MessageEnd } from './control.ts';
 import type { SessionInput } from './session.ts';
-import { SessionHarness } from './testing/session-harness.ts';
+import { SessionHarness, invalidPlace } from './testing/session-harness.ts';
 import type { HarnessOptions } from './testing/session-harness.ts';
 
 const LENGTH = { kind: 'length' } as const;
@@ -49,17 +48,6 @@ const OTHER =
   'a remark that is long enough\nand has a second line of words\nand a third\nand more\n';
 const CODE: HarnessOptions = { target: 'a.ts' };
 const MARKDOWN: HarnessOptions = { target: 'a.md' };
-
-const place = (index: number, offset: number): InvalidPlace => ({
-  index,
-  position: offset,
-  byte_offset: offset,
-  byte_length: 1,
-  line: 1,
-  column: offset + 1,
-  code: 'nul',
-  context: { before: 'a', invalid: '\\0', after: 'b' },
-});
 
 const CONVERSATIONS: Readonly<Record<string, Conversation>> = {
   'a message and its end': [['one\ntwo\nDONE', { type: 'finalize_ok' }]],
@@ -300,9 +288,9 @@ const CONVERSATIONS: Readonly<Record<string, Conversation>> = {
   'corrections that help': [
     [
       'a\0b\0c\nDONE',
-      { type: 'corrections_needed', places: [place(1, 1), place(2, 3)], count: 2 },
+      { type: 'corrections_needed', places: [invalidPlace(1, 1), invalidPlace(2, 3)], count: 2 },
       '#2: x',
-      { type: 'corrections_needed', places: [place(1, 1)], count: 1 },
+      { type: 'corrections_needed', places: [invalidPlace(1, 1)], count: 1 },
       '#1: y\nDONE',
       { type: 'finalize_ok' },
     ],
@@ -310,7 +298,7 @@ const CONVERSATIONS: Readonly<Record<string, Conversation>> = {
   'corrections that do not come': [
     [
       'a\0b\nDONE',
-      { type: 'corrections_needed', places: [place(1, 1)], count: 1 },
+      { type: 'corrections_needed', places: [invalidPlace(1, 1)], count: 1 },
       'sorry',
       ['#1: x', LENGTH],
       ['', BROKEN],

@@ -1,19 +1,8 @@
-import type { InvalidPlace } from '@orion/contracts';
 import { describe, expect, it } from 'vitest';
 
-import { SessionHarness } from './testing/session-harness.ts';
+import { SessionHarness, invalidPlace } from './testing/session-harness.ts';
 
-const place = (index: number, offset: number): InvalidPlace => ({
-  index,
-  position: offset,
-  byte_offset: offset,
-  byte_length: 1,
-  line: 1,
-  column: offset + 1,
-  code: 'nul',
-  context: { before: 'a', invalid: '\\0', after: 'b' },
-});
-const places = [place(1, 1), place(2, 3)];
+const places = [invalidPlace(1, 1), invalidPlace(2, 3)];
 const first = { start: 1, end: 2, text: '1' };
 const second = { start: 3, end: 4, text: '2' };
 
@@ -41,7 +30,7 @@ describe('R097: the reply to a question about invalid text', () => {
     const harness = rejected();
     harness.message('#2: 2');
     expect(harness.record.repair?.rounds).toEqual([[second]]);
-    harness.send({ type: 'corrections_needed', places: [place(1, 1)], count: 1 });
+    harness.send({ type: 'corrections_needed', places: [invalidPlace(1, 1)], count: 1 });
     expect(harness.prompts.at(-1)).toContain('1 place in a.txt');
     expect(harness.record.repair?.found).toBe(2);
   });
@@ -72,7 +61,7 @@ describe('R098: rounds are counted for the session, not for the process', () => 
     (type) => {
       const harness = rejected();
       harness.message('#1: 1');
-      harness.send({ type: 'corrections_needed', places: [place(1, 3)], count: 1 });
+      harness.send({ type: 'corrections_needed', places: [invalidPlace(1, 3)], count: 1 });
       harness.send({ type });
       expect(harness.state).toBe('session_active.paused');
 
@@ -82,7 +71,7 @@ describe('R098: rounds are counted for the session, not for the process', () => 
       // Its text is complete: it is not asked to go on with it, but validated again.
       expect(recovered.state).toBe('session_active.finalizing');
       expect(recovered.prompts).toEqual([]);
-      recovered.send({ type: 'corrections_needed', places: [place(1, 3)], count: 1 });
+      recovered.send({ type: 'corrections_needed', places: [invalidPlace(1, 3)], count: 1 });
       recovered.message('no');
       recovered.message('no');
       expect(recovered.state).toBe('session_active.finalizing');
@@ -109,7 +98,7 @@ describe('R098: rounds are counted for the session, not for the process', () => 
   it('what the file is was decided before: other settings change nothing, so that the offsets stay true', () => {
     const harness = new SessionHarness({ target: 'a.ts', settings: { stripFence: 'never' } });
     harness.message('```ts\na\0b\n```\nDONE');
-    harness.send({ type: 'corrections_needed', places: [place(1, 1)], count: 1 });
+    harness.send({ type: 'corrections_needed', places: [invalidPlace(1, 1)], count: 1 });
     const recovered = new SessionHarness({
       target: 'a.ts',
       recovered: { content: harness.content, record: harness.record },

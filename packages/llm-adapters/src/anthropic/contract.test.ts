@@ -1,7 +1,6 @@
-import { API_KEY_CANARY, describeAdapterContract } from '@orion/testkit';
+import { API_KEY_CANARY } from '@orion/testkit';
 import type { AdapterScenario } from '@orion/testkit';
 
-import { startByteServer } from '../scripted/byte-server.ts';
 import type { Answer } from '../scripted/byte-server.ts';
 import {
   MESSAGE_START,
@@ -11,8 +10,7 @@ import {
   namedEvents,
   textBlock,
 } from '../testing/named-events.ts';
-import { ONCE } from '../testing/streams.ts';
-import { createAnthropicAdapter } from './adapter.ts';
+import { describeContractOf } from '../testing/contract.ts';
 
 const HALF = namedEvents(MESSAGE_START, ...textBlock(0, 'half'));
 const CALL = namedEvents(
@@ -73,16 +71,4 @@ const ANSWERS: Readonly<Record<AdapterScenario, Answer>> = {
   },
 };
 
-describeAdapterContract('anthropic', async (scenario) => {
-  const server = await startByteServer(ANSWERS[scenario]);
-  return {
-    adapter: createAnthropicAdapter({
-      model: 'm',
-      apiKey: API_KEY_CANARY,
-      baseUrl: server.url,
-      retry: ONCE,
-    }),
-    connections: () => server.connections(),
-    close: () => server.close(),
-  };
-});
+describeContractOf('anthropic', 'anthropic-messages', ANSWERS);

@@ -1,10 +1,9 @@
-import { API_KEY_CANARY, describeAdapterContract } from '@orion/testkit';
+import { API_KEY_CANARY } from '@orion/testkit';
 import type { AdapterScenario } from '@orion/testkit';
 
-import { startByteServer } from '../scripted/byte-server.ts';
 import type { Answer } from '../scripted/byte-server.ts';
 import { DONE, STOP, USAGE, chunk, content, sse, toolCall } from '../testing/streams.ts';
-import { createOpenAiCompatibleAdapter } from './adapter.ts';
+import { describeContractOf } from '../testing/contract.ts';
 
 const HALF = sse(content('half'));
 const CALL = sse(
@@ -44,15 +43,4 @@ const ANSWERS: Readonly<Record<AdapterScenario, Answer>> = {
   },
 };
 
-describeAdapterContract('openai-compatible', async (scenario) => {
-  const server = await startByteServer(ANSWERS[scenario]);
-  return {
-    adapter: createOpenAiCompatibleAdapter({
-      model: 'm',
-      apiKey: API_KEY_CANARY,
-      baseUrl: server.url,
-    }),
-    connections: () => server.connections(),
-    close: () => server.close(),
-  };
-});
+describeContractOf('openai-compatible', 'openai-chat', ANSWERS);

@@ -1,7 +1,6 @@
-import { API_KEY_CANARY, describeAdapterContract } from '@orion/testkit';
+import { API_KEY_CANARY } from '@orion/testkit';
 import type { AdapterScenario } from '@orion/testkit';
 
-import { startByteServer } from '../scripted/byte-server.ts';
 import type { Answer } from '../scripted/byte-server.ts';
 import {
   RESPONSE_START,
@@ -11,8 +10,7 @@ import {
   responseEnd,
   textDelta,
 } from '../testing/named-events.ts';
-import { ONCE } from '../testing/streams.ts';
-import { createOpenAiResponsesAdapter } from './adapter.ts';
+import { describeContractOf } from '../testing/contract.ts';
 
 const HALF = namedEvents(RESPONSE_START, textDelta('half'));
 const CALL = namedEvents(
@@ -68,16 +66,4 @@ const ANSWERS: Readonly<Record<AdapterScenario, Answer>> = {
   },
 };
 
-describeAdapterContract('openai-responses', async (scenario) => {
-  const server = await startByteServer(ANSWERS[scenario]);
-  return {
-    adapter: createOpenAiResponsesAdapter({
-      model: 'm',
-      apiKey: API_KEY_CANARY,
-      baseUrl: server.url,
-      retry: ONCE,
-    }),
-    connections: () => server.connections(),
-    close: () => server.close(),
-  };
-});
+describeContractOf('openai-responses', 'openai-responses', ANSWERS);

@@ -1,4 +1,9 @@
-import type { SessionMetadata, SessionRecord, WriteOperation } from '@orion/contracts';
+import type {
+  InvalidPlace,
+  SessionMetadata,
+  SessionRecord,
+  WriteOperation,
+} from '@orion/contracts';
 import { createFakeClock } from '@orion/testkit';
 import type { FakeClock } from '@orion/testkit';
 
@@ -276,4 +281,18 @@ function summaryOf(content: string, fileStart: number): ContentSummary {
 
 function bytesOf(text: string, start: number, end?: number): string {
   return Buffer.from(text, 'utf8').subarray(start, end).toString('utf8');
+}
+
+/** A NUL that was found in a text of one line. */
+export function invalidPlace(index: number, offset: number): InvalidPlace {
+  return {
+    index,
+    position: offset,
+    byte_offset: offset,
+    byte_length: 1,
+    line: 1,
+    column: offset + 1,
+    code: 'nul',
+    context: { before: 'a', invalid: '\\0', after: 'b' },
+  };
 }
