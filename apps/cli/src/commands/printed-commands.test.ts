@@ -1,13 +1,7 @@
 import type { Behaviour } from '@orion/llm-adapters/scripted';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
-import {
-  openPlace,
-  printedCommands,
-  wordsOf,
-  type Mode,
-  type Place,
-} from '../testing/printed-commands.ts';
+import { openPlace, printedCommands, type Mode, type Place } from '../testing/printed-commands.ts';
 
 /**
  * Hazard: a command that is printed for a session that waits, and cannot be typed, does not find the session, or does
@@ -276,9 +270,9 @@ describe('R279: every printed command can be typed as it stands and does what it
       const { place, commands } = await paused(pause, mode);
       const outcome = usual.replaces === true && mode.degraded === true ? refused(pause) : usual;
       expect(commands.map(optionsOf)).toEqual(expected.map(([each]) => each));
-      const command = wordsOf(commands[index] ?? '');
+      const command = commands[index] ?? [];
       const ended = await place.orion(command);
-      const told = `${commands[index] ?? ''}\n${ended.err}`;
+      const told = `${command.join(' ')}\n${ended.err}`;
       expect(ended.exitCode, told).toBe(outcome.exitCode ?? 0);
       expect(await place.read(targetOf(pause)), `${options}\n${told}`).toBe(outcome.file);
       if (outcome.said !== undefined) expect(ended.err).toMatch(outcome.said);
@@ -299,7 +293,10 @@ function refused({ before, meanwhile }: Pause): Outcome {
 async function paused(
   pause: Pause,
   mode: Mode,
-): Promise<{ readonly place: Place; readonly commands: readonly string[] }> {
+): Promise<{
+  readonly place: Place;
+  readonly commands: ReturnType<typeof printedCommands>;
+}> {
   const environment = { ...mode.environment, ...pause.environment };
   const place = await openPlace({ ...mode, environment }, behavioursOf(pause));
   onTestFinished(place.close);
@@ -308,8 +305,8 @@ async function paused(
   let { exitCode, err } = await place.orion(line, pause.typed);
   if (pause.meanwhile !== undefined) {
     await place.write(targetOf(pause), pause.meanwhile);
-    const finalize = printedCommands(err).find((command) => command.includes(' --finalize'));
-    ({ exitCode, err } = await place.orion(wordsOf(finalize ?? '')));
+    const finalize = printedCommands(err).find((command) => command.includes('--finalize'));
+    ({ exitCode, err } = await place.orion(finalize ?? []));
   }
   expect(exitCode, err).toBe(3);
   expect(err).toContain(`Paused (${pause.code}): ${targetOf(pause)} is not written yet. `);
@@ -351,8 +348,7 @@ function targetOf({ target = 'a.ts' }: Pause): string {
 }
 
 /** What a command has behind the session and the place, which differ from one to the next. */
-function optionsOf(command: string): string {
-  const words = wordsOf(command);
+function optionsOf(words: readonly string[]): string {
   const from = words[1] === '--from' ? 3 : 2;
   const place = words.indexOf('-C');
   return words.slice(from, place === -1 ? undefined : place).join(' ');

@@ -93,15 +93,17 @@ export async function openPlace(mode: Mode, behaviours: readonly Behaviour[]): P
   };
 }
 
-/** The commands that stand on lines of their own below a pause, as they were printed. */
-export function printedCommands(err: string): readonly string[] {
-  return err.split('\n').flatMap((line) => /^ {2}(orion .*)$/u.exec(line)?.[1] ?? []);
-}
-
-/** The words of a command, as a shell reads them. */
-export function wordsOf(command: string): readonly string[] {
-  const said = execFileSync('/bin/sh', ['-c', `orion() { printf '%s\\0' "$@"; }; ${command}`], {
-    encoding: 'utf8',
-  });
-  return said.split('\0').slice(0, -1);
+/** The words of each command that is on a line of its own below a pause, as a shell reads them. */
+export function printedCommands(err: string): readonly (readonly string[])[] {
+  const commands = err.split('\n').filter((line) => line.startsWith('  orion '));
+  // One shell for all of them: each says how many words it has, and then the words.
+  const script = ['orion() { printf \'%s\\0\' "$#" "$@"; }', ...commands].join('\n');
+  const said = execFileSync('/bin/sh', ['-c', script], { encoding: 'utf8' })
+    .split('\0')
+    .slice(0, -1);
+  const read: string[][] = [];
+  for (let count = said.shift(); count !== undefined; count = said.shift()) {
+    read.push(said.splice(0, Number(count)));
+  }
+  return read;
 }
