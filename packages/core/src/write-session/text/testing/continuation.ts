@@ -1,11 +1,10 @@
 import { chooseAnchor } from '../seams/anchor.ts';
 import type { Anchor } from '../seams/anchor.ts';
-import { appendToSummary, createSummary } from '../content-summary.ts';
 import { convertLineEndings, createConverter, endConversion } from '../line-ending-converter.ts';
 import { isBlankLine } from '../lines.ts';
 import { createSeamReader, endSeam, readSeam } from '../seams/seam-reader.ts';
 import type { SeamReaderOptions, SeamVerdict } from '../seams/seam-reader.ts';
-import { readMessage } from './read-message.ts';
+import { readMessage, summaryOf } from './read-message.ts';
 
 export const END_MARKER = 'DONE 7f3a';
 
@@ -14,7 +13,7 @@ export type ReadingOptions = Partial<
 >;
 
 export function anchorFor(saved: string): Anchor {
-  return chooseAnchor(appendToSummary(createSummary(), saved));
+  return chooseAnchor(summaryOf(saved));
 }
 
 /** The verdict about a reply that arrives in `pieces`; a verified seam's `rest` holds all that came after it. */
@@ -23,7 +22,7 @@ export function readReply(
   pieces: readonly string[] | string,
   options: ReadingOptions = {},
 ): SeamVerdict {
-  const summary = appendToSummary(createSummary(), saved);
+  const summary = summaryOf(saved);
   let reader = createSeamReader({
     summary,
     anchor: options.anchor ?? chooseAnchor(summary),

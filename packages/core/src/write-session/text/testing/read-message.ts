@@ -40,10 +40,20 @@ export type MessageResult = {
   readonly summary: ContentSummary;
 };
 
+let latest = { saved: '', summary: createSummary() };
+
+/** Kept for the next call: a case asks several times for the summary of the same text. */
+export function summaryOf(saved: string): ContentSummary {
+  if (latest.saved !== saved) {
+    latest = { saved, summary: appendToSummary(createSummary(), saved) };
+  }
+  return latest.summary;
+}
+
 /** Reads one message as a session does: each text appended, the end judged by what is saved then. */
 export function readMessage(pieces: readonly string[], options: ReadOptions = {}): MessageResult {
   const { before = '', kind = 'code', policy = 'auto', orderly = true, ...rest } = options;
-  let summary = appendToSummary(createSummary(), before);
+  let summary = summaryOf(before);
   let reader = createMarkerReader({
     endMarker: END_MARKER,
     strict: false,
