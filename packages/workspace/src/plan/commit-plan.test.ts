@@ -16,6 +16,7 @@ import {
   sourceOf,
   temporaryDirectory,
 } from '../testing/temp-workspace.ts';
+import { quickStart } from '../testing/other-process.ts';
 
 /** Hazard: a plan of several files of which some changed and some did not. R120, R260. */
 
@@ -273,7 +274,7 @@ function killBefore(
       script,
       JSON.stringify({ root, userKeyDirectory, contents, kill: change, allowPaths }),
     ],
-    { encoding: 'utf8' },
+    { encoding: 'utf8', env: quickStart() },
   );
   expect(ended.signal, ended.stderr).toBe('SIGKILL');
 }

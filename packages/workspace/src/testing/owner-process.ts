@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { unlink, writeFile } from 'node:fs/promises';
+import { flushCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -11,7 +12,7 @@ import { OrionError, systemClock } from '@orion/contracts';
 import type { CommitPart, SessionHandle, TargetSnapshot, WriteOperation } from '@orion/contracts';
 import { createWorkspace } from '../index.ts';
 import { ownIdentity } from '../ownership/process-identity.ts';
-import { RECORD } from './temp-workspace.ts';
+import { RECORD } from './records.ts';
 
 type Command =
   | { readonly do: 'begin'; readonly target: string }
@@ -31,6 +32,8 @@ const workspace = await createWorkspace({
     ? {}
     : { identity: async () => ({ ...(await ownIdentity()), host: settings.hostname ?? '' }) }),
 });
+// It is killed in the end, and would keep nothing then.
+flushCompileCache();
 let handle: SessionHandle | null = null;
 
 function partsOf(operation: WriteOperation, expected: TargetSnapshot): readonly CommitPart[] {

@@ -1,6 +1,6 @@
 /** A process that writes a plan and kills itself before one of its changes becomes visible. */
 import files from 'node:fs/promises';
-import { syncBuiltinESMExports } from 'node:module';
+import { flushCompileCache, syncBuiltinESMExports } from 'node:module';
 import { basename } from 'node:path';
 
 const { root, userKeyDirectory, contents, kill, allowPaths } = JSON.parse(
@@ -35,6 +35,7 @@ files.rm = async (path, options) => {
 syncBuiltinESMExports();
 
 const { createWorkspace } = await import('../index.ts');
+flushCompileCache();
 const workspace = await createWorkspace({
   root,
   userKeyDirectory,

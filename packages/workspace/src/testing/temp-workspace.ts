@@ -8,7 +8,6 @@ import type {
   CommitRequest,
   SessionHandle,
   SessionMetadata,
-  SessionRecord,
   TargetSnapshot,
   TurnRecord,
   Workspace,
@@ -19,7 +18,10 @@ import { createFakeClock } from '@orion/testkit';
 import type { FakeClock } from '@orion/testkit';
 import { onTestFinished } from 'vitest';
 import { createWorkspace } from '../index.ts';
+import { RECORD } from './records.ts';
 import type { WorkspaceOptions } from '../index.ts';
+
+export { RECORD, TURN } from './records.ts';
 
 export type TestEvent = { readonly type: string; readonly details: Record<string, unknown> };
 
@@ -100,30 +102,6 @@ export async function releasedSession(
   await handle.release();
   return handle;
 }
-
-export const TURN: TurnRecord = {
-  version: 1,
-  requestId: 'r',
-  projectId: 'p',
-  conversationId: 'c',
-  provider: 'v',
-  model: 'm',
-  protocol: 'standard',
-  callId: 'k',
-  mode: 'act',
-  messages: [],
-  options: {},
-};
-
-export const RECORD: SessionRecord = {
-  version: 1,
-  state: 'session_active.awaiting_done_or_more_content',
-  fence_stripped: false,
-  fence_asked: false,
-  inner_done_lines: [],
-  seams: [],
-  idle_prompts: 0,
-};
 
 export function sourceOf(...pieces: readonly (string | Uint8Array)[]): ByteSource {
   return async function* () {

@@ -1,4 +1,6 @@
 /** Plays a scenario and is killed by itself at one of its calls. Arguments: root, scenario, call. */
+import { flushCompileCache } from 'node:module';
+
 import { interceptDisk } from '@orion/testkit/disk-faults';
 
 import { killAtCall } from '../changes/kill-at-call.ts';
@@ -8,6 +10,7 @@ import { SCENARIOS } from '../changes/scenarios.ts';
 const [root = '', name = '', at = ''] = process.argv.slice(2);
 const scenario = SCENARIOS.find((each) => each.name === name);
 if (scenario === undefined) throw new Error(`there is no scenario ${name}`);
+flushCompileCache();
 const disk = await interceptDisk();
 const workspace = await openPlain(root);
 const calls = killAtCall(disk, root, Number(at));

@@ -5,6 +5,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { createRandom, shareOut } from '@orion/common';
@@ -30,6 +32,11 @@ type Moment =
   | { readonly kind: 'time'; readonly afterMs: number };
 
 const SCRIPT = fileURLToPath(new URL('./call-process.ts', import.meta.url));
+/** Two thousand processes start: from what the first one has compiled, each of them in a third of the time. */
+const QUICK_START = {
+  ...process.env,
+  NODE_COMPILE_CACHE: join(tmpdir(), 'orion-durability-compiled'),
+};
 /** More calls than any scenario makes: nothing is killed. */
 const NEVER = 1_000_000;
 
@@ -116,7 +123,7 @@ async function play(root: string, scenario: Scenario, moment: Moment): Promise<E
   const child = spawn(
     process.execPath,
     [SOURCE_CONDITION, SCRIPT, root, scenario.name, String(at)],
-    { stdio: ['ignore', 'pipe', 'pipe'] },
+    { stdio: ['ignore', 'pipe', 'pipe'], env: moment.kind === 'call' ? QUICK_START : process.env },
   );
   const output = collect(child.stdout, child.stderr);
   const closed = once(child, 'close');
