@@ -48,7 +48,7 @@ function read(file: string): string {
   }
 }
 
-/** Lines that only one of them has; enough to see what it is about. */
+/** Lines that only one of them has: enough to recognise the change. */
 function difference(before: string, after: string): readonly string[] {
   const old = new Set(before.split('\n'));
   const now = new Set(after.split('\n'));

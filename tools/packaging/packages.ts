@@ -1,4 +1,4 @@
-// `npm run check:packages`: what a stranger gets who installs a package.
+// `npm run check:packages`: checks what a user of each package gets.
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -41,7 +41,7 @@ try {
 }
 process.exitCode = failures === 0 ? 0 : 1;
 
-/** Installs it alone, and does with it what its name promises. */
+/** Installs the package alone and uses it. */
 async function use(packed: Packed, all: readonly Packed[]): Promise<readonly string[]> {
   const short = packed.manifest.name.slice('@orion/'.length);
   const project = join(scratch, 'projects', short);

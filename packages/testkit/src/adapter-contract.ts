@@ -51,12 +51,12 @@ const MESSAGES: readonly Message[] = Object.freeze([
 /**
  * What every adapter keeps.
  *
- * 1. Exactly one `finish` or `error`, last; `usage` before it; nothing is thrown for what a provider does.
+ * 1. Exactly one `finish` or `error`, last; `usage` comes before it. Nothing that a provider does makes it throw.
  * 2. A call is start, deltas, end, and its deltas joined are its arguments; only a whole JSON object is `complete`.
- *    A whole call ends when the next one begins, not with the message: whoever needs no more can leave.
+ *    A whole call ends when the next one begins, not with the message, so that a reader who needs no more can leave.
  * 3. A stream without its end mark is an error, and the text before an error is kept.
  * 4. An abort, and an early return, close the connection.
- * 5. No key stands in any event.
+ * 5. No event contains a key.
  */
 export function describeAdapterContract(
   name: string,

@@ -5,7 +5,7 @@ import { createFakeClock } from './fake-clock.ts';
 /**
  * What every store of conversations keeps.
  *
- * 1. What is loaded is the history of the last save, message by message, whatever the text in it (R253).
+ * 1. Loading returns the history of the last save, message by message, whatever text it contains (R253).
  * 2. A save is whole, and names the state it builds on: of two that build on one state one is there, never a mixture,
  *    and the other one is told (R277).
  * 3. The list is newest first and holds no history.
@@ -27,7 +27,7 @@ export function describeConversationStoreContract(
       ) => Promise<void>,
     ): Promise<void> => {
       projects += 1;
-      // Later with each test: stores may share a database, and the newest of all is asked for.
+      // Later with each test: stores may share a database, and tests ask for the newest of all.
       const clock = createFakeClock(projects * 1_000_000);
       const opened = await factory({ clock });
       try {
@@ -54,7 +54,7 @@ export function describeConversationStoreContract(
         openSessionId: null,
         ...saved,
       });
-    /** As one does who has just read the conversation. */
+    /** Saves like a caller who has just read the conversation. */
     const save = async (
       store: ConversationStore,
       projectId: string,
@@ -210,7 +210,7 @@ export function describeConversationStoreContract(
         expect(await at(first.revision + 7, 'one', 'lost')).toEqual({ kind: 'stale' });
         expect(await store.load(`${projectId}-a`)).toEqual(stored);
         expect(stored?.history).toEqual([user('one'), user('two')]);
-        // What a save was answered with and what is read are the same.
+        // The answer to a save matches what is read afterwards.
         expect(second).toEqual({ kind: 'saved', revision: stored?.revision });
         expect((await store.list({ projectId, limit: 1 }))[0]?.revision).toBe(stored?.revision);
         expect(await at(stored?.revision ?? 0, 'one')).toMatchObject({ kind: 'saved' });

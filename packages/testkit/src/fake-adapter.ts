@@ -76,7 +76,7 @@ export function textReply(...texts: readonly string[]): LlmEvent[] {
   ];
 }
 
-/** The events of a message that makes calls, after some text or none. */
+/** The events of a message that makes calls, optionally after some text. */
 export function callsReply(calls: readonly ToolCall[], text: string = ''): LlmEvent[] {
   return [
     ...(text === '' ? [] : [{ type: 'text-delta', text } as const]),

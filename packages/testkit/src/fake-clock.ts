@@ -1,17 +1,17 @@
 import type { Clock } from '@orion/contracts';
 
 /**
- * A clock that stands still until a test moves it.
+ * A clock that does not move until a test advances it.
  *
- * 1. Timers run in the order of their due time, those of the same time in the order in which they were made.
+ * 1. Timers run in the order of their due times; those due at the same time run in the order in which they were set.
  * 2. While a timer runs, both clocks show its due time.
- * 3. Before the first timer, between two timers and after the last one everything that waits for a promise goes
- *    on, so that a timer made by such code runs in the same `advance` if it is due.
+ * 3. Before the first timer, between two timers and after the last one, code that waits for a promise continues, so
+ *    that a timer set by such code runs in the same `advance` if it is due.
  */
 export interface FakeClock extends Clock {
-  /** Moves both clocks on. What a timer throws rejects the returned promise; later timers stay. */
+  /** Advances both clocks. If a timer throws, the returned promise rejects, and later timers stay pending. */
   advance(milliseconds: number): Promise<void>;
-  /** Moves the wall clock alone, forwards or back, as when a person sets the time. */
+  /** Moves only the wall clock, forwards or backwards, as when a person sets the time. */
   jump(milliseconds: number): void;
   /** Timers that have neither run nor been cancelled. */
   pending(): number;
@@ -20,7 +20,7 @@ export interface FakeClock extends Clock {
 /** Bound here, so that a test that replaces the global timers does not stop this clock. */
 const nextMacrotask: (callback: () => void) => unknown = setImmediate;
 
-/** Lets everything go on that waits for settled promises. */
+/** Lets code that waits for settled promises continue. */
 function settle(): Promise<void> {
   return new Promise((resolve) => {
     nextMacrotask(() => {

@@ -7,7 +7,7 @@ import type {
   ToolResult,
 } from '@orion/contracts';
 
-/** What a tool of the fake answers: a value, a whole outcome, or a function that sees the arguments. */
+/** What a fake tool returns: a value, a whole outcome, or a function of the arguments. */
 export type FakeTool = {
   readonly effect: 'read' | 'write';
   readonly pollable?: boolean;

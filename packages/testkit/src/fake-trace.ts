@@ -1,6 +1,6 @@
 import type { TraceInput, TraceRecorder } from '@orion/contracts';
 
-/** A recorder that keeps what it is given, for tests of those who record. */
+/** A recorder that keeps what it is given, for tests of code that records. */
 export interface FakeTrace extends TraceRecorder {
   readonly events: readonly TraceInput[];
   ofType(type: string): TraceInput[];

@@ -3,9 +3,9 @@ import { callsReply } from './fake-adapter.ts';
 
 /** How the models of a protocol say what they say: a protocol may ask for another form than the provider's own. */
 export type ModelDialect = {
-  /** The text that stands in the stream for this answer. */
+  /** The text of the stream for this answer. */
   readonly answer: (text: string) => string;
-  /** The events of a message that makes these calls, after some text or none. */
+  /** The events of a message that makes these calls, optionally after some text. */
   /** False: the models read no calls and no answers to calls either, only text. */
   readonly readsCalls?: boolean;
   readonly calls: (calls: readonly ToolCall[], text?: string) => readonly LlmEvent[];

@@ -5,7 +5,7 @@ import { createFakeClock } from './fake-clock.ts';
 import { createFakeToolRegistry } from './fake-tool-registry.ts';
 import { createFakeTrace } from './fake-trace.ts';
 
-/** A whole protocol context of fakes; a test overrides what it is about. */
+/** A complete protocol context of fakes; a test overrides the parts it is about. */
 export function createProtocolContext(overrides: Partial<ProtocolContext> = {}): ProtocolContext {
   const clock = overrides.clock ?? createFakeClock();
   return {

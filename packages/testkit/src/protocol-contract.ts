@@ -34,8 +34,8 @@ export type ProtocolContractOptions = {
  * 6. A model that does one thing for ever is left after a bounded number of calls, one that falls silent or never
  *    ends after the time and tokens of the configuration, and no timer is left behind (R169, R170).
  * 7. Two runs of one instance know nothing of each other (R172).
- * 8. A limit that is undefined is the default, one that is none is refused before any model call (R135).
- * 9. What a protocol that runs calls keeps besides stands in `describeProtocolTools`.
+ * 8. An undefined limit means the default; an invalid one is refused before any model call (R135).
+ * 9. `describeProtocolTools` has the further rules for a protocol that runs calls.
  */
 export function describeProtocolContract(
   name: string,
@@ -157,7 +157,7 @@ export function describeProtocolContract(
       );
       const events = await collect(factory().executeStreaming(context));
       expect(outcomeOf(events).kind).toBe('error');
-      // The call is counted, and nothing of it goes on.
+      // The call is counted, and none of it continues.
       const { protocol, content } = context.turnState.spent;
       expect(protocol.milliseconds + content.milliseconds).toBe(1000);
       expect(protocol.tokens + content.tokens).toBeGreaterThan(0);

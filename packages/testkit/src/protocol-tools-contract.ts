@@ -17,7 +17,7 @@ import { collect, createProtocolContext, outcomeOf, textOf } from './protocol-co
 import { expectValidHistory } from './valid-history.ts';
 
 /**
- * What a protocol that runs tool calls keeps.
+ * The rules for a protocol that runs tool calls.
  *
  * 1. A result with `next: 'content'` ends the run with `handover`, `appended` ends with the answers to that message's
  *    calls, and no call after it runs (R160).
@@ -26,7 +26,7 @@ import { expectValidHistory } from './valid-history.ts';
  * 3. The request of the content stage is in the form in which the protocol's models read a history, ends with the
  *    output of the begin, and lets them call nothing.
  * 4. PLAN mode offers and runs only what is meant for it, found by the exact name, and answers the rest (R177, R178).
- * 5. An abort, or a reader that leaves, while a tool runs reaches the tool, and nothing is asked afterwards (R139).
+ * 5. An abort, or a reader that leaves, while a tool runs reaches the tool; no model is called afterwards (R139).
  */
 export function describeProtocolTools(
   factory: () => ProtocolStrategy,

@@ -10,7 +10,7 @@ import { createFakeClock } from './fake-clock.ts';
  * 2. A turn's events come back in the order in which they were recorded (R224).
  * 3. What comes back is JSON without secrets, at most 64 KiB an event (R229, R230).
  * 4. No value makes a store lose another one, and `raw` is what was recorded (B24, R227).
- * 5. `close` ends whatever the backend does: at its own deadline, and at once when it is cut; what is lost is counted.
+ * 5. `close` ends whatever the backend does: by its own deadline, and at once when it is cut. Losses are counted.
  *    `hanging` makes a store whose backend never answers; without one there is nothing that could hang.
  */
 export function describeTraceStoreContract(
@@ -154,7 +154,7 @@ export function describeTraceStoreContract(
         expect(await scan({ projectId: 'odd' }, late)).toEqual(all.filter((index) => index % 2));
         expect(await scan({ type: 'late' })).toEqual(['late']);
         expect(await scan({ projectId: 'none' })).toEqual([]);
-        // Leaving early is no failure.
+        // Leaving early is not a failure.
         for await (const event of store.scan({})) {
           expect(event.details).toBe(0);
           break;

@@ -9,7 +9,7 @@ import { createFakeClock } from './fake-clock.ts';
  *
  * 1. A turn has one writer: an epoch that is not higher takes nothing, and an append of any other epoch than the
  *    turn's is refused and changes nothing.
- * 2. The numbers of a turn are 1, 2, 3 … without a gap, each once, whoever appends at the same time.
+ * 2. The numbers of a turn are 1, 2, 3 … without gaps, each once, even with concurrent appends.
  * 3. A repeat of an append that went in is recognised and changes nothing; other events with taken numbers are
  *    refused.
  * 4. What comes back is what was appended, whatever the text in it.
@@ -267,7 +267,7 @@ export function describeTurnLogContract(
         const tail = log.tail(turnId, 1, new AbortController().signal)[Symbol.asyncIterator]();
         expect(await seqOf(tail)).toBe(2);
         expect(await seqOf(tail)).toBe(3);
-        // No time passes: whoever waits is woken.
+        // No time passes: waiting readers are woken.
         const waiting = seqOf(tail);
         await log.append(turnId, 1, 4, events(4, 1));
         expect(await waiting).toBe(4);

@@ -1,7 +1,7 @@
 import type { Message } from '@orion/contracts';
 import { expect } from 'vitest';
 
-/** Throws unless every call id of an assistant message is answered, once, before anybody else speaks. */
+/** Throws unless every call id of an assistant message is answered exactly once before the next message. */
 export function expectValidHistory(messages: readonly Message[]): void {
   let open: string[] = [];
   const seen = new Set<string>();

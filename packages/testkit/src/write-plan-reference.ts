@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 
 /**
- * What a write plan does to one file, in the plainest way: whole texts, one operation after the other. Slow, and
- * obviously right; what is measured against it is neither.
+ * What a write plan does to one file, in the plainest way: whole texts, one operation after the other. It is slow but
+ * obviously correct, a reference for code that is neither.
  */
 
 /** An operation of a plan on one file, in its JSON form. */

@@ -5,7 +5,7 @@ import { inspectSqlite, openSqlite, readSqlite } from './engine/sqlite.ts';
 import type { StoreOwner } from './engine/store-owner.ts';
 import { migrate, signStore } from './migrations/migrate.ts';
 
-/** A store that somebody else may have made, for a person who decides about it. */
+/** A store that somebody else may have made, described for the person who decides whether to trust it. */
 export type ForeignStore = {
   readonly path: string;
   /** Why it is not used. */
@@ -13,7 +13,7 @@ export type ForeignStore = {
   /** Whether `adoptStore` can make it one's own: its form is that of a store. */
   readonly adoptable: boolean;
   readonly conversations: number;
-  /** Of the latest ones, as somebody wrote them. */
+  /** Of the latest conversations, exactly as stored: not safe to print. */
   readonly titles: readonly string[];
 };
 
@@ -21,7 +21,7 @@ const SHOWN_TITLES = 5;
 const MAX_TITLE = 200;
 const MOST_COUNTED = 100_000;
 
-/** Null for one's own, and for none. Nothing is changed. Rejects for what no store can be. */
+/** Null if the store is the owner's own or does not exist. Changes nothing. Rejects if the file cannot be a store. */
 export async function findForeignStore(
   path: string,
   owner: StoreOwner | null,
@@ -33,13 +33,13 @@ export async function findForeignStore(
     if (!isForeign(error)) throw error;
     const nothing = { path, error, adoptable: false, conversations: 0, titles: [] };
     if (error.details['adoptable'] !== true) return nothing;
-    // What is wrong with its modes is mended; its contents are looked at now.
+    // Wrong modes can be corrected, so the contents decide.
     if ((await inspectSqlite(path)).kind !== 'ours') return nothing;
     return { ...nothing, adoptable: true, ...(await readConversations(path)) };
   }
 }
 
-/** Makes it the store of this owner, whatever it says. Rejects with STORE_FOREIGN for one that is not adoptable. */
+/** Makes the store this owner's, whatever it contains. Rejects with STORE_FOREIGN if it is not adoptable. */
 export async function adoptStore(path: string, owner: StoreOwner): Promise<void> {
   checkDatabaseFile(path, { ignoreModes: true });
   requireOwn(path, await inspectSqlite(path), null);

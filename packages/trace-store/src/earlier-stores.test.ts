@@ -67,7 +67,7 @@ async function makeStore(version: number): Promise<void> {
 }
 
 test.each(MIGRATIONS.map(({ version }) => version))(
-  'a store of version %i is named, taken over, and its conversation goes on (issue 12, honest use)',
+  'a store of version %i is named, taken over, and its conversation goes on',
   async (version) => {
     await makeStore(version);
     await expect(withStore((store) => store.conversations.list({ limit: 9 }))).rejects.toThrow(

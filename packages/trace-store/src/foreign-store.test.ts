@@ -116,7 +116,7 @@ test('many who make one at once make one, and it is theirs', async () => {
   expect((await withStore(ME, titles)).toSorted()).toEqual(['0', '1', '2', '3', '4']);
 });
 
-test('a store with a trigger that never ends costs no time, and a store in memory takes its place (issue 12, 3)', async () => {
+test('a store with a trigger that never ends costs no time, and a store in memory takes its place', async () => {
   await withStore(ME, say('mine'));
   const database = new DatabaseSync(path);
   database.exec(
@@ -141,12 +141,12 @@ test('a store with a trigger that never ends costs no time, and a store in memor
     { onForeign: (error) => told.push(error) },
   );
   expect(told.map(({ message }) => message)).toEqual([
-    `${path} is not used as the store: it holds something else than what Orion stores`,
+    `${path} is not used as the store: it contains something other than a store of Orion`,
   ]);
   expect(readFileSync(path)).toEqual(before);
 });
 
-test('a link is refused, be it to a store of one’s own or to nothing (issue 12, 12)', async () => {
+test('a link is refused, be it to a store of one’s own or to nothing', async () => {
   await withStore(ME, say('mine'));
   const elsewhere = join(folder, 'elsewhere.db');
   renameSync(path, elsewhere);
@@ -308,7 +308,7 @@ test('what is no store is not adopted, and none is nobody’s', async () => {
   });
   chmodSync(path, 0o666);
   expect(await findForeignStore(path, ME)).toMatchObject({ adoptable: false });
-  await expect(adoptStore(path, ME)).rejects.toThrow('holds something else');
+  await expect(adoptStore(path, ME)).rejects.toThrow('something other than a store');
 });
 
 test('who only reads changes nothing', async () => {

@@ -32,32 +32,32 @@ import { createSqlTraceStore } from './traces/sql-trace-store.ts';
 import { createSqlTurnLog } from './turn-log/sql-turn-log.ts';
 
 export type StoreLocation =
-  /** The folder of the file must be there when the store is first used; see `prepare`. */
+  /** The folder of the file must exist when the store is first used; see `prepare`. */
   | { readonly kind: 'sqlite'; readonly path: string }
   /** `postgres://user:password@host:port/database`, with `?sslmode=require` for a checked TLS connection. */
   | { readonly kind: 'postgres'; readonly url: string }
-  /** For as long as the process lives. */
+  /** Lives as long as the process. */
   | { readonly kind: 'memory' };
 
 export type StoreOptions = {
   readonly clock: Clock;
   /**
-   * `false` for those who only read: a database that is not there, or is without our tables, is then not made but
-   * reads as an empty one for as long as this store is open.
+   * `false` for reading only: a database that is missing, or lacks our tables, is not created but reads as an empty one
+   * for as long as this store is open.
    */
   readonly create?: boolean;
   /**
-   * Whose store a SQLite file has to be. A file that this owner has not signed is STORE_FOREIGN, and neither read nor
-   * written; null, or left out: nothing can be told apart, and any store with a schema of ours is taken.
+   * The owner that a SQLite file must have. A file that this owner has not signed is STORE_FOREIGN and is neither read
+   * nor written. If null or left out, any store with a schema of ours is accepted.
    */
   readonly owner?: () => Promise<StoreOwner | null>;
-  /** Hears of a STORE_FOREIGN, and a store in memory takes its place; left out: each call is rejected with it. */
+  /** Called with a STORE_FOREIGN; a store in memory then takes its place. If left out, each call rejects with it. */
   readonly onForeign?: (error: OrionError) => void;
-  /** Called once before the database is opened, to make the folder that it lies in. */
+  /** Called before the database is opened, to create its folder. */
   readonly prepare?: () => Promise<void>;
-  /** Sees every attempt to use the database, also in the background: whoever waits for the store knows how it is. */
+  /** Sees every attempt to use the database, including those in the background, so that a caller knows its state. */
   readonly observe?: DatabaseObserver;
-  /** Who sees traces as they are recorded, what is taken out of them, who hears of the first that is lost, and whether that is fatal. */
+  /** Who sees traces as they are recorded, what is removed from them, and what happens when one is lost. */
   readonly traces?: Pick<MemoryTraceStoreOptions, 'onEvent' | 'onFirstDrop' | 'redact' | 'strict'>;
 };
 
@@ -67,20 +67,19 @@ export interface Store {
   readonly conversations: ConversationStore;
   readonly toolOutputs: ToolOutputStore;
   readonly turnLog: TurnLog;
-  /** Waits a moment for what is being stored, and no longer than until `cut` aborts. */
+  /** Waits a moment for pending writes, but no longer than until `cut` is aborted. */
   close(cut?: AbortSignal): Promise<void>;
 }
 
-/** Turns in which nothing happened for so long lose what they streamed, and traces go. */
+/** Turns that were idle for so long lose what they streamed, and traces are deleted. */
 const RETENTION_MS = 30 * 86_400_000;
 const TIDY_UP_MS = 250;
 const MAX_TRACE_BYTES = 512 * 1024 * 1024;
 
 /**
- * The store at that place. Making it does nothing: the database is opened, and its schema brought up to date, by
- * the first use. One that cannot be opened rejects each call with `STORE_UNAVAILABLE`, `STORE_TOO_NEW` or
- * `STORE_FOREIGN`, and is
- * tried again.
+ * The store at that location. Creating it does nothing: the first use opens the database and brings its schema up to
+ * date. A database that cannot be opened rejects each call with `STORE_UNAVAILABLE`, `STORE_TOO_NEW` or
+ * `STORE_FOREIGN`, and is tried again.
  */
 export function openStore(location: StoreLocation, options: StoreOptions): Store {
   const { clock } = options;
@@ -100,7 +99,7 @@ export function openStore(location: StoreLocation, options: StoreOptions): Store
         onForeign(error);
         opened = await openSqlite(MEMORY);
       }
-      // A server that hangs in the middle of this must not hold up the end of the process.
+      // A server that hangs in the middle of this must not delay the end of the process.
       closing.addEventListener('abort', () => void opened.close(cut), { once: true });
       try {
         if (!create && (await isWithoutSchema(opened))) {
@@ -108,7 +107,7 @@ export function openStore(location: StoreLocation, options: StoreOptions): Store
           return openEmptyDatabase(opened.dialect);
         }
         await migrate(opened);
-        // Who only reads changes nothing, whatever a statement would do.
+        // A store opened for reading changes nothing, whatever a statement tries.
         if (!create && opened.dialect === 'sqlite') await opened.run('pragma query_only = on');
       } catch (error) {
         await opened.close();
@@ -138,14 +137,14 @@ export function openStore(location: StoreLocation, options: StoreOptions): Store
       ...sqlTurnLog,
       async acquire(turnId, epoch) {
         await sqlTurnLog.acquire(turnId, epoch);
-        // Once for a process and beside its turn: whoever writes also tidies up, and no timer keeps it alive.
+        // Once per process, beside its turn: a process that writes also tidies up, and no timer keeps it alive.
         folding ??= tidyUp(clock.now() - RETENTION_MS).catch(() => undefined);
       },
     },
     async close(cut) {
       try {
         await traces.close(cut);
-        // Tidying up has the time of a pause; what is left is for the next process.
+        // Tidying up gets a moment; the next process does the rest.
         if (folding !== null) await endsWithin(clock, TIDY_UP_MS, folding, cut);
       } finally {
         await database.close(cut);
@@ -170,7 +169,7 @@ function openAt(
   return location satisfies never;
 }
 
-/** The check comes first: a statement of SQLite cannot be stopped, whatever the file makes of it. */
+/** The check comes first: a SQLite statement cannot be interrupted, whatever the file makes it do. */
 async function openFile(
   path: string,
   { create = true, owner: findOwner }: StoreOptions,
@@ -184,7 +183,7 @@ async function openFile(
     makeDatabasePrivate(path);
     if (!create) return opened;
     await createSchema(opened, owner);
-    // Another process may have made it meanwhile.
+    // Another process may have created it meanwhile.
     if (!isFilled) requireOwn(path, await inspectSqlite(path, { signal }), owner);
     return opened;
   } catch (error) {

@@ -4,10 +4,10 @@ import { dirname, join } from 'node:path';
 import { parseSync } from 'oxc-parser';
 import type { Program, Statement } from 'oxc-parser';
 
-/** One declaration and where it stands; `name` is the one by which its file knows it. */
+/** One declaration and its position; `name` is its name within the file. */
 type Declared = { readonly file: string; readonly name: string; readonly statement: Statement };
 
-/** A name that others can use. Null: another package's own, which stands in that package's report. */
+/** An exported name. Null if it belongs to another package, whose report has it. */
 type Exported = { readonly name: string; readonly declared: Declared | null };
 
 /**
@@ -93,7 +93,7 @@ function findExport(file: string | null, name: string, parsed: ParsedFiles): Dec
   return found.declared;
 }
 
-/** Null for what is not declared here: another package's, or the language's own. */
+/** Null if it is declared by another package or by the language. */
 function findLocal(file: string, name: string, parsed: ParsedFiles): Declared | null {
   const { source, body } = parse(file, parsed);
   for (const statement of body) {
@@ -123,7 +123,7 @@ function usedBy({ file, statement }: Declared, parsed: ParsedFiles): readonly De
     .filter((declared) => declared !== null);
 }
 
-/** Every identifier that can stand for a declaration: not the names of members, which stand for themselves. */
+/** Every identifier that can refer to a declaration; names of members cannot. */
 function collectNames(node: unknown, names: Set<string>): void {
   if (Array.isArray(node)) {
     for (const item of node) collectNames(item, names);
@@ -185,7 +185,7 @@ function textOf({ file, statement }: Declared, parsed: ParsedFiles): string {
     .join('\n');
 }
 
-/** Comments may change without a change of the interface. Texts in declarations hold none of these marks. */
+/** Comments may change without changing the interface. String literals in declarations contain no comment marks. */
 function withoutComments(text: string): string {
   return text.replaceAll(/\/\*[\s\S]*?\*\//g, '').replaceAll(/(?<!["'`:])\/\/[^\n]*/g, '');
 }

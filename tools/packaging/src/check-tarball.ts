@@ -7,12 +7,12 @@ import { formatMessage } from 'publint/utils';
 
 import type { Packed } from './pack.ts';
 
-/** What must not be in a package: tests, build leftovers, and what only the repository understands. */
+/** What must not be in a package: tests, build leftovers, and anything that only works in the repository. */
 const UNWANTED = /(?:^|\/)(?:src|testing|node_modules|coverage)\/|\.test\.|\.tsbuildinfo$/;
-/** What every package carries. */
+/** The files that every package needs. */
 const NEEDED = ['package.json', 'README.md', 'LICENSE'];
 
-/** What is wrong with a packed package, in sentences; none is as it should be. */
+/** The problems of a packed package, in sentences; empty if there are none. */
 export async function checkTarball(packed: Packed): Promise<readonly string[]> {
   return [
     ...checkContents(packed),
@@ -30,7 +30,7 @@ function checkContents({ files }: Packed): readonly string[] {
   ];
 }
 
-/** A registry shows the README without the repository: a link leads to a file of the package, or to an address. */
+/** A registry shows the README without the repository, so links may only lead to files of the package or to URLs. */
 async function checkLinks({ unpacked, files }: Packed): Promise<readonly string[]> {
   const problems: string[] = [];
   for (const file of files.filter((name) => name.endsWith('.md'))) {
@@ -51,7 +51,7 @@ async function checkManifest({ unpacked }: Packed): Promise<readonly string[]> {
   return [
     ...foreign.map((word) => `the manifest says ${word}, which only the repository understands`),
     ...(text.includes('"optionalDependencies"')
-      ? ['has optional dependencies, which everybody installs who uses the package']
+      ? ['has optional dependencies, which every user of the package would install']
       : []),
   ];
 }
@@ -66,7 +66,7 @@ async function lintPackage({ tarball }: Packed): Promise<readonly string[]> {
   return messages.map((message) => `publint: ${formatMessage(message, pkg) ?? message.code}`);
 }
 
-/** The packages are ES modules for Node 22 and later; what older resolutions make of them is not asked. */
+/** The packages are ES modules for Node 22 and later; older module resolutions are ignored. */
 async function checkTypes({ tarball, manifest }: Packed): Promise<readonly string[]> {
   if (manifest.exports === undefined) return [];
   const result = await checkPackage(

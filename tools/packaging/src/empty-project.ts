@@ -9,7 +9,7 @@ import type { Packed } from './pack.ts';
 
 const run = promisify(execFile);
 
-/** The package of this check: it declares what programs import that no package of ours does. */
+/** This package, which declares what the programs import beyond our packages. */
 const tools = fileURLToPath(new URL('..', import.meta.url));
 
 /**
@@ -53,17 +53,17 @@ async function link(name: string, from: string, target: string): Promise<void> {
   await symlink(await realpath(source), place);
 }
 
-/** The TypeScript blocks of a text in Markdown, each a program. */
+/** The TypeScript blocks of a Markdown text, each a program. */
 export function programsIn(markdown: string): readonly string[] {
   return [...markdown.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, program = '']) => program);
 }
 
-/** What a program says that it prints; undefined if it says nothing of it. */
+/** The output that a program announces; undefined if it announces none. */
 export function promised(program: string): string | undefined {
   return /^\/\/ prints: (.*)$/m.exec(program)?.[1];
 }
 
-/** Installs what a program imports beside the package, as whoever copies it would. */
+/** Installs what a program imports besides the package, as a user who copies it would. */
 export async function installImports(
   program: string,
   packed: Packed,

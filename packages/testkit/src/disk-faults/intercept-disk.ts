@@ -14,7 +14,7 @@ import { constants, devNull } from 'node:os';
 /** A call, by the name of the system call that it mostly is. */
 export type DiskCall = {
   readonly name: DiskCallName;
-  /** What it is about; behind `/proc/self/fd/<n>` the file or directory that is open there. */
+  /** The path of the call; for `/proc/self/fd/<n>` the file or directory that is open there. */
   readonly path: string;
   /** The second path of rename, link and copyfile. */
   readonly to?: string;

@@ -1,5 +1,5 @@
 /**
- * A real Postgres for tests. An entry of its own, since its binaries are a package that only those install who use it.
+ * A real Postgres for tests. A separate entry, because its binaries are a package that only its users install.
  */
 export { startPostgres } from './start-postgres.ts';
 export type { TestPostgres } from './start-postgres.ts';

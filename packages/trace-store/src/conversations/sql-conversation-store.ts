@@ -13,9 +13,9 @@ import { titleOf } from './title.ts';
 /**
  * Conversations in a database.
  *
- * 1. A save is whole or has not happened. Two saves of one conversation come one after the other, and the second finds
- *    that what it builds on is no longer there.
- * 2. A message comes back as it was, U+0000 and lone surrogates included.
+ * 1. A save is all or nothing. Two saves of one conversation are serialised, and the second finds that the revision it
+ *    builds on is gone.
+ * 2. A message is read back exactly as it was saved, U+0000 and lone surrogates included.
  * 3. Messages that are already stored are not written again.
  */
 export function createSqlConversationStore(
@@ -28,7 +28,7 @@ export function createSqlConversationStore(
       const now = options.clock.now();
       const next = revision + 1;
       return database.transaction(async (inside): Promise<SaveOutcome> => {
-        // First, since this is what a second save waits for.
+        // First, because a second save waits for this row.
         const changed = await inside.run(
           `insert into conversation
              (conversation_id, project_id, title, messages, created_at, updated_at, open_session_id, revision)
@@ -58,7 +58,7 @@ export function createSqlConversationStore(
 
     async load(conversationId, part = { from: 0 }) {
       const { first, parameter } = firstPosition(part);
-      // One statement sees one state of the conversation.
+      // A single statement sees a single state of the conversation.
       const rows = await database.all(
         `select conversation.*, conversation_message.position, conversation_message.message
          from conversation left join conversation_message
@@ -89,7 +89,7 @@ export function createSqlConversationStore(
   };
 }
 
-/** An expression for the position of the first message that is read: the texts themselves are not looked at. */
+/** An SQL expression for the position of the first message to read; it does not read the texts. */
 function firstPosition(part: ConversationPart): { first: string; parameter: number } {
   if ('from' in part) return { first: '$2', parameter: part.from };
   return {

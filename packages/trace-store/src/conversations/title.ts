@@ -5,7 +5,7 @@ const MAX_TITLE = 80;
 /** The first words of the first user message, on one line and safe to print. */
 export function titleOf(history: readonly Message[]): string {
   const first = history.find((message) => message.role === 'user')?.content ?? '';
-  // A start is enough: a prompt may hold a whole file.
+  // The beginning is enough: a prompt may contain a whole file.
   const words = first
     .slice(0, MAX_TITLE * 8)
     .toWellFormed()

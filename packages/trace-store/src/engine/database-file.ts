@@ -2,34 +2,34 @@ import { chmodSync, closeSync, lstatSync, openSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 import { storeForeign } from './sql-database.ts';
 
-/** What SQLite keeps beside a database. */
+/** The files that SQLite keeps beside a database. */
 const BESIDE = ['', '-wal', '-shm', '-journal'] as const;
 const PRIVATE = 0o600;
 const WRITABLE_FOR_OTHERS = 0o022;
 const OPEN_FOR_OTHERS = 0o077;
 
 /**
- * Makes an empty file that only its owner may read, unless there is one. A SQLite that makes the file itself gives
- * it the mode of the process, and to change that for a moment would change it for every other file made then.
+ * Creates an empty file that only its owner may read, unless the file exists. SQLite itself would create it with the
+ * umask of the process, and changing the umask would affect every other file created meanwhile.
  */
 export function createPrivateFile(path: string): void {
   try {
-    // Exclusively, so that no link is followed, be it one to nothing.
+    // Exclusively, so that no link is followed, not even a dangling one.
     closeSync(openSync(path, 'wx', PRIVATE));
   } catch {
-    // It is there, or SQLite says better what is wrong.
+    // It exists, or SQLite will report the problem better.
   }
 }
 
-/** Whether there is anything to open, be it a link to nothing. */
+/** Whether anything is at that path, even a dangling link. */
 export function databaseFileExists(path: string): boolean {
   return lstatOf(path) !== null;
 }
 
 /**
- * Whether something is in the file; false for none, or an empty one. Throws STORE_FOREIGN for what somebody else may
- * have put there: a link, something that is no file, or a file that another user owns or may write; `ignoreModes`
- * leaves the last one out.
+ * Whether the file has any content; false if it is empty or missing. Throws STORE_FOREIGN if somebody else may have put
+ * it there: a link, something other than a regular file, or a file that another user owns or may write. `ignoreModes`
+ * skips the check of who may write.
  */
 export function checkDatabaseFile(
   path: string,
@@ -40,7 +40,7 @@ export function checkDatabaseFile(
   return found !== null && found.size > 0;
 }
 
-/** Takes away what others may do with files of our own. */
+/** Removes the permissions of others on our own files. */
 export function makeDatabasePrivate(path: string): void {
   for (const ending of BESIDE) {
     const file = `${path}${ending}`;
@@ -49,17 +49,17 @@ export function makeDatabasePrivate(path: string): void {
     try {
       chmodSync(file, PRIVATE);
     } catch {
-      // A file system without modes, or it is gone.
+      // The file system has no modes, or the file is gone.
     }
   }
 }
 
 function checkFile(file: string, ignoreModes: boolean): void {
   const found = lstatOf(file);
-  // SQLite itself says what a folder is.
+  // SQLite reports a folder itself.
   if (found === null || found.isDirectory()) return;
   if (found.isSymbolicLink()) throw storeForeign(file, 'is a link');
-  if (!found.isFile()) throw storeForeign(file, 'is no regular file');
+  if (!found.isFile()) throw storeForeign(file, 'is not a regular file');
   const user = process.geteuid?.();
   if (user === undefined) return;
   if (found.uid !== user) throw storeForeign(file, 'belongs to another user');

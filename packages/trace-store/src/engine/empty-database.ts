@@ -1,10 +1,10 @@
 import { storeUnavailable } from './sql-database.ts';
 import type { SqlDatabase } from './sql-database.ts';
 
-/** A database that is not there, for those who only read: every question has no rows for an answer. */
+/** Stands in for a missing database when the store is only read: every query returns no rows. */
 export function openEmptyDatabase(dialect: SqlDatabase['dialect']): SqlDatabase {
   const refuse = (): Promise<never> =>
-    Promise.reject(storeUnavailable('The store was opened to be read', { retryable: false }));
+    Promise.reject(storeUnavailable('The store was opened for reading', { retryable: false }));
   return {
     dialect,
     run: refuse,

@@ -92,11 +92,11 @@ test.each([
   ['a renamed table', 'alter table turn rename to turn2'],
   ['statistics of its own', 'analyze'],
   ['many things', Array.from({ length: 200 }, (_, n) => `create table t${n} (a)`).join(';')],
-])('%s is no schema of ours (issue 12, 3)', async (_, statements) => {
+])('%s is no schema of ours', async (_, statements) => {
   const contents = await contentsAfter(statements);
   expect(contents).toEqual({ kind: 'other' });
   expect(() => requireOwn('a.db', contents, OWNER)).toThrow(
-    'a.db is not used as the store: it holds something else than what Orion stores',
+    'a.db is not used as the store: it contains something other than a store of Orion',
   );
 });
 

@@ -7,16 +7,16 @@ import { storeForeign } from './sql-database.ts';
 import type { StoreOwner } from './store-owner.ts';
 
 /**
- * What lies in a SQLite file, found out before anything in it can do anything.
+ * Finds out what a SQLite file contains before anything in it can run.
  *
- * 1. A statement of SQLite cannot be stopped, and a trigger, a view or a column that is computed may never end: so the
- *    schema has to be that of a version that we wrote, to the letter, before any other statement is run.
- * 2. That it has that schema anybody can bring about. That it was made by this user its owner row proves.
- * 3. It is read without being written: nothing is migrated, no journal is played back.
+ * 1. A SQLite statement cannot be interrupted, and a trigger, a view or a generated column may run forever. So the
+ *    schema must match, to the letter, a version that we wrote before any other statement runs.
+ * 2. Anybody can create that schema. The owner row proves that this user created it.
+ * 3. The file is only read: nothing is migrated and no journal is rolled back.
  */
 export type SqliteContents =
   | { readonly kind: 'empty' }
-  /** `owner` is null in a version that had none yet, or when nobody has signed it. */
+  /** `owner` is null if the version had no owner row yet, or if the store is not signed. */
   | { readonly kind: 'ours'; readonly version: number; readonly owner: OwnerRow | null }
   | { readonly kind: 'newer'; readonly version: number }
   | { readonly kind: 'other' };
@@ -32,7 +32,7 @@ export const SCHEMAS: readonly string[] = [
 ];
 
 const MAX_OBJECTS = 64;
-/** Of the text that made a table. */
+/** Characters of the statement that created a table. */
 const MAX_TEXT = 10_000;
 const STEP_TABLE = 'schema_step';
 
@@ -49,12 +49,12 @@ export function readContents(connection: DatabaseSync): SqliteContents {
   return { kind: 'ours', version, owner: version < 4 ? null : ownerOf(connection) };
 }
 
-/** Throws STORE_FOREIGN or STORE_TOO_NEW for what must not be used. Without an owner nothing can be told apart. */
+/** Throws STORE_FOREIGN or STORE_TOO_NEW if the contents must not be used. Without an owner, any store passes. */
 export function requireOwn(path: string, contents: SqliteContents, owner: StoreOwner | null): void {
   if (contents.kind === 'empty') return;
   if (contents.kind === 'newer') throw tooNew(contents.version, MIGRATIONS.length);
   if (contents.kind === 'other') {
-    throw storeForeign(path, 'holds something else than what Orion stores');
+    throw storeForeign(path, 'contains something other than a store of Orion');
   }
   const { owner: row } = contents;
   if (owner === null || (row !== null && owner.isOwn(row.id, row.mac))) return;
@@ -67,7 +67,7 @@ export function isForeign(error: unknown): error is OrionError {
   return OrionError.isInstance(error) && error.code === 'STORE_FOREIGN';
 }
 
-/** The same for the same schema, whatever its order and its blanks; no text of ours holds a comment or a literal. */
+/** Ignores the order of objects and white space: none of our statements contains a comment or a literal. */
 export function schemaHash(objects: readonly Readonly<Record<string, unknown>>[]): string {
   const lines = objects
     .map(({ type, name, tbl_name, sql }) =>
@@ -77,7 +77,7 @@ export function schemaHash(objects: readonly Readonly<Record<string, unknown>>[]
   return createHash('sha256').update(lines.join('\n')).digest('hex');
 }
 
-/** A later version has another schema, and says so in a table that has always been the same. */
+/** A later version has another schema, and records its number in a table that has never changed. */
 function newerVersion(
   connection: DatabaseSync,
   objects: readonly Readonly<Record<string, unknown>>[],

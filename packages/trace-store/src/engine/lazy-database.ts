@@ -2,26 +2,26 @@ import { OrionError } from '@orion/contracts';
 import { onAbort, SqlRefusedError, storeClosed } from './sql-database.ts';
 import type { SqlDatabase } from './sql-database.ts';
 
-/** So that a database that is away costs one attempt a second, not one for each call. */
+/** An unreachable database costs one attempt per second, not one per call. */
 const RETRY_MS = 1_000;
 
 /**
- * Sees every attempt to use a database as it begins: to open it, or a call to one that is open. An attempt that
- * rejects is one of which nothing is known, or the database cannot be used; a statement that is refused was answered.
+ * Sees every attempt to use a database as it begins: opening it, or a call to it once it is open. An attempt rejects
+ * if its outcome is unknown or the database cannot be used. A refused statement counts as answered.
  */
 export type DatabaseObserver = (attempt: Promise<unknown>, kind: 'opening' | 'call') => void;
 
-/** How an attempt to open a database is ended: `closing` leaves what is under way a moment, `cut` does not. */
+/** How opening a database is ended: `closing` grants pending work a moment, `cut` does not. */
 export type OpeningSignals = { readonly closing: AbortSignal; readonly cut: AbortSignal };
 
 /**
- * A database that is opened by its first use.
+ * A database that its first use opens.
  *
- * 1. Making it does nothing.
- * 2. Whoever comes while it is being opened waits for the same attempt.
- * 3. Closing ends an attempt that is under way, by the signals given to it.
- * 4. An attempt that failed is the answer for a second; then the next call tries again. What can never work is the
- *    answer for good.
+ * 1. Creating it does nothing.
+ * 2. Calls that arrive while it is being opened wait for the same attempt.
+ * 3. Closing ends a pending attempt through the signals passed to it.
+ * 4. A failed attempt is the answer for one second; the next call after that tries again. A failure that can never
+ *    resolve itself is final.
  */
 export function createLazyDatabase(
   dialect: SqlDatabase['dialect'],
@@ -57,7 +57,7 @@ export function createLazyDatabase(
   const call = async <Result>(use: (database: SqlDatabase) => Promise<Result>): Promise<Result> => {
     const result = use(await get());
     const attempt = result.catch(throwUnlessRefused);
-    // Whoever made the call hears of its failure.
+    // The caller gets the failure through `result`.
     attempt.catch(() => undefined);
     observe(attempt, 'call');
     return result;

@@ -8,7 +8,7 @@ export type PostgresOptions = {
   readonly maxConnections?: number;
   /** 5,000 when left out. */
   readonly connectMs?: number;
-  /** 10,000 when left out. Kept by the server, and here too for a server that has stopped answering. */
+  /** 10,000 when left out. Enforced by the server, and by the client in case the server stops answering. */
   readonly statementMs?: number;
 };
 
@@ -17,25 +17,24 @@ const DEFAULT_CONNECT_MS = 5_000;
 const DEFAULT_STATEMENT_MS = 10_000;
 const IDLE_MS = 30_000;
 const RECONNECT_MS = 1_000;
-/** What is under way when the database is closed has so long to end; then its connections are cut. */
+/** How long pending statements have to finish when the database is closed; then their connections are cut. */
 const CLOSE_GRACE_MS = 250;
 
 /** The types int8, int2, int4, oid, float4 and float8. */
 const NUMBERS: ReadonlySet<number> = new Set([20, 21, 23, 26, 700, 701]);
-/** Classes of SQLSTATE that speak of the statement: features, cardinality, data, constraints, syntax. */
+/** SQLSTATE classes that are about the statement: features, cardinality, data, constraints, syntax. */
 const REFUSALS: ReadonlySet<string> = new Set(['0A', '21', '22', '23', '42']);
-/** Nothing changes by asking again: wrong password, no such database. */
+/** Retrying cannot help: wrong password, no such database. */
 const FINAL: ReadonlySet<string> = new Set(['28', '3D']);
 
 /**
- * A small pool of connections to a Postgres server. Making it connects to nothing.
+ * A small pool of connections to a Postgres server. Creating it does not connect.
  *
- * 1. What the driver would read from the environment or from a file of passwords is set here instead: the URL
- *    alone decides.
- * 2. No wait is without an end: to connect, for a statement, for a server that no longer answers.
- * 3. A connection is used again only after a statement whose end the server has told, well or not.
- * 4. No error carries the password.
- * 5. Closing takes no longer than the grace of what is under way, and no time when it is cut.
+ * 1. Everything that the driver would read from the environment or a password file is set here: the URL alone decides.
+ * 2. Every wait has a limit: for a connection, for a statement, for a server that stopped answering.
+ * 3. A connection is reused only if the server reported the end of its last statement, successful or not.
+ * 4. No error contains the password.
+ * 5. Closing takes no longer than the grace period of pending statements, and no time once it is cut.
  */
 export async function openPostgres(
   url: string,
@@ -54,7 +53,7 @@ export async function openPostgres(
     },
   };
   const pool = new Pool(config);
-  // Without a listener a connection that breaks while nobody uses it ends the process.
+  // Without a listener, an idle connection that breaks would end the process.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => {
     client.on('error', () => undefined);
@@ -121,7 +120,7 @@ export async function openPostgres(
   };
 }
 
-/** One connection, for one statement or for those of a transaction. */
+/** One connection, for a single statement or for a transaction. */
 type Session = {
   readonly query: (sql: string, parameters?: readonly SqlValue[]) => Promise<QueryResult<SqlRow>>;
   readonly isBroken: () => boolean;
@@ -137,13 +136,13 @@ async function transaction<Result>(
     await session.query('commit');
     return result;
   } catch (error) {
-    // A connection that is thrown away by invariant 3 rolls back by itself, and may no longer answer.
+    // A connection discarded by invariant 3 rolls back by itself, and may no longer answer.
     if (!session.isBroken()) await session.query('rollback');
     throw error;
   }
 }
 
-/** What a failed call means for the store; `conceal` takes the password out of what it says. */
+/** What a failed call means for the store; `conceal` removes the password from the message. */
 function translated(error: unknown, conceal: (text: string) => string): unknown {
   if (!(error instanceof Error)) return error;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : null;
@@ -167,8 +166,8 @@ function runnerOf(
 }
 
 /**
- * An error that the server has sent and lived on after, as when its disk is full; a fatal one ends its side of the
- * connection. A server that speaks another language says another word, and costs a new connection.
+ * Whether the server sent the error and kept the connection, as when its disk is full; a fatal error closes it. A
+ * server that is set to another language uses another word, which costs a new connection.
  */
 function wasAnswered(error: unknown): boolean {
   return error instanceof Error && 'severity' in error && error.severity === 'ERROR';
@@ -178,7 +177,7 @@ function isRefusal(code: string): boolean {
   return /^[0-9A-Z]{5}$/u.test(code) && REFUSALS.has(code.slice(0, 2));
 }
 
-/** A host with several addresses fails with several errors and no words of its own. */
+/** A host with several addresses fails with several errors and an empty message. */
 function messageOf(error: Error): string {
   if (error.message !== '') return error.message;
   if (error instanceof AggregateError) {
@@ -193,7 +192,7 @@ export function readUrl(
   text: string,
   options: PostgresOptions,
 ): { config: PoolConfig; conceal: (message: string) => string } {
-  // The platform's own error holds the whole text, password included.
+  // The platform's own error contains the whole URL, password included.
   if (!URL.canParse(text)) throw notAUrl();
   const url = new URL(text);
   if (url.protocol !== 'postgres:' && url.protocol !== 'postgresql:') throw notAUrl();
@@ -202,11 +201,11 @@ export function readUrl(
   const database = decode(url.pathname.slice(1)) || user;
   const statementMs = options.statementMs ?? DEFAULT_STATEMENT_MS;
   const config: PoolConfig = {
-    // A path in `host` names the folder of a local socket.
+    // A path in `host` is the folder of a local socket.
     host: url.searchParams.get('host') ?? (decode(url.hostname) || 'localhost'),
     port: Number(url.searchParams.get('port') ?? (url.port || '5432')),
     user,
-    // A function is taken as it is, where an empty text would let the driver look for another password.
+    // A function is used as it is; an empty string would make the driver look for another password.
     password: () => password,
     database,
     ssl: readSsl(url.searchParams.get('sslmode')),
@@ -225,7 +224,7 @@ export function readUrl(
     idleTimeoutMillis: IDLE_MS,
     allowExitOnIdle: true,
     types: {
-      // Numbers of 64 bits are numbers: none of ours leaves the safe range. JSON stays text.
+      // 64-bit numbers become numbers: ours are all in the safe range. JSON stays text.
       getTypeParser: (oid: number) => (NUMBERS.has(oid) ? Number : String),
     },
   };
@@ -254,7 +253,7 @@ function readSsl(mode: string | null): boolean | { rejectUnauthorized: boolean }
   return mode !== null && !['disable', 'allow', 'prefer'].includes(mode);
 }
 
-/** A connection of its own for one channel, made anew whenever it breaks, until it is stopped. */
+/** Listens to one channel on a connection of its own, which is replaced whenever it breaks, until it is stopped. */
 function listenTo(
   connect: () => Client,
   channel: string,
@@ -268,7 +267,7 @@ function listenTo(
     const client = connect();
     current = client;
     const drop = (): void => {
-      // Ending a connection that never came about, or is gone, fails or waits: nobody waits for it here.
+      // Ending a connection that was never made, or is gone, fails or hangs: do not wait for it.
       client.end().catch(() => undefined);
       if (stopped || current !== client) return;
       current = null;

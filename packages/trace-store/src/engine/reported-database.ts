@@ -2,8 +2,8 @@ import { SqlRefusedError, storeUnavailable } from './sql-database.ts';
 import type { SqlDatabase } from './sql-database.ts';
 
 /**
- * The same database for callers that cannot mend a statement: what it refused (a table that somebody dropped, a
- * text that it cannot hold) is `STORE_UNAVAILABLE` to them, and not a defect that ends a turn.
+ * The same database for callers that cannot correct a statement: a refusal (a dropped table, a text that the database
+ * cannot store) becomes `STORE_UNAVAILABLE` instead of a defect that ends the turn.
  */
 export function reportRefusals(database: SqlDatabase): SqlDatabase {
   const reported = async <Result>(result: Promise<Result>): Promise<Result> => {

@@ -7,7 +7,7 @@ import { createSchema } from '../migrations/migrate.ts';
 import { isSchemaSmall } from './schema-bounds.ts';
 import { inspectSqlite, openSqlite } from './sqlite.ts';
 
-/** Hazard: SQLite reads a schema of hundreds of thousands of tables before its first statement (issue 12, 3). */
+/** Hazard: SQLite reads a schema of hundreds of thousands of tables before its first statement. */
 
 let folder: string;
 let path: string;

@@ -1,12 +1,12 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 
 /**
- * Whether the schema in a SQLite file is small, found out from its bytes.
+ * Whether the schema in a SQLite file is small, judged by its bytes.
  *
- * SQLite reads the whole schema before it runs anything, however long that takes: with some hundred thousand tables it
- * takes minutes, and nothing can stop it. So the pages of the schema are looked at first, in the file and in the
- * journal beside it, which may hold newer ones. Ours has one page or a few. A page that is none is left to SQLite,
- * which refuses it.
+ * SQLite reads the whole schema before it runs anything. With several hundred thousand tables that takes minutes, and
+ * nothing can interrupt it. So the pages of the schema are inspected first, both in the file and in the journal beside
+ * it, which may have newer ones. Our schema takes one page or a few. An invalid page is left to SQLite, which refuses
+ * it.
  *
  * The format: https://www.sqlite.org/fileformat2.html
  */
@@ -33,10 +33,10 @@ const MAGIC = 'SQLite format 3\u0000';
 const FILE_HEADER = 100;
 const INTERIOR = 0x05;
 const LEAF = 0x0d;
-/** Pages of the schema beside the first one, and objects on a page. */
+/** Pages of the schema in addition to the first one, and objects on a page. */
 const MAX_CHILDREN = 16;
 const MAX_CELLS = 64;
-/** Of the row of one object. */
+/** Bytes in the row of one object. */
 const MAX_PAYLOAD = 16_384;
 const JOURNAL_HEADER = 32;
 const FRAME_HEADER = 24;
@@ -67,7 +67,7 @@ function isLeafSmall(image: Buffer, start: number): boolean {
   return true;
 }
 
-/** Seven bits a byte, the high bit says that more follow; the ninth byte counts whole, and is never reached by ours. */
+/** Seven bits per byte; the high bit means that more follow. A ninth byte would count whole, but ours are shorter. */
 function readVarint(image: Buffer, start: number): number {
   let value = 0;
   for (let at = start; at < start + 9; at += 1) {
@@ -80,7 +80,7 @@ function readVarint(image: Buffer, start: number): number {
 
 type Frame = { readonly page: number; readonly start: number };
 
-/** The pages in a write-ahead journal, whether they count or not. */
+/** The pages in a write-ahead journal, whether they are valid or not. */
 function framesOf(journal: number, pageSize: number): readonly Frame[] {
   const frames: Frame[] = [];
   const { size } = fstatSync(journal);
@@ -99,20 +99,20 @@ function pageSizeOf(stored: number): number {
   return stored === 1 ? 65_536 : Math.max(512, stored);
 }
 
-/** Null for what is not in the file: behind its end, or the page 0, which no file has. */
+/** Null if the file has no such bytes: beyond its end, or in page 0, which does not exist. */
 function read(file: number | null, start: number, length: number): Buffer | null {
   if (file === null || start < 0) return null;
   const buffer = Buffer.alloc(length);
   return readSync(file, buffer, 0, length, start) === length ? buffer : null;
 }
 
-/** Null for a file that is not there, or is none. */
+/** Passes null if the file is missing or is not a regular file. */
 function withFile<Result>(path: string, use: (file: number | null) => Result): Result {
   let file: number | null = null;
   try {
     file = openSync(path, READ_FLAGS);
   } catch {
-    // Whoever opens it next says why.
+    // The next one to open it reports why.
   }
   try {
     return use(file !== null && fstatSync(file).isFile() ? file : null);

@@ -1,38 +1,38 @@
 import { OrionError } from '@orion/contracts';
 
 export type SqlScalar = string | number | null;
-/** An array is one parameter, and Postgres alone takes it (`unnest($1::text[])`). */
+/** An array is a single parameter, for Postgres only (`unnest($1::text[])`). */
 export type SqlValue = SqlScalar | readonly SqlScalar[];
-/** Whole numbers are numbers, JSON columns are text, in both dialects. */
+/** In both dialects integers are numbers and JSON columns are text. */
 export type SqlRow = { readonly [column: string]: SqlScalar };
 
 /**
- * Runs statements, written in the way of Postgres: parameters `$1`, `$2`, casts `$1::jsonb`. The SQLite engine
- * translates both, so that one text serves where the dialects agree.
+ * Runs statements in the syntax of Postgres: parameters `$1`, `$2`, casts `$1::jsonb`. The SQLite engine translates
+ * both, so that one statement serves both dialects where they agree.
  *
- * Rejects with `STORE_UNAVAILABLE` when nothing is known of the outcome, or nothing can be done with the database
- * at all; with `SqlRefusedError` when the database refused this statement or its values.
+ * Rejects with `STORE_UNAVAILABLE` if the outcome is unknown or the database cannot be used at all, and with
+ * `SqlRefusedError` if the database refused this statement or its values.
  */
 export interface SqlRunner {
   readonly dialect: 'sqlite' | 'postgres';
-  /** Resolves to the number of rows changed. */
+  /** Resolves to the number of changed rows. */
   run(sql: string, parameters?: readonly SqlValue[]): Promise<number>;
   all(sql: string, parameters?: readonly SqlValue[]): Promise<readonly SqlRow[]>;
 }
 
 export interface SqlDatabase extends SqlRunner {
   /**
-   * Everything that `work` does with the runner given to it happens, or nothing. SQLite begins it as a writer, so
-   * that it never fails halfway for another writer's sake. `work` waits for nothing but that runner.
+   * Either everything that `work` does with its runner happens, or nothing. SQLite begins it as a writer, so that it
+   * never fails halfway because of another writer. `work` must wait for nothing but that runner.
    */
   transaction<Result>(work: (inside: SqlRunner) => Promise<Result>): Promise<Result>;
-  /** Calls back for each NOTIFY until stopped; a broken connection is made anew. Does nothing on SQLite. */
+  /** Calls back for each NOTIFY until stopped; a broken connection is replaced. Does nothing on SQLite. */
   listen(channel: string, onMessage: (payload: string) => void): () => void;
-  /** What is under way has a moment to end, and none when `cut` is or gets aborted. */
+  /** Pending statements have a moment to finish, or none once `cut` is aborted. */
   close(cut?: AbortSignal): Promise<void>;
 }
 
-/** The statement or its values are wrong: the same statement never works, and others still do. */
+/** The statement or its values are wrong: the same statement can never work, while others still can. */
 export class SqlRefusedError extends Error {
   /** The SQLSTATE, or SQLite's result code as a number. */
   readonly reason: string;
@@ -57,8 +57,8 @@ export function storeUnavailable(
 }
 
 /**
- * Something in the place of the store that is not this user's. `orion trust` takes over what is adoptable; otherwise only
- * its removal helps.
+ * Something in the place of the store does not belong to this user. `orion trust` takes over what is adoptable;
+ * anything else has to be removed.
  */
 export function storeForeign(
   path: string,
@@ -79,10 +79,10 @@ export function storeClosed(): OrionError {
   return storeUnavailable('The store is closed', { retryable: false });
 }
 
-/** SQLite takes 32,766 parameters. */
+/** SQLite allows 32,766 parameters. */
 const ROWS_PER_INSERT = 1_000;
 
-/** Inserts any number of rows, in as many statements as it takes. */
+/** Inserts any number of rows, in as many statements as necessary. */
 export async function insertAll(
   runner: SqlRunner,
   table: string,
@@ -105,8 +105,8 @@ export function insertStatement(table: string, columns: readonly string[], rows:
 }
 
 /**
- * `where a = $1 and b > $2` for the conditions `{ 'a =': …, 'b >': … }`, without those whose value is undefined, and
- * nothing where none is left. Their values are added to `parameters`.
+ * `where a = $1 and b > $2` for the conditions `{ 'a =': …, 'b >': … }`. Conditions whose value is undefined are
+ * left out; the result is empty if none remains. The values are appended to `parameters`.
  */
 export function whereAll(
   conditions: Readonly<Record<string, SqlScalar | undefined>>,
@@ -118,7 +118,7 @@ export function whereAll(
   return terms.length === 0 ? '' : `where ${terms.join(' and ')}`;
 }
 
-/** Calls `action` when the signal is or gets aborted, until what it returns is called. */
+/** Calls `action` once the signal is aborted, at once if it already is. The returned function cancels that. */
 export function onAbort(signal: AbortSignal | undefined, action: () => void): () => void {
   if (signal?.aborted === true) action();
   signal?.addEventListener('abort', action);

@@ -14,45 +14,45 @@ import {
 import type { SqlDatabase, SqlRow, SqlRunner, SqlScalar, SqlValue } from './sql-database.ts';
 
 export type SqliteOptions = {
-  /** How long to try while another connection writes; 10,000 when left out. */
+  /** How long to retry while another connection writes; 10,000 ms when left out. */
   readonly busyMs?: number;
-  /** Ends the wait for a busy database, as closing does, while it is opened. */
+  /** Ends the wait for a busy database while it is being opened, as closing does. */
   readonly signal?: AbortSignal;
 };
 
-/** A database that is in no file. */
+/** A database without a file. */
 export const MEMORY = ':memory:';
 const DEFAULT_BUSY_MS = 10_000;
-/** What is under way when the database is closed waits so long at most for another writer. */
+/** How long pending statements may wait for another writer once the database is closed. */
 const CLOSE_GRACE_MS = 250;
 const FIRST_BUSY_PAUSE_MS = 1;
 const LAST_BUSY_PAUSE_MS = 20;
 const MAX_CACHED_STATEMENTS = 200;
-/** So often something is looked at that another process may be about to finish. */
+/** How often to look at something that another process may be about to finish. */
 const LOOKS = 5;
 
 const BUSY = 5;
 const LOCKED = 6;
-/** READONLY_ROLLBACK: a journal beside the file wants to be played back. */
+/** READONLY_ROLLBACK: a journal beside the file has to be rolled back first. */
 const HOT_JOURNAL = 776;
-/** What may pass: besides those an error of the disk, and a full one. */
+/** Temporary failures: those two, a disk error, and a full disk. */
 const PASSING: ReadonlySet<number> = new Set([BUSY, LOCKED, 10, 13]);
-/** Result codes that speak of the statement: ERROR, TOOBIG, CONSTRAINT, MISMATCH. */
+/** Result codes that are about the statement: ERROR, TOOBIG, CONSTRAINT, MISMATCH. */
 const REFUSALS: ReadonlySet<number> = new Set([1, 18, 19, 20]);
 
 /**
  * One connection to a SQLite file, or to `:memory:`.
  *
- * 1. One thing happens at a time: a statement that is asked for during a transaction comes after it.
- * 2. A busy database is asked again for `busyMs`, and the thread is free between two attempts.
- * 3. The file is readable by its owner alone, the files beside it too.
- * 4. An acknowledged transaction survives the death of the process; the last of them may be lost in a power cut
- *    (synchronous NORMAL), and never a part of one.
+ * 1. One thing happens at a time: a statement issued during a transaction runs after it.
+ * 2. A busy database is retried for `busyMs`, and the thread is free between two attempts.
+ * 3. Only its owner can read the file and the files beside it.
+ * 4. An acknowledged transaction survives the death of the process. A power failure may lose the last ones
+ *    (synchronous NORMAL), but never a part of one.
  */
 export async function openSqlite(path: string, options: SqliteOptions = {}): Promise<SqlDatabase> {
   const { busyMs = DEFAULT_BUSY_MS } = options;
   const load = await loadSqlite();
-  // Closing puts an end to every wait, also to those that have not begun.
+  // Closing ends every wait, including those that have not begun.
   let endOfWaits = Number.POSITIVE_INFINITY;
   const closeSoon = (): void => {
     endOfWaits = Math.min(endOfWaits, performance.now() + CLOSE_GRACE_MS);
@@ -123,7 +123,7 @@ export async function openSqlite(path: string, options: SqliteOptions = {}): Pro
           try {
             run('rollback', []);
           } catch {
-            // SQLite may have rolled back by itself; what went wrong first is what the caller is told.
+            // SQLite may have rolled back by itself; the caller gets the first error.
           }
           throw error;
         }
@@ -145,7 +145,7 @@ export async function openSqlite(path: string, options: SqliteOptions = {}): Pro
   };
 }
 
-/** What lies in the file, without a change to it. The file is there, and is one. */
+/** What the file contains. The file must exist; it is not changed. */
 export async function inspectSqlite(
   path: string,
   options: SqliteOptions = {},
@@ -155,8 +155,8 @@ export async function inspectSqlite(
 }
 
 /**
- * Another process may be writing the bytes that are looked at: a page that is read in two halves can look like
- * anything. What is large stays so, however often it is looked at.
+ * Another process may be writing the bytes that are read here, and a half-written page can look like anything. A schema
+ * that really is large is so at every look.
  */
 async function hasLargeSchema(path: string): Promise<boolean> {
   for (let look = 1; !isSchemaSmall(path); look += 1) {
@@ -173,9 +173,9 @@ function pause(): Promise<void> {
 }
 
 /**
- * Reads in a file that is there, by a connection that can change nothing. A journal that would change it first is
- * refused: a store of ours writes ahead, and has none. Another process may be making the store just now: it is looked
- * for again.
+ * Reads an existing file through a connection that cannot change it. A rollback journal, which would change it first, is
+ * refused: our stores use write-ahead logging and have none. Another process may just be creating the store, so it is
+ * looked for again.
  */
 export async function readSqlite<Result>(
   path: string,
@@ -226,22 +226,24 @@ async function loadSqlite(): Promise<typeof DatabaseSync> {
     const module = await import('node:sqlite');
     return module.DatabaseSync;
   } catch {
-    throw storeUnavailable('This Node has no SQLite; 22.13 or newer has', { retryable: false });
+    throw storeUnavailable('This version of Node has no SQLite; 22.13 and later have it', {
+      retryable: false,
+    });
   }
 }
 
 function connect(Database: typeof DatabaseSync, path: string): DatabaseSync {
-  // The files beside it get the same mode from SQLite.
+  // SQLite gives the files beside it the same mode.
   if (path !== MEMORY) createPrivateFile(path);
-  // No timeout: SQLite itself would wait by stopping this thread, the model's stream and all.
+  // No timeout: SQLite would wait by blocking this thread, and the model's stream with it.
   const connection = new Database(path, { timeout: 0 });
   try {
-    // No function and no virtual table that a schema names is run.
+    // No function or virtual table named by a schema runs.
     connection.exec('pragma trusted_schema = off;');
     connection.exec('pragma journal_mode = wal; pragma synchronous = normal;');
-    // At each checkpoint the disk is waited for, and this thread with it: every 16 MiB instead of every 4.
+    // Each checkpoint blocks this thread until the disk has synced: every 16 MiB instead of every 4.
     connection.exec('pragma wal_autocheckpoint = 4096;');
-    // A row that is deleted is overwritten: what a fold took away is not left in the file.
+    // Deleted rows are overwritten, so that nothing a fold removed stays in the file.
     connection.exec('pragma secure_delete = fast;');
     return connection;
   } catch (error) {
@@ -250,7 +252,7 @@ function connect(Database: typeof DatabaseSync, path: string): DatabaseSync {
   }
 }
 
-/** `$1` is a name to SQLite and a cast is a syntax error: both are taken out, once for each text. */
+/** To SQLite `$1` is a name and a cast is a syntax error: both are replaced, once per statement. */
 function toSqlite(sql: string): { text: string; order: readonly number[] } {
   const order: number[] = [];
   const text = sql.replace(/\$(\d+)|::[a-z]+/gu, (_, number: string | undefined) => {
@@ -285,7 +287,7 @@ async function retryWhileBusy<Result>(end: () => number, work: () => Result): Pr
   }
 }
 
-/** Asynchronous only in its form, so that both engines look alike. */
+/** Asynchronous in form only, so that both engines look alike. */
 // oxlint-disable-next-line typescript/require-await
 async function attempt<Result>(work: () => Result): Promise<Result> {
   try {

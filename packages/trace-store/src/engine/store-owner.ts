@@ -1,7 +1,7 @@
-/** Signs stores, so that one's own are told from those that came with a folder. */
+/** Signs stores, to distinguish one's own from those that came with a folder. */
 export type StoreOwner = {
   newId(): string;
-  /** A MAC of the id, by a key that no store and no workspace contains. */
+  /** A MAC of the id, made with a key that is in no store and no workspace. */
   sign(id: string): string;
   isOwn(id: string, mac: string): boolean;
 };

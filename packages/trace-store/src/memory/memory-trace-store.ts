@@ -12,15 +12,15 @@ import type { StoredFilter } from '../safety/trace-event.ts';
 
 export type MemoryTraceStoreOptions = {
   readonly clock: Pick<Clock, 'now'>;
-  /** The oldest events are dropped, and counted, beyond it; 10,000 when left out. */
+  /** Beyond it the oldest events are dropped and counted; 10,000 when left out. */
   readonly maxEvents?: number;
   /** Sees every event as it is stored, already redacted. */
   readonly onEvent?: (event: TraceEvent) => void;
-  /** Takes the keys that the process works with out of every text. */
+  /** Removes the keys in use from every text. */
   readonly redact?: Redact;
-  /** Told once, when the first event is dropped; `dropped()` has the number (R228). */
+  /** Called once, when the first event is dropped; `dropped()` has the count (R228). */
   readonly onFirstDrop?: (reason: string) => void;
-  /** Makes `record` throw when something cannot be kept, for tests and for those who would rather stop (R228). */
+  /** Makes `record` throw if an event cannot be kept, for tests and for callers who would rather stop (R228). */
   readonly strict?: boolean;
 };
 
@@ -30,8 +30,8 @@ const DEFAULT_MAX_EVENTS = 10_000;
  * Traces in memory, for as long as the process lives.
  *
  * 1. `record` never throws and never waits, unless `strict` is set (R228).
- * 2. What is stored is frozen in meaning: a caller that changes its object afterwards changes no event.
- * 3. Ids grow by one and are never used again, so that a gap tells of dropped events.
+ * 2. Events are copies: a caller that changes its object afterwards does not change the event.
+ * 3. Ids grow by one and are never reused, so that a gap means dropped events.
  */
 export function createMemoryTraceStore(options: MemoryTraceStoreOptions): TraceStore {
   const {
@@ -84,12 +84,12 @@ export function createMemoryTraceStore(options: MemoryTraceStoreOptions): TraceS
       try {
         keep(event, data);
       } catch (error) {
-        // An observer that throws has still seen a stored event.
+        // The event is stored even if its observer threw.
         if (nextId > before) return;
         try {
           drop(describeThrown(error));
         } catch {
-          // Nobody is left to be told.
+          // There is nobody left to report to.
         }
       }
     },

@@ -5,22 +5,22 @@ import type { StoreOwner } from '../engine/store-owner.ts';
 import { MIGRATIONS } from './migrations.ts';
 import type { Migration } from './migrations.ts';
 
-/** Any number, as long as it is ours alone among those who use advisory locks in the same database. */
+/** Any number that nobody else uses for an advisory lock in the same database. */
 const ADVISORY_LOCK = 7_306_127_450_213;
 
 /**
  * Brings the schema to the newest step.
  *
- * 1. A step and the note that it is done are one transaction, so a step that was cut off has not begun.
+ * 1. A step and the record that it is done are one transaction, so an interrupted step has not begun.
  * 2. One process works at a time; the others wait and find the work done.
- * 3. A schema with a step that we do not know is refused before anything is changed.
+ * 3. A schema with an unknown step is refused before anything is changed.
  */
 export async function migrate(
   database: SqlDatabase,
   migrations: readonly Migration[] = MIGRATIONS,
 ): Promise<void> {
   const newest = migrations.at(-1)?.version ?? 0;
-  // The usual start takes one look and no lock.
+  // A normal start takes one query and no lock.
   if ((await versionOf(database)) === newest) return;
   for (const migration of migrations) {
     await database.transaction(async (inside) => {
@@ -39,8 +39,8 @@ export async function migrate(
 }
 
 /**
- * Makes the schema in an empty SQLite database, and notes whose it is, in one transaction: whoever looks at it finds
- * nothing, or all of it. Does nothing where another process was faster.
+ * Creates the schema in an empty SQLite database and records its owner, in one transaction: other processes see nothing
+ * or all of it. Does nothing if another process was faster.
  */
 export async function createSchema(database: SqlDatabase, owner: StoreOwner | null): Promise<void> {
   await database.transaction(async (inside) => {
@@ -51,7 +51,7 @@ export async function createSchema(database: SqlDatabase, owner: StoreOwner | nu
   });
 }
 
-/** Makes the store this owner's. */
+/** Signs the store as this owner's. */
 export async function signStore(inside: SqlRunner, owner: StoreOwner): Promise<void> {
   const id = owner.newId();
   await inside.run('delete from store_owner');

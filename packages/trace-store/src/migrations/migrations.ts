@@ -1,9 +1,9 @@
 import type { SqlRunner } from '../engine/sql-database.ts';
 
 /**
- * A step of the schema. What has been released is never changed: a later step corrects it.
+ * A step of the schema. A released step is never changed: a later one corrects it.
  *
- * Numbers of 64 bits and JSON for queries have names of their own in each dialect.
+ * 64-bit numbers and JSON for queries are named differently in each dialect.
  */
 export type Migration = {
   readonly version: number;
@@ -46,12 +46,12 @@ function firstSchema(dialect: SqlRunner['dialect']): readonly string[] {
       truncated integer not null,
       uid text
     )`,
-    // What makes a batch that is sent again after a lost answer change nothing.
+    // Makes a batch that is sent again after a lost answer change nothing.
     'create unique index trace_event_uid on trace_event (uid)',
     'create index trace_event_request on trace_event (request_id, id)',
     'create index trace_event_project on trace_event (project_id, id)',
     'create index trace_event_session on trace_event (session_id, id) where session_id is not null',
-    // Events come in about the order of their times: for Postgres a range of pages is enough.
+    // Events arrive roughly in the order of their times: for Postgres a range of pages is enough.
     `create index trace_event_time on trace_event ${postgres ? 'using brin ' : ''}(timestamp)`,
 
     `create table conversation (
@@ -65,7 +65,7 @@ function firstSchema(dialect: SqlRunner['dialect']): readonly string[] {
     )`,
     'create index conversation_newest on conversation (updated_at desc)',
     'create index conversation_project on conversation (project_id, updated_at desc)',
-    // Text, and not JSON for queries: a message comes back as it was, U+0000 and lone surrogates included.
+    // Text instead of queryable JSON: a message is read back exactly, U+0000 and lone surrogates included.
     `create table conversation_message (
       conversation_id text not null references conversation (conversation_id),
       position integer not null,
@@ -106,7 +106,7 @@ function firstSchema(dialect: SqlRunner['dialect']): readonly string[] {
   ];
 }
 
-/** A turn whose process died has no end: how old it is only its last event tells. */
+/** A turn whose process died has no end: only its last event shows how old it is. */
 function lastActivity(dialect: SqlRunner['dialect']): readonly string[] {
   const postgres = dialect === 'postgres';
   const now = postgres ? 'cast(extract(epoch from now()) * 1000 as bigint)' : 'unixepoch() * 1000';
@@ -129,7 +129,7 @@ function conversationRevision(dialect: SqlRunner['dialect']): readonly string[] 
   return [`alter table conversation add column revision ${long} not null default 1`];
 }
 
-/** One row, made with the store: see `engine/inspect-sqlite.ts`. Who uses a Postgres has named it. */
+/** One row, written when the store is created: see `engine/inspect-sqlite.ts`. Postgres does not need it. */
 function storeOwner(dialect: SqlRunner['dialect']): readonly string[] {
   return dialect === 'postgres'
     ? []

@@ -1,6 +1,6 @@
 import { visibleName } from '@orion/contracts';
 
-/** A text with nothing in it that a terminal would act on, that is not seen, or that could pass for another line. */
+/** The text without anything that a terminal would act on, that is invisible, or that could pass for another line. */
 export function escapeForTerminal(text: string): string {
   return visibleName(text);
 }

@@ -14,28 +14,28 @@ const TIME_COLUMNS = 8;
 const DURATION_COLUMNS = 8;
 const SHOWN_TEXT = 1000;
 
-/** One line of the timeline; what ends an act fills in its line instead of making another. */
+/** One line of the timeline; the end of an act completes its line instead of adding another. */
 type Entry = {
   readonly at: number;
   readonly indent: number;
   readonly name: string;
   facts: string[];
   endedAt: number | null;
-  /** It should have an end, so that its absence is worth a word. */
+  /** Whether it should have an end; a missing one is then pointed out. */
   lasts: boolean;
 };
 
-/** With commas. A formatter of `Intl` would do it too, and take milliseconds to load its tables. */
+/** With commas. `Intl` could do it, but takes milliseconds to load its tables. */
 function grouped(count: number): string {
   return String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');
 }
 
 /**
- * The events of one turn as a person reads them: a head, then a line for each phase, model call, tool and write with
- * the time since the turn's first event at its left and how long it took at its right.
+ * The events of one turn for a person to read: a head, then one line for each phase, model call, tool and write, with
+ * the time since the first event on the left and the duration on the right.
  *
- * 1. Every event is somewhere: in a line of its own or in the line of what it ends.
- * 2. No line is longer than the columns; a text that does not fit is cut with an ellipsis.
+ * 1. Every event appears, in a line of its own or in the line of the act that it ends.
+ * 2. No line is wider than the columns; longer text is cut with an ellipsis.
  * 3. Nothing in it acts on a terminal (R014, R254).
  */
 export function formatTimeline(
@@ -71,7 +71,7 @@ class Timeline {
     this.#lastAt = Math.max(this.#lastAt, event.timestamp);
     if (event.error !== null) this.#errors += 1;
     const details = objectOf(event.details);
-    // Its number is its own within the turn; the cycle may change before it ends.
+    // The number of a phase is unique within the turn; the cycle may change before the phase ends.
     const phase = String(event.phaseIndex ?? 0);
     const call = textOf(details['callId']) ?? '';
     switch (event.type) {
@@ -218,14 +218,14 @@ class Timeline {
       return;
     }
     this.#open.delete(key);
-    // What it came to is of more interest than what it began with, after the name of what it was done with.
+    // The result matters more than the beginning, but the subject comes first.
     const [subject, ...beginning] = entry.facts;
     entry.facts = [...given([subject ?? null]), ...given(facts), ...beginning];
     entry.endedAt = event.timestamp;
   }
 }
 
-/** Only the last save is shown, and none beside the end. */
+/** Only the last save is shown, and none once the write has ended. */
 function isNoSave(fact: string): boolean {
   return !fact.startsWith('saved ');
 }
@@ -247,7 +247,7 @@ function given(facts: readonly Fact[]): string[] {
   return facts.filter((fact) => fact !== null).filter((fact) => fact !== '');
 }
 
-/** What is known of an event that this view has no form for. */
+/** The facts of an event that this view has no form for. */
 function plainFacts(event: TraceEvent): Fact[] {
   const details = objectOf(event.details);
   return [
@@ -309,9 +309,9 @@ function duration(milliseconds: number): string {
   return `${Math.floor(minutes / 60)}h${String(minutes % 60).padStart(2, '0')}m`;
 }
 
-/** An escaped text of at most so many columns. */
+/** The text, escaped and cut to so many columns. */
 function cut(text: string, columns: number): string {
-  // Nothing longer is shown, and escaping makes a text only longer.
+  // Escaping only makes text longer, so nothing beyond this could be shown.
   const escaped = escapeForTerminal(text.slice(0, SHOWN_TEXT));
   if (cutToColumns(escaped, columns).text === escaped) return escaped;
   return `${cutToColumns(escaped, columns - 1).text.trimEnd()}…`;

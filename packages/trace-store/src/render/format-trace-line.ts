@@ -5,8 +5,8 @@ import { escapeForTerminal } from './escape-for-terminal.ts';
 export const MAX_TRACE_LINE = 500;
 
 /**
- * One event as one line for a person, without a line ending: at most 500 characters, and nothing in it that a
- * terminal would act on or that could pass for another line (R014, R254).
+ * One event as one line for a person, without a line ending: at most 500 characters, with nothing that a terminal would
+ * act on or that could pass for another line (R014, R254).
  */
 export function formatTraceLine(event: TraceEvent): string {
   const facts = [
@@ -23,7 +23,7 @@ export function formatTraceLine(event: TraceEvent): string {
   const line = facts
     .filter((fact) => fact !== null)
     .filter((fact) => fact !== '')
-    // Nothing longer can be shown, and escaping makes a text only longer.
+    // Escaping only makes text longer, so nothing beyond this could be shown.
     .map((fact) => escapeForTerminal(fact.slice(0, MAX_TRACE_LINE + 1)))
     .join(' ');
   if (line.length <= MAX_TRACE_LINE) return line;

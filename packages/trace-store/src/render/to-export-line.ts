@@ -1,9 +1,9 @@
 import type { TraceEvent } from '@orion/contracts';
 
 /**
- * One event as one line of JSON, ending with a line feed, for `orion trace export`: the fields of `TraceEvent` and
- * no others at the top, whatever was recorded. What a terminal or a line reader could take for the end of the line
- * is escaped.
+ * One event as one line of JSON, ending with a line feed, for `orion trace export`. The top level has the fields of
+ * `TraceEvent` and no others, whatever was recorded. Anything that a terminal or a line reader could take for the end of
+ * the line is escaped.
  */
 export function toExportLine(event: TraceEvent): string {
   const json = JSON.stringify({
@@ -27,7 +27,7 @@ export function toExportLine(event: TraceEvent): string {
   return `${json.replaceAll(UNSAFE, escape)}\n`;
 }
 
-/** JSON escapes the characters below U+0020 by itself. */
+/** JSON itself escapes the characters below U+0020. */
 const UNSAFE = /[\u007f-\u009f\u2028\u2029]/g;
 
 function escape(character: string): string {

@@ -5,20 +5,20 @@ import { redactedStart } from './redaction.ts';
 /**
  * Any value as JSON (R226).
  *
- * 1. Never throws: whatever a value does when it is looked at becomes part of what is stored.
- * 2. Represents, never refuses: what JSON has no form for is named in a text or an object with a `type`.
- * 3. Bounded: depth, number of nodes and length of texts have limits, and `truncated` says when one was met. What is
- *    cut is redacted before, since the rest of a secret is not found any more.
- * 4. Reads each property once and changes nothing.
+ * 1. Never throws: whatever a value does when it is read becomes part of the result.
+ * 2. Never refuses: a value that JSON has no form for becomes a text or an object with a `type` that names it.
+ * 3. Bounded: depth, number of nodes and length of texts have limits, and `truncated` says that one was reached. Text is
+ *    redacted before it is cut, because a truncated secret would not be recognised.
+ * 4. Changes nothing.
  */
 export type SafeJson = { readonly value: JsonValue; readonly truncated: boolean };
 
 export const MAX_DEPTH = 32;
-/** UTF-16 units of one text; of a longer one its start, length and hash are kept. */
+/** UTF-16 units of one text; a longer one is kept as its beginning, length and hash. */
 export const MAX_TEXT: number = 64 * 1024;
 const TEXT_START = 1024;
 const MAX_NODES = 10_000;
-/** UTF-16 units of all texts together: more than an event can hold, so that the rest need not be looked at. */
+/** UTF-16 units of all texts together: more than an event can hold, so the rest need not be read. */
 const MAX_TOTAL_TEXT = 256 * 1024;
 const MAX_KEY = 256;
 
@@ -27,7 +27,7 @@ export function toSafeJson(value: unknown, hide: Redact = (text) => text): SafeJ
   return { value: walk.convert(value, 0), truncated: walk.truncated };
 }
 
-/** Length and sha256 of a text, for what is cut away; lone surrogates are hashed as U+FFFD. */
+/** Length and sha256 of a text that is cut; lone surrogates are hashed as U+FFFD. */
 export function textFacts(text: string): { length: number; sha256: string } {
   return { length: text.length, sha256: createHash('sha256').update(text).digest('hex') };
 }
@@ -48,7 +48,7 @@ class Walk {
       case 'string':
         return this.#text(value);
       case 'number':
-        // JSON text has no -0, and what is stored must be what its text says.
+        // JSON text has no -0, and the stored value must match its text.
         return Number.isFinite(value) ? value + 0 : String(value);
       case 'boolean':
         return value;
@@ -114,7 +114,7 @@ class Walk {
     return converted ?? this.#record(value, Object.keys(value), depth);
   }
 
-  /** What an object's own `toJSON` says of it; a `toJSON` that throws is told of, and the object is read plainly. */
+  /** What an object's own `toJSON` returns; if it throws, a note to that effect. */
   #ownJson(value: object, depth: number): JsonValue | undefined {
     let toJson: unknown;
     try {
@@ -216,7 +216,7 @@ function readProperty(
 /** Objects that hold a primitive. */
 const BOXES = [String, Number, Boolean, BigInt, Symbol];
 
-/** The name of a function or class, which may be a getter that throws. */
+/** The name of a function or class; the property may be a getter that throws. */
 function nameOf(value: unknown): string {
   try {
     const { name } = value as { name?: unknown };
@@ -226,7 +226,7 @@ function nameOf(value: unknown): string {
   }
 }
 
-/** What was thrown, in a few words; itself it may be anything. */
+/** A few words about what was thrown, which may be anything. */
 export function describeThrown(error: unknown, hide: Redact = (text) => text): string {
   try {
     const text = error instanceof Error ? error.message : String(error);

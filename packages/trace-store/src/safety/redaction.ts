@@ -2,15 +2,15 @@ import { REDACTED } from '@orion/contracts';
 import type { JsonObject, JsonValue, Redact } from '@orion/contracts';
 
 /**
- * Takes secrets and home directories out of what is stored (R229).
+ * Removes secrets and home directories from what is stored (R229).
  *
- * 1. Whatever stands under a key that names a secret is replaced, whole.
- * 2. In every text, keys included, what looks like a secret is replaced. Within a sentence it needs some length for
- *    that, so that `Basic usage` can be read; a text that is nothing but a credential needs none.
- * 3. Before that, the keys that the process works with are replaced by their letters: a pattern may take a part of one.
- * 4. Works on JSON and gives JSON: it runs after `toSafeJson`, so that nothing can hide behind a getter.
+ * 1. Any value under a key that names a secret is replaced as a whole.
+ * 2. In every text, keys included, anything that looks like a secret is replaced. Within a sentence it needs a minimum
+ *    length, so that `Basic usage` stays readable; a text that is nothing but a credential does not.
+ * 3. Before that, the keys in use are replaced wherever their exact text occurs: a pattern might match only part of one.
+ * 4. Takes JSON and returns JSON: it runs after `toSafeJson`, so that nothing can hide behind a getter.
  */
-/** Compared with a key without its separators, in lower case; counts of tokens are no secrets. */
+/** Matched against a key in lower case without separators; counts of tokens are not secrets. */
 const SECRET_KEY =
   /(?:authorization|apikey|accesskey|secretkey|privatekey|signingkey|encryptionkey|secret|token|password|passwd|passphrase|passcode|credentials?|cookie|bearer)$|^(?:pwd|pass|auth|jwt)$/;
 
@@ -21,10 +21,10 @@ export function isSecretKey(key: string): boolean {
 // The lookbehind and the limit keep the search linear on long runs of name characters.
 const SECRET_NAME =
   '(?<![A-Za-z0-9_.-])[A-Za-z0-9_.-]{0,64}(?:api[_-]?key|access[_-]?key|secret|token|password|passwd|signature|credential)';
-/** How such a name ends, for hints. */
+/** How such a name can end, for hints. */
 const NAME_END = 'key|secret|token|passwd|password|signature|credential';
 
-/** Prefixes by which keys are known, by what they end with. */
+/** Well-known prefixes of keys, grouped by the character that ends them. */
 const PAYMENT_KEY = '(?:sk|rk|pk)_(?:live|test)|whsec';
 const BEFORE_UNDERSCORE = 'gh[pousr]|github_pat|npm|hf|gsk|r8|dop_v1|shp(?:at|ss)|dckr_pat';
 const BEFORE_DASH = 'glpat|xox[a-z]|xapp|pypi|xai|AGE-SECRET-KEY';
@@ -32,9 +32,8 @@ const MARKED = `(?:${BEFORE_UNDERSCORE})_|(?:${BEFORE_DASH})-`;
 const PREFIX = `(?:sk|rk|pk)-|(?:${PAYMENT_KEY})_|${MARKED}|AIza|SG\\.`;
 
 /**
- * `hint` is found in every text in which `pattern` matches, and looking for it costs a fraction: most texts hold no
- * secret. It begins with a character that is rare in ordinary text where it can; what stands before it is looked at
- * from there.
+ * `hint` occurs in every text that `pattern` matches and is much cheaper to search for: most texts contain no secret.
+ * Where possible it begins with a character that is rare in ordinary text and looks behind from there.
  */
 type Rule = {
   readonly hint: RegExp;
@@ -54,14 +53,14 @@ export const RULES: readonly Rule[] = [
     pattern: /\b(Bearer)\s+[A-Za-z0-9._~+/=-]{4,}/gi,
     replacement: `$1 ${REDACTED}`,
   },
-  // Every word could follow this one, but only a few are a name and a password
+  // Any word could follow this one, but few are an encoded name and password
   {
     hint: /basic\s/i,
     pattern: /\b(Basic)\s+([A-Za-z0-9+/_-]{4,}={0,2})/gi,
     replacement: (whole, scheme, word) =>
       isNameAndPassword(word) ? `${scheme} ${REDACTED}` : whole,
   },
-  // A value of JSON that is a text itself, as a tool's arguments are: nothing but a credential needs no length
+  // A JSON value within a text, as in a tool's arguments: a value that is only a credential needs no minimum length
   {
     hint: new RegExp(`"(?:bearer\\s|${PREFIX})`, 'i'),
     pattern: new RegExp(`"(?:bearer\\s+|${PREFIX})[^\\s"\\\\]+(?=\\\\?")`, 'gi'),
@@ -84,7 +83,7 @@ export const RULES: readonly Rule[] = [
     pattern: /(hooks\.slack\.com\/(?:services|workflows)\/)[A-Za-z0-9/_-]+/g,
     replacement: `$1${REDACTED}`,
   },
-  // A number and 35 characters, as a bot of Telegram has them
+  // A number and 35 characters, as Telegram bots have them
   { hint: /:AA/, pattern: /\b\d{6,12}:AA[A-Za-z0-9_-]{30,}/g },
   { hint: /eyJ/, pattern: /\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]*)?/g },
   // user:password@ in a URL
@@ -125,7 +124,7 @@ export const RULES: readonly Rule[] = [
     ),
     replacement: `$1${REDACTED}`,
   },
-  // A line of HTTP, or of a command that sends one; after the others, since it takes the names in its value along
+  // An HTTP header, or a command that sends one; after the others, because it replaces names within its value too
   {
     hint: /(?<=authorization|cookie|api-?key|token):/i,
     pattern:
@@ -186,28 +185,28 @@ export function redactText(text: string): string {
   return clean;
 }
 
-/** As `redactText`, of a text that stands alone. */
+/** Like `redactText`, for a text that is a value of its own. */
 export function redactValue(text: string): string {
   if (!mayHoldSecret(text)) return text;
   return isCredential(text) ? REDACTED : redactText(text);
 }
 
-/** What a secret is looked for behind the place of a cut: the rest of one that is cut would not be found. */
+/** How far beyond the cut to look for a secret: a secret that is cut in two would not be recognised. */
 const LONGEST_SECRET = 4096;
 
 /** The start of a text, redacted before it is cut. */
 export function redactedStart(text: string, length: number, hide: Redact): string {
-  // What is known by its letters goes first, wherever it stands: many of them make the text shorter than its start.
+  // Keys in use go first, anywhere in the text: replacing many of them moves later text into the beginning.
   const start = hide(text).slice(0, length + LONGEST_SECRET);
   return redactValue(start).slice(0, length);
 }
 
-/** `hide` takes out what is known by its letters. */
+/** `hide` removes the keys in use. */
 export function redact(value: JsonValue, hide: Redact = (text) => text): JsonValue {
   return isClean(value, hide) ? value : rewrite(value, hide);
 }
 
-/** Nearly every value holds nothing to hide, and finding that out makes nothing new. */
+/** Nearly every value has nothing to hide, and checking that allocates nothing. */
 function isClean(value: JsonValue, hide: Redact): boolean {
   if (typeof value === 'string') return !mayHoldSecret(value) && hide(value) === value;
   if (typeof value !== 'object' || value === null) return true;
@@ -248,7 +247,7 @@ function rewrite(value: JsonValue, hide: Redact): JsonValue {
 
 type KeyFacts = { readonly name: string; readonly secret: boolean };
 
-/** The same few hundred keys stand in every event. */
+/** The same few hundred keys occur in every event. */
 const knownKeys = new Map<string, KeyFacts>();
 const MAX_KNOWN_KEYS = 1000;
 const MAX_KNOWN_KEY = 64;
@@ -266,7 +265,7 @@ function isSecretPair(list: readonly JsonValue[]): list is readonly [string, Jso
   return list.length === 2 && typeof list[0] === 'string' && isSecretKey(list[0]);
 }
 
-/** Nothing, and whether there is something, are no secrets. */
+/** Null and booleans are not secrets. */
 function hidden(value: JsonValue): JsonValue {
   return value === null || typeof value === 'boolean' ? value : REDACTED;
 }

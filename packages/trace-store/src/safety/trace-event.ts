@@ -6,30 +6,30 @@ import { redact, redactedStart } from './redaction.ts';
 /**
  * From what a caller records to what a backend stores, the same for every backend.
  *
- * 1. Safe JSON first, then redaction, then the limits: what is cut is cut of text that holds no secret.
- * 2. `raw` is the JSON text of `details`, at most 64 KiB of UTF-8. Where the text of `details` is longer, `raw`
- *    is its start, and `details` says how long the whole is and what its hash is.
+ * 1. Safe JSON first, then redaction, then the limits: only text without secrets is ever cut.
+ * 2. `raw` is the JSON text of `details`, at most 64 KiB of UTF-8. If that text is longer, `raw` is its beginning, and
+ *    `details` has the length and hash of the whole.
  * 3. An index of 0 is 0 (R225).
- * 4. Whatever the backend, the same comes back: names, `error` and `metadata` hold nothing that a database refuses;
- *    only `raw`, and `details` which is read from it, are exact.
+ * 4. Every backend returns the same: names, `error` and `metadata` contain nothing that a database refuses; only `raw`,
+ *    and `details`, which is read from it, are exact.
  */
 export const MAX_EVENT_BYTES: number = 64 * 1024;
 const MAX_TYPE = 50;
 const MAX_NAME = 255;
 const MAX_SUMMARY = 2048;
 const MAX_INDEX = 2_147_483_647;
-/** Of `error` and `metadata` each; what they and `details` take together stays within twice the event's limit. */
+/** For `error` and `metadata` each; together with `details` they stay within twice the limit of an event. */
 const MAX_SIDE_BYTES = 16 * 1024;
 const PREVIEW = 1024;
 
 export type TraceEventDraft = Omit<TraceEvent, 'id'>;
 
-/** Both forms of `record` as one. */
+/** Turns both forms of `record` into one. */
 export function toTraceInput(event: TraceInput | string, data: unknown): TraceInput {
   return typeof event === 'string' ? { type: event, details: data } : event;
 }
 
-/** An event beside the JSON texts that a database is given; null where there is nothing. */
+/** An event and the JSON texts for a database; null where there is nothing. */
 export type PreparedTrace = {
   readonly event: TraceEventDraft;
   /** The projection of `details`, for queries. */
@@ -38,7 +38,7 @@ export type PreparedTrace = {
   readonly metadata: string | null;
 };
 
-/** `hide` takes out the keys that the process works with. */
+/** `hide` removes the keys in use. */
 export function prepareTrace(
   input: TraceInput,
   now: number,
@@ -75,7 +75,7 @@ export function prepareTrace(
 
 export type StoredFilter = { readonly [Key in keyof TraceFilter]: TraceFilter[Key] | undefined };
 
-/** A filter whose names are as names are stored. */
+/** The filter with its names in the form in which names are stored. */
 export function toStoredFilter(filter: TraceFilter): StoredFilter {
   const stored = (text: string | undefined, limit: number): string | undefined =>
     text === undefined ? undefined : storable(text, limit);
@@ -88,7 +88,7 @@ export function toStoredFilter(filter: TraceFilter): StoredFilter {
   };
 }
 
-/** `text` is the JSON text of `value`; `raw` is it too, unless it had to be cut. */
+/** `text` is the JSON text of `value`; so is `raw`, unless it had to be cut. */
 type Bounded = {
   readonly value: JsonValue;
   readonly text: string;
@@ -117,7 +117,7 @@ function bounded(value: unknown, maxBytes: number, hide: Redact): Bounded {
   };
 }
 
-/** `error` or `metadata`, of which the projection is all that is kept. */
+/** `error` or `metadata`, of which only the projection is kept. */
 function side(
   value: unknown,
   hide: Redact,
@@ -136,13 +136,13 @@ function side(
   };
 }
 
-/** The longest start of a text that is at most so many bytes of UTF-8; never half a character. */
+/** The longest beginning of a text that fits into so many bytes of UTF-8; never half a character. */
 export function cutToBytes(text: string, maxBytes: number): string {
   const { read } = new TextEncoder().encodeInto(text, new Uint8Array(maxBytes));
   return text.slice(0, read);
 }
 
-/** An id or a type: kept as it is but for what no database holds, since it is looked up by its text. */
+/** An id or a type: changed only where no database could store it, because it is looked up by its text. */
 function name(value: unknown, limit: number): string | null {
   const text = textOf(value);
   return text === null ? null : storable(text, limit);
@@ -162,14 +162,14 @@ function clean(value: unknown, limit: number, hide: Redact): string | null {
   return text === null ? null : storable(redactedStart(text, limit, hide), limit);
 }
 
-/** A small whole number, as every database has a column for. */
+/** An integer that fits into an integer column of every database. */
 function index(value: unknown): number | null {
   return typeof value === 'number' && Number.isInteger(value) && Math.abs(value) <= MAX_INDEX
     ? value + 0
     : null;
 }
 
-/** Milliseconds that a `Date` can hold; anything else could not be shown or compared. */
+/** Milliseconds that a `Date` can represent; anything else could not be shown or compared. */
 function isDate(timestamp: unknown): timestamp is number {
   return typeof timestamp === 'number' && Math.abs(timestamp) <= 8.64e15;
 }

@@ -10,9 +10,9 @@ const MAX_LIMIT = 100;
 /**
  * Large results of tools in a database.
  *
- * 1. An id is checked before the database is asked.
- * 2. Storing a record again under its id replaces it, so that an unanswered `put` may be repeated.
- * 3. A damaged record hides no other.
+ * 1. An id is checked before it reaches the database.
+ * 2. Storing a record under an existing id replaces it, so an unanswered `put` may be repeated.
+ * 3. A damaged record does not hide others.
  */
 export function createSqlToolOutputStore(database: SqlDatabase): ToolOutputStore {
   return {

@@ -7,7 +7,7 @@ import { openStore } from '../open-store.ts';
 import { createSpanExport } from './span-export.ts';
 import type { SpanSink } from './span-export.ts';
 
-/** Hazard: a key that only its letters tell is in a trace, or in a span that is made of it (issue 12, 11). */
+/** Hazard: a key that only its letters tell is in a trace, or in a span that is made of it. */
 
 const KEY = 'only its letters tell';
 const clock = createFakeClock();

@@ -6,32 +6,32 @@ import type { OpenSpan, SpanAttributes, SpanSink } from './span-export.ts';
 
 export type OtlpExportOptions = {
   readonly clock: Clock;
-  /** Whole, as in `http://localhost:4318/v1/traces`. */
+  /** The complete address, as in `http://localhost:4318/v1/traces`. */
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** For one request; 10,000 when left out. */
+  /** The limit for one request; 10,000 when left out. */
   readonly timeoutMs?: number;
-  /** What the spans are of; `service.name` is `orion` when left out. */
+  /** Describes what the spans come from; `service.name` is `orion` when left out. */
   readonly resource?: Readonly<Record<string, string>>;
 };
 
 export interface OtlpExport extends SpanSink {
-  /** Spans that the collector did not take, and the last reason. */
+  /** The number of spans that the collector did not accept, and the last reason. */
   lost(): { readonly spans: number; readonly reason: string | null };
   /** Sends what is left, once, and takes half a second at most. Never rejects. */
   close(): Promise<void>;
 }
 
 const TIMEOUT_MS = 10_000;
-/** How long spans wait for others to be sent with. */
+/** How long spans wait for others, to be sent together. */
 const BATCH_MS = 5_000;
 const CLOSE_MS = 500;
-/** Spans of one request, and spans that may wait. */
+/** The number of spans in one request, and of spans that may wait. */
 const BATCH = 512;
 const MAX_QUEUED = 2_048;
 const RETRY_MS: readonly number[] = [1_000, 2_000, 4_000, 8_000];
 const MAX_RETRY_AFTER_MS = 30_000;
-/** The answers after which the protocol has the same request sent again. */
+/** Answers after which the protocol requires the same request to be sent again. */
 const PASSING: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 const SCOPE = { name: 'orion' };
@@ -41,10 +41,10 @@ const STATUS_ERROR = 2;
 /**
  * Spans to a collector, as OTLP over HTTP in its JSON form.
  *
- * 1. A span is sent when it has ended; none that ends makes anybody wait, and what waits is bounded.
- * 2. One request at a time. What a collector refuses is not sent again; while it is away or overloaded the same
- *    spans are, a few times.
- * 3. No error holds a header.
+ * 1. A span is queued when it ends; that never blocks, and the queue is bounded.
+ * 2. One request at a time. Refused spans are not sent again; if the collector is unreachable or overloaded, the same
+ *    spans are retried a few times.
+ * 3. No error contains a header.
  */
 export function createOtlpExport(options: OtlpExportOptions): OtlpExport {
   const { clock } = options;
@@ -80,7 +80,7 @@ export function createOtlpExport(options: OtlpExportOptions): OtlpExport {
     if (sending !== null || queue.length === 0) return;
     sending = sendAll().finally(() => {
       sending = null;
-      // What came meanwhile is a batch of its own.
+      // Spans that arrived meanwhile are a batch of their own.
       if (queue.length > 0 && closed === null) cancelTimer ??= clock.schedule(BATCH_MS, start);
     });
   };
@@ -139,9 +139,9 @@ export function createOtlpExport(options: OtlpExportOptions): OtlpExport {
 
 /** Where batches of spans are sent, one request at a time. */
 function createCollector(options: OtlpExportOptions): {
-  /** Null when they are taken, else why they are not. */
+  /** Null if the spans were accepted, otherwise the reason why not. */
   send(spans: readonly object[]): Promise<string | null>;
-  /** Ends the pause between two attempts; what fails from now on is not sent again. */
+  /** Ends the pause between two attempts; from now on failed spans are not sent again. */
   hurry(): void;
   cut(): void;
 } {
@@ -192,7 +192,7 @@ function createCollector(options: OtlpExportOptions): {
   };
 }
 
-/** `why` it was not taken, or null. */
+/** `why` is the reason why the spans were not accepted, or null. */
 type Answer = {
   readonly why: string | null;
   readonly isFinal: boolean;
@@ -214,7 +214,7 @@ function toAttributes(
 function toValue(value: SpanAttributes[string]): AttributeValue {
   if (typeof value === 'string') return { stringValue: value };
   if (typeof value === 'number') {
-    // A number of 64 bits is a text in this JSON.
+    // In this JSON a 64-bit number is a text.
     return Number.isSafeInteger(value) ? { intValue: String(value) } : { doubleValue: value };
   }
   return { arrayValue: { values: value.map((each) => ({ stringValue: each })) } };
@@ -224,13 +224,13 @@ function nanoseconds(milliseconds: number): string {
   return `${Math.round(milliseconds)}000000`;
 }
 
-/** Seconds; the other form, a date, is as good as nothing said. */
+/** Reads seconds; the other form, a date, is ignored. */
 function retryAfter(text: string | null): number | null {
   const seconds = Number(text);
   return seconds > 0 ? Math.min(seconds * 1_000, MAX_RETRY_AFTER_MS) : null;
 }
 
-/** `fetch` says only that it failed; why is in the cause. */
+/** `fetch` only says that it failed; the cause says why. */
 function causeOf(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined;
   if (!(cause instanceof Error)) return describeThrown(error);

@@ -1,22 +1,22 @@
 import type { SqlDatabase } from '../engine/sql-database.ts';
 
 export type TraceLimits = {
-  /** Events before it go; milliseconds since the epoch. */
+  /** Events before it are removed; milliseconds since the epoch. */
   readonly before?: number;
-  /** About so many bytes of payload stay, the newest. */
+  /** About so many bytes of payload are kept, the newest. */
   readonly maxBytes?: number;
 };
 
-/** A deletion of that many rows keeps no writer waiting for long. */
+/** Deleting that many rows does not keep a writer waiting for long. */
 const CHUNK = 1_000;
-/** What a row takes beside its payload, indexes included. */
+/** Bytes that a row takes in addition to its payload, indexes included. */
 const ROW_BYTES = 300;
 
 /**
- * Removes the oldest events, by age and by size, and tells how many.
+ * Removes the oldest events, by age and by size. Resolves to their number.
  *
- * 1. The newest stay: whatever goes by size is older than whatever stays.
- * 2. Rows go in chunks, each a transaction of its own, so that recording goes on beside it.
+ * 1. The newest are kept: every event removed by size is older than every event kept.
+ * 2. Rows are deleted in chunks, each its own transaction, so that recording continues meanwhile.
  */
 export async function pruneTraces(database: SqlDatabase, limits: TraceLimits): Promise<number> {
   let removed = 0;
@@ -30,7 +30,7 @@ export async function pruneTraces(database: SqlDatabase, limits: TraceLimits): P
   return removed;
 }
 
-/** What the table takes on the disk, or the whole file that it is in: never less than its payload, and known at once. */
+/** The size of the table on disk, or of the whole file: never less than its payload, and known at once. */
 async function bytesInUse(database: SqlDatabase): Promise<number> {
   const [row] = await database.all(
     database.dialect === 'postgres'
@@ -41,7 +41,7 @@ async function bytesInUse(database: SqlDatabase): Promise<number> {
   return Number(row?.['bytes'] ?? 0);
 }
 
-/** The newest event that no longer fits, when all newer ones are kept. */
+/** The newest event that no longer fits if all newer ones are kept. */
 async function lastBeyond(database: SqlDatabase, maxBytes: number): Promise<number | null> {
   const body =
     database.dialect === 'postgres' ? 'pg_column_size(body)' : 'coalesce(octet_length(body), 0)';

@@ -3,13 +3,13 @@ import { objectOf, textOf } from '../safety/json-values.ts';
 
 export type SpanAttributes = Readonly<Record<string, string | number | readonly string[]>>;
 
-/** A span that has begun. Neither call may throw into a turn; what it throws is dropped. */
+/** A span that has begun. What its `end` throws is ignored. */
 export interface OpenSpan {
-  /** `error` says what kind of failure it ended with; milliseconds since the epoch. */
+  /** `at` is in milliseconds since the epoch; `error` is the kind of failure, or null. */
   end(at: number, attributes: SpanAttributes, error: string | null): void;
 }
 
-/** Where spans go: the one thing that an exporter has to be. */
+/** Where spans go: the only thing that an exporter has to implement. */
 export interface SpanSink {
   start(span: {
     readonly name: string;
@@ -21,17 +21,16 @@ export interface SpanSink {
   }): OpenSpan;
 }
 
-/** Turns that never end (their process was stopped) must not pile up. */
+/** Turns that never end (their process was killed) must not accumulate. */
 const MAX_TURNS = 1_000;
 
 /**
  * Turns as spans, named by the gen_ai conventions of OpenTelemetry: a turn is `invoke_agent`, a model call `chat`, a
- * tool `execute_tool`. The result is an observer of events, already redacted, for whoever composes the parts; nothing
- * is exported unless somebody does.
+ * tool `execute_tool`. The result is an observer of redacted events; nothing is exported unless the caller installs it.
  *
- * 1. No prompt, no answer and no argument becomes an attribute.
- * 2. Every span that begins ends: at the latest with its turn.
- * 3. A sink that throws disturbs nobody.
+ * 1. No prompt, answer or argument becomes an attribute.
+ * 2. Every span that begins ends, at the latest with its turn.
+ * 3. A sink that throws affects nothing else.
  */
 export function createSpanExport(sink: SpanSink): (event: TraceEvent) => void {
   const turns = new Map<string, TurnSpans>();
@@ -114,12 +113,12 @@ export function createSpanExport(sink: SpanSink): (event: TraceEvent) => void {
     try {
       observe(event);
     } catch {
-      // Telemetry is never a reason for a turn to fail.
+      // Telemetry must never make a turn fail.
     }
   };
 }
 
-/** The span of a turn, and those in it that have begun. */
+/** The span of a turn, and its open children. */
 class TurnSpans {
   readonly #sink: SpanSink;
   readonly #root: OpenSpan;

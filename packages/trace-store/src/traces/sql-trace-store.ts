@@ -16,19 +16,19 @@ import { TraceWriter } from './trace-writer.ts';
 
 export type SqlTraceStoreOptions = {
   readonly clock: Clock;
-  /** Tells the rows of one store from those of any other that writes to the same database. */
+  /** Distinguishes the rows of one store from those of any other that writes to the same database. */
   readonly createId: () => string;
-  /** Events that may wait to be stored; 10,000 when left out. */
+  /** How many events may wait to be stored; 10,000 when left out. */
   readonly maxQueuedEvents?: number;
-  /** About so many bytes of them; 32 MiB when left out. */
+  /** About how many bytes of them; 32 MiB when left out. */
   readonly maxQueuedBytes?: number;
-  /** Sees every event as it goes into the queue, already redacted; its id counts the events of this store. */
+  /** Sees every event as it enters the queue, already redacted; its id counts the events of this store. */
   readonly onEvent?: (event: TraceEvent) => void;
-  /** Takes the keys that the process works with out of every text. */
+  /** Removes the keys in use from every text. */
   readonly redact?: Redact;
-  /** Told once, when the first event is dropped; `dropped()` has the number (R228). */
+  /** Called once, when the first event is dropped; `dropped()` has the count (R228). */
   readonly onFirstDrop?: (reason: string) => void;
-  /** `record` throws, and `flush` and `close` reject, when something cannot be kept (R228). */
+  /** `record` throws, and `flush` and `close` reject, if an event cannot be kept (R228). */
   readonly strict?: boolean;
 };
 
@@ -37,22 +37,22 @@ const MAX_QUEUED_BYTES = 32 * 1024 * 1024;
 const FLUSH_MS = 5_000;
 const CLOSE_MS = 1_000;
 const WRITER_ID = 16;
-/** Without a limit of the caller's own. */
+/** Events returned if the caller sets no limit. */
 const MAX_FOUND = 10_000;
-/** Events that a scan holds at once: 64 KiB each at the most, and twice in the answer of the database. */
+/** Events that a scan holds at once, each at most 64 KiB, and held twice while the database answers. */
 const PAGE = 200;
 
 /**
  * Traces in a database, SQLite or Postgres.
  *
- * 1. `record` makes the value safe, redacts it and puts it into a bounded queue; it touches no database, never throws
- *    and never waits, unless `strict` is set (R226, R228, R229).
- * 2. Rows are stored in the order in which they were recorded, many at once. What the database refuses is found out
- *    row by row, and one bad row costs no other (B24).
- * 3. While the database is away rows wait in the queue; what no longer fits is dropped and counted (C10).
- * 4. A row is stored at most once, also when the answer to its batch was lost: it carries an id of its own.
- * 5. `flush` and `close` end by their deadlines, `close` when it is cut, whatever the database does. What `close` leaves behind is counted,
- *    although an insert that was under way may still have gone in.
+ * 1. `record` makes the value safe, redacts it and puts it into a bounded queue. It does not touch the database, and
+ *    never throws or waits unless `strict` is set (R226, R228, R229).
+ * 2. Rows are stored in the order in which they were recorded, in batches. If the database refuses a batch, its rows are
+ *    tried one by one, so that one bad row costs no other (B24).
+ * 3. While the database is unreachable rows wait in the queue; those that no longer fit are dropped and counted (C10).
+ * 4. A row is stored at most once, even if the answer to its batch was lost: it carries an id of its own.
+ * 5. `flush` and `close` end by their deadlines, and `close` when it is cut, whatever the database does. Rows that
+ *    `close` leaves behind are counted as dropped, although a pending insert may still succeed.
  * 6. The database belongs to the caller, who closes it after the store.
  */
 export function createSqlTraceStore(
@@ -61,7 +61,7 @@ export function createSqlTraceStore(
 ): TraceStore {
   const { clock, onEvent, onFirstDrop, redact, strict = false } = options;
   const { maxQueuedEvents = MAX_QUEUED_EVENTS, maxQueuedBytes = MAX_QUEUED_BYTES } = options;
-  // Half a UUID is random enough to tell writers apart, and short in an index.
+  // Half a UUID is random enough to distinguish writers, and short in an index.
   const writerId = options.createId().replaceAll('-', '').slice(0, WRITER_ID);
   const queue = new TraceQueue(maxQueuedEvents, maxQueuedBytes);
   let recorded = 0;
@@ -75,7 +75,7 @@ export function createSqlTraceStore(
     try {
       onFirstDrop?.(reason);
     } catch {
-      // An observer's failure is its own.
+      // A failing observer must not affect recording.
     }
   };
 
@@ -89,7 +89,7 @@ export function createSqlTraceStore(
   const keep = (input: TraceInput | string, data: unknown): void => {
     if (closed !== null) throw new Error('The trace store is closed');
     if (strict) writer.throwFailure();
-    // Before anything is spent on an event that is not kept.
+    // Before any work is spent on an event that cannot be kept.
     if (queue.isFull) throw new Error('Too many trace events wait for the database');
     const prepared = prepareTrace(toTraceInput(input, data), clock.now(), redact);
     const id = recorded + 1;
@@ -100,7 +100,7 @@ export function createSqlTraceStore(
     try {
       onEvent?.({ id, ...prepared.event });
     } catch (error) {
-      // An observer that throws has still seen an event that is kept.
+      // The event is kept even if its observer threw.
       if (strict) throw error;
     }
   };
@@ -150,7 +150,7 @@ async function find(
 
 async function* scan(database: SqlDatabase, filter: TraceFilter): AsyncGenerator<TraceEvent, void> {
   const wanted = toStoredFilter(filter);
-  // Without an end a store that is written to faster than it is read would never be read.
+  // Without a fixed end, a store that is written faster than it is read would never be finished.
   const [newest] = await database.all(SELECT_LAST_ID);
   const last = Number(newest?.['last'] ?? 0);
   for (let after = 0; ;) {

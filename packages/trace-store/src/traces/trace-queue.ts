@@ -1,10 +1,10 @@
 import type { TraceRow } from './trace-row.ts';
 
 /**
- * Rows that wait to be stored, those on their way included.
+ * Rows that wait to be stored, including those being written.
  *
- * 1. Never more than `maxEvents` rows or about `maxBytes` bytes; what does not fit is refused, not queued.
- * 2. First in, first out: a row leaves only when it is known what became of it.
+ * 1. Never more than `maxEvents` rows or about `maxBytes` bytes; a row that does not fit is refused.
+ * 2. First in, first out: a row leaves only once its outcome is known.
  */
 export class TraceQueue {
   readonly #maxEvents: number;
@@ -22,17 +22,17 @@ export class TraceQueue {
     return this.#rows.length;
   }
 
-  /** Rows that have ever left. */
+  /** The number of rows that have left so far. */
   get removed(): number {
     return this.#removed;
   }
 
-  /** Whether a row fits that is not made yet. */
+  /** Whether no further row can fit. */
   get isFull(): boolean {
     return this.size >= this.#maxEvents || this.#bytes >= this.#maxBytes;
   }
 
-  /** False when the row does not fit. */
+  /** False if the row does not fit. */
   push(row: TraceRow): boolean {
     if (this.size >= this.#maxEvents || this.#bytes + row.bytes > this.#maxBytes) return false;
     this.#rows.push(row);
@@ -40,12 +40,12 @@ export class TraceQueue {
     return true;
   }
 
-  /** The oldest rows, which stay. */
+  /** The oldest rows, without removing them. */
   peek(count: number): readonly TraceRow[] {
     return this.#rows.slice(0, count);
   }
 
-  /** Takes the oldest rows out. */
+  /** Removes the oldest rows. */
   remove(count: number): void {
     for (const row of this.#rows.splice(0, count)) {
       this.#removed += 1;

@@ -6,11 +6,11 @@ import type { PreparedTrace } from '../safety/trace-event.ts';
 /**
  * An event as a row, and back.
  *
- * 1. `raw` is what was recorded, exactly; `body` is its projection for queries. Nearly always `raw` is its own
- *    projection, and then it is not sent twice: Postgres casts it, SQLite keeps null (`coalesce(body, raw)`).
- * 2. `body`, `error` and `metadata` are serialised here and cast by the database, whatever they hold (R227): a driver
- *    would make an array of Postgres of a list and leave a text as it is.
- * 3. `uid` is the row's own, so that a batch sent twice is stored once.
+ * 1. `raw` is exactly what was recorded; `body` is its projection for queries. Nearly always they are equal, and then
+ *    the text is not sent twice: Postgres casts `raw`, SQLite keeps null (`coalesce(body, raw)`).
+ * 2. `body`, `error` and `metadata` are serialised here and cast by the database, whatever they contain (R227): a driver
+ *    would turn a list into a Postgres array and leave a text as it is.
+ * 3. `uid` is unique to the row, so that a batch sent twice is stored once.
  */
 export const TRACE_COLUMNS: readonly {
   readonly name: string;
@@ -39,7 +39,7 @@ export const TRACE_COLUMNS: readonly {
 export type TraceRow = {
   /** In the order of `TRACE_COLUMNS`. */
   readonly values: readonly SqlScalar[];
-  /** About what the row holds in memory. */
+  /** About how much memory the row takes. */
   readonly bytes: number;
 };
 
@@ -77,7 +77,7 @@ export function toTraceEvent(row: SqlRow): TraceEvent {
     phaseIndex: numberOf(row['phase_index']),
     cycleIndex: numberOf(row['cycle_index']),
     timestamp: Number(row['timestamp']),
-    // A text that was cut is no JSON any more: the projection says how long it was.
+    // A text that was cut is no longer JSON; its projection has the length of the whole.
     details: parse(raw) ?? parse(textOf(row['body'])) ?? null,
     error: parse(textOf(row['error'])) ?? null,
     metadata: parse(textOf(row['metadata'])) ?? null,

@@ -6,21 +6,21 @@ import type { TraceRow } from './trace-row.ts';
 
 export type Statement = { readonly sql: string; readonly parameters: readonly SqlValue[] };
 
-/** SQLite prepares a statement for each number of rows: few numbers, few statements. */
+/** SQLite prepares a statement for each number of rows, so only a few numbers are used. */
 const SQLITE_SIZES = [100, 20, 5, 1] as const;
-/** Costs a tenth of an insert, so that only a repeat has it; whichever of two comes second changes nothing. */
+/** Costs a tenth of an insert, so only repeats have it; the second of two inserts then changes nothing. */
 const ONCE = ' on conflict (uid) do nothing';
 
 const COLUMNS = TRACE_COLUMNS.map(({ name }) => name);
 const NAMES = COLUMNS.join(', ');
-/** The last column is the longest by far: see `postgresInsert`. */
+/** All but the last column, which is the longest by far: see `postgresInsert`. */
 const ARRAYS = TRACE_COLUMNS.slice(0, -1);
 
 const sqliteInsert = remembered((rows) => insertStatement('trace_event', COLUMNS, rows));
 
 /**
- * One array for each column, and for `raw` one parameter for each row: so it is neither escaped here nor parsed
- * there. Postgres makes `body` of it where there is no other.
+ * One array per column, but for `raw` one parameter per row, so that it is neither escaped here nor parsed there.
+ * Postgres uses `raw` as `body` where that is null.
  */
 const postgresInsert = remembered((rows) => {
   const types = ARRAYS.map(({ type }) => (type === 'jsonb' ? 'text' : type));
@@ -46,13 +46,13 @@ function remembered(make: (rows: number) => string): (rows: number) => string {
   };
 }
 
-/** How many of so many rows one statement takes. */
+/** How many of that many rows one statement inserts. */
 export function batchSize(dialect: SqlRunner['dialect'], rows: number): number {
   if (dialect === 'postgres') return rows;
   return SQLITE_SIZES.find((size) => size <= rows) ?? 1;
 }
 
-/** `repeated` when some of the rows may have gone in before. */
+/** `repeated` if some of the rows may already be stored. */
 export function insertRows(
   dialect: SqlRunner['dialect'],
   rows: readonly TraceRow[],
@@ -108,7 +108,7 @@ export function selectEvents(filter: StoredFilter, range: Range): Statement {
   };
 }
 
-/** Within what a column holds: beyond it nothing is stored, before or after which an event could be. */
+/** Limits a number to the range of the column: no event lies outside of it. */
 function wholeNumber(value: number): number {
   if (Number.isNaN(value)) return 0;
   return Math.min(Math.max(value, Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER);

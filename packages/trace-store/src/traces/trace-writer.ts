@@ -8,7 +8,7 @@ import { batchSize, insertRows } from './trace-statements.ts';
 
 export type TraceWriterOptions = {
   readonly clock: Clock;
-  /** A row that the database refuses, and why; it is not tried again. */
+  /** Called for each row that the database refuses, with the reason; it is not tried again. */
   readonly onRefused: (reason: string) => void;
 };
 
@@ -20,29 +20,29 @@ const LAST_RETRY_MS = 5_000;
 /**
  * Moves rows from the queue into the database.
  *
- * 1. One insert at a time, the oldest rows first; a row leaves the queue when it is stored or refused for good.
- * 2. An insert that is refused is tried row by row, so that one bad row costs no other.
- * 3. An insert of which nothing is known (the database is away, full or locked) is tried again as it was, later and
- *    later, at most every 5 s; the rows' ids make a repeat harmless.
- * 4. A batch is begun when it is full, when its first row has waited for 100 ms, or when someone waits for it.
+ * 1. One insert at a time, oldest rows first; a row leaves the queue when it is stored or finally refused.
+ * 2. A refused insert is tried row by row, so that one bad row costs no other.
+ * 3. An insert with an unknown outcome (the database is unreachable, full or locked) is retried unchanged, with pauses
+ *    that grow to 5 s; the ids of the rows make a repeat harmless.
+ * 4. A batch starts when it is full, when its first row has waited for 100 ms, or when a caller waits for it.
  */
 export class TraceWriter {
   readonly #database: SqlDatabase;
   readonly #queue: TraceQueue;
   readonly #options: TraceWriterOptions;
   #writing = false;
-  /** Everything is to be written, full batch or not. */
+  /** Write everything, even if it is less than a full batch. */
   #everything = false;
   #stopped = false;
-  /** Only one more attempt is made while this is set. */
+  /** While this is set, a failed attempt is not repeated. */
   #closing = false;
   #cancelTimer: (() => void) | null = null;
   #retryMs = FIRST_RETRY_MS;
   #waiting = false;
-  /** The oldest rows may have gone in already: the answer to their last insert was not heard. */
+  /** The oldest rows may already be stored: the answer to their last insert was lost. */
   #unanswered = false;
   #failure: Error | null = null;
-  /** Those who wait, and how many rows must have left the queue for them. */
+  /** The pending drains, and how many rows must have left the queue for each. */
   readonly #waiters = new Map<AbortController, number>();
 
   constructor(database: SqlDatabase, queue: TraceQueue, options: TraceWriterOptions) {
@@ -51,15 +51,15 @@ export class TraceWriter {
     this.#options = options;
   }
 
-  /** A row has come into the queue. */
+  /** To be called after a row was queued. */
   wake(): void {
     if (this.#writing || this.#waiting || this.#stopped) return;
-    // What comes while rows are written is seen when that is over.
+    // Rows that arrive during a write are seen when it is over.
     if (this.#queue.size >= BATCH_ROWS) this.#start();
     else this.#cancelTimer ??= this.#options.clock.schedule(BATCH_MS, this.#onTimer);
   }
 
-  /** Resolves when every row that is in the queue now is stored or refused, or when the time is over. */
+  /** Resolves when every row now in the queue is stored or refused, when the time is up, or when `cut` is aborted. */
   async drain(milliseconds: number, cut?: AbortSignal): Promise<void> {
     if (this.#queue.size === 0 || cut?.aborted === true) return;
     this.#everything = true;
@@ -71,7 +71,7 @@ export class TraceWriter {
     this.#waiters.delete(gone);
   }
 
-  /** The last drain. A database that is away is asked once more, and not waited for. */
+  /** The last drain. An unreachable database gets one more attempt and is not waited for. */
   async stop(milliseconds: number, cut?: AbortSignal): Promise<void> {
     this.#closing = true;
     await this.drain(milliseconds, cut);
@@ -79,7 +79,7 @@ export class TraceWriter {
     this.#clearTimer();
   }
 
-  /** Throws the first failure since the last call, for those who want every one to be fatal. */
+  /** Throws the first failure since the last call, for callers that treat every failure as fatal. */
   throwFailure(): void {
     const failure = this.#failure;
     this.#failure = null;
@@ -100,7 +100,7 @@ export class TraceWriter {
     void this.#writeAll();
   }
 
-  /** Never rejects: what goes wrong is either the rows' fault or the database's, and both have their way. */
+  /** Never rejects: every failure is either a row's or the database's, and both are handled. */
   async #writeAll(): Promise<void> {
     let away = false;
     while (!away && !this.#stopped) {
@@ -114,10 +114,10 @@ export class TraceWriter {
       if (away) {
         this.#unanswered = true;
       } else {
-        // The queue only grows behind them, so that these rows were all of those.
+        // New rows are added behind these, so none of the unanswered ones is left.
         this.#unanswered = false;
         this.#retryMs = FIRST_RETRY_MS;
-        // SQLite answers without giving way to anything else.
+        // SQLite answers without yielding to the event loop.
         if (this.#database.dialect === 'sqlite') await nextMacrotask();
       }
     }
@@ -175,7 +175,7 @@ export class TraceWriter {
   }
 }
 
-/** Nothing is known of the outcome, or nothing can be done at all; anything else is about the rows. */
+/** Whether the outcome is unknown or the database unusable; any other error is about the rows. */
 function isAway(error: Error): boolean {
   return OrionError.isInstance(error) && error.code === 'STORE_UNAVAILABLE';
 }

@@ -13,14 +13,14 @@ test('a refused append says where the turn is', async () => {
   const event = (seq: number, data: string | null = null) => ({ seq, kind: 'chunk', data });
   await log.acquire('t', 2);
   await log.append('t', 2, 1, [event(1), event(2)]);
-  const start = 'The events do not go on where the turn t stands: ';
+  const start = 'The events do not continue the turn t: ';
   await expect(log.append('t', 2, 3, [event(3), event(5)])).rejects.toMatchObject({
     code: 'TURN_LOG_GAP',
-    message: `${start}the number 5 stands where 4 belongs`,
+    message: `${start}the number 5 is in the place of 4`,
   });
   await expect(log.append('t', 2, 4, [event(4)])).rejects.toMatchObject({
     code: 'TURN_LOG_GAP',
-    message: `${start}2 is its last number and 4 does not follow`,
+    message: `${start}its last number is 2, which 4 does not follow`,
   });
   await expect(log.append('t', 2, 1, [event(1), event(2, 'other')])).rejects.toMatchObject({
     code: 'TURN_LOG_GAP',

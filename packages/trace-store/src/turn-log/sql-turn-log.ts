@@ -7,15 +7,15 @@ import type { WakeUps } from './wake-ups.ts';
 
 export type SqlTurnLogOptions = {
   readonly clock: Clock;
-  /** How often a reader looks by itself; 1,000 when left out. */
+  /** How often a reader polls; 1,000 ms when left out. */
   readonly sweepMs?: number;
 };
 
 export interface SqlTurnLog extends TurnLog {
   /**
-   * Folds turns in which nothing happened since that time, the oldest first: what ended them and the receipts of
-   * their writes stay, what was streamed goes. A turn without an end has lost its writer by then and ends with that:
-   * should the writer live after all, it is fenced. Returns how many were folded, at most `limit`, 100 when left out.
+   * Folds turns that have been idle since that time, the oldest first: their ends and the receipts of their writes are
+   * kept, what they streamed is deleted. A turn without an end is taken to have lost its writer and ends with that; a
+   * writer that is still alive is fenced. Resolves to the number of folded turns, at most `limit`, 100 when left out.
    */
   foldOldTurns(before: number, limit?: number): Promise<number>;
 }
@@ -24,17 +24,17 @@ const DEFAULT_SWEEP_MS = 1_000;
 const DEFAULT_READ_LIMIT = 1_000;
 const DEFAULT_FOLD_LIMIT = 100;
 const CHANNEL = 'orion_turn';
-/** What tells how a turn ended and what it wrote. */
+/** The events that show how a turn ended and what it wrote. */
 const KEPT_KINDS = ['done', 'error', 'usage', 'write_session'];
 
 /**
  * The turn log in a database.
  *
- * 1. The check of the epoch, the check of the number and the append are one: between them no other writer comes.
+ * 1. The check of the epoch, the check of the number and the append are atomic: no other writer comes between them.
  * 2. A refused append has changed nothing.
- * 3. A repeat is known by its writer, its numbers and its content; anything else with taken numbers is refused.
- * 4. A reader sees numbers in order, each once, and none that may still be taken back.
- * 5. A turn that was not finished is folded only together with taking it from its writer.
+ * 3. A repeat is recognised by its writer, numbers and content; any other append with taken numbers is refused.
+ * 4. A reader sees numbers in order, each once, and none that could still be rolled back.
+ * 5. Folding an unfinished turn also takes it from its writer.
  */
 export function createSqlTurnLog(database: SqlDatabase, options: SqlTurnLogOptions): SqlTurnLog {
   const { clock, sweepMs = DEFAULT_SWEEP_MS } = options;
@@ -62,7 +62,7 @@ export function createSqlTurnLog(database: SqlDatabase, options: SqlTurnLogOptio
     async append(turnId, epoch, expectSeq, events) {
       for (const [index, event] of events.entries()) {
         if (event.seq !== expectSeq + index) {
-          throw gap(turnId, `the number ${event.seq} stands where ${expectSeq + index} belongs`);
+          throw gap(turnId, `the number ${event.seq} is in the place of ${expectSeq + index}`);
         }
       }
       const last = await put(database, {
@@ -114,7 +114,7 @@ async function isOver(database: SqlDatabase, turnId: string, afterSeq: number): 
   return rows.length > 0;
 }
 
-/** Ends with the turn, or when it is aborted. */
+/** Ends with the turn, or when the signal is aborted. */
 async function* tail(
   database: SqlDatabase,
   wakeUps: WakeUps,
@@ -122,7 +122,7 @@ async function* tail(
   afterSeq: number,
   signal: AbortSignal,
 ): AsyncGenerator<TurnLogEntry, void> {
-  // From before the first look, so that what is stored after it wakes.
+  // Registered before the first read, so that nothing stored after it is missed.
   const watch = wakeUps.watch(turnId);
   let position = afterSeq;
   let looked = false;
@@ -134,7 +134,7 @@ async function* tail(
         if (entries.length === 0 && (await isOver(database, turnId, position))) return;
         looked = true;
       } catch (error) {
-        // A database that has been there comes back; one that never was is the reader's to hear of.
+        // A database that has answered before will come back; one that never did is reported to the reader.
         if (!looked || !isUnavailable(error)) throw error;
       }
       for (const entry of entries) {
@@ -164,9 +164,9 @@ async function foldOldTurns(
   const kept = KEPT_KINDS.map((kind) => `'${kind}'`).join(', ');
   let folded = 0;
   for (const { turn_id: turnId = null } of turns) {
-    // Each by itself: a long fold must not keep the writers of SQLite waiting.
+    // One at a time: a long fold must not block SQLite's writers.
     await database.transaction(async (inside) => {
-      // First, since it takes the turn from its writer: one that has come back to life meanwhile stays.
+      // First, because it takes the turn from its writer; a turn that has become active meanwhile is left alone.
       const taken = await inside.run(
         `update turn
          set folded_at = $2::bigint,
@@ -199,8 +199,8 @@ type Append = {
 };
 
 /**
- * Moves the turn's end if, and only if, this writer may: the one place where both checks are made.
- * $1 turn, $2 epoch, $3 the last number before, $4 how many more, $5 now, $6 whether it is over.
+ * Moves the end of the turn if, and only if, this writer may: the one place that makes both checks.
+ * $1 turn, $2 epoch, $3 last number before, $4 how many more, $5 now, $6 whether the turn is over.
  */
 const MOVE_END = `update turn
   set last_seq = $3::bigint + $4::bigint,
@@ -230,7 +230,7 @@ async function putSqlite(database: SqlDatabase, append: Append): Promise<number>
   });
 }
 
-/** One statement, so that a connection that breaks leaves all of it or nothing, and one answer is enough. */
+/** A single statement, so that a broken connection leaves all of it or nothing, and one answer is enough. */
 async function putPostgres(database: SqlDatabase, append: Append): Promise<number> {
   const { turnId, epoch, expectSeq, events, now, finished } = append;
   const moved = await database.all(
@@ -258,14 +258,15 @@ async function putPostgres(database: SqlDatabase, append: Append): Promise<numbe
   return expectSeq + events.length - 1;
 }
 
-/** Why the end of the turn was not moved: another writer, a repeat, or a gap. */
+/** Finds out why the end of the turn was not moved: another writer, a repeat, or a gap. */
 async function settleRefusal(runner: SqlRunner, append: Append): Promise<number> {
   const { turnId, epoch, expectSeq, events } = append;
   const [turn] = await runner.all('select epoch, last_seq from turn where turn_id = $1', [turnId]);
   if (turn?.['epoch'] !== epoch) throw fenced(turnId, epoch);
   const last = Number(turn['last_seq']);
   const end = expectSeq + events.length - 1;
-  if (end > last) throw gap(turnId, `${last} is its last number and ${expectSeq} does not follow`);
+  if (end > last)
+    throw gap(turnId, `its last number is ${last}, which ${expectSeq} does not follow`);
   const rows = await runner.all(
     `select epoch, kind, data from turn_event
      where turn_id = $1 and seq between $2 and $3 order by seq`,
@@ -304,7 +305,7 @@ function fenced(turnId: string, epoch: number): OrionError {
 function gap(turnId: string, why: string): OrionError {
   return new OrionError({
     code: 'TURN_LOG_GAP',
-    message: `The events do not go on where the turn ${turnId} stands: ${why}`,
+    message: `The events do not continue the turn ${turnId}: ${why}`,
   });
 }
 

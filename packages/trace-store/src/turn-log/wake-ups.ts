@@ -7,15 +7,15 @@ export type WakeUps = {
 };
 
 /**
- * Tells the readers of a turn that there may be something new.
+ * Wakes the readers of a turn when there may be something new.
  *
- * 1. What is told between two waits is not lost: the next wait ends at once.
- * 2. A wait ends by itself after the sweep time, since another process's news may not arrive.
+ * 1. A wake-up between two waits is not lost: the next wait ends at once.
+ * 2. A wait ends by itself after the sweep time, because a notification from another process may not arrive.
  */
 export function createWakeUps(options: {
   readonly clock: Clock;
   readonly sweepMs: number;
-  /** Begins to hear of other processes' events; called with the first watcher, ended with the last. */
+  /** Starts listening to other processes; called for the first watcher, stopped after the last. */
   readonly listen: (wake: (turnId: string) => void) => () => void;
 }): WakeUps {
   const { clock, sweepMs, listen } = options;
