@@ -232,20 +232,20 @@ const nest = (depth: number): JsonObject => {
 
 describe('a schema that cannot be read', () => {
   test.for<[string, JsonObject, string]>([
-    ['no object', { type: 'array' }, 'its schema is not one of an object'],
+    ['no object', { type: 'array' }, 'its schema does not describe an object'],
     [
       'a keyword with a wrong value',
       { properties: { a: { minimum: 'x' } } },
-      'its schema at "/properties/a/minimum" is not what the keyword takes',
+      'its schema at "/properties/a/minimum" is not a valid value',
     ],
     [
       'a type that there is not',
       { properties: { a: { type: 'text' } } },
       'its schema at "/properties/a/type" is not',
     ],
-    ['no schema', { properties: { a: 7 } }, 'its schema at "/properties/a" is no schema'],
-    ['no names', { properties: ['a'] }, 'its schema at "/properties" does not name schemas'],
-    ['no list', { allOf: [] }, 'its schema at "/allOf" is no list of schemas'],
+    ['no schema', { properties: { a: 7 } }, 'its schema at "/properties/a" is not a schema'],
+    ['no names', { properties: ['a'] }, 'its schema at "/properties" is not an object of schemas'],
+    ['no list', { allOf: [] }, 'its schema at "/allOf" is not a list of schemas'],
     ['another document', { $ref: 'file:///etc/passwd' }, 'its schema refers to another document'],
     [
       'a reference to nowhere',

@@ -83,7 +83,7 @@ export class UnreadableSchema extends Error {}
 /** Throws `UnreadableSchema`. */
 export function readSchema(parameters: JsonObject): SchemaDocument {
   if (parameters['type'] !== 'object')
-    throw new UnreadableSchema('its schema is not one of an object');
+    throw new UnreadableSchema('its schema does not describe an object');
   const reader = new Reader();
   const schema = reader.read(parameters, '', 0);
   reader.resolve();
@@ -112,7 +112,7 @@ class Reader {
       throw new UnreadableSchema(`its schema is nested deeper than ${MAX_SCHEMA_DEPTH} levels`);
     this.#places.add(`#${place}`);
     if (typeof given === 'boolean') return given;
-    if (!isFields(given)) throw new UnreadableSchema(`${shownPlace(place)} is no schema`);
+    if (!isFields(given)) throw new UnreadableSchema(`${shownPlace(place)} is not a schema`);
     const schema: Record<string, JsonValue | SchemaPart> = {};
     for (const [keyword, value] of Object.entries(given as JsonObject)) {
       const at = `${place}/${pointerPart(keyword)}`;
@@ -141,7 +141,7 @@ class Reader {
 
   #list(value: JsonValue, place: string, depth: number): readonly Schema[] {
     if (!Array.isArray(value) || value.length === 0)
-      throw new UnreadableSchema(`${shownPlace(place)} is no list of schemas`);
+      throw new UnreadableSchema(`${shownPlace(place)} is not a list of schemas`);
     return value.map((item, index) => this.read(item, `${place}/${index}`, depth + 1));
   }
 
@@ -151,7 +151,7 @@ class Reader {
     place: string,
     depth: number,
   ): { readonly [name: string]: Schema } {
-    if (!isFields(value)) throw new UnreadableSchema(`${shownPlace(place)} does not name schemas`);
+    if (!isFields(value)) throw new UnreadableSchema(`${shownPlace(place)} is not an object of schemas`);
     const entries = Object.entries(value).map(([name, item]) => {
       this.#count(name.length);
       if (keyword === 'patternProperties') this.#pattern(name);
@@ -162,7 +162,7 @@ class Reader {
 
   #plain(keyword: string, value: JsonValue, place: string): JsonValue {
     if (PLAIN.get(keyword)?.(value) !== true)
-      throw new UnreadableSchema(`${shownPlace(place)} is not what the keyword takes`);
+      throw new UnreadableSchema(`${shownPlace(place)} is not a valid value`);
     this.#value(value, 0);
     if (keyword === '$ref') this.#references.add(value as string);
     if (keyword === '$anchor') this.#places.add(`#${value as string}`);
@@ -179,7 +179,7 @@ class Reader {
 
   #value(value: JsonValue, depth: number): void {
     if (depth > MAX_JSON_DEPTH)
-      throw new UnreadableSchema('a value in its schema is nested too deep');
+      throw new UnreadableSchema('a value in its schema is nested too deeply');
     this.#count(typeof value === 'string' ? value.length : 1);
     if (typeof value !== 'object' || value === null) return;
     for (const [name, inner] of Object.entries(value)) {

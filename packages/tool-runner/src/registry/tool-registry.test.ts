@@ -303,13 +303,13 @@ test('leaves a tool out that cannot be used, says so, and keeps the others (B26)
   );
   expect(leftOut).toEqual([
     'The tool "probe" is left out: another tool has this name.',
-    'The tool "" is left out: no provider takes such a name.',
-    'The tool "a b" is left out: no provider takes such a name.',
-    String.raw`The tool "a\n\u{200b}" is left out: no provider takes such a name.`,
-    `The tool "${'x'.repeat(100)}" is left out: no provider takes such a name.`,
-    'The tool "text" is left out: its schema is not one of an object.',
+    'The tool "" is left out: providers do not accept this name.',
+    'The tool "a b" is left out: providers do not accept this name.',
+    String.raw`The tool "a\n\u{200b}" is left out: providers do not accept this name.`,
+    `The tool "${'x'.repeat(100)}" is left out: providers do not accept this name.`,
+    'The tool "text" is left out: its schema does not describe an object.',
     'The tool "away" is left out: its schema refers to another document.',
-    'The tool "matched" is left out: its schema has expressions, and nothing is there to match them.',
+    'The tool "matched" is left out: its schema has regular expressions, which cannot be matched here.',
   ]);
   expect(registry.definitions('act').map(({ name }) => name)).toEqual(['probe']);
   expect(await registry.executeToolCalls([toolCall('1', 'probe', {})], CONTEXT)).toMatchObject([

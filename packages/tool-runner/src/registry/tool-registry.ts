@@ -137,7 +137,7 @@ function admitted(
     const { name } = tool.definition;
     try {
       if (typeof name !== 'string' || !/^[\w.-]{1,128}$/.test(name))
-        throw new UnreadableSchema('no provider takes such a name');
+        throw new UnreadableSchema('providers do not accept this name');
       if (entries.has(name)) throw new UnreadableSchema('another tool has this name');
       const check = tool.checksArguments === true ? null : schemaCheck(tool.definition, patterns);
       entries.set(name, { tool, check });
@@ -212,7 +212,7 @@ function schemaCheck(
 ): SchemaCheck {
   const document = readSchema(parameters);
   if (document.patterns.length > 0 && patterns === undefined)
-    throw new UnreadableSchema('its schema has expressions, and nothing is there to match them');
+    throw new UnreadableSchema('its schema has regular expressions, which cannot be matched here');
   return createSchemaCheck(name, document, patterns);
 }
 
