@@ -151,7 +151,8 @@ class Reader {
     place: string,
     depth: number,
   ): { readonly [name: string]: Schema } {
-    if (!isFields(value)) throw new UnreadableSchema(`${shownPlace(place)} is not an object of schemas`);
+    if (!isFields(value))
+      throw new UnreadableSchema(`${shownPlace(place)} is not an object of schemas`);
     const entries = Object.entries(value).map(([name, item]) => {
       this.#count(name.length);
       if (keyword === 'patternProperties') this.#pattern(name);
