@@ -171,9 +171,10 @@ export class PathPolicy {
     const below: string[] = [];
     for (let parent = path; parent !== dirname(parent); parent = dirname(parent)) {
       try {
-        if (isInside(this.#options.root, await realpath(parent))) {
-          const inside = relative(this.#options.root, await realpath(parent));
-          const components = [...inside.split(sep).filter((name) => name !== ''), ...below];
+        const real = await realpath(parent);
+        if (isInside(this.#options.root, real)) {
+          const inside = relative(this.#options.root, real).split(sep);
+          const components = [...inside.filter((name) => name !== ''), ...below];
           return components.length === 0 ? null : components;
         }
       } catch (error) {

@@ -42,7 +42,9 @@ export class SessionAttic {
     try {
       await this.#freeLockOf(inspection, owner);
       await state.ensure(state.attic);
-      const attic = await this.#freePath(inspection.id);
+      const path = join(state.attic, inspection.id);
+      const isTaken = await isThere(path);
+      const attic = isTaken ? `${path}-${Math.floor(clock.now()).toString(36)}` : path;
       await replaceOwner(leasePlace(inspection.directory), { ...owner, released: true });
       await moveToAttic(state, clock, inspection.directory, attic);
       return attic;
@@ -50,12 +52,6 @@ export class SessionAttic {
       await handBack(state, inspection, owner);
       throw toDiskError(error, 'move the write session to the attic');
     }
-  }
-
-  async #freePath(id: string): Promise<string> {
-    const path = join(this.#options.state.attic, id);
-    if (!(await isThere(path))) return path;
-    return `${path}-${Math.floor(this.#options.clock.now()).toString(36)}`;
   }
 
   /** Releases the target lock of the session, unless another session holds it now. */

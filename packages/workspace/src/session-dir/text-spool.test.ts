@@ -1,8 +1,10 @@
 import { encodeWtf8 } from '@orion/contracts';
 import { randomUUID } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createFakeClock } from '@orion/testkit';
+import { interceptDisk } from '@orion/testkit/disk-faults';
+import type { DiskRule } from '@orion/testkit/disk-faults';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { bytesOf, eventually, temporaryDirectory } from '../testing/temp-workspace.ts';
@@ -22,6 +24,51 @@ function spoolIn(directory: string): {
     },
   });
   return { spool, clock };
+}
+
+/** A spool of numbered files, whose directory and permission to write are the test's to change. */
+async function numberedSpool(): Promise<{
+  spool: TextSpool;
+  clock: ReturnType<typeof createFakeClock>;
+  onWrite: (hook: () => void) => void;
+  onNewFile: (hook: () => void) => void;
+  contents: () => Promise<Record<string, string>>;
+}> {
+  const directory = await temporaryDirectory();
+  const clock = createFakeClock();
+  let files = 0;
+  let write = (): void => undefined;
+  let newFile = (): void => undefined;
+  const spool = new TextSpool({
+    clock,
+    nextPath: async () => {
+      newFile();
+      return join(directory, `${(files += 1)}.txt`);
+    },
+    mayWrite: async () => write(),
+    onFailure: () => undefined,
+  });
+  return {
+    spool,
+    clock,
+    onWrite: (hook) => (write = hook),
+    onNewFile: (hook) => (newFile = hook),
+    contents: async () => {
+      const names = (await readdir(directory)).toSorted();
+      const texts = names.map((name) => readFile(join(directory, name), 'utf8'));
+      return Object.fromEntries((await Promise.all(texts)).map((text, at) => [names[at], text]));
+    },
+  };
+}
+
+async function withDisk<T>(rule: DiskRule, action: () => Promise<T>): Promise<T> {
+  const disk = await interceptDisk();
+  disk.use(rule);
+  try {
+    return await action();
+  } finally {
+    disk.restore();
+  }
 }
 
 /** Code units, so that pairs are split as well. */
@@ -159,6 +206,92 @@ describe('a text spool', () => {
     // Its file was not touched, so there is no second one.
     expect([files, spool.path()]).toEqual([1, join(directory, '1.txt')]);
     expect(await readFile(join(directory, '1.txt'), 'utf8')).toBe('one two');
+    await spool.close();
+  });
+
+  it('never goes back to a file that was lost (S4)', async () => {
+    const { spool, clock, onWrite, contents } = await numberedSpool();
+    spool.append('one ');
+    await spool.sync();
+    await spool.confirmFile();
+    onWrite(() => {
+      spool.distrust(new Error('its directory is gone'));
+      throw new Error('nothing may be written');
+    });
+    spool.append('two');
+    await clock.advance(100);
+    await eventually(() => spool.isFailed());
+    onWrite(() => undefined);
+    expect(await spool.sync()).toBe('new_file');
+    expect(await contents()).toEqual({ '1.txt': 'one ', '2.txt': 'one two' });
+    await spool.confirmFile();
+    expect(await contents()).toEqual({ '2.txt': 'one two' });
+    await spool.close();
+  });
+
+  it('leaves nothing of a text that is cleared while a new file takes it over', async () => {
+    const { spool, onNewFile, contents } = await numberedSpool();
+    spool.append('a long text');
+    await spool.sync();
+    spool.distrust(new Error('lost'));
+    onNewFile(() => {
+      spool.clear();
+      spool.append('b');
+    });
+    await spool.sync();
+    await spool.confirmFile();
+    expect(await contents()).toEqual({ '2.txt': 'b' });
+    expect([spool.bytes(), spool.durableBytes()]).toEqual([1, 1]);
+    await spool.close();
+  });
+
+  it('leaves nothing of a text that is cleared while its file is cut back', async () => {
+    const { spool, clock, onWrite, contents } = await numberedSpool();
+    spool.append('a long text');
+    await spool.sync();
+    onWrite(() => {
+      throw new Error('not now');
+    });
+    spool.append(' goes on');
+    await clock.advance(100);
+    await eventually(() => spool.isFailed());
+    onWrite(() => undefined);
+    let cleared = false;
+    await withDisk(
+      ({ name }) => {
+        if (name === 'ftruncate' && !cleared) {
+          cleared = true;
+          spool.clear();
+          spool.append('b');
+        }
+        return null;
+      },
+      () => spool.sync(),
+    );
+    expect(cleared).toBe(true);
+    expect(await contents()).toEqual({ '1.txt': 'b' });
+    await spool.close();
+  });
+
+  it('keeps the file with the durable text until a newer one has it, whatever is confirmed', async () => {
+    const { spool, contents } = await numberedSpool();
+    spool.append('one ');
+    await spool.sync();
+    spool.append('two');
+    spool.distrust(new Error('lost'));
+    const failed = withDisk(
+      ({ name }) => (name === 'fdatasync' ? { kind: 'error', code: 'EIO' } : null),
+      () => spool.sync(),
+    );
+    await expect(failed).rejects.toMatchObject({ code: 'EIO' });
+    await spool.confirmFile();
+    expect(await contents()).toEqual({ '1.txt': 'one ', '2.txt': 'one two' });
+    expect(spool.path()).toMatch(/1\.txt$/u);
+    expect(await bytesOf(spool.read())).toEqual(Buffer.from('one two'));
+    await spool.sync();
+    expect(await contents()).toEqual({ '1.txt': 'one ', '3.txt': 'one two' });
+    await spool.confirmFile();
+    expect(await contents()).toEqual({ '3.txt': 'one two' });
     await spool.close();
   });
 

@@ -194,7 +194,7 @@ export class TextSpool {
       this.#fail('lost', error);
       throw error;
     }
-    if (held === this.#held) held.markDurable(target);
+    held.markDurable(target);
     if (file.stage === 'new') file.stage = 'synced';
     return file.stage === 'synced' ? 'new_file' : 'same_file';
   }
