@@ -68,7 +68,7 @@ describe('R278: a terminal that does not read delays nothing', () => {
       '--show-content',
       ...at(provider),
     ]);
-    await terminal.waitForOutput('Going on with a.txt');
+    await terminal.waitForOutput('Continuing a.txt');
     terminal.pause();
     await waitFor('the whole file', () => machine.exists('a.txt'));
     expect(String(await machine.read('a.txt'))).toBe(TEXT);

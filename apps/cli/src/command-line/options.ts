@@ -20,7 +20,7 @@ export function addCommand(parent: Command, name: string, description: string): 
 }
 
 export function addJsonOption(command: Command): Command {
-  return command.option('--json', 'as one JSON object on stdout');
+  return command.option('--json', 'print one JSON object on stdout');
 }
 
 export function addProjectOption(command: Command): Command {

@@ -69,64 +69,63 @@ export function createProgram(
 }
 
 function addRun(program: Command, runs: Runs): void {
-  const run = addCommand(program, 'run', 'one turn: ask, let the model work, exit')
+  const run = addCommand(program, 'run', 'run one turn: ask, let the model work, exit')
     .argument('[prompt]', 'what to do; `-` or nothing reads it from stdin')
     .addHelpText('after', help.RUN);
   addProviderOptions(run);
   run
-    .option('--protocol <name>', 'how a turn goes: standard (default), two-stage or controller')
+    .option('--protocol <name>', 'how a turn proceeds: standard (default), two-stage or controller')
     .addOption(
-      choice('--mode <mode>', 'plan only reads, act may write (default: act)', ['plan', 'act']),
+      choice('--mode <mode>', 'plan only reads; act may write (default: act)', ['plan', 'act']),
     )
-    .option('--project-id <id>', 'stands on every event of the turn')
+    .option('--project-id <id>', 'the project of the turn, named in each of its events')
     .addOption(
       choice(
         '--recover <when>',
-        'an interrupted write session is offered first (default: ask on a terminal, else no)',
+        'whether to recover an interrupted write session first (default: ask on a terminal, else no)',
         ['ask', 'yes', 'no'],
       ),
     )
-    .option('--continue', 'go on with the latest conversation of this workspace')
-    .option('--resume <id>', 'go on with a conversation of `orion conversations list`');
+    .option('--continue', 'continue the latest conversation of this workspace')
+    .option('--resume <id>', 'continue a conversation from `orion conversations list`');
   addTurnOptions(addBudgetOptions(run));
   runs(run, async () => (await import('../commands/run.ts')).runCommand);
 }
 
 function addRecoverSession(program: Command, runs: Runs): void {
-  const description = 'go on with an interrupted write session, or end it';
+  const description = 'continue an interrupted write session, or end it';
   const recover = addCommand(program, 'recover-session', description)
-    .argument('[id]', 'a session of `orion list-sessions`, or one that was put aside')
+    .argument('[id]', 'a session from `orion list-sessions`, or one that was put aside')
     .addHelpText('after', help.RECOVER_SESSION)
     .option(
       '--from <file>',
-      'instead of an id: a text in the temporary folder, as printed when its own disk could not hold it',
+      'instead of an id: a text in the temporary folder, as printed when it could not be saved in its place',
     )
     .option('--finalize', 'write what is saved, without a model')
     .option(
       '--end-at <line>',
-      'with --finalize: the file ends before this line, one that was asked about',
+      'with --finalize: end the file before this line, which the question named',
       lineNumber,
     )
     .addOption(
-      choice('--answer <answer>', 'with --finalize: answers an open question', ANSWER_WORDS),
+      choice('--answer <answer>', 'with --finalize: answer the open question', ANSWER_WORDS),
     )
     .addOption(
-      choice(
-        '--on-conflict <what>',
-        'with --finalize: what to do with a file that was changed meanwhile',
-        ['overwrite', 'keep-both'],
-      ),
+      choice('--on-conflict <what>', 'with --finalize: what to do if the file has changed since', [
+        'overwrite',
+        'keep-both',
+      ]),
     )
     .option('--discard', 'put the session aside; its text stays recoverable for 30 days')
     .option('--out <file>', 'copy the saved text to a new file');
   addBudgetOptions(addProviderOptions(recover));
-  recover.option('--max-bytes <n>', 'the limit of the size of the file, instead of the one set');
+  recover.option('--max-bytes <n>', 'the size limit of the file, in place of the configured one');
   addTurnOptions(recover);
   runs(recover, async () => (await import('../commands/recover-session.ts')).recoverSessionCommand);
 }
 
 function addSessions(program: Command, runs: Runs): void {
-  const listed = 'write sessions that are open or were interrupted';
+  const listed = 'list the write sessions that are open or were interrupted';
   const list = addCommand(program, 'list-sessions', listed).addHelpText(
     'after',
     help.LIST_SESSIONS,
@@ -137,7 +136,7 @@ function addSessions(program: Command, runs: Runs): void {
 
   const clean = addCommand(program, 'clean-sessions', 'put old interrupted write sessions aside')
     .addHelpText('after', help.CLEAN_SESSIONS)
-    .option('--all', 'those of the last hour too, and locks that nobody holds')
+    .option('--all', 'include those of the last hour, and stale locks')
     .option('--yes', 'do not ask');
   runs(addJsonOption(clean), async () => {
     return (await import('../commands/clean-sessions.ts')).cleanSessionsCommand;
@@ -146,7 +145,7 @@ function addSessions(program: Command, runs: Runs): void {
 
 /** Of files, beside what a model writes. */
 function addChanges(program: Command, runs: Runs): void {
-  const applied = 'change files as a write plan says: all of it, or nothing';
+  const applied = 'apply a write plan: all of it, or nothing';
   const plan = addCommand(program, 'apply-plan', applied)
     .argument('<plan.json>', 'a write plan; `-` reads it from stdin')
     .addHelpText('after', help.APPLY_PLAN)
@@ -154,12 +153,12 @@ function addChanges(program: Command, runs: Runs): void {
   addJsonOption(addPathOptions(addApproveOption(plan)));
   runs(plan, async () => (await import('../commands/apply-plan.ts')).applyPlanCommand);
 
-  const undone = 'give files the bytes back that they had before a change';
+  const undone = 'restore files to what they were before a change';
   const undo = addCommand(program, 'undo', undone)
-    .argument('[id]', 'a change of `orion undo --list`; the latest one when left out')
+    .argument('[id]', 'a change from `orion undo --list` (default: the latest)')
     .addHelpText('after', help.UNDO)
-    .option('--list', 'show the changes that can be taken back')
-    .option('--force', 'also a file that was edited since; that version is kept, too');
+    .option('--list', 'show the changes that can be undone')
+    .option('--force', 'also restore files that were edited since; those versions are kept, too');
   addJsonOption(addPathOptions(undo));
   runs(undo, async () => (await import('../commands/undo.ts')).undoCommand);
 }
@@ -168,7 +167,7 @@ function addTrust(program: Command, runs: Runs): void {
   const accepted = "accept the workspace's orion.config.json as it is now, and take over its store";
   const trust = addCommand(program, 'trust', accepted)
     .addHelpText('after', help.TRUST)
-    .option('--revoke', 'take it back');
+    .option('--revoke', 'withdraw the acceptance');
   runs(addJsonOption(trust), async () => (await import('../commands/trust.ts')).trustCommand);
 }
 
@@ -176,7 +175,7 @@ function addDemo(program: Command, runs: Runs): void {
   const demo = program
     .command('demo')
     .description(
-      'the whole story without a key: a file streams, the process is killed, the file is recovered',
+      'show a recovery without a key: a file streams, the process is killed, the file is recovered',
     )
     .option('--keep', 'keep the temporary folder')
     .addHelpText('after', help.DEMO);
@@ -190,38 +189,42 @@ function addDemo(program: Command, runs: Runs): void {
 function addConversations(program: Command, runs: Runs): void {
   const conversations = program
     .command('conversations')
-    .description('what was said in earlier turns')
+    .description('show what was said in earlier turns')
     .addHelpText('after', help.CONVERSATIONS);
   const load = (): Promise<typeof import('../commands/conversations.ts')> =>
     import('../commands/conversations.ts');
-  const list = addCommand(conversations, 'list', 'the newest 100 stored conversations');
+  const list = addCommand(conversations, 'list', 'list the newest 100 stored conversations');
   addJsonOption(addProjectOption(list));
   runs(list, async () => (await load()).listConversationsCommand);
-  const show = addCommand(conversations, 'show', 'the messages of one, as a model reads them');
-  addJsonOption(show.argument('<id>', 'a conversation of `orion conversations list`'));
+  const show = addCommand(
+    conversations,
+    'show',
+    'print the messages of one, as a model reads them',
+  );
+  addJsonOption(show.argument('<id>', 'a conversation from `orion conversations list`'));
   runs(show, async () => (await load()).showConversationCommand);
 }
 
 function addTraces(program: Command, runs: Runs): void {
   const trace = program
     .command('trace')
-    .description('what happened inside earlier turns')
+    .description('show what happened in earlier turns')
     .addHelpText('after', help.TRACE);
   const load = (): Promise<typeof import('../commands/traces.ts')> =>
     import('../commands/traces.ts');
-  const list = addCommand(trace, 'list', 'the newest 100 recorded turns');
+  const list = addCommand(trace, 'list', 'list the newest 100 recorded turns');
   addJsonOption(addProjectOption(list));
   runs(list, async () => (await load()).listTracesCommand);
-  const timeline = 'one turn as a timeline: phases, model calls, tools and writes';
+  const timeline = 'draw one turn as a timeline: phases, model calls, tools and writes';
   const show = addCommand(trace, 'show', timeline);
-  addJsonOption(show.argument('<request_id>', 'a turn of `orion trace list`'));
+  addJsonOption(show.argument('<request_id>', 'a turn from `orion trace list`'));
   runs(show, async () => (await load()).showTraceCommand);
-  const lines = 'all recorded events as lines of JSON on stdout, oldest first';
+  const lines = 'print all recorded events as lines of JSON on stdout, oldest first';
   const exported = addCommand(trace, 'export', lines).option(
     '--request <id>',
-    'only those of this turn',
+    'only events of this turn',
   );
-  addProjectOption(exported).option('--json', 'changes nothing: lines of JSON are the only form');
+  addProjectOption(exported).option('--json', 'no effect: the output is always lines of JSON');
   runs(exported, async () => (await load()).exportTracesCommand);
 }
 

@@ -85,7 +85,7 @@ async function ask({ context, signal }: RecoverOffer): Promise<'yes' | 'no' | 'l
     if (['n', 'no'].includes(answer)) return 'no';
     if (['l', 'later'].includes(answer)) return 'later';
     context.screen.line(
-      'Enter or y goes on with it, n puts it aside (it stays recoverable), l asks again next time.',
+      'Enter or y continues it, n puts it aside (it stays recoverable), l asks again next time.',
     );
   }
 }

@@ -124,7 +124,7 @@ async function copyOut(
     throw OrionError.isInstance(error) ? error : outFileError(path, error);
   }
   context.screen.line(
-    `Copied ${plural(bytes, 'byte')} to ${path}; sha256 ${hash.digest('hex').slice(0, 12)}. The session stays as it is.`,
+    `Copied ${plural(bytes, 'byte')} to ${path}; sha256 ${hash.digest('hex').slice(0, 12)}. The session is unchanged.`,
   );
 }
 

@@ -75,7 +75,7 @@ async function printChanges(
   await printList(context, configuration, {
     name: 'changes',
     items: changes,
-    none: 'There are no changes that could be taken back.',
+    none: 'There are no changes that can be undone.',
     headings: ['ID', 'AGE', 'STATUS', 'FILES'],
     cells: (change) =>
       [

@@ -67,7 +67,7 @@ export async function demoCommand(
   } finally {
     processes.endAll();
     for (const signal of STOP_SIGNALS) process.off(signal, leave);
-    if (options.keep === true) await say(`\nEverything lies in ${folder}`);
+    if (options.keep === true) await say(`\nEverything is in ${folder}`);
     else await rm(folder, { recursive: true, force: true });
   }
 }

@@ -233,7 +233,7 @@ describe('what a write ends with', () => {
       done(),
     ]);
     expect(err.trimEnd().split('\n').at(-1)).toBe(
-      'docs/n.txt has an unverified seam at line 26: look whether something is missing or doubled there.',
+      'docs/n.txt has an unverified seam at line 26: check whether something is missing or repeated there.',
     );
   });
 

@@ -153,7 +153,7 @@ function stageLine(event: SessionEvent, stage: Stage): string {
   if (stage === 'ended') return `The content has ended; writing ${targetFile}.`;
   if (bytes === 0)
     return `Writing ${targetFile} (${operation}): what the model writes now is the file.`;
-  return `Going on with ${targetFile} (${operation}) after ${plural(lines, 'line')}.`;
+  return `Continuing ${targetFile} (${operation}) after ${plural(lines, 'line')}.`;
 }
 
 export type JsonViewOptions = {

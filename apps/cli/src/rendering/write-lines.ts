@@ -161,7 +161,7 @@ export function unprovedParts(receipt: WriteReceipt): readonly string[] {
       ? []
       : [
           `${target} has ${lines.length === 1 ? 'an unverified seam' : 'unverified seams'} at line ` +
-            `${named(lines)}: look whether something is missing or doubled there.`,
+            `${named(lines)}: check whether something is missing or repeated there.`,
         ]),
     ...(warnings.includes('ended_after_cut')
       ? [
