@@ -174,7 +174,7 @@ function readUnit(reader: SeamReader, unit: string, ended: boolean): SeamReader 
     continuations = [...continuations, ...openingsAt(reader, preamble)];
   continuations = continuations
     .map((continuation) => readContinuation(reader, continuation, unit, ended))
-    .filter((continuation) => continuation.judgement.kind !== 'failed');
+    .filter(({ judgement }) => judgement.kind !== 'failed');
 
   if (terminated || (ended && line !== '')) {
     const read = readLine(reader.context, { preamble, overlaps, line, offset, terminated });
@@ -312,25 +312,22 @@ function readContinuation(
   unit: string,
   ended: boolean,
 ): Continuation {
+  const { blankLinesLeft, blankLinesDropped, start, judgement } = continuation;
   const held = continuation.held + unit;
+  const grown = { ...continuation, held };
   // Settled text is only held until no other alignment is possible.
-  if (continuation.judgement.kind === 'settled' || continuation.judgement.kind === 'refused')
-    return { ...continuation, held };
-  if (
-    continuation.blankLinesLeft > 0 &&
-    isBlankLine(unit.endsWith('\n') ? held.slice(0, -1) : held)
-  ) {
-    if (!unit.endsWith('\n'))
-      return ended ? judged(reader, { ...continuation, held }, true) : { ...continuation, held };
-    return {
-      ...continuation,
-      blankLinesLeft: continuation.blankLinesLeft - 1,
-      blankLinesDropped: continuation.blankLinesDropped + 1,
-      start: continuation.start + held.length,
-      held: '',
-    };
-  }
-  return judged(reader, { ...continuation, held, blankLinesLeft: 0 }, ended);
+  if (judgement.kind === 'settled' || judgement.kind === 'refused') return grown;
+  const terminated = unit.endsWith('\n');
+  if (blankLinesLeft === 0 || !isBlankLine(terminated ? held.slice(0, -1) : held))
+    return judged(reader, { ...grown, blankLinesLeft: 0 }, ended);
+  if (!terminated) return ended ? judged(reader, grown, true) : grown;
+  return {
+    ...continuation,
+    blankLinesLeft: blankLinesLeft - 1,
+    blankLinesDropped: blankLinesDropped + 1,
+    start: start + held.length,
+    held: '',
+  };
 }
 
 function judged(reader: SeamReader, continuation: Continuation, ended: boolean): Continuation {
@@ -356,14 +353,14 @@ function decide(reader: SeamReader, ended: boolean): SeamVerdict | null {
   const continuations = reader.continuations.filter(
     (continuation) => !reader.continuations.some((other) => isBetter(other, continuation)),
   );
-  const refused = continuations.find((continuation) => continuation.judgement.kind === 'refused');
+  const refused = continuations.find(({ judgement }) => judgement.kind === 'refused');
   if (refused?.judgement.kind === 'refused')
     return { kind: 'hopeless', reason: refused.judgement.reason };
-  const matched = continuations.filter((continuation) => continuation.judgement.kind !== 'open');
+  const matched = continuations.filter(({ judgement }) => judgement.kind !== 'open');
   const [first] = matched;
-  if (first !== undefined && matched.some((continuation) => joinOf(continuation) !== joinOf(first)))
+  if (new Set(matched.map(joinOf)).size > 1)
     return { kind: 'hopeless', reason: 'several_alignments' };
-  if (continuations.some((continuation) => continuation.held.length > MAX_HELD))
+  if (continuations.some(({ held }) => held.length > MAX_HELD))
     return { kind: 'hopeless', reason: 'undecided_for_too_long' };
 
   const isOpen =
@@ -393,8 +390,8 @@ function isBetter(other: Continuation, continuation: Continuation): boolean {
 }
 
 /** The offset in the reply at which new content begins. */
-function joinOf(continuation: Continuation): number {
-  return continuation.start + continuation.openText.length;
+function joinOf({ start, openText }: Continuation): number {
+  return start + openText.length;
 }
 
 function isNothing(reader: SeamReader, rest: string): boolean {
@@ -404,15 +401,14 @@ function isNothing(reader: SeamReader, rest: string): boolean {
 }
 
 function verified(continuation: Continuation): VerifiedSeam | null {
-  const { judgement } = continuation;
+  const { via, preamble, openText, lines, blankLinesDropped, held, judgement } = continuation;
   if (judgement.kind !== 'settled') return null;
   return {
     kind: 'verified',
-    via: continuation.via,
-    rest: continuation.held.slice(judgement.skip),
-    linesDropped:
-      continuation.lines + continuation.blankLinesDropped + (continuation.openText === '' ? 0 : 1),
-    setAside: continuation.preamble.text + judgement.closingLine,
+    via,
+    rest: held.slice(judgement.skip),
+    linesDropped: lines + blankLinesDropped + (openText === '' ? 0 : 1),
+    setAside: preamble.text + judgement.closingLine,
     conversion: judgement.conversion,
     wrappingFence: judgement.wrappingFence,
   };
