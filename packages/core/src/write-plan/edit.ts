@@ -26,7 +26,7 @@ import {
 import { findOffsets } from './find-literal.ts';
 import type { Place } from './find-literal.ts';
 import type { HeldImage } from './held-image.ts';
-import { findMarker, linesOf, markerError, needleOf, quoted } from './markers.ts';
+import { findMarker, linesOf, needleOf, quoted } from './markers.ts';
 import type { Searched } from './markers.ts';
 import { byteOrderMark, checkNewText, lineCount, withCrlf, withoutFirstMark } from './new-text.ts';
 import type { CheckedText } from './new-text.ts';
@@ -214,11 +214,10 @@ async function replace(task: Task, { location }: Operation<'replace'>): Promise<
   const last = await find('end_marker', end_marker);
   if (last.start < first.end) {
     const [firstLine = 1, lastLine = 1] = await linesOf(searched, [first, last]);
-    throw markerError('MARKER_NOT_FOUND', {
+    throw new OrionError({
+      code: 'MARKER_NOT_FOUND',
       message: `end_marker ${quoted(end_marker)} (line ${lastLine} of ${state.path}) does not come after start_marker (line ${firstLine}).`,
-      name: 'end_marker',
-      count: 1,
-      lines: [lastLine],
+      details: { marker: 'end_marker', count: 1, lines: [lastLine] },
     });
   }
   if (last.start < first.lineEnd) {

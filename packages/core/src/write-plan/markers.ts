@@ -1,6 +1,6 @@
 /** Finds the only place that a marker matches. */
 import { OrionError } from '@orion/contracts';
-import type { ErrorCode, MarkerType, PatternMatcher } from '@orion/contracts';
+import type { MarkerType, PatternMatcher } from '@orion/contracts';
 
 import { findPlaces } from './find-literal.ts';
 import type { Found, Place } from './find-literal.ts';
@@ -32,31 +32,26 @@ export async function findMarker(
   const found = await search(searched, marker, patterns);
   const [place] = found.places;
   if (place === undefined) {
-    throw markerError('MARKER_NOT_FOUND', {
+    throw new OrionError({
+      code: 'MARKER_NOT_FOUND',
       message: `${marker.name} ${quoted(marker.text)} stands nowhere in ${searched.path}.`,
-      name: marker.name,
-      count: 0,
-      lines: [],
+      details: { marker: marker.name, count: 0, lines: [] },
     });
   }
   if (found.count > 1) {
     const lines = await linesOf(searched, found.places);
     const more = found.count > lines.length ? ' …' : '';
-    throw markerError('MARKER_NOT_UNIQUE', {
+    throw new OrionError({
+      code: 'MARKER_NOT_UNIQUE',
       message: `${marker.name} ${quoted(marker.text)} matches ${found.count} places of ${searched.path}, at lines ${lines.join(', ')}${more}.`,
-      name: marker.name,
-      count: found.count,
-      lines,
+      details: { marker: marker.name, count: found.count, lines },
     });
   }
   return place;
 }
 
 /** The lines in which the places begin, counted from 1. */
-export async function linesOf(
-  { read }: Searched,
-  places: readonly Place[],
-): Promise<readonly number[]> {
+export async function linesOf({ read }: Searched, places: readonly Place[]): Promise<number[]> {
   const lines: number[] = [];
   for (const { start } of places) lines.push(1 + (await countLineFeeds(read(), start)));
   return lines;
@@ -82,19 +77,6 @@ async function search(
 /** In a file of CRLF lines, a line feed in the marker matches a CRLF. */
 export function needleOf(text: string, crlf: boolean): Uint8Array {
   return Buffer.from(crlf ? text.replace(/(?<!\r)\n/gu, '\r\n') : text, 'utf8');
-}
-
-export function markerError(
-  code: Extract<ErrorCode, 'MARKER_NOT_FOUND' | 'MARKER_NOT_UNIQUE'>,
-  facts: {
-    readonly message: string;
-    readonly name: string;
-    readonly count: number;
-    readonly lines: readonly number[];
-  },
-): OrionError {
-  const { message, name, count, lines } = facts;
-  return new OrionError({ code, message, details: { marker: name, count, lines: [...lines] } });
 }
 
 const SHOWN_MARKER = 80;
