@@ -213,7 +213,7 @@ ${continuationPrompt(saved)}`;
 
 export function continuationPrompt(saved: SavedEnd): string {
   const { anchor, marker = DONE_MARKER } = saved;
-  const instruction = goesOnInLine(anchor)
+  const instruction = continuesInLine(anchor)
     ? `${START_WITH} this text. Then ${continuing(anchor)}.
 No introduction, no code fence, no tags. End with ${marker} on a line of its own.`
     : `${START_WITH} ${repetition(anchor)}. Then write the rest of the file, beginning with the next line in full.
@@ -293,7 +293,7 @@ function wholeQuotation({ anchor, tag }: Pick<SavedEnd, 'anchor' | 'tag'>): stri
 
 function wholeRepetition(anchor: Anchor, next: string): string {
   if (anchor.kind === 'characters' || !hasOpenLine(anchor))
-    return `${repetition(anchor)}, then ${goesOnInLine(anchor) ? continuing(anchor) : next}`;
+    return `${repetition(anchor)}, then ${continuesInLine(anchor) ? continuing(anchor) : next}`;
   const count = wholeLines(anchor).length;
   return count === 1
     ? 'this line and go on in it'
@@ -312,12 +312,12 @@ function tagId(text: string, tag: string): string {
 }
 
 /** Whether the model continues directly after the last quoted character rather than on a new line. */
-function goesOnInLine(anchor: Anchor): boolean {
+function continuesInLine(anchor: Anchor): boolean {
   return anchor.kind === 'characters' || anchor.lines.length === 0;
 }
 
 function repetition(anchor: Anchor): string {
-  if (goesOnInLine(anchor) || anchor.kind === 'characters') return 'this text';
+  if (continuesInLine(anchor) || anchor.kind === 'characters') return 'this text';
   return anchor.lines.length === 1 ? 'this line' : `these ${anchor.lines.length} lines`;
 }
 

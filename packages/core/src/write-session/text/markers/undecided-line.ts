@@ -84,7 +84,7 @@ export function kindOfLine(
       if (core === 'DONE' || OTHER_END_MARKER.test(core)) {
         if (!options.strict) return 'done';
         // Of these only `DONE` may still become the end marker.
-        if (core === 'DONE' && !isComplete && mayGoOn(partial)) return 'prefix';
+        if (core === 'DONE' && !isComplete && mayContinue(partial)) return 'prefix';
         return 'text';
       }
     }
@@ -101,7 +101,7 @@ function kindOfIndentation(options: MarkerReaderOptions, partial: UndecidedLine)
 }
 
 /** Whether `DONE` with these blanks can become `DONE 7f3a`. */
-function mayGoOn(partial: UndecidedLine): boolean {
+function mayContinue(partial: UndecidedLine): boolean {
   return partial.blanks === '' || partial.blanks === ' ';
 }
 

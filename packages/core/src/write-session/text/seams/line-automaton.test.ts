@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { LineAutomaton } from './line-automaton.ts';
 import {
   buildLineAutomaton,
-  mayGoOn,
+  mayContinue,
   nextState,
   reachesEnd,
   START_STATE,
@@ -46,7 +46,7 @@ test.each(CONTENTS)(
     const found = runs.map((run) => {
       const state = stateOf(automaton, run);
       if (state === null) return [run, null];
-      return [run, reachesEnd(automaton, state), mayGoOn(automaton, state)];
+      return [run, reachesEnd(automaton, state), mayContinue(automaton, state)];
     });
     const expected = runs.map((run) => {
       if (!content.includes(run)) return [run, null];
@@ -83,7 +83,7 @@ test('content without a line has one state, from which nothing goes on', () => {
   const automaton = buildLineAutomaton([]);
   expect([...automaton.terminal]).toEqual([1]);
   expect(nextState(automaton, START_STATE, 'one')).toBeNull();
-  expect(mayGoOn(automaton, START_STATE)).toBe(false);
+  expect(mayContinue(automaton, START_STATE)).toBe(false);
   expect(reachesEnd(automaton, START_STATE)).toBe(true);
 });
 

@@ -81,7 +81,7 @@ export function reachesEnd(automaton: LineAutomaton, state: number): boolean {
 }
 
 /** Whether the run also occurs before the end, so that more of the content may follow. */
-export function mayGoOn(automaton: LineAutomaton, state: number): boolean {
+export function mayContinue(automaton: LineAutomaton, state: number): boolean {
   return automaton.edges.firstOf[state] !== -1;
 }
 

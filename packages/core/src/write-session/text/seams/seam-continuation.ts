@@ -86,9 +86,9 @@ export function judge(context: SeamContext, continuation: Continuation, ended: b
   const again = repeatsAnchor(context, rest, openText !== '' && quotation.skip === skip, ended);
   if (again === 'unknown') return { kind: 'matched' };
   if (again === 'yes') return { kind: 'refused', reason: 'anchor_repeated' };
-  const goesOn = continuesPeriod(continuation, ended);
-  if (goesOn === 'unknown') return { kind: 'matched' };
-  if (goesOn === 'yes') return { kind: 'refused', reason: 'several_alignments' };
+  const isPeriodic = continuesPeriod(continuation, ended);
+  if (isPeriodic === 'unknown') return { kind: 'matched' };
+  if (isPeriodic === 'yes') return { kind: 'refused', reason: 'several_alignments' };
   const conversion = conversionOf(context.ground, continuation, ended);
   if (conversion === null) return { kind: 'matched' };
   return {

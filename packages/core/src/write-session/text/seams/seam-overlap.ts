@@ -13,7 +13,7 @@ import {
 import type { ContentSummary, PrefixHash } from '../content-summary.ts';
 import {
   buildLineAutomaton,
-  mayGoOn,
+  mayContinue,
   nextState,
   reachesEnd,
   START_STATE,
@@ -246,7 +246,7 @@ function withoutFinished(ground: SeamGround, overlap: Overlap): Overlap {
   const { inTail, inAnchor, restart } = overlap;
   return {
     ...overlap,
-    inTail: inTail !== null && mayGoOn(ground.automaton, inTail) ? inTail : null,
+    inTail: inTail !== null && mayContinue(ground.automaton, inTail) ? inTail : null,
     inAnchor: inAnchor === ground.anchorLines.length ? null : inAnchor,
     restart: restart?.hash.lines === ground.restart?.lines ? null : restart,
   };
