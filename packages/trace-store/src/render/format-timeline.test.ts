@@ -202,6 +202,24 @@ test('an act without an end, an end without a beginning and an unknown event are
   expect(text).toContain('something new  of a later version, a=1');
 });
 
+test('a second end is a line of its own, and a write without a name has a question mark', () => {
+  const result = { toolName: 'a', details: { callId: 'c', success: true } };
+  const text = formatTimeline(
+    turn([
+      [0, 'tool_call', { toolName: 'a', details: { callId: 'c', treatment: 'run' } }],
+      [1, 'tool_result', result],
+      [2, 'tool_result', result],
+      [3, 'write_session_started'],
+    ]),
+    { columns: 40 },
+  );
+  expect(text.split('\n').slice(4, -1)).toEqual([
+    '  +0.000    tool a  ok              1 ms',
+    '  +0.002    tool a  ok',
+    '  +0.003  write ?                 no end',
+  ]);
+});
+
 test('no line is wider than the columns or acts on a terminal, whatever was recorded', () => {
   const anyText = fastCheck
     .array(

@@ -216,6 +216,22 @@ test('of more than a thousand turns at once the oldest is ended as unfinished', 
   ]);
 });
 
+test('a model call leaves the process, a turn and a tool do not', () => {
+  const kinds: string[] = [];
+  const observe = createSpanExport({
+    start({ kind }) {
+      kinds.push(kind);
+      return { end: () => undefined };
+    },
+  });
+  play(observe, [
+    { type: 'turn_started' },
+    { type: 'llm_call' },
+    { type: 'tool_call', details: { treatment: 'run' } },
+  ]);
+  expect(kinds).toEqual(['internal', 'client', 'internal']);
+});
+
 test('a sink that throws, and events of no turn, disturb nobody', () => {
   const observe = createSpanExport({
     start() {

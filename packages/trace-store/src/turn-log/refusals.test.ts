@@ -1,10 +1,44 @@
 import { createFakeClock } from '@orion/testkit';
 import { expect, test } from 'vitest';
+import { storeUnavailable } from '../engine/sql-database.ts';
+import type { SqlDatabase } from '../engine/sql-database.ts';
 import { openSqlite } from '../engine/sqlite.ts';
 import { migrate } from '../migrations/migrate.ts';
 import { createSqlTurnLog } from './sql-turn-log.ts';
 
 /** Hazard: a writer that is refused does not learn what it has to mend. */
+
+test('a reader waits for a database that comes back, and is told of one that does not', async () => {
+  for (const retryable of [true, false]) {
+    const clock = createFakeClock();
+    const row = { seq: 1, epoch: 1, kind: 'chunk', data: '1', stored_at: 0 };
+    let reads = 0;
+    const database: SqlDatabase = {
+      dialect: 'sqlite',
+      run: () => Promise.resolve(1),
+      async all() {
+        reads += 1;
+        if (reads === 2) throw storeUnavailable('away', { retryable });
+        return [{ ...row, seq: reads, kind: reads === 1 ? 'chunk' : 'done' }];
+      },
+      transaction: () => Promise.reject(new Error('not used')),
+      listen: () => () => undefined,
+      close: () => Promise.resolve(),
+    };
+    const log = createSqlTurnLog(database, { clock });
+    const seqs: number[] = [];
+    const reading = (async () => {
+      for await (const { seq } of log.tail('t', 0, new AbortController().signal)) seqs.push(seq);
+    })();
+    if (retryable) {
+      await clock.advance(1_000);
+      await reading;
+      expect(seqs).toEqual([1, 3]);
+    } else {
+      await expect(reading).rejects.toThrow('away');
+    }
+  }
+});
 
 test('a refused append says where the turn is', async () => {
   const database = await openSqlite(':memory:');
