@@ -218,6 +218,8 @@ test('who only reads makes nothing, and finds an empty store where there is none
     expect(await store.toolOutputs.get('o')).toBeNull();
     await expect(store.turnLog.acquire('t', 1)).rejects.toMatchObject({
       code: 'STORE_UNAVAILABLE',
+      message: 'The store was opened for reading',
+      retryable: false,
     });
     await store.close();
   }
