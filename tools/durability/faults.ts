@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { readCount } from '@orion/common';
 
 import { runLanes } from './src/call-faults/lanes.ts';
-import type { Told } from './src/call-faults/lanes.ts';
+import type { FaultReport } from './src/call-faults/lanes.ts';
 import { runRealFaults } from './src/system-faults/real-faults.ts';
 import { formatReport } from './src/call-faults/report.ts';
 import { swapWhileWriting } from './src/swaps/swaps.ts';
@@ -25,17 +25,17 @@ const { values } = parseArgs({
 const SWAPS = 100_000;
 
 const began = performance.now();
-const outcomes: Told[] = [];
+const outcomes: FaultReport[] = [];
 const selection = {
   only: values.only,
   at: values.at === undefined ? null : readCount('at', values.at),
   every: readCount('every', values.every, 1),
 };
-await runLanes(readCount('lanes', values.lanes, 1), selection, (told) => {
-  outcomes.push(told);
-  if (told.failures.length > 0) {
-    const failures = told.failures.map((line) => `  ${line}\n`).join('');
-    process.stdout.write(`FAILED ${told.description}\n${failures}`);
+await runLanes(readCount('lanes', values.lanes, 1), selection, (report) => {
+  outcomes.push(report);
+  if (report.failures.length > 0) {
+    const failures = report.failures.map((line) => `  ${line}\n`).join('');
+    process.stdout.write(`FAILED ${report.description}\n${failures}`);
   } else if (outcomes.length % 2_000 === 0) {
     process.stdout.write(`${outcomes.length} faults\n`);
   }

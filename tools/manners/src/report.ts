@@ -99,10 +99,10 @@ export function placeOf({ first, answer, document, dress }: Outcome): string {
 
 export function formatExchanges(outcome: Outcome): string {
   const { verdict, why, exchanges, recovered } = outcome;
-  const told = (own: readonly Exchange[]): string =>
+  const exchanged = (own: readonly Exchange[]): string =>
     own.map(({ prompt, reply }) => `--- asked\n${prompt}\n--- said\n${reply}\n`).join('');
-  const later = recovered.length === 0 ? '' : `--- a good model goes on\n${told(recovered)}`;
-  return `${placeOf(outcome)}\n${told(exchanges)}${later}--- ${verdict}: ${why}\n`;
+  const later = recovered.length === 0 ? '' : `--- a good model goes on\n${exchanged(recovered)}`;
+  return `${placeOf(outcome)}\n${exchanged(exchanges)}${later}--- ${verdict}: ${why}\n`;
 }
 
 export function count(outcomes: readonly Outcome[], verdict: Verdict): number {

@@ -26,7 +26,7 @@ export type FaultOutcome = {
   readonly plan: FaultPlan;
   /** The call that the fault struck; null: it reached nothing. */
   readonly struck: DiskCall | null;
-  readonly told: 'success' | 'error';
+  readonly reported: 'success' | 'error';
   readonly failures: readonly string[];
 };
 
@@ -97,13 +97,18 @@ export async function runFault(disk: DiskInterception, plan: FaultPlan): Promise
       if (strikes) struck.push(call);
       return strikes ? plan.fault : null;
     });
-    const told = await attempt(workspace, scenario, failures);
+    const reported = await attempt(workspace, scenario, failures);
     await workspace.close().catch((error: unknown) => failures.push(`close: ${String(error)}`));
     disk.use(null);
     if (struck.length === 0) failures.push('the fault reached nothing');
-    checkFiles(place, scenario, told, failures);
-    await checkNextStart(place, scenario, told, failures);
-    return { plan, struck: struck[0] ?? null, told: told === null ? 'success' : 'error', failures };
+    checkFiles(place, scenario, reported, failures);
+    await checkNextStart(place, scenario, reported, failures);
+    return {
+      plan,
+      struck: struck[0] ?? null,
+      reported: reported === null ? 'success' : 'error',
+      failures,
+    };
   } finally {
     disk.use(null);
     place.remove();

@@ -2,5 +2,5 @@ import { runLane } from './lanes.ts';
 import type { LaneRequest } from './lanes.ts';
 
 process.once('message', (request: LaneRequest) => {
-  void runLane(request, (told) => process.send?.(told)).then(() => process.disconnect());
+  void runLane(request, (report) => process.send?.(report)).then(() => process.disconnect());
 });

@@ -18,7 +18,7 @@ export type Selection = {
 export type LaneRequest = Selection & { readonly lane: number; readonly lanes: number };
 
 /** What is told of one fault. */
-export type Told = {
+export type FaultReport = {
   readonly scenario: string;
   /** The name of the call that it struck; null: it reached nothing. */
   readonly struck: string | null;
@@ -31,13 +31,13 @@ export type Told = {
 export async function runLanes(
   lanes: number,
   selection: Selection,
-  onTold: (told: Told) => void,
+  onReport: (report: FaultReport) => void,
 ): Promise<void> {
   await Promise.all(
     Array.from({ length: lanes }, async (_, lane) => {
       const child = forkModule(new URL('./lane-process.ts', import.meta.url));
       const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
-      child.on('message', (told) => onTold(told as Told));
+      child.on('message', (message) => onReport(message as FaultReport));
       const request: LaneRequest = { ...selection, lane, lanes };
       child.send(request);
       const code = await ended;
@@ -46,7 +46,10 @@ export async function runLanes(
   );
 }
 
-export async function runLane(request: LaneRequest, tell: (told: Told) => void): Promise<void> {
+export async function runLane(
+  request: LaneRequest,
+  report: (done: FaultReport) => void,
+): Promise<void> {
   const disk = await interceptDisk();
   let turn = 0;
   for (const scenario of SCENARIOS.filter(({ name }) => name.includes(request.only))) {
@@ -56,10 +59,10 @@ export async function runLane(request: LaneRequest, tell: (told: Told) => void):
       if (turn % request.every !== 0) continue;
       if ((turn / request.every) % request.lanes !== request.lane) continue;
       const outcome = await runFault(disk, plan);
-      tell({
+      report({
         scenario: scenario.name,
         struck: outcome.struck?.name ?? null,
-        gotOver: outcome.told === 'success',
+        gotOver: outcome.reported === 'success',
         failures: outcome.failures,
         description: describePlan(outcome),
       });

@@ -1,9 +1,9 @@
 import { formatTable } from '@orion/common';
 
-import type { Told } from './lanes.ts';
+import type { FaultReport } from './lanes.ts';
 
 /** How often faults struck which call of which scenario; a column of zeros would say that nothing was tried. */
-export function formatReport(outcomes: readonly Told[]): string {
+export function formatReport(outcomes: readonly FaultReport[]): string {
   const names = [...new Set(outcomes.map(({ scenario }) => scenario))];
   const calls = [...new Set(outcomes.map(({ struck }) => struck ?? 'missed'))].toSorted();
   const rows = names.map((name) => {
@@ -11,7 +11,7 @@ export function formatReport(outcomes: readonly Told[]): string {
     const counts = calls.map((call) =>
       String(own.filter(({ struck }) => (struck ?? 'missed') === call).length),
     );
-    const gotOver = own.filter((told) => told.gotOver).length;
+    const gotOver = own.filter(({ gotOver: over }) => over).length;
     return [name, ...counts, String(own.length), String(gotOver)];
   });
   const head = ['scenario', ...calls, 'all', 'got over'];

@@ -109,9 +109,9 @@ async function kill(
     await playEarlier(place, scenario);
     const { killed, output } = await play(place.root, scenario, moment);
     if (!killed && !/^\d+\n$/u.test(output)) failures.push(`it ended with ${output}`);
-    const told = killed ? 'killed' : null;
-    checkFiles(place, scenario, told, failures);
-    await checkNextStart(place, scenario, told, failures);
+    const reported = killed ? 'killed' : null;
+    checkFiles(place, scenario, reported, failures);
+    await checkNextStart(place, scenario, reported, failures);
     return { killed, failures };
   } finally {
     place.remove();

@@ -25,7 +25,7 @@ export async function playEarlier(place: Place, scenario: Scenario): Promise<voi
 export function checkFiles(
   place: Place,
   { from, to }: Scenario,
-  told: OrionError | 'killed' | null,
+  reported: OrionError | 'killed' | null,
   failures: string[],
 ): void {
   const found = place.filesAt(Object.keys(from));
@@ -33,7 +33,7 @@ export function checkFiles(
     const isNew = text === to[path];
     const isOld = text === from[path];
     if (!isNew && !isOld) failures.push(`${path} is neither old nor new: ${JSON.stringify(text)}`);
-    if (told === null && !isNew) failures.push(`${path} is old, but success was told`);
+    if (reported === null && !isNew) failures.push(`${path} is old, but success was told`);
   }
 }
 
@@ -41,7 +41,7 @@ export function checkFiles(
 export async function checkNextStart(
   place: Place,
   scenario: Scenario,
-  told: OrionError | 'killed' | null,
+  reported: OrionError | 'killed' | null,
   failures: string[],
 ): Promise<void> {
   const { from, to, text } = scenario;
@@ -70,7 +70,7 @@ export async function checkNextStart(
       if (!(text ?? '').startsWith(saved)) failures.push(`the session holds ${saved}`);
     }
     // Also after success: a session whose directory could not be removed is finished by the next one who looks.
-    if (told !== null || sessions.length > 0) await retry(place, workspace, scenario, failures);
+    if (reported !== null || sessions.length > 0) await retry(place, workspace, scenario, failures);
     const now = place.filesAt(Object.keys(to));
     if (!sameFiles(now, to)) failures.push(`after the retry: ${JSON.stringify(now)}`);
     place.age();
