@@ -15,7 +15,7 @@ const { values } = parseArgs({
     seeds: { type: 'string' },
     seed: { type: 'string' },
     lanes: { type: 'string', default: '2' },
-    /** Another build of the command. */
+    /** Another built command. */
     command: { type: 'string' },
     /** Only changes of these names, killed at their calls. */
     calls: { type: 'string' },
@@ -53,7 +53,7 @@ async function seeds(count: number): Promise<void> {
   const own = Array.from({ length: half }, (_, index) => seed + index);
   await killAtRandom(own, lanes, counts.add);
   counts.print();
-  // A change that was never hit would be content with everything.
+  // A change that was never hit would pass whatever happens.
   if (half >= ENOUGH_KILLS && counts.killed() < half / 4) {
     process.stdout.write('too few changes were killed\n');
     failed += 1;
@@ -122,7 +122,7 @@ async function streams(kills: number): Promise<void> {
   process.stdout.write(`\n${formatReport(outcomes)}\n`);
   failed += outcomes.filter((outcome) => outcome.failures.length > 0).length;
   const inSession = outcomes.filter(({ found }) => found === 'session').length;
-  // A harness that hits no session would be content with everything.
+  // A harness that hits no session would pass whatever happens.
   if (kills < ENOUGH_KILLS || inSession >= kills / 3) return;
   process.stdout.write(`only ${inSession} kills hit a session\n`);
   failed += 1;

@@ -14,10 +14,10 @@ const { values } = parseArgs({
     only: { type: 'string', default: '' },
     /** Only this call of them, as a failure prints it. */
     at: { type: 'string' },
-    /** Only every so-manieth fault. */
+    /** Only every nth fault. */
     every: { type: 'string', default: '1' },
     lanes: { type: 'string', default: '2' },
-    /** Without those of the system itself. */
+    /** Skips the real failures and the race for a directory. */
     'no-real': { type: 'boolean', default: false },
   },
 });

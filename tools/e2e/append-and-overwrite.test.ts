@@ -46,7 +46,7 @@ test.concurrent('R109: append adds exactly these bytes; the receipt’s hash is 
   expect(await backups(machine, receipt?.backup_id)).toContain('first\n');
 });
 
-test.concurrent('A5, R298: an append that goes on in the last line says so, to the model, in the line and in the receipt', async ({
+test.concurrent('A5, R298: an append that continues the last line says so, to the model, in the line and in the receipt', async ({
   machine,
 }) => {
   await machine.write('a.txt', 'last line');

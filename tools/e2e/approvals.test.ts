@@ -5,7 +5,7 @@ import { BEGIN, writeMessages } from './support/scripts.ts';
 import { test } from './support/test.ts';
 import { failedCalls } from './support/outcomes.ts';
 
-/** Hazard: something is written to which nobody agreed, or something else than what was shown. R256, R269, B18. */
+/** Hazard: something is written without approval, or something other than what was shown. R256, R269, B18. */
 
 const PLAN = {
   intent: 'two \u001b[2Jfiles',

@@ -64,7 +64,7 @@ describe('R250: --json', () => {
     }
   });
 
-  test.concurrent('a paused session stands in the result with the commands that go on', async ({
+  test.concurrent('a paused session is in the result with the commands that continue it', async ({
     machine,
   }) => {
     const provider = await machine.provider(writeMessages('a.txt', ['one\n']));

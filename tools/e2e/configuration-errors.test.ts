@@ -107,7 +107,7 @@ test.concurrent('a workspace file chooses nothing that costs its user something'
   expect(provider.requests[0]?.body).toMatchObject({ model: 'theirs' });
 });
 
-/** A port on which nobody listens: it was free a moment ago. */
+/** A port on which nothing listens: it was free a moment ago. */
 async function closedPort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => {

@@ -22,7 +22,7 @@ const CASES = continuationCases({
 });
 
 test.concurrent.for(CASES)(
-  'R047: a killed write of a long document goes on: $name',
+  'R047: a killed write of a long document is continued: $name',
   async (given, { machine }) => {
     const { document, allowed } = given;
     const fault: Fault = { kind: 'stall', reply: 1, at: { lines: KILLED_AT } };

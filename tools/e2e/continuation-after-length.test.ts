@@ -17,7 +17,7 @@ const CASES = continuationCases({
 });
 
 test.concurrent.for(CASES)(
-  'R047: a length stop in a long document is got over: $name',
+  'R047: a length stop in a long document is overcome: $name',
   async (given, { machine }) => {
     const { document, allowed } = given;
     // In the middle of a line.

@@ -19,7 +19,7 @@ type Shown = {
   }[];
 };
 
-test.concurrent('R277: two processes go on with one conversation at once, and both turns are in it, whole', async ({
+test.concurrent('R277: two processes continue one conversation at once, and both turns are in it, whole', async ({
   machine,
 }) => {
   const slow = await machine.provider(

@@ -13,7 +13,7 @@ test('twenty kills at random moments cost at most the last 100 ms of text', asyn
     '--seed',
     String(seed),
   ]);
-  // Printed, since a failure that nobody can repeat finds nothing.
+  // Printed, because a failure that cannot be repeated is worth nothing.
   process.stdout.write(`crash test: ${KILLS} kills from seed ${seed}\n`);
   expect(exitCode, output).toBe(0);
   expect(output).toMatch(/ 0 failed\n$/);

@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 
 import { test } from './support/test.ts';
 
-test('the demo tells the whole story: exit 0, two equal hashes, and nothing left behind', async ({
+test('the demo shows the whole story: exit 0, two equal hashes, and nothing left behind', async ({
   machine,
 }) => {
   const temporary = join(machine.root, 'tmp');

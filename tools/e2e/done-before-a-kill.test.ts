@@ -7,7 +7,7 @@ import { test } from './support/test.ts';
 
 /**
  * Hazard: a DONE line with chat behind it is known only while its message is read, and the process ends before the
- * message does. The chat must not become part of a file that nobody was asked about.
+ * message does. The chat must not become part of the file without a question.
  */
 
 const FILE = 'one\ntwo\n';

@@ -79,7 +79,7 @@ test.concurrent('R014, R245: three hundred DONE lines are one receipt line of at
   expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(500);
 });
 
-test.concurrent('what is told while a file is being written is true of whatever becomes of it', async ({
+test.concurrent('what is reported while a file is being written holds whatever becomes of it', async ({
   machine,
 }) => {
   const provider = await machine.provider(writeMessages('a.ts', [STEPS, 'END 2']));

@@ -20,7 +20,7 @@ type Recovery = {
   readonly id: string;
   /** Operation, state, lines and bytes as they are listed. */
   readonly was: readonly [string, string | null, number, number];
-  /** By hand; otherwise the model goes on with it. */
+  /** By hand; otherwise the model continues it. */
   readonly options?: readonly string[];
   /** What the model says, for ever. */
   readonly says?: string;
@@ -214,7 +214,7 @@ describe('changes', () => {
   });
 });
 
-test.concurrent('a conversation goes on, and its turn can be looked at', async ({ machine }) => {
+test.concurrent('a conversation continues, and its turn can be inspected', async ({ machine }) => {
   await putEarlierState(machine, 'machine');
   const id = '0ae504fd-ba53-47a2-9355-2f7b2a49dfdb';
   expect(await conversations(machine)).toHaveLength(13);

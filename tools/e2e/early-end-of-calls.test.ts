@@ -73,7 +73,7 @@ const args = (provider: Provider, ...more: readonly string[]): readonly string[]
   ...more,
 ];
 
-test('R148: two-stage closes the request at the first call, while the model goes on', async ({
+test('R148: two-stage closes the request at the first call, while the model continues', async ({
   machine,
 }) => {
   await machine.write('0.txt', 'the content\n');
@@ -95,7 +95,7 @@ test('R154: standard reads on and runs all of them', async ({ machine }) => {
   expect(ended.events().filter((event) => event.type === 'tool_result')).toHaveLength(CALLS);
 });
 
-test('R169, R251: what the provider counted by then is told, and no budget is evaded', async ({
+test('R169, R251: what the provider counted by then is reported, and no budget is evaded', async ({
   machine,
 }) => {
   await machine.write('0.txt', 'the content\n');

@@ -70,7 +70,7 @@ test('a command ends within a second of its work, and SIGTERM ends it within two
   }
   const slowest = Math.max(...all.map(({ ms }) => ms));
   const signalled = all.filter(({ signal }) => signal).length;
-  // Printed, since a failure that nobody can repeat finds nothing.
+  // Printed, because a failure that cannot be repeated is worth nothing.
   process.stdout.write(
     `exits: ${all.length} processes from seed ${SEED}, ${signalled} by SIGTERM, the slowest end took ${slowest.toFixed(0)} ms; limits times ${slowness.toFixed(1)}\n`,
   );

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { runTool } from './support/tool.ts';
 
-/** A different share of all faults would be tried with another number; the whole is `npm run faults`. */
+/** A share of all faults, another one with another number; the whole is `npm run faults`. */
 const EVERY = 251;
 
 test('A3: a failing call leaves the old bytes or the new ones, nothing behind, and a retry that succeeds', async () => {

@@ -8,7 +8,7 @@ import { expect } from 'vitest';
 import { writeMessages } from './support/scripts.ts';
 import { test } from './support/test.ts';
 
-/** Hazard: where hardly a file can be opened, the command dies without a word, or takes the text with it. */
+/** Hazard: where hardly a file can be opened, the command dies silently, or loses the text. */
 
 const COMMAND = fileURLToPath(new URL('../../apps/cli/dist/main.js', import.meta.url));
 const TEXT = 'one\ntwo\n';

@@ -15,7 +15,7 @@ const SKIPPED = CAN_MOUNT ? '' : ' (SKIPPED: a small tmpfs cannot be mounted her
 const TEXT = numbered('a line of the document with number', 1, 2000);
 
 test.skipIf(!CAN_MOUNT)(
-  `R057: when the disk of the sessions fills up, the session goes on in memory with one warning${SKIPPED}`,
+  `R057: when the disk of the sessions fills up, the session continues in memory with one warning${SKIPPED}`,
   ({ machine }) =>
     withDisk(machine, 'size=64k', async (small) => {
       const provider = await machine.provider(

@@ -56,7 +56,7 @@ test.concurrent('issue 12, 3: a trigger that never ends does not keep a text fro
   ]);
   expect(ended.result().notStored).toBeUndefined();
   expect(JSON.stringify(sent(provider.requests))).not.toContain('Planted words');
-  // Who wants to see what is in it is told, and not made to wait.
+  // A user who asks for its contents gets an answer at once.
   for (const command of [['conversations', 'list'], ['trace', 'list'], ['trust']]) {
     const looked = await machine.run(command);
     expect(looked.exitCode).toBe(1);

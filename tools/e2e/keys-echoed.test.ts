@@ -9,7 +9,7 @@ import { expect, onTestFinished } from 'vitest';
 import type { Sandbox } from './support/sandbox.ts';
 import { test } from './support/test.ts';
 
-/** Like nothing that a pattern knows: only its own letters tell. */
+/** No pattern matches it: only its own letters give it away. */
 const KEY = 'k3y.With/Slash+0123456789-abcdefXYZ';
 const IN_URL = encodeURIComponent(KEY);
 const IN_BASE64 = Buffer.from(`user:${KEY}:x`).toString('base64');
@@ -74,7 +74,7 @@ test('issue 12, 11: a provider says the key in every way, and only the file that
       END,
     called(0, 'c4', 'WritePlanTool_begin', begin) + event({}, 'tool_calls') + END,
     said(`the key is ${KEY}\n`, 'DONE\n') + event({}, 'stop') + END,
-    // A payload that is no JSON is quoted: the key stands where the quote is cut, at 200 characters.
+    // A payload that is no JSON is quoted: the key is where the quote is cut, at 200 characters.
     `data: {broken ${'x'.repeat(170)}${KEY}\n\n${END}`,
   ]);
   const ended = await machine.run(

@@ -69,7 +69,7 @@ test.concurrent('A4: `run --recover yes --json` finalizes once and its receipt h
   expect(await machine.sessions()).toEqual([]);
 });
 
-test.concurrent('A4: rows that go on without the anchor are the same bytes, with a seam that is named unverified', async ({
+test.concurrent('A4: rows that continue without the anchor are the same bytes, with a seam that is named unverified', async ({
   machine,
 }) => {
   const provider = await machine.provider(rows('no_anchor'));

@@ -29,14 +29,14 @@ async function campaign(
   return runCampaign({ tasks, models, lanes });
 }
 
-/** What must not be: a file that is wrong without a word, or an end that leads nowhere. */
+/** What must not be: a silently wrong file, or a dead end. */
 function failures(outcomes: readonly Outcome[]): readonly string[] {
   return outcomes
     .filter(({ verdict }) => verdict === 'wrong' || verdict === 'stuck' || verdict === 'failed')
     .map((outcome) => `${placeOf(outcome)}: ${outcome.verdict}: ${outcome.why}`);
 }
 
-test('R270–R275, R295–R297: whatever the manners, no file is wrong without a word', async () => {
+test('R270–R275, R295–R297: whatever the manners, no file is silently wrong', async () => {
   const tasks = sampleMatrix(FIRSTS, SEED);
   expect(new Set(tasks.map(({ first }) => first.name)).size).toBe(FIRSTS);
   const ways = tasks.flatMap((task) => task.ways.map(({ answer }) => answer.name));

@@ -49,7 +49,7 @@ test.concurrent('replaces the lines between two markers', async ({ machine }) =>
     }),
   );
   const refused = await machine.ask(provider, ['--json']);
-  // As a text that end marker stands nowhere; nothing was streamed for it.
+  // Taken as text, that end marker is nowhere in the file; nothing was streamed for it.
   expect(failedCalls(refused)).toEqual([[BEGIN, 'MARKER_NOT_FOUND']]);
   expect(String(await machine.read('code.js'))).toBe(CODE);
   const again = await machine.provider(
@@ -157,7 +157,7 @@ test.concurrent('an interrupted edit is finished by hand, in the place that was 
   expect(String(await machine.read('a.txt'))).toBe('zero\none\nnew\ntwo\n');
 });
 
-test.concurrent('a killed edit goes on where it stopped, and goes where it was to go', async ({
+test.concurrent('a killed edit continues where it stopped, and ends up where it was meant to', async ({
   machine,
 }) => {
   const rows = numbered('row', 1, 60, 2);

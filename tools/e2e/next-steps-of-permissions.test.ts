@@ -7,7 +7,7 @@ import type { Sandbox } from './support/sandbox.ts';
 import { writeMessages } from './support/scripts.ts';
 import { test } from './support/test.ts';
 
-/** Hazard: what a person allowed for one command is refused by the next one, which is printed as the way to go on. */
+/** Hazard: what a person allowed for one command is refused by the next one, which is printed as the next step. */
 
 const TEXT = 'A=1\nB=2\n';
 

@@ -102,7 +102,7 @@ describe('R249: a file that is replaced by one that leaves parts out', () => {
     expect(prompts(provider.requests)[0]).toContain('replaces a block of a.ts');
   });
 
-  test.concurrent('killed while it is written anew: the new text goes on, the old one is aside', async ({
+  test.concurrent('killed while it is written anew: the new text continues, the old one is put aside', async ({
     machine,
   }) => {
     await machine.write('a.ts', OLD);
@@ -141,7 +141,7 @@ describe('R249: a file that is replaced by one that leaves parts out', () => {
     const recovered = await machine.run(['recover-session', session?.id ?? '', '--json']);
     expect(recovered.exitCode, recovered.stderr).toBe(0);
     expect(String(await machine.read('a.ts'))).toBe(WHOLE);
-    // The restart is recognised as one, and nobody is asked a second time.
+    // The restart is recognised, and no question is asked a second time.
     expect(recovered.result().receipts[0]?.seams).toMatchObject([{ status: 'verified' }]);
   });
 });

@@ -12,9 +12,9 @@ import { test } from './support/test.ts';
  * named. Whoever makes that folder first plants an entry there, and the next user's command runs it.
  */
 
-/** Says something that nobody can overlook, in as many characters as it takes the place of. */
+/** Prints something conspicuous, in as many characters as it replaces. */
 const PLANTED = 'process._rawDebug("PLANTED");';
-/** In the header of an entry, where the checksum of the source stands. */
+/** In the header of an entry, where the checksum of the source is. */
 const SOURCE_HASH_AT = 12;
 
 test.skipIf(commandEntry().length > 1)(

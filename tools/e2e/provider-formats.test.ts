@@ -93,7 +93,7 @@ test.concurrent.for([
   ['at a line end', { lines: 700 }],
   ['within a line', MIDDLE],
 ] as const)(
-  'R047: a model that goes on with words given to it repeats none, broken off %s',
+  'R047: a model that continues words given to it repeats none, broken off %s',
   async ([, at], { machine }) => {
     const provider = await machine.provider(
       writeDocument(
@@ -119,7 +119,7 @@ test.concurrent.for([
   },
 );
 
-test.concurrent('R047: a model that does not go on with them after all is asked without', async ({
+test.concurrent('R047: a model that does not continue them after all is asked without', async ({
   machine,
 }) => {
   const provider = await machine.provider(
@@ -135,7 +135,7 @@ test.concurrent('R047: a model that does not go on with them after all is asked 
   expect(String(await machine.read(TARGET)) === TEXT, 'the file is another one').toBe(true);
 });
 
-test.concurrent('a conversation goes on with another provider, calls and all', async ({
+test.concurrent('a conversation continues with another provider, calls and all', async ({
   machine,
 }) => {
   const provider = await machine.provider({
@@ -161,7 +161,7 @@ test.concurrent('a conversation goes on with another provider, calls and all', a
     'responses',
     'chat',
   ]);
-  // The call of the first turn and its receipt stand in each of them; `machine` checks all requests for validity.
+  // The call of the first turn and its receipt are in each of them; `machine` checks all requests for validity.
   for (const { body } of provider.requests.slice(-3)) {
     const text = JSON.stringify(body).replaceAll(String.raw`\"`, '"');
     expect(text).toContain('"target_file":"a.txt","operation":"create"');

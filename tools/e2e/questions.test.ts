@@ -23,7 +23,7 @@ describe('R035: a marker without content', () => {
     expect((await machine.read('a.txt')).length).toBe(0);
   });
 
-  test.concurrent('for ever ends in EMPTY_CONTENT, with no directory left, and the turn goes on', async ({
+  test.concurrent('for ever ends in EMPTY_CONTENT, with no directory left, and the turn continues', async ({
     machine,
   }) => {
     await machine.write('a.txt', 'before\n');
@@ -51,9 +51,7 @@ describe('R035: a marker without content', () => {
 });
 
 describe('R034: the session’s own end marker', () => {
-  test.concurrent('ends the content wherever it stands; text after it is chat', async ({
-    machine,
-  }) => {
+  test.concurrent('ends the content wherever it is; text after it is chat', async ({ machine }) => {
     const provider = await machine.provider({
       shape: { chunk: 3 },
       behaviours: [
@@ -202,7 +200,9 @@ describe('P3: a DONE line with text after it is asked about', () => {
     expect(ended.result().paused[0]?.code).toBe('NO_DONE');
   });
 
-  test.concurrent('a reply that goes on instead is joined like any other', async ({ machine }) => {
+  test.concurrent('a reply that continues instead is joined like any other', async ({
+    machine,
+  }) => {
     const first = `${BODY}DONE\nconst last = 1;\n`;
     const rest = 'const value 12\nDONE\nconst last = 1;\nexport { last };\nDONE\n';
     const provider = await machine.provider(

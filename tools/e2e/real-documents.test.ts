@@ -94,7 +94,7 @@ describe('R248, A17: a document is on the disk as it was streamed', () => {
   }
 });
 
-describe('R248: what is streamed fits into the file that stands there', () => {
+describe('R248: what is streamed fits into the existing file', () => {
   test.concurrent.for([
     ['append', 'first\r\nsecond\r\n', 'third\nfourth\n', 'first\r\nsecond\r\nthird\r\nfourth\r\n'],
     ['overwrite', '\ufefffirst\r\n', 'second\nthird\n', '\ufeffsecond\r\nthird\r\n'],

@@ -80,7 +80,7 @@ describe('R068: run --recover', () => {
     expect((await machine.sessions()).map((session) => session.id)).toEqual([older]);
   });
 
-  test.concurrent('is no where nobody can be asked: told on stderr, and the turn goes on', async ({
+  test.concurrent('is no where no one can be asked: named on stderr, and the turn continues', async ({
     machine,
   }) => {
     const id = await interrupted(machine, 'a.txt');

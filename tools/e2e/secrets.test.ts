@@ -23,7 +23,7 @@ test.concurrent.for([
       ),
       apiKey: KEY,
     });
-    // A key of another provider is nobody's business here.
+    // The key of another provider must not be used here.
     const env = { OPENAI_API_KEY: OTHER, ANTHROPIC_API_KEY: OTHER, [variable]: KEY };
     const options = ['--json', '--verbose', '--provider', type];
     const { session, killed } = await machine.askUntilKilled(provider, 200, options, env);

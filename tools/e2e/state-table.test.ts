@@ -267,7 +267,7 @@ describe('Q', () => {
     expect(String(await machine.read('a.ts'))).toBe(`${BODY}export {};\n`);
   });
 
-  test.concurrent('near miss: a reply that goes on instead is joined', async ({ machine }) => {
+  test.concurrent('near miss: a reply that continues instead is joined', async ({ machine }) => {
     const first = `${BODY}DONE.\n`;
     const provider = await machine.provider(
       writeMessages('a.ts', [first, `const value 11\nconst value 12\nDONE.\nexport {};\nDONE\n`]),
@@ -325,7 +325,7 @@ describe('Q', () => {
 });
 
 describe('F', () => {
-  test.concurrent('a fence question waits for the end of a message that goes on as chat', async ({
+  test.concurrent('a fence question waits for the end of a message that continues as chat', async ({
     machine,
   }) => {
     const provider = await machine.provider({

@@ -9,7 +9,7 @@ import { test } from './support/test.ts';
 const CANARY = 'canary line';
 const ROWS = numbered(CANARY, 1, 60, 2);
 
-test.concurrent('R253: a second process goes on with the conversation, and the file is a receipt in it', async ({
+test.concurrent('R253: a second process continues the conversation, and the file is a receipt in it', async ({
   machine,
 }) => {
   const provider = await machine.provider(writeDocument({ target: 'rows.txt', content: ROWS }));
@@ -35,7 +35,7 @@ test.concurrent('R253: a second process goes on with the conversation, and the f
   expect(JSON.stringify(request)).not.toContain(CANARY);
 });
 
-test.concurrent('R253: --resume goes on with any conversation, and refuses one that is not there', async ({
+test.concurrent('R253: --resume continues any conversation, and refuses one that is not there', async ({
   machine,
 }) => {
   const provider = await machine.provider({ behaviours: [{ name: 'a', reply: { text: 'Yes.' } }] });
@@ -84,7 +84,7 @@ test.concurrent('R068: --continue with nothing stored begins anew and says so on
   expect(ended.stderr.match(/this is a new one/gu)).toHaveLength(1);
 });
 
-test.concurrent('a conversation that SIGKILL cut opens again and goes on with its open file', async ({
+test.concurrent('a conversation cut by SIGKILL opens again and continues with its open file', async ({
   machine,
 }) => {
   const provider = await machine.provider(
@@ -104,12 +104,12 @@ test.concurrent('a conversation that SIGKILL cut opens again and goes on with it
   expect(await conversations(machine)).toMatchObject([
     { conversationId: begun.conversationId, openSessionId: session.id },
   ]);
-  // What is stored is true as it stands: nothing was written.
+  // What is stored is true: nothing was written.
   const stored = await machine.run(['conversations', 'show', begun.conversationId]);
   expect(stored.stdout).toMatch(/"status":"interrupted","target_file":"rows.txt"/u);
   expect(stored.stderr).toContain(`orion recover-session ${session.id}`);
 
-  // Without a terminal it is named on stderr, and the conversation goes on beside it.
+  // Without a terminal it is named on stderr, and the conversation continues beside it.
   const named = await machine.run([
     'run',
     'First tell me.',

@@ -55,7 +55,7 @@ test.concurrent('a database that cannot be made costs one notice, and not the tu
   expect(ended.exitCode, ended.stderr).toBe(0);
   expect(String(await machine.read('rows.txt'))).toBe(ROWS);
   expect(noticesOf(ended)).toHaveLength(1);
-  // What the notice feared is told in the end, to a person and to a script.
+  // The loss that the notice warned of is reported in the end, to a person and to a script.
   const { notStored } = ended.result();
   expect(notStored).toMatchObject({ conversations: 1 });
   expect(notStored?.turnEvents).toBeGreaterThan(10);
@@ -112,7 +112,7 @@ test.concurrent('C10: a server that takes connections and never answers keeps no
     expect(ended.exitCode, ended.stderr).toBe(0);
     expect(String(await machine.read('rows.txt'))).toBe(ROWS);
     expect(sockets.length).toBeGreaterThan(0);
-    // A history that was asked for is waited for, and the turn goes on without it.
+    // A history that was asked for is waited for, and the turn continues without it.
     const env = { DATABASE_URL: `postgres://me@127.0.0.1:${port}/none` };
     const again = await machine.run(['run', 'And now?', '--continue', ...at(provider)], { env });
     expect(again.exitCode, again.stderr).toBe(0);
@@ -120,7 +120,7 @@ test.concurrent('C10: a server that takes connections and never answers keeps no
     const named = await machine.run(['run', 'x', '--resume', 'x', ...at(provider)], { env });
     expect(named.exitCode).toBe(1);
     expect(named.stderr).toContain('orion: STORE_UNAVAILABLE: The store does not answer\n');
-    // Silence alone is no failure that is told of while the turn runs; what it has cost is.
+    // Silence alone is not reported while the turn runs; what it cost is reported at the end.
     expect(noticesOf(ended)).toEqual([]);
     expect(ended.result().notStored).toMatchObject({ conversations: 1 });
     expect(ended.stderr).toContain('Not stored, since the store was away');

@@ -39,7 +39,7 @@ describe('R254: what models, files and errors say is harmless on a terminal', ()
     expect(String(await machine.read('a.txt'))).toBe(`${HOSTILE}\n`);
   });
 
-  test.concurrent('the receipt names what nobody sees in a program (B16)', async ({ machine }) => {
+  test.concurrent('the receipt names what is invisible in a program (B16)', async ({ machine }) => {
     const text = `const a = 1;\nif (level !== "user\u202E \u2066// admin\u2069 \u2066") {\n`;
     const provider = await machine.provider(
       writeDocument({ target: 'src/check.js', content: { kind: 'text', text } }),

@@ -10,7 +10,7 @@ import { waitFor } from './support/wait.ts';
 
 const TEXT = numbered('entry', 1, 6);
 
-test('A5: a live session is nobody else’s; once its process is dead exactly one recovery gets it', async ({
+test('A5: a live session belongs to its process; once that is dead exactly one recovery gets it', async ({
   machine,
 }) => {
   const provider = await machine.provider(

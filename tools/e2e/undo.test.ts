@@ -56,7 +56,7 @@ describe('R246: orion undo', () => {
     const done = await machine.run(['apply-plan', '-'], { stdin: planOf('a.txt') });
     expect(done.exitCode, done.stderr).toBe(0);
     await machine.write('plan.json', planOf('b.txt'));
-    // While the question stands everything is prepared, also the record of a change that never comes.
+    // While the question is open everything is prepared, also the record of a change that never comes.
     const terminal = machine.terminal(['apply-plan', 'plan.json', '--approve', 'ask']);
     await terminal.waitForOutput('(y/N');
     terminal.kill('SIGKILL');

@@ -26,7 +26,7 @@ test.concurrent('a plan over many files does what its operations do one after th
     .map((each, index) => ({ ...each, target: `folder ${index % 7}/${index}.txt` }));
   expect(cases.length, `seed ${seed}`).toBeGreaterThan(8);
   for (const { target, before } of cases) await machine.write(target, before);
-  // Operations of different files stand between each other.
+  // Operations of different files are interleaved.
   const operations = [0, 1, 2, 3].flatMap((round) =>
     cases.flatMap(({ target, operations: own }) => {
       const operation = own[round];

@@ -178,7 +178,9 @@ test.concurrent('several files, one of them twice, and one undo for all', async 
   expect(await machine.exists('c.txt')).toBe(false);
 });
 
-test.concurrent('tells all that is wrong at once, each with its own code', async ({ machine }) => {
+test.concurrent('reports all that is wrong at once, each with its own code', async ({
+  machine,
+}) => {
   await machine.write('there.txt', 'text\n');
   await machine.write('folder/x.txt', '');
   const { exitCode, report } = await apply(machine, {

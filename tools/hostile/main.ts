@@ -14,11 +14,11 @@ import type { Verdict } from './src/index.ts';
 
 const { values } = parseArgs({
   options: {
-    /** Attacks whose kind or name has this in it. */
+    /** Attacks whose kind or name contains this. */
     only: { type: 'string' },
-    /** Every so many attacks one is made. */
+    /** Only every nth attack. */
     every: { type: 'string', default: '1' },
-    /** The built command that is attacked: another than this tree's, to see what it does not hold off. */
+    /** Another built command to attack, to see what it does not withstand. */
     cli: { type: 'string', default: OWN_COMMAND },
   },
 });

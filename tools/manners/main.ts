@@ -27,7 +27,7 @@ const { values } = parseArgs({
     sample: { type: 'string' },
     seed: { type: 'string' },
     jobs: { type: 'string', default: '2' },
-    /** `first/answer/document/dress`; `*` or nothing stands for all. */
+    /** `first/answer/document/dress`; `*` or nothing means all. */
     only: { type: 'string' },
     all: { type: 'boolean', default: false },
     'in-process': { type: 'boolean', default: false },
@@ -80,7 +80,7 @@ const seconds = ((performance.now() - began) / 1000).toFixed(0);
 process.stdout.write(
   `\n${formatReport(outcomes)}\n\n${formatFailures(outcomes, readCount('examples', values.examples))}\n\n` +
     `${outcomes.length} runs (${repeated} word for word like another) in ${seconds} s: ` +
-    `${(100 * right).toFixed(1)} % right, ${wrong} wrong without a word, ${nowhere} that lead nowhere, ${alarms.length} false alarms\n`,
+    `${(100 * right).toFixed(1)} % right, ${wrong} silently wrong, ${nowhere} dead ends, ${alarms.length} false alarms\n`,
 );
 process.exitCode =
   wrong > 0 || nowhere > 0 || alarms.length > 0 || (isCore && right < ENOUGH_RIGHT) ? 1 : 0;

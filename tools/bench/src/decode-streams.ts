@@ -4,7 +4,7 @@ import { createAdapter } from '@orion/llm-adapters';
 export type DecodeShape = {
   readonly name: string;
   readonly provider: 'openai' | 'openai-responses' | 'anthropic';
-  /** The text of one event, and of what stands before and after all of them. */
+  /** The text of one event, and of what comes before and after all of them. */
   readonly event: (piece: string, index: number) => string;
   readonly head: string;
   readonly tail: string;

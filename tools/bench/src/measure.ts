@@ -16,7 +16,7 @@ const USAGE = fileURLToPath(new URL('./programs/usage.cjs', import.meta.url));
 
 export type Program = { readonly args: readonly string[]; readonly folder: string };
 
-/** Runs a Node program to its end with nothing of anybody's settings, and tells what it has used. */
+/** Runs a Node program to its end without anybody's settings, and reports what it used. */
 export async function measure({ args, folder }: Program): Promise<Measured> {
   const usageFile = join(folder, 'usage.json');
   const { wallMs, stdout } = await run(['--require', USAGE, ...args], folder, {

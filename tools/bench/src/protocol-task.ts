@@ -101,7 +101,7 @@ export async function measureTask(
   const calls = events.filter((event) => event.type === 'phase' && event.phase === 'action').length;
   const usage = events.filter((event) => event.type === 'usage');
   if (usage.length !== calls) {
-    throw new Error(`${protocol} was told the tokens of ${usage.length} of its ${calls} calls`);
+    throw new Error(`${protocol} reported the tokens of ${usage.length} of its ${calls} calls`);
   }
   return {
     protocol,

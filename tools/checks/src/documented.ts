@@ -1,7 +1,7 @@
 import type { Finding, Repository } from './repository.ts';
 
 /**
- * What a user can set, type or read by name stands in the documentation: a variable with its default, an option, an
+ * What a user can set, type or read by name is in the documentation: a variable with its default, an option, an
  * answer, a code, a key of the output, a warning. The names come from the sources, so that a new one is noticed.
  */
 export function checkDocumented(repository: Repository): Finding[] {
@@ -24,7 +24,7 @@ export function checkDocumented(repository: Repository): Finding[] {
 
 type Name = {
   readonly name: string;
-  /** What has to stand in the same row of a table. */
+  /** What has to be in the same row of a table. */
   readonly beside: readonly string[];
 };
 
@@ -153,7 +153,7 @@ function warnings(source: string): readonly Name[] {
   ]);
 }
 
-/** What stands from one text to the next other one; empty where there is none. */
+/** The text from one match to the next one; empty where there is none. */
 function between(source: string, from: string, to: string): string {
   const start = source.indexOf(from);
   if (start === -1) return '';

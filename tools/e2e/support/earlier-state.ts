@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import type { Sandbox } from './sandbox.ts';
 
 const ARCHIVE = fileURLToPath(new URL('../earlier-state/state.tar.gz', import.meta.url));
-/** What stands in the archive for the folder of the machine and for the day: both have to be those of the test. */
+/** The machine's folder and the day as the archive has them; both are replaced by those of the test. */
 const ROOT = '/earlier-state';
 const DAY = '2026-11-22';
 const DAY_MS = 86_400_000;

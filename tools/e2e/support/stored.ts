@@ -66,7 +66,7 @@ export async function storeBytes(machine: Sandbox): Promise<Buffer> {
 
 type Listed = { readonly conversationId: string; readonly openSessionId: string | null };
 
-/** As `orion conversations list --json` tells them. */
+/** As `orion conversations list --json` lists them. */
 export async function conversations(
   machine: Sandbox,
   env: Readonly<Record<string, string>> = {},

@@ -13,7 +13,7 @@ export async function runTool(
   const child = spawn(process.execPath, ['--conditions=@orion/source', file, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  // After a time-out nobody else would end it.
+  // After a timeout nothing else would end it.
   onTestFinished(() => void child.kill());
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {

@@ -2,7 +2,7 @@
 const INTERVAL_MS = 10;
 const LIMIT_MS = 20_000;
 
-/** Waits until `check` answers something; what was waited for stands in the error when it never does. */
+/** Waits until `check` answers something; the error names what was waited for when it never does. */
 export async function waitFor<T>(
   what: string,
   check: () => T | null | undefined | false | Promise<T | null | undefined | false>,

@@ -9,7 +9,7 @@ export type Attack = {
   readonly name: string;
   /** What the provider does; an honest one when left out. */
   readonly provider?: Manner;
-  /** What was there before the command; what it gives back is undone at the end. */
+  /** What is there before the command runs. */
   readonly plant?: (site: Site) => Promise<unknown> | void;
   /** The words of the command; a turn of the provider when left out. */
   readonly words?: (site: Site, provider: HostileProvider) => readonly string[];
@@ -21,9 +21,9 @@ export type Attack = {
   readonly exits?: readonly number[];
   /** What else has to hold; a sentence about what does not. */
   readonly holds?: (after: After) => Promise<string | null> | string | null;
-  /** So much longer than the honest run because the attack is told to wait, in milliseconds. */
+  /** How much longer than the honest run it may take because it waits on purpose, in milliseconds. */
   readonly waits?: number;
-  /** So many bytes beyond the honest run's and the bound, because what is asked for may take them. */
+  /** Bytes that it may take beyond the honest run and the bound, because the task needs them. */
   readonly holdsBytes?: number;
 };
 

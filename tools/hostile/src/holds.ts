@@ -5,17 +5,17 @@ import { join } from 'node:path';
 import type { After } from './attack.ts';
 import { HONEST_TEXT } from './provider.ts';
 
-/** The turn goes on, whatever lies there: the file is written as the honest provider says. */
+/** The turn continues whatever is there, and the file is written as the honest provider says. */
 export async function goesOn({ site, ended }: After): Promise<string | null> {
   const text = await readFile(join(site.workspace, 'a.txt'), 'utf8').catch(() => null);
   return text === HONEST_TEXT ? null : `did not write the file: ${ended.stderr.trim().slice(-200)}`;
 }
 
-/** All that arrived before is in the session, and the person is told how to go on. */
+/** All that arrived before is in the session, and the user is told how to continue. */
 export const keptInSession = ({ ended }: After): string | null =>
   ended.stdout.includes('"lines":50') && ended.stdout.includes('recover-session')
     ? null
-    : 'lost what had been captured, or did not say how to go on';
+    : 'lost what had been captured, or did not say how to continue';
 
 export const says =
   (words: string) =>
@@ -29,7 +29,7 @@ export const nothingFrom =
       ? `gave away "${text}"`
       : null;
 
-/** The turn goes on, and the person is told once what lies there and what to do about it. */
+/** The turn continues, and the user is told once what is there and what to do about it. */
 export const goesOnAndNames =
   (path: string) =>
   async (after: After): Promise<string | null> => {

@@ -14,13 +14,13 @@ export type Asked = {
 export type Answering = {
   /** Sends the head of an answer; the body follows. */
   readonly head: (status: number, headers?: Readonly<Record<string, string>>) => void;
-  /** More of the body; resolves when there is room for more. False: nobody reads any more. */
+  /** More of the body; resolves when there is room for more. False: the other end has stopped reading. */
   readonly send: (text: string | Uint8Array) => Promise<boolean>;
   readonly end: () => void;
   readonly socket: Socket;
 };
 
-/** What a provider does with a request. `honest` writes `one`, `two` into `a.txt`. */
+/** What a provider does with a request. */
 export type Manner = (asked: Asked, answer: Answering) => Promise<void> | void;
 
 export type HostileProvider = {
@@ -137,7 +137,7 @@ export async function reply({ head, send, end }: Answering, body: string): Promi
   end();
 }
 
-/** Sends a piece until nobody reads it, or so many bytes are sent. */
+/** Sends a piece again and again, until the other end stops reading or so many bytes are sent. */
 export async function flood(
   { send }: Pick<Answering, 'send'>,
   piece: string,

@@ -104,7 +104,7 @@ export async function createSite(command: string): Promise<Site> {
       ),
     look: () => look(root),
     async dispose() {
-      // Modes and owners may stand in the way of whoever is not root.
+      // Modes and owners may be in the way for anyone but root.
       await rm(root, { recursive: true, force: true, maxRetries: 3 });
     },
   };

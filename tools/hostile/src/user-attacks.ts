@@ -6,7 +6,7 @@ import { playEarlierTurn } from './earlier.ts';
 import { goesOn } from './holds.ts';
 import type { Site } from './site.ts';
 
-/** Somebody who has an account on the same machine: `nobody`, whose files only root can make. */
+/** Another account on the same machine: `nobody`, whose files only root can make. */
 const THEM = 65_534;
 
 async function theirFolder(path: string, mode = 0o777): Promise<void> {
@@ -50,7 +50,7 @@ export const USER_ATTACKS: readonly AttackOf[] = [
     holds: async (after) =>
       (await readdir(join(after.site.temporary, 'node-compile-cache'))).length === 0
         ? await goesOn(after)
-        : 'put compiled code where somebody else may write',
+        : 'put compiled code where others may write',
   },
   {
     name: 'a cache that leads to a folder of theirs',
@@ -62,7 +62,7 @@ export const USER_ATTACKS: readonly AttackOf[] = [
     holds: async (after) =>
       (await readdir(join(after.site.temporary, 'theirs'))).length === 0
         ? await goesOn(after)
-        : 'put compiled code where somebody else may write',
+        : 'put compiled code where others may write',
   },
   {
     name: 'a cache folder of theirs in the home',
@@ -70,7 +70,7 @@ export const USER_ATTACKS: readonly AttackOf[] = [
     holds: async (after) =>
       (await readdir(join(after.site.home, '.cache', 'orion', 'compile'))).length === 0
         ? await goesOn(after)
-        : 'put compiled code where somebody else may write',
+        : 'put compiled code where others may write',
   },
   {
     name: 'a state folder of theirs',

@@ -17,7 +17,7 @@ export type Situation = {
 /** A way of answering. */
 export type Answer = {
   readonly name: string;
-  /** Whether the right answer is in it, for somebody who reads it. */
+  /** Whether the right answer is in it, for a reader. */
   readonly helps: boolean;
   readonly reply: (situation: Situation) => Right;
 };
@@ -254,7 +254,7 @@ function helpful(name: string, spell: (word: string, situation: Situation) => st
   };
 }
 
-/** Says something beside the right word; text of the file stands alone. */
+/** Says something beside the right word; text of the file is sent alone. */
 function talking(name: string, around: Around): Answer {
   return {
     name,

@@ -5,7 +5,7 @@ import type { Document } from './documents.ts';
 export type FirstMessage = {
   readonly text: string;
   readonly cut: boolean;
-  /** What stands in it before and after the document. */
+  /** What it has before and after the document. */
   readonly before: string;
   readonly after: string;
   /** Whether it wraps the document in a fence. */
@@ -18,7 +18,7 @@ export type First = {
   readonly write: (document: Document, endMarker: string) => FirstMessage;
 };
 
-/** What stands before the document, and after it: from the end of its last line on. */
+/** What comes before the document, and after it: from the end of its last line on. */
 type Around = {
   readonly before?: string;
   readonly after?: string;

@@ -99,7 +99,7 @@ function goOn(whole: string, place: Place, done: string, mayBeFinished: boolean)
 }
 
 /**
- * Where the quoted lines stand in the document. What was saved may begin and end with what the model said around the
+ * Where the quoted lines are in the document. What was saved may begin and end with what the model said around the
  * document: those lines are not looked for.
  */
 function findQuoted(quote: string, document: string, sent: FirstMessage): Place | null {

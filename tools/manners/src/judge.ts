@@ -23,7 +23,7 @@ export type Writer = {
 
 export type Judgement = { readonly verdict: Verdict; readonly why: string };
 
-/** Judges what a turn or a command has left: `paused` stands for a pause whose commands were not tried yet. */
+/** Judges what a turn or a command has left: `paused` means a pause whose commands were not tried yet. */
 export async function judge(
   ended: Ended,
   { manners: { document }, sent, falseAnswers }: Writer,

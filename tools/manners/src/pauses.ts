@@ -17,7 +17,7 @@ export type TriedPauses = Map<string, Judgement>;
 
 /**
  * Runs every command that a pause has printed, each from the same state. Each has to do what it says, and one of
- * them, or one that it prints in turn, has to lead to the document: with a good model where the model goes on.
+ * them, or one that it prints in turn, has to lead to the document: with a good model where the model continues.
  */
 export async function tryPause(
   ended: Ended,

@@ -5,7 +5,7 @@
 export type Asked =
   /** Write it from its first line. */
   | { readonly kind: 'write' }
-  /** Repeat the quotation and go on; `mayBeFinished`: DONE is an answer too. */
+  /** Repeat the quotation and continue; `mayBeFinished`: DONE is an answer too. */
   | { readonly kind: 'continue'; readonly quote: string; readonly mayBeFinished: boolean }
   | {
       readonly kind: 'end';

@@ -101,7 +101,7 @@ export function formatExchanges(outcome: Outcome): string {
   const { verdict, why, exchanges, recovered } = outcome;
   const exchanged = (own: readonly Exchange[]): string =>
     own.map(({ prompt, reply }) => `--- asked\n${prompt}\n--- said\n${reply}\n`).join('');
-  const later = recovered.length === 0 ? '' : `--- a good model goes on\n${exchanged(recovered)}`;
+  const later = recovered.length === 0 ? '' : `--- a good model continues\n${exchanged(recovered)}`;
   return `${placeOf(outcome)}\n${exchanged(exchanges)}${later}--- ${verdict}: ${why}\n`;
 }
 

@@ -1,6 +1,6 @@
 import type { SyntaxNode } from './syntax.ts';
 
-/** What stands between two offsets of a file becomes another text. */
+/** The text between two offsets of a file is replaced. */
 export type Change = {
   readonly kind: ChangeKind;
   readonly start: number;
@@ -212,7 +212,7 @@ function isName(node: SyntaxNode, parent: SyntaxNode): boolean {
   return 'key' in parent && parent.key === node && !('computed' in parent && parent.computed);
 }
 
-/** `new Error('text')`: what a bug in our own code would say, which nobody can see happen. */
+/** `new Error('text')`: what a bug in our own code would say, which cannot be provoked. */
 function isOfBug(parents: readonly SyntaxNode[]): boolean {
   const nearest = parents.findLast(({ type }) => !/^(?:Template|Binary|Parenthesized)/.test(type));
   if (nearest?.type !== 'NewExpression') return false;

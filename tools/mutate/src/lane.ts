@@ -82,7 +82,7 @@ export class Lane {
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });
     this.#process = child;
-    // What broken programs say is nobody's business; what keeps this process from starting is.
+    // The output of broken programs does not matter; what keeps this process from starting does.
     let said = '';
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       said = `${said}${text}`.slice(-4_000);

@@ -82,7 +82,7 @@ test('ids stay when lines come in above, and differ for the same line', () => {
   expect(ids(`// more\n\n${source}`)).toEqual(ids(source));
 });
 
-test('a changed file that is not a program is told apart', () => {
+test('a changed file that is not a program is recognised', () => {
   const source = 'const a = (() => b) && c;';
   const texts = mutantsOf('a.ts', source).mutants.map((mutant) => mutated(source, mutant));
   expect(texts.map((text) => canBeParsed('a.ts', text))).toEqual([true]);

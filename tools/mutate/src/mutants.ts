@@ -11,7 +11,7 @@ import type { SyntaxNode } from './syntax.ts';
 export type Probe = {
   readonly start: number;
   readonly end: number;
-  /** In a list of statements, alone where one statement may stand, or the body of an arrow function. */
+  /** In a list of statements, alone where one statement is allowed, or the body of an arrow function. */
   readonly kind: 'listed' | 'alone' | 'expression';
 };
 

@@ -15,7 +15,7 @@ test('a sample follows from its seed, and has nothing twice', () => {
   expect(sampleOf(items, 80, 7).toSorted((one, other) => one - other)).toEqual(items);
 });
 
-test('a change that changes nothing is left out, and one that is gone is told', () => {
+test('a change that changes nothing is left out, and one that is gone is reported', () => {
   const { mutants } = mutantsOf('a.ts', 'const a = b < c;');
   const reason = 'they are never equal';
   const known = { file: 'a.ts', from: 'const a = b < c;', to: 'const a = b <= c;', reason };

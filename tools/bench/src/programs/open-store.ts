@@ -1,6 +1,6 @@
 // Run by ../store-open.ts: <where the store's package is> <database file>. What opening costs a process that has
 // just started: loading SQLite, opening the file, bringing the schema up to date and one look into it. Loading the
-// package, file by file here, is told apart: the command is one file.
+// package, file by file here, is measured separately: the command is one file.
 const [, , module = '', path = ''] = process.argv;
 const began = performance.now();
 const { openStore } = (await import(module)) as typeof import('@orion/trace-store');

@@ -120,7 +120,7 @@ function isOf(place: Place, call: DiskCall): boolean {
   return call.path.startsWith(place.root);
 }
 
-/** Null: success was told. */
+/** Null: success. */
 async function attempt(
   workspace: Awaited<ReturnType<Place['open']>>,
   scenario: Scenario,

@@ -5,19 +5,19 @@ import { forkModule } from '../processes.ts';
 import { planFaults, runFault } from './in-process.ts';
 import type { FaultOutcome } from './in-process.ts';
 
-/** Which faults a run is about. */
+/** Which faults a run covers. */
 export type Selection = {
   /** Scenarios whose name contains this. */
   readonly only: string;
   /** Only this call of them. */
   readonly at: number | null;
-  /** Only every so-manieth fault. */
+  /** Only every nth fault. */
   readonly every: number;
 };
 
 export type LaneRequest = Selection & { readonly lane: number; readonly lanes: number };
 
-/** What is told of one fault. */
+/** What came of one fault. */
 export type FaultReport = {
   readonly scenario: string;
   /** The name of the call that it struck; null: it reached nothing. */
@@ -71,7 +71,7 @@ export async function runLane(
   disk.restore();
 }
 
-/** Which fault it was, and how to see it again. */
+/** Which fault it was, and the command that repeats it. */
 function describePlan({ plan, struck }: FaultOutcome): string {
   const { scenario, at, fault, lasting } = plan;
   const what = fault.kind === 'error' ? fault.code : fault.kind;

@@ -19,7 +19,7 @@ import { collect, SOURCE_CONDITION } from '../processes.ts';
 
 export type CallOutcome = {
   readonly scenario: string;
-  /** How to see it again. */
+  /** The command that repeats it. */
   readonly repeat: string;
   readonly killed: boolean;
   readonly failures: readonly string[];
@@ -41,7 +41,7 @@ const QUICK_START = {
 const NEVER = 1_000_000;
 
 export type CallsOptions = {
-  /** Only every so-manieth call. */
+  /** Only every nth call. */
   readonly every: number;
   readonly only: string;
   readonly at: number | null;

@@ -2,7 +2,7 @@
  * What must hold after a change failed or its process was killed:
  *
  * F1. the fault has reached the code: it is counted where it strikes;
- * F2. every file has its old or its new bytes, the new ones if success was told, and whatever was told else is an
+ * F2. every file has its old or its new bytes, the new ones if success was reported, and any other report is an
  *     `OrionError`;
  * F3. the next start leaves nothing behind, and every record of a change is of one that is there;
  * F4. a session's text is its beginning or all of it, and no session is damaged;
@@ -21,7 +21,7 @@ export async function playEarlier(place: Place, scenario: Scenario): Promise<voi
   await workspace.close();
 }
 
-/** F2. Whoever was killed told nothing. */
+/** F2. A killed process has reported nothing. */
 export function checkFiles(
   place: Place,
   { from, to }: Scenario,
@@ -33,7 +33,7 @@ export function checkFiles(
     const isNew = text === to[path];
     const isOld = text === from[path];
     if (!isNew && !isOld) failures.push(`${path} is neither old nor new: ${JSON.stringify(text)}`);
-    if (reported === null && !isNew) failures.push(`${path} is old, but success was told`);
+    if (reported === null && !isNew) failures.push(`${path} is old, but success was reported`);
   }
 }
 
@@ -69,7 +69,7 @@ export async function checkNextStart(
       }
       if (!(text ?? '').startsWith(saved)) failures.push(`the session holds ${saved}`);
     }
-    // Also after success: a session whose directory could not be removed is finished by the next one who looks.
+    // Also after success: a session whose directory could not be removed is finished by the next start.
     if (reported !== null || sessions.length > 0) await retry(place, workspace, scenario, failures);
     const now = place.filesAt(Object.keys(to));
     if (!sameFiles(now, to)) failures.push(`after the retry: ${JSON.stringify(now)}`);
@@ -110,7 +110,7 @@ async function retry(
   }
 }
 
-/** Every record that says that its change is in effect names the bytes that stand there. */
+/** Every record that says that its change is in effect names the bytes that are there. */
 async function checkRecords(
   place: Place,
   workspace: Awaited<ReturnType<Place['reopen']>>,

@@ -29,9 +29,9 @@ export type Place = {
   /** As the next process. */
   reopen(): Promise<Workspace>;
   filesAt(paths: readonly string[]): Files;
-  /** Temporary files, half-made directories, locks: what belongs to nobody. */
+  /** Temporary files, half-made directories, locks: what has no owner. */
   leftovers(): readonly string[];
-  /** Lets two hours pass for what was left, so that no one takes it for somebody's present work. */
+  /** Lets two hours pass for what was left, so that it does not look like work in progress. */
   age(): void;
   remove(): void;
 };
@@ -65,7 +65,7 @@ export function makePlace(before: Files, makers: 'made up' | 'real' = 'made up')
   writeFileSync(join(userKeyDirectory, 'session.key'), `${'0f'.repeat(32)}\n`);
   return {
     root,
-    // Nobody with this start time runs: whoever looks takes the process for dead.
+    // No process with this start time is running, so it counts as dead.
     open: () =>
       createWorkspace({ root, clock: systemClock, userKeyDirectory, identity: identity('gone') }),
     reopen: () =>

@@ -16,7 +16,7 @@ import type { Files } from './place.ts';
 
 export type Scenario = {
   readonly name: string;
-  /** What stands there at first. */
+  /** The files at first. */
   readonly initial: Files;
   /** What happened earlier, without faults. */
   readonly earlier?: (workspace: Workspace) => Promise<void>;
@@ -265,7 +265,7 @@ async function runSession(workspace: Workspace, change: Change): Promise<void> {
   try {
     if (!isWritten) {
       handle.append(NEW.slice(handle.bytes()));
-      // A session that cannot be saved goes on in memory.
+      // A session that cannot be saved continues in memory.
       await handle.save(RECORD).catch(onlyForTheUser);
       await commit(workspace, change, handle);
     }

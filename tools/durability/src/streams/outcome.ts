@@ -26,7 +26,7 @@ export type KillOutcome = {
   readonly seams: number;
   /** Something was left that only the start after the recovery removed. */
   readonly cleanedLater: boolean;
-  /** The session did not know its provider yet: the recovery was told. */
+  /** The session did not know its provider yet; the recovery named it. */
   readonly withoutTurn: boolean;
   /** Empty if all is well. */
   readonly failures: readonly string[];

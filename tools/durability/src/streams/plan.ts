@@ -5,7 +5,7 @@ import type { StreamShape } from './shapes.ts';
 
 /**
  * When a kill falls: after the start of the process, at a random part of the stream (and a random time later, so
- * that no kill stands in step with what was sent), or after the last byte.
+ * that no kill is in step with what was sent), or after the last byte.
  */
 export type Moment =
   | { readonly kind: 'start'; readonly afterMs: number }

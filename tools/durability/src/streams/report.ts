@@ -45,7 +45,7 @@ certain: the same without the time between two looks and without waits for a pro
   100 fails, and on a loaded machine more than 100 and half of those waits.
 sent: how long before the kill the first lost text had been sent, whether or not the process could have read it.
 lost bytes: what the process had read and not saved. held back: lost in time, as a possible marker or an unproven reply.
-cleaned later: files that were left until the start after the recovery. no turn: killed before turn.json, so that the recovery had to be told its provider.`;
+cleaned later: files that were left until the start after the recovery. no turn: killed before turn.json, so the recovery had to name the provider.`;
 
 function row(name: string, outcomes: readonly KillOutcome[]): readonly string[] {
   const losses = outcomes.flatMap(({ loss }) => (loss === null ? [] : [loss]));

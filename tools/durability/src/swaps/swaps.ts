@@ -25,7 +25,7 @@ import { newText } from '../changes/new-text.ts';
 import { openPlain, TEMPORARY } from '../changes/place.ts';
 
 const SWAPPER = fileURLToPath(new URL('./swap-process.ts', import.meta.url));
-/** The same bytes on both sides: no hash tells one from the other. */
+/** The same bytes on both sides: no hash distinguishes them. */
 const CANARY = 'outside and inside alike\n';
 const ADDED = 'added\n';
 

@@ -61,7 +61,7 @@ export function check(
   const reported = ran.answer.includes('"sha256"');
   if (found !== before && found !== AFTER[operation]) failures.push(`${what}: a torn target`);
   if (reported && found !== AFTER[operation])
-    failures.push(`${what}: success told, but not written`);
+    failures.push(`${what}: success reported, but not written`);
   if (!reported && !ran.answer.includes('"code"')) failures.push(`${what}: ${ran.answer}`);
   // Whatever a process leaves, the next one removes when it starts.
   if (temporariesIn(root).length > 0) run(process.execPath, changeArguments(root, 'start'));

@@ -32,7 +32,7 @@ export function powerCuts(folder: string): readonly string[] {
     const reported = ran.answer.includes('"sha256"');
     const what = `power cut ${killAt}`;
     if (found !== OLD && found !== NEW) failures.push(`${what}: ${JSON.stringify(found)}`);
-    if (reported && found !== NEW) failures.push(`${what}: told, but not written`);
+    if (reported && found !== NEW) failures.push(`${what}: reported, but not written`);
     if (found === NEW && !keepsOld(copy)) failures.push(`${what}: the previous bytes are gone`);
     spawnSync('umount', [copy]);
     rmSync(place, { recursive: true, force: true });

@@ -52,7 +52,7 @@ export function tracedFaults(folder: string): readonly string[] {
 
 type TracedCall = { readonly call: string; readonly nth: number; readonly line: string };
 
-/** The system accepts all bytes and writes none: only their number on the disk tells. */
+/** The system accepts all bytes and writes none: only their number on the disk shows it. */
 const LOST_WRITE = `retval=${NEW.length}`;
 
 function faultsOf(call: string, line: string): readonly string[] {

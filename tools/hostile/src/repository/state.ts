@@ -12,7 +12,7 @@ function lockOf(site: Site, path: string): string {
   return createHash('sha256').update(join(site.workspace, path)).digest('hex');
 }
 
-/** Sessions that somebody else left, each in a directory of its own; every other one is damaged, and as old as the rest, so that a start would put it aside. */
+/** Sessions of another user, each in its own directory. Every second one is damaged, and all are old enough to be put aside by a start. */
 async function foreignSessions(site: Site, count: number): Promise<void> {
   const sessions = join(site.workspace, '.orion/logs/write_sessions');
   const old = '2026-01-01T00:00:00.000Z';
@@ -65,7 +65,7 @@ function metadataOf(site: Site, id: string, created: string): string {
   });
 }
 
-/** The state directory as somebody else has left it: links, sessions, journals, locks. */
+/** The state directory as another user left it: links, sessions, journals, locks. */
 export const STATE: readonly AttackOf[] = [
   {
     name: 'the state is a link to the outside',

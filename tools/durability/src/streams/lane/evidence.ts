@@ -15,7 +15,7 @@ export type Evidence = {
   readonly samples: readonly Sample[];
 };
 
-/** Puts beside a failed kill's workspace what somebody needs who was not there. */
+/** Saves what it takes to understand a failed kill beside its workspace. */
 export async function keepEvidence(folder: string, evidence: Evidence): Promise<void> {
   const { document, commands, plan, ...rest } = evidence;
   const { shape, ...planned } = plan;

@@ -8,7 +8,7 @@ export type LaneAnswer =
   | { readonly outcome: KillOutcome }
   | { readonly seed: number; readonly error: string };
 
-// A process of its own, since what it measures are milliseconds: no other lane's work may stand in its way.
+// A process of its own: it measures milliseconds, and no other lane may delay it.
 const providers = startProviders();
 
 process.on('message', (request: LaneRequest) => {

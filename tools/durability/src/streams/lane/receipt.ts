@@ -4,7 +4,7 @@ import type { WriteReceipt } from '@orion/contracts';
 
 export type CheckedReceipt = { readonly seams: number; readonly failures: readonly string[] };
 
-/** Whether a command's last line tells of the file as it has to be, with nothing unproven in it. */
+/** Whether the last line of a command describes the right file, and leaves nothing unproven. */
 export function checkReceipt(stdout: string, expected: Buffer): CheckedReceipt {
   const receipt = readReceipt(stdout);
   if (receipt === undefined) return { seams: 0, failures: ['the command gave no receipt'] };

@@ -40,8 +40,8 @@ const UNSEEN_STALLS = 0.5;
  *    connection, and no program can save them. The relay knows what was sent, the kernel's table what is unread.
  * 2. Between two looks at the table nothing is known; the earlier one counts, which makes an age too large, never too
  *    small. `certainAgeMs` takes the later one.
- * 3. A machine that gives the process no processor or no disk lengthens its 100 ms. The kernel tells that time, and
- *    `certainAgeMs` leaves it out. Half as much again is allowed for what the kernel does not tell.
+ * 3. A machine that gives the process no processor or no disk lengthens its 100 ms. The kernel reports that time, and
+ *    `certainAgeMs` leaves it out. Half as much again is allowed for what the kernel does not report.
  */
 export function measureLoss(request: LossRequest): Loss {
   const { document, saved, samples, killedAt } = request;

@@ -44,7 +44,7 @@ export function startSampler(
 
 /**
  * The samples with what was certainly not read taken out: bytes that were still unread later were unread before,
- * even where the kernel's table, which tells of both ends at slightly different times, had it otherwise.
+ * even where the kernel's table, which shows both ends at slightly different times, says otherwise.
  */
 export function withoutGuesses(samples: readonly Sample[]): readonly Sample[] {
   const least: number[] = [];

@@ -1,18 +1,18 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Time for which a process could not go on because the machine gave it no processor or no disk. */
+/** Time for which a process could not continue because the machine gave it no processor or no disk. */
 export type Stalls = {
   /** Adds what came since the last call; milliseconds since the first. */
   read(now: number): number;
 };
 
 /**
- * Between two looks, as the kernel tells it:
+ * Between two samples, as the kernel reports it:
  *
  * 1. The time for which the main thread, and the other thread that waited longest, were ready to run and did not:
- *    a save passes through both, and the main thread stands still while its helpers collect garbage.
+ *    a save passes through both, and the main thread waits while its helpers collect garbage.
  * 2. All of it if a thread was found waiting for a disk: a write can be held up by everybody's journal.
- * 3. What the look itself came too late: a machine that stands still as a whole tells nobody.
+ * 3. The delay of the sample itself: a machine that stops as a whole reports nothing.
  *
  * Never more than the time that went by, and next to nothing on an idle machine.
  */
@@ -65,7 +65,7 @@ function waitedMs(path: string): number {
   return Number(read(`${path}/schedstat`).split(' ')[1] ?? 0) / 1e6;
 }
 
-/** The state stands behind the name, which may contain anything. */
+/** The state follows the name, which may contain anything. */
 function waitsForDisk(path: string): boolean {
   return / D [^)]*$/.test(read(`${path}/stat`).slice(0, 64));
 }

@@ -19,7 +19,7 @@ export type RunningCommand = {
 export type CommandPlace = {
   /** The built command. */
   readonly main: string;
-  /** A home folder of its own, so that nobody's settings are read. */
+  /** A home folder of its own, so that no user's settings are read. */
   readonly home: string;
 };
 

@@ -20,7 +20,7 @@ export async function readIfThere(path: string): Promise<Buffer | undefined> {
   });
 }
 
-/** Files that may stay after a session has ended; `/` stands between folders. */
+/** Files that may stay after a session has ended; folders are separated by `/`. */
 const KEPT = [
   /^\.orion\/\.gitignore$/,
   /^\.orion\/[a-z-]*key[a-z.-]*$/,
@@ -33,7 +33,7 @@ const KEPT = [
   /^\.orion\/attic\/[0-9a-f-]{36}\/(?:pending|trailing)(?:\.\d+)?\.txt$/,
 ];
 
-/** Files of a workspace that belong to nobody any more: all but the target and what Orion keeps. */
+/** Files that have no owner any more: all but the target and what Orion keeps. */
 export async function leftovers(workspace: string, target: string): Promise<readonly string[]> {
   const entries = await readdir(workspace, { recursive: true, withFileTypes: true });
   return entries
@@ -42,7 +42,7 @@ export async function leftovers(workspace: string, target: string): Promise<read
     .filter((path) => path !== target && !KEPT.some((kept) => kept.test(path)));
 }
 
-/** Lets an hour pass for what was left, so that no one takes its maker for living. */
+/** Lets an hour pass for what was left, so that its maker does not look alive. */
 export async function ageLeftovers(workspace: string, paths: readonly string[]): Promise<void> {
   const hourAgo = Date.now() / 1000 - 3600;
   for (const path of paths) {
