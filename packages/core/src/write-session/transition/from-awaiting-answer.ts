@@ -37,23 +37,19 @@ export const fromAwaitingAnswer: Rows<AwaitingAnswer> = {
   message_end_open: parsed,
   message_end_length: parsedAt({ kind: 'length' }),
   answer: (state, { answer }, { idleMs }) => {
+    const { question, idlePrompts } = state;
     switch (answer.kind) {
       case 'text':
-        if (isClosed(state.question)) return invalid;
+        if (isClosed(question)) return invalid;
         return moved(
-          {
-            ...filledSession,
-            idlePrompts: state.idlePrompts,
-            question: state.question,
-            expecting: idleReply,
-          },
+          { ...filledSession, idlePrompts, question, expecting: idleReply },
           'seam_reader',
         );
       case 'unusable':
-        if (idleMs === 0) return paused('NO_DONE', state.question);
+        if (idleMs === 0) return paused('NO_DONE', question);
         return moved({ ...state, again: true, retries: 0 }, 'start_idle_timer');
       default:
-        return closed(state.question, answer);
+        return closed(question, answer);
     }
   },
   stream_error: (state, { code, retryable }) => {
