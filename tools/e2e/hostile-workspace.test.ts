@@ -154,14 +154,14 @@ test.concurrent('B4: a .gitignore of many stars and a pipe for instructions hold
   const ended = await machine.ask(provider);
   expect(ended.exitCode, ended.stderr).toBe(0);
   expect(ended.stderr).toContain(
-    'Not used: b/.gitignore (it has a line of more than 4096 bytes), AGENTS.md (it is no regular file). Correct or remove them.\n',
+    'Not used: b/.gitignore (it has a line of more than 4096 bytes), AGENTS.md (it is not a regular file). Correct or remove them.\n',
   );
   expect(JSON.stringify(provider.requests[0])).toContain(`${deep}file`);
 });
 
 describe('B4, R261: an orion.config.json that is none', () => {
   test.concurrent.for<readonly [string, (path: string, machine: Sandbox) => unknown, string]>([
-    ['a pipe', (path) => execFileSync('mkfifo', [path]), 'it is no regular file'],
+    ['a pipe', (path) => execFileSync('mkfifo', [path]), 'it is not a regular file'],
     [
       '/dev/zero',
       (path) => symlink('/dev/zero', path),

@@ -175,8 +175,8 @@ describe('in the place of a lock (issue 12)', () => {
       ),
     ).rejects.toMatchObject({
       code: 'TARGET_LOCKED',
-      message: `What stands in the place of the lock of "a.txt" is no lock: ${test.lock}`,
-      hint: 'Remove it. `orion clean-sessions --all --yes` does so as well, and removes every saved session.',
+      message: `The lock of "a.txt" cannot be taken. Something else has its name: ${test.lock}`,
+      hint: 'Remove it. `orion clean-sessions --all --yes` also removes it, together with every saved session.',
     });
     expect((await test.workspace.sessions.clean({ all: true })).locks).toBe(1);
     expect(await begins(test.workspace)).toBe('no error');

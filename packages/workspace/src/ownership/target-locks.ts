@@ -251,8 +251,8 @@ async function lockedBy(file: string, path: string): Promise<OrionError> {
   if (found === null || found.isFile()) return targetLocked(path);
   return new OrionError({
     code: 'TARGET_LOCKED',
-    message: `What stands in the place of the lock of ${shown(path)} is no lock: ${file}`,
-    hint: 'Remove it. `orion clean-sessions --all --yes` does so as well, and removes every saved session.',
+    message: `The lock of ${shown(path)} cannot be taken. Something else has its name: ${file}`,
+    hint: 'Remove it. `orion clean-sessions --all --yes` also removes it, together with every saved session.',
   });
 }
 

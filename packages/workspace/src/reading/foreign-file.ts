@@ -39,7 +39,7 @@ export async function readBeginning(
     const place = await placeOf(path, within);
     if (typeof place !== 'string') return place;
     const bytes = await readRegularFile(place, (handle) => readBytes(handle, maxBytes + 1));
-    if (bytes === null) return { kind: 'refused', reason: 'it is no regular file' };
+    if (bytes === null) return { kind: 'refused', reason: 'it is not a regular file' };
     return { kind: 'bytes', bytes };
   } catch (error) {
     const code = errnoOf(error);

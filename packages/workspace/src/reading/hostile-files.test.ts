@@ -10,8 +10,8 @@ const MAX = 1000;
 
 describe('the one reader', () => {
   it.each<[string, (path: string) => void, string]>([
-    ['a pipe', (path) => execFileSync('mkfifo', [path]), 'it is no regular file'],
-    ['a folder', (path) => mkdirSync(path), 'it is no regular file'],
+    ['a pipe', (path) => execFileSync('mkfifo', [path]), 'it is not a regular file'],
+    ['a folder', (path) => mkdirSync(path), 'it is not a regular file'],
     ['a link to /dev/zero', (path) => symlinkSync('/dev/zero', path), 'it is a link'],
     ['a link to a file', (path) => symlinkSync('other', path), 'it is a link'],
     ['a file without an end', sparse, 'it has more than 1000 bytes'],
@@ -30,7 +30,7 @@ describe('the one reader', () => {
   it.each([
     ['/dev/zero', 'it is a link that leads out of the workspace'],
     ['../outside', 'it is a link that leads out of the workspace'],
-    ['pipe', 'it is no regular file'],
+    ['pipe', 'it is not a regular file'],
     ['inside', null],
   ])('a link to %s, where links may be followed', async (target, reason) => {
     const root = await temporaryDirectory();
@@ -99,7 +99,7 @@ describe('listFiles', () => {
       refused: [
         { path: 'large/.gitignore', reason: 'it has more than 262144 bytes' },
         { path: 'long/.gitignore', reason: 'it has a line of more than 4096 bytes' },
-        { path: 'pipe/.gitignore', reason: 'it is no regular file' },
+        { path: 'pipe/.gitignore', reason: 'it is not a regular file' },
       ],
     });
   });

@@ -6,7 +6,7 @@ import { temporaryDirectory } from '../testing/temp-workspace.ts';
 import { recoverContent } from './recover-content.ts';
 
 const note = (bytes: number): string =>
-  `${bytes} bytes at the end were no complete text and are left out.`;
+  `${bytes} bytes at the end were not complete text and were removed.`;
 
 it.each([
   // [what is in the file, durable bytes, after a restart, what is kept]

@@ -41,7 +41,7 @@ export async function recoverContent(request: ContentToRecover): Promise<Recover
     const { size } = await old.stat();
     const notes: string[] = [];
     if (scan.bytes < size) {
-      notes.push(`${size - scan.bytes} bytes at the end were no complete text and are left out.`);
+      notes.push(`${size - scan.bytes} bytes at the end were not complete text and were removed.`);
     }
     if (request.copyTo !== null) {
       handle = await open(request.copyTo, 'wx+', 0o600);

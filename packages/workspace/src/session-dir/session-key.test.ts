@@ -124,11 +124,11 @@ describe('where no key can be kept', () => {
     expect(await later.sessions.list()).toMatchObject([{ status: 'foreign', recoverable: false }]);
     await expect(later.sessions.claim(handle.id)).rejects.toMatchObject({
       code: 'SESSION_FOREIGN',
-      message: expect.stringContaining('no key could be kept in /dev/null/keys (ENOTDIR)'),
+      message: expect.stringContaining('no key could be stored in /dev/null/keys (ENOTDIR)'),
     });
     await expect(later.undo({ id })).rejects.toMatchObject({
       code: 'BACKUP_FOREIGN',
-      message: expect.stringContaining('no key could be kept in /dev/null/keys (ENOTDIR)'),
+      message: expect.stringContaining('no key could be stored in /dev/null/keys (ENOTDIR)'),
     });
     // What this process made is its own.
     expect((await workspace.undo({ id })).files).toMatchObject([{ outcome: 'removed' }]);

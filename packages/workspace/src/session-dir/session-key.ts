@@ -38,7 +38,7 @@ export async function loadSessionKey(directory: string | undefined): Promise<Ses
   const first = keys[0] ?? randomBytes(32);
   const all = keys.length === 0 ? [first] : keys;
   return {
-    problem: keys.length === 0 ? `no key could be kept in ${directory} (${problem})` : null,
+    problem: keys.length === 0 ? `no key could be stored in ${directory} (${problem})` : null,
     sign: (fields) => macOf(first, fields),
     isOwn: (text) => {
       const fields = parseFields(text);
@@ -83,7 +83,7 @@ async function readOrMakeKeys(directory: string): Promise<FoundKeys> {
     if (found.kind === 'refused') return { keys, problem: found.problem };
     if (found.kind === 'key') keys.push(found.key);
   }
-  return { keys, problem: 'other files have the names of keys' };
+  return { keys, problem: 'its key files are not keys' };
 }
 
 type FoundKey =
