@@ -28,7 +28,7 @@ test('any of its signals ends it, and its timer', async () => {
   expect(cancel).toHaveBeenCalledOnce();
 });
 
-test('nobody sleeps once it is aborted', async () => {
+test('a sleep with an aborted signal ends at once', async () => {
   const { clock, schedule } = createClock();
   await sleep(clock, 20, new AbortController().signal, AbortSignal.abort());
   expect(schedule).not.toHaveBeenCalled();

@@ -17,7 +17,7 @@ test('a key is found in every form in which it may be said', () => {
   }
 });
 
-test('a key is found in base64, whatever stands before and after it', () => {
+test('a key is found in base64, whatever surrounds it', () => {
   for (const before of ['', 'u:', 'user:', 'abcd']) {
     for (const after of ['', '\n', '@h', 'xyz']) {
       const bytes = Buffer.from(before + KEY + after);

@@ -91,7 +91,7 @@ function tools() {
   });
 }
 
-/** One turn, as its driver runs it: a begin's file is streamed, committed or given up, and the protocol goes on. */
+/** One turn, as its driver runs it: a begin's file is streamed, committed or given up, and the protocol continues. */
 async function playTurn(protocol: ProtocolStrategy, turn: Case) {
   const clock = createFakeClock();
   const adapter = createAdversary(turn.plan, clock);
@@ -264,7 +264,7 @@ test.for(native)(
         if (turn.leaving.how === 'stays')
           expect(ended).toHaveLength(content.filter(isWholeFile).length);
 
-        // What the provider had counted by the time that the message or its calls were there is told.
+        // Counts that the provider had sent when the message or its calls were complete are reported.
         if (turn.leaving.how === 'stays') {
           const results = played.traceService
             .ofType('llm_result')
@@ -287,7 +287,7 @@ test.for(native)(
           }
         }
 
-        // A stop is told, and it is one that exists.
+        // A stop is reported, and it is a known one.
         if (outcome?.kind === 'stopped') expect(turnState.stop?.reason).toBe(outcome.stopReason);
       }),
       parameters,

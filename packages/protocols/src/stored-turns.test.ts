@@ -27,7 +27,7 @@ import { createStandardProtocol } from './standard/standard-protocol.ts';
 import { createTwoStageProtocol } from './two-stage/two-stage-protocol.ts';
 
 /**
- * Hazard: another process goes on with a turn from what was stored of it, and something that the turn remembers was not
+ * Hazard: another process continues a turn from its stored state, and something that the turn remembers was not
  * stored: it makes the same call again, or does for ever what would have ended it.
  */
 

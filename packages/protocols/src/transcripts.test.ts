@@ -271,7 +271,7 @@ function requestLines(requests: readonly SentRequest[]): string[] {
   });
 }
 
-/** A run of one letter is told by its length. */
+/** A run of one letter is shown by its length. */
 function lineOf(value: unknown): string {
   return JSON.stringify(value).replaceAll(
     /(x|y)\1{99,}/g,

@@ -47,7 +47,7 @@ describe('each is shown', () => {
     for (const character of unseen)
       expect(shown).toContain(`\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
     expect(unseen.length).toBeGreaterThan(0);
-    // In prose, too: none of these is wanted where it stands. Of a run, one may be.
+    // In prose, too: none of these is required at its place. In a run, one may be.
     const left = [...visibleProse(text)].filter((character) => !NOTHING_UNSEEN.test(character));
     expect(left.length).toBe(text.startsWith('❤') ? 1 : 0);
   });

@@ -37,7 +37,7 @@ test.each([
   expect(tally.eol()).toBe(eol);
 });
 
-test('each bare LF gets its CR, also behind what stands before the text', () => {
+test('each bare LF gets its CR, also after the byte before the text', () => {
   fc.assert(
     fc.property(divided, fc.constantFrom('', '\r', 'a'), (pieces, before) => {
       const converter = new CrlfConverter(Buffer.from(before).at(-1));

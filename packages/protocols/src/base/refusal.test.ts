@@ -125,7 +125,7 @@ test('a controller shows no half action of a refusal, and does not do a whole on
   }
 });
 
-test('the content stage tells its driver how the message ended', async () => {
+test('the content stage reports to its driver how the message ended', async () => {
   const adapter = createFakeAdapter([refusal('one line\n', SAID)]);
   const context = createProtocolContext({ adapter });
   const events = await collect(createContentProtocol().executeStreaming(context));

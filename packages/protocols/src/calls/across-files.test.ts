@@ -115,7 +115,7 @@ test('standard: messages of which no call could be run are counted over the turn
   expect(turnState.refusedInARow).toBe(1);
 });
 
-test('standard: a second run goes on with the count of the first one (R164)', async () => {
+test('standard: a second run continues the count of the first one (R164)', async () => {
   const adapter = createFakeAdapter([
     callsReply([toolCall('x', 'read_file', '{"pa', 'cut')]),
     textReply('Done.'),

@@ -122,7 +122,7 @@ test('an error and a missing end are errors; the text before them went through',
   }
 });
 
-test('passes over any number of events that nobody sees', async () => {
+test('skips any number of events that are not passed on', async () => {
   const adapter = createFakeAdapter([
     function* () {
       for (let index = 0; index < 200_000; index++) yield { type: 'reasoning-delta', text: 'hm' };
@@ -145,7 +145,7 @@ test('nothing of the content is kept: not in the outcome, not in a trace', async
   expect(traceService.ofType('llm_result')).toMatchObject([{ details: { textLength: 700 } }]);
 });
 
-test('an adapter that fails after the consumer has left is nobody’s business', async () => {
+test('a failure of the adapter after the consumer has left is ignored', async () => {
   const adapter = createFakeAdapter([
     async function* () {
       yield { type: 'text-delta', text: 'a' };
@@ -234,7 +234,7 @@ test.for<readonly [string, readonly LlmEvent[]]>([
     kind: 'error',
     error: { message: 'a defect of the adapter' },
   });
-  // It is counted, and nothing of it goes on.
+  // It is counted, and nothing of it continues.
   expect(context.turnState.spent.content).toMatchObject({ calls: 1, milliseconds: 1000 });
   expect(context.turnState.spent.content.tokens).toBeGreaterThan(0);
   expect(clock.pending()).toBe(0);

@@ -49,7 +49,7 @@ async function run(
   return { ...ran, lastMessages };
 }
 
-test('it works with whoever can return JSON, and with nobody else (R133)', () => {
+test('it works only with adapters that can return JSON (R133)', () => {
   const protocol = createControllerProtocol();
   for (const structuredOutput of [true, false]) {
     const adapter = createFakeAdapter([], { structuredOutput });

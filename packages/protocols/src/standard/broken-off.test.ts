@@ -78,7 +78,7 @@ test('an error in the last answer is an error, not a stop', async () => {
   expect(outcome.kind).toBe('error');
 });
 
-test('an abort while tools run answers the calls that are left, and asks nobody any more', async () => {
+test('an abort while tools run answers the remaining calls, and calls no model afterwards', async () => {
   const controller = new AbortController();
   const toolRegistry = createFakeToolRegistry({
     read_file: {

@@ -81,7 +81,7 @@ test('at the limit of duplicates one answer without tools is asked for (R174)', 
   });
 });
 
-test('a limit of 0 tolerates none, and stops nobody who repeats nothing', async () => {
+test('a limit of 0 allows no duplicate, and stops nothing without one', async () => {
   const none = { maxDuplicateAttempts: 0 };
   const stopped = await run([callsReply([call('1'), call('2')]), textReply('done')], none);
   expect(stopped.outcome).toMatchObject({ stopReason: 'duplicates' });

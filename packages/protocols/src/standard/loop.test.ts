@@ -175,7 +175,7 @@ test.each([
   expect(textOf(events, 'notice')).toBe(notice);
 });
 
-test('goes on after a pause of the provider, as far as the iterations reach', async () => {
+test('continues after a pause of the provider, within the limit of iterations', async () => {
   const adapter = createFakeAdapter([
     [
       { type: 'text-delta', text: 'One, ' },

@@ -66,7 +66,7 @@ test('the history names what arrived instead of repeating a broken argument', as
   expect(String(shown['arguments_not_used'])).toHaveLength(1024);
 });
 
-test('the model reads where its arguments stop being JSON, and what stands before it (R131)', async () => {
+test('the model reads where its arguments stop being JSON, and the text before it (R131)', async () => {
   const text = `{"content": "${'x'.repeat(50)}\\n const a = "b";"}`;
   const { outcome } = await run([
     callsReply([toolCall('m', 'write_file', text, 'malformed')]),
@@ -141,7 +141,7 @@ test('a correction that works sets the count back', async () => {
   expect(outcome.kind).toBe('complete');
 });
 
-test('a tool that nobody has counts as a call that cannot run', async () => {
+test('a call of an unknown tool counts as one that cannot run', async () => {
   const { outcome, codes } = await run([
     callsReply([toolCall('1', 'nobody')]),
     callsReply([toolCall('2', 'no body?')]),
@@ -179,7 +179,7 @@ test('a message of which nothing runs has no tool phase (R154)', async () => {
   expect(phases).toEqual(['action', 'action']);
 });
 
-test('calls without an id, or with the id of another, are told apart', async () => {
+test('calls without an id, or with the id of another call, get distinct ids', async () => {
   const { outcome } = await run([
     callsReply([
       toolCall('', 'read_file', { path: 'a' }),

@@ -41,7 +41,7 @@ async function run({ replies, config, tool, protocol = createStandardProtocol }:
   return { ...ran, clock };
 }
 
-/** Text, and then nothing until the request is closed; the clock goes on meanwhile. */
+/** Text, and then nothing until the request is closed; the clock advances meanwhile. */
 const silentAfter = (clock: ReturnType<typeof createFakeClock>, text: string): FakeReply =>
   async function* ({ options }): AsyncGenerator<LlmEvent> {
     yield { type: 'text-delta', text };
@@ -82,7 +82,7 @@ describe.for([
     expect(textOf(events)).toBe('ab');
   });
 
-  test('a model that never ends is cut at its tokens, estimated while nobody counts', async () => {
+  test('a model that never ends is cut at its tokens, which are estimated without a count', async () => {
     const { adapter, outcome, events, state } = await run({
       protocol,
       config: { stopTokens: 100 },
@@ -205,7 +205,7 @@ test.for([
 );
 
 describe('budgets of the user (R251)', () => {
-  test('--max-turns counts model calls; nothing more is asked, and calls that nobody could read are not run', async () => {
+  test('--max-turns counts model calls; the model is not called again, and calls whose results it could not read do not run', async () => {
     const { outcome, toolRegistry, events, traceService } = await run({
       config: { budget: { maxTurns: 2 } },
       replies: () => [read('1'), read('2')],
@@ -324,7 +324,7 @@ describe('budgets of the user (R251)', () => {
   });
 });
 
-test('of limits that are reached at once the first in rank is told', () => {
+test('of limits that are reached at the same time, the first in rank is reported', () => {
   const state = createTurnState();
   const config = resolveProtocolConfig({
     budget: { maxTurns: 1, maxSeconds: 1, maxTokens: 1 },

@@ -79,7 +79,7 @@ test('going in circles is nudged once, then blocked, then answered (R169, R170)'
     [...calls, textReply('It is the same.')],
     pollable,
   );
-  // The nudge stands before the fourth call, the block before the fifth.
+  // The nudge comes before the fourth call, the block before the fifth.
   expect(adapter.requests[3]?.messages.at(-1)).toEqual({ role: 'system', content: NUDGE });
   expect(textOf(events, 'notice').split(NUDGE)).toHaveLength(2);
   expect(adapter.requests[4]?.options.tools).toBeUndefined();

@@ -45,7 +45,7 @@ describe('budgets (R251)', () => {
     [stateOf({}), 5_000, seconds],
     [stateOf({ tokens: 200 }, { tokens: 299 }), 1_000, null],
     [stateOf({ tokens: 200 }, { tokens: 300 }), 1_000, tokens],
-    // The first in rank is told.
+    // The first in rank is reported.
     [stateOf({ calls: 3, tokens: 500 }), 5_000, turns],
     [stateOf({ tokens: 500 }), 5_000, seconds],
   ])('%#', (state, now, stop) => {

@@ -108,7 +108,7 @@ test('reading stops at the first complete call, and the request is closed (R148)
   expect(JSON.stringify(outcome.appended)).not.toContain('and more');
 });
 
-test('what the provider has counted by then is told and spent (R169, R251)', async () => {
+test('what the provider has counted by then is reported and spent (R169, R251)', async () => {
   for (const counted of [readOn({ type: 'usage', usage }), whole()]) {
     const { events, outcome, state, adapter } = await run([counted], {
       config: { budget: { maxTokens: 1000 } },
@@ -126,7 +126,7 @@ test('what the provider has counted by then is told and spent (R169, R251)', asy
   }
 });
 
-test('what nobody has counted is estimated, with all that has been read (R169)', async () => {
+test('without a count everything that was read is estimated (R169)', async () => {
   const { state } = await run([
     readOn({ type: 'tool-call-delta', index: 1, argumentsDelta: 'x'.repeat(4000) }),
     textReply('done'),
@@ -134,7 +134,7 @@ test('what nobody has counted is estimated, with all that has been read (R169)',
   expect(state.spent.protocol.tokens).toBeGreaterThan(1000);
 });
 
-test('a count that stands behind more than the turn may still have is told too', async () => {
+test('a count that follows more than the turn may still use is reported too', async () => {
   const { events } = await run(
     [
       readOn(
@@ -147,7 +147,7 @@ test('a count that stands behind more than the turn may still have is told too',
   expect(events.filter((event) => event.type === 'usage')).toEqual([{ type: 'usage', usage }]);
 });
 
-test('an adapter that goes on after its request was closed is left', async () => {
+test('an adapter that continues after its request was closed is abandoned', async () => {
   const { state, outcome } = await run([
     function* () {
       yield* callsReply([read('1')]).slice(0, -1);
@@ -257,7 +257,7 @@ test('duplicates use no cycle; the third one ends with one answer without tools 
   expect(textOf(events)).toBe('Look. Answer.\n');
 });
 
-test('an empty answer is told and incomplete (R153)', async () => {
+test('an empty answer is reported and incomplete (R153)', async () => {
   const { events, outcome } = await run([textReply()]);
   expect(textOf(events)).toBe('');
   expect(textOf(events, 'notice')).toBe('No final answer was produced.');
@@ -329,7 +329,7 @@ test('events are forwarded while they happen, not at the end of a phase (R146)',
   });
   async function* waiting(): AsyncGenerator<LlmEvent> {
     yield { type: 'text-delta', text: 'Look. ' };
-    // The model goes on only when the person has read this.
+    // The model continues only when the consumer has read this.
     await listening;
     yield* textReply('Done.');
   }

@@ -31,7 +31,7 @@ const setup = (more: Partial<ToolSpecification<(typeof schema)['shape']>> = {}) 
   return { tool, seen, run };
 };
 
-test('tells a provider the schema, and nothing of the dialect', () => {
+test('sends the schema to the provider, without its dialect', () => {
   expect(setup().tool.definition).toEqual({
     name: 'probe',
     description: 'a probe',

@@ -46,7 +46,7 @@ test('a tool may name its own limit', async () => {
   expect(result).toMatchObject({ error: { message: expect.stringContaining('0.5 s') } });
 });
 
-test('a write tool is told to stop and waited for: what it has done must be known', async () => {
+test('a write tool is aborted and waited for: its effect must be known', async () => {
   const { clock, running, signals, end } = setUp('write');
   await clock.advance(120_000);
   expect(signals[0]?.aborted).toBe(true);

@@ -119,7 +119,7 @@ test('an error of the workspace is what the model reads', async () => {
   });
 });
 
-test('what a call leaves out is the same as what it stands for', () => {
+test('an omitted argument is the same as its default', () => {
   const registry = createToolRegistry([createReadFileTool(workspaceWith(''))]);
   const sign = (args: JsonObject) => registry.signatureOf(toolCall('1', 'read_file', args), 'p');
   const whole = sign({ path: 'a.txt' });
