@@ -32,7 +32,7 @@ export async function main(entry: string): Promise<void> {
   });
   hideSqliteWarning();
   // Should every handle close before the command has ended, that is a failure and must not look like success. Not set
-  // before: Commander takes a code that stands there for its own.
+  // before: Commander takes a code that is already set for its own.
   process.once('beforeExit', () => {
     process.exitCode = EXIT_UNFINISHED;
   });
@@ -48,7 +48,7 @@ export async function main(entry: string): Promise<void> {
   leaveProcess(exitCode);
 }
 
-/** Node 22 calls its SQLite experimental, on the stderr of whoever uses it; what is used of it is tested. */
+/** Node 22 warns on stderr that its SQLite is experimental; the part in use is tested. */
 function hideSqliteWarning(): void {
   const emitWarning = process.emitWarning.bind(process) as (...all: unknown[]) => void;
   process.emitWarning = (warning: string | Error, ...rest: unknown[]): void => {

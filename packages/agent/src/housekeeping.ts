@@ -1,7 +1,7 @@
 import { sleep } from '@orion/contracts';
 import type { Clock, TraceRecorder, Workspace } from '@orion/contracts';
 
-/** Long-lived processes look for old orphans so often, in milliseconds. */
+/** How often a long-lived process looks for old orphans, in milliseconds. */
 const HOUSEKEEPING_MS = 60 * 60 * 1000;
 
 /** Tidies the workspace up now and then, until the signal is aborted. Never rejects. */

@@ -51,7 +51,7 @@ export type OrionOptions = {
   /** The folder that a turn may read and write. */
   readonly workspace: string;
   /**
-   * Needed for turns and for going on with a session, not for listing, cleaning or finalizing. A function is asked
+   * Needed for turns and for recovering a session, not for listing, cleaning or finalizing. A function is asked
    * before the first request of a turn: `session` is what the recovered session was begun with, null for a new turn.
    */
   readonly provider?: ProviderOptions | ((session: ProviderIdentity | null) => ProviderOptions);
@@ -61,17 +61,17 @@ export type OrionOptions = {
   readonly protocol?: ProtocolName | ProtocolStrategy;
   /** What limits a protocol of one's own, by its name; those of `settings` are what limits the others. */
   readonly limits?: ProtocolConfig['limits'];
-  /** Why this protocol: told in `done` and in the trace. */
+  /** Why this protocol was chosen; reported in `done` and in the trace. */
   readonly protocolReason?: string;
   /**
-   * A folder of this user's that no workspace contains. It keeps the key by which sessions of one's own are told from
-   * those that came with a workspace; left out, nothing can be told apart,
-   * and no start takes back what a plan had changed when its process died.
+   * A folder of this user outside of every workspace. It keeps the key that distinguishes the user's own sessions from
+   * those that came with a workspace. Without it they cannot be distinguished, and no start reverts what a plan had
+   * changed when its process died.
    */
   readonly userDirectory?: string;
   /**
-   * Who agrees to each change of a file, of sessions and plans alike: nobody has to (`auto`, the default, since every
-   * change can be undone), a reviewer, or nobody does (`never`). A session that was not approved is paused.
+   * Who approves each change of a file, by sessions and plans alike: no approval is needed (`auto`, the default, since
+   * every change can be undone), a reviewer decides, or none is given (`never`). A session without approval is paused.
    */
   readonly approve?: 'auto' | 'never' | ChangeReviewer;
   /**
@@ -100,7 +100,7 @@ export type OrionOptions = {
 
 export type TurnRequest = {
   readonly projectId?: string;
-  /** Goes on with a stored conversation, or names a new one. */
+  /** Continues a stored conversation, or names a new one. */
   readonly conversationId?: string;
   readonly content: string;
   readonly mode?: Mode;
@@ -148,7 +148,7 @@ export type TelemetryOptions = {
   readonly resource?: Readonly<Record<string, string>>;
 };
 
-/** What the store does not have and will not get: a store that fails ends no turn. */
+/** What the store lacks for good: a store that fails ends no turn. */
 export type NotStored = {
   /** Events of turns that the turn log lacks. */
   readonly turnEvents: number;
@@ -178,23 +178,23 @@ export interface Orion {
    * rejects with CONVERSATION_BUSY.
    */
   runTurn(request: TurnRequest): AsyncIterable<RunEvent>;
-  /** Goes on with an interrupted write session; ends after its commit, pause or abort. */
+  /** Continues an interrupted write session; ends after its commit, pause or abort. */
   recoverSession(request: RecoverRequest): AsyncIterable<RunEvent>;
   /** Writes what a session has saved, without a model. */
   finalizeSession(request: FinalizeRequest): AsyncIterable<RunEvent>;
   /**
    * Runs a write plan in its JSON form: all of it is judged before anything changes. Rejects with INVALID_PLAN; an
-   * operation that fails is told in the report.
+   * operation that fails is in the report.
    */
   applyPlan(plan: unknown, request?: PlanRequest): Promise<PlanReport>;
   /**
-   * The conversation that a turn would go on with: the one of that id, or the latest of a project. Null when there is
-   * none; rejects with STORE_UNAVAILABLE when the store cannot tell within a second.
+   * The conversation that a turn would continue: the one with that id, or the latest of a project. Null when there is
+   * none; rejects with STORE_UNAVAILABLE if the store does not answer within a second.
    */
   findConversation(
     which: { readonly conversationId: string } | { readonly projectId: string },
   ): Promise<FoundConversation | null>;
-  /** Everything that lies there, newest first; or only what a start offers to recover. */
+  /** All sessions, newest first; or only those that a start offers to recover. */
   listSessions(which?: 'all' | 'recoverable'): Promise<readonly SessionListing[]>;
   cleanSessions(options: { readonly all: boolean }): Promise<CleanReport>;
   /**
@@ -211,7 +211,7 @@ export interface Orion {
   readSession(sessionId: string): AsyncIterable<Uint8Array>;
   /** Moves old orphans to the attic and tidies up; every start of a command that may write calls it. */
   housekeep(): Promise<CleanReport>;
-  /** How a paused session is described to a person, with the commands that go on with it. */
+  /** Describes a paused session to a person, with the commands that continue it. */
   describeSession(listing: SessionListing): PausedSession;
   /** The name of the protocol in use: that of the latest turn, before the first one that of the options. */
   getCurrentProtocol(): string;
@@ -234,7 +234,7 @@ export interface Orion {
   readonly traces: TraceStore;
   /** What was lost on the way into the store; final after `close`. Files and write sessions are not part of it. */
   notStored(): NotStored;
-  /** What a person is to be told that no turn could tell any more, once; null when there is nothing (left). */
+  /** A notice for the person that came too late for any turn, given once; null if there is none (left). */
   takeNotice(): string | null;
   /** Saves and releases what is open, ends what runs. May be called twice. */
   close(): Promise<void>;

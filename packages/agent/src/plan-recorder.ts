@@ -7,7 +7,7 @@ const MAX_RECORDED = 1000;
 
 /**
  * What a plan leaves in the traces (R231): that it was received, what its validation came to, each operation, and how
- * it ended. Its id stands where that of a session stands, as in the records of changes.
+ * it ended. Its id takes the place of a session's, as in the records of changes.
  */
 export async function recordPlan(
   record: (event: TraceInput) => void,

@@ -12,7 +12,7 @@ export function keysOf(options: OrionOptions, settings: Settings): KeysInUse {
   const { databaseUrl } = settings;
   const headers = Object.entries(telemetry?.headers ?? {})
     .filter(([name]) => /auth|key|token|secret|cookie/iu.test(name))
-    // A scheme may stand before it.
+    // A scheme may precede it.
     .map(([, value]) => value.split(' ').at(-1));
   const password =
     databaseUrl !== null && URL.canParse(databaseUrl) ? new URL(databaseUrl).password : '';

@@ -9,7 +9,7 @@ import { errorLines } from '../rendering/error-lines.ts';
 import { EMPTY_SUMMARY } from '../rendering/turn-summary.ts';
 import { createProgram } from './program.ts';
 
-/** Parses and runs. Never fails: what went wrong is told, and is in the result. */
+/** Parses and runs. Never rejects: errors are printed, and are in the result. */
 export async function execute(context: CommandContext): Promise<CommandResult> {
   let result: CommandResult = { exitCode: EXIT.done };
   try {

@@ -43,7 +43,7 @@ export function createProgram(
       getErrHelpWidth: () => context.stderr.columns(),
       getOutHasColors: () => false,
       getErrHasColors: () => false,
-      // The error is told once, by whoever catches it.
+      // Whatever catches the error reports it, once.
       outputError: () => undefined,
     });
 

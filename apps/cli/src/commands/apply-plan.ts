@@ -57,7 +57,7 @@ export async function applyPlanCommand(
     await interruption.dispose();
     await orion.close();
   }
-  // Told when everything is closed: whoever reads slowly holds nothing up.
+  // Printed when everything is closed: a slow reader holds nothing up.
   await (configuration.json ? printJson(context, report) : tell(context, report));
   return { exitCode: report.status === 'failed' ? EXIT.failure : EXIT.done };
 }

@@ -10,7 +10,7 @@ import type { LineKind } from '../terminal/screen.ts';
 /** Lines of a diff that are shown before the person asks for more. */
 const FIRST_LINES = 400;
 
-/** What `--approve` means here. Throws USAGE when nobody could answer. */
+/** What `--approve` means here. Throws USAGE when there is no terminal to ask on. */
 export function approval(
   context: CommandContext,
   choice: ApproveChoice,

@@ -8,7 +8,7 @@ import { OrionError } from '@orion/contracts';
 import { flagsOf, type TurnOptions } from '../command-line/options.ts';
 import type { CommandContext } from '../process/context.ts';
 
-/** The configuration of a command; what it had to leave out is told on stderr. */
+/** The configuration of a command; what it had to leave out is reported on stderr. */
 export async function configure(
   context: CommandContext,
   options: TurnOptions,

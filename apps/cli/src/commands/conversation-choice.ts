@@ -25,7 +25,7 @@ export async function chooseConversation(
       try {
         return await orion.findConversation({ projectId: projectId ?? orion.projectId });
       } catch (error) {
-        // The turn goes on without a store, and says so itself.
+        // The turn continues without a store, and says so itself.
         if (OrionError.isInstance(error)) return undefined;
         throw error;
       }

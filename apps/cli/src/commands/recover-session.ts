@@ -26,7 +26,7 @@ export type RecoverSessionOptions = TurnOptions & {
   readonly out?: string;
 };
 
-/** `orion recover-session <id>`: goes on with a session, writes what it saved, puts it aside or copies it out. */
+/** `orion recover-session <id>`: continues a session, writes what it saved, puts it aside or copies it out. */
 export async function recoverSessionCommand(
   context: CommandContext,
   id: string | undefined,
@@ -102,7 +102,7 @@ async function copyOut(
   path: string,
 ): Promise<void> {
   const chunks = orion.readSession(sessionId)[Symbol.asyncIterator]();
-  // The first read tells whether there is such a session, before a file is made.
+  // The first read shows whether there is such a session, before a file is made.
   let next = await chunks.next();
   const file = await open(path, 'wx').catch((error: unknown) => {
     throw outFileError(path, error);

@@ -36,8 +36,8 @@ export type TurnSetup = {
 };
 
 /**
- * Runs what a command does with Orion: opened before, closed after, interrupted in order, and its end told truly
- * whether it ended by itself, by an error or by a signal.
+ * Runs what a command does with Orion: opened before, closed after, interrupted in order, and its end reported
+ * as it was, whether it ended by itself, by an error or by a signal.
  */
 export async function runWithOrion(
   setup: TurnSetup,
@@ -76,12 +76,12 @@ export async function runWithOrion(
     if (left) return;
     left = true;
     const code = exitCode(summary, failure, signal.aborted);
-    // Nor the process, once it was told to stop.
+    // Nor must it keep the process from ending.
     setTimeout(leave, LAST_WORDS_MS, code);
     void finishOutput(context, { exitCode: code, summary }, json).then(leave);
   }
 
-  // A defect outside of the turn: what was saved stays, and the end is told as truly as any other.
+  // A defect outside of the turn: what was saved stays, and the end is reported like any other.
   function crash(error: unknown): void {
     tellFailure(error, setup);
     leaveNow(error, leaveProcess);

@@ -70,7 +70,7 @@ export async function runCommand(
 /** Most sessions that are named when they are put aside. */
 const NAMED_SESSIONS = 3;
 
-/** What became of old sessions that nobody came back to. */
+/** What became of old sessions that were not recovered. */
 function putAsideLines({ moved }: CleanReport, place: string): readonly string[] {
   const named = moved.slice(0, NAMED_SESSIONS).map(({ session_id: id, target_file: target }) => {
     const command = withPlace(`orion recover-session ${id}`, place);

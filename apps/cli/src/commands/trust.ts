@@ -37,7 +37,7 @@ export async function trustCommand(context: CommandContext, options: TrustOption
       hint: 'Name the workspace with --cwd.',
     });
   }
-  // What cannot be taken over is told, and is all that there was to do.
+  // There was nothing else to do but to take over the store, and that cannot be done.
   if (report === null && store?.adoptable === false) throw store.error;
   if (options.json === true) {
     await printJson(context, { workspace, trusted: true, ...report, ...storeFields(store) });

@@ -7,7 +7,7 @@ import { withOrion } from './with-orion.ts';
 export type StoreTools = {
   readonly configuration: Configuration;
   readonly store: Store;
-  /** The project to look at, none for all of them. Other workspaces are no business of this one. */
+  /** The project to look at, none for all of them; never those of other workspaces. */
   readonly project: { readonly projectId?: string };
 };
 

@@ -63,9 +63,9 @@ export function createProcesses(context: CommandContext, homeDirectory: string):
         resolve({ exitCode, signal });
       });
     });
-    // Who awaits it is told; who killed the child may not be waiting yet.
+    // Whatever awaits it gets the error; after a kill nothing may be waiting yet.
     ended.catch(() => undefined);
-    // A child that ended closes its stdin; that is no failure of ours.
+    // A child that ended closes its stdin, which is not an error here.
     child.stdin?.on('error', () => undefined);
     if (child.stdout !== null && onLine !== undefined) {
       createInterface({ input: child.stdout, crlfDelay: Infinity }).on('line', onLine);

@@ -12,7 +12,7 @@ const WAITING_PLACE = 0.72;
 const WAITING_MS = 60_000;
 
 /**
- * What the demo's model does: begins the file, streams the document, says a last word. Where it goes on after the
+ * What the demo's model does: begins the file, streams the document, says a last word. Where it continues after the
  * kill is not written here: it finds that out from the lines that the recovery's request quotes.
  */
 export function demoScript(document: DemoDocument, path: string): Script {

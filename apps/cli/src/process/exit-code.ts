@@ -1,6 +1,6 @@
 import type { ErrorCode, StopReason, TurnStatus } from '@orion/contracts';
 
-/** What the command tells the shell. Scripts depend on these numbers. */
+/** What the command returns to the shell. Scripts depend on these numbers. */
 export const EXIT = {
   done: 0,
   failure: 1,
@@ -49,7 +49,7 @@ export type Ending = {
   readonly status: TurnStatus | null;
   /** The limit that ended the turn, if one did. */
   readonly stopReason: StopReason | null;
-  /** What ended the command or the turn; an error that was got over does not stand here. */
+  /** What ended the command or the turn; errors that were overcome do not count. */
   readonly errorCode: ErrorCode | null;
   /** Whether a write session was left open or paused. */
   readonly sessionOpen: boolean;

@@ -21,7 +21,7 @@ export async function finishOutput(
   json: boolean,
 ): Promise<ExitCode> {
   const { stdout, stderr, screen } = context;
-  // The outcome stands: whoever does not want to wait for a slow reader still gets its exit code.
+  // The outcome is final: a signal during a slow write still gives its exit code.
   const leave = (): void => leaveProcess(result.exitCode);
   for (const signal of STOP_SIGNALS) process.on(signal, leave);
   screen.clearProgress();

@@ -14,11 +14,11 @@ export type OutputStream = {
   offer(data: string): Promise<void> | undefined;
   /** Offers progress, of which the next one takes the place. */
   offerFrame(data: string): void;
-  /** From now on nobody waits for the reader before `flush`: a command that ends has little left to write. */
+  /** From now on only `flush` waits for the reader: a command that ends has little left to write. */
   hurry(): void;
   /** Waits until the operating system has everything. */
   flush(): Promise<void>;
-  /** Why text was lost, or null. A reader that went away is no failure: it had enough. */
+  /** Why text was lost, or null. A reader that went away is not a failure: it had enough. */
   failure(): Error | null;
 };
 

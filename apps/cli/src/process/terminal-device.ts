@@ -9,7 +9,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 
-/** A terminal that is written to without waiting for whoever reads it. */
+/** A terminal that is written to without waiting for its reader. */
 export type TerminalDevice = {
   /** Which terminal it is: two outputs that lead to the same one have the same. */
   readonly id: number;

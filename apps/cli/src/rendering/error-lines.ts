@@ -14,7 +14,7 @@ export function errorLines(error: ErrorInfo, place: string): readonly string[] {
 /** Most characters of what a tool says went wrong: it may quote what a model wrote. */
 const TOOL_MESSAGE = 300;
 
-/** A call that failed or was refused: the model goes on, and a person may have to decide something. */
+/** A call that failed or was refused: the model continues, and a person may have to decide something. */
 export function failedCallLines(
   toolName: string,
   error: ErrorInfo,

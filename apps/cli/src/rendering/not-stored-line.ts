@@ -2,7 +2,7 @@ import type { NotStored } from '@orion/agent';
 
 import { plural } from '../terminal/format.ts';
 
-/** What a person is told in the end of a store that did not take everything, and of a collector. */
+/** What the store, or a collector of telemetry, did not take, as a person reads it in the end. */
 export function notStoredLines({
   turnEvents,
   conversations,

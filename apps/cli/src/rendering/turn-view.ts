@@ -35,9 +35,9 @@ const PROGRESS_INTERVAL_MS = 100;
 export function createTerminalView(options: TerminalViewOptions): TurnView {
   const { screen, quiet, showContent, place, now } = options;
   const showsProgress = screen.showsProgress && !quiet && !(showContent && screen.stdoutIsTerminal);
-  /** How far each session was told of, by id. */
+  /** The stage that was last shown of each session, by id. */
   const told = new Map<string, Stage>();
-  /** Said again at the end: other lines may stand between a receipt and the end of the turn. */
+  /** Repeated at the end: other lines may come between a receipt and the end of the turn. */
   const unproved: string[] = [];
   const updateProgress = progressUpdates(screen, now);
 
@@ -60,7 +60,7 @@ export function createTerminalView(options: TerminalViewOptions): TurnView {
     }
     const stage = event.status === 'session_active.finalizing' ? 'ended' : 'begun';
     if (quiet || told.get(event.sessionId) === stage) return;
-    // Several statuses make one stage, and a stage is told once: a repair may lead back to the first.
+    // Several statuses make one stage, and a stage is shown once: a repair may lead back to the first.
     if (stage === 'begun' && told.has(event.sessionId)) return;
     told.set(event.sessionId, stage);
     screen.line(stageLine(event, stage), 'faint');
@@ -159,7 +159,7 @@ function stageLine(event: SessionEvent, stage: Stage): string {
 export type JsonViewOptions = {
   readonly stdout: OutputStream;
   readonly showContent: boolean;
-  /** What a person is told beside, on stderr. */
+  /** What a person reads on stderr. */
   readonly beside: TurnView;
 };
 

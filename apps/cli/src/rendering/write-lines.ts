@@ -172,8 +172,8 @@ export function unprovedParts(receipt: WriteReceipt): readonly string[] {
 }
 
 /**
- * A paused session: what is safe, where it lies, and the commands that go on with it. `place` is what they need to
- * find the workspace from where the person stands, such as `-C ../docs`.
+ * A paused session: what is saved, where, and the commands that continue it. `place` is what they need to find the
+ * workspace from the current folder, such as `-C ../docs`.
  */
 export function pausedLines(session: PausedSession, place: string): readonly string[] {
   return [

@@ -7,7 +7,7 @@ import { dirname, isAbsolute, join, parse, relative, resolve, sep } from 'node:p
  * Node keeps what it has compiled in a folder, and runs what it finds there. So the folder has to be this user's alone.
  *
  * K1. It is never the shared temporary folder, which is what Node takes when none is named, nor in it.
- * K2. Every folder on the way to it belongs to this user or to the system, is no link, and can be written by nobody else.
+ * K2. Every folder on the way to it belongs to this user or to the system, is not a link, and is writable by no other user.
  * K3. It is never in the workspace, where a model writes files.
  * K4. Without such a folder there is no cache: a sentence takes 29 ms more of the processor (docs/decisions/0018).
  */
@@ -45,7 +45,7 @@ export function compileCacheFolder(facts: CacheFacts): string | null {
   }
 }
 
-/** The folders that a command may be told to work in, before it is parsed: the current one if none is named. */
+/** The folders that a command may work in, before it is parsed: the current one if none is named. */
 export function possibleWorkspaces(facts: {
   readonly argv: readonly string[];
   readonly environment: Readonly<Record<string, string | undefined>>;

@@ -3,8 +3,8 @@
  * sight, or by leaving it to the eye to see that something is missing.
  *
  * 1. Characters that are not seen become visible escapes, unless a script or an emoji wants the single one.
- * 2. A long run of blanks inside or at the end of a line is told as a number.
- * 3. Many empty lines in a row are told as a number.
+ * 2. A long run of blanks inside or at the end of a line is replaced by its length.
+ * 3. Many empty lines in a row are replaced by their number.
  */
 import { formatCount, plural } from './format.ts';
 import { sanitizeProse } from './sanitize.ts';
@@ -21,7 +21,7 @@ export function diffLine(line: string): string {
 }
 
 /**
- * Lines of a diff, with runs of empty ones told in short. `crlf`: every line ends in CRLF, before and after, which is
+ * Lines of a diff, with runs of empty ones shortened. `crlf`: every line ends in CRLF, before and after, which is
  * said once instead of at each line.
  */
 export async function* diffLines(

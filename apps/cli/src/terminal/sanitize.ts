@@ -6,7 +6,7 @@ import { isHighSurrogate, visibleName, visibleProse } from '@orion/contracts';
  * and a carriage return before a line feed is dropped.
  *
  * Every control character is shown by itself, so an escape sequence needs no parsing: without its first character the
- * rest is plain text. That is also why a sequence that is split over chunks is no different.
+ * rest is plain text. So a sequence that is split over chunks needs no special care.
  */
 export type Sanitizer = {
   /** What may be shown now. The only thing held back is a final carriage return, or half of a surrogate pair. */

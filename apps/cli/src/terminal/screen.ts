@@ -17,7 +17,7 @@ const COLORS: Readonly<Record<LineKind, string>> = {
  * Where a person reads: text of the model on stdout, everything else in whole lines on stderr, and at most one line
  * of progress below them.
  *
- * Nothing that was not made here reaches a terminal unsanitised. A stdout that is no terminal gets the exact text.
+ * Nothing from outside reaches a terminal unsanitised. A stdout that is not a terminal gets the exact text.
  */
 export type Screen = {
   /** Whether progress is worth making. */

@@ -1,4 +1,4 @@
-/** Rows as lines of text whose columns stand below each other. */
+/** Rows as lines of text with aligned columns. */
 export function alignColumns(rows: readonly (readonly string[])[]): string {
   const widths: number[] = [];
   for (const row of rows) {

@@ -38,10 +38,10 @@ export function optionsNeedingTrust(file: FileConfiguration): Options {
   return others;
 }
 
-/** A person writes some lines into it; more than this is something else. */
+/** A configuration has some lines; anything larger is not one. */
 const MAX_FILE_BYTES: number = 1024 * 1024;
 
-/** What stands there is no file that could be read; `reason` completes "because …". */
+/** A file that cannot be read; `reason` completes "because …". */
 export type UnusableFile = { readonly file: string; readonly reason: string };
 
 /** `within`: a link may lead to a file below this folder, and nowhere else. */
@@ -57,7 +57,7 @@ async function readJson(
   if (read.kind === 'missing') return null;
   if (read.kind === 'refused') return { file, reason: read.reason };
   const { bytes } = read;
-  // Of the same bytes that are parsed: nothing can come between what is accepted and what takes effect.
+  // Of the very bytes that are parsed: what is accepted is what takes effect.
   const sha256 = createHash('sha256').update(bytes).digest('hex');
   const text = bytes.toString('utf8').replace(/^\uFEFF/u, '');
   if (nestsDeeper(text, MAX_JSON_DEPTH)) {
@@ -75,8 +75,8 @@ function incorrect(file: string, what: string, cause?: unknown): OrionError {
 }
 
 /**
- * The user's own file, checked key by key; null when there is no such file. A link may lead anywhere: whoever keeps
- * such files in one place made it.
+ * The user's own file, checked key by key; null when there is no such file. A link may lead anywhere: the user
+ * made it.
  */
 export async function readConfigurationFile(file: string): Promise<FileConfiguration | null> {
   const read = await readHashedConfigurationFile(file, parse(file).root);
@@ -91,7 +91,7 @@ export function unusable({ file, reason }: UnusableFile): OrionError {
   );
 }
 
-/** The same, with the hash of its bytes, and with links only to what lies in `within`. */
+/** The same with the hash of its bytes; links may only lead to files in `within`. */
 export async function readHashedConfigurationFile(
   file: string,
   within: string,

@@ -3,7 +3,7 @@ import { isAbsolute, join } from 'node:path';
 /** The configuration file of a workspace. */
 export const WORKSPACE_FILE = 'orion.config.json';
 
-/** An empty variable is none. */
+/** An empty variable counts as unset. */
 export function withoutEmpty(
   environment: Readonly<Record<string, string | undefined>>,
 ): Readonly<Record<string, string>> {
@@ -14,7 +14,7 @@ export function withoutEmpty(
   return given;
 }
 
-/** Where this user's own configuration lies; null when there is no home. */
+/** The folder of this user's own configuration; null without a home folder. */
 export function configurationFolder(
   environment: Readonly<Record<string, string>>,
   homeDirectory: string | null,

@@ -33,7 +33,7 @@ export type ConversationChoice =
 
 export type Configuration = {
   readonly workspace: string;
-  /** Where this user's own configuration lies; null when there is no home. */
+  /** The folder of this user's own configuration; null without a home folder. */
   readonly userDirectory: string | null;
   /** As far as it is known; `requireProvider` says whether that is enough for a turn. */
   readonly provider: ProviderOptions;
@@ -46,7 +46,7 @@ export type Configuration = {
   readonly protocolReason: string;
   readonly mode: Mode;
   readonly projectId: string | null;
-  /** Null when nobody chose: then it depends on whether there is a terminal. */
+  /** Null if nothing was chosen: it then depends on whether there is a terminal. */
   readonly recover: RecoverChoice | null;
   readonly approve: ApproveChoice;
   readonly conversation: ConversationChoice;

@@ -2,7 +2,7 @@ import { OrionError } from '@orion/contracts';
 import type { ProtocolName } from '@orion/contracts';
 import { normaliseProtocolName, PROTOCOL_NAMES } from '@orion/protocols';
 
-/** A protocol and why it was chosen; the reason stands in `done` and in the trace. */
+/** A protocol and why it was chosen; the reason is in `done` and in the trace. */
 export type ProtocolChoice = { readonly name: ProtocolName; readonly reason: string };
 
 export type ProtocolQuestion = {

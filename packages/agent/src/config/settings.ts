@@ -31,11 +31,11 @@ export type Settings = {
   readonly contextBytes: number;
   /** WRITE_SESSION_SEAM */
   readonly seam: 'ask' | 'accept' | 'strict';
-  /** ORION_CONTEXT_TOKENS: the model's context; null takes what is known of the model, 8,192 if nothing is. */
+  /** ORION_CONTEXT_TOKENS: the model's context; null uses what is known of the model, or 8,192. */
   readonly contextTokens: number | null;
-  /** ORION_OUTPUT_TOKENS: the limit of one answer; null takes what is known of the model. */
+  /** ORION_OUTPUT_TOKENS: the limit of one answer; null uses what is known of the model. */
   readonly outputTokens: number | null;
-  /** ORION_PREFILL: whether the model goes on with words that are given to it; null takes what is known of it. */
+  /** ORION_PREFILL: whether the model continues words that it is given; null uses what is known of the model. */
   readonly prefill: boolean | null;
   /** ORION_TEMPERATURE: null is 0.7 in plan mode and 0.3 in act mode for models known to take one, else none. */
   readonly temperature: number | null;

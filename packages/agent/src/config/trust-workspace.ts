@@ -27,7 +27,7 @@ export type TrustReport = {
 
 /**
  * Accepts a workspace's `orion.config.json` as it is now; null when there is none. Rejects with CONFIG_INVALID when it
- * is not valid, or when there is no home to remember it in; with WRITE_FAILED when that cannot be written.
+ * is not valid, or when there is no home folder to store the acceptance in; with WRITE_FAILED when writing it fails.
  */
 export async function trustWorkspace(request: TrustRequest): Promise<TrustReport | null> {
   const folder = requireFolder(request);
@@ -46,7 +46,7 @@ export async function trustWorkspace(request: TrustRequest): Promise<TrustReport
   };
 }
 
-/** Takes the acceptance back; nothing happens when there was none. */
+/** Withdraws the acceptance, if there is one. */
 export async function distrustWorkspace(request: TrustRequest): Promise<void> {
   await setTrust(requireFolder(request), request.workspace, null, request.now);
 }

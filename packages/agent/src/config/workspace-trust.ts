@@ -1,9 +1,9 @@
 /**
  * Which workspaces' configuration files this user has accepted.
  *
- * W1. What is accepted is the bytes of the file, by their hash, at the place where the workspace lies: a file that
- *     changed by one byte, or was copied elsewhere, is a stranger's again.
- * W2. The list lies in the user's own folder, which no workspace contains. What cannot be read there accepts nothing.
+ * W1. What is accepted is the bytes of the file, by their hash, and the path of the workspace: a file that
+ *     changed by one byte, or was copied elsewhere, is no longer accepted.
+ * W2. The list is in the user's own folder, outside of every workspace. A list that cannot be read accepts nothing.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdir, open, realpath, rename, rm } from 'node:fs/promises';
@@ -34,7 +34,7 @@ export async function trustOf(
   return entry.sha256 === sha256 ? 'trusted' : 'changed';
 }
 
-/** Null takes the acceptance back. */
+/** Null withdraws the acceptance. */
 export async function setTrust(
   userDirectory: string,
   workspace: string,
@@ -81,7 +81,7 @@ function isEntry(value: unknown): value is Entry {
   );
 }
 
-/** Old or new, never half of it. */
+/** Atomically: the old list or the new one. */
 async function writeList(userDirectory: string, workspaces: List): Promise<void> {
   const file = join(userDirectory, LIST);
   const temporary = `${file}.${randomBytes(6).toString('hex')}.tmp`;

@@ -1,5 +1,5 @@
 /**
- * Decodes a content file as it was encoded: UTF-8 in which a lone surrogate stands as its three bytes (WTF-8).
+ * Decodes a content file as it was encoded: UTF-8 in which a lone surrogate is encoded as three bytes (WTF-8).
  * Text that is decoded and encoded again has the same number of bytes.
  */
 export class ContentDecoder {

@@ -31,14 +31,14 @@ export function historyLimit(
 
 /**
  * The history for the next message of a write session: what came before it, the content so far as the
- * assistant's own words, and the prompt. What is left out of long content is told by the user, so that the
+ * assistant's own words, and the prompt. What is left out of long content is named in a user message, so that the
  * assistant's words hold nothing that is not in the file.
  */
 export async function contentMessages(options: {
   readonly base: readonly Message[];
   readonly handle: Pick<SessionHandle, 'bytes' | 'readContent'>;
   readonly prompt: string | null;
-  /** The first words of the reply, which the model goes on with; empty where it begins by itself. */
+  /** The first words of the reply, which the model continues; empty if it begins by itself. */
   readonly prefill?: string;
   readonly limit: number;
   /** Of the content, with an open last one. */
@@ -109,7 +109,7 @@ function fromLineStart(text: string): Shown {
     : { text: text.slice(start + 1), isCut: false };
 }
 
-/** What stands between the two, of a file of so many lines, an open last one among them. */
+/** Names the lines between the two, of a file with this many lines, including an open last one. */
 function leftOutNote(head: Shown, tail: Shown, lines: number): string {
   const headLine = countLineFeeds(head.text) + 1;
   const tailLine = lines - countLineFeeds(tail.text) + (tail.text.endsWith('\n') ? 1 : 0);

@@ -1,7 +1,7 @@
 import { BEGIN_TOOL_NAME, quotedName } from '@orion/contracts';
 import type { Mode } from '@orion/contracts';
 
-/** The most files of the workspace that a model is told of. */
+/** The most files of the workspace that the prompt lists. */
 export const MAX_LISTED_FILES: number = 200;
 /** The most bytes of project instructions that a model reads. */
 export const MAX_INSTRUCTION_BYTES: number = 32 * 1024;

@@ -5,7 +5,7 @@ import { wrapAdapter } from './wrapped-adapter.ts';
 /**
  * The adapter, without the keys in use in what is never a part of a file: names and ids of calls, and errors. Text and
  * arguments are passed on as they come, since a file that holds a key is written as it came; what else becomes of them
- * is redacted where it is told or stored.
+ * is redacted where it is shown or stored.
  */
 export function redactAdapter(adapter: LlmAdapter, keys: KeysInUse): LlmAdapter {
   return wrapAdapter(adapter, async function* redactedEvents(send) {

@@ -16,9 +16,9 @@ import { settlesWithin } from './deadline.ts';
 
 /** How long a history is waited for: without it the model would answer in another conversation. */
 const LOAD_WAIT_MS = 1000;
-/** So many conversations are kept for a store that does not work; the oldest go first. */
+/** The most conversations that wait for a store that fails; the oldest are dropped first. */
 const MAX_UNSAVED = 1000;
-/** So much of a history is read, from its end: more than fits into any model. */
+/** How much of a history is read, from its end: more than fits into any model. */
 const MAX_HISTORY_BYTES = 8 * 1024 * 1024;
 
 export type KeptConversation = FoundConversation & {
@@ -46,7 +46,7 @@ export type ConversationKeeperOptions = {
  * The histories of conversations: stored beside the turns, and in memory where the store fails.
  *
  * 1. `keep` never waits and never fails. Of several states of one conversation only the newest need be stored.
- * 2. What is not stored is answered from memory, so a conversation goes on in this process whatever the store does.
+ * 2. What is not stored is answered from memory, so a conversation continues in this process whatever the store does.
  * 3. What could not be read is not written over: it is read before the first save, and what was said here comes after.
  * 4. Nor is what another process saved meanwhile: what was said here comes after that, whole, or becomes a conversation
  *    of its own where it changed older messages.
@@ -67,7 +67,7 @@ export class ConversationKeeper {
     return this.#unsaved.size;
   }
 
-  /** What a person is to be told of a conversation, once; null when there is nothing. */
+  /** A notice about a conversation for the person, given once; null if there is none. */
   takeNotice(): string | null {
     return this.#notices.shift() ?? null;
   }
@@ -82,7 +82,7 @@ export class ConversationKeeper {
     this.#save();
   }
 
-  /** Where a turn of this conversation goes on; an empty one when there is none, or when the store cannot tell. */
+  /** The conversation that a turn continues; an empty one if there is none, or if the store does not answer. */
   async find(conversationId: string, projectId: string): Promise<KeptConversation> {
     const unsaved = this.#unsaved.get(conversationId);
     if (unsaved !== undefined) return unsaved;
@@ -99,7 +99,7 @@ export class ConversationKeeper {
     }
   }
 
-  /** One that nobody has stored. */
+  /** One that is not stored. */
   begin(conversationId: string, projectId: string): KeptConversation {
     const thread = newThread(conversationId, NOT_STORED);
     return { conversationId, projectId, history: [], openSessionId: null, thread };
@@ -107,7 +107,7 @@ export class ConversationKeeper {
 
   /**
    * Where a turn would go on: the stored conversation of that id, or the latest of a project; null when there is none.
-   * Rejects with STORE_UNAVAILABLE when the store cannot tell.
+   * Rejects with STORE_UNAVAILABLE if the store does not answer.
    */
   async look(which: ConversationQuestion): Promise<FoundConversation | null> {
     try {
@@ -226,7 +226,7 @@ export class ConversationKeeper {
 function goOn(stored: StoredConversation, redact: Redact): KeptConversation {
   const { conversationId, projectId, openSessionId } = stored;
   const readable = fromATurn(stored);
-  // What a store says is told to a model as what was said, never as an order.
+  // A stored system message is dropped: the store must not give orders to the model.
   const said = readable.front.filter((message) => message.role !== 'system');
   const history = redactMessages(said, redact);
   const thread = newThread(conversationId, readable, history);

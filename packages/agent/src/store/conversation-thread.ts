@@ -1,12 +1,12 @@
 import type { Message, StoredConversation } from '@orion/contracts';
 
 /**
- * A conversation as this process goes on with it.
+ * A conversation as this process continues it.
  *
- * T1. What its turns build on (`base`) and what stands before them in the store (`front`) may differ: another process
+ * T1. What its turns build on (`base`) and what precedes them in the store (`front`) may differ: another process
  *     may have put its turn in between, and a stored system message is not shown to a model.
  * T2. What is stored of the own turns is known by its text, since the answer to a save may be lost: so it is found
- *     again behind the turns of others, and never stands there twice.
+ *     again behind the turns of others, and is never stored twice.
  */
 export type ConversationThread = {
   /** Under which it is stored; another one than its turns know once it has become a new conversation. */
@@ -15,7 +15,7 @@ export type ConversationThread = {
   base: readonly Message[];
   /** Null when it could not be read. */
   stored: StoredFront | null;
-  /** The save that was acknowledged last, and those after it of which nobody knows. */
+  /** The save that was acknowledged last, and those after it whose outcome is unknown. */
   written: readonly WrittenHistory[];
 };
 
@@ -43,7 +43,7 @@ export function newThread(
   return { conversationId, base, stored, written: [] };
 }
 
-/** What is to be stored, so that the conversation goes on as `history` does. */
+/** What to store, so that the conversation continues like `history`. */
 export function toWrite(
   { base }: ConversationThread,
   { front }: StoredFront,
@@ -90,7 +90,7 @@ function isEqual(one: Message, other: Message | undefined): boolean {
   return one === other || JSON.stringify(one) === JSON.stringify(other);
 }
 
-/** Where `part` stands in `history`, whole, nearest to the end; -1 where it does not, or is empty. */
+/** The last position of `part`, whole, in `history`; -1 if it is empty or not there. */
 function lastIndexOf(history: readonly Message[], part: readonly Message[]): number {
   if (part.length === 0) return -1;
   for (let start = history.length - part.length; start >= 0; start -= 1) {

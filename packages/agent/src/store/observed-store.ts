@@ -13,7 +13,7 @@ export function observeConversations(
   };
 }
 
-/** A tail lasts as long as its reader wants, and tells nothing of how long answers take. */
+/** A tail lasts as long as its reader wants, and says nothing about the time of answers. */
 export function observeTurnLog(log: TurnLog, health: StoreHealth): TurnLog {
   return {
     acquire: (turnId, epoch) => observed(health, log.acquire(turnId, epoch)),

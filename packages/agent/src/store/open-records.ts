@@ -30,7 +30,7 @@ import { storeOwner } from './store-owner.ts';
 import { TurnJournals } from './turn-journals.ts';
 import { untilAborted } from './deadline.ts';
 
-/** What opening a file may take before a turn goes on without it: nothing but a disk is waited for. */
+/** How long opening a file may take before a turn continues without it; it only waits for a disk. */
 const OPEN_FILE_MS = 250;
 
 /** Everything that a process keeps of its turns, and how it goes there. */
@@ -39,11 +39,11 @@ export type Records = {
   readonly traces: TraceStore;
   readonly conversations: ConversationKeeper;
   readonly journals: TurnJournals;
-  /** What a person is to be told of the store, once; null when there is nothing. */
+  /** A notice about the store for the person, given once; null if there is none. */
   takeNotice(): string | null;
-  /** What of that is still to be told when no turn is left. */
+  /** The notices that are left when there are no more turns. */
   takeLastNotice(): string | null;
-  /** What lies in the place of the store and is not this user's; null when there is nothing of that kind. */
+  /** A store in the store's place that is not this user's; null if there is none. */
   findForeignStore(): Promise<ForeignStore | null>;
   /** Makes it this user's. */
   adoptStore(): Promise<void>;
@@ -90,7 +90,7 @@ export function openRecords(all: RecordsParts): Records {
   const parts = { ...all, location, health, onTrace, onForeign };
   const store = given ?? openAt(parts);
   const traces = options.traceStore ?? (given === null ? store.traces : watched(given, parts));
-  // What is opened here tells of all that is asked of it; what was passed in is seen by who asks.
+  // A store that is opened here reports its own calls; one that was passed in is observed at each call.
   const conversations = new ConversationKeeper({
     store: given === null ? store.conversations : observeConversations(given.conversations, health),
     clock,
@@ -165,7 +165,7 @@ function openAt(parts: StoreParts): Store {
     clock,
     create: createStore,
     owner: () => storeOwner(options.userDirectory),
-    // Who only reads is told, and shown nothing instead.
+    // A reader gets the error, not an empty store.
     ...(createStore ? { onForeign } : {}),
     prepare: () => workspace.ensureStateDirectory(),
     observe: (attempt, kind) => health.observe(attempt, kind),

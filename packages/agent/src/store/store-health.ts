@@ -1,7 +1,7 @@
 import type { Clock } from '@orion/contracts';
 import { OrionError } from '@orion/contracts';
 
-/** The least that a store has for an answer before a turn goes on without it: several times what a local one takes. */
+/** The least time a store has to answer before a turn continues without it: several times what a local one takes. */
 const LEAST_PATIENCE_MS = 15;
 const MOST_PATIENCE_MS = 250;
 /** A store is slow when it takes so many times as long as it usually does. */
@@ -27,20 +27,20 @@ export type StoreHealthOptions = {
 /** To open the store, which a server takes several steps for, or a call to one that is open. */
 type Attempt = 'opening' | 'call';
 
-/** Why nobody waits: the last attempt failed, or answers are out for longer than is worth waiting for. */
+/** Why turns do not wait: the last attempt failed, or answers are overdue. */
 type Trouble = 'failing' | 'silent';
 
-/** Told of everything that may change how long it is worth waiting. */
+/** Called on everything that may change how long it is worth waiting. */
 type Watcher = () => void;
 
 /**
- * What a process knows of its store, from whoever uses it, and how long anybody waits for it.
+ * What a process knows of its store from using it, and how long a turn waits for it.
  *
  * 1. A turn waits for answers, never for time: for as long as a few usual answers, counted from the last one. In vain
- *    it waits once; then nobody waits until the store has answered, whatever it is that was asked.
- * 2. Once one attempt has failed nobody waits, and who waits already goes on.
- * 3. Not to wait is not to give up: what was asked goes on in the background, and an answer ends the trouble.
- * 4. The person is told of a failure once. Silence alone is none: what it has cost is known in the end.
+ *    it waits once; then nothing waits until the store has answered any call.
+ * 2. Once an attempt has failed nothing waits, and whatever is waiting continues.
+ * 3. Not waiting is not giving up: calls continue in the background, and an answer ends the trouble.
+ * 4. The person learns of a failure once. Silence alone is not a failure: its cost is reported in the end.
  */
 export class StoreHealth {
   readonly #clock: Clock;
@@ -61,7 +61,7 @@ export class StoreHealth {
     this.#openingMs = openingMs;
   }
 
-  /** Every attempt to use the store comes by here. It may reject: that it failed is all that is of interest. */
+  /** Sees every attempt to use the store. It may reject: only the fact matters here. */
   observe(attempt: Promise<unknown>, kind: Attempt = 'call'): void {
     const since = this.#clock.monotonic();
     const begun = { kind, ticksLeft: END_TICKS[kind] };
@@ -89,7 +89,7 @@ export class StoreHealth {
     );
   }
 
-  /** For something that the person has to know of: one sentence, once. A turn goes on without its store. */
+  /** For something that the person has to know: one sentence, once. A turn continues without its store. */
   tell(error: unknown): void {
     if (this.#told) return;
     this.#told = true;
@@ -107,7 +107,7 @@ export class StoreHealth {
     return notice;
   }
 
-  /** For something that a turn would rather have stored before it goes on. Whatever `work` rejects with is its own. */
+  /** Waits for something that should be stored before the turn continues. Errors of `work` are left to its owner. */
   async wait(work: Promise<unknown>): Promise<void> {
     const began = this.#clock.monotonic();
     await new Promise<void>((resolve) => {

@@ -30,7 +30,7 @@ export type TurnJournalOptions = {
  * 2. An append whose outcome is unknown is repeated as it was: the log recognises it.
  * 3. What waits is bounded. When the log is lost for this turn, later events are counted and left out, so that what
  *    is stored is always a beginning of the turn.
- * 4. The turn waits as long as the health of the store says; what is not stored when it ends goes on beside whatever
+ * 4. The turn waits as long as the health of the store says; what is not stored when it ends is written beside whatever
  *    comes next. `finished` resolves on every path.
  */
 export class TurnJournal {
@@ -92,7 +92,7 @@ export class TurnJournal {
     if (this.#appending !== null) await this.#options.health.wait(this.#appending);
   }
 
-  /** After the last event. As `settled`; what is not stored by then goes on for a while by itself. */
+  /** After the last event. Like `settled`; what is not stored by then is retried for a while. */
   async end(): Promise<void> {
     if (this.#ended) return;
     this.#ended = true;
@@ -102,7 +102,7 @@ export class TurnJournal {
     this.#finishIfEmpty();
   }
 
-  /** The same without a future: what the next attempt does not store is lost. */
+  /** The same for the last time: what the next attempt does not store is lost. */
   async finish(): Promise<void> {
     this.#ended = true;
     this.#finishing = true;
@@ -192,7 +192,7 @@ export class TurnJournal {
   }
 }
 
-/** A turn that this process begins is its own: nobody wrote it before. */
+/** A turn that this process begins has no earlier writer. */
 const EPOCH = 1;
 
 /** A repeat of an acquire whose answer was lost is refused, although the turn is ours. */

@@ -1,11 +1,11 @@
 import { TurnJournal } from './turn-journal.ts';
 import type { TurnJournalOptions } from './turn-journal.ts';
 
-/** So many turns that have ended may still be on their way into the log; the oldest are given up first. */
+/** The most ended turns that may still be on their way into the log; the oldest are given up first. */
 const MAX_LINGERING = 20;
 
 export type TurnJournalsOptions = Omit<TurnJournalOptions, 'turnId'> & {
-  /** Told of a turn whose events are not all in the log, once that is certain. */
+  /** Called for a turn whose events are not all in the log, once that is certain. */
   readonly onIncomplete: (turnId: string, dropped: number) => void;
 };
 

@@ -27,7 +27,7 @@ import { turnContext } from './turn-context.ts';
 import { notice, notUsed, unfinishedEnd } from './turn-ends.ts';
 import type { TurnEnd, TurnScope, TurnTask } from './turn-scope.ts';
 
-/** Answers a message, behind the recovery of a session where the task names one. */
+/** Answers a message, after the recovery of a session if the task names one. */
 export async function* answer(
   scope: TurnScope,
   { content, mode, recover: sessionId }: Extract<TurnTask, { kind: 'message' }>,
@@ -40,7 +40,7 @@ export async function* answer(
     if (content.trim() === '') return { status: 'complete' };
   }
   const { connect, settings } = scope.dependencies;
-  // A conversation that was recovered goes on with the model that it has been held with.
+  // A recovered conversation keeps its model.
   const { adapter, identity } = await connect(scope.recovered?.identity ?? null);
   const { prompt, refused } = await turnPrompt(scope, mode);
   if (refused.length > 0) yield notice(notUsed(refused));
@@ -50,7 +50,7 @@ export async function* answer(
   return yield* new ProtocolRun(scope, adapter, identity, mode).run();
 }
 
-/** What a repository brought and cannot be used is left out, and the turn goes on. */
+/** Unusable files of the repository are left out, and the turn continues. */
 async function turnPrompt(
   scope: TurnScope,
   mode: Mode,
@@ -159,7 +159,7 @@ class ProtocolRun {
     throw new Error('the protocol ended without an outcome');
   }
 
-  /** The content stage: from begin's tool message to the receipt in its place. Null: the turn goes on. */
+  /** The content stage: from begin's tool message to the receipt in its place. Null: the turn continues. */
   async *#writeFile(call: ToolCall): AsyncGenerator<RunEventBody, TurnEnd | null> {
     const scope = this.#scope;
     const handle = this.#opened.get(call.id);

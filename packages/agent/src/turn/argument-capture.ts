@@ -3,7 +3,7 @@ import type { KeptArgument, ScratchFile, LlmAdapter, LlmEvent, Workspace } from 
 
 import { wrapAdapter } from '../keys/wrapped-adapter.ts';
 
-/** Arguments under these names are, in whatever tool, mostly what a file is to hold. */
+/** In any tool, arguments with these names are usually the content of a file. */
 const CONTENT_NAMES: ReadonlySet<string> = new Set([
   'content',
   'contents',
@@ -21,7 +21,7 @@ const CONTENT_NAMES: ReadonlySet<string> = new Set([
 export type ArgumentCapture = {
   /** The adapter, of whose calls the text is kept while it arrives. */
   readonly adapter: LlmAdapter;
-  /** A call has done its work: what was kept of it need not be. */
+  /** Deletes the texts of a call that has succeeded. */
   discard(kept: readonly KeptArgument[]): Promise<void>;
 };
 
@@ -29,12 +29,12 @@ export type ArgumentCapture = {
  * Keeps the text that a model sends as an argument although it should stream it (R258): the call may be cut off,
  * refused or unknown, and its text would be gone.
  *
- * 1. The events stay what they are, but that the calls, and the error of a message that broke off within one, name
- *    where their text lies.
+ * 1. The events do not change, except that calls, and the error of a message that broke off within one, name the
+ *    place of their text.
  * 2. Text is handed to the disk as it comes; nothing waits for it before the call is whole.
  * 3. Nothing that goes wrong with it reaches the turn.
- * 4. Of arguments that are no JSON, all is kept as it came: where a text in them ends could only be guessed.
- * 5. A text is known by its place. Ids tell nothing here: providers repeat them, and protocols give new ones.
+ * 4. Arguments that are not JSON are kept whole, as they came: where a text in them ends could only be guessed.
+ * 5. A text is identified by its path, not by ids: providers repeat them, and protocols replace them.
  */
 export function captureArguments(
   adapter: LlmAdapter,
@@ -99,7 +99,7 @@ function placeOf({ name, path, lines, raw }: KeptArgument): string {
 
 type Text = { readonly name: string; file: ScratchFile | null; lines: number };
 
-/** The texts of one call, each string in a file of its own; one file with all of it where it is no JSON. */
+/** The texts of one call, each string in a file of its own; one file with all of it if it is not JSON. */
 class CallText {
   readonly #workspace: Pick<Workspace, 'createScratchFile'>;
   /** Those of all calls, by their path. */

@@ -2,7 +2,7 @@ import type { RunEvent, RunEventBody } from '@orion/contracts';
 
 type StampedIds = Pick<RunEvent, 'requestId' | 'projectId' | 'conversationId' | 'protocol'>;
 
-/** Numbers the events of one turn and says on each where the turn stands. */
+/** Numbers the events of one turn and adds its phase and cycle to each. */
 export function eventStamper(
   ids: StampedIds,
 ): (body: RunEventBody, cycleIndex: number) => RunEvent {

@@ -21,7 +21,7 @@ export type PlacedEvent = { readonly event: RunEventBody; readonly cycleIndex: n
 
 /**
  * Joins the pieces of text that arrive within a moment, so that an event, its number and its row in the turn log
- * stand for some lines and not for a few letters.
+ * cover some lines instead of a few letters.
  *
  * 1. Text that follows a pause is passed on at once; only what comes right after it is held.
  * 2. Nothing overtakes text, and no more is asked for than somebody waits for, but for the one event that is under

@@ -24,7 +24,7 @@ export function nextStep(code: ErrorCode, session: SessionName, goOn?: string): 
     case 'FILE_EXISTS':
     case 'TARGET_CHANGED':
       return 'Add --on-conflict=overwrite to replace it (a backup is kept), or --on-conflict=keep-both to write beside it.';
-    // An answer to a question that nobody asked.
+    // An answer although no question is open.
     case 'USAGE': {
       const copy =
         (session.rescuedText ?? null) === null

@@ -15,14 +15,14 @@ import { recoverCommand } from './next-step.ts';
 import type { SessionName } from './next-step.ts';
 import { linesOf } from './session/session-event.ts';
 
-/** Where a session that waits lies. */
+/** Where the text of a paused session is. */
 export type SessionPlace = {
   readonly directory: string;
   /** The file outside of it that has all of the text, if one does. */
   readonly rescuedText: string | null;
 };
 
-/** What a person needs to know of a session that waits, and the commands that go on with it. */
+/** What a person needs to know of a paused session, and the commands that continue it. */
 export function describePaused(
   session: WriteSession,
   code: ErrorCode,
@@ -80,7 +80,7 @@ export type PausedFacts = SessionName & {
   readonly allowed?: AllowedTarget | undefined;
 };
 
-/** Each of them does what it says, typed as it stands. */
+/** Each can be typed exactly as printed. */
 export function commandsFor(facts: PausedFacts): readonly string[] {
   const { rescuedText = null } = facts;
   const recover = recoverCommand(facts);
@@ -96,7 +96,7 @@ export function commandsFor(facts: PausedFacts): readonly string[] {
   const options = permissions(facts.allowed);
   return [
     ...[goOnCommand(recover, facts), ...finalize].map((command) => `${command}${options}`),
-    // A rescued text is in nobody's way.
+    // A rescued text blocks nothing.
     ...(rescuedText === null ? [`${recover} --discard`] : []),
   ];
 }

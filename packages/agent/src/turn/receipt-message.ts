@@ -7,7 +7,7 @@ import type {
 } from '@orion/contracts';
 import { defined, ERROR_CODES } from '@orion/contracts';
 
-/** The most seams that a model is told of one by one. */
+/** The most seams that a model sees one by one. */
 const MAX_TOLD_SEAMS = 10;
 const MAX_NOTE = 500;
 
@@ -104,7 +104,7 @@ function openNote(targetFile: string, facts: (target: string) => object, standin
       ...facts(target),
       note: `${standing} A person decides how to go on.`,
     });
-  // A name can be long, and longer still in JSON; the note keeps its end, which tells files apart.
+  // A name can be long, and longer still in JSON; the note keeps its end, which distinguishes files.
   let target = targetFile;
   while (note(target).length > MAX_NOTE) target = target.slice(Math.ceil(target.length / 4));
   return note(target);

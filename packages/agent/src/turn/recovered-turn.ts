@@ -11,7 +11,7 @@ import { turnContext } from './turn-context.ts';
 import { mayRepeat, notice, overtakenEnd, unfinishedEnd } from './turn-ends.ts';
 import type { Decision, TurnEnd, TurnScope } from './turn-scope.ts';
 
-/** Goes on with an orphan: with its model, or as a person decided. Null: it is committed. */
+/** Continues an orphan: with its model, or as a person decided. Null: it is committed. */
 export async function* recover(
   scope: TurnScope,
   sessionId: string,

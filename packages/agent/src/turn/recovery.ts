@@ -147,7 +147,7 @@ function beginMessages(metadata: SessionMetadata, callId: string): readonly Mess
   ];
 }
 
-/** The history that a recovered session goes on with; a short one of its own when `turn.json` is gone. */
+/** The history that a recovered session continues; a short one of its own when `turn.json` is gone. */
 export function recoveredHistory(recovered: RecoveredSession): readonly Message[] {
   const { metadata } = recovered.handle;
   const { turn } = recovered;

@@ -28,7 +28,7 @@ export type TurnAdmissionOptions = {
   readonly stopSignal: AbortSignal;
 };
 
-/** Lets turns in: one of a conversation at a time, each with a journal of its own, until it has told its `done`. */
+/** Lets turns in: one of a conversation at a time, each with a journal of its own, until its `done`. */
 export class TurnAdmission {
   readonly #options: TurnAdmissionOptions;
   readonly #running = new Set<Promise<void>>();
@@ -103,7 +103,7 @@ export class TurnAdmission {
     this.#busy.add(conversationId);
   }
 
-  /** Where a turn goes on: with the conversation of the session that it recovers, or the one that was named. */
+  /** The conversation that a turn continues: that of the session it recovers, or the named one. */
   async #conversationIdOf(task: TurnTask, request: AdmissionRequest): Promise<string | undefined> {
     const sessionId = task.kind === 'message' ? task.recover : task.sessionId;
     if (sessionId === null) return request.conversationId;

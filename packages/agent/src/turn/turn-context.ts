@@ -8,7 +8,7 @@ import type { TurnScope } from './turn-scope.ts';
 
 /**
  * The context of a turn, whether it is fresh or recovers a session: the same tools in both, so that the provider's
- * prompt cache holds. `leftOut` is told of tools that cannot be offered.
+ * prompt cache holds. `leftOut` receives the reason for each tool that cannot be offered.
  */
 export function turnContext(
   scope: TurnScope,

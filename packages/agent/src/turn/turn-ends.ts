@@ -15,7 +15,7 @@ import { sessionEvent } from './session/session-event.ts';
 import type { SessionOutcome } from './session/session-run.ts';
 import type { TurnEnd, TurnScope } from './turn-scope.ts';
 
-/** How a turn ends when its write session did not, with what a person is told of it. */
+/** How a turn ends when its write session did not, and what a person reads of it. */
 
 export function notice(message: string): RunEventBody {
   return { type: 'chunk', content: `${message}\n`, source: 'notice' };
@@ -26,7 +26,7 @@ export function notUsed(refused: readonly RefusedFile[]): string {
   return `Not used: ${files}. Correct or remove ${refused.length === 1 ? 'it' : 'them'}.`;
 }
 
-/** Of a session that a person goes on with, or another process. */
+/** For a session that a person, or another process, continues. */
 export function* unfinishedEnd(
   outcome: Extract<SessionOutcome, { kind: 'paused' | 'lost' }>,
   { metadata }: Pick<SessionHandle, 'metadata'>,

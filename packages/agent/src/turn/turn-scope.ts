@@ -52,7 +52,7 @@ export type TurnDependencies = {
   readonly trace: TraceRecorder;
   readonly conversations: ConversationKeeper;
   readonly keys: KeysInUse;
-  /** What a person is to be told of the store, once; null when there is nothing. */
+  /** A notice about the store for the person, given once; null if there is none. */
   readonly takeStoreNotice: () => string | null;
 };
 
@@ -130,13 +130,13 @@ export class TurnScope {
     this.messages = [prompt, ...sent, message];
   }
 
-  /** A session is open from here on, begun by this call; empty when nobody knows which. */
+  /** A session is open from here on, begun by this call; empty if the call is unknown. */
   begin(handle: SessionHandle, callId: string): void {
     this.openSessionId = handle.id;
     this.#open = { handle, callId };
   }
 
-  /** Runs the session that was begun to its outcome, and answers its begin; that must stand in `messages`. */
+  /** Runs the session that was begun to its outcome, and answers its begin, which must be in `messages`. */
   async *drive(
     session: WriteSession,
     context: TurnContext | null,
@@ -164,7 +164,7 @@ export class TurnScope {
       return yield* driver.run(start);
     } finally {
       writePlanTool.forget(handle.id);
-      // Here, not by whoever is told: a reader may have left with the last event.
+      // Here, not in the reader of the outcome: it may have left with the last event.
       this.#settle(driver.outcome);
     }
   }
@@ -197,8 +197,8 @@ export class TurnScope {
 
   /**
    * What was said so far, without the system prompt. A begin without an outcome is answered as if the process had died
-   * right now: a history is true whenever it is read. A recovery goes on from the moment at which its session began;
-   * the conversation itself may have gone on since, and only begin's answer changes in it.
+   * right now: a history is true whenever it is read. A recovery continues from the moment at which its session began;
+   * the conversation may have continued since, and only begin's answer changes in it.
    */
   history(): readonly Message[] {
     const messages = withoutSystem(this.#told());
@@ -209,7 +209,7 @@ export class TurnScope {
     const open = earlier.findLastIndex(
       (message) => answers(message, callId) && message.content.includes(sessionId),
     );
-    // The conversation was never told that the session began: its turn comes behind what is there.
+    // The conversation does not have the begin of the session: its turn is appended.
     if (answer === undefined || open === -1) {
       return [...earlier, ...messages.slice(startOfNew(messages, earlier))];
     }

@@ -76,7 +76,7 @@ export async function* runTurn(
     scope.remember();
     const { status, stopReason } = end ?? { status: 'aborted' };
     scope.trace('turn_ended', { status, stopReason: stopReason ?? null });
-    // Nobody reads on, but whoever reads the log must see that the turn is over.
+    // The reader has left, but the log must show that the turn is over.
     if (end === null) record(doneOf({ status: 'aborted' }, parts, protocolReason));
   }
   await Promise.all([journal.settled(), scope.dependencies.conversations.settled()]);
@@ -95,7 +95,7 @@ async function* recoverOnly(
 
 /**
  * Calls may begin a session, and what follows `finalizing` changes the target. Other news of a session is not waited
- * for: text goes on arriving behind it.
+ * for: text keeps arriving behind it.
  */
 function precedesEffect(event: RunEventBody): boolean {
   return (

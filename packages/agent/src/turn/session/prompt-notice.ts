@@ -4,8 +4,8 @@ import type { PromptReason, WriteSession } from '@orion/core';
 import { linesOf } from './session-event.ts';
 
 /**
- * What a person is told of a prompt to the model, in one line: what is asked, never the content that the prompt
- * quotes (R014, R039). It speaks to the person, who wrote none of the text.
+ * What a person reads of a prompt to the model, in one line: what is asked, never the content that the prompt
+ * quotes (R014, R039). It addresses the person, who wrote none of the text.
  */
 export function promptNotice(reason: PromptReason, session: WriteSession): string {
   return `Asked the model ${asked(reason, session)}`;

@@ -55,7 +55,7 @@ type InstantEffects = {
  * model and the clock.
  *
  * Invariants
- * D1  The reducer is the only account of where the session stands; nothing here remembers a status.
+ * D1  The state of the session is the reducer's alone; nothing here remembers a status.
  * D2  `#dispatch` is synchronous, so inputs never overlap: text is appended before anything else can happen.
  * D3  Effects that wait are jobs, carried out one after the other in the order in which they were asked for.
  * D4  Every save that was started is awaited before the session is given back or removed.
@@ -183,7 +183,7 @@ export class SessionDriver {
     }
   }
 
-  /** How the session left this turn, even if nobody stayed to be told. Null: it waits for a recovery. */
+  /** How the session left this turn, even if its reader had left. Null: it waits for a recovery. */
   get outcome(): SessionOutcome | null {
     return this.#outcome;
   }

@@ -6,7 +6,7 @@ import type { SessionPlace } from '../paused-session.ts';
 import type { SessionEvent } from './session-event.ts';
 import type { SessionOutcome } from './session-run.ts';
 
-/** How a session ended here, and what its last event says beside where it stands; null: there is none. */
+/** How a session ended here, and what its last event adds to its state; null: there is no last event. */
 export type SessionEnd = {
   readonly outcome: SessionOutcome;
   readonly said: Partial<SessionEvent> | null;

@@ -4,7 +4,7 @@ import type { ContentSummary, WriteSession } from '@orion/core';
 
 export type SessionEvent = Extract<RunEventBody, { readonly type: 'write_session' }>;
 
-/** Where a session stands, for whoever watches. `durableBytes`: as many of its bytes are on the disk. */
+/** The state of a session as an event. `durableBytes`: how many of its bytes are on the disk. */
 export function sessionEvent(session: WriteSession, durableBytes: number): SessionEvent {
   const { metadata, summary, control, repair } = session;
   return {

@@ -8,7 +8,7 @@ import type { SessionDriverOptions } from './session-run.ts';
 /** What the session driver waits for: something happened elsewhere, or the message it reads has gone on. */
 export type Arrival =
   | { readonly kind: 'wake' }
-  /** `message` tells the late ones of a message that was left from those of the next. */
+  /** `message` distinguishes late events of an abandoned message from those of the next. */
   | {
       readonly kind: 'event';
       readonly message: symbol;
@@ -27,7 +27,7 @@ export type SessionModel = {
   /** What the next message is a reply to, and those that repeat it; `opening`: how it has to begin, if that is known. */
   ask(prompt: string, opening: string | null): void;
   /**
-   * The next message: what its session is told first, and then its events, and null whenever something else has
+   * The next message: the input that its session needs first, then its events, and null whenever something else has
    * happened. `lines`: of the content so far.
    */
   next(lines: number): Promise<{

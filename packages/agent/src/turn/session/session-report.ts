@@ -7,7 +7,7 @@ import type { SessionEnd } from './session-end.ts';
 import { sessionEvent } from './session-event.ts';
 import type { SessionDriverOptions } from './session-run.ts';
 
-/** A progress event at most so often, and a `saved` trace, in milliseconds. */
+/** The least time between two progress events, and between two `saved` traces, in milliseconds. */
 const PROGRESS_MS = 1000;
 const SAVED_TRACE_MS = 5000;
 
@@ -24,8 +24,8 @@ export type SessionReportOptions = Pick<
 >;
 
 /**
- * What is told of one session: events for who watches, until `drain` takes them, and traces. A status is told once, a
- * disk that fails once until it works again, and progress now and then.
+ * What one session reports: events, until `drain` takes them, and traces. A status is reported once, a failing disk
+ * once until it works again, and progress now and then.
  */
 export class SessionReport {
   readonly #options: SessionReportOptions;
@@ -77,7 +77,7 @@ export class SessionReport {
     this.notice(promptNotice(reason, session));
   }
 
-  /** The final statuses carry more and are told by `end`. */
+  /** The final statuses carry more; `end` reports them. */
   status(session: WriteSession): void {
     const name = stateNameOf(session.control);
     if (name === this.#status) return;
@@ -90,7 +90,7 @@ export class SessionReport {
     if (said !== null) this.event({ ...sessionEvent(session, this.#durableBytes()), ...said });
   }
 
-  /** Answers whether there is progress to be seen. */
+  /** Returns whether a progress event was added. */
   saved(session: WriteSession, { persistence, durableBytes }: SaveResult): boolean {
     if (persistence === 'disk') this.#saysMemoryOnly = false;
     if (this.#isSavedTraceDue()) this.trace('saved', { bytes: durableBytes });

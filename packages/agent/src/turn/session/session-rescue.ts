@@ -12,7 +12,7 @@ export type SessionRescue = {
   session(record: SessionRecord): Promise<void>;
   /**
    * What only memory holds would end with the process. A single write that has failed may be all that is wrong with its
-   * own place, so it is saved there once more; the saver tells why that does not go.
+   * own place, so it is saved there once more; the saver reports why that fails.
    */
   text(record: SessionRecord): Promise<void>;
 };
@@ -24,7 +24,7 @@ export function sessionRescue(
 ): SessionRescue {
   let path: string | null = null;
 
-  /** The person is told where. */
+  /** Reports the place to the person. */
   async function toAnotherDisk(): Promise<void> {
     if (handle.persistence() === 'disk' || handle.lost.aborted || path !== null) return;
     try {

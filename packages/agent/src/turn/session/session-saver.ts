@@ -11,11 +11,11 @@ export const MAX_UNSAVED_BYTES: number = 512 * 1024;
 export const CATCH_UP_MS = 1000;
 
 export type SessionSaver = {
-  /** So many bytes of the content are on the disk. */
+  /** How many bytes of the content are on the disk. */
   durableBytes(): number;
   /** The content was begun anew, in another file. */
   startOver(): void;
-  /** Starts a save; how it ends is told to the observer. */
+  /** Starts a save; the observer learns how it ends. */
   start(record: SessionRecord): void;
   /** Whether more text should wait for the disk. */
   isBehind(): boolean;
@@ -28,7 +28,7 @@ export type SessionSaver = {
 /**
  * The saves of one session.
  *
- * V1  None is forgotten: `settled` waits for all of them.
+ * V1  `settled` waits for every one of them.
  * V2  A stream that is faster than the disk is read no faster than the disk can follow.
  * V3  A save that hangs, or fails, holds the stream up once, for CATCH_UP_MS at most.
  */
