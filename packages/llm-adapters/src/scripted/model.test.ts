@@ -28,3 +28,10 @@ test('a model of one’s own is asked first, and the script where it has nothing
   expect(parrot.at(-1)).toMatchObject({ type: 'finish', reason: 'length' });
   expect(textOf(await ask('owl'))).toBe('from the script');
 });
+
+test('a provider may be closed twice', async () => {
+  const provider = await startScriptedProvider({ behaviours: [{ reply: { text: 'a' } }] });
+  await provider.close();
+  await provider.close();
+  await expect(fetch(provider.url)).rejects.toThrow();
+});
