@@ -30,6 +30,7 @@ const LAST_BUSY_PAUSE_MS = 20;
 const MAX_CACHED_STATEMENTS = 200;
 /** How often to look at something that another process may be about to finish. */
 const LOOKS = 5;
+const LOOK_PAUSE_MS = 20;
 
 const BUSY = 5;
 const LOCKED = 6;
@@ -161,14 +162,14 @@ export async function inspectSqlite(
 async function hasLargeSchema(path: string): Promise<boolean> {
   for (let look = 1; !isSchemaSmall(path); look += 1) {
     if (look === LOOKS) return true;
-    await pause();
+    await pause(LOOK_PAUSE_MS);
   }
   return false;
 }
 
-function pause(): Promise<void> {
+function pause(milliseconds: number): Promise<void> {
   return new Promise((resolve) => {
-    setTimeout(resolve, LAST_BUSY_PAUSE_MS);
+    setTimeout(resolve, milliseconds);
   });
 }
 
@@ -192,7 +193,7 @@ export async function readSqlite<Result>(
         throw storeForeign(`${path}-journal`, 'would change the store, and Orion leaves none');
       }
     }
-    await pause();
+    await pause(LOOK_PAUSE_MS);
   }
 }
 
@@ -273,7 +274,7 @@ function bind(order: readonly number[], parameters: readonly SqlValue[]): SqlSca
 }
 
 async function retryWhileBusy<Result>(end: () => number, work: () => Result): Promise<Result> {
-  for (let pause = FIRST_BUSY_PAUSE_MS; ; pause = Math.min(pause * 2, LAST_BUSY_PAUSE_MS)) {
+  for (let next = FIRST_BUSY_PAUSE_MS; ; next = Math.min(next * 2, LAST_BUSY_PAUSE_MS)) {
     try {
       return work();
     } catch (error) {
@@ -281,9 +282,7 @@ async function retryWhileBusy<Result>(end: () => number, work: () => Result): Pr
       const busy = code !== null && ((code & 0xff) === BUSY || (code & 0xff) === LOCKED);
       if (!busy || performance.now() >= end()) throw translate(error);
     }
-    await new Promise((resolve) => {
-      setTimeout(resolve, pause);
-    });
+    await pause(next);
   }
 }
 

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { OrionError, sleep } from '@orion/contracts';
 import type { Clock } from '@orion/contracts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
@@ -118,7 +119,7 @@ export class TraceWriter {
         this.#unanswered = false;
         this.#retryMs = FIRST_RETRY_MS;
         // SQLite answers without yielding to the event loop.
-        if (this.#database.dialect === 'sqlite') await nextMacrotask();
+        if (this.#database.dialect === 'sqlite') await setImmediate();
       }
     }
     this.#writing = false;
@@ -178,10 +179,4 @@ export class TraceWriter {
 /** Whether the outcome is unknown or the database unusable; any other error is about the rows. */
 function isAway(error: Error): boolean {
   return OrionError.isInstance(error) && error.code === 'STORE_UNAVAILABLE';
-}
-
-function nextMacrotask(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve);
-  });
 }
