@@ -1,0 +1,80 @@
+import { expect, it } from 'vitest';
+
+import { createAllowList } from './allow-patterns.ts';
+
+it.each<[pattern: string, line: string]>([
+  ['npm test', 'npm test'],
+  ['npm test', '  npm   test '],
+  ['npm test', `'npm' "test"`],
+  ['npm run *', 'npm run build'],
+  ['npm run *', `npm run build -- --name 'a b'`],
+  ['git log*', 'git log'],
+  ['git log*', 'git log --oneline'],
+  ['git commit -m *', 'git commit -m "a; b && c"'],
+  ['cat src/*.ts', 'cat src/a.ts'],
+  ['a *b*c', 'a xbxbxc'],
+  ['a *', 'a '.padEnd(100, 'x')],
+  // To the letter, whatever the shell makes of it.
+  ['echo $HOME > out', 'echo $HOME > out'],
+])('with the pattern %j allows %j', (pattern, line) => {
+  expect(createAllowList([pattern]).allows(line)).toBe(true);
+});
+
+it.each<[pattern: string, line: string]>([
+  ['npm test', 'npm test x'],
+  ['npm test', 'npm'],
+  ['npm test', 'npm tests'],
+  ['npm test', 'NPM test'],
+  ['npm test', 'npm test; rm -rf .'],
+  ['npm test', 'npm test && rm x'],
+  ['npm test', 'npm test || rm x'],
+  ['npm test', 'npm test | sh'],
+  ['npm test', 'npm test\nrm x'],
+  ['npm test', 'npm test & rm x'],
+  ['npm test', './npm test'],
+  ['npm test', 'env npm test'],
+  ['npm test', 'PATH=. npm test'],
+  ['npm test', 'npm test > package.json'],
+  ['npm test', 'npm test $(rm x)'],
+  ['npm test', 'npm test # x'],
+  ['npm test', '"npm test"'],
+  ['npm run *', 'npm run'],
+  ['npm run *', `npm run build $(rm x)`],
+  ['npm run *', 'npm run build; rm x'],
+  ['npm run *', `npm "run build"`],
+  ['npm run build', `npm 'run build'`],
+  ['npm run *', 'npm run a `b`'],
+  ['npm run *', 'npm run a <(b)'],
+  ['npm run *', 'npm run a << x\ny\nx'],
+  ['a b*b', 'a b'],
+  ['a *b*b', 'a b'],
+  ['echo $HOME > out', 'echo $HOME  > out'],
+  ['echo $HOME > out', 'echo $HOME > out; a'],
+])('with the pattern %j does not allow %j', (pattern, line) => {
+  expect(createAllowList([pattern]).allows(line)).toBe(false);
+});
+
+it('allows a line each of whose commands matches one of the patterns', () => {
+  const list = createAllowList(['npm test', 'git status']);
+  expect(list.allows('git status && npm test')).toBe(true);
+  expect(list.allows('git status && npm run x')).toBe(false);
+  expect(createAllowList([]).allows('npm test')).toBe(false);
+});
+
+it.each(['', '  ', '*', '* x', 'np* test', '*npm'])('refuses the pattern %j', (pattern) => {
+  expect(() => createAllowList([pattern])).toThrow(/does not name a program/);
+});
+
+it('warns of a pattern that allows anything', () => {
+  const { warnings } = createAllowList([
+    ...['env *', '/usr/bin/find . *', 'sh -c *', 'git *', 'npm *'],
+    ...['env', 'git log *', 'npm run *', 'ls *'],
+  ]);
+  expect(warnings).toEqual([
+    'The pattern "env *" allows any command, since env can run other programs.',
+    'The pattern "/usr/bin/find . *" allows any command, since find can run other programs.',
+    'The pattern "sh -c *" allows any command, since sh can run other programs.',
+    'The pattern "git *" allows any command, since git can run other programs.',
+    'The pattern "npm *" allows any command, since npm can run other programs.',
+  ]);
+});
