@@ -24,6 +24,8 @@ const MARK = 'ORION_COMMAND';
 export type GroupRequest = {
   /** The program and its arguments. */
   readonly command: readonly [program: string, ...args: string[]];
+  /** The program is a sandbox whose end takes everything inside with it: only what is inside is asked to end. */
+  readonly isSandbox?: boolean;
   readonly cwd: string;
   readonly environment: Readonly<Record<string, string>>;
   /** Distinguishes the processes of this command from all others of this user. */
@@ -91,13 +93,13 @@ export async function runInGroup(request: GroupRequest): Promise<GroupEnd> {
   await untilAborted(signal, timeout.signal, ended.signal);
   cancelTimeout();
   const reason = ended.signal.aborted ? 'exited' : signal.aborted ? 'aborted' : 'timeout';
-  if (reason !== 'exited') await endGroup(group, clock);
+  if (reason !== 'exited') await endGroup(group, request);
   const end = await exit;
 
   // What the program has left behind holds the pipe open, or does not.
   if (!child.stdout.closed) await sleep(clock, DRAIN_MS, closing(child.stdout));
   const left = [...(await processesOfGroup(group)), ...(await processesMarked(mark))];
-  if (await hasMembers(group)) await endGroup(group, clock);
+  if (await hasMembers(group)) await endGroup(group, request);
   await endMarked(mark);
   if (!child.stdout.closed) await sleep(clock, DRAIN_MS, closing(child.stdout));
   child.stdout.destroy();
@@ -111,8 +113,15 @@ export async function runInGroup(request: GroupRequest): Promise<GroupEnd> {
 }
 
 /** Asks the processes of a group to end, and ends them if they do not. */
-async function endGroup(group: number, clock: Clock): Promise<void> {
-  kill(-group, 'SIGTERM');
+async function endGroup(
+  group: number,
+  { clock, isSandbox = false }: Pick<GroupRequest, 'clock' | 'isSandbox'>,
+): Promise<void> {
+  if (isSandbox) {
+    for (const { pid } of await processesOfGroup(group)) if (pid !== group) kill(pid, 'SIGTERM');
+  } else {
+    kill(-group, 'SIGTERM');
+  }
   const deadline = clock.monotonic() + GRACE_MS;
   while ((await hasMembers(group)) && clock.monotonic() < deadline) await sleep(clock, LOOK_MS);
   kill(-group, 'SIGKILL');

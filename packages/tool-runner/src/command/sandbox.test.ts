@@ -1,0 +1,192 @@
+import { createServer } from 'node:net';
+import { randomUUID } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { systemClock } from '@orion/contracts';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+import { runInGroup } from './process-group.ts';
+import type { GroupEnd } from './process-group.ts';
+import { findSandbox, sandboxed, secretPlaces } from './sandbox.ts';
+import type { SandboxScope } from './sandbox.ts';
+
+const PATH = '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin';
+const never = new AbortController().signal;
+const sandbox = await findSandbox(PATH, { root: tmpdir(), clock: systemClock, signal: never });
+
+let folder = '';
+let root = '';
+let home = '';
+beforeEach(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), 'orion-sandbox-')));
+  root = join(folder, 'work space');
+  home = join(folder, 'home');
+  mkdirSync(root);
+  mkdirSync(home);
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+async function run(
+  line: string,
+  scope: Partial<SandboxScope> = {},
+  timeoutMs = 20_000,
+): Promise<GroupEnd> {
+  if (sandbox.kind === 'none') throw new Error(sandbox.because);
+  return runInGroup({
+    command: await sandboxed(
+      sandbox.program,
+      { root, hidden: [], readOnly: [], allowNetwork: false, ...scope },
+      ['/bin/sh', '-c', line],
+    ),
+    isSandbox: true,
+    cwd: root,
+    environment: { PATH, HOME: home },
+    id: randomUUID(),
+    timeoutMs,
+    maxOutputBytes: 64 * 1024,
+    signal: never,
+    clock: systemClock,
+  });
+}
+
+it('says why there is no sandbox', async () => {
+  const empty = await findSandbox(folder, { root, clock: systemClock, signal: never });
+  expect(empty.kind).toBe('none');
+  expect(empty.kind === 'none' && empty.because).toMatch(/not installed|Linux only/);
+});
+
+it.skipIf(process.platform !== 'linux')(
+  'does not take a sandbox that fails its trial',
+  async () => {
+    writeFileSync(join(folder, 'bwrap'), '#!/bin/sh\necho "no user namespaces" >&2\nexit 1\n', {
+      mode: 0o700,
+    });
+    expect(
+      await findSandbox(`${folder}:${PATH}`, { root, clock: systemClock, signal: never }),
+    ).toEqual({
+      kind: 'none',
+      because: 'bubblewrap does not work here: no user namespaces',
+    });
+  },
+);
+
+it('does not look for a program in the folder it is in', async () => {
+  writeFileSync(join(root, 'bwrap'), '#!/bin/sh\nexit 0\n', { mode: 0o700 });
+  expect((await findSandbox('.::bin', { root, clock: systemClock, signal: never })).kind).toBe(
+    'none',
+  );
+});
+
+describe.skipIf(sandbox.kind === 'none')('bubblewrap', () => {
+  it('lets a command change the workspace, and a temporary folder of its own', async () => {
+    const end = await run(
+      'echo a > file && echo b > /tmp/orion-own && cat file /tmp/orion-own && pwd',
+    );
+    expect(end).toMatchObject({ exitCode: 0, output: { head: `a\nb\n${root}\n` } });
+    expect(readFileSync(join(root, 'file'), 'utf8')).toBe('a\n');
+    expect(existsSync('/tmp/orion-own')).toBe(false);
+  });
+
+  it('lets it change nothing else', async () => {
+    const outside = join(folder, 'outside');
+    writeFileSync(outside, 'before');
+    symlinkSync(outside, join(root, 'link'));
+    const end = await run(
+      `echo x > link; echo x > ../new; echo x > /etc/orion-x; echo x > ~/x; mv . ../moved; true`,
+    );
+    expect(end.exitCode).toBe(0);
+    expect(readFileSync(outside, 'utf8')).toBe('before');
+    for (const path of [
+      join(folder, 'new'),
+      '/etc/orion-x',
+      join(home, 'x'),
+      join(folder, 'moved'),
+    ])
+      expect(existsSync(path)).toBe(false);
+  });
+
+  it('hides files and folders, also behind a link', async () => {
+    mkdirSync(join(home, '.ssh'));
+    writeFileSync(join(home, '.ssh/id'), 'canary');
+    writeFileSync(join(home, '.npmrc'), 'canary');
+    mkdirSync(join(folder, 'keys'));
+    writeFileSync(join(folder, 'keys/id'), 'canary');
+    symlinkSync(join(folder, 'keys'), join(home, '.aws'));
+    mkdirSync(join(root, '.orion'));
+    writeFileSync(join(root, '.orion/state'), 'canary');
+    const hidden = [...secretPlaces(home), join(root, '.orion')];
+    const end = await run(
+      'cat ~/.ssh/id ~/.npmrc ~/.aws/id .orion/state; ls -A ~/.ssh .orion; echo x > .orion/new; echo x > ~/.npmrc; echo end',
+      { hidden },
+    );
+    expect(end.output.head).not.toContain('canary');
+    expect(end.output.head).toContain('end');
+    expect(readFileSync(join(home, '.npmrc'), 'utf8')).toBe('canary');
+    expect(existsSync(join(root, '.orion/new'))).toBe(false);
+    // Outside of the sandbox they are there.
+    expect(readFileSync(join(root, '.orion/state'), 'utf8')).toBe('canary');
+  });
+
+  it('keeps what is read-only inside of the workspace', async () => {
+    mkdirSync(join(root, '.git/hooks'), { recursive: true });
+    writeFileSync(join(root, '.git/config'), 'before');
+    writeFileSync(join(root, '.env'), 'before');
+    const readOnly = [join(root, '.git'), join(root, '.env'), join(root, '.missing')];
+    const line =
+      'cat .env; echo x > .git/config; echo x > .git/hooks/pre-commit; echo x > .env; mv .git g; rm -rf .git .env; echo end';
+    const end = await run(line, { readOnly });
+    expect(end.output.head).toMatch(/^before/);
+    expect(readFileSync(join(root, '.git/config'), 'utf8')).toBe('before');
+    expect(readFileSync(join(root, '.env'), 'utf8')).toBe('before');
+    expect(existsSync(join(root, '.git/hooks/pre-commit'))).toBe(false);
+    expect(existsSync(join(root, '.missing'))).toBe(false);
+  });
+
+  it('has no network, unless it is allowed', async () => {
+    const server = createServer((socket) => socket.end('answer'));
+    await new Promise<void>((settle) => server.listen(0, '127.0.0.1', settle));
+    const address = server.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    const script = `const s=require('net').connect(${port},'127.0.0.1');s.on('data',d=>console.log(String(d)));s.on('error',e=>console.log(e.code))`;
+    const line = `'${process.execPath}' -e "${script}"`;
+    try {
+      expect((await run(line)).output.head).toMatch(/ECONNREFUSED|ENETUNREACH/);
+      expect((await run(line, { allowNetwork: true })).output.head).toBe('answer\n');
+    } finally {
+      server.close();
+    }
+  });
+
+  it('does not show the processes and sockets of the machine', async () => {
+    const end = await run(
+      `ls /proc | grep -c '^[0-9]'; ls -A /run; kill -0 ${process.pid} || echo unseen`,
+    );
+    expect(Number(end.output.head.split('\n')[0])).toBeLessThan(10);
+    expect(end.output.head).toContain('unseen');
+  });
+
+  it('asks what is inside to end before it ends it', async () => {
+    const end = await run(`trap 'echo asked; exit 0' TERM; while :; do sleep 0.05; done`, {}, 500);
+    expect(end).toMatchObject({ reason: 'timeout', output: { head: 'asked\n' } });
+  });
+
+  it('ends a process that has left its group with the command', async () => {
+    const end = await run(`setsid sleep 61.7531 > /dev/null 2>&1 & echo end`);
+    expect(end.output.head).toBe('end\n');
+    const left = await run('true');
+    expect(left.ended).toEqual([]);
+    const { execFileSync } = await import('node:child_process');
+    expect(execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })).not.toContain('61.7531');
+  });
+});
