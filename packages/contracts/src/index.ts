@@ -52,6 +52,7 @@ export type {
   Mode,
   Tool,
   ToolCall,
+  ToolAction,
   ToolContext,
   ToolDefinition,
   ToolExecutionContext,

@@ -99,6 +99,8 @@ export interface Tool {
   summarize?(result: JsonValue): string;
   /** Fills in defaults and normalises paths, so that repeated calls are recognised. */
   normalize?(args: JsonObject): JsonObject;
+  /** What these valid arguments would do, for tools that run only with a yes. */
+  action?(args: JsonObject): ToolAction;
 }
 
 export type ToolOutput = {
@@ -106,6 +108,16 @@ export type ToolOutput = {
   readonly next?: 'content';
   /** Details for traces, such as ignored arguments. The model does not read them. */
   readonly details?: JsonObject;
+  /** What is stored of it, where that is more than `result`; the model can traverse it. */
+  readonly stored?: JsonValue;
+};
+
+/** What a person decides about before a tool runs. It is shown whole: a yes is given to exactly this. */
+export type ToolAction = {
+  readonly kind: 'command';
+  readonly command: string;
+  /** Where it runs. */
+  readonly folder: string;
 };
 
 export type ToolExecutionContext = {

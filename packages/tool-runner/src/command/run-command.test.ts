@@ -1,0 +1,197 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { systemClock } from '@orion/contracts';
+import type { JsonObject, Tool, ToolOutput, ToolResult } from '@orion/contracts';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+
+import { createToolRegistry } from '../registry/tool-registry.ts';
+import { commandEnvironment } from './environment.ts';
+import { createRunCommandTool } from './run-command.ts';
+import type { RunCommandOptions } from './run-command.ts';
+
+let root = '';
+beforeEach(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), 'orion-run-command-')));
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+function tool(options: Partial<RunCommandOptions> = {}): Tool {
+  return createRunCommandTool({
+    root,
+    environment: commandEnvironment(process.env, []),
+    sandboxMode: 'auto',
+    findSandbox: async () => ({ kind: 'none', because: 'it is not installed' }),
+    sandboxScope: async () => ({ root, hidden: [], readOnly: [], allowNetwork: false }),
+    clock: systemClock,
+    createId: randomUUID,
+    ...options,
+  });
+}
+
+async function call(
+  args: JsonObject,
+  options: Partial<RunCommandOptions> = {},
+): Promise<ToolResult> {
+  const registry = createToolRegistry([tool(options)], { clock: systemClock });
+  const [result] = await registry.executeToolCalls(
+    [{ id: '1', name: 'run_command', arguments: JSON.stringify(args), state: 'complete' }],
+    { projectId: 'p', requestId: 'r', mode: 'act', signal: new AbortController().signal },
+  );
+  if (result === undefined) throw new Error('no result');
+  return result;
+}
+
+function output(args: JsonObject): Promise<ToolOutput> {
+  return tool().execute(args, {
+    projectId: 'p',
+    requestId: 'r',
+    toolCallId: '1',
+    mode: 'act',
+    signal: new AbortController().signal,
+  });
+}
+
+it('runs a line in the workspace, and says that there was no sandbox', async () => {
+  expect(await call({ command: 'pwd; exit 3' })).toMatchObject({
+    success: true,
+    result: {
+      command: 'pwd; exit 3',
+      exit_code: 3,
+      duration_ms: expect.any(Number),
+      protections: { sandbox: 'none', because: 'it is not installed' },
+      output: `${root}\n`,
+    },
+  });
+});
+
+it('refuses a line without a sandbox where one is required', async () => {
+  expect(await call({ command: 'touch x' }, { sandboxMode: 'require' })).toMatchObject({
+    success: false,
+    error: {
+      code: 'TOOL_NOT_ALLOWED',
+      message: 'The command was not run: a sandbox is required, and it is not installed.',
+    },
+  });
+  expect(existsSync(join(root, 'x'))).toBe(false);
+});
+
+it('does not look for a sandbox that is switched off', async () => {
+  const result = await call(
+    { command: 'true' },
+    { sandboxMode: 'off', findSandbox: () => Promise.reject(new Error('asked')) },
+  );
+  expect(result).toMatchObject({
+    result: { protections: { sandbox: 'none', because: 'it is switched off' } },
+  });
+});
+
+it.each([{ command: '' }, { command: ' \n' }, { command: 'a\0b' }, {}, { command: 'a', x: 1 }])(
+  'refuses the arguments %j',
+  async (args) => {
+    expect(await call(args)).toMatchObject({ error: { code: 'INVALID_TOOL_ARGUMENTS' } });
+  },
+);
+
+it('ends a line at the limit that the model sets, and never later than the own one', async () => {
+  expect(await call({ command: 'sleep 60', timeout_seconds: 1 })).toMatchObject({
+    result: { timed_out: true, exit_code: null, signal: 'SIGTERM' },
+  });
+  expect(await call({ command: 'sleep 60' }, { timeoutMs: 200 })).toMatchObject({
+    result: { timed_out: true },
+  });
+  expect(await call({ command: 'true', timeout_seconds: 121 })).toMatchObject({
+    error: { code: 'INVALID_TOOL_ARGUMENTS' },
+  });
+});
+
+it('shows up to 4,000 characters whole, and of more both ends', async () => {
+  const print = (count: number): string => `printf '%0${count}d' 7`;
+  const whole = await output({ command: print(4_000) });
+  expect(whole.result).toMatchObject({ output: '7'.padStart(4_000, '0') });
+  const cut = await output({ command: print(4_001) });
+  expect(cut.result).toMatchObject({
+    output_start: '0'.repeat(2_000),
+    output_end: '7'.padStart(2_000, '0'),
+    output_bytes: 4_001,
+  });
+  expect(cut.stored).toMatchObject({ output: '7'.padStart(4_001, '0') });
+});
+
+it('leaves the middle of an output beyond 16 MiB out, and counts it', async () => {
+  const { stored } = await output({ command: 'yes | head -c 17000000' });
+  const limit = 16 * 1024 * 1024;
+  expect(stored).toMatchObject({ omitted_bytes: 17_000_000 - limit, output_bytes: 17_000_000 });
+  const { output_start: start, output_end: end } = stored as Record<string, string>;
+  expect([start?.length, end?.length]).toEqual([limit / 2, limit / 2]);
+});
+
+it('does not cut a character of an output in two', async () => {
+  const { result } = await output({ command: `printf 'a%.0s😀' $(seq 3000)` });
+  const { output_start: start, output_end: end } = result as Record<string, string>;
+  expect(start?.isWellFormed()).toBe(true);
+  expect(end?.isWellFormed()).toBe(true);
+});
+
+it('names the processes that a line has left running', async () => {
+  const result = await call({ command: 'sleep 60 & sleep 0.1' });
+  if (process.platform === 'linux')
+    expect(result).toMatchObject({
+      result: { ended_processes: [expect.stringMatching(/^sleep \(\d+\)$/)] },
+    });
+});
+
+it('is cancelled with its turn', async () => {
+  const turn = new AbortController();
+  const registry = createToolRegistry([tool()], { clock: systemClock });
+  const running = registry.executeToolCalls(
+    [{ id: '1', name: 'run_command', arguments: '{"command":"sleep 60"}', state: 'complete' }],
+    { projectId: 'p', requestId: 'r', mode: 'act', signal: turn.signal },
+  );
+  setTimeout(() => turn.abort(), 50);
+  expect(await running).toMatchObject([{ success: false, error: { code: 'ABORTED' } }]);
+});
+
+it('is not run in PLAN mode', async () => {
+  const registry = createToolRegistry([tool()]);
+  expect(registry.definitions('plan')).toEqual([]);
+});
+
+it('passes on of the environment what programs need, and no key', () => {
+  const given = {
+    ...{
+      PATH: '/bin',
+      HOME: '/h',
+      LANG: 'C',
+      LC_ALL: 'C',
+      TMPDIR: '/t',
+      TERM: 'xterm',
+      TZ: undefined,
+    },
+    ...{ OPENAI_API_KEY: 'canary', SSH_AUTH_SOCK: 'canary', NODE_OPTIONS: 'canary', MINE: 'm' },
+  };
+  const needed = { PATH: '/bin', HOME: '/h', LANG: 'C', LC_ALL: 'C', TMPDIR: '/t' };
+  expect(commandEnvironment(given, [])).toEqual({ ...needed, TERM: 'dumb', NO_COLOR: '1' });
+  expect(commandEnvironment(given, ['MINE', 'TERM'])).toEqual({
+    ...needed,
+    MINE: 'm',
+    TERM: 'dumb',
+    NO_COLOR: '1',
+  });
+});
+
+it.each<[JsonObject, string]>([
+  [{ exit_code: 0, duration_ms: 1_240 }, 'npm test: exit code 0 after 1.2 s'],
+  [
+    { exit_code: null, signal: 'SIGKILL', duration_ms: 0 },
+    'npm test: ended by SIGKILL after 0.0 s',
+  ],
+  [
+    { timed_out: true, signal: 'SIGTERM', duration_ms: 9 },
+    'npm test: ended at its time limit after 0.0 s',
+  ],
+])('sums %j up', (facts, summary) => {
+  expect(tool().summarize?.({ command: 'npm test', ...facts })).toBe(summary);
+});

@@ -1,0 +1,177 @@
+import { isHighSurrogate, isLowSurrogate, OrionError } from '@orion/contracts';
+import type { Clock, JsonObject, JsonValue, Tool } from '@orion/contracts';
+
+import type { CapturedOutput } from './bounded-output.ts';
+import { runInGroup } from './process-group.ts';
+import type { GroupEnd } from './process-group.ts';
+import { sandboxed } from './sandbox.ts';
+import type { Sandbox, SandboxScope } from './sandbox.ts';
+
+export const RUN_COMMAND_TIMEOUT_MS: number = 120_000;
+/** Of a command's output; beyond it the middle is left out. */
+const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
+/** Of the beginning and of the end of an output that the model reads at once. */
+const SHOWN_CHARACTERS = 2_000;
+/** What ending a command takes beyond its own limit: the registry's limit is only a second net. */
+const ENDING_MS = 10_000;
+
+export type RunCommandOptions = {
+  readonly root: string;
+  /** All that the command sees of the environment. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** `auto` runs a command without a sandbox where there is none, `require` refuses it. */
+  readonly sandboxMode: 'auto' | 'require' | 'off';
+  readonly findSandbox: (signal: AbortSignal) => Promise<Sandbox>;
+  /** What a command in the sandbox is kept from; asked before each one. */
+  readonly sandboxScope: () => Promise<SandboxScope>;
+  /** The longest time that a command may take; 120 seconds when left out. */
+  readonly timeoutMs?: number;
+  readonly clock: Clock;
+  readonly createId: () => string;
+  readonly onOutput?: (chunk: Uint8Array) => void;
+};
+
+/** Which protections held while a command ran. */
+type Protections =
+  | { readonly sandbox: 'bubblewrap'; readonly network: 'off' | 'on' }
+  | { readonly sandbox: 'none'; readonly because: string };
+
+/**
+ * `run_command`: one shell line in the workspace.
+ *
+ * 1. The result says how the command ended and which protections held; a sandbox that could not be had is named.
+ * 2. The model reads the first and last 2,000 characters at most; up to 16 MiB are stored.
+ * 3. Nothing of the command runs on when the call has its result.
+ */
+export function createRunCommandTool(options: RunCommandOptions): Tool {
+  const limitMs = options.timeoutMs ?? RUN_COMMAND_TIMEOUT_MS;
+  const limitSeconds = Math.ceil(limitMs / 1_000);
+  return {
+    definition: {
+      name: 'run_command',
+      description:
+        'Runs a shell command line in the workspace with /bin/sh, such as the tests. Its standard input is empty, and ' +
+        'whatever it leaves running is ended. The user may be asked first. What it changes cannot be undone: write ' +
+        'files with WritePlanTool_begin instead.',
+      parameters: {
+        type: 'object',
+        properties: {
+          command: { type: 'string', description: 'The line, as it would be typed into a shell' },
+          timeout_seconds: {
+            type: 'integer',
+            minimum: 1,
+            maximum: limitSeconds,
+            default: limitSeconds,
+            description: 'The command is ended after this time',
+          },
+        },
+        required: ['command'],
+        additionalProperties: false,
+      },
+    },
+    effect: 'write',
+    timeoutMs: limitMs + ENDING_MS,
+    normalize: (args) => ({ timeout_seconds: limitSeconds, ...args }),
+    action: ({ command }) => ({ kind: 'command', command: String(command), folder: options.root }),
+    async execute({ command, timeout_seconds: seconds }, { signal }) {
+      const line = String(command);
+      if (line.trim() === '' || line.includes('\0')) {
+        throw new OrionError({
+          code: 'INVALID_TOOL_ARGUMENTS',
+          message: 'The arguments of run_command do not fit: command: a shell line is required',
+          hint: 'Correct the named arguments and call again.',
+        });
+      }
+      const shell = ['/bin/sh', '-c', line] as const;
+      const sandbox: Sandbox =
+        options.sandboxMode === 'off'
+          ? { kind: 'none', because: 'it is switched off' }
+          : await options.findSandbox(signal);
+      if (sandbox.kind === 'none' && options.sandboxMode === 'require') throw noSandbox(sandbox);
+      const scope = await options.sandboxScope();
+      const inside = sandbox.kind === 'bubblewrap';
+      const end = await runInGroup({
+        command: inside ? await sandboxed(sandbox.program, scope, shell) : shell,
+        isSandbox: inside,
+        cwd: options.root,
+        environment: inside ? { ...options.environment, TMPDIR: '/tmp' } : options.environment,
+        id: options.createId(),
+        timeoutMs: typeof seconds === 'number' ? Math.min(seconds * 1_000, limitMs) : limitMs,
+        maxOutputBytes: MAX_OUTPUT_BYTES,
+        signal,
+        clock: options.clock,
+        ...(options.onOutput === undefined ? {} : { onOutput: options.onOutput }),
+      });
+      if (end.reason === 'aborted') {
+        throw new OrionError({ code: 'ABORTED', message: 'The command was ended with the turn.' });
+      }
+      const protections: Protections = inside
+        ? { sandbox: 'bubblewrap', network: scope.allowNetwork ? 'on' : 'off' }
+        : { sandbox: 'none', because: sandbox.kind === 'none' ? sandbox.because : '' };
+      const facts = factsOf(line, end, protections);
+      return {
+        result: { ...facts, ...shownOutput(end.output) },
+        stored: { ...facts, ...storedOutput(end.output) },
+      };
+    },
+    summarize: summarizeCommand,
+  };
+}
+
+function noSandbox({ because }: { readonly because: string }): OrionError {
+  return new OrionError({
+    code: 'TOOL_NOT_ALLOWED',
+    message: `The command was not run: a sandbox is required, and ${because}.`,
+    hint: 'Go on without commands, or ask the user to allow them without a sandbox.',
+  });
+}
+
+function factsOf(command: string, end: GroupEnd, protections: Protections): JsonObject {
+  return {
+    command,
+    exit_code: end.exitCode,
+    ...(end.signal === null ? {} : { signal: end.signal }),
+    ...(end.reason === 'timeout' ? { timed_out: true } : {}),
+    duration_ms: Math.round(end.durationMs),
+    protections,
+    ...(end.ended.length === 0
+      ? {}
+      : { ended_processes: end.ended.map(({ pid, name }) => `${name} (${pid})`) }),
+  };
+}
+
+/** The beginning and the end, for the model. */
+function shownOutput({ head, tail, bytes, omittedBytes }: CapturedOutput): JsonObject {
+  if (omittedBytes === 0 && head.length <= 2 * SHOWN_CHARACTERS) return { output: head };
+  const end = omittedBytes === 0 ? head : tail;
+  const start = isHighSurrogate(head.charCodeAt(SHOWN_CHARACTERS - 1)) ? 1 : 0;
+  const rest = isLowSurrogate(end.charCodeAt(end.length - SHOWN_CHARACTERS)) ? 1 : 0;
+  return {
+    output_start: head.slice(0, SHOWN_CHARACTERS - start),
+    output_end: end.slice(end.length - SHOWN_CHARACTERS + rest),
+    output_bytes: bytes,
+  };
+}
+
+/** Everything that was kept, for whoever looks closer. */
+function storedOutput({ head, tail, bytes, omittedBytes }: CapturedOutput): JsonObject {
+  if (omittedBytes === 0) return { output: head };
+  return { output_start: head, omitted_bytes: omittedBytes, output_end: tail, output_bytes: bytes };
+}
+
+function summarizeCommand(result: JsonValue): string {
+  const {
+    command,
+    exit_code: exitCode,
+    signal,
+    timed_out: timedOut,
+    duration_ms: ms,
+  } = result as JsonObject;
+  const end =
+    timedOut === true
+      ? 'ended at its time limit'
+      : typeof signal === 'string'
+        ? `ended by ${signal}`
+        : `exit code ${Number(exitCode)}`;
+  return `${String(command)}: ${end} after ${(Number(ms) / 1_000).toFixed(1)} s`;
+}
