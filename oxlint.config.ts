@@ -167,7 +167,12 @@ const areas: [files: string[], allowed: readonly BanName[]][] = [
     [...determinism, 'adapters', 'sqlite', 'postgres', 'files'],
   ],
   [['packages/llm-adapters/src/**'], [...determinism, 'adapters', 'providers']],
-  [['packages/tool-runner/src/mcp/**'], [...determinism, 'adapters', 'processes']],
+  [['packages/tool-runner/src/{command,mcp}/**'], [...determinism, 'adapters', 'processes']],
+  [
+    // List processes, and look which of the paths exist that a sandbox hides.
+    ['packages/tool-runner/src/command/{processes,sandbox}.ts'],
+    [...determinism, 'adapters', 'processes', 'files'],
+  ],
   [
     ['packages/agent/src/config.ts', 'packages/agent/src/config/**'],
     [...determinism, 'adapters', 'files'],

@@ -67,8 +67,15 @@ it.each(['', '  ', '*', '* x', 'np* test', '*npm'])('refuses the pattern %j', (p
 
 it('warns of a pattern that allows anything', () => {
   const { warnings } = createAllowList([
-    ...['env *', '/usr/bin/find . *', 'sh -c *', 'git *', 'npm *'],
-    ...['env', 'git log *', 'npm run *', 'ls *'],
+    'env *',
+    '/usr/bin/find . *',
+    'sh -c *',
+    'git *',
+    'npm *',
+    'env',
+    'git log *',
+    'npm run *',
+    'ls *',
   ]);
   expect(warnings).toEqual([
     'The pattern "env *" allows any command, since env can run other programs.',

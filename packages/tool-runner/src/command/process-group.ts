@@ -98,9 +98,9 @@ export async function runInGroup(request: GroupRequest): Promise<GroupEnd> {
 
   // What the program has left behind holds the pipe open, or does not.
   if (!child.stdout.closed) await sleep(clock, DRAIN_MS, closing(child.stdout));
-  const left = [...(await processesOfGroup(group)), ...(await processesMarked(mark))];
+  const left = await processesOfGroup(group);
   if (await hasMembers(group)) await endGroup(group, request);
-  await endMarked(mark);
+  const escaped = await endMarked(mark, clock);
   if (!child.stdout.closed) await sleep(clock, DRAIN_MS, closing(child.stdout));
   child.stdout.destroy();
   return {
@@ -108,7 +108,7 @@ export async function runInGroup(request: GroupRequest): Promise<GroupEnd> {
     ...end,
     durationMs: clock.monotonic() - started,
     output: output.result(),
-    ended: [...new Map(left.map((each) => [each.pid, each])).values()],
+    ended: [...new Map([...left, ...escaped].map((each) => [each.pid, each])).values()],
   };
 }
 
@@ -127,13 +127,20 @@ async function endGroup(
   kill(-group, 'SIGKILL');
 }
 
-/** One that starts others while it is ended is looked for again. */
-async function endMarked(mark: string): Promise<void> {
-  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+/**
+ * Ends the processes that have left the group, and returns them. It looks twice, and again after each find: a process
+ * that is just becoming another program has no environment for a moment, and one may start others while it is ended.
+ */
+async function endMarked(mark: string, clock: Clock): Promise<readonly NamedProcess[]> {
+  const found: NamedProcess[] = [];
+  for (let rounds = 0, looks = 0; looks < 2 && rounds < MAX_ROUNDS; rounds += 1) {
     const marked = await processesMarked(mark);
-    if (marked.length === 0) return;
     for (const { pid } of marked) kill(pid, 'SIGKILL');
+    found.push(...marked);
+    looks = marked.length === 0 ? looks + 1 : 0;
+    if (looks < 2) await sleep(clock, LOOK_MS);
   }
+  return found;
 }
 
 /** A signal reaches zombies, too; where processes can be listed, those do not count. */

@@ -161,16 +161,17 @@ it('is not run in PLAN mode', async () => {
 
 it('passes on of the environment what programs need, and no key', () => {
   const given = {
-    ...{
-      PATH: '/bin',
-      HOME: '/h',
-      LANG: 'C',
-      LC_ALL: 'C',
-      TMPDIR: '/t',
-      TERM: 'xterm',
-      TZ: undefined,
-    },
-    ...{ OPENAI_API_KEY: 'canary', SSH_AUTH_SOCK: 'canary', NODE_OPTIONS: 'canary', MINE: 'm' },
+    PATH: '/bin',
+    HOME: '/h',
+    LANG: 'C',
+    LC_ALL: 'C',
+    TMPDIR: '/t',
+    TERM: 'xterm',
+    TZ: undefined,
+    OPENAI_API_KEY: 'canary',
+    SSH_AUTH_SOCK: 'canary',
+    NODE_OPTIONS: 'canary',
+    MINE: 'm',
   };
   const needed = { PATH: '/bin', HOME: '/h', LANG: 'C', LC_ALL: 'C', TMPDIR: '/t' };
   expect(commandEnvironment(given, [])).toEqual({ ...needed, TERM: 'dumb', NO_COLOR: '1' });

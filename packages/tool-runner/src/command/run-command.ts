@@ -31,6 +31,9 @@ export type RunCommandOptions = {
   readonly onOutput?: (chunk: Uint8Array) => void;
 };
 
+/** What the schema lets through. */
+type Arguments = { readonly command: string; readonly timeout_seconds?: number };
+
 /** Which protections held while a command ran. */
 type Protections =
   | { readonly sandbox: 'bubblewrap'; readonly network: 'off' | 'on' }
@@ -72,9 +75,12 @@ export function createRunCommandTool(options: RunCommandOptions): Tool {
     effect: 'write',
     timeoutMs: limitMs + ENDING_MS,
     normalize: (args) => ({ timeout_seconds: limitSeconds, ...args }),
-    action: ({ command }) => ({ kind: 'command', command: String(command), folder: options.root }),
-    async execute({ command, timeout_seconds: seconds }, { signal }) {
-      const line = String(command);
+    action: (args) => {
+      const { command } = args as Arguments;
+      return { kind: 'command', command, folder: options.root };
+    },
+    async execute(args, { signal }) {
+      const { command: line, timeout_seconds: seconds = limitSeconds } = args as Arguments;
       if (line.trim() === '' || line.includes('\0')) {
         throw new OrionError({
           code: 'INVALID_TOOL_ARGUMENTS',
@@ -96,7 +102,7 @@ export function createRunCommandTool(options: RunCommandOptions): Tool {
         cwd: options.root,
         environment: inside ? { ...options.environment, TMPDIR: '/tmp' } : options.environment,
         id: options.createId(),
-        timeoutMs: typeof seconds === 'number' ? Math.min(seconds * 1_000, limitMs) : limitMs,
+        timeoutMs: Math.min(seconds * 1_000, limitMs),
         maxOutputBytes: MAX_OUTPUT_BYTES,
         signal,
         clock: options.clock,
@@ -126,7 +132,18 @@ function noSandbox({ because }: { readonly because: string }): OrionError {
   });
 }
 
-function factsOf(command: string, end: GroupEnd, protections: Protections): JsonObject {
+/** How the command ended. */
+type Facts = {
+  readonly command: string;
+  readonly exit_code: number | null;
+  readonly signal?: string;
+  readonly timed_out?: true;
+  readonly duration_ms: number;
+  readonly protections: Protections;
+  readonly ended_processes?: readonly string[];
+};
+
+function factsOf(command: string, end: GroupEnd, protections: Protections): Facts {
   return {
     command,
     exit_code: end.exitCode,
@@ -166,12 +183,12 @@ function summarizeCommand(result: JsonValue): string {
     signal,
     timed_out: timedOut,
     duration_ms: ms,
-  } = result as JsonObject;
+  } = result as Facts;
   const end =
     timedOut === true
       ? 'ended at its time limit'
-      : typeof signal === 'string'
+      : signal !== undefined
         ? `ended by ${signal}`
-        : `exit code ${Number(exitCode)}`;
-  return `${String(command)}: ${end} after ${(Number(ms) / 1_000).toFixed(1)} s`;
+        : `exit code ${exitCode}`;
+  return `${command}: ${end} after ${(ms / 1_000).toFixed(1)} s`;
 }

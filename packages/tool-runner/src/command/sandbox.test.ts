@@ -178,7 +178,8 @@ describe.skipIf(sandbox.kind === 'none')('bubblewrap', () => {
 
   it('asks what is inside to end before it ends it', async () => {
     const end = await run(`trap 'echo asked; exit 0' TERM; while :; do sleep 0.05; done`, {}, 500);
-    expect(end).toMatchObject({ reason: 'timeout', output: { head: 'asked\n' } });
+    expect(end.reason).toBe('timeout');
+    expect(end.output.head).toMatch(/asked\n$/);
   });
 
   it('ends a process that has left its group with the command', async () => {

@@ -7,24 +7,40 @@ import { runInGroup } from './process-group.ts';
 
 /** Where people keep keys, below the home folder. */
 const SECRET_PLACES = [
-  ...['.ssh', '.aws', '.azure', '.gnupg', '.kube', '.docker', '.password-store', '.terraform.d'],
-  ...[
-    '.config/gcloud',
-    '.config/gh',
-    '.config/op',
-    '.config/hub',
-    '.config/rclone',
-    '.config/sops',
-  ],
-  ...['.local/share/keyrings', '.mozilla', '.config/google-chrome', '.config/chromium'],
-  ...['.npmrc', '.netrc', '.pypirc', '.git-credentials', '.vault-token', '.pgpass', '.my.cnf'],
-  ...[
-    '.cargo/credentials',
-    '.cargo/credentials.toml',
-    '.gem/credentials',
-    '.config/git/credentials',
-  ],
-  ...['.bash_history', '.zsh_history', '.python_history', '.node_repl_history', '.psql_history'],
+  '.ssh',
+  '.aws',
+  '.azure',
+  '.gnupg',
+  '.kube',
+  '.docker',
+  '.password-store',
+  '.terraform.d',
+  '.config/gcloud',
+  '.config/gh',
+  '.config/op',
+  '.config/hub',
+  '.config/rclone',
+  '.config/sops',
+  '.local/share/keyrings',
+  '.mozilla',
+  '.config/google-chrome',
+  '.config/chromium',
+  '.npmrc',
+  '.netrc',
+  '.pypirc',
+  '.git-credentials',
+  '.vault-token',
+  '.pgpass',
+  '.my.cnf',
+  '.cargo/credentials',
+  '.cargo/credentials.toml',
+  '.gem/credentials',
+  '.config/git/credentials',
+  '.bash_history',
+  '.zsh_history',
+  '.python_history',
+  '.node_repl_history',
+  '.psql_history',
 ];
 const TRIAL_MS = 5_000;
 
@@ -102,22 +118,21 @@ export async function sandboxed(
 ): Promise<[string, ...string[]]> {
   const hidden = await existing(scope.hidden);
   const readOnly = await existing(scope.readOnly);
-  return [
-    program,
-    ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'],
-    ...['--tmpfs', '/tmp', '--tmpfs', '/run'],
-    // Where names are resolved by a service, its configuration lies there.
-    ...(scope.allowNetwork
-      ? ['--ro-bind-try', '/run/systemd/resolve', '/run/systemd/resolve']
-      : ['--unshare-net']),
-    ...['--bind', scope.root, scope.root],
-    ...readOnly.flatMap(({ path }) => ['--ro-bind', path, path]),
-    ...hidden.flatMap(({ path, isFolder }) =>
-      isFolder ? ['--tmpfs', path, '--remount-ro', path] : ['--ro-bind', '/dev/null', path],
-    ),
-    ...['--unshare-pid', '--unshare-ipc', '--die-with-parent', '--chdir', scope.root, '--'],
-    ...command,
-  ];
+  const machine = ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'];
+  const emptied = ['/tmp', '/run'].flatMap((path) => ['--tmpfs', path]);
+  // Where names are resolved by a service, its configuration lies there.
+  const network = scope.allowNetwork
+    ? ['--ro-bind-try', '/run/systemd/resolve', '/run/systemd/resolve']
+    : ['--unshare-net'];
+  const workspace = ['--bind', scope.root, scope.root, '--chdir', scope.root];
+  const kept = readOnly.flatMap(({ path }) => ['--ro-bind', path, path]);
+  const covered = hidden.flatMap(({ path, isFolder }) =>
+    isFolder ? ['--tmpfs', path, '--remount-ro', path] : ['--ro-bind', '/dev/null', path],
+  );
+  const ends = ['--unshare-pid', '--unshare-ipc', '--die-with-parent'];
+  // In this order: a later mount covers an earlier one.
+  const options = [machine, emptied, network, workspace, kept, covered, ends].flat();
+  return [program, ...options, '--', ...command];
 }
 
 /** Those that exist, resolved: a mount is made where a link leads. */
