@@ -87,6 +87,8 @@ export interface Tool {
   readonly inPlanMode?: boolean;
   /** The same call may return something else later, so repeated calls are not duplicates. For read tools. */
   readonly pollable?: boolean;
+  /** Asked the same again after another write it may answer something else, such as the tests. For write tools. */
+  readonly repeatableAfterWrite?: boolean;
   /** How long one run may take, in milliseconds, before its signal is aborted. Defaults to 120,000. */
   readonly timeoutMs?: number;
   /** The tool checks its arguments and words its refusals itself. The registry passes any JSON object on. */
@@ -131,7 +133,9 @@ export type ToolExecutionContext = {
 export type ToolContext = ToolExecutionContext & { readonly toolCallId: string };
 
 /** What a protocol needs to know about a tool. */
-export type ToolTraits = Required<Pick<Tool, 'effect' | 'pollable' | 'inPlanMode'>>;
+export type ToolTraits = Required<
+  Pick<Tool, 'effect' | 'pollable' | 'inPlanMode' | 'repeatableAfterWrite'>
+>;
 
 /** The tools of a turn. A registry is built from a list of tools; tools do not register themselves. */
 export interface ToolRegistry {

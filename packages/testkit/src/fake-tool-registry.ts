@@ -11,6 +11,7 @@ import type {
 export type FakeTool = {
   readonly effect: 'read' | 'write';
   readonly pollable?: boolean;
+  readonly repeatableAfterWrite?: boolean;
   /** Whether PLAN mode offers it, if it reads. */
   readonly inPlanMode?: boolean;
   readonly run: (
@@ -43,8 +44,8 @@ export function createFakeToolRegistry(
     traitsOf(toolName) {
       const tool = byName.get(toolName);
       if (tool === undefined) return undefined;
-      const { effect, pollable = false } = tool;
-      return { effect, pollable, inPlanMode: isInPlanMode(tool) };
+      const { effect, pollable = false, repeatableAfterWrite = false } = tool;
+      return { effect, pollable, repeatableAfterWrite, inPlanMode: isInPlanMode(tool) };
     },
     async executeToolCalls(calls, context) {
       const results: ToolResult[] = [];

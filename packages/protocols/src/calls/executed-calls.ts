@@ -6,7 +6,8 @@ import type { JsonValue, ToolCall, ToolRegistry, ToolResult, TurnState } from '@
  *
  * 1. Only calls that ran count. A refused call may be repeated.
  * 2. A call with a retryable failure may run once more. If it fails again, it is stored as not retryable.
- * 3. After a successful write, every read may run again, because the files may have changed.
+ * 3. After a successful write, every read may run again, because the files may have changed; so may a write that says so,
+ *    such as another command.
  * 4. A begin counts only after its session was committed: before that, it has not written anything.
  * 5. A pollable tool may be called again with the same arguments.
  */
@@ -36,9 +37,11 @@ export function recordExecuted(
   if (result.success && result.next === 'content') return;
   if (!result.success && call.name === BEGIN_TOOL_NAME) return;
   const isRead = (name: string): boolean => registry.traitsOf(name)?.effect === 'read';
+  const mayRepeat = (name: string): boolean =>
+    isRead(name) || registry.traitsOf(name)?.repeatableAfterWrite === true;
   if (result.success && !isRead(call.name)) {
     for (const [signature, earlier] of Object.entries(turnState.executed)) {
-      if (isRead(earlier.toolName)) delete turnState.executed[signature];
+      if (mayRepeat(earlier.toolName)) delete turnState.executed[signature];
     }
   }
   const signature = registry.signatureOf(call, projectId);

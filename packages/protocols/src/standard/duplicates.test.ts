@@ -24,6 +24,11 @@ const failure = (retryable: boolean): Partial<ToolResult> => ({
 const TOOLS: Readonly<Record<string, FakeTool>> = {
   read_file: { effect: 'read', run: (args) => ({ success: true, result: { content: args } }) },
   write_file: { effect: 'write', run: () => ({ success: true, result: 'written' }) },
+  run_tests: {
+    effect: 'write',
+    repeatableAfterWrite: true,
+    run: () => ({ success: true, result: 'ran' }),
+  },
   broken: { effect: 'read', run: () => failure(false) },
   busy: { effect: 'read', run: () => failure(true) },
   failing_write: { effect: 'write', run: () => failure(false) },
@@ -104,6 +109,19 @@ test('one write does not make another one legal again', async () => {
     textReply('done'),
   ]);
   expect(codes).toEqual(['ok', 'ok', 'DUPLICATE_BLOCKED']);
+});
+
+test('a command may run again after a write or another command, and not by itself', async () => {
+  const tests = (id: string): ReturnType<typeof toolCall> => call(id, 'run_tests');
+  const { codes } = await run([
+    callsReply([tests('1'), tests('2'), call('3', 'write_file'), tests('4'), tests('5')]),
+    callsReply([toolCall('6', 'run_tests', { path: 'b' }), tests('7'), call('8'), tests('9')]),
+    textReply('done'),
+  ]);
+  expect(codes).toEqual([
+    ...['ok', 'DUPLICATE_BLOCKED', 'ok', 'ok', 'DUPLICATE_BLOCKED'],
+    ...['ok', 'ok', 'ok', 'DUPLICATE_BLOCKED'],
+  ]);
 });
 
 test('a call that was refused is no duplicate of itself', async () => {

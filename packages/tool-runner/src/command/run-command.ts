@@ -73,6 +73,7 @@ export function createRunCommandTool(options: RunCommandOptions): Tool {
       },
     },
     effect: 'write',
+    repeatableAfterWrite: true,
     timeoutMs: limitMs + ENDING_MS,
     normalize: (args) => ({ timeout_seconds: limitSeconds, ...args }),
     action: (args) => {

@@ -81,6 +81,7 @@ export function createToolRegistry(
         tool && {
           effect: tool.effect,
           pollable: tool.pollable ?? false,
+          repeatableAfterWrite: tool.repeatableAfterWrite ?? false,
           inPlanMode: isOffered(tool, 'plan'),
         }
       );
