@@ -101,6 +101,7 @@ describe('the store of a turn', () => {
       createScratchFile: () => inner.createScratchFile(),
       readText: (path, range) => inner.readText(path, range),
       listFiles: (limit) => inner.listFiles(limit),
+      listProtected: () => inner.listProtected(),
       readInstructions: (maxBytes) => inner.readInstructions(maxBytes),
       close: () => inner.close(),
     };

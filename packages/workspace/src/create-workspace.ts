@@ -10,6 +10,7 @@ import { TemporaryNotes } from './commit/temporary-notes.ts';
 import { onDisk } from './disk/disk-error.ts';
 import { createProcessObserver } from './ownership/process-identity.ts';
 import type { ProcessIdentity } from './ownership/process-identity.ts';
+import { listProtected } from './path-policy/list-protected.ts';
 import { shown } from './path-policy/parse-target.ts';
 import { PathPolicy } from './path-policy/path-policy.ts';
 import type { ConfirmProtectedPath } from './path-policy/path-policy.ts';
@@ -207,6 +208,7 @@ function openWorkspace(options: WorkspaceOptions, places: Places): Workspace {
     createScratchFile: () => scratch.create(),
     readText: (path, range) => readWorkspaceText({ policy, state, scratch }, path, range),
     listFiles: (limit) => listFiles(root, state.path, limit),
+    listProtected: () => listProtected(root, (path) => policy.isAllowed(path)),
     readInstructions: (maxBytes) => readInstructions(root, maxBytes),
     close: () => sessions.releaseAll(),
   };

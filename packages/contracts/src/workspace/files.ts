@@ -28,6 +28,11 @@ export interface WorkspaceFiles {
     /** Ignore files that could not be used. */
     readonly refused: readonly RefusedFile[];
   }>;
+  /**
+   * The protected files and folders that exist, as absolute paths, without those that `allowPaths` names: what a command
+   * must not change. `truncated` when the workspace is too large to find all of them.
+   */
+  listProtected(): Promise<{ readonly paths: readonly string[]; readonly truncated: boolean }>;
   /** `AGENTS.md` or else `ORION.md` at the root, at most `maxBytes` of it; null if neither can be used. */
   readInstructions(maxBytes: number): Promise<{
     readonly instructions: ProjectInstructions | null;

@@ -60,13 +60,13 @@ type AllowedPath = ContainedPath & { readonly allowed: AllowedTarget };
 
 export class PathPolicy {
   readonly #options: PathPolicyOptions;
-  readonly #isAllowed: (path: string) => boolean;
+  readonly isAllowed: (path: string) => boolean;
   /** Ask only once per path, because begin and commit check it, too. */
   readonly #answers: Map<string, Promise<boolean>> = new Map();
 
   constructor(options: PathPolicyOptions) {
     this.#options = options;
-    this.#isAllowed =
+    this.isAllowed =
       options.allowPaths.length === 0
         ? (): boolean => false
         : picomatch([...options.allowPaths], { dot: true, strictSlashes: true });
@@ -211,7 +211,7 @@ export class PathPolicy {
     }
     const allowed: string[] = [];
     const requireYes = async (path: string, rule: string, reason: string): Promise<void> => {
-      if (!this.#isAllowed(path) && !(await this.#isConfirmed(path, rule))) {
+      if (!this.isAllowed(path) && !(await this.#isConfirmed(path, rule))) {
         throw protectedPath(contained.path, rule, reason);
       }
       if (!allowed.includes(path)) allowed.push(path);
