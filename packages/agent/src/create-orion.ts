@@ -10,6 +10,8 @@ import { createContentProtocol } from '@orion/protocols';
 import { createPatternMatcher, createWorkspace } from '@orion/workspace';
 import type { WorkspaceEventSink } from '@orion/workspace';
 
+import { actionApproval } from './commands/action-approval.ts';
+import { createCommandTool } from './commands/command-tool.ts';
 import { protocolConfigOf } from './config/derived-settings.ts';
 import { DEFAULT_SETTINGS } from './config/settings.ts';
 import type { Settings } from './config/settings.ts';
@@ -62,6 +64,11 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
     strict: settings.strict,
     nextTurn: () => nextTurn(),
   });
+  const { commands, userDirectory } = options;
+  const commandTools =
+    commands === undefined
+      ? []
+      : [createCommandTool({ commands, settings, workspace, userDirectory, clock })];
   const turns = new TurnAdmission({
     projectId,
     protocols,
@@ -73,6 +80,8 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
       protocolConfig: protocolConfigOf(settings, options.limits),
       content: (name) => createContentProtocol(protocols.named(name)),
       writePlanTool,
+      tools: [...commandTools, ...(options.tools ?? [])],
+      approveCall: actionApproval({ review: options.reviewAction }, settings),
       patterns,
       settings,
       clock,

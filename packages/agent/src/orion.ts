@@ -12,6 +12,8 @@ import type {
   RecordedChange,
   RunEvent,
   SessionListing,
+  Tool,
+  ToolAction,
   TraceEvent,
   TraceStore,
   UndoReport,
@@ -19,6 +21,7 @@ import type {
   Workspace,
 } from '@orion/contracts';
 import type { ChangeReviewer } from '@orion/core';
+import type { Approval } from '@orion/tool-runner';
 import type { ForeignStore, Store } from '@orion/trace-store';
 
 import type { Settings } from './config/settings.ts';
@@ -79,6 +82,12 @@ export type OrionOptions = {
    * name. Left out: such a write is refused with PROTECTED_PATH, but for `package.json` and lockfiles.
    */
   readonly confirmProtectedPath?: (path: string, rule: string) => Promise<boolean>;
+  /** Lets a model run shell lines in the workspace; left out, it cannot. */
+  readonly commands?: CommandOptions;
+  /** Asks a person about a shell line that no pattern of `settings.allowCommands` allows. Left out: it is refused. */
+  readonly reviewAction?: (action: ToolAction, signal: AbortSignal) => Promise<Approval>;
+  /** Offered beside the built-in tools. One whose name is taken, or whose schema cannot be used, is left out. */
+  readonly tools?: readonly Tool[];
   /** What differs from the defaults. */
   readonly settings?: Partial<Settings>;
   readonly clock?: Clock;
@@ -96,6 +105,14 @@ export type OrionOptions = {
   readonly telemetry?: TelemetryOptions;
   /** Called with every trace event as it is recorded; must not throw. */
   readonly onTrace?: (event: TraceEvent) => void;
+};
+
+/** What commands of a model see of this machine. */
+export type CommandOptions = {
+  /** Their whole environment; `PATH` is also where a sandbox is looked for. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Below it a sandbox hides the usual places of keys; null when there is none. */
+  readonly home: string | null;
 };
 
 export type TurnRequest = {

@@ -1,6 +1,13 @@
 export { MAX_ARGUMENT_BYTES, MAX_ARGUMENT_DEPTH } from './registry/arguments.ts';
 export { defineTool } from './registry/define-tool.ts';
 export type { ToolSpecification } from './registry/define-tool.ts';
+export { createAllowList } from './command/allow-patterns.ts';
+export type { AllowList } from './command/allow-patterns.ts';
+export { commandEnvironment } from './command/environment.ts';
+export { createRunCommandTool } from './command/run-command.ts';
+export type { RunCommandOptions } from './command/run-command.ts';
+export { findSandbox, secretPlaces } from './command/sandbox.ts';
+export type { Sandbox, SandboxScope } from './command/sandbox.ts';
 export { createToolRegistry } from './registry/tool-registry.ts';
 export type { Approval, ApprovalRequest, ToolRegistryOptions } from './registry/tool-registry.ts';
 export { READ_FILE_MAX_BYTES, READ_FILE_MAX_LINES, createReadFileTool } from './tools/read-file.ts';

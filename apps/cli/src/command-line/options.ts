@@ -6,7 +6,10 @@ import { Option, type Command } from 'commander';
 export type WorkspaceOptions = { readonly cwd?: string };
 
 export type TurnOptions = WorkspaceOptions &
-  Omit<ConfigurationFlags, 'allowPaths'> & { readonly allowPath?: readonly string[] };
+  Omit<ConfigurationFlags, 'allowPaths' | 'allowCommands'> & {
+    readonly allowPath?: readonly string[];
+    readonly allowCommand?: readonly string[];
+  };
 
 /** A command that works in a workspace. */
 export function addCommand(parent: Command, name: string, description: string): Command {
@@ -60,14 +63,43 @@ export function addPathOptions(command: Command): Command {
     .option(
       '--allow-path <glob>',
       'allow writing to matching protected paths (repeatable)',
-      (glob: string, earlier: readonly string[] | undefined) => [...(earlier ?? []), glob],
+      collect,
     )
     .option('--allow-hard-link', 'allow replacing a file that has other hard links');
 }
 
+/** The values of an option that may be given several times. */
+function collect(value: string, earlier: readonly string[] | undefined): readonly string[] {
+  return [...(earlier ?? []), value];
+}
+
+export function addCommandOptions(command: Command): Command {
+  return command
+    .option(
+      '--allow-command <pattern>',
+      'let the model run shell lines that match, such as "npm test" or "git log *", without asking (repeatable)',
+      collect,
+    )
+    .addOption(
+      choice(
+        '--approve-commands <who>',
+        'other shell lines: ask you first (ask, the default), run without asking (auto), or refuse (never)',
+        ['auto', 'ask', 'never'],
+      ),
+    )
+    .addOption(
+      choice(
+        '--sandbox <when>',
+        'run shell lines in a sandbox if bubblewrap works here (auto, the default), only then (require), or never (off)',
+        ['auto', 'require', 'off'],
+      ),
+    )
+    .option('--allow-network', 'let shell lines in the sandbox use the network');
+}
+
 /** What commands that let a model write have besides. */
 export function addTurnOptions(command: Command): Command {
-  return addPathOptions(addApproveOption(command))
+  return addCommandOptions(addPathOptions(addApproveOption(command)))
     .option(
       '--allow-omissions',
       'do not ask the model about lines such as "... rest unchanged" in a file that replaces another',
@@ -84,6 +116,6 @@ export function choice(flags: string, description: string, values: readonly stri
 
 /** The options in the form that the configuration expects. */
 export function flagsOf(options: TurnOptions): ConfigurationFlags {
-  const { allowPath, cwd: _cwd, ...flags } = options;
-  return { ...flags, ...defined({ allowPaths: allowPath }) };
+  const { allowPath, allowCommand, cwd: _cwd, ...flags } = options;
+  return { ...flags, ...defined({ allowPaths: allowPath, allowCommands: allowCommand }) };
 }

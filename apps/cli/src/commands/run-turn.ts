@@ -11,6 +11,7 @@ import { eventInCommandWords, inCommandWords } from '../rendering/command-hints.
 import { errorLines } from '../rendering/error-lines.ts';
 import { notStoredLines } from '../rendering/not-stored-line.ts';
 import { addToSummary, EMPTY_SUMMARY, type TurnSummary } from '../rendering/turn-summary.ts';
+import { actionReview } from './approve-action.ts';
 import { approval } from './approve-change.ts';
 import { protectedPathQuestion } from './confirm-protected.ts';
 import { placeOf } from './place.ts';
@@ -142,6 +143,8 @@ function openRuntime(
     protocol,
     protocolReason,
     approve,
+    commands: configuration.commands,
+    ...(context.interactive && approve !== 'never' && actionReview(context)),
     ...protectedPathQuestion(context, signal),
     ...defined({ provider: withModel ? provider : undefined, telemetry: telemetry ?? undefined }),
     ...(verbose && { onTrace: (event) => context.screen.line(formatTraceLine(event), 'faint') }),

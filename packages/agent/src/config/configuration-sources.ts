@@ -27,6 +27,10 @@ export type ConfigurationFlags = {
   readonly resume?: string;
   readonly allowPaths?: readonly string[];
   readonly allowHardLink?: boolean;
+  readonly allowCommands?: readonly string[];
+  readonly approveCommands?: string;
+  readonly sandbox?: string;
+  readonly allowNetwork?: boolean;
   readonly allowOmissions?: boolean;
   /** Budgets of the turn, as they were typed. */
   readonly maxTurns?: string;

@@ -1,7 +1,9 @@
 import { defined, OrionError } from '@orion/contracts';
+import { commandEnvironment } from '@orion/tool-runner';
 import type { Mode, ProtocolName } from '@orion/contracts';
 
-import type { ProviderOptions, TelemetryOptions } from '../orion.ts';
+import type { CommandOptions, ProviderOptions, TelemetryOptions } from '../orion.ts';
+import { patternWarnings } from '../commands/action-approval.ts';
 import { configurationError } from './configuration-error.ts';
 import { optionsNeedingTrust, type FileConfiguration } from './configuration-file.ts';
 import { readSources } from './configuration-sources.ts';
@@ -13,6 +15,7 @@ import { chooseProvider, keysOf, VENDORS } from './provider-choice.ts';
 import {
   DEFAULT_SETTINGS,
   isLimit,
+  isOwn,
   settingFromFlag,
   settingsFromEnvironment,
   type Settings,
@@ -53,6 +56,8 @@ export type Configuration = {
   readonly settings: Partial<Settings>;
   /** Null when no spans are wanted. */
   readonly telemetry: TelemetryOptions | null;
+  /** What commands of a model see of this machine. */
+  readonly commands: CommandOptions;
   readonly json: boolean;
   readonly showContent: boolean;
   readonly verbose: boolean;
@@ -82,7 +87,7 @@ export async function loadConfiguration(request: ConfigurationRequest): Promise<
   const settings: Partial<Settings> = {
     ...fromUser,
     ...limits,
-    ...trusted?.settings,
+    ...withoutOwn(trusted?.settings),
     ...fromEnvironment,
     ...settingsFromFlags(flags),
   };
@@ -131,6 +136,10 @@ export async function loadConfiguration(request: ConfigurationRequest): Promise<
     conversation: chooseConversation(flags, environment),
     settings,
     telemetry: telemetryOptions(settings, environment),
+    commands: {
+      environment: commandEnvironment(environment, settings.commandEnvironment ?? []),
+      home: request.homeDirectory,
+    },
     json: flags.json ?? booleanVariable(environment, 'ORION_JSON') ?? false,
     showContent: switchOf('showContent'),
     verbose: switchOf('verbose'),
@@ -142,6 +151,8 @@ export async function loadConfiguration(request: ConfigurationRequest): Promise<
       ...(project === null || trusted !== null
         ? []
         : ignoredKeys(workspaceFile, keysNeedingTrust(project, limits), trust)),
+      ...ownKeys(workspaceFile, project),
+      ...patternWarnings({ ...DEFAULT_SETTINGS, ...settings }),
     ],
   };
 }
@@ -208,12 +219,21 @@ function twoStage(environment: Readonly<Record<string, string>>): string | undef
   return booleanVariable(environment, 'TWO_STAGE_ENABLED') === true ? 'two-stage' : undefined;
 }
 
-const LIMIT_FLAGS = ['maxTurns', 'maxSeconds', 'maxTokens', 'maxBytes'] as const;
+/** Flags whose text is read as their variable's is. */
+const TYPED_FLAGS = [
+  'maxTurns',
+  'maxSeconds',
+  'maxTokens',
+  'maxBytes',
+  'approveCommands',
+  'sandbox',
+] as const;
 
 function settingsFromFlags(flags: ConfigurationFlags): Partial<Settings> {
-  const { allowPaths, allowHardLink, allowOmissions } = flags;
-  let settings: Partial<Settings> = defined({ allowPaths, allowHardLink, allowOmissions });
-  for (const name of LIMIT_FLAGS) {
+  const { allowPaths, allowHardLink, allowOmissions, allowCommands, allowNetwork } = flags;
+  const given = { allowPaths, allowHardLink, allowOmissions, allowCommands, allowNetwork };
+  let settings: Partial<Settings> = defined(given);
+  for (const name of TYPED_FLAGS) {
     const text = flags[name];
     if (text !== undefined) settings = { ...settings, ...settingFromFlag(name, text) };
   }
@@ -234,12 +254,19 @@ function tighterLimits(project: Partial<Settings>, others: Partial<Settings>): P
   return limits as Partial<Settings>;
 }
 
+/** What an accepted workspace file may say: what runs on this machine is decided by its user alone. */
+function withoutOwn(settings: Partial<Settings> = {}): Partial<Settings> {
+  return Object.fromEntries(Object.entries(settings).filter(([name]) => !isOwn(name)));
+}
+
 /** What of a workspace file takes effect only once it is accepted. */
 function keysNeedingTrust(
   project: FileConfiguration,
   limits: Partial<Settings>,
 ): readonly string[] {
-  const settings = Object.keys(project.settings).filter((name) => !(name in limits));
+  const settings = Object.keys(project.settings).filter(
+    (name) => !(name in limits) && !isOwn(name),
+  );
   return [...Object.keys(optionsNeedingTrust(project)), ...settings];
 }
 
@@ -251,6 +278,16 @@ function ignoredKeys(file: string, keys: readonly string[], trust: Trust): reado
     `${file}: ${keys.join(', ')} ${keys.length === 1 ? 'was' : 'were'} ignored: a workspace file decides ` +
       `model, protocol, mode and lower limits; anything else takes effect only from your own configuration, ` +
       `flags or environment, or once you accept the file with \`orion trust\`.${changed}`,
+  ];
+}
+
+/** One sentence that names what no workspace file decides. */
+function ownKeys(file: string, project: FileConfiguration | null): readonly string[] {
+  const keys = Object.keys(project?.settings ?? {}).filter(isOwn);
+  if (keys.length === 0) return [];
+  return [
+    `${file}: ${keys.join(', ')} ${keys.length === 1 ? 'was' : 'were'} ignored: which commands run is decided by your ` +
+      'own configuration, flags or environment alone.',
   ];
 }
 

@@ -78,6 +78,18 @@ export type Settings = {
   readonly allowHardLink: boolean;
   /** ORION_ALLOW_OMISSIONS: a file may be replaced by one that says that it leaves out parts, without a question. */
   readonly allowOmissions: boolean;
+  /** ORION_ALLOW_COMMAND: patterns of shell lines that may run without a question, one a line. */
+  readonly allowCommands: readonly string[];
+  /** ORION_APPROVE_COMMANDS: who agrees to other shell lines. */
+  readonly approveCommands: 'auto' | 'ask' | 'never';
+  /** ORION_SANDBOX: whether commands run in a sandbox where one can be had, only there, or never. */
+  readonly sandbox: 'auto' | 'require' | 'off';
+  /** ORION_ALLOW_NETWORK: whether commands in the sandbox may use the network. */
+  readonly allowNetwork: boolean;
+  /** ORION_COMMAND_SECONDS: the longest time that a command may take. */
+  readonly commandSeconds: number;
+  /** ORION_COMMAND_ENVIRONMENT: variables that commands see besides those that every program needs. */
+  readonly commandEnvironment: readonly string[];
   /** TRACE_STRICT: a trace that cannot be kept fails the turn. */
   readonly traceStrict: boolean;
   /** ORION_TELEMETRY: `otlp` sends turns as spans to an OpenTelemetry collector. */
@@ -91,6 +103,8 @@ type Format = {
   readonly expected: string;
   /** Of which a workspace file may lower the value: that can cost its user nothing but a shorter run. */
   readonly isLimit?: true;
+  /** What a workspace file never decides, accepted or not. */
+  readonly isOwn?: true;
   /** Both answer `undefined` for what is not of this format. */
   readonly fromText: (text: string) => unknown;
   readonly fromJson: (value: unknown) => unknown;
@@ -159,6 +173,18 @@ const list: Format = {
       : undefined,
 };
 
+/** One a line: a pattern may have commas. */
+const lines: Format = {
+  ...list,
+  fromText: (value) =>
+    value
+      .split('\n')
+      .map((item) => item.trim())
+      .filter((item) => item !== ''),
+};
+
+const own = (format: Format): Format => ({ ...format, isOwn: true });
+
 /** Of every setting: its variable, how its value is written, and its default. */
 const SETTINGS: {
   readonly [Name in keyof Settings]: readonly [
@@ -205,6 +231,12 @@ const SETTINGS: {
   allowPaths: ['ORION_ALLOW_PATH', list, []],
   allowHardLink: ['ORION_ALLOW_HARD_LINK', boolean, false],
   allowOmissions: ['ORION_ALLOW_OMISSIONS', boolean, false],
+  allowCommands: ['ORION_ALLOW_COMMAND', own(lines), []],
+  approveCommands: ['ORION_APPROVE_COMMANDS', own(oneOf('auto', 'ask', 'never')), 'ask'],
+  sandbox: ['ORION_SANDBOX', own(oneOf('auto', 'require', 'off')), 'auto'],
+  allowNetwork: ['ORION_ALLOW_NETWORK', own(boolean), false],
+  commandSeconds: ['ORION_COMMAND_SECONDS', limit(1), 120],
+  commandEnvironment: ['ORION_COMMAND_ENVIRONMENT', own(list), []],
   traceStrict: ['TRACE_STRICT', boolean, false],
   telemetry: ['ORION_TELEMETRY', oneOf('none', 'otlp'), 'none'],
   otlpEndpoint: ['OTEL_EXPORTER_OTLP_ENDPOINT', text, null],
@@ -216,6 +248,11 @@ export const DEFAULT_SETTINGS: Settings = Object.fromEntries(
 
 export function isSettingName(name: string): name is keyof Settings {
   return Object.hasOwn(SETTINGS, name);
+}
+
+/** Whether only the user decides it: a workspace file may not, even if it is accepted. */
+export function isOwn(name: string): boolean {
+  return isSettingName(name) && SETTINGS[name][1].isOwn === true;
 }
 
 export function isLimit(name: keyof Settings): boolean {

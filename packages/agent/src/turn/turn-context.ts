@@ -25,12 +25,16 @@ export function turnContext(
     projectId: ids.projectId,
     requestId: ids.requestId,
     adapter,
-    toolRegistry: createToolRegistry([createReadFileTool(workspace), writePlanTool.tool(begin)], {
-      clock,
-      patterns,
-      redact,
-      ...(leftOut === undefined ? {} : { leftOut }),
-    }),
+    toolRegistry: createToolRegistry(
+      [createReadFileTool(workspace), writePlanTool.tool(begin), ...dependencies.tools],
+      {
+        approve: dependencies.approveCall,
+        clock,
+        patterns,
+        redact,
+        ...(leftOut === undefined ? {} : { leftOut }),
+      },
+    ),
     traceService: trace,
     redact,
     config: sampled(protocolConfig, mode, adapter),

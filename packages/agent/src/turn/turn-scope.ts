@@ -9,6 +9,7 @@ import type {
   RunEventBody,
   SessionHandle,
   StopReason,
+  Tool,
   TraceRecorder,
   TurnState,
   TurnStatus,
@@ -16,6 +17,7 @@ import type {
 } from '@orion/contracts';
 import { createTurnState } from '@orion/contracts';
 import type { WritePlanTool, WriteSession } from '@orion/core';
+import type { ToolRegistryOptions } from '@orion/tool-runner';
 
 import type { Settings } from '../config/settings.ts';
 import { contextLimit } from '../context/content-messages.ts';
@@ -45,6 +47,9 @@ export type TurnDependencies = {
   /** The content stage, in the form in which a protocol's models read their history. */
   readonly content: (protocolName: string) => ProtocolStrategy;
   readonly writePlanTool: WritePlanTool;
+  /** Offered beside those of every turn. */
+  readonly tools: readonly Tool[];
+  readonly approveCall: NonNullable<ToolRegistryOptions['approve']>;
   /** For the expressions in schemas of tools. */
   readonly patterns: PatternMatcher;
   readonly settings: Settings;

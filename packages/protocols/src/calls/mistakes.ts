@@ -9,11 +9,13 @@ const OF_ARGUMENTS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 
 /**
  * Describes why a call did not run. The same mistake always has the same description, so sizes and positions, which
- * change with each attempt, are left out. Null for a call that ran.
+ * change with each attempt, are left out. Null for a call that ran, and for one that was not approved: the model could
+ * not know that.
  */
 export function mistakeOf(result: ToolResult): string | null {
   if (result.success || result.attempts > 0) return null;
   const { code, message } = result.error;
+  if (code === 'APPROVAL_REFUSED') return null;
   if (!OF_ARGUMENTS.has(code)) return code;
   return `${result.toolName} ${code} ${message.replaceAll(/\d+/g, '#')}`;
 }

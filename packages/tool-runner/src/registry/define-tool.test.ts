@@ -115,6 +115,7 @@ test('a tool may say that asking it again is no duplicate (R175)', () => {
     expect(registry.traitsOf('probe')).toEqual({
       effect: 'read',
       pollable,
+      repeatableAfterWrite: false,
       inPlanMode: false,
     });
   }

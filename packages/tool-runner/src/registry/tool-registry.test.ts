@@ -209,10 +209,10 @@ test('what is not approved does not run', async () => {
   );
   expect(refused.result).toMatchObject({
     attempts: 0,
-    error: { code: 'TOOL_NOT_ALLOWED', message: 'probe was not approved: the user said no' },
+    error: { code: 'APPROVAL_REFUSED', message: 'probe was not approved: the user said no' },
   });
   const failed = await run(probe, { approve: () => Promise.reject(new Error('no terminal')) });
-  expect(failed.result).toMatchObject({ error: { code: 'TOOL_NOT_ALLOWED' } });
+  expect(failed.result).toMatchObject({ error: { code: 'APPROVAL_REFUSED' } });
   expect(ran).toEqual([]);
   const approved = await run(probe, { approve: () => Promise.resolve({ approved: true }) });
   expect(approved.result.success).toBe(true);

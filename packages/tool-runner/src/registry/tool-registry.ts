@@ -5,6 +5,7 @@ import type {
   PatternMatcher,
   Redact,
   Tool,
+  ToolAction,
   ToolCall,
   ToolDefinition,
   ToolExecutionContext,
@@ -24,6 +25,8 @@ export type ApprovalRequest = {
   readonly call: ToolCall;
   readonly effect: Tool['effect'];
   readonly args: JsonObject;
+  /** What it would do, of a tool that runs only with a yes. */
+  readonly action: ToolAction | null;
   readonly context: ToolExecutionContext;
 };
 
@@ -175,11 +178,14 @@ async function runCall(
     return thrown(call, error, 0);
   }
   if (context.signal.aborted) return cancelled(call, 0);
-  const approval = await askApproval({ call, effect: tool.effect, args, context }, options);
+  const approval = await askApproval(
+    { call, effect: tool.effect, args, action: tool.action?.(args) ?? null, context },
+    options,
+  );
   if (context.signal.aborted) return cancelled(call, 0);
   if (!approval.approved) {
     return refusal(call, {
-      code: 'TOOL_NOT_ALLOWED',
+      code: 'APPROVAL_REFUSED',
       message: `${call.name} was not approved: ${approval.reason}`,
       hint: 'Go on without this call, or ask the user.',
     });
