@@ -119,8 +119,15 @@ test('a command may run again after a write or another command, and not by itsel
     textReply('done'),
   ]);
   expect(codes).toEqual([
-    ...['ok', 'DUPLICATE_BLOCKED', 'ok', 'ok', 'DUPLICATE_BLOCKED'],
-    ...['ok', 'ok', 'ok', 'DUPLICATE_BLOCKED'],
+    'ok',
+    'DUPLICATE_BLOCKED',
+    'ok',
+    'ok',
+    'DUPLICATE_BLOCKED',
+    'ok',
+    'ok',
+    'ok',
+    'DUPLICATE_BLOCKED',
   ]);
 });
 

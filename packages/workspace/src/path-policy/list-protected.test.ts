@@ -21,14 +21,27 @@ async function listed(
 
 it('lists the topmost protected file or folder of each branch', async () => {
   const files = [
-    ...['.git/config', '.git/hooks/pre-commit', '.env.local', 'package.json', 'src/a.ts'],
-    ...['packages/a/.vscode/tasks.json', 'packages/a/.GitHub/x.yml', '.orion/state', 'AGENTS.md'],
-    ...['node_modules/b/.npmrc', '.config/fish/config.fish', '.config/other'],
+    '.git/config',
+    '.git/hooks/pre-commit',
+    '.env.local',
+    'package.json',
+    'src/a.ts',
+    'packages/a/.vscode/tasks.json',
+    'packages/a/.GitHub/x.yml',
+    '.orion/state',
+    'AGENTS.md',
+    'node_modules/b/.npmrc',
+    '.config/fish/config.fish',
+    '.config/other',
   ];
   expect(await listed(files)).toEqual({
     paths: [
-      ...['.config/fish', '.env.local', '.git', '.orion'],
-      ...['packages/a/.GitHub', 'packages/a/.vscode'],
+      '.config/fish',
+      '.env.local',
+      '.git',
+      '.orion',
+      'packages/a/.GitHub',
+      'packages/a/.vscode',
     ],
     truncated: false,
   });
