@@ -88,10 +88,9 @@ function planOfOne(fields: Fields): unknown {
   const { plan = [], own = [] } = Object.groupBy(Object.entries(others), ([key]) =>
     PLAN_KEYS.includes(key) ? 'plan' : 'own',
   );
-  const target = path === undefined ? {} : { target_file: path };
   return {
     intent: intent ?? `${String(type)} ${String(path ?? others['target_file'])}`,
-    operations: [{ type, ...target, ...Object.fromEntries(own) }],
+    operations: [{ type, target_file: path, ...Object.fromEntries(own) }],
     ...Object.fromEntries(plan),
   };
 }

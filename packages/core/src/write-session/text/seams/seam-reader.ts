@@ -190,7 +190,7 @@ function readUnit(reader: SeamReader, unit: string, ended: boolean): SeamReader 
       ...factsOf(reader, line),
       offset,
       unread: '',
-      line: terminated ? '' : line,
+      line: '',
       preamble: read.preamble,
       overlaps: [...mayRepeat, ...read.overlaps],
       continuations: [...continuations, ...found],
