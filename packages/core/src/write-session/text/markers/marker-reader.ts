@@ -275,7 +275,7 @@ export function endMarkers(
     closesBeforeMarker = closesReply;
     if (closesReply) setAside += group.fenceBefore;
     else out.release(group.fenceBefore);
-    // At a broken stream the marker is discarded with what it would have ended: the anchor stands before it, so a
+    // At a broken stream the marker is discarded with what it would have ended: the anchor ends before it, so a
     // model for which it was content writes it again (R031).
     setAside += after?.setAside ?? '';
     if (after !== null && orderly) {
@@ -362,7 +362,7 @@ function nearMiss(
   const isMessage = lineStart === 0 && isAll;
   const isTerminated = recent.includes('\n', inkEnd);
   const textEnd = textEndBefore(recent.slice(0, lineStart), isAll && contentBytes > 0, atLineStart);
-  // A message that is DONE alone, in the content's open line, is joined to what stands there.
+  // A message that is DONE alone, in the content's open line, is joined to the text there.
   const isJoined = isMessage && !atLineStart && !isTerminated && isBareDone(line);
   const text = isJoined
     ? line
