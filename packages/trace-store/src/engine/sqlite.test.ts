@@ -1,5 +1,5 @@
 import { OrionError } from '@orion/contracts';
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -154,6 +154,19 @@ test.each(['before', 'after'] as const)(
     await writer.close();
   },
 );
+
+test('a database in memory makes no file', async () => {
+  const before = process.cwd();
+  process.chdir(folder);
+  try {
+    const database = await openSqlite(':memory:');
+    await database.run('create table one (a text)');
+    await database.close();
+    expect(existsSync(join(folder, ':memory:'))).toBe(false);
+  } finally {
+    process.chdir(before);
+  }
+});
 
 test('inside of a transaction the dialect is known', async () => {
   const database = await openSqlite(':memory:');

@@ -101,6 +101,19 @@ test('a turn is spans with the names of the gen_ai conventions, and every one of
     { name: 'execute_tool read', parent: agent, from: 3, to: 4, error: 'TOOL_FAILED' },
     { name: 'chat m', parent: agent, from: 6, to: 7, error: 'unfinished' },
   ]);
+  const again = createFakeSink();
+  play(createSpanExport(again), [
+    { type: 'turn_started' },
+    { type: 'llm_call' },
+    { type: 'llm_call' },
+    { type: 'turn_started' },
+  ]);
+  expect(again.spans.map(({ to, error }) => [to, error])).toEqual([
+    [3, 'unfinished'],
+    [2, 'unfinished'],
+    [3, 'unfinished'],
+    [undefined, undefined],
+  ]);
   expect(JSON.stringify(sink.spans)).not.toContain('private');
 });
 
