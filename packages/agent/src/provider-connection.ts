@@ -14,8 +14,7 @@ export function keysOf(options: OrionOptions, settings: Settings): KeysInUse {
     .filter(([name]) => /auth|key|token|secret|cookie/iu.test(name))
     // A scheme may precede it.
     .map(([, value]) => value.split(' ').at(-1));
-  const password =
-    databaseUrl !== null && URL.canParse(databaseUrl) ? new URL(databaseUrl).password : '';
+  const password = URL.parse(databaseUrl ?? '')?.password ?? '';
   const given =
     typeof provider === 'object' ? [provider.apiKey, ...Object.values(provider.keys ?? {})] : [];
   return new KeysInUse([...given, ...headers, decodedPassword(password)]);

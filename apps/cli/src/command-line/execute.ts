@@ -1,6 +1,7 @@
 import { OrionError, toErrorInfo } from '@orion/contracts';
 import { CommanderError } from 'commander';
 
+import { usage } from './usage.ts';
 import type { CommandContext } from '../process/context.ts';
 import { EXIT, exitCodeOf } from '../process/exit-code.ts';
 import type { CommandResult } from '../process/finish.ts';
@@ -18,7 +19,7 @@ export async function execute(context: CommandContext): Promise<CommandResult> {
     });
     if (context.argv.length === 0) {
       context.screen.block(program.helpInformation());
-      throw new OrionError({ code: 'USAGE', message: 'No command was given.' });
+      throw usage('No command was given.');
     }
     await program.parseAsync([...context.argv], { from: 'user' });
     return result;
@@ -43,16 +44,12 @@ function usageError(context: CommandContext, error: CommanderError): OrionError 
   if (error.code === 'commander.help') {
     const unknown = helpedWith(context.argv);
     if (unknown !== undefined) {
-      return new OrionError({
-        code: 'USAGE',
-        message: `There is no command '${unknown}' to print the help of.`,
-      });
+      return usage(`There is no command '${unknown}' to print the help of.`);
     }
-    return new OrionError({
-      code: 'USAGE',
-      message: `\`orion ${command ?? ''}\` needs to know what to do.`,
-      hint: `See \`orion ${command ?? ''} --help\`.`,
-    });
+    return usage(
+      `\`orion ${command ?? ''}\` needs to know what to do.`,
+      `See \`orion ${command ?? ''} --help\`.`,
+    );
   }
   // Commander's text is `error: …`, with a suggestion on a second line.
   const [message = '', suggestion] = error.message.replace(/^error: /u, '').split('\n');
@@ -61,11 +58,10 @@ function usageError(context: CommandContext, error: CommanderError): OrionError 
     /^[a-z-]+$/u.test(command) &&
     error.code !== 'commander.unknownCommand';
   const help = `See \`orion ${known && !command.startsWith('-') ? `${command} ` : ''}--help\`.`;
-  return new OrionError({
-    code: 'USAGE',
-    message: `${message.charAt(0).toUpperCase()}${message.slice(1).replace(/\.?$/u, '.')}`,
-    hint: suggestion === undefined ? help : `${suggestion.replace(/^\(|\)$/gu, '')} ${help}`,
-  });
+  return usage(
+    `${message.charAt(0).toUpperCase()}${message.slice(1).replace(/\.?$/u, '.')}`,
+    suggestion === undefined ? help : `${suggestion.replace(/^\(|\)$/gu, '')} ${help}`,
+  );
 }
 
 /** The command that `help` was asked for, of the program or of a command that has commands of its own. */

@@ -1,6 +1,6 @@
 import type { ApproveChoice, ChangeProposal, ChangeReviewer, OrionOptions } from '@orion/agent';
-import { OrionError } from '@orion/contracts';
 
+import { usage } from '../command-line/usage.ts';
 import type { CommandContext } from '../process/context.ts';
 import { readTypedLine } from '../terminal/ask.ts';
 import { diffLine, diffLines } from '../terminal/diff-text.ts';
@@ -17,11 +17,10 @@ export function approval(
 ): NonNullable<OrionOptions['approve']> {
   if (choice !== 'ask') return choice;
   if (context.interactive) return createReviewer(context);
-  throw new OrionError({
-    code: 'USAGE',
-    message: '--approve ask needs a terminal to ask on.',
-    hint: 'Use --approve auto or --approve never.',
-  });
+  throw usage(
+    '--approve ask needs a terminal to ask on.',
+    'Use --approve auto or --approve never.',
+  );
 }
 
 /** Shows a person what is about to change and asks. */

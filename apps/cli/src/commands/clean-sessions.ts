@@ -1,5 +1,4 @@
-import { OrionError } from '@orion/contracts';
-
+import { usage } from '../command-line/usage.ts';
 import type { TurnOptions } from '../command-line/options.ts';
 import type { CommandContext } from '../process/context.ts';
 import { confirm } from '../terminal/ask.ts';
@@ -17,11 +16,10 @@ export async function cleanSessionsCommand(
   const { all = false, yes = false } = options;
   const asks = all && !yes;
   if (asks && !context.interactive) {
-    throw new OrionError({
-      code: 'USAGE',
-      message: '--all asks before it moves anything, and there is no terminal to ask on.',
-      hint: 'Add --yes.',
-    });
+    throw usage(
+      '--all asks before it moves anything, and there is no terminal to ask on.',
+      'Add --yes.',
+    );
   }
   await withOrion(context, options, {}, async ({ orion, configuration }) => {
     const question = 'Put all interrupted write sessions aside, the recent ones too? (y/N) ';

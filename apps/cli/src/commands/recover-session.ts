@@ -7,6 +7,7 @@ import { defined, OrionError, type ErrorCode } from '@orion/contracts';
 
 import { wantsResultLine } from '../command-line/json-wanted.ts';
 import type { TurnOptions } from '../command-line/options.ts';
+import { usage } from '../command-line/usage.ts';
 import type { CommandContext } from '../process/context.ts';
 import type { CommandResult } from '../process/finish.ts';
 import { plural } from '../terminal/format.ts';
@@ -88,10 +89,6 @@ function checkCombination(id: string | undefined, options: RecoverSessionOptions
 /** The options that were given. */
 function named(options: Readonly<Record<string, unknown>>): readonly string[] {
   return Object.keys(defined(options));
-}
-
-function usage(message: string, hint: string): OrionError {
-  return new OrionError({ code: 'USAGE', message, hint });
 }
 
 /** Copies the saved bytes to a file that did not exist. */

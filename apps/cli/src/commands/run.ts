@@ -1,7 +1,8 @@
 import { requireProvider } from '@orion/agent';
 import type { RecoverChoice } from '@orion/agent';
-import { defined, OrionError, type CleanReport } from '@orion/contracts';
+import { defined, type CleanReport } from '@orion/contracts';
 
+import { usage } from '../command-line/usage.ts';
 import type { TurnOptions } from '../command-line/options.ts';
 import { wantsResultLine } from '../command-line/json-wanted.ts';
 import type { CommandContext } from '../process/context.ts';
@@ -50,7 +51,8 @@ export async function runCommand(
     if (signal.aborted) throw interrupted();
     if (recover === null) {
       requireProvider(configuration);
-      if (prompt === null) throw noPrompt();
+      const how = 'Give it as an argument, or pipe it in: orion run "Write a README"';
+      if (prompt === null) throw usage('There is no prompt.', how);
     }
     await show(
       orion.runTurn({
@@ -82,21 +84,9 @@ function putAsideLines({ moved }: CleanReport, place: string): readonly string[]
     : [...named, `Put aside, too: ${plural(more, 'more interrupted write session')}.`];
 }
 
-function noPrompt(): OrionError {
-  return new OrionError({
-    code: 'USAGE',
-    message: 'There is no prompt.',
-    hint: 'Give it as an argument, or pipe it in: orion run "Write a README"',
-  });
-}
-
 function recoverChoice(context: CommandContext, chosen: RecoverChoice | null): RecoverChoice {
   if (chosen === 'ask' && !context.interactive) {
-    throw new OrionError({
-      code: 'USAGE',
-      message: '--recover ask needs a terminal to ask on.',
-      hint: 'Use --recover yes or --recover no.',
-    });
+    throw usage('--recover ask needs a terminal to ask on.', 'Use --recover yes or --recover no.');
   }
   return chosen ?? (context.interactive ? 'ask' : 'no');
 }

@@ -1,6 +1,7 @@
 import type { Configuration } from '@orion/agent';
-import { defined, OrionError, type RecordedChange, type UndoneFile } from '@orion/contracts';
+import { defined, type RecordedChange, type UndoneFile } from '@orion/contracts';
 
+import { usage } from '../command-line/usage.ts';
 import type { TurnOptions } from '../command-line/options.ts';
 import type { CommandContext } from '../process/context.ts';
 import { withPlace } from '../rendering/write-lines.ts';
@@ -22,11 +23,7 @@ export async function undoCommand(
 ): Promise<void> {
   const { list, force } = options;
   if (list === true && (id !== undefined || force === true)) {
-    throw new OrionError({
-      code: 'USAGE',
-      message: '--list shows all changes and takes none back.',
-      hint: 'Leave out --list, or the rest.',
-    });
+    throw usage('--list shows all changes and takes none back.', 'Leave out --list, or the rest.');
   }
   const question = protectedPathQuestion(context, new AbortController().signal);
   await withOrion(context, options, question, async ({ orion, configuration }) => {

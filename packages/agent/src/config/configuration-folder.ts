@@ -7,11 +7,9 @@ export const WORKSPACE_FILE = 'orion.config.json';
 export function withoutEmpty(
   environment: Readonly<Record<string, string | undefined>>,
 ): Readonly<Record<string, string>> {
-  const given: Record<string, string> = {};
-  for (const [name, value] of Object.entries(environment)) {
-    if (value !== undefined && value.trim() !== '') given[name] = value;
-  }
-  return given;
+  const isGiven = (entry: [string, string | undefined]): entry is [string, string] =>
+    entry[1] !== undefined && entry[1].trim() !== '';
+  return Object.fromEntries(Object.entries(environment).filter(isGiven));
 }
 
 /** The folder of this user's own configuration; null without a home folder. */

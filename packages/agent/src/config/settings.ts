@@ -292,15 +292,10 @@ export function settingFromFile(
   return checked(name, found, `Correct or remove ${name} in ${file}`);
 }
 
-function checked(
-  name: keyof Settings,
-  {
-    source,
-    given,
-    value,
-  }: { readonly source: string; readonly given: unknown; readonly value: unknown },
-  remedy: string,
-): Partial<Settings> {
+type Found = { readonly source: string; readonly given: unknown; readonly value: unknown };
+
+function checked(name: keyof Settings, found: Found, remedy: string): Partial<Settings> {
+  const { source, given, value } = found;
   if (value !== undefined) return { [name]: value } as Partial<Settings>;
   const { expected } = SETTINGS[name][1];
   throw configurationError(

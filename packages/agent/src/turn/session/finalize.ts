@@ -1,5 +1,5 @@
 import type { ErrorCode, SessionHandle, WriteReceipt } from '@orion/contracts';
-import { OrionError, toErrorInfo } from '@orion/contracts';
+import { defined, OrionError, toErrorInfo } from '@orion/contracts';
 import { receiptNotesOf } from '@orion/core';
 import type {
   FinalizeFacts,
@@ -47,7 +47,7 @@ export async function finalize(
       signal: options.signal,
       repair,
       askOmissions: settings.askOmissions && !omissionsAsked && byHand !== 'decided',
-      ...(target === undefined ? {} : { target }),
+      ...defined({ target }),
     });
   } catch (error) {
     if (!OrionError.isInstance(error)) throw error;

@@ -13,7 +13,7 @@ import { Mailbox } from '../mailbox.ts';
 import { nextStep } from '../next-step.ts';
 import { withRemoved } from '../receipt-message.ts';
 import { examine, finalize } from './finalize.ts';
-import { endOf, pausedEnd } from './session-end.ts';
+import { endOf, pausedEnd, type SessionEnd } from './session-end.ts';
 import { linesOf } from './session-event.ts';
 import { messageEndOf, sessionModel, type Arrival, type SessionModel } from './session-model.ts';
 import { SessionReport } from './session-report.ts';
@@ -159,9 +159,7 @@ export class SessionDriver {
         } else if (this.#isOpen()) {
           await this.#mailbox.take();
         } else {
-          const end = endOf(this.#session, this.#receipt, this.#rescue.place());
-          this.#report.end(this.#session, end);
-          this.#outcome = end.outcome;
+          this.#conclude(endOf(this.#session, this.#receipt, this.#rescue.place()));
         }
       }
     } catch (error) {
@@ -171,8 +169,7 @@ export class SessionDriver {
       this.#report.trace('failed', { error: message.slice(0, 300) });
       await this.#rescue.session(recordOf(this.#session));
       const end = pausedEnd(this.#session, 'INTERNAL_ERROR', message, this.#rescue.place());
-      this.#report.end(this.#session, end);
-      this.#outcome = end.outcome;
+      this.#conclude(end);
       yield* this.#report.drain();
       return end.outcome;
     } finally {
@@ -186,6 +183,11 @@ export class SessionDriver {
   /** How the session left this turn, even if its reader had left. Null: it waits for a recovery. */
   get outcome(): SessionOutcome | null {
     return this.#outcome;
+  }
+
+  #conclude(end: SessionEnd): void {
+    this.#report.end(this.#session, end);
+    this.#outcome = end.outcome;
   }
 
   #begin(start: SessionStart): void {
