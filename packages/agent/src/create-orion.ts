@@ -108,6 +108,7 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
       turns.run({ kind: 'recover', sessionId: request.sessionId, decision: null }, request),
     finalizeSession: (request) =>
       turns.run({ kind: 'finalize', sessionId: request.sessionId, decision: request }, request),
+    stateDirectory: workspace.stateDirectory,
     projectId,
     sharesStore,
     store: records.store,

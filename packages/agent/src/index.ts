@@ -13,7 +13,10 @@ export type { Settings } from './config/settings.ts';
 export { distrustWorkspace, trustWorkspace } from './config/trust-workspace.ts';
 export type { TrustReport, TrustRequest } from './config/trust-workspace.ts';
 export { createOrion } from './create-orion.ts';
+export { diagnose } from './doctor/doctor.ts';
+export type { DiagnosisRequest, Finding } from './doctor/doctor.ts';
 export type {
+  CommandOptions,
   FinalizeRequest,
   FoundConversation,
   NotStored,

@@ -232,6 +232,8 @@ export interface Orion {
   describeSession(listing: SessionListing): PausedSession;
   /** The name of the protocol in use: that of the latest turn, before the first one that of the options. */
   getCurrentProtocol(): string;
+  /** Where sessions, locks and backups are. */
+  readonly stateDirectory: string;
   /** The project of a turn that names none. */
   readonly projectId: string;
   /** Whether other workspaces may keep theirs in the same store. */

@@ -4,6 +4,8 @@ export type {
   WorkspaceOptions,
   WorkspaceSettings,
 } from './create-workspace.ts';
+export { inspectPlace } from './inspect-place.ts';
+export type { InspectedPlace } from './inspect-place.ts';
 export { createPatternMatcher } from './plan/pattern-matcher.ts';
 export { loadSessionKey } from './session-dir/session-key.ts';
 export type { SessionKey } from './session-dir/session-key.ts';

@@ -113,6 +113,17 @@ Examples:
   $ orion undo <id>
   $ orion undo <id> --force`;
 
+export const DOCTOR = `
+Checks Node, the configuration, the state directory, the disk, the store, interrupted sessions, the provider and the
+sandbox. Nothing in the workspace is changed, and without --online nothing leaves the machine.
+
+Exit codes: 0 no problem, with or without warnings; 1 a problem; 2 usage
+
+Examples:
+  $ orion doctor
+  $ orion doctor --online --provider anthropic --model claude-sonnet-4-5
+  $ orion doctor --json`;
+
 export const TRUST = `
 A workspace may come from somebody else. Its orion.config.json always decides model, protocol, mode and lower limits;
 provider, base URL, approvals, allowed paths and everything else take effect only after you have accepted the file.

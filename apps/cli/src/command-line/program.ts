@@ -59,6 +59,7 @@ export function createProgram(
     addSessions,
     addChanges,
     addTrust,
+    addDoctor,
     addConversations,
     addTraces,
     addDemo,
@@ -169,6 +170,16 @@ function addTrust(program: Command, runs: Runs): void {
     .addHelpText('after', help.TRUST)
     .option('--revoke', 'withdraw the acceptance');
   runs(addJsonOption(trust), async () => (await import('../commands/trust.ts')).trustCommand);
+}
+
+function addDoctor(program: Command, runs: Runs): void {
+  const inspected = 'check everything that a turn depends on, and say what to do';
+  const doctor = addCommand(program, 'doctor', inspected)
+    .addHelpText('after', help.DOCTOR)
+    .option('--online', 'also ask the provider for a few words');
+  runs(addJsonOption(addProviderOptions(doctor)), async () => {
+    return (await import('../commands/doctor.ts')).doctorCommand;
+  });
 }
 
 function addDemo(program: Command, runs: Runs): void {
