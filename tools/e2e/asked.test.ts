@@ -7,11 +7,7 @@ const BODY = numbered('const value', 1, 3);
 
 describe('R014, R039: a person is told what the model is asked, and reads nothing of the file there', () => {
   test.concurrent.for([
-    [
-      'silence',
-      [BODY, 'DONE'],
-      'whether a.ts is complete, or to go on with it: 3 lines are saved.',
-    ],
+    ['silence', [BODY, 'DONE'], 'whether a.ts is complete, or to continue it: 3 lines are saved.'],
     ['nothing', ['', `${BODY}DONE`], 'to write a.ts, of which nothing has arrived yet.'],
     [
       'only a marker',

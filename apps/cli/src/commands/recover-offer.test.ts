@@ -81,7 +81,7 @@ describe('what was interrupted is offered first', () => {
       /^Interrupted: rows\.txt \(create\), 30 lines, 10 min ago\.\nRecover previous write session\? \(Y\/n\) /u,
     );
     expect(recovered).toBe('rows');
-    expect(told).toContain('Go on with it: orion recover-session older');
+    expect(told).toContain('Continue with: orion recover-session older');
     expect(told).not.toMatch(/alive|stale|broken/u);
     expect(discarded).toEqual([]);
   });

@@ -20,7 +20,7 @@ export type RecoverOffer = {
 
 /**
  * Looks at the write sessions that were interrupted, before anything else is done. Answers the id of the one that
- * the person, or `--recover yes`, wants to go on with.
+ * the person, or `--recover yes`, wants to continue.
  */
 export async function offerRecovery(offer: RecoverOffer): Promise<string | null> {
   const { context, orion, choice } = offer;
@@ -95,7 +95,7 @@ function listOnly(offer: RecoverOffer, sessions: readonly SessionListing[]): voi
     const [command = `orion recover-session ${session.session_id}`] =
       offer.orion.describeSession(session).commands;
     offer.context.screen.line(
-      `Interrupted: ${describe(session)}. Go on with it: ${withPlace(command, offer.place)}`,
+      `Interrupted: ${describe(session)}. Continue with: ${withPlace(command, offer.place)}`,
       'warning',
     );
   }

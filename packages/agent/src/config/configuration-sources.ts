@@ -21,9 +21,9 @@ export type ConfigurationFlags = {
   readonly script?: string;
   readonly recover?: string;
   readonly approve?: string;
-  /** Go on with the latest conversation. */
+  /** Continue the latest conversation. */
   readonly continue?: boolean;
-  /** Go on with this conversation. */
+  /** Continue this conversation. */
   readonly resume?: string;
   readonly allowPaths?: readonly string[];
   readonly allowHardLink?: boolean;

@@ -188,8 +188,8 @@ export class ConversationKeeper {
     if (place !== null) return place;
     const newId = createId();
     this.#notices.push(
-      `Another process went on with the conversation ${thread.conversationId} while this turn changed what stands ` +
-        `in it. Both are kept: this turn is in the new conversation ${newId}, and --resume ${newId} goes on with it.`,
+      `Another process continued the conversation ${thread.conversationId} while this turn changed what stands ` +
+        `in it. Both are kept: this turn is in the new conversation ${newId}, and --resume ${newId} continues it.`,
     );
     thread.conversationId = newId;
     thread.written = [];

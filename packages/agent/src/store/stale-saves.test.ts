@@ -111,8 +111,8 @@ describe('R277: a stale save', () => {
     expect(await texts()).toEqual(['start', 'unfinished', 'B', 'b']);
     expect(await texts('new')).toEqual(['start', 'written']);
     expect(one.takeNotice()).toBe(
-      'Another process went on with the conversation c while this turn changed what stands in it. Both are kept: ' +
-        'this turn is in the new conversation new, and --resume new goes on with it.',
+      'Another process continued the conversation c while this turn changed what stands in it. Both are kept: ' +
+        'this turn is in the new conversation new, and --resume new continues it.',
     );
     expect(one.takeNotice()).toBeNull();
     // The rest of the turn goes there, too.

@@ -33,7 +33,7 @@ export function nextStep(code: ErrorCode, session: SessionName, goOn?: string): 
       return `Write all of it with \`${recover} --finalize\`, or ${copy}.`;
     }
     case 'CONTENT_TOO_LARGE':
-      return `Go on with \`${goOn ?? recover}\`, or write what is saved with \`${recover} --finalize\`.`;
+      return `Continue with \`${goOn ?? recover}\`, or write what is saved with \`${recover} --finalize\`.`;
     case 'NO_DONE':
       return `Finish it with \`${recover}\` or write what is saved with \`--finalize\`.`;
     case 'SEAM_UNVERIFIED':

@@ -22,22 +22,22 @@ function asked(reason: PromptReason, session: WriteSession): string {
         ? `whether ${target} is to be empty: it ended its text without any.`
         : `to write the text for ${target}: it ended its text without any.`;
     case 'idle':
-      return `whether ${target} is complete, or to go on with it: ${saved(session)}.`;
+      return `whether ${target} is complete, or to continue it: ${saved(session)}.`;
     case 'question': {
       const question = openQuestionOf(control);
       const again = control.kind === 'awaiting_answer' && control.again ? 'again ' : '';
       return `${again}${question === null ? `about ${target}.` : questionLine(question, target)}`;
     }
     case 'continuation':
-      return `to go on with ${target}: its message was cut off, ${saved(session)}.`;
+      return `to continue ${target}: its message was cut off, ${saved(session)}.`;
     case 'ask_again':
-      return `once more to go on with ${target}: its reply did not begin with what is saved.`;
+      return `once more to continue ${target}: its reply did not begin with what is saved.`;
     case 'bridge':
       return `for what belongs between two parts of ${target}.`;
     case 'recovery':
       return control.kind === 'awaiting_content'
         ? `to write ${target}: the session was interrupted before anything arrived.`
-        : `to go on with ${target}, or to say that it is complete: the session was interrupted, ${saved(session)}.`;
+        : `to continue ${target}, or to say that it is complete: the session was interrupted, ${saved(session)}.`;
     case 'corrections': {
       const places = control.kind === 'needs_corrections' ? control.places.length : 0;
       return places === 1

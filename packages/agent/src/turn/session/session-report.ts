@@ -103,7 +103,7 @@ export class SessionReport {
     if (!this.#saysMemoryOnly) {
       this.#saysMemoryOnly = true;
       this.notice(
-        `The session cannot be saved (${code}: ${message}). It goes on in memory only, where its size is not limited; a crash would lose it.`,
+        `The session cannot be saved (${code}: ${message}). It continues in memory only, where its size is not limited; a crash would lose it.`,
       );
     }
     this.trace('save_failed', { code });
