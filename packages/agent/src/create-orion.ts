@@ -36,7 +36,7 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
   const clock = options.clock ?? systemClock;
   const settings: Settings = { ...DEFAULT_SETTINGS, ...options.settings };
   const keys = keysOf(options, settings);
-  const tell: Tell = (type, details, sessionId = details['session_id']) =>
+  const recordEvent: RecordEvent = (type, details, sessionId = details['session_id']) =>
     traces.record({
       type,
       source: 'workspace',
@@ -44,7 +44,7 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
       ...(typeof sessionId === 'string' ? { sessionId } : {}),
       details,
     });
-  const workspace = await openWorkspace(options, settings, clock, tell);
+  const workspace = await openWorkspace(options, settings, clock, recordEvent);
   const records = openRecords({ options, settings, clock, workspace, redact: keys.redact });
   const { traces, conversations } = records;
   const sharesStore = mayBeShared(settings);
@@ -123,7 +123,7 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
           }),
       ),
     findConversation: (which) => conversations.look(which),
-    ...callsOn(workspace, tell),
+    ...callsOn(workspace, recordEvent),
     describeSession: (listing) => describeListed(listing, settings.maxBytes),
     getCurrentProtocol: () => protocols.current(),
     traces,
@@ -135,12 +135,16 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
   };
 }
 
-type Tell = (type: string, details: Readonly<Record<string, unknown>>, sessionId?: unknown) => void;
+type RecordEvent = (
+  type: string,
+  details: Readonly<Record<string, unknown>>,
+  sessionId?: unknown,
+) => void;
 
 /** What needs no turn: the workspace does it, and the traces hear of what it changed. */
 function callsOn(
   workspace: Workspace,
-  tell: Tell,
+  recordEvent: RecordEvent,
 ): Pick<
   Orion,
   | 'listSessions'
@@ -159,7 +163,7 @@ function callsOn(
     adoptSession: (file) => sessions.adopt(file),
     async discardSession(sessionId) {
       const discarded = await sessions.discard(sessionId);
-      tell('write_session_discarded', { attic: discarded.attic }, sessionId);
+      recordEvent('write_session_discarded', { attic: discarded.attic }, sessionId);
       return discarded;
     },
     readSession: (sessionId) => sessions.readContent(sessionId),
@@ -169,7 +173,7 @@ function callsOn(
       const report = await workspace.undo(request);
       const { change_id, undo_id = null } = report;
       const files = report.files.map((file) => `${file.outcome} ${file.target_file}`);
-      tell('change_undone', { change_id, undo_id, files }, change_id);
+      recordEvent('change_undone', { change_id, undo_id, files }, change_id);
       return report;
     },
   };

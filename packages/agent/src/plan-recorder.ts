@@ -15,7 +15,7 @@ export async function recordPlan(
 ): Promise<PlanReport> {
   let planId: string | null = null;
   let isFinished = false;
-  const tell = (type: string, details: TraceInput['details']): void => {
+  const recordStep = (type: string, details: TraceInput['details']): void => {
     const sessionId = planId ?? undefined;
     record({ type: `write_plan_${type}`, source: 'agent', details, ...defined({ sessionId }) });
   };
@@ -23,7 +23,7 @@ export async function recordPlan(
   function finished(report: PlanReport): void {
     for (const result of report.results.slice(0, MAX_RECORDED)) {
       const { operation_index, type, target_file, status, error, bytes, lines } = result;
-      tell('op', {
+      recordStep('op', {
         index: operation_index,
         type,
         target: target_file,
@@ -33,7 +33,7 @@ export async function recordPlan(
         ...defined({ code: error?.code }),
       });
     }
-    tell('finished', {
+    recordStep('finished', {
       plan_id: report.plan_id,
       status: report.status,
       operations: report.results.length,
@@ -46,7 +46,7 @@ export async function recordPlan(
     switch (step.kind) {
       case 'received':
         ({ planId } = step);
-        tell('received', {
+        recordStep('received', {
           plan_id: planId,
           intent: step.intent,
           operations: step.operations,
@@ -54,7 +54,7 @@ export async function recordPlan(
         });
         return;
       case 'validated':
-        tell('validated', { plan_id: planId, files: step.files, refused: step.refused });
+        recordStep('validated', { plan_id: planId, files: step.files, refused: step.refused });
         return;
       case 'finished':
         isFinished = true;
@@ -70,7 +70,13 @@ export async function recordPlan(
   } catch (error) {
     if (!isFinished) {
       const { code } = toErrorInfo(error);
-      tell('finished', { plan_id: planId, status: 'failed', operations: 0, files: 0, codes: code });
+      recordStep('finished', {
+        plan_id: planId,
+        status: 'failed',
+        operations: 0,
+        files: 0,
+        codes: code,
+      });
     }
     throw error;
   }

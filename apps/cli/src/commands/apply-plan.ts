@@ -58,7 +58,7 @@ export async function applyPlanCommand(
     await orion.close();
   }
   // Printed when everything is closed: a slow reader holds nothing up.
-  await (configuration.json ? printJson(context, report) : tell(context, report));
+  await (configuration.json ? printJson(context, report) : showReport(context, report));
   return { exitCode: report.status === 'failed' ? EXIT.failure : EXIT.done };
 }
 
@@ -66,7 +66,7 @@ function inOwnWords(result: PlanReport['results'][number]): PlanReport['results'
   return result.error === null ? result : { ...result, error: inCommandWords(result.error) };
 }
 
-async function tell({ stdout, screen }: CommandContext, report: PlanReport): Promise<void> {
+async function showReport({ stdout, screen }: CommandContext, report: PlanReport): Promise<void> {
   for (const warning of report.warnings) screen.line(warning, 'warning');
   for (const line of report.text.split('\n')) {
     await stdout.write(`${stdout.isTerminal ? sanitizeLine(line) : line}\n`);

@@ -91,8 +91,8 @@ export async function runWithOrion(
 
   async function show(events: AsyncIterable<RunEvent>): Promise<void> {
     turnIsRunning = true;
-    for await (const told of events) {
-      const event = eventInCommandWords(told);
+    for await (const given of events) {
+      const event = eventInCommandWords(given);
       summary = addToSummary(summary, event);
       if (event.type === 'write_session') {
         committing = event.status === 'session_active.finalizing';
@@ -157,8 +157,8 @@ async function closeOrion(
   screen: CommandContext['screen'],
 ): Promise<NotStored | undefined> {
   await orion.close();
-  for (let told = orion.takeNotice(); told !== null; told = orion.takeNotice()) {
-    screen.line(told, 'warning');
+  for (let notice = orion.takeNotice(); notice !== null; notice = orion.takeNotice()) {
+    screen.line(notice, 'warning');
   }
   const notStored = orion.notStored();
   const lines = notStoredLines(notStored);

@@ -36,7 +36,7 @@ export function createTerminalView(options: TerminalViewOptions): TurnView {
   const { screen, quiet, showContent, place, now } = options;
   const showsProgress = screen.showsProgress && !quiet && !(showContent && screen.stdoutIsTerminal);
   /** The stage that was last shown of each session, by id. */
-  const told = new Map<string, Stage>();
+  const stages = new Map<string, Stage>();
   /** Repeated at the end: other lines may come between a receipt and the end of the turn. */
   const unproved: string[] = [];
   const updateProgress = progressUpdates(screen, now);
@@ -59,10 +59,10 @@ export function createTerminalView(options: TerminalViewOptions): TurnView {
       return;
     }
     const stage = event.status === 'session_active.finalizing' ? 'ended' : 'begun';
-    if (quiet || told.get(event.sessionId) === stage) return;
+    if (quiet || stages.get(event.sessionId) === stage) return;
     // Several statuses make one stage, and a stage is shown once: a repair may lead back to the first.
-    if (stage === 'begun' && told.has(event.sessionId)) return;
-    told.set(event.sessionId, stage);
+    if (stage === 'begun' && stages.has(event.sessionId)) return;
+    stages.set(event.sessionId, stage);
     screen.line(stageLine(event, stage), 'faint');
   }
 

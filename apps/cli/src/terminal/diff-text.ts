@@ -16,8 +16,8 @@ const BLANKS = new RegExp(`[\\p{Zs}\\t]{${MAX_BLANKS},}`, 'gu');
 
 /** One line of a diff; a carriage return at its end is shown. */
 export function diffLine(line: string): string {
-  const told = line.replaceAll(BLANKS, (run) => `[${formatCount(run.length)} blanks]`);
-  return sanitizeProse(told);
+  const shown = line.replaceAll(BLANKS, (run) => `[${formatCount(run.length)} blanks]`);
+  return sanitizeProse(shown);
 }
 
 /**

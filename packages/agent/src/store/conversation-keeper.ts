@@ -94,7 +94,7 @@ export class ConversationKeeper {
         ? this.begin(conversationId, projectId)
         : goOn(stored, this.#options.redact);
     } catch (error) {
-      this.#options.health.tell(error);
+      this.#options.health.report(error);
       return { ...this.begin(conversationId, projectId), thread: newThread(conversationId, null) };
     }
   }
@@ -117,7 +117,7 @@ export class ConversationKeeper {
       const [latest] = await this.#ask((store) => store.list({ ...which, limit: 1 }));
       return latest ?? null;
     } catch (error) {
-      this.#options.health.tell(error);
+      this.#options.health.report(error);
       throw error;
     }
   }
@@ -215,7 +215,7 @@ export class ConversationKeeper {
         }
       } catch (error) {
         failed.add(next);
-        this.#options.health.tell(error);
+        this.#options.health.report(error);
         // What is away for one is away for all.
         if (OrionError.isInstance(error) && error.code === 'STORE_UNAVAILABLE') return;
       }

@@ -172,7 +172,7 @@ function openAt(parts: StoreParts): Store {
     traces: {
       strict: settings.traceStrict,
       redact,
-      onFirstDrop: (reason) => health.tell(new Error(`traces are dropped: ${reason}`)),
+      onFirstDrop: (reason) => health.report(new Error(`traces are dropped: ${reason}`)),
       ...defined({ onEvent: onTrace }),
     },
   });

@@ -53,7 +53,7 @@ export class StoreHealth {
   readonly #underWay = new Set<{ readonly kind: Attempt; ticksLeft: number }>();
   #cancelTick: (() => void) | null = null;
   readonly #watchers = new Set<Watcher>();
-  #told = false;
+  #reported = false;
   #notice: string | null = null;
 
   constructor({ clock, openingMs = LEAST_PATIENCE_MS }: StoreHealthOptions) {
@@ -77,22 +77,22 @@ export class StoreHealth {
         for (const other of this.#underWay) other.ticksLeft = END_TICKS[other.kind];
         this.#trouble = null;
         this.#countTicks();
-        this.#tellWatchers();
+        this.#notifyWatchers();
       },
       (error: unknown) => {
         this.#underWay.delete(begun);
         this.#countTicks();
         this.#trouble = 'failing';
-        this.tell(error);
-        this.#tellWatchers();
+        this.report(error);
+        this.#notifyWatchers();
       },
     );
   }
 
   /** For something that the person has to know: one sentence, once. A turn continues without its store. */
-  tell(error: unknown): void {
-    if (this.#told) return;
-    this.#told = true;
+  report(error: unknown): void {
+    if (this.#reported) return;
+    this.#reported = true;
     const code = OrionError.isInstance(error) ? error.code : 'STORE_UNAVAILABLE';
     const message = error instanceof Error ? error.message : String(error);
     this.#notice =
@@ -158,7 +158,7 @@ export class StoreHealth {
     this.#cancelTick = null;
     for (const attempt of this.#underWay) attempt.ticksLeft -= 1;
     this.#countTicks();
-    this.#tellWatchers();
+    this.#notifyWatchers();
   };
 
   /** Only while there is something left to find out. */
@@ -223,7 +223,7 @@ export class StoreHealth {
     this.#usualMs = usual + (milliseconds - usual) * NEWEST_SHARE;
   }
 
-  #tellWatchers(): void {
+  #notifyWatchers(): void {
     for (const look of this.#watchers) look();
   }
 }

@@ -136,7 +136,7 @@ export class TurnJournal {
         await this.#appendOnce();
         attempt = 0;
       } catch (error) {
-        this.#options.health.tell(error);
+        this.#options.health.report(error);
         // Only of an unknown outcome, or a database that is away, is it known that a repeat can help.
         const again = OrionError.isInstance(error) && error.retryable;
         if (!again || this.#finishing) {

@@ -206,7 +206,7 @@ export class TurnScope {
    * the conversation may have continued since, and only begin's answer changes in it.
    */
   history(): readonly Message[] {
-    const messages = withoutSystem(this.#told());
+    const messages = withoutSystem(this.#answeredMessages());
     const { recovered, earlier } = this;
     if (recovered === null) return [...this.#unsent, ...messages];
     const { callId, sessionId } = recovered;
@@ -223,7 +223,7 @@ export class TurnScope {
     );
   }
 
-  #told(): readonly Message[] {
+  #answeredMessages(): readonly Message[] {
     if (this.#open === null) return this.messages;
     const { handle, callId } = this.#open;
     return answered(

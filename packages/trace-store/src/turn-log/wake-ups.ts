@@ -23,18 +23,18 @@ export function createWakeUps(options: {
   let stopListening: (() => void) | null = null;
 
   const wake = (turnId: string): void => {
-    for (const tell of watchers.get(turnId) ?? []) tell();
+    for (const notify of watchers.get(turnId) ?? []) notify();
   };
 
   return {
     wake,
     watch(turnId) {
       let news = new AbortController();
-      const tell = (): void => {
+      const notify = (): void => {
         news.abort();
       };
       const ofTurn = watchers.get(turnId) ?? new Set();
-      watchers.set(turnId, ofTurn.add(tell));
+      watchers.set(turnId, ofTurn.add(notify));
       stopListening ??= listen(wake);
       return {
         async wait(signal) {
@@ -42,7 +42,7 @@ export function createWakeUps(options: {
           news = new AbortController();
         },
         stop() {
-          ofTurn.delete(tell);
+          ofTurn.delete(notify);
           if (ofTurn.size === 0 && watchers.get(turnId) === ofTurn) watchers.delete(turnId);
           if (watchers.size > 0) return;
           stopListening?.();
