@@ -144,7 +144,12 @@ export type {
   SaveOutcome,
   StoredConversation,
 } from './conversation-store.ts';
-export type { ToolOutputFilter, ToolOutputRecord, ToolOutputStore } from './tool-output-store.ts';
+export type {
+  StoredToolOutput,
+  ToolOutputFilter,
+  ToolOutputRecord,
+  ToolOutputStore,
+} from './tool-output-store.ts';
 export {
   inkEndOf,
   inkStartOf,

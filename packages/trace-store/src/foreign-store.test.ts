@@ -16,7 +16,10 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { adoptStore, findForeignStore } from './adopt-store.ts';
+import { openSqlite } from './engine/sqlite.ts';
 import type { StoreOwner } from './engine/store-owner.ts';
+import { migrate } from './migrations/migrate.ts';
+import { MIGRATIONS } from './migrations/migrations.ts';
 import { openStore } from './open-store.ts';
 import type { Store, StoreOptions } from './open-store.ts';
 
@@ -273,12 +276,17 @@ test('a file of another user is refused', async ({ skip }) => {
 });
 
 test('a store is shown and adopted, with all that is in it, whatever its version', async () => {
-  await withStore(null, say('from before'));
-  await withStore(null, say('and later'));
   // As a version before stores were signed left it.
-  const database = new DatabaseSync(path);
-  database.exec('drop table store_owner; delete from schema_step where version = 4');
-  database.close();
+  const database = await openSqlite(path);
+  await migrate(database, MIGRATIONS.slice(0, 3));
+  for (const title of ['from before', 'and later']) {
+    await database.run(
+      `insert into conversation (conversation_id, project_id, title, messages, created_at, updated_at)
+       values ($1, 'p', $1, 0, 1, 1)`,
+      [title],
+    );
+  }
+  await database.close();
   await refusal();
   expect(await findForeignStore(path, ME)).toMatchObject({
     path,

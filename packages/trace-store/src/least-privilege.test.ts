@@ -19,7 +19,7 @@ test('a role that may not change the schema, and only adds traces, is enough for
   for (const grant of [
     'select, insert on trace_event',
     'select on schema_step',
-    'select, insert, update, delete on turn, turn_event, conversation, conversation_message, tool_output',
+    'select, insert, update, delete on turn, turn_event, conversation, conversation_message, tool_output, tool_output_text',
   ]) {
     await execute(own.url(), `grant ${grant} to ${role}`);
   }

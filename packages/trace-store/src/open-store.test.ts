@@ -40,7 +40,8 @@ async function codesOf(store: Store): Promise<unknown[]> {
       }),
     () => store.conversations.load('c'),
     () => store.conversations.list({ limit: 1 }),
-    () => store.toolOutputs.get('id'),
+    () => store.toolOutputs.find('id'),
+    () => store.toolOutputs.read('id'),
     () => store.toolOutputs.list({}),
   ];
   return Promise.all(
@@ -161,6 +162,7 @@ test('a store whose tables somebody took away is unavailable, and not a defect',
     'conversation_message',
     'conversation',
     'tool_output',
+    'tool_output_text',
   ]) {
     await database.run(`drop table ${table}`);
   }
@@ -215,7 +217,7 @@ test('who only reads makes nothing, and finds an empty store where there is none
     expect(await store.traces.getTrace('r')).toEqual([]);
     for await (const event of store.traces.scan({})) expect(event).toBeUndefined();
     expect(await store.turnLog.read('t', 0)).toEqual([]);
-    expect(await store.toolOutputs.get('o')).toBeNull();
+    expect(await store.toolOutputs.find('o')).toBeNull();
     await expect(store.turnLog.acquire('t', 1)).rejects.toMatchObject({
       code: 'STORE_UNAVAILABLE',
       message: 'The store was opened for reading',

@@ -26,6 +26,7 @@ import type { StoreOwner } from './engine/store-owner.ts';
 import { createMemoryTraceStore } from './memory/memory-trace-store.ts';
 import type { MemoryTraceStoreOptions } from './memory/memory-trace-store.ts';
 import { createSchema, isWithoutSchema, migrate } from './migrations/migrate.ts';
+import { pruneOutputs } from './tool-outputs/prune-outputs.ts';
 import { createSqlToolOutputStore } from './tool-outputs/sql-tool-output-store.ts';
 import { pruneTraces } from './traces/prune-traces.ts';
 import { createSqlTraceStore } from './traces/sql-trace-store.ts';
@@ -71,10 +72,16 @@ export interface Store {
   close(cut?: AbortSignal): Promise<void>;
 }
 
-/** Turns that were idle for so long lose what they streamed, and traces are deleted. */
+/** Turns that were idle for so long lose what they streamed, and traces and outputs are deleted. */
 const RETENTION_MS = 30 * 86_400_000;
 const TIDY_UP_MS = 250;
 const MAX_TRACE_BYTES = 512 * 1024 * 1024;
+/** Of each project. */
+const MAX_OUTPUT_BYTES = 512 * 1024 * 1024;
+/** How often a process that writes tidies up. */
+const TIDY_UP_EVERY_MS = 3_600_000;
+/** The most ids of removed outputs that a trace names. */
+const NAMED_OUTPUTS = 100;
 
 /**
  * The store at that location. Creating it does nothing: the first use opens the database and brings its schema up to
@@ -123,9 +130,20 @@ export function openStore(location: StoreLocation, options: StoreOptions): Store
       ? createMemoryTraceStore({ clock, ...options.traces })
       : createSqlTraceStore(database, { clock, createId: randomUUID, ...options.traces });
   const sqlTurnLog = createSqlTurnLog(reported, { clock });
-  let folding: Promise<unknown> | null = null;
-  const tidyUp = async (before: number): Promise<void> => {
+  let tidying: Promise<unknown> | null = null;
+  let tidiedAt = -Infinity;
+  const tidyUp = async (now: number): Promise<void> => {
+    const before = now - RETENTION_MS;
     await sqlTurnLog.foldOldTurns(before);
+    const removed = await pruneOutputs(database, { now, before, maxBytes: MAX_OUTPUT_BYTES });
+    if (removed.length > 0) {
+      const ids = removed.slice(0, NAMED_OUTPUTS);
+      traces.record({
+        type: 'tool_outputs_expired',
+        source: 'trace-store',
+        details: { count: removed.length, ids },
+      });
+    }
     await pruneTraces(database, { before, maxBytes: MAX_TRACE_BYTES });
   };
 
@@ -137,15 +155,21 @@ export function openStore(location: StoreLocation, options: StoreOptions): Store
       ...sqlTurnLog,
       async acquire(turnId, epoch) {
         await sqlTurnLog.acquire(turnId, epoch);
-        // Once per process, beside its turn: a process that writes also tidies up, and no timer keeps it alive.
-        folding ??= tidyUp(clock.now() - RETENTION_MS).catch(() => undefined);
+        // Beside a turn, at most once an hour: a process that writes also tidies up, and no timer keeps it alive.
+        const now = clock.now();
+        if (now - tidiedAt < TIDY_UP_EVERY_MS) return;
+        tidiedAt = now;
+        const earlier = tidying;
+        tidying = Promise.resolve(earlier)
+          .then(() => tidyUp(now))
+          .catch(() => undefined);
       },
     },
     async close(cut) {
       try {
         await traces.close(cut);
         // Tidying up gets a moment; the next process does the rest.
-        if (folding !== null) await endsWithin(clock, TIDY_UP_MS, folding, cut);
+        if (tidying !== null) await endsWithin(clock, TIDY_UP_MS, tidying, cut);
       } finally {
         await database.close(cut);
       }

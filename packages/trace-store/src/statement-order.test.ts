@@ -7,6 +7,7 @@ import { openSqlite } from './engine/sqlite.ts';
 import { createSchema, migrate } from './migrations/migrate.ts';
 import { oneAtATime } from './testing/one-at-a-time.ts';
 import { useTestDatabase } from './testing/test-database.ts';
+import { pruneOutputs } from './tool-outputs/prune-outputs.ts';
 import { createSqlToolOutputStore } from './tool-outputs/sql-tool-output-store.ts';
 import { pruneTraces } from './traces/prune-traces.ts';
 import { createSqlTurnLog } from './turn-log/sql-turn-log.ts';
@@ -48,6 +49,19 @@ test.each([
   await conversations.save({ ...told, history: said('x', 'y'), from: 1, revision: 1 });
   expect((await conversations.load('c'))?.history).toEqual(said('a', 'x', 'y'));
 
-  expect(await createSqlToolOutputStore(watched).list({})).toMatchObject({ total: 0 });
+  const outputs = createSqlToolOutputStore(watched);
+  expect(await outputs.list({})).toMatchObject({ total: 0 });
+  await outputs.put({
+    id: 'o',
+    project_id: 'p',
+    tool_name: 't',
+    conversation_id: 'c',
+    message_id: 'm',
+    created_at: 1,
+    success: true,
+    parameters: {},
+    output: '1',
+  });
+  expect(await pruneOutputs(watched, { now: 9, before: 5, maxBytes: 1 })).toEqual(['o']);
   expect(await pruneTraces(watched, { before: 5, maxBytes: 1 })).toBe(0);
 });

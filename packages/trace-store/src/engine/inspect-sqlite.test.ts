@@ -51,7 +51,7 @@ async function contentsAfter(...statements: readonly string[]): Promise<SqliteCo
   return inspectSqlite(path);
 }
 
-const OURS = { kind: 'ours', version: 4, owner: { id: 'id', mac: 'mac of id' } } as const;
+const OURS = { kind: 'ours', version: 5, owner: { id: 'id', mac: 'mac of id' } } as const;
 
 test('what we wrote is ours, whatever the order in which it lies there', async () => {
   expect(await contentsAfter()).toEqual(OURS);

@@ -29,6 +29,7 @@ export const SCHEMAS: readonly string[] = [
   'db88985e7ce5b43321eabe411d60b5042998dada5b96f06cc7eb3c2ef426e959',
   '17ef913234ae92b99e93427d938baad26308a653ffb7859278569a768b6345b0',
   '8fcd51ad37efc4649a588835b6145a0980dd1b2d0ef709d52b78afab2e0a7dac',
+  '6055709bc6d5cf52ffe2ff702535c4b6484a3872475e9be1af0b58aed54e5089',
 ];
 
 const MAX_OBJECTS = 64;

@@ -35,7 +35,7 @@ test('a page that another process is writing is looked at again', async () => {
     const inspected = inspectSqlite(path);
     rmSync(`${path}-wal`);
 
-    expect(await inspected).toMatchObject({ kind: 'ours', version: 4 });
+    expect(await inspected).toMatchObject({ kind: 'ours', version: 5 });
     writeFileSync(`${path}-wal`, halfWrittenJournal());
     expect(await inspectSqlite(path)).toEqual({ kind: 'other' });
   } finally {

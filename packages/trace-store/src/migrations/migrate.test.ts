@@ -6,6 +6,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { openPostgres } from '../engine/postgres.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import { openSqlite } from '../engine/sqlite.ts';
+import { createSqlToolOutputStore } from '../tool-outputs/sql-tool-output-store.ts';
 import { execute, inDatabase, useTestDatabase } from '../testing/test-database.ts';
 import { migrate } from './migrate.ts';
 import { MIGRATIONS } from './migrations.ts';
@@ -56,7 +57,14 @@ describe.each(engines)('%s', (_, newDatabase) => {
     expect(await database.all('select version from schema_step order by version')).toEqual(
       MIGRATIONS.map(({ version }) => ({ version })),
     );
-    for (const table of ['trace_event', 'conversation', 'tool_output', 'turn', 'turn_event']) {
+    for (const table of [
+      'trace_event',
+      'conversation',
+      'tool_output',
+      'tool_output_text',
+      'turn',
+      'turn_event',
+    ]) {
       expect(await database.all(`select count(*) as rows from ${table}`)).toEqual([{ rows: 0 }]);
     }
     await database.close();
@@ -113,6 +121,45 @@ describe.each(engines)('%s', (_, newDatabase) => {
     // Nothing tells of one without events: it counts as new.
     expect(rows[2]?.['turn_id']).toBe('begun');
     expect(Math.abs(Number(rows[2]?.['active_at']) - now)).toBeLessThan(60_000);
+    await database.close();
+  });
+
+  test('outputs of the first schema are found, read and listed', async () => {
+    const database = await (await newDatabase())();
+    await migrate(database, MIGRATIONS.slice(0, 4));
+    await database.run(
+      `insert into conversation (conversation_id, project_id, title, messages, created_at, updated_at)
+       values ('c', 'p', 't', 1, 1, 1)`,
+    );
+    const output = JSON.stringify(`ä😀${'x'.repeat(700)}`);
+    for (const [id, conversation] of [
+      ['of-c', 'c'],
+      ['of-none', 'none'],
+    ]) {
+      await database.run(
+        `insert into tool_output
+           (id, tool_name, conversation_id, message_id, created_at, success, parameters, output)
+         values ($1, 'web.fetch', $2, 'm', 7, 1, '{"u":1}', $3)`,
+        [id ?? '', conversation ?? '', output],
+      );
+    }
+    await migrate(database);
+    const store = createSqlToolOutputStore(database);
+    expect(await store.find('of-c')).toEqual({
+      id: 'of-c',
+      project_id: 'p',
+      tool_name: 'web.fetch',
+      conversation_id: 'c',
+      message_id: 'm',
+      created_at: 7,
+      success: true,
+      bytes: Buffer.byteLength(output),
+      characters: [...output].length,
+      cut: false,
+      preview: [...output].slice(0, 500).join(''),
+    });
+    expect(await store.read('of-none')).toEqual({ parameters: '{"u":1}', output });
+    expect((await store.list({ project_id: '' })).outputs.map(({ id }) => id)).toEqual(['of-none']);
     await database.close();
   });
 

@@ -16,6 +16,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 2, name: 'when something last happened in a turn', statements: lastActivity },
   { version: 3, name: 'which state a save builds on', statements: conversationRevision },
   { version: 4, name: 'whose store it is', statements: storeOwner },
+  { version: 5, name: 'what is known of an output without its text', statements: outputTexts },
 ];
 
 function firstSchema(dialect: SqlRunner['dialect']): readonly string[] {
@@ -134,4 +135,50 @@ function storeOwner(dialect: SqlRunner['dialect']): readonly string[] {
   return dialect === 'postgres'
     ? []
     : ['create table store_owner (id text not null, mac text not null)'];
+}
+
+/**
+ * The texts of outputs in a table of their own, so that a list does not read them. A removed output keeps its row without
+ * a text, for as long as somebody may ask for it.
+ */
+function outputTexts(dialect: SqlRunner['dialect']): readonly string[] {
+  const long = dialect === 'postgres' ? 'bigint' : 'integer';
+  return [
+    'drop index tool_output_time',
+    'drop index tool_output_conversation',
+    'alter table tool_output rename to tool_output_before',
+    `create table tool_output (
+      id text primary key,
+      project_id text not null,
+      tool_name text not null,
+      conversation_id text not null,
+      message_id text not null,
+      created_at ${long} not null,
+      success integer not null,
+      bytes ${long} not null,
+      characters ${long} not null,
+      stored_bytes ${long} not null,
+      cut integer not null,
+      preview text not null,
+      expired_at ${long}
+    )`,
+    `create table tool_output_text (
+      id text primary key,
+      parameters text not null,
+      output text not null
+    )`,
+    `insert into tool_output
+      select id,
+        coalesce((select project_id from conversation
+          where conversation.conversation_id = tool_output_before.conversation_id), ''),
+        tool_name, conversation_id, message_id, created_at, success,
+        octet_length(output), length(output), octet_length(output) + octet_length(parameters), 0,
+        substr(output, 1, 500), null
+      from tool_output_before`,
+    'insert into tool_output_text select id, parameters, output from tool_output_before',
+    'drop table tool_output_before',
+    'create index tool_output_time on tool_output (created_at, id)',
+    'create index tool_output_conversation on tool_output (conversation_id, created_at)',
+    'create index tool_output_project on tool_output (project_id, created_at)',
+  ];
 }

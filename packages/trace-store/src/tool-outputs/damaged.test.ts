@@ -7,28 +7,31 @@ test('a damaged record is counted and hides no other', async () => {
   const database = await openSqlite(':memory:');
   await migrate(database);
   const store = createSqlToolOutputStore(database);
-  for (const id of ['a', 'b', 'c']) {
+  for (const id of ['a', 'b', 'c', 'd']) {
     await store.put({
       id,
+      project_id: 'p',
       tool_name: 'read_file',
       conversation_id: 'c1',
       message_id: 'm1',
       created_at: 1,
       success: true,
       parameters: {},
-      output: 'text',
+      output: '"text"',
     });
   }
-  await database.run("update tool_output set output = '{\"cut' where id = 'b'");
+  await database.run("update tool_output set created_at = 'when' where id = 'b'");
+  await database.run("delete from tool_output_text where id = 'd'");
   const listed = await store.list({ order: 'oldest' });
-  expect(listed.records.map((record) => record.id)).toEqual(['a', 'c']);
-  expect([listed.total, listed.damaged]).toEqual([3, 1]);
-  await expect(store.get('b')).rejects.toMatchObject({
-    code: 'STORE_UNAVAILABLE',
-    message: 'The tool output b is damaged',
-    retryable: false,
+  expect(listed.outputs.map((output) => output.id)).toEqual(['a', 'c', 'd']);
+  expect([listed.total, listed.damaged]).toEqual([4, 1]);
+  const damaged = (id: string): unknown => ({
+    code: 'OUTPUT_CORRUPT',
+    message: `The tool output ${id} is damaged.`,
   });
-  expect((await store.get('a'))?.output).toBe('text');
+  await expect(store.find('b')).rejects.toMatchObject(damaged('b') as object);
+  await expect(store.read('d')).rejects.toMatchObject(damaged('d') as object);
+  expect((await store.read('a'))?.output).toBe('"text"');
   await database.close();
 });
 
@@ -42,10 +45,10 @@ test('an id that none can have is refused before the database is asked', async (
     close: () => Promise.resolve(),
   });
   for (const id of ['', 'a b', '../x', 'x'.repeat(129), 'ä']) {
-    await expect(store.get(id)).rejects.toMatchObject({
+    await expect(store.read(id)).rejects.toMatchObject({
       code: 'INVALID_OUTPUT_ID',
       message: 'An output id has letters, digits, _ and -, at most 128',
     });
   }
-  await expect(store.get('x'.repeat(128))).rejects.toThrow('asked');
+  await expect(store.read('x'.repeat(128))).rejects.toThrow('asked');
 });
