@@ -27,12 +27,10 @@ export async function installInEmptyProject(
     join(project, 'package.json'),
     JSON.stringify({ name: 'empty', private: true, type: 'module' }),
   );
-  const installed = new Set<string>();
   const install = async (each: Packed): Promise<void> => {
     const { manifest, unpacked } = each;
-    if (installed.has(manifest.name)) return;
-    installed.add(manifest.name);
     const target = join(project, 'node_modules', manifest.name);
+    if (existsSync(target)) return;
     await mkdir(dirname(target), { recursive: true });
     await cp(unpacked, target, { recursive: true });
     const needed = { ...manifest.dependencies, ...manifest.peerDependencies };
