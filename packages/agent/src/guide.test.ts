@@ -2,7 +2,8 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import type { RunEvent } from '@orion/contracts';
+import type { ProviderData, RunEvent } from '@orion/contracts';
+import { createContentProtocol } from '@orion/protocols';
 import {
   callsReply,
   createFakeAdapter,
@@ -18,6 +19,7 @@ import { OneLookProtocol } from './testing/one-look-protocol.ts';
 /** The protocol of docs/guides/writing-a-protocol.md: what the guide shows is what is compiled and run here. */
 describeProtocolContract('one-look, of the guide', () => new OneLookProtocol(), {
   maxModelCalls: 2,
+  contentStage: createContentProtocol,
 });
 
 it('the guide shows the program that these tests run', async () => {
@@ -105,6 +107,25 @@ it('looks as often as its own limit says, over all files of a turn', async () =>
     false,
   ]);
   expect(events.at(-1)).toMatchObject({ type: 'done', fullContent: 'Written.' });
+  await rm(workspace, { recursive: true, force: true });
+});
+
+it('returns to a provider what belongs to its message', async () => {
+  const workspace = await mkdtemp(join(tmpdir(), 'orion-guide-'));
+  const providerData: ProviderData = { adapter: 'fake', model: 'fake-model', value: 'reasoning' };
+  const adapter = createFakeAdapter([
+    [
+      ...callsReply([toolCall('1', 'read_file', { path: 'a.txt' })]).slice(0, -1),
+      { type: 'finish', reason: 'tool_calls', providerData },
+    ],
+    textReply('Read.'),
+  ]);
+  const orion = await createOrion({ workspace, adapter, protocol: new OneLookProtocol() });
+  for await (const event of orion.runTurn({ content: 'Read a.txt' })) expect(event).toBeDefined();
+  await orion.close();
+
+  const asked = adapter.requests[1]?.messages.find(({ role }) => role === 'assistant');
+  expect(asked).toMatchObject({ providerData });
   await rm(workspace, { recursive: true, force: true });
 });
 

@@ -1,4 +1,11 @@
-import type { Message, ProtocolContext, ProtocolEvent, ProtocolOutcome } from '@orion/contracts';
+import { defined } from '@orion/contracts';
+import type {
+  AssistantMessage,
+  Message,
+  ProtocolContext,
+  ProtocolEvent,
+  ProtocolOutcome,
+} from '@orion/contracts';
 import {
   BaseProtocol,
   callModel,
@@ -59,7 +66,12 @@ async function* oneLook(
       tools: mayLook ? toolRegistry.definitions(mode) : [],
       purpose: mayLook ? 'answer' : 'final',
     });
-    const said: Message[] = answer.isBlank ? [] : [{ role: 'assistant', content: answer.text }];
+    const message: AssistantMessage = {
+      role: 'assistant',
+      content: answer.text,
+      ...defined({ providerData: answer.providerData }),
+    };
+    const said: Message[] = answer.isBlank ? [] : [message];
 
     switch (answer.end.kind) {
       case 'aborted':
@@ -87,10 +99,7 @@ async function* oneLook(
 
     // Every call gets exactly one answer, whatever becomes of it, and so does the history.
     const batch = yield* runCalls(context, signal, trace, answer.calls);
-    appended.push(
-      { role: 'assistant', content: answer.text, toolCalls: batch.historicCalls },
-      ...batch.answers,
-    );
+    appended.push({ ...message, toolCalls: batch.historicCalls }, ...batch.answers);
     if (batch.handover !== null)
       return yield end({ kind: 'handover', ...batch.handover, appended });
   }
