@@ -5,9 +5,9 @@ import { callsReply } from './fake-adapter.ts';
 export type ModelDialect = {
   /** The text of the stream for this answer. */
   readonly answer: (text: string) => string;
-  /** The events of a message that makes these calls, optionally after some text. */
   /** False: the models read no calls and no answers to calls either, only text. */
   readonly readsCalls?: boolean;
+  /** The events of a message that makes these calls, optionally after some text. */
   readonly calls: (calls: readonly ToolCall[], text?: string) => readonly LlmEvent[];
 };
 
