@@ -143,7 +143,7 @@ function ranBySh(line: string): readonly (readonly string[])[] {
     .map((command) => command.split('\u0001'));
 }
 
-it('has the shell run no other command than those it lists', () => {
+it('has the shell run no other command than those it lists', { timeout: 60_000 }, () => {
   const pieces = [
     'a',
     'b',
@@ -195,9 +195,9 @@ it('has the shell run no other command than those it lists', () => {
       // The first one always runs, unless the line is refused by the shell as a whole.
       expect(ran).toContain(listed[0]);
     }),
-    { numRuns: 1_500, verbose: 1 },
+    { numRuns: 500, verbose: 1 },
   );
-  expect(plain).toBeGreaterThan(20);
+  expect(plain).toBeGreaterThan(10);
 });
 
 it('costs about as much as the line is long', () => {

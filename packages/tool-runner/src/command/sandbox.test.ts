@@ -1,6 +1,7 @@
 import { createServer } from 'node:net';
 import { randomUUID } from 'node:crypto';
 import {
+  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -159,7 +160,9 @@ describe.skipIf(sandbox.kind === 'none')('bubblewrap', () => {
     const address = server.address();
     const port = typeof address === 'object' && address !== null ? address.port : 0;
     const script = `const s=require('net').connect(${port},'127.0.0.1');s.on('data',d=>console.log(String(d)));s.on('error',e=>console.log(e.code))`;
-    const line = `'${process.execPath}' -e "${script}"`;
+    // The temporary folder of the machine, in which this Node may lie, is not there inside.
+    copyFileSync(process.execPath, join(root, 'node'));
+    const line = `./node -e "${script}"`;
     try {
       expect((await run(line)).output.head).toMatch(/ECONNREFUSED|ENETUNREACH/);
       expect((await run(line, { allowNetwork: true })).output.head).toBe('answer\n');
