@@ -46,6 +46,8 @@ export type {
   StopReason,
   TurnStatus,
 } from './run-event.ts';
+export { createToolNames } from './tool-names.ts';
+export type { ToolNames } from './tool-names.ts';
 export type {
   KeptArgument,
   ProviderData,

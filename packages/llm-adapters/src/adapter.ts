@@ -7,7 +7,7 @@ export {
   historicArguments,
   isBlank,
   splitSystem,
-  toolName,
+  toolNamesOf,
 } from './conversation.ts';
 export type { CallIds } from './conversation.ts';
 export { ChunkFormat } from './openai-compatible/chunk-format.ts';

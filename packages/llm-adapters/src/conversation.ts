@@ -1,4 +1,5 @@
-import type { Message, ToolCall } from '@orion/contracts';
+import { createToolNames } from '@orion/contracts';
+import type { Message, SendOptions, ToolCall, ToolNames } from '@orion/contracts';
 
 import { classifyArguments } from './tool-arguments.ts';
 
@@ -45,9 +46,9 @@ export function createCallIds(longest: number): CallIds {
   };
 }
 
-/** A model may have called a tool by a name that providers refuse. */
-export function toolName(name: string): string {
-  return name.replaceAll(NOT_IN_IDS, '_').slice(0, 64) || 'unnamed';
+/** The names of the tools that a request offers, as providers accept them. */
+export function toolNamesOf({ tools = [] }: Pick<SendOptions, 'tools'>): ToolNames {
+  return createToolNames(tools.map(({ name }) => name));
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { JsonObject, ResponseFormat, SendOptions, ToolDefinition } from '@orion/contracts';
 
+import { toolNamesOf } from './conversation.ts';
 import type { DataOwner } from './provider-data.ts';
 
 type JsonSchemaFormat = Extract<ResponseFormat, { type: 'json_schema' }>;
@@ -18,7 +19,7 @@ export type RequestDefaults<Quirks> = DataOwner & {
 export type RequestParameters = {
   readonly maxTokens: number;
   readonly temperature: number | undefined;
-  /** Never empty. */
+  /** By the names that providers accept; never empty. */
   readonly tools: readonly ToolDefinition[] | undefined;
   readonly toolChoice: SendOptions['tool_choice'];
   readonly schema: JsonSchemaFormat | undefined;
@@ -31,13 +32,17 @@ export function requestParameters(
   defaults: RequestDefaults<{ readonly temperature: 'as-given' | 'never' }>,
 ): RequestParameters {
   const { tools = [], stop = [], responseFormat } = options;
+  const names = toolNamesOf(options);
   return {
     maxTokens: options.max_tokens ?? defaults.maxTokens,
     temperature:
       defaults.quirks.temperature === 'never'
         ? undefined
         : (options.temperature ?? defaults.temperature),
-    tools: tools.length === 0 ? undefined : tools,
+    tools:
+      tools.length === 0
+        ? undefined
+        : tools.map((tool) => ({ ...tool, name: names.toWire(tool.name) })),
     // Without tools, servers refuse a choice.
     toolChoice: tools.length === 0 ? undefined : options.tool_choice,
     stop: stop.length === 0 ? undefined : stop.slice(0, MOST_STOPS),

@@ -7,9 +7,11 @@ import type {
   Message,
   Redact,
   SendOptions,
+  ToolNames,
 } from '@orion/contracts';
 
 import type { CheckedOptions } from './adapter-options.ts';
+import { toolNamesOf } from './conversation.ts';
 import {
   classifyConnectionFailure,
   classifyFailure,
@@ -166,6 +168,7 @@ export function createStreamingAdapter<RequestBody extends object>(
     cancel: AbortSignal,
   ): AsyncGenerator<LlmEvent, Failure | undefined, undefined> {
     const controller = new AbortController();
+    const names = toolNamesOf(options);
     const onCancel = (): void => controller.abort();
     if (cancel.aborted) controller.abort();
     cancel.addEventListener('abort', onCancel, { once: true });
@@ -186,7 +189,7 @@ export function createStreamingAdapter<RequestBody extends object>(
           cancel.removeEventListener('abort', onCancel);
           leaveOpen(body, controller, clock);
         }
-        yield* events;
+        yield* names.differ ? events.map((event) => named(event, names)) : events;
       }
       return undefined;
     } finally {
@@ -204,6 +207,18 @@ export function createStreamingAdapter<RequestBody extends object>(
     writesThinkTags: provider.writesThinkTags,
     sendMessagesStreaming: send,
   };
+}
+
+/** With Orion's name of a tool in place of the provider's (R280). */
+function named(event: LlmEvent, names: ToolNames): LlmEvent {
+  switch (event.type) {
+    case 'tool-call-start':
+      return { ...event, name: names.fromWire(event.name) };
+    case 'tool-call-end':
+      return { ...event, call: { ...event.call, name: names.fromWire(event.call.name) } };
+    default:
+      return event;
+  }
 }
 
 /** Not part of the answer itself. */

@@ -7,14 +7,21 @@ import type {
   ToolChoice,
 } from '@anthropic-ai/sdk/resources/messages';
 import { defined } from '@orion/contracts';
-import type { Fields, JsonObject, Message, SendOptions, ToolDefinition } from '@orion/contracts';
+import type {
+  Fields,
+  JsonObject,
+  Message,
+  SendOptions,
+  ToolDefinition,
+  ToolNames,
+} from '@orion/contracts';
 
 import {
   createCallIds,
   historicArguments,
   isBlank,
   splitSystem,
-  toolName,
+  toolNamesOf,
 } from '../conversation.ts';
 import type { CallIds } from '../conversation.ts';
 import { assistantParts } from '../provider-data.ts';
@@ -46,12 +53,13 @@ export function buildMessagesRequest(
   );
   const { system, rest } = splitSystem(messages);
   const { cacheMarks } = defaults.quirks;
+  const names = toolNamesOf(options);
   const prompt = system.map((text): TextBlockParam => ({ type: 'text', text }));
   return {
     model: defaults.model,
     max_tokens: maxTokens,
     stream: true,
-    messages: convertMessages(rest, cacheMarks, defaults),
+    messages: convertMessages(rest, names, cacheMarks, defaults),
     ...defined({
       system: prompt.length === 0 ? undefined : marked(prompt, cacheMarks),
       temperature,
@@ -81,6 +89,7 @@ function convertTool(tool: ToolDefinition): Tool {
 
 function convertMessages(
   messages: readonly Message[],
+  names: ToolNames,
   cacheMarks: boolean,
   owner: DataOwner,
 ): MessageParam[] {
@@ -88,7 +97,7 @@ function convertMessages(
   const turns: { role: 'user' | 'assistant'; content: ContentBlockParam[] }[] = [];
   for (const message of messages) {
     const role = message.role === 'assistant' ? 'assistant' : 'user';
-    const blocks = convertMessage(message, ids, owner);
+    const blocks = convertMessage(message, ids, names, owner);
     if (blocks.length === 0) continue;
     const last = turns.at(-1);
     if (last?.role === role) last.content.push(...blocks);
@@ -108,7 +117,12 @@ function rank(block: ContentBlockParam): number {
   return block.type === 'tool_result' ? 0 : 1;
 }
 
-function convertMessage(message: Message, ids: CallIds, owner: DataOwner): ContentBlockParam[] {
+function convertMessage(
+  message: Message,
+  ids: CallIds,
+  names: ToolNames,
+  owner: DataOwner,
+): ContentBlockParam[] {
   switch (message.role) {
     case 'system':
     case 'user':
@@ -120,7 +134,7 @@ function convertMessage(message: Message, ids: CallIds, owner: DataOwner): Conte
         call: (call) => ({
           type: 'tool_use',
           id: ids.ofCall(call.id),
-          name: toolName(call.name),
+          name: names.toWire(call.name),
           input: JSON.parse(historicArguments(call)) as JsonObject,
         }),
       });

@@ -1,5 +1,12 @@
 import { defined, isFields } from '@orion/contracts';
-import type { Fields, Message, SendOptions, ToolCall, ToolDefinition } from '@orion/contracts';
+import type {
+  Fields,
+  Message,
+  SendOptions,
+  ToolCall,
+  ToolDefinition,
+  ToolNames,
+} from '@orion/contracts';
 import type {
   ChatCompletionCreateParamsStreaming,
   ChatCompletionMessageFunctionToolCall,
@@ -7,7 +14,7 @@ import type {
   ChatCompletionTool,
 } from 'openai/resources/chat/completions';
 
-import { createCallIds, historicArguments, isBlank, toolName } from '../conversation.ts';
+import { createCallIds, historicArguments, isBlank, toolNamesOf } from '../conversation.ts';
 import type { CallIds } from '../conversation.ts';
 import { ownData } from '../provider-data.ts';
 import type { DataOwner } from '../provider-data.ts';
@@ -28,9 +35,10 @@ export function buildRequest(
     defaults,
   );
   const ids = createCallIds(LONGEST_CALL_ID);
+  const names = toolNamesOf(options);
   return {
     model: defaults.model,
-    messages: messages.flatMap((message) => convertMessage(message, ids, defaults)),
+    messages: messages.flatMap((message) => convertMessage(message, ids, names, defaults)),
     stream: true,
     stream_options: { include_usage: true },
     [defaults.quirks.limitParameter]: maxTokens,
@@ -48,6 +56,7 @@ export function buildRequest(
 function convertMessage(
   message: Message,
   ids: CallIds,
+  names: ToolNames,
   owner: DataOwner,
 ): ChatCompletionMessageParam[] {
   switch (message.role) {
@@ -59,7 +68,11 @@ function convertMessage(
       if (toolCalls.length === 0) return isBlank(content) ? [] : [{ role, content }];
       // Empty text instead of null: the templates of some local models print null as a word.
       return [
-        { role, content, tool_calls: toolCalls.map((call) => convertCall(call, ids, owner)) },
+        {
+          role,
+          content,
+          tool_calls: toolCalls.map((call) => convertCall(call, ids, names, owner)),
+        },
       ];
     }
     case 'tool':
@@ -75,6 +88,7 @@ function convertMessage(
 function convertCall(
   call: ToolCall,
   ids: CallIds,
+  names: ToolNames,
   owner: DataOwner,
 ): ChatCompletionMessageFunctionToolCall & { extra_content?: Fields } {
   const extra = ownData(call.providerData, owner);
@@ -82,7 +96,7 @@ function convertCall(
     ...(isFields(extra) ? { extra_content: extra } : {}),
     id: ids.ofCall(call.id),
     type: 'function',
-    function: { name: toolName(call.name), arguments: historicArguments(call) },
+    function: { name: names.toWire(call.name), arguments: historicArguments(call) },
   };
 }
 

@@ -1,5 +1,5 @@
 import { defined } from '@orion/contracts';
-import type { Fields, Message, SendOptions, ToolDefinition } from '@orion/contracts';
+import type { Fields, Message, SendOptions, ToolDefinition, ToolNames } from '@orion/contracts';
 import type {
   FunctionTool,
   ResponseCreateParamsStreaming,
@@ -12,7 +12,7 @@ import {
   historicArguments,
   isBlank,
   splitSystem,
-  toolName,
+  toolNamesOf,
 } from '../conversation.ts';
 import type { CallIds } from '../conversation.ts';
 import { assistantParts } from '../provider-data.ts';
@@ -35,10 +35,11 @@ export function buildResponsesRequest(
   );
   const { system, rest } = splitSystem(messages);
   const ids = createCallIds(LONGEST_CALL_ID);
+  const names = toolNamesOf(options);
   return {
     model: defaults.model,
     stream: true,
-    input: rest.flatMap((message) => convertMessage(message, ids, defaults)),
+    input: rest.flatMap((message) => convertMessage(message, ids, names, defaults)),
     max_output_tokens: maxTokens,
     ...defined({
       instructions: system.length === 0 ? undefined : system.join('\n\n'),
@@ -52,7 +53,12 @@ export function buildResponsesRequest(
   };
 }
 
-function convertMessage(message: Message, ids: CallIds, owner: DataOwner): ResponseInputItem[] {
+function convertMessage(
+  message: Message,
+  ids: CallIds,
+  names: ToolNames,
+  owner: DataOwner,
+): ResponseInputItem[] {
   switch (message.role) {
     case 'system':
     case 'user':
@@ -64,7 +70,7 @@ function convertMessage(message: Message, ids: CallIds, owner: DataOwner): Respo
         call: (call) => ({
           type: 'function_call',
           call_id: ids.ofCall(call.id),
-          name: toolName(call.name),
+          name: names.toWire(call.name),
           arguments: historicArguments(call),
         }),
       });

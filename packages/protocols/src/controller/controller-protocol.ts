@@ -1,4 +1,4 @@
-import { OrionError, cutText } from '@orion/contracts';
+import { OrionError, createToolNames, cutText } from '@orion/contracts';
 import type { Message, ProtocolContext, ProtocolEvent, ToolCall, TurnStop } from '@orion/contracts';
 import { BuiltInProtocol } from '../base/base-protocol.ts';
 import type { ProtocolDefaults, ProtocolParts } from '../base/base-protocol.ts';
@@ -70,6 +70,7 @@ async function* runController(
   const appended: Message[] = [];
   const tools = toolRegistry.definitions(mode);
   if (turnState.nextPhaseIndex === 0) trace.toolRegistration(tools);
+  const toolNames = createToolNames(tools.map(({ name }) => name));
   let invalid = null as Invalid | null;
 
   const ask: Ask = (purpose, last) =>
@@ -139,7 +140,7 @@ async function* runController(
 
     const called: ToolCall = {
       id: `step_${phaseIndex}`,
-      name: action.tool.trim(),
+      name: toolNames.fromWire(action.tool.trim()),
       arguments: JSON.stringify(action.args),
       state: 'complete',
     };
