@@ -74,9 +74,16 @@ export type {
   PreparedCommit,
 } from './workspace/commits.ts';
 export type {
+  FileList,
+  FileSelection,
   ProjectInstructions,
   ReadRange,
   RefusedFile,
+  SearchedFile,
+  SearchedLine,
+  SearchReport,
+  SearchRequest,
+  TextEncodingName,
   TextExcerpt,
 } from './workspace/files.ts';
 export type { ScratchFile, SavedScratchFile } from './workspace/scratch-files.ts';

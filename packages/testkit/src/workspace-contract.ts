@@ -172,6 +172,35 @@ export function describeWorkspaceContract(name: string, create: WorkspaceFactory
         truncated: true,
         refused: [],
       });
+      expect((await test.workspace.listFiles(9, { below: 'a', globs: ['*.txt'] })).files).toEqual([
+        'a/x.txt',
+      ]);
+      expect(await codeOf(test.workspace.listFiles(9, { below: '../a' }))).toBe('INVALID_TARGET');
+    });
+
+    it('searches files', async () => {
+      const test = await create();
+      await test.write('b.txt', 'one\nt.o\nthree\n');
+      await test.write('a/x.txt', 'two\n');
+      const literal = await test.workspace.searchFiles({ pattern: 't.o', syntax: 'literal' });
+      expect(literal).toEqual({
+        files: [
+          { path: 'b.txt', encoding: 'utf-8', lines: [{ line: 2, text: 't.o', isMatch: true }] },
+        ],
+        matches: 1,
+        searched: 2,
+        leftOut: { binary: 0, tooLarge: 0, unreadable: 0, longLines: 0 },
+        stopped: null,
+        refused: [],
+      });
+      const regex = await test.workspace.searchFiles({
+        pattern: 'T.O',
+        syntax: 'regex',
+        ignoreCase: true,
+      });
+      expect(regex.files.map(({ path }) => path)).toEqual(['a/x.txt', 'b.txt']);
+      const invalid = test.workspace.searchFiles({ pattern: '(', syntax: 'regex' });
+      expect(await codeOf(invalid)).toBe('INVALID_TOOL_ARGUMENTS');
     });
   });
 

@@ -19,6 +19,7 @@ import { PlanJournals } from './plan/plan-journal.ts';
 import { listFiles } from './reading/list-files.ts';
 import { readInstructions } from './reading/read-instructions.ts';
 import { readWorkspaceText } from './reading/read-text.ts';
+import { searchFiles } from './reading/search-files.ts';
 import { ScratchFiles } from './scratch-files.ts';
 import type { EventSink } from './session-dir/session-store-options.ts';
 import { loadSessionKey } from './session-dir/session-key.ts';
@@ -206,8 +207,9 @@ function openWorkspace(options: WorkspaceOptions, places: Places): Workspace {
     undo: (request) => undoChange(committer, request),
     commitPlan: (request) => commitPlan(committer, journals, request),
     createScratchFile: () => scratch.create(),
-    readText: (path, range) => readWorkspaceText({ policy, state, scratch }, path, range),
-    listFiles: (limit) => listFiles(root, state.path, limit),
+    readText: (path, range) => readWorkspaceText(policy, scratch, path, range),
+    listFiles: (limit, selection) => listFiles(policy, limit, selection),
+    searchFiles: (request) => searchFiles(policy, request),
     listProtected: () => listProtected(root, (path) => policy.isAllowed(path)),
     readInstructions: (maxBytes) => readInstructions(root, maxBytes),
     close: () => sessions.releaseAll(),

@@ -1,6 +1,11 @@
 import type { LlmAdapter, Mode } from '@orion/contracts';
 import type { BegunSession, BeginRequest } from '@orion/core';
-import { createReadFileTool, createToolRegistry } from '@orion/tool-runner';
+import {
+  createListFilesTool,
+  createReadFileTool,
+  createSearchFilesTool,
+  createToolRegistry,
+} from '@orion/tool-runner';
 
 import { sampled } from '../config/derived-settings.ts';
 import type { TurnContext } from './session/session-run.ts';
@@ -26,7 +31,13 @@ export function turnContext(
     requestId: ids.requestId,
     adapter,
     toolRegistry: createToolRegistry(
-      [createReadFileTool(workspace), writePlanTool.tool(begin), ...dependencies.tools],
+      [
+        createReadFileTool(workspace),
+        createListFilesTool(workspace),
+        createSearchFilesTool(workspace),
+        writePlanTool.tool(begin),
+        ...dependencies.tools,
+      ],
       {
         approve: dependencies.approveCall,
         clock,

@@ -19,15 +19,16 @@ export interface WorkspaceFiles {
   /** Lines of a text file, for the read tool. Rejects with FILE_NOT_FOUND, IS_DIRECTORY, INVALID_CONTENT … */
   readText(path: string, range: ReadRange): Promise<TextExcerpt>;
   /**
-   * The files of the workspace, sorted, as relative paths separated by `/`, without ignored files and the state
-   * directory.
+   * The first `limit` files that are selected, sorted, as relative paths separated by `/`, without ignored files and the
+   * state directory. Rejects with INVALID_TARGET, PROTECTED_PATH, FILE_NOT_FOUND, NOT_A_FILE, INVALID_TOOL_ARGUMENTS.
    */
-  listFiles(limit: number): Promise<{
-    readonly files: readonly string[];
-    readonly truncated: boolean;
-    /** Ignore files that could not be used. */
-    readonly refused: readonly RefusedFile[];
-  }>;
+  listFiles(limit: number, selection?: FileSelection): Promise<FileList>;
+  /**
+   * The lines of these files that match an expression, in the order of `listFiles`. What was not searched or not shown
+   * is part of the report. The expression runs where it can be stopped. Rejects like `listFiles`, with
+   * INVALID_TOOL_ARGUMENTS for an expression that does not compile, and with ABORTED.
+   */
+  searchFiles(request: SearchRequest): Promise<SearchReport>;
   /**
    * The protected files and folders that exist, as absolute paths, without those that `allowPaths` names: what a command
    * must not change. `truncated` when the workspace is too large to find all of them.
@@ -39,6 +40,77 @@ export interface WorkspaceFiles {
     readonly refused: readonly RefusedFile[];
   }>;
 }
+
+/** Which files are listed or searched. */
+export type FileSelection = {
+  /** A folder or a file, relative to the root; empty or `.` for the root. */
+  readonly below?: string;
+  /**
+   * Globs in the syntax of `.gitignore` plus `{a,b}`, relative to `below`: one without a slash matches names at any
+   * depth; one that begins with `!` leaves out what it matches. The last one that matches decides. None select all.
+   */
+  readonly globs?: readonly string[];
+};
+
+export type FileList = {
+  readonly files: readonly string[];
+  readonly truncated: boolean;
+  /** Ignore files that could not be used. */
+  readonly refused: readonly RefusedFile[];
+};
+
+export type SearchRequest = FileSelection & {
+  readonly pattern: string;
+  /** `regex`: JavaScript's syntax. Both are applied to each line by itself. */
+  readonly syntax: 'literal' | 'regex';
+  readonly ignoreCase?: boolean;
+  /** Lines shown before and after each match. */
+  readonly contextLines?: number;
+  readonly signal?: AbortSignal;
+};
+
+export type SearchReport = {
+  /** The files with matches. */
+  readonly files: readonly SearchedFile[];
+  /** Matching lines. */
+  readonly matches: number;
+  /** Files that were searched to their ends. */
+  readonly searched: number;
+  /** Numbers of files. */
+  readonly leftOut: {
+    readonly binary: number;
+    readonly tooLarge: number;
+    readonly unreadable: number;
+    /** These were searched, but only the beginnings of their long lines. */
+    readonly longLines: number;
+  };
+  /** Why the search ended early, and in which file. `files`: there are too many to look at all of them. */
+  readonly stopped: {
+    readonly reason: 'matches' | 'time' | 'memory' | 'files';
+    readonly at: string | null;
+  } | null;
+  /** Ignore files that could not be used. */
+  readonly refused: readonly RefusedFile[];
+};
+
+export type SearchedFile = {
+  readonly path: string;
+  /** `latin1`: it is not valid UTF-8, and was read as Latin-1. */
+  readonly encoding: TextEncodingName;
+  readonly lines: readonly SearchedLine[];
+};
+
+export type SearchedLine = {
+  /** Counted from 1. */
+  readonly line: number;
+  /** Without its line ending. What is cut off a long line is replaced by `…`. */
+  readonly text: string;
+  /** False for a line of context. */
+  readonly isMatch: boolean;
+};
+
+/** How a text file is encoded. `latin1` is assumed for what is not valid UTF-8, and may be wrong. */
+export type TextEncodingName = 'utf-8' | 'utf-16le' | 'utf-16be' | 'latin1';
 
 export type ReadRange = {
   /** First line, counted from 1. */

@@ -72,7 +72,44 @@ export class PathPolicy {
         : picomatch([...options.allowPaths], { dot: true, strictSlashes: true });
   }
 
-  /** Resolves a path inside the workspace for reading. */
+  get root(): string {
+    return this.#options.root;
+  }
+
+  /** Whether a resolved path is part of Orion's state or of the user's own configuration. */
+  isOwn(realPath: string): boolean {
+    return this.#ownerOf(realPath) !== null;
+  }
+
+  #ownerOf(realPath: string): string | null {
+    const { state, userDirectory } = this.#options;
+    if (isInside(state.path, realPath)) return 'the state directory';
+    if (userDirectory !== undefined && isInside(userDirectory, realPath)) {
+      return 'your own configuration';
+    }
+    return null;
+  }
+
+  /**
+   * Resolves a path inside the workspace that a model may read: nothing of Orion's own, except what `isGiven` says was
+   * given to it.
+   */
+  async containReadable(
+    target: string,
+    isGiven: (realPath: string) => boolean = () => false,
+  ): Promise<ContainedPath> {
+    const found = await this.contain(target);
+    const owner = isGiven(found.realPath) ? null : this.#ownerOf(found.realPath);
+    if (owner === null) return found;
+    const isState = owner === 'the state directory';
+    throw new OrionError({
+      code: 'PROTECTED_PATH',
+      message: `${shown(found.path)} belongs to ${isState ? "Orion's own state" : owner}.`,
+      hint: 'Read a file of the project.',
+    });
+  }
+
+  /** Resolves a path inside the workspace. */
   async contain(target: string): Promise<ContainedPath> {
     const components = await this.#componentsInside(target);
     const found = await resolvePath(this.#options.root, components);
@@ -201,14 +238,10 @@ export class PathPolicy {
 
   /** Returns the protected names that were allowed. */
   async #requireUnprotected(contained: ContainedPath): Promise<readonly string[]> {
-    const { root, state, userDirectory, interactive } = this.#options;
+    const { root, interactive } = this.#options;
     const real = relative(root, contained.realPath).split(sep).join('/');
-    if (isInside(state.path, contained.realPath)) {
-      throw protectedPath(contained.path, 'the state directory');
-    }
-    if (userDirectory !== undefined && isInside(userDirectory, contained.realPath)) {
-      throw protectedPath(contained.path, 'your own configuration');
-    }
+    const owner = this.#ownerOf(contained.realPath);
+    if (owner !== null) throw protectedPath(contained.path, owner);
     const allowed: string[] = [];
     const requireYes = async (path: string, rule: string, reason: string): Promise<void> => {
       if (!this.isAllowed(path) && !(await this.#isConfirmed(path, rule))) {
@@ -261,6 +294,17 @@ function requireFitting(contained: ContainedPath, operation: WriteOperation): vo
   }
   requireFile(contained);
   if (operation === 'create') throw fileExists(path);
+}
+
+/** Throws FILE_NOT_FOUND, or NOT_A_FILE for anything but a regular file or a folder. */
+export function requireExisting(found: ContainedPath): void {
+  if (found.stat === null) {
+    throw new OrionError({
+      code: 'FILE_NOT_FOUND',
+      message: `There is no ${shown(found.path)}.`,
+    });
+  }
+  if (!found.stat.isDirectory()) requireFile(found);
 }
 
 /** Throws IS_DIRECTORY or NOT_A_FILE if anything but a regular file exists. */

@@ -8,36 +8,22 @@ import { onDisk } from '../disk/disk-error.ts';
 import { shown } from '../path-policy/parse-target.ts';
 import { requireFile } from '../path-policy/path-policy.ts';
 import type { PathPolicy } from '../path-policy/path-policy.ts';
-import { isInside } from '../path-policy/resolve-path.ts';
 import type { ScratchFiles } from '../scratch-files.ts';
-import type { StateDirectory } from '../state-directory.ts';
 import { incompleteTail } from '../session-dir/wtf8.ts';
 
 const LF = 0x0a;
 /** Counting the lines of a larger file takes too long. */
 const MAX_FILE_BYTES = 256 * 1024 * 1024;
 
-export type TextPlaces = {
-  readonly policy: PathPolicy;
-  readonly state: StateDirectory;
-  readonly scratch: ScratchFiles;
-};
-
 /** Scratch files are the only part of Orion's state that can be read. */
 export async function readWorkspaceText(
-  { policy, state, scratch }: TextPlaces,
+  policy: PathPolicy,
+  scratch: ScratchFiles,
   target: string,
   range: ReadRange,
 ): Promise<TextExcerpt> {
-  const found = await policy.contain(target);
+  const found = await policy.containReadable(target, (path) => scratch.holds(path));
   const { path, realPath } = found;
-  if (isInside(state.path, realPath) && !scratch.holds(realPath)) {
-    throw new OrionError({
-      code: 'PROTECTED_PATH',
-      message: `${shown(path)} belongs to Orion's own state.`,
-      hint: 'Read a file of the project.',
-    });
-  }
   requireFile(found);
   return onDisk(`read ${shown(path)}`, () => readText(path, realPath, range));
 }

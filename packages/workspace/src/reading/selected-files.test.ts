@@ -1,0 +1,48 @@
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { FileSelection } from '@orion/contracts';
+import { expect, it } from 'vitest';
+import { openTestWorkspace } from '../testing/temp-workspace.ts';
+
+const FILES: Readonly<Record<string, string>> = {
+  '.gitignore': '*.log\n/build/\n',
+  'a.txt': '',
+  'build/b.txt': '',
+  'build/c.log': '',
+  'docs/.gitignore': 'draft.md\n',
+  'docs/deep/draft.md': '',
+  'docs/deep/e.md': '',
+  'docs/deep/f.log': '',
+  'node_modules/a/index.js': '',
+};
+
+it.each<[FileSelection, readonly string[]]>([
+  [{ below: 'docs' }, ['docs/.gitignore', 'docs/deep/e.md']],
+  [{ below: 'docs/deep' }, ['docs/deep/e.md']],
+  [{ below: 'to-docs/deep/' }, ['docs/deep/e.md']],
+  [{ below: 'docs', globs: ['deep/*'] }, ['docs/deep/e.md']],
+  [{ below: 'docs', globs: ['docs/**'] }, []],
+  [{ globs: ['docs/**/*.md'] }, ['docs/deep/e.md']],
+  [{ below: 'a.txt' }, ['a.txt']],
+  [{ below: 'a.txt', globs: ['*.md'] }, []],
+  // A folder that is named is meant, although it is ignored where it lies.
+  [{ below: 'build' }, ['build/b.txt']],
+  [{ below: 'node_modules/a' }, ['node_modules/a/index.js']],
+])('%j', async (selection, files) => {
+  const { root, workspace } = await openTestWorkspace();
+  for (const [name, text] of Object.entries(FILES)) {
+    mkdirSync(dirname(join(root, name)), { recursive: true });
+    writeFileSync(join(root, name), text);
+  }
+  symlinkSync('docs', join(root, 'to-docs'));
+  expect((await workspace.listFiles(100, selection)).files).toEqual(files);
+});
+
+it('is cut exactly at the limit, however many batches that takes', async () => {
+  const { root, workspace } = await openTestWorkspace();
+  for (let file = 100; file < 300; file += 1) writeFileSync(join(root, `${file}`), '');
+  for (const limit of [63, 64, 65, 128, 199, 200, 201]) {
+    const { files, truncated } = await workspace.listFiles(limit);
+    expect([files.length, truncated]).toEqual([Math.min(limit, 200), limit < 200]);
+  }
+});
