@@ -1,9 +1,14 @@
+import { readdir } from 'node:fs/promises';
+
+import type { Behaviour } from '@orion/llm-adapters/scripted';
 import { describe, expect } from 'vitest';
 
+import { lastToolMessage } from './support/requests.ts';
 import { at } from './support/sandbox.ts';
-import { BEGIN, writeMessages } from './support/scripts.ts';
+import { BEGIN, beginCall, LAST_WORD, writeMessages } from './support/scripts.ts';
 import { test } from './support/test.ts';
 import { failedCalls } from './support/outcomes.ts';
+import { waitFor } from './support/wait.ts';
 
 /** Hazard: something is written without approval, or something other than what was shown. R256, R269, B18. */
 
@@ -35,7 +40,7 @@ test.concurrent('B16: shows what is drawn as nothing, and leaves emoji, Persian 
   };
   await machine.write('plan.json', JSON.stringify(plan));
   const terminal = machine.terminal(['apply-plan', 'plan.json', '--approve', 'ask']);
-  const raw = await terminal.waitForOutput('(y/N, d shows the whole diff)');
+  const raw = await terminal.waitForOutput('(y/N, d shows the whole diff');
   const shown = raw.replaceAll(/\r?\n/gu, '');
   expect(shown).toContain(`about to change: a${SHOWN}b`);
   expect(shown).toContain(String.raw`c\xad\u2065\u180b\u180f\u{1bca0}\u{1d173}\u{e0180}`);
@@ -53,11 +58,16 @@ describe('a plan', () => {
     await machine.write('a.txt', 'old\n');
     await machine.write('plan.json', JSON.stringify(PLAN));
     const terminal = machine.terminal(['apply-plan', 'plan.json', '--approve', 'ask']);
-    const shown = await terminal.waitForOutput('(y/N, d shows the whole diff)');
+    const shown = await terminal.waitForOutput('(y/N, d shows the whole diff');
     expect(shown).toContain(`append ${machine.path('a.txt')}: 4 → 17 bytes; sha256 `);
     expect(shown).toContain(`create ${machine.path('b.txt')}: 55 bytes`);
     expect(shown).toContain('+new\\x1b]0;x\\x07\\u202e');
     expect(shown).toContain('+[40 more empty lines]');
+    // A diff may push what is above it off the screen.
+    const below = shown.slice(shown.lastIndexOf('+last'));
+    expect(below).toContain(`append ${machine.path('a.txt')}: 4 → 17 bytes; sha256 `);
+    expect(below).toContain(`create ${machine.path('b.txt')}: 55 bytes`);
+    expect(shown).not.toContain('all of this turn');
     expect(shown).toContain('+last');
     expect(shown).not.toContain('\u001b[2J');
     expect(shown).not.toContain('\u001b]0');
@@ -147,6 +157,106 @@ describe('a write session', () => {
     const ended = await machine.run(['recover-session', session?.id ?? '', '--finalize']);
     expect(ended.exitCode, ended.stderr).toBe(0);
     expect(String(await machine.read('a.txt'))).toBe('new\n');
+  });
+
+  test.concurrent('passes the reason for a no on to the model', async ({ machine }) => {
+    const provider = await machine.provider(writeMessages('a.txt', ['new\nDONE']));
+    const terminal = machine.terminal(['run', 'Write it.', ...at(provider), '--approve', 'ask']);
+    await terminal.waitForOutput('(y/N');
+    terminal.type('perhaps\r');
+    await terminal.waitForOutput('This is not one of the answers.');
+    terminal.type('n use tabs, not \u201cblanks\u201d\r');
+    const { exitCode, output } = await terminal.finished;
+    expect(exitCode).toBe(3);
+    expect(output).toContain('The person said no: use tabs, not \u201cblanks\u201d.');
+    expect(await machine.exists('a.txt')).toBe(false);
+    const next = await machine.provider({ behaviours: [LAST_WORD] });
+    const ended = await machine.ask(next, ['--continue', '--recover', 'no']);
+    expect(ended.exitCode, ended.stderr).toBe(0);
+    expect(JSON.parse(lastToolMessage(next.requests))).toMatchObject({
+      status: 'paused',
+      code: 'APPROVAL_REFUSED',
+      reason: 'The person said no: use tabs, not \u201cblanks\u201d.',
+    });
+  });
+
+  test.concurrent('is asked about again when what lay ready was changed meanwhile, whatever the answer was', async ({
+    machine,
+  }) => {
+    for (const answer of ['y', 'a']) {
+      const target = `${answer}.txt`;
+      const provider = await machine.provider(writeMessages(target, ['new\nDONE']));
+      const terminal = machine.terminal(['run', 'Write it.', ...at(provider), '--approve', 'ask']);
+      await terminal.waitForOutput('(y/N');
+      const ready = (await readdir(machine.workspace)).filter((name) => name.endsWith('.tmp'));
+      expect(ready).toHaveLength(1);
+      await machine.write(ready[0] ?? '', 'bad\n');
+      terminal.type(`${answer}\r`);
+      await waitFor(
+        'a second question',
+        () => terminal.output().split('(y/N').length === 3 || null,
+      );
+      expect(await machine.exists(target)).toBe(false);
+      terminal.type('y\r');
+      expect((await terminal.finished).exitCode).toBe(0);
+      expect(String(await machine.read(target))).toBe('new\n');
+    }
+  });
+
+  test.concurrent('is not written over a file that changed while the question stood', async ({
+    machine,
+  }) => {
+    await machine.write('a.txt', 'old\n');
+    const script = writeMessages('a.txt', ['new\nDONE'], { operation: 'overwrite' });
+    const provider = await machine.provider(script);
+    const terminal = machine.terminal(['run', 'Write it.', ...at(provider), '--approve', 'ask']);
+    await terminal.waitForOutput('(y/N');
+    await machine.write('a.txt', 'OLD\n');
+    terminal.type('a\r');
+    const { exitCode, output } = await terminal.finished;
+    expect(exitCode).toBe(3);
+    expect(output).toContain('Paused (TARGET_CHANGED)');
+    expect(String(await machine.read('a.txt'))).toBe('OLD\n');
+  });
+
+  test.concurrent('is not asked about after "all of this turn", but a shell line and a protected path are', async ({
+    machine,
+  }) => {
+    const write = (target_file: string, at: number): Behaviour => beginCall({ target_file }, at);
+    const provider = await machine.provider({
+      behaviours: [
+        { name: 'text', when: { toolChoice: 'none' }, reply: { text: 'new\nDONE' } },
+        write('a.txt', 0),
+        write('b.txt', 1),
+        write('.env', 2),
+        {
+          name: 'line',
+          when: { toolResults: 3 },
+          reply: { toolCalls: [{ name: 'run_command', arguments: { command: 'touch made' } }] },
+        },
+        write('c.txt', 4),
+        LAST_WORD,
+      ],
+    });
+    const terminal = machine.terminal(['run', 'Write it.', ...at(provider), '--approve', 'ask']);
+    await terminal.waitForOutput('a writes all of this turn');
+    terminal.type('a\r');
+    await terminal.waitForOutput('.env is protected');
+    expect(String(await machine.read('b.txt'))).toBe('new\n');
+    expect(terminal.output().match(/Write this change\?/gu)).toHaveLength(1);
+    expect(terminal.output()).toContain(`create ${machine.path('b.txt')}: 4 bytes; sha256 `);
+    terminal.type('y\r');
+    await waitFor('a question', () => terminal.output().split('Write this change?')[2] ?? null);
+    expect(await machine.exists('.env')).toBe(false);
+    terminal.type('y\r');
+    await terminal.waitForOutput('Run it in ');
+    terminal.type('n not that\r');
+    const { exitCode, output } = await terminal.finished;
+    expect(exitCode).toBe(0);
+    expect(output.match(/Write this change\?/gu)).toHaveLength(2);
+    expect(await machine.exists('made')).toBe(false);
+    expect(String(await machine.read('c.txt'))).toBe('new\n');
+    expect(JSON.stringify(provider.requests)).toContain('the person said no: not that');
   });
 
   test.concurrent('is committed after a yes', async ({ machine }) => {

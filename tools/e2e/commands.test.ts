@@ -81,9 +81,10 @@ test.concurrent('asks on a terminal, showing all of the line, and runs it after 
   const line = `echo one${' '.repeat(5_000)}; touch \u202emade`;
   const provider = await machine.provider(runs(line, 'touch refused'));
   const terminal = machine.terminal(['run', ...at(provider), 'go']);
-  const shown = (await terminal.waitForOutput('cannot be undone. (y/N)')).replaceAll(/\r?\n/gu, '');
+  const shown = (await terminal.waitForOutput('cannot be undone. (y/N')).replaceAll(/\r?\n/gu, '');
   expect(shown).toContain(`about to run in ${machine.path('')}`.replace(/\/$/u, ''));
   expect(shown).toContain(String.raw`echo one[5,000 blanks]; touch \u202emade`);
+  expect(shown).toContain(`Run it in ${machine.workspace}? What it changes`);
   expect(await machine.exists('\u202emade')).toBe(false);
   terminal.type('y\r');
   await terminal.waitForOutput('touch refused');

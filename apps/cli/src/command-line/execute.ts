@@ -8,6 +8,7 @@ import type { CommandResult } from '../process/finish.ts';
 import { inCommandWords } from '../rendering/command-hints.ts';
 import { errorLines } from '../rendering/error-lines.ts';
 import { EMPTY_SUMMARY } from '../rendering/turn-summary.ts';
+import { asSentence } from '../terminal/format.ts';
 import { createProgram } from './program.ts';
 
 /** Parses and runs. Never rejects: errors are printed, and are in the result. */
@@ -59,7 +60,7 @@ function usageError(context: CommandContext, error: CommanderError): OrionError 
     error.code !== 'commander.unknownCommand';
   const help = `See \`orion ${known && !command.startsWith('-') ? `${command} ` : ''}--help\`.`;
   return usage(
-    `${message.charAt(0).toUpperCase()}${message.slice(1).replace(/\.?$/u, '.')}`,
+    asSentence(message),
     suggestion === undefined ? help : `${suggestion.replace(/^\(|\)$/gu, '')} ${help}`,
   );
 }

@@ -31,7 +31,7 @@ export async function applyPlanCommand(
 ): Promise<CommandResult> {
   const { dryRun } = options;
   const configuration = await configure(context, options);
-  const approve = approval(context, configuration.approve);
+  const approve = approval(context, configuration.approve, 'plan');
   const plan = await readPlan(context, file);
   let applying = false;
   const interruption = watchSignals({

@@ -1,8 +1,9 @@
 import type { OrionOptions } from '@orion/agent';
 
 import type { CommandContext } from '../process/context.ts';
-import { readTypedLine } from '../terminal/ask.ts';
+import { askApproval } from '../terminal/ask.ts';
 import { diffLine } from '../terminal/diff-text.ts';
+import { plural } from '../terminal/format.ts';
 
 /** Lines of a command that are shown; a longer one is refused, since nobody would read it to its end. */
 const MAX_LINES = 200;
@@ -20,12 +21,9 @@ export function actionReview(
       }
       screen.line(`A command is about to run in ${diffLine(folder)}:`, 'warning');
       for (const line of lines) screen.line(`  ${diffLine(line)}`, 'warning');
-      screen.ask('Run it? What it changes cannot be undone. (y/N) ');
-      const typed = await readTypedLine(context.stdin, signal);
-      if (typed === null) return { approved: false, reason: 'nobody answered' };
-      screen.answered();
-      const isYes = ['y', 'yes'].includes(typed.trim().toLowerCase());
-      return isYes ? { approved: true } : { approved: false, reason: 'the person said no' };
+      const what = `Run ${lines.length === 1 ? 'it' : `these ${plural(lines.length, 'line')}`}`;
+      const question = `${what} in ${diffLine(folder)}? What it changes cannot be undone.`;
+      return askApproval(context, question, {}, signal);
     },
   };
 }

@@ -2,31 +2,50 @@ import type { ApproveChoice, ChangeProposal, ChangeReviewer, OrionOptions } from
 
 import { usage } from '../command-line/usage.ts';
 import type { CommandContext } from '../process/context.ts';
-import { readTypedLine } from '../terminal/ask.ts';
+import { askApproval } from '../terminal/ask.ts';
 import { diffLine, diffLines } from '../terminal/diff-text.ts';
-import { formatCount, plural } from '../terminal/format.ts';
+import { asSentence, formatCount, plural } from '../terminal/format.ts';
 import type { LineKind } from '../terminal/screen.ts';
 
 /** Lines of a diff that are shown before the person asks for more. */
 const FIRST_LINES = 400;
 
-/** What `--approve` means here. Throws USAGE when there is no terminal to ask on. */
+type Answers = Readonly<Partial<Record<'all' | 'diff', string>>>;
+
+const PLAN_ANSWERS: Answers = { diff: 'shows the whole diff' };
+const TURN_ANSWERS: Answers = { all: 'writes all of this turn', ...PLAN_ANSWERS };
+
+/** What `--approve` means here, for one plan or for turns. Throws USAGE when there is no terminal to ask on. */
 export function approval(
   context: CommandContext,
   choice: ApproveChoice,
+  scope: 'plan' | 'turn',
 ): NonNullable<OrionOptions['approve']> {
   if (choice !== 'ask') return choice;
-  if (context.interactive) return createReviewer(context);
+  if (context.interactive)
+    return createReviewer(context, scope === 'turn' ? TURN_ANSWERS : PLAN_ANSWERS);
   throw usage(
     '--approve ask needs a terminal to ask on.',
     'Use --approve auto or --approve never.',
   );
 }
 
-/** Shows a person what is about to change and asks. */
-function createReviewer(context: CommandContext): ChangeReviewer {
-  return async ({ intent, changes }, signal) => {
+/**
+ * Shows a person what is about to change and asks. `all` covers what else the turn writes, which its signal identifies,
+ * but no protected path (R255). What was shown itself is asked about again when its bytes are not those any more (B18).
+ */
+function createReviewer(context: CommandContext, answers: Answers): ChangeReviewer {
+  let all: { readonly turn: AbortSignal; readonly id: string } | null = null;
+  return async ({ id, intent, changes }, signal) => {
     const { screen } = context;
+    const showHeadlines = (): void => {
+      for (const change of changes) screen.line(diffLine(headline(change)), 'warning');
+    };
+    const isCovered = all?.turn === signal && all.id !== id;
+    if (isCovered && !changes.some((change) => change.protected)) {
+      showHeadlines();
+      return { approved: true };
+    }
     screen.line(
       `${plural(changes.length, 'file')} about to change: ${diffLine(intent)}`,
       'warning',
@@ -36,20 +55,18 @@ function createReviewer(context: CommandContext): ChangeReviewer {
       await showDiff(context, change, FIRST_LINES);
     }
     for (;;) {
+      // The diff may have pushed them off the screen.
+      showHeadlines();
       const what = changes.length === 1 ? 'this change' : `these ${changes.length} changes`;
-      screen.ask(`Write ${what}? (y/N, d shows the whole diff) `);
-      const typed = await readTypedLine(context.stdin, signal);
-      if (typed === null) return { approved: false, reason: 'Nobody answered.' };
-      screen.answered();
-      const answer = typed.trim().toLowerCase();
-      if (['y', 'yes'].includes(answer)) return { approved: true };
-      if (['', 'n', 'no'].includes(answer))
-        return { approved: false, reason: 'The person said no.' };
-      if (['d', 'diff'].includes(answer)) {
-        for (const change of changes) await showDiff(context, change, Infinity);
-      } else {
-        screen.line('y writes it, n or Enter does not, d shows the whole diff.');
+      const answer = await askApproval(context, `Write ${what}?`, answers, signal);
+      if (answer === 'all') {
+        all = { turn: signal, id };
+        return { approved: true };
       }
+      if (answer !== 'diff') {
+        return answer.approved ? answer : { approved: false, reason: asSentence(answer.reason) };
+      }
+      for (const change of changes) await showDiff(context, change, Infinity);
     }
   };
 }

@@ -46,7 +46,7 @@ export async function runWithOrion(
 ): Promise<CommandResult> {
   const { context, json } = setup;
   const { screen } = context;
-  const approve = approval(context, setup.configuration.approve);
+  const approve = approval(context, setup.configuration.approve, 'turn');
   const view = createView(setup);
   let summary: TurnSummary = EMPTY_SUMMARY;
   let turnIsRunning = false;

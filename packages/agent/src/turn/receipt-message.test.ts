@@ -57,20 +57,36 @@ test('R272, R275: it tells what before the first line was left out', () => {
   expect(JSON.parse(receiptMessage({ ...receipt, ...left }))).toMatchObject(left);
 });
 
-test('R160: the note of a paused session has at most 500 characters and is JSON', () => {
-  const message = pausedMessage({
-    session_id: receipt.session_id,
-    target_file: 'é"\\'.repeat(2000),
-    operation: 'create',
-    code: 'NO_DONE',
-    lines: 3,
-    bytes: 10,
-    session_dir: '/ws/.orion',
-    commands: [],
-  });
-  expect(message.length).toBeLessThanOrEqual(500);
-  expect(JSON.parse(message)).toMatchObject({ status: 'paused', code: 'NO_DONE', saved_lines: 3 });
-});
+test.each([
+  ['NO_DONE', 'é"\\'.repeat(2000), null, null],
+  ['APPROVAL_REFUSED', 'a.txt', 'use tabs', 'use tabs'],
+  ['APPROVAL_REFUSED', 'é"\\'.repeat(2000), '\\"'.repeat(2000), /^[\\"]{9,}$/u],
+  ['APPROVAL_REFUSED', 'a.txt', '👩'.repeat(2000), /^👩{9,}\ufffd?$/u],
+  ['DISK_FULL', 'a.txt', 'The disk is full.', null],
+] as const)(
+  'R160: the note of a paused session has at most 500 characters and is JSON: %s',
+  (code, target_file, message, reason) => {
+    const note = pausedMessage(
+      {
+        session_id: receipt.session_id,
+        target_file,
+        operation: 'create',
+        code,
+        lines: 3,
+        bytes: 10,
+        session_dir: '/ws/.orion',
+        commands: [],
+      },
+      message,
+    );
+    expect(note.length).toBeLessThanOrEqual(500);
+    const told = JSON.parse(note) as { readonly target_file: string; readonly reason?: string };
+    expect(told).toMatchObject({ status: 'paused', code, saved_lines: 3 });
+    expect(target_file.endsWith(told.target_file)).toBe(true);
+    if (reason === null) expect(told).not.toHaveProperty('reason');
+    else expect(told.reason).toMatch(reason);
+  },
+);
 
 test('R160: an aborted session is an error with its code', () => {
   expect(JSON.parse(abortedMessage('EMPTY_CONTENT'))).toMatchObject({

@@ -72,8 +72,16 @@ function validationNote(summary: ValidationSummary): object {
   });
 }
 
-/** What begin's tool result becomes when the session waits for a person; `written` where the file had the text once. */
-export function pausedMessage(paused: PausedSession, written = false): string {
+/**
+ * What begin's tool result becomes when the session waits for a person; `written` where the file had the text once.
+ * `message` is included only for a refused approval, because it is the reviewer's answer.
+ */
+export function pausedMessage(
+  paused: PausedSession,
+  message: string | null = null,
+  written = false,
+): string {
+  const isRefused = paused.code === 'APPROVAL_REFUSED';
   return openNote(
     paused.target_file,
     (target) => ({
@@ -84,6 +92,7 @@ export function pausedMessage(paused: PausedSession, written = false): string {
       session_id: paused.session_id,
     }),
     written ? 'The file was written, and changed by somebody since.' : NOT_WRITTEN,
+    (isRefused && message) || undefined,
   );
 }
 
@@ -98,16 +107,30 @@ export function interruptedMessage(sessionId: string, targetFile: string): strin
 
 const NOT_WRITTEN = 'The file is not written.';
 
-function openNote(targetFile: string, facts: (target: string) => object, standing: string): string {
-  const note = (target: string): string =>
+function openNote(
+  targetFile: string,
+  facts: (target: string) => object,
+  standing: string,
+  message?: string,
+): string {
+  let target = targetFile;
+  let reason = message;
+  const note = (): string =>
     JSON.stringify({
       ...facts(target),
       note: `${standing} A person decides how to go on.`,
+      ...defined({ reason: reason?.toWellFormed() }),
     });
-  // A name can be long, and longer still in JSON; the note keeps its end, which distinguishes files.
-  let target = targetFile;
-  while (note(target).length > MAX_NOTE) target = target.slice(Math.ceil(target.length / 4));
-  return note(target);
+  // A name can be long, and longer still in JSON; the note keeps its end, which distinguishes files, and the beginning
+  // of a reason.
+  while (note().length > MAX_NOTE) {
+    if (reason !== undefined && reason.length > target.length) {
+      reason = reason.slice(0, Math.floor((reason.length * 3) / 4));
+    } else {
+      target = target.slice(Math.ceil(target.length / 4));
+    }
+  }
+  return note();
 }
 
 export function abortedMessage(code: ErrorCode): string {

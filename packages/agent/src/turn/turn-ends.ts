@@ -75,7 +75,7 @@ export function* overtakenEnd(
     { directory: handle.directory, rescuedText: null },
     written === null || mayRepeat(recovered),
   );
-  scope.answerBegin(pausedMessage(paused, written !== null), 'open');
+  scope.answerBegin(pausedMessage(paused, null, written !== null), 'open');
   yield {
     ...sessionEvent(session, session.summary.bytes),
     status: 'session_active.paused',

@@ -180,7 +180,7 @@ export class TurnScope {
         this.answerBegin(receiptMessage(outcome.receipt), 'closed');
         return;
       case 'paused':
-        this.answerBegin(pausedMessage(outcome.paused), 'open');
+        this.answerBegin(pausedMessage(outcome.paused, outcome.message), 'open');
         return;
       case 'aborted':
         this.answerBegin(abortedMessage(outcome.code), 'closed');

@@ -17,6 +17,8 @@ export type ChangeProposal = {
   readonly after: { readonly bytes: number; readonly sha256: string };
   /** All lines end in CRLF, before and after: a reviewer need not check each line. */
   readonly crlf: boolean;
+  /** A protected path that was allowed explicitly: an approval given in advance should not cover it. */
+  readonly protected: boolean;
   /** The lines of a unified diff, computed on each call. The text comes from models and files and is not escaped. */
   diff(): AsyncIterable<string>;
 };
@@ -28,11 +30,12 @@ export type ReviewRequest = {
   readonly changes: readonly ChangeProposal[];
 };
 
+/** The reason for a no is passed on to the model. */
 export type ReviewAnswer = { readonly approved: boolean; readonly reason?: string };
 
 /**
  * Approves or refuses a change. Called when the new bytes are ready and nothing has changed. Without approval nothing
- * changes; a promise that rejects does not approve.
+ * changes; a promise that rejects does not approve. `signal` is the same object for all changes of a turn.
  */
 export type ChangeReviewer = (request: ReviewRequest, signal: AbortSignal) => Promise<ReviewAnswer>;
 
@@ -91,6 +94,7 @@ export function proposalOf(change: PlannedChange, after: string): ChangeProposal
     before: expected.sha256 === null ? null : { bytes: expected.bytes, sha256: expected.sha256 },
     after: { bytes: state.image.bytes, sha256: after },
     crlf,
+    protected: (expected.allowed?.paths ?? []).length > 0,
     diff: () => diffOf(change),
   };
 }
