@@ -154,6 +154,7 @@ export function describeWorkspaceContract(name: string, create: WorkspaceFactory
       const range = { firstLine: 2, maxLines: 1, maxBytes: 100 };
       expect(await test.workspace.readText('b.txt', range)).toEqual({
         path: 'b.txt',
+        encoding: 'utf-8',
         content: 'two\n',
         firstLine: 2,
         lastLine: 2,

@@ -16,7 +16,10 @@ export interface WorkspaceFiles {
    * snapshot. Never holds the whole file in memory.
    */
   readTarget(snapshot: TargetSnapshot): AsyncIterable<Uint8Array>;
-  /** Lines of a text file, for the read tool. Rejects with FILE_NOT_FOUND, IS_DIRECTORY, INVALID_CONTENT … */
+  /**
+   * Lines of a text file, for the read tool. What is not valid UTF-8 is read as Latin-1, and says so. Rejects with
+   * FILE_NOT_FOUND, IS_DIRECTORY, INVALID_CONTENT (a binary file) …
+   */
   readText(path: string, range: ReadRange): Promise<TextExcerpt>;
   /**
    * The first `limit` files that are selected, sorted, as relative paths separated by `/`, without ignored files and the
@@ -121,6 +124,7 @@ export type ReadRange = {
 
 export type TextExcerpt = {
   readonly path: string;
+  readonly encoding: TextEncodingName;
   readonly content: string;
   readonly firstLine: number;
   readonly lastLine: number;

@@ -1,5 +1,11 @@
 import { OrionError } from '@orion/contracts';
-import type { JsonObject, ReadRange, ToolExecutionContext, Workspace } from '@orion/contracts';
+import type {
+  JsonObject,
+  ReadRange,
+  TextExcerpt,
+  ToolExecutionContext,
+  Workspace,
+} from '@orion/contracts';
 import { toolCall } from '@orion/testkit';
 import { expect, test } from 'vitest';
 import { createToolRegistry } from '../registry/tool-registry.ts';
@@ -9,7 +15,10 @@ import { CONTEXT } from '../testing/context.ts';
 const context: ToolExecutionContext = { ...CONTEXT, mode: 'plan' };
 
 /** A workspace of one file that keeps the bounds as the port says. */
-function workspaceWith(text: string): Pick<Workspace, 'readText'> & { ranges: ReadRange[] } {
+function workspaceWith(
+  text: string,
+  encoding: TextExcerpt['encoding'] = 'utf-8',
+): Pick<Workspace, 'readText'> & { ranges: ReadRange[] } {
   const ranges: ReadRange[] = [];
   return {
     ranges,
@@ -35,6 +44,7 @@ function workspaceWith(text: string): Pick<Workspace, 'readText'> & { ranges: Re
       }
       return Promise.resolve({
         path,
+        encoding,
         content,
         firstLine,
         lastLine,
@@ -46,8 +56,8 @@ function workspaceWith(text: string): Pick<Workspace, 'readText'> & { ranges: Re
   };
 }
 
-async function read(text: string, args: JsonObject) {
-  const workspace = workspaceWith(text);
+async function read(text: string, args: JsonObject, encoding?: TextExcerpt['encoding']) {
+  const workspace = workspaceWith(text, encoding);
   const registry = createToolRegistry([createReadFileTool(workspace)]);
   const [result] = await registry.executeToolCalls([toolCall('1', 'read_file', args)], context);
   if (result === undefined) throw new Error('A call has a result');
@@ -75,6 +85,19 @@ test('reads a whole small file as it is', async () => {
   });
   expect(ranges).toEqual([{ firstLine: 1, maxLines: 2000, maxBytes: 65_536 }]);
   expect(summary).toBe('a.txt: lines 1-2 of 2');
+});
+
+test('names an encoding that is not UTF-8, and says when it is only assumed', async () => {
+  const args = { path: 'a.txt' };
+  const note =
+    'This is not valid UTF-8. It was read as Latin-1, so characters outside ASCII may be wrong.';
+  expect((await read('one\n', args)).value).not.toHaveProperty('encoding');
+  expect((await read('one\n', args, 'utf-16le')).value).toMatchObject({ encoding: 'utf-16le' });
+  expect((await read('one\n', args, 'utf-16le')).value).not.toHaveProperty('note');
+  expect((await read('one\n', args, 'latin1')).value).toMatchObject({ encoding: 'latin1', note });
+  expect((await read('1\n2\n', { ...args, max_lines: 1 }, 'latin1')).value).toMatchObject({
+    note: `${note} Cut at 1 lines. Read on with first_line 2.`,
+  });
 });
 
 test('says which limit cut the text and where to read on', async () => {

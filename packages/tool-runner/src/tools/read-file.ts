@@ -1,4 +1,4 @@
-import { OrionError } from '@orion/contracts';
+import { defined, OrionError } from '@orion/contracts';
 import type { JsonObject, JsonValue, TextExcerpt, Tool, Workspace } from '@orion/contracts';
 
 export const READ_FILE_MAX_LINES: number = 2000;
@@ -84,9 +84,19 @@ function describeExcerpt(excerpt: TextExcerpt, firstLine: number, maxLines: numb
     total_lines: totalLines,
     total_bytes: totalBytes,
     truncated,
-    ...noteOf(excerpt, firstLine, maxLines),
+    ...defined({ encoding: excerpt.encoding === 'utf-8' ? undefined : excerpt.encoding }),
+    ...notesOf(excerpt, firstLine, maxLines),
     content,
   };
+}
+
+const LATIN1_NOTE =
+  'This is not valid UTF-8. It was read as Latin-1, so characters outside ASCII may be wrong.';
+
+function notesOf(excerpt: TextExcerpt, firstLine: number, maxLines: number) {
+  const cut = noteOf(excerpt, firstLine, maxLines);
+  if (excerpt.encoding !== 'latin1') return cut;
+  return { ...cut, note: cut.note === undefined ? LATIN1_NOTE : `${LATIN1_NOTE} ${cut.note}` };
 }
 
 /** Names the limit that cut the text, and how to read the rest. */

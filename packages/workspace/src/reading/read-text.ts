@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import type { FileHandle } from 'node:fs/promises';
 import { OrionError, countLineFeeds } from '@orion/contracts';
 import type { ReadRange, TextExcerpt } from '@orion/contracts';
-import { readRange, readRegularFile } from '../disk/files.ts';
+import { readBytes, readRange, readRegularFile } from '../disk/files.ts';
 import { onDisk } from '../disk/disk-error.ts';
 import { shown } from '../path-policy/parse-target.ts';
 import { requireFile } from '../path-policy/path-policy.ts';
@@ -45,23 +45,59 @@ async function readText(path: string, realPath: string, range: ReadRange): Promi
 async function readLines(handle: FileHandle, path: string, range: ReadRange): Promise<TextExcerpt> {
   const firstLine = Math.max(1, range.firstLine ?? 1);
   const collector = new LineCollector({ ...range, firstLine });
-  for await (const chunk of readRange(handle, 0)) {
-    if (chunk.includes(0)) throw notText(path);
+  const utf16 = utf16Of(await readBytes(handle, 2));
+  let totalBytes = 0;
+  const chunks = counted(readRange(handle, 0), (bytes) => (totalBytes += bytes));
+  for await (const chunk of utf16 === null ? chunks : decoded(chunks, utf16, path)) {
+    if (chunk.includes(0)) throw notText(path, 'is a binary file');
     collector.add(chunk);
   }
   const bytes = collector.excerpt();
-  if (!isUtf8(bytes)) throw notText(path);
+  const encoding = utf16 ?? (isUtf8(bytes) ? 'utf-8' : 'latin1');
   const totalLines = collector.totalLines();
   const lastLine = firstLine - 1 + linesIn(countLineFeeds(bytes), bytes.at(-1));
   return {
     path,
-    content: bytes.toString('utf8'),
+    encoding,
+    content: bytes.toString(encoding === 'latin1' ? 'latin1' : 'utf8'),
     firstLine,
     lastLine,
     totalLines,
-    totalBytes: collector.totalBytes,
+    totalBytes,
     truncated: collector.cut || lastLine < totalLines,
   };
+}
+
+/** UTF-16 is recognised by its byte order mark alone. */
+function utf16Of(beginning: Buffer): 'utf-16le' | 'utf-16be' | null {
+  if (beginning[0] === 0xff && beginning[1] === 0xfe) return 'utf-16le';
+  return beginning[0] === 0xfe && beginning[1] === 0xff ? 'utf-16be' : null;
+}
+
+async function* counted(
+  chunks: AsyncIterable<Buffer>,
+  count: (bytes: number) => void,
+): AsyncGenerator<Buffer, void, undefined> {
+  for await (const chunk of chunks) {
+    count(chunk.length);
+    yield chunk;
+  }
+}
+
+/** The text as UTF-8, without its byte order mark. */
+async function* decoded(
+  chunks: AsyncIterable<Buffer>,
+  encoding: 'utf-16le' | 'utf-16be',
+  path: string,
+): AsyncGenerator<Buffer, void, undefined> {
+  const decoder = new TextDecoder(encoding, { fatal: true });
+  try {
+    for await (const chunk of chunks) yield Buffer.from(decoder.decode(chunk, { stream: true }));
+    yield Buffer.from(decoder.decode());
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw notText(path, 'begins like a text in UTF-16 and is none');
+  }
 }
 
 /** Counts an unterminated last line, too. */
@@ -71,7 +107,6 @@ function linesIn(lineFeeds: number, last: number | undefined): number {
 
 /** Keeps the requested lines while the whole file is scanned. */
 class LineCollector {
-  totalBytes = 0;
   /** A requested line did not fit. */
   cut = false;
   readonly #range: Required<ReadRange>;
@@ -93,7 +128,6 @@ class LineCollector {
       if (feed !== -1) this.#lineFeeds += 1;
       from = to;
     }
-    this.totalBytes += chunk.length;
     this.#last = chunk.at(-1) ?? this.#last;
   }
 
@@ -118,10 +152,10 @@ class LineCollector {
   }
 }
 
-function notText(path: string): OrionError {
+function notText(path: string, why: string): OrionError {
   return new OrionError({
     code: 'INVALID_CONTENT',
-    message: `${shown(path)} is not a UTF-8 text file.`,
+    message: `${shown(path)} ${why}.`,
     hint: 'Read a text file.',
   });
 }

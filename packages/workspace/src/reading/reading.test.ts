@@ -25,6 +25,7 @@ describe('readText', () => {
     put(root, { 'a.txt': text });
     expect(await workspace.readText('a.txt', range)).toEqual({
       path: 'a.txt',
+      encoding: 'utf-8',
       content,
       firstLine,
       lastLine,
@@ -38,7 +39,8 @@ describe('readText', () => {
     ['none.txt', 'FILE_NOT_FOUND'],
     ['dir', 'IS_DIRECTORY'],
     ['binary', 'INVALID_CONTENT'],
-    ['latin1.txt', 'INVALID_CONTENT'],
+    ['half.txt', 'INVALID_CONTENT'],
+    ['nul16.txt', 'INVALID_CONTENT'],
     ['.orion/x', 'PROTECTED_PATH'],
     ['../x', 'INVALID_TARGET'],
   ])('%s: %s', async (path, code) => {
@@ -46,10 +48,48 @@ describe('readText', () => {
     put(root, {
       'dir/x': '',
       binary: Buffer.from([1, 0, 2]),
-      'latin1.txt': Buffer.from('caf\xe9\n', 'latin1'),
+      'half.txt': Buffer.from([0xff, 0xfe, 0x61, 0x00, 0x00, 0xd8]),
+      'nul16.txt': Buffer.from('\ufeffa\0b', 'utf16le'),
       '.orion/x': 'state',
     });
     expect(await codeOf(workspace.readText(path, { maxLines: 9, maxBytes: 99 }))).toBe(code);
+  });
+
+  const latin1 = Buffer.from('one\ncaf\xe9 \xc3\n', 'latin1');
+  const utf16 = Buffer.from('\ufeffone\r\nthr\u00e9\u20ac \ud83d\ude00\nlast', 'utf16le');
+
+  it.each<[string, Buffer, string, string, number, number]>([
+    ['utf-16le', utf16, 'one\r\nthré€ 😀\n', 'thré€ 😀\n', 3, utf16.length],
+    ['utf-16be', Buffer.from(utf16).swap16(), 'one\r\nthré€ 😀\n', 'thré€ 😀\n', 3, utf16.length],
+    ['latin1', latin1, 'one\ncafé Ã\n', 'café Ã\n', 2, latin1.length],
+  ])('%s is read and said', async (encoding, bytes, content, second, totalLines, totalBytes) => {
+    const { root, workspace } = await openTestWorkspace();
+    put(root, { 'a.txt': bytes });
+    const range = { maxLines: 2, maxBytes: 100 };
+    const facts = { encoding, totalLines, totalBytes };
+    expect(await workspace.readText('a.txt', range)).toMatchObject({ ...facts, content });
+    expect(
+      await workspace.readText('a.txt', { ...range, firstLine: 2, maxLines: 1 }),
+    ).toMatchObject({
+      ...facts,
+      content: second,
+      lastLine: 2,
+    });
+  });
+
+  it('a character of UTF-16 on the seam of two reads', async () => {
+    const { root, workspace } = await openTestWorkspace();
+    const text = `${'a'.repeat(128 * 1024 - 2)}😀b\n`;
+    put(root, { 'a.txt': Buffer.from(`\ufeff${text}`, 'utf16le') });
+    const range = { maxLines: 1, maxBytes: 1024 * 1024 };
+    expect((await workspace.readText('a.txt', range)).content).toBe(text);
+  });
+
+  it('a page in ASCII of a text that is not UTF-8 elsewhere', async () => {
+    const { root, workspace } = await openTestWorkspace();
+    put(root, { 'a.txt': latin1 });
+    const { encoding } = await workspace.readText('a.txt', { maxLines: 1, maxBytes: 100 });
+    expect(encoding).toBe('utf-8');
   });
 
   it('an empty file has no lines', async () => {
