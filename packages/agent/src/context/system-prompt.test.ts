@@ -110,15 +110,34 @@ function listed(prompt: string): readonly string[] {
 
 describe('R262: what a turn sends of the workspace', () => {
   it.each([
-    [199, 199, false],
-    [200, 200, false],
-    [201, 200, true],
-  ])('of %i files %i, and whether there are more: %s', async (count, shown, more) => {
+    [199, 199, 0],
+    [200, 200, 0],
+    [203, 200, 3],
+  ])('of %i files in one folder %i, and that there are %i more', async (count, shown, more) => {
     const { orion, prompts } = await orionOver(numbered(count), [textReply('Yes.')]);
     await collect(orion.runTurn({ content: 'x' }));
     const [prompt = ''] = prompts();
     expect(listed(prompt)).toHaveLength(shown);
-    expect(prompt.includes('\n… and more')).toBe(more);
+    expect(prompt.includes(`\n… and ${more} more`)).toBe(more > 0);
+  });
+
+  it('a map of many files: folders with their counts, the deepest folded first', async () => {
+    const files = numbered(150).flatMap((name) => [`src/deep/${name}`, `docs/${name}`]);
+    const { orion, prompts } = await orionOver([...files, 'a.txt'], [textReply('Yes.')]);
+    await collect(orion.runTurn({ content: 'x' }));
+    const [prompt = ''] = prompts();
+    expect(prompt).toContain(
+      'Files of the workspace; folders with a number of files are not shown file by file:\n"a.txt"\n"docs/file-000.txt"',
+    );
+    expect(listed(prompt)).toHaveLength(152);
+    expect(prompt).toContain('\n"src/deep/" (150 files)');
+  });
+
+  it('at most 8 KiB of names', () => {
+    const files = numbered(150).map((name) => `${'x'.repeat(100)}${name}`);
+    const prompt = systemPrompt({ ...FACTS, files });
+    expect(listed(prompt)).toHaveLength(Math.floor(8192 / 115));
+    expect(prompt).toContain(`\n… and ${150 - Math.floor(8192 / 115)} more`);
   });
 
   it.each<[Mode, string]>([

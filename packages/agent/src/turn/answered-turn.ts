@@ -15,7 +15,7 @@ import { recordCommittedBegin } from '@orion/protocols';
 
 import { sessionSettingsOf } from '../config/derived-settings.ts';
 import { historyLimit } from '../context/content-messages.ts';
-import { MAX_INSTRUCTION_BYTES, MAX_LISTED_FILES, systemPrompt } from '../context/system-prompt.ts';
+import { MAX_INSTRUCTION_BYTES, systemPrompt } from '../context/system-prompt.ts';
 import { redactMessages } from '../keys/redacted-messages.ts';
 import type { ProviderIdentity } from '../orion.ts';
 import { captureArguments } from './argument-capture.ts';
@@ -56,7 +56,7 @@ async function turnPrompt(
   mode: Mode,
 ): Promise<{ readonly prompt: string; readonly refused: readonly RefusedFile[] }> {
   const { workspace, settings } = scope.dependencies;
-  const listed = await workspace.listFiles(MAX_LISTED_FILES);
+  const listed = await workspace.listFiles(Number.MAX_SAFE_INTEGER);
   const { instructions, refused } = await workspace.readInstructions(MAX_INSTRUCTION_BYTES);
   if (instructions !== null) {
     scope.trace('project_instructions', {

@@ -7,8 +7,6 @@ import type { FileArguments } from './file-arguments.ts';
 const DEFAULT_LINES = 200;
 const MAX_LINES = 1000;
 const MAX_BYTES = 64 * 1024;
-/** More than a workspace looks at. */
-const ALL_FILES = 1_000_000;
 
 const PARAMETERS: JsonObject = {
   type: 'object',
@@ -43,7 +41,7 @@ export function createListFilesTool(workspace: Pick<Workspace, 'listFiles'>): To
     normalize: withDefaults,
     async execute(args) {
       const { path, globs, max_lines: maxLines } = withDefaults(args) as Arguments;
-      const listed = await workspace.listFiles(ALL_FILES, { below: path, globs });
+      const listed = await workspace.listFiles(Number.MAX_SAFE_INTEGER, { below: path, globs });
       const map = fileMap(listed.files, { maxLines, maxBytes: MAX_BYTES });
       const notes = [
         ...(map.hasFolders ? ['Folders with a count are not listed file by file.'] : []),
