@@ -1,4 +1,5 @@
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { cp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import type { SessionListing } from '@orion/contracts';
@@ -89,6 +90,32 @@ test.concurrent('a session that came with the workspace is foreign: not offered,
   );
   expect(await machine.exists('b.ts')).toBe(false);
 });
+
+test.concurrent.for([
+  ['metadata.json', 'damaged'],
+  ['state.json', 'orphan'],
+  ['turn.json', 'orphan'],
+  ['lease.json', 'orphan'],
+] as const)(
+  'a planted %s that nests very deeply hides no session and ends no command',
+  async ([name, status], { machine }) => {
+    const session = await orphan(machine);
+    const other = join(session.directory, '..', randomUUID());
+    await cp(session.directory, other, { recursive: true });
+    const file = join(session.directory, name);
+    const text = name === 'lease.json' ? '{}' : await readFile(file, 'utf8');
+    const deep = `"more":${'[{"a":'.repeat(100_000)}0${'}]'.repeat(100_000)}`;
+    await writeFile(file, text.replace(/^\{/u, text === '{}' ? `{${deep}` : `{${deep},`));
+
+    const both = await listed(machine);
+    expect(both).toHaveLength(2);
+    expect(both).toContainEqual(expect.objectContaining({ session_id: session.id, status }));
+    const ended = await machine.run(['recover-session', session.id, '--finalize']);
+    expect(ended.stderr).not.toContain('INTERNAL_ERROR');
+    expect(ended.exitCode, ended.stderr).toBe(status === 'damaged' ? 1 : 0);
+    if (status === 'damaged') expect(ended.stderr).toContain('SESSION_DAMAGED');
+  },
+);
 
 test.concurrent('R069: what lies beside the sessions is neither listed nor touched', async ({
   machine,

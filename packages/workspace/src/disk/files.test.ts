@@ -84,6 +84,15 @@ test('a small file is its text, missing, or unusable with the reason', async () 
   }
 });
 
+test.each([
+  [1024, 'text'],
+  [1025, 'unusable'],
+])('a small file whose JSON is nested %i levels deep is %s', async (levels, kind) => {
+  const file = join(await temporaryDirectory(), 'file');
+  await writeFile(file, '['.repeat(levels) + ']'.repeat(levels));
+  expect(await readSmallFile(file, 5000)).toMatchObject({ kind });
+});
+
 test('a range is read in pieces, from its start to its end', async () => {
   const folder = await temporaryDirectory();
   const file = join(folder, 'file');

@@ -4,7 +4,7 @@ import { link, lstat, open, rename, unlink } from 'node:fs/promises';
 import type { Stats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { parseFields } from '@orion/contracts';
+import { MAX_JSON_DEPTH, nestsDeeper, parseFields } from '@orion/contracts';
 import type { Fields, OrionError } from '@orion/contracts';
 import { errnoOf, isErrno, onDisk, toDiskError } from './disk-error.ts';
 import { writeFrom } from './write-all.ts';
@@ -141,12 +141,19 @@ export type SmallFile =
   /** `error` is the system error, if any. */
   | { readonly kind: 'unusable'; readonly reason: string; readonly error?: unknown };
 
-/** Reads a small file of the state directory, whatever its type. Stops at the size it had when it was opened. */
+/** Twice what a provider's data may have, because a stored history wraps it. */
+const MAX_DEPTH = 2 * MAX_JSON_DEPTH;
+
+/**
+ * Reads a small file of the state directory, whatever its type. Stops at the size it had when it was opened. JSON that
+ * is nested too deep is unusable: code that walks over it, such as the one that checks a MAC, would overflow the stack.
+ */
 export async function readSmallFile(path: string, maxBytes: number): Promise<SmallFile> {
   try {
     const read = await readRegularFile(path, async (handle, stat): Promise<SmallFile> => {
       if (stat.size > maxBytes) return { kind: 'unusable', reason: 'too large' };
       const text = (await readBytes(handle, stat.size)).toString('utf8');
+      if (nestsDeeper(text, MAX_DEPTH)) return { kind: 'unusable', reason: 'nested too deep' };
       return { kind: 'text', text, modifiedAt: stat.mtimeMs };
     });
     return read ?? { kind: 'missing' };
