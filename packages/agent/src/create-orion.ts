@@ -15,6 +15,7 @@ import { createCommandTool } from './commands/command-tool.ts';
 import { protocolConfigOf } from './config/derived-settings.ts';
 import { DEFAULT_SETTINGS } from './config/settings.ts';
 import type { Settings } from './config/settings.ts';
+import { lazyMcpClient } from './mcp/lazy-client.ts';
 import { keepHouse } from './housekeeping.ts';
 import type { Orion, OrionOptions } from './orion.ts';
 import { recordPlan } from './plan-recorder.ts';
@@ -69,11 +70,13 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
     commands === undefined
       ? []
       : [createCommandTool({ commands, settings, workspace, userDirectory, clock })];
+  const mcp = lazyMcpClient(options.mcp, clock);
   const turns = new TurnAdmission({
     projectId,
     protocols,
     journals: records.journals,
     stopSignal: stop.signal,
+    connectTools: (signal) => mcp.offer(signal),
     shared: {
       workspace,
       connect: (defaults) => provider.connect(defaults),
@@ -81,7 +84,10 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
       content: (name) => createContentProtocol(protocols.named(name)),
       writePlanTool,
       tools: [...commandTools, ...(options.tools ?? [])],
-      approveCall: actionApproval({ review: options.reviewAction }, settings),
+      approveCall: actionApproval(
+        { review: options.reviewAction, userDirectory, workspace: workspace.root },
+        settings,
+      ),
       patterns,
       settings,
       clock,
@@ -96,7 +102,7 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
   const close = async (): Promise<void> => {
     stop.abort();
     await turns.settled();
-    for (const part of [provider, workspace, records]) await part.close();
+    for (const part of [mcp, provider, workspace, records]) await part.close();
   };
 
   return {

@@ -19,6 +19,7 @@ export type {
   CommandOptions,
   FinalizeRequest,
   FoundConversation,
+  McpOptions,
   NotStored,
   Orion,
   OrionOptions,
@@ -29,6 +30,7 @@ export type {
   TelemetryOptions,
   TurnRequest,
 } from './orion.ts';
+export { inspectMcpServer } from './mcp/lazy-client.ts';
 export { runEventOf } from './store/log-entry.ts';
 export { formatTimeline, formatTraceLine, openStore, toExportLine } from '@orion/trace-store';
 export type { ForeignStore, Store } from '@orion/trace-store';

@@ -22,6 +22,7 @@ import type {
 } from '@orion/contracts';
 import type { ChangeReviewer } from '@orion/core';
 import type { Approval } from '@orion/tool-runner';
+import type { McpServer } from '@orion/tool-runner/mcp';
 import type { ForeignStore, Store } from '@orion/trace-store';
 
 import type { Settings } from './config/settings.ts';
@@ -84,7 +85,9 @@ export type OrionOptions = {
   readonly confirmProtectedPath?: (path: string, rule: string) => Promise<boolean>;
   /** Lets a model run shell lines in the workspace; left out, it cannot. */
   readonly commands?: CommandOptions;
-  /** Asks a person about a shell line that no pattern of `settings.allowCommands` allows. Left out: it is refused. */
+  /** Servers whose tools are offered, started by the first turn; left out, there are none. */
+  readonly mcp?: McpOptions;
+  /** Asks a person about a shell line or an MCP tool that the settings do not allow. Left out: it is refused. */
   readonly reviewAction?: (action: ToolAction, signal: AbortSignal) => Promise<Approval>;
   /** Offered beside the built-in tools. One whose name is taken, or whose schema cannot be used, is left out. */
   readonly tools?: readonly Tool[];
@@ -113,6 +116,15 @@ export type CommandOptions = {
   readonly environment: Readonly<Record<string, string>>;
   /** Below it a sandbox hides the usual places of keys; null when there is none. */
   readonly home: string | null;
+};
+
+/** Servers that speak the Model Context Protocol. */
+export type McpOptions = {
+  readonly servers: readonly McpServer[];
+  /** All that a program sees but the variables of its entry. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Keys that servers are given, to be redacted. */
+  readonly secrets?: readonly string[];
 };
 
 export type TurnRequest = {

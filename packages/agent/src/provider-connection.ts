@@ -8,7 +8,7 @@ import type { OrionOptions, ProviderIdentity } from './orion.ts';
 
 /** What is known before a provider is asked for; its key comes with it. */
 export function keysOf(options: OrionOptions, settings: Settings): KeysInUse {
-  const { provider, telemetry } = options;
+  const { provider, telemetry, mcp } = options;
   const { databaseUrl } = settings;
   const headers = Object.entries(telemetry?.headers ?? {})
     .filter(([name]) => /auth|key|token|secret|cookie/iu.test(name))
@@ -17,7 +17,7 @@ export function keysOf(options: OrionOptions, settings: Settings): KeysInUse {
   const password = URL.parse(databaseUrl ?? '')?.password ?? '';
   const given =
     typeof provider === 'object' ? [provider.apiKey, ...Object.values(provider.keys ?? {})] : [];
-  return new KeysInUse([...given, ...headers, decodedPassword(password)]);
+  return new KeysInUse([...given, ...headers, ...(mcp?.secrets ?? []), decodedPassword(password)]);
 }
 
 function decodedPassword(password: string): string {

@@ -115,12 +115,33 @@ export type ToolOutput = {
 };
 
 /** What a person decides about before a tool runs. It is shown whole: a yes is given to exactly this. */
-export type ToolAction = {
+export type ToolAction = CommandAction | McpAction;
+
+export type CommandAction = {
   readonly kind: 'command';
   readonly command: string;
   /** Where it runs. */
   readonly folder: string;
 };
+
+/** A call of a tool of an MCP server. */
+export type McpAction = {
+  readonly kind: 'mcp';
+  readonly server: string;
+  /** The command line that started the server, or its URL. */
+  readonly place: string;
+  /** The tool as the server names it. */
+  readonly tool: string;
+  /** The tool as a model names it. */
+  readonly name: string;
+  readonly arguments: JsonObject;
+  /** SHA-256 of each part of what the server says about the tool, so that a change can be noticed. */
+  readonly definition: { readonly [Part in McpPart]: string };
+  /** What has changed since the user last agreed to the tool. */
+  readonly changed?: readonly McpPart[];
+};
+
+export type McpPart = 'description' | 'schema' | 'command';
 
 export type ToolExecutionContext = {
   readonly projectId: string;

@@ -8,6 +8,7 @@ export { createRunCommandTool } from './command/run-command.ts';
 export type { RunCommandOptions } from './command/run-command.ts';
 export { findSandbox, secretPlaces } from './command/sandbox.ts';
 export type { Sandbox, SandboxScope } from './command/sandbox.ts';
+export { isMcpAddress } from './mcp/address.ts';
 export { createToolRegistry } from './registry/tool-registry.ts';
 export type { Approval, ApprovalRequest, ToolRegistryOptions } from './registry/tool-registry.ts';
 export { fileMap } from './tools/file-map.ts';

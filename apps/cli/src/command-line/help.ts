@@ -114,8 +114,8 @@ Examples:
   $ orion undo <id> --force`;
 
 export const DOCTOR = `
-Checks Node, the configuration, the state directory, the disk, the store, interrupted sessions, the provider and the
-sandbox. Nothing in the workspace is changed, and without --online nothing leaves the machine.
+Checks Node, the configuration, the state directory, the disk, the store, interrupted sessions, the provider, the MCP
+servers and the sandbox. Nothing in the workspace is changed, and without --online nothing leaves the machine.
 
 Exit codes: 0 no problem, with or without warnings; 1 a problem; 2 usage
 
@@ -123,6 +123,16 @@ Examples:
   $ orion doctor
   $ orion doctor --online --provider anthropic --model claude-sonnet-4-5
   $ orion doctor --json`;
+
+export const MCP = `
+Servers are configured as mcpServers in ~/.config/orion/config.json, or in a workspace's orion.config.json that you
+have accepted with \`orion trust\`. docs/guides/mcp-servers.md describes the format.
+
+Exit codes: 0 done; 1 the server cannot be used; 2 usage or configuration
+
+Examples:
+  $ orion mcp list
+  $ orion mcp test files`;
 
 export const TRUST = `
 A workspace may come from somebody else. Its orion.config.json always decides model, protocol, mode and lower limits;

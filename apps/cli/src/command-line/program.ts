@@ -60,6 +60,7 @@ export function createProgram(
     addChanges,
     addTrust,
     addDoctor,
+    addMcp,
     addConversations,
     addTraces,
     addDemo,
@@ -176,10 +177,23 @@ function addDoctor(program: Command, runs: Runs): void {
   const inspected = 'check everything that a turn depends on, and say what to do';
   const doctor = addCommand(program, 'doctor', inspected)
     .addHelpText('after', help.DOCTOR)
-    .option('--online', 'also ask the provider for a few words');
+    .option('--online', 'also ask the provider for a few words, and start the MCP servers');
   runs(addJsonOption(addProviderOptions(doctor)), async () => {
     return (await import('../commands/doctor.ts')).doctorCommand;
   });
+}
+
+function addMcp(program: Command, runs: Runs): void {
+  const mcp = program
+    .command('mcp')
+    .description('show the MCP servers whose tools a model may call')
+    .addHelpText('after', help.MCP);
+  const load = (): Promise<typeof import('../commands/mcp.ts')> => import('../commands/mcp.ts');
+  const list = addCommand(mcp, 'list', 'list the configured servers, without starting them');
+  runs(addJsonOption(list), async () => (await load()).listMcpServersCommand);
+  const test = addCommand(mcp, 'test', 'start one, print its tools, and stop it');
+  addJsonOption(test.argument('<name>', 'a server from `orion mcp list`'));
+  runs(test, async () => (await load()).testMcpServerCommand);
 }
 
 function addDemo(program: Command, runs: Runs): void {

@@ -144,6 +144,7 @@ function openRuntime(
     protocolReason,
     approve,
     commands: configuration.commands,
+    mcp: configuration.mcp,
     ...(context.interactive && approve !== 'never' && actionReview(context)),
     ...protectedPathQuestion(context, signal),
     ...defined({ provider: withModel ? provider : undefined, telemetry: telemetry ?? undefined }),

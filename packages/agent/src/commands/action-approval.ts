@@ -1,36 +1,90 @@
 import { createAllowList } from '@orion/tool-runner';
 import type { Approval, ApprovalRequest } from '@orion/tool-runner';
+import type { CommandAction, McpAction, McpPart } from '@orion/contracts';
 
+import { changesOfTool, rememberTool } from '../config/known-tools.ts';
 import type { Settings } from '../config/settings.ts';
 import type { OrionOptions } from '../orion.ts';
 
 const YES: Approval = { approved: true };
 
+type Request = Pick<ApprovalRequest, 'action' | 'context'>;
+
+type ApprovalOptions = {
+  readonly review?: OrionOptions['reviewAction'];
+  /** The user's own folder, which keeps what the user has agreed to. */
+  readonly userDirectory?: string | undefined;
+  readonly workspace: string;
+};
+
 /**
- * Decides about calls of tools that do something that cannot be undone (R283): a pattern allows it, the settings allow
- * everything, or a person is asked. Where nobody can be asked it is refused.
+ * Decides about calls of tools that do something that cannot be undone (R283): the user's own settings allow it, or a
+ * person is asked. Where nobody can be asked it is refused.
  *
  * Throws USAGE for patterns that leave the program open.
  */
 export function actionApproval(
-  { review }: { readonly review?: OrionOptions['reviewAction'] },
-  { allowCommands, approveCommands }: Pick<Settings, 'allowCommands' | 'approveCommands'>,
-): (request: Pick<ApprovalRequest, 'action' | 'context'>) => Promise<Approval> {
+  { review, userDirectory, workspace }: ApprovalOptions,
+  {
+    allowCommands,
+    approveCommands,
+    allowMcpTools,
+  }: Pick<Settings, 'allowCommands' | 'approveCommands' | 'allowMcpTools'>,
+): (request: Request) => Promise<Approval> {
   const list = createAllowList(allowCommands);
   /** What a person has refused, by turn: the same is not asked twice. */
   const refusals = new Map<string, Approval>();
-  return async ({ action, context }) => {
-    if (action === null) return YES;
+
+  async function ask(
+    action: CommandAction | McpAction,
+    { requestId, signal }: Request['context'],
+    unasked: string,
+  ): Promise<Approval> {
+    if (review === undefined) return refused(`${unasked}, and nobody can be asked`);
+    const asked = JSON.stringify([requestId, action]);
+    const earlier = refusals.get(asked);
+    if (earlier !== undefined) return earlier;
+    const answer = await review(action, signal);
+    if (!answer.approved) refusals.set(asked, answer);
+    return answer;
+  }
+
+  async function approveCommand(
+    action: CommandAction,
+    context: Request['context'],
+  ): Promise<Approval> {
     if (list.allows(action.command)) return YES;
     if (approveCommands === 'auto') return YES;
     if (approveCommands === 'never') return refused('the settings allow no command');
-    if (review === undefined) return refused('no pattern allows it, and nobody can be asked');
-    const asked = JSON.stringify([context.requestId, action.command]);
-    const earlier = refusals.get(asked);
-    if (earlier !== undefined) return earlier;
-    const answer = await review(action, context.signal);
-    if (!answer.approved) refusals.set(asked, answer);
-    return answer;
+    return ask(action, context, 'no pattern allows it');
+  }
+
+  /** A name in the settings is a yes to the tool as it was first seen; what has changed needs another one. */
+  async function approveTool(action: McpAction, context: Request['context']): Promise<Approval> {
+    const changes: readonly McpPart[] | null =
+      userDirectory === undefined ? null : await changesOfTool(userDirectory, workspace, action);
+    const changed = changes ?? [];
+    const isAllowed = allowMcpTools.includes(action.name);
+    if (isAllowed && changes?.length === 0) return YES;
+    const approval =
+      isAllowed && changes === null
+        ? YES
+        : await ask(
+            changed.length === 0 ? action : { ...action, changed },
+            context,
+            changed.length === 0
+              ? 'the settings do not allow it by name'
+              : `its ${changed.join(' and ')} changed since it was agreed to`,
+          );
+    if (approval.approved && changes?.length !== 0 && userDirectory !== undefined) {
+      await rememberTool(userDirectory, workspace, action);
+    }
+    return approval;
+  }
+
+  return async ({ action, context }) => {
+    if (action === null) return YES;
+    return action.kind === 'mcp' ? approveTool(action, context) : approveCommand(action, context);
   };
 }
 

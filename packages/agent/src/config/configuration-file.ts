@@ -7,6 +7,7 @@ import type { OrionError } from '@orion/contracts';
 import { readForeignFile } from '@orion/workspace';
 
 import { configurationError } from './configuration-error.ts';
+import { readMcpEntries, type McpEntries } from './mcp-servers.ts';
 import { isSettingName, settingFromFile, type Settings } from './settings.ts';
 
 const OPTION_TYPES = {
@@ -30,10 +31,13 @@ type Options = {
 };
 
 /** What a configuration file may say. `settings` are written as keys of their own, beside the others. */
-export type FileConfiguration = Options & { readonly settings: Partial<Settings> };
+export type FileConfiguration = Options & {
+  readonly settings: Partial<Settings>;
+  readonly mcpServers?: McpEntries;
+};
 
 /** What takes effect, of a workspace's file, only once it is accepted: its settings aside. */
-export function optionsNeedingTrust(file: FileConfiguration): Options {
+export function optionsNeedingTrust(file: FileConfiguration): Omit<FileConfiguration, 'settings'> {
   const { settings: _settings, model: _model, protocol: _protocol, mode: _mode, ...others } = file;
   return others;
 }
@@ -106,7 +110,9 @@ export async function readHashedConfigurationFile(
   let settings: Partial<Settings> = {};
   for (const [key, value] of Object.entries(json)) {
     if (key === '$schema') continue;
-    if (isSettingName(key)) {
+    if (key === 'mcpServers') {
+      options[key] = readMcpEntries(value, file);
+    } else if (isSettingName(key)) {
       settings = { ...settings, ...settingFromFile(key, value, file) };
     } else if (Object.hasOwn(OPTION_TYPES, key)) {
       const expected = OPTION_TYPES[key as keyof typeof OPTION_TYPES];
@@ -120,7 +126,7 @@ export async function readHashedConfigurationFile(
     } else {
       throw configurationError(
         `${file}: ${JSON.stringify(key)} is no setting.`,
-        `Remove it, or choose one of: ${Object.keys(OPTION_TYPES).join(', ')}, or a setting of the documentation.`,
+        `Remove it, or choose one of: ${Object.keys(OPTION_TYPES).join(', ')}, mcpServers, or a setting of the documentation.`,
       );
     }
   }

@@ -2,12 +2,13 @@ import { defined, OrionError } from '@orion/contracts';
 import { commandEnvironment } from '@orion/tool-runner';
 import type { Mode, ProtocolName } from '@orion/contracts';
 
-import type { CommandOptions, ProviderOptions, TelemetryOptions } from '../orion.ts';
+import type { CommandOptions, McpOptions, ProviderOptions, TelemetryOptions } from '../orion.ts';
 import { patternWarnings } from '../commands/action-approval.ts';
 import { configurationError } from './configuration-error.ts';
 import { optionsNeedingTrust, type FileConfiguration } from './configuration-file.ts';
 import { readSources } from './configuration-sources.ts';
 import type { ConfigurationFlags, ConfigurationRequest } from './configuration-sources.ts';
+import { mcpEnvironmentOf, mcpServersOf } from './mcp-servers.ts';
 import { booleanVariable, firstNamed, oneOf, spelled } from './named-value.ts';
 import type { Named } from './named-value.ts';
 import { protocolNamed } from './protocol-choice.ts';
@@ -58,6 +59,7 @@ export type Configuration = {
   readonly telemetry: TelemetryOptions | null;
   /** What commands of a model see of this machine. */
   readonly commands: CommandOptions;
+  readonly mcp: McpOptions;
   readonly json: boolean;
   readonly showContent: boolean;
   readonly verbose: boolean;
@@ -120,6 +122,14 @@ export async function loadConfiguration(request: ConfigurationRequest): Promise<
     return flags[name] ?? inEnvironment ?? trusted?.[name] ?? user?.[name] ?? false;
   };
 
+  // What the user's own file says of a name counts.
+  const { leftOut, ...mcp } = mcpServersOf(
+    { ...trusted?.mcpServers, ...user?.mcpServers },
+    workspace,
+    environment,
+    settings.mcpEnvironment ?? [],
+  );
+
   return {
     workspace,
     userDirectory: folder,
@@ -140,6 +150,7 @@ export async function loadConfiguration(request: ConfigurationRequest): Promise<
       environment: commandEnvironment(environment, settings.commandEnvironment ?? []),
       home: request.homeDirectory,
     },
+    mcp: { ...mcp, environment: mcpEnvironmentOf(environment) },
     json: flags.json ?? booleanVariable(environment, 'ORION_JSON') ?? false,
     showContent: switchOf('showContent'),
     verbose: switchOf('verbose'),
@@ -152,6 +163,7 @@ export async function loadConfiguration(request: ConfigurationRequest): Promise<
         ? []
         : ignoredKeys(workspaceFile, keysNeedingTrust(project, limits), trust)),
       ...ownKeys(workspaceFile, project),
+      ...leftOut,
       ...patternWarnings({ ...DEFAULT_SETTINGS, ...settings }),
     ],
   };

@@ -90,6 +90,10 @@ export type Settings = {
   readonly commandSeconds: number;
   /** ORION_COMMAND_ENVIRONMENT: variables that commands see besides those that every program needs. */
   readonly commandEnvironment: readonly string[];
+  /** ORION_ALLOW_MCP_TOOL: tools of MCP servers, as a model names them, that may run without a question. */
+  readonly allowMcpTools: readonly string[];
+  /** ORION_MCP_ENVIRONMENT: variables that the entries of MCP servers may name as `${NAME}`. */
+  readonly mcpEnvironment: readonly string[];
   /** TRACE_STRICT: a trace that cannot be kept fails the turn. */
   readonly traceStrict: boolean;
   /** ORION_TELEMETRY: `otlp` sends turns as spans to an OpenTelemetry collector. */
@@ -237,6 +241,8 @@ const SETTINGS: {
   allowNetwork: ['ORION_ALLOW_NETWORK', own(boolean), false],
   commandSeconds: ['ORION_COMMAND_SECONDS', limit(1), 120],
   commandEnvironment: ['ORION_COMMAND_ENVIRONMENT', own(list), []],
+  allowMcpTools: ['ORION_ALLOW_MCP_TOOL', own(list), []],
+  mcpEnvironment: ['ORION_MCP_ENVIRONMENT', own(list), []],
   traceStrict: ['TRACE_STRICT', boolean, false],
   telemetry: ['ORION_TELEMETRY', oneOf('none', 'otlp'), 'none'],
   otlpEndpoint: ['OTEL_EXPORTER_OTLP_ENDPOINT', text, null],

@@ -5,15 +5,12 @@
  *     changed by one byte, or was copied elsewhere, is no longer accepted.
  * W2. The list is in the user's own folder, outside of every workspace. A list that cannot be read accepts nothing.
  */
-import { randomBytes } from 'node:crypto';
-import { mkdir, open, realpath, rename, rm } from 'node:fs/promises';
-import { join, parse } from 'node:path';
+import { realpath } from 'node:fs/promises';
 
-import { OrionError, isFields } from '@orion/contracts';
-import { readForeignFile } from '@orion/workspace';
+import { isFields } from '@orion/contracts';
 
-/** Some thousands of workspaces. */
-const MAX_LIST_BYTES: number = 4 * 1024 * 1024;
+import { readUserList, writeUserList } from './user-list.ts';
+
 const LIST = 'trusted-workspaces.json';
 const SHA256 = /^[0-9a-f]{64}$/u;
 
@@ -47,7 +44,7 @@ export async function setTrust(
     sha256 === null
       ? others
       : { ...others, [place]: { sha256, trusted_at: new Date(now).toISOString() } };
-  await writeList(userDirectory, workspaces);
+  await writeUserList(userDirectory, LIST, { workspaces });
 }
 
 async function placeOf(workspace: string): Promise<string> {
@@ -55,20 +52,10 @@ async function placeOf(workspace: string): Promise<string> {
 }
 
 async function readList(userDirectory: string): Promise<List> {
-  let json: unknown;
-  try {
-    const file = join(userDirectory, LIST);
-    const read = await readForeignFile(file, MAX_LIST_BYTES, parse(file).root);
-    if (read.kind !== 'bytes') return {};
-    json = JSON.parse(read.bytes.toString('utf8'));
-  } catch {
-    return {};
-  }
-  if (!isFields(json) || json['version'] !== 1 || !isFields(json['workspaces'])) return {};
+  const workspaces = (await readUserList(userDirectory, LIST))['workspaces'];
+  if (!isFields(workspaces)) return {};
   return Object.fromEntries(
-    Object.entries(json['workspaces']).filter((entry): entry is [string, Entry] =>
-      isEntry(entry[1]),
-    ),
+    Object.entries(workspaces).filter((entry): entry is [string, Entry] => isEntry(entry[1])),
   );
 }
 
@@ -79,29 +66,4 @@ function isEntry(value: unknown): value is Entry {
     SHA256.test(value['sha256']) &&
     typeof value['trusted_at'] === 'string'
   );
-}
-
-/** Atomically: the old list or the new one. */
-async function writeList(userDirectory: string, workspaces: List): Promise<void> {
-  const file = join(userDirectory, LIST);
-  const temporary = `${file}.${randomBytes(6).toString('hex')}.tmp`;
-  try {
-    await mkdir(userDirectory, { recursive: true, mode: 0o700 });
-    const handle = await open(temporary, 'wx', 0o600);
-    try {
-      await handle.writeFile(`${JSON.stringify({ version: 1, workspaces }, null, 2)}\n`);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    await rename(temporary, file);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw new OrionError({
-      code: 'WRITE_FAILED',
-      message: `${file} cannot be written (${(error as NodeJS.ErrnoException).code ?? 'unknown reason'}).`,
-      hint: 'Check the permissions of your configuration folder.',
-      cause: error,
-    });
-  }
 }

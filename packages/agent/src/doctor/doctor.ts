@@ -9,6 +9,7 @@ import type { ConfigurationRequest } from '../config/configuration-sources.ts';
 import { DEFAULT_SETTINGS } from '../config/settings.ts';
 import type { Settings } from '../config/settings.ts';
 import { createOrion } from '../create-orion.ts';
+import { inspectMcpServer } from '../mcp/lazy-client.ts';
 import type { Orion } from '../orion.ts';
 import { keysOf, providerConnection } from '../provider-connection.ts';
 
@@ -22,6 +23,7 @@ export type Finding = {
     | 'store'
     | 'sessions'
     | 'provider'
+    | 'mcp'
     | 'sandbox';
   /** `problem`: a turn would fail, or lose what protects it. `warning`: it would work, with less. */
   readonly status: 'ok' | 'warning' | 'problem';
@@ -33,7 +35,7 @@ export type Finding = {
 };
 
 export type DiagnosisRequest = ConfigurationRequest & {
-  /** Also asks the provider for a few words. */
+  /** Also asks the provider for a few words, and starts the MCP servers. */
   readonly online: boolean;
   readonly signal: AbortSignal;
   readonly clock?: Clock;
@@ -44,8 +46,8 @@ const FEW_BYTES = 16 * MIB;
 const LITTLE_SPACE = 512 * MIB;
 
 /**
- * Looks at everything that a turn depends on, one finding after the other. Changes nothing, and asks no provider unless
- * `online` says so. Never rejects for what it finds.
+ * Looks at everything that a turn depends on, one finding after the other. Changes nothing, and asks no provider and starts no server
+ * unless `online` says so. Never rejects for what it finds.
  */
 export async function* diagnose(request: DiagnosisRequest): AsyncGenerator<Finding, void> {
   yield { area: 'node', status: 'ok', message: `Node ${process.versions.node}` };
@@ -80,6 +82,9 @@ export async function* diagnose(request: DiagnosisRequest): AsyncGenerator<Findi
     yield problem('state', toErrorInfo(error));
   }
   yield* inspectProvider(request, configuration, settings);
+  for (const { name } of configuration.mcp.servers) {
+    yield await inspectServer(request, configuration, name);
+  }
   yield await inspectSandbox(request, configuration, settings);
 }
 
@@ -201,6 +206,30 @@ async function* inspectProvider(
     yield problem('provider', toErrorInfo(error));
   } finally {
     await connection.close();
+  }
+}
+
+async function inspectServer(
+  { online, signal, clock = systemClock }: DiagnosisRequest,
+  { mcp }: Configuration,
+  name: string,
+): Promise<Finding> {
+  if (!online) {
+    const message = `${name} is configured (not started; --online starts it)`;
+    return { area: 'mcp', status: 'ok', message };
+  }
+  try {
+    const { revision, tools } = await inspectMcpServer(mcp, name, { signal, clock });
+    const message = `${name} speaks MCP ${revision} and has ${tools.length} tools`;
+    return { area: 'mcp', status: 'ok', message };
+  } catch (error) {
+    const { message } = toErrorInfo(error);
+    return {
+      area: 'mcp',
+      status: 'warning',
+      message,
+      hint: 'Turns go on without its tools. Correct or remove its entry of mcpServers.',
+    };
   }
 }
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import type { RunEvent } from '@orion/contracts';
 import { OrionError } from '@orion/contracts';
+import type { OfferedTools } from '@orion/tool-runner/mcp';
 
 import type { TurnRequest } from '../orion.ts';
 import type { TurnJournal } from '../store/turn-journal.ts';
@@ -19,14 +20,18 @@ export type AdmissionRequest = Pick<
 
 export type TurnAdmissionOptions = {
   /** What all turns work with. */
-  readonly shared: Omit<TurnDependencies, keyof TurnProtocol>;
+  readonly shared: Omit<TurnDependencies, keyof TurnProtocol | 'missingTools'>;
   readonly protocols: TurnProtocols;
   readonly journals: TurnJournals;
   /** Of turns that name none. */
   readonly projectId: string;
+  /** The tools of servers, which may have to be started first. Never rejects. */
+  readonly connectTools: (signal: AbortSignal) => Promise<OfferedTools>;
   /** Aborted when the process is about to end. */
   readonly stopSignal: AbortSignal;
 };
+
+const NO_TOOLS: OfferedTools = { tools: [], leftOut: [] };
 
 /** Lets turns in: one of a conversation at a time, each with a journal of its own, until its `done`. */
 export class TurnAdmission {
@@ -40,9 +45,9 @@ export class TurnAdmission {
   }
 
   async *run(task: TurnTask, request: AdmissionRequest): AsyncGenerator<RunEvent, void> {
-    const { shared, protocols, journals, projectId, stopSignal } = this.#options;
+    const { shared, protocols, journals, projectId, stopSignal, connectTools } = this.#options;
     const { conversations } = shared;
-    const dependencies = { ...shared, ...protocols.choose(request) };
+    const protocol = protocols.choose(request);
     const requestId = randomUUID();
     const turnEnd = new AbortController();
     const signal = AbortSignal.any(
@@ -74,6 +79,15 @@ export class TurnAdmission {
         requestId,
         projectId: request.projectId ?? begun.projectId,
         conversationId: begun.conversationId,
+      };
+      // Without a model nothing can be called.
+      const { tools, leftOut: missingTools } =
+        task.kind === 'finalize' ? NO_TOOLS : await connectTools(signal);
+      const dependencies = {
+        ...shared,
+        ...protocol,
+        tools: [...shared.tools, ...tools],
+        missingTools,
       };
       const scope = new TurnScope(dependencies, ids, signal, begun);
       journal = journals.begin(requestId);

@@ -25,6 +25,7 @@ export function turnContext(
   const { dependencies, ids, state, signal } = scope;
   const { workspace, writePlanTool, protocolConfig, trace, clock, patterns, keys } = dependencies;
   const { redact } = keys;
+  for (const why of dependencies.missingTools) leftOut?.(why);
   return {
     mode,
     projectId: ids.projectId,

@@ -49,6 +49,8 @@ export type TurnDependencies = {
   readonly writePlanTool: WritePlanTool;
   /** Offered beside those of every turn. */
   readonly tools: readonly Tool[];
+  /** A sentence about each tool that would be offered and cannot be. */
+  readonly missingTools: readonly string[];
   readonly approveCall: NonNullable<ToolRegistryOptions['approve']>;
   /** For the expressions in schemas of tools. */
   readonly patterns: PatternMatcher;

@@ -112,6 +112,12 @@ export async function runInGroup(request: GroupRequest): Promise<GroupEnd> {
   };
 }
 
+/** Ends a group that `runInGroup` did not start, and what has left it; `mark` is a variable with its value. */
+export async function endProcesses(group: number, mark: string, clock: Clock): Promise<void> {
+  if (await hasMembers(group)) await endGroup(group, { clock });
+  await endMarked(mark, clock);
+}
+
 /** Asks the processes of a group to end, and ends them if they do not. */
 async function endGroup(
   group: number,

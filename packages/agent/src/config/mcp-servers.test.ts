@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest';
+
+import { mcpEnvironmentOf, mcpServersOf, readMcpEntries } from './mcp-servers.ts';
+
+const read = (entry: unknown, name = 'made'): unknown =>
+  readMcpEntries({ [name]: entry }, 'config.json');
+
+test.each([
+  [{ command: '' }, 'mcpServers.made.command must be a program'],
+  [{ command: 'x', args: 'y' }, 'mcpServers.made.args must be a list of texts'],
+  [{ command: 'x', env: { A: 1 } }, 'mcpServers.made.env must be an object of texts'],
+  [{ command: 'x', cwd: 1 }, 'mcpServers.made.cwd must be a text'],
+  [{ command: 'x', autoApprove: ['y'] }, 'mcpServers.made.autoApprove is no key of a server'],
+  [{ url: 'http://example.com/mcp' }, 'mcpServers.made.url must be an https URL'],
+  [{ url: 'file:///etc/passwd' }, 'mcpServers.made.url must be an https URL'],
+  [{ url: 'http://127.0.0.1.nip.io/' }, 'mcpServers.made.url must be an https URL'],
+  [{ url: 'https://example.com', command: 'x' }, 'mcpServers.made.command is no key of a server'],
+  [[], 'mcpServers.made must be an object'],
+])('refuses %j', (entry, message) => {
+  expect(() => read(entry)).toThrow(message);
+});
+
+test.each(['a__b', '_a', 'a_', 'a b', 'x'.repeat(33), '\u202e'])(
+  'refuses a server of the name %j',
+  (name) => {
+    expect(() => read({ command: 'x' }, name)).toThrow('is not a name of a server');
+  },
+);
+
+test('fills in listed variables alone, and leaves out a server that names others', () => {
+  const entries = readMcpEntries(
+    {
+      web: { url: 'http://localhost:1/mcp', headers: { Authorization: 'Bearer ${WEB_TOKEN}' } },
+      made: {
+        type: 'stdio',
+        command: './x',
+        args: ['--in', '${PLACE}'],
+        env: { API_KEY: 'fixed' },
+      },
+      greedy: { command: 'x', env: { A: '${OPENAI_API_KEY}${UNSET}' } },
+    },
+    'config.json',
+  );
+  const environment = { WEB_TOKEN: 'secret', PLACE: '/p', OPENAI_API_KEY: 'sk' };
+  const found = mcpServersOf(entries, '/w', environment, ['WEB_TOKEN', 'PLACE', 'UNSET']);
+  expect(found.servers).toEqual([
+    {
+      kind: 'http',
+      name: 'web',
+      url: 'http://localhost:1/mcp',
+      headers: { Authorization: 'Bearer secret' },
+    },
+    {
+      kind: 'stdio',
+      name: 'made',
+      command: './x',
+      args: ['--in', '/p'],
+      environment: { API_KEY: 'fixed' },
+      folder: '/w',
+    },
+  ]);
+  expect(found.secrets).toEqual(['secret', 'fixed']);
+  expect(found.leftOut).toEqual([
+    expect.stringContaining('greedy was left out: ${OPENAI_API_KEY}, ${UNSET} is unset'),
+  ]);
+});
+
+test('passes on what programs need, and no key', () => {
+  const environment = { PATH: '/bin', HOME: '/h', OPENAI_API_KEY: 'sk', NODE_OPTIONS: '-r x' };
+  expect(mcpEnvironmentOf(environment)).toEqual({ PATH: '/bin', HOME: '/h' });
+});

@@ -1,0 +1,51 @@
+import { randomUUID } from 'node:crypto';
+
+import { systemClock } from '@orion/contracts';
+import type { Clock } from '@orion/contracts';
+import type { McpClient, ServerReport } from '@orion/tool-runner/mcp';
+
+import type { McpOptions } from '../orion.ts';
+
+const NOTHING = { tools: [], leftOut: [] };
+
+/** The client of the configured servers, loaded by the first turn; nothing of it is loaded without servers. */
+export function lazyMcpClient(
+  options: McpOptions | undefined,
+  clock: Clock,
+): Pick<McpClient, 'offer' | 'close'> {
+  if (options === undefined || options.servers.length === 0) {
+    return { offer: () => Promise.resolve(NOTHING), close: () => Promise.resolve() };
+  }
+  let client: Promise<McpClient> | null = null;
+  return {
+    async offer(signal) {
+      client ??= load(options, clock);
+      return (await client).offer(signal);
+    },
+    async close() {
+      await (await client)?.close();
+    },
+  };
+}
+
+/**
+ * Starts one of the servers, says what it offers, and ends it. Rejects with TOOL_FAILED if it cannot be used, and with
+ * USAGE for a name that is not configured.
+ */
+export async function inspectMcpServer(
+  options: McpOptions,
+  name: string,
+  { signal, clock = systemClock }: { readonly signal: AbortSignal; readonly clock?: Clock },
+): Promise<ServerReport> {
+  const client = await load(options, clock);
+  try {
+    return await client.inspect(name, signal);
+  } finally {
+    await client.close();
+  }
+}
+
+async function load({ servers, environment }: McpOptions, clock: Clock): Promise<McpClient> {
+  const { createMcpClient } = await import('@orion/tool-runner/mcp');
+  return createMcpClient({ servers, environment, createId: randomUUID, clock });
+}

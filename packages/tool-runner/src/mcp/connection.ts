@@ -1,0 +1,246 @@
+import type {
+  CallToolResult,
+  Client,
+  ReadResourceResult,
+  Tool,
+} from '@modelcontextprotocol/client';
+import type { Clock, JsonObject } from '@orion/contracts';
+
+import { isMcpAddress } from './address.ts';
+import { boundedFetch } from './http-fetch.ts';
+import type { HttpMeter } from './http-fetch.ts';
+import { ServerBroke, ServerExited } from './server.ts';
+import type { HttpServer, McpLimits, McpServer, StdioServer } from './server.ts';
+import { StdioTransport } from './stdio-transport.ts';
+
+const PROBE_SHARE = 3;
+
+export type ConnectionOptions = {
+  /** All that a program sees but its own variables. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly createId: () => string;
+  readonly limits: McpLimits;
+  readonly clock: Clock;
+};
+
+export type ServerTool = Pick<Tool, 'name' | 'description' | 'inputSchema'>;
+
+/** What a connection over either transport adds to the SDK's client. */
+type Line = {
+  readonly client: Client;
+  /** Begins to count messages anew. */
+  readonly beginCall: () => void;
+  readonly broken: () => ServerBroke | null;
+  readonly stderr: () => string;
+};
+
+/** A server that has answered. Its methods reject with `ServerBroke` once it has broken a limit or ended. */
+export class Connection {
+  readonly #line: Line;
+  readonly #limits: McpLimits;
+  #stopped: ServerBroke | null = null;
+
+  constructor(line: Line, limits: McpLimits) {
+    this.#line = line;
+    this.#limits = limits;
+  }
+
+  /** Why it can no longer be asked; null while it can. */
+  get broken(): ServerBroke | null {
+    return this.#stopped ?? this.#line.broken();
+  }
+
+  /** The revision of the protocol that both speak. */
+  get revision(): string {
+    return this.#line.client.getNegotiatedProtocolVersion() ?? 'unknown';
+  }
+
+  get hasResources(): boolean {
+    return this.#line.client.getServerCapabilities()?.resources !== undefined;
+  }
+
+  async listTools(signal: AbortSignal): Promise<readonly ServerTool[]> {
+    const { startMs: timeout, tools: most } = this.#limits;
+    const options = { signal, timeout, maxTotalTimeout: timeout, cacheMode: 'refresh' as const };
+    const { tools } = await this.#ask(() => this.#line.client.listTools(undefined, options));
+    if (tools.length > most) {
+      throw await this.#stop(new ServerBroke(`it has more than ${most} tools`));
+    }
+    return tools;
+  }
+
+  async callTool(name: string, args: JsonObject, signal: AbortSignal): Promise<CallToolResult> {
+    const params = { name, arguments: args };
+    return this.#ask(() => this.#line.client.callTool(params, this.#callOptions(signal)));
+  }
+
+  async listResources(
+    signal: AbortSignal,
+  ): Promise<readonly { readonly uri: string; readonly name: string }[]> {
+    const options = { ...this.#callOptions(signal), cacheMode: 'refresh' as const };
+    const { resources } = await this.#ask(() =>
+      this.#line.client.listResources(undefined, options),
+    );
+    return resources;
+  }
+
+  async readResource(uri: string, signal: AbortSignal): Promise<ReadResourceResult> {
+    const options = { ...this.#callOptions(signal), cacheMode: 'refresh' as const };
+    return this.#ask(() => this.#line.client.readResource({ uri }, options));
+  }
+
+  close(): Promise<void> {
+    return this.#line.client.close();
+  }
+
+  #callOptions(signal: AbortSignal) {
+    const { idleMs: timeout, callMs: maxTotalTimeout } = this.#limits;
+    // Without a listener no progress is asked for, and none would count.
+    const onprogress = (): void => undefined;
+    return { signal, timeout, maxTotalTimeout, resetTimeoutOnProgress: true, onprogress };
+  }
+
+  async #ask<Answer>(request: () => Promise<Answer>): Promise<Answer> {
+    if (this.broken !== null) throw this.broken;
+    this.#line.beginCall();
+    let answer: Answer;
+    try {
+      answer = await request();
+    } catch (error) {
+      if (isTimeout(error)) throw await this.#stop(new ServerBroke(timeoutText(this.#limits)));
+      throw this.broken ?? error;
+    }
+    const { resultBytes } = this.#limits;
+    if (Buffer.byteLength(JSON.stringify(answer)) > resultBytes) {
+      throw await this.#stop(new ServerBroke(`it answered with more than ${resultBytes} bytes`));
+    }
+    return answer;
+  }
+
+  /** A server that breaks a limit is not asked again. */
+  async #stop(why: ServerBroke): Promise<ServerBroke> {
+    this.#stopped = why;
+    await this.close();
+    return why;
+  }
+}
+
+function isTimeout(error: unknown): boolean {
+  return (error as { readonly code?: unknown }).code === 'REQUEST_TIMEOUT';
+}
+
+function timeoutText({ idleMs, callMs }: McpLimits): string {
+  return `it did not answer: ${idleMs / 1_000} s passed without progress, or ${callMs / 1_000} s in all`;
+}
+
+/**
+ * Starts or reaches a server and agrees with it on a revision of the protocol, new or old. Rejects with `ServerBroke`,
+ * and nothing of it is left then.
+ */
+export async function connect(
+  server: McpServer,
+  options: ConnectionOptions,
+  signal: AbortSignal,
+): Promise<Connection> {
+  const { limits } = options;
+  try {
+    return new Connection(await open(server, options, 'auto', signal), limits);
+  } catch (error) {
+    // A server of the old kind may end when it is asked for the new one; another one has the same trouble again.
+    if (!(error instanceof ServerExited)) throw error;
+    return new Connection(await open(server, options, 'legacy', signal), limits);
+  }
+}
+
+async function open(
+  server: McpServer,
+  options: ConnectionOptions,
+  mode: 'auto' | 'legacy',
+  signal: AbortSignal,
+): Promise<Line> {
+  const sdk = await import('@modelcontextprotocol/client');
+  const { limits } = options;
+  const client = new sdk.Client(
+    { name: 'orion', version: '0.1.0' },
+    {
+      capabilities: {},
+      versionNegotiation: { mode, probe: { timeoutMs: limits.startMs / PROBE_SHARE } },
+      // A server's schemas of results are its own claim about itself, and compiling them runs its expressions.
+      jsonSchemaValidator: {
+        getValidator: () => (data) => ({
+          valid: true,
+          data: data as never,
+          errorMessage: undefined,
+        }),
+      },
+    },
+  );
+  const { transport, ...rest } =
+    server.kind === 'stdio' ? stdioLine(server, options) : httpLine(server, options, sdk);
+  const timeout = new AbortController();
+  const cancel = options.clock.schedule(limits.startMs, () => timeout.abort());
+  const ended = AbortSignal.any([signal, timeout.signal]);
+  const onEnd = (): void => void transport.close();
+  ended.addEventListener('abort', onEnd, { once: true });
+  try {
+    await client.connect(transport, { timeout: limits.startMs, signal: ended });
+    return { client, ...rest };
+  } catch (error) {
+    await transport.close();
+    if (signal.aborted) throw new ServerBroke('its start was cancelled');
+    if (timeout.signal.aborted) {
+      throw new ServerBroke(`it did not answer within ${limits.startMs / 1_000} s`);
+    }
+    const broken = rest.broken();
+    const why = `${(broken ?? (error as Error)).message}${lastWords(rest.stderr())}`;
+    throw broken instanceof ServerExited ? new ServerExited(why) : new ServerBroke(why);
+  } finally {
+    cancel();
+    ended.removeEventListener('abort', onEnd);
+  }
+}
+
+function stdioLine(
+  server: StdioServer,
+  { environment, createId, limits, clock }: ConnectionOptions,
+) {
+  const transport = new StdioTransport({ server, environment, id: createId(), limits, clock });
+  return {
+    transport,
+    beginCall: () => transport.beginCall(),
+    broken: () => transport.broken,
+    stderr: () => transport.stderr,
+  };
+}
+
+function httpLine(
+  server: HttpServer,
+  { limits }: ConnectionOptions,
+  sdk: typeof import('@modelcontextprotocol/client'),
+) {
+  const url = new URL(server.url);
+  if (!isMcpAddress(url)) throw new ServerBroke('its URL is neither https nor on this machine');
+  const meter: HttpMeter = { messages: 0 };
+  let broken: ServerBroke | null = null;
+  const transport = new sdk.StreamableHTTPClientTransport(url, {
+    requestInit: { headers: { ...server.headers } },
+    fetch: boundedFetch(url, limits, meter, (error) => {
+      broken ??= error;
+    }),
+  });
+  return {
+    transport,
+    beginCall: () => {
+      meter.messages = 0;
+    },
+    broken: () => broken,
+    stderr: () => '',
+  };
+}
+
+const LAST_WORDS = 300;
+
+function lastWords(stderr: string): string {
+  const text = stderr.trim();
+  return text === '' ? '' : `; its last words: ${text.slice(-LAST_WORDS).toWellFormed()}`;
+}

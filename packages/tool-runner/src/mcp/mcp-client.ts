@@ -1,0 +1,255 @@
+import { createHash } from 'node:crypto';
+
+import { OrionError, visibleName } from '@orion/contracts';
+import type { JsonObject, Tool } from '@orion/contracts';
+import canonicalize from 'canonicalize';
+
+import { connect } from './connection.ts';
+import type { Connection, ConnectionOptions, ServerTool } from './connection.ts';
+import { resourceResult, toolResult } from './results.ts';
+import { MCP_LIMITS, placeOf, ServerBroke } from './server.ts';
+import type { McpLimits, McpServer } from './server.ts';
+import { mcpToolName } from './tool-name.ts';
+
+/** The name of the tool that reads a server's resources. */
+const RESOURCES = 'read_resource';
+/** Beyond the time that a call has by itself, so that the server's own limit is the one that is reported. */
+const AFTER_CALL_MS = 5_000;
+
+export type McpClientOptions = Omit<ConnectionOptions, 'limits'> & {
+  readonly servers: readonly McpServer[];
+  /** What differs from `MCP_LIMITS`. */
+  readonly limits?: Partial<McpLimits>;
+};
+
+/** What the servers offer to one turn. */
+export type OfferedTools = {
+  /** In the order of their names, so that the provider's prompt cache holds. */
+  readonly tools: readonly Tool[];
+  /** A sentence about each server and tool that cannot be offered. */
+  readonly leftOut: readonly string[];
+};
+
+export type ServerReport = {
+  readonly server: string;
+  readonly place: string;
+  /** The revision of the protocol that both speak. */
+  readonly revision: string;
+  readonly tools: readonly { readonly name: string; readonly description: string }[];
+  readonly leftOut: readonly string[];
+};
+
+/**
+ * The tools of MCP servers. What a server says of its tools is a claim, and what its tools answer is data.
+ *
+ * 1. A server starts when the first turn asks for tools, and again at the next turn if it has ended. It is not started
+ *    again within a turn.
+ * 2. A server that does not start, breaks a limit or ends fails its own calls with a sentence that says why, and
+ *    nothing else.
+ * 3. Every tool has an action, so that it runs only with a yes. None is offered in PLAN mode.
+ */
+export interface McpClient {
+  /** Starts the servers that are not running. Never rejects. */
+  offer(signal: AbortSignal): Promise<OfferedTools>;
+  /** Starts one server and says what it has. Rejects with TOOL_FAILED, or USAGE for a name that is not configured. */
+  inspect(name: string, signal: AbortSignal): Promise<ServerReport>;
+  /** Ends all servers with their processes. */
+  close(): Promise<void>;
+}
+
+export function createMcpClient(options: McpClientOptions): McpClient {
+  const limits: McpLimits = { ...MCP_LIMITS, ...options.limits };
+  const running = new Map<string, Connection>();
+  const servers = options.servers.toSorted((a, b) => compare(a.name, b.name));
+  const starting = new Set<Promise<unknown>>();
+
+  async function reach(server: McpServer, signal: AbortSignal): Promise<Connection> {
+    const former = running.get(server.name);
+    if (former !== undefined && former.broken === null) return former;
+    await former?.close();
+    const begun = connect(server, { ...options, limits }, signal);
+    starting.add(begun);
+    const connection = await begun.finally(() => starting.delete(begun));
+    running.set(server.name, connection);
+    return connection;
+  }
+
+  async function offerOf(server: McpServer, signal: AbortSignal): Promise<OfferedTools> {
+    try {
+      const connection = await reach(server, signal);
+      return toolsOf(server, connection, await connection.listTools(signal), limits);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      return { tools: [], leftOut: [`The MCP server ${server.name} cannot be used: ${why}.`] };
+    }
+  }
+
+  return {
+    async offer(signal) {
+      const offers = await Promise.all(servers.map((server) => offerOf(server, signal)));
+      return {
+        tools: offers
+          .flatMap(({ tools }) => tools)
+          .toSorted((a, b) => compare(a.definition.name, b.definition.name)),
+        leftOut: offers.flatMap(({ leftOut }) => leftOut),
+      };
+    },
+
+    async inspect(name, signal) {
+      const server = servers.find((each) => each.name === name);
+      if (server === undefined) {
+        const names = servers.map((each) => each.name).join(', ') || 'none';
+        throw new OrionError({
+          code: 'USAGE',
+          message: `There is no MCP server ${visibleName(JSON.stringify(name))}.`,
+          hint: `Configured: ${names}.`,
+        });
+      }
+      try {
+        const connection = await reach(server, signal);
+        const offered = toolsOf(server, connection, await connection.listTools(signal), limits);
+        return {
+          server: name,
+          place: placeOf(server),
+          revision: connection.revision,
+          tools: offered.tools.map(({ definition }) => definition),
+          leftOut: offered.leftOut,
+        };
+      } catch (error) {
+        throw failure(server, error);
+      }
+    },
+
+    async close() {
+      await Promise.allSettled(starting);
+      await Promise.all([...running.values()].map((connection) => connection.close()));
+    },
+  };
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function failure({ name }: McpServer, error: unknown): OrionError {
+  const why = error instanceof Error ? error.message : String(error);
+  const isOver = error instanceof ServerBroke;
+  return new OrionError({
+    code: 'TOOL_FAILED',
+    message: `The MCP server ${name} failed: ${why}.`,
+    ...(isOver ? { hint: 'It is not started again in this turn: go on without its tools.' } : {}),
+  });
+}
+
+function toolsOf(
+  server: McpServer,
+  connection: Connection,
+  listed: readonly ServerTool[],
+  limits: McpLimits,
+): OfferedTools {
+  const leftOut: string[] = [];
+  const names = new Set<string>();
+  const tools: Tool[] = [];
+  for (const tool of listed) {
+    const why = names.has(tool.name)
+      ? 'the server lists it twice'
+      : Buffer.byteLength(tool.description ?? '') > limits.descriptionBytes
+        ? `its description is longer than ${limits.descriptionBytes} bytes`
+        : null;
+    if (why !== null) {
+      const shown = visibleName(JSON.stringify(tool.name.slice(0, 100)));
+      leftOut.push(`The tool ${shown} of the MCP server ${server.name} is left out: ${why}.`);
+      continue;
+    }
+    names.add(tool.name);
+    tools.push(serverTool(server, connection, tool, limits));
+  }
+  if (connection.hasResources && !names.has(RESOURCES)) {
+    tools.push(resourceTool(server, connection, limits));
+  }
+  return { tools, leftOut };
+}
+
+function serverTool(
+  server: McpServer,
+  connection: Connection,
+  { name, description = '', inputSchema }: ServerTool,
+  limits: McpLimits,
+): Tool {
+  const definition = {
+    name: mcpToolName(server.name, name),
+    description: `A tool of the MCP server ${server.name}. ${description}`.trim(),
+    parameters: inputSchema as JsonObject,
+  };
+  return {
+    definition,
+    effect: 'write',
+    repeatableAfterWrite: true,
+    timeoutMs: limits.callMs + AFTER_CALL_MS,
+    action: actionOf(server, name, definition),
+    async execute(args, { signal }) {
+      let answer;
+      try {
+        answer = await connection.callTool(name, args, signal);
+      } catch (error) {
+        throw failure(server, error);
+      }
+      return toolResult(server.name, answer);
+    },
+  };
+}
+
+function resourceTool(server: McpServer, connection: Connection, limits: McpLimits): Tool {
+  const definition = {
+    name: mcpToolName(server.name, RESOURCES),
+    description: `Reads a resource of the MCP server ${server.name}; without a URI it lists them.`,
+    parameters: {
+      type: 'object',
+      properties: { uri: { type: 'string', description: 'As the list has it' } },
+      additionalProperties: false,
+    },
+  };
+  return {
+    definition,
+    effect: 'read',
+    timeoutMs: limits.callMs + AFTER_CALL_MS,
+    action: actionOf(server, RESOURCES, definition),
+    async execute(args, { signal }) {
+      const { uri } = args as { readonly uri?: string };
+      try {
+        return uri === undefined
+          ? resourceResult(server.name, await connection.listResources(signal))
+          : resourceResult(server.name, (await connection.readResource(uri, signal)).contents);
+      } catch (error) {
+        throw failure(server, error);
+      }
+    },
+  };
+}
+
+function actionOf(
+  server: McpServer,
+  tool: string,
+  { name, description, parameters }: Tool['definition'],
+): NonNullable<Tool['action']> {
+  const place = placeOf(server);
+  const variables = server.kind === 'stdio' ? Object.keys(server.environment).toSorted() : [];
+  const definition = {
+    description: sha256(description),
+    schema: sha256(canonicalize(parameters) ?? ''),
+    command: sha256(JSON.stringify([place, variables])),
+  };
+  return (args) => ({
+    kind: 'mcp',
+    server: server.name,
+    place,
+    tool,
+    name,
+    arguments: args,
+    definition,
+  });
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

@@ -1,0 +1,64 @@
+/** An MCP server as its user configured it, with its variables filled in. */
+export type McpServer = StdioServer | HttpServer;
+
+/** A program that speaks MCP on its standard input and output. */
+export type StdioServer = {
+  readonly kind: 'stdio';
+  /** At most 32 characters: letters, digits, and single `-` or `_` between them. */
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  /** What it sees besides the variables that every server sees. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Absolute. */
+  readonly folder: string;
+};
+
+/** A server that speaks streamable HTTP. */
+export type HttpServer = {
+  readonly kind: 'http';
+  readonly name: string;
+  /** https, or a loopback address. */
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+};
+
+/** Bounds of what a server may take and send. Times are milliseconds, sizes bytes. */
+export type McpLimits = {
+  /** Until a server has answered and listed its tools. */
+  readonly startMs: number;
+  /** A call without an answer or progress. */
+  readonly idleMs: number;
+  /** A call in all. */
+  readonly callMs: number;
+  readonly messageBytes: number;
+  readonly resultBytes: number;
+  /** From one call to the next. */
+  readonly messages: number;
+  readonly tools: number;
+  readonly descriptionBytes: number;
+};
+
+const MIB = 1024 * 1024;
+
+export const MCP_LIMITS: McpLimits = {
+  startMs: 10_000,
+  idleMs: 60_000,
+  callMs: 600_000,
+  messageBytes: 16 * MIB,
+  resultBytes: 8 * MIB,
+  messages: 10_000,
+  tools: 256,
+  descriptionBytes: 4 * 1024,
+};
+
+/** How a person recognises a server: its command line or its URL. */
+export function placeOf(server: McpServer): string {
+  return server.kind === 'http' ? server.url : JSON.stringify([server.command, ...server.args]);
+}
+
+/** What the server ran into, or did, that ends its connection; the message completes a sentence about it. */
+export class ServerBroke extends Error {}
+
+/** Its process has ended. */
+export class ServerExited extends ServerBroke {}

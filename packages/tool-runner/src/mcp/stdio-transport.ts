@@ -1,0 +1,211 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
+import { once } from 'node:events';
+
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
+import { isFields, MAX_JSON_DEPTH, nestsDeeper, sleep } from '@orion/contracts';
+import type { Clock } from '@orion/contracts';
+
+import { endProcesses } from '../command/process-group.ts';
+import { ServerBroke, ServerExited } from './server.ts';
+import type { McpLimits, StdioServer } from './server.ts';
+
+/** How long a server may take to end by itself when its standard input is closed. */
+const LEAVE_MS = 500;
+/** What an ended server has written arrives within this time. */
+const DRAIN_MS = 200;
+const KEPT_STDERR = 8 * 1024;
+const LINE_FEED = 0x0a;
+
+/** The variable by which a process is known that has left the group of its server. */
+const MARK = 'ORION_MCP_SERVER';
+
+/** The groups of servers that run, ended with this process at the latest. */
+const groups = new Set<number>();
+let isWatching = false;
+
+export type StdioTransportOptions = {
+  readonly server: StdioServer;
+  /** All that the server sees but its own variables. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Distinguishes the processes of this server from all others of this user. */
+  readonly id: string;
+  readonly limits: McpLimits;
+  readonly clock: Clock;
+};
+
+/**
+ * A connection to a server over its standard input and output.
+ *
+ * 1. The server leads a session and process group of its own. When `close` settles, no process of the group is alive;
+ *    nor, on Linux, one that has left the group and kept its environment.
+ * 2. A message that is too long, a line that begins as a message and is none, and too many messages end the connection.
+ *    Other lines, which many servers print, are skipped, but they count.
+ */
+export class StdioTransport implements Transport {
+  onclose?: (() => void) | undefined;
+  onerror?: ((error: Error) => void) | undefined;
+  onmessage?: ((message: JSONRPCMessage) => void) | undefined;
+  pid: number | null = null;
+  /** The end of what the server wrote to its standard error. */
+  stderr = '';
+  /** Why the connection ended, if it did so by itself. */
+  broken: ServerBroke | null = null;
+  readonly #options: StdioTransportOptions;
+  #child: ChildProcessWithoutNullStreams | null = null;
+  #closing: Promise<void> | null = null;
+  #parts: Buffer[] = [];
+  #held = 0;
+  #messages = 0;
+
+  constructor(options: StdioTransportOptions) {
+    this.#options = options;
+  }
+
+  async start(): Promise<void> {
+    const { server, environment, id } = this.#options;
+    const child = spawn(server.command, server.args, {
+      cwd: server.folder,
+      env: { ...environment, ...server.environment, [MARK]: id },
+      stdio: 'pipe',
+      detached: true,
+    });
+    for (const stream of [child.stdin, child.stdout, child.stderr]) {
+      stream.on('error', () => undefined);
+    }
+    try {
+      await once(child, 'spawn');
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      throw new ServerBroke(`its command cannot be started (${code ?? 'unknown reason'})`);
+    }
+    this.#child = child;
+    this.pid = child.pid ?? null;
+    if (child.pid !== undefined) endWithProcess(child.pid);
+    child.stdout.on('data', (chunk: Buffer) => this.#receive(chunk));
+    child.stderr.on('data', (chunk: Buffer) => {
+      this.stderr = (this.stderr + chunk.toString('utf8')).slice(-KEPT_STDERR);
+    });
+    child.once('exit', (code, signal) => void this.#ended(child, code, signal));
+  }
+
+  /** Begins to count messages anew. */
+  beginCall(): void {
+    this.#messages = 0;
+  }
+
+  send(message: JSONRPCMessage): Promise<void> {
+    const stdin = this.#child?.stdin;
+    if (stdin === undefined || this.#closing !== null) {
+      return Promise.reject(this.broken ?? new ServerBroke('it is not running'));
+    }
+    return new Promise((resolve) => {
+      // A server that is gone is reported by its end.
+      stdin.write(`${JSON.stringify(message)}\n`, () => resolve());
+    });
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  #receive(chunk: Buffer): void {
+    let rest = chunk;
+    while (this.#closing === null) {
+      const end = rest.indexOf(LINE_FEED);
+      const part = end === -1 ? rest : rest.subarray(0, end);
+      this.#held += part.length;
+      if (this.#held > this.#options.limits.messageBytes) {
+        this.#break(`it sent a message of more than ${this.#options.limits.messageBytes} bytes`);
+        return;
+      }
+      this.#parts.push(part);
+      if (end === -1) return;
+      const line = Buffer.concat(this.#parts).toString('utf8');
+      this.#parts = [];
+      this.#held = 0;
+      rest = rest.subarray(end + 1);
+      this.#read(line);
+    }
+  }
+
+  #read(line: string): void {
+    const { messages } = this.#options.limits;
+    this.#messages += 1;
+    if (this.#messages > messages) {
+      this.#break(`it sent more than ${messages} messages in one call`);
+      return;
+    }
+    if (!line.startsWith('{')) return;
+    let message: unknown = null;
+    try {
+      if (!nestsDeeper(line, MAX_JSON_DEPTH)) message = JSON.parse(line);
+    } catch {
+      // As what is no message.
+    }
+    if (!isFields(message) || message['jsonrpc'] !== '2.0') {
+      this.#break('it sent a line that is not a JSON-RPC message');
+      return;
+    }
+    this.onmessage?.(message as JSONRPCMessage);
+  }
+
+  #break(why: string): void {
+    this.broken ??= new ServerBroke(why);
+    this.onerror?.(this.broken);
+    void this.close();
+  }
+
+  async #ended(
+    child: ChildProcessWithoutNullStreams,
+    code: number | null,
+    signal: NodeJS.Signals | null,
+  ): Promise<void> {
+    // What it leaves running may hold the pipe open.
+    if (!child.stdout.readableEnded) {
+      const drained = new AbortController();
+      child.stdout.once('end', () => drained.abort());
+      await sleep(this.#options.clock, DRAIN_MS, drained.signal);
+    }
+    this.broken ??= new ServerExited(
+      signal === null ? `it ended with exit code ${code}` : `it was ended by ${signal}`,
+    );
+    await this.close();
+  }
+
+  async #close(): Promise<void> {
+    const child = this.#child;
+    // Whoever waits for an answer need not wait for the end of the processes.
+    this.onclose?.();
+    if (child === null) return;
+    const { clock, id } = this.#options;
+    const ended = new AbortController();
+    child.once('exit', () => ended.abort());
+    child.stdin.end();
+    if (child.exitCode === null && child.signalCode === null) {
+      if (this.broken === null) await sleep(clock, LEAVE_MS, ended.signal);
+    }
+    if (child.pid !== undefined) {
+      await endProcesses(child.pid, `${MARK}=${id}`, clock);
+      groups.delete(child.pid);
+    }
+    for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
+  }
+}
+
+/** No end of this process, however sudden, that it can still act on leaves a server behind. */
+function endWithProcess(group: number): void {
+  groups.add(group);
+  if (isWatching) return;
+  isWatching = true;
+  process.on('exit', () => {
+    for (const each of groups) {
+      try {
+        process.kill(-each, 'SIGKILL');
+      } catch {
+        // It has ended already.
+      }
+    }
+  });
+}
