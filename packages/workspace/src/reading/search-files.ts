@@ -13,6 +13,7 @@ import {
 import { withinLines } from './line-pattern.ts';
 import { selectFiles } from './list-files.ts';
 import type { SelectedFiles } from './list-files.ts';
+import { requiredText } from './required-text.ts';
 import { SEARCH_PROGRAM } from './search-program.ts';
 import type { SearchData } from './search-program.ts';
 
@@ -68,8 +69,6 @@ async function searchDataOf(policy: PathPolicy, request: SearchRequest): Promise
   if (isLiteral && /[\r\n]/u.test(pattern)) throw invalidPattern('has a line break');
   const expression = isLiteral ? pattern.replaceAll(/[\\^$.*+?()[\]{}|/]/gu, '\\$&') : pattern;
   const root = policy.root.endsWith(sep) ? policy.root : policy.root + sep;
-  // oxlint-disable-next-line no-control-regex -- the range is that of ASCII
-  const isAscii = /^[\u0000-\u007f]*$/u.test(pattern);
   return {
     ...LIMITS,
     root,
@@ -77,11 +76,17 @@ async function searchDataOf(policy: PathPolicy, request: SearchRequest): Promise
     hasDescriptorPaths: await hasDescriptorPaths(),
     pattern: expression,
     scan: isLiteral ? expression : withinLines(expression),
-    needle: isLiteral && isAscii && !ignoreCase ? pattern : null,
+    needle: ignoreCase ? null : needleOf(request),
     ignoreCase,
     contextLines: Math.min(contextLines, MAX_CONTEXT_LINES),
     progress: new Int32Array(new SharedArrayBuffer(4)),
   };
+}
+
+function needleOf({ pattern, syntax }: SearchRequest): string | null {
+  if (syntax === 'regex') return requiredText(pattern);
+  // oxlint-disable-next-line no-control-regex -- the range is that of ASCII
+  return /^[\u0000-\u007f]*$/u.test(pattern) ? pattern : null;
 }
 
 class Search {
