@@ -1,15 +1,16 @@
 import { execFileSync } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { expect } from 'vitest';
 
-import { calls, configureUser, madeServer, reference } from './support/mcp.ts';
+import { calls, configureUser, madeServer, modernServer, reference } from './support/mcp.ts';
 import { failedCalls } from './support/outcomes.ts';
 import { sent } from './support/requests.ts';
 import { at } from './support/sandbox.ts';
 import { LAST_WORD } from './support/scripts.ts';
 import { test } from './support/test.ts';
+import { waitFor } from './support/wait.ts';
 
 /** Hazard: somebody else's server, its tools and its answers reach further than the user agreed to. */
 
@@ -223,4 +224,71 @@ test.concurrent('ends what a server leaves running', async ({ machine }) => {
   const state = execFileSync('ps', ['-eo', 'pid=,stat='], { encoding: 'utf8' });
   expect(state).not.toMatch(new RegExp(`^ *${pid} [^Z]`, 'mu'));
   expect(processesOf(machine.root)).toEqual([]);
+});
+
+test.concurrent('speaks the new revision with a server that knows it', async ({ machine }) => {
+  await configureUser(machine, {
+    mcpServers: { modern: await modernServer(machine) },
+    allowMcpTools: ['mcp__modern__greet'],
+  });
+  const tested = await machine.run(['mcp', 'test', 'modern']);
+  expect(tested.stdout, tested.stderr).toContain('MCP 2026-07-28, 1 tools');
+  const provider = await machine.provider(calls(['mcp__modern__greet', {}]));
+  const ended = await machine.ask(provider, ['--json']);
+  expect(failedCalls(ended), ended.stderr).toEqual([]);
+  expect(JSON.stringify(sent(provider.requests))).toContain('hello from now');
+  expect(processesOf(machine.root)).toEqual([]);
+});
+
+test.concurrent.for([1, 2])(
+  'leaves no server behind when a person interrupts a call, %d times',
+  async (times, { machine }) => {
+    await configureUser(machine, {
+      mcpServers: { made: await madeServer(machine, 'silence') },
+      allowMcpTools: ['mcp__made__act'],
+    });
+    const provider = await machine.provider(calls(['mcp__made__act', { what: 'x' }]));
+    const running = machine.startAsking(provider, ['--json']);
+    await waitFor('the call', () => Promise.resolve(running.stdout().includes('"tool_calls"')));
+    for (let time = 0; time < times; time += 1) running.kill('SIGINT');
+    const ended = await running.finished;
+    expect(ended.exitCode).not.toBe(0);
+    await waitFor('the end of the server', () =>
+      Promise.resolve(processesOf(machine.root).length === 0),
+    );
+  },
+);
+
+/** The scripts that Node has loaded, by its record of what it ran. */
+async function loadedBy(folder: string): Promise<readonly string[]> {
+  const urls: string[] = [];
+  for (const name of await readdir(folder)) {
+    const { result } = JSON.parse(await readFile(join(folder, name), 'utf8')) as {
+      readonly result: readonly { readonly url: string }[];
+    };
+    urls.push(...result.map(({ url }) => url).filter((url) => url.startsWith('file:')));
+  }
+  return urls;
+}
+
+test.concurrent('loads nothing of MCP without a server', async ({ machine }) => {
+  const provider = await machine.provider({ behaviours: [LAST_WORD] });
+  const loads = async (name: string, args: readonly string[]): Promise<string> => {
+    const folder = join(machine.root, name);
+    await mkdir(folder);
+    await machine.run(args, { env: { NODE_V8_COVERAGE: folder } });
+    const urls = await loadedBy(folder);
+    expect(urls.length).toBeGreaterThan(0);
+    const texts = await Promise.all(urls.map((url) => readFile(new URL(url), 'utf8')));
+    return texts.join('\n');
+  };
+  expect(await loads('version', ['--version'])).not.toContain('createMcpClient(');
+  const run = ['run', 'go', ...at(provider)];
+  const without = await loads('without', run);
+  expect(without).not.toContain('function createMcpClient(');
+  expect(without).not.toContain('server/discover');
+  await configureUser(machine, { mcpServers: { made: await madeServer(machine, '') } });
+  const withServer = await loads('with', run);
+  expect(withServer).toContain('function createMcpClient(');
+  expect(withServer).toContain('server/discover');
 });

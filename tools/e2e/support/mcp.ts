@@ -89,6 +89,25 @@ export async function madeServer(
   return { command: process.execPath, args: [program], env };
 }
 
+/** The entry of a server of the newest revision, made with the SDK. */
+export async function modernServer({ home }: Pick<Sandbox, 'home'>): Promise<object> {
+  const program = join(home, 'modern.mjs');
+  const server = import.meta.resolve('@modelcontextprotocol/server');
+  const stdio = import.meta.resolve('@modelcontextprotocol/server/stdio');
+  await writeFile(
+    program,
+    `import { McpServer } from ${JSON.stringify(server)};
+import { serveStdio } from ${JSON.stringify(stdio)};
+serveStdio(() => {
+  const made = new McpServer({ name: 'modern', version: '1' });
+  made.registerTool('greet', { description: 'Greets.' }, () => ({ content: [{ type: 'text', text: 'hello from now' }] }));
+  return made;
+});
+`,
+  );
+  return { command: process.execPath, args: [program] };
+}
+
 /** A model that calls these tools, one message after the other. */
 export function calls(...made: readonly (readonly [name: string, args: object])[]): {
   readonly behaviours: readonly Behaviour[];

@@ -13,12 +13,8 @@ export async function listMcpServersCommand(
   options: TurnOptions,
 ): Promise<void> {
   const { mcp, json } = await configure(context, options);
-  const items = mcp.servers.map((server) => ({
-    name: server.name,
-    kind: server.kind,
-    // Without headers and variables, which may be keys.
-    place: server.kind === 'http' ? server.url : JSON.stringify([server.command, ...server.args]),
-  }));
+  // Without headers and variables, which may be keys.
+  const items = mcp.servers.map(({ name, kind, place }) => ({ name, kind, place }));
   await printList(
     context,
     { json },

@@ -47,12 +47,14 @@ test('fills in listed variables alone, and leaves out a server that names others
     {
       kind: 'http',
       name: 'web',
+      place: 'http://localhost:1/mcp',
       url: 'http://localhost:1/mcp',
       headers: { Authorization: 'Bearer secret' },
     },
     {
       kind: 'stdio',
       name: 'made',
+      place: '["./x","--in","${PLACE}"]',
       command: './x',
       args: ['--in', '/p'],
       environment: { API_KEY: 'fixed' },

@@ -122,10 +122,17 @@ export function mcpServersOf(
       Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, filled(text)]));
     const server: McpServer =
       'url' in entry
-        ? { kind: 'http', name, url: entry.url, headers: filledAll(entry.headers) }
+        ? {
+            kind: 'http',
+            name,
+            place: entry.url,
+            url: entry.url,
+            headers: filledAll(entry.headers),
+          }
         : {
             kind: 'stdio',
             name,
+            place: JSON.stringify([entry.command, ...entry.args]),
             command: entry.command,
             args: entry.args.map(filled),
             environment: filledAll(entry.env),

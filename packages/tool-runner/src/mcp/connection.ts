@@ -4,6 +4,7 @@ import type {
   ReadResourceResult,
   Tool,
 } from '@modelcontextprotocol/client';
+import { limitedSignal } from '@orion/contracts';
 import type { Clock, JsonObject } from '@orion/contracts';
 
 import { isMcpAddress } from './address.ts';
@@ -38,11 +39,13 @@ type Line = {
 export class Connection {
   readonly #line: Line;
   readonly #limits: McpLimits;
+  readonly #clock: Clock;
   #stopped: ServerBroke | null = null;
 
-  constructor(line: Line, limits: McpLimits) {
+  constructor(line: Line, { limits, clock }: ConnectionOptions) {
     this.#line = line;
     this.#limits = limits;
+    this.#clock = clock;
   }
 
   /** Why it can no longer be asked; null while it can. */
@@ -60,9 +63,23 @@ export class Connection {
   }
 
   async listTools(signal: AbortSignal): Promise<readonly ServerTool[]> {
-    const { startMs: timeout, tools: most } = this.#limits;
-    const options = { signal, timeout, maxTotalTimeout: timeout, cacheMode: 'refresh' as const };
-    const { tools } = await this.#ask(() => this.#line.client.listTools(undefined, options));
+    const { startMs, tools: most } = this.#limits;
+    // For all pages together.
+    const limited = limitedSignal(signal, this.#clock, startMs);
+    const options = { signal: limited.signal, cacheMode: 'refresh' as const };
+    let tools: readonly ServerTool[];
+    try {
+      ({ tools } = await this.#ask(limited.signal, () =>
+        this.#line.client.listTools(undefined, options),
+      ));
+    } catch (error) {
+      if (!limited.signal.aborted || signal.aborted) throw error;
+      throw await this.#stop(
+        new ServerBroke(`it did not list its tools within ${startMs / 1_000} s`),
+      );
+    } finally {
+      limited.end();
+    }
     if (tools.length > most) {
       throw await this.#stop(new ServerBroke(`it has more than ${most} tools`));
     }
@@ -71,14 +88,14 @@ export class Connection {
 
   async callTool(name: string, args: JsonObject, signal: AbortSignal): Promise<CallToolResult> {
     const params = { name, arguments: args };
-    return this.#ask(() => this.#line.client.callTool(params, this.#callOptions(signal)));
+    return this.#ask(signal, () => this.#line.client.callTool(params, this.#callOptions(signal)));
   }
 
   async listResources(
     signal: AbortSignal,
   ): Promise<readonly { readonly uri: string; readonly name: string }[]> {
     const options = { ...this.#callOptions(signal), cacheMode: 'refresh' as const };
-    const { resources } = await this.#ask(() =>
+    const { resources } = await this.#ask(signal, () =>
       this.#line.client.listResources(undefined, options),
     );
     return resources;
@@ -86,7 +103,7 @@ export class Connection {
 
   async readResource(uri: string, signal: AbortSignal): Promise<ReadResourceResult> {
     const options = { ...this.#callOptions(signal), cacheMode: 'refresh' as const };
-    return this.#ask(() => this.#line.client.readResource({ uri }, options));
+    return this.#ask(signal, () => this.#line.client.readResource({ uri }, options));
   }
 
   close(): Promise<void> {
@@ -100,13 +117,15 @@ export class Connection {
     return { signal, timeout, maxTotalTimeout, resetTimeoutOnProgress: true, onprogress };
   }
 
-  async #ask<Answer>(request: () => Promise<Answer>): Promise<Answer> {
+  async #ask<Answer>(signal: AbortSignal, request: () => Promise<Answer>): Promise<Answer> {
     if (this.broken !== null) throw this.broken;
     this.#line.beginCall();
     let answer: Answer;
     try {
       answer = await request();
     } catch (error) {
+      // The SDK gives both the same code.
+      if (signal.aborted) throw new Error('the call was cancelled', { cause: error });
       if (isTimeout(error)) throw await this.#stop(new ServerBroke(timeoutText(this.#limits)));
       throw this.broken ?? error;
     }
@@ -142,13 +161,12 @@ export async function connect(
   options: ConnectionOptions,
   signal: AbortSignal,
 ): Promise<Connection> {
-  const { limits } = options;
   try {
-    return new Connection(await open(server, options, 'auto', signal), limits);
+    return new Connection(await open(server, options, 'auto', signal), options);
   } catch (error) {
     // A server of the old kind may end when it is asked for the new one; another one has the same trouble again.
     if (!(error instanceof ServerExited)) throw error;
-    return new Connection(await open(server, options, 'legacy', signal), limits);
+    return new Connection(await open(server, options, 'legacy', signal), options);
   }
 }
 
@@ -226,6 +244,7 @@ function httpLine(
     requestInit: { headers: { ...server.headers } },
     fetch: boundedFetch(url, limits, meter, (error) => {
       broken ??= error;
+      void transport.close();
     }),
   });
   return {

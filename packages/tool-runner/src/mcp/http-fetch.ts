@@ -35,21 +35,21 @@ export function boundedFetch(
     const bounded = new TransformStream<Uint8Array, Uint8Array>({
       transform(chunk, controller) {
         // The size of an event, in a stream of them; elsewhere blank lines are rare, and JSON has its own bound.
-        for (const byte of chunk) {
-          held += 1;
-          if (byte === LINE_FEED) {
-            if (isLineEmpty) {
-              held = 0;
-              meter.messages += 1;
-            }
-            isLineEmpty = true;
-          } else if (byte !== CARRIAGE_RETURN) {
-            isLineEmpty = false;
-          }
+        for (let start = 0, end = 0; ; start = end + 1) {
+          end = chunk.indexOf(LINE_FEED, start);
+          const line = chunk.subarray(start, end === -1 ? undefined : end);
+          held += line.length + 1;
+          if (line.some((byte) => byte !== CARRIAGE_RETURN)) isLineEmpty = false;
           if (held > limits.messageBytes) {
             controller.error(refuse(`it sent a message of more than ${limits.messageBytes} bytes`));
             return;
           }
+          if (end === -1) break;
+          if (isLineEmpty) {
+            held = 0;
+            meter.messages += 1;
+          }
+          isLineEmpty = true;
         }
         if (meter.messages > limits.messages) {
           controller.error(refuse(`it sent more than ${limits.messages} messages in one call`));

@@ -7,7 +7,7 @@ import canonicalize from 'canonicalize';
 import { connect } from './connection.ts';
 import type { Connection, ConnectionOptions, ServerTool } from './connection.ts';
 import { resourceResult, toolResult } from './results.ts';
-import { MCP_LIMITS, placeOf, ServerBroke } from './server.ts';
+import { MCP_LIMITS, ServerBroke } from './server.ts';
 import type { McpLimits, McpServer } from './server.ts';
 import { mcpToolName } from './tool-name.ts';
 
@@ -59,19 +59,23 @@ export interface McpClient {
 
 export function createMcpClient(options: McpClientOptions): McpClient {
   const limits: McpLimits = { ...MCP_LIMITS, ...options.limits };
-  const running = new Map<string, Connection>();
+  const running = new Map<string, Promise<Connection>>();
   const servers = options.servers.toSorted((a, b) => compare(a.name, b.name));
-  const starting = new Set<Promise<unknown>>();
 
+  /** The connection that there is, or a new one: turns at the same time share it. */
   async function reach(server: McpServer, signal: AbortSignal): Promise<Connection> {
-    const former = running.get(server.name);
-    if (former !== undefined && former.broken === null) return former;
-    await former?.close();
+    const { name } = server;
+    const former = running.get(name);
+    if (former !== undefined) {
+      const connection = await former.catch(() => null);
+      if (connection !== null && connection.broken === null) return connection;
+      await connection?.close();
+      // Another turn may have started it meanwhile.
+      if (running.get(name) !== former) return reach(server, signal);
+    }
     const begun = connect(server, { ...options, limits }, signal);
-    starting.add(begun);
-    const connection = await begun.finally(() => starting.delete(begun));
-    running.set(server.name, connection);
-    return connection;
+    running.set(name, begun);
+    return begun;
   }
 
   async function offerOf(server: McpServer, signal: AbortSignal): Promise<OfferedTools> {
@@ -110,7 +114,7 @@ export function createMcpClient(options: McpClientOptions): McpClient {
         const offered = toolsOf(server, connection, await connection.listTools(signal), limits);
         return {
           server: name,
-          place: placeOf(server),
+          place: server.place,
           revision: connection.revision,
           tools: offered.tools.map(({ definition }) => definition),
           leftOut: offered.leftOut,
@@ -121,8 +125,8 @@ export function createMcpClient(options: McpClientOptions): McpClient {
     },
 
     async close() {
-      await Promise.allSettled(starting);
-      await Promise.all([...running.values()].map((connection) => connection.close()));
+      const begun = await Promise.allSettled(running.values());
+      for (const each of begun) if (each.status === 'fulfilled') await each.value.close();
     },
   };
 }
@@ -232,7 +236,7 @@ function actionOf(
   tool: string,
   { name, description, parameters }: Tool['definition'],
 ): NonNullable<Tool['action']> {
-  const place = placeOf(server);
+  const { place } = server;
   const variables = server.kind === 'stdio' ? Object.keys(server.environment).toSorted() : [];
   const definition = {
     description: sha256(description),

@@ -6,6 +6,8 @@ export type StdioServer = {
   readonly kind: 'stdio';
   /** At most 32 characters: letters, digits, and single `-` or `_` between them. */
   readonly name: string;
+  /** Its command line as a person knows it: without the values of variables, which may be keys. */
+  readonly place: string;
   readonly command: string;
   readonly args: readonly string[];
   /** What it sees besides the variables that every server sees. */
@@ -18,6 +20,8 @@ export type StdioServer = {
 export type HttpServer = {
   readonly kind: 'http';
   readonly name: string;
+  /** Its URL as a person knows it. */
+  readonly place: string;
   /** https, or a loopback address. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -51,11 +55,6 @@ export const MCP_LIMITS: McpLimits = {
   tools: 256,
   descriptionBytes: 4 * 1024,
 };
-
-/** How a person recognises a server: its command line or its URL. */
-export function placeOf(server: McpServer): string {
-  return server.kind === 'http' ? server.url : JSON.stringify([server.command, ...server.args]);
-}
 
 /** What the server ran into, or did, that ends its connection; the message completes a sentence about it. */
 export class ServerBroke extends Error {}
