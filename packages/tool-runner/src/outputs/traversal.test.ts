@@ -145,7 +145,7 @@ describe('sample (R210)', () => {
   });
 
   it('draws every item about as often', () => {
-    const drawn = new Array<number>(10).fill(0);
+    const drawn = Array.from({ length: 10 }, () => 0);
     for (let seed = 0; seed < 2_000; seed += 1)
       for (const index of sampled({ size: 3, seed }, numbers.slice(0, 10)).indices)
         drawn[index] = (drawn[index] ?? 0) + 1;
