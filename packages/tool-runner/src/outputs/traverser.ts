@@ -7,8 +7,8 @@ import type { TraversalMessage, TraversalReply } from './traversal-worker.ts';
 
 /** For each question, in milliseconds; reading the document included. */
 export const TRAVERSAL_LIMIT_MS = 5_000;
-/** A document of 16 MiB, what is parsed of it, and an answer. */
-const MAX_HEAP_MIB = 1_024;
+/** A document of 16 MiB is up to 400 MiB when it is parsed, a million matches are 300 MiB. */
+const MAX_HEAP_MIB = 2_048;
 
 export type StoredDocument = {
   readonly id: string;
@@ -29,11 +29,9 @@ export interface Traverser {
 export function createTraverser({
   clock,
   limitMs = TRAVERSAL_LIMIT_MS,
-  maxHeapMib = MAX_HEAP_MIB,
 }: {
   readonly clock: Clock;
   readonly limitMs?: number;
-  readonly maxHeapMib?: number;
 }): Traverser {
   let worker: KillableWorker | null = null;
   let held: { readonly id: string; readonly generation: number } | null = null;
@@ -41,7 +39,7 @@ export function createTraverser({
     async ask(document, question, signal) {
       if (worker === null) {
         const { TRAVERSAL_WORKER } = await import('./traversal-worker.ts');
-        worker ??= new KillableWorker(TRAVERSAL_WORKER, { maxHeapMib, clock });
+        worker ??= new KillableWorker(TRAVERSAL_WORKER, { maxHeapMib: MAX_HEAP_MIB, clock });
       }
       const thread = worker;
       const isHeld = (): boolean =>
