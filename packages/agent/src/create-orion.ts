@@ -7,6 +7,7 @@ import type { Clock, Workspace } from '@orion/contracts';
 import { createWritePlanTool } from '@orion/core';
 import type { ApprovalPolicy } from '@orion/core';
 import { createContentProtocol } from '@orion/protocols';
+import { createOutputTools } from '@orion/tool-runner';
 import { createPatternMatcher, createWorkspace } from '@orion/workspace';
 import type { WorkspaceEventSink } from '@orion/workspace';
 
@@ -21,6 +22,7 @@ import type { Orion, OrionOptions } from './orion.ts';
 import { recordPlan } from './plan-recorder.ts';
 import { keysOf, providerConnection } from './provider-connection.ts';
 import { openRecords } from './store/open-records.ts';
+import { outputKeeper } from './store/output-keeper.ts';
 import { mayBeShared, OWN_PROJECT, projectOf } from './store/store-location.ts';
 import { turnProtocols } from './turn-protocol.ts';
 import { describeListed } from './turn/paused-session.ts';
@@ -71,6 +73,8 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
       ? []
       : [createCommandTool({ commands, settings, workspace, userDirectory, clock })];
   const mcp = lazyMcpClient(options.mcp, clock);
+  const { toolOutputs } = records.store;
+  const outputTools = createOutputTools({ store: toolOutputs, clock: systemClock });
   const turns = new TurnAdmission({
     projectId,
     protocols,
@@ -83,11 +87,12 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
       protocolConfig: protocolConfigOf(settings, options.limits),
       content: (name) => createContentProtocol(protocols.named(name)),
       writePlanTool,
-      tools: [...commandTools, ...(options.tools ?? [])],
+      tools: [...outputTools.tools, ...commandTools, ...(options.tools ?? [])],
       approveCall: actionApproval(
         { review: options.reviewAction, userDirectory, workspace: workspace.root },
         settings,
       ),
+      outputs: outputKeeper(toolOutputs, clock),
       patterns,
       settings,
       clock,
@@ -102,7 +107,7 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
   const close = async (): Promise<void> => {
     stop.abort();
     await turns.settled();
-    for (const part of [mcp, provider, workspace, records]) await part.close();
+    for (const part of [mcp, provider, outputTools, workspace, records]) await part.close();
   };
 
   return {

@@ -102,6 +102,7 @@ export const ERROR_CODES = {
   STORE_FOREIGN: 'Move it away, or adopt it if you trust it.',
   INVALID_OUTPUT_ID: 'Leave out the id to use the latest output.',
   OUTPUT_NOT_FOUND: 'Leave out the id to use the latest output.',
+  OUTPUT_NOT_ALLOWED: 'Name its conversation in conversation_id.',
   OUTPUT_EXPIRED: 'Run the tool again.',
   OUTPUT_CORRUPT: 'Run the tool again.',
   OUTPUT_QUERY_INVALID: 'Correct the question.',

@@ -59,6 +59,7 @@ export type {
   McpPart,
   ToolAction,
   ToolContext,
+  ToolConversation,
   ToolDefinition,
   ToolExecutionContext,
   ToolFailure,

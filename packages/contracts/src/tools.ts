@@ -1,5 +1,6 @@
 import type { ErrorInfo } from './errors.ts';
 import type { JsonObject, JsonValue } from './json.ts';
+import type { Message } from './messages.ts';
 
 /** PLAN mode only reads. ACT mode may change the workspace. */
 export type Mode = 'plan' | 'act';
@@ -95,6 +96,11 @@ export interface Tool {
   readonly checksArguments?: boolean;
   /** Longer arguments (in bytes of UTF-8) are refused before they are parsed. Defaults to 1 MiB. */
   readonly maxArgumentBytes?: number;
+  /**
+   * When a result is stored and the model gets a preview of it (R202): `auto`, the default, above 4,096 characters of JSON;
+   * `inline` above 16,384; `stored` always; `never` for results with a limit of their own.
+   */
+  readonly resultMode?: 'auto' | 'inline' | 'stored' | 'never';
   /** The model reads the returned value. `next: 'content'` hands the turn over to the content stage. */
   execute(args: JsonObject, context: ToolContext): Promise<ToolOutput>;
   /** One line about the result for the user. If left out, the registry writes one. */
@@ -150,8 +156,21 @@ export type ToolExecutionContext = {
   readonly signal: AbortSignal;
 };
 
+/** The conversation that a tool is called in. */
+export type ToolConversation = {
+  readonly id: string;
+  /** Of the message that the turn answers: the id of its request. */
+  readonly messageId: string;
+  /** Its messages before those of the running model calls, the oldest first. */
+  messages(): readonly Message[];
+};
+
 /** What a tool receives besides its arguments. */
-export type ToolContext = ToolExecutionContext & { readonly toolCallId: string };
+export type ToolContext = ToolExecutionContext & {
+  readonly toolCallId: string;
+  /** Missing where there is none, as for a command. */
+  readonly conversation?: ToolConversation;
+};
 
 /** What a protocol needs to know about a tool. */
 export type ToolTraits = Required<

@@ -41,6 +41,12 @@ export function turnContext(
       ],
       {
         approve: dependencies.approveCall,
+        outputs: dependencies.outputs,
+        conversation: {
+          id: ids.conversationId,
+          messageId: ids.requestId,
+          messages: () => scope.messages,
+        },
         clock,
         patterns,
         redact,

@@ -17,7 +17,7 @@ import type {
 } from '@orion/contracts';
 import { createTurnState } from '@orion/contracts';
 import type { WritePlanTool, WriteSession } from '@orion/core';
-import type { ToolRegistryOptions } from '@orion/tool-runner';
+import type { OutputKeeper, ToolRegistryOptions } from '@orion/tool-runner';
 
 import type { Settings } from '../config/settings.ts';
 import { contextLimit } from '../context/content-messages.ts';
@@ -52,6 +52,8 @@ export type TurnDependencies = {
   /** A sentence about each tool that would be offered and cannot be. */
   readonly missingTools: readonly string[];
   readonly approveCall: NonNullable<ToolRegistryOptions['approve']>;
+  /** Where results go that are too large for the model. */
+  readonly outputs: OutputKeeper;
   /** For the expressions in schemas of tools. */
   readonly patterns: PatternMatcher;
   readonly settings: Settings;

@@ -74,6 +74,7 @@ export function createRunCommandTool(options: RunCommandOptions): Tool {
     },
     effect: 'write',
     repeatableAfterWrite: true,
+    resultMode: 'inline',
     timeoutMs: limitMs + ENDING_MS,
     normalize: (args) => ({ timeout_seconds: limitSeconds, ...args }),
     action: (args) => {

@@ -4,7 +4,9 @@ import type {
   JsonObject,
   Tool,
   ToolCall,
+  ToolConversation,
   ToolExecutionContext,
+  ToolOutput,
   ToolResult,
 } from '@orion/contracts';
 import { cancelled, isTransient, success, thrown, timedOut } from './results.ts';
@@ -22,22 +24,31 @@ export async function execute(
   tool: Tool,
   args: JsonObject,
   context: ToolExecutionContext,
-  clock: Clock | undefined,
+  {
+    clock,
+    conversation,
+    keep,
+  }: {
+    readonly clock: Clock | undefined;
+    readonly conversation: ToolConversation | undefined;
+    /** Stores what is too large for the model; not repeated. */
+    readonly keep: (output: ToolOutput) => Promise<ToolOutput>;
+  },
 ): Promise<ToolResult> {
   const limitMs = tool.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   for (let attempts = 1; ; attempts++) {
     const limited = limitedSignal(context.signal, clock, limitMs);
+    let output: ToolOutput;
     try {
       // A new object for each attempt, because a tool may change its arguments.
       const running = tool.execute(structuredClone(args), {
         ...context,
         signal: limited.signal,
         toolCallId: call.id,
+        ...(conversation === undefined ? {} : { conversation }),
       });
-      const output =
-        tool.effect === 'read' ? await orAborted(running, limited.signal) : await running;
+      output = tool.effect === 'read' ? await orAborted(running, limited.signal) : await running;
       limited.end();
-      return success(call, output, attempts);
     } catch (error) {
       limited.end();
       if (limited.signal.aborted && !context.signal.aborted) {
@@ -49,6 +60,12 @@ export async function execute(
       if (clock !== undefined)
         await sleep(clock, FIRST_RETRY_DELAY * 2 ** (attempts - 1), context.signal);
       if (context.signal.aborted) return cancelled(call, attempts);
+      continue;
+    }
+    try {
+      return success(call, await keep(output), attempts);
+    } catch (error) {
+      return thrown(call, error, attempts);
     }
   }
 }

@@ -10,6 +10,7 @@ import type {
   ToolOutput,
   ToolResult,
 } from '@orion/contracts';
+import { storedSummary } from '../outputs/large-results.ts';
 
 const SUMMARY_LENGTH = 200;
 /** How much of a tool's name is shown, because a model may have invented it. */
@@ -31,6 +32,10 @@ const REFUSALS: ReadonlySet<ErrorCode> = new Set([
   'INVALID_TOOL_ARGUMENTS',
   'ARGUMENTS_TOO_LARGE',
   'CONTENT_IN_ARGUMENTS',
+  'INVALID_OUTPUT_ID',
+  'OUTPUT_NOT_FOUND',
+  'OUTPUT_NOT_ALLOWED',
+  'OUTPUT_EXPIRED',
 ]);
 
 export function success(call: ToolCall, output: ToolOutput, attempts: number): ToolResult {
@@ -113,6 +118,8 @@ export function summaryOf(result: ToolResult, tool: Tool | undefined): string {
     const { code, message } = result.error;
     return `${toolName} failed (${code}): ${message}`;
   }
+  const stored = storedSummary(toolName, result.result);
+  if (stored !== null) return stored;
   try {
     return tool?.summarize?.(result.result) ?? `${toolName} succeeded`;
   } catch {

@@ -1,4 +1,4 @@
-import { toErrorInfo, visibleName } from '@orion/contracts';
+import { createToolNames, toErrorInfo, visibleName } from '@orion/contracts';
 import type {
   Clock,
   JsonObject,
@@ -7,11 +7,15 @@ import type {
   Tool,
   ToolAction,
   ToolCall,
+  ToolConversation,
   ToolDefinition,
   ToolExecutionContext,
   ToolRegistry,
   ToolResult,
 } from '@orion/contracts';
+import { asksOutputs, hydrated, latestReference, referenceIn } from '../outputs/hydration.ts';
+import { keepLargeResult } from '../outputs/large-results.ts';
+import type { OutputKeeper } from '../outputs/large-results.ts';
 import { MAX_ARGUMENT_BYTES, parseArguments } from './arguments.ts';
 import { execute } from './attempts.ts';
 import { cancelled, oneLine, refusal, SHOWN_NAME, summaryOf, thrown } from './results.ts';
@@ -39,6 +43,10 @@ export type ToolRegistryOptions = {
   readonly approve?: (request: ApprovalRequest) => Promise<Approval>;
   /** Called once with every result, including refusals. Errors that it throws are ignored. */
   readonly record?: (call: ToolCall, result: ToolResult) => void;
+  /** Where results go that are too large for the model; without it the model gets them whole. */
+  readonly outputs?: OutputKeeper;
+  /** The conversation that the tools are called in. */
+  readonly conversation?: ToolConversation;
   /** For the time limit of tools and the delays between retries. Without a clock there are none. */
   readonly clock?: Clock;
   /** Redacts keys in use in a summary before it is cut. */
@@ -62,7 +70,8 @@ type Entry = {
  * 2. Tools are looked up in a `Map` by exact name, so that no name can reach anything else (R085).
  * 3. Only read tools are retried, at most 3 times, after an error that may be temporary (R176).
  * 4. PLAN mode offers only read tools with `inPlanMode` (R177).
- * 5. An abort or the tool's time limit stops waiting for a read tool. A write tool is always waited for, because its
+ * 5. A call that asks a stored output without naming it means the latest one, for its signature too (R214).
+ * 6. An abort or the tool's time limit stops waiting for a read tool. A write tool is always waited for, because its
  *    effect must be known.
  */
 export function createToolRegistry(
@@ -70,6 +79,21 @@ export function createToolRegistry(
   options: ToolRegistryOptions = {},
 ): ToolRegistry {
   const entries = admitted(given, options);
+  const { conversation } = options;
+  const wireNames = createToolNames([...entries.keys()]);
+  /** Of this turn; earlier ones are in the history. */
+  let latest: string | null = null;
+  const latestOutput = (): string | null =>
+    latest ?? latestReference(conversation?.messages() ?? []);
+  const find = (name: string): Entry | undefined =>
+    entries.get(name) ?? entries.get(wireNames.fromWire(name));
+  const completed = (call: ToolCall): ToolCall => {
+    const tool = find(call.name)?.tool;
+    if (tool === undefined) return call;
+    // A model may say the name that its provider sees (R280).
+    const { name } = tool.definition;
+    return hydrated({ ...call, name }, tool, { latestOutput, conversation });
+  };
   const definitions = (mode: ToolExecutionContext['mode']): readonly ToolDefinition[] =>
     [...entries.values()]
       .filter(({ tool }) => isOffered(tool, mode))
@@ -79,7 +103,7 @@ export function createToolRegistry(
     definitions,
 
     traitsOf(toolName) {
-      const tool = entries.get(toolName)?.tool;
+      const tool = find(toolName)?.tool;
       return (
         tool && {
           effect: tool.effect,
@@ -93,11 +117,13 @@ export function createToolRegistry(
     async executeToolCalls(calls, context) {
       const results: ToolResult[] = [];
       for (const call of calls) {
-        const entry = entries.get(call.name);
+        const entry = find(call.name);
         const result =
           entry === undefined
             ? unknownTool(call, definitions(context.mode))
-            : await runCall(call, entry, context, options);
+            : await runCall(completed(call), entry, context, options);
+        if (result.success && !asksOutputs(result.toolName))
+          latest = referenceIn(result.result) ?? latest;
         results.push(result);
         try {
           options.record?.(call, result);
@@ -108,8 +134,9 @@ export function createToolRegistry(
       return results;
     },
 
-    signatureOf(call, projectId) {
-      const tool = entries.get(call.name)?.tool;
+    signatureOf(given, projectId) {
+      const call = completed(given);
+      const tool = find(call.name)?.tool;
       let args: JsonObject;
       try {
         args = parseArguments(call, tool?.maxArgumentBytes ?? MAX_ARGUMENT_BYTES);
@@ -125,7 +152,7 @@ export function createToolRegistry(
     },
 
     summarize(result) {
-      const summary = summaryOf(result, entries.get(result.toolName)?.tool);
+      const summary = summaryOf(result, find(result.toolName)?.tool);
       return oneLine(options.redact?.(summary) ?? summary);
     },
   };
@@ -190,7 +217,15 @@ async function runCall(
       hint: 'Go on without this call, or ask the user.',
     });
   }
-  return execute(call, tool, args, context, options.clock);
+  const { clock, conversation, outputs, redact } = options;
+  return execute(call, tool, args, context, {
+    clock,
+    conversation,
+    keep: async (output) =>
+      outputs === undefined
+        ? output
+        : keepLargeResult(output, outputs, { call, tool, args, context, conversation, redact }),
+  });
 }
 
 async function askApproval(

@@ -49,6 +49,8 @@ export function createReadFileTool(workspace: Pick<Workspace, 'readText'>): Tool
     },
     effect: 'read',
     inPlanMode: true,
+    // It has a limit of its own.
+    resultMode: 'never',
     normalize: withDefaults,
     async execute(args) {
       const { path, first_line: firstLine, max_lines: maxLines } = withDefaults(args) as Arguments;

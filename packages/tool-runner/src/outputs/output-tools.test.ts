@@ -1,0 +1,197 @@
+import { systemClock } from '@orion/contracts';
+import type { JsonObject, JsonValue, ToolResult } from '@orion/contracts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { createToolRegistry } from '../registry/tool-registry.ts';
+import { CONTEXT } from '../testing/context.ts';
+import { createMemoryOutputs } from '../testing/memory-outputs.ts';
+import { createOutputTools } from './output-tools.ts';
+
+const store = createMemoryOutputs();
+const outputTools = createOutputTools({ store, clock: systemClock });
+const registry = createToolRegistry(outputTools.tools, {
+  conversation: { id: 'c', messageId: 'm', messages: () => [] },
+});
+
+const DOCUMENT = {
+  items: [
+    { id: 1, type: 'a', open: true },
+    { id: 2, type: 'b', open: false },
+    { id: 3, type: 'a', open: true },
+  ],
+  empty: null,
+};
+
+async function put(id: string, output: JsonValue, more: object = {}): Promise<void> {
+  await store.put({
+    id,
+    project_id: 'p',
+    tool_name: 'web.fetch',
+    conversation_id: 'c',
+    message_id: 'm',
+    created_at: 1_700_000_000_000,
+    success: true,
+    parameters: { u: 1 },
+    output: JSON.stringify(output),
+    ...more,
+  });
+}
+
+beforeAll(async () => {
+  await put('doc', DOCUMENT);
+  await put('long', { text: 'ä😀'.repeat(10_000) });
+  await put('other-project', 1, { project_id: 'q' });
+  await put('other-conversation', 1, { conversation_id: 'd' });
+  await put('damaged', 1, { output: '{"cut' });
+});
+afterAll(() => outputTools.close());
+
+async function run(operation: string, args: JsonObject): Promise<ToolResult> {
+  const name = `tool_outputs.${operation}`;
+  const call = { id: 'x', name, arguments: JSON.stringify(args), state: 'complete' } as const;
+  const [result] = await registry.executeToolCalls([call], CONTEXT);
+  if (result === undefined) throw new Error('no result');
+  return result;
+}
+
+async function ask(operation: string, args: JsonObject): Promise<JsonValue> {
+  const result = await run(operation, { id: 'doc', ...args });
+  if (!result.success) throw new Error(`${result.error.code}: ${result.error.message}`);
+  return result.result;
+}
+
+test('R213: all six are offered, in PLAN mode, too', () => {
+  const names = ['list', 'stats', 'extract', 'count', 'sample', 'read'];
+  for (const mode of ['plan', 'act'] as const)
+    expect(registry.definitions(mode).map(({ name }) => name)).toEqual(
+      names.map((name) => `tool_outputs.${name}`),
+    );
+});
+
+test('R207: stats', async () => {
+  expect(await ask('stats', { max_depth: 2, include_schema: true })).toMatchObject({
+    id: 'doc',
+    tool_name: 'web.fetch',
+    created_at: 1_700_000_000_000,
+    size: { bytes: 121, characters: 121, formatted: '121 B' },
+    types: { object: 4, array: 1, string: 3, number: 3, boolean: 3, null: 1 },
+    arrays: { count: 1, total_items: 3, max_length: 3 },
+    objects: { count: 4, total_keys: 11, max_keys: 3 },
+    schema: { type: 'object' },
+  });
+  expect(await ask('stats', { id: 'long' })).toMatchObject({
+    size: { bytes: 60_011, characters: 20_011, formatted: '58.6 KiB' },
+  });
+});
+
+test('R208, R215: extract, all of it when no path is named', async () => {
+  expect(
+    await ask('extract', { paths: ['$.items[*].id', '$.none'], default_value: 'N/A' }),
+  ).toEqual({
+    extracted: { '$.items[*].id': [1, 2, 3], '$.none': 'N/A' },
+    missing_paths: ['$.none'],
+  });
+  expect(await ask('extract', {})).toEqual({ extracted: { $: [DOCUMENT] }, missing_paths: [] });
+  expect(await ask('extract', { paths: ['$.empty'] })).toEqual({
+    extracted: { '$.empty': [null] },
+    missing_paths: [],
+  });
+});
+
+test('R209, R210: count and sample', async () => {
+  expect(
+    await ask('count', {
+      queries: [
+        { name: 'all', path: '$.items' },
+        { name: 'open', path: '$.items', filter: '@.open == true' },
+      ],
+    }),
+  ).toEqual({ counts: { all: 3, open: 2 }, total: 5 });
+  expect(await ask('sample', { path: '$.items', method: 'first', size: 1 })).toMatchObject({
+    indices: [0],
+    items: [DOCUMENT.items[0]],
+    total: 3,
+  });
+});
+
+test('R211: read, whole or in parts by code points', async () => {
+  expect(await ask('read', {})).toEqual({
+    id: 'doc',
+    tool_name: 'web.fetch',
+    conversation_id: 'c',
+    message_id: 'm',
+    created_at: 1_700_000_000_000,
+    success: true,
+    parameters: { u: 1 },
+    output: DOCUMENT,
+  });
+  expect(await ask('read', { id: 'long', offset: 10, limit: 3 })).toEqual({
+    id: 'long',
+    offset: 10,
+    total_chars: 20_011,
+    text: '😀ä😀',
+  });
+  expect(await ask('read', { id: 'long', offset: 99_999 })).toMatchObject({ text: '' });
+});
+
+test('R206: times in seconds are times, too, and bounds are exclusive', async () => {
+  const total = async (filter: JsonObject): Promise<unknown> => {
+    const result = await run('list', filter);
+    return result.success && (result.result as { total: number }).total;
+  };
+  expect(await total({})).toBe(3);
+  expect(await total({ after: 1_699_999_999 })).toBe(3);
+  expect(await total({ after: 1_700_000_000 })).toBe(0);
+  expect(await total({ before: 1_700_000_000_000 })).toBe(0);
+  expect(await total({ before: 1_700_000_000_001 })).toBe(3);
+  const page = await run('list', { limit: 2, preview_length: 0 });
+  expect(page).toMatchObject({ result: { total: 3, has_more: true } });
+  expect(JSON.stringify(page)).not.toContain('"preview"');
+});
+
+describe('R212: an error names tool, operation, reason and what to do', () => {
+  test.for([
+    ['read', { id: '../x' }, 'OUTPUT_NOT_FOUND', 'Leave out the id to use the latest output.'],
+    ['read', { id: 'none' }, 'OUTPUT_NOT_FOUND', 'Leave out the id to use the latest output.'],
+    ['stats', {}, 'OUTPUT_NOT_FOUND', 'Leave out the id'],
+    ['extract', { id: 'damaged' }, 'OUTPUT_CORRUPT', 'Run the tool again.'],
+    ['read', { id: 'damaged' }, 'OUTPUT_CORRUPT', 'Run the tool again.'],
+    ['extract', { id: 'doc', paths: ['items'] }, 'OUTPUT_QUERY_INVALID', 'A path begins with $'],
+    ['extract', { id: 'long' }, 'OUTPUT_QUERY_LIMIT', 'Ask for less'],
+    ['read', { id: 'long' }, 'OUTPUT_QUERY_LIMIT', 'Use tool_outputs.extract or'],
+    ['read', { id: 'other-project' }, 'OUTPUT_NOT_ALLOWED', 'Name its conversation'],
+    ['extract', { id: 'other-conversation' }, 'OUTPUT_NOT_ALLOWED', 'Name its conversation'],
+    ['count', { id: 'doc', queries: [{ path: '$.empty' }] }, 'OUTPUT_QUERY_INVALID', 'Count its'],
+  ] as const)('%s %j: %s', async ([operation, args, code, hint]) => {
+    expect(await run(operation, args)).toMatchObject({
+      success: false,
+      error: {
+        code,
+        message: expect.stringContaining(`tool_outputs.${operation}: `) as string,
+        hint: expect.stringContaining(hint) as string,
+      },
+    });
+  });
+
+  test.for([
+    ['extract', { id: 'doc', surplus: 1 }],
+    ['sample', { id: 'doc', size: 0 }],
+    ['stats', { id: 'doc', max_depth: 11 }],
+    ['count', { id: 'doc' }],
+    ['list', { id: 'doc' }],
+    ['list', { limit: 101 }],
+    ['list', { preview_length: 501 }],
+  ] as const)('%s %j is refused', async ([operation, args]) => {
+    expect(await run(operation, args)).toMatchObject({
+      success: false,
+      attempts: 0,
+      error: { code: 'INVALID_TOOL_ARGUMENTS' },
+    });
+  });
+
+  test('another conversation can be named', async () => {
+    expect(await ask('read', { id: 'other-conversation', conversation_id: 'd' })).toMatchObject({
+      output: 1,
+    });
+  });
+});
