@@ -48,12 +48,10 @@ export type {
 } from './run-event.ts';
 export { createToolNames } from './tool-names.ts';
 export type { ToolNames } from './tool-names.ts';
+export type { KeptArgument, ProviderData, ToolCall } from './tool-call.ts';
 export type {
-  KeptArgument,
-  ProviderData,
   Mode,
   Tool,
-  ToolCall,
   CommandAction,
   McpAction,
   McpPart,

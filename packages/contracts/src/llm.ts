@@ -1,7 +1,8 @@
 import type { ErrorInfo } from './errors.ts';
 import type { JsonObject } from './json.ts';
 import type { Message } from './messages.ts';
-import type { ProviderData, ToolCall, ToolDefinition } from './tools.ts';
+import type { ProviderData, ToolCall } from './tool-call.ts';
+import type { ToolDefinition } from './tools.ts';
 
 /** Tokens of one or more model calls. Numbers that a provider does not report are 0. */
 export type Usage = {

@@ -1,4 +1,4 @@
-import type { ProviderData, ToolCall } from './tools.ts';
+import type { ProviderData, ToolCall } from './tool-call.ts';
 
 /**
  * The history that a model reads, in chronological order. A tool message answers a call of the preceding assistant

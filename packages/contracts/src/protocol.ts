@@ -5,7 +5,8 @@ import type { Redact } from './keys-in-use.ts';
 import type { FinishReason, LlmAdapter, Usage } from './llm.ts';
 import type { Message } from './messages.ts';
 import type { StopReason } from './run-event.ts';
-import type { Mode, ToolCall, ToolDefinition, ToolRegistry, ToolResult } from './tools.ts';
+import type { ToolCall } from './tool-call.ts';
+import type { Mode, ToolDefinition, ToolRegistry, ToolResult } from './tools.ts';
 import type { TraceRecorder } from './trace.ts';
 
 export type ProtocolName = 'standard' | 'two-stage' | 'controller';

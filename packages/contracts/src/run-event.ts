@@ -1,6 +1,6 @@
 import type { ErrorInfo } from './errors.ts';
 import type { Usage } from './llm.ts';
-import type { ToolCall } from './tools.ts';
+import type { ToolCall } from './tool-call.ts';
 import type { InvalidPlace } from './validation.ts';
 import type { SessionStateName, WriteOperation, WriteReceipt } from './write-session.ts';
 

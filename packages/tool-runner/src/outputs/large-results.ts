@@ -90,7 +90,7 @@ export async function keepLargeResult(
 export function storedSummary(toolName: string, result: JsonValue): string | null {
   if (!isObject(result) || result['persisted'] !== true || result['metadata'] === undefined)
     return null;
-  return `${toolName}: ${String(result['size_chars'])} characters, stored`;
+  return `${toolName}: ${JSON.stringify(result['size_chars'])} characters, stored`;
 }
 
 /** The same in every message, so that it costs a provider's cache nothing. */

@@ -1,0 +1,191 @@
+import type { JsonObject, JsonValue, RunEvent, Tool } from '@orion/contracts';
+import { startScriptedProvider } from '@orion/llm-adapters/scripted';
+import type { Script } from '@orion/llm-adapters/scripted';
+import { collect } from '@orion/testkit';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
+
+import type { Orion } from './orion.ts';
+import { openOrion, temporaryDirectory } from './testing/set-up.ts';
+
+/** Scenario A9: a large result is stored, and the model asks it without naming it. */
+
+const PROTOCOLS = ['controller', 'standard'] as const;
+type ProtocolUnderTest = (typeof PROTOCOLS)[number];
+
+let workspace: string;
+beforeEach(async () => {
+  workspace = await temporaryDirectory();
+});
+
+/** A result whose JSON has so many characters. */
+function resultOf(characters: number): JsonObject {
+  const empty = { items: [{ id: 7 }], pad: '' };
+  return { ...empty, pad: 'x'.repeat(characters - JSON.stringify(empty).length) };
+}
+
+function fetchTool(result: JsonValue, got: JsonObject[]): Tool {
+  return {
+    definition: {
+      name: 'web.fetch',
+      description: 'Fetches.',
+      parameters: { type: 'object', properties: { u: { type: 'number' } } },
+    },
+    effect: 'read',
+    async execute(args) {
+      got.push(args);
+      return { result };
+    },
+  };
+}
+
+/** A step as the model of this protocol takes it; `name` is what its provider calls the tool. */
+function step(
+  protocol: ProtocolUnderTest,
+  name: string,
+  args: JsonObject,
+): Script['behaviours'][number] {
+  if (protocol === 'standard') {
+    const toolCalls = [{ name: name.replace('.', '_'), arguments: args }];
+    return { times: 1, reply: { toolCalls } };
+  }
+  const text = JSON.stringify({
+    action: 'next_step',
+    thinking: { task: 't' },
+    step: { tool_name: name, arguments: JSON.stringify(args) },
+    question: '',
+    context: '',
+  });
+  return { times: 1, reply: { text } };
+}
+
+function say(protocol: ProtocolUnderTest, message: string): Script['behaviours'][number] {
+  const text = protocol === 'standard' ? message : JSON.stringify({ action: 'complete', message });
+  return { times: 1, reply: { text } };
+}
+
+type Sent = { readonly messages: readonly { readonly role: string; readonly content: string }[] };
+
+async function runTurn(
+  protocol: ProtocolUnderTest,
+  behaviours: Script['behaviours'],
+  tools: readonly Tool[],
+): Promise<{
+  readonly events: readonly RunEvent[];
+  readonly requests: readonly Sent[];
+  readonly orion: Orion;
+}> {
+  const provider = await startScriptedProvider({ behaviours });
+  const orion = await openOrion({
+    workspace,
+    tools,
+    provider: { type: 'openai', model: 'scripted', baseUrl: provider.url },
+  });
+  onTestFinished(async () => {
+    await orion.close();
+    await provider.close();
+  });
+  const events = await collect(orion.runTurn({ content: 'q', protocol }));
+  expect(provider.requests.flatMap(({ violations }) => violations)).toEqual([]);
+  return { events, requests: provider.requests.map(({ body }) => body as Sent), orion };
+}
+
+/** The JSON of the latest tool output in a request. */
+function lastOutput(request: Sent | undefined): JsonObject {
+  const content = request?.messages.findLast(({ content: text }) => /^\{|^LAST TOOL/u.test(text));
+  const json = content?.content.split('\n').find((line) => line.startsWith('{')) ?? '';
+  return JSON.parse(json) as JsonObject;
+}
+
+test.for(PROTOCOLS)(
+  'A9: %s stores a result of 4,097 characters, and extracts from it without its id',
+  async (protocol) => {
+    const got: JsonObject[] = [];
+    const result = resultOf(4_097);
+    const { events, requests, orion } = await runTurn(
+      protocol,
+      [
+        step(protocol, 'web.fetch', { u: 1 }),
+        step(protocol, 'tool_outputs.extract', {
+          paths: ['$.items[0].id', '$.none'],
+          default_value: 'N/A',
+        }),
+        say(protocol, 'It is 7.'),
+      ],
+      [fetchTool(result, got)],
+    );
+    expect(got).toEqual([{ u: 1 }]);
+    const text = JSON.stringify(result);
+    const shown = lastOutput(requests[1]);
+    expect(shown).toMatchObject({
+      persisted: true,
+      size_chars: 4_097,
+      preview: text.slice(0, 1_200),
+      preview_truncated: true,
+      metadata: { root_type: 'object', key_count: 2, array_lengths: { items: 1 } },
+    });
+    expect(shown['available_tools']).toHaveLength(6);
+    expect(JSON.stringify(requests[1])).not.toContain('x'.repeat(1_300));
+    expect(lastOutput(requests[2])).toEqual({
+      extracted: { '$.items[0].id': [7], '$.none': 'N/A' },
+      missing_paths: ['$.none'],
+    });
+    expect(events.at(-1)).toMatchObject({ type: 'done', status: 'complete' });
+    expect(events.filter((event) => event.type === 'tool_result')).toMatchObject([
+      { toolName: 'web.fetch', ok: true, summary: 'web.fetch: 4097 characters, stored' },
+      { toolName: 'tool_outputs.extract', ok: true },
+    ]);
+
+    const { outputs } = await orion.store.toolOutputs.list({});
+    const { conversationId, requestId, projectId } = events[0] ?? {};
+    expect(outputs).toMatchObject([
+      {
+        tool_name: 'web.fetch',
+        conversation_id: conversationId,
+        message_id: requestId,
+        project_id: projectId,
+        characters: 4_097,
+      },
+    ]);
+    expect(shown['output_ref']).toEqual({ id: outputs[0]?.id, storage: 'app_data' });
+  },
+);
+
+test.for(PROTOCOLS)('A9: %s keeps a result of 4,096 characters inline', async (protocol) => {
+  const result = resultOf(4_096);
+  const { requests, orion } = await runTurn(
+    protocol,
+    [step(protocol, 'web.fetch', { u: 1 }), say(protocol, 'ok')],
+    [fetchTool(result, [])],
+  );
+  expect(lastOutput(requests[1])).toEqual(result);
+  expect((await orion.store.toolOutputs.list({})).total).toBe(0);
+});
+
+test.for(PROTOCOLS)(
+  'A9: %s asks the output of an earlier turn, and the same question again is a duplicate',
+  async (protocol) => {
+    const question = step(protocol, 'tool_outputs.count', {
+      queries: [{ path: '$.items' }],
+    });
+    const { events, requests, orion } = await runTurn(
+      protocol,
+      [
+        step(protocol, 'web.fetch', { u: 1 }),
+        say(protocol, 'Fetched.'),
+        question,
+        question,
+        say(protocol, 'One.'),
+      ],
+      [fetchTool(resultOf(5_000), [])],
+    );
+    expect(requests).toHaveLength(2);
+    const conversationId = events[0]?.conversationId ?? '';
+    const later = await collect(orion.runTurn({ content: 'How many?', protocol, conversationId }));
+    expect(later.filter((event) => event.type === 'tool_result')).toMatchObject([
+      { toolName: 'tool_outputs.count', ok: true },
+      { toolName: 'tool_outputs.count', ok: false },
+    ]);
+    expect(JSON.stringify(later)).toContain('DUPLICATE_BLOCKED');
+    expect(later.at(-1)).toMatchObject({ type: 'done', fullContent: 'One.' });
+  },
+);
