@@ -63,7 +63,10 @@ describe('a configuration that cannot work', () => {
       code: 'API_KEY_MISSING',
     });
     expect(await refusal({ provider: 'deepseek' })).toMatchObject({ code: 'API_KEY_MISSING' });
-    expect(await refusal({ provider: 'scripted' })).toMatchObject({ code: 'CONFIG_INVALID' });
+    expect(await refusal({ provider: 'scripted' })).toMatchObject({
+      code: 'CONFIG_INVALID',
+      hint: 'Pass it as `script`.',
+    });
   });
 
   test('a wrong script', async () => {

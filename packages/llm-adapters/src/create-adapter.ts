@@ -89,7 +89,7 @@ async function createScripted(config: AdapterConfig): Promise<ManagedAdapter> {
     throw new OrionError({
       code: 'CONFIG_INVALID',
       message: 'The provider "scripted" needs a script',
-      hint: 'Name its file with --script.',
+      hint: 'Pass it as `script`.',
     });
   }
   const { createScriptedAdapter } = await import('./scripted/adapter.ts');

@@ -18,6 +18,25 @@ it.each([
   expect(inCommandWords(error)).toEqual({ ...error, hint });
 });
 
+it.each([
+  [
+    'Forced, the undo restores the previous bytes anyway and keeps the present ones as a backup. And on.',
+    '--force restores the previous bytes anyway and keeps the present ones as a backup. And on.',
+  ],
+  [
+    'Remove it. Cleaning all sessions also removes it, together with every saved session.',
+    'Remove it. `orion clean-sessions --all --yes` also removes it, together with every saved session.',
+  ],
+  [
+    'Copy the text of session 1-2 out.',
+    'Copy the text out with `orion recover-session 1-2 --out saved.txt`.',
+  ],
+  ['Open the workspace it belongs to.', 'Name its folder with -C, as the printed command does.'],
+  ['Pass it as `script`.', 'Name its file with --script.'],
+])('words a step that an error brings: %s', (hint, words) => {
+  expect(inCommandWords(protectedPath(hint)).hint).toBe(words);
+});
+
 it('leaves an error without a step as it is', () => {
   const error: ErrorInfo = { code: 'PROTECTED_PATH', message: 'No.', retryable: false };
   expect(inCommandWords(error)).toBe(error);

@@ -26,12 +26,32 @@ const COMMAND_HINTS: Readonly<Partial<Record<ErrorCode, string>>> = {
   TRACE_NOT_FOUND: 'See `orion trace list`.',
 };
 
-/** The error as this command words it. A better next step, which the error brought with it, stays as it is. */
+/** The same for steps that an error brings with it, in place of the general one of its code. */
+const OWN_STEPS: readonly (readonly [library: RegExp, command: string])[] = [
+  [
+    /^Forced, the undo restores the previous bytes anyway/u,
+    '--force restores the previous bytes anyway',
+  ],
+  [
+    /^Remove it\. Cleaning all sessions also removes it/u,
+    'Remove it. `orion clean-sessions --all --yes` also removes it',
+  ],
+  [
+    /^Copy the text of session (\S+) out\./u,
+    'Copy the text out with `orion recover-session $1 --out saved.txt`.',
+  ],
+  [/^Open the workspace it belongs to\./u, 'Name its folder with -C, as the printed command does.'],
+  [/^Pass it as `script`\./u, 'Name its file with --script.'],
+];
+
+/** The error as this command words it. Any other next step that the error brought with it stays as it is. */
 export function inCommandWords(error: ErrorInfo): ErrorInfo {
   const { code, hint } = error;
-  const words = COMMAND_HINTS[code];
-  if (hint === undefined || words === undefined) return error;
-  return { ...error, hint: hint.replace(ERROR_CODES[code], words) };
+  if (hint === undefined) return error;
+  const general = ERROR_CODES[code];
+  let words = hint.replace(general, COMMAND_HINTS[code] ?? general);
+  for (const [library, command] of OWN_STEPS) words = words.replace(library, command);
+  return { ...error, hint: words };
 }
 
 /** The same for an event that carries an error. */

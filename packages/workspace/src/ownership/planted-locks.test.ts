@@ -176,7 +176,7 @@ describe('in the place of a lock (issue 12)', () => {
     ).rejects.toMatchObject({
       code: 'TARGET_LOCKED',
       message: `The lock of "a.txt" cannot be taken. Something else has its name: ${test.lock}`,
-      hint: 'Remove it. `orion clean-sessions --all --yes` also removes it, together with every saved session.',
+      hint: 'Remove it. Cleaning all sessions also removes it, together with every saved session.',
     });
     expect((await test.workspace.sessions.clean({ all: true })).locks).toBe(1);
     expect(await begins(test.workspace)).toBe('no error');

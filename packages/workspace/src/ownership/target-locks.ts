@@ -252,7 +252,7 @@ async function lockedBy(file: string, path: string): Promise<OrionError> {
   return new OrionError({
     code: 'TARGET_LOCKED',
     message: `The lock of ${shown(path)} cannot be taken. Something else has its name: ${file}`,
-    hint: 'Remove it. `orion clean-sessions --all --yes` also removes it, together with every saved session.',
+    hint: 'Remove it. Cleaning all sessions also removes it, together with every saved session.',
   });
 }
 

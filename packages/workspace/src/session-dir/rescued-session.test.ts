@@ -168,7 +168,10 @@ describe('a session in the temporary folder', () => {
       userKeyDirectory: keys,
       stateDirectory: elsewhere,
     });
-    expect(await codeOf(workspace.sessions.adopt(file))).toBe('USAGE');
+    await expect(workspace.sessions.adopt(file)).rejects.toMatchObject({
+      code: 'USAGE',
+      hint: 'Open the workspace it belongs to.',
+    });
   });
 });
 

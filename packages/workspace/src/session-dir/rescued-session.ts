@@ -124,7 +124,7 @@ export async function readRescued(reader: RescueReader, file: string): Promise<R
     throw new OrionError({
       code: 'USAGE',
       message: `The text at ${shown(file)} belongs to another workspace.`,
-      hint: 'Name its folder with -C, as the printed command does.',
+      hint: 'Open the workspace it belongs to.',
     });
   }
   const state = await readState(folder);

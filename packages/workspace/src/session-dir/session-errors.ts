@@ -41,5 +41,5 @@ export function sessionForeign(sessionId: string, keyProblem: string | null): Or
 }
 
 function copyOut(sessionId: string): string {
-  return `Copy the text out with \`orion recover-session ${sessionId} --out saved.txt\`.`;
+  return `Copy the text of session ${sessionId} out.`;
 }

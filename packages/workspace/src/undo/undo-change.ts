@@ -107,7 +107,7 @@ function requireSameAsAfter(step: FileStep, found: TargetSnapshot, force: boolea
   throw new OrionError({
     code: 'TARGET_CHANGED',
     message: `${shown(step.path)} was changed after what is to be undone; nothing was changed.`,
-    hint: '--force restores the previous bytes anyway and keeps the present ones as a backup.',
+    hint: 'Forced, the undo restores the previous bytes anyway and keeps the present ones as a backup.',
     details: { target_file: step.path },
   });
 }
