@@ -12,6 +12,7 @@ const COMMANDS = [
   'trust',
   'conversations',
   'trace',
+  'outputs',
   'demo',
 ];
 

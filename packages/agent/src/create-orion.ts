@@ -133,6 +133,15 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
             onStep,
           }),
       ),
+    askOutput: async (question) =>
+      (await import('./store/ask-output.ts')).askOutput(toolOutputs, question),
+    storeOutput: async (text, name) =>
+      (await import('./store/ask-output.ts')).storeOutput(toolOutputs, {
+        text,
+        name,
+        projectId,
+        createdAt: clock.now(),
+      }),
     findConversation: (which) => conversations.look(which),
     ...callsOn(workspace, recordEvent),
     describeSession: (listing) => describeListed(listing, settings.maxBytes),

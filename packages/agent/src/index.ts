@@ -31,6 +31,7 @@ export type {
   TurnRequest,
 } from './orion.ts';
 export { inspectMcpServer } from './mcp/lazy-client.ts';
+export type { OutputQuestion } from './store/ask-output.ts';
 export { runEventOf } from './store/log-entry.ts';
 export { formatTimeline, formatTraceLine, openStore, toExportLine } from '@orion/trace-store';
 export type { ForeignStore, Store } from '@orion/trace-store';

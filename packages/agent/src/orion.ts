@@ -2,6 +2,7 @@ import type {
   AnswerWord,
   CleanReport,
   Clock,
+  JsonObject,
   LlmAdapter,
   Mode,
   PausedSession,
@@ -12,6 +13,7 @@ import type {
   RecordedChange,
   RunEvent,
   SessionListing,
+  StoredToolOutput,
   Tool,
   ToolAction,
   TraceEvent,
@@ -26,6 +28,7 @@ import type { McpServer } from '@orion/tool-runner/mcp';
 import type { ForeignStore, Store } from '@orion/trace-store';
 
 import type { Settings } from './config/settings.ts';
+import type { OutputQuestion } from './store/ask-output.ts';
 
 /** Which provider answers, and how it is reached. */
 export type ProviderOptions = {
@@ -216,6 +219,13 @@ export interface Orion {
    * operation that fails is in the report.
    */
   applyPlan(plan: unknown, request?: PlanRequest): Promise<PlanReport>;
+  /**
+   * Answers a question about a stored output, or about a document, as the tools `tool_outputs.*` do. Rejects with what
+   * they would tell the model.
+   */
+  askOutput(question: OutputQuestion): Promise<JsonObject>;
+  /** Keeps a JSON document, or any other text, as an output that every conversation of this project can ask. */
+  storeOutput(text: string, name: string): Promise<StoredToolOutput>;
   /**
    * The conversation that a turn would continue: the one with that id, or the latest of a project. Null when there is
    * none; rejects with STORE_UNAVAILABLE if the store does not answer within a second.

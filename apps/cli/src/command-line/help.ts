@@ -175,6 +175,17 @@ Examples:
   $ orion trace show <request_id>
   $ orion trace export --request <request_id> > turn.jsonl`;
 
+export const OUTPUTS = `
+Every command prints JSON on stdout. Outputs are kept for 30 days, up to 512 MiB a project.
+
+Exit codes: 0 done; 1 failure; 2 a wrong path or option
+
+Examples:
+  $ orion outputs list
+  $ orion outputs extract --path '$.items[*].id'
+  $ orion outputs count --path '$.items' --filter '@.open == true' --file issues.json
+  $ orion outputs store report.json`;
+
 export const DEMO = `
 Needs no key and no network, and works in its own temporary folder.
 

@@ -69,7 +69,7 @@ export function addPathOptions(command: Command): Command {
 }
 
 /** The values of an option that may be given several times. */
-function collect(value: string, earlier: readonly string[] | undefined): readonly string[] {
+export function collect(value: string, earlier: readonly string[] | undefined): readonly string[] {
   return [...(earlier ?? []), value];
 }
 

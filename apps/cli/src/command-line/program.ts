@@ -6,6 +6,8 @@ import { EXIT } from '../process/exit-code.ts';
 import type { CommandResult } from '../process/finish.ts';
 import { VERSION } from '../version.ts';
 import * as help from './help.ts';
+import { addOutputs } from './outputs-options.ts';
+import type { Runs } from './runs.ts';
 import {
   addApproveOption,
   addBudgetOptions,
@@ -17,12 +19,6 @@ import {
   addTurnOptions,
   choice,
 } from './options.ts';
-
-/** What a command does, given its arguments and options. Without a result it has done it. */
-type Run = (context: CommandContext, ...given: never[]) => Promise<CommandResult | void>;
-
-/** Lets a command do what `load` loads when it is called. */
-type Runs = (command: Command, load: () => Promise<Run>) => void;
 
 /** The command line: every command loads its own part only when it runs. `report` receives how it ended. */
 export function createProgram(
@@ -63,6 +59,7 @@ export function createProgram(
     addMcp,
     addConversations,
     addTraces,
+    addOutputs,
     addDemo,
   ]) {
     add(program, runs);

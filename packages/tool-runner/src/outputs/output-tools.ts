@@ -58,7 +58,8 @@ const FIRST_MILLISECOND_TIME = 1e11;
 /**
  * The six tools that ask stored outputs (R206–R213).
  *
- * 1. An output is asked only from its own project, and only from its own conversation unless the model names another.
+ * 1. An output is asked only from its own project, and only from its own conversation, if it has one, unless the model
+ *    names another.
  * 2. A document is parsed and asked in a thread that can be ended, never here; only short answers are.
  * 3. An answer that is too long for a conversation is an error, not a stored output again.
  */
@@ -203,7 +204,7 @@ function createDesk(options: OutputToolsOptions): Desk {
     if (!everyProject && found.project_id !== '' && found.project_id !== projectId) {
       throw notAllowed(`The output ${id} belongs to another project.`);
     }
-    if (conversationId !== undefined && found.conversation_id !== conversationId) {
+    if (conversationId !== undefined && !['', conversationId].includes(found.conversation_id)) {
       throw notAllowed(`The output ${id} does not belong to the conversation ${conversationId}.`);
     }
     return found;

@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto';
+
+import { OrionError, systemClock } from '@orion/contracts';
+import type {
+  JsonObject,
+  StoredToolOutput,
+  ToolExecutionContext,
+  ToolOutputStore,
+} from '@orion/contracts';
+import { createOutputTools, createToolRegistry } from '@orion/tool-runner';
+import type { OutputToolsOptions } from '@orion/tool-runner';
+
+export type OutputQuestion = {
+  /** What the tools `tool_outputs.*` do. */
+  readonly operation: 'list' | 'stats' | 'extract' | 'count' | 'sample' | 'read';
+  /** Their arguments; without an id the latest output is asked. */
+  readonly arguments: JsonObject;
+  /** A JSON text to ask, in place of a stored output. */
+  readonly document?: string;
+  /** Only outputs of this project; all of the store when left out. */
+  readonly projectId?: string;
+  readonly signal?: AbortSignal;
+};
+
+type OutputReader = OutputToolsOptions['store'];
+
+const OF_DOCUMENT = 'document';
+
+/** Answers as the tools do, without a limit on the answer. Rejects with what the tool would tell the model. */
+export async function askOutput(
+  stored: ToolOutputStore,
+  question: OutputQuestion,
+): Promise<JsonObject> {
+  const { operation, document } = question;
+  const store = document === undefined ? stored : singleDocument(document);
+  const project = document === undefined ? (question.projectId ?? null) : null;
+  const outputTools = createOutputTools({
+    store,
+    clock: systemClock,
+    maxCharacters: Infinity,
+    everyProject: project === null,
+  });
+  const context: ToolExecutionContext = {
+    projectId: project ?? '',
+    requestId: '',
+    mode: 'plan',
+    signal: question.signal ?? new AbortController().signal,
+  };
+  try {
+    const args = await named(store, question, project);
+    const name = `tool_outputs.${operation}`;
+    const call = { id: '1', name, arguments: JSON.stringify(args), state: 'complete' } as const;
+    const [result] = await createToolRegistry(outputTools.tools).executeToolCalls([call], context);
+    if (result?.success === true) return result.result as JsonObject;
+    throw new OrionError(result?.error ?? { code: 'TOOL_FAILED', message: 'There is no result.' });
+  } finally {
+    await outputTools.close();
+  }
+}
+
+/** Keeps a JSON document, or any other text, as an output of no conversation. */
+export function storeOutput(
+  stored: ToolOutputStore,
+  {
+    text,
+    name,
+    projectId,
+    createdAt,
+  }: {
+    readonly text: string;
+    readonly name: string;
+    readonly projectId: string;
+    readonly createdAt: number;
+  },
+): Promise<StoredToolOutput> {
+  return stored.put({
+    id: randomUUID(),
+    project_id: projectId,
+    tool_name: 'store',
+    conversation_id: '',
+    message_id: '',
+    created_at: createdAt,
+    success: true,
+    parameters: { name },
+    output: isJson(text) ? text : JSON.stringify(text),
+  });
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** With the id of the latest output, where none is named. */
+async function named(
+  store: OutputReader,
+  { operation, arguments: args }: OutputQuestion,
+  projectId: string | null,
+): Promise<JsonObject> {
+  if (operation === 'list' || args['id'] !== undefined) return args;
+  const latest = await store.list({
+    limit: 1,
+    ...(projectId === null ? {} : { project_id: projectId }),
+  });
+  const [output] = latest.outputs;
+  return output === undefined ? args : { ...args, id: output.id };
+}
+
+/** A store that holds nothing else. */
+function singleDocument(text: string): OutputReader {
+  const output: StoredToolOutput = {
+    id: OF_DOCUMENT,
+    project_id: '',
+    tool_name: 'file',
+    conversation_id: '',
+    message_id: '',
+    created_at: systemClock.now(),
+    success: true,
+    bytes: Buffer.byteLength(text),
+    characters: text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0),
+    cut: false,
+    preview: '',
+  };
+  const isIt = (id: string): boolean => id === OF_DOCUMENT;
+  return {
+    find: async (id) => (isIt(id) ? output : null),
+    read: async (id) => (isIt(id) ? { parameters: '{}', output: text } : null),
+    list: async () => ({ outputs: [output], total: 1, damaged: 0 }),
+  };
+}
