@@ -11,7 +11,6 @@ import type {
 import { defined } from '@orion/contracts';
 import {
   adoptStore,
-  createMemoryTraceStore,
   createOtlpExport,
   createSpanExport,
   findForeignStore,
@@ -22,8 +21,8 @@ import type { ForeignStore, Store, StoreLocation } from '@orion/trace-store';
 import type { Settings } from '../config/settings.ts';
 import type { NotStored, OrionOptions } from '../orion.ts';
 import { ConversationKeeper } from './conversation-keeper.ts';
-import { mirrorTraces } from './mirrored-traces.ts';
 import { observeConversations, observeTurnLog } from './observed-store.ts';
+import { redactTraces } from './redacted-traces.ts';
 import { StoreHealth } from './store-health.ts';
 import { storeLocation } from './store-location.ts';
 import { storeOwner } from './store-owner.ts';
@@ -89,7 +88,12 @@ export function openRecords(all: RecordsParts): Records {
   };
   const parts = { ...all, location, health, onTrace, onForeign };
   const store = given ?? openAt(parts);
-  const traces = options.traceStore ?? (given === null ? store.traces : watched(given, parts));
+  const givenTraces = options.traceStore ?? given?.traces;
+  const strict = settings.traceStrict;
+  const traces =
+    givenTraces === undefined
+      ? store.traces
+      : redactTraces(givenTraces, { clock, strict, redact, onEvent: onTrace });
   // A store that is opened here reports its own calls; one that was passed in is observed at each call.
   const conversations = new ConversationKeeper({
     store: given === null ? store.conversations : observeConversations(given.conversations, health),
@@ -186,17 +190,4 @@ function both(one?: TraceObserver, other?: TraceObserver): TraceObserver | undef
     one(event);
     other(event);
   };
-}
-
-/** A store that was passed in knows nothing of who watches the traces of this process. */
-function watched(store: Store, { settings, clock, redact, onTrace }: StoreParts): TraceStore {
-  if (onTrace === undefined) return store.traces;
-  const mirror = createMemoryTraceStore({
-    clock,
-    strict: settings.traceStrict,
-    redact,
-    maxEvents: 1,
-    onEvent: onTrace,
-  });
-  return mirrorTraces(store.traces, mirror);
 }
