@@ -72,7 +72,6 @@ async function searchDataOf(policy: PathPolicy, request: SearchRequest): Promise
   return {
     ...LIMITS,
     root,
-    within: root,
     hasDescriptorPaths: await hasDescriptorPaths(),
     pattern: expression,
     scan: isLiteral ? expression : withinLines(expression),

@@ -3,9 +3,8 @@ import type { ThreadProgram } from '../thread/killable-thread.ts';
 
 /** What the thread is started with. */
 export type SearchData = {
+  /** Resolved; ends in a separator. */
   readonly root: string;
-  /** Ends in a separator. Opened files must lie below. */
-  readonly within: string;
   /** Whether `/proc/self/fd` says where an opened file is. */
   readonly hasDescriptorPaths: boolean;
   /** Applied to each line by itself. */
@@ -29,7 +28,7 @@ export type SearchData = {
  * with the files that match, one by one, and then with counts.
  *
  * S1. A file is opened without following a link at its end and without waiting for a pipe. What was opened must be a
- *     regular file inside the root: a folder above it may have become a link since it was listed.
+ *     regular file in the place that was listed: a folder above it may have become a link since.
  * S2. The expression decides line by line. The scan of a whole text only finds lines worth deciding, faster.
  * S3. The work is linear in the bytes of a file, apart from what the expression itself does in one line.
  */
@@ -38,7 +37,7 @@ const { parentPort, workerData } = require('node:worker_threads');
 const { isAscii, isUtf8 } = require('node:buffer');
 const fs = require('node:fs');
 const {
-  root, within, hasDescriptorPaths, pattern, scan, needle, ignoreCase, contextLines,
+  root, hasDescriptorPaths, pattern, scan, needle, ignoreCase, contextLines,
   maxMatches, maxFileBytes, maxLineLength, maxShownLength, progress,
 } = workerData;
 
@@ -48,9 +47,8 @@ let memory = Buffer.allocUnsafeSlow(64 * 1024);
 let room = maxMatches;
 let line, whole;
 
-function isContained(fd, path) {
-  const place = hasDescriptorPaths ? fs.readlinkSync('/proc/self/fd/' + fd) : fs.realpathSync(path);
-  return place.startsWith(within);
+function isWhereListed(fd, path) {
+  return path === (hasDescriptorPaths ? fs.readlinkSync('/proc/self/fd/' + fd) : fs.realpathSync(path));
 }
 
 /** The bytes, or the reason why there are none. They are valid until the next read. */
@@ -59,7 +57,7 @@ function read(path) {
   try { fd = fs.openSync(path, FLAGS); } catch { return 'unreadable'; }
   try {
     const stat = fs.fstatSync(fd);
-    if (!stat.isFile() || !isContained(fd, path)) return 'unreadable';
+    if (!stat.isFile() || !isWhereListed(fd, path)) return 'unreadable';
     if (stat.size > maxFileBytes) return 'tooLarge';
     grow(stat.size + 1, 0);
     let size = 0;
@@ -149,7 +147,7 @@ function shown(text, start, end, index) {
   const whole = lineAt(text, start, end);
   const from = index > maxShownLength - 100 ? index - 100 : 0;
   const cut = whole.slice(from, from + maxShownLength).toWellFormed();
-  const isCut = from + maxShownLength < whole.length || whole.length < end - start - 1;
+  const isCut = from + maxShownLength < whole.length || end - start > maxLineLength;
   return (from > 0 ? '…' : '') + cut + (isCut ? '…' : '');
 }
 
@@ -192,12 +190,6 @@ function searchText(text, scanner) {
   return { lines, matches, more };
 }
 
-/** An expression may exhaust the stack on a whole text, and still manage each line. */
-function searchWith(text, scanner) {
-  if (scanner === null) return searchText(text, null);
-  try { return searchText(text, scanner); } catch { return searchText(text, null); }
-}
-
 function searchFile(path, counts) {
   const bytes = read(root + path);
   if (typeof bytes === 'string') { counts[bytes]++; return; }
@@ -210,7 +202,7 @@ function searchFile(path, counts) {
   if (isLong) counts.longLines++;
   let found;
   try {
-    found = searchWith(text, isLong ? null : whole);
+    found = searchText(text, isLong ? null : whole);
   } catch {
     counts.searched--;
     counts.unreadable++;
