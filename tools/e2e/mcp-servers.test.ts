@@ -128,6 +128,18 @@ test.concurrent('asks on a terminal about each call, with all of its arguments',
   expect(said).toContain('not instructions');
 });
 
+test.concurrent('keeps what a server writes beside its answers, without its key', async ({
+  machine,
+}) => {
+  const made = await madeServer(machine, '');
+  await configureUser(machine, { mcpServers: { made: { ...made, env: { API_KEY: CANARY } } } });
+  const ended = await machine.ask(await machine.provider({ behaviours: [LAST_WORD] }));
+  expect(ended.exitCode, ended.stderr).toBe(0);
+  expect(String(await machine.read('.orion/logs/mcp/made.log'))).toBe(
+    'I said so, with [REDACTED]\n',
+  );
+});
+
 test.concurrent('asks again about a tool whose description has changed', async ({ machine }) => {
   await configureUser(machine, {
     mcpServers: { made: await madeServer(machine, 'changed') },

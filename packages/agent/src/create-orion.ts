@@ -8,7 +8,7 @@ import { createWritePlanTool } from '@orion/core';
 import type { ApprovalPolicy } from '@orion/core';
 import { createContentProtocol } from '@orion/protocols';
 import { createOutputTools } from '@orion/tool-runner';
-import { createPatternMatcher, createWorkspace } from '@orion/workspace';
+import { createPatternMatcher, createProgramLog, createWorkspace } from '@orion/workspace';
 import type { WorkspaceEventSink } from '@orion/workspace';
 
 import { actionApproval } from './commands/action-approval.ts';
@@ -72,9 +72,12 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
     commands === undefined
       ? []
       : [createCommandTool({ commands, settings, workspace, userDirectory, clock })];
-  const mcp = lazyMcpClient(options.mcp, clock);
   const { toolOutputs } = records.store;
   const outputTools = createOutputTools({ store: toolOutputs, clock: systemClock });
+  const mcp = lazyMcpClient(options.mcp, clock, (server) => {
+    const log = createProgramLog(workspace.stateDirectory, 'mcp', `${server}.log`);
+    return { ...log, append: (text) => log.append(keys.redact(text)) };
+  });
   const turns = new TurnAdmission({
     projectId,
     protocols,

@@ -6,6 +6,8 @@ export type {
 } from './create-workspace.ts';
 export { inspectPlace } from './inspect-place.ts';
 export type { InspectedPlace } from './inspect-place.ts';
+export { createProgramLog } from './program-log.ts';
+export type { ProgramLog } from './program-log.ts';
 export { createPatternMatcher } from './plan/pattern-matcher.ts';
 export { loadSessionKey } from './session-dir/session-key.ts';
 export type { SessionKey } from './session-dir/session-key.ts';

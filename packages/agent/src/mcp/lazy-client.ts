@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 
-import { systemClock } from '@orion/contracts';
+import { defined, systemClock } from '@orion/contracts';
 import type { Clock } from '@orion/contracts';
 import type { McpClient, ServerReport } from '@orion/tool-runner/mcp';
+import type { ProgramLog } from '@orion/workspace';
 
 import type { McpOptions } from '../orion.ts';
 
@@ -12,18 +13,25 @@ const NOTHING = { tools: [], leftOut: [] };
 export function lazyMcpClient(
   options: McpOptions | undefined,
   clock: Clock,
+  logOf: (server: string) => ProgramLog,
 ): Pick<McpClient, 'offer' | 'close'> {
   if (options === undefined || options.servers.length === 0) {
     return { offer: () => Promise.resolve(NOTHING), close: () => Promise.resolve() };
   }
+  const logs = new Map<string, ProgramLog>();
   let client: Promise<McpClient> | null = null;
   return {
     async offer(signal) {
-      client ??= load(options, clock);
+      client ??= load(options, clock, (server, text) => {
+        const log = logs.get(server) ?? logOf(server);
+        logs.set(server, log);
+        log.append(text);
+      });
       return (await client).offer(signal);
     },
     async close() {
       await (await client)?.close();
+      for (const log of logs.values()) await log.close();
     },
   };
 }
@@ -45,7 +53,17 @@ export async function inspectMcpServer(
   }
 }
 
-async function load({ servers, environment }: McpOptions, clock: Clock): Promise<McpClient> {
+async function load(
+  { servers, environment }: McpOptions,
+  clock: Clock,
+  onStderr?: (server: string, text: string) => void,
+): Promise<McpClient> {
   const { createMcpClient } = await import('@orion/tool-runner/mcp');
-  return createMcpClient({ servers, environment, createId: randomUUID, clock });
+  return createMcpClient({
+    servers,
+    environment,
+    createId: randomUUID,
+    clock,
+    ...defined({ onStderr }),
+  });
 }

@@ -22,6 +22,8 @@ export type ConnectionOptions = {
   readonly createId: () => string;
   readonly limits: McpLimits;
   readonly clock: Clock;
+  /** What a program writes to its standard error, as it comes. */
+  readonly onStderr?: (server: string, text: string) => void;
 };
 
 export type ServerTool = Pick<Tool, 'name' | 'description' | 'inputSchema'>;
@@ -220,9 +222,16 @@ async function open(
 
 function stdioLine(
   server: StdioServer,
-  { environment, createId, limits, clock }: ConnectionOptions,
+  { environment, createId, limits, clock, onStderr }: ConnectionOptions,
 ) {
-  const transport = new StdioTransport({ server, environment, id: createId(), limits, clock });
+  const transport = new StdioTransport({
+    server,
+    environment,
+    id: createId(),
+    limits,
+    clock,
+    onStderr,
+  });
   return {
     transport,
     beginCall: () => transport.beginCall(),

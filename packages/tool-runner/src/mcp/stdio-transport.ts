@@ -32,6 +32,8 @@ export type StdioTransportOptions = {
   readonly id: string;
   readonly limits: McpLimits;
   readonly clock: Clock;
+  /** What the server writes to its standard error, as it comes. */
+  readonly onStderr?: ((server: string, text: string) => void) | undefined;
 };
 
 /**
@@ -63,7 +65,7 @@ export class StdioTransport implements Transport {
   }
 
   async start(): Promise<void> {
-    const { server, environment, id } = this.#options;
+    const { server, environment, id, onStderr } = this.#options;
     const child = spawn(server.command, server.args, {
       cwd: server.folder,
       env: { ...environment, ...server.environment, [MARK]: id },
@@ -84,7 +86,9 @@ export class StdioTransport implements Transport {
     if (child.pid !== undefined) endWithProcess(child.pid);
     child.stdout.on('data', (chunk: Buffer) => this.#receive(chunk));
     child.stderr.on('data', (chunk: Buffer) => {
-      this.stderr = (this.stderr + chunk.toString('utf8')).slice(-KEPT_STDERR);
+      const text = chunk.toString('utf8');
+      this.stderr = (this.stderr + text).slice(-KEPT_STDERR);
+      onStderr?.(server.name, text);
     });
     child.once('exit', (code, signal) => void this.#ended(child, code, signal));
   }
