@@ -83,7 +83,7 @@ export const SAMPLE_PARAMETERS: JsonObject = closed({
     default: 'random',
   },
   seed: { type: 'integer', default: 0, description: 'The same seed takes the same items' },
-  stride: { type: 'integer', minimum: 1, description: 'systematic: every so manyth item' },
+  stride: { type: 'integer', minimum: 1, description: 'systematic: the distance between items' },
   strata_path: {
     type: 'string',
     minLength: 1,
