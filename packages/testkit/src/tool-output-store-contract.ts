@@ -73,25 +73,29 @@ export function describeToolOutputStoreContract(
         expect(await store.find(`${conversationId}-none`)).toBeNull();
       }));
 
-    test('an output of more than 16 MiB is cut to its beginning, as a text (R285)', () =>
-      withStore(async (store, conversationId) => {
-        const most = 16 * 1024 * 1024;
-        const fits = JSON.stringify('x'.repeat(most - 2));
-        for (const [output, cut] of [
-          [fits, false],
-          [JSON.stringify(['x'.repeat(most)]), true],
-          [JSON.stringify('ä"'.repeat(most / 2)), true],
-        ] as const) {
-          const put = await store.put(record(conversationId, 1, { output }));
-          expect(put.cut).toBe(cut);
-          expect(put.bytes).toBeLessThanOrEqual(most);
-          expect(put.bytes).toBeGreaterThan(most * 0.8);
-          const stored = (await store.read(put.id))?.output ?? '';
-          expect(Buffer.byteLength(stored)).toBe(put.bytes);
-          const whole = cut && output.startsWith('"') ? (JSON.parse(output) as string) : output;
-          if (cut) expect(whole.startsWith(JSON.parse(stored) as string)).toBe(true);
-        }
-      }));
+    test(
+      'an output of more than 16 MiB is cut to its beginning, as a text (R285)',
+      { timeout: 60_000 },
+      () =>
+        withStore(async (store, conversationId) => {
+          const most = 16 * 1024 * 1024;
+          const fits = JSON.stringify('x'.repeat(most - 2));
+          for (const [output, cut] of [
+            [fits, false],
+            [JSON.stringify(['x'.repeat(most)]), true],
+            [JSON.stringify('ä"'.repeat(most / 2)), true],
+          ] as const) {
+            const put = await store.put(record(conversationId, 1, { output }));
+            expect(put.cut).toBe(cut);
+            expect(put.bytes).toBeLessThanOrEqual(most);
+            expect(put.bytes).toBeGreaterThan(most * 0.8);
+            const stored = (await store.read(put.id))?.output ?? '';
+            expect(Buffer.byteLength(stored)).toBe(put.bytes);
+            const whole = cut && output.startsWith('"') ? (JSON.parse(output) as string) : output;
+            if (cut) expect(whole.startsWith(JSON.parse(stored) as string)).toBe(true);
+          }
+        }),
+    );
 
     test('an id is letters, digits, _ and -, at most 128 (R205)', () =>
       withStore(async (store, conversationId) => {

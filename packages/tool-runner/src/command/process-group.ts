@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { basename } from 'node:path';
 
 import { sleep } from '@orion/contracts';
 import type { Clock } from '@orion/contracts';
@@ -108,7 +109,10 @@ export async function runInGroup(request: GroupRequest): Promise<GroupEnd> {
     ...end,
     durationMs: clock.monotonic() - started,
     output: output.result(),
-    ended: [...new Map([...left, ...escaped].map((each) => [each.pid, each])).values()],
+    ended: [...new Map([...left, ...escaped].map((each) => [each.pid, each])).values()].filter(
+      // The sandbox ends with what was inside; the command did not leave it.
+      ({ name }) => request.isSandbox !== true || name !== basename(request.command[0]),
+    ),
   };
 }
 

@@ -100,47 +100,53 @@ test.each(CASES)('rule $rule', ({ saved, anchor }) => {
   expect(anchorFor(saved)).toMatchObject(anchor);
 });
 
-test('A1 to A3: any anchor is the end of what is saved, bounded, and unique unless it says otherwise', () => {
-  fc.assert(
-    fc.property(
-      cutDocument(fc.oneof(distinctDocuments, repetitiveDocuments)),
-      fc.integer({ min: 0, max: 3 }),
-      ({ saved }, copies) => {
-        const content = saved.repeat(copies + 1);
-        const anchor = anchorFor(content);
-        const body = content.replace(/\r$/u, '');
-        if (anchor.kind === 'characters') {
-          const end = anchor.inOpenLine ? body : body.trimEnd();
-          expect(end.endsWith(anchor.inOpenLine ? anchor.text : anchor.text.trimEnd())).toBe(true);
-          expect(anchor.text.length).toBeLessThanOrEqual(960);
-          expect(anchor.text.trimStart()).toBe(anchor.text);
-          if (!anchor.repetitive) {
-            const window = content.slice(-TAIL_WINDOW);
-            expect(window.indexOf(anchor.text)).toBe(window.lastIndexOf(anchor.text));
+test(
+  'A1 to A3: any anchor is the end of what is saved, bounded, and unique unless it says otherwise',
+  { timeout: 60_000 },
+  () => {
+    fc.assert(
+      fc.property(
+        cutDocument(fc.oneof(distinctDocuments, repetitiveDocuments)),
+        fc.integer({ min: 0, max: 3 }),
+        ({ saved }, copies) => {
+          const content = saved.repeat(copies + 1);
+          const anchor = anchorFor(content);
+          const body = content.replace(/\r$/u, '');
+          if (anchor.kind === 'characters') {
+            const end = anchor.inOpenLine ? body : body.trimEnd();
+            expect(end.endsWith(anchor.inOpenLine ? anchor.text : anchor.text.trimEnd())).toBe(
+              true,
+            );
+            expect(anchor.text.length).toBeLessThanOrEqual(960);
+            expect(anchor.text.trimStart()).toBe(anchor.text);
+            if (!anchor.repetitive) {
+              const window = content.slice(-TAIL_WINDOW);
+              expect(window.indexOf(anchor.text)).toBe(window.lastIndexOf(anchor.text));
+            }
+            return;
           }
-          return;
-        }
-        expect(body.endsWith(anchor.openLine)).toBe(true);
-        expect(anchor.openLine.length).toBeLessThanOrEqual(400);
-        if (anchor.lines.length === 0) return;
-        const quoted = `${anchor.lines.join('\n')}\n`;
-        expect(quoted.length).toBeLessThanOrEqual(2_000);
-        expect(anchor.lines.length).toBeLessThanOrEqual(24);
-        const before = body.slice(0, body.length - anchor.openLine.length).trimEnd();
-        expect(before.endsWith(quoted.trimEnd())).toBe(true);
-        if (!anchor.whole && !anchor.repetitive) {
-          expect(inkOf(quoted)).toBeGreaterThanOrEqual(24);
-          const open = anchor.openLine.trim();
-          const places = placesOf(`\n${body}`, `\n${quoted}`).filter((rest) =>
-            rest.trimStart().startsWith(open),
-          );
-          expect(places).toHaveLength(1);
-        }
-      },
-    ),
-    { numRuns: 2_000 },
-  );
-});
+          expect(body.endsWith(anchor.openLine)).toBe(true);
+          expect(anchor.openLine.length).toBeLessThanOrEqual(400);
+          if (anchor.lines.length === 0) return;
+          const quoted = `${anchor.lines.join('\n')}\n`;
+          expect(quoted.length).toBeLessThanOrEqual(2_000);
+          expect(anchor.lines.length).toBeLessThanOrEqual(24);
+          const before = body.slice(0, body.length - anchor.openLine.length).trimEnd();
+          expect(before.endsWith(quoted.trimEnd())).toBe(true);
+          if (!anchor.whole && !anchor.repetitive) {
+            expect(inkOf(quoted)).toBeGreaterThanOrEqual(24);
+            const open = anchor.openLine.trim();
+            const places = placesOf(`\n${body}`, `\n${quoted}`).filter((rest) =>
+              rest.trimStart().startsWith(open),
+            );
+            expect(places).toHaveLength(1);
+          }
+        },
+      ),
+      { numRuns: 2_000 },
+    );
+  },
+);
 
 /** What follows each occurrence, overlapping ones too. */
 function placesOf(text: string, part: string): readonly string[] {
