@@ -2,7 +2,8 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { FileSelection } from '@orion/contracts';
 import { expect, it } from 'vitest';
-import { openTestWorkspace } from '../testing/temp-workspace.ts';
+import { openTestWorkspace, temporaryDirectory } from '../testing/temp-workspace.ts';
+import { FileWalk } from './walk-files.ts';
 
 const FILES: Readonly<Record<string, string>> = {
   '.gitignore': '*.log\n/build/\n',
@@ -44,5 +45,20 @@ it('is cut exactly at the limit, however many batches that takes', async () => {
   for (const limit of [63, 64, 65, 128, 199, 200, 201]) {
     const { files, truncated } = await workspace.listFiles(limit);
     expect([files.length, truncated]).toEqual([Math.min(limit, 200), limit < 200]);
+  }
+});
+
+it('says so where there are too many entries to look at all of them', async () => {
+  const root = await temporaryDirectory();
+  for (const name of ['a', 'b', 'c']) writeFileSync(join(root, name), '');
+  for (const [most, files] of [
+    [3, ['a', 'b', 'c']],
+    [2, ['a', 'b']],
+  ] as const) {
+    const walk = new FileWalk({ root, isOwn: () => false }, most);
+    const found: string[] = [];
+    for await (const batch of walk.files()) found.push(...batch);
+    expect(found).toEqual(files);
+    expect(walk.truncated).toBe(most < 3);
   }
 });

@@ -50,11 +50,13 @@ export class FileWalk {
   truncated = false;
   readonly refused: RefusedFile[] = [];
   readonly #policy: WalkedPlace;
+  readonly #maxEntries: number;
   readonly #budget: Budget = { left: MATCHING_BUDGET };
   #seen = 0;
 
-  constructor(policy: WalkedPlace) {
+  constructor(policy: WalkedPlace, maxEntries: number = MAX_ENTRIES) {
     this.#policy = policy;
+    this.#maxEntries = maxEntries;
   }
 
   /** All files below this folder, in batches, as paths relative to the root. `below`: the names of the folder. */
@@ -70,7 +72,7 @@ export class FileWalk {
         continue;
       }
       this.#seen += 1;
-      if (this.#seen > MAX_ENTRIES) {
+      if (this.#seen > this.#maxEntries) {
         this.truncated = true;
         break;
       }
