@@ -3,28 +3,24 @@ import { resolve } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { defined, systemClock } from '@orion/contracts';
-import type { Clock, Workspace } from '@orion/contracts';
+import type { Clock, ToolOutputStore, Workspace } from '@orion/contracts';
 import { createWritePlanTool } from '@orion/core';
 import type { ApprovalPolicy } from '@orion/core';
 import { createContentProtocol } from '@orion/protocols';
-import { createOutputTools } from '@orion/tool-runner';
-import { createPatternMatcher, createProgramLog, createWorkspace } from '@orion/workspace';
+import { createPatternMatcher, createWorkspace } from '@orion/workspace';
 import type { WorkspaceEventSink } from '@orion/workspace';
 
-import { actionApproval } from './commands/action-approval.ts';
-import { createCommandTool } from './commands/command-tool.ts';
 import { protocolConfigOf } from './config/derived-settings.ts';
 import { DEFAULT_SETTINGS } from './config/settings.ts';
 import type { Settings } from './config/settings.ts';
-import { lazyMcpClient } from './mcp/lazy-client.ts';
 import { keepHouse } from './housekeeping.ts';
 import type { Orion, OrionOptions } from './orion.ts';
 import { recordPlan } from './plan-recorder.ts';
 import { keysOf, providerConnection } from './provider-connection.ts';
 import { openRecords } from './store/open-records.ts';
-import { outputKeeper } from './store/output-keeper.ts';
 import { mayBeShared, OWN_PROJECT, projectOf } from './store/store-location.ts';
 import { turnProtocols } from './turn-protocol.ts';
+import { turnTools } from './turn-tools.ts';
 import { describeListed } from './turn/paused-session.ts';
 import { TurnAdmission } from './turn/turn-admission.ts';
 
@@ -67,35 +63,30 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
     strict: settings.strict,
     nextTurn: () => nextTurn(),
   });
-  const { commands, userDirectory } = options;
-  const commandTools =
-    commands === undefined
-      ? []
-      : [createCommandTool({ commands, settings, workspace, userDirectory, clock })];
   const { toolOutputs } = records.store;
-  const outputTools = createOutputTools({ store: toolOutputs, clock: systemClock });
-  const mcp = lazyMcpClient(options.mcp, clock, (server) => {
-    const log = createProgramLog(workspace.stateDirectory, 'mcp', `${server}.log`);
-    return { ...log, append: (text) => log.append(keys.redact(text)) };
+  const tools = turnTools({
+    options,
+    settings,
+    clock,
+    workspace,
+    toolOutputs,
+    redact: keys.redact,
   });
   const turns = new TurnAdmission({
     projectId,
     protocols,
     journals: records.journals,
     stopSignal: stop.signal,
-    connectTools: (signal) => mcp.offer(signal),
+    connectTools: tools.connect,
     shared: {
       workspace,
       connect: (defaults) => provider.connect(defaults),
       protocolConfig: protocolConfigOf(settings, options.limits),
       content: (name) => createContentProtocol(protocols.named(name)),
       writePlanTool,
-      tools: [...outputTools.tools, ...commandTools, ...(options.tools ?? [])],
-      approveCall: actionApproval(
-        { review: options.reviewAction, userDirectory, workspace: workspace.root },
-        settings,
-      ),
-      outputs: outputKeeper(toolOutputs, clock),
+      tools: tools.offered,
+      approveCall: tools.approve,
+      outputs: tools.outputs,
       patterns,
       settings,
       clock,
@@ -110,7 +101,7 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
   const close = async (): Promise<void> => {
     stop.abort();
     await turns.settled();
-    for (const part of [mcp, provider, outputTools, workspace, records]) await part.close();
+    for (const part of [tools, provider, workspace, records]) await part.close();
   };
 
   return {
@@ -136,15 +127,7 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
             onStep,
           }),
       ),
-    askOutput: async (question) =>
-      (await import('./store/ask-output.ts')).askOutput(toolOutputs, question),
-    storeOutput: async (text, name) =>
-      (await import('./store/ask-output.ts')).storeOutput(toolOutputs, {
-        text,
-        name,
-        projectId,
-        createdAt: clock.now(),
-      }),
+    ...outputsOf(toolOutputs, clock, projectId),
     findConversation: (which) => conversations.look(which),
     ...callsOn(workspace, recordEvent),
     describeSession: (listing) => describeListed(listing, settings.maxBytes),
@@ -155,6 +138,21 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
     findForeignStore: () => records.findForeignStore(),
     adoptStore: () => records.adoptStore(),
     close: () => (closed ??= close()),
+  };
+}
+
+/** Questions about stored outputs, and storing one: loaded when it is asked for. */
+function outputsOf(
+  store: ToolOutputStore,
+  clock: Clock,
+  projectId: string,
+): Pick<Orion, 'askOutput' | 'storeOutput'> {
+  const load = (): Promise<typeof import('./store/ask-output.ts')> =>
+    import('./store/ask-output.ts');
+  return {
+    askOutput: async (question) => (await load()).askOutput(store, question),
+    storeOutput: async (text, name) =>
+      (await load()).storeOutput(store, { text, name, projectId, createdAt: clock.now() }),
   };
 }
 
