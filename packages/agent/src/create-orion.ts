@@ -3,9 +3,9 @@ import { resolve } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { defined, systemClock } from '@orion/contracts';
-import type { Clock, ToolOutputStore, Workspace } from '@orion/contracts';
+import type { Clock, ToolOutputStore, TraceStore, Workspace } from '@orion/contracts';
 import { createWritePlanTool } from '@orion/core';
-import type { ApprovalPolicy } from '@orion/core';
+import type { ApprovalPolicy, WritePlanTool } from '@orion/core';
 import { createContentProtocol } from '@orion/protocols';
 import { createPatternMatcher, createWorkspace } from '@orion/workspace';
 import type { WorkspaceEventSink } from '@orion/workspace';
@@ -117,16 +117,7 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
     projectId,
     sharesStore,
     store: records.store,
-    applyPlan: (plan, { dryRun, approve, signal } = {}) =>
-      recordPlan(
-        (event) => traces.record({ ...event, projectId }),
-        (onStep) =>
-          writePlanTool.execute(plan, {
-            ...defined({ dryRun, approval: approve && approvalOf(approve) }),
-            signal: signal === undefined ? stop.signal : AbortSignal.any([stop.signal, signal]),
-            onStep,
-          }),
-      ),
+    applyPlan: planApplier(writePlanTool, traces, projectId, stop.signal),
     ...outputsOf(toolOutputs, clock, projectId),
     findConversation: (which) => conversations.look(which),
     ...callsOn(workspace, recordEvent),
@@ -139,6 +130,25 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
     adoptStore: () => records.adoptStore(),
     close: () => (closed ??= close()),
   };
+}
+
+/** Applies plans, each with its record in the traces, until this object is closed. */
+function planApplier(
+  writePlanTool: WritePlanTool,
+  traces: TraceStore,
+  projectId: string,
+  stopSignal: AbortSignal,
+): Orion['applyPlan'] {
+  return (plan, { dryRun, approve, signal } = {}) =>
+    recordPlan(
+      (event) => traces.record({ ...event, projectId }),
+      (onStep) =>
+        writePlanTool.execute(plan, {
+          ...defined({ dryRun, approval: approve && approvalOf(approve) }),
+          signal: signal === undefined ? stopSignal : AbortSignal.any([stopSignal, signal]),
+          onStep,
+        }),
+    );
 }
 
 /** Questions about stored outputs, and storing one: loaded when it is asked for. */
