@@ -145,8 +145,9 @@ export class TargetLocks {
         // Never written as a lock, but blocks one.
         await rm(file, { recursive: true, force: true });
         removed += 1;
-      } else if ((await this.#isStale(file)) && (await this.#take(file))) {
-        removed += 1;
+      } else {
+        const { token } = await findOwner(lockPlace(file));
+        if ((await this.#isStale(file)) && (await this.#take(file, token))) removed += 1;
       }
     }
     return removed;
@@ -160,13 +161,15 @@ export class TargetLocks {
     if (await this.#isLive(file, found.owner)) return;
     const sessionId = await readSessionId(file);
     if (sessionId !== null && (await isThere(join(this.#state.sessions, sessionId)))) return;
-    await this.#take(file);
+    await this.#take(file, found.token);
   }
 
-  /** Takes and releases a lock without an owner. Returns false if another process was first. */
-  async #take(file: string): Promise<boolean> {
+  /**
+   * Takes and releases the lock of the owner with this token, who was found to be gone. Returns false if another process
+   * was first, also one that took the lock since then: looking the owner up again would find that one.
+   */
+  async #take(file: string, token: string): Promise<boolean> {
     const place = lockPlace(file);
-    const { token } = await findOwner(place);
     const record: LockRecord = { ...(await this.#observer.newOwner()), session_id: NO_SESSION };
     if (!(await claimOwner(place, token, record))) return false;
     await lockOf(file, record.token, place.claimOf(token)).release();
