@@ -87,7 +87,7 @@ test.concurrent('asks on a terminal, showing all of the line, and runs it after 
   expect(shown).toContain(`Run it in ${machine.workspace}? What it changes`);
   expect(await machine.exists('\u202emade')).toBe(false);
   terminal.type('y\r');
-  await terminal.waitForOutput('touch refused');
+  expect(await terminal.waitForOutput('cannot be undone. (y/N', 2)).toContain('touch refused');
   terminal.type('\r');
   const { exitCode, output } = await terminal.finished;
   expect(exitCode).toBe(0);

@@ -119,7 +119,7 @@ test.concurrent('asks on a terminal about each call, with all of its arguments',
   expect(text).toContain(String.raw`first[5,000 blanks]\u202elast`);
   expect(text).toContain('server.mjs');
   terminal.type('y\r');
-  await terminal.waitForOutput('again');
+  expect(await terminal.waitForOutput('cannot be undone. (y/N', 2)).toContain('again');
   terminal.type('\r');
   const { exitCode } = await terminal.finished;
   expect(exitCode).toBe(0);

@@ -8,7 +8,8 @@ export type Terminal = {
   readonly pid: number;
   readonly finished: Promise<{ readonly exitCode: number; readonly output: string }>;
   output(): string;
-  waitForOutput(text: string): Promise<string>;
+  /** Waits until the text was printed so many times; once when left out. */
+  waitForOutput(text: string, times?: number): Promise<string>;
   type(text: string): void;
   /** Stops reading what the command prints, as after Ctrl-S, until `resume`. */
   pause(): void;
@@ -52,9 +53,9 @@ export function startOnTerminal(
     pid: child.pid,
     finished,
     output: () => output,
-    waitForOutput: (text) =>
+    waitForOutput: (text, times = 1) =>
       waitFor(`${JSON.stringify(text)} on the terminal`, () => {
-        if (output.includes(text)) return output;
+        if (output.split(text).length > times) return output;
         if (ended) throw new Error(`the command ended without ${JSON.stringify(text)}:\n${output}`);
         return null;
       }),

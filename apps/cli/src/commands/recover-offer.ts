@@ -2,7 +2,7 @@ import type { Orion, RecoverChoice } from '@orion/agent';
 import type { SessionListing } from '@orion/contracts';
 
 import type { CommandContext } from '../process/context.ts';
-import { readTypedLine } from '../terminal/ask.ts';
+import { askForLine } from '../terminal/ask.ts';
 import { formatAge, plural } from '../terminal/format.ts';
 import { withPlace } from '../rendering/write-lines.ts';
 import { interrupted } from './prompt.ts';
@@ -74,12 +74,11 @@ async function askForEach(
 
 async function ask({ context, signal }: RecoverOffer): Promise<'yes' | 'no' | 'later'> {
   for (;;) {
-    context.screen.ask('Recover previous write session? (Y/n) ');
-    const typed = await readTypedLine(context.stdin, signal).catch(() => {
+    const question = 'Recover previous write session? (Y/n) ';
+    const typed = await askForLine(context, question, signal).catch(() => {
       throw interrupted();
     });
     if (typed === null) return 'later';
-    context.screen.answered();
     const answer = typed.trim().toLowerCase();
     if (['', 'y', 'yes'].includes(answer)) return 'yes';
     if (['n', 'no'].includes(answer)) return 'no';

@@ -1,13 +1,74 @@
+import { approvalPrompt, isYes, readApproval } from './answers.ts';
+import type { Approval } from './answers.ts';
 import type { Screen } from './screen.ts';
 
+/** A person does not pause so long within a line, nor a terminal within a paste. */
+const QUIET_MS = 100;
+/** Ctrl-C, where the terminal passes it on as a character. */
+const INTERRUPT = '\u0003';
+
+/** Where a person is asked. */
+export type Asker = { readonly screen: Screen; readonly stdin: NodeJS.ReadStream };
+
 /**
- * One line that the person types, without its line ending; null at the end of the input. Rejects with the signal's
- * reason when it is aborted.
+ * Asks, and returns the line that the person types then, without its line ending; null at the end of the input. Rejects
+ * with the signal's reason when it is aborted.
+ *
+ * On a terminal, the question is asked when everything before it was shown and nothing is being typed: what was typed
+ * earlier, or follows the answer in a paste, answers nothing (B18).
  */
-export function readTypedLine(
-  stdin: NodeJS.ReadStream,
+export async function askForLine(
+  { screen, stdin }: Asker,
+  question: string,
   signal: AbortSignal,
 ): Promise<string | null> {
+  if (stdin.isTTY === true) {
+    await untilAborted(screen.flush(), signal);
+    await discardTyped(stdin, signal);
+  }
+  screen.ask(question);
+  const typed = await readTypedLine(stdin, signal);
+  if (typed !== null) screen.answered();
+  return typed;
+}
+
+/**
+ * Reads and drops what is typed until nothing comes any more. Line editing is switched off meanwhile: with it, a line
+ * without its end could not be read yet.
+ */
+async function discardTyped(stdin: NodeJS.ReadStream, signal: AbortSignal): Promise<void> {
+  const { promise: quiet, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, QUIET_MS);
+  const onData = (chunk: string): void => {
+    timer.refresh();
+    if (chunk.includes(INTERRUPT)) process.kill(process.pid, 'SIGINT');
+  };
+  const onEnd = (): void => resolve();
+  const wasRaw = stdin.isRaw;
+  stdin.setEncoding('utf8').on('data', onData).on('end', onEnd).on('error', onEnd);
+  try {
+    stdin.setRawMode(true).resume();
+    await untilAborted(quiet, signal);
+  } finally {
+    clearTimeout(timer);
+    stdin.pause().setRawMode(wasRaw);
+    stdin.off('data', onData).off('end', onEnd).off('error', onEnd);
+  }
+}
+
+async function untilAborted(settled: Promise<void>, signal: AbortSignal): Promise<void> {
+  const aborted = Promise.withResolvers<never>();
+  const onAbort = (): void => aborted.reject(signal.reason as Error);
+  if (signal.aborted) onAbort();
+  signal.addEventListener('abort', onAbort);
+  try {
+    await Promise.race([settled, aborted.promise]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+function readTypedLine(stdin: NodeJS.ReadStream, signal: AbortSignal): Promise<string | null> {
   return new Promise((resolve, reject) => {
     let typed = '';
     const finish = (settle: () => void): void => {
@@ -26,6 +87,10 @@ export function readTypedLine(
       reject(signal.reason as Error);
       return;
     }
+    if (stdin.readableEnded) {
+      resolve(null);
+      return;
+    }
     signal.addEventListener('abort', onAbort);
     stdin.setEncoding('utf8');
     stdin.on('data', onData).on('end', onEnd).on('error', onEnd);
@@ -33,55 +98,27 @@ export function readTypedLine(
   });
 }
 
-/** What a person said to something that waits for a yes; the reason is for the model. */
-export type Approval =
-  | { readonly approved: true }
-  | { readonly approved: false; readonly reason: string };
-
-const NO = /^(?:no?(?:[\s,:]+(?<why>.+))?)?$/isu;
-
-/**
- * Asks whether something may happen, until there is an answer: yes, no, or one of `others`, each a word that its first
- * letter stands for, with what it does. Only a yes approves; no answer at all is a no.
- */
+/** Asks whether something may happen, until there is an answer; no answer at all is a no. */
 export async function askApproval<Other extends string = never>(
-  { screen, stdin }: { readonly screen: Screen; readonly stdin: NodeJS.ReadStream },
+  asker: Asker,
   question: string,
   others: Readonly<Partial<Record<Other, string>>>,
   signal: AbortSignal,
 ): Promise<Approval | Other> {
-  const words = Object.keys(others) as Other[];
-  const choices = words.map((word) => `, ${word.charAt(0)} ${others[word]}`).join('');
   for (;;) {
-    screen.ask(`${question} (y/N${choices}, n <why> tells the model) `);
-    const typed = await readTypedLine(stdin, signal);
+    const typed = await askForLine(asker, approvalPrompt(question, others), signal);
     if (typed === null) return { approved: false, reason: 'nobody answered' };
-    screen.answered();
-    const answer = typed.trim();
-    if (/^y(?:es)?$/iu.test(answer)) return { approved: true };
-    const no = NO.exec(answer);
-    if (no !== null) {
-      const why = no.groups?.['why'];
-      return {
-        approved: false,
-        reason: `the person said no${why === undefined ? '' : `: ${why}`}`,
-      };
-    }
-    const other = words.find((word) => [word, word.charAt(0)].includes(answer.toLowerCase()));
-    if (other !== undefined) return other;
-    screen.line('This is not one of the answers.');
+    const answer = readApproval(typed, others);
+    if (answer !== null) return answer;
+    asker.screen.line('This is not one of the answers.');
   }
 }
 
 /** Asks a question that only a yes answers with yes; no answer at all is a no. */
 export async function confirm(
-  { screen, stdin }: { readonly screen: Screen; readonly stdin: NodeJS.ReadStream },
+  asker: Asker,
   question: string,
   signal: AbortSignal,
 ): Promise<boolean> {
-  screen.ask(question);
-  const typed = await readTypedLine(stdin, signal);
-  if (typed === null) return false;
-  screen.answered();
-  return ['y', 'yes'].includes(typed.trim().toLowerCase());
+  return isYes((await askForLine(asker, question, signal)) ?? '');
 }

@@ -38,6 +38,8 @@ export type Screen = {
   answered(): void;
   /** Ends an open line of text, on a terminal. */
   endText(): void;
+  /** Waits until the terminal, or whatever reads instead, has taken everything. */
+  flush(): Promise<void>;
 };
 
 export type ScreenOptions = {
@@ -113,5 +115,8 @@ export function createScreen({ stdout, stderr, colors }: ScreenOptions): Screen 
       questionIsOpen = false;
     },
     endText,
+    async flush() {
+      await Promise.all([stdout.flush(), stderr.flush()]);
+    },
   };
 }
