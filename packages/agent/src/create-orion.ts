@@ -7,6 +7,7 @@ import type { Clock, ToolOutputStore, TraceStore, Workspace } from '@orion/contr
 import { createWritePlanTool } from '@orion/core';
 import type { ApprovalPolicy, WritePlanTool } from '@orion/core';
 import { createContentProtocol } from '@orion/protocols';
+import type { Traverser } from '@orion/tool-runner';
 import { createPatternMatcher, createWorkspace } from '@orion/workspace';
 import type { WorkspaceEventSink } from '@orion/workspace';
 
@@ -118,7 +119,7 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
     sharesStore,
     store: records.store,
     applyPlan: planApplier(writePlanTool, traces, projectId, stop.signal),
-    ...outputsOf(toolOutputs, clock, projectId),
+    ...outputsOf(toolOutputs, tools.traverser, clock, projectId),
     findConversation: (which) => conversations.look(which),
     ...callsOn(workspace, recordEvent),
     describeSession: (listing) => describeListed(listing, settings.maxBytes),
@@ -154,13 +155,14 @@ function planApplier(
 /** Questions about stored outputs, and storing one: loaded when it is asked for. */
 function outputsOf(
   store: ToolOutputStore,
+  traverser: Traverser,
   clock: Clock,
   projectId: string,
 ): Pick<Orion, 'askOutput' | 'storeOutput'> {
   const load = (): Promise<typeof import('./store/ask-output.ts')> =>
     import('./store/ask-output.ts');
   return {
-    askOutput: async (question) => (await load()).askOutput(store, question),
+    askOutput: async (question) => (await load()).askOutput({ store, traverser }, question),
     storeOutput: async (text, name) =>
       (await load()).storeOutput(store, { text, name, projectId, createdAt: clock.now() }),
   };

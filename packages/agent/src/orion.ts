@@ -2,7 +2,6 @@ import type {
   AnswerWord,
   CleanReport,
   Clock,
-  JsonObject,
   LlmAdapter,
   Mode,
   PausedSession,
@@ -220,10 +219,10 @@ export interface Orion {
    */
   applyPlan(plan: unknown, request?: PlanRequest): Promise<PlanReport>;
   /**
-   * Answers a question about a stored output, or about a document, as the tools `tool_outputs.*` do. Rejects with what
-   * they would tell the model.
+   * Answers a question about a stored output, or about a document, as the tools `tool_outputs.*` do, as a JSON text
+   * of any length. Rejects with what they would report to the model.
    */
-  askOutput(question: OutputQuestion): Promise<JsonObject>;
+  askOutput(question: OutputQuestion): Promise<string>;
   /** Keeps a JSON document, or any other text, as an output that every conversation of this project can ask. */
   storeOutput(text: string, name: string): Promise<StoredToolOutput>;
   /**

@@ -1,7 +1,7 @@
 import { systemClock } from '@orion/contracts';
 import type { Clock, Redact, Tool, ToolOutputStore, Workspace } from '@orion/contracts';
-import { createOutputTools } from '@orion/tool-runner';
-import type { ToolRegistryOptions } from '@orion/tool-runner';
+import { createLazyTraverser, createOutputTools } from '@orion/tool-runner';
+import type { ToolRegistryOptions, Traverser } from '@orion/tool-runner';
 import { createProgramLog } from '@orion/workspace';
 
 import { actionApproval } from './commands/action-approval.ts';
@@ -18,6 +18,8 @@ export type TurnTools = {
   readonly connect: ReturnType<typeof lazyMcpClient>['offer'];
   readonly approve: NonNullable<ToolRegistryOptions['approve']>;
   readonly outputs: ReturnType<typeof outputKeeper>;
+  /** Asks stored outputs, for the tools and for everyone else. */
+  readonly traverser: Traverser;
   close(): Promise<void>;
 };
 
@@ -35,19 +37,21 @@ export function turnTools(parts: {
     commands === undefined
       ? []
       : [createCommandTool({ commands, settings, workspace, userDirectory, clock })];
-  const outputTools = createOutputTools({ store: toolOutputs, clock: systemClock });
+  const traverser = createLazyTraverser(systemClock);
+  const outputTools = createOutputTools({ store: toolOutputs, traverser });
   const mcp = lazyMcpClient(options.mcp, clock, (server) => {
     const log = createProgramLog(workspace.stateDirectory, 'mcp', `${server}.log`);
     return { ...log, append: (text) => log.append(redact(text)) };
   });
   return {
-    offered: [...outputTools.tools, ...commandTools, ...tools],
+    offered: [...outputTools, ...commandTools, ...tools],
     connect: (signal) => mcp.offer(signal),
     approve: actionApproval({ review, userDirectory, workspace: workspace.root }, settings),
     outputs: outputKeeper(toolOutputs, clock),
+    traverser,
     async close() {
       await mcp.close();
-      await outputTools.close();
+      await traverser.close();
     },
   };
 }

@@ -9,8 +9,15 @@ export type { RunCommandOptions } from './command/run-command.ts';
 export { findSandbox, secretPlaces } from './command/sandbox.ts';
 export type { Sandbox, SandboxScope } from './command/sandbox.ts';
 export { isMcpAddress } from './mcp/address.ts';
-export { createOutputTools } from './outputs/output-tools.ts';
-export type { OutputTools, OutputToolsOptions } from './outputs/output-tools.ts';
+export { createLazyTraverser } from './outputs/lazy-traverser.ts';
+export type { StoredDocument, Traverser } from './outputs/traverser.ts';
+export type {
+  AskContext,
+  OutputAnswer,
+  OutputOperationName,
+  OutputOptions,
+} from './outputs/output-operations.ts';
+export { askOutputs, createOutputTools } from './outputs/output-tools.ts';
 export type { OutputKeeper } from './outputs/large-results.ts';
 export { createToolRegistry } from './registry/tool-registry.ts';
 export type { Approval, ApprovalRequest, ToolRegistryOptions } from './registry/tool-registry.ts';

@@ -94,7 +94,7 @@ async function answer(
       arguments: { ...argumentsOf(operation, options), ...(id === null ? {} : { id }) },
       ...defined({ document, projectId }),
     });
-    await context.stdout.write(`${JSON.stringify(found)}\n`);
+    await context.stdout.write(`${found}\n`);
   });
 }
 

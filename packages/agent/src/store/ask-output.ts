@@ -1,18 +1,13 @@
 import { randomUUID } from 'node:crypto';
 
-import { OrionError, systemClock } from '@orion/contracts';
-import type {
-  JsonObject,
-  StoredToolOutput,
-  ToolExecutionContext,
-  ToolOutputStore,
-} from '@orion/contracts';
-import { createOutputTools, createToolRegistry } from '@orion/tool-runner';
-import type { OutputToolsOptions } from '@orion/tool-runner';
+import { systemClock } from '@orion/contracts';
+import type { JsonObject, StoredToolOutput, ToolOutputStore } from '@orion/contracts';
+import { askOutputs } from '@orion/tool-runner';
+import type { OutputOperationName, OutputOptions, Traverser } from '@orion/tool-runner';
 
 export type OutputQuestion = {
   /** What the tools `tool_outputs.*` do. */
-  readonly operation: 'list' | 'stats' | 'extract' | 'count' | 'sample' | 'read';
+  readonly operation: OutputOperationName;
   /** Their arguments; without an id the latest output is asked. */
   readonly arguments: JsonObject;
   /** A JSON text to ask, in place of a stored output. */
@@ -22,40 +17,33 @@ export type OutputQuestion = {
   readonly signal?: AbortSignal;
 };
 
-type OutputReader = OutputToolsOptions['store'];
+type OutputReader = OutputOptions['store'];
 
 const OF_DOCUMENT = 'document';
 
-/** Answers as the tools do, without a limit on the answer. Rejects with what the tool would tell the model. */
+/**
+ * Answers as the tools do, as a JSON text and without a limit on its length. Rejects with what the tool would report to the
+ * model.
+ */
 export async function askOutput(
-  stored: ToolOutputStore,
+  { store: stored, traverser }: { readonly store: OutputReader; readonly traverser: Traverser },
   question: OutputQuestion,
-): Promise<JsonObject> {
+): Promise<string> {
   const { operation, document } = question;
   const store = document === undefined ? stored : singleDocument(document);
   const project = document === undefined ? (question.projectId ?? null) : null;
-  const outputTools = createOutputTools({
-    store,
-    clock: systemClock,
-    maxCharacters: Infinity,
-    everyProject: project === null,
-  });
-  const context: ToolExecutionContext = {
-    projectId: project ?? '',
-    requestId: '',
-    mode: 'plan',
-    signal: question.signal ?? new AbortController().signal,
-  };
-  try {
-    const args = await named(store, question, project);
-    const name = `tool_outputs.${operation}`;
-    const call = { id: '1', name, arguments: JSON.stringify(args), state: 'complete' } as const;
-    const [result] = await createToolRegistry(outputTools.tools).executeToolCalls([call], context);
-    if (result?.success === true) return result.result as JsonObject;
-    throw new OrionError(result?.error ?? { code: 'TOOL_FAILED', message: 'There is no result.' });
-  } finally {
-    await outputTools.close();
-  }
+  return askOutputs(
+    {
+      store,
+      traverser,
+      maxCharacters: Infinity,
+      everyProject: project === null,
+      once: document !== undefined,
+    },
+    operation,
+    await named(store, question, project),
+    { projectId: project ?? '', signal: question.signal ?? new AbortController().signal },
+  );
 }
 
 /** Keeps a JSON document, or any other text, as an output of no conversation. */

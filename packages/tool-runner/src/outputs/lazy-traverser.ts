@@ -2,7 +2,7 @@ import type { Clock } from '@orion/contracts';
 
 import type { Traverser } from './traverser.ts';
 
-/** A traverser that is loaded at the first question: most turns have none. */
+/** A traverser that is loaded at the first question: most processes have none. */
 export function createLazyTraverser(clock: Clock): Traverser {
   let loaded: Promise<Traverser> | null = null;
   return {

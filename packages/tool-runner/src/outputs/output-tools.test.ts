@@ -5,11 +5,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createToolRegistry } from '../registry/tool-registry.ts';
 import { CONTEXT } from '../testing/context.ts';
 import { createMemoryOutputs } from '../testing/memory-outputs.ts';
+import { createLazyTraverser } from './lazy-traverser.ts';
 import { createOutputTools } from './output-tools.ts';
 
 const store = createMemoryOutputs();
-const outputTools = createOutputTools({ store, clock: systemClock });
-const registry = createToolRegistry(outputTools.tools, {
+const traverser = createLazyTraverser(systemClock);
+const registry = createToolRegistry(createOutputTools({ store, traverser }), {
   conversation: { id: 'c', messageId: 'm', messages: () => [] },
 });
 
@@ -44,7 +45,7 @@ beforeAll(async () => {
   await put('other-conversation', 1, { conversation_id: 'd' });
   await put('damaged', 1, { output: '{"cut' });
 });
-afterAll(() => outputTools.close());
+afterAll(() => traverser.close());
 
 async function run(operation: string, args: JsonObject): Promise<ToolResult> {
   const name = `tool_outputs.${operation}`;

@@ -1,14 +1,17 @@
 import { createFakeClock } from '@orion/testkit';
 import { OrionError } from '@orion/contracts';
 import type { JsonObject, JsonValue, Message, Tool, ToolCall, ToolResult } from '@orion/contracts';
-import { beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeEach, expect, test } from 'vitest';
 
 import { createToolRegistry } from '../registry/tool-registry.ts';
 import type { ToolRegistryOptions } from '../registry/tool-registry.ts';
 import { CONTEXT } from '../testing/context.ts';
 import { createMemoryOutputs } from '../testing/memory-outputs.ts';
+import { createLazyTraverser } from './lazy-traverser.ts';
 import { createOutputTools } from './output-tools.ts';
 
+const traverser = createLazyTraverser(createFakeClock());
+afterAll(() => traverser.close());
 let store: ReturnType<typeof createMemoryOutputs>;
 let history: Message[];
 let ids: number;
@@ -28,8 +31,7 @@ function tool(name: string, result: JsonValue, more: Partial<Tool> = {}): Tool {
 }
 
 function registryOf(tools: readonly Tool[], more: ToolRegistryOptions = {}) {
-  const { tools: outputTools } = createOutputTools({ store, clock: createFakeClock() });
-  return createToolRegistry([...tools, ...outputTools], {
+  return createToolRegistry([...tools, ...createOutputTools({ store, traverser })], {
     outputs: { store, createId: () => `output-${(ids += 1)}`, now: () => 1_000 + ids },
     conversation: { id: 'c', messageId: 'm', messages: () => history },
     ...more,

@@ -1,4 +1,4 @@
-/** The thread in which stored outputs are read and asked: it holds the last document. */
+/** The thread in which stored outputs are parsed and asked. Answers leave it as texts, so that no other thread parses them. */
 import { isMainThread, parentPort } from 'node:worker_threads';
 
 import type { JsonValue } from '@orion/contracts';
@@ -9,8 +9,10 @@ import type { Question } from './traversal.ts';
 export const TRAVERSAL_WORKER: string = import.meta.url;
 
 export type TraversalMessage = {
-  /** The JSON text of the document; missing when it is the one of the last message. */
+  /** The JSON text of the document; missing when it is the one that was kept. */
   readonly document?: string;
+  /** Whether to keep the document for the next question. */
+  readonly keep: boolean;
   readonly question: Question;
 };
 
@@ -22,15 +24,19 @@ export type TraversalReply =
 async function serve(port: NonNullable<typeof parentPort>): Promise<void> {
   const { answer } = await import('./traversal.ts');
   const { TraversalError } = await import('./json-path.ts');
-  let held: JsonValue = null;
-  const reply = ({ document, question }: TraversalMessage): TraversalReply => {
+  let kept: JsonValue = null;
+  const reply = ({ document, keep, question }: TraversalMessage): TraversalReply => {
+    let asked = kept;
+    // The last one goes before the next one takes its room.
+    kept = null;
     try {
-      if (document !== undefined) held = JSON.parse(document) as JsonValue;
+      if (document !== undefined) asked = JSON.parse(document) as JsonValue;
     } catch (error) {
       return { kind: 'corrupt', message: String(error) };
     }
+    if (keep) kept = asked;
     try {
-      return { kind: 'answer', json: JSON.stringify(answer(held, question)) };
+      return { kind: 'answer', json: JSON.stringify(answer(asked, question)) };
     } catch (error) {
       if (error instanceof TraversalError) {
         const { message, suggestion } = error;

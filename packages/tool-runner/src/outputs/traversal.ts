@@ -23,6 +23,7 @@ import { chosen } from './sampling.ts';
 import type { SamplingMethod } from './sampling.ts';
 
 export type Question =
+  | { readonly kind: 'read' }
   | ({ readonly kind: 'stats' } & StatsQuestion)
   | ({ readonly kind: 'extract' } & ExtractQuestion)
   | ({ readonly kind: 'count' } & CountQuestion)
@@ -70,6 +71,8 @@ const DEFAULT_SAMPLE_SIZE = 10;
 
 export function answer(document: JsonValue, question: Question): JsonObject {
   switch (question.kind) {
+    case 'read':
+      return { output: document };
     case 'stats':
       return stats(document, question);
     case 'extract':

@@ -1,7 +1,8 @@
 import { systemClock } from '@orion/contracts';
-import { afterEach, expect, it } from 'vitest';
+import { createFakeClock } from '@orion/testkit';
+import { afterEach, expect, it, vi } from 'vitest';
 
-import { createTraverser } from './traverser.ts';
+import { createTraverser, TRAVERSAL_LIMIT_MS } from './traverser.ts';
 import type { StoredDocument, Traverser } from './traverser.ts';
 
 const never = new AbortController().signal;
@@ -118,4 +119,36 @@ it('refuses an answer that is too deep to be written', async () => {
   await expect(
     traverser.ask(stored('one', deep), { kind: 'extract', paths: ['$'] }, never),
   ).rejects.toMatchObject({ code: 'OUTPUT_QUERY_INVALID' });
+});
+
+const HOSTILE = {
+  kind: 'extract',
+  paths: ['$[?search(@.s, "(a+)+(a+)+(a+)+$b")]'],
+} as const;
+const SLOW = Array.from({ length: 22 }, (_, id) => ({ id, s: 'a'.repeat(30) }));
+
+it('lets no question wait for two hostile ones, whatever their limit, and ends the threads of both', async () => {
+  const clock = createFakeClock();
+  traverser = createTraverser({ clock });
+  const hostile = ['one', 'two'].map((id) => traverser.ask(stored(id, SLOW), HOSTILE, never));
+  // Time does not pass here, so the hostile ones end only below.
+  const ended: unknown[] = [];
+  for (const asking of hostile) asking.catch((error: unknown) => ended.push(error));
+  for (const id of [3, 4]) expect(await idsOf(stored(`d${id}`, [{ id }]))).toEqual([id]);
+  expect(ended).toEqual([]);
+  await vi.waitUntil(async () => {
+    await clock.advance(TRAVERSAL_LIMIT_MS);
+    return ended.length === 2;
+  });
+  expect(ended).toMatchObject([{ code: 'OUTPUT_QUERY_LIMIT' }, { code: 'OUTPUT_QUERY_LIMIT' }]);
+});
+
+it('parses a document again that is asked once, or is too long to be kept', async () => {
+  const once = { ...stored('one', [{ id: 1 }]), once: true };
+  const long = stored('long', [{ id: 2, s: 'x'.repeat(16 * 1024 * 1024) }]);
+  for (const document of [once, long]) {
+    await idsOf(document);
+    await idsOf(document);
+    expect(document.reads).toBe(2);
+  }
 });

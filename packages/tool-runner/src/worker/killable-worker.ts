@@ -30,6 +30,7 @@ export class KillableWorker {
   #worker: Worker | null = null;
   #last: Promise<unknown> = Promise.resolve();
   #generation = 0;
+  #pending = 0;
 
   /** @param entry The URL of a module that answers each message with one of its own. */
   constructor(entry: string, { maxHeapMib, clock }: { maxHeapMib: number; clock: Clock }) {
@@ -43,19 +44,29 @@ export class KillableWorker {
     return this.#generation;
   }
 
+  /** The questions without an answer yet. */
+  get pending(): number {
+    return this.#pending;
+  }
+
   /**
    * Asks when its turn has come. `question` is called then, so that it can look at `generation`. Rejects for a defect, and
    * as `question` does.
    */
   ask(question: () => Promise<unknown>, limits: WorkerLimits): Promise<WorkerAnswer> {
-    const asked = this.#last.then(() => this.#ask(question, limits));
+    this.#pending += 1;
+    const asked = this.#last
+      .then(() => this.#ask(question, limits))
+      .finally(() => (this.#pending -= 1));
     this.#last = asked.catch(() => undefined);
     return asked;
   }
 
   async close(): Promise<void> {
-    await this.#worker?.terminate();
+    const worker = this.#worker;
+    // A question that is asked meanwhile starts another one.
     this.#worker = null;
+    await worker?.terminate();
   }
 
   async #ask(
