@@ -8,8 +8,9 @@ import {
   type ScriptedProvider,
 } from '@orion/llm-adapters/scripted';
 
+import { commandEntry } from './entry.ts';
 import { startCommand, type Finished, type RunOptions, type Running } from './run.ts';
-import { startOnTerminal, type Terminal } from './terminal.ts';
+import { startOnTerminal, type Terminal, type TerminalOptions } from './terminal.ts';
 import { waitFor } from './wait.ts';
 
 /** A write session as it lies on the disk. */
@@ -41,7 +42,10 @@ export type Sandbox = {
     options?: RunOptions,
   ): Promise<Finished>;
   startAsking(provider: ScriptedProvider, args?: readonly string[], options?: RunOptions): Running;
-  terminal(args: readonly string[], options?: RunOptions): Terminal;
+  /** The command on a pseudo-terminal. */
+  terminal(args: readonly string[], options?: OnTerminal): Terminal;
+  /** Another program on one, such as the shell that the command is started from. */
+  programOnTerminal(words: readonly [string, ...string[]], options?: OnTerminal): Terminal;
   /** A provider server; its requests are checked against the provider's schema when the test ends. */
   provider(script: Script): Promise<ScriptedProvider>;
   path(...parts: string[]): string;
@@ -63,6 +67,9 @@ export type Sandbox = {
   attic(): Promise<readonly string[]>;
   dispose(): Promise<void>;
 };
+
+type OnTerminal = Pick<RunOptions, 'cwd' | 'env'> &
+  Pick<TerminalOptions, 'columns' | 'rows' | 'above'>;
 
 const SESSION_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/u;
 
@@ -98,6 +105,19 @@ export async function createSandbox(): Promise<Sandbox> {
     return command;
   }
 
+  function programOnTerminal(
+    words: readonly [string, ...string[]],
+    { cwd = workspace, env = {}, ...screen }: OnTerminal = {},
+  ): Terminal {
+    const terminal = startOnTerminal(words, {
+      cwd,
+      environment: { ...environment, ...env },
+      ...screen,
+    });
+    terminals.push(terminal);
+    return terminal;
+  }
+
   const savedSession = (bytes: number): Promise<SessionOnDisk> =>
     waitFor(`a session with ${bytes} saved bytes`, async () => {
       const [session, ...others] = await sessions();
@@ -124,14 +144,9 @@ export async function createSandbox(): Promise<Sandbox> {
       start(['run', 'Write it.', ...at(provider), ...args], options).finished,
     startAsking: (provider, args = [], options = {}) =>
       start(['run', 'Write it.', ...at(provider), ...args], options),
-    terminal(args, options = {}) {
-      const terminal = startOnTerminal(args, {
-        cwd: options.cwd ?? workspace,
-        environment: { ...environment, ...options.env },
-      });
-      terminals.push(terminal);
-      return terminal;
-    },
+    terminal: (args, options) =>
+      programOnTerminal([process.execPath, ...commandEntry(), ...args], options),
+    programOnTerminal,
     async provider(script) {
       const provider = await startScriptedProvider(script);
       providers.push(provider);
