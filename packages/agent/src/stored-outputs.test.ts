@@ -1,21 +1,11 @@
-import type { JsonObject, JsonValue, RunEvent, Tool } from '@orion/contracts';
-import { startScriptedProvider } from '@orion/llm-adapters/scripted';
-import type { Script } from '@orion/llm-adapters/scripted';
+import type { JsonObject, JsonValue, Tool } from '@orion/contracts';
 import { collect } from '@orion/testkit';
-import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 
-import type { Orion } from './orion.ts';
-import { openOrion, temporaryDirectory } from './testing/set-up.ts';
+import { PROTOCOLS, runTurn, say, step } from './testing/scripted-turn.ts';
+import type { Sent } from './testing/scripted-turn.ts';
 
 /** Scenario A9: a large result is stored, and the model asks it without naming it. */
-
-const PROTOCOLS = ['controller', 'standard'] as const;
-type ProtocolUnderTest = (typeof PROTOCOLS)[number];
-
-let workspace: string;
-beforeEach(async () => {
-  workspace = await temporaryDirectory();
-});
 
 /** A result whose JSON has so many characters. */
 function resultOf(characters: number): JsonObject {
@@ -36,57 +26,6 @@ function fetchTool(result: JsonValue, got: JsonObject[]): Tool {
       return { result };
     },
   };
-}
-
-/** A step as the model of this protocol takes it; `name` is what its provider calls the tool. */
-function step(
-  protocol: ProtocolUnderTest,
-  name: string,
-  args: JsonObject,
-): Script['behaviours'][number] {
-  if (protocol === 'standard') {
-    const toolCalls = [{ name: name.replace('.', '_'), arguments: args }];
-    return { times: 1, reply: { toolCalls } };
-  }
-  const text = JSON.stringify({
-    action: 'next_step',
-    thinking: { task: 't' },
-    step: { tool_name: name, arguments: JSON.stringify(args) },
-    question: '',
-    context: '',
-  });
-  return { times: 1, reply: { text } };
-}
-
-function say(protocol: ProtocolUnderTest, message: string): Script['behaviours'][number] {
-  const text = protocol === 'standard' ? message : JSON.stringify({ action: 'complete', message });
-  return { times: 1, reply: { text } };
-}
-
-type Sent = { readonly messages: readonly { readonly role: string; readonly content: string }[] };
-
-async function runTurn(
-  protocol: ProtocolUnderTest,
-  behaviours: Script['behaviours'],
-  tools: readonly Tool[],
-): Promise<{
-  readonly events: readonly RunEvent[];
-  readonly requests: readonly Sent[];
-  readonly orion: Orion;
-}> {
-  const provider = await startScriptedProvider({ behaviours });
-  const orion = await openOrion({
-    workspace,
-    tools,
-    provider: { type: 'openai', model: 'scripted', baseUrl: provider.url },
-  });
-  onTestFinished(async () => {
-    await orion.close();
-    await provider.close();
-  });
-  const events = await collect(orion.runTurn({ content: 'q', protocol }));
-  expect(provider.requests.flatMap(({ violations }) => violations)).toEqual([]);
-  return { events, requests: provider.requests.map(({ body }) => body as Sent), orion };
 }
 
 /** The JSON of the latest tool output in a request. */

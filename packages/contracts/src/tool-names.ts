@@ -1,16 +1,22 @@
 /** The names of tools that providers accept (R280), and the way back. */
 export type ToolNames = {
-  /** Whether a name is another one for the provider. */
+  /** Whether any tool has another name, for the provider or as an alias. */
   readonly differ: boolean;
   /** Of any name, also of one that is not offered: a model may have invented it. */
   toWire(name: string): string;
-  /** A name that is none of the wire is returned unchanged: a model may say either. */
+  /** The tool that a model means by its name on the wire or an alias. Any other name is returned unchanged. */
   fromWire(wire: string): string;
 };
 
 const ON_THE_WIRE = /^[A-Za-z0-9_-]{1,64}$/;
 const NOT_ON_THE_WIRE = /[^A-Za-z0-9_-]/g;
 const MAX_LENGTH = 64;
+/** Names that models know these tools by from elsewhere. They are accepted, and never offered. */
+const ALIASES: readonly (readonly [alias: string, name: string])[] = [
+  ['FileSystemTool_read_file', 'read_file'],
+  ['FileSystemTool_list_files', 'list_files'],
+  ['FileSystemTool_search_files', 'search_files'],
+];
 
 /**
  * The names of these tools as providers accept them.
@@ -19,6 +25,7 @@ const MAX_LENGTH = 64;
  * 2. In any other, `_` takes the place of what they do not accept; a hash of the name follows where it is too long, or
  *    would be the name of another tool.
  * 3. It depends on nothing but the set of names, so requests begin alike and a provider's cache holds.
+ * 4. An alias means its tool, unless a tool has that very name.
  */
 export function createToolNames(names: readonly string[]): ToolNames {
   const plain = Map.groupBy(new Set(names), plainName);
@@ -30,15 +37,16 @@ export function createToolNames(names: readonly string[]): ToolNames {
     const ending = `_${hashOf(name)}`;
     return short.slice(0, MAX_LENGTH - ending.length) + ending;
   };
-  const renamed = new Map(
-    names
+  const meant = new Map([
+    ...ALIASES.filter(([alias, name]) => names.includes(name) && !names.includes(alias)),
+    ...names
       .filter((name) => !ON_THE_WIRE.test(name))
       .map((name): [string, string] => [toWire(name), name]),
-  );
+  ]);
   return {
-    differ: renamed.size > 0,
+    differ: meant.size > 0,
     toWire,
-    fromWire: (wire) => renamed.get(wire) ?? wire,
+    fromWire: (wire) => meant.get(wire) ?? wire,
   };
 }
 

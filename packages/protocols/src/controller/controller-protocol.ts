@@ -70,7 +70,6 @@ async function* runController(
   const appended: Message[] = [];
   const tools = toolRegistry.definitions(mode);
   if (turnState.nextPhaseIndex === 0) trace.toolRegistration(tools);
-  const toolNames = createToolNames(tools.map(({ name }) => name));
   let invalid = null as Invalid | null;
 
   const ask: Ask = (purpose, last) =>
@@ -103,7 +102,7 @@ async function* runController(
     for (const call of answer.calls) trace.toolCall(phaseIndex, call, 'ignored');
 
     if (answer.isBlank && isPause(answer)) continue;
-    const parsed = parseAnswer(answer);
+    const parsed = parseAnswer(context, answer);
     if (whyIncomplete(answer) === 'refused') {
       if (parsed.ok) traceAction(trace, phaseIndex, parsed);
       return yield* refusedAnswer(trace, phaseIndex, answer.text, parsed, null, appended);
@@ -140,7 +139,7 @@ async function* runController(
 
     const called: ToolCall = {
       id: `step_${phaseIndex}`,
-      name: toolNames.fromWire(action.tool.trim()),
+      name: action.tool,
       arguments: JSON.stringify(action.args),
       state: 'complete',
     };
@@ -179,7 +178,7 @@ async function* lastAnswer(
   if (answer.end.kind === 'aborted' || answer.end.kind === 'error') {
     return yield end(brokenOff(answer.end, appended));
   }
-  const parsed = parseAction(answer.text);
+  const parsed = parseNamed(context, answer.text);
   const phaseIndex = turnState.nextPhaseIndex - 1;
   if (parsed.ok) traceAction(trace, phaseIndex, parsed);
   if (whyIncomplete(answer) === 'refused') {
@@ -189,12 +188,23 @@ async function* lastAnswer(
 }
 
 /** A cut answer gets its own error, because asking for the same answer again would cut it again. */
-function parseAnswer(answer: ModelAnswer): ParsedOutput {
-  const parsed = parseAction(answer.text);
+function parseAnswer(context: ProtocolContext, answer: ModelAnswer): ParsedOutput {
+  const parsed = parseNamed(context, answer.text);
   if (parsed.ok || answer.end.kind !== 'finish' || answer.end.reason !== 'length') return parsed;
   return {
     ok: false,
     error: 'Invalid controller output: cut at the output limit; answer in fewer words',
+  };
+}
+
+/** With the tool's own name, whichever one the model used. */
+function parseNamed({ toolRegistry, mode }: ProtocolContext, text: string): ParsedOutput {
+  const parsed = parseAction(text);
+  if (!parsed.ok || parsed.action.kind !== 'tool') return parsed;
+  const names = createToolNames(toolRegistry.definitions(mode).map(({ name }) => name));
+  return {
+    ...parsed,
+    action: { ...parsed.action, tool: names.fromWire(parsed.action.tool.trim()) },
   };
 }
 

@@ -316,3 +316,41 @@ test('leaves a tool out that cannot be used, says so, and keeps the others (B26)
     { success: true, result: 1 },
   ]);
 });
+
+test('PLAN mode offers the read tools that it knows by name, unless they decline (R177)', () => {
+  const given = (name: string, more: Partial<Tool> = {}): Tool =>
+    tool(() => Promise.resolve({ result: null }), { name, ...more });
+  const known = [
+    'FileSystemTool_read_file',
+    'FileSystemTool_list_files',
+    'FileSystemTool_search_files',
+    'DatabaseTool_get_subtask_full_context',
+    'DatabaseTool_list_subtasks_by_status',
+    'DatabaseTool_search_subtasks',
+  ];
+  const others = ['DatabaseTool_search_subtasks_and_delete', 'databasetool_search_subtasks'];
+  const plan = (tools: readonly Tool[]): readonly string[] =>
+    createToolRegistry(tools)
+      .definitions('plan')
+      .map(({ name }) => name);
+  expect(plan([...known, ...others].map((name) => given(name)))).toEqual(known);
+  expect(plan(known.map((name) => given(name, { effect: 'write' })))).toEqual([]);
+  expect(plan(known.map((name) => given(name, { inPlanMode: false })))).toEqual([]);
+});
+
+test('a call by an alias runs and is recorded under the name of the tool (R280)', async () => {
+  const recorded: string[] = [];
+  const registry = createToolRegistry(
+    [tool(() => Promise.resolve({ result: 1 }), { name: 'read_file', inPlanMode: true })],
+    { record: (call) => recorded.push(call.name) },
+  );
+  const alias = 'FileSystemTool_read_file';
+  expect(registry.definitions('act').map(({ name }) => name)).toEqual(['read_file']);
+  expect(registry.traitsOf(alias)).toEqual(registry.traitsOf('read_file'));
+  expect(registry.signatureOf(toolCall('1', alias, {}), 'p')).toBe(
+    registry.signatureOf(toolCall('2', 'read_file', {}), 'p'),
+  );
+  const [result] = await registry.executeToolCalls([toolCall('1', alias, {})], CONTEXT);
+  expect(result).toMatchObject({ success: true, toolName: 'read_file' });
+  expect(recorded).toEqual(['read_file']);
+});

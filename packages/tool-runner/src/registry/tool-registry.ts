@@ -57,6 +57,16 @@ export type ToolRegistryOptions = {
   readonly leftOut?: (why: string) => void;
 };
 
+/** What PLAN mode offers of a host that has such a tool, unless the tool says otherwise (R177). */
+const PLAN_NAMES: ReadonlySet<string> = new Set([
+  'FileSystemTool_read_file',
+  'FileSystemTool_list_files',
+  'FileSystemTool_search_files',
+  'DatabaseTool_get_subtask_full_context',
+  'DatabaseTool_list_subtasks_by_status',
+  'DatabaseTool_search_subtasks',
+]);
+
 type Entry = {
   readonly tool: Tool;
   readonly check: ((args: JsonObject) => Promise<void>) | null;
@@ -69,16 +79,16 @@ type Entry = {
  * 1. A call passes through validate → approve → execute → record and produces exactly one result.
  * 2. Tools are looked up in a `Map` by exact name, so that no name can reach anything else (R085).
  * 3. Only read tools are retried, at most 3 times, after an error that may be temporary (R176).
- * 4. PLAN mode offers only read tools with `inPlanMode` (R177).
+ * 4. PLAN mode offers only read tools with `inPlanMode`, or of a name that it knows (R177).
  * 5. A call that asks a stored output without naming it means the latest one, for its signature too (R214).
  * 6. An abort or the tool's time limit stops waiting for a read tool. A write tool is always waited for, because its
  *    effect must be known.
  */
 export function createToolRegistry(
-  given: readonly Tool[],
+  tools: readonly Tool[],
   options: ToolRegistryOptions = {},
 ): ToolRegistry {
-  const entries = admitted(given, options);
+  const entries = admitted(tools, options);
   const { conversation } = options;
   const wireNames = createToolNames([...entries.keys()]);
   /** Of this turn; earlier ones are in the history. */
@@ -90,7 +100,7 @@ export function createToolRegistry(
   const completed = (call: ToolCall): ToolCall => {
     const tool = find(call.name)?.tool;
     if (tool === undefined) return call;
-    // A model may say the name that its provider sees (R280).
+    // A model may say the name that its provider sees, or an alias (R280).
     const { name } = tool.definition;
     return hydrated({ ...call, name }, tool, { latestOutput, conversation });
   };
@@ -116,12 +126,13 @@ export function createToolRegistry(
 
     async executeToolCalls(calls, context) {
       const results: ToolResult[] = [];
-      for (const call of calls) {
-        const entry = find(call.name);
+      for (const given of calls) {
+        const entry = find(given.name);
+        const call = completed(given);
         const result =
           entry === undefined
             ? unknownTool(call, definitions(context.mode))
-            : await runCall(completed(call), entry, context, options);
+            : await runCall(call, entry, context, options);
         if (result.success && !asksOutputs(result.toolName))
           latest = referenceIn(result.result) ?? latest;
         results.push(result);
@@ -181,7 +192,9 @@ function admitted(
 }
 
 function isOffered(tool: Tool, mode: ToolExecutionContext['mode']): boolean {
-  return mode === 'act' || (tool.effect === 'read' && tool.inPlanMode === true);
+  if (mode === 'act') return true;
+  const { inPlanMode = PLAN_NAMES.has(tool.definition.name) } = tool;
+  return tool.effect === 'read' && inPlanMode;
 }
 
 async function runCall(
