@@ -202,21 +202,14 @@ for (const [behaviour, error] of HOSTILE) {
   });
 }
 
-for (const [behaviour, error] of [
-  ['mute', /cannot be used: it did not answer within 10 s/u],
-  ['many', /cannot be used: it has more than 256 tools/u],
-] as const) {
-  test.concurrent(`goes on without a server that does not start: ${behaviour}`, async ({
-    machine,
-  }) => {
-    await configureUser(machine, { mcpServers: { made: await madeServer(machine, behaviour) } });
-    const provider = await machine.provider({ behaviours: [LAST_WORD] });
-    const ended = await machine.ask(provider);
-    expect(ended.exitCode).toBe(0);
-    expect(ended.stderr).toMatch(error);
-    expect(processesOf(machine.root)).toEqual([]);
-  });
-}
+test.concurrent('goes on without a server that does not start', async ({ machine }) => {
+  await configureUser(machine, { mcpServers: { made: await madeServer(machine, 'many') } });
+  const provider = await machine.provider({ behaviours: [LAST_WORD] });
+  const ended = await machine.ask(provider);
+  expect(ended.exitCode).toBe(0);
+  expect(ended.stderr).toMatch(/cannot be used: it has more than 256 tools/u);
+  expect(processesOf(machine.root)).toEqual([]);
+});
 
 test.concurrent('speaks with a server that ends when it is asked for the new revision', async ({
   machine,

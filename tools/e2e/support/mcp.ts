@@ -64,7 +64,6 @@ createInterface({ input: process.stdin }).on('line', (line) => {
     if (behaviour === 'old') process.exit(1);
     send({ id, error: { code: -32601, message: 'not found' } });
   }
-  if (behaviour === 'mute') return;
   if (method === 'initialize') send({ id, result: { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'made', version: '1' } } });
   if (method === 'tools/list') {
     const tools = behaviour === 'many' ? Array.from({ length: 300 }, (_, at) => ({ ...tool, name: 'act' + at })) : [tool];

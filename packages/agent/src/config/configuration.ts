@@ -127,7 +127,7 @@ export async function loadConfiguration(request: ConfigurationRequest): Promise<
     { ...trusted?.mcpServers, ...user?.mcpServers },
     workspace,
     environment,
-    settings.mcpEnvironment ?? [],
+    { variables: settings.mcpEnvironment ?? [], hosts: settings.mcpHosts ?? [] },
   );
 
   return {

@@ -11,9 +11,8 @@ test.each([
   [{ command: 'x', env: { A: 1 } }, 'mcpServers.made.env must be an object of texts'],
   [{ command: 'x', cwd: 1 }, 'mcpServers.made.cwd must be a text'],
   [{ command: 'x', autoApprove: ['y'] }, 'mcpServers.made.autoApprove is no key of a server'],
-  [{ url: 'http://example.com/mcp' }, 'mcpServers.made.url must be an https URL'],
+  [{ url: 'ws://example.com/mcp' }, 'mcpServers.made.url must be an https URL'],
   [{ url: 'file:///etc/passwd' }, 'mcpServers.made.url must be an https URL'],
-  [{ url: 'http://127.0.0.1.nip.io/' }, 'mcpServers.made.url must be an https URL'],
   [{ url: 'https://example.com', command: 'x' }, 'mcpServers.made.command is no key of a server'],
   [[], 'mcpServers.made must be an object'],
 ])('refuses %j', (entry, message) => {
@@ -42,7 +41,10 @@ test('fills in listed variables alone, and leaves out a server that names others
     'config.json',
   );
   const environment = { WEB_TOKEN: 'secret', PLACE: '/p', OPENAI_API_KEY: 'sk' };
-  const found = mcpServersOf(entries, '/w', environment, ['WEB_TOKEN', 'PLACE', 'UNSET']);
+  const found = mcpServersOf(entries, '/w', environment, {
+    variables: ['WEB_TOKEN', 'PLACE', 'UNSET'],
+    hosts: [],
+  });
   expect(found.servers).toEqual([
     {
       kind: 'http',
@@ -70,4 +72,32 @@ test('fills in listed variables alone, and leaves out a server that names others
 test('passes on what programs need, and no key', () => {
   const environment = { PATH: '/bin', HOME: '/h', OPENAI_API_KEY: 'sk', NODE_OPTIONS: '-r x' };
   expect(mcpEnvironmentOf(environment)).toEqual({ PATH: '/bin', HOME: '/h' });
+});
+
+test.each([
+  ['http://example.com/mcp', [], false],
+  ['http://127.0.0.1.nip.io/', ['127.0.0.1'], false],
+  ['http://example.com/mcp', ['example.com'], true],
+  ['http://EXAMPLE.com:8080/mcp', ['Example.com'], true],
+  ['http://example.com:8080/mcp', ['example.com:8080'], true],
+  ['http://example.com:8081/mcp', ['example.com:8080'], false],
+  ['http://example.com.evil.org/', ['example.com'], false],
+  ['http://evil.org/example.com', ['example.com'], false],
+  ['http://example.com@evil.org/', ['example.com'], false],
+  ['http://sub.example.com/', ['example.com'], false],
+  ['http://[::1]:3000/', [], true],
+  ['https://example.com/', [], true],
+])('asks %s with the allowed hosts %j: %s', (url, hosts, isAsked) => {
+  const entries = readMcpEntries({ made: { url } }, 'config.json');
+  const { servers, leftOut } = mcpServersOf(entries, '/w', {}, { variables: [], hosts });
+  expect(servers).toHaveLength(isAsked ? 1 : 0);
+  expect(leftOut).toEqual(
+    isAsked
+      ? []
+      : [
+          expect.stringContaining(
+            'made was left out: its URL is neither https nor on this machine',
+          ),
+        ],
+  );
 });

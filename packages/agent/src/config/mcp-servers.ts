@@ -74,8 +74,8 @@ function readEntry(entry: unknown, file: string, place: string): McpEntry {
   if ('url' in fields) {
     const { url } = fields;
     const parsed = typeof url === 'string' ? URL.parse(url) : null;
-    if (parsed === null || !isMcpAddress(parsed)) {
-      throw invalid(file, `${place}.url`, 'must be an https URL, or one on this machine');
+    if (parsed === null || !isMcpAddress(parsed, true)) {
+      throw invalid(file, `${place}.url`, 'must be an https URL, or an http URL');
     }
     return { url: parsed.href, headers: texts('headers') };
   }
@@ -95,12 +95,20 @@ function invalid(file: string, place: string, what: string): Error {
   return configurationError(`${file}: ${place} ${what}.`, `Correct ${file} and start again.`);
 }
 
+/** What the user's own configuration allows the entries of all files. */
+type Allowed = {
+  /** Variables that an entry may name. */
+  readonly variables: readonly string[];
+  /** Hosts that may be asked over http, with or without a port. */
+  readonly hosts: readonly string[];
+};
+
 /** The servers of all files; `leftOut` says which cannot be started, and why. */
 export function mcpServersOf(
   entries: McpEntries,
   workspace: string,
   environment: Readonly<Record<string, string>>,
-  listed: readonly string[],
+  allowed: Allowed,
 ): {
   readonly servers: readonly McpServer[];
   readonly secrets: readonly string[];
@@ -113,7 +121,7 @@ export function mcpServersOf(
     const missing = new Set<string>();
     const filled = (text: string): string =>
       text.replaceAll(VARIABLE, (_all, variable: string) => {
-        const value = listed.includes(variable) ? environment[variable] : undefined;
+        const value = allowed.variables.includes(variable) ? environment[variable] : undefined;
         if (value === undefined) missing.add(variable);
         else if (SECRET.test(variable)) secrets.add(value);
         return value ?? '';
@@ -122,13 +130,7 @@ export function mcpServersOf(
       Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, filled(text)]));
     const server: McpServer =
       'url' in entry
-        ? {
-            kind: 'http',
-            name,
-            place: entry.url,
-            url: entry.url,
-            headers: filledAll(entry.headers),
-          }
+        ? webServer(name, entry, filledAll(entry.headers), allowed.hosts)
         : {
             kind: 'stdio',
             name,
@@ -138,17 +140,38 @@ export function mcpServersOf(
             environment: filledAll(entry.env),
             folder: resolve(workspace, entry.cwd ?? '.'),
           };
-    if (missing.size === 0) {
+    const why =
+      missing.size > 0
+        ? `${[...missing].map((variable) => `\${${variable}}`).join(', ')} is unset, or mcpEnvironment of your own configuration does not list it`
+        : server.kind === 'http' && !isMcpAddress(new URL(server.url), server.allowPlainHttp)
+          ? 'its URL is neither https nor on this machine, and mcpHosts of your own configuration does not list its host'
+          : null;
+    if (why === null) {
       servers.push(server);
       for (const secret of secretsOf(server)) secrets.add(secret);
     } else {
-      const names = [...missing].map((variable) => `\${${variable}}`).join(', ');
-      leftOut.push(
-        `The MCP server ${name} was left out: ${names} is unset, or mcpEnvironment of your own configuration does not list it.`,
-      );
+      leftOut.push(`The MCP server ${name} was left out: ${why}.`);
     }
   }
   return { servers, secrets: [...secrets], leftOut };
+}
+
+function webServer(
+  name: string,
+  { url }: Extract<McpEntry, { readonly url: string }>,
+  headers: Readonly<Record<string, string>>,
+  hosts: readonly string[],
+): McpServer {
+  const { host, hostname } = new URL(url);
+  const allowPlainHttp = hosts.some((each) => [host, hostname].includes(each.toLowerCase()));
+  return {
+    kind: 'http',
+    name,
+    place: url,
+    url,
+    headers,
+    ...(allowPlainHttp && { allowPlainHttp }),
+  };
 }
 
 /** Values that are keys by their name; a scheme may precede them. */

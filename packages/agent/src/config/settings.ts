@@ -94,6 +94,8 @@ export type Settings = {
   readonly allowMcpTools: readonly string[];
   /** ORION_MCP_ENVIRONMENT: variables that the entries of MCP servers may name as `${NAME}`. */
   readonly mcpEnvironment: readonly string[];
+  /** ORION_MCP_HOST: hosts, with or without a port, whose MCP servers may be asked over http. */
+  readonly mcpHosts: readonly string[];
   /** TRACE_STRICT: a trace that cannot be kept fails the turn. */
   readonly traceStrict: boolean;
   /** ORION_TELEMETRY: `otlp` sends turns as spans to an OpenTelemetry collector. */
@@ -243,6 +245,7 @@ const SETTINGS: {
   commandEnvironment: ['ORION_COMMAND_ENVIRONMENT', own(list), []],
   allowMcpTools: ['ORION_ALLOW_MCP_TOOL', own(list), []],
   mcpEnvironment: ['ORION_MCP_ENVIRONMENT', own(list), []],
+  mcpHosts: ['ORION_MCP_HOST', own(list), []],
   traceStrict: ['TRACE_STRICT', boolean, false],
   telemetry: ['ORION_TELEMETRY', oneOf('none', 'otlp'), 'none'],
   otlpEndpoint: ['OTEL_EXPORTER_OTLP_ENDPOINT', text, null],

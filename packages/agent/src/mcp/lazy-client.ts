@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
-import { defined, systemClock } from '@orion/contracts';
-import type { Clock } from '@orion/contracts';
+import { defined, KeysInUse, systemClock } from '@orion/contracts';
+import type { Clock, Redact } from '@orion/contracts';
 import type { McpClient, ServerReport } from '@orion/tool-runner/mcp';
 import type { ProgramLog } from '@orion/workspace';
 
@@ -12,7 +12,7 @@ const NOTHING = { tools: [], leftOut: [] };
 /** The client of the configured servers, loaded by the first turn; nothing of it is loaded without servers. */
 export function lazyMcpClient(
   options: McpOptions | undefined,
-  clock: Clock,
+  { clock, redact }: { readonly clock: Clock; readonly redact: Redact },
   logOf: (server: string) => ProgramLog,
 ): Pick<McpClient, 'offer' | 'close'> {
   if (options === undefined || options.servers.length === 0) {
@@ -22,7 +22,7 @@ export function lazyMcpClient(
   let client: Promise<McpClient> | null = null;
   return {
     async offer(signal) {
-      client ??= load(options, clock, (server, text) => {
+      client ??= load(options, { clock, redact }, (server, text) => {
         const log = logs.get(server) ?? logOf(server);
         logs.set(server, log);
         log.append(text);
@@ -45,7 +45,8 @@ export async function inspectMcpServer(
   name: string,
   { signal, clock = systemClock }: { readonly signal: AbortSignal; readonly clock?: Clock },
 ): Promise<ServerReport> {
-  const client = await load(options, clock);
+  const { redact } = new KeysInUse(options.secrets);
+  const client = await load(options, { clock, redact });
   try {
     return await client.inspect(name, signal);
   } finally {
@@ -55,7 +56,7 @@ export async function inspectMcpServer(
 
 async function load(
   { servers, environment }: McpOptions,
-  clock: Clock,
+  { clock, redact }: { readonly clock: Clock; readonly redact: Redact },
   onStderr?: (server: string, text: string) => void,
 ): Promise<McpClient> {
   const { createMcpClient } = await import('@orion/tool-runner/mcp');
@@ -64,6 +65,7 @@ async function load(
     environment,
     createId: randomUUID,
     clock,
+    redact,
     ...defined({ onStderr }),
   });
 }

@@ -1,5 +1,9 @@
-/** Whether an MCP server at this address may be asked: over https, or on this machine. */
-export function isMcpAddress(url: URL): boolean {
+/**
+ * Whether an MCP server at this address may be asked: over https, or on this machine; over plain http on another one
+ * only if the user allows it.
+ */
+export function isMcpAddress(url: URL, allowPlainHttp = false): boolean {
   if (url.protocol === 'https:') return true;
-  return url.protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
+  if (url.protocol !== 'http:') return false;
+  return allowPlainHttp || ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
 }

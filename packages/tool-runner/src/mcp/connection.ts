@@ -3,18 +3,22 @@ import type {
   Client,
   ReadResourceResult,
   Tool,
+  Transport,
 } from '@modelcontextprotocol/client';
 import { limitedSignal } from '@orion/contracts';
-import type { Clock, JsonObject } from '@orion/contracts';
+import type { Clock, JsonObject, Redact } from '@orion/contracts';
 
-import { isMcpAddress } from './address.ts';
-import { boundedFetch } from './http-fetch.ts';
-import type { HttpMeter } from './http-fetch.ts';
+import { httpLine } from './http-line.ts';
 import { ServerBroke, ServerExited } from './server.ts';
-import type { HttpServer, McpLimits, McpServer, StdioServer } from './server.ts';
+import type { McpLimits, McpServer, StdioServer } from './server.ts';
 import { StdioTransport } from './stdio-transport.ts';
+import { lastWords, troubleOf } from './trouble.ts';
 
+/** A program of the old kind may be silent when it is asked for the new one, and still has to start then. */
 const PROBE_SHARE = 3;
+const LAST_WORDS = 300;
+/** The status of a session that a server no longer knows. */
+const NOT_FOUND = 404;
 
 export type ConnectionOptions = {
   /** All that a program sees but its own variables. */
@@ -22,7 +26,9 @@ export type ConnectionOptions = {
   readonly createId: () => string;
   readonly limits: McpLimits;
   readonly clock: Clock;
-  /** What a program writes to its standard error, as it comes. */
+  /** Takes the keys that servers were given out of what they answer. */
+  readonly redact: Redact;
+  /** What a program writes to its standard error, in whole lines unless they are very long. */
   readonly onStderr?: (server: string, text: string) => void;
 };
 
@@ -31,6 +37,7 @@ export type ServerTool = Pick<Tool, 'name' | 'description' | 'inputSchema'>;
 /** What a connection over either transport adds to the SDK's client. */
 type Line = {
   readonly client: Client;
+  readonly transport: Transport;
   /** Begins to count messages anew. */
   readonly beginCall: () => void;
   readonly broken: () => ServerBroke | null;
@@ -42,12 +49,14 @@ export class Connection {
   readonly #line: Line;
   readonly #limits: McpLimits;
   readonly #clock: Clock;
+  readonly #redact: Redact;
   #stopped: ServerBroke | null = null;
 
-  constructor(line: Line, { limits, clock }: ConnectionOptions) {
+  constructor(line: Line, { limits, clock, redact }: ConnectionOptions) {
     this.#line = line;
     this.#limits = limits;
     this.#clock = clock;
+    this.#redact = redact;
   }
 
   /** Why it can no longer be asked; null while it can. */
@@ -108,8 +117,9 @@ export class Connection {
     return this.#ask(signal, () => this.#line.client.readResource({ uri }, options));
   }
 
+  /** Settles when nothing of the server is left, even if it had ended before; the client has let go of it then. */
   close(): Promise<void> {
-    return this.#line.client.close();
+    return this.#line.transport.close();
   }
 
   #callOptions(signal: AbortSignal) {
@@ -120,7 +130,8 @@ export class Connection {
   }
 
   async #ask<Answer>(signal: AbortSignal, request: () => Promise<Answer>): Promise<Answer> {
-    if (this.broken !== null) throw this.broken;
+    const former = this.broken;
+    if (former !== null) throw former;
     this.#line.beginCall();
     let answer: Answer;
     try {
@@ -129,13 +140,21 @@ export class Connection {
       // The SDK gives both the same code.
       if (signal.aborted) throw new Error('the call was cancelled', { cause: error });
       if (isTimeout(error)) throw await this.#stop(new ServerBroke(timeoutText(this.#limits)));
-      throw this.broken ?? error;
+      const { broken } = this;
+      if (broken !== null) throw broken;
+      const why = troubleOf(error, this.#redact);
+      // The next turn begins another session.
+      if (hasStatus(error, NOT_FOUND)) throw await this.#stop(new ServerBroke(why));
+      throw new Error(why, { cause: error });
     }
+    const text = JSON.stringify(answer);
     const { resultBytes } = this.#limits;
-    if (Buffer.byteLength(JSON.stringify(answer)) > resultBytes) {
+    if (Buffer.byteLength(text) > resultBytes) {
       throw await this.#stop(new ServerBroke(`it answered with more than ${resultBytes} bytes`));
     }
-    return answer;
+    // A server may answer with its own key.
+    const clean = this.#redact(text);
+    return clean === text ? answer : (JSON.parse(clean) as Answer);
   }
 
   /** A server that breaks a limit is not asked again. */
@@ -148,6 +167,10 @@ export class Connection {
 
 function isTimeout(error: unknown): boolean {
   return (error as { readonly code?: unknown }).code === 'REQUEST_TIMEOUT';
+}
+
+function hasStatus(error: unknown, status: number): boolean {
+  return (error as { readonly status?: unknown }).status === status;
 }
 
 function timeoutText({ idleMs, callMs }: McpLimits): string {
@@ -179,12 +202,15 @@ async function open(
   signal: AbortSignal,
 ): Promise<Line> {
   const sdk = await import('@modelcontextprotocol/client');
-  const { limits } = options;
+  const { limits, redact } = options;
   const client = new sdk.Client(
     { name: 'orion', version: '0.1.0' },
     {
       capabilities: {},
-      versionNegotiation: { mode, probe: { timeoutMs: limits.startMs / PROBE_SHARE } },
+      versionNegotiation: {
+        mode,
+        probe: { timeoutMs: limits.startMs / (server.kind === 'stdio' ? PROBE_SHARE : 1) },
+      },
       // A server's schemas of results are its own claim about itself, and compiling them runs its expressions.
       jsonSchemaValidator: {
         getValidator: () => (data) => ({
@@ -204,15 +230,16 @@ async function open(
   ended.addEventListener('abort', onEnd, { once: true });
   try {
     await client.connect(transport, { timeout: limits.startMs, signal: ended });
-    return { client, ...rest };
+    return { client, transport, ...rest };
   } catch (error) {
     await transport.close();
     if (signal.aborted) throw new ServerBroke('its start was cancelled');
-    if (timeout.signal.aborted) {
+    if (timeout.signal.aborted || isTimeout(error)) {
       throw new ServerBroke(`it did not answer within ${limits.startMs / 1_000} s`);
     }
     const broken = rest.broken();
-    const why = `${(broken ?? (error as Error)).message}${lastWords(rest.stderr())}`;
+    const said = lastWords(rest.stderr(), redact, LAST_WORDS);
+    const why = `${broken?.message ?? troubleOf(error, redact)}${said === '' ? '' : `; its last words: ${said}`}`;
     throw broken instanceof ServerExited ? new ServerExited(why) : new ServerBroke(why);
   } finally {
     cancel();
@@ -238,37 +265,4 @@ function stdioLine(
     broken: () => transport.broken,
     stderr: () => transport.stderr,
   };
-}
-
-function httpLine(
-  server: HttpServer,
-  { limits }: ConnectionOptions,
-  sdk: typeof import('@modelcontextprotocol/client'),
-) {
-  const url = new URL(server.url);
-  if (!isMcpAddress(url)) throw new ServerBroke('its URL is neither https nor on this machine');
-  const meter: HttpMeter = { messages: 0 };
-  let broken: ServerBroke | null = null;
-  const transport = new sdk.StreamableHTTPClientTransport(url, {
-    requestInit: { headers: { ...server.headers } },
-    fetch: boundedFetch(url, limits, meter, (error) => {
-      broken ??= error;
-      void transport.close();
-    }),
-  });
-  return {
-    transport,
-    beginCall: () => {
-      meter.messages = 0;
-    },
-    broken: () => broken,
-    stderr: () => '',
-  };
-}
-
-const LAST_WORDS = 300;
-
-function lastWords(stderr: string): string {
-  const text = stderr.trim();
-  return text === '' ? '' : `; its last words: ${text.slice(-LAST_WORDS).toWellFormed()}`;
 }

@@ -1,15 +1,12 @@
+import { countMessage, messageStream } from './message-stream.ts';
+import type { HttpMeter } from './message-stream.ts';
 import { ServerBroke } from './server.ts';
 import type { McpLimits } from './server.ts';
 
-const LINE_FEED = 0x0a;
-const CARRIAGE_RETURN = 0x0d;
-
-/** What one connection over HTTP has received since its latest call began. */
-export type HttpMeter = { messages: number };
-
 /**
  * `fetch` for one server: nothing goes to another address, no redirect is followed, and what comes back is bounded
- * after it is decompressed.
+ * after it is decompressed. Each answer counts as a message, too: a server may otherwise end one after the other and be
+ * asked again without end.
  */
 export function boundedFetch(
   server: URL,
@@ -25,40 +22,19 @@ export function boundedFetch(
   return async (url, init) => {
     if (new URL(url).origin !== server.origin) throw refuse('it leads to another address');
     const response = await fetch(url, { ...init, redirect: 'manual' });
-    if (response.status >= 300 && response.status < 400) {
-      await response.body?.cancel();
-      throw refuse('it answered with a redirect, which is not followed');
+    const { body, status, statusText, headers } = response;
+    try {
+      if (status >= 300 && status < 400) {
+        throw refuse('it answered with a redirect, which is not followed');
+      }
+      countMessage(meter, limits, refuse);
+    } catch (error) {
+      await body?.cancel();
+      throw error;
     }
-    if (response.body === null) return response;
-    let held = 0;
-    let isLineEmpty = true;
-    const bounded = new TransformStream<Uint8Array, Uint8Array>({
-      transform(chunk, controller) {
-        // The size of an event, in a stream of them; elsewhere blank lines are rare, and JSON has its own bound.
-        for (let start = 0, end = 0; ; start = end + 1) {
-          end = chunk.indexOf(LINE_FEED, start);
-          const line = chunk.subarray(start, end === -1 ? undefined : end);
-          held += line.length + 1;
-          if (line.some((byte) => byte !== CARRIAGE_RETURN)) isLineEmpty = false;
-          if (held > limits.messageBytes) {
-            controller.error(refuse(`it sent a message of more than ${limits.messageBytes} bytes`));
-            return;
-          }
-          if (end === -1) break;
-          if (isLineEmpty) {
-            held = 0;
-            meter.messages += 1;
-          }
-          isLineEmpty = true;
-        }
-        if (meter.messages > limits.messages) {
-          controller.error(refuse(`it sent more than ${limits.messages} messages in one call`));
-          return;
-        }
-        controller.enqueue(chunk);
-      },
-    });
-    const { status, statusText, headers } = response;
-    return new Response(response.body.pipeThrough(bounded), { status, statusText, headers });
+    if (body === null) return response;
+    const isEvents = /^\s*text\/event-stream\s*(?:;|$)/iu.test(headers.get('content-type') ?? '');
+    const messages = messageStream({ isEvents, limits, meter, refuse });
+    return new Response(body.pipeThrough(messages), { status, statusText, headers });
   };
 }

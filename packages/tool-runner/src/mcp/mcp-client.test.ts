@@ -1,90 +1,10 @@
-import { createServer } from 'node:http';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 
-import { OrionError, systemClock } from '@orion/contracts';
-import type { JsonObject } from '@orion/contracts';
-import { expect, onTestFinished, test } from 'vitest';
+import { OrionError } from '@orion/contracts';
+import { expect, test } from 'vitest';
 
-import { createMcpClient } from './mcp-client.ts';
-import type { McpClient } from './mcp-client.ts';
-import type { McpLimits, McpServer } from './server.ts';
-
-/** A server over stdio whose tool does what its argument says, and its second tool answers with what it was sent. */
-const PROGRAM = `
-const send = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n');
-const seen = [];
-const schema = { type: 'object', properties: { what: { type: 'string' } } };
-require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
-  const { id, method, params } = JSON.parse(line);
-  seen.push(method);
-  const answer = (text) => send({ id, result: { content: [{ type: 'text', text }] } });
-  if (method === 'server/discover') send({ id, error: { code: -32601, message: 'not found' } });
-  if (method === 'initialize') send({ id, result: { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'made', version: '1' } } });
-  if (method === 'tools/list') {
-    if (process.env.NO_LIST) return;
-    const tools = [{ name: 'seen', inputSchema: schema }, { name: 'act', description: 'Acts.', inputSchema: schema }, { name: 'act', inputSchema: schema }, { name: 'long', description: 'x'.repeat(5000), inputSchema: schema }];
-    send({ id, result: { tools } });
-  }
-  if (method !== 'tools/call') return;
-  if (params.name === 'seen') answer(JSON.stringify([process.pid, seen, Object.keys(process.env)]));
-  else if (params.arguments.what === 'progress') {
-    let progress = 0;
-    const timer = setInterval(() => {
-      progress += 1;
-      send({ method: 'notifications/progress', params: { progressToken: params._meta.progressToken, progress } });
-      if (progress === 10) { clearInterval(timer); answer('done'); }
-    }, 60);
-  } else if (params.arguments.what === 'error') send({ id, result: { isError: true, content: [{ type: 'text', text: 'no such thing' }] } });
-  else if (params.arguments.what === 'long') answer('y'.repeat(20_000));
-});
-`;
-
-const LIMITS = { startMs: 5_000, idleMs: 300, callMs: 5_000 };
-
-function client(
-  server: McpServer,
-  limits: Partial<McpLimits> = {},
-): McpClient & { started: () => number } {
-  let ids = 0;
-  const made = createMcpClient({
-    servers: [server],
-    environment: { PATH: '/usr/bin:/bin' },
-    createId: () => `id-${process.pid}-${String((ids += 1))}`,
-    clock: systemClock,
-    limits: { ...LIMITS, ...limits },
-  });
-  onTestFinished(() => made.close());
-  return Object.assign(made, { started: () => ids });
-}
-
-function program(environment: Readonly<Record<string, string>> = {}): McpServer {
-  return {
-    kind: 'stdio',
-    name: 'made',
-    place: 'made',
-    command: process.execPath,
-    args: ['-e', PROGRAM],
-    environment,
-    folder: '/',
-  };
-}
-
-const never = new AbortController().signal;
-
-async function call(
-  of: McpClient,
-  tool: string,
-  args: JsonObject = {},
-  signal: AbortSignal = never,
-): Promise<unknown> {
-  const { tools, leftOut } = await of.offer(never);
-  const found = tools.find(({ definition }) => definition.name === `mcp__made__${tool}`);
-  if (found === undefined) throw new Error(leftOut.join(' '));
-  const context = { projectId: 'p', requestId: 'r', toolCallId: 'c', mode: 'act', signal } as const;
-  return (await found.execute(args, context)).result;
-}
+import type { McpServer } from './server.ts';
+import { call, client, CONTEXT, never, program, web } from './testing/made-servers.ts';
 
 test('offers tools in the order of their names, each with an action, and none that cannot be told apart', async () => {
   const made = client(program());
@@ -120,17 +40,10 @@ test('stops a server that is silent, fails its calls, and starts it again for th
   const { tools } = await made.offer(never);
   const pid = JSON.parse(((await call(made, 'seen')) as { data: string }).data)[0] as number;
   const act = tools[0];
-  const context = {
-    projectId: 'p',
-    requestId: 'r',
-    toolCallId: 'c',
-    mode: 'act',
-    signal: never,
-  } as const;
-  const silent = act?.execute({ what: 'nothing' }, context);
+  const silent = act?.execute({ what: 'nothing' }, CONTEXT);
   await expect(silent).rejects.toThrow('it did not answer: 0.3 s passed without progress');
   expect(() => process.kill(pid, 0)).toThrow('ESRCH');
-  await expect(act?.execute({ what: 'progress' }, context)).rejects.toThrow('it did not answer');
+  await expect(act?.execute({ what: 'progress' }, CONTEXT)).rejects.toThrow('it did not answer');
   expect(made.started()).toBe(1);
   await call(made, 'seen');
   expect(made.started()).toBe(2);
@@ -170,69 +83,22 @@ test('does without a server that never lists its tools, or cannot be started', a
   expect((await silent.offer(never)).leftOut).toEqual([
     'The MCP server made cannot be used: it did not list its tools within 1 s.',
   ]);
+  const mute = client(program({ MUTE: '1' }), { startMs: 600 });
+  expect((await mute.offer(never)).leftOut).toEqual([
+    'The MCP server made cannot be used: it did not answer within 0.6 s.',
+  ]);
   const missing = client({ ...program(), command: '/no/such/program' } as McpServer);
   expect((await missing.offer(never)).leftOut).toEqual([
     'The MCP server made cannot be used: its command cannot be started (ENOENT).',
   ]);
 });
 
-type Answer = (
-  message: { readonly id?: number; readonly method: string },
-  response: ServerResponse,
-  request: IncomingMessage,
-) => void;
-
-/** A server over HTTP that answers as asked; `other` may answer in its place, and then ends the response. */
-async function web(other: Answer = () => undefined): Promise<{
-  readonly server: McpServer;
-  readonly requests: IncomingMessage[];
-}> {
-  const requests: IncomingMessage[] = [];
-  const server: Server = createServer((request, response) => {
-    void (async () => {
-      requests.push(request);
-      const parts: Buffer[] = [];
-      for await (const part of request) parts.push(part as Buffer);
-      if (request.method !== 'POST') return response.writeHead(405).end();
-      const message = JSON.parse(Buffer.concat(parts).toString()) as {
-        id?: number;
-        method: string;
-      };
-      other(message, response, request);
-      if (response.writableEnded || response.headersSent) return;
-      const { id, method } = message;
-      const reply = (result: object): void =>
-        void response
-          .writeHead(200, { 'content-type': 'application/json' })
-          .end(JSON.stringify({ jsonrpc: '2.0', id, result }));
-      if (id === undefined) return response.writeHead(202).end();
-      if (method === 'initialize') {
-        const serverInfo = { name: 'web', version: '1' };
-        return reply({ protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo });
-      }
-      if (method === 'tools/list') {
-        return reply({ tools: [{ name: 'act', inputSchema: { type: 'object' } }] });
-      }
-      if (method === 'tools/call') return reply({ content: [{ type: 'text', text: 'done' }] });
-      return response.writeHead(404).end();
-    })();
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
-  return {
-    server: { kind: 'http', name: 'made', place: url, url, headers: { authorization: 'Bearer k' } },
-    requests,
-  };
-}
-
 test('calls a tool of a server over HTTP with the configured headers', async () => {
   const { server, requests } = await web();
   expect(await call(client(server), 'act')).toMatchObject({ data: 'done' });
-  expect(requests.every(({ headers }) => headers.authorization === 'Bearer k')).toBe(true);
+  expect(
+    requests.every(({ headers }) => headers.authorization === 'Bearer canary-0123456789'),
+  ).toBe(true);
 });
 
 test('follows no redirect of a server', async () => {

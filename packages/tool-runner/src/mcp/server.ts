@@ -24,6 +24,8 @@ export type HttpServer = {
   readonly place: string;
   /** https, or a loopback address. */
   readonly url: string;
+  /** The user names its host: it may be asked over http. */
+  readonly allowPlainHttp?: boolean;
   readonly headers: Readonly<Record<string, string>>;
 };
 

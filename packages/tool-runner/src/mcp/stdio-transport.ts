@@ -32,7 +32,7 @@ export type StdioTransportOptions = {
   readonly id: string;
   readonly limits: McpLimits;
   readonly clock: Clock;
-  /** What the server writes to its standard error, as it comes. */
+  /** What the server writes to its standard error, in whole lines unless they are very long. */
   readonly onStderr?: ((server: string, text: string) => void) | undefined;
 };
 
@@ -59,13 +59,14 @@ export class StdioTransport implements Transport {
   #parts: Buffer[] = [];
   #held = 0;
   #messages = 0;
+  #unreported = '';
 
   constructor(options: StdioTransportOptions) {
     this.#options = options;
   }
 
   async start(): Promise<void> {
-    const { server, environment, id, onStderr } = this.#options;
+    const { server, environment, id } = this.#options;
     const child = spawn(server.command, server.args, {
       cwd: server.folder,
       env: { ...environment, ...server.environment, [MARK]: id },
@@ -85,10 +86,9 @@ export class StdioTransport implements Transport {
     this.pid = child.pid ?? null;
     if (child.pid !== undefined) endWithProcess(child.pid);
     child.stdout.on('data', (chunk: Buffer) => this.#receive(chunk));
-    child.stderr.on('data', (chunk: Buffer) => {
-      const text = chunk.toString('utf8');
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
       this.stderr = (this.stderr + text).slice(-KEPT_STDERR);
-      onStderr?.(server.name, text);
+      this.#report(text);
     });
     child.once('exit', (code, signal) => void this.#ended(child, code, signal));
   }
@@ -112,6 +112,17 @@ export class StdioTransport implements Transport {
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
+  }
+
+  /** Line by line: half a key would not be found in what is kept. */
+  #report(text: string): void {
+    this.#unreported += text;
+    const line = this.#unreported.lastIndexOf('\n') + 1;
+    const isLong = this.#unreported.length - line > KEPT_STDERR;
+    const end = isLong ? this.#unreported.length : line;
+    if (end > 0)
+      this.#options.onStderr?.(this.#options.server.name, this.#unreported.slice(0, end));
+    this.#unreported = this.#unreported.slice(end);
   }
 
   #receive(chunk: Buffer): void {
@@ -195,6 +206,7 @@ export class StdioTransport implements Transport {
       groups.delete(child.pid);
     }
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
+    if (this.#unreported !== '') this.#report('\n');
   }
 }
 

@@ -1,0 +1,164 @@
+import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import { KeysInUse, systemClock } from '@orion/contracts';
+import type { JsonObject } from '@orion/contracts';
+import { onTestFinished } from 'vitest';
+
+import { createMcpClient } from '../mcp-client.ts';
+import type { McpClient } from '../mcp-client.ts';
+import type { McpLimits, McpServer } from '../server.ts';
+
+/** A server over stdio whose tool does what its argument says, and its second tool answers with what it was sent. */
+const PROGRAM = `
+const send = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n');
+const seen = [];
+const schema = { type: 'object', properties: { what: { type: 'string' } } };
+require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method, params } = JSON.parse(line);
+  seen.push(method);
+  const answer = (text) => send({ id, result: { content: [{ type: 'text', text }] } });
+  if (process.env.MUTE) return;
+  if (method === 'server/discover') send({ id, error: { code: -32601, message: 'not found' } });
+  if (method === 'initialize') send({ id, result: { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'made', version: '1' } } });
+  if (method === 'tools/list') {
+    if (process.env.NO_LIST) return;
+    const tools = [{ name: 'seen', inputSchema: schema }, { name: 'act', description: 'Acts.', inputSchema: schema }, { name: 'act', inputSchema: schema }, { name: 'long', description: 'x'.repeat(5000), inputSchema: schema }];
+    send({ id, result: { tools } });
+  }
+  if (method !== 'tools/call') return;
+  if (process.env.ACT) return new Function('id', 'send', 'answer', 'token', process.env.ACT)(id, send, answer, params._meta?.progressToken);
+  if (params.name === 'seen') answer(JSON.stringify([process.pid, seen, Object.keys(process.env)]));
+  else if (params.arguments.what === 'progress') {
+    let progress = 0;
+    const timer = setInterval(() => {
+      progress += 1;
+      send({ method: 'notifications/progress', params: { progressToken: params._meta.progressToken, progress } });
+      if (progress === 10) { clearInterval(timer); answer('done'); }
+    }, 60);
+  } else if (params.arguments.what === 'error') send({ id, result: { isError: true, content: [{ type: 'text', text: 'no such thing' }] } });
+  else if (params.arguments.what === 'long') answer('y'.repeat(20_000));
+});
+`;
+
+const LIMITS = { startMs: 5_000, idleMs: 300, callMs: 5_000 };
+
+export function client(
+  server: McpServer,
+  limits: Partial<McpLimits> = {},
+  onStderr: (server: string, text: string) => void = () => undefined,
+): McpClient & { started: () => number } {
+  let ids = 0;
+  const made = createMcpClient({
+    servers: [server],
+    environment: { PATH: '/usr/bin:/bin' },
+    createId: () => {
+      ids += 1;
+      return randomUUID();
+    },
+    clock: systemClock,
+    onStderr,
+    redact: new KeysInUse(['canary-0123456789']).redact,
+    limits: { ...LIMITS, ...limits },
+  });
+  onTestFinished(() => made.close());
+  return Object.assign(made, { started: () => ids });
+}
+
+export function program(environment: Readonly<Record<string, string>> = {}): McpServer {
+  return {
+    kind: 'stdio',
+    name: 'made',
+    place: 'made',
+    command: process.execPath,
+    args: ['-e', PROGRAM],
+    environment,
+    folder: '/',
+  };
+}
+
+export const never = new AbortController().signal;
+
+export const CONTEXT = {
+  projectId: 'p',
+  requestId: 'r',
+  toolCallId: 'c',
+  mode: 'act',
+  signal: never,
+} as const;
+
+export async function call(
+  of: McpClient,
+  tool: string,
+  args: JsonObject = {},
+  signal: AbortSignal = never,
+): Promise<unknown> {
+  const { tools, leftOut } = await of.offer(never);
+  const found = tools.find(({ definition }) => definition.name === `mcp__made__${tool}`);
+  if (found === undefined) throw new Error(leftOut.join(' '));
+  return (await found.execute(args, { ...CONTEXT, signal })).result;
+}
+
+export type Answer = (
+  message: { readonly id?: number; readonly method: string },
+  response: ServerResponse,
+  request: IncomingMessage,
+) => 'answered' | undefined | void;
+
+/** A server over HTTP that answers as asked; `other` may answer in its place, `stream` when it is asked for one. */
+export async function web(
+  other: Answer = () => undefined,
+  stream = (response: ServerResponse): void => void response.writeHead(405).end(),
+): Promise<{
+  readonly server: McpServer;
+  readonly requests: IncomingMessage[];
+}> {
+  const requests: IncomingMessage[] = [];
+  const server: Server = createServer((request, response) => {
+    void (async () => {
+      requests.push(request);
+      const parts: Buffer[] = [];
+      for await (const part of request) parts.push(part as Buffer);
+      if (request.method !== 'POST') return stream(response);
+      const message = JSON.parse(Buffer.concat(parts).toString()) as {
+        id?: number;
+        method: string;
+      };
+      if (other(message, response, request) === 'answered') return;
+      if (response.writableEnded || response.headersSent) return;
+      const { id, method } = message;
+      const reply = (result: object): void =>
+        void response
+          .writeHead(200, { 'content-type': 'application/json' })
+          .end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+      if (id === undefined) return response.writeHead(202).end();
+      if (method === 'initialize') {
+        const serverInfo = { name: 'web', version: '1' };
+        return reply({ protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo });
+      }
+      if (method === 'tools/list') {
+        return reply({ tools: [{ name: 'act', inputSchema: { type: 'object' } }] });
+      }
+      if (method === 'tools/call') return reply({ content: [{ type: 'text', text: 'done' }] });
+      return response.writeHead(404).end();
+    })();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+  return {
+    server: {
+      kind: 'http',
+      name: 'made',
+      place: url,
+      url,
+      headers: { authorization: 'Bearer canary-0123456789' },
+    },
+    requests,
+  };
+}
