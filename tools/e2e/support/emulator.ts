@@ -58,11 +58,12 @@ function readScreen(terminal: xterm.Terminal): Screen {
     if (line.isWrapped) lines.push(`${lines.pop() ?? ''}${line.translateToString(true)}`);
     else lines.push(line.translateToString(true));
   }
-  while (lines.at(-1) === '') lines.pop();
+  const rows = all.map((row) => row.trimEnd());
+  const trimmed = lines.map((line) => line.trimEnd());
   return {
-    rows: all.slice(active.baseY, active.baseY + terminal.rows),
-    scrolledOff: all.slice(0, active.baseY),
-    lines,
+    rows: rows.slice(active.baseY, active.baseY + terminal.rows),
+    scrolledOff: rows.slice(0, active.baseY),
+    lines: trimmed.slice(0, trimmed.findLastIndex((line) => line !== '') + 1),
     cursor: { row: active.cursorY, column: active.cursorX },
   };
 }

@@ -1,4 +1,4 @@
-import type { LineKind } from '../terminal/screen.ts';
+import type { LineKind } from '../terminal/tone.ts';
 
 /**
  * One of the two ways in which a conversation is shown and typed. Both show the same words.
@@ -20,6 +20,8 @@ export type Face = {
   show(view: FaceView): void;
   /** Replaces what the person is typing. */
   setDraft(text: string): void;
+  /** Writes a control sequence of our own that prints nothing, such as one for the clipboard. */
+  emit(sequence: string): void;
   /** Gives the terminal to another program until `use` has settled, then draws again. */
   lend(use: () => Promise<void>): Promise<void>;
   /** Restores the terminal, and settles when it has everything or does not read. May be called twice. */

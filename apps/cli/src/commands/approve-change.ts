@@ -5,7 +5,7 @@ import type { CommandContext } from '../process/context.ts';
 import { askApproval } from '../terminal/ask.ts';
 import { diffLine, diffLines } from '../terminal/diff-text.ts';
 import { asSentence, formatCount, plural } from '../terminal/format.ts';
-import type { LineKind } from '../terminal/screen.ts';
+import type { LineKind } from '../terminal/tone.ts';
 
 /** Lines of a diff that are shown before the person asks for more. */
 const FIRST_LINES = 400;

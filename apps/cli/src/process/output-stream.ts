@@ -5,6 +5,10 @@ export type OutputStream = {
   readonly isTerminal: boolean;
   /** Characters in a line of the terminal, or a usual number where there is none. */
   columns(): number;
+  /** Lines on the screen of the terminal, or a usual number where there is none. */
+  rows(): number;
+  /** Calls when the terminal gets another size; the returned function ends that. */
+  onResize(listener: () => void): () => void;
   /** Writes; the returned promise, if any, is to be awaited before more is written. Never fails. */
   write(data: string | Uint8Array): Promise<void> | undefined;
   /**
@@ -21,6 +25,8 @@ export type OutputStream = {
   /** Why text was lost, or null. A reader that went away is not a failure: it had enough. */
   failure(): Error | null;
 };
+
+type Sized = Pick<NodeJS.WriteStream, 'isTTY' | 'columns' | 'rows' | 'on' | 'off'>;
 
 const READER_IS_GONE = new Set(['EPIPE', 'EIO', 'ECONNRESET', 'ERR_STREAM_DESTROYED']);
 
@@ -54,7 +60,7 @@ export function openOutputStream(stream: NodeJS.WriteStream): OutputStream {
 
   return {
     isTerminal: stream.isTTY === true,
-    columns: () => columnsOf(stream),
+    ...sizeOf(stream),
     write,
     offer: write,
     offerFrame: (data) => void write(data),
@@ -72,11 +78,8 @@ export function openOutputStream(stream: NodeJS.WriteStream): OutputStream {
   };
 }
 
-/** The same for a terminal, through a queue that never blocks. `stream` is asked for its width alone. */
-export function openTerminalStream(
-  stream: Pick<NodeJS.WriteStream, 'isTTY' | 'columns'>,
-  queue: TerminalQueue,
-): OutputStream {
+/** The same for a terminal, through a queue that never blocks. `stream` is asked for its size alone. */
+export function openTerminalStream(stream: Sized, queue: TerminalQueue): OutputStream {
   let endWait: (() => void) | undefined;
   let hurried = false;
 
@@ -91,7 +94,7 @@ export function openTerminalStream(
 
   return {
     isTerminal: true,
-    columns: () => columnsOf(stream),
+    ...sizeOf(stream),
     write: (data) => (queue.write(data) && !hurried ? waitForQueue() : undefined),
     offer(data) {
       queue.offer(data);
@@ -107,8 +110,17 @@ export function openTerminalStream(
   };
 }
 
-function columnsOf(stream: Pick<NodeJS.WriteStream, 'isTTY' | 'columns'>): number {
-  return stream.isTTY === true && stream.columns > 0 ? stream.columns : 80;
+function sizeOf(stream: Sized): Pick<OutputStream, 'columns' | 'rows' | 'onResize'> {
+  const sized = (count: number, usual: number): number =>
+    stream.isTTY === true && count > 0 ? count : usual;
+  return {
+    columns: () => sized(stream.columns, 80),
+    rows: () => sized(stream.rows, 24),
+    onResize(listener) {
+      stream.on('resize', listener);
+      return () => void stream.off('resize', listener);
+    },
+  };
 }
 
 function failureOf(error: Error | null): Error | null {

@@ -2,16 +2,7 @@ import { cutToColumns } from '@orion/contracts';
 
 import type { OutputStream } from '../process/output-stream.ts';
 import { createSanitizer, sanitize, sanitizeLine } from './sanitize.ts';
-
-export type LineKind = 'notice' | 'warning' | 'error' | 'success' | 'faint';
-
-const COLORS: Readonly<Record<LineKind, string>> = {
-  notice: '',
-  warning: '33',
-  error: '31',
-  success: '32',
-  faint: '2',
-};
+import { paint, type LineKind } from './tone.ts';
 
 /**
  * Where a person reads: text of the model on stdout, everything else in whole lines on stderr, and at most one line
@@ -72,10 +63,7 @@ export function createScreen({ stdout, stderr, colors }: ScreenOptions): Screen 
     if (stderr.isTerminal) endText();
     if (questionIsOpen) void stderr.write('\n');
     questionIsOpen = false;
-    const color = colors ? COLORS[kind] : '';
-    for (const line of text.split('\n')) {
-      void stderr.write(color === '' ? `${line}\n` : `\u001B[${color}m${line}\u001B[0m\n`);
-    }
+    for (const line of text.split('\n')) void stderr.write(`${paint(line, kind, colors)}\n`);
   }
 
   return {

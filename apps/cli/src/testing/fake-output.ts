@@ -4,7 +4,7 @@ import type { OutputStream } from '../process/output-stream.ts';
 export type FakeOutput = OutputStream & { written(): string };
 
 export function createFakeOutput(
-  options: { terminal?: boolean; columns?: number } = {},
+  options: { terminal?: boolean; columns?: number; rows?: number } = {},
 ): FakeOutput {
   let text = '';
   function write(data: string | Uint8Array): undefined {
@@ -13,6 +13,8 @@ export function createFakeOutput(
   return {
     isTerminal: options.terminal === true,
     columns: () => options.columns ?? 80,
+    rows: () => options.rows ?? 24,
+    onResize: () => () => undefined,
     write,
     offer: write,
     offerFrame: write,
