@@ -1,3 +1,4 @@
+import { manPages } from './bundler/man-pages.js';
 import { plainEntry } from './bundler/plain-entry.js';
 
 // One folder with everything in it, split at each `await import()`: a command loads only its
@@ -8,7 +9,7 @@ export default {
   platform: 'node',
   resolve: { conditionNames: ['node', 'default'] },
   tsconfig: true,
-  plugins: [plainEntry()],
+  plugins: [plainEntry(), manPages()],
   output: {
     dir: 'dist',
     format: 'esm',

@@ -13,6 +13,7 @@ const COMMANDS = [
   'conversations',
   'trace',
   'outputs',
+  'completion',
   'demo',
 ];
 

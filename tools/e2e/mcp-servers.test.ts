@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { expect } from 'vitest';
@@ -7,6 +7,7 @@ import { expect } from 'vitest';
 import { calls, configureUser, madeServer, modernServer, reference } from './support/mcp.ts';
 import { failedCalls } from './support/outcomes.ts';
 import { sent } from './support/requests.ts';
+import { textOfLoaded } from './support/loaded.ts';
 import { at } from './support/sandbox.ts';
 import { LAST_WORD } from './support/scripts.ts';
 import { test } from './support/test.ts';
@@ -264,29 +265,10 @@ test.concurrent.for([1, 2])(
   },
 );
 
-/** The scripts that Node has loaded, by its record of what it ran. */
-async function loadedBy(folder: string): Promise<readonly string[]> {
-  const urls: string[] = [];
-  for (const name of await readdir(folder)) {
-    const { result } = JSON.parse(await readFile(join(folder, name), 'utf8')) as {
-      readonly result: readonly { readonly url: string }[];
-    };
-    urls.push(...result.map(({ url }) => url).filter((url) => url.startsWith('file:')));
-  }
-  return urls;
-}
-
 test.concurrent('loads nothing of MCP without a server', async ({ machine }) => {
   const provider = await machine.provider({ behaviours: [LAST_WORD] });
-  const loads = async (name: string, args: readonly string[]): Promise<string> => {
-    const folder = join(machine.root, name);
-    await mkdir(folder);
-    await machine.run(args, { env: { NODE_V8_COVERAGE: folder } });
-    const urls = await loadedBy(folder);
-    expect(urls.length).toBeGreaterThan(0);
-    const texts = await Promise.all(urls.map((url) => readFile(new URL(url), 'utf8')));
-    return texts.join('\n');
-  };
+  const loads = (name: string, args: readonly string[]): Promise<string> =>
+    textOfLoaded(machine, name, args);
   expect(await loads('version', ['--version'])).not.toContain('createMcpClient(');
   const run = ['run', 'go', ...at(provider)];
   const without = await loads('without', run);

@@ -14,6 +14,7 @@ import {
   runBin,
   useInProject,
 } from './src/empty-project.ts';
+import { checkManPages } from './src/man-pages.ts';
 import { packAll } from './src/pack.ts';
 import type { Packed } from './src/pack.ts';
 
@@ -51,7 +52,8 @@ async function use(packed: Packed, all: readonly Packed[]): Promise<readonly str
       const version = await runBin(packed, project, ['--version']);
       if (version !== packed.manifest.version) return [`--version says ${version}`];
       const help = await runBin(packed, project, ['--help']);
-      return help.includes('Usage: orion') ? [] : ['--help says nothing'];
+      if (!help.includes('Usage: orion')) return ['--help says nothing'];
+      return await checkManPages(packed, (args) => runBin(packed, project, args));
     }
     const problems: string[] = [];
     const test = join(uses, `${short}.test.ts`);

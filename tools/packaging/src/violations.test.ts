@@ -15,6 +15,7 @@ import {
   promised,
   useInProject,
 } from './empty-project.ts';
+import { checkManPages } from './man-pages.ts';
 import type { Manifest, Packed } from './pack.ts';
 
 /** One violation of each kind is planted and has to be found: a check that finds nothing proves nothing. */
@@ -109,6 +110,57 @@ test.for<[string, Readonly<Record<string, string | null>>, RegExp]>([
   ],
 ])('%s is found', async ([, changes, problem]) => {
   expect((await checkTarball(plant(changes))).join('\n')).toMatch(problem);
+});
+
+const WITH_PAGES: Readonly<Record<string, string>> = {
+  'package.json': manifestWith({
+    bin: { made: './dist/index.js' },
+    man: ['./dist/man/made.1', './dist/man/made-go.1'],
+  }),
+  'dist/man/made.1': '.TH MADE 1 "" "made 0.1.0" "Made"\n',
+  'dist/man/made-go.1': '.TH MADE-GO 1 "" "made 0.1.0" "Made"\n.TP\n\\-\\-far\n',
+};
+
+test.for<[string, Readonly<Record<string, string | null>>, readonly string[]]>([
+  ['a whole manual', {}, []],
+  ['a page that is missing', { 'dist/man/made-go.1': null }, ['lacks dist/man/made-go.1']],
+  [
+    'a page that the manifest does not name',
+    { 'package.json': manifestWith({ bin: { made: '' }, man: ['./dist/man/made.1'] }) },
+    ['man of the manifest lacks dist/man/made-go.1'],
+  ],
+  [
+    'a page of a command that is gone',
+    {
+      'package.json': manifestWith({
+        bin: { made: '' },
+        man: ['./dist/man/made.1', './dist/man/made-go.1', './dist/man/made-run.1'],
+      }),
+      'dist/man/made-run.1': '.TH',
+    },
+    [
+      'man of the manifest has dist/man/made-run.1',
+      'contains dist/man/made-run.1, a page of no command',
+    ],
+  ],
+  [
+    'a page of an earlier version',
+    { 'dist/man/made.1': '.TH MADE 1 "" "made 0.0.9" "Made"\n' },
+    ['dist/man/made.1 is not of version 0.1.0'],
+  ],
+  [
+    'an option that came later',
+    { 'dist/man/made-go.1': '.TH MADE-GO 1 "" "made 0.1.0" "Made"\n' },
+    ['dist/man/made-go.1 does not have --far'],
+  ],
+])('%s: the manual is that of the command', async ([, changes, problems]) => {
+  const help = (args: readonly string[]): Promise<string> =>
+    Promise.resolve(
+      args[0] === 'go'
+        ? 'Usage: made go\n\nOptions:\n  -f, --far <n>  how far\n'
+        : 'Usage: made\n\nCommands:\n  go [options]  goes\n  help [command]  helps\n\nExamples:\n  made go\n',
+    );
+  expect(await checkManPages(plant({ ...WITH_PAGES, ...changes }), help)).toEqual(problems);
 });
 
 test('an import that the package does not declare fails in an empty project', async () => {

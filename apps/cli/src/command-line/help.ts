@@ -186,6 +186,17 @@ Examples:
   $ orion outputs count --path '$.items' --filter '@.open == true' --file issues.json
   $ orion outputs store report.json`;
 
+export const COMPLETION = `
+Commands, options, their values, files, and the ids of sessions, conversations, changes, turns and outputs are completed.
+docs/guides/completion.md says where each shell keeps the script.
+
+Exit codes: 0 done; 2 usage
+
+Examples:
+  $ orion completion bash > ~/.local/share/bash-completion/completions/orion
+  $ orion completion zsh > ~/.zfunc/_orion
+  $ orion completion fish > ~/.config/fish/completions/orion.fish`;
+
 export const DEMO = `
 Needs no key and no network, and works in its own temporary folder.
 

@@ -60,6 +60,7 @@ export function createProgram(
     addConversations,
     addTraces,
     addOutputs,
+    addCompletion,
     addDemo,
   ]) {
     add(program, runs);
@@ -191,6 +192,19 @@ function addMcp(program: Command, runs: Runs): void {
   const test = addCommand(mcp, 'test', 'start one, print its tools, and stop it');
   addJsonOption(test.argument('<name>', 'a server from `orion mcp list`'));
   runs(test, async () => (await load()).testMcpServerCommand);
+}
+
+function addCompletion(program: Command, runs: Runs): void {
+  const completion = program
+    .command('completion')
+    .description('print a script that lets a shell complete this command')
+    .addArgument(program.createArgument('<shell>', 'your shell').choices(['bash', 'zsh', 'fish']))
+    .addHelpText('after', help.COMPLETION);
+  runs(completion, async () => (await import('../completion/shells.ts')).completionCommand);
+
+  // What the script asks at each Tab.
+  const complete = program.command('complete [words...]', { hidden: true });
+  runs(complete, async () => (await import('../completion/complete.ts')).completeCommand);
 }
 
 function addDemo(program: Command, runs: Runs): void {
