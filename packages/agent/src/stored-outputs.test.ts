@@ -2,6 +2,7 @@ import type { JsonObject, JsonValue, Tool } from '@orion/contracts';
 import { collect } from '@orion/testkit';
 import { expect, test } from 'vitest';
 
+import type { OrionOptions } from './orion.ts';
 import { PROTOCOLS, runTurn, say, step } from './testing/scripted-turn.ts';
 import type { Sent } from './testing/scripted-turn.ts';
 
@@ -86,6 +87,12 @@ test.for(PROTOCOLS)(
       },
     ]);
     expect(shown['output_ref']).toEqual({ id: outputs[0]?.id, storage: 'app_data' });
+    // From an output to the trace of its turn, and back.
+    const traced = await orion.traces.getTrace(outputs[0]?.message_id ?? '');
+    expect(traced.filter(({ type }) => type === 'tool_result')).toMatchObject([
+      { toolName: 'web.fetch', details: { details: { output_id: outputs[0]?.id } } },
+      { toolName: 'tool_outputs.extract', details: { details: {} } },
+    ]);
   },
 );
 
@@ -128,3 +135,43 @@ test.for(PROTOCOLS)(
     expect(later.at(-1)).toMatchObject({ type: 'done', fullContent: 'One.' });
   },
 );
+
+test('a file of 64 KiB is read whole; as JSON it may be twice as long, and is stored then', async () => {
+  const plain = 'A line of text with "quotes".\n'.repeat(3_000).slice(0, 64 * 1024);
+  const read = async (text: string): Promise<JsonObject> => {
+    const { requests } = await runTurn(
+      'standard',
+      [step('standard', 'read_file', { path: 'a.txt' }), say('standard', 'ok')],
+      [],
+      { files: { 'a.txt': text } },
+    );
+    return lastOutput(requests[1]);
+  };
+  expect(await read(plain.slice(0, 1_999 * 30))).toMatchObject({
+    truncated: false,
+    content: plain.slice(0, 1_999 * 30),
+  });
+  expect(await read('x'.repeat(64 * 1024))).toMatchObject({ content: 'x'.repeat(64 * 1024) });
+  expect(await read('"'.repeat(64 * 1024))).toMatchObject({
+    persisted: true,
+    metadata: { top_level_keys: expect.arrayContaining(['path', 'content']) as string[] },
+  });
+});
+
+test('settings change when a result is stored', async () => {
+  const stored = async (settings: OrionOptions['settings'], tool: Tool): Promise<boolean> => {
+    const { orion } = await runTurn(
+      'standard',
+      [step('standard', 'web.fetch', { u: 1 }), say('standard', 'ok')],
+      [tool],
+      { settings },
+    );
+    return (await orion.store.toolOutputs.list({})).total === 1;
+  };
+  const auto = fetchTool(resultOf(60), []);
+  const inline: Tool = { ...auto, resultMode: 'inline' };
+  expect(await stored({ outputAutoCharacters: 59 }, auto)).toBe(true);
+  expect(await stored({ outputAutoCharacters: 60 }, auto)).toBe(false);
+  expect(await stored({ outputInlineCharacters: 59 }, auto)).toBe(false);
+  expect(await stored({ outputInlineCharacters: 59 }, inline)).toBe(true);
+});

@@ -50,7 +50,7 @@ test.for(PROTOCOLS)(
         say(protocol, 'Done.'),
       ],
       [],
-      'plan',
+      { mode: 'plan' },
     );
     expect(events.filter(({ type }) => type === 'tool_result')).toMatchObject([
       { toolName: 'list_files', ok: true },
@@ -69,7 +69,7 @@ test('a tool of a host with the name of an alias is that tool', async () => {
     'standard',
     [step('standard', ALIAS, {}), say('standard', 'Done.')],
     [own],
-    'plan',
+    { mode: 'plan' },
   );
   expect(events.filter(({ type }) => type === 'tool_result')).toMatchObject([
     { toolName: ALIAS, ok: true },

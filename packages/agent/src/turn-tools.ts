@@ -47,7 +47,7 @@ export function turnTools(parts: {
     offered: [...outputTools, ...commandTools, ...tools],
     connect: (signal) => mcp.offer(signal),
     approve: actionApproval({ review, userDirectory, workspace: workspace.root }, settings),
-    outputs: outputKeeper(toolOutputs, clock),
+    outputs: outputKeeper(toolOutputs, clock, settings),
     traverser,
     async close() {
       await mcp.close();

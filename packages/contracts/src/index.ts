@@ -171,7 +171,14 @@ export {
 export { isCount, isFields, isTextOrNull, parseFields } from './text/fields.ts';
 export type { Fields } from './text/fields.ts';
 export { BYTE_ORDER_MARK, countLineFeeds, CrlfConverter, TextTally } from './text/line-endings.ts';
-export { cutText, encodeWtf8, isHighSurrogate, isLowSurrogate } from './text/surrogates.ts';
+export {
+  countCodePoints,
+  cutText,
+  encodeWtf8,
+  firstCodePoints,
+  isHighSurrogate,
+  isLowSurrogate,
+} from './text/surrogates.ts';
 export { JsonReader, MAX_JSON_DEPTH, jsonErrorPosition } from './text/json-reader.ts';
 export type { JsonState, JsonStrings } from './text/json-reader.ts';
 export { nestsDeeper } from './text/nesting.ts';

@@ -8,6 +8,7 @@ export type StoredToolOutput = {
   readonly project_id: string;
   readonly tool_name: string;
   readonly conversation_id: string;
+  /** Of the message that the turn answered: its request's id, which the turn's events and traces have, too. */
   readonly message_id: string;
   /** Milliseconds since the epoch. */
   readonly created_at: number;

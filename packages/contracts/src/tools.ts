@@ -60,6 +60,8 @@ export interface Tool {
    * `inline` above 16,384; `stored` always; `never` for results with a limit of their own.
    */
   readonly resultMode?: 'auto' | 'inline' | 'stored' | 'never';
+  /** In place of 16,384, for an `inline` tool with a cap of its own. */
+  readonly inlineCharacters?: number;
   /** The model reads the returned value. `next: 'content'` hands the turn over to the content stage. */
   execute(args: JsonObject, context: ToolContext): Promise<ToolOutput>;
   /** One line about the result for the user. If left out, the registry writes one. */
@@ -118,7 +120,7 @@ export type ToolExecutionContext = {
 /** The conversation that a tool is called in. */
 export type ToolConversation = {
   readonly id: string;
-  /** Of the message that the turn answers: the id of its request. */
+  /** Of the message that the turn answers: its request's id, since messages have no ids of their own. */
   readonly messageId: string;
   /** Its messages before those of the running model calls, the oldest first. */
   messages(): readonly Message[];

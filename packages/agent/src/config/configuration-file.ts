@@ -6,7 +6,7 @@ import { MAX_JSON_DEPTH, isFields, nestsDeeper } from '@orion/contracts';
 import type { OrionError } from '@orion/contracts';
 import { readForeignFile } from '@orion/workspace';
 
-import { configurationError } from './configuration-error.ts';
+import { checkEach, configurationError } from './configuration-error.ts';
 import { readMcpEntries, type McpEntries } from './mcp-servers.ts';
 import { isSettingName, settingFromFile, type Settings } from './settings.ts';
 
@@ -108,8 +108,8 @@ export async function readHashedConfigurationFile(
   if (!isFields(json)) throw incorrect(file, 'must hold one JSON object.');
   const options: Record<string, unknown> = {};
   let settings: Partial<Settings> = {};
-  for (const [key, value] of Object.entries(json)) {
-    if (key === '$schema') continue;
+  checkEach(Object.entries(json), ([key, value]) => {
+    if (key === '$schema') return;
     if (key === 'mcpServers') {
       options[key] = readMcpEntries(value, file);
     } else if (isSettingName(key)) {
@@ -129,6 +129,6 @@ export async function readHashedConfigurationFile(
         `Remove it, or choose one of: ${Object.keys(OPTION_TYPES).join(', ')}, mcpServers, or a setting of the documentation.`,
       );
     }
-  }
+  });
   return { configuration: { ...options, settings }, sha256 };
 }

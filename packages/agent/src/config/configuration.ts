@@ -4,7 +4,7 @@ import type { Mode, ProtocolName } from '@orion/contracts';
 
 import type { CommandOptions, McpOptions, ProviderOptions, TelemetryOptions } from '../orion.ts';
 import { patternWarnings } from '../commands/action-approval.ts';
-import { configurationError } from './configuration-error.ts';
+import { checkEach, configurationError } from './configuration-error.ts';
 import { optionsNeedingTrust, type FileConfiguration } from './configuration-file.ts';
 import { readSources } from './configuration-sources.ts';
 import type { ConfigurationFlags, ConfigurationRequest } from './configuration-sources.ts';
@@ -245,10 +245,10 @@ function settingsFromFlags(flags: ConfigurationFlags): Partial<Settings> {
   const { allowPaths, allowHardLink, allowOmissions, allowCommands, allowNetwork } = flags;
   const given = { allowPaths, allowHardLink, allowOmissions, allowCommands, allowNetwork };
   let settings: Partial<Settings> = defined(given);
-  for (const name of TYPED_FLAGS) {
+  checkEach(TYPED_FLAGS, (name) => {
     const text = flags[name];
     if (text !== undefined) settings = { ...settings, ...settingFromFlag(name, text) };
-  }
+  });
   return settings;
 }
 

@@ -1,4 +1,4 @@
-import { configurationError } from './configuration-error.ts';
+import { checkEach, configurationError } from './configuration-error.ts';
 import { spelled } from './named-value.ts';
 
 /**
@@ -96,6 +96,10 @@ export type Settings = {
   readonly mcpEnvironment: readonly string[];
   /** ORION_MCP_HOST: hosts, with or without a port, whose MCP servers may be asked over http. */
   readonly mcpHosts: readonly string[];
+  /** ORION_OUTPUT_AUTO_CHARACTERS: a longer result of a tool is stored, and the model reads how it begins. */
+  readonly outputAutoCharacters: number;
+  /** ORION_OUTPUT_INLINE_CHARACTERS: the same for tools whose results a model needs whole. */
+  readonly outputInlineCharacters: number;
   /** TRACE_STRICT: a trace that cannot be kept fails the turn. */
   readonly traceStrict: boolean;
   /** ORION_TELEMETRY: `otlp` sends turns as spans to an OpenTelemetry collector. */
@@ -131,6 +135,16 @@ const integer = (minimum: number): Format =>
     `a whole number of at least ${minimum}`,
     /^\d+$/u,
     (value) => Number.isSafeInteger(value) && value >= minimum,
+  );
+
+/** A longer result may be cut before a model reads it: it has to be stored. */
+const MAX_RESULT_CHARACTERS = 65_536;
+
+const upTo = (maximum: number): Format =>
+  numeric(
+    `a whole number from 0 to ${maximum}`,
+    /^\d+$/u,
+    (value) => Number.isSafeInteger(value) && value >= 0 && value <= maximum,
   );
 
 const limit = (minimum: number): Format => ({ ...integer(minimum), isLimit: true });
@@ -246,6 +260,8 @@ const SETTINGS: {
   allowMcpTools: ['ORION_ALLOW_MCP_TOOL', own(list), []],
   mcpEnvironment: ['ORION_MCP_ENVIRONMENT', own(list), []],
   mcpHosts: ['ORION_MCP_HOST', own(list), []],
+  outputAutoCharacters: ['ORION_OUTPUT_AUTO_CHARACTERS', upTo(MAX_RESULT_CHARACTERS), 4_096],
+  outputInlineCharacters: ['ORION_OUTPUT_INLINE_CHARACTERS', upTo(MAX_RESULT_CHARACTERS), 16_384],
   traceStrict: ['TRACE_STRICT', boolean, false],
   telemetry: ['ORION_TELEMETRY', oneOf('none', 'otlp'), 'none'],
   otlpEndpoint: ['OTEL_EXPORTER_OTLP_ENDPOINT', text, null],
@@ -268,18 +284,18 @@ export function isLimit(name: keyof Settings): boolean {
   return SETTINGS[name][1].isLimit === true;
 }
 
-/** The settings that an environment names. Throws CONFIG_INVALID naming the variable. */
+/** The settings that an environment names. Throws CONFIG_INVALID naming every variable that is wrong. */
 export function settingsFromEnvironment(
   environment: Readonly<Record<string, string | undefined>>,
 ): Partial<Settings> {
   let settings: Partial<Settings> = {};
-  for (const [name, [variable, format]] of Object.entries(SETTINGS)) {
+  checkEach(Object.entries(SETTINGS), ([name, [variable, format]]) => {
     const text = environment[variable];
-    if (text === undefined || text.trim() === '') continue;
+    if (text === undefined || text.trim() === '') return;
     const found = { source: variable, given: text, value: format.fromText(text) };
     const setting = checked(name as keyof Settings, found, `Correct or unset ${variable}`);
     settings = { ...settings, ...setting };
-  }
+  });
   return settings;
 }
 

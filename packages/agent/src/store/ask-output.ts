@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-import { systemClock } from '@orion/contracts';
+import { countCodePoints, systemClock } from '@orion/contracts';
 import type { JsonObject, StoredToolOutput, ToolOutputStore } from '@orion/contracts';
 import { askOutputs } from '@orion/tool-runner';
 import type { OutputOperationName, OutputOptions, Traverser } from '@orion/tool-runner';
@@ -109,7 +109,7 @@ function singleDocument(text: string): OutputReader {
     created_at: systemClock.now(),
     success: true,
     bytes: Buffer.byteLength(text),
-    characters: text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0),
+    characters: countCodePoints(text),
     cut: false,
     preview: '',
   };

@@ -4,13 +4,18 @@ import { OrionError } from '@orion/contracts';
 import type { Clock, ToolOutputStore } from '@orion/contracts';
 import type { OutputKeeper } from '@orion/tool-runner';
 
+import type { Settings } from '../config/settings.ts';
 import { settlesWithin } from './deadline.ts';
 
 /** A turn does not wait longer for a store that hangs: the tool's result is a failure then. */
 const PUT_WAIT_MS = 5_000;
 
 /** Where a turn's large results go. */
-export function outputKeeper(store: ToolOutputStore, clock: Clock): OutputKeeper {
+export function outputKeeper(
+  store: ToolOutputStore,
+  clock: Clock,
+  { outputAutoCharacters, outputInlineCharacters }: Settings,
+): OutputKeeper {
   return {
     store: {
       async put(record) {
@@ -24,5 +29,7 @@ export function outputKeeper(store: ToolOutputStore, clock: Clock): OutputKeeper
     },
     createId: randomUUID,
     now: () => clock.now(),
+    autoCharacters: outputAutoCharacters,
+    inlineCharacters: outputInlineCharacters,
   };
 }

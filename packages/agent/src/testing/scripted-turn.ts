@@ -1,10 +1,13 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
 import type { JsonObject, Mode, RunEvent, Tool } from '@orion/contracts';
 import { startScriptedProvider } from '@orion/llm-adapters/scripted';
 import type { Script } from '@orion/llm-adapters/scripted';
 import { collect } from '@orion/testkit';
 import { expect, onTestFinished } from 'vitest';
 
-import type { Orion } from '../orion.ts';
+import type { Orion, OrionOptions } from '../orion.ts';
 import { openOrion, temporaryDirectory } from './set-up.ts';
 
 export const PROTOCOLS = ['standard', 'two-stage', 'controller'] as const;
@@ -45,17 +48,27 @@ export async function runTurn(
   protocol: ProtocolUnderTest,
   behaviours: Script['behaviours'],
   tools: readonly Tool[] = [],
-  mode: Mode = 'act',
+  {
+    mode = 'act',
+    files = {},
+    settings = {},
+  }: {
+    readonly mode?: Mode;
+    readonly files?: Readonly<Record<string, string>>;
+    readonly settings?: OrionOptions['settings'];
+  } = {},
 ): Promise<{
   readonly events: readonly RunEvent[];
   readonly requests: readonly Sent[];
   readonly orion: Orion;
 }> {
   const workspace = await temporaryDirectory();
+  for (const [name, text] of Object.entries(files)) await writeFile(join(workspace, name), text);
   const provider = await startScriptedProvider({ behaviours });
   const orion = await openOrion({
     workspace,
     tools,
+    settings: { ...settings },
     provider: { type: 'openai', model: 'scripted', baseUrl: provider.url },
   });
   onTestFinished(async () => {

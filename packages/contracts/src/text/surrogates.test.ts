@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { cutText, encodeWtf8, isHighSurrogate, isLowSurrogate } from './surrogates.ts';
+import {
+  countCodePoints,
+  cutText,
+  encodeWtf8,
+  firstCodePoints,
+  isHighSurrogate,
+  isLowSurrogate,
+} from './surrogates.ts';
 
 test('the halves of a pair', () => {
   expect([0xd7ff, 0xd800, 0xdbff, 0xdc00].map(isHighSurrogate)).toEqual([false, true, true, false]);
@@ -35,6 +42,17 @@ test('text without lone halves is UTF-8', () => {
     fc.property(fc.string({ unit: 'binary' }), (any) => {
       const text = any.toWellFormed();
       expect(encodeWtf8(text)).toEqual(Buffer.from(text, 'utf8'));
+    }),
+  );
+});
+
+test('code points are counted and taken as a string iterates over them', () => {
+  const halves = fc.constantFrom('\ud83d', '\ude00', '😀', 'a', 'é');
+  fc.assert(
+    fc.property(fc.array(halves), fc.nat(8), (parts, limit) => {
+      const text = parts.join('');
+      expect(countCodePoints(text)).toBe([...text].length);
+      expect(firstCodePoints(text, limit)).toBe([...text].slice(0, limit).join(''));
     }),
   );
 });

@@ -12,6 +12,24 @@ export function cutText(text: string, limit: number): string {
   return text.slice(0, isHighSurrogate(text.charCodeAt(limit - 1)) ? limit - 1 : limit);
 }
 
+/** How many code points a text has. No list of them is made: that would take many times the memory of the text. */
+export function countCodePoints(text: string): number {
+  let count = text.length;
+  for (let index = 1; index < text.length; index += 1) {
+    if (isLowSurrogate(text.charCodeAt(index)) && isHighSurrogate(text.charCodeAt(index - 1))) {
+      count -= 1;
+    }
+  }
+  return count;
+}
+
+/** The first `limit` code points of a text. */
+export function firstCodePoints(text: string, limit: number): string {
+  return Array.from(text.slice(0, 2 * limit))
+    .slice(0, limit)
+    .join('');
+}
+
 /**
  * Encodes text as WTF-8: UTF-8 in which a lone surrogate has three bytes of its own (`ED A0 80` to `ED BF BF`), so
  * that it survives a round trip through a file. A UTF-8 encoder would write a replacement character instead.

@@ -17,6 +17,7 @@ export function createBeginTool(
     effect: 'write',
     checksArguments: true,
     maxArgumentBytes: MAX_BEGIN_ARGUMENT_BYTES,
+    resultMode: 'never',
     definition: {
       name: BEGIN_TOOL_NAME,
       description:

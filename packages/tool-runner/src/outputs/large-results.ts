@@ -1,4 +1,4 @@
-import { OrionError, toErrorInfo } from '@orion/contracts';
+import { countCodePoints, firstCodePoints, OrionError, toErrorInfo } from '@orion/contracts';
 import type {
   JsonObject,
   JsonValue,
@@ -51,7 +51,7 @@ export async function keepLargeResult(
   result: ResultContext,
 ): Promise<ToolOutput> {
   const { tool } = result;
-  const { resultMode = 'auto' } = tool;
+  const { resultMode = 'auto', inlineCharacters = keeper.inlineCharacters } = tool;
   if (resultMode === 'never' || output.next !== undefined) return output;
   const shown = jsonOf(output.result);
   const whole = output.stored === undefined ? shown : jsonOf(output.stored);
@@ -59,21 +59,20 @@ export async function keepLargeResult(
   if (shown === null || whole === null) return output;
   const limit = {
     auto: keeper.autoCharacters ?? AUTO_CHARACTERS,
-    inline: keeper.inlineCharacters ?? INLINE_CHARACTERS,
+    inline: inlineCharacters ?? INLINE_CHARACTERS,
     stored: -1,
   }[resultMode];
   const isLarge = codePointsBeyond(shown, limit);
   if (!isLarge && whole.length <= shown.length) return output;
   const text = result.redact?.(whole) ?? whole;
   const reference = await put(text, keeper, result);
-  const { stored: _, ...rest } = output;
+  const { stored: _, details, ...others } = output;
+  const rest = { ...others, details: { ...details, output_id: reference.output_ref.id } };
   // What a tool shows of a longer output is its own preview.
   if (!isLarge && isObject(output.result)) {
     return { ...rest, result: { ...output.result, ...reference, available_tools: TOOLS } };
   }
-  const preview = Array.from(text.slice(0, 2 * PREVIEW_CHARACTERS))
-    .slice(0, PREVIEW_CHARACTERS)
-    .join('');
+  const preview = firstCodePoints(text, PREVIEW_CHARACTERS);
   return {
     ...rest,
     result: {
@@ -103,11 +102,15 @@ const TOOLS: readonly string[] = [
   'tool_outputs.sample — random sample from arrays',
 ];
 
+type Reference = JsonObject & {
+  readonly output_ref: { readonly id: string; readonly storage: string };
+};
+
 async function put(
   text: string,
   { store, createId, now }: OutputKeeper,
   { call, args, context, conversation, redact }: ResultContext,
-): Promise<JsonObject> {
+): Promise<Reference> {
   const id = createId();
   const parameters = redact === undefined ? args : redacted(args, redact);
   try {
@@ -125,14 +128,14 @@ async function put(
     return {
       persisted: true,
       output_ref: { id, storage: 'app_data' },
-      size_chars: codePointsIn(text),
+      size_chars: countCodePoints(text),
       ...(cut ? { stored_in_part: true } : {}),
     };
   } catch (error) {
     const { code, message } = toErrorInfo(error);
     throw new OrionError({
       code,
-      message: `${call.name} ran, but its result of ${codePointsIn(text)} characters could not be stored: ${message}`,
+      message: `${call.name} ran, but its result of ${countCodePoints(text)} characters could not be stored: ${message}`,
       hint: 'Ask the tool for less, or go on without its result.',
     });
   }
@@ -172,9 +175,5 @@ function jsonOf(value: JsonValue): string | null {
 }
 
 function codePointsBeyond(text: string, limit: number): boolean {
-  return text.length > limit && (text.length > 2 * limit || codePointsIn(text) > limit);
-}
-
-function codePointsIn(text: string): number {
-  return text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
+  return text.length > limit && (text.length > 2 * limit || countCodePoints(text) > limit);
 }

@@ -1,4 +1,4 @@
-import { OrionError, defined } from '@orion/contracts';
+import { OrionError, defined, firstCodePoints } from '@orion/contracts';
 import type {
   JsonObject,
   JsonValue,
@@ -290,7 +290,7 @@ function unitOf(text: string, from: number, codePoints: number): number {
 
 function listed(output: StoredToolOutput, previewLength: number): JsonObject {
   const { id, tool_name, conversation_id, created_at, success, bytes, characters, cut } = output;
-  const preview = Array.from(output.preview).slice(0, previewLength).join('');
+  const preview = firstCodePoints(output.preview, previewLength);
   return {
     id,
     tool_name,

@@ -3,6 +3,8 @@ import type { JsonObject, JsonValue, TextExcerpt, Tool, Workspace } from '@orion
 
 export const READ_FILE_MAX_LINES: number = 2000;
 export const READ_FILE_MAX_BYTES: number = 64 * 1024;
+/** Of those bytes as JSON, in which some characters are longer. More is stored, as a protocol would cut it. */
+const INLINE_CHARACTERS = 112 * 1024;
 
 /** Written without `defineTool`, so that zod is not loaded: every turn offers this tool, but few call it. */
 const PARAMETERS: JsonObject = {
@@ -49,8 +51,8 @@ export function createReadFileTool(workspace: Pick<Workspace, 'readText'>): Tool
     },
     effect: 'read',
     inPlanMode: true,
-    // It has a limit of its own.
-    resultMode: 'never',
+    resultMode: 'inline',
+    inlineCharacters: INLINE_CHARACTERS,
     normalize: withDefaults,
     async execute(args) {
       const { path, first_line: firstLine, max_lines: maxLines } = withDefaults(args) as Arguments;

@@ -1,3 +1,5 @@
+import { countCodePoints, firstCodePoints } from '@orion/contracts';
+
 /** The most bytes of a stored output's JSON text (R285). */
 const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
 const PREVIEW_CHARACTERS = 500;
@@ -17,7 +19,7 @@ export function fittingOutput(json: string, maxBytes: number = MAX_OUTPUT_BYTES)
   return {
     text,
     bytes: Buffer.byteLength(text),
-    characters: codePointsIn(text),
+    characters: countCodePoints(text),
     cut,
     preview: firstCodePoints(text, PREVIEW_CHARACTERS),
   };
@@ -30,14 +32,4 @@ function beginningOf(json: string, maxBytes: number): string {
     const text = JSON.stringify(whole.slice(0, length).toWellFormed());
     if (Buffer.byteLength(text) <= maxBytes) return text;
   }
-}
-
-function codePointsIn(text: string): number {
-  return text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
-}
-
-function firstCodePoints(text: string, count: number): string {
-  return Array.from(text.slice(0, 2 * count))
-    .slice(0, count)
-    .join('');
 }
