@@ -62,6 +62,7 @@ export type {
   ToolExecutionContext,
   ToolFailure,
   ToolOutput,
+  ToolProgress,
   ToolRegistry,
   ToolResult,
   ToolSuccess,

@@ -6,7 +6,7 @@ import type { FinishReason, LlmAdapter, Usage } from './llm.ts';
 import type { Message } from './messages.ts';
 import type { StopReason } from './run-event.ts';
 import type { ToolCall } from './tool-call.ts';
-import type { Mode, ToolDefinition, ToolRegistry, ToolResult } from './tools.ts';
+import type { Mode, ToolDefinition, ToolProgress, ToolRegistry, ToolResult } from './tools.ts';
 import type { TraceRecorder } from './trace.ts';
 
 export type ProtocolName = 'standard' | 'two-stage' | 'controller';
@@ -173,6 +173,8 @@ export type ProtocolEvent =
   /** Only from the content stage, once: the provider sends reasoning separately from the text. */
   | { readonly type: 'reasoning' }
   | { readonly type: 'tool_calls'; readonly calls: readonly ToolCall[] }
+  /** How far a call has come that runs; none follows its result. The message is short and redacted. */
+  | { readonly type: 'tool_progress'; readonly call: ToolCall; readonly progress: ToolProgress }
   | { readonly type: 'tool_result'; readonly result: ToolResult; readonly summary: string }
   | { readonly type: 'usage'; readonly usage: Usage }
   | { readonly type: 'outcome'; readonly outcome: ProtocolOutcome };

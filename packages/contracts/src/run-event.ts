@@ -1,6 +1,7 @@
 import type { ErrorInfo } from './errors.ts';
 import type { Usage } from './llm.ts';
 import type { ToolCall } from './tool-call.ts';
+import type { ToolProgress } from './tools.ts';
 import type { InvalidPlace } from './validation.ts';
 import type { SessionStateName, WriteOperation, WriteReceipt } from './write-session.ts';
 
@@ -62,6 +63,12 @@ export type RunEventBody =
       readonly type: 'tool_calls';
       readonly calls: readonly Pick<ToolCall, 'id' | 'name' | 'arguments'>[];
     }
+  /** How far a running call has come: `done` of `total`, where the tool knows them. At most five a second. */
+  | ({
+      readonly type: 'tool_progress';
+      readonly callId: string;
+      readonly toolName: string;
+    } & ToolProgress)
   | {
       readonly type: 'tool_result';
       readonly callId: string;

@@ -110,11 +110,20 @@ export type McpAction = {
 
 export type McpPart = 'description' | 'schema' | 'command';
 
+/** How far a running tool has come, in its own words; `done` of `total`, where it knows them. */
+export type ToolProgress = {
+  readonly message: string;
+  readonly done?: number;
+  readonly total?: number;
+};
+
 export type ToolExecutionContext = {
   readonly projectId: string;
   readonly requestId: string;
   readonly mode: Mode;
   readonly signal: AbortSignal;
+  /** Shows a person how far the tool has come; never waits, never throws. What comes too often is left out. */
+  readonly onProgress?: (progress: ToolProgress) => void;
 };
 
 /** The conversation that a tool is called in. */

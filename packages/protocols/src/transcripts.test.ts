@@ -302,7 +302,7 @@ function registry() {
     },
     told: {
       effect: 'read',
-      run: (_, { signal, ...context }) => ({
+      run: (_, { signal, onProgress: _onProgress, ...context }) => ({
         success: true,
         result: { ...context, aborted: signal.aborted },
       }),

@@ -51,6 +51,13 @@ const calls = {
   silence: () => undefined,
   flood: () => { for (let at = 0; at < 10_100; at += 1) send({ method: 'notifications/message', params: { level: 'info', data: at } }); },
   endless: () => { const more = () => process.stdout.write('x'.repeat(1 << 20), more); more(); },
+  progress: (_id, progressToken) => {
+    let progress = 0;
+    setInterval(() => {
+      progress += 1;
+      send({ method: 'notifications/progress', params: { progressToken, progress, total: 100, message: '\\u001b]0;owned\\u0007\\u202eon it' } });
+    }, 250);
+  },
   large: (id) => send({ id, result: { content: [{ type: 'text', text: 'x'.repeat(9 << 20) }] } }),
 };
 if (behaviour === 'grandchild') {
@@ -60,6 +67,7 @@ if (behaviour === 'grandchild') {
 }
 createInterface({ input: process.stdin }).on('line', (line) => {
   const { id, method, params } = JSON.parse(line);
+  if (method === 'notifications/cancelled') writeFileSync(process.env.SEEN, line);
   if (method === 'server/discover') {
     if (behaviour === 'old') process.exit(1);
     send({ id, error: { code: -32601, message: 'not found' } });
@@ -72,7 +80,7 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   if (method === 'tools/call') {
     if (behaviour === 'changed' || behaviour === 'renamed') writeFileSync(process.env.SEEN, '');
     const act = calls[behaviour];
-    if (act) act(id);
+    if (act) act(id, params._meta?.progressToken);
     else send({ id, result: { content: [{ type: 'text', text: JSON.stringify({ params, environment: process.env }) }] } });
   }
 });

@@ -52,3 +52,14 @@ export function progressLine(progress: Progress, now: number): string {
     `${formatBytes(Math.max(0, Math.round(rate)))}/s, saved to byte ${formatCount(progress.durableBytes)}`
   );
 }
+
+/** How far a tool has come, in its own words. */
+export function toolProgressLine({
+  toolName,
+  message,
+  done,
+  total,
+}: Extract<RunEvent, { type: 'tool_progress' }>): string {
+  const part = done === undefined ? [] : [total === undefined ? `${done}` : `${done} of ${total}`];
+  return `${toolName}: ${[...part, message].filter((text) => text !== '').join(', ')}`;
+}

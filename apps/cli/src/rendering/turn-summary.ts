@@ -41,6 +41,7 @@ export function addToSummary(summary: TurnSummary, event: RunEvent): TurnSummary
     case 'write_rewind':
     case 'phase':
     case 'tool_calls':
+    case 'tool_progress':
     case 'tool_result':
       return summary.requestId === null ? { ...summary, requestId: event.requestId } : summary;
     case 'write_session': {

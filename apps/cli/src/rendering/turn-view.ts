@@ -4,7 +4,7 @@ import type { OutputStream } from '../process/output-stream.ts';
 import type { Screen } from '../terminal/screen.ts';
 import { plural } from '../terminal/format.ts';
 import { errorLines, failedCallLines } from './error-lines.ts';
-import { followProgress, progressLine, type Progress } from './progress.ts';
+import { followProgress, progressLine, toolProgressLine, type Progress } from './progress.ts';
 import { needsAttention, pausedLines, receiptLine, unprovedParts } from './write-lines.ts';
 
 /** Shows the events of a turn as they come. */
@@ -86,7 +86,11 @@ export function createTerminalView(options: TerminalViewOptions): TurnView {
           showSession(event);
           if (showsProgress) updateProgress(event);
           return undefined;
+        case 'tool_progress':
+          if (showsProgress) screen.progress(toolProgressLine(event));
+          return undefined;
         case 'tool_result':
+          if (showsProgress) screen.clearProgress();
           if (quiet) return undefined;
           if (event.error !== undefined) {
             for (const line of failedCallLines(event.toolName, event.error, place)) {

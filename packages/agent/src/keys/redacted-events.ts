@@ -43,6 +43,8 @@ function redacted(event: RunEventBody, { redact }: KeysInUse): RunEventBody {
       const calls = event.calls.map((call) => ({ ...call, arguments: redact(call.arguments) }));
       return { ...event, calls };
     }
+    case 'tool_progress':
+      return { ...event, message: redact(event.message) };
     case 'tool_result': {
       const error = event.error && { ...event.error, message: redact(event.error.message) };
       return { ...event, summary: redact(event.summary), ...defined({ error }) };

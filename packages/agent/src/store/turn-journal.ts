@@ -212,6 +212,8 @@ function charactersOf(event: RunEvent): number {
       return event.content.length;
     case 'tool_calls':
       return event.calls.reduce((sum, call) => sum + call.arguments.length, 0);
+    case 'tool_progress':
+      return event.message.length;
     case 'tool_result':
       return event.summary.length + (event.error?.message.length ?? 0);
     case 'done':

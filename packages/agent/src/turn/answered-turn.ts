@@ -135,6 +135,11 @@ class ProtocolRun {
           this.#calls = new Map(event.calls.map((call) => [call.id, call]));
           yield { type: 'tool_calls', calls: event.calls.map(publicCall) };
           break;
+        case 'tool_progress': {
+          const { call, progress } = event;
+          yield { type: 'tool_progress', callId: call.id, toolName: call.name, ...progress };
+          break;
+        }
         case 'tool_result': {
           const { result, summary } = event;
           const { toolCallId: callId, toolName, success: ok } = result;

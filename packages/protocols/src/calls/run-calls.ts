@@ -14,6 +14,7 @@ import { notePhase } from '../stop-policy/progress.ts';
 import type { ExecutedCall } from '../stop-policy/progress.ts';
 import { findBudgetStop, millisecondsLeft } from '../stop-policy/verdict.ts';
 import { findExecuted, recordExecuted } from './executed-calls.ts';
+import { followProgress } from './follow-progress.ts';
 import { mistakeOf } from './mistakes.ts';
 import {
   earlierResult,
@@ -47,6 +48,7 @@ export type CallBatch = {
 
 const SHOWN_RESULT = 2048;
 const SHOWN_NAME = 100;
+const SHOWN_PROGRESS = 200;
 
 /**
  * Runs the calls of one message one after another, in order, and answers each of them.
@@ -102,7 +104,7 @@ export async function* runCalls(
         trace.phaseStart('tool', toolPhase);
       }
       trace.toolCall(toolPhase, call, 'run');
-      result = await runOne(context, signal, call);
+      result = yield* runOne(context, signal, call);
       if (result.attempts > 0) {
         turnState.cycleIndex += 1;
         trace.toolExecuted(toolPhase, result);
@@ -151,27 +153,39 @@ export async function* runCalls(
 }
 
 /** Runs one call. If the registry violates its contract, that becomes a failed result too (R158). */
-async function runOne(
+async function* runOne(
   context: ProtocolContext,
   signal: AbortSignal,
   call: ToolCall,
-): Promise<ToolResult> {
-  const { toolRegistry, projectId, requestId, mode, clock } = context;
+): AsyncGenerator<ProtocolEvent, ToolResult, undefined> {
+  const { toolRegistry, projectId, requestId, mode, clock, redact } = context;
   // The policy's time limit covers model calls only. Tools have their own limit.
   const limited = limitedSignal(signal, clock, millisecondsLeft(context));
-  try {
-    const results = await toolRegistry.executeToolCalls([call], {
+  const running = followProgress(clock, (onProgress) =>
+    toolRegistry.executeToolCalls([call], {
       projectId,
       requestId,
       mode,
       signal: limited.signal,
-    });
-    const [result] = results;
-    if (result === undefined) return failedByRegistry(call, 'The tool gave no result.');
-    return { ...result, toolCallId: call.id };
+      onProgress,
+    }),
+  );
+  try {
+    for (;;) {
+      const next = await running.next();
+      if (next.done === true) {
+        const [result] = next.value;
+        if (result === undefined) return failedByRegistry(call, 'The tool gave no result.');
+        return { ...result, toolCallId: call.id };
+      }
+      const { message, ...numbers } = next.value;
+      const shown = cutText(redact?.(message) ?? message, SHOWN_PROGRESS);
+      yield { type: 'tool_progress', call, progress: { ...numbers, message: shown } };
+    }
   } catch (error) {
     return failedByRegistry(call, toErrorInfo(error).message);
   } finally {
+    await running.return(undefined as never);
     limited.end();
   }
 }

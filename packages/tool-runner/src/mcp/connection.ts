@@ -1,12 +1,13 @@
 import type {
   CallToolResult,
   Client,
+  Progress,
   ReadResourceResult,
   Tool,
   Transport,
 } from '@modelcontextprotocol/client';
-import { limitedSignal } from '@orion/contracts';
-import type { Clock, JsonObject, Redact } from '@orion/contracts';
+import { defined, limitedSignal } from '@orion/contracts';
+import type { Clock, JsonObject, Redact, ToolExecutionContext } from '@orion/contracts';
 
 import { httpLine } from './http-line.ts';
 import { ServerBroke, ServerExited } from './server.ts';
@@ -97,9 +98,16 @@ export class Connection {
     return tools;
   }
 
-  async callTool(name: string, args: JsonObject, signal: AbortSignal): Promise<CallToolResult> {
+  async callTool(
+    name: string,
+    args: JsonObject,
+    { signal, onProgress }: Pick<ToolExecutionContext, 'signal' | 'onProgress'>,
+  ): Promise<CallToolResult> {
     const params = { name, arguments: args };
-    return this.#ask(signal, () => this.#line.client.callTool(params, this.#callOptions(signal)));
+    const onprogress = ({ progress: done, total, message = '' }: Progress): void =>
+      onProgress?.({ message: this.#redact(message), done, ...defined({ total }) });
+    const options = { ...this.#callOptions(signal), onprogress };
+    return this.#ask(signal, () => this.#line.client.callTool(params, options));
   }
 
   async listResources(

@@ -191,10 +191,10 @@ function serverTool(
     repeatableAfterWrite: true,
     timeoutMs: limits.callMs + AFTER_CALL_MS,
     action: actionOf(server, name, definition),
-    async execute(args, { signal }) {
+    async execute(args, context) {
       let answer;
       try {
-        answer = await connection.callTool(name, args, signal);
+        answer = await connection.callTool(name, args, context);
       } catch (error) {
         throw failure(server, error);
       }
