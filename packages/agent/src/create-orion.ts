@@ -5,12 +5,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { defined, systemClock } from '@orion/contracts';
 import type { Clock, ToolOutputStore, TraceStore, Workspace } from '@orion/contracts';
 import { createWritePlanTool } from '@orion/core';
-import type { ApprovalPolicy, WritePlanTool } from '@orion/core';
+import type { WritePlanTool } from '@orion/core';
 import { createContentProtocol } from '@orion/protocols';
 import type { Traverser } from '@orion/tool-runner';
 import { createPatternMatcher, createWorkspace } from '@orion/workspace';
 import type { WorkspaceEventSink } from '@orion/workspace';
 
+import { approvalOf } from './approval.ts';
 import { protocolConfigOf } from './config/derived-settings.ts';
 import { DEFAULT_SETTINGS } from './config/settings.ts';
 import type { Settings } from './config/settings.ts';
@@ -79,6 +80,7 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
     journals: records.journals,
     stopSignal: stop.signal,
     connectTools: tools.connect,
+    approve: options.approve,
     shared: {
       workspace,
       connect: (defaults) => provider.connect(defaults),
@@ -210,11 +212,6 @@ function callsOn(
       return report;
     },
   };
-}
-
-function approvalOf(approve: OrionOptions['approve']): ApprovalPolicy {
-  if (approve === undefined || approve === 'auto') return { kind: 'auto' };
-  return approve === 'never' ? { kind: 'never' } : { kind: 'ask', review: approve };
 }
 
 function openWorkspace(

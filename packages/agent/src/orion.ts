@@ -58,7 +58,8 @@ export type OrionOptions = {
   readonly workspace: string;
   /**
    * Needed for turns and for recovering a session, not for listing, cleaning or finalizing. A function is asked
-   * before the first request of a turn: `session` is what the recovered session was begun with, null for a new turn.
+   * before the first request of each turn, and another answer is another provider from then on: `session` is what the
+   * recovered session was begun with, null for a new turn.
    */
   readonly provider?: ProviderOptions | ((session: ProviderIdentity | null) => ProviderOptions);
   /** An adapter of one's own, instead of `provider`. */
@@ -137,6 +138,8 @@ export type TurnRequest = {
   readonly mode?: Mode;
   /** Pins the protocol of this turn, as a route of its own does. Unknown names are PROTOCOL_UNSUPPORTED. */
   readonly protocol?: string;
+  /** Who approves changes in this turn, instead of `approve` of the options. */
+  readonly approve?: OrionOptions['approve'];
   /** What a client says about its request; `protocol` in it counts when `protocolOverrideEnabled` is set. */
   readonly metadata?: { readonly [key: string]: unknown };
   /** Aborting cancels the turn: an open write session is saved and paused. */
@@ -147,11 +150,15 @@ export type TurnRequest = {
 
 export type RecoverRequest = {
   readonly sessionId: string;
+  /** As in a turn. */
+  readonly approve?: OrionOptions['approve'];
   readonly signal?: AbortSignal;
 };
 
 export type FinalizeRequest = {
   readonly sessionId: string;
+  /** As in a turn. */
+  readonly approve?: OrionOptions['approve'];
   /** Answers the question where the file ends: before this line, counted from 1. */
   readonly endAt?: number;
   /** Answers an open question; a session that waits names the answers that it takes. */

@@ -4,7 +4,7 @@ import { createAdapter } from '@orion/llm-adapters';
 
 import type { Settings } from './config/settings.ts';
 import { redactAdapter } from './keys/redacted-adapter.ts';
-import type { OrionOptions, ProviderIdentity } from './orion.ts';
+import type { OrionOptions, ProviderIdentity, ProviderOptions } from './orion.ts';
 
 /** What is known before a provider is asked for; its key comes with it. */
 export function keysOf(options: OrionOptions, settings: Settings): KeysInUse {
@@ -49,8 +49,10 @@ export function providerConnection(
 ): ProviderConnection {
   const allOpened = new Map<string, Promise<Opened>>();
 
-  async function open(defaults: ProviderIdentity | null): Promise<Opened> {
-    const given = typeof options === 'function' ? options(defaults) : options;
+  async function open(
+    given: ProviderOptions | undefined,
+    defaults: ProviderIdentity | null,
+  ): Promise<Opened> {
     const provider = given?.type ?? defaults?.provider ?? 'openai';
     const kept = given?.type === undefined || given.type === defaults?.provider ? defaults : null;
     const model = given?.model ?? kept?.model;
@@ -88,8 +90,9 @@ export function providerConnection(
         const identity = { provider: own.name, model: own.model };
         return { adapter: redactAdapter(own, keys), identity };
       }
-      const key = JSON.stringify(defaults);
-      const opened = allOpened.get(key) ?? open(defaults);
+      const given = typeof options === 'function' ? options(defaults) : options;
+      const key = JSON.stringify([given, defaults]);
+      const opened = allOpened.get(key) ?? open(given, defaults);
       allOpened.set(key, opened);
       try {
         return await opened;

@@ -79,10 +79,6 @@ export type {
 export type {
   FileList,
   FileSelection,
-  ProtectedChange,
-  ProtectedEntry,
-  ProtectedPaths,
-  ProtectedReport,
   ProjectInstructions,
   ReadRange,
   RefusedFile,

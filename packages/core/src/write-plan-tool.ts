@@ -1,4 +1,4 @@
-import { OrionError } from '@orion/contracts';
+import { defined, OrionError } from '@orion/contracts';
 import type {
   Clock,
   PatternMatcher,
@@ -25,9 +25,9 @@ export interface WritePlanTool {
   tool(open: (request: BeginRequest, toolCallId: string) => Promise<BegunSession>): Tool;
   /**
    * Checks the request, creates the session on disk, and words the result for the model. `turn` is what a recovery
-   * needs to know; it is stored together with the session.
+   * needs to know; it is stored together with the session. `policy` is used instead of `approval` of the options.
    */
-  begin(request: BeginRequest, turn?: TurnRecord): Promise<BegunSession>;
+  begin(request: BeginRequest, turn?: TurnRecord, policy?: ApprovalPolicy): Promise<BegunSession>;
   /**
    * Runs a write plan, given in its JSON form or as `{plan}`. Rejects with INVALID_PLAN. A failed operation is reported;
    * nothing has changed then, unless the plan says `atomic: false`.
@@ -83,8 +83,8 @@ export function createWritePlanTool({
   const ports = { workspace, clock, createId, patterns, approval, nextTurn, eol, strict };
   return {
     tool: (open) => createBeginTool(open, strict),
-    async begin(request, turn) {
-      if (approval.kind === 'never') throw neverApproved();
+    async begin(request, turn, policy = approval) {
+      if (policy.kind === 'never') throw neverApproved();
       const begun = await beginSession(request, turn, ports);
       sessions.set(begun.handle.id, begun.handle);
       return begun;
@@ -104,7 +104,7 @@ export function createWritePlanTool({
           message: `${diskFilePath} is not the content file of session ${sessionId}.`,
         });
       }
-      return finalizeSession(handle, facts, ports);
+      return finalizeSession(handle, facts, { ...ports, ...defined({ approval: facts.approval }) });
     },
     adopt: (handle) => void sessions.set(handle.id, handle),
     forget: (sessionId) => void sessions.delete(sessionId),

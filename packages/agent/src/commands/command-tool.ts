@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { join } from 'node:path';
 
 import type { Clock, Tool, Workspace } from '@orion/contracts';
 import { createRunCommandTool, findSandbox, secretPlaces } from '@orion/tool-runner';
@@ -26,29 +25,20 @@ export function createCommandTool(options: CommandToolOptions): Tool {
     environment: commands.environment,
     sandboxMode: settings.sandbox,
     findSandbox(signal) {
-      sandbox ??= findSandbox(commands.environment['PATH'] ?? '', { root, clock, signal }).catch(
-        (error: unknown) => {
-          sandbox = null;
-          throw error;
-        },
-      );
+      sandbox ??= findSandbox(commands.environment['PATH'] ?? '', { root, clock, signal });
       return sandbox;
     },
-    async guard() {
+    async sandboxScope() {
       // A folder that is not there could be made inside of the sandbox.
       await workspace.ensureStateDirectory();
-      const before = await workspace.listProtected();
-      const paths = before.entries.map(({ path }) => join(root, path));
+      const { paths } = await workspace.listProtected();
       const own = userDirectory === undefined ? [] : [userDirectory];
       const secrets = commands.home === null ? [] : secretPlaces(commands.home);
       return {
-        scope: {
-          root,
-          hidden: [stateDirectory, ...own, ...secrets],
-          readOnly: paths.filter((path) => path !== stateDirectory),
-          allowNetwork: settings.allowNetwork,
-        },
-        settle: (how) => workspace.protectedChanges(before, how),
+        root,
+        hidden: [stateDirectory, ...own, ...secrets],
+        readOnly: paths.filter((path) => path !== stateDirectory),
+        allowNetwork: settings.allowNetwork,
       };
     },
     timeoutMs: settings.commandSeconds * 1_000,

@@ -87,7 +87,7 @@ class ProtocolRun {
   #calls: ReadonlyMap<string, ToolCall> = new Map();
 
   constructor(scope: TurnScope, adapter: LlmAdapter, identity: ProviderIdentity, mode: Mode) {
-    const { workspace, writePlanTool } = scope.dependencies;
+    const { workspace, writePlanTool, approval } = scope.dependencies;
     this.#scope = scope;
     this.#identity = identity;
     this.#capture = captureArguments(adapter, workspace);
@@ -96,7 +96,7 @@ class ProtocolRun {
       this.#capture.adapter,
       mode,
       async (request, callId) => {
-        const begun = await writePlanTool.begin(request, this.#turnRecord(callId));
+        const begun = await writePlanTool.begin(request, this.#turnRecord(callId), approval);
         this.#opened.set(callId, begun.handle);
         return begun;
       },

@@ -58,10 +58,10 @@ export async function* recover(
 }
 
 async function recoveryContext(scope: TurnScope, { turn }: RecoveredSession): Promise<TurnContext> {
-  const { connect, writePlanTool } = scope.dependencies;
+  const { connect, writePlanTool, approval } = scope.dependencies;
   const { adapter } = await connect(turn === null ? null : identityOf(turn));
   return turnContext(scope, adapter, turn?.mode ?? 'act', (request) =>
-    writePlanTool.begin(request),
+    writePlanTool.begin(request, undefined, approval),
   );
 }
 

@@ -4,7 +4,8 @@ import type { RunEvent } from '@orion/contracts';
 import { OrionError } from '@orion/contracts';
 import type { OfferedTools } from '@orion/tool-runner/mcp';
 
-import type { TurnRequest } from '../orion.ts';
+import { approvalOf } from '../approval.ts';
+import type { OrionOptions, TurnRequest } from '../orion.ts';
 import type { TurnJournal } from '../store/turn-journal.ts';
 import type { TurnJournals } from '../store/turn-journals.ts';
 import type { TurnProtocol, TurnProtocols } from '../turn-protocol.ts';
@@ -15,12 +16,14 @@ import type { TurnDependencies, TurnTask } from './turn-scope.ts';
 /** What a turn is asked for beside its task. */
 export type AdmissionRequest = Pick<
   TurnRequest,
-  'projectId' | 'conversationId' | 'signal' | 'protocol' | 'metadata'
+  'projectId' | 'conversationId' | 'signal' | 'protocol' | 'metadata' | 'approve'
 >;
 
 export type TurnAdmissionOptions = {
   /** What all turns work with. */
-  readonly shared: Omit<TurnDependencies, keyof TurnProtocol | 'missingTools'>;
+  readonly shared: Omit<TurnDependencies, keyof TurnProtocol | 'missingTools' | 'approval'>;
+  /** Of turns that name none. */
+  readonly approve: OrionOptions['approve'];
   readonly protocols: TurnProtocols;
   readonly journals: TurnJournals;
   /** Of turns that name none. */
@@ -88,6 +91,7 @@ export class TurnAdmission {
         ...protocol,
         tools: [...shared.tools, ...tools],
         missingTools,
+        approval: approvalOf(request.approve ?? this.#options.approve),
       };
       const scope = new TurnScope(dependencies, ids, signal, begun);
       journal = journals.begin(requestId);

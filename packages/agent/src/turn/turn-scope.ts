@@ -16,7 +16,7 @@ import type {
   Workspace,
 } from '@orion/contracts';
 import { createTurnState } from '@orion/contracts';
-import type { WritePlanTool, WriteSession } from '@orion/core';
+import type { ApprovalPolicy, WritePlanTool, WriteSession } from '@orion/core';
 import type { OutputKeeper, ToolRegistryOptions } from '@orion/tool-runner';
 
 import type { Settings } from '../config/settings.ts';
@@ -47,6 +47,8 @@ export type TurnDependencies = {
   /** The content stage, in the form in which a protocol's models read their history. */
   readonly content: (protocolName: string) => ProtocolStrategy;
   readonly writePlanTool: WritePlanTool;
+  /** Who approves changes in this turn. */
+  readonly approval: ApprovalPolicy;
   /** Offered beside those of every turn. */
   readonly tools: readonly Tool[];
   /** A sentence about each tool that would be offered and cannot be. */
@@ -154,7 +156,7 @@ export class TurnScope {
   ): AsyncGenerator<RunEventBody, SessionOutcome> {
     if (this.#open === null) throw new Error('a session is driven that was not begun');
     const { handle } = this.#open;
-    const { writePlanTool, content, clock, trace, settings } = this.dependencies;
+    const { writePlanTool, approval, content, clock, trace, settings } = this.dependencies;
     const driver = new SessionDriver({
       session,
       handle,
@@ -166,7 +168,8 @@ export class TurnScope {
       projectId: this.ids.projectId,
       requestId: this.ids.requestId,
       contextLimit: contextLimit(settings, context?.adapter ?? null),
-      finalize: (facts) => writePlanTool.finalizeSession(handle.id, handle.contentPath(), facts),
+      finalize: (facts) =>
+        writePlanTool.finalizeSession(handle.id, handle.contentPath(), { ...facts, approval }),
       signal: this.signal,
     });
     try {

@@ -38,6 +38,8 @@ export type FinalizeFacts = SavedFacts & {
   readonly lineEnding?: LineEndingText;
   /** Cancels a question to a person. */
   readonly signal?: AbortSignal;
+  /** Who approves the change, instead of whom the tool asks otherwise. */
+  readonly approval?: ApprovalPolicy;
   /** Whether lines that seem to stand for omitted text prevent the write. */
   readonly askOmissions: boolean;
   /** Another target than the session's own, when a person resolves a conflict. */

@@ -1,8 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import { lstat, realpath } from 'node:fs/promises';
 import { delimiter, isAbsolute, join } from 'node:path';
 
-import { OrionError } from '@orion/contracts';
 import type { Clock } from '@orion/contracts';
 
 import { runInGroup } from './process-group.ts';
@@ -68,8 +66,7 @@ export function secretPlaces(home: string): readonly string[] {
 }
 
 /**
- * Looks for bubblewrap and has it run a trial: where it is installed, user namespaces may still be forbidden. Rejects with
- * ABORTED.
+ * Looks for bubblewrap and has it run a trial: where it is installed, user namespaces may still be forbidden.
  *
  * @param path The variable `PATH`.
  */
@@ -91,15 +88,12 @@ export async function findSandbox(
     isSandbox: true,
     cwd: root,
     environment: { PATH: path },
-    id: randomUUID(),
+    id: 'trial',
     timeoutMs: TRIAL_MS,
     maxOutputBytes: 4_096,
     signal,
     clock,
   });
-  if (trial.reason === 'aborted') {
-    throw new OrionError({ code: 'ABORTED', message: 'The trial of the sandbox was cancelled.' });
-  }
   if (trial.exitCode === 0) return { kind: 'bubblewrap', program };
   const said = trial.output.head.trim();
   return {
