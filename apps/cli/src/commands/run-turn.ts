@@ -15,8 +15,9 @@ import { actionReview } from './approve-action.ts';
 import { approval } from './approve-change.ts';
 import { protectedPathQuestion } from './confirm-protected.ts';
 import { placeOf } from './place.ts';
-import { openOrion } from './with-orion.ts';
+import { openForTurns } from './with-orion.ts';
 import { createJsonView, createTerminalView, type TurnView } from '../rendering/turn-view.ts';
+import { shellWording } from '../rendering/wording.ts';
 
 const LAST_WORDS_MS = 500;
 
@@ -135,20 +136,17 @@ function openRuntime(
   approve: NonNullable<OrionOptions['approve']>,
   signal: AbortSignal,
 ): Promise<Orion> {
-  const { protocol, protocolReason, telemetry, verbose } = configuration;
   // A session that is recovered brings what it was begun with, where nothing else was named.
   const provider: OrionOptions['provider'] = (session) =>
     session === null ? requireProvider(configuration) : recoveryProvider(configuration);
-  return openOrion(configuration, {
-    protocol,
-    protocolReason,
+  return openForTurns(configuration, {
     approve,
-    commands: configuration.commands,
-    mcp: configuration.mcp,
     ...(context.interactive && approve !== 'never' && actionReview(context)),
     ...protectedPathQuestion(context, signal),
-    ...defined({ provider: withModel ? provider : undefined, telemetry: telemetry ?? undefined }),
-    ...(verbose && { onTrace: (event) => context.screen.line(formatTraceLine(event), 'faint') }),
+    ...defined({ provider: withModel ? provider : undefined }),
+    ...(configuration.verbose && {
+      onTrace: (event) => context.screen.line(formatTraceLine(event), 'faint'),
+    }),
   });
 }
 
@@ -194,8 +192,8 @@ function createView({ context, configuration, json }: TurnSetup): TurnView {
   const { showContent, quiet } = configuration;
   const { screen, stdout, stderr } = context;
   const shared = {
-    screen,
-    place: placeOf(context, configuration.workspace),
+    screen: { ...screen, content: (text: string) => screen.text(text) },
+    wording: shellWording(placeOf(context, configuration.workspace)),
     now: () => performance.now(),
   };
   if (!json) return createTerminalView({ ...shared, quiet, showContent });

@@ -18,6 +18,20 @@ export function openOrion(
   return createOrion({ workspace, settings, ...defined({ userDirectory: folder }), ...more });
 }
 
+/** The same for one that runs turns. */
+export function openForTurns(
+  configuration: Configuration,
+  more: Partial<OrionOptions>,
+): Promise<Orion> {
+  const { protocol, protocolReason, telemetry, commands, mcp } = configuration;
+  const shared = { protocol, protocolReason, commands, mcp };
+  return openOrion(configuration, {
+    ...shared,
+    ...defined({ telemetry: telemetry ?? undefined }),
+    ...more,
+  });
+}
+
 /** Runs what a command does with Orion, and closes it in the end. */
 export async function withOrion<Answer>(
   context: CommandContext,

@@ -211,7 +211,7 @@ async function recover(stage: Stage, session: SessionListing): Promise<WriteRece
   await stage.say(
     `   Lines of the document that were sent again: ${formatCount(again)}\n` +
       `   Lines that the second process received: about ${formatCount(sent)} of ${formatCount(receipt.lines)}\n` +
-      `   Receipt: ${receiptLine(receipt)}`,
+      `   Receipt: ${receiptLine(receipt, null)}`,
   );
   return receipt;
 }

@@ -44,12 +44,18 @@ const OWN_STEPS: readonly (readonly [library: RegExp, command: string])[] = [
   [/^Pass it as `script`\./u, 'Name its file with --script.'],
 ];
 
-/** The error as this command words it. Any other next step that the error brought with it stays as it is. */
-export function inCommandWords(error: ErrorInfo): ErrorInfo {
+/**
+ * The error as this command words it. Any other next step that the error brought with it stays as it is. `others` come
+ * first.
+ */
+export function inCommandWords(
+  error: ErrorInfo,
+  others: Readonly<Partial<Record<ErrorCode, string>>> = {},
+): ErrorInfo {
   const { code, hint } = error;
   if (hint === undefined) return error;
   const general = ERROR_CODES[code];
-  let words = hint.replace(general, COMMAND_HINTS[code] ?? general);
+  let words = hint.replace(general, others[code] ?? COMMAND_HINTS[code] ?? general);
   for (const [library, command] of OWN_STEPS) words = words.replace(library, command);
   return { ...error, hint: words };
 }

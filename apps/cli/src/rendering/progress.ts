@@ -1,6 +1,6 @@
 import { countLineFeeds, type RunEvent } from '@orion/contracts';
 
-import { formatBytes, formatCount } from '../terminal/format.ts';
+import { formatBytes, formatCount, formatElapsed } from '../terminal/format.ts';
 
 /** How far the file that is being streamed has come. */
 export type Progress = {
@@ -44,13 +44,27 @@ export function followProgress(
   }
 }
 
+/** A file that is being written, in one line: how much of it there is, and how much of that no crash can take. */
 export function progressLine(progress: Progress, now: number): string {
-  const seconds = (now - progress.startedAt) / 1000;
-  const rate = seconds > 0 ? (progress.bytes - progress.startBytes) / seconds : 0;
-  return (
-    `${progress.file}: ${formatCount(progress.lines)} lines, ${formatBytes(progress.bytes)}, ` +
-    `${formatBytes(Math.max(0, Math.round(rate)))}/s, saved to byte ${formatCount(progress.durableBytes)}`
-  );
+  const { file, lines, bytes, startBytes, startedAt } = progress;
+  const seconds = (now - startedAt) / 1000;
+  const rate = seconds > 0 ? Math.max(0, (bytes - startBytes) / seconds) : 0;
+  return [
+    file,
+    `${formatCount(lines)} lines`,
+    formatBytes(bytes),
+    `${formatBytes(Math.round(rate))}/s`,
+    savedText(progress, rate),
+    formatElapsed(now - startedAt),
+  ].join('  ');
+}
+
+function savedText({ bytes, durableBytes }: Progress, rate: number): string {
+  const unsaved = bytes - durableBytes;
+  if (unsaved <= 0) return 'all saved';
+  return rate === 0
+    ? `all but ${formatBytes(unsaved)} saved`
+    : `all but ${(unsaved / rate).toFixed(1)} s saved`;
 }
 
 /** How far a tool has come, in its own words. */

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { createScreen } from '../terminal/screen.ts';
 import { chunk, content, done, event, PAUSED, RECEIPT, session } from '../testing/events.ts';
 import { createFakeOutput } from '../testing/fake-output.ts';
+import { shellWording } from './wording.ts';
 import { createJsonView, createTerminalView } from './turn-view.ts';
 
 type Options = {
@@ -26,10 +27,10 @@ function show(events: readonly RunEvent[], options: Options = {}): { out: string
   let time = 0;
   const now = (): number => time;
   const beside = createTerminalView({
-    screen,
+    screen: { ...screen, content: (text: string) => screen.text(text) },
     quiet: quiet || json,
     showContent,
-    place: options.place ?? '',
+    wording: shellWording(options.place ?? ''),
     now,
   });
   const view = json ? createJsonView({ stdout, showContent, beside }) : beside;
@@ -58,7 +59,7 @@ describe('where what is shown goes (R077)', () => {
       'a notice\n' +
         'Writing docs/n.txt (create): what the model writes now is the file.\n' +
         'The content has ended; writing docs/n.txt.\n' +
-        'Created docs/n.txt: 240 lines, 2,052 bytes; sha256 c7632900127f\n',
+        'Created docs/n.txt: 240 lines, 2,052 bytes, sha256 c7632900127f\n',
     );
   });
 
@@ -148,7 +149,7 @@ describe('where what is shown goes (R077)', () => {
       { quiet: true, terminal: true },
     );
     expect(err).toBe(
-      'Created docs/n.txt: 240 lines, 2,052 bytes; sha256 c7632900127f\n' +
+      'Created docs/n.txt: 240 lines, 2,052 bytes, sha256 c7632900127f\n' +
         'The turn was stopped (max_turns).\n',
     );
   });
@@ -162,7 +163,7 @@ describe('progress', () => {
     expect(updates.length).toBeGreaterThanOrEqual(10);
     expect(updates.length).toBeLessThanOrEqual(11);
     expect(updates.at(-1)).toMatch(
-      /^docs\/n\.txt: 1,000 lines, 7\.0 kB, 7\.0 kB\/s, saved to byte 0/u,
+      /^docs\/n\.txt {2}1,000 lines {2}7\.0 kB {2}7\.0 kB\/s {2}all but 1\.0 s saved {2}0:01/u,
     );
     expect(err).toMatch(/\r +\rThe content has ended/u);
   });
@@ -173,7 +174,7 @@ describe('progress', () => {
       terminal: true,
       pace: 500,
     });
-    expect(err).toContain('100 lines, 700 B, 700 B/s, saved to byte 350');
+    expect(err).toContain('100 lines  700 B  700 B/s  all but 0.5 s saved');
   });
 
   it('never needs a second line', () => {
@@ -252,7 +253,7 @@ describe('--json (R250)', () => {
       .split('\n')
       .map((line) => JSON.parse(line) as RunEvent);
     expect(lines).toEqual(events.filter(({ type }) => type !== 'write_chunk'));
-    expect(err).toBe('Created docs/n.txt: 240 lines, 2,052 bytes; sha256 c7632900127f\n');
+    expect(err).toBe('Created docs/n.txt: 240 lines, 2,052 bytes, sha256 c7632900127f\n');
   });
 
   it('prints file content as events with --show-content', () => {

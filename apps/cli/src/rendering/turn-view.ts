@@ -5,7 +5,8 @@ import type { Screen } from '../terminal/screen.ts';
 import { plural } from '../terminal/format.ts';
 import { errorLines, failedCallLines } from './error-lines.ts';
 import { followProgress, progressLine, toolProgressLine, type Progress } from './progress.ts';
-import { needsAttention, pausedLines, receiptLine, unprovedParts } from './write-lines.ts';
+import type { Wording } from './wording.ts';
+import { needsAttention, pausedLine, receiptLine, unprovedParts } from './write-lines.ts';
 
 /** Shows the events of a turn as they come. */
 export type TurnView = {
@@ -16,15 +17,20 @@ export type TurnView = {
 };
 
 export type TerminalViewOptions = {
-  readonly screen: Screen;
+  readonly screen: TurnScreen;
   /** Only what a person must know: errors, warnings, receipts and pauses. */
   readonly quiet: boolean;
   /** File content too. */
   readonly showContent: boolean;
-  /** What a command needs to find the workspace from here; empty when it is the current folder. */
-  readonly place: string;
+  readonly wording: Wording;
   /** Milliseconds that only grow. */
   readonly now: () => number;
+};
+
+/** Where a turn is shown. */
+export type TurnScreen = Omit<Screen, 'ask' | 'answered' | 'flush'> & {
+  /** Text of a file that is being written, where it is shown at all. */
+  content(text: string): Promise<void> | undefined;
 };
 
 type Stage = 'begun' | 'ended';
@@ -33,7 +39,8 @@ type SessionEvent = Extract<RunEvent, { type: 'write_session' }>;
 const PROGRESS_INTERVAL_MS = 100;
 
 export function createTerminalView(options: TerminalViewOptions): TurnView {
-  const { screen, quiet, showContent, place, now } = options;
+  const { screen, quiet, showContent, wording, now } = options;
+  const { place } = wording;
   const showsProgress = screen.showsProgress && !quiet && !(showContent && screen.stdoutIsTerminal);
   /** The stage that was last shown of each session, by id. */
   const stages = new Map<string, Stage>();
@@ -45,13 +52,14 @@ export function createTerminalView(options: TerminalViewOptions): TurnView {
     if (event.receipt !== undefined) {
       unproved.push(...unprovedParts(event.receipt));
       screen.line(
-        receiptLine(event.receipt),
+        receiptLine(event.receipt, wording.undo),
         needsAttention(event.receipt) ? 'warning' : 'success',
       );
       return;
     }
     if (event.paused !== undefined) {
-      for (const line of pausedLines(event.paused, place)) screen.line(line, 'warning');
+      screen.line(pausedLine(event.paused), 'warning');
+      for (const line of wording.next(event.paused)) screen.line(line, 'warning');
       return;
     }
     if (event.status === 'aborted') {
@@ -75,7 +83,7 @@ export function createTerminalView(options: TerminalViewOptions): TurnView {
           return undefined;
         case 'write_chunk':
           if (showsProgress) updateProgress(event);
-          return showContent && event.content !== null ? screen.text(event.content) : undefined;
+          return showContent && event.content !== null ? screen.content(event.content) : undefined;
         case 'write_rewind':
           if (showsProgress) updateProgress(event);
           if (showContent) {
@@ -133,7 +141,7 @@ export function createTerminalView(options: TerminalViewOptions): TurnView {
 }
 
 /** Shows how far the file has come, as often as a person can read it. */
-function progressUpdates(screen: Screen, now: () => number): (event: RunEvent) => void {
+function progressUpdates(screen: TurnScreen, now: () => number): (event: RunEvent) => void {
   let progress: Progress | null = null;
   let shownAt = Number.NEGATIVE_INFINITY;
   return (event) => {

@@ -14,9 +14,11 @@ const SEAM = {
 } as const;
 const UNPROVED = { status: 'unverified' } as const;
 
+const UNDO = '`orion undo`';
+
 describe('the receipt as one line (R245)', () => {
   it.each<[string, Partial<WriteReceipt>, string, boolean]>([
-    ['plain', {}, 'Created docs/n.txt: 240 lines, 2,052 bytes; sha256 c7632900127f', false],
+    ['plain', {}, 'Created docs/n.txt: 240 lines, 2,052 bytes, sha256 c7632900127f', false],
     [
       'overwrite',
       { operation: 'overwrite', backup_id: 'b7' },
@@ -102,25 +104,35 @@ describe('the receipt as one line (R245)', () => {
     ['memory', { persistence: 'memory' }, 'was not saved on disk while it was streamed', false],
   ])('%s', (_name, change, expected, attention) => {
     const receipt = { ...RECEIPT, ...change };
-    expect(receiptLine(receipt)).toContain(expected);
-    expect(receiptLine(receipt)).not.toContain('\n');
+    expect(receiptLine(receipt, UNDO)).toContain(expected);
+    expect(receiptLine(receipt, UNDO)).not.toContain('\n');
     expect(needsAttention(receipt)).toBe(attention);
+  });
+
+  it('says what takes it back, where something does', () => {
+    const undoable = { ...RECEIPT, backup_id: 'b1' };
+    expect(receiptLine(undoable, UNDO)).toMatch(
+      / sha256 c7632900127f\. `orion undo` takes it back\.$/u,
+    );
+    expect(receiptLine(undoable, null)).toMatch(/ sha256 c7632900127f$/u);
+    expect(receiptLine({ ...undoable, warnings: ['no_undo_record'] }, UNDO)).not.toContain('back');
+    expect(receiptLine(RECEIPT, UNDO)).not.toContain('back');
   });
 
   const MANY = Array.from({ length: 300 }, (_, index) => index + 1);
 
   it('names the first five lines of each kind (R014)', () => {
-    expect(receiptLine({ ...RECEIPT, inner_done_lines: MANY })).toMatch(
+    expect(receiptLine({ ...RECEIPT, inner_done_lines: MANY }, UNDO)).toMatch(
       /DONE is part of the file at line 1, 2, 3, 4, 5 …$/u,
     );
-    expect(receiptLine({ ...RECEIPT, seams: MANY.map((line) => ({ ...SEAM, line })) })).toMatch(
-      /joined from 301 parts, seams verified at line 1, .*verified at line 5 …$/u,
-    );
+    expect(
+      receiptLine({ ...RECEIPT, seams: MANY.map((line) => ({ ...SEAM, line })) }, UNDO),
+    ).toMatch(/joined from 301 parts, seams verified at line 1, .*verified at line 5 …$/u);
   });
 
   it('never leaves out the seam that is not proved for those that are', () => {
     const seams = MANY.map((line) => ({ ...SEAM, line, ...(line === 300 ? UNPROVED : {}) }));
-    expect(receiptLine({ ...RECEIPT, seams })).toContain('unverified at line 300 …');
+    expect(receiptLine({ ...RECEIPT, seams }, UNDO)).toContain('unverified at line 300 …');
     expect(unprovedParts({ ...RECEIPT, seams })[0]).toContain('an unverified seam at line 300:');
     const none = seams.map((seam) => ({ ...seam, ...UNPROVED }));
     expect(unprovedParts({ ...RECEIPT, warnings: ['ended_after_cut'] })).toEqual([
@@ -131,19 +143,23 @@ describe('the receipt as one line (R245)', () => {
   });
 
   it('has at most 500 characters, whatever there is to tell, and tells first what needs a look', () => {
-    const line = receiptLine({
-      ...RECEIPT,
-      operation: 'append',
-      backup_id: 'b'.repeat(40),
-      trailing: `/${'t'.repeat(200)}`,
-      persistence: 'memory',
-      inner_done_lines: MANY.map((number) => number * 1_000_000),
-      seams: MANY.map((number) => ({ ...SEAM, ...UNPROVED, line: number * 1_000_000 })),
-      warnings: ['slow disk'],
-      not_kept: ['xattrs'],
-    });
+    const line = receiptLine(
+      {
+        ...RECEIPT,
+        operation: 'append',
+        backup_id: 'b'.repeat(40),
+        trailing: `/${'t'.repeat(200)}`,
+        persistence: 'memory',
+        inner_done_lines: MANY.map((number) => number * 1_000_000),
+        seams: MANY.map((number) => ({ ...SEAM, ...UNPROVED, line: number * 1_000_000 })),
+        warnings: ['slow disk'],
+        not_kept: ['xattrs'],
+      },
+      UNDO,
+    );
     expect(line.length).toBeLessThanOrEqual(500);
     expect(line).toContain('unverified at line 1,000,000');
     expect(line).toContain('not kept: xattrs; warning: slow disk');
+    expect(line).toMatch(/…\. `orion undo` takes it back\.$/u);
   });
 });

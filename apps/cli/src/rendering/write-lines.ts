@@ -11,17 +11,26 @@ const MAX_LINE = 500;
 
 /**
  * A receipt as one line: what was written, then what a person should not overlook, then the rest. However much there
- * is to tell, the line stays a line.
+ * is to tell, the line stays a line. `undo` is what takes it back, as the person types it;
+ * null: nothing does.
  */
-export function receiptLine(receipt: WriteReceipt): string {
+export function receiptLine(receipt: WriteReceipt, undo: string | null): string {
+  const hash = receipt.sha256.slice(0, HASH_DIGITS);
   const parts = [
-    `${plural(receipt.lines, 'line')}, ${plural(receipt.bytes, 'byte')}`,
-    `sha256 ${receipt.sha256.slice(0, HASH_DIGITS)}`,
+    `${plural(receipt.lines, 'line')}, ${plural(receipt.bytes, 'byte')}, sha256 ${hash}`,
     ...attentionParts(receipt),
     ...otherParts(receipt),
   ];
-  return clip(`${VERBS[receipt.operation]} ${receipt.target_file}: ${parts.join('; ')}`, MAX_LINE);
+  const end = undo !== null && isUndoable(receipt) ? `. ${undo} takes it back.` : '';
+  const line = `${VERBS[receipt.operation]} ${receipt.target_file}: ${parts.join('; ')}`;
+  return `${clip(line, MAX_LINE - end.length)}${end}`;
 }
+
+function isUndoable({ backup_id, warnings }: WriteReceipt): boolean {
+  return backup_id !== undefined && !warnings.includes(NO_UNDO_RECORD);
+}
+
+const NO_UNDO_RECORD = 'no_undo_record';
 
 /** What a warning means, where its name does not say it. */
 const MEANINGS: Readonly<Record<string, string>> = {
@@ -30,7 +39,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   joined_without_newline:
     'the file did not end with a newline, so its last line goes on with the new text',
   encoding_changed: 'it was not UTF-8, and is now',
-  no_undo_record: 'this change cannot be undone',
+  [NO_UNDO_RECORD]: 'this change cannot be undone',
 };
 
 /** The only warning with a place, which is the entry behind it. */
@@ -171,16 +180,12 @@ export function unprovedParts(receipt: WriteReceipt): readonly string[] {
   ];
 }
 
-/**
- * A paused session: what is saved, where, and the commands that continue it. `place` is what they need to find the
- * workspace from the current folder, such as `-C ../docs`.
- */
-export function pausedLines(session: PausedSession, place: string): readonly string[] {
-  return [
+/** A paused session: what is saved, and where. */
+export function pausedLine(session: PausedSession): string {
+  return (
     `Paused (${session.code}): ${session.target_file} is not written yet. ` +
-      `${plural(session.lines, 'line')}, ${sizeText(session.bytes)} are saved in ${session.rescued_text ?? session.session_dir}`,
-    ...session.commands.map((command) => `  ${withPlace(command, place)}`),
-  ];
+    `${plural(session.lines, 'line')}, ${sizeText(session.bytes)} are saved in ${session.rescued_text ?? session.session_dir}`
+  );
 }
 
 /** A size that a person can read, and the exact one where it is not that already. */

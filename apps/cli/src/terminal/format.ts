@@ -30,6 +30,12 @@ export function formatAge(milliseconds: number): string {
   return `${Math.floor(hours / 24)} d`;
 }
 
+/** Minutes and seconds, as in `0:03`. */
+export function formatElapsed(milliseconds: number): string {
+  const seconds = Math.max(0, Math.floor(milliseconds / 1000));
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+}
+
 /** At most `limit` characters, never half of one. */
 export function clip(text: string, limit: number): string {
   return text.length <= limit ? text : `${text.slice(0, limit - 1).toWellFormed()}…`;

@@ -1,0 +1,114 @@
+import type { ChangeProposal, ChangeReviewer } from '@orion/agent';
+
+import type { Approval } from '../terminal/answers.ts';
+import { diffLine, diffLines } from '../terminal/diff-text.ts';
+import { asSentence, formatCount, plural } from '../terminal/format.ts';
+import type { LineKind } from '../terminal/tone.ts';
+import { foldDiff, type FoldedDiff } from './fold-diff.ts';
+
+/** Where a person sees what is about to change, and is asked. */
+export type ReviewScreen = {
+  line(text: string, tone: LineKind): void;
+  /** Lines of a diff, which are never wrapped or decorated. */
+  diff(lines: readonly DiffLine[]): void;
+  ask(question: string, signal: AbortSignal): Promise<ReviewAnswer>;
+};
+
+export type DiffLine = { readonly text: string; readonly tone: LineKind };
+
+/** `all`: this change and what else the turn writes; `diff`: first all lines are to be shown. */
+export type ReviewAnswer = Approval | 'all' | 'diff';
+
+/** Lines of a whole diff that are handed on at once. */
+const BATCH_LINES = 200;
+
+/**
+ * Shows a person what is about to change and asks, in the order of B18. `all` covers what else the turn writes, which
+ * its signal identifies, but no protected path (R255). What was shown itself is asked about again when its bytes are not
+ * those any more.
+ */
+export function changeReviewer(screen: ReviewScreen): ChangeReviewer {
+  let all: { readonly turn: AbortSignal; readonly id: string } | null = null;
+  return async ({ id, intent, changes }, signal) => {
+    const headlines = changes.map((change, index) => headline(change, index, changes.length));
+    const showHeadlines = (): void => {
+      for (const line of headlines) screen.line(diffLine(line), 'warning');
+    };
+    const isCovered = all?.turn === signal && all.id !== id;
+    if (isCovered && !changes.some((change) => change.protected)) {
+      showHeadlines();
+      return { approved: true };
+    }
+    const about = `${plural(changes.length, 'file')} about to change: ${diffLine(intent)}`;
+    screen.line(about, 'warning');
+    const folded: FoldedDiff[] = [];
+    for (const [index, change] of changes.entries()) {
+      screen.line(diffLine(headlines[index] ?? ''), 'warning');
+      const diff = await foldDiff(diffLines(change.diff(), change.crlf));
+      showFolded(screen, diff, change);
+      folded.push(diff);
+    }
+    const question = questionAbout(changes, folded);
+    for (;;) {
+      // The diff may have pushed them off the screen.
+      if (changes.length > 1) showHeadlines();
+      const answer = await screen.ask(question, signal);
+      if (answer === 'all') {
+        all = { turn: signal, id };
+        return { approved: true };
+      }
+      if (answer !== 'diff') {
+        return answer.approved ? answer : { approved: false, reason: asSentence(answer.reason) };
+      }
+      for (const change of changes) await showWhole(screen, change);
+    }
+  };
+}
+
+function headline(
+  { real_path, operation, before, after }: ChangeProposal,
+  index: number,
+  count: number,
+): string {
+  const place = count === 1 ? '' : `${index + 1} of ${count}: `;
+  const size =
+    before === null
+      ? plural(after.bytes, 'byte')
+      : `${formatCount(before.bytes)} → ${plural(after.bytes, 'byte')}`;
+  return `${place}${operation} ${real_path}: ${size}; sha256 ${after.sha256.slice(0, 12)}`;
+}
+
+/** Names path and size again. */
+function questionAbout(changes: readonly ChangeProposal[], folded: readonly FoldedDiff[]): string {
+  const [change] = changes;
+  if (change === undefined || changes.length > 1) return `Write these ${changes.length} changes?`;
+  const { added = 0, removed = 0 } = folded[0] ?? {};
+  const counts = `+${formatCount(added)} −${formatCount(removed)}`;
+  return diffLine(`Write ${change.real_path} (${counts}, ${plural(change.after.bytes, 'byte')})?`);
+}
+
+function showFolded(screen: ReviewScreen, diff: FoldedDiff, { crlf }: ChangeProposal): void {
+  screen.diff(diff.head.map(toned));
+  if (diff.leftOut > 0) {
+    screen.line(`… ${plural(diff.leftOut, 'line')} left out: d shows all of them`, 'warning');
+    screen.diff(diff.tail.map(toned));
+  }
+  if (diff.head.length === (crlf ? 1 : 0)) screen.line('No byte of it changes.', 'notice');
+}
+
+async function showWhole(screen: ReviewScreen, change: ChangeProposal): Promise<void> {
+  let lines: DiffLine[] = [];
+  for await (const line of diffLines(change.diff(), change.crlf)) {
+    lines.push(toned(line));
+    if (lines.length < BATCH_LINES) continue;
+    screen.diff(lines);
+    lines = [];
+  }
+  screen.diff(lines);
+}
+
+function toned(text: string): DiffLine {
+  if (text.startsWith('+')) return { text, tone: 'success' };
+  if (text.startsWith('-')) return { text, tone: 'error' };
+  return { text, tone: text.startsWith('@@') ? 'faint' : 'notice' };
+}
