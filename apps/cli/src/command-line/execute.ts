@@ -18,11 +18,12 @@ export async function execute(context: CommandContext): Promise<CommandResult> {
     const program = createProgram(context, (reported) => {
       result = reported;
     });
-    if (context.argv.length === 0) {
+    const { argv, stdin } = context;
+    if (argv.length === 0 && stdin.isTTY !== true) {
       context.screen.block(program.helpInformation());
       throw usage('No command was given.');
     }
-    await program.parseAsync([...context.argv], { from: 'user' });
+    await program.parseAsync(argv.length === 0 ? ['chat'] : [...argv], { from: 'user' });
     return result;
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return { exitCode: EXIT.done };

@@ -21,6 +21,19 @@ Examples:
   $ orion run --model gpt-4.1 "Write docs/guide.md"
   $ orion list-sessions`;
 
+export const CHAT_FIRST_LINE =
+  'For a screen reader set ACCESSIBLE=1 (or use --plain): lines are printed, and none is redrawn.\n';
+
+export const CHAT = `
+Type /help in the conversation for its keys and commands.
+Leaving is safe at any moment: a file that is being written is saved, and the next start offers it.
+
+Exit codes: 0 done; 2 usage or configuration; 3 a file of this conversation is unfinished and can be recovered.
+
+Examples:
+  $ orion chat --model gpt-4.1
+  $ orion chat --continue`;
+
 export const RUN = `
 Environment:
   OPENAI_API_KEY    the key; optional with --base-url

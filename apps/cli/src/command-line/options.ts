@@ -104,10 +104,16 @@ export function addTurnOptions(command: Command): Command {
       '--allow-omissions',
       'do not ask the model about lines such as "... rest unchanged" in a file that replaces another',
     )
-    .option('--json', 'print events as JSON lines on stdout, and a result as the last line')
     .option('--show-content', 'show the content of files while they stream')
     .option('--verbose', 'print details to stderr')
     .option('--quiet', 'print only errors, warnings and written files');
+}
+
+export function addJsonEvents(command: Command): Command {
+  return command.option(
+    '--json',
+    'print events as JSON lines on stdout, and a result as the last line',
+  );
 }
 
 export function choice(flags: string, description: string, values: readonly string[]): Option {

@@ -12,6 +12,7 @@ import {
   addApproveOption,
   addBudgetOptions,
   addCommand,
+  addJsonEvents,
   addJsonOption,
   addPathOptions,
   addProjectOption,
@@ -51,6 +52,7 @@ export function createProgram(
   };
   for (const add of [
     addRun,
+    addChat,
     addRecoverSession,
     addSessions,
     addChanges,
@@ -72,8 +74,23 @@ function addRun(program: Command, runs: Runs): void {
   const run = addCommand(program, 'run', 'run one turn: ask, let the model work, exit')
     .argument('[prompt]', 'what to do; `-` or nothing reads it from stdin')
     .addHelpText('after', help.RUN);
-  addProviderOptions(run);
-  run
+  addJsonEvents(addTurnOptions(addConversationOptions(run)));
+  runs(run, async () => (await import('../commands/run.ts')).runCommand);
+}
+
+function addChat(program: Command, runs: Runs): void {
+  const chat = addCommand(program, 'chat', 'talk on this terminal (also `orion` alone)')
+    .addHelpText('beforeAll', help.CHAT_FIRST_LINE)
+    .addHelpText('after', help.CHAT)
+    .option('--plain', 'print lines and redraw nothing, as screen readers need it')
+    .option('--no-bell', 'do not ring when a turn has ended');
+  addTurnOptions(addConversationOptions(chat));
+  runs(chat, async () => (await import('../commands/chat.ts')).chatCommand);
+}
+
+/** What `run` and `chat` have: the model, the protocol, the conversation. */
+function addConversationOptions(command: Command): Command {
+  addProviderOptions(command)
     .option('--protocol <name>', 'how a turn proceeds: standard (default), two-stage or controller')
     .addOption(
       choice('--mode <mode>', 'plan only reads; act may write (default: act)', ['plan', 'act']),
@@ -88,8 +105,7 @@ function addRun(program: Command, runs: Runs): void {
     )
     .option('--continue', 'continue the latest conversation of this workspace')
     .option('--resume <id>', 'continue a conversation from `orion conversations list`');
-  addTurnOptions(addBudgetOptions(run));
-  runs(run, async () => (await import('../commands/run.ts')).runCommand);
+  return addBudgetOptions(command);
 }
 
 function addRecoverSession(program: Command, runs: Runs): void {
@@ -120,7 +136,7 @@ function addRecoverSession(program: Command, runs: Runs): void {
     .option('--out <file>', 'copy the saved text to a new file');
   addBudgetOptions(addProviderOptions(recover));
   recover.option('--max-bytes <n>', 'the size limit of the file, in place of the configured one');
-  addTurnOptions(recover);
+  addJsonEvents(addTurnOptions(recover));
   runs(recover, async () => (await import('../commands/recover-session.ts')).recoverSessionCommand);
 }
 

@@ -1,18 +1,17 @@
 import { requireProvider } from '@orion/agent';
 import type { RecoverChoice } from '@orion/agent';
-import { defined, type CleanReport } from '@orion/contracts';
+import { defined } from '@orion/contracts';
 
 import { usage } from '../command-line/usage.ts';
 import type { TurnOptions } from '../command-line/options.ts';
 import { wantsResultLine } from '../command-line/json-wanted.ts';
 import type { CommandContext } from '../process/context.ts';
 import type { CommandResult } from '../process/finish.ts';
-import { withPlace } from '../rendering/write-lines.ts';
-import { plural } from '../terminal/format.ts';
 import { configure } from './configure.ts';
 import { chooseConversation } from './conversation-choice.ts';
 import { placeOf } from './place.ts';
 import { interrupted, readPrompt } from './prompt.ts';
+import { putAsideLines } from './put-aside-lines.ts';
 import { offerRecovery } from './recover-offer.ts';
 import { runWithOrion } from './run-turn.ts';
 
@@ -67,21 +66,6 @@ export async function runCommand(
       }),
     );
   });
-}
-
-/** Most sessions that are named when they are put aside. */
-const NAMED_SESSIONS = 3;
-
-/** What became of old sessions that were not recovered. */
-function putAsideLines({ moved }: CleanReport, place: string): readonly string[] {
-  const named = moved.slice(0, NAMED_SESSIONS).map(({ session_id: id, target_file: target }) => {
-    const command = withPlace(`orion recover-session ${id}`, place);
-    return `Put aside for 30 days: ${target ?? id}; \`${command}\` still finds what was saved.`;
-  });
-  const more = moved.length - named.length;
-  return more === 0
-    ? named
-    : [...named, `Put aside, too: ${plural(more, 'more interrupted write session')}.`];
 }
 
 function recoverChoice(context: CommandContext, chosen: RecoverChoice | null): RecoverChoice {

@@ -29,28 +29,35 @@ export type InterruptionOptions = {
 const STOP_LIMIT_MS = 2000;
 const COMMIT_LIMIT_MS = 5000;
 
+/** From now on a stop in order has two seconds, five while a file is being changed; then the process is killed. */
+export function limitStop({
+  isCommitting,
+  kill,
+}: Pick<InterruptionOptions, 'isCommitting' | 'kill'>): void {
+  setTimeout(() => {
+    if (isCommitting()) setTimeout(kill, COMMIT_LIMIT_MS - STOP_LIMIT_MS);
+    else kill();
+  }, STOP_LIMIT_MS);
+}
+
 export function watchSignals(options: InterruptionOptions): Interruption {
   const source = options.source ?? process;
   const controller = new AbortController();
   let stop: () => Promise<void> = () => Promise.resolve();
-  let limit: NodeJS.Timeout | undefined;
+  let isStopping = false;
 
   function beginStop(): void {
     // A closing terminal sends several signals at once; they are one request.
-    if (limit !== undefined) return;
+    if (isStopping) return;
+    isStopping = true;
     controller.abort();
     // The turn ends by itself when its parts are closed, and the process after it.
-    limit = setTimeout(endCommit, STOP_LIMIT_MS);
+    limitStop(options);
     stop().catch(options.exit);
   }
 
-  function endCommit(): void {
-    if (options.isCommitting()) limit = setTimeout(options.kill, COMMIT_LIMIT_MS - STOP_LIMIT_MS);
-    else options.kill();
-  }
-
   function interrupt(): void {
-    if (limit !== undefined) {
+    if (isStopping) {
       options.exit();
     } else if (controller.signal.aborted) {
       beginStop();

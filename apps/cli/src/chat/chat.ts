@@ -1,0 +1,280 @@
+import { toErrorInfo, type ErrorCode } from '@orion/contracts';
+
+import { exitCodeOf, type ExitCode } from '../process/exit-code.ts';
+import type { CommandResult } from '../process/finish.ts';
+import { limitStop } from '../process/interruption.ts';
+import { leaveProcess } from '../process/leave-process.ts';
+import { createAsking, type Asking } from './asking.ts';
+import { runCommand, runsBeside } from './commands/table.ts';
+import { advance, STARTING } from './controller.ts';
+import type { ChatEffect, ChatEvent, ChatJob, ChatState, Waiting } from './controller.ts';
+import type { FaceInput } from './face.ts';
+import { sendPrompt } from './send-prompt.ts';
+import { startConversation } from './start.ts';
+import type { ChatTools } from './tools.ts';
+import { Turns, type ChatSetup } from './turns.ts';
+import { readTyped } from './typed-input.ts';
+import { viewOf } from './view.ts';
+
+/** How often the view follows a file that is being written. */
+const REDRAW_MS = 100;
+const TICK_MS = 1000;
+
+const WORDS: Readonly<Record<Extract<ChatEffect, { type: 'say' }>['what'], string>> = {
+  stopping: 'Stopping: what has arrived is being saved. Ctrl-C leaves.',
+  again_to_leave: 'Ctrl-C again leaves.',
+  leaving: 'Leaving: what has arrived is being saved. Ctrl-C again ends at once.',
+};
+
+/** Talks with the person until they leave. */
+export async function converse(setup: ChatSetup): Promise<CommandResult> {
+  const chat = new Chat(setup);
+  const onInterrupt = (): void => chat.interrupt('');
+  const onEnd = (): void => chat.leave();
+  const onCrash = (error: unknown): void => chat.crash(error);
+  process.on('SIGINT', onInterrupt).on('SIGTERM', onEnd).on('SIGHUP', onEnd);
+  process.on('uncaughtException', onCrash);
+  try {
+    return { exitCode: await chat.run() };
+  } finally {
+    process.off('SIGINT', onInterrupt).off('SIGTERM', onEnd).off('SIGHUP', onEnd);
+    process.off('uncaughtException', onCrash);
+  }
+}
+
+/** Carries out what the controller decides; what goes on is the controller's state, and nothing else. */
+class Chat {
+  readonly #setup: ChatSetup;
+  readonly #asking: Asking;
+  readonly #turns: Turns;
+  readonly #left = Promise.withResolvers<void>();
+  /** What runs beside the job. */
+  readonly #beside = new Set<Promise<void>>();
+  readonly #leaving = new AbortController();
+  #state: ChatState = STARTING;
+  #job: { readonly cancel: AbortController; readonly ended: Promise<void> } | null = null;
+  #busySince: number | null = null;
+  #shownAt = Number.NEGATIVE_INFINITY;
+  #tick: NodeJS.Timeout | null = null;
+  #lastKey = 0;
+  /** Why the conversation cannot go on. */
+  #failure: ErrorCode | null = null;
+
+  constructor(setup: ChatSetup) {
+    this.#setup = setup;
+    this.#asking = createAsking((event) => this.#dispatch(event));
+    this.#turns = new Turns({
+      ...setup,
+      ask: (question, signal) => this.#asking.ask(question, signal),
+      signal: () => this.#job?.cancel.signal ?? this.#leaving.signal,
+      onChange: () => this.#redraw(),
+    });
+  }
+
+  async run(): Promise<ExitCode> {
+    const { face } = this.#setup;
+    this.#carryOut({ type: 'run', job: { kind: 'start' } });
+    const inputs = this.#readInputs();
+    try {
+      await this.#left.promise;
+    } finally {
+      if (this.#tick !== null) clearInterval(this.#tick);
+      await face.close();
+    }
+    await inputs;
+    return this.#exitCode();
+  }
+
+  interrupt(draft: string): void {
+    this.#dispatch({ type: 'interrupt', draft, at: performance.now() });
+  }
+
+  leave(): void {
+    this.#dispatch({ type: 'leave' });
+  }
+
+  /** Why nothing can go on is said; what was saved stays. */
+  crash(error: unknown): void {
+    this.#failure = toErrorInfo(error).code;
+    this.#turns.fail(error);
+    this.leave();
+  }
+
+  async #readInputs(): Promise<void> {
+    for await (const input of this.#setup.face.inputs) this.#take(input);
+    this.leave();
+  }
+
+  #take(input: FaceInput): void {
+    switch (input.type) {
+      case 'submitted':
+        return this.#submit(input.text, null);
+      case 'interrupt':
+        return this.interrupt(input.draft);
+      case 'end':
+        return this.leave();
+      case 'stop':
+      case 'recall':
+        return this.#dispatch({ type: input.type });
+      case 'answered': {
+        const { id, value, text } = input;
+        const answer = value === null ? null : { value, text };
+        return this.#dispatch({ type: 'answered', id, answer });
+      }
+      case 'edit':
+        return undefined;
+      default:
+        return input satisfies never;
+    }
+  }
+
+  #submit(typed: string, storedId: string | null): void {
+    const input = readTyped(typed);
+    if (input.kind === 'empty') return;
+    this.#lastKey += 1;
+    const waiting: Waiting = { key: this.#lastKey, input, storedId };
+    const isBeside = input.kind === 'command' && runsBeside(input.name);
+    this.#dispatch({ type: isBeside ? 'sent_beside' : 'sent', waiting });
+  }
+
+  #dispatch(event: ChatEvent): void {
+    const { state, effects } = advance(this.#state, event);
+    this.#state = state;
+    for (const effect of effects) this.#carryOut(effect);
+    this.#draw();
+  }
+
+  #carryOut(effect: ChatEffect): void {
+    switch (effect.type) {
+      case 'run':
+        return this.#startJob(effect.job);
+      case 'run_beside':
+        return this.#runBeside(this.#runTyped(effect.waiting, this.#leaving.signal));
+      case 'cancel':
+        return this.#job?.cancel.abort();
+      case 'settle':
+        return this.#asking.settle(effect.id, effect.answer);
+      case 'store':
+      case 'unstore':
+        return undefined;
+      case 'set_draft':
+        return this.#setup.face.setDraft(effect.text);
+      case 'remember':
+        return undefined;
+      case 'say':
+        return this.#turns.line(WORDS[effect.what], 'warning');
+      case 'leave':
+        return this.#left.resolve(this.#endAll());
+      case 'exit':
+        return this.#exit(leaveProcess);
+      default:
+        return effect satisfies never;
+    }
+  }
+
+  #startJob(job: ChatJob): void {
+    const cancel = new AbortController();
+    this.#busySince = job.kind === 'start' ? null : performance.now();
+    this.#tick ??= setInterval(() => this.#draw(), TICK_MS);
+    const ended = this.#runJob(job, cancel.signal).then(() => {
+      this.#job = null;
+      this.#busySince = null;
+      if (this.#tick !== null) clearInterval(this.#tick);
+      this.#tick = null;
+      this.#dispatch({ type: 'job_ended' });
+    });
+    this.#job = { cancel, ended };
+  }
+
+  /** Never rejects. */
+  async #runJob(job: ChatJob, signal: AbortSignal): Promise<void> {
+    if (job.kind === 'typed') return this.#runTyped(job.waited, signal);
+    try {
+      await startConversation(await this.#tools(), signal);
+    } catch (error) {
+      if (!signal.aborted) this.crash(error);
+    }
+  }
+
+  /** Never rejects. */
+  async #runTyped(waiting: Waiting, signal: AbortSignal): Promise<void> {
+    const { input } = waiting;
+    try {
+      const tools = await this.#tools();
+      if (input.kind === 'command') {
+        this.#setup.face.print({ kind: 'prompt', text: input.typed, attached: [] });
+        await runCommand(tools, input, signal);
+      } else {
+        await sendPrompt(tools, input.text, signal);
+      }
+    } catch (error) {
+      if (!signal.aborted) this.#turns.fail(error);
+    }
+  }
+
+  #runBeside(running: Promise<void>): void {
+    const settled = running
+      .catch((error: unknown) => this.#turns.fail(error))
+      .finally(() => this.#beside.delete(settled));
+    this.#beside.add(settled);
+  }
+
+  async #tools(): Promise<ChatTools> {
+    const orion = await this.#turns.open();
+    return {
+      ...this.#setup,
+      orion,
+      turns: this.#turns,
+      line: (text, tone) => this.#turns.line(text, tone),
+      ask: (question, signal) => this.#asking.ask(question, signal),
+      send: (typed, storedId) => this.#submit(typed, storedId ?? null),
+      leave: () => this.leave(),
+    };
+  }
+
+  /** Ends in order: within two seconds, or five while a file is being changed. */
+  async #endAll(): Promise<void> {
+    limitStop({
+      isCommitting: () => this.#turns.facts.committing,
+      kill: () => this.#exit(() => process.kill(process.pid, 'SIGKILL')),
+    });
+    this.#leaving.abort();
+    await this.#turns.close();
+    await this.#job?.ended;
+    await Promise.all(this.#beside);
+  }
+
+  /** Without waiting for anything but the terminal's own state. */
+  #exit(end: (exitCode: ExitCode) => void): void {
+    void this.#setup.face.close();
+    end(this.#exitCode());
+  }
+
+  #exitCode(): ExitCode {
+    return exitCodeOf({
+      status: null,
+      stopReason: null,
+      errorCode: this.#failure,
+      sessionOpen: this.#turns.facts.unfinished.length > 0,
+      interrupted: false,
+    });
+  }
+
+  /** Follows a file that is being written, as often as a person can read it. */
+  #redraw(): void {
+    if (performance.now() - this.#shownAt >= REDRAW_MS) this.#draw();
+  }
+
+  #draw(): void {
+    const now = performance.now();
+    this.#shownAt = now;
+    const { facts, choices } = this.#turns;
+    const status = {
+      model: choices.model ?? this.#setup.configuration.provider.type ?? '',
+      mode: choices.mode,
+      contextLimit: null,
+      cost: null,
+    };
+    this.#setup.face.show(viewOf(this.#state, facts, status, { busySince: this.#busySince, now }));
+  }
+}

@@ -1,0 +1,119 @@
+import { basename, relative, sep } from 'node:path';
+
+import type { SessionListing } from '@orion/contracts';
+
+import { chooseConversation } from '../commands/conversation-choice.ts';
+import { placeOf } from '../commands/place.ts';
+import { putAsideLines } from '../commands/put-aside-lines.ts';
+import type { CommandContext } from '../process/context.ts';
+import { formatAge, plural } from '../terminal/format.ts';
+import { VERSION } from '../version.ts';
+import { choice } from './asking.ts';
+import type { ChatTools } from './tools.ts';
+import { showEnd } from './session-end.ts';
+
+const UNFINISHED_CHOICES = [
+  choice('(Y)es'),
+  choice('(n)o, keep it for later'),
+  choice('(d)iscard'),
+  choice('(s)how the end'),
+];
+
+/** Says where one is, and offers what was left open, newest first. */
+export async function startConversation(tools: ChatTools, signal: AbortSignal): Promise<void> {
+  const { orion, turns, configuration, context } = tools;
+  tools.line(header(tools), 'faint');
+  const cleaned = await orion.housekeep();
+  if (!configuration.quiet) {
+    const place = placeOf(context, configuration.workspace);
+    for (const line of putAsideLines(cleaned, place)) tools.line(line, 'faint');
+  }
+  const conversation = await chooseConversation(orion, configuration);
+  turns.conversationId = conversation?.conversationId ?? null;
+  await offerUnfinished(tools, conversation?.openSessionId ?? null, signal);
+  const isNew = conversation === null && turns.conversationId === null;
+  if (configuration.conversation.kind === 'latest' && isNew) {
+    tools.line('There is no conversation to continue: this is a new one.');
+  }
+}
+
+function header({ turns, configuration, context }: ChatTools): string {
+  const { model } = turns.choices;
+  const parts = [
+    `orion ${VERSION}`,
+    model ?? configuration.provider.type ?? '',
+    shortPath(configuration.workspace, context),
+  ];
+  return parts.join(' · ');
+}
+
+/** With `~` for the home folder. */
+export function shortPath(path: string, { homeDirectory }: CommandContext): string {
+  if (homeDirectory === null) return path;
+  const below = relative(homeDirectory, path);
+  const isBelow = below !== '' && !below.startsWith('..') && basename(below) !== '';
+  return isBelow ? `~${sep}${below}` : path;
+}
+
+/** R061. `first`: a session to offer before the newest. */
+async function offerUnfinished(
+  tools: ChatTools,
+  first: string | null,
+  signal: AbortSignal,
+): Promise<void> {
+  const { orion, configuration } = tools;
+  const sessions = (await orion.listSessions('recoverable')).toSorted(
+    (one, other) =>
+      Number(other.session_id === first) - Number(one.session_id === first) ||
+      one.age_ms - other.age_ms,
+  );
+  const choiceOfAll = configuration.recover ?? 'ask';
+  for (const [index, session] of sessions.entries()) {
+    tools.line(`A file is unfinished: ${describeSession(session)}.`, 'warning');
+    const answer =
+      choiceOfAll === 'ask'
+        ? await askAbout(tools, session, signal)
+        : choiceOfAll === 'yes' && index === 0
+          ? 'y'
+          : 'n';
+    if (answer === 'y') {
+      await tools.turns.run({ content: '', recover: session.session_id }, signal);
+    } else if (answer === 'd') {
+      const { attic } = await orion.discardSession(session.session_id);
+      tools.line(`Put aside for 30 days in ${attic}.`);
+    } else if (answer === null) {
+      return;
+    } else if (choiceOfAll !== 'ask') {
+      tools.line('/writes shows what can be done with it.', 'faint');
+    }
+  }
+}
+
+async function askAbout(
+  tools: ChatTools,
+  session: SessionListing,
+  signal: AbortSignal,
+): Promise<string | null> {
+  for (;;) {
+    const question = {
+      kind: 'choice',
+      text: 'Go on with it?',
+      choices: UNFINISHED_CHOICES,
+      preset: 'y',
+    } as const;
+    const answer = await tools.ask(question, signal);
+    if (answer?.value !== 's') return answer?.value ?? null;
+    await showEnd(tools, session.session_id);
+  }
+}
+
+/** Its file, and how much of it there is. */
+export function describeSession(session: SessionListing): string {
+  const { session_id, target_file, operation, lines, age_ms } = session;
+  return [
+    target_file ?? session_id,
+    operation ?? 'unknown operation',
+    plural(lines, 'line'),
+    `${formatAge(age_ms)} ago`,
+  ].join(', ');
+}

@@ -1,0 +1,17 @@
+import type { Orion } from '@orion/agent';
+
+import type { LineKind } from '../terminal/tone.ts';
+import type { Asking } from './asking.ts';
+import type { ChatSetup, Turns } from './turns.ts';
+
+/** What jobs and commands of a conversation work with. */
+export type ChatTools = ChatSetup & {
+  readonly orion: Orion;
+  readonly turns: Turns;
+  /** One line of the transcript. */
+  line(text: string, tone?: LineKind): void;
+  readonly ask: Asking['ask'];
+  /** Sends a text as if it had been typed; `storedId` is its id where it is stored already. */
+  send(typed: string, storedId?: string): void;
+  leave(): void;
+};

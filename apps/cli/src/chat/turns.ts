@@ -1,0 +1,187 @@
+import { formatTraceLine, recoveryProvider, requireProvider } from '@orion/agent';
+import type { Configuration, Orion, OrionOptions } from '@orion/agent';
+import { defined, toErrorInfo, type RunEvent } from '@orion/contracts';
+
+import { placeOf } from '../commands/place.ts';
+import { openForTurns } from '../commands/with-orion.ts';
+import type { CommandContext } from '../process/context.ts';
+import { errorLines } from '../rendering/error-lines.ts';
+import { notStoredLines } from '../rendering/not-stored-line.ts';
+import { createTerminalView } from '../rendering/turn-view.ts';
+import type { Wording } from '../rendering/wording.ts';
+import { plural } from '../terminal/format.ts';
+import type { LineKind } from '../terminal/tone.ts';
+import type { Asking } from './asking.ts';
+import { chatWording, eventInChatWords, inChatWords } from './chat-words.ts';
+import type { Face } from './face.ts';
+import { addToFacts, NO_FACTS, withoutSession, type ChatFacts } from './facts.ts';
+import { progressLines } from './plain-progress.ts';
+import { confirmPaths, reviewActions, reviewChanges, type ReviewPlace } from './review.ts';
+import type { Choices } from './choices.ts';
+import { turnScreen } from './turn-screen.ts';
+
+export type ChatSetup = {
+  readonly context: CommandContext;
+  readonly configuration: Configuration;
+  readonly face: Face;
+  /** Whether the face redraws nothing. */
+  readonly isPlain: boolean;
+};
+
+type TurnsOptions = ChatSetup & {
+  readonly ask: Asking['ask'];
+  /** Of the job that runs now. */
+  readonly signal: () => AbortSignal;
+  /** The facts have changed. */
+  readonly onChange: () => void;
+};
+
+/** The turns of a conversation: started as the person chose, shown to their end. */
+export class Turns {
+  readonly #options: TurnsOptions;
+  readonly #wording: Wording;
+  readonly #reviewer: ReturnType<typeof reviewChanges>;
+  readonly #place: ReviewPlace;
+  readonly choices: Choices;
+  /** The conversation that the next turn continues; null: a new one. */
+  conversationId: string | null = null;
+  facts: ChatFacts = NO_FACTS;
+  #orion: Promise<Orion> | null = null;
+
+  constructor(options: TurnsOptions) {
+    const { context, configuration, face, ask } = options;
+    this.#options = options;
+    this.#wording = chatWording(placeOf(context, configuration.workspace));
+    this.#place = {
+      line: (text, tone) => this.line(text, tone),
+      verbatim: (lines) => face.print({ kind: 'verbatim', lines }),
+      ask,
+    };
+    this.#reviewer = reviewChanges(this.#place);
+    const { provider, mode, approve } = configuration;
+    this.choices = { model: provider.model ?? null, mode, protocol: null, approve };
+  }
+
+  line(text: string, tone: LineKind = 'notice'): void {
+    this.#options.face.print({ kind: 'line', text, tone });
+  }
+
+  /** Says what went wrong, and what to do. */
+  fail(error: unknown): void {
+    for (const line of errorLines(inChatWords(toErrorInfo(error)), this.#wording.place)) {
+      this.line(line, 'error');
+    }
+  }
+
+  /** The runtime, opened by the first call. */
+  open(): Promise<Orion> {
+    return (this.#orion ??= this.#open());
+  }
+
+  #open(): Promise<Orion> {
+    const { configuration, signal } = this.#options;
+    const provider: OrionOptions['provider'] = (session) => {
+      const { model } = this.choices;
+      const chosen = {
+        ...configuration,
+        provider: { ...configuration.provider, ...defined({ model: model ?? undefined }) },
+      };
+      return session === null ? requireProvider(chosen) : recoveryProvider(configuration);
+    };
+    return openForTurns(configuration, {
+      provider,
+      reviewAction: reviewActions(this.#place),
+      confirmProtectedPath: confirmPaths(this.#place, signal),
+      ...(configuration.verbose && {
+        onTrace: (event) => this.line(formatTraceLine(event), 'faint'),
+      }),
+    });
+  }
+
+  /** One turn of this conversation. `recover`: the session that is recovered first. */
+  async run(
+    request: { readonly content: string; readonly recover?: string },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const orion = await this.open();
+    const { mode, protocol } = this.choices;
+    const { projectId } = this.#options.configuration;
+    await this.show(
+      orion.runTurn({
+        ...request,
+        mode,
+        signal,
+        approve: this.approve(),
+        ...defined({
+          projectId: projectId ?? undefined,
+          protocol: protocol ?? undefined,
+          conversationId: this.conversationId ?? undefined,
+        }),
+      }),
+    );
+  }
+
+  approve(): NonNullable<OrionOptions['approve']> {
+    const { approve } = this.choices;
+    return approve === 'ask' ? this.#reviewer : approve;
+  }
+
+  /** Shows a turn to its end; it fails in the transcript. */
+  async show(events: AsyncIterable<RunEvent>): Promise<void> {
+    const { configuration, face, isPlain } = this.#options;
+    const { quiet, showContent } = configuration;
+    const view = createTerminalView({
+      screen: turnScreen(face),
+      wording: this.#wording,
+      quiet,
+      showContent,
+      now: () => performance.now(),
+    });
+    const sayProgress = progressLines((line) => this.line(line, 'faint'));
+    const filesBefore = this.facts.kept.files;
+    try {
+      for await (const given of events) {
+        const now = performance.now();
+        this.facts = addToFacts(this.facts, given, now);
+        this.conversationId = given.conversationId;
+        void view.show(eventInChatWords(given));
+        if (isPlain && !quiet) sayProgress(this.facts.progress, now);
+        if (isPlain && given.type === 'done') {
+          const files = this.facts.kept.files - filesBefore;
+          this.line(
+            `Turn ended: ${ENDINGS[given.status]}${files === 0 ? '' : `, ${plural(files, 'file')}`}.`,
+          );
+        }
+        this.#options.onChange();
+      }
+    } catch (error) {
+      this.fail(error);
+    } finally {
+      view.end();
+    }
+  }
+
+  forgetSession(id: string): void {
+    this.facts = withoutSession(this.facts, id);
+  }
+
+  /** Saves and ends what is open, and says what is not stored. */
+  async close(): Promise<void> {
+    const orion = await this.#orion?.catch(() => null);
+    if (orion === undefined || orion === null) return;
+    await orion.close();
+    for (let notice = orion.takeNotice(); notice !== null; notice = orion.takeNotice()) {
+      this.line(notice, 'warning');
+    }
+    for (const line of notStoredLines(orion.notStored())) this.line(line, 'warning');
+  }
+}
+
+const ENDINGS: Readonly<Record<Extract<RunEvent, { type: 'done' }>['status'], string>> = {
+  complete: 'done',
+  incomplete: 'not complete',
+  stopped: 'stopped by a limit',
+  paused: 'paused',
+  aborted: 'stopped',
+  error: 'failed',
+};

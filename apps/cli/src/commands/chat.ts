@@ -1,0 +1,39 @@
+import { requireProvider } from '@orion/agent';
+
+import { converse } from '../chat/chat.ts';
+import { chooseFace, openFace } from '../chat/open-face.ts';
+import type { TurnOptions } from '../command-line/options.ts';
+import { usage } from '../command-line/usage.ts';
+import type { CommandContext } from '../process/context.ts';
+import type { CommandResult } from '../process/finish.ts';
+import { configure } from './configure.ts';
+
+export type ChatOptions = TurnOptions & { readonly plain?: boolean; readonly bell?: boolean };
+
+/** `orion chat`: a conversation on this terminal, until the person leaves. */
+export async function chatCommand(
+  context: CommandContext,
+  options: ChatOptions,
+): Promise<CommandResult> {
+  const { plain = false, bell = true, ...turnOptions } = options;
+  const { stdin, stdout: output, environment } = context;
+  const kind = chooseFace({ plain, environment, stdin, output });
+  if (kind === 'none') {
+    throw usage(
+      'A conversation needs a terminal to type on.',
+      'For one turn without a terminal: orion run "Write a README"',
+    );
+  }
+  const configuration = await configure(context, turnOptions);
+  requireProvider(configuration);
+  const colors = (environment['NO_COLOR'] ?? '') === '' && environment['TERM'] !== 'dumb';
+  const face = await openFace(kind, {
+    stdin,
+    output,
+    colors,
+    bell,
+    complete: () => Promise.resolve(null),
+    history: () => Promise.resolve([]),
+  });
+  return converse({ context, configuration, face, isPlain: kind === 'plain' });
+}
