@@ -6,6 +6,7 @@ import { boundedFetch } from './http-fetch.ts';
 import type { HttpMeter } from './message-stream.ts';
 import { ServerBroke } from './server.ts';
 import type { HttpServer, McpLimits } from './server.ts';
+import { ENDED_EARLY } from './trouble.ts';
 
 /** However soon a server wants to be asked again for a stream that it has ended. */
 const SOONEST_RETRY_MS = 100;
@@ -50,7 +51,7 @@ export function httpLine(
         options?.onRequestStreamEnd?.();
         // Of a request that has its answer nothing is waiting for this one.
         if (!('method' in message) || !('id' in message)) return;
-        const error = { code: ENDED, message: 'it ended the connection without an answer' };
+        const error = { code: ENDED, message: ENDED_EARLY };
         transport.onmessage?.({ jsonrpc: '2.0', id: message.id, error });
       },
     });

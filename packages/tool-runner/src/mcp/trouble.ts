@@ -3,6 +3,9 @@ import type { Redact } from '@orion/contracts';
 /** How much of a server's own words is shown. */
 const MAX_WORDS = 1_000;
 
+/** What a request fails with whose stream has ended. */
+export const ENDED_EARLY = 'it ended the connection without an answer';
+
 const STATUS: Readonly<Record<number, string>> = {
   401: ', which asks for other credentials: check its headers in the configuration',
   403: ', which refuses the configured credentials',
@@ -39,7 +42,9 @@ export function troubleOf(error: unknown, redact: Redact): string {
     return `it cannot be reached (${words(reason, redact)})`;
   }
   const said = words(error instanceof Error ? error.message : String(error), redact);
-  return typeof code === 'number' ? `it answered with an error: ${said}` : said;
+  return typeof code === 'number' && said !== ENDED_EARLY
+    ? `it answered with an error: ${said}`
+    : said;
 }
 
 /** Redacted before it is cut. */

@@ -102,7 +102,11 @@ export async function call(
 }
 
 export type Answer = (
-  message: { readonly id?: number; readonly method: string },
+  message: {
+    readonly id?: number;
+    readonly method: string;
+    readonly params?: JsonObject;
+  },
   response: ServerResponse,
   request: IncomingMessage,
 ) => 'answered' | undefined | void;
@@ -110,7 +114,8 @@ export type Answer = (
 /** A server over HTTP that answers as asked; `other` may answer in its place, `stream` when it is asked for one. */
 export async function web(
   other: Answer = () => undefined,
-  stream = (response: ServerResponse): void => void response.writeHead(405).end(),
+  stream: (response: ServerResponse, request: IncomingMessage) => void = (response) =>
+    void response.writeHead(405).end(),
 ): Promise<{
   readonly server: McpServer;
   readonly requests: IncomingMessage[];
@@ -121,7 +126,7 @@ export async function web(
       requests.push(request);
       const parts: Buffer[] = [];
       for await (const part of request) parts.push(part as Buffer);
-      if (request.method !== 'POST') return stream(response);
+      if (request.method !== 'POST') return stream(response, request);
       const message = JSON.parse(Buffer.concat(parts).toString()) as {
         id?: number;
         method: string;
