@@ -96,6 +96,7 @@ export const ERROR_CODES = {
   BUDGET_EXHAUSTED: 'Raise the limit, or ask for less at once.',
   // Stores
   FENCED: 'Another process has taken this turn over.',
+  TURN_FINISHED: 'Read its events.',
   TURN_LOG_GAP: 'Read the turn again and append what follows.',
   STORE_UNAVAILABLE: 'Check the database and DATABASE_URL; the turn itself goes on.',
   STORE_TOO_NEW: 'The store was made by a newer version; use that version.',

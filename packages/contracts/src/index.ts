@@ -186,4 +186,11 @@ export { nestsDeeper } from './text/nesting.ts';
 export { isIgnoredWhenDrawn, quotedName, visibleName, visibleProse } from './text/invisible.ts';
 export type { ShowCharacter } from './text/invisible.ts';
 export { cutToColumns } from './text/width.ts';
-export type { TurnLog, TurnLogEntry, TurnLogEvent } from './turn-log.ts';
+export type {
+  AppendOutcome,
+  TurnAppend,
+  TurnClaim,
+  TurnLog,
+  TurnLogEntry,
+  TurnLogEvent,
+} from './turn-log.ts';

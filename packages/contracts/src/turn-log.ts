@@ -9,22 +9,64 @@ export type TurnLogEvent = {
 
 export type TurnLogEntry = TurnLogEvent & {
   readonly turnId: string;
-  /** Of the writer that appended it. */
+  /** Of the owner that appended it. */
   readonly epoch: number;
-  /** Milliseconds since the epoch, when it was stored. */
+  /** Milliseconds since the epoch, by the store's clock, when it was stored. */
   readonly storedAt: number;
 };
+
+/** What an owner of a turn is given: the number that each of its writes carries, and where the turn is. */
+export type TurnClaim = {
+  readonly turnId: string;
+  /** Higher than any before it. No other owner is given the same one, not even by a copy of the store. */
+  readonly epoch: number;
+  /** The number of the last event; 0 if there is none. */
+  readonly lastSeq: number;
+  /** The newest checkpoint that was stored; null if there is none. */
+  readonly checkpoint: JsonValue;
+};
+
+/** Consecutive events of one turn; none for an owner that only asks whether the turn is still its own. */
+export type TurnAppend = {
+  readonly turnId: string;
+  readonly epoch: number;
+  /** The number of the first event. */
+  readonly expectSeq: number;
+  readonly events: readonly TurnLogEvent[];
+  /** Where the next owner would continue after these events; the earlier one stays if this is left out. */
+  readonly checkpoint?: JsonValue;
+};
+
+export type AppendOutcome =
+  | {
+      readonly kind: 'stored';
+      readonly lastSeq: number;
+      /** Whether somebody has asked for the end of this turn. */
+      readonly cancelRequested: boolean;
+    }
+  /** Another owner has acquired the turn. */
+  | { readonly kind: 'fenced' }
+  /** The turn is over. */
+  | { readonly kind: 'finished' }
+  /** The events do not follow the turn's last one. */
+  | { readonly kind: 'gap'; readonly lastSeq: number }
+  /** The store cannot keep these events, now or later. */
+  | { readonly kind: 'refused'; readonly message: string };
 
 /**
  * The durable, numbered events of turns, which let readers resume and other processes take over.
  *
- * A turn has one writer at a time. A writer acquires the turn with a higher epoch than any before; from then on,
- * appends with a lower epoch are rejected. Rejects with FENCED (another writer has acquired the turn), TURN_LOG_GAP
- * (earlier events are missing) and STORE_UNAVAILABLE (the outcome is unknown: repeat the same append).
+ * A turn has one owner at a time, known by its epoch. After an acquire, nothing of an earlier owner is stored; after an
+ * event of the kind `done`, nothing at all. Rejects with FENCED (another owner has acquired the turn), TURN_FINISHED
+ * (it is over), TURN_LOG_GAP (earlier events are missing) and STORE_UNAVAILABLE (the outcome is unknown: repeat the
+ * same call).
  */
 export interface TurnLog {
-  /** Accepted only if `epoch` is higher than the turn's; a new turn has epoch 0. */
-  acquire(turnId: string, epoch: number): Promise<void>;
+  /**
+   * Takes the turn from its owner, or begins it. `attempt` counts the attempts of a queue to run the turn: an acquire
+   * is refused once a later attempt has acquired. Null is outside of that count, for somebody who ends the turn.
+   */
+  acquire(turnId: string, attempt: number | null): Promise<TurnClaim>;
   /**
    * Appends consecutive events, the first numbered `expectSeq`. Repeating an append that succeeded changes nothing.
    * Returns the last number of the turn.
@@ -35,10 +77,17 @@ export interface TurnLog {
     expectSeq: number,
     events: readonly TurnLogEvent[],
   ): Promise<number>;
+  /**
+   * The same for many turns at once, each with an outcome of its own, in the order of `appends`. What one turn is
+   * refused changes nothing for the others.
+   */
+  appendAll(appends: readonly TurnAppend[]): Promise<readonly AppendOutcome[]>;
+  /** Asks the owner to end the turn; it learns of it with its next append. False if the turn is over or unknown. */
+  requestCancel(turnId: string): Promise<boolean>;
   /** The events after `afterSeq` in order, at most `limit`. `limit` defaults to 1,000. */
   read(turnId: string, afterSeq: number, limit?: number): Promise<readonly TurnLogEntry[]>;
   /** The events after `afterSeq` as they are stored, until one of the kind `done` or the abort of `signal`. */
   tail(turnId: string, afterSeq: number, signal: AbortSignal): AsyncIterable<TurnLogEntry>;
-  /** The current epoch; 0 if no writer has acquired the turn. */
+  /** The current epoch; 0 if no owner has acquired the turn. */
   epochOf(turnId: string): Promise<number>;
 }

@@ -59,9 +59,9 @@ async function makeStore(version: number): Promise<void> {
       JSON.stringify(message),
     ]);
   }
+  const [columns, values] = version < 2 ? ['', ''] : [', active_at', ', 1000'];
   await database.run(
-    'insert into turn (turn_id, epoch, last_seq, finished_at) values ($1, 1, 0, 1000)',
-    ['t'],
+    `insert into turn (turn_id, epoch, last_seq, finished_at${columns}) values ('t', 1, 0, 1000${values})`,
   );
   await database.close();
 }

@@ -133,8 +133,8 @@ test('a store with a trigger that never ends costs no time, and a store in memor
   await withStore(
     ME,
     async (store) => {
-      await store.turnLog.acquire('t', 1);
-      await store.turnLog.append('t', 1, 1, [{ seq: 1, kind: 'chunk', data: null }]);
+      const { epoch } = await store.turnLog.acquire('t', 1);
+      await store.turnLog.append('t', epoch, 1, [{ seq: 1, kind: 'chunk', data: null }]);
       expect(await store.turnLog.read('t', 0)).toHaveLength(1);
       store.traces.record({ type: 'step', requestId: 't' });
       await say('new')(store);

@@ -28,8 +28,8 @@ test('a role that may not change the schema, and only adds traces, is enough for
   url.password = 'test';
 
   const store = openStore({ kind: 'postgres', url: url.href }, { clock });
-  await store.turnLog.acquire('turn', 1);
-  await store.turnLog.append('turn', 1, 1, [{ seq: 1, kind: 'done', data: null }]);
+  const { epoch } = await store.turnLog.acquire('turn', 1);
+  await store.turnLog.append('turn', epoch, 1, [{ seq: 1, kind: 'done', data: null }]);
   await store.conversations.save({
     conversationId: 'conversation',
     projectId: 'project',

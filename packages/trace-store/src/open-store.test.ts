@@ -79,13 +79,13 @@ test('making a store does nothing; its first use makes the folder, the file and 
 
 test('what was stored is there for the next process', async () => {
   const location = { kind: 'sqlite', path: join(folder, 'kept.db') } as const;
-  const first = openStore(location, { clock });
-  await first.turnLog.acquire('turn', 3);
-  await first.turnLog.append('turn', 3, 1, [{ seq: 1, kind: 'chunk', data: 'x' }]);
+  const first = openStore(location, { clock: createFakeClock(Date.now()) });
+  const { epoch } = await first.turnLog.acquire('turn', 3);
+  await first.turnLog.append('turn', epoch, 1, [{ seq: 1, kind: 'chunk', data: 'x' }]);
   first.traces.record({ type: 'step', requestId: 'turn' });
   await first.close();
   const second = openStore(location, { clock });
-  expect(await second.turnLog.epochOf('turn')).toBe(3);
+  expect(await second.turnLog.epochOf('turn')).toBe(epoch);
   expect(await second.turnLog.read('turn', 0)).toHaveLength(1);
   expect(await second.traces.getTrace('turn')).toMatchObject([{ type: 'step' }]);
   await second.close();
@@ -232,9 +232,9 @@ test('who only reads makes nothing, and finds an empty store where there is none
 
   const there = join(folder, 'there.db');
   const writer = openStore({ kind: 'sqlite', path: there }, { clock });
-  await writer.turnLog.acquire('t', 1);
+  const { epoch } = await writer.turnLog.acquire('t', 1);
   const reader = openStore({ kind: 'sqlite', path: there }, { clock, create: false });
-  expect(await reader.turnLog.epochOf('t')).toBe(1);
+  expect(await reader.turnLog.epochOf('t')).toBe(epoch);
   await reader.close();
   await writer.close();
 });
@@ -289,7 +289,7 @@ test('whoever opens a store sees every attempt to use it, and a refusal as an an
       },
     },
   );
-  await store.turnLog.acquire('turn', 1);
+  await store.turnLog.acquire('turn', 2);
   expect(seen.slice(0, 2)).toEqual(['opening answered', 'call answered']);
   await expect(store.turnLog.acquire('turn', 1)).rejects.toMatchObject({ code: 'FENCED' });
   expect(new Set(seen)).toEqual(new Set(['opening answered', 'call answered']));

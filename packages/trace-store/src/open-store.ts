@@ -19,6 +19,7 @@ import { createLazyDatabase } from './engine/lazy-database.ts';
 import type { DatabaseObserver } from './engine/lazy-database.ts';
 import { openPostgres } from './engine/postgres.ts';
 import { reportRefusals } from './engine/reported-database.ts';
+import { databaseNow } from './engine/sql-database.ts';
 import type { SqlDatabase } from './engine/sql-database.ts';
 import { isForeign, requireOwn } from './engine/inspect-sqlite.ts';
 import { inspectSqlite, MEMORY, openSqlite } from './engine/sqlite.ts';
@@ -129,12 +130,15 @@ export function openStore(location: StoreLocation, options: StoreOptions): Store
     location.kind === 'memory'
       ? createMemoryTraceStore({ clock, ...options.traces })
       : createSqlTraceStore(database, { clock, createId: randomUUID, ...options.traces });
-  const sqlTurnLog = createSqlTurnLog(reported, { clock });
+  const sqlTurnLog = createSqlTurnLog(database, { clock });
   let tidying: Promise<unknown> | null = null;
   let tidiedAt = -Infinity;
-  const tidyUp = async (now: number): Promise<void> => {
+  const tidyUp = async (): Promise<void> => {
+    await sqlTurnLog.foldOldTurns(RETENTION_MS);
+    // By the database's clock: a process whose own is days ahead would delete what others need.
+    const [time] = await database.all(`select ${databaseNow(database.dialect)} as now`);
+    const now = Number(time?.['now'] ?? 0);
     const before = now - RETENTION_MS;
-    await sqlTurnLog.foldOldTurns(before);
     const removed = await pruneOutputs(database, { now, before, maxBytes: MAX_OUTPUT_BYTES });
     if (removed.length > 0) {
       const ids = removed.slice(0, NAMED_OUTPUTS);
@@ -153,16 +157,18 @@ export function openStore(location: StoreLocation, options: StoreOptions): Store
     toolOutputs: createSqlToolOutputStore(reported),
     turnLog: {
       ...sqlTurnLog,
-      async acquire(turnId, epoch) {
-        await sqlTurnLog.acquire(turnId, epoch);
+      async acquire(turnId, attempt) {
+        const claim = await sqlTurnLog.acquire(turnId, attempt);
         // Beside a turn, at most once an hour: a process that writes also tidies up, and no timer keeps it alive.
-        const now = clock.now();
-        if (now - tidiedAt < TIDY_UP_EVERY_MS) return;
-        tidiedAt = now;
-        const earlier = tidying;
-        tidying = Promise.resolve(earlier)
-          .then(() => tidyUp(now))
-          .catch(() => undefined);
+        const time = clock.monotonic();
+        if (time - tidiedAt >= TIDY_UP_EVERY_MS) {
+          tidiedAt = time;
+          const earlier = tidying;
+          tidying = Promise.resolve(earlier)
+            .then(tidyUp)
+            .catch(() => undefined);
+        }
+        return claim;
       },
     },
     async close(cut) {

@@ -32,7 +32,7 @@ test('four processes make one SQLite file and write to it: every row is there, a
     );
     const database = await openSqlite(path);
     const counts = await database.all(
-      'select turn_id, count(*) as events, max(seq) as last from turn_event group by turn_id',
+      'select turn_no, count(*) as events, max(seq) as last from turn_event group by turn_no',
     );
     expect(counts.map((row) => [row['events'], row['last']])).toEqual(
       Array.from({ length: PROCESSES }, () => [BATCHES * 10, BATCHES * 10]),
@@ -75,9 +75,9 @@ test('a process that is killed while it writes: what was acknowledged is there, 
     expect(seqs.length).toBeGreaterThanOrEqual(acknowledged);
     expect(seqs.length % 10).toBe(0);
     // Another writer takes over where the log stands.
-    await store.turnLog.acquire('turn-1', 2);
+    const { epoch } = await store.turnLog.acquire('turn-1', 2);
     const next = seqs.length + 1;
-    await store.turnLog.append('turn-1', 2, next, [{ seq: next, kind: 'done', data: null }]);
+    await store.turnLog.append('turn-1', epoch, next, [{ seq: next, kind: 'done', data: null }]);
     await store.close();
   } finally {
     rmSync(folder, { recursive: true, force: true });

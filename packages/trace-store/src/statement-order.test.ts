@@ -35,10 +35,11 @@ test.each([
   await migrate(watched);
 
   const log = createSqlTurnLog(watched, { clock });
-  await log.acquire('turn', 1);
+  const { epoch } = await log.acquire('turn', 1);
   const event = (seq: number) => ({ seq, kind: 'chunk', data: seq });
-  await log.append('turn', 1, 1, [event(1), event(2)]);
-  await log.append('turn', 1, 1, [event(1), event(2)]);
+  await log.append('turn', epoch, 1, [event(1), event(2)]);
+  await log.append('turn', epoch, 1, [event(1), event(2)]);
+  await database.run('update turn set active_at = active_at - 5000');
   expect(await log.foldOldTurns(2_000)).toBe(1);
   expect(await log.read('turn', 0)).toEqual([]);
 

@@ -17,7 +17,10 @@ export function loggedEvents(machine: Sandbox, turnId: string): readonly LoggedE
   const database = new DatabaseSync(machine.path('.orion', 'orion.db'), { readOnly: true });
   try {
     return database
-      .prepare('select seq, kind, data from turn_event where turn_id = ? order by seq')
+      .prepare(
+        `select seq, kind, data from turn join turn_event using (turn_no)
+         where turn_id = ? order by seq`,
+      )
       .all(turnId)
       .map((row) => ({
         seq: Number(row['seq']),

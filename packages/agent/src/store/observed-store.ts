@@ -16,9 +16,11 @@ export function observeConversations(
 /** A tail lasts as long as its reader wants, and says nothing about the time of answers. */
 export function observeTurnLog(log: TurnLog, health: StoreHealth): TurnLog {
   return {
-    acquire: (turnId, epoch) => observed(health, log.acquire(turnId, epoch)),
+    acquire: (turnId, attempt) => observed(health, log.acquire(turnId, attempt)),
     append: (turnId, epoch, expectSeq, events) =>
       observed(health, log.append(turnId, epoch, expectSeq, events)),
+    appendAll: (appends) => observed(health, log.appendAll(appends)),
+    requestCancel: (turnId) => observed(health, log.requestCancel(turnId)),
     read: (turnId, afterSeq, limit) => observed(health, log.read(turnId, afterSeq, limit)),
     tail: (turnId, afterSeq, signal) => log.tail(turnId, afterSeq, signal),
     epochOf: (turnId) => observed(health, log.epochOf(turnId)),

@@ -7,15 +7,16 @@ import { observeTurnLog } from './observed-store.ts';
 import { StoreHealth } from './store-health.ts';
 import { TurnJournal } from './turn-journal.ts';
 
+const CLAIM = { turnId: 't', epoch: 7, lastSeq: 0, checkpoint: null };
+
 type Append = { readonly epoch: number; readonly expectSeq: number; readonly kinds: string[] };
 
 /** A log that does what `answer` says with each append. */
 function journalWith(answer: (call: number) => Promise<void> = () => Promise.resolve()) {
   const appends: Append[] = [];
   const data: unknown[] = [];
-  const log: Pick<TurnLog, 'acquire' | 'append' | 'epochOf'> = {
-    acquire: () => Promise.resolve(),
-    epochOf: () => Promise.resolve(1),
+  const log: Pick<TurnLog, 'acquire' | 'append'> = {
+    acquire: () => Promise.resolve(CLAIM),
     async append(_turnId, epoch, expectSeq, events) {
       appends.push({ epoch, expectSeq, kinds: events.map((event) => event.kind) });
       data.push(...events.map((event) => event.data));
@@ -50,10 +51,10 @@ describe('the journal of a turn', () => {
     await clock.advance(99);
     expect(appends).toEqual([]);
     await clock.advance(1);
-    expect(appends).toEqual([{ epoch: 1, expectSeq: 1, kinds: ['chunk', 'chunk'] }]);
+    expect(appends).toEqual([{ epoch: 7, expectSeq: 1, kinds: ['chunk', 'chunk'] }]);
     note(chunk());
     await clock.advance(100);
-    expect(appends[1]).toEqual({ epoch: 1, expectSeq: 3, kinds: ['chunk'] });
+    expect(appends[1]).toEqual({ epoch: 7, expectSeq: 3, kinds: ['chunk'] });
   });
 
   it('does not wait when fifty lines are there', async () => {
@@ -91,12 +92,22 @@ describe('the journal of a turn', () => {
     expect(health.takeNotice()).toBeNull();
   });
 
-  it('takes a turn whose acquire was answered to nobody for its own', async () => {
-    const { journal, log, appends, note } = journalWith();
-    log.acquire = () => Promise.reject(new OrionError({ code: 'FENCED', message: 'taken' }));
+  it('acquires a turn again whose acquire had no answer, and writes with the newer number', async () => {
+    const { journal, clock, log, appends, note } = journalWith();
+    const attempts: (number | null)[] = [];
+    log.acquire = (_turnId, attempt) => {
+      attempts.push(attempt);
+      return attempts.length === 1
+        ? Promise.reject(unavailable())
+        : Promise.resolve({ ...CLAIM, epoch: 8 });
+    };
+    note(chunk());
+    await clock.advance(200);
+    await journal.settled();
     note(chunk());
     await journal.settled();
-    expect(appends).toHaveLength(1);
+    expect(attempts).toEqual([1, 1]);
+    expect(appends.map(({ epoch }) => epoch)).toEqual([8, 8]);
   });
 
   it.each(['FENCED', 'TURN_LOG_GAP'] as const)(
@@ -134,7 +145,7 @@ describe('the journal of a turn', () => {
     let taken = 0;
     log.acquire = () => {
       taken += 1;
-      return Promise.resolve();
+      return Promise.resolve(CLAIM);
     };
     journal.open();
     await clock.advance(0);

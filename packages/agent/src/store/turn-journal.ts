@@ -14,6 +14,8 @@ const MAX_BACKLOG = 10_000;
 const MAX_BACKLOG_CHARACTERS = 16 * 1024 * 1024;
 /** So long after its end a turn's events still go to a log that was away. */
 const LINGER_MS = 60_000;
+/** A turn that this process begins has no earlier one. */
+const ATTEMPT = 1;
 const RETRY_MS: readonly number[] = [50, 200, 500, 1000];
 
 export type TurnJournalOptions = {
@@ -40,7 +42,8 @@ export class TurnJournal {
   /** Of what waits and of what is being appended. */
   #characters = 0;
   #appending: Promise<void> | null = null;
-  #acquired = false;
+  /** Null before the turn is acquired. */
+  #epoch: number | null = null;
   #lost = false;
   #ended = false;
   /** No attempt follows one that fails. */
@@ -123,7 +126,7 @@ export class TurnJournal {
     this.#cancelTimer = null;
     this.#lines = 0;
     if (this.#lost || this.#appending !== null) return;
-    if (this.#acquired && this.#waiting.length === 0) return;
+    if (this.#epoch !== null && this.#waiting.length === 0) return;
     this.#appending = this.#appendAll().finally(() => {
       this.#appending = null;
       this.#finishIfEmpty();
@@ -131,7 +134,7 @@ export class TurnJournal {
   }
 
   async #appendAll(): Promise<void> {
-    for (let attempt = 0; (!this.#acquired || this.#waiting.length > 0) && !this.#lost;) {
+    for (let attempt = 0; (this.#epoch === null || this.#waiting.length > 0) && !this.#lost;) {
       try {
         await this.#appendOnce();
         attempt = 0;
@@ -151,14 +154,12 @@ export class TurnJournal {
 
   async #appendOnce(): Promise<void> {
     const { log, turnId } = this.#options;
-    if (!this.#acquired) {
-      await acquire(log, turnId);
-      this.#acquired = true;
-    }
+    // Of an acquire without an answer nothing remains but an epoch that is not used.
+    const epoch = (this.#epoch ??= (await log.acquire(turnId, ATTEMPT)).epoch);
     const batch = this.#waiting.slice(0, MAX_APPEND);
     const [first] = batch;
     if (first === undefined) return;
-    await log.append(turnId, EPOCH, first.seq, batch);
+    await log.append(turnId, epoch, first.seq, batch);
     this.#waiting.splice(0, batch.length);
     if (this.#waiting.length === 0) this.#characters = 0;
   }
@@ -189,19 +190,6 @@ export class TurnJournal {
     this.#cancelLinger?.();
     this.#cancelLinger = null;
     this.#finished.resolve();
-  }
-}
-
-/** A turn that this process begins has no earlier writer. */
-const EPOCH = 1;
-
-/** A repeat of an acquire whose answer was lost is refused, although the turn is ours. */
-async function acquire(log: TurnLog, turnId: string): Promise<void> {
-  try {
-    await log.acquire(turnId, EPOCH);
-  } catch (error) {
-    const refused = OrionError.isInstance(error) && error.code === 'FENCED';
-    if (!refused || (await log.epochOf(turnId)) !== EPOCH) throw error;
   }
 }
 

@@ -79,6 +79,16 @@ export function storeClosed(): OrionError {
   return storeUnavailable('The store is closed', { retryable: false });
 }
 
+/**
+ * An SQL expression for the database's own time, in milliseconds since the epoch. What is compared between processes is
+ * measured by it: the clock of a process may be days wrong.
+ */
+export function databaseNow(dialect: SqlRunner['dialect']): string {
+  return dialect === 'postgres'
+    ? 'cast(extract(epoch from statement_timestamp()) * 1000 as bigint)'
+    : "cast(unixepoch('subsec') * 1000 as integer)";
+}
+
 /** SQLite allows 32,766 parameters. */
 const ROWS_PER_INSERT = 1_000;
 

@@ -6,8 +6,10 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { openPostgres } from '../engine/postgres.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import { openSqlite } from '../engine/sqlite.ts';
+import { createFakeClock } from '@orion/testkit';
 import { createSqlToolOutputStore } from '../tool-outputs/sql-tool-output-store.ts';
 import { execute, inDatabase, useTestDatabase } from '../testing/test-database.ts';
+import { createSqlTurnLog } from '../turn-log/sql-turn-log.ts';
 import { migrate } from './migrate.ts';
 import { MIGRATIONS } from './migrations.ts';
 import type { Migration } from './migrations.ts';
@@ -121,6 +123,51 @@ describe.each(engines)('%s', (_, newDatabase) => {
     // Nothing tells of one without events: it counts as new.
     expect(rows[2]?.['turn_id']).toBe('begun');
     expect(Math.abs(Number(rows[2]?.['active_at']) - now)).toBeLessThan(60_000);
+    await database.close();
+  });
+
+  test('turns of the fifth schema keep their events, and are acquired unless they are over', async () => {
+    const database = await (await newDatabase())();
+    await migrate(database, MIGRATIONS.slice(0, 5));
+    for (const [turnId, activeAt, finishedAt] of [
+      ['ended', 30, 20],
+      ['open', 10, null],
+    ] as const) {
+      await database.run(
+        `insert into turn (turn_id, epoch, last_seq, active_at, finished_at)
+         values ($1, 1, 2, $2, $3)`,
+        [turnId, activeAt, finishedAt],
+      );
+      for (const seq of [2, 1]) {
+        await database.run(
+          `insert into turn_event (turn_id, seq, epoch, kind, data, stored_at)
+           values ($1, $2, 1, 'chunk', $3, $4)`,
+          [turnId, seq, JSON.stringify(`${turnId} ${seq}`), seq * 10],
+        );
+      }
+    }
+    await migrate(database);
+    const log = createSqlTurnLog(database, { clock: createFakeClock() });
+    for (const turnId of ['ended', 'open']) {
+      expect(await log.read(turnId, 0)).toEqual(
+        [1, 2].map((seq) => ({
+          turnId,
+          seq,
+          epoch: 1,
+          kind: 'chunk',
+          data: `${turnId} ${seq}`,
+          storedAt: seq * 10,
+        })),
+      );
+    }
+    await expect(log.acquire('ended', 1)).rejects.toMatchObject({ code: 'TURN_FINISHED' });
+    const { epoch, lastSeq } = await log.acquire('open', 1);
+    expect([epoch > 1, lastSeq]).toEqual([true, 2]);
+    const event = { seq: 3, kind: 'done', data: null };
+    expect(await log.append('open', epoch, 3, [event])).toBe(3);
+    // The oldest turn has the lowest number.
+    const rows = await database.all('select turn_id from turn order by turn_no');
+    expect(rows.map((row) => row['turn_id'])).toEqual(['open', 'ended']);
     await database.close();
   });
 

@@ -17,18 +17,16 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 3, name: 'which state a save builds on', statements: conversationRevision },
   { version: 4, name: 'whose store it is', statements: storeOwner },
   { version: 5, name: 'what is known of an output without its text', statements: outputTexts },
+  { version: 6, name: 'who owns a turn, and turns by number', statements: turnOwners },
 ];
 
 function firstSchema(dialect: SqlRunner['dialect']): readonly string[] {
   const postgres = dialect === 'postgres';
   const long = postgres ? 'bigint' : 'integer';
   const json = postgres ? 'jsonb' : 'text';
-  const ownId = postgres
-    ? 'bigint generated always as identity primary key'
-    : 'integer primary key autoincrement';
   return [
     `create table trace_event (
-      id ${ownId},
+      id ${ownId(dialect)},
       type text not null,
       project_id text,
       request_id text,
@@ -181,4 +179,55 @@ function outputTexts(dialect: SqlRunner['dialect']): readonly string[] {
     'create index tool_output_conversation on tool_output (conversation_id, created_at)',
     'create index tool_output_project on tool_output (project_id, created_at)',
   ];
+}
+
+/**
+ * Turns get a number, which their events carry in place of the longer id. No index contains what every append changes,
+ * and half of each page is free for new versions of its rows: then Postgres updates a turn without touching an index.
+ */
+function turnOwners(dialect: SqlRunner['dialect']): readonly string[] {
+  const postgres = dialect === 'postgres';
+  const long = postgres ? 'bigint' : 'integer';
+  return [
+    'drop index turn_to_fold',
+    'alter table turn rename to turn_before',
+    'alter table turn_event rename to turn_event_before',
+    `create table turn (
+      turn_no ${ownId(dialect)},
+      turn_id text not null unique,
+      epoch ${long} not null,
+      attempt integer not null default 0,
+      last_seq integer not null,
+      active_at ${long} not null,
+      finished_at ${long},
+      folded_at ${long},
+      cancel_requested_at ${long},
+      checkpoint text
+    )${postgres ? ' with (fillfactor = 50)' : ''}`,
+    `insert into turn (turn_id, epoch, last_seq, active_at, finished_at, folded_at)
+      select turn_id, epoch, last_seq, active_at, finished_at, folded_at
+      from turn_before order by active_at, turn_id`,
+    `create table turn_event (
+      turn_no ${long} not null,
+      epoch ${long} not null,
+      stored_at ${long} not null,
+      seq integer not null,
+      kind text not null,
+      data text not null,
+      primary key (turn_no, seq)
+    )${postgres ? '' : ' without rowid'}`,
+    `insert into turn_event (turn_no, epoch, stored_at, seq, kind, data)
+      select turn.turn_no, before.epoch, before.stored_at, before.seq, before.kind, before.data
+      from turn_event_before as before join turn on turn.turn_id = before.turn_id
+      order by turn.turn_no, before.seq`,
+    'drop table turn_event_before',
+    'drop table turn_before',
+    'create index turn_not_folded on turn (turn_no) where folded_at is null',
+  ];
+}
+
+function ownId(dialect: SqlRunner['dialect']): string {
+  return dialect === 'postgres'
+    ? 'bigint generated always as identity primary key'
+    : 'integer primary key autoincrement';
 }

@@ -6,7 +6,7 @@ const [path = '', worker = '', batches = ''] = process.argv.slice(2);
 
 const store = openStore({ kind: 'sqlite', path }, { clock: systemClock });
 const turnId = `turn-${worker}`;
-await store.turnLog.acquire(turnId, 1);
+const { epoch } = await store.turnLog.acquire(turnId, 1);
 for (let batch = 0; batch < Number(batches); batch++) {
   const first = batch * 10 + 1;
   const events = Array.from({ length: 10 }, (_, index) => ({
@@ -14,7 +14,7 @@ for (let batch = 0; batch < Number(batches); batch++) {
     kind: 'chunk',
     data: { worker, text: 'text' },
   }));
-  const last = await store.turnLog.append(turnId, 1, first, events);
+  const last = await store.turnLog.append(turnId, epoch, first, events);
   // What has been said cannot be lost any more.
   process.stdout.write(`${last}\n`);
   if (batch % 20 === 0) {

@@ -74,7 +74,8 @@ test.each(engines)(
 );
 
 test('a turn of a long-lived process tidies up at most once an hour, and a trace names what went', async () => {
-  const clock = createFakeClock(100 * DAY_MS);
+  const today = Date.now();
+  const clock = createFakeClock(today);
   const store = openStore({ kind: 'sqlite', path: ':memory:' }, { clock });
   const expiries = async (): Promise<unknown[]> => {
     const cut = store.traces.flush();
@@ -89,8 +90,8 @@ test('a turn of a long-lived process tidies up at most once an hour, and a trace
     // The database runs one statement after another: the tidying is done when this is.
     for (let index = 0; index < 20; index += 1) await store.toolOutputs.list({});
   };
-  await put(store.toolOutputs, 'old', 'p', 69 * DAY_MS);
-  await put(store.toolOutputs, 'new', 'p', 71 * DAY_MS);
+  await put(store.toolOutputs, 'old', 'p', today - 31 * DAY_MS);
+  await put(store.toolOutputs, 'new', 'p', today - 29 * DAY_MS);
   await acquire('one');
   expect(await expiries()).toEqual([{ count: 1, ids: ['old'] }]);
   await put(store.toolOutputs, 'older', 'p', 1);

@@ -14,14 +14,14 @@ test('400 batches over connections that break between query and answer: no event
   const proxy = await startFaultyProxy(own.url());
   const store = openStore({ kind: 'postgres', url: proxy.url }, { clock: systemClock });
   try {
-    await store.turnLog.acquire('turn', 1);
+    const { epoch } = await store.turnLog.acquire('turn', 1);
     let unanswered = 0;
     for (let batch = 0; batch < BATCHES; batch++) {
       const first = batch * BATCH + 1;
       const events = Array.from({ length: BATCH }, (_, index) => event(first + index));
       if (batch % 4 === 0) proxy.arm('lose-answer', 'insert into turn_event');
       if (batch % 4 === 2) proxy.arm('cut-at-once', 'insert into turn_event');
-      unanswered += await appendUntilAnswered(store.turnLog, first, events);
+      unanswered += await appendUntilAnswered(store.turnLog, epoch, first, events);
     }
     expect(proxy.faults).toBe(BATCHES / 2);
     expect(unanswered).toBe(proxy.faults);
@@ -48,12 +48,13 @@ function event(seq: number): TurnLogEvent {
 /** How often nothing was known of the outcome. */
 async function appendUntilAnswered(
   log: TurnLog,
+  epoch: number,
   first: number,
   events: readonly TurnLogEvent[],
 ): Promise<number> {
   for (let unanswered = 0; ; unanswered++) {
     try {
-      expect(await log.append('turn', 1, first, events)).toBe(first + events.length - 1);
+      expect(await log.append('turn', epoch, first, events)).toBe(first + events.length - 1);
       return unanswered;
     } catch (error) {
       if (!OrionError.isInstance(error) || error.code !== 'STORE_UNAVAILABLE') throw error;

@@ -10,7 +10,7 @@ test('a server that is killed and comes back: the writer and the reader go on wh
   const store = openStore({ kind: 'postgres', url: server.url }, { clock: systemClock });
   try {
     const read: number[] = [];
-    await store.turnLog.acquire('turn', 1);
+    const { epoch } = await store.turnLog.acquire('turn', 1);
     const reading = (async () => {
       for await (const entry of store.turnLog.tail('turn', 0, new AbortController().signal)) {
         read.push(entry.seq);
@@ -27,7 +27,7 @@ test('a server that is killed and comes back: the writer and the reader go on wh
       }
       const kind = seq === EVENTS ? 'done' : 'chunk';
       try {
-        seq = (await store.turnLog.append('turn', 1, seq, [{ seq, kind, data: null }])) + 1;
+        seq = (await store.turnLog.append('turn', epoch, seq, [{ seq, kind, data: null }])) + 1;
       } catch (error) {
         if (!OrionError.isInstance(error) || error.code !== 'STORE_UNAVAILABLE') throw error;
         refused += 1;

@@ -29,8 +29,10 @@ function follow(store: Store, turnId: string): { seqs: number[]; ended: Promise<
   return { seqs, ended };
 }
 
-const put = (store: Store, turnId: string, seq: number, kind = 'chunk'): Promise<number> =>
-  store.turnLog.append(turnId, 1, seq, [{ seq, kind, data: null }]);
+const put = async (store: Store, turnId: string, seq: number, kind = 'chunk'): Promise<number> =>
+  store.turnLog.append(turnId, await store.turnLog.epochOf(turnId), seq, [
+    { seq, kind, data: null },
+  ]);
 
 /** Lets sweeps happen until the reader has seen that many. */
 async function sweepUntil(clock: FakeClock, seqs: readonly number[], count: number): Promise<void> {

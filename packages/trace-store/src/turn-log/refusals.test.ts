@@ -45,25 +45,34 @@ test('a refused append says where the turn is', async () => {
   await migrate(database);
   const log = createSqlTurnLog(database, { clock: createFakeClock() });
   const event = (seq: number, data: string | null = null) => ({ seq, kind: 'chunk', data });
-  await log.acquire('t', 2);
-  await log.append('t', 2, 1, [event(1), event(2)]);
+  const { epoch } = await log.acquire('t', 2);
+  await log.append('t', epoch, 1, [event(1), event(2)]);
   const start = 'The events do not continue the turn t: ';
-  await expect(log.append('t', 2, 3, [event(3), event(5)])).rejects.toMatchObject({
+  await expect(log.append('t', epoch, 3, [event(3), event(5)])).rejects.toMatchObject({
     code: 'TURN_LOG_GAP',
     message: `${start}the number 5 is in the place of 4`,
   });
-  await expect(log.append('t', 2, 4, [event(4)])).rejects.toMatchObject({
+  await expect(log.append('t', epoch, 4, [event(4)])).rejects.toMatchObject({
     code: 'TURN_LOG_GAP',
     message: `${start}its last number is 2, which 4 does not follow`,
   });
-  await expect(log.append('t', 2, 1, [event(1), event(2, 'other')])).rejects.toMatchObject({
+  await expect(log.append('t', epoch, 1, [event(1), event(2, 'other')])).rejects.toMatchObject({
     code: 'TURN_LOG_GAP',
     message: `${start}the numbers from 1 to 2 are taken`,
   });
-  for (const refused of [log.append('t', 1, 3, [event(3)]), log.acquire('t', 1)]) {
-    await expect(refused).rejects.toMatchObject({
-      code: 'FENCED',
-      message: 'The turn t does not belong to the writer 1',
+  await expect(log.append('t', 1, 3, [event(3)])).rejects.toMatchObject({
+    code: 'FENCED',
+    message: 'The turn t does not belong to the owner 1',
+  });
+  await expect(log.acquire('t', 1)).rejects.toMatchObject({
+    code: 'FENCED',
+    message: 'The turn t does not belong to the owner of the attempt 1',
+  });
+  await log.append('t', epoch, 3, [{ seq: 3, kind: 'done', data: null }]);
+  for (const refused of [() => log.append('t', epoch, 4, [event(4)]), () => log.acquire('t', 2)]) {
+    await expect(refused()).rejects.toMatchObject({
+      code: 'TURN_FINISHED',
+      message: 'The turn t is over',
     });
   }
   await database.close();

@@ -1,7 +1,17 @@
-import { OrionError } from '@orion/contracts';
-import type { Clock, JsonValue, TurnLog, TurnLogEntry } from '@orion/contracts';
-import { insertAll } from '../engine/sql-database.ts';
-import type { SqlDatabase, SqlRow, SqlRunner } from '../engine/sql-database.ts';
+import type {
+  AppendOutcome,
+  Clock,
+  JsonValue,
+  TurnAppend,
+  TurnClaim,
+  TurnLog,
+  TurnLogEntry,
+} from '@orion/contracts';
+import { reportRefusals } from '../engine/reported-database.ts';
+import { databaseNow } from '../engine/sql-database.ts';
+import type { SqlDatabase, SqlRow } from '../engine/sql-database.ts';
+import { appendAll, CHANNEL } from './append-all.ts';
+import { fenced, finished, isUnavailable, refusalOf } from './refusals.ts';
 import { createWakeUps } from './wake-ups.ts';
 import type { WakeUps } from './wake-ups.ts';
 
@@ -13,83 +23,114 @@ export type SqlTurnLogOptions = {
 
 export interface SqlTurnLog extends TurnLog {
   /**
-   * Folds turns that have been idle since that time, the oldest first: their ends and the receipts of their writes are
-   * kept, what they streamed is deleted. A turn without an end is taken to have lost its writer and ends with that; a
-   * writer that is still alive is fenced. Resolves to the number of folded turns, at most `limit`, 100 when left out.
+   * Folds turns that have been idle for so long by the database's clock, the oldest first: their ends and the receipts
+   * of their writes are kept, what they streamed is deleted. A turn without an end is taken to have lost its owner and
+   * is over with that. Resolves to the number of folded turns, at most `limit`, 100 when left out.
    */
-  foldOldTurns(before: number, limit?: number): Promise<number>;
+  foldOldTurns(idleMs: number, limit?: number): Promise<number>;
 }
 
 const DEFAULT_SWEEP_MS = 1_000;
 const DEFAULT_READ_LIMIT = 1_000;
 const DEFAULT_FOLD_LIMIT = 100;
-const CHANNEL = 'orion_turn';
 /** The events that show how a turn ended and what it wrote. */
 const KEPT_KINDS = ['done', 'error', 'usage', 'write_session'];
+/** The random part of an epoch. */
+const EPOCH_STEP = 2 ** 20;
 
 /**
  * The turn log in a database.
  *
- * 1. The check of the epoch, the check of the number and the append are atomic: no other writer comes between them.
- * 2. A refused append has changed nothing.
- * 3. A repeat is recognised by its writer, numbers and content; any other append with taken numbers is refused.
- * 4. A reader sees numbers in order, each once, and none that could still be rolled back.
- * 5. Folding an unfinished turn also takes it from its writer.
+ * 1. An acquire takes the turn with an epoch that the database makes. It is higher than any before, and two copies of
+ *    one database do not make the same one twice.
+ * 2. Nothing of an earlier owner is stored after an acquire, and nothing at all after the end of a turn.
+ * 3. A reader sees numbers in order, each once, and none that could still be rolled back.
+ * 4. What is old is decided by the database's clock.
+ * 5. Folding an unfinished turn also ends it.
  */
 export function createSqlTurnLog(database: SqlDatabase, options: SqlTurnLogOptions): SqlTurnLog {
   const { clock, sweepMs = DEFAULT_SWEEP_MS } = options;
-  const put = database.dialect === 'postgres' ? putPostgres : putSqlite;
+  const reported = reportRefusals(database);
   const wakeUps = createWakeUps({
     clock,
     sweepMs,
     listen: (wake) => database.listen(CHANNEL, wake),
   });
+  const append = async (appends: readonly TurnAppend[]): Promise<readonly AppendOutcome[]> => {
+    const outcomes = await appendAll(database, appends);
+    for (const { turnId, events } of appends) if (events.length > 0) wakeUps.wake(turnId);
+    return outcomes;
+  };
 
   return {
-    async acquire(turnId, epoch) {
-      const taken =
-        Number.isSafeInteger(epoch) &&
-        epoch >= 1 &&
-        (await database.run(
-          `insert into turn (turn_id, epoch, last_seq, active_at) values ($1, $2, 0, $3)
-           on conflict (turn_id) do update set epoch = excluded.epoch, active_at = excluded.active_at
-           where turn.epoch < excluded.epoch`,
-          [turnId, epoch, clock.now()],
-        )) > 0;
-      if (!taken) throw fenced(turnId, epoch);
-    },
+    acquire: (turnId, attempt) => acquire(reported, turnId, attempt),
 
     async append(turnId, epoch, expectSeq, events) {
-      for (const [index, event] of events.entries()) {
-        if (event.seq !== expectSeq + index) {
-          throw gap(turnId, `the number ${event.seq} is in the place of ${expectSeq + index}`);
-        }
-      }
-      const last = await put(database, {
-        turnId,
-        epoch,
-        expectSeq,
-        events: events.map(({ seq, kind, data }) => ({ seq, kind, data: JSON.stringify(data) })),
-        now: clock.now(),
-        finished: events.some((event) => event.kind === 'done'),
-      });
-      wakeUps.wake(turnId);
-      return last;
+      const one = { turnId, epoch, expectSeq, events };
+      const [outcome] = await append([one]);
+      if (outcome?.kind === 'stored') return outcome.lastSeq;
+      throw refusalOf(one, outcome ?? { kind: 'fenced' });
+    },
+
+    appendAll: append,
+
+    async requestCancel(turnId) {
+      const asked = await reported.run(
+        `update turn set cancel_requested_at = coalesce(cancel_requested_at, ${databaseNow(database.dialect)})
+         where turn_id = $1 and finished_at is null`,
+        [turnId],
+      );
+      return asked > 0;
     },
 
     read: (turnId, afterSeq, limit = DEFAULT_READ_LIMIT) =>
-      readEntries(database, turnId, afterSeq, limit),
+      readEntries(reported, turnId, afterSeq, limit),
 
-    tail: (turnId, afterSeq, signal) => tail(database, wakeUps, turnId, afterSeq, signal),
+    tail: (turnId, afterSeq, signal) => tail(reported, wakeUps, turnId, afterSeq, signal),
 
     async epochOf(turnId) {
-      const [row] = await database.all('select epoch from turn where turn_id = $1', [turnId]);
+      const [row] = await reported.all('select epoch from turn where turn_id = $1', [turnId]);
       return Number(row?.['epoch'] ?? 0);
     },
 
-    foldOldTurns: (before, limit = DEFAULT_FOLD_LIMIT) =>
-      foldOldTurns(database, clock, before, limit),
+    foldOldTurns: (idleMs, limit = DEFAULT_FOLD_LIMIT) => foldOldTurns(reported, idleMs, limit),
   };
+}
+
+async function acquire(
+  database: SqlDatabase,
+  turnId: string,
+  attempt: number | null,
+): Promise<TurnClaim> {
+  const now = databaseNow(database.dialect);
+  const random =
+    database.dialect === 'postgres'
+      ? `cast(floor(random() * ${EPOCH_STEP}) as bigint)`
+      : `(random() & ${EPOCH_STEP - 1})`;
+  const [row] = await database.all(
+    `insert into turn (turn_id, epoch, attempt, last_seq, active_at)
+     values ($1, ${EPOCH_STEP} + ${random}, coalesce($2::integer, 0), 0, ${now})
+     on conflict (turn_id) do update set
+       epoch = (turn.epoch / ${EPOCH_STEP} + 1) * ${EPOCH_STEP} + ${random},
+       attempt = coalesce($2::integer, turn.attempt), active_at = ${now}
+     where turn.finished_at is null and ($2::integer is null or turn.attempt <= $2::integer)
+     returning epoch, last_seq, checkpoint`,
+    [turnId, attempt],
+  );
+  if (row !== undefined) {
+    const { checkpoint = null } = row;
+    return {
+      turnId,
+      epoch: Number(row['epoch']),
+      lastSeq: Number(row['last_seq']),
+      checkpoint: checkpoint === null ? null : (JSON.parse(String(checkpoint)) as JsonValue),
+    };
+  }
+  const ended = await database.all(
+    'select 1 from turn where turn_id = $1 and finished_at is not null',
+    [turnId],
+  );
+  throw ended.length > 0 ? finished(turnId) : fenced(turnId, `of the attempt ${attempt}`);
 }
 
 async function readEntries(
@@ -99,7 +140,8 @@ async function readEntries(
   limit: number,
 ): Promise<readonly TurnLogEntry[]> {
   const rows = await database.all(
-    `select seq, epoch, kind, data, stored_at from turn_event
+    `select seq, turn_event.epoch, kind, data, stored_at
+     from turn join turn_event on turn_event.turn_no = turn.turn_no
      where turn_id = $1 and seq > $2 order by seq limit $3::bigint`,
     [turnId, afterSeq, Math.max(0, limit)],
   );
@@ -150,138 +192,32 @@ async function* tail(
   }
 }
 
-async function foldOldTurns(
-  database: SqlDatabase,
-  clock: Clock,
-  before: number,
-  limit: number,
-): Promise<number> {
+async function foldOldTurns(database: SqlDatabase, idleMs: number, limit: number): Promise<number> {
+  const now = databaseNow(database.dialect);
   const turns = await database.all(
-    `select turn_id from turn where active_at < $1 and folded_at is null
-     order by active_at limit $2::bigint`,
-    [before, limit],
+    `select turn_no from turn where folded_at is null and active_at < ${now} - $1::bigint
+     order by turn_no limit $2::bigint`,
+    [idleMs, limit],
   );
   const kept = KEPT_KINDS.map((kind) => `'${kind}'`).join(', ');
   let folded = 0;
-  for (const { turn_id: turnId = null } of turns) {
+  for (const { turn_no: turnNo = null } of turns) {
     // One at a time: a long fold must not block SQLite's writers.
     await database.transaction(async (inside) => {
-      // First, because it takes the turn from its writer; a turn that has become active meanwhile is left alone.
+      // First, because it ends the turn; one that has become active meanwhile is left alone.
       const taken = await inside.run(
-        `update turn
-         set folded_at = $2::bigint,
-             epoch = case when finished_at is null then epoch + 1 else epoch end,
-             finished_at = coalesce(finished_at, active_at)
-         where turn_id = $1 and active_at < $3::bigint and folded_at is null`,
-        [turnId, clock.now(), before],
+        `update turn set folded_at = ${now}, finished_at = coalesce(finished_at, active_at)
+         where turn_no = $1 and active_at < ${now} - $2::bigint and folded_at is null`,
+        [turnNo, idleMs],
       );
       if (taken === 0) return;
-      await inside.run(`delete from turn_event where turn_id = $1 and kind not in (${kept})`, [
-        turnId,
+      await inside.run(`delete from turn_event where turn_no = $1 and kind not in (${kept})`, [
+        turnNo,
       ]);
       folded += 1;
     });
   }
   return folded;
-}
-
-type Append = {
-  readonly turnId: string;
-  readonly epoch: number;
-  readonly expectSeq: number;
-  readonly events: readonly {
-    readonly seq: number;
-    readonly kind: string;
-    readonly data: string;
-  }[];
-  readonly now: number;
-  readonly finished: boolean;
-};
-
-/**
- * Moves the end of the turn if, and only if, this writer may: the one place that makes both checks.
- * $1 turn, $2 epoch, $3 last number before, $4 how many more, $5 now, $6 whether the turn is over.
- */
-const MOVE_END = `update turn
-  set last_seq = $3::bigint + $4::bigint,
-      active_at = $5::bigint,
-      finished_at = case when $6::integer = 1 then $5::bigint else finished_at end
-  where turn_id = $1 and epoch = $2::bigint and last_seq = $3::bigint`;
-
-async function putSqlite(database: SqlDatabase, append: Append): Promise<number> {
-  return database.transaction(async (inside) => {
-    const { turnId, epoch, expectSeq, events, now, finished } = append;
-    const moved = await inside.run(MOVE_END, [
-      turnId,
-      epoch,
-      expectSeq - 1,
-      events.length,
-      now,
-      finished ? 1 : 0,
-    ]);
-    if (moved === 0) return settleRefusal(inside, append);
-    await insertAll(
-      inside,
-      'turn_event',
-      ['turn_id', 'seq', 'epoch', 'kind', 'data', 'stored_at'],
-      events.map(({ seq, kind, data }) => [turnId, seq, epoch, kind, data, now]),
-    );
-    return expectSeq + events.length - 1;
-  });
-}
-
-/** A single statement, so that a broken connection leaves all of it or nothing, and one answer is enough. */
-async function putPostgres(database: SqlDatabase, append: Append): Promise<number> {
-  const { turnId, epoch, expectSeq, events, now, finished } = append;
-  const moved = await database.all(
-    `with turn_end as (
-       ${MOVE_END} returning turn_id
-     ), stored as (
-       insert into turn_event (turn_id, seq, epoch, kind, data, stored_at)
-       select turn_end.turn_id, event.seq, $2::bigint, event.kind, event.data, $5::bigint
-       from turn_end, unnest($7::bigint[], $8::text[], $9::text[]) as event (seq, kind, data)
-     )
-     select pg_notify('${CHANNEL}', turn_id) from turn_end`,
-    [
-      turnId,
-      epoch,
-      expectSeq - 1,
-      events.length,
-      now,
-      finished ? 1 : 0,
-      events.map((event) => event.seq),
-      events.map((event) => event.kind),
-      events.map((event) => event.data),
-    ],
-  );
-  if (moved.length === 0) return settleRefusal(database, append);
-  return expectSeq + events.length - 1;
-}
-
-/** Finds out why the end of the turn was not moved: another writer, a repeat, or a gap. */
-async function settleRefusal(runner: SqlRunner, append: Append): Promise<number> {
-  const { turnId, epoch, expectSeq, events } = append;
-  const [turn] = await runner.all('select epoch, last_seq from turn where turn_id = $1', [turnId]);
-  if (turn?.['epoch'] !== epoch) throw fenced(turnId, epoch);
-  const last = Number(turn['last_seq']);
-  const end = expectSeq + events.length - 1;
-  if (end > last)
-    throw gap(turnId, `its last number is ${last}, which ${expectSeq} does not follow`);
-  const rows = await runner.all(
-    `select epoch, kind, data from turn_event
-     where turn_id = $1 and seq between $2 and $3 order by seq`,
-    [turnId, expectSeq, end],
-  );
-  const isRepeat =
-    rows.length === events.length &&
-    rows.every(
-      (row, index) =>
-        row['epoch'] === epoch &&
-        row['kind'] === events[index]?.kind &&
-        row['data'] === events[index]?.data,
-    );
-  if (!isRepeat) throw gap(turnId, `the numbers from ${expectSeq} to ${end} are taken`);
-  return last;
 }
 
 function toEntry(turnId: string, row: SqlRow): TurnLogEntry {
@@ -293,22 +229,4 @@ function toEntry(turnId: string, row: SqlRow): TurnLogEntry {
     data: JSON.parse(String(row['data'])) as JsonValue,
     storedAt: Number(row['stored_at']),
   };
-}
-
-function fenced(turnId: string, epoch: number): OrionError {
-  return new OrionError({
-    code: 'FENCED',
-    message: `The turn ${turnId} does not belong to the writer ${epoch}`,
-  });
-}
-
-function gap(turnId: string, why: string): OrionError {
-  return new OrionError({
-    code: 'TURN_LOG_GAP',
-    message: `The events do not continue the turn ${turnId}: ${why}`,
-  });
-}
-
-function isUnavailable(error: unknown): boolean {
-  return OrionError.isInstance(error) && error.code === 'STORE_UNAVAILABLE' && error.retryable;
 }

@@ -22,8 +22,11 @@ export function createWakeUps(options: {
   const watchers = new Map<string, Set<() => void>>();
   let stopListening: (() => void) | null = null;
 
-  const wake = (turnId: string): void => {
-    for (const notify of watchers.get(turnId) ?? []) notify();
+  const wake = (turns: string): void => {
+    const named = turns === '*' ? watchers.keys() : turns.split(',');
+    for (const turnId of named) {
+      for (const notify of watchers.get(turnId) ?? []) notify();
+    }
   };
 
   return {

@@ -1,0 +1,276 @@
+import { OrionError } from '@orion/contracts';
+import type { AppendOutcome, TurnAppend } from '@orion/contracts';
+import { databaseNow, insertAll, SqlRefusedError } from '../engine/sql-database.ts';
+import type { SqlDatabase, SqlRow, SqlRunner, SqlValue } from '../engine/sql-database.ts';
+
+/** Names the turns that have new events, or `*` for many. */
+export const CHANNEL = 'orion_turn';
+/** A notification may have 8,000 bytes. */
+const MAX_NOTIFICATION = 7_999;
+const DEADLOCK = '40P01';
+
+/**
+ * Appends to many turns at once, each with an outcome of its own.
+ *
+ * 1. The check of the owner, the check of the number, the check that the turn is not over and the append are atomic.
+ * 2. What was not stored has changed nothing, and has not kept anything else from being stored.
+ * 3. A repeat is recognised by its owner, numbers and content.
+ */
+export async function appendAll(
+  database: SqlDatabase,
+  appends: readonly TurnAppend[],
+): Promise<readonly AppendOutcome[]> {
+  if (new Set(appends.map(({ turnId }) => turnId)).size === appends.length) {
+    try {
+      return await appendTogether(database, appends);
+    } catch (error) {
+      const isRefused = error instanceof SqlRefusedError;
+      if (isRefused && appends.length === 1) return [{ kind: 'refused', message: error.message }];
+      if (appends.length === 1 || !(isRefused || isDeadlock(error))) throw error;
+    }
+  }
+  // What the database refuses of one turn, it may store of another.
+  const outcomes: AppendOutcome[] = [];
+  for (const append of appends) outcomes.push(...(await appendAll(database, [append])));
+  return outcomes;
+}
+
+/** At most one append of each turn. */
+async function appendTogether(
+  database: SqlDatabase,
+  appends: readonly TurnAppend[],
+): Promise<readonly AppendOutcome[]> {
+  const puts = appends.filter((append) => misplaced(append) === null).map(toPut);
+  const rows = puts.length === 0 ? [] : await putAll(database, puts);
+  const stored = new Map(rows.map((row) => [String(row['turn_id']), outcomeOf(row)]));
+  const outcomes: AppendOutcome[] = [];
+  for (const append of appends) {
+    outcomes.push(stored.get(append.turnId) ?? (await whyNot(database, append)));
+  }
+  return outcomes;
+}
+
+/** The first event whose number is not the expected one; null if there is none. */
+export function misplaced({ expectSeq, events }: TurnAppend): number | null {
+  const index = events.findIndex(({ seq }, place) => seq !== expectSeq + place);
+  return index === -1 ? null : index;
+}
+
+type Put = {
+  readonly turnId: string;
+  readonly epoch: number;
+  readonly afterSeq: number;
+  readonly isEnd: boolean;
+  readonly checkpoint: string | null;
+  readonly events: readonly {
+    readonly seq: number;
+    readonly kind: string;
+    readonly data: string;
+  }[];
+};
+
+function toPut({ turnId, epoch, expectSeq, events, checkpoint }: TurnAppend): Put {
+  return {
+    turnId,
+    epoch,
+    afterSeq: expectSeq - 1,
+    isEnd: events.some(({ kind }) => kind === 'done'),
+    checkpoint: checkpoint === undefined ? null : JSON.stringify(checkpoint),
+    events: events.map(({ seq, kind, data }) => ({ seq, kind, data: JSON.stringify(data) })),
+  };
+}
+
+/** SQL expressions for what is appended to a turn. */
+type PutColumns = { readonly [Column in Exclude<keyof Put, 'isEnd'>]: string } & {
+  /** Left out where it is false. */
+  readonly isEnd?: string;
+  readonly from?: string;
+};
+
+/** Moves the end of a turn if, and only if, this owner may: the one place that makes the three checks. */
+function moveEnd(dialect: SqlRunner['dialect'], put: PutColumns): string {
+  const now = databaseNow(dialect);
+  const ended =
+    put.isEnd === undefined
+      ? ''
+      : `, finished_at = case when ${put.isEnd} then ${now} else turn.finished_at end`;
+  const checkpoint =
+    put.checkpoint === '' ? '' : `, checkpoint = coalesce(${put.checkpoint}, turn.checkpoint)`;
+  return `update turn
+    set last_seq = ${put.afterSeq} + ${put.events}, active_at = ${now}${ended}${checkpoint}
+    ${put.from ?? ''}
+    where turn.turn_id = ${put.turnId} and turn.epoch = ${put.epoch}
+      and turn.last_seq = ${put.afterSeq} and turn.finished_at is null
+    returning turn.turn_no, turn.turn_id, turn.epoch, turn.last_seq, turn.active_at,
+      turn.cancel_requested_at`;
+}
+
+/** The statement for one turn, shorter where nothing but text is appended. */
+function moveOne(
+  dialect: SqlRunner['dialect'],
+  { turnId, epoch, afterSeq, events, isEnd, checkpoint }: Put,
+): { readonly sql: string; readonly parameters: SqlValue[] } {
+  const parameters: SqlValue[] = [turnId, epoch, afterSeq, events.length];
+  const columns = {
+    turnId: '$1',
+    epoch: '$2::bigint',
+    afterSeq: '$3::integer',
+    events: '$4::integer',
+    checkpoint: checkpoint === null ? '' : `$${parameters.push(checkpoint)}`,
+  };
+  return { sql: moveEnd(dialect, isEnd ? { ...columns, isEnd: '1 = 1' } : columns), parameters };
+}
+
+/** The turns to which something was stored. */
+function putAll(database: SqlDatabase, puts: readonly Put[]): Promise<readonly SqlRow[]> {
+  if (database.dialect === 'sqlite') {
+    return database.transaction((inside) => putSqlite(inside, puts));
+  }
+  const [first] = puts;
+  return first !== undefined && puts.length === 1
+    ? putOne(database, first)
+    : putGroup(database, puts);
+}
+
+async function putSqlite(inside: SqlRunner, puts: readonly Put[]): Promise<readonly SqlRow[]> {
+  const moved: SqlRow[] = [];
+  for (const put of puts) {
+    const { sql, parameters } = moveOne('sqlite', put);
+    const [row] = await inside.all(sql, parameters);
+    if (row === undefined) continue;
+    moved.push(row);
+    const { turn_no: turnNo = null, active_at: storedAt = null } = row;
+    await insertAll(
+      inside,
+      'turn_event',
+      ['turn_no', 'epoch', 'stored_at', 'seq', 'kind', 'data'],
+      put.events.map(({ seq, kind, data }) => [turnNo, put.epoch, storedAt, seq, kind, data]),
+    );
+  }
+  return moved;
+}
+
+// On Postgres each is a single statement, so that a broken connection leaves all of it or nothing, and one answer is
+// enough.
+
+function putOne(database: SqlDatabase, put: Put): Promise<readonly SqlRow[]> {
+  const { sql, parameters } = moveOne('postgres', put);
+  const add = (value: SqlValue): string => `$${parameters.push(value)}`;
+  const seqs = add(put.events.map(({ seq }) => seq));
+  const kinds = add(put.events.map(({ kind }) => kind));
+  const data = add(put.events.map((event) => event.data));
+  const told = put.events.length === 0 ? '' : `, pg_notify('${CHANNEL}', turn_id)`;
+  return database.all(
+    `with moved as (
+       ${sql}
+     ), stored as (
+       insert into turn_event (turn_no, epoch, stored_at, seq, kind, data)
+       select moved.turn_no, moved.epoch, moved.active_at, event.seq, event.kind, event.data
+       from moved, unnest(${seqs}::integer[], ${kinds}::text[], ${data}::text[]) as event (seq, kind, data)
+     )
+     select turn_id, last_seq, cancel_requested_at${told} from moved`,
+    parameters,
+  );
+}
+
+/** Locks turns in the order of their numbers, so that two processes with the same turns do not lock each other out. */
+function putGroup(database: SqlDatabase, puts: readonly Put[]): Promise<readonly SqlRow[]> {
+  const move = moveEnd('postgres', {
+    turnId: 'batch.turn_id',
+    epoch: 'batch.epoch',
+    afterSeq: 'batch.after_seq',
+    events: 'batch.events',
+    isEnd: 'batch.is_end',
+    checkpoint: 'batch.checkpoint',
+    from: 'from batch',
+  });
+  const events = puts.flatMap(({ turnId, events: all }) =>
+    all.map((event) => ({ turnId, ...event })),
+  );
+  return database.all(
+    `with given as (
+       select turn_id, epoch, after_seq, events, is_end = 1 as is_end, checkpoint
+       from unnest($1::text[], $2::bigint[], $3::integer[], $4::integer[], $5::integer[], $6::text[])
+         as given (turn_id, epoch, after_seq, events, is_end, checkpoint)
+     ), batch as (
+       select given.* from given join turn on turn.turn_id = given.turn_id
+       order by turn.turn_no for update of turn
+     ), moved as (
+       ${move}, batch.events
+     ), stored as (
+       insert into turn_event (turn_no, epoch, stored_at, seq, kind, data)
+       select moved.turn_no, moved.epoch, moved.active_at, event.seq, event.kind, event.data
+       from unnest($7::text[], $8::integer[], $9::text[], $10::text[])
+         as event (turn_id, seq, kind, data)
+       join moved on moved.turn_id = event.turn_id
+     ), news as (
+       select string_agg(turn_id, ',') as turns from moved where events > 0
+     ), told as (
+       select pg_notify('${CHANNEL}', case when length(turns) <= ${MAX_NOTIFICATION} then turns else '*' end)
+       from news where turns is not null
+     )
+     select turn_id, last_seq, cancel_requested_at, (select count(*) from told) as told from moved`,
+    [
+      puts.map(({ turnId }) => turnId),
+      puts.map(({ epoch }) => epoch),
+      puts.map(({ afterSeq }) => afterSeq),
+      puts.map((put) => put.events.length),
+      puts.map(({ isEnd }) => (isEnd ? 1 : 0)),
+      puts.map(({ checkpoint }) => checkpoint),
+      events.map(({ turnId }) => turnId),
+      events.map(({ seq }) => seq),
+      events.map(({ kind }) => kind),
+      events.map(({ data }) => data),
+    ],
+  );
+}
+
+/** Why nothing of it was stored: another owner, a repeat, the end of the turn, or a gap. */
+async function whyNot(runner: SqlRunner, append: TurnAppend): Promise<AppendOutcome> {
+  const { turnId, epoch } = append;
+  const [turn] = await runner.all(
+    'select turn_no, epoch, last_seq, finished_at, cancel_requested_at from turn where turn_id = $1',
+    [turnId],
+  );
+  if (turn?.['epoch'] !== epoch) return { kind: 'fenced' };
+  if (misplaced(append) === null && (await isRepeat(runner, Number(turn['turn_no']), append))) {
+    return outcomeOf(turn);
+  }
+  if (turn['finished_at'] !== null) return { kind: 'finished' };
+  return { kind: 'gap', lastSeq: Number(turn['last_seq']) };
+}
+
+async function isRepeat(
+  runner: SqlRunner,
+  turnNo: number,
+  { epoch, expectSeq, events }: TurnAppend,
+): Promise<boolean> {
+  if (events.length === 0) return false;
+  const rows = await runner.all(
+    `select epoch, kind, data from turn_event
+     where turn_no = $1 and seq between $2 and $3 order by seq`,
+    [turnNo, expectSeq, expectSeq + events.length - 1],
+  );
+  return (
+    rows.length === events.length &&
+    rows.every(
+      (row, index) =>
+        row['epoch'] === epoch &&
+        row['kind'] === events[index]?.kind &&
+        row['data'] === JSON.stringify(events[index]?.data),
+    )
+  );
+}
+
+/** Nothing was stored, and a smaller transaction does not run into it again. */
+function isDeadlock(error: unknown): boolean {
+  return OrionError.isInstance(error) && error.details['reason'] === DEADLOCK;
+}
+
+function outcomeOf(turn: SqlRow): AppendOutcome {
+  return {
+    kind: 'stored',
+    lastSeq: Number(turn['last_seq']),
+    cancelRequested: turn['cancel_requested_at'] !== null,
+  };
+}
