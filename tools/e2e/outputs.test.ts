@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { expect } from 'vitest';
+import { describe, expect } from 'vitest';
 
 import { test } from './support/test.ts';
 
@@ -64,4 +64,51 @@ test('a stored file is listed, asked by its id or as the latest, and not by anot
   const other = await machine.run(['outputs', 'read', 'none']);
   expect(other.exitCode).toBe(1);
   expect(other.stderr).toContain('OUTPUT_NOT_FOUND: tool_outputs.read: There is no stored output');
+});
+
+describe('R254, B16: hostile data is harmless on a terminal, and the same value', () => {
+  const HOSTILE = 'a\u001B[2Jb\u001B]0;title\u0007c\u009B31md\u202Ee\u200Ef\u007Fg\u{E0041}';
+  /** What only data could bring; colours and erased lines are ours. */
+  // oxlint-disable-next-line no-control-regex -- control characters are what this is about
+  const ATTACK = /\u001B\[2J|\u001B\]|[\u0007\u007F\u009B\u202E\u200E]|\u{E0041}/u;
+
+  test.concurrent.for([
+    ['extract', '--path', '$'],
+    ['extract', '--path', '$..*', '--include-paths', '--flatten'],
+    ['count', '--path', `$["${HOSTILE}"]`],
+    ['sample', '--path', '$.list'],
+    ['stats', '--schema'],
+    ['read'],
+    ['extract', '--path', HOSTILE],
+    ['count', '--path', `$.list["${HOSTILE}`],
+    ['stats', '--file', `${HOSTILE}.json`],
+    ['stats', '--file', 'damaged.json'],
+    ['read', HOSTILE],
+  ] as const)('%j', async (args, { machine }) => {
+    const document = { [HOSTILE]: [HOSTILE], list: [{ [HOSTILE]: HOSTILE }, HOSTILE] };
+    await writeFile(join(machine.workspace, 'a.json'), JSON.stringify(document));
+    await writeFile(join(machine.workspace, 'damaged.json'), `{"${HOSTILE}": ${HOSTILE}`);
+    const named = args.includes('--file' as never) || args.length === 2;
+    const command = ['outputs', ...args, ...(named ? [] : ['--file', 'a.json'])];
+    const terminal = await machine.terminal(command).finished;
+    expect(terminal.output).not.toMatch(ATTACK);
+    expect(terminal.output).not.toBe('');
+    if (args[0] !== 'read' || named) return;
+    const piped = await machine.run(command);
+    expect(piped.stdout).not.toMatch(ATTACK);
+    expect(JSON.parse(piped.stdout)).toMatchObject({ output: document });
+  });
+
+  test('a list, and what is stored under a hostile name', async ({ machine }) => {
+    await writeFile(join(machine.workspace, 'a.txt'), HOSTILE);
+    const stored = await machine.terminal(['outputs', 'store', 'a.txt']).finished;
+    expect(stored.exitCode, stored.output).toBe(0);
+    for (const command of [['list'], ['read'], ['read', '--limit', '9'], ['extract']]) {
+      const ended = await machine.terminal(['outputs', ...command]).finished;
+      expect(ended.exitCode, ended.output).toBe(0);
+      expect(ended.output).not.toMatch(ATTACK);
+    }
+    const read = await machine.run(['outputs', 'read']);
+    expect(JSON.parse(read.stdout)).toMatchObject({ output: HOSTILE });
+  });
 });

@@ -9,6 +9,7 @@ import type { JsonObject, JsonValue } from '@orion/contracts';
 import type { TurnOptions } from '../command-line/options.ts';
 import { usage } from '../command-line/usage.ts';
 import type { CommandContext } from '../process/context.ts';
+import { jsonLine } from '../terminal/sanitize.ts';
 import { printJson, withOrion } from './with-orion.ts';
 
 /** The options of all commands that ask outputs; each has those of its own operation. */
@@ -94,7 +95,7 @@ async function answer(
       arguments: { ...argumentsOf(operation, options), ...(id === null ? {} : { id }) },
       ...defined({ document, projectId }),
     });
-    await context.stdout.write(`${found}\n`);
+    await context.stdout.write(jsonLine(found));
   });
 }
 

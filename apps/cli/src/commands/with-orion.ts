@@ -4,6 +4,7 @@ import { defined } from '@orion/contracts';
 
 import type { TurnOptions } from '../command-line/options.ts';
 import type { CommandContext } from '../process/context.ts';
+import { jsonLine } from '../terminal/sanitize.ts';
 import { alignColumns } from '../terminal/table.ts';
 import { configure } from './configure.ts';
 
@@ -50,7 +51,7 @@ export async function withOrion<Answer>(
 
 /** What a command answers with `--json`, as one line. */
 export async function printJson({ stdout }: CommandContext, answer: object): Promise<void> {
-  await stdout.write(`${JSON.stringify({ version: 1, ...answer })}\n`);
+  await stdout.write(jsonLine(JSON.stringify({ version: 1, ...answer })));
 }
 
 /** What a command lists: with `--json` one object, else a table of lines that a person can read. */

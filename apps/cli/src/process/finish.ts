@@ -2,6 +2,7 @@ import type { NotStored } from '@orion/agent';
 
 import { resultLine } from '../rendering/result-line.ts';
 import type { TurnSummary } from '../rendering/turn-summary.ts';
+import { jsonLine } from '../terminal/sanitize.ts';
 import type { CommandContext } from './context.ts';
 import { EXIT, type ExitCode } from './exit-code.ts';
 import { leaveProcess, STOP_SIGNALS } from './leave-process.ts';
@@ -27,7 +28,7 @@ export async function finishOutput(
   screen.clearProgress();
   if (json && result.summary !== undefined) {
     const line = resultLine(result.summary, result.exitCode, result.notStored);
-    await stdout.write(`${JSON.stringify(line)}\n`);
+    await stdout.write(jsonLine(JSON.stringify(line)));
   }
   await stdout.flush();
   const failure = stdout.failure();

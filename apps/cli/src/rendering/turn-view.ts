@@ -2,6 +2,7 @@ import { BEGIN_TOOL_NAME, type RunEvent } from '@orion/contracts';
 
 import type { OutputStream } from '../process/output-stream.ts';
 import type { Screen } from '../terminal/screen.ts';
+import { jsonLine } from '../terminal/sanitize.ts';
 import { plural } from '../terminal/format.ts';
 import { errorLines, failedCallLines } from './error-lines.ts';
 import { followProgress, progressLine, toolProgressLine, type Progress } from './progress.ts';
@@ -181,7 +182,7 @@ export function createJsonView({ stdout, showContent, beside }: JsonViewOptions)
     show(event) {
       if (event.type === 'write_chunk' && !showContent) return undefined;
       if (event.type !== 'chunk' && event.type !== 'write_chunk') void beside.show(event);
-      return stdout.offer(`${JSON.stringify(event)}\n`);
+      return stdout.offer(jsonLine(JSON.stringify(event)));
     },
     end() {
       beside.end();

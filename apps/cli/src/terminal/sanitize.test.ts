@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { createSanitizer, sanitize, sanitizeLine } from './sanitize.ts';
+import { createSanitizer, jsonLine, sanitize, sanitizeLine } from './sanitize.ts';
 
 function inPieces(pieces: readonly string[]): string {
   const sanitizer = createSanitizer();
@@ -84,5 +84,23 @@ describe('what a terminal is shown (R254)', () => {
 
   it('keeps a log line on one line (B20)', () => {
     expect(sanitizeLine('a\nfake: line\r\n\tb')).toBe('a\\nfake: line\\n\\tb');
+  });
+});
+
+describe('jsonLine', () => {
+  it('is one line of the same value, without anything that a terminal acts on', () => {
+    fc.assert(
+      fc.property(hostile, (text) => {
+        const line = jsonLine(JSON.stringify({ [text]: [text] }));
+        expect(sanitize(line)).toBe(line);
+        expect(line.indexOf('\n')).toBe(line.length - 1);
+        expect(JSON.parse(line)).toEqual({ [text]: [text] });
+      }),
+    );
+  });
+
+  it('leaves other text as it is', () => {
+    expect(jsonLine('{"a":"ä 😀 \\n"}')).toBe('{"a":"ä 😀 \\n"}\n');
+    expect(jsonLine('"\u{e0041}\x9b"')).toBe('"\\udb40\\udc41\\u009b"\n');
   });
 });

@@ -39,6 +39,18 @@ export function sanitizeProse(text: string): string {
   return visibleProse(text, (character) => (character === '\t' ? character : visible(character)));
 }
 
+/** A JSON text as a line for programs and terminals alike: the same value, with escapes in place of what is unsafe. */
+export function jsonLine(json: string): string {
+  return `${UNSAFE.test(json) ? json.replace(UNSAFE_RUNS, escapedInJson) : json}\n`;
+}
+
+function escapedInJson(character: string): string {
+  return Array.from(
+    { length: character.length },
+    (_, unit) => `\\u${character.charCodeAt(unit).toString(16).padStart(4, '0')}`,
+  ).join('');
+}
+
 export function createSanitizer(): Sanitizer {
   let held = '';
   return {

@@ -52,10 +52,12 @@ export async function runTurn(
     mode = 'act',
     files = {},
     settings = {},
+    prepare = () => Promise.resolve(),
   }: {
     readonly mode?: Mode;
     readonly files?: Readonly<Record<string, string>>;
     readonly settings?: OrionOptions['settings'];
+    readonly prepare?: (orion: Orion) => Promise<void>;
   } = {},
 ): Promise<{
   readonly events: readonly RunEvent[];
@@ -75,7 +77,14 @@ export async function runTurn(
     await orion.close();
     await provider.close();
   });
+  await prepare(orion);
   const events = await collect(orion.runTurn({ content: 'q', protocol, mode }));
   expect(provider.requests.flatMap(({ violations }) => violations)).toEqual([]);
-  return { events, requests: provider.requests.map(({ body }) => body as Sent), orion };
+  return {
+    events,
+    get requests() {
+      return provider.requests.map(({ body }) => body as Sent);
+    },
+    orion,
+  };
 }

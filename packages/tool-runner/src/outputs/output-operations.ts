@@ -221,7 +221,10 @@ function createDesk(options: OutputOptions): Desk {
     const found = await store.find(id);
     if (found === null) throw notFound(`There is no stored output ${id}.`);
     if (!everyProject && found.project_id !== '' && found.project_id !== projectId) {
-      throw notAllowed(`The output ${id} belongs to another project.`);
+      throw notAllowed(
+        `The output ${id} belongs to another project.`,
+        'Choose one that tool_outputs.list shows.',
+      );
     }
     if (conversationId !== undefined && !['', conversationId].includes(found.conversation_id)) {
       throw notAllowed(`The output ${id} does not belong to the conversation ${conversationId}.`);
@@ -318,6 +321,6 @@ function notFound(message: string): OrionError {
   return new OrionError({ code: 'OUTPUT_NOT_FOUND', message });
 }
 
-function notAllowed(message: string): OrionError {
-  return new OrionError({ code: 'OUTPUT_NOT_ALLOWED', message });
+function notAllowed(message: string, hint?: string): OrionError {
+  return new OrionError({ code: 'OUTPUT_NOT_ALLOWED', message, ...defined({ hint }) });
 }
