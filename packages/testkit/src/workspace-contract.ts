@@ -163,6 +163,9 @@ export function describeWorkspaceContract(name: string, create: WorkspaceFactory
         truncated: true,
       });
       expect(await codeOf(test.workspace.readText('none', range))).toBe('FILE_NOT_FOUND');
+      expect(await codeOf(test.workspace.readText('b.txt', { ...range, maxFileBytes: 1 }))).toBe(
+        'CONTENT_TOO_LARGE',
+      );
       expect(await test.workspace.listFiles(10)).toEqual({
         files: ['a/x.txt', 'b.txt'],
         truncated: false,
@@ -176,6 +179,7 @@ export function describeWorkspaceContract(name: string, create: WorkspaceFactory
       expect((await test.workspace.listFiles(9, { below: 'a', globs: ['*.txt'] })).files).toEqual([
         'a/x.txt',
       ]);
+      expect((await test.workspace.listFiles(9, { recursive: false })).files).toEqual(['b.txt']);
       expect(await codeOf(test.workspace.listFiles(9, { below: '../a' }))).toBe('INVALID_TARGET');
     });
 

@@ -18,7 +18,7 @@ export interface WorkspaceFiles {
   readTarget(snapshot: TargetSnapshot): AsyncIterable<Uint8Array>;
   /**
    * Lines of a text file, for the read tool. What is not valid UTF-8 is read as Latin-1, and says so. Rejects with
-   * FILE_NOT_FOUND, IS_DIRECTORY, INVALID_CONTENT (a binary file) …
+   * FILE_NOT_FOUND, IS_DIRECTORY, INVALID_CONTENT (a binary file), CONTENT_TOO_LARGE …
    */
   readText(path: string, range: ReadRange): Promise<TextExcerpt>;
   /**
@@ -53,6 +53,8 @@ export type FileSelection = {
    * depth; one that begins with `!` leaves out what it matches. The last one that matches decides. None select all.
    */
   readonly globs?: readonly string[];
+  /** False leaves out what lies in folders below `below`. */
+  readonly recursive?: boolean;
 };
 
 export type FileList = {
@@ -120,6 +122,8 @@ export type ReadRange = {
   readonly firstLine?: number;
   readonly maxLines: number;
   readonly maxBytes: number;
+  /** A larger file is refused unread. At most 256 MiB, which is the default. */
+  readonly maxFileBytes?: number;
 };
 
 export type TextExcerpt = {

@@ -14,13 +14,13 @@ export type SelectedFiles = {
 /** The files of a folder, or the one file that is named instead. Throws like `PathPolicy.containReadable`. */
 export async function selectFiles(
   policy: PathPolicy,
-  { below = '', globs = [] }: FileSelection,
+  { below = '', globs = [], recursive = true }: FileSelection,
 ): Promise<SelectedFiles> {
   const isWanted = fileFilter(globs);
   const walk = new FileWalk(policy);
   const named = below.replace(/\/+$/u, '');
   if ((named === '' && !below.startsWith('/')) || named === '.') {
-    return { walk, batches: filtered(walk.files(), isWanted) };
+    return { walk, batches: filtered(walk.files([], recursive), isWanted) };
   }
   const found = await policy.containReadable(named === '' ? below : named);
   requireExisting(found);
@@ -29,7 +29,7 @@ export async function selectFiles(
   if (found.stat?.isDirectory() === true) {
     const prefix = names.length === 0 ? '' : `${path}/`;
     const isWantedBelow = (file: string): boolean => isWanted(file.slice(prefix.length));
-    return { walk, batches: filtered(walk.files(names), isWantedBelow) };
+    return { walk, batches: filtered(walk.files(names, recursive), isWantedBelow) };
   }
   return {
     walk,

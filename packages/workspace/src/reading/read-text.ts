@@ -31,10 +31,11 @@ export async function readWorkspaceText(
 async function readText(path: string, realPath: string, range: ReadRange): Promise<TextExcerpt> {
   const excerpt = await readRegularFile(realPath, async (handle) => {
     const { size } = await handle.stat();
-    if (size <= MAX_FILE_BYTES) return readLines(handle, path, range);
+    const limit = Math.min(range.maxFileBytes ?? MAX_FILE_BYTES, MAX_FILE_BYTES);
+    if (size <= limit) return readLines(handle, path, range);
     throw new OrionError({
       code: 'CONTENT_TOO_LARGE',
-      message: `${shown(path)} has ${size} bytes, more than ${MAX_FILE_BYTES}.`,
+      message: `${shown(path)} has ${size} bytes, more than ${limit}.`,
       hint: 'Read a smaller file.',
     });
   });
@@ -109,33 +110,36 @@ function linesIn(lineFeeds: number, last: number | undefined): number {
 class LineCollector {
   /** A requested line did not fit. */
   cut = false;
-  readonly #range: Required<ReadRange>;
+  readonly #range: ReadRange & { readonly firstLine: number };
   readonly #pieces: Buffer[] = [];
   #kept = 0;
   #lineFeeds = 0;
   #last: number | undefined;
 
-  constructor(range: Required<ReadRange>) {
+  constructor(range: ReadRange & { readonly firstLine: number }) {
     this.#range = range;
   }
 
+  /** The requested lines of a chunk lie together, and are kept as one piece: a file may have millions of them. */
   add(chunk: Buffer): void {
-    let from = 0;
-    while (from < chunk.length) {
+    const { firstLine, maxLines } = this.#range;
+    let start = chunk.length;
+    let end = chunk.length;
+    for (let from = 0; from < chunk.length;) {
+      const line = this.#lineFeeds + 1;
+      if (line >= firstLine) start = Math.min(start, from);
+      if (line >= firstLine + maxLines) end = Math.min(end, from);
       const feed = chunk.indexOf(LF, from);
-      const to = feed === -1 ? chunk.length : feed + 1;
-      this.#take(chunk.subarray(from, to));
       if (feed !== -1) this.#lineFeeds += 1;
-      from = to;
+      from = feed === -1 ? chunk.length : feed + 1;
     }
+    if (start < end) this.#take(chunk.subarray(start, end));
     this.#last = chunk.at(-1) ?? this.#last;
   }
 
   #take(piece: Buffer): void {
-    const { firstLine, maxLines, maxBytes } = this.#range;
-    const line = this.#lineFeeds + 1;
-    if (line < firstLine || line >= firstLine + maxLines || this.cut) return;
-    const room = maxBytes - this.#kept;
+    if (this.cut) return;
+    const room = this.#range.maxBytes - this.#kept;
     if (piece.length > room) this.cut = true;
     const kept = piece.subarray(0, Math.max(0, room));
     this.#pieces.push(Buffer.from(kept));

@@ -55,6 +55,40 @@ describe('readText', () => {
     expect(await codeOf(workspace.readText(path, { maxLines: 9, maxBytes: 99 }))).toBe(code);
   });
 
+  it('refuses a file that is larger than it may be', async () => {
+    const { root, workspace } = await openTestWorkspace();
+    put(root, { 'a.txt': text });
+    const range = { maxLines: 1, maxBytes: 1 };
+    await workspace.readText('a.txt', { ...range, maxFileBytes: 22 });
+    await expect(workspace.readText('a.txt', { ...range, maxFileBytes: 21 })).rejects.toMatchObject(
+      {
+        code: 'CONTENT_TOO_LARGE',
+        message: '"a.txt" has 22 bytes, more than 21.',
+      },
+    );
+  });
+
+  it('keeps lines that lie in several pieces of a long file', async () => {
+    const { root, workspace } = await openTestWorkspace();
+    const lines = Array.from({ length: 100_000 }, (_, index) => `line ${index + 1}\n`);
+    put(root, { 'a.txt': lines.join('') });
+    for (const [firstLine, maxLines] of [
+      [1, 100_000],
+      [2, 99_998],
+      [30_000, 2],
+      [99_999, 5],
+    ] as const) {
+      const range = { firstLine, maxLines, maxBytes: 10_000_000 };
+      const { content, lastLine, totalLines } = await workspace.readText('a.txt', range);
+      const wanted = lines.slice(firstLine - 1, firstLine - 1 + maxLines);
+      expect(content === wanted.join('')).toBe(true);
+      expect([lastLine, totalLines]).toEqual([firstLine - 1 + wanted.length, 100_000]);
+    }
+    const cut = await workspace.readText('a.txt', { maxLines: 100_000, maxBytes: 300_000 });
+    expect(cut.content === lines.join('').slice(0, 300_000)).toBe(true);
+    expect(cut.truncated).toBe(true);
+  });
+
   const latin1 = Buffer.from('one\ncaf\xe9 \xc3\n', 'latin1');
   const utf16 = Buffer.from('\ufeffone\r\nthr\u00e9\u20ac \ud83d\ude00\nlast', 'utf16le');
 

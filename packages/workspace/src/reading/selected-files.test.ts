@@ -24,6 +24,10 @@ it.each<[FileSelection, readonly string[]]>([
   [{ below: 'docs', globs: ['deep/*'] }, ['docs/deep/e.md']],
   [{ below: 'docs', globs: ['docs/**'] }, []],
   [{ globs: ['docs/**/*.md'] }, ['docs/deep/e.md']],
+  [{ recursive: false }, ['.gitignore', 'a.txt']],
+  [{ below: 'docs', recursive: false }, ['docs/.gitignore']],
+  [{ below: 'docs/deep', recursive: false, globs: ['*.md'] }, ['docs/deep/e.md']],
+  [{ below: 'a.txt', recursive: false }, ['a.txt']],
   [{ below: 'a.txt' }, ['a.txt']],
   [{ below: 'a.txt', globs: ['*.md'] }, []],
   // A folder that is named is meant, although it is ignored where it lies.

@@ -59,8 +59,14 @@ export class FileWalk {
     this.#maxEntries = maxEntries;
   }
 
-  /** All files below this folder, in batches, as paths relative to the root. `below`: the names of the folder. */
-  async *files(below: readonly string[] = []): AsyncGenerator<readonly string[], void, undefined> {
+  /**
+   * All files below this folder, in batches, as paths relative to the root. `below`: the names of the folder.
+   * `recursive`: whether folders below it are entered.
+   */
+  async *files(
+    below: readonly string[] = [],
+    recursive: boolean = true,
+  ): AsyncGenerator<readonly string[], void, undefined> {
     const open = [await this.#open(below)];
     let batch: string[] = [];
     for (;;) {
@@ -79,7 +85,7 @@ export class FileWalk {
       const path = folder.prefix + entry.name;
       if (this.#isHidden(folder, path, entry)) continue;
       if (entry.isDirectory()) {
-        open.push(await this.#enter(`${path}/`, folder.ignoreFiles));
+        if (recursive) open.push(await this.#enter(`${path}/`, folder.ignoreFiles));
         continue;
       }
       batch.push(path);
