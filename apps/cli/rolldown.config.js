@@ -1,3 +1,4 @@
+import { grammars } from './bundler/grammars.js';
 import { manPages } from './bundler/man-pages.js';
 import { plainEntry } from './bundler/plain-entry.js';
 
@@ -9,7 +10,7 @@ export default {
   platform: 'node',
   resolve: { conditionNames: ['node', 'default'] },
   tsconfig: true,
-  plugins: [plainEntry(), manPages()],
+  plugins: [plainEntry(), manPages(), grammars()],
   output: {
     dir: 'dist',
     format: 'esm',

@@ -1,6 +1,6 @@
 // `npm run check:packages`: checks what a user of each package gets.
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -53,7 +53,10 @@ async function use(packed: Packed, all: readonly Packed[]): Promise<readonly str
       if (version !== packed.manifest.version) return [`--version says ${version}`];
       const help = await runBin(packed, project, ['--help']);
       if (!help.includes('Usage: orion')) return ['--help says nothing'];
-      return await checkManPages(packed, (args) => runBin(packed, project, args));
+      return [
+        ...(await checkManPages(packed, (args) => runBin(packed, project, args))),
+        ...(await parsesItself(packed, project)),
+      ];
     }
     const problems: string[] = [];
     const test = join(uses, `${short}.test.ts`);
@@ -85,6 +88,15 @@ async function use(packed: Packed, all: readonly Packed[]): Promise<readonly str
     };
     return [`cannot be used: ${message}\n${stdout ?? ''}${stderr ?? ''}`];
   }
+}
+
+/** A turn of the command needs the grammars, which the bundler copies: they are no part of a chunk. */
+async function parsesItself(packed: Packed, project: string): Promise<readonly string[]> {
+  const script = join(uses, 'cli.json');
+  await writeFile(join(project, 'shop.py'), 'class Shop:\n    def sell(self): pass\n');
+  const options = ['--provider', 'scripted', '--script', script];
+  const said = await runBin(packed, project, ['run', 'Look.', '--json', ...options]);
+  return said.includes('2 definitions in 1 file') ? [] : [`parses no source file: ${said}`];
 }
 
 /** A block that begins with a comment of its name can be imported by the next ones; `*.test.ts` is run as a test. */

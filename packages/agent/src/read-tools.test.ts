@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { systemClock } from '@orion/contracts';
 import type { JsonObject } from '@orion/contracts';
 import {
+  createCodeDefinitionsTool,
   createListFilesTool,
   createReadFileTool,
   createSearchFilesTool,
@@ -17,10 +18,10 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
 import { temporaryDirectory } from './testing/set-up.ts';
 
-// Every search starts a thread.
+// Every search and every outline starts a thread.
 vi.setConfig({ testTimeout: 60_000 });
 
-const TOOLS = ['read_file', 'list_files', 'search_files'] as const;
+const TOOLS = ['read_file', 'list_files', 'search_files', 'list_code_definition_names'] as const;
 
 /** A workspace `ws` beside a folder `ws-evil`, with links to it. */
 async function openTools() {
@@ -57,6 +58,7 @@ async function openTools() {
     createReadFileTool(workspace),
     createListFilesTool(workspace),
     createSearchFilesTool(workspace),
+    createCodeDefinitionsTool(workspace),
   ]);
   const call = async (tool: (typeof TOOLS)[number], args: JsonObject) => {
     const [result] = await registry.executeToolCalls(
@@ -149,3 +151,39 @@ it.each(['list_files', 'search_files'] as const)(
     expect(result).toMatchObject({ success: true, result: { files } });
   },
 );
+
+it('B1, B2, B4: definitions are those of regular files inside, whatever a name says', async () => {
+  const { above, root, put, call } = await openTools();
+  await put(join(above, 'ws-evil/secret.ts'), 'export class Secret {}\n');
+  await put(join(root, 'ours.ts'), 'export class Ours {}\n');
+  await put(join(root, 'hidden.ts'), 'export class Hidden {}\n');
+  await put(join(root, 'below/deeper.ts'), 'export class Deeper {}\n');
+  await put(join(root, '.orion/state.ts'), 'export class State {}\n');
+  await put(join(root, 'binary.ts'), 'export class Binary {}\0\n');
+  await put(join(root, 'large.ts'), `export class Large {}\n${' '.repeat(1024 ** 2)}`);
+  await put(join(root, '.gitignore'), 'hidden.ts\n');
+  await symlink('../ws-evil/secret.ts', join(root, 'link.ts'));
+  await symlink('ours.ts', join(root, 'inside.ts'));
+  execFileSync('mkfifo', [join(root, 'pipe.ts')]);
+  const files = async (args: JsonObject) => {
+    const result = await call('list_code_definition_names', args);
+    if (result?.success !== true) return result?.error.code;
+    return (result.result as { files: unknown }).files;
+  };
+  const ours = { path: 'ours.ts', definitions: ['1 class: export class Ours'] };
+  const deeper = { path: 'below/deeper.ts', definitions: ['1 class: export class Deeper'] };
+  const refused = [
+    { path: 'binary.ts', error: '"binary.ts" is a binary file.' },
+    { path: 'large.ts', error: '"large.ts" has 1048598 bytes, more than 1048576.' },
+  ];
+  expect(await files({})).toEqual([...refused, ours]);
+  expect(await files({ recursive: true })).toEqual([deeper, ...refused, ours].toSorted(byPath));
+  expect(await files({ path: 'below' })).toEqual([deeper]);
+  expect(await files({ path: 'inside.ts' })).toEqual([ours]);
+  expect(await files({ path: 'link.ts' })).toBe('INVALID_TARGET');
+  expect(await files({ path: 'pipe.ts' })).toBe('NOT_A_FILE');
+});
+
+function byPath(a: { readonly path: string }, b: { readonly path: string }): number {
+  return a.path < b.path ? -1 : 1;
+}

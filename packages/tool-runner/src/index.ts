@@ -23,6 +23,7 @@ export { createToolRegistry } from './registry/tool-registry.ts';
 export type { Approval, ApprovalRequest, ToolRegistryOptions } from './registry/tool-registry.ts';
 export { fileMap } from './tools/file-map.ts';
 export type { FileMap, FileMapLimits } from './tools/file-map.ts';
+export { createCodeDefinitionsTool } from './tools/list-code-definition-names.ts';
 export { createListFilesTool } from './tools/list-files.ts';
 export { createSearchFilesTool } from './tools/search-files.ts';
 export { READ_FILE_MAX_BYTES, READ_FILE_MAX_LINES, createReadFileTool } from './tools/read-file.ts';

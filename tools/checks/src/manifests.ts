@@ -105,7 +105,8 @@ function checkLayer(
 function checkPublished(manifest: Manifest, report: (message: string) => void): void {
   if (manifest.sideEffects !== false)
     report('nothing may happen on import: sideEffects must be false');
-  if (manifest.scripts?.['build'] !== 'tsc -b') report('the build must be `tsc -b`');
+  if (!/^tsc -b(?: && node bundler\/[\w-]+\.js)?$/.test(manifest.scripts?.['build'] ?? ''))
+    report('the build must be `tsc -b`, and at most a program of its folder `bundler` after it');
   if (manifest.files?.join() !== 'dist,!dist/.tsbuildinfo') {
     report('files must be ["dist", "!dist/.tsbuildinfo"]');
   }

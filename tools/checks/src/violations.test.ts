@@ -417,6 +417,15 @@ describe('the rest (tools/checks)', () => {
         }),
     ],
     [
+      'a build that runs anything',
+      'manifests',
+      'packages/core/package.json',
+      () =>
+        edited('packages/core/package.json', (m) => {
+          m['scripts'] = { build: 'tsc -b && node ../../tools/anything.js' };
+        }),
+    ],
+    [
       'a setting that no guide has',
       'documented',
       'packages/agent/src/config/settings.ts',

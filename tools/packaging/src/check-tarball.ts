@@ -27,6 +27,11 @@ function checkContents({ files }: Packed): readonly string[] {
   return [
     ...files.filter((file) => UNWANTED.test(file)).map((file) => `contains ${file}`),
     ...NEEDED.filter((file) => !files.includes(file)).map((file) => `lacks ${file}`),
+    // Copies of other people's programs.
+    ...files
+      .filter((file) => file.endsWith('.wasm'))
+      .filter((file) => !files.includes(join(dirname(file), 'LICENSES.txt')))
+      .map((file) => `contains ${file} without its licence`),
   ];
 }
 

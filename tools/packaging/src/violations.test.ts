@@ -66,6 +66,8 @@ test('a sound package is found sound', async () => {
   expect(await checkTarball(plant({}))).toEqual([]);
   const links = '[a](#planted) [b](LICENSE) [c](./dist/index.js#L1) [d](https://example.com/x#y)\n';
   expect(await checkTarball(plant({ 'README.md': `# planted\n${links}` }))).toEqual([]);
+  const copied = { 'dist/a/b.wasm': '', 'dist/a/LICENSES.txt': 'MIT\n' };
+  expect(await checkTarball(plant(copied))).toEqual([]);
 });
 
 test.for<[string, Readonly<Record<string, string | null>>, RegExp]>([
@@ -73,6 +75,7 @@ test.for<[string, Readonly<Record<string, string | null>>, RegExp]>([
   ['sources', { 'src/index.ts': '' }, /contains src/],
   ['a build leftover', { 'dist/.tsbuildinfo': '' }, /contains dist\/\.tsbuildinfo/],
   ['no licence', { LICENSE: null }, /lacks LICENSE/],
+  ["somebody else's program without its licence", { 'dist/a.wasm': '' }, /a\.wasm without/],
   ['no types', { 'dist/index.d.ts': null }, /publint|are the types wrong/],
   ['no program', { 'dist/index.js': null }, /publint/],
   [

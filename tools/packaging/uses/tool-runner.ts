@@ -1,6 +1,6 @@
-// prints: {"said":"hello"}
+// prints: {"said":"hello"} ["1 class: class A","1 function: def a()"]
 import type { Tool } from '@orion/contracts';
-import { createToolRegistry } from '@orion/tool-runner';
+import { createCodeDefinitionsTool, createToolRegistry } from '@orion/tool-runner';
 
 const echo: Tool = {
   definition: {
@@ -11,8 +11,29 @@ const echo: Tool = {
   effect: 'read',
   execute: (args) => Promise.resolve({ result: { said: args['text'] ?? null } }),
 };
-const [result] = await createToolRegistry([echo]).executeToolCalls(
-  [{ id: '1', name: 'echo', arguments: '{"text":"hello"}', state: 'complete' }],
+// The grammars are files of the package.
+const texts: Readonly<Record<string, string>> = { 'a.ts': 'class A {}', 'b.py': 'def a(): pass' };
+const definitions = createCodeDefinitionsTool({
+  listFiles: () => Promise.resolve({ files: Object.keys(texts), truncated: false, refused: [] }),
+  readText: (path) =>
+    Promise.resolve({
+      path,
+      encoding: 'utf-8',
+      content: texts[path] ?? '',
+      firstLine: 1,
+      lastLine: 1,
+      totalLines: 1,
+      totalBytes: 1,
+      truncated: false,
+    }),
+});
+const results = await createToolRegistry([echo, definitions]).executeToolCalls(
+  [
+    { id: '1', name: 'echo', arguments: '{"text":"hello"}', state: 'complete' },
+    { id: '2', name: 'list_code_definition_names', arguments: '{}', state: 'complete' },
+  ],
   { projectId: 'p', requestId: 'r', mode: 'act', signal: new AbortController().signal },
 );
-console.log(result?.success === true ? JSON.stringify(result.result) : 'failed');
+const [said, listed] = results.map((result) => (result.success ? result.result : result.error));
+const { files } = listed as { readonly files: readonly { readonly definitions: string[] }[] };
+console.log(JSON.stringify(said), JSON.stringify(files.flatMap((file) => file.definitions)));

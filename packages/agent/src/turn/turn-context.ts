@@ -1,6 +1,7 @@
 import type { LlmAdapter, Mode } from '@orion/contracts';
 import type { BegunSession, BeginRequest } from '@orion/core';
 import {
+  createCodeDefinitionsTool,
   createListFilesTool,
   createReadFileTool,
   createSearchFilesTool,
@@ -36,6 +37,7 @@ export function turnContext(
         createReadFileTool(workspace),
         createListFilesTool(workspace),
         createSearchFilesTool(workspace),
+        createCodeDefinitionsTool(workspace),
         writePlanTool.tool(begin),
         ...dependencies.tools,
       ],
