@@ -105,6 +105,41 @@ test.concurrent('starts nothing of a workspace that is not trusted', async ({ ma
   expect(await machine.exists('started')).toBe(true);
 });
 
+test.concurrent.for([
+  ['arguments', { command: '/bin/sh', args: ['-c', 'touch started #'] }],
+  ['variables', { command: '/bin/sh', args: ['-c', 'touch started'], env: { A: 'b' } }],
+  ['folder', { command: '/bin/sh', args: ['-c', 'touch started'], cwd: '.orion' }],
+] as const)(
+  'starts no server of a workspace again whose %s have changed',
+  async ([, changed], { machine }) => {
+    const accepted = { command: '/bin/sh', args: ['-c', 'touch started'] };
+    await machine.write('orion.config.json', JSON.stringify({ mcpServers: { mark: accepted } }));
+    await machine.run(['trust']);
+    await machine.write('orion.config.json', JSON.stringify({ mcpServers: { mark: changed } }));
+    const ended = await machine.ask(await machine.provider({ behaviours: [LAST_WORD] }));
+    expect(ended.exitCode).toBe(0);
+    expect(ended.stderr).toContain('mcpServers was ignored');
+    const tested = await machine.run(['mcp', 'test', 'mark']);
+    expect(tested.stderr).toContain('There is no MCP server');
+    expect(await machine.exists('started')).toBe(false);
+    expect(await machine.exists('.orion/started')).toBe(false);
+  },
+);
+
+test.concurrent('names one folder to a server that asks where it may work', async ({ machine }) => {
+  const LIST = 'mcp__files__list_allowed_directories';
+  const elsewhere = join(machine.root, 'home');
+  await configureUser(machine, {
+    mcpServers: { files: reference('filesystem', elsewhere) },
+    allowMcpTools: [LIST],
+  });
+  const provider = await machine.provider(calls([LIST, {}]));
+  const ended = await machine.ask(provider, ['--json']);
+  expect(failedCalls(ended), ended.stderr).toEqual([]);
+  const said = JSON.stringify(sent(provider.requests));
+  expect(said).toContain(`Allowed directories:\\\\n${machine.workspace}`);
+});
+
 test.concurrent('asks on a terminal about each call, with all of its arguments', async ({
   machine,
 }) => {

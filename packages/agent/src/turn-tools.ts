@@ -39,7 +39,7 @@ export function turnTools(parts: {
       : [createCommandTool({ commands, settings, workspace, userDirectory, clock })];
   const traverser = createLazyTraverser(systemClock);
   const outputTools = createOutputTools({ store: toolOutputs, traverser });
-  const mcp = lazyMcpClient(options.mcp, { clock, redact }, (server) => {
+  const mcp = lazyMcpClient(options.mcp, { clock, redact, root: workspace.root }, (server) => {
     const log = createProgramLog(workspace.stateDirectory, 'mcp', `${server}.log`);
     return { ...log, append: (text) => log.append(redact(text)) };
   });

@@ -34,9 +34,9 @@ export async function testMcpServerCommand(
   name: string,
   options: TurnOptions,
 ): Promise<void> {
-  const { mcp, json } = await configure(context, options);
+  const { mcp, workspace, json } = await configure(context, options);
   const { signal } = new AbortController();
-  const report = await inspectMcpServer(mcp, name, { signal });
+  const report = await inspectMcpServer(mcp, name, { signal, workspace });
   const { server, place, revision, leftOut } = report;
   const tools = report.tools.map((tool) => ({ name: tool.name, description: tool.description }));
   if (json) {

@@ -211,7 +211,7 @@ async function* inspectProvider(
 
 async function inspectServer(
   { online, signal, clock = systemClock }: DiagnosisRequest,
-  { mcp }: Configuration,
+  { mcp, workspace }: Configuration,
   name: string,
 ): Promise<Finding> {
   if (!online) {
@@ -219,7 +219,7 @@ async function inspectServer(
     return { area: 'mcp', status: 'ok', message };
   }
   try {
-    const { revision, tools } = await inspectMcpServer(mcp, name, { signal, clock });
+    const { revision, tools } = await inspectMcpServer(mcp, name, { signal, workspace, clock });
     const message = `${name} speaks MCP ${revision} and has ${tools.length} tools`;
     return { area: 'mcp', status: 'ok', message };
   } catch (error) {

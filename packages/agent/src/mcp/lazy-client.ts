@@ -7,12 +7,19 @@ import type { ProgramLog } from '@orion/workspace';
 
 import type { McpOptions } from '../orion.ts';
 
+type Surroundings = {
+  readonly clock: Clock;
+  readonly redact: Redact;
+  /** The workspace. */
+  readonly root: string;
+};
+
 const NOTHING = { tools: [], leftOut: [] };
 
 /** The client of the configured servers, loaded by the first turn; nothing of it is loaded without servers. */
 export function lazyMcpClient(
   options: McpOptions | undefined,
-  { clock, redact }: { readonly clock: Clock; readonly redact: Redact },
+  { clock, redact, root }: Surroundings,
   logOf: (server: string) => ProgramLog,
 ): Pick<McpClient, 'offer' | 'close'> {
   if (options === undefined || options.servers.length === 0) {
@@ -22,7 +29,7 @@ export function lazyMcpClient(
   let client: Promise<McpClient> | null = null;
   return {
     async offer(signal) {
-      client ??= load(options, { clock, redact }, (server, text) => {
+      client ??= load(options, { clock, redact, root }, (server, text) => {
         const log = logs.get(server) ?? logOf(server);
         logs.set(server, log);
         log.append(text);
@@ -43,10 +50,19 @@ export function lazyMcpClient(
 export async function inspectMcpServer(
   options: McpOptions,
   name: string,
-  { signal, clock = systemClock }: { readonly signal: AbortSignal; readonly clock?: Clock },
+  {
+    signal,
+    workspace: root,
+    clock = systemClock,
+  }: {
+    readonly signal: AbortSignal;
+    /** The folder that a program is told of as the one to work in. */
+    readonly workspace: string;
+    readonly clock?: Clock;
+  },
 ): Promise<ServerReport> {
   const { redact } = new KeysInUse(options.secrets);
-  const client = await load(options, { clock, redact });
+  const client = await load(options, { clock, redact, root });
   try {
     return await client.inspect(name, signal);
   } finally {
@@ -56,7 +72,7 @@ export async function inspectMcpServer(
 
 async function load(
   { servers, environment }: McpOptions,
-  { clock, redact }: { readonly clock: Clock; readonly redact: Redact },
+  { clock, redact, root }: Surroundings,
   onStderr?: (server: string, text: string) => void,
 ): Promise<McpClient> {
   const { createMcpClient } = await import('@orion/tool-runner/mcp');
@@ -66,6 +82,7 @@ async function load(
     createId: randomUUID,
     clock,
     redact,
+    root,
     ...defined({ onStderr }),
   });
 }

@@ -1,3 +1,5 @@
+import { pathToFileURL } from 'node:url';
+
 import type {
   CallToolResult,
   Client,
@@ -24,6 +26,8 @@ const NOT_FOUND = 404;
 export type ConnectionOptions = {
   /** All that a program sees but its own variables. */
   readonly environment: Readonly<Record<string, string>>;
+  /** The only folder that a program is told of when it asks where it may work; it is told of none when left out. */
+  readonly root?: string;
   readonly createId: () => string;
   readonly limits: McpLimits;
   readonly clock: Clock;
@@ -68,6 +72,11 @@ export class Connection {
   /** The revision of the protocol that both speak. */
   get revision(): string {
     return this.#line.client.getNegotiatedProtocolVersion() ?? 'unknown';
+  }
+
+  /** How to ask it the next time. */
+  get era(): Era {
+    return this.#line.client.getProtocolEra() === 'legacy' ? 'legacy' : 'auto';
   }
 
   get hasResources(): boolean {
@@ -185,6 +194,9 @@ function timeoutText({ idleMs, callMs }: McpLimits): string {
   return `it did not answer: ${idleMs / 1_000} s passed without progress, or ${callMs / 1_000} s in all`;
 }
 
+/** Whether a server is asked for the new revision of the protocol first. */
+export type Era = 'auto' | 'legacy';
+
 /**
  * Starts or reaches a server and agrees with it on a revision of the protocol, new or old. Rejects with `ServerBroke`,
  * and nothing of it is left then.
@@ -193,12 +205,13 @@ export async function connect(
   server: McpServer,
   options: ConnectionOptions,
   signal: AbortSignal,
+  era: Era,
 ): Promise<Connection> {
   try {
-    return new Connection(await open(server, options, 'auto', signal), options);
+    return new Connection(await open(server, options, era, signal), options);
   } catch (error) {
     // A server of the old kind may end when it is asked for the new one; another one has the same trouble again.
-    if (!(error instanceof ServerExited)) throw error;
+    if (!(error instanceof ServerExited) || era === 'legacy') throw error;
     return new Connection(await open(server, options, 'legacy', signal), options);
   }
 }
@@ -206,15 +219,16 @@ export async function connect(
 async function open(
   server: McpServer,
   options: ConnectionOptions,
-  mode: 'auto' | 'legacy',
+  mode: Era,
   signal: AbortSignal,
 ): Promise<Line> {
   const sdk = await import('@modelcontextprotocol/client');
-  const { limits, redact } = options;
+  const { limits, redact, root } = options;
+  const hasRoot = server.kind === 'stdio' && root !== undefined;
   const client = new sdk.Client(
     { name: 'orion', version: '0.1.0' },
     {
-      capabilities: {},
+      capabilities: hasRoot ? { roots: {} } : {},
       versionNegotiation: {
         mode,
         probe: { timeoutMs: limits.startMs / (server.kind === 'stdio' ? PROBE_SHARE : 1) },
@@ -229,6 +243,10 @@ async function open(
       },
     },
   );
+  if (hasRoot) {
+    const uri = pathToFileURL(root).href;
+    client.setRequestHandler('roots/list', () => ({ roots: [{ uri }] }));
+  }
   const { transport, ...rest } =
     server.kind === 'stdio' ? stdioLine(server, options) : httpLine(server, options, sdk);
   const timeout = new AbortController();

@@ -35,6 +35,23 @@ test('starts a server once for turns at the same time, with no variable but thos
   expect(variables.toSorted()).toEqual(['ORION_MCP_SERVER', 'OWN', 'PATH']);
 });
 
+test('tells a program of one folder to work in, and a server over HTTP of none', async () => {
+  let said = '';
+  const made = client(program({ OWN: 'x' }), {}, (_server, text) => {
+    said += text;
+  });
+  await made.offer(never);
+  await expect.poll(() => said).toContain('\n');
+  expect(JSON.parse(said)).toMatchObject({
+    id: 'roots',
+    result: { roots: [{ uri: 'file:///the%20workspace' }] },
+  });
+  const { server, messages } = await web();
+  await client(server).offer(never);
+  const first = messages.find(({ method }) => method === 'initialize');
+  expect(first?.params?.['capabilities']).toEqual({});
+});
+
 test('stops a server that is silent, fails its calls, and starts it again for the next turn', async () => {
   const made = client(program());
   const { tools } = await made.offer(never);
@@ -45,7 +62,9 @@ test('stops a server that is silent, fails its calls, and starts it again for th
   expect(() => process.kill(pid, 0)).toThrow('ESRCH');
   await expect(act?.execute({ what: 'progress' }, CONTEXT)).rejects.toThrow('it did not answer');
   expect(made.started()).toBe(1);
-  await call(made, 'seen');
+  // It is known by then that this server is an old one.
+  const { data } = (await call(made, 'seen')) as { data: string };
+  expect(JSON.parse(data)[1]).not.toContain('server/discover');
   expect(made.started()).toBe(2);
 });
 

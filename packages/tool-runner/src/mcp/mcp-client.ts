@@ -5,7 +5,7 @@ import type { JsonObject, Tool } from '@orion/contracts';
 import canonicalize from 'canonicalize';
 
 import { connect } from './connection.ts';
-import type { Connection, ConnectionOptions, ServerTool } from './connection.ts';
+import type { Connection, ConnectionOptions, Era, ServerTool } from './connection.ts';
 import { resourceResult, toolResult } from './results.ts';
 import { MCP_LIMITS, ServerBroke } from './server.ts';
 import type { McpLimits, McpServer } from './server.ts';
@@ -60,6 +60,8 @@ export interface McpClient {
 export function createMcpClient(options: McpClientOptions): McpClient {
   const limits: McpLimits = { ...MCP_LIMITS, ...options.limits };
   const running = new Map<string, Promise<Connection>>();
+  /** What is known of a server, so that it is not asked again: an old one may let the question time out. */
+  const eras = new Map<string, Era>();
   const servers = options.servers.toSorted((a, b) => compare(a.name, b.name));
 
   /** The connection that there is, or a new one: turns at the same time share it. */
@@ -73,9 +75,14 @@ export function createMcpClient(options: McpClientOptions): McpClient {
       // Another turn may have started it meanwhile.
       if (running.get(name) !== former) return reach(server, signal);
     }
-    const begun = connect(server, { ...options, limits }, signal);
+    const era = eras.get(name) ?? 'auto';
+    const begun = connect(server, { ...options, limits }, signal, era);
+    // Another program may be there the next time, if this one fails.
+    eras.delete(name);
     running.set(name, begun);
-    return begun;
+    const connection = await begun;
+    eras.set(name, connection.era);
+    return connection;
   }
 
   async function offerOf(server: McpServer, signal: AbortSignal): Promise<OfferedTools> {

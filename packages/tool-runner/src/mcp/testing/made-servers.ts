@@ -21,6 +21,8 @@ require('node:readline').createInterface({ input: process.stdin }).on('line', (l
   seen.push(method);
   const answer = (text) => send({ id, result: { content: [{ type: 'text', text }] } });
   if (process.env.MUTE) return;
+  if (id === 'roots' && process.env.OWN) return process.stderr.write(line + '\\n');
+  if (method === 'notifications/initialized') send({ id: 'roots', method: 'roots/list' });
   if (method === 'server/discover') send({ id, error: { code: -32601, message: 'not found' } });
   if (method === 'initialize') send({ id, result: { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'made', version: '1' } } });
   if (method === 'tools/list') {
@@ -60,6 +62,7 @@ export function client(
     },
     clock: systemClock,
     onStderr,
+    root: '/the workspace',
     redact: new KeysInUse(['canary-0123456789']).redact,
     limits: { ...LIMITS, ...limits },
   });
@@ -101,12 +104,10 @@ export async function call(
   return (await found.execute(args, { ...CONTEXT, signal })).result;
 }
 
+type Message = { readonly id?: number; readonly method: string; readonly params?: JsonObject };
+
 export type Answer = (
-  message: {
-    readonly id?: number;
-    readonly method: string;
-    readonly params?: JsonObject;
-  },
+  message: Message,
   response: ServerResponse,
   request: IncomingMessage,
 ) => 'answered' | undefined | void;
@@ -119,7 +120,9 @@ export async function web(
 ): Promise<{
   readonly server: McpServer;
   readonly requests: IncomingMessage[];
+  readonly messages: Message[];
 }> {
+  const messages: Message[] = [];
   const requests: IncomingMessage[] = [];
   const server: Server = createServer((request, response) => {
     void (async () => {
@@ -131,6 +134,7 @@ export async function web(
         id?: number;
         method: string;
       };
+      messages.push(message);
       if (other(message, response, request) === 'answered') return;
       if (response.writableEnded || response.headersSent) return;
       const { id, method } = message;
@@ -165,5 +169,6 @@ export async function web(
       headers: { authorization: 'Bearer canary-0123456789' },
     },
     requests,
+    messages,
   };
 }
