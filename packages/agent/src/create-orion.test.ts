@@ -103,6 +103,7 @@ describe('the store of a turn', () => {
       listFiles: (limit, selection) => inner.listFiles(limit, selection),
       searchFiles: (request) => inner.searchFiles(request),
       listProtected: () => inner.listProtected(),
+      protectedChanges: (before, how) => inner.protectedChanges(before, how),
       readInstructions: (maxBytes) => inner.readInstructions(maxBytes),
       close: () => inner.close(),
     };

@@ -79,6 +79,10 @@ export type {
 export type {
   FileList,
   FileSelection,
+  ProtectedChange,
+  ProtectedEntry,
+  ProtectedPaths,
+  ProtectedReport,
   ProjectInstructions,
   ReadRange,
   RefusedFile,

@@ -5,7 +5,7 @@ export { createAllowList } from './command/allow-patterns.ts';
 export type { AllowList } from './command/allow-patterns.ts';
 export { commandEnvironment } from './command/environment.ts';
 export { createRunCommandTool } from './command/run-command.ts';
-export type { RunCommandOptions } from './command/run-command.ts';
+export type { CommandGuard, RunCommandOptions } from './command/run-command.ts';
 export { findSandbox, secretPlaces } from './command/sandbox.ts';
 export type { Sandbox, SandboxScope } from './command/sandbox.ts';
 export { isMcpAddress } from './mcp/address.ts';

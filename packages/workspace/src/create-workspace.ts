@@ -1,7 +1,7 @@
 import { realpath, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { OrionError } from '@orion/contracts';
-import type { Clock, Workspace } from '@orion/contracts';
+import type { Clock, ProtectedPaths, Workspace } from '@orion/contracts';
 import { BackupStore } from './commit/backup-store.ts';
 import type { Committer } from './commit/commit-site.ts';
 import { commitFile, prepareCommit } from './commit/prepare-commit.ts';
@@ -21,6 +21,7 @@ import { readInstructions } from './reading/read-instructions.ts';
 import { readWorkspaceText } from './reading/read-text.ts';
 import { searchFiles } from './reading/search-files.ts';
 import { ScratchFiles } from './scratch-files.ts';
+import { SetAside } from './set-aside.ts';
 import type { EventSink } from './session-dir/session-store-options.ts';
 import { loadSessionKey } from './session-dir/session-key.ts';
 import type { SessionKey } from './session-dir/session-key.ts';
@@ -151,6 +152,8 @@ function openWorkspace(options: WorkspaceOptions, places: Places): Workspace {
   const notes = new TemporaryNotes({ state, root, observer, clock });
   const journals = new PlanJournals(state, observer, clock);
   const scratch = new ScratchFiles({ state, clock, root, limits: attic });
+  const list = (): Promise<ProtectedPaths> => listProtected(root, (path) => policy.isAllowed(path));
+  const setAside = new SetAside({ state, clock, root, limits: attic, list });
   const sessions = new DiskSessionStore({
     clock,
     root,
@@ -210,7 +213,8 @@ function openWorkspace(options: WorkspaceOptions, places: Places): Workspace {
     readText: (path, range) => readWorkspaceText(policy, scratch, path, range),
     listFiles: (limit, selection) => listFiles(policy, limit, selection),
     searchFiles: (request) => searchFiles(policy, request),
-    listProtected: () => listProtected(root, (path) => policy.isAllowed(path)),
+    listProtected: list,
+    protectedChanges: (before, how) => setAside.changesSince(before, how),
     readInstructions: (maxBytes) => readInstructions(root, maxBytes),
     close: () => sessions.releaseAll(),
   };

@@ -91,6 +91,7 @@ const LINKED = [
   '.orion/plans',
   '.orion/temporaries',
   '.orion/texts',
+  '.orion/set_aside',
 ];
 
 /** Links in a new root: the named ones, each to the same name in the victim's. */
@@ -131,6 +132,9 @@ async function expectNothingThroughLinks(from: Victim, links: readonly string[])
   const text = hostile.workspace.createScratchFile();
   text.append('mine');
   await text.finish();
+  const listed = await hostile.workspace.listProtected();
+  await writeFile(join(hostile.root, '.npmrc'), 'mine');
+  await hostile.workspace.protectedChanges(listed, { undo: true });
   await hostile.workspace.close();
   expect(sweep(from.test.root)).toEqual(before);
 }

@@ -73,7 +73,17 @@ it('in a place that takes no new names is an error, not a search without end', a
   await expect(workspace.ensureStateDirectory()).rejects.toMatchObject({ name: 'OrionError' });
 });
 
-const PARTS = ['logs', 'locks', 'attic', 'backups', 'temporaries', 'plans', 'texts', 'of a person'];
+const PARTS = [
+  'logs',
+  'locks',
+  'attic',
+  'backups',
+  'temporaries',
+  'plans',
+  'texts',
+  'set_aside',
+  'of a person',
+];
 
 it.each([
   ['whole', ['state', ...PARTS]],
@@ -106,6 +116,7 @@ it('has each kind of record in a place of its own, and says whose they are', () 
     temporaries: '/w/.orion/temporaries',
     plans: '/w/.orion/plans',
     texts: '/w/.orion/texts',
+    setAside: '/w/.orion/set_aside',
   });
   expect(new StateDirectory('/state/of/it', '/w/here').root).toBe('../../../w/here');
   expect([undefined, '..', '.', '', null].map((about) => state.isAboutHere(about))).toEqual([

@@ -34,6 +34,8 @@ export class StateDirectory {
   readonly plans: string;
   /** Scratch files. */
   readonly texts: string;
+  /** Protected files and folders that commands made. */
+  readonly setAside: string;
 
   constructor(path: string, root: string = dirname(path)) {
     this.path = path;
@@ -45,6 +47,7 @@ export class StateDirectory {
     this.temporaries = join(path, 'temporaries');
     this.plans = join(path, 'plans');
     this.texts = join(path, 'texts');
+    this.setAside = join(path, 'set_aside');
   }
 
   /** Whether a record with this `root` belongs to this workspace. A record without a root may. */
@@ -77,8 +80,8 @@ export class StateDirectory {
 
   /** Removes other users' access. A directory that a person chose may contain other files, which stay as they are. */
   closeToOthers(part: 'whole' | 'inside'): void {
-    const { sessions, locks, attic, backups, temporaries, plans, texts } = this;
-    const inside = [dirname(sessions), locks, attic, backups, temporaries, plans, texts];
+    const { sessions, locks, attic, backups, temporaries, plans, texts, setAside } = this;
+    const inside = [dirname(sessions), locks, attic, backups, temporaries, plans, texts, setAside];
     for (const path of part === 'whole' ? [this.path] : inside) closeToOthers(path);
   }
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 
 import type { Clock, Tool, Workspace } from '@orion/contracts';
 import { createRunCommandTool, findSandbox, secretPlaces } from '@orion/tool-runner';
@@ -25,20 +26,29 @@ export function createCommandTool(options: CommandToolOptions): Tool {
     environment: commands.environment,
     sandboxMode: settings.sandbox,
     findSandbox(signal) {
-      sandbox ??= findSandbox(commands.environment['PATH'] ?? '', { root, clock, signal });
+      sandbox ??= findSandbox(commands.environment['PATH'] ?? '', { root, clock, signal }).catch(
+        (error: unknown) => {
+          sandbox = null;
+          throw error;
+        },
+      );
       return sandbox;
     },
-    async sandboxScope() {
+    async guard() {
       // A folder that is not there could be made inside of the sandbox.
       await workspace.ensureStateDirectory();
-      const { paths } = await workspace.listProtected();
+      const before = await workspace.listProtected();
+      const paths = before.entries.map(({ path }) => join(root, path));
       const own = userDirectory === undefined ? [] : [userDirectory];
       const secrets = commands.home === null ? [] : secretPlaces(commands.home);
       return {
-        root,
-        hidden: [stateDirectory, ...own, ...secrets],
-        readOnly: paths.filter((path) => path !== stateDirectory),
-        allowNetwork: settings.allowNetwork,
+        scope: {
+          root,
+          hidden: [stateDirectory, ...own, ...secrets],
+          readOnly: paths.filter((path) => path !== stateDirectory),
+          allowNetwork: settings.allowNetwork,
+        },
+        settle: (how) => workspace.protectedChanges(before, how),
       };
     },
     timeoutMs: settings.commandSeconds * 1_000,

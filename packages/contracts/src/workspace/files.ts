@@ -32,17 +32,55 @@ export interface WorkspaceFiles {
    * INVALID_TOOL_ARGUMENTS for an expression that does not compile, and with ABORTED.
    */
   searchFiles(request: SearchRequest): Promise<SearchReport>;
+  /** The protected files and folders that exist, without those that `allowPaths` names: what a command must not change. */
+  listProtected(): Promise<ProtectedPaths>;
   /**
-   * The protected files and folders that exist, as absolute paths, without those that `allowPaths` names: what a command
-   * must not change. `truncated` when the workspace is too large to find all of them.
+   * What has happened to protected paths since they were listed. `undo` moves what is new into the state directory, where
+   * no program obeys it, and restores links.
    */
-  listProtected(): Promise<{ readonly paths: readonly string[]; readonly truncated: boolean }>;
+  protectedChanges(
+    before: ProtectedPaths,
+    options: { readonly undo: boolean },
+  ): Promise<ProtectedReport>;
   /** `AGENTS.md` or else `ORION.md` at the root, at most `maxBytes` of it; null if neither can be used. */
   readInstructions(maxBytes: number): Promise<{
     readonly instructions: ProjectInstructions | null;
     readonly refused: readonly RefusedFile[];
   }>;
 }
+
+export type ProtectedPaths = {
+  readonly entries: readonly ProtectedEntry[];
+  /** The folders that were searched, relative to the root. */
+  readonly folders: ReadonlySet<string>;
+  /** Whether the workspace was too large, or a folder could not be read, so that entries may be missing. */
+  readonly truncated: boolean;
+};
+
+export type ProtectedEntry = {
+  /** Relative to the root. */
+  readonly path: string;
+  /** Differs for a file or folder that takes its place, or a file whose content is written. */
+  readonly identity: string;
+  /** Where it leads, for a symbolic link. */
+  readonly link: string | null;
+};
+
+export type ProtectedChange = {
+  /** Relative to the root. */
+  readonly path: string;
+  readonly change: 'created' | 'changed' | 'removed';
+  /** Where the new file or folder is now; null where it was left, or where nothing is new. */
+  readonly movedTo: string | null;
+  /** Whether the link that was there is there again. */
+  readonly restored: boolean;
+};
+
+export type ProtectedReport = {
+  readonly changes: readonly ProtectedChange[];
+  /** Whether changes may be missing. */
+  readonly truncated: boolean;
+};
 
 /** Which files are listed or searched. */
 export type FileSelection = {

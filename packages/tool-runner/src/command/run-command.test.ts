@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { systemClock } from '@orion/contracts';
-import type { JsonObject, Tool, ToolOutput, ToolResult } from '@orion/contracts';
+import type { JsonObject, ProtectedChange, Tool, ToolOutput, ToolResult } from '@orion/contracts';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
 import { createToolRegistry } from '../registry/tool-registry.ts';
@@ -24,7 +24,10 @@ function tool(options: Partial<RunCommandOptions> = {}): Tool {
     environment: commandEnvironment(process.env, []),
     sandboxMode: 'auto',
     findSandbox: async () => ({ kind: 'none', because: 'it is not installed' }),
-    sandboxScope: async () => ({ root, hidden: [], readOnly: [], allowNetwork: false }),
+    guard: async () => ({
+      scope: { root, hidden: [], readOnly: [], allowNetwork: false },
+      settle: async () => ({ changes: [], truncated: false }),
+    }),
     clock: systemClock,
     createId: randomUUID,
     ...options,
@@ -152,6 +155,85 @@ it('is cancelled with its turn', async () => {
   );
   setTimeout(() => turn.abort(), 50);
   expect(await running).toMatchObject([{ success: false, error: { code: 'ABORTED' } }]);
+});
+
+const CHANGES: readonly ProtectedChange[] = [
+  { path: '.npmrc', change: 'created', movedTo: '.orion/set_aside/1/.npmrc', restored: false },
+  { path: '.git', change: 'removed', movedTo: null, restored: true },
+  { path: 'a\u202e/.envrc', change: 'created', movedTo: null, restored: false },
+  ...Array.from({ length: 20 }, (_, at): ProtectedChange => ({
+    path: `${at}/.env`,
+    change: 'changed',
+    movedTo: null,
+    restored: false,
+  })),
+];
+const SENTENCE =
+  'Protected paths: .npmrc (created, moved to .orion/set_aside/1/.npmrc), .git (removed, restored), ' +
+  'a\\u{202e}/.envrc (created) and 20 more.';
+
+function guarded(
+  changes: readonly ProtectedChange[],
+  order: string[] = [],
+): RunCommandOptions['guard'] {
+  return async () => ({
+    scope: { root, hidden: [], readOnly: [], allowNetwork: false },
+    async settle({ undo }) {
+      order.push(existsSync(join(root, 'last')) ? `settled, undo ${undo}` : 'too early');
+      return { changes, truncated: true };
+    },
+  });
+}
+
+it('names what a line did to protected paths, once nothing of it runs', async () => {
+  const order: string[] = [];
+  const result = await call(
+    { command: '(sleep 0.2; touch last) & sleep 0.3' },
+    { guard: guarded(CHANGES, order) },
+  );
+  expect(order).toEqual(['settled, undo false']);
+  expect(result).toMatchObject({
+    success: true,
+    result: {
+      protected_changes: [
+        { path: '.npmrc', change: 'created', moved_to: '.orion/set_aside/1/.npmrc' },
+        { path: '.git', change: 'removed', restored: true },
+        { path: 'a\u202e/.envrc', change: 'created' },
+        ...CHANGES.slice(3, 20).map(({ path, change }) => ({ path, change })),
+      ],
+      more_protected_changes: 3,
+      protected_hint: expect.stringContaining('ask the user'),
+    },
+  });
+  const summary = result.success ? tool().summarize?.(result.result) : undefined;
+  expect(summary?.slice(0, SENTENCE.length + 7)).toBe(`${SENTENCE} (sleep`);
+  expect((await output({ command: 'true' })).result).not.toHaveProperty('protected_hint');
+});
+
+it('names it, too, when the line is ended with its turn', async () => {
+  const turn = new AbortController();
+  setTimeout(() => turn.abort(), 200);
+  const running = tool({ guard: guarded(CHANGES.slice(0, 1)) }).execute(
+    { command: 'touch last; sleep 60' },
+    { projectId: 'p', requestId: 'r', toolCallId: '1', mode: 'act', signal: turn.signal },
+  );
+  await expect(running).rejects.toMatchObject({
+    code: 'ABORTED',
+    message:
+      'The command was ended with the turn. Protected paths: .npmrc (created, moved to .orion/set_aside/1/.npmrc).',
+  });
+});
+
+it('looks at protected paths, too, when a line could not be started', async () => {
+  const order: string[] = [];
+  const guard = guarded([], order);
+  await expect(
+    call({ command: 'true' }, { guard, root: join(root, 'none') }),
+  ).resolves.toMatchObject({
+    success: false,
+    error: { code: 'TOOL_FAILED' },
+  });
+  expect(order).toHaveLength(1);
 });
 
 it('is not run in PLAN mode', async () => {

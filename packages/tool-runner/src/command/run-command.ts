@@ -1,7 +1,16 @@
 import { isHighSurrogate, isLowSurrogate, OrionError } from '@orion/contracts';
-import type { Clock, JsonObject, JsonValue, Tool } from '@orion/contracts';
+import type {
+  Clock,
+  JsonObject,
+  JsonValue,
+  ProtectedChange,
+  ProtectedReport,
+  Tool,
+} from '@orion/contracts';
 
 import type { CapturedOutput } from './bounded-output.ts';
+import { protectedFacts, protectedSentence } from './protected-facts.ts';
+import type { ProtectedFacts } from './protected-facts.ts';
 import { runInGroup } from './process-group.ts';
 import type { GroupEnd } from './process-group.ts';
 import { sandboxed } from './sandbox.ts';
@@ -22,8 +31,8 @@ export type RunCommandOptions = {
   /** `auto` runs a command without a sandbox where there is none, `require` refuses it. */
   readonly sandboxMode: 'auto' | 'require' | 'off';
   readonly findSandbox: (signal: AbortSignal) => Promise<Sandbox>;
-  /** What a command in the sandbox is kept from; asked before each one. */
-  readonly sandboxScope: () => Promise<SandboxScope>;
+  /** Asked before each command. */
+  readonly guard: () => Promise<CommandGuard>;
   /** The longest time that a command may take; 120 seconds when left out. */
   readonly timeoutMs?: number;
   readonly clock: Clock;
@@ -31,12 +40,24 @@ export type RunCommandOptions = {
   readonly onOutput?: (chunk: Uint8Array) => void;
 };
 
+/** What one command is kept from. */
+export type CommandGuard = {
+  readonly scope: SandboxScope;
+  /** What the command did to protected paths, once nothing of it runs. `undo` takes it back as far as that is possible. */
+  settle(options: { readonly undo: boolean }): Promise<ProtectedReport>;
+};
+
 /** What the schema lets through. */
 type Arguments = { readonly command: string; readonly timeout_seconds?: number };
 
 /** Which protections held while a command ran. */
 type Protections =
-  | { readonly sandbox: 'bubblewrap'; readonly network: 'off' | 'on' }
+  | {
+      readonly sandbox: 'bubblewrap';
+      readonly network: 'off' | 'on';
+      /** Some: the workspace has more than can be looked at. */
+      readonly protected_paths: 'kept' | 'some_kept';
+    }
   | { readonly sandbox: 'none'; readonly because: string };
 
 /**
@@ -45,6 +66,7 @@ type Protections =
  * 1. The result says how the command ended and which protections held; a sandbox that could not be had is named.
  * 2. The model reads the first and last 2,000 characters at most; up to 16 MiB are stored.
  * 3. Nothing of the command runs on when the call has its result.
+ * 4. What it did to protected paths is taken back in a sandbox, and part of the result in any case.
  */
 export function createRunCommandTool(options: RunCommandOptions): Tool {
   const limitMs = options.timeoutMs ?? RUN_COMMAND_TIMEOUT_MS;
@@ -96,9 +118,10 @@ export function createRunCommandTool(options: RunCommandOptions): Tool {
           ? { kind: 'none', because: 'it is switched off' }
           : await options.findSandbox(signal);
       if (sandbox.kind === 'none' && options.sandboxMode === 'require') throw noSandbox(sandbox);
-      const scope = await options.sandboxScope();
+      const guard = await options.guard();
+      const { scope } = guard;
       const inside = sandbox.kind === 'bubblewrap';
-      const end = await runInGroup({
+      const running = runInGroup({
         command: inside ? await sandboxed(sandbox.program, scope, shell) : shell,
         isSandbox: inside,
         cwd: options.root,
@@ -110,13 +133,21 @@ export function createRunCommandTool(options: RunCommandOptions): Tool {
         clock: options.clock,
         ...(options.onOutput === undefined ? {} : { onOutput: options.onOutput }),
       });
-      if (end.reason === 'aborted') {
-        throw new OrionError({ code: 'ABORTED', message: 'The command was ended with the turn.' });
-      }
-      const protections: Protections = inside
-        ? { sandbox: 'bubblewrap', network: scope.allowNetwork ? 'on' : 'off' }
-        : { sandbox: 'none', because: sandbox.kind === 'none' ? sandbox.because : '' };
-      const facts = factsOf(line, end, protections);
+      const settled = running.then(
+        () => guard.settle({ undo: inside }),
+        () => guard.settle({ undo: inside }),
+      );
+      const [end, { changes, truncated }] = await Promise.all([running, settled]);
+      if (end.reason === 'aborted') throw endedWithTurn(changes);
+      const protections: Protections =
+        sandbox.kind === 'bubblewrap'
+          ? {
+              sandbox: 'bubblewrap',
+              network: scope.allowNetwork ? 'on' : 'off',
+              protected_paths: truncated ? 'some_kept' : 'kept',
+            }
+          : { sandbox: 'none', because: sandbox.because };
+      const facts = { ...factsOf(line, end, protections), ...protectedFacts(changes) };
       return {
         result: { ...facts, ...shownOutput(end.output) },
         stored: { ...facts, ...storedOutput(end.output) },
@@ -131,6 +162,14 @@ function noSandbox({ because }: { readonly because: string }): OrionError {
     code: 'TOOL_NOT_ALLOWED',
     message: `The command was not run: a sandbox is required, and ${because}.`,
     hint: 'Go on without commands, or ask the user to allow them without a sandbox.',
+  });
+}
+
+function endedWithTurn(changes: readonly ProtectedChange[]): OrionError {
+  const also = protectedSentence(protectedFacts(changes));
+  return new OrionError({
+    code: 'ABORTED',
+    message: `The command was ended with the turn. ${also}`.trim(),
   });
 }
 
@@ -185,12 +224,13 @@ function summarizeCommand(result: JsonValue): string {
     signal,
     timed_out: timedOut,
     duration_ms: ms,
-  } = result as Facts;
+    ...facts
+  } = result as Facts & ProtectedFacts;
   const end =
     timedOut === true
       ? 'ended at its time limit'
       : signal !== undefined
         ? `ended by ${signal}`
         : `exit code ${exitCode}`;
-  return `${command}: ${end} after ${(ms / 1_000).toFixed(1)} s`;
+  return `${protectedSentence(facts)} ${command}: ${end} after ${(ms / 1_000).toFixed(1)} s`.trim();
 }

@@ -82,6 +82,20 @@ it.skipIf(process.platform !== 'linux')(
   },
 );
 
+it.skipIf(process.platform !== 'linux')('is found while another trial ends', async () => {
+  const look = async (name: string, script: string) => {
+    mkdirSync(join(folder, name));
+    writeFileSync(join(folder, name, 'bwrap'), `#!/bin/sh\n${script}\n`, { mode: 0o700 });
+    return findSandbox(`${join(folder, name)}:${PATH}`, {
+      root,
+      clock: systemClock,
+      signal: never,
+    });
+  };
+  const [slow] = await Promise.all([look('slow', 'sleep 0.4'), look('quick', 'exit 0')]);
+  expect(slow.kind).toBe('bubblewrap');
+});
+
 it('does not look for a program in the folder it is in', async () => {
   writeFileSync(join(root, 'bwrap'), '#!/bin/sh\nexit 0\n', { mode: 0o700 });
   expect((await findSandbox('.::bin', { root, clock: systemClock, signal: never })).kind).toBe(
@@ -90,6 +104,13 @@ it('does not look for a program in the folder it is in', async () => {
 });
 
 describe.skipIf(sandbox.kind === 'none')('bubblewrap', () => {
+  it('is not said to be missing by a turn that ended before it was found', async () => {
+    const signal = AbortSignal.abort();
+    await expect(findSandbox(PATH, { root, clock: systemClock, signal })).rejects.toMatchObject({
+      code: 'ABORTED',
+    });
+  });
+
   it('lets a command change the workspace, and a temporary folder of its own', async () => {
     const end = await run(
       'echo a > file && echo b > /tmp/orion-own && cat file /tmp/orion-own && pwd',

@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { lstat, realpath } from 'node:fs/promises';
 import { delimiter, isAbsolute, join } from 'node:path';
 
+import { OrionError } from '@orion/contracts';
 import type { Clock } from '@orion/contracts';
 
 import { runInGroup } from './process-group.ts';
@@ -66,7 +68,8 @@ export function secretPlaces(home: string): readonly string[] {
 }
 
 /**
- * Looks for bubblewrap and has it run a trial: where it is installed, user namespaces may still be forbidden.
+ * Looks for bubblewrap and has it run a trial: where it is installed, user namespaces may still be forbidden. Rejects with
+ * ABORTED.
  *
  * @param path The variable `PATH`.
  */
@@ -88,12 +91,15 @@ export async function findSandbox(
     isSandbox: true,
     cwd: root,
     environment: { PATH: path },
-    id: 'trial',
+    id: randomUUID(),
     timeoutMs: TRIAL_MS,
     maxOutputBytes: 4_096,
     signal,
     clock,
   });
+  if (trial.reason === 'aborted') {
+    throw new OrionError({ code: 'ABORTED', message: 'The trial of the sandbox was cancelled.' });
+  }
   if (trial.exitCode === 0) return { kind: 'bubblewrap', program };
   const said = trial.output.head.trim();
   return {

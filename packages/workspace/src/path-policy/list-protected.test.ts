@@ -1,5 +1,5 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
-import { dirname, join, relative } from 'node:path';
+import { dirname, join } from 'node:path';
 
 import { expect, it } from 'vitest';
 
@@ -15,8 +15,8 @@ async function listed(
     await writeFile(join(root, file), '');
   }
   await symlink(root, join(root, 'loop'));
-  const { paths, truncated } = await workspace.listProtected();
-  return { paths: paths.map((path) => relative(root, path)).toSorted(), truncated };
+  const { entries, truncated } = await workspace.listProtected();
+  return { paths: entries.map(({ path }) => path).toSorted(), truncated };
 }
 
 it('lists the topmost protected file or folder of each branch', async () => {
@@ -45,6 +45,26 @@ it('lists the topmost protected file or folder of each branch', async () => {
     ],
     truncated: false,
   });
+});
+
+it('lists what git obeys in a folder that it takes for a repository', async () => {
+  const files = ['bare/HEAD', 'bare/config', 'bare/hooks/x', 'bare/objects/x', 'bare/refs/x'];
+  const led = ['led/head', 'led/commondir', 'led/config'];
+  const plain = [
+    'plain/HEAD',
+    'plain/config',
+    'plain/objects/x',
+    'other/objects/x',
+    'other/refs/x',
+  ];
+  expect((await listed([...files, ...led, ...plain])).paths).toEqual([
+    'bare/HEAD',
+    'bare/config',
+    'bare/hooks',
+    'led/commondir',
+    'led/config',
+    'led/head',
+  ]);
 });
 
 it('leaves out what the settings allow', async () => {
