@@ -9,6 +9,7 @@ import type {
 } from '@orion/contracts';
 
 import type { CapturedOutput } from './bounded-output.ts';
+import { reportOutput } from './output-progress.ts';
 import { protectedFacts, protectedSentence } from './protected-facts.ts';
 import type { ProtectedFacts } from './protected-facts.ts';
 import { runInGroup } from './process-group.ts';
@@ -37,7 +38,6 @@ export type RunCommandOptions = {
   readonly timeoutMs?: number;
   readonly clock: Clock;
   readonly createId: () => string;
-  readonly onOutput?: (chunk: Uint8Array) => void;
 };
 
 /** What one command is kept from. */
@@ -66,7 +66,8 @@ type Protections =
  * 1. The result says how the command ended and which protections held; a sandbox that could not be had is named.
  * 2. The model reads the first and last 2,000 characters at most; up to 16 MiB are stored.
  * 3. Nothing of the command runs on when the call has its result.
- * 4. What it did to protected paths is taken back in a sandbox, and part of the result in any case.
+ * 4. While it runs, a person sees how long and its latest line.
+ * 5. What it did to protected paths is taken back in a sandbox, and part of the result in any case.
  */
 export function createRunCommandTool(options: RunCommandOptions): Tool {
   const limitMs = options.timeoutMs ?? RUN_COMMAND_TIMEOUT_MS;
@@ -103,7 +104,7 @@ export function createRunCommandTool(options: RunCommandOptions): Tool {
       const { command } = args as Arguments;
       return { kind: 'command', command, folder: options.root };
     },
-    async execute(args, { signal }) {
+    async execute(args, { signal, onProgress }) {
       const { command: line, timeout_seconds: seconds = limitSeconds } = args as Arguments;
       if (line.trim() === '' || line.includes('\0')) {
         throw new OrionError({
@@ -121,8 +122,11 @@ export function createRunCommandTool(options: RunCommandOptions): Tool {
       const guard = await options.guard();
       const { scope } = guard;
       const inside = sandbox.kind === 'bubblewrap';
+      const command = inside ? await sandboxed(sandbox.program, scope, shell) : shell;
+      const progress =
+        onProgress === undefined ? null : reportOutput(line, options.clock, onProgress);
       const running = runInGroup({
-        command: inside ? await sandboxed(sandbox.program, scope, shell) : shell,
+        command,
         isSandbox: inside,
         cwd: options.root,
         environment: inside ? { ...options.environment, TMPDIR: '/tmp' } : options.environment,
@@ -131,8 +135,8 @@ export function createRunCommandTool(options: RunCommandOptions): Tool {
         maxOutputBytes: MAX_OUTPUT_BYTES,
         signal,
         clock: options.clock,
-        ...(options.onOutput === undefined ? {} : { onOutput: options.onOutput }),
-      });
+        ...(progress === null ? {} : { onOutput: (chunk: Uint8Array) => progress.push(chunk) }),
+      }).finally(() => progress?.end());
       const settled = running.then(
         () => guard.settle({ undo: inside }),
         () => guard.settle({ undo: inside }),

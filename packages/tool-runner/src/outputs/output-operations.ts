@@ -8,6 +8,7 @@ import type {
   ToolOutputStore,
 } from '@orion/contracts';
 
+import { formatBytes } from '../format-bytes.ts';
 import { INLINE_CHARACTERS } from './large-results.ts';
 import {
   COUNT_PARAMETERS,
@@ -309,12 +310,6 @@ function listed(output: StoredToolOutput, previewLength: number): JsonObject {
 
 function millisecondsOf(time: number): number {
   return time < FIRST_MILLISECOND_TIME ? time * 1_000 : time;
-}
-
-function formatBytes(bytes: number): string {
-  if (bytes < 1_024) return `${bytes} B`;
-  const inKib = bytes / 1_024;
-  return inKib < 1_024 ? `${inKib.toFixed(1)} KiB` : `${(inKib / 1_024).toFixed(1)} MiB`;
 }
 
 function notFound(message: string): OrionError {
