@@ -1,8 +1,11 @@
-import { writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { describe, expect } from 'vitest';
 
+import { textOfLoaded } from './support/loaded.ts';
+import { at } from './support/sandbox.ts';
+import { LAST_WORD } from './support/scripts.ts';
 import { test } from './support/test.ts';
 
 const DOCUMENT = {
@@ -111,4 +114,28 @@ describe('R254, B16: hostile data is harmless on a terminal, and the same value'
     const read = await machine.run(['outputs', 'read']);
     expect(JSON.parse(read.stdout)).toMatchObject({ output: HOSTILE });
   });
+});
+
+test.concurrent('a command that asks nothing loads nothing that answers', async ({ machine }) => {
+  const TOOLS = 'function outputOperations(';
+  const ASKING = ['function askOutput(', 'function createTraverser('];
+  /** In a thread, whose record is lost when it is ended. */
+  const ANSWERING = ['function nodesAt(', 'JSONPathEnvironment'];
+  const ANSWERS = [...ASKING, ...ANSWERING];
+  await writeFile(join(machine.workspace, 'a.json'), '[1]');
+  const asked = await textOfLoaded(machine, 'asked', ['outputs', 'extract', '--file', 'a.json']);
+  for (const text of [TOOLS, ...ASKING]) expect(asked).toContain(text);
+  const chunks = new URL('../../apps/cli/dist/chunks/', import.meta.url);
+  const names = (await readdir(chunks)).filter((name) => name.endsWith('.js'));
+  const all = await Promise.all(names.map((name) => readFile(new URL(name, chunks), 'utf8')));
+  for (const text of ANSWERING) expect(all.join('\n')).toContain(text);
+
+  const version = await textOfLoaded(machine, 'version', ['--version']);
+  for (const text of [TOOLS, ...ANSWERS]) expect(version).not.toContain(text);
+
+  // Every turn offers the tools.
+  const provider = await machine.provider({ behaviours: [LAST_WORD] });
+  const run = await textOfLoaded(machine, 'run', ['run', 'go', ...at(provider)]);
+  expect(run).toContain(TOOLS);
+  for (const text of ANSWERS) expect(run).not.toContain(text);
 });
