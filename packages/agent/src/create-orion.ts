@@ -16,6 +16,7 @@ import { protocolConfigOf } from './config/derived-settings.ts';
 import { DEFAULT_SETTINGS } from './config/settings.ts';
 import type { Settings } from './config/settings.ts';
 import { keepHouse } from './housekeeping.ts';
+import { readMentions, withAttachments } from './mentions/attachments.ts';
 import type { Orion, OrionOptions } from './orion.ts';
 import { recordPlan } from './plan-recorder.ts';
 import { keysOf, providerConnection } from './provider-connection.ts';
@@ -109,9 +110,12 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
 
   return {
     runTurn(request) {
-      const { content, mode = 'act', recover = null } = request;
+      const { attachments = [], mode = 'act', recover = null } = request;
+      const content = withAttachments(request.content, attachments);
       return turns.run({ kind: 'message', content, mode, recover }, request);
     },
+    readMentions: (prompt, signal) => readMentions(workspace, prompt, signal),
+    listFiles: () => workspace.listFiles(Number.MAX_SAFE_INTEGER),
     recoverSession: (request) =>
       turns.run({ kind: 'recover', sessionId: request.sessionId, decision: null }, request),
     finalizeSession: (request) =>

@@ -30,6 +30,7 @@ export type {
   TelemetryOptions,
   TurnRequest,
 } from './orion.ts';
+export type { Attachment } from './mentions/attachments.ts';
 export { inspectMcpServer } from './mcp/lazy-client.ts';
 export type { OutputQuestion } from './store/ask-output.ts';
 export { runEventOf } from './store/log-entry.ts';

@@ -2,6 +2,7 @@ import type {
   AnswerWord,
   CleanReport,
   Clock,
+  FileList,
   LlmAdapter,
   Mode,
   PausedSession,
@@ -27,6 +28,7 @@ import type { McpServer } from '@orion/tool-runner/mcp';
 import type { ForeignStore, Store } from '@orion/trace-store';
 
 import type { Settings } from './config/settings.ts';
+import type { Attachment } from './mentions/attachments.ts';
 import type { OutputQuestion } from './store/ask-output.ts';
 
 /** Which provider answers, and how it is reached. */
@@ -135,6 +137,8 @@ export type TurnRequest = {
   /** Continues a stored conversation, or names a new one. */
   readonly conversationId?: string;
   readonly content: string;
+  /** What the content names, as `readMentions` found it: the model reads it after the content. */
+  readonly attachments?: readonly Attachment[];
   readonly mode?: Mode;
   /** Pins the protocol of this turn, as a route of its own does. Unknown names are PROTOCOL_UNSUPPORTED. */
   readonly protocol?: string;
@@ -216,6 +220,13 @@ export interface Orion {
    * rejects with CONVERSATION_BUSY.
    */
   runTurn(request: TurnRequest): AsyncIterable<RunEvent>;
+  /**
+   * The files and folders that a prompt names with `@path`, in the order of their names. A name that leads to nothing is
+   * text; what is there but cannot be attached has a summary that says why. Rejects when it is aborted.
+   */
+  readMentions(prompt: string, signal?: AbortSignal): Promise<readonly Attachment[]>;
+  /** The files of the workspace, as a model is shown them: sorted, without ignored ones. */
+  listFiles(): Promise<FileList>;
   /** Continues an interrupted write session; ends after its commit, pause or abort. */
   recoverSession(request: RecoverRequest): AsyncIterable<RunEvent>;
   /** Writes what a session has saved, without a model. */

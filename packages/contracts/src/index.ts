@@ -186,6 +186,10 @@ export {
 } from './text/surrogates.ts';
 export { JsonReader, MAX_JSON_DEPTH, jsonErrorPosition } from './text/json-reader.ts';
 export type { JsonState, JsonStrings } from './text/json-reader.ts';
+export { findMentions, mentionAt, mentionOf } from './text/mentions.ts';
+export type { Mention } from './text/mentions.ts';
+export { bestPaths, indexPaths } from './text/path-search.ts';
+export type { PathIndex } from './text/path-search.ts';
 export { nestsDeeper } from './text/nesting.ts';
 export { isIgnoredWhenDrawn, quotedName, visibleName, visibleProse } from './text/invisible.ts';
 export type { ShowCharacter } from './text/invisible.ts';

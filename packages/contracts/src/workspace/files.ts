@@ -18,7 +18,8 @@ export interface WorkspaceFiles {
   readTarget(snapshot: TargetSnapshot): AsyncIterable<Uint8Array>;
   /**
    * Lines of a text file, for the read tool. What is not valid UTF-8 is read as Latin-1, and says so. Rejects with
-   * FILE_NOT_FOUND, IS_DIRECTORY, INVALID_CONTENT (a binary file), CONTENT_TOO_LARGE …
+   * FILE_NOT_FOUND, IS_DIRECTORY, INVALID_CONTENT (a binary file; `details` has its `bytes`, and its `type` if that is
+   * known), CONTENT_TOO_LARGE …
    */
   readText(path: string, range: ReadRange): Promise<TextExcerpt>;
   /**
@@ -162,6 +163,8 @@ export type ReadRange = {
   readonly maxBytes: number;
   /** A larger file is refused unread. At most 256 MiB, which is the default. */
   readonly maxFileBytes?: number;
+  /** What is wanted of the end as well, where it is not in what was read: whole lines if there are any. */
+  readonly tailBytes?: number;
 };
 
 export type TextExcerpt = {
@@ -174,6 +177,8 @@ export type TextExcerpt = {
   readonly totalLines: number;
   readonly totalBytes: number;
   readonly truncated: boolean;
+  /** The end of the file, if it was asked for and `content` lacks it. */
+  readonly tail?: { readonly content: string; readonly firstLine: number };
 };
 
 export type ProjectInstructions = {

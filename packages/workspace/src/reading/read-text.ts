@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { FileHandle } from 'node:fs/promises';
 import { OrionError, countLineFeeds } from '@orion/contracts';
-import type { ReadRange, TextExcerpt } from '@orion/contracts';
+import type { JsonObject, ReadRange, TextExcerpt } from '@orion/contracts';
 import { readBytes, readRange, readRegularFile } from '../disk/files.ts';
 import { onDisk } from '../disk/disk-error.ts';
 import { shown } from '../path-policy/parse-target.ts';
@@ -10,6 +10,8 @@ import { requireFile } from '../path-policy/path-policy.ts';
 import type { PathPolicy } from '../path-policy/path-policy.ts';
 import type { ScratchFiles } from '../scratch-files.ts';
 import { incompleteTail } from '../session-dir/wtf8.ts';
+import { fileTypeOf, TYPE_BYTES } from './file-type.ts';
+import { TextTail } from './text-tail.ts';
 
 const LF = 0x0a;
 /** Counting the lines of a larger file takes too long. */
@@ -46,27 +48,46 @@ async function readText(path: string, realPath: string, range: ReadRange): Promi
 async function readLines(handle: FileHandle, path: string, range: ReadRange): Promise<TextExcerpt> {
   const firstLine = Math.max(1, range.firstLine ?? 1);
   const collector = new LineCollector({ ...range, firstLine });
+  const tail = new TextTail(range.tailBytes ?? 0);
   const utf16 = utf16Of(await readBytes(handle, 2));
   let totalBytes = 0;
   const chunks = counted(readRange(handle, 0), (bytes) => (totalBytes += bytes));
   for await (const chunk of utf16 === null ? chunks : decoded(chunks, utf16, path)) {
-    if (chunk.includes(0)) throw notText(path, 'is a binary file');
+    if (chunk.includes(0)) throw await binaryFile(handle, path);
     collector.add(chunk);
+    tail.add(chunk);
   }
   const bytes = collector.excerpt();
-  const encoding = utf16 ?? (isUtf8(bytes) ? 'utf-8' : 'latin1');
+  const end = tail.lines();
+  const encoding = utf16 ?? (isUtf8(bytes) && isUtf8(end) ? 'utf-8' : 'latin1');
+  const inTheEnd = encoding === 'latin1' ? 'latin1' : 'utf8';
   const totalLines = collector.totalLines();
   const lastLine = firstLine - 1 + linesIn(countLineFeeds(bytes), bytes.at(-1));
+  const truncated = collector.cut || lastLine < totalLines;
   return {
     path,
     encoding,
-    content: bytes.toString(encoding === 'latin1' ? 'latin1' : 'utf8'),
+    content: bytes.toString(inTheEnd),
     firstLine,
     lastLine,
     totalLines,
     totalBytes,
-    truncated: collector.cut || lastLine < totalLines,
+    truncated,
+    ...(truncated && range.tailBytes !== undefined
+      ? {
+          tail: {
+            content: end.toString(inTheEnd),
+            firstLine: totalLines - linesIn(countLineFeeds(end), end.at(-1)) + 1,
+          },
+        }
+      : {}),
   };
+}
+
+async function binaryFile(handle: FileHandle, path: string): Promise<OrionError> {
+  const { size } = await handle.stat();
+  const type = fileTypeOf(await readBytes(handle, TYPE_BYTES));
+  return notText(path, 'is a binary file', { bytes: size, type });
 }
 
 /** UTF-16 is recognised by its byte order mark alone. */
@@ -106,17 +127,19 @@ function linesIn(lineFeeds: number, last: number | undefined): number {
   return lineFeeds + (last === undefined || last === LF ? 0 : 1);
 }
 
+type LineRange = ReadRange & { readonly firstLine: number };
+
 /** Keeps the requested lines while the whole file is scanned. */
 class LineCollector {
   /** A requested line did not fit. */
   cut = false;
-  readonly #range: ReadRange & { readonly firstLine: number };
+  readonly #range: LineRange;
   readonly #pieces: Buffer[] = [];
   #kept = 0;
   #lineFeeds = 0;
   #last: number | undefined;
 
-  constructor(range: ReadRange & { readonly firstLine: number }) {
+  constructor(range: LineRange) {
     this.#range = range;
   }
 
@@ -156,10 +179,11 @@ class LineCollector {
   }
 }
 
-function notText(path: string, why: string): OrionError {
+function notText(path: string, why: string, details: JsonObject = {}): OrionError {
   return new OrionError({
     code: 'INVALID_CONTENT',
     message: `${shown(path)} ${why}.`,
     hint: 'Read a text file.',
+    details,
   });
 }

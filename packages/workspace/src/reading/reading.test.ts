@@ -36,6 +36,67 @@ describe('readText', () => {
   });
 
   it.each([
+    // Whole lines, if the end has any.
+    [{ maxLines: 1, maxBytes: 100, tailBytes: 12 }, 'last', 4],
+    [{ maxLines: 1, maxBytes: 100, tailBytes: 13 }, 'last', 4],
+    [{ maxLines: 1, maxBytes: 100, tailBytes: 14 }, 'thré€\nlast', 3],
+    [{ maxLines: 1, maxBytes: 100, tailBytes: 4 }, 'last', 4],
+    [{ maxLines: 1, maxBytes: 100, tailBytes: 3 }, 'ast', 4],
+    [{ maxLines: 1, maxBytes: 100, tailBytes: 22 }, text, 1],
+    [{ maxLines: 1, maxBytes: 100, tailBytes: 99 }, text, 1],
+    [{ maxLines: 9, maxBytes: 21, tailBytes: 2 }, 'st', 4],
+  ])('%j: the end is %j from line %j on', async (range, content, firstLine) => {
+    const { root, workspace } = await openTestWorkspace();
+    put(root, { 'a.txt': text });
+    expect((await workspace.readText('a.txt', range)).tail).toEqual({ content, firstLine });
+  });
+
+  it('has no end where nothing is left out, and whole characters where a line is too long', async () => {
+    const { root, workspace } = await openTestWorkspace();
+    put(root, {
+      'a.txt': text,
+      'euro.txt': '€'.repeat(9),
+      'latin.txt': Buffer.from('a\nb\n\xE9', 'latin1'),
+    });
+    const whole = { maxLines: 9, maxBytes: 22, tailBytes: 4 };
+    expect(await workspace.readText('a.txt', whole)).not.toHaveProperty('tail');
+    expect(
+      await workspace.readText('euro.txt', { maxLines: 9, maxBytes: 4, tailBytes: 4 }),
+    ).toMatchObject({
+      encoding: 'utf-8',
+      content: '€',
+      tail: { content: '€', firstLine: 1 },
+    });
+    expect(
+      await workspace.readText('latin.txt', { maxLines: 1, maxBytes: 9, tailBytes: 2 }),
+    ).toMatchObject({
+      encoding: 'latin1',
+      tail: { content: 'é', firstLine: 3 },
+    });
+  });
+
+  it('keeps the end of a file of many chunks', async () => {
+    const { root, workspace } = await openTestWorkspace();
+    const lines = Array.from({ length: 200_000 }, (_, index) => `line ${index + 1}`);
+    put(root, { 'a.txt': `${lines.join('\n')}\n` });
+    const read = await workspace.readText('a.txt', { maxLines: 2, maxBytes: 100, tailBytes: 25 });
+    expect(read.tail).toEqual({ content: 'line 199999\nline 200000\n', firstLine: 199_999 });
+  });
+
+  it.each([
+    ['a.png', '\x89PNG\r\n\x1A\n\0', 'PNG image'],
+    ['a.webp', 'RIFF\0\0\0\0WEBP', 'WebP image'],
+    ['a.bin', 'a\0b', null],
+  ])('says of the binary file %s what it is', async (name, bytes, type) => {
+    const { root, workspace } = await openTestWorkspace();
+    put(root, { [name]: Buffer.from(bytes, 'latin1') });
+    await expect(workspace.readText(name, { maxLines: 1, maxBytes: 1 })).rejects.toMatchObject({
+      code: 'INVALID_CONTENT',
+      details: { bytes: bytes.length, type },
+    });
+  });
+
+  it.each([
     ['none.txt', 'FILE_NOT_FOUND'],
     ['dir', 'IS_DIRECTORY'],
     ['binary', 'INVALID_CONTENT'],
