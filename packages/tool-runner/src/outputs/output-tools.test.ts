@@ -160,7 +160,7 @@ describe('R212: an error names tool, operation, reason and what to do', () => {
     ['extract', { id: 'doc', paths: ['items'] }, 'OUTPUT_QUERY_INVALID', 'A path begins with $'],
     ['extract', { id: 'long' }, 'OUTPUT_QUERY_LIMIT', 'Ask for less'],
     ['read', { id: 'long' }, 'OUTPUT_QUERY_LIMIT', 'Use tool_outputs.extract or'],
-    ['read', { id: 'other-project' }, 'OUTPUT_NOT_ALLOWED', 'Name its conversation'],
+    ['read', { id: 'other-project' }, 'OUTPUT_NOT_ALLOWED', 'Choose one'],
     ['extract', { id: 'other-conversation' }, 'OUTPUT_NOT_ALLOWED', 'Name its conversation'],
     ['count', { id: 'doc', queries: [{ path: '$.empty' }] }, 'OUTPUT_QUERY_INVALID', 'Count its'],
   ] as const)('%s %j: %s', async ([operation, args, code, hint]) => {
