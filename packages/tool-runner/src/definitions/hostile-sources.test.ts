@@ -44,7 +44,7 @@ it('ends a file that takes too much memory, and answers the others', async () =>
   ]);
   const { files } = await outlineTexts(texts);
   expect(files).toMatchObject([
-    { path: 'greedy.java', error: 'Parsing it took too much memory and was stopped.' },
+    { path: 'greedy.java', error: 'Parsing it failed, most likely for lack of memory.' },
     { definitions: ['1 class: class Sound'] },
   ]);
 });

@@ -120,5 +120,5 @@ async function readSource(
 function stoppedError(because: 'time' | 'memory', fileMs: number): string {
   return because === 'time'
     ? `Parsing it took longer than ${fileMs / 1000} s and was stopped.`
-    : 'Parsing it took too much memory and was stopped.';
+    : 'Parsing it failed, most likely for lack of memory.';
 }
