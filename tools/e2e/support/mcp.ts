@@ -58,6 +58,7 @@ const calls = {
       send({ method: 'notifications/progress', params: { progressToken, progress, total: 100, message: '\\u001b]0;owned\\u0007\\u202eon it' } });
     }, 250);
   },
+  big: (id) => send({ id, result: { content: [{ type: 'text', text: 'beginning ' + 'x'.repeat(50_000) + ' end of it' }] } }),
   large: (id) => send({ id, result: { content: [{ type: 'text', text: 'x'.repeat(9 << 20) }] } }),
 };
 if (behaviour === 'grandchild') {

@@ -4,7 +4,7 @@ import { OrionError, isFields, type TraceEvent, type TraceStore } from '@orion/c
 import type { TurnOptions } from '../command-line/options.ts';
 import type { CommandContext } from '../process/context.ts';
 import { formatAge } from '../terminal/format.ts';
-import { sanitizeLine } from '../terminal/sanitize.ts';
+import { jsonLine, sanitizeLine } from '../terminal/sanitize.ts';
 import { printJson, printList } from './with-orion.ts';
 import { withStore, type StoreTools } from './with-store.ts';
 
@@ -108,7 +108,7 @@ export async function exportTracesCommand(
     const filter = request === undefined ? project : { requestId: request };
     for await (const event of store.traces.scan(filter)) {
       found = true;
-      await context.stdout.write(toExportLine(event));
+      await context.stdout.write(jsonLine(toExportLine(event).trimEnd()));
     }
     if (request !== undefined && !found) throw traceNotFound(request);
   });
