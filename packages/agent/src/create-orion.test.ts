@@ -213,7 +213,7 @@ async function brokenStore(): Promise<Store> {
     Promise.reject(new OrionError({ code: 'STORE_UNAVAILABLE', message: 'away', retryable: true }));
   return {
     ...working,
-    conversations: { save: away, load: away, list: away },
+    conversations: { save: away, load: away, rename: away, list: away },
     turnLog: { ...working.turnLog, acquire: away, append: away, epochOf: away, read: away },
   };
 }

@@ -22,6 +22,7 @@ import { recordPlan } from './plan-recorder.ts';
 import { keysOf, providerConnection } from './provider-connection.ts';
 import { openRecords } from './store/open-records.ts';
 import { mayBeShared, OWN_PROJECT, projectOf } from './store/store-location.ts';
+import { listTools } from './tool-listing.ts';
 import { turnProtocols } from './turn-protocol.ts';
 import { turnTools } from './turn-tools.ts';
 import { describeListed } from './turn/paused-session.ts';
@@ -126,6 +127,10 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
     store: records.store,
     applyPlan: planApplier(writePlanTool, traces, projectId, stop.signal),
     ...outputsOf(toolOutputs, tools.traverser, clock, projectId),
+    async listTools(signal) {
+      const { offered, connect } = tools;
+      return listTools({ workspace, writePlanTool, offered }, await connect(signal));
+    },
     findConversation: (which) => conversations.look(which),
     ...callsOn(workspace, recordEvent),
     describeSession: (listing) => describeListed(listing, settings.maxBytes),

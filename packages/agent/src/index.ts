@@ -28,6 +28,7 @@ export type {
   ProviderOptions,
   RecoverRequest,
   TelemetryOptions,
+  ToolListing,
   TurnRequest,
 } from './orion.ts';
 export type { Attachment } from './mentions/attachments.ts';

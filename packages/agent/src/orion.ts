@@ -179,6 +179,20 @@ export type FoundConversation = {
   readonly openSessionId: string | null;
 };
 
+/** The tools of a turn in ACT mode. */
+export type ToolListing = {
+  readonly tools: readonly {
+    /** As a model names it. */
+    readonly name: string;
+    readonly description: string;
+    readonly effect: 'read' | 'write';
+    /** The MCP server that it comes from; null: it is Orion's, or one of `OrionOptions.tools`. */
+    readonly server: string | null;
+  }[];
+  /** A sentence about each MCP server and tool that cannot be offered. */
+  readonly leftOut: readonly string[];
+};
+
 /** Where turns go as spans: an OpenTelemetry collector that takes OTLP over HTTP. */
 export type TelemetryOptions = {
   /** Whole, as in `http://localhost:4318/v1/traces`. */
@@ -250,6 +264,8 @@ export interface Orion {
   findConversation(
     which: { readonly conversationId: string } | { readonly projectId: string },
   ): Promise<FoundConversation | null>;
+  /** What a model would be offered now. Starts the MCP servers, as a turn does. */
+  listTools(signal: AbortSignal): Promise<ToolListing>;
   /** All sessions, newest first; or only those that a start offers to recover. */
   listSessions(which?: 'all' | 'recoverable'): Promise<readonly SessionListing[]>;
   cleanSessions(options: { readonly all: boolean }): Promise<CleanReport>;

@@ -3,7 +3,7 @@ import type { Message } from './messages.ts';
 export type ConversationSummary = {
   readonly conversationId: string;
   readonly projectId: string;
-  /** The first words of the first user message. */
+  /** The first words of the first user message, or what it was renamed to. */
   readonly title: string;
   readonly messages: number;
   /** Milliseconds since the epoch. */
@@ -50,6 +50,11 @@ export interface ConversationStore {
   }): Promise<SaveOutcome>;
   /** Loads all of it unless a part is requested. */
   load(conversationId: string, part?: ConversationPart): Promise<StoredConversation | null>;
+  /**
+   * Gives a conversation another title: its first 80 characters, on one line. It is no save, and stays until the first
+   * message is saved again. False if there is no such conversation.
+   */
+  rename(conversationId: string, title: string): Promise<boolean>;
   /** Newest first. */
   list(filter: {
     readonly projectId?: string;

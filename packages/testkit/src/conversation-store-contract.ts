@@ -178,6 +178,31 @@ export function describeConversationStoreContract(
         });
       }));
 
+    test('a renamed conversation keeps its name when it goes on, and what was begun can be saved', () =>
+      withStore(async (store, projectId) => {
+        const id = `${projectId}-a`;
+        const first = [user('one'), answer('1')];
+        expect(await store.rename(id, 'too early')).toBe(false);
+        const save = (history: readonly Message[], from: number, revision: number) =>
+          store.save({
+            conversationId: id,
+            projectId,
+            history,
+            from,
+            openSessionId: null,
+            revision,
+          });
+        expect(await save(first, 0, 0)).toMatchObject({ kind: 'saved' });
+        expect(await store.rename(id, `  my\n\u001b[31m guide ${'x'.repeat(100)}`)).toBe(true);
+        const { revision, title } = (await store.load(id)) ?? { revision: 0, title: '' };
+        expect(title).toMatch(/^my \[31m guide/u);
+        expect([...title].length).toBeLessThanOrEqual(80);
+        expect(await save([user('two')], 2, 1)).toMatchObject({ kind: 'saved' });
+        expect((await store.load(id))?.title).toBe(title);
+        expect((await store.list({ projectId, limit: 1 }))[0]?.title).toBe(title);
+        expect(revision).toBe(1);
+      }));
+
     test('a title is one short line of what a person wrote first', () =>
       withStore(async (store, projectId) => {
         const titleOf = async (history: readonly Message[]): Promise<string> => {

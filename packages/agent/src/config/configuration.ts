@@ -46,6 +46,8 @@ export type Configuration = {
   /** The keys that the environment holds, by provider. */
   readonly providerKeys: Readonly<Record<string, string>>;
   readonly keyRequired: boolean;
+  /** Whether the workspace has an `orion.config.json`, and how far the user accepts it. */
+  readonly workspaceFile: 'none' | 'accepted' | 'not_accepted' | 'changed';
   readonly protocol: ProtocolName;
   readonly protocolReason: string;
   readonly mode: Mode;
@@ -137,6 +139,7 @@ export async function loadConfiguration(request: ConfigurationRequest): Promise<
     providerChoice: provider.choice,
     providerKeys: keysOf(environment),
     keyRequired: provider.keyRequired,
+    workspaceFile: workspaceFileOf(project, trust),
     protocol: protocolNamed(protocol.value, protocol.source),
     protocolReason: protocol.source,
     mode: mode === undefined ? 'act' : oneOf(mode, ['plan', 'act']),
@@ -225,6 +228,15 @@ function chooseConversation(
   if (resume !== undefined) return { kind: 'named', conversationId: resume };
   const latest = flags.continue ?? booleanVariable(environment, 'ORION_CONTINUE') ?? false;
   return { kind: latest ? 'latest' : 'new' };
+}
+
+function workspaceFileOf(
+  project: FileConfiguration | null,
+  trust: Trust,
+): Configuration['workspaceFile'] {
+  if (project === null) return 'none';
+  if (trust === 'trusted') return 'accepted';
+  return trust === 'changed' ? 'changed' : 'not_accepted';
 }
 
 function twoStage(environment: Readonly<Record<string, string>>): string | undefined {

@@ -9,6 +9,7 @@ export function observeConversations(
   return {
     save: (conversation) => observed(health, store.save(conversation)),
     load: (conversationId, part) => observed(health, store.load(conversationId, part)),
+    rename: (conversationId, title) => observed(health, store.rename(conversationId, title)),
     list: (filter) => observed(health, store.list(filter)),
   };
 }

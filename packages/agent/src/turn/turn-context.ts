@@ -1,14 +1,9 @@
 import type { LlmAdapter, Mode } from '@orion/contracts';
 import type { BegunSession, BeginRequest } from '@orion/core';
-import {
-  createCodeDefinitionsTool,
-  createListFilesTool,
-  createReadFileTool,
-  createSearchFilesTool,
-  createToolRegistry,
-} from '@orion/tool-runner';
+import { createToolRegistry } from '@orion/tool-runner';
 
 import { sampled } from '../config/derived-settings.ts';
+import { fileTools } from './file-tools.ts';
 import type { TurnContext } from './session/session-run.ts';
 import type { TurnScope } from './turn-scope.ts';
 
@@ -33,14 +28,7 @@ export function turnContext(
     requestId: ids.requestId,
     adapter,
     toolRegistry: createToolRegistry(
-      [
-        createReadFileTool(workspace),
-        createListFilesTool(workspace),
-        createSearchFilesTool(workspace),
-        createCodeDefinitionsTool(workspace),
-        writePlanTool.tool(begin),
-        ...dependencies.tools,
-      ],
+      [...fileTools(workspace, writePlanTool, begin), ...dependencies.tools],
       {
         approve: dependencies.approveCall,
         outputs: dependencies.outputs,

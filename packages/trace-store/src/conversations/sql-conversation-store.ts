@@ -8,7 +8,7 @@ import type {
 } from '@orion/contracts';
 import { insertAll, storeUnavailable, whereAll } from '../engine/sql-database.ts';
 import type { SqlDatabase, SqlRow, SqlRunner, SqlValue } from '../engine/sql-database.ts';
-import { titleOf } from './title.ts';
+import { cleanTitle, titleOf } from './title.ts';
 
 /**
  * Conversations in a database.
@@ -75,6 +75,14 @@ export function createSqlConversationStore(
       );
       const summary = toSummary(row);
       return { ...summary, history, from: Number(row['position'] ?? summary.messages) };
+    },
+
+    async rename(conversationId, title) {
+      const changed = await database.run(
+        'update conversation set title = $2 where conversation_id = $1',
+        [conversationId, cleanTitle(title)],
+      );
+      return changed > 0;
     },
 
     async list({ projectId, limit }) {

@@ -4,7 +4,11 @@ const MAX_TITLE = 80;
 
 /** The first words of the first user message, on one line and safe to print. */
 export function titleOf(history: readonly Message[]): string {
-  const first = history.find((message) => message.role === 'user')?.content ?? '';
+  return cleanTitle(history.find((message) => message.role === 'user')?.content ?? '');
+}
+
+/** One line that is safe to print. */
+export function cleanTitle(first: string): string {
   // The beginning is enough: a prompt may contain a whole file.
   const words = first
     .slice(0, MAX_TITLE * 8)
