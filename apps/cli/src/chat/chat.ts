@@ -4,11 +4,13 @@ import { exitCodeOf, type ExitCode } from '../process/exit-code.ts';
 import type { CommandResult } from '../process/finish.ts';
 import { limitStop } from '../process/interruption.ts';
 import { leaveProcess } from '../process/leave-process.ts';
+import { completeTyped } from './commands/complete.ts';
 import { createAsking, type Asking } from './asking.ts';
-import { runCommand, runsBeside } from './commands/table.ts';
+import { COMMANDS, runCommand, runsBeside } from './commands/table.ts';
 import { advance, STARTING } from './controller.ts';
 import type { ChatEffect, ChatEvent, ChatJob, ChatState, Waiting } from './controller.ts';
-import type { FaceInput } from './face.ts';
+import type { Completer, Face, FaceInput } from './face.ts';
+import type { FaceOptions } from './open-face.ts';
 import { sendPrompt } from './send-prompt.ts';
 import { startConversation } from './start.ts';
 import type { ChatTools } from './tools.ts';
@@ -26,9 +28,26 @@ const WORDS: Readonly<Record<Extract<ChatEffect, { type: 'say' }>['what'], strin
   leaving: 'Leaving: what has arrived is being saved. Ctrl-C again ends at once.',
 };
 
+/** What a face asks a conversation. */
+export type FaceNeeds = Pick<FaceOptions, 'complete' | 'history'>;
+
 /** Talks with the person until they leave. */
-export async function converse(setup: ChatSetup): Promise<CommandResult> {
-  const chat = new Chat(setup);
+export async function converse({
+  openFace,
+  ...setup
+}: Omit<ChatSetup, 'face'> & {
+  readonly openFace: (needs: FaceNeeds) => Promise<Face>;
+}): Promise<CommandResult> {
+  let chat: Chat | null = null;
+  const face = await openFace({
+    complete: async (...typed) => (await chat?.complete(...typed)) ?? null,
+    history: () => Promise.resolve([]),
+  });
+  chat = new Chat({ ...setup, face });
+  return talk(chat);
+}
+
+async function talk(chat: Chat): Promise<CommandResult> {
   const onInterrupt = (): void => chat.interrupt('');
   const onEnd = (): void => chat.leave();
   const onCrash = (error: unknown): void => chat.crash(error);
@@ -99,6 +118,9 @@ class Chat {
     this.#turns.fail(error);
     this.leave();
   }
+
+  readonly complete: Completer = async (draft, caret) =>
+    completeTyped(await this.#tools(), COMMANDS, draft.slice(0, caret));
 
   async #readInputs(): Promise<void> {
     for await (const input of this.#setup.face.inputs) this.#take(input);
@@ -225,6 +247,7 @@ class Chat {
       ...this.#setup,
       orion,
       turns: this.#turns,
+      commands: COMMANDS,
       line: (text, tone) => this.#turns.line(text, tone),
       ask: (question, signal) => this.#asking.ask(question, signal),
       send: (typed, storedId) => this.#submit(typed, storedId ?? null),

@@ -1,10 +1,10 @@
-import type { RunEvent, Usage } from '@orion/contracts';
+import type { PausedSession, RunEvent, Usage } from '@orion/contracts';
 
 import { followProgress, toolProgressLine, type Progress } from '../rendering/progress.ts';
 
 /** What the turns of this run of the command have told, as far as it is shown or decides how it ends. */
 export type ChatFacts = {
-  /** The conversation that the latest turn belongs to; null before the first one of a new conversation. */
+  /** The conversation that the next turn continues; null: a new one. */
   readonly conversationId: string | null;
   /** The file that is being written. */
   readonly progress: Progress | null;
@@ -18,6 +18,10 @@ export type ChatFacts = {
   readonly kept: { readonly files: number; readonly bytes: number };
   /** Sessions that turns of this run have left unfinished. */
   readonly unfinished: readonly string[];
+  /** The session that was paused last. */
+  readonly paused: PausedSession | null;
+  /** Backups of what its turns changed in this run of the command. */
+  readonly backups: readonly string[];
   /** What the model said in the latest turn that said something. */
   readonly lastAnswer: string;
 };
@@ -31,6 +35,8 @@ export const NO_FACTS: ChatFacts = {
   usage: { inputTokens: 0, outputTokens: 0, cachedTokens: 0, reasoningTokens: 0 },
   kept: { files: 0, bytes: 0 },
   unfinished: [],
+  paused: null,
+  backups: [],
   lastAnswer: '',
 };
 
@@ -43,12 +49,15 @@ export function addToFacts(facts: ChatFacts, event: RunEvent, now: number): Chat
       : { ...facts, progress, conversationId: event.conversationId };
   switch (event.type) {
     case 'write_session': {
-      const { sessionId, status, receipt } = event;
+      const { sessionId, status, receipt, paused = facts.paused } = event;
       const others = facts.unfinished.filter((id) => id !== sessionId);
       const isOver = status === 'done' || status === 'aborted';
       const { files, bytes } = facts.kept;
       return {
         ...next,
+        paused,
+        backups:
+          receipt?.backup_id === undefined ? facts.backups : [...facts.backups, receipt.backup_id],
         committing: status === 'session_active.finalizing',
         unfinished: isOver ? others : [...others, sessionId],
         kept:
@@ -81,6 +90,11 @@ export function addToFacts(facts: ChatFacts, event: RunEvent, now: number): Chat
     default:
       return next;
   }
+}
+
+/** Another conversation goes on. */
+export function inConversation(facts: ChatFacts, conversationId: string | null): ChatFacts {
+  return { ...facts, conversationId, contextTokens: null, backups: [], lastAnswer: '' };
 }
 
 /** The session was put aside or finished by other means. */

@@ -29,7 +29,7 @@ export async function startConversation(tools: ChatTools, signal: AbortSignal): 
     for (const line of putAsideLines(cleaned, place)) tools.line(line, 'faint');
   }
   const conversation = await chooseConversation(orion, configuration);
-  turns.conversationId = conversation?.conversationId ?? null;
+  turns.goTo(conversation?.conversationId ?? null);
   await offerUnfinished(tools, conversation?.openSessionId ?? null, signal);
   const isNew = conversation === null && turns.conversationId === null;
   if (configuration.conversation.kind === 'latest' && isNew) {

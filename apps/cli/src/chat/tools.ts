@@ -8,10 +8,15 @@ import type { ChatSetup, Turns } from './turns.ts';
 export type ChatTools = ChatSetup & {
   readonly orion: Orion;
   readonly turns: Turns;
+  readonly commands: readonly {
+    readonly name: string;
+    readonly argument: string;
+    readonly summary: string;
+  }[];
   /** One line of the transcript. */
-  line(text: string, tone?: LineKind): void;
+  readonly line: (text: string, tone?: LineKind) => void;
   readonly ask: Asking['ask'];
   /** Sends a text as if it had been typed; `storedId` is its id where it is stored already. */
-  send(typed: string, storedId?: string): void;
-  leave(): void;
+  readonly send: (typed: string, storedId?: string) => void;
+  readonly leave: () => void;
 };

@@ -14,7 +14,7 @@ import type { LineKind } from '../terminal/tone.ts';
 import type { Asking } from './asking.ts';
 import { chatWording, eventInChatWords, inChatWords } from './chat-words.ts';
 import type { Face } from './face.ts';
-import { addToFacts, NO_FACTS, withoutSession, type ChatFacts } from './facts.ts';
+import { addToFacts, inConversation, NO_FACTS, withoutSession, type ChatFacts } from './facts.ts';
 import { progressLines } from './plain-progress.ts';
 import { confirmPaths, reviewActions, reviewChanges, type ReviewPlace } from './review.ts';
 import type { Choices } from './choices.ts';
@@ -43,8 +43,6 @@ export class Turns {
   readonly #reviewer: ReturnType<typeof reviewChanges>;
   readonly #place: ReviewPlace;
   readonly choices: Choices;
-  /** The conversation that the next turn continues; null: a new one. */
-  conversationId: string | null = null;
   facts: ChatFacts = NO_FACTS;
   #orion: Promise<Orion> | null = null;
 
@@ -60,6 +58,15 @@ export class Turns {
     this.#reviewer = reviewChanges(this.#place);
     const { provider, mode, approve } = configuration;
     this.choices = { model: provider.model ?? null, mode, protocol: null, approve };
+  }
+
+  /** The conversation that the next turn continues; null: a new one. */
+  get conversationId(): string | null {
+    return this.facts.conversationId;
+  }
+
+  goTo(conversationId: string | null): void {
+    this.facts = inConversation(this.facts, conversationId);
   }
 
   line(text: string, tone: LineKind = 'notice'): void {
@@ -143,7 +150,6 @@ export class Turns {
       for await (const given of events) {
         const now = performance.now();
         this.facts = addToFacts(this.facts, given, now);
-        this.conversationId = given.conversationId;
         void view.show(eventInChatWords(given));
         if (isPlain && !quiet) sayProgress(this.facts.progress, now);
         if (isPlain && given.type === 'done') {
@@ -161,6 +167,7 @@ export class Turns {
     }
   }
 
+  /** It was put aside. */
   forgetSession(id: string): void {
     this.facts = withoutSession(this.facts, id);
   }

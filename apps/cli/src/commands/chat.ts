@@ -27,13 +27,11 @@ export async function chatCommand(
   const configuration = await configure(context, turnOptions);
   requireProvider(configuration);
   const colors = (environment['NO_COLOR'] ?? '') === '' && environment['TERM'] !== 'dumb';
-  const face = await openFace(kind, {
-    stdin,
-    output,
-    colors,
-    bell,
-    complete: () => Promise.resolve(null),
-    history: () => Promise.resolve([]),
+  const isPlain = kind === 'plain';
+  return converse({
+    context,
+    configuration,
+    isPlain,
+    openFace: (needs) => openFace(kind, { ...needs, stdin, output, colors, bell }),
   });
-  return converse({ context, configuration, face, isPlain: kind === 'plain' });
 }

@@ -53,7 +53,8 @@ const OUTCOMES: Readonly<Record<UndoneFile['outcome'], string>> = {
   unchanged: 'Left as it was before the change:',
 };
 
-function undoneLine(file: UndoneFile): string {
+/** What became of one file. */
+export function undoneLine(file: UndoneFile): string {
   const parts = [`${OUTCOMES[file.outcome]} ${file.target_file}`];
   if (file.sha256 !== null) {
     parts.push(plural(file.bytes, 'byte'), `sha256 ${file.sha256.slice(0, HASH_DIGITS)}`);
@@ -84,7 +85,7 @@ async function printChanges(
   });
 }
 
-function statusOf(change: RecordedChange): string {
+export function statusOf(change: RecordedChange): string {
   if (change.foreign) return 'foreign';
   return change.status === 'undone' ? 'undone' : 'in effect';
 }

@@ -1,6 +1,11 @@
 import type { Tool, Workspace } from '@orion/contracts';
 import type { BegunSession, BeginRequest, WritePlanTool } from '@orion/core';
-import { createCodeDefinitionsTool, createListFilesTool, createReadFileTool, createSearchFilesTool } from '@orion/tool-runner';
+import {
+  createCodeDefinitionsTool,
+  createListFilesTool,
+  createReadFileTool,
+  createSearchFilesTool,
+} from '@orion/tool-runner';
 
 /** The tools of every turn that read and write files. */
 export function fileTools(

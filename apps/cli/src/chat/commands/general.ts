@@ -1,6 +1,6 @@
-import { alignColumns } from '../../terminal/table.ts';
-import type { ChatTools } from '../tools.ts';
+import { formatCount } from '../../terminal/format.ts';
 import type { ChatCommand } from './command.ts';
+import { table } from './command.ts';
 
 const KEYS: readonly (readonly [key: string, does: string])[] = [
   ['Enter', 'sends; during a turn it waits for the end of it'],
@@ -15,38 +15,92 @@ const KEYS: readonly (readonly [key: string, does: string])[] = [
   ['Ctrl-Z', 'suspends'],
 ];
 
-export const generalCommands: readonly ChatCommand[] = [
-  {
-    name: 'help',
-    argument: '',
-    summary: 'keys and commands',
-    beside: true,
-    async run(tools) {
-      const { COMMANDS } = await import('./table.ts');
-      const rows = COMMANDS.map(({ name, argument, summary }) => [
-        `/${name}${argument === '' ? '' : ` ${argument}`}`,
-        summary,
-      ]);
-      verbatim(
-        tools,
-        alignColumns([...KEYS, ...rows])
-          .trimEnd()
-          .split('\n'),
-      );
-      tools.line('A prompt that begins with a slash is typed with two: //etc/hosts.', 'faint');
-    },
+const help: ChatCommand = {
+  name: 'help',
+  argument: '',
+  summary: 'keys and commands',
+  beside: true,
+  run(tools) {
+    const rows = tools.commands.map(({ name, argument, summary }) => [
+      `/${name}${argument === '' ? '' : ` ${argument}`}`,
+      summary,
+    ]);
+    table(tools, [...(tools.isPlain ? PLAIN_KEYS : KEYS), ...rows]);
+    tools.line('A prompt that begins with a slash is typed with two: //etc is a folder.', 'faint');
+    return Promise.resolve();
   },
-  {
-    name: 'exit',
-    argument: '',
-    summary: 'leaves',
-    beside: true,
-    run: (tools) => Promise.resolve(tools.leave()),
-  },
+};
+
+const PLAIN_KEYS: typeof KEYS = [
+  ['Enter', 'sends; during a turn it waits for the end of it'],
+  ['\\ Enter', 'the text goes on in the next line'],
+  ['"""', 'begins and ends a text of several lines'],
+  ['Ctrl-C', 'stops the turn; twice leaves'],
+  ['Ctrl-D', 'leaves'],
 ];
 
-/** Lines that are copied as they are. */
-export function verbatim({ face }: ChatTools, lines: readonly string[]): void {
-  if (lines.length === 0) return;
-  face.print({ kind: 'verbatim', lines: lines.map((text) => ({ text, tone: 'notice' })) });
-}
+const status: ChatCommand = {
+  name: 'status',
+  argument: '',
+  summary: 'provider, model, limits, state directory, store, trust',
+  beside: true,
+  run(tools) {
+    const { configuration, orion, turns } = tools;
+    const { choices, facts } = turns;
+    const { provider, settings } = configuration;
+    const { inputTokens, outputTokens } = facts.usage;
+    table(tools, [
+      ['provider', provider.type ?? 'openai'],
+      ...(provider.baseUrl === undefined ? [] : [['address', provider.baseUrl]]),
+      ['model', choices.model ?? 'none'],
+      ['mode', choices.mode],
+      ['protocol', choices.protocol ?? configuration.protocol],
+      ['changes of files', APPROVALS[choices.approve]],
+      ['conversation', turns.conversationId ?? 'new'],
+      ['tokens', `${formatCount(inputTokens)} sent, ${formatCount(outputTokens)} received`],
+      ...LIMITS.flatMap(([name, label]) => {
+        const limit = settings[name] ?? null;
+        return limit === null ? [] : [[label, formatCount(limit)]];
+      }),
+      ['workspace', configuration.workspace],
+      ['its orion.config.json', TRUST[configuration.workspaceFile]],
+      ['state directory', orion.stateDirectory],
+      [
+        'store',
+        (settings.databaseUrl ?? null) === null ? 'orion.db in the state directory' : 'Postgres',
+      ],
+    ]);
+    return Promise.resolve();
+  },
+};
+
+const APPROVALS = {
+  auto: 'made without asking',
+  ask: 'asked about',
+  never: 'refused',
+} as const;
+
+const TRUST = {
+  none: 'there is none',
+  accepted: 'accepted',
+  not_accepted: 'not accepted; `orion trust` does it',
+  changed: 'changed since it was accepted; `orion trust` accepts it again',
+} as const;
+
+const LIMITS = [
+  ['maxTurns', 'model calls of a turn, at most'],
+  ['maxSeconds', 'seconds of a turn, at most'],
+  ['maxTokens', 'tokens of a turn, at most'],
+  ['maxBytes', 'bytes of a file, at most'],
+] as const;
+
+const exit: ChatCommand = {
+  name: 'exit',
+  argument: '',
+  summary: 'leaves',
+  beside: true,
+  run: (tools) => Promise.resolve(tools.leave()),
+};
+
+export const helpCommands: readonly ChatCommand[] = [help, status];
+export const leaveCommands: readonly ChatCommand[] = [exit];

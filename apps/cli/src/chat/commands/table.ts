@@ -2,11 +2,23 @@ import type { TypedInput } from '../typed-input.ts';
 import { choice } from '../asking.ts';
 import type { ChatTools } from '../tools.ts';
 import type { ChatCommand } from './command.ts';
+import { changeCommands } from './changes.ts';
+import { choiceCommands } from './choices.ts';
 import { conversationCommands } from './conversations.ts';
-import { generalCommands } from './general.ts';
+import { helpCommands, leaveCommands } from './general.ts';
+import { inspectCommands } from './inspect.ts';
+import { writeCommands } from './writes.ts';
 
 /** Every command of a conversation, in the order of the help. */
-export const COMMANDS: readonly ChatCommand[] = [...generalCommands, ...conversationCommands];
+export const COMMANDS: readonly ChatCommand[] = [
+  ...helpCommands,
+  ...conversationCommands,
+  ...choiceCommands,
+  ...writeCommands,
+  ...changeCommands,
+  ...inspectCommands,
+  ...leaveCommands,
+];
 
 const BY_NAME = new Map(COMMANDS.map((command) => [command.name, command]));
 

@@ -1,0 +1,140 @@
+import { defined, toErrorInfo } from '@orion/contracts';
+import type { RecordedChange } from '@orion/contracts';
+
+import { statusOf, undoneLine } from '../../commands/undo.ts';
+import { usage } from '../../command-line/usage.ts';
+import { formatAge, plural } from '../../terminal/format.ts';
+import { choice } from '../asking.ts';
+import { inChatWords } from '../chat-words.ts';
+import type { ChatTools } from '../tools.ts';
+import type { ChatCommand } from './command.ts';
+import { table } from './command.ts';
+
+const undo: ChatCommand = {
+  name: 'undo',
+  argument: '[id]',
+  summary: 'takes the last change back, or the one that is named',
+  beside: false,
+  async run(tools, argument, signal) {
+    const { orion } = tools;
+    // A change that a kill kept from happening has a record all the same, and is not the latest one.
+    await orion.housekeep();
+    const request = defined({ id: argument === '' ? undefined : argument });
+    const report = await orion.undo(request).catch(async (error: unknown) => {
+      const { code, message } = inChatWords(toErrorInfo(error));
+      if (code !== 'TARGET_CHANGED') throw error;
+      const text = `${message} Restore it all the same? Its version of now is kept, too.`;
+      const choices = [choice('(y)es'), choice('(n)o')];
+      const answer = await tools.ask({ kind: 'choice', text, choices, preset: 'n' }, signal);
+      return answer?.value === 'y' ? orion.undo({ ...request, force: true }) : null;
+    });
+    if (report === null) return;
+    for (const file of report.files) tools.line(undoneLine(file), 'success');
+    if (report.undo_id !== undefined)
+      tools.line(`/undo ${report.undo_id} brings it back.`, 'faint');
+  },
+  complete: async ({ orion }) =>
+    (await orion.listChanges()).map((change) => ({
+      value: change.change_id,
+      label: change.change_id,
+      detail: filesOf(change),
+    })),
+};
+
+const changes: ChatCommand = {
+  name: 'changes',
+  argument: '',
+  summary: 'changes of this conversation, with diffs',
+  beside: true,
+  async run(tools) {
+    const now = Date.now();
+    const own = await changesOfConversation(tools);
+    if (own.length === 0) {
+      tools.line('This conversation has changed no file.');
+      return;
+    }
+    table(
+      tools,
+      own.map((change) => [
+        change.change_id,
+        `${formatAge(now - Date.parse(change.created_at))} ago`,
+        statusOf(change),
+        filesOf(change),
+      ]),
+    );
+  },
+};
+
+const save: ChatCommand = {
+  name: 'save',
+  argument: '<file>',
+  summary: 'the last answer to a file',
+  beside: false,
+  async run(tools, file, signal) {
+    const { lastAnswer } = tools.turns.facts;
+    if (file === '') throw usage('A file is missing.', 'Name it behind /save.');
+    if (lastAnswer === '') throw usage('There is no answer to save yet.', 'Ask something first.');
+    const text = lastAnswer.endsWith('\n') ? lastAnswer : `${lastAnswer}\n`;
+    const apply = (type: 'create' | 'overwrite') =>
+      tools.orion.applyPlan(
+        {
+          intent: 'save an answer',
+          operations: [{ type, target_file: file, content: text }],
+        },
+        { approve: tools.turns.approve(), signal },
+      );
+    let report = await apply('create');
+    if (report.results[0]?.error?.code === 'FILE_EXISTS') {
+      const choices = [choice('(y)es'), choice('(n)o')];
+      const question = `${file} exists. Overwrite it? Its version of now is kept.`;
+      const answer = await tools.ask(
+        { kind: 'choice', text: question, choices, preset: 'n' },
+        signal,
+      );
+      if (answer?.value !== 'y') return;
+      report = await apply('overwrite');
+    }
+    const [result] = report.results;
+    if (result !== undefined && result.error !== null) {
+      const { code, message, hint } = inChatWords(result.error);
+      tools.line(`${code}: ${message}`, 'error');
+      if (hint !== undefined) tools.line(`  ${hint}`, 'error');
+      return;
+    }
+    for (const { target_file, bytes, lines, sha256 } of report.receipts) {
+      const size = `${plural(lines, 'line')}, ${plural(bytes, 'byte')}`;
+      tools.line(
+        `Saved ${target_file}: ${size}, sha256 ${sha256.slice(0, 12)}. /undo takes it back.`,
+        'success',
+      );
+    }
+  },
+};
+
+export const changeCommands: readonly ChatCommand[] = [undo, changes, save];
+
+function filesOf({ files }: RecordedChange): string {
+  return files.map((file) => `${file.operation} ${file.target_file}`).join(', ');
+}
+
+/** Those of its turns in this run of the command, and those that its stored receipts name. */
+async function changesOfConversation({
+  orion,
+  turns,
+}: ChatTools): Promise<readonly RecordedChange[]> {
+  const { conversationId, facts } = turns;
+  const stored =
+    conversationId === null ? null : await orion.store.conversations.load(conversationId);
+  const named = (stored?.history ?? []).flatMap((message) =>
+    message.role === 'tool' ? backupsIn(message.content) : [],
+  );
+  const backups = new Set([...facts.backups, ...named]);
+  return (await orion.listChanges()).filter(({ files }) =>
+    files.some(({ backup_id }) => backups.has(backup_id)),
+  );
+}
+
+function backupsIn(receipt: string): readonly string[] {
+  const found = /"backup_id":"(?<id>[^"]+)"/u.exec(receipt)?.groups?.['id'];
+  return found === undefined ? [] : [found];
+}
