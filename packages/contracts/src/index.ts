@@ -196,9 +196,13 @@ export type { ShowCharacter } from './text/invisible.ts';
 export { cutToColumns } from './text/width.ts';
 export type {
   AppendOutcome,
+  FollowedTurn,
   TurnAppend,
   TurnClaim,
   TurnLog,
   TurnLogEntry,
   TurnLogEvent,
+  TurnNews,
 } from './turn-log.ts';
+export { fitsLog, formatEventId, parseEventId } from './turn-position.ts';
+export type { TurnPosition } from './turn-position.ts';

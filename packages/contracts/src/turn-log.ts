@@ -1,4 +1,5 @@
 import type { JsonValue } from './json.ts';
+import type { TurnPosition } from './turn-position.ts';
 
 /** One stored event of a turn. `seq` is the number that every reader sees: 1, 2, 3 … without a gap. */
 export type TurnLogEvent = {
@@ -53,6 +54,13 @@ export type AppendOutcome =
   /** The store cannot keep these events, now or later. */
   | { readonly kind: 'refused'; readonly message: string };
 
+export type FollowedTurn = { readonly turnId: string; readonly after: TurnPosition };
+
+export type TurnNews =
+  | { readonly kind: 'event'; readonly entry: TurnLogEntry }
+  /** The log is no longer what the reader has read of this turn. It forgets that; all events follow from the first. */
+  | { readonly kind: 'reset'; readonly turnId: string };
+
 /**
  * The durable, numbered events of turns, which let readers resume and other processes take over.
  *
@@ -86,7 +94,13 @@ export interface TurnLog {
   requestCancel(turnId: string): Promise<boolean>;
   /** The events after `afterSeq` in order, at most `limit`. `limit` defaults to 1,000. */
   read(turnId: string, afterSeq: number, limit?: number): Promise<readonly TurnLogEntry[]>;
-  /** The events after `afterSeq` as they are stored, until one of the kind `done` or the abort of `signal`. */
+  /**
+   * The events of these turns as they are stored, those of each turn in their order, until each turn is over or
+   * `signal` is aborted. A turn whose log does not fit the reader's position begins with a reset, and so does one of
+   * which only the end and the receipts were kept.
+   */
+  follow(turns: readonly FollowedTurn[], signal: AbortSignal): AsyncIterable<TurnNews>;
+  /** `follow` for one turn, without its resets: after one, numbers begin again at 1. */
   tail(turnId: string, afterSeq: number, signal: AbortSignal): AsyncIterable<TurnLogEntry>;
   /** The current epoch; 0 if no owner has acquired the turn. */
   epochOf(turnId: string): Promise<number>;

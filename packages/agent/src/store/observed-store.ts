@@ -14,7 +14,7 @@ export function observeConversations(
   };
 }
 
-/** A tail lasts as long as its reader wants, and says nothing about the time of answers. */
+/** A reader lasts as long as it wants, and says nothing about the time of answers. */
 export function observeTurnLog(log: TurnLog, health: StoreHealth): TurnLog {
   return {
     acquire: (turnId, attempt) => observed(health, log.acquire(turnId, attempt)),
@@ -23,6 +23,7 @@ export function observeTurnLog(log: TurnLog, health: StoreHealth): TurnLog {
     appendAll: (appends) => observed(health, log.appendAll(appends)),
     requestCancel: (turnId) => observed(health, log.requestCancel(turnId)),
     read: (turnId, afterSeq, limit) => observed(health, log.read(turnId, afterSeq, limit)),
+    follow: (turns, signal) => log.follow(turns, signal),
     tail: (turnId, afterSeq, signal) => log.tail(turnId, afterSeq, signal),
     epochOf: (turnId) => observed(health, log.epochOf(turnId)),
   };

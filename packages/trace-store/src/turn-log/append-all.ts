@@ -3,7 +3,7 @@ import type { AppendOutcome, TurnAppend } from '@orion/contracts';
 import { databaseNow, insertAll, SqlRefusedError } from '../engine/sql-database.ts';
 import type { SqlDatabase, SqlRow, SqlRunner, SqlValue } from '../engine/sql-database.ts';
 
-/** Names the turns that have new events, or `*` for many. */
+/** Names the turns that have new events as `<turn_no>.<last_seq>`, or `*` for many. */
 export const CHANNEL = 'orion_turn';
 /** A notification may have 8,000 bytes. */
 const MAX_NOTIFICATION = 7_999;
@@ -159,7 +159,8 @@ function putOne(database: SqlDatabase, put: Put): Promise<readonly SqlRow[]> {
   const seqs = add(put.events.map(({ seq }) => seq));
   const kinds = add(put.events.map(({ kind }) => kind));
   const data = add(put.events.map((event) => event.data));
-  const told = put.events.length === 0 ? '' : `, pg_notify('${CHANNEL}', turn_id)`;
+  const told =
+    put.events.length === 0 ? '' : `, pg_notify('${CHANNEL}', turn_no || '.' || last_seq)`;
   return database.all(
     `with moved as (
        ${sql}
@@ -204,7 +205,7 @@ function putGroup(database: SqlDatabase, puts: readonly Put[]): Promise<readonly
          as event (turn_id, seq, kind, data)
        join moved on moved.turn_id = event.turn_id
      ), news as (
-       select string_agg(turn_id, ',') as turns from moved where events > 0
+       select string_agg(turn_no || '.' || last_seq, ',') as turns from moved where events > 0
      ), told as (
        select pg_notify('${CHANNEL}', case when length(turns) <= ${MAX_NOTIFICATION} then turns else '*' end)
        from news where turns is not null

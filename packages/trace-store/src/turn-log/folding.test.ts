@@ -72,6 +72,15 @@ describe.each(engines)('%s', (_, open) => {
       seqs.push(entry.seq);
     }
     expect(seqs).toEqual([5, 6, 7]);
+    // Whoever resumes is told that what follows is not all (R288).
+    for (const seq of [0, 3, 6]) {
+      const news: string[] = [];
+      const turn = { turnId: 'old', after: { seq, epoch: null } };
+      for await (const each of log.follow([turn], new AbortController().signal)) {
+        news.push(each.kind === 'event' ? each.entry.kind : each.kind);
+      }
+      expect(news).toEqual(['reset', 'write_session', 'usage', 'done']);
+    }
     await database.close();
   });
 

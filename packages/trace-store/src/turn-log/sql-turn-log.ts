@@ -9,11 +9,11 @@ import type {
 } from '@orion/contracts';
 import { reportRefusals } from '../engine/reported-database.ts';
 import { databaseNow } from '../engine/sql-database.ts';
-import type { SqlDatabase, SqlRow } from '../engine/sql-database.ts';
+import type { SqlDatabase } from '../engine/sql-database.ts';
 import { appendAll, CHANNEL } from './append-all.ts';
-import { fenced, finished, isUnavailable, refusalOf } from './refusals.ts';
-import { createWakeUps } from './wake-ups.ts';
-import type { WakeUps } from './wake-ups.ts';
+import { Follower } from './follower.ts';
+import { readNews, toEntry } from './read-news.ts';
+import { fenced, finished, refusalOf } from './refusals.ts';
 
 export type SqlTurnLogOptions = {
   readonly clock: Clock;
@@ -51,14 +51,18 @@ const EPOCH_STEP = 2 ** 20;
 export function createSqlTurnLog(database: SqlDatabase, options: SqlTurnLogOptions): SqlTurnLog {
   const { clock, sweepMs = DEFAULT_SWEEP_MS } = options;
   const reported = reportRefusals(database);
-  const wakeUps = createWakeUps({
+  const follower = new Follower({
     clock,
     sweepMs,
-    listen: (wake) => database.listen(CHANNEL, wake),
+    read: (cursors, maxBytes) => readNews(reported, cursors, maxBytes),
+    listen: (tell) => database.listen(CHANNEL, tell),
   });
   const append = async (appends: readonly TurnAppend[]): Promise<readonly AppendOutcome[]> => {
     const outcomes = await appendAll(database, appends);
-    for (const { turnId, events } of appends) if (events.length > 0) wakeUps.wake(turnId);
+    for (const [index, { turnId }] of appends.entries()) {
+      const outcome = outcomes[index];
+      if (outcome?.kind === 'stored') follower.wake(turnId, outcome.lastSeq);
+    }
     return outcomes;
   };
 
@@ -86,7 +90,14 @@ export function createSqlTurnLog(database: SqlDatabase, options: SqlTurnLogOptio
     read: (turnId, afterSeq, limit = DEFAULT_READ_LIMIT) =>
       readEntries(reported, turnId, afterSeq, limit),
 
-    tail: (turnId, afterSeq, signal) => tail(reported, wakeUps, turnId, afterSeq, signal),
+    follow: (turns, signal) => follower.follow(turns, signal),
+
+    async *tail(turnId, afterSeq, signal) {
+      const after = { seq: afterSeq, epoch: null };
+      for await (const news of follower.follow([{ turnId, after }], signal)) {
+        if (news.kind === 'event') yield news.entry;
+      }
+    },
 
     async epochOf(turnId) {
       const [row] = await reported.all('select epoch from turn where turn_id = $1', [turnId]);
@@ -148,50 +159,6 @@ async function readEntries(
   return rows.map((row) => toEntry(turnId, row));
 }
 
-async function isOver(database: SqlDatabase, turnId: string, afterSeq: number): Promise<boolean> {
-  const rows = await database.all(
-    'select 1 from turn where turn_id = $1 and finished_at is not null and last_seq <= $2',
-    [turnId, afterSeq],
-  );
-  return rows.length > 0;
-}
-
-/** Ends with the turn, or when the signal is aborted. */
-async function* tail(
-  database: SqlDatabase,
-  wakeUps: WakeUps,
-  turnId: string,
-  afterSeq: number,
-  signal: AbortSignal,
-): AsyncGenerator<TurnLogEntry, void> {
-  // Registered before the first read, so that nothing stored after it is missed.
-  const watch = wakeUps.watch(turnId);
-  let position = afterSeq;
-  let looked = false;
-  try {
-    while (!signal.aborted) {
-      let entries: readonly TurnLogEntry[] = [];
-      try {
-        entries = await readEntries(database, turnId, position, DEFAULT_READ_LIMIT);
-        if (entries.length === 0 && (await isOver(database, turnId, position))) return;
-        looked = true;
-      } catch (error) {
-        // A database that has answered before will come back; one that never did is reported to the reader.
-        if (!looked || !isUnavailable(error)) throw error;
-      }
-      for (const entry of entries) {
-        if (signal.aborted) return;
-        position = entry.seq;
-        yield entry;
-        if (entry.kind === 'done') return;
-      }
-      if (entries.length === 0) await watch.wait(signal);
-    }
-  } finally {
-    watch.stop();
-  }
-}
-
 async function foldOldTurns(database: SqlDatabase, idleMs: number, limit: number): Promise<number> {
   const now = databaseNow(database.dialect);
   const turns = await database.all(
@@ -218,15 +185,4 @@ async function foldOldTurns(database: SqlDatabase, idleMs: number, limit: number
     });
   }
   return folded;
-}
-
-function toEntry(turnId: string, row: SqlRow): TurnLogEntry {
-  return {
-    turnId,
-    seq: Number(row['seq']),
-    epoch: Number(row['epoch']),
-    kind: String(row['kind']),
-    data: JSON.parse(String(row['data'])) as JsonValue,
-    storedAt: Number(row['stored_at']),
-  };
 }

@@ -1,0 +1,100 @@
+import type { JsonValue, TurnLogEntry } from '@orion/contracts';
+import type { SqlDatabase, SqlRow } from '../engine/sql-database.ts';
+
+/** A turn, and the number of the last event that somebody has read of it. */
+export type Cursor = { readonly turnId: string; readonly seq: number };
+
+/** What the log has of a turn behind a cursor, all of it as it was at one moment. */
+export type News = {
+  readonly turnNo: number;
+  readonly lastSeq: number;
+  readonly isOver: boolean;
+  readonly isFolded: boolean;
+  /** The epoch of the event at the cursor; null if there is none. */
+  readonly epochAt: number | null;
+  /** In order, from the next one on; not all of them if they are too large. */
+  readonly entries: readonly TurnLogEntry[];
+};
+
+/** The highest number that a turn can have. */
+const MAX_SEQ = 2 ** 31 - 1;
+/** The most events of one turn in one answer. */
+const MAX_EVENTS = 1_000;
+
+/**
+ * The news of many turns, in the order of the cursors; undefined for a turn that is not known. Of each turn at most
+ * `maxBytes` are read, but one event at least.
+ */
+export async function readNews(
+  database: SqlDatabase,
+  cursors: readonly Cursor[],
+  maxBytes: number,
+): Promise<readonly (News | undefined)[]> {
+  if (database.dialect === 'postgres') {
+    const rows = await database.all(POSTGRES, [
+      // What no turn can have finds none: one reader's mistake must not fail the statement of all.
+      cursors.map(({ turnId }) => turnId.replaceAll('\u0000', '\ufffd')),
+      cursors.map(({ seq }) => Math.min(seq, MAX_SEQ)),
+      maxBytes,
+    ]);
+    const ofCursor = Map.groupBy(rows, ({ place }) => Number(place) - 1);
+    return cursors.map((cursor, place) => newsOf(cursor, ofCursor.get(place) ?? []));
+  }
+  const news: (News | undefined)[] = [];
+  for (const cursor of cursors) {
+    news.push(newsOf(cursor, await database.all(SQLITE, [cursor.turnId, cursor.seq, maxBytes])));
+  }
+  return news;
+}
+
+/** The event at the cursor, without its text, and those behind it. */
+const eventsFrom = (turnNo: string, seq: string): string => `select * from (
+    select seq, epoch, kind, stored_at,
+      case when seq > ${seq} then data end as data,
+      sum(case when seq > ${seq} then octet_length(data) else 0 end)
+        over (order by seq rows between unbounded preceding and 1 preceding) as bytes_before
+    from turn_event where turn_no = ${turnNo} and seq >= ${seq}
+    order by seq limit ${MAX_EVENTS + 1}
+  ) as sized where coalesce(bytes_before, 0) <= $3`;
+
+const COLUMNS = `turn.turn_no, turn.last_seq, turn.finished_at, turn.folded_at,
+  event.seq, event.epoch, event.kind, event.data, event.stored_at`;
+
+const POSTGRES = `select cursor.place, ${COLUMNS}
+  from unnest($1::text[], $2::integer[]) with ordinality as cursor (turn_id, after_seq, place)
+  join turn on turn.turn_id = cursor.turn_id
+  left join lateral (${eventsFrom('turn.turn_no', 'cursor.after_seq')}) as event on true
+  order by cursor.place, event.seq`;
+
+const SQLITE = `select ${COLUMNS}
+  from turn left join (
+    ${eventsFrom('(select turn_no from turn where turn_id = $1)', '$2')}
+  ) as event on true
+  where turn.turn_id = $1 order by event.seq`;
+
+function newsOf({ turnId, seq }: Cursor, rows: readonly SqlRow[]): News | undefined {
+  const [first] = rows;
+  if (first === undefined) return undefined;
+  const atCursor = first['seq'] === seq;
+  return {
+    turnNo: Number(first['turn_no']),
+    lastSeq: Number(first['last_seq']),
+    isOver: first['finished_at'] !== null,
+    isFolded: first['folded_at'] !== null,
+    epochAt: atCursor ? Number(first['epoch']) : null,
+    entries: rows
+      .slice(atCursor ? 1 : 0)
+      .flatMap((row) => (row['seq'] === null ? [] : [toEntry(turnId, row)])),
+  };
+}
+
+export function toEntry(turnId: string, row: SqlRow): TurnLogEntry {
+  return {
+    turnId,
+    seq: Number(row['seq']),
+    epoch: Number(row['epoch']),
+    kind: String(row['kind']),
+    data: JSON.parse(String(row['data'])) as JsonValue,
+    storedAt: Number(row['stored_at']),
+  };
+}
