@@ -6,11 +6,19 @@ import { createToolRegistry } from '../registry/tool-registry.ts';
 import { CONTEXT } from '../testing/context.ts';
 import { createMemoryOutputs } from '../testing/memory-outputs.ts';
 import { createLazyTraverser } from './lazy-traverser.ts';
-import { createOutputTools } from './output-tools.ts';
+import { askOutputs, createOutputTools } from './output-tools.ts';
 
 const store = createMemoryOutputs();
 const traverser = createLazyTraverser(systemClock);
-const registry = createToolRegistry(createOutputTools({ store, traverser }), {
+/** Of one record the parameters are no JSON. */
+const reader = {
+  ...store,
+  async read(id: string) {
+    const texts = await store.read(id);
+    return texts !== null && id === 'misnamed' ? { ...texts, parameters: '{' } : texts;
+  },
+};
+const registry = createToolRegistry(createOutputTools({ store: reader, traverser }), {
   conversation: { id: 'c', messageId: 'm', messages: () => [] },
 });
 
@@ -43,6 +51,7 @@ beforeAll(async () => {
   await put('long', { text: 'ä😀'.repeat(10_000) });
   await put('other-project', 1, { project_id: 'q' });
   await put('other-conversation', 1, { conversation_id: 'd' });
+  await put('misnamed', 1);
   await put('damaged', 1, { output: '{"cut' });
 });
 afterAll(() => traverser.close());
@@ -140,37 +149,89 @@ test('R206: times in seconds are times, too, and bounds are exclusive', async ()
     const result = await run('list', filter);
     return result.success && (result.result as { total: number }).total;
   };
-  expect(await total({})).toBe(3);
-  expect(await total({ after: 1_699_999_999 })).toBe(3);
+  expect(await total({})).toBe(4);
+  expect(await total({ after: 1_699_999_999 })).toBe(4);
   expect(await total({ after: 1_700_000_000 })).toBe(0);
   expect(await total({ before: 1_700_000_000_000 })).toBe(0);
-  expect(await total({ before: 1_700_000_000_001 })).toBe(3);
+  expect(await total({ before: 1_700_000_000_001 })).toBe(4);
   const page = await run('list', { limit: 2, preview_length: 0 });
-  expect(page).toMatchObject({ result: { total: 3, has_more: true } });
+  expect(page).toMatchObject({ result: { total: 4, has_more: true } });
   expect(JSON.stringify(page)).not.toContain('"preview"');
 });
 
 describe('R212: an error names tool, operation, reason and what to do', () => {
+  const MISSING = 'Leave out the id to use the latest output.';
+  const AGAIN = 'Run the tool again.';
+  const NAME_IT = 'Name its conversation in conversation_id.';
+  const LESS =
+    'Ask for less: a deeper path, tool_outputs.sample, or tool_outputs.read with offset and limit.';
+  const COUNT =
+    'Count its matches instead, or name the path of an array or object; tool_outputs.stats shows the structure.';
   test.for([
-    ['read', { id: '../x' }, 'OUTPUT_NOT_FOUND', 'Leave out the id to use the latest output.'],
-    ['read', { id: 'none' }, 'OUTPUT_NOT_FOUND', 'Leave out the id to use the latest output.'],
-    ['stats', {}, 'OUTPUT_NOT_FOUND', 'Leave out the id'],
-    ['extract', { id: 'damaged' }, 'OUTPUT_CORRUPT', 'Run the tool again.'],
-    ['read', { id: 'damaged' }, 'OUTPUT_CORRUPT', 'Run the tool again.'],
-    ['extract', { id: 'doc', paths: ['items'] }, 'OUTPUT_QUERY_INVALID', 'A path begins with $'],
-    ['extract', { id: 'long' }, 'OUTPUT_QUERY_LIMIT', 'Ask for less'],
-    ['read', { id: 'long' }, 'OUTPUT_QUERY_LIMIT', 'Use tool_outputs.extract or'],
-    ['read', { id: 'other-project' }, 'OUTPUT_NOT_ALLOWED', 'Choose one'],
-    ['extract', { id: 'other-conversation' }, 'OUTPUT_NOT_ALLOWED', 'Name its conversation'],
-    ['count', { id: 'doc', queries: [{ path: '$.empty' }] }, 'OUTPUT_QUERY_INVALID', 'Count its'],
-  ] as const)('%s %j: %s', async ([operation, args, code, hint]) => {
+    ['read', { id: '../x' }, 'OUTPUT_NOT_FOUND', 'There is no stored output ../x.', MISSING],
+    ['stats', { id: 'gone' }, 'OUTPUT_NOT_FOUND', 'There is no stored output gone.', MISSING],
+    ['stats', {}, 'OUTPUT_NOT_FOUND', 'There is no stored output yet.', MISSING],
+    [
+      'extract',
+      { id: 'damaged' },
+      'OUTPUT_CORRUPT',
+      'The output damaged is damaged: SyntaxError: Unterminated string in JSON at position 5 (line 1 column 6).',
+      AGAIN,
+    ],
+    ['read', { id: 'misnamed' }, 'OUTPUT_CORRUPT', 'The output misnamed is damaged.', AGAIN],
+    [
+      'extract',
+      { id: 'doc', paths: ['items'] },
+      'OUTPUT_QUERY_INVALID',
+      `The path "items" is not a JSONPath: expected '$', found 'i' ('items':0)`,
+      'A path begins with $, such as $.items[0].name, $.items[*].id or $..name.',
+    ],
+    [
+      'extract',
+      { id: 'long' },
+      'OUTPUT_QUERY_LIMIT',
+      'The answer has 30052 characters; at most 16384 can be shown.',
+      LESS,
+    ],
+    [
+      'read',
+      { id: 'long' },
+      'OUTPUT_QUERY_LIMIT',
+      'The output long has 20011 characters; at most 16384 can be read at once.',
+      'Use tool_outputs.extract or tool_outputs.stats, or read a part with offset and limit.',
+    ],
+    [
+      'read',
+      { id: 'other-project' },
+      'OUTPUT_NOT_ALLOWED',
+      'The output other-project belongs to another project.',
+      'Choose one that tool_outputs.list shows.',
+    ],
+    [
+      'extract',
+      { id: 'other-conversation' },
+      'OUTPUT_NOT_ALLOWED',
+      'The output other-conversation does not belong to the conversation c.',
+      NAME_IT,
+    ],
+    [
+      'count',
+      { id: 'doc', queries: [{ path: '$.empty' }] },
+      'OUTPUT_QUERY_INVALID',
+      'array_length cannot count $.empty: it holds null.',
+      COUNT,
+    ],
+    [
+      'sample',
+      { id: 'doc' },
+      'OUTPUT_QUERY_INVALID',
+      'There is nothing to sample at $: it holds an object.',
+      'Name the path of an array, or one with several matches such as $.items[*].',
+    ],
+  ] as const)('%s %j: %s', async ([operation, args, code, message, hint]) => {
     expect(await run(operation, args)).toMatchObject({
       success: false,
-      error: {
-        code,
-        message: expect.stringContaining(`tool_outputs.${operation}: `) as string,
-        hint: expect.stringContaining(hint) as string,
-      },
+      error: { code, message: `tool_outputs.${operation}: ${message}`, hint },
     });
   });
 
@@ -194,5 +255,37 @@ describe('R212: an error names tool, operation, reason and what to do', () => {
     expect(await ask('read', { id: 'other-conversation', conversation_id: 'd' })).toMatchObject({
       output: 1,
     });
+  });
+});
+
+test('what a provider is sent about the tools', async () => {
+  await expect(`${JSON.stringify(registry.definitions('act'), null, 1)}\n`).toMatchFileSnapshot(
+    '__snapshots__/output-tools.txt',
+  );
+});
+
+test.for([0, 1, 2])('R206: %i damaged records are counted for the trace', async (damaged) => {
+  const list = async () => ({ outputs: [], total: 40, damaged });
+  const tools = createOutputTools({ store: { ...store, list }, traverser });
+  const call = { id: 'x', name: 'tool_outputs.list', arguments: '{}', state: 'complete' } as const;
+  expect(await createToolRegistry(tools).executeToolCalls([call], CONTEXT)).toMatchObject([
+    {
+      result: { outputs: [], total: 40, has_more: true },
+      details: damaged === 0 ? {} : { damaged_outputs: damaged },
+    },
+  ]);
+});
+
+test('an output of another project is asked where every project may be', async () => {
+  const options = { store, traverser, everyProject: true };
+  const ask = (id: string): Promise<string> =>
+    askOutputs(options, 'extract', { id }, { projectId: '', signal: CONTEXT.signal });
+  expect(JSON.parse(await ask('other-project'))).toMatchObject({ extracted: { $: [1] } });
+  expect(JSON.parse(await ask('other-conversation'))).toMatchObject({ extracted: { $: [1] } });
+  await expect(
+    askOutputs(options, 'sample', { size: 0 }, { projectId: '', signal: CONTEXT.signal }),
+  ).rejects.toMatchObject({
+    code: 'INVALID_TOOL_ARGUMENTS',
+    message: 'The arguments of tool_outputs.sample do not fit: size: 0 is less than 1',
   });
 });

@@ -7,6 +7,7 @@ import { createToolRegistry } from '../registry/tool-registry.ts';
 import type { ToolRegistryOptions } from '../registry/tool-registry.ts';
 import { CONTEXT } from '../testing/context.ts';
 import { createMemoryOutputs } from '../testing/memory-outputs.ts';
+import { referenceIn } from './hydration.ts';
 import { createLazyTraverser } from './lazy-traverser.ts';
 import { createOutputTools } from './output-tools.ts';
 
@@ -162,6 +163,28 @@ test('what a tool shows of a longer output stays, beside the reference to all of
     execute: () => Promise.resolve({ result: { output: 'ab' }, stored: { output: 'ab' } }),
   });
   expect(await resultOf(registryOf([short]), 't')).toEqual({ output: 'ab' });
+  const whole = { output: ofLength(2_000) };
+  const traced = tool('t', null, {
+    execute: () => Promise.resolve({ result: { a: 1 }, stored: whole, details: { own: 1 } }),
+    summarize: () => 'its own words',
+  });
+  const registry = registryOf([traced]);
+  const shown = await run(registry, 't');
+  expect(shown).toMatchObject({ details: { own: 1, output_id: 'output-2' } });
+  expect(registry.summarize(shown)).toBe('its own words');
+  expect(
+    registry.summarize({ ...shown, result: { persisted: false, metadata: {} } } as never),
+  ).toBe('its own words');
+  expect(registry.summarize({ ...shown, result: 'persisted' } as never)).toBe('its own words');
+  // A part of the result is a preview only where it is an object.
+  const text = tool('t', null, {
+    execute: () => Promise.resolve({ result: 'ab', stored: 'abcdef' }),
+  });
+  expect(await resultOf(registryOf([text]), 't')).toMatchObject({
+    preview: '"abcdef"',
+    preview_truncated: false,
+    metadata: { root_type: 'string' },
+  });
 });
 
 test('a result that hands the turn over, and one without a store, stay as they are', async () => {
@@ -268,4 +291,46 @@ test('R214: only what a tool declares is filled in: a list gets this conversatio
   expect(await resultOf(registry, 'tool_outputs.list', { conversation_id: 'other' })).toMatchObject(
     { outputs: [{ id: 'o' }] },
   );
+});
+
+test('R214: without a conversation the latest output of the turn is still meant', async () => {
+  const registry = createToolRegistry(
+    [tool('t', { a: 1, pad: ofLength(5_000) }), ...createOutputTools({ store, traverser })],
+    { outputs: { store, createId: () => 'one', now: () => 1 } },
+  );
+  await run(registry, 't');
+  expect(await resultOf(registry, 'tool_outputs.extract', { paths: ['$.a'] })).toEqual({
+    extracted: { '$.a': [1] },
+    missing_paths: [],
+  });
+  expect(await run(registry, 'tool_outputs.extract', { paths: ['$.a'], id: 7 })).toMatchObject({
+    error: { code: 'INVALID_TOOL_ARGUMENTS' },
+  });
+});
+
+test('R214: a reference is found at a depth of 4, not of 5, and only of this storage', () => {
+  const reference = { output_ref: { id: 'x', storage: 'app_data' } };
+  const nested = (value: JsonValue, depth: number): JsonValue =>
+    depth === 0 ? value : { inner: nested(value, depth - 1) };
+  expect(referenceIn(nested(reference, 4))).toBe('x');
+  expect(referenceIn(nested(reference, 5))).toBe(null);
+  expect(referenceIn([1, null, [reference]])).toBe('x');
+  expect(referenceIn(JSON.stringify(JSON.stringify(reference)))).toBe('x');
+  for (const other of [
+    { output_ref: { id: 'x', storage: 'disk' } },
+    { output_ref: { id: 7, storage: 'app_data' } },
+    { output_ref: 'x' },
+    'output_ref',
+    '{"output_ref',
+    null,
+    7,
+  ]) {
+    expect(referenceIn(other)).toBe(null);
+  }
+  const padded = (length: number): string => {
+    const text = JSON.stringify({ ...reference, pad: '' });
+    return text.replace('"pad":""', `"pad":"${'x'.repeat(length - text.length)}"`);
+  };
+  expect(referenceIn(padded(256 * 1024))).toBe('x');
+  expect(referenceIn(padded(256 * 1024 + 1))).toBe(null);
 });

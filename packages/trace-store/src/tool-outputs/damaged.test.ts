@@ -52,3 +52,42 @@ test('an id that none can have is refused before the database is asked', async (
   }
   await expect(store.read('x'.repeat(128))).rejects.toThrow('asked');
 });
+
+test.for([
+  ['project_id', 7],
+  ['tool_name', 7],
+  ['conversation_id', 7],
+  ['message_id', 7],
+  ['preview', 7],
+  ['created_at', 'when'],
+  ['bytes', 1.5],
+  ['characters', 'many'],
+] as const)('a record with a damaged %s is no output', async ([column, value]) => {
+  const rows = [
+    {
+      id: 'a',
+      project_id: 'p',
+      tool_name: 't',
+      conversation_id: 'c',
+      message_id: 'm',
+      preview: '',
+      created_at: 1,
+      bytes: 2,
+      characters: 2,
+      success: 1,
+      cut: 0,
+      expired_at: null,
+    },
+  ];
+  const store = (damaged: object) =>
+    createSqlToolOutputStore({
+      dialect: 'sqlite',
+      run: () => Promise.reject(new Error('changed')),
+      all: () => Promise.resolve(rows.map((row) => ({ ...row, ...damaged, total: 1 }))),
+      transaction: () => Promise.reject(new Error('changed')),
+      listen: () => () => undefined,
+      close: () => Promise.resolve(),
+    });
+  expect(await store({}).list({})).toMatchObject({ outputs: [{ id: 'a' }], damaged: 0 });
+  expect(await store({ [column]: value }).list({})).toEqual({ outputs: [], total: 1, damaged: 1 });
+});

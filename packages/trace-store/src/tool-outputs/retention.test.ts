@@ -62,6 +62,8 @@ test.each(engines)(
     expect(await database.all('select count(*) as rows from tool_output_text')).toEqual([
       { rows: 6 },
     ]);
+    // Four were exactly as many bytes, parameters included.
+    expect(await pruneOutputs(database, { now: 40, before: 2, maxBytes: 3_999 })).toEqual(['a-27']);
     // One that is made again is there again.
     await put(store, 'a-26', 'a', 26);
     expect((await store.find('a-26'))?.bytes).toBe(998);
