@@ -161,6 +161,9 @@ it('B1, B2, B4: definitions are those of regular files inside, whatever a name s
   await put(join(root, '.orion/state.ts'), 'export class State {}\n');
   await put(join(root, 'binary.ts'), 'export class Binary {}\0\n');
   await put(join(root, 'large.ts'), `export class Large {}\n${' '.repeat(1024 ** 2)}`);
+  // More than 1 MiB in UTF-8, but not in the file.
+  const wide = `\ufeff// ${'\u5b57'.repeat(400_000)}\nexport class Wide {}\n`;
+  await writeFile(join(root, 'wide.ts'), wide, 'utf16le');
   await put(join(root, '.gitignore'), 'hidden.ts\n');
   await symlink('../ws-evil/secret.ts', join(root, 'link.ts'));
   await symlink('ours.ts', join(root, 'inside.ts'));
@@ -176,8 +179,15 @@ it('B1, B2, B4: definitions are those of regular files inside, whatever a name s
     { path: 'binary.ts', error: '"binary.ts" is a binary file.' },
     { path: 'large.ts', error: '"large.ts" has 1048598 bytes, more than 1048576.' },
   ];
-  expect(await files({})).toEqual([...refused, ours]);
-  expect(await files({ recursive: true })).toEqual([deeper, ...refused, ours].toSorted(byPath));
+  const utf16 = {
+    path: 'wide.ts',
+    encoding: 'utf-16le',
+    definitions: ['2 class: export class Wide'],
+  };
+  expect(await files({})).toEqual([...refused, ours, utf16]);
+  expect(await files({ recursive: true })).toEqual(
+    [deeper, ...refused, ours, utf16].toSorted(byPath),
+  );
   expect(await files({ path: 'below' })).toEqual([deeper]);
   expect(await files({ path: 'inside.ts' })).toEqual([ours]);
   expect(await files({ path: 'link.ts' })).toBe('INVALID_TARGET');

@@ -1,8 +1,12 @@
 /** Sources that are made to hurt: each costs at most its limit, and the files beside it are answered. */
+import { once } from 'node:events';
 import { performance } from 'node:perf_hooks';
+import { Worker } from 'node:worker_threads';
 
 import { expect, it, vi } from 'vitest';
 
+import { GRAMMAR_MEMORY } from '../testing/grammar-memory.ts';
+import type { GrammarMemory } from '../testing/grammar-memory.ts';
 import { outlineTexts } from '../testing/outline-texts.ts';
 import { MAX_DEPTH, MAX_LISTED, MAX_SIGNATURE } from './list-definitions.ts';
 import { MAX_SOURCE_BYTES } from './outline.ts';
@@ -47,6 +51,17 @@ it('ends a file that takes too much memory, and answers the others', async () =>
     { path: 'greedy.java', error: 'Parsing it failed, most likely for lack of memory.' },
     { definitions: ['1 class: class Sound'] },
   ]);
+});
+
+it('gives all grammars of a thread no more than 256 MiB together', async () => {
+  const workerData = { language: 'java', source: GREEDY };
+  const [answer] = (await once(new Worker(new URL(GRAMMAR_MEMORY), { workerData }), 'message')) as [
+    GrammarMemory,
+  ];
+  expect(answer.failed).toBe(true);
+  expect(answer.bytes).toHaveLength(1);
+  expect(answer.bytes[0]).toBeGreaterThan(200 * 1024 ** 2);
+  expect(answer.bytes[0]).toBeLessThanOrEqual(256 * 1024 ** 2);
 });
 
 it('ends with the total time, and says where', async () => {

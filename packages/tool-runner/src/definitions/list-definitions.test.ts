@@ -19,6 +19,21 @@ it.each(SAMPLES)('%s', (path, source, listed) => {
   expect(grammars.parse(language, source)).toEqual(found);
 });
 
+it.each([
+  [
+    'a.ts',
+    '}} export class A {}\nfunction b() {}',
+    ['1 class: export class A', '2 function: function b()'],
+  ],
+  ['b.py', 'def (:\ndef b(): pass\n', ['2 function: def b()']],
+  ['c.go', '}\nfunc c() {}\n', ['2 function: func c()']],
+  ['d.rs', 'fn d() {}\nimpl {', ['1 function: fn d()']],
+  ['E.java', 'class E { void e() {}', ['1 class: class E', '  1 method: void e()']],
+])('lists what can be told of broken %s', (path, source, lines) => {
+  const found = { lines, more: 0, hasErrors: true };
+  expect(grammars.parse(languageOf(path)?.id ?? 'go', source)).toEqual(found);
+});
+
 it('has a sample of every language', () => {
   const languages = SAMPLES.map(([path]) => languageOf(path));
   expect(new Set(languages)).toEqual(new Set(LANGUAGES));

@@ -19,7 +19,7 @@ export type FileDefinitions = {
 };
 
 /** Definitions inside of these are local to them. */
-const CLOSED: ReadonlySet<string> = new Set<DefinitionKind>([
+const CLOSED: ReadonlySet<DefinitionKind> = new Set([
   'constant',
   'function',
   'macro',
@@ -28,7 +28,7 @@ const CLOSED: ReadonlySet<string> = new Set<DefinitionKind>([
   'variable',
 ]);
 /** A function that is a member of one of these is a method. */
-const HAS_METHODS: ReadonlySet<string> = new Set<DefinitionKind>(['class', 'impl', 'trait']);
+const HAS_METHODS: ReadonlySet<DefinitionKind> = new Set(['class', 'impl', 'trait']);
 const DECORATIONS: ReadonlySet<string> = new Set([
   'annotation',
   'comment',
@@ -43,8 +43,8 @@ type Wrapping = { line: number; index: number; isTaken: boolean };
 type Frame = {
   /** Null in a node that is no definition. */
   readonly kind: DefinitionKind | null;
-  readonly wrapping: Wrapping | null;
-  readonly isExported: boolean;
+  readonly wrapping?: Wrapping;
+  readonly isExported?: boolean;
 };
 
 /**
@@ -99,25 +99,22 @@ class Walk {
     const above = this.#frames.at(-1);
     const rule = this.#ruleOf(nodeType);
     if (rule === undefined) {
-      const wrapping = above?.wrapping ?? null;
-      if (wrapping !== null && DECORATIONS.has(nodeType)) wrapping.index = this.#cursor.endIndex;
+      const wrapping = above?.wrapping;
+      if (wrapping !== undefined && DECORATIONS.has(nodeType))
+        wrapping.index = this.#cursor.endIndex;
       return null;
     }
-    const isExported = nodeType === 'export_statement' || above?.isExported === true;
+    const isExport = nodeType === 'export_statement';
+    const isExported = isExport || above?.isExported === true;
     const kind = this.#kindOf(rule, isExported);
     if (kind !== null) {
-      this.#list(kind, above?.wrapping ?? null);
-      return CLOSED.has(kind) ? null : { kind, wrapping: null, isExported: false };
+      this.#list(kind, above?.wrapping);
+      return CLOSED.has(kind) ? null : { kind };
     }
-    const isWrapper = rule === 'wrap' || nodeType === 'export_statement';
-    if (!isWrapper && rule !== 'enter') return null;
-    if (!isWrapper) return { kind: null, wrapping: null, isExported: false };
-    const wrapping = above?.wrapping ?? {
-      line: this.#cursor.startPosition.row,
-      index: this.#cursor.startIndex,
-      isTaken: false,
-    };
-    return { kind: null, wrapping, isExported };
+    if (rule !== 'wrap' && !isExport) return rule === 'enter' ? { kind } : null;
+    const { startIndex: index, startPosition } = this.#cursor;
+    const wrapping = above?.wrapping ?? { line: startPosition.row, index, isTaken: false };
+    return { kind, wrapping, isExported };
   }
 
   #ruleOf(nodeType: string): NodeRule | undefined {
@@ -135,11 +132,12 @@ class Walk {
       if (Object.hasOwn(rule.of, type)) return rule.of[type] ?? null;
       return rule.otherwise ?? (isExported ? rule.exported : undefined) ?? null;
     }
-    const isMember = rule === 'function' && HAS_METHODS.has(this.#around.at(-1) ?? '');
-    return isMember ? 'method' : rule;
+    const around = this.#around.at(-1);
+    const isMember = around !== undefined && HAS_METHODS.has(around);
+    return rule === 'function' && isMember ? 'method' : rule;
   }
 
-  #list(kind: DefinitionKind, wrapping: Wrapping | null): void {
+  #list(kind: DefinitionKind, wrapping: Wrapping | undefined): void {
     const depth = this.#around.length;
     if (this.#lines.length >= MAX_LISTED || depth > MAX_DEPTH) {
       this.#more += 1;
@@ -147,7 +145,7 @@ class Walk {
     }
     let first = this.#cursor.startPosition.row + 1;
     let start = this.#afterDecorations();
-    if (wrapping !== null && !wrapping.isTaken) {
+    if (wrapping !== undefined && !wrapping.isTaken) {
       wrapping.isTaken = true;
       first = wrapping.line + 1;
       if (start === this.#cursor.startIndex) start = wrapping.index;
@@ -180,8 +178,7 @@ class Walk {
     const longest = start + 4 * MAX_SIGNATURE;
     const end = body?.startIndex ?? this.#cursor.endIndex;
     let text = this.#source.slice(start, Math.min(end, longest)).trimStart();
-    if (body === null && kind !== 'function' && kind !== 'method')
-      text = text.split('\n', 1)[0] ?? '';
+    if (body === null && kind !== 'function' && kind !== 'method') text = text.replace(/\n.*/s, '');
     const line = text
       .replaceAll(/\s+/g, ' ')
       .replaceAll('( ', '(')

@@ -25,7 +25,10 @@ export type Pair<A> = {
 };
 export const enum Kind { A, B }
 export declare const version: string;
-declare function plain(a: number): string;
+declare function plain(
+  a: number,
+): string;
+function outer() { function inner() {} class Inner {} }
 if (hidden) { function conditional() {} }
 `,
     `
@@ -40,7 +43,8 @@ if (hidden) { function conditional() {} }
 19-21 type: export type Pair<A>
 22 enum: export const enum Kind
 23 variable: export declare const version: string
-24 function: declare function plain(a: number): string
+24-26 function: declare function plain(a: number): string
+27 function: function outer()
 `,
   ],
   [
@@ -94,7 +98,7 @@ export default class { only() {} }
   [
     'types.d.cts',
     `
-namespace Outer.Inner { export function f() {} const hidden = 1; export const shown = 2; }
+export namespace Outer.Inner { export function f() {} const hidden = 1; export const shown = 2; }
 declare module 'shop' {
   export function open(): void;
   interface Door { close(): void }
@@ -102,7 +106,7 @@ declare module 'shop' {
 declare global { interface Window { opened(): void } }
 `,
     `
-2 namespace: namespace Outer.Inner
+2 namespace: export namespace Outer.Inner
   2 function: export function f()
   2 variable: export const shown = 2
 3-6 namespace: declare module 'shop'
@@ -217,6 +221,7 @@ class Shop(Base, metaclass=Meta):
         def deep(self): pass
 
 def helper[T](x: T) -> T:
+    def inner(): pass
     return x
 
 type Pair = tuple[int, int]
@@ -234,8 +239,8 @@ type Pair = tuple[int, int]
   37-42 method: async def sell(self, item: Item, count: int = 1) -> Receipt
   44-45 class: class Inner
     45 method: def deep(self)
-47-48 function: def helper[T](x: T) -> T
-50 type: type Pair = tuple[int, int]
+47-49 function: def helper[T](x: T) -> T
+51 type: type Pair = tuple[int, int]
 `,
   ],
   [
@@ -324,7 +329,10 @@ type Id = u64;
 pub trait Sell: Send {
     type Item;
     const MAX: usize;
-    fn sell(&self, item: Self::Item) -> Result<(), Error>;
+    fn sell(
+        &self,
+        item: Self::Item,
+    ) -> Result<(), Error>;
     fn all(&self) { fn local() {} }
 }
 
@@ -355,17 +363,17 @@ extern "C" {
 13 enum: pub enum Kind
 14 union: union Bits
 15 type: type Id = u64
-17-22 trait: pub trait Sell: Send
+17-25 trait: pub trait Sell: Send
   19 constant: const MAX: usize
-  20 method: fn sell(&self, item: Self::Item) -> Result<(), Error>
-  21 method: fn all(&self)
-24-29 impl: impl<'a> Sell for Shop<'a> where Self: Sized
-  28 method: pub async fn sell(&self)
-31-33 module: mod inner
-  32 function: pub(crate) fn helper()
-34 module: mod other
-36-38 macro: macro_rules! shop
-41 function: fn external(a: i32) -> i32
+  20-23 method: fn sell(&self, item: Self::Item) -> Result<(), Error>
+  24 method: fn all(&self)
+27-32 impl: impl<'a> Sell for Shop<'a> where Self: Sized
+  31 method: pub async fn sell(&self)
+34-36 module: mod inner
+  35 function: pub(crate) fn helper()
+37 module: mod other
+39-41 macro: macro_rules! shop
+44 function: fn external(a: i32) -> i32
 `,
   ],
   [
