@@ -99,6 +99,7 @@ describe('the store of a turn', () => {
         return inner.commit(request);
       },
       createScratchFile: () => inner.createScratchFile(),
+      textList: (name, limits) => inner.textList(name, limits),
       readText: (path, range) => inner.readText(path, range),
       listFiles: (limit, selection) => inner.listFiles(limit, selection),
       searchFiles: (request) => inner.searchFiles(request),

@@ -19,6 +19,8 @@ import { keepHouse } from './housekeeping.ts';
 import { readMentions, withAttachments } from './mentions/attachments.ts';
 import type { Orion, OrionOptions } from './orion.ts';
 import { recordPlan } from './plan-recorder.ts';
+import { createPromptHistory } from './prompts/prompt-history.ts';
+import { createQueuedPrompts } from './prompts/queued-prompts.ts';
 import { keysOf, providerConnection } from './provider-connection.ts';
 import { openRecords } from './store/open-records.ts';
 import { mayBeShared, OWN_PROJECT, projectOf } from './store/store-location.ts';
@@ -116,6 +118,8 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
       return turns.run({ kind: 'message', content, mode, recover }, request);
     },
     readMentions: (prompt, signal) => readMentions(workspace, prompt, signal),
+    promptHistory: createPromptHistory(workspace),
+    queuedPrompts: createQueuedPrompts(workspace),
     listFiles: () => workspace.listFiles(Number.MAX_SAFE_INTEGER),
     recoverSession: (request) =>
       turns.run({ kind: 'recover', sessionId: request.sessionId, decision: null }, request),

@@ -33,6 +33,8 @@ export type {
 } from './orion.ts';
 export type { Attachment } from './mentions/attachments.ts';
 export { inspectMcpServer } from './mcp/lazy-client.ts';
+export type { PromptHistory } from './prompts/prompt-history.ts';
+export type { QueuedPrompt, QueuedPrompts } from './prompts/queued-prompts.ts';
 export type { OutputQuestion } from './store/ask-output.ts';
 export { runEventOf } from './store/log-entry.ts';
 export { formatTimeline, formatTraceLine, openStore, toExportLine } from '@orion/trace-store';

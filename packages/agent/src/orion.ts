@@ -29,6 +29,8 @@ import type { ForeignStore, Store } from '@orion/trace-store';
 
 import type { Settings } from './config/settings.ts';
 import type { Attachment } from './mentions/attachments.ts';
+import type { PromptHistory } from './prompts/prompt-history.ts';
+import type { QueuedPrompts } from './prompts/queued-prompts.ts';
 import type { OutputQuestion } from './store/ask-output.ts';
 
 /** Which provider answers, and how it is reached. */
@@ -241,6 +243,9 @@ export interface Orion {
   readMentions(prompt: string, signal?: AbortSignal): Promise<readonly Attachment[]>;
   /** The files of the workspace, as a model is shown them: sorted, without ignored ones. */
   listFiles(): Promise<FileList>;
+  /** What was typed in this workspace. */
+  readonly promptHistory: PromptHistory;
+  readonly queuedPrompts: QueuedPrompts;
   /** Continues an interrupted write session; ends after its commit, pause or abort. */
   recoverSession(request: RecoverRequest): AsyncIterable<RunEvent>;
   /** Writes what a session has saved, without a model. */

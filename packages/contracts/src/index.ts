@@ -94,6 +94,12 @@ export type {
   TextExcerpt,
 } from './workspace/files.ts';
 export type { ScratchFile, SavedScratchFile } from './workspace/scratch-files.ts';
+export type {
+  ListedText,
+  TextList,
+  TextListLimits,
+  WorkspaceTextLists,
+} from './workspace/text-lists.ts';
 export type { PlanCommitOutcome, PlanCommitRequest } from './workspace/plans.ts';
 export type {
   ClaimedSession,

@@ -27,6 +27,7 @@ import { loadSessionKey } from './session-dir/session-key.ts';
 import type { SessionKey } from './session-dir/session-key.ts';
 import { DiskSessionStore } from './session-dir/session-store.ts';
 import { resolveChosenDirectory, StateDirectory } from './state-directory.ts';
+import { createTextList } from './text-lists.ts';
 import { changesOf } from './undo/history.ts';
 import { backupForeign, undoChange } from './undo/undo-change.ts';
 
@@ -210,6 +211,7 @@ function openWorkspace(options: WorkspaceOptions, places: Places): Workspace {
     undo: (request) => undoChange(committer, request),
     commitPlan: (request) => commitPlan(committer, journals, request),
     createScratchFile: () => scratch.create(),
+    textList: (name, limits) => createTextList({ state, clock, loadKey }, name, limits),
     readText: (path, range) => readWorkspaceText(policy, scratch, path, range),
     listFiles: (limit, selection) => listFiles(policy, limit, selection),
     searchFiles: (request) => searchFiles(policy, request),

@@ -34,6 +34,8 @@ export class StateDirectory {
   readonly plans: string;
   /** Scratch files. */
   readonly texts: string;
+  /** Texts that a person typed. */
+  readonly lists: string;
   /** Protected files and folders that commands made. */
   readonly setAside: string;
 
@@ -47,6 +49,7 @@ export class StateDirectory {
     this.temporaries = join(path, 'temporaries');
     this.plans = join(path, 'plans');
     this.texts = join(path, 'texts');
+    this.lists = join(path, 'lists');
     this.setAside = join(path, 'set_aside');
   }
 
@@ -80,8 +83,9 @@ export class StateDirectory {
 
   /** Removes other users' access. A directory that a person chose may contain other files, which stay as they are. */
   closeToOthers(part: 'whole' | 'inside'): void {
-    const { sessions, locks, attic, backups, temporaries, plans, texts, setAside } = this;
+    const { sessions, locks, attic, backups, temporaries, plans, texts, setAside, lists } = this;
     const inside = [dirname(sessions), locks, attic, backups, temporaries, plans, texts, setAside];
+    inside.push(lists);
     for (const path of part === 'whole' ? [this.path] : inside) closeToOthers(path);
   }
 

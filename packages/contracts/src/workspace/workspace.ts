@@ -3,6 +3,7 @@ import type { WorkspaceFiles } from './files.ts';
 import type { WorkspaceScratchFiles } from './scratch-files.ts';
 import type { WorkspacePlans } from './plans.ts';
 import type { SessionStore } from './sessions.ts';
+import type { WorkspaceTextLists } from './text-lists.ts';
 import type { WorkspaceUndo } from './undo.ts';
 
 /**
@@ -12,7 +13,13 @@ import type { WorkspaceUndo } from './undo.ts';
  * model can cause; any other error is a defect.
  */
 export interface Workspace
-  extends WorkspaceFiles, WorkspaceCommits, WorkspacePlans, WorkspaceUndo, WorkspaceScratchFiles {
+  extends
+    WorkspaceFiles,
+    WorkspaceCommits,
+    WorkspacePlans,
+    WorkspaceUndo,
+    WorkspaceScratchFiles,
+    WorkspaceTextLists {
   /** Absolute, resolved. */
   readonly root: string;
   /** The directory of sessions, locks, backups and the attic: `.orion` under the root unless configured. */
