@@ -35,7 +35,8 @@ export function createEmulator(columns: number, rows: number): Emulator {
   });
   return {
     write: (data) => terminal.write(data),
-    resize: (newColumns, newRows) => terminal.resize(newColumns, newRows),
+    // What was written before was written for the old size.
+    resize: (newColumns, newRows) => terminal.write('', () => terminal.resize(newColumns, newRows)),
     async screen() {
       await new Promise<void>((resolve) => terminal.write('', resolve));
       return readScreen(terminal);

@@ -4,6 +4,7 @@ import type { Completer, Face } from './face.ts';
 export type FaceOptions = {
   readonly stdin: NodeJS.ReadStream;
   readonly output: OutputStream;
+  readonly environment: Readonly<Record<string, string | undefined>>;
   readonly colors: boolean;
   /** Rings when a turn has ended. */
   readonly bell: boolean;
@@ -39,6 +40,7 @@ export function chooseFace({
 }
 
 /** Takes the terminal; `close` gives it back. */
-export async function openFace(_kind: 'rich' | 'plain', options: FaceOptions): Promise<Face> {
-  return (await import('./plain/plain-face.ts')).createPlainFace(options);
+export async function openFace(kind: 'rich' | 'plain', options: FaceOptions): Promise<Face> {
+  if (kind === 'plain') return (await import('./plain/plain-face.ts')).createPlainFace(options);
+  return (await import('./rich/rich-face.ts')).createRichFace(options);
 }

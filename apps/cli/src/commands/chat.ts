@@ -32,6 +32,6 @@ export async function chatCommand(
     context,
     configuration,
     isPlain,
-    openFace: (needs) => openFace(kind, { ...needs, stdin, output, colors, bell }),
+    openFace: (needs) => openFace(kind, { ...needs, stdin, output, environment, colors, bell }),
   });
 }

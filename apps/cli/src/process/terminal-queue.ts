@@ -187,13 +187,15 @@ class Pieces {
   }
 
   #tellLeftOut(): void {
-    const bytes = Buffer.from(
-      `${this.#atLineStart ? '' : '\n'}[${plural(this.#leftOut, 'line')} left out: ` +
-        'the terminal did not read what was written to it]\n',
-    );
+    const bytes = Buffer.from(`${this.#atLineStart ? '' : '\n'}${leftOutLine(this.#leftOut)}\n`);
     this.#leftOut = 0;
     this.#pieces.unshift({ kind: 'written', parts: [bytes], length: bytes.length });
   }
+}
+
+/** What stands in the place of lines that a terminal did not read in time. */
+export function leftOutLine(count: number): string {
+  return `[${plural(count, 'line')} left out: the terminal did not read what was written to it]`;
 }
 
 function bytesOf(piece: Piece): Buffer {

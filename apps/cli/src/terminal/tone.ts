@@ -13,3 +13,8 @@ export function paint(line: string, kind: LineKind, colors: boolean): string {
   const color = colors ? COLORS[kind] : '';
   return color === '' ? line : `\u001B[${color}m${line}\u001B[0m`;
 }
+
+/** Text that stands out. It must be sanitised. */
+export function emphasize(text: string, colors: boolean): string {
+  return colors ? `\u001B[1m${text}\u001B[0m` : text;
+}

@@ -1,13 +1,15 @@
 import { constants, openSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import { ReadStream, WriteStream } from 'node:tty';
 
 import * as pty from '@lydell/node-pty';
 import type * as xterm from '@xterm/headless';
+import { countLineFeeds } from '@orion/contracts';
 import { expect, vi } from 'vitest';
 
 import { openTerminalStream, type OutputStream } from '../process/output-stream.ts';
-import { openTerminal } from '../process/terminal-device.ts';
+import { openTerminal, type TerminalDevice } from '../process/terminal-device.ts';
 import { createTerminalQueue } from '../process/terminal-queue.ts';
 
 /** A real terminal of this test: what is written to it is read by an emulator, as a person sees it. */
@@ -24,7 +26,10 @@ export type PseudoTerminal = {
   /** Waits until the visible rows contain it. */
   shows(text: string | RegExp): Promise<void>;
   type(text: string): void;
-  resize(columns: number, rows: number): void;
+  /** Types more than the terminal keeps for its reader, who is in this process. */
+  typeAll(text: string): Promise<void>;
+  /** Once everything written until now is read. */
+  resize(columns: number, rows: number): Promise<void>;
   /** Stops reading what is written, as after Ctrl-S. */
   pause(): void;
   resume(): void;
@@ -36,6 +41,8 @@ export type PseudoTerminal = {
 
 // A CommonJS module, whose names Node does not find.
 const { Terminal } = createRequire(import.meta.url)('@xterm/headless') as typeof xterm;
+
+const PATIENCE = { timeout: 5000, interval: 2 };
 
 export async function openPseudoTerminal(columns = 80, rows = 24): Promise<PseudoTerminal> {
   // Keeps the terminal open, and does nothing.
@@ -56,6 +63,16 @@ export async function openPseudoTerminal(columns = 80, rows = 24): Promise<Pseud
   const stdout = new WriteStream(fd);
   const device = openTerminal(fd);
   if (device === null) throw new Error('the terminal cannot be opened without blocking');
+  let expected = 0;
+  const counting: TerminalDevice = {
+    id: device.id,
+    write(data) {
+      const count = device.write(data);
+      // The terminal puts a carriage return before each line feed.
+      expected += count + countLineFeeds(data.subarray(0, count));
+      return count;
+    },
+  };
   const emulator = new Terminal({
     cols: columns,
     rows,
@@ -63,12 +80,15 @@ export async function openPseudoTerminal(columns = 80, rows = 24): Promise<Pseud
     allowProposedApi: true,
   });
   let bytes = '';
+  let received = 0;
   child.onData((text) => {
     bytes += text;
+    received += Buffer.byteLength(text);
     emulator.write(text);
   });
 
   const read = async (): Promise<void> => {
+    await vi.waitFor(() => expect(received).toBeGreaterThanOrEqual(expected), PATIENCE);
     await new Promise<void>((resolve) => emulator.write('', resolve));
   };
   const lineAt = (index: number): string =>
@@ -82,7 +102,7 @@ export async function openPseudoTerminal(columns = 80, rows = 24): Promise<Pseud
 
   return {
     stdin,
-    output: openTerminalStream(stdout, createTerminalQueue(device)),
+    output: openTerminalStream(stdout, createTerminalQueue(counting)),
     bytes: () => bytes,
     rows: visibleRows,
     async lines() {
@@ -101,16 +121,20 @@ export async function openPseudoTerminal(columns = 80, rows = 24): Promise<Pseud
       return { row: emulator.buffer.active.cursorY, column: emulator.buffer.active.cursorX };
     },
     shows: (text) =>
-      vi.waitFor(
-        async () => {
-          const shown = (await visibleRows()).join('\n');
-          if (typeof text === 'string') expect(shown).toContain(text);
-          else expect(shown).toMatch(text);
-        },
-        { timeout: 5000, interval: 5 },
-      ),
+      vi.waitFor(async () => {
+        const shown = (await visibleRows()).join('\n');
+        if (typeof text === 'string') expect(shown).toContain(text);
+        else expect(shown).toMatch(text);
+      }, PATIENCE),
     type: (text) => child.write(text),
-    resize(newColumns, newRows) {
+    async typeAll(text) {
+      for (let at = 0; at < text.length; at += 1000) {
+        child.write(text.slice(at, at + 1000));
+        await turnOfTheLoop();
+      }
+    },
+    async resize(newColumns, newRows) {
+      await read();
       emulator.resize(newColumns, newRows);
       child.resize(newColumns, newRows);
       // Only the process whose terminal it is hears of it.

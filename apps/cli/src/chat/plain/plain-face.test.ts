@@ -43,6 +43,7 @@ async function open(options: { bell?: boolean; colors?: boolean } = {}): Promise
   const face = createPlainFace({
     stdin: terminal.stdin,
     output: terminal.output,
+    environment: {},
     colors: options.colors ?? true,
     bell: options.bell ?? true,
     complete: () => Promise.resolve(null),

@@ -1,10 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { createSanitizer, sanitize, sanitizeLine, sanitizeProse } from '../../terminal/sanitize.ts';
+import { createSanitizer, sanitizeLine } from '../../terminal/sanitize.ts';
 import { paint, type LineKind } from '../../terminal/tone.ts';
-import type { Face, FaceChoice, FaceQuestion, FaceView, TranscriptBlock } from '../face.ts';
+import type { Face, FaceChoice, FaceQuestion, FaceView } from '../face.ts';
 import { createInputQueue } from '../input-queue.ts';
 import type { FaceOptions } from '../open-face.ts';
+import { attachedLines, PROMPT_SIGN, transcriptLines } from '../transcript.ts';
 import { numberQuestion, readAnswer } from './numbered.ts';
 import { readTypedLines } from './typed-lines.ts';
 
@@ -22,7 +23,6 @@ type Asking =
   | { readonly kind: 'reason'; readonly question: FaceQuestion; readonly choice: FaceChoice };
 
 const NOTHING: FaceView = { busy: false, activity: null, queued: [], status: [], question: null };
-const PROMPT = '> ';
 const GOES_ON = '| ';
 /** How long a terminal that does not read can keep a conversation from ending. */
 const LAST_WORDS_MS = 500;
@@ -118,7 +118,8 @@ export function createPlainFace({ stdin, output, colors, bell }: FaceOptions): F
     asking.kind === 'soon' && asking.question.id === id;
 
   function invite(): void {
-    if (!sent && !view.busy && view.question === null && !typing.isOpen()) writer.invite(PROMPT);
+    if (!sent && !view.busy && view.question === null && !typing.isOpen())
+      writer.invite(PROMPT_SIGN);
   }
 
   return {
@@ -126,9 +127,9 @@ export function createPlainFace({ stdin, output, colors, bell }: FaceOptions): F
     print(block) {
       if (block.kind === 'prompt' && block.text === lastSubmitted && !writer.wroteSinceEntered()) {
         // It is there already, as the terminal has echoed it.
-        for (const line of block.attached) writer.line(`  ${sanitizeLine(line)}`, 'faint');
+        for (const line of attachedLines(block.attached, colors)) writer.line(line);
       } else {
-        for (const { text, tone } of blockLines(block)) writer.line(text, tone);
+        for (const line of transcriptLines(block, colors)) writer.line(line);
       }
       invite();
     },
@@ -221,27 +222,4 @@ function createLineWriter(output: FaceOptions['output'], colors: boolean) {
     emit: (sequence: string): void => void output.offer(sequence),
     endLine,
   };
-}
-
-function blockLines(
-  block: TranscriptBlock,
-): readonly { readonly text: string; readonly tone: LineKind }[] {
-  switch (block.kind) {
-    case 'line':
-      return [{ text: sanitizeLine(block.text), tone: block.tone }];
-    case 'prompt':
-      return [
-        ...sanitize(block.text)
-          .split('\n')
-          .map((line) => ({ text: `${PROMPT}${line}`, tone: 'notice' as const })),
-        ...block.attached.map((line) => ({
-          text: `  ${sanitizeLine(line)}`,
-          tone: 'faint' as const,
-        })),
-      ];
-    case 'verbatim':
-      return block.lines.map(({ text, tone }) => ({ text: sanitizeProse(text), tone }));
-    default:
-      return block satisfies never;
-  }
 }

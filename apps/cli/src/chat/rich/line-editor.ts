@@ -1,0 +1,271 @@
+import {
+  CURSOR_MARKER,
+  Editor,
+  matchesKey,
+  SelectList,
+  StdinBuffer,
+  truncateToWidth,
+  visibleWidth,
+  wrapTextWithAnsi,
+  type KeyId,
+  type TUI,
+} from '@earendil-works/pi-tui';
+
+import { sanitize, sanitizeLine } from '../../terminal/sanitize.ts';
+import { emphasize, paint } from '../../terminal/tone.ts';
+import type { Completer } from '../face.ts';
+import type { Caret } from './live-region.ts';
+
+/**
+ * The only file that knows the library of the editor.
+ *
+ * E1. What was typed, pasted or set comes out as it was, tabs included. Line ends become line feeds, and control
+ *     characters of a paste are left out.
+ * E2. What is rendered is harmless, whatever the text holds.
+ */
+export type LineEditor = {
+  /** One key, as the terminal has sent it. */
+  handle(key: string): void;
+  paste(text: string): void;
+  text(): string;
+  setText(text: string): void;
+  isEmpty(): boolean;
+  /** Whether the caret is directly behind this character. */
+  isBehind(character: string): boolean;
+  /** Whether the caret is on the first row or the last one, as last rendered. */
+  isAtTop(): boolean;
+  isAtBottom(): boolean;
+  /** Whether a list of completions is open. */
+  isCompleting(): boolean;
+  /** Whether it completes a word that begins the text with a slash. */
+  completesCommand(): boolean;
+  render(width: number): RenderedEditor;
+};
+
+export type RenderedEditor = {
+  readonly rows: readonly string[];
+  readonly caret: Caret;
+  /** The list of completions. */
+  readonly menu: readonly string[];
+};
+
+export type LineEditorOptions = {
+  /** Null: nothing is completed. */
+  readonly complete: Completer | null;
+  readonly colors: boolean;
+  /** A completion has arrived. */
+  readonly changed: () => void;
+};
+
+export type SelectionList = {
+  handle(key: string): void;
+  /** Null when the list is empty. */
+  selected(): string | null;
+  render(width: number): readonly string[];
+};
+
+export type ListItem = {
+  readonly value: string;
+  readonly label: string;
+  readonly detail: string;
+};
+
+/** The editor shows 5 rows on a screen of so many. */
+const SCREEN_ROWS = 16;
+const MENU_ROWS = 5;
+/** In the place of a tab, which the library would replace by blanks: no text has this character. */
+const TAB = '\uFDD0';
+const CARET = `${CURSOR_MARKER}\u001B[7m`;
+const CARET_END = '\u001B[0m';
+const PASTE_BEGIN = '\u001B[200~';
+const PASTE_END = '\u001B[201~';
+/** How long the rest of a key is waited for where Esc is sent as the beginning of one. */
+const ESCAPE_MS = 30;
+
+export function createLineEditor({ complete, colors, changed }: LineEditorOptions): LineEditor {
+  const editor = new BorderlessEditor(colors, changed);
+  let completed = '';
+  if (complete !== null) {
+    editor.setAutocompleteProvider({
+      async getSuggestions(lines, line, column, { signal }) {
+        const before = [...lines.slice(0, line), (lines[line] ?? '').slice(0, column)].join('\n');
+        const found = await complete(outOf(lines.join('\n')), before.length, signal);
+        if (found === null || found.items.length === 0) return null;
+        completed = before.slice(found.from);
+        const items = found.items.map(toSelectItem);
+        return { items, prefix: completed };
+      },
+      applyCompletion(lines, line, column, item, prefix) {
+        const from = column - prefix.length;
+        const text = lines[line] ?? '';
+        const value = into(sanitizeLine(item.value));
+        const completedLine = `${text.slice(0, from)}${value}${text.slice(column)}`;
+        return {
+          lines: lines.with(line, completedLine),
+          cursorLine: line,
+          cursorCol: from + value.length,
+        };
+      },
+    });
+  }
+  let caretRow = 0;
+  let rowCount = 1;
+
+  return {
+    handle: (key) => editor.handleInput(key),
+    paste: (text) => editor.handleInput(`${PASTE_BEGIN}${into(text)}${PASTE_END}`),
+    text: () => outOf(editor.getExpandedText()),
+    setText: (text) => editor.setText(into(text)),
+    isEmpty: () => editor.getText() === '',
+    isBehind(character) {
+      const { line, col } = editor.getCursor();
+      return (editor.getLines()[line] ?? '').charAt(col - 1) === character;
+    },
+    isAtTop: () => editor.hiddenAbove === 0 && caretRow === 0,
+    isAtBottom: () => editor.hiddenBelow === 0 && caretRow === rowCount - 1,
+    isCompleting: () => editor.isShowingAutocomplete(),
+    completesCommand: () => editor.isShowingAutocomplete() && completed.startsWith('/'),
+    render(width) {
+      const rendered = editor.render(width);
+      const rows = rendered.slice(1, rendered.indexOf(BOTTOM));
+      const found = rows.findIndex((row) => row.includes(CARET));
+      caretRow = Math.max(0, found);
+      rowCount = rows.length;
+      const [before = ''] = (rows[caretRow] ?? '').split(CARET);
+      return {
+        rows: rows.map((row) => shown(row.replace(CARET, '').replace(CARET_END, '').trimEnd())),
+        caret: { row: caretRow, before: found === -1 ? '' : shown(before) },
+        menu: rendered.slice(rendered.indexOf(BOTTOM) + 1).map((row) => row.trimEnd()),
+      };
+    },
+  };
+}
+
+/** Where the library would draw its lower border: a line that no text makes. */
+const BOTTOM = '\n';
+
+/** Its borders say how much there is above and below, and are not drawn. */
+class BorderlessEditor extends Editor {
+  hiddenAbove = 0;
+  hiddenBelow = 0;
+
+  constructor(colors: boolean, changed: () => void) {
+    const screen = { terminal: { rows: SCREEN_ROWS }, requestRender: changed };
+    super(
+      screen as unknown as TUI,
+      { borderColor: (text) => text, selectList: listTheme('', colors) },
+      { autocompleteMaxVisible: MENU_ROWS },
+    );
+    this.focused = true;
+    // It would remove blanks around what is sent.
+    this.disableSubmit = true;
+  }
+
+  protected override renderTopBorder(_width: number, hidden: number): string {
+    this.hiddenAbove = hidden;
+    return '';
+  }
+
+  protected override renderBottomBorder(_width: number, hidden: number): string {
+    this.hiddenBelow = hidden;
+    return BOTTOM;
+  }
+}
+
+/** One of these is selected, with the arrow keys. */
+export function createSelectionList(
+  items: readonly ListItem[],
+  nothing: string,
+  colors: boolean,
+): SelectionList {
+  const list = new SelectList(items.map(toSelectItem), MENU_ROWS, listTheme(nothing, colors));
+  return {
+    handle: (key) => list.handleInput(key),
+    selected: () => list.getSelectedItem()?.value ?? null,
+    render: (width) => list.render(width).map((row) => row.trimEnd()),
+  };
+}
+
+function listTheme(nothing: string, colors: boolean) {
+  const same = (text: string): string => text;
+  const faint = (text: string): string => paint(text.trimEnd(), 'faint', colors);
+  return {
+    selectedPrefix: same,
+    selectedText: (text: string) => emphasize(text.trimEnd(), colors),
+    description: faint,
+    scrollInfo: faint,
+    noMatch: () => nothing,
+  };
+}
+
+function toSelectItem({ value, label, detail }: ListItem) {
+  return { value, label: sanitizeLine(label), description: sanitizeLine(detail) };
+}
+
+/** Splits what the terminal sends into keys and pasted texts. */
+export function readKeys(
+  onKey: (key: string) => void,
+  onPaste: (text: string) => void,
+): { push(data: string): void; end(): void } {
+  const buffer = new StdinBuffer({ escapeTimeout: ESCAPE_MS });
+  buffer.on('data', onKey);
+  buffer.on('paste', onPaste);
+  /** The library would search all of a paste at each piece of it. */
+  let pasted: string[] | null = null;
+
+  function push(data: string): void {
+    if (pasted === null) {
+      const begin = data.indexOf(PASTE_BEGIN);
+      if (begin !== 0) buffer.process(begin === -1 ? data : data.slice(0, begin));
+      if (begin === -1) return;
+      pasted = [];
+      push(data.slice(begin + PASTE_BEGIN.length));
+      return;
+    }
+    const last = (pasted.pop() ?? '') + data;
+    const end = last.indexOf(PASTE_END);
+    if (end === -1) {
+      // The next piece may have the rest of the end.
+      const kept = Math.max(0, last.length - PASTE_END.length);
+      pasted.push(last.slice(0, kept), last.slice(kept));
+      return;
+    }
+    const text = [...pasted, last.slice(0, end)].join('');
+    pasted = null;
+    onPaste(text);
+    if (end + PASTE_END.length < last.length) push(last.slice(end + PASTE_END.length));
+  }
+
+  return { push, end: () => buffer.destroy() };
+}
+
+export function isKey(key: string, ...names: readonly KeyId[]): boolean {
+  return names.some((name) => matchesKey(key, name));
+}
+
+/** Columns that a text takes. */
+export function widthOf(text: string): number {
+  return visibleWidth(text);
+}
+
+/** The beginning of a text that fits, with its colours ended. */
+export function clipToWidth(text: string, width: number): string {
+  return truncateToWidth(text, width, '…');
+}
+
+/** Rows of at most so many columns, broken between words where there are any. */
+export function wrapToWidth(text: string, width: number): readonly string[] {
+  return wrapTextWithAnsi(text, width);
+}
+
+function into(text: string): string {
+  return text.replaceAll(/\r\n?/gu, '\n').replaceAll('\t', TAB);
+}
+
+function outOf(text: string): string {
+  return text.replaceAll(TAB, '\t');
+}
+
+function shown(text: string): string {
+  return sanitize(text.replaceAll(TAB, ' '));
+}
