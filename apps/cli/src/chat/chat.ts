@@ -11,6 +11,7 @@ import { advance, STARTING } from './controller.ts';
 import type { ChatEffect, ChatEvent, ChatJob, ChatState, Waiting } from './controller.ts';
 import type { Completer, Face, FaceInput } from './face.ts';
 import type { FaceOptions } from './open-face.ts';
+import { createMentionCompleter } from './mentions.ts';
 import { sendPrompt } from './send-prompt.ts';
 import { startConversation } from './start.ts';
 import type { ChatTools } from './tools.ts';
@@ -66,6 +67,10 @@ class Chat {
   readonly #setup: ChatSetup;
   readonly #asking: Asking;
   readonly #turns: Turns;
+  readonly #completeMention = createMentionCompleter(async () => {
+    const orion = await this.#turns.open();
+    return (await orion.listFiles()).files;
+  });
   readonly #left = Promise.withResolvers<void>();
   /** What runs beside the job. */
   readonly #beside = new Set<Promise<void>>();
@@ -119,8 +124,9 @@ class Chat {
     this.leave();
   }
 
-  readonly complete: Completer = async (draft, caret) =>
-    completeTyped(await this.#tools(), COMMANDS, draft.slice(0, caret));
+  readonly complete: Completer = async (draft, caret, signal) =>
+    (await completeTyped(await this.#tools(), COMMANDS, draft.slice(0, caret))) ??
+    this.#completeMention(draft, caret, signal);
 
   async #readInputs(): Promise<void> {
     for await (const input of this.#setup.face.inputs) this.#take(input);

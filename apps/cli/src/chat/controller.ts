@@ -153,11 +153,8 @@ function next(state: ChatState): Step {
 }
 
 function cancel(state: ChatState, job: ChatJob): Step {
-  return same(
-    { ...state, phase: { kind: 'stopping', job } },
-    { type: 'say', what: 'stopping' },
-    { type: 'cancel' },
-  );
+  const says = job.kind === 'start' ? [] : [{ type: 'say', what: 'stopping' } as const];
+  return same({ ...state, phase: { kind: 'stopping', job } }, ...says, { type: 'cancel' });
 }
 
 function interrupt(state: ChatState, { draft, at }: { draft: string; at: number }): Step {

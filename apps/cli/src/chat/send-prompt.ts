@@ -1,11 +1,12 @@
 import type { ChatTools } from './tools.ts';
 
-/** Shows a prompt in the transcript, and runs its turn. */
+/** Attaches what a prompt names, shows it in the transcript, and runs its turn. */
 export async function sendPrompt(
-  { face, turns }: ChatTools,
+  { face, turns, orion }: ChatTools,
   text: string,
   signal: AbortSignal,
 ): Promise<void> {
-  face.print({ kind: 'prompt', text, attached: [] });
-  await turns.run({ content: text }, signal);
+  const attachments = await orion.readMentions(text, signal);
+  face.print({ kind: 'prompt', text, attached: attachments.map(({ summary }) => summary) });
+  await turns.run({ content: text, attachments }, signal);
 }

@@ -67,24 +67,24 @@ async function offerUnfinished(
       Number(other.session_id === first) - Number(one.session_id === first) ||
       one.age_ms - other.age_ms,
   );
-  const choiceOfAll = configuration.recover ?? 'ask';
-  for (const [index, session] of sessions.entries()) {
+  let { recover } = configuration;
+  for (const session of sessions) {
     tools.line(`A file is unfinished: ${describeSession(session)}.`, 'warning');
     const answer =
-      choiceOfAll === 'ask'
-        ? await askAbout(tools, session, signal)
-        : choiceOfAll === 'yes' && index === 0
+      recover === 'no' || signal.aborted
+        ? 'n'
+        : recover === 'yes'
           ? 'y'
-          : 'n';
+          : await askAbout(tools, session, signal);
     if (answer === 'y') {
-      await tools.turns.run({ content: '', recover: session.session_id }, signal);
+      tools.send(`/continue ${session.session_id}`);
+      // The others are listed.
+      recover = 'no';
     } else if (answer === 'd') {
       const { attic } = await orion.discardSession(session.session_id);
       tools.line(`Put aside for 30 days in ${attic}.`);
-    } else if (answer === null) {
-      return;
-    } else if (choiceOfAll !== 'ask') {
-      tools.line('/writes shows what can be done with it.', 'faint');
+    } else {
+      tools.line('It is kept: /writes shows what can be done with it.', 'faint');
     }
   }
 }

@@ -1,5 +1,5 @@
 import { formatTraceLine, recoveryProvider, requireProvider } from '@orion/agent';
-import type { Configuration, Orion, OrionOptions } from '@orion/agent';
+import type { Configuration, Orion, OrionOptions, TurnRequest } from '@orion/agent';
 import { defined, toErrorInfo, type RunEvent } from '@orion/contracts';
 
 import { placeOf } from '../commands/place.ts';
@@ -107,7 +107,7 @@ export class Turns {
 
   /** One turn of this conversation. `recover`: the session that is recovered first. */
   async run(
-    request: { readonly content: string; readonly recover?: string },
+    request: Pick<TurnRequest, 'content' | 'attachments' | 'recover'>,
     signal: AbortSignal,
   ): Promise<void> {
     const orion = await this.open();

@@ -1,6 +1,8 @@
+import { defined } from '@orion/contracts';
 import type { SessionListing } from '@orion/contracts';
 
 import { choice } from '../asking.ts';
+import type { Completion } from '../face.ts';
 import { showEnd } from '../session-end.ts';
 import { describeSession } from '../start.ts';
 import type { ChatTools } from '../tools.ts';
@@ -49,31 +51,37 @@ const writes: ChatCommand = {
       }
     }
   },
-  complete: async (tools) =>
-    (await unfinished(tools)).map((session) => ({
-      value: session.session_id,
-      label: session.session_id,
-      detail: describeSession(session),
-    })),
+  complete: completeSession,
 };
 
 const goOn: ChatCommand = {
   name: 'continue',
-  argument: '',
-  summary: 'goes on with the newest unfinished file',
+  argument: '[id]',
+  summary: 'goes on with the newest unfinished file, or the one that is named',
   beside: false,
-  async run(tools, _argument, signal) {
+  async run(tools, id, signal) {
     const [newest] = await unfinished(tools);
-    if (newest === undefined) {
+    if (newest === undefined && id === '') {
       tools.line('No file is unfinished.');
       return;
     }
-    tools.line(`Going on with ${describeSession(newest)}.`);
-    await tools.turns.run({ content: '', recover: newest.session_id }, signal);
+    await tools.turns.run(
+      { content: '', ...defined({ recover: id === '' ? newest?.session_id : id }) },
+      signal,
+    );
   },
+  complete: completeSession,
 };
 
 export const writeCommands: readonly ChatCommand[] = [writes, goOn];
+
+async function completeSession(tools: ChatTools): Promise<Completion['items']> {
+  return (await unfinished(tools)).map((session) => ({
+    value: session.session_id,
+    label: session.session_id,
+    detail: describeSession(session),
+  }));
+}
 
 /** Newest first. */
 async function unfinished({ orion }: ChatTools): Promise<readonly SessionListing[]> {

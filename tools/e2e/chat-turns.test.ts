@@ -1,0 +1,226 @@
+import type { Behaviour } from '@orion/llm-adapters/scripted';
+import { describe, expect } from 'vitest';
+
+import { at, type Sandbox } from './support/sandbox.ts';
+import { beginCall, LAST_WORD, numbered, writeDocument, writeMessages } from './support/scripts.ts';
+import { test } from './support/test.ts';
+import { waitFor } from './support/wait.ts';
+
+/** Hazard: in a conversation a turn cannot be stopped, a prompt is sent twice or lost, or leaving loses a line. R061, R256. */
+
+const TEXT = numbered('line', 1, 2000);
+/** The writer stops in the middle, and the model goes on when it is asked again. */
+const STALLED = writeDocument(
+  { target: 'a.txt', content: TEXT },
+  { faults: [{ kind: 'stall', reply: 1, at: { lines: 1000 } }], shape: { chunk: 500 } },
+);
+
+type Chat = { readonly args?: readonly string[]; readonly env?: Readonly<Record<string, string>> };
+
+function chat(machine: Sandbox, provider: { readonly url: string }, { args = [], env }: Chat = {}) {
+  return machine.terminal(['chat', '--plain', ...at(provider as never), ...args], {
+    env: { WRITE_SESSION_SAVE_MS: '50', ...env },
+  });
+}
+
+describe('stopping and leaving', () => {
+  test.concurrent('Ctrl-C stops a write in order, /continue goes on with it, and the file is whole', async ({
+    machine,
+  }) => {
+    const provider = await machine.provider(STALLED);
+    const terminal = chat(machine, provider);
+    await terminal.waitForOutput('> ');
+    terminal.type('Write it.\r');
+    await machine.savedSession(5000);
+    terminal.type('\u0003');
+    await terminal.waitForOutput('Stopping: what has arrived is being saved.');
+    const output = await terminal.waitForOutput('Turn ended: ');
+    expect(output).toMatch(/Paused \(ABORTED\): a\.txt is not written yet\. 1,000 lines/u);
+    expect(output).toMatch(/Session [0-9a-f-]{36}: \/continue goes on with it/u);
+    terminal.type('/continue\r');
+    await terminal.waitForOutput('Turn ended: done, 1 file.');
+    expect(String(await machine.read('a.txt'))).toBe(TEXT);
+    terminal.type('\u0004');
+    const ended = await terminal.finished;
+    expect(ended.exitCode, ended.output).toBe(0);
+    expect(ended.output).toContain('joined from 2 parts, seam verified');
+  });
+
+  test.concurrent('leaving in mid-write keeps what has arrived and exits 3; the next start offers it', async ({
+    machine,
+  }) => {
+    const provider = await machine.provider(STALLED);
+    const first = chat(machine, provider);
+    await first.waitForOutput('> ');
+    first.type('Write it.\r');
+    await machine.savedSession(5000);
+    first.type('/exit\r');
+    const left = await first.finished;
+    expect(left.exitCode, left.output).toBe(3);
+    expect(await machine.exists('a.txt')).toBe(false);
+
+    const second = chat(machine, provider);
+    await second.waitForOutput('A file is unfinished: a.txt, create, 1,000 lines');
+    await second.waitForOutput('Go on with it?');
+    second.type('s\r');
+    await second.waitForOutput('line 1000');
+    await second.waitForOutput('Go on with it?', 2);
+    second.type('\r');
+    await second.waitForOutput('Turn ended: done, 1 file.');
+    expect(String(await machine.read('a.txt'))).toBe(TEXT);
+    second.type('\u0004');
+    expect((await second.finished).exitCode).toBe(0);
+  });
+
+  test.concurrent('an unfinished file is kept by a no, and put aside by /writes', async ({
+    machine,
+  }) => {
+    const provider = await machine.provider(STALLED);
+    await machine.askUntilKilled(provider, 5000);
+    const terminal = chat(machine, provider);
+    await terminal.waitForOutput('Go on with it?');
+    terminal.type('n\r');
+    await waitFor('the prompt', () => terminal.output().trimEnd().endsWith('>'));
+    expect(await machine.sessions()).toHaveLength(1);
+    terminal.type('/writes\r');
+    await terminal.waitForOutput('(w)rite what is saved');
+    terminal.type('w\r');
+    await terminal.waitForOutput('Turn ended: done, 1 file.');
+    expect(TEXT.startsWith(String(await machine.read('a.txt')))).toBe(true);
+    terminal.type('/writes\r');
+    await terminal.waitForOutput('No file is unfinished.');
+    terminal.type('\u0004');
+    expect((await terminal.finished).exitCode).toBe(0);
+  });
+
+  test.concurrent('Ctrl-C on an empty line leaves when it comes twice, SIGTERM at once', async ({
+    machine,
+  }) => {
+    const provider = await machine.provider({ behaviours: [LAST_WORD] });
+    const terminal = chat(machine, provider);
+    await terminal.waitForOutput('> ');
+    terminal.type('Hello.\r');
+    await terminal.waitForOutput('Turn ended: done.');
+    await waitFor('the prompt', () => terminal.output().trimEnd().endsWith('>'));
+    terminal.type('\u0003');
+    await terminal.waitForOutput('Ctrl-C again leaves.');
+    terminal.type('\u0003');
+    expect((await terminal.finished).exitCode).toBe(0);
+    const other = chat(machine, provider);
+    await other.waitForOutput('> ');
+    other.kill('SIGTERM');
+    expect((await other.finished).exitCode).toBe(0);
+  });
+});
+
+test.concurrent('sends a prompt that came during a turn once, after it', async ({ machine }) => {
+  const provider = await machine.provider({
+    behaviours: [{ name: 'slow', reply: { text: 'One. Two.' }, shape: { firstDelayMs: 700 } }],
+  });
+  const terminal = chat(machine, provider);
+  await terminal.waitForOutput('> ');
+  terminal.type('first\r');
+  await waitFor('the request', () => provider.requests.length === 1);
+  terminal.type('second\r');
+  await terminal.waitForOutput('Turn ended', 2);
+  const contents = provider.requests.map(
+    ({ body }) =>
+      (body as { readonly messages: readonly { readonly content: string }[] }).messages.at(-1)
+        ?.content,
+  );
+  expect(contents).toEqual(['first', 'second']);
+  terminal.type('\u0004');
+  expect((await terminal.finished).exitCode).toBe(0);
+});
+
+describe('approvals', () => {
+  test.concurrent('a no keeps the text, a reason reaches the model, a yes writes, d shows a long diff', async ({
+    machine,
+  }) => {
+    await machine.write('a.txt', numbered('old', 1, 300));
+    const provider = await machine.provider(
+      writeMessages('a.txt', [`${numbered('new', 1, 300)}DONE`], { operation: 'overwrite' }),
+    );
+    const terminal = chat(machine, provider, { args: ['--approve', 'ask'] });
+    await terminal.waitForOutput('> ');
+    terminal.type('Write it.\r');
+    const shown = await terminal.waitForOutput('ell the model why not');
+    expect(shown).toContain(`overwrite ${machine.path('a.txt')}: `);
+    expect(shown).toContain('lines left out: d shows all of them');
+    expect(shown).not.toContain('-old 150');
+    expect(shown).toMatch(/Write \S+a\.txt \(\+300 −300, 2,\d{3} bytes\)\?/u);
+    terminal.type('d\r');
+    await terminal.waitForOutput('+new 300', 2);
+    expect(terminal.output()).toContain('-old 150');
+    await terminal.waitForOutput('ell the model why not', 2);
+    terminal.type('t\r');
+    await terminal.waitForOutput('Why not?');
+    terminal.type('use tabs\r');
+    const paused = await terminal.waitForOutput('Turn ended: paused');
+    expect(paused).toContain('Paused (APPROVAL_REFUSED)');
+    expect(String(await machine.read('a.txt'))).toContain('old 300');
+    terminal.type('/continue\r');
+    await terminal.waitForOutput('ell the model why not', 3);
+    terminal.type('y\r');
+    await terminal.waitForOutput('Turn ended: done, 1 file.');
+    expect(String(await machine.read('a.txt'))).toBe(numbered('new', 1, 300));
+    terminal.type('\u0004');
+    expect((await terminal.finished).exitCode).toBe(0);
+  });
+
+  test.concurrent('"all of this turn" covers its files, but no protected path, no command and no later turn', async ({
+    machine,
+  }) => {
+    const write = (target_file: string, after: number): Behaviour =>
+      beginCall({ target_file }, after);
+    const provider = await machine.provider({
+      behaviours: [
+        { name: 'text', when: { toolChoice: 'none' }, reply: { text: 'new\nDONE' } },
+        write('a.txt', 0),
+        write('b.txt', 1),
+        write('.env', 2),
+        {
+          name: 'line',
+          when: { toolResults: 3 },
+          reply: { toolCalls: [{ name: 'run_command', arguments: { command: 'touch made' } }] },
+        },
+        write('c.txt', 4),
+        LAST_WORD,
+      ],
+    });
+    const terminal = chat(machine, provider, { args: ['--approve', 'ask'] });
+    await terminal.waitForOutput('> ');
+    terminal.type('Write it.\r');
+    await terminal.waitForOutput('ll of this turn');
+    terminal.type('a\r');
+    await terminal.waitForOutput('.env is protected');
+    expect(String(await machine.read('b.txt'))).toBe('new\n');
+    terminal.type('y\r');
+    await terminal.waitForOutput('ll of this turn', 2);
+    expect(await machine.exists('.env')).toBe(false);
+    terminal.type('y\r');
+    await terminal.waitForOutput('touch made');
+    await terminal.waitForOutput('What it changes cannot be undone.');
+    terminal.type('n\r');
+    await terminal.waitForOutput('Turn ended: done, 4 files.');
+    expect(await machine.exists('made')).toBe(false);
+    expect(String(await machine.read('c.txt'))).toBe('new\n');
+    terminal.type('\u0004');
+    expect((await terminal.finished).exitCode).toBe(0);
+  });
+
+  test.concurrent('a stop withdraws the question, and the text is saved', async ({ machine }) => {
+    const provider = await machine.provider(writeMessages('a.txt', ['new\nDONE']));
+    const terminal = chat(machine, provider, { args: ['--approve', 'ask'] });
+    await terminal.waitForOutput('> ');
+    terminal.type('Write it.\r');
+    await terminal.waitForOutput('ell the model why not');
+    terminal.type('\u0003');
+    await terminal.waitForOutput('Turn ended');
+    expect(await machine.exists('a.txt')).toBe(false);
+    const [session] = await machine.sessions();
+    expect(String(await session?.content())).toBe('new\n');
+    terminal.type('\u0004');
+    expect((await terminal.finished).exitCode).toBe(3);
+  });
+});
