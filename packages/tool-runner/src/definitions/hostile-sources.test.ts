@@ -8,7 +8,6 @@ import { expect, it, vi } from 'vitest';
 import { GRAMMAR_MEMORY } from '../testing/grammar-memory.ts';
 import type { GrammarMemory } from '../testing/grammar-memory.ts';
 import { outlineTexts } from '../testing/outline-texts.ts';
-import { MAX_DEPTH, MAX_LISTED, MAX_SIGNATURE } from './list-definitions.ts';
 import { MAX_SOURCE_BYTES } from './outline.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -103,38 +102,6 @@ it('reads what is nested deep, without a stack that could end', async () => {
     definitions: ['2 function: export function sound()'],
     hasErrors: true,
   });
-});
-
-it('lists as many definitions, levels and characters as it may, and counts the rest', async () => {
-  const classes = (count: number): string =>
-    Array.from({ length: count }, (_, depth) => `${' '.repeat(depth)}class C${depth}:\n`).join('') +
-    `${' '.repeat(count)}pass\n`;
-  const named = (length: number): string => `def ${'x'.repeat(length - 6)}(): pass\n`;
-  const { files } = await outlineTexts(
-    new Map([
-      ['full.js', 'class A { a() {} }\n'.repeat(MAX_LISTED / 2)],
-      ['over.js', `${'class A { a() {} }\n'.repeat(MAX_LISTED / 2)}class B {}`],
-      ['deep.py', classes(MAX_DEPTH + 1)],
-      ['deeper.py', classes(MAX_DEPTH + 3)],
-      ['long.py', named(MAX_SIGNATURE)],
-      ['longer.py', named(MAX_SIGNATURE + 1)],
-      ['emoji.py', `def ${'x'.repeat(MAX_SIGNATURE - 5)}("😀"): pass\n`],
-    ]),
-  );
-  const [full, over, deep, deeper, long, longer, emoji] = files.map((file) => {
-    if (!('definitions' in file)) throw new Error(file.error);
-    return { ...file, last: file.definitions.at(-1) ?? '', count: file.definitions.length };
-  });
-  expect(full).toMatchObject({ count: MAX_LISTED, more: 0 });
-  expect(over).toMatchObject({ count: MAX_LISTED, more: 1 });
-  expect(deep).toMatchObject({ count: MAX_DEPTH + 1, more: 0 });
-  expect(deep?.last).toBe(
-    `${'  '.repeat(MAX_DEPTH)}${MAX_DEPTH + 1}-${MAX_DEPTH + 2} class: class C${MAX_DEPTH}`,
-  );
-  expect(deeper).toMatchObject({ count: MAX_DEPTH + 1, more: 2 });
-  expect(long?.last).toMatch(/x\(\)$/);
-  expect(longer?.last).toMatch(/x\(…$/);
-  expect(emoji?.last.isWellFormed()).toBe(true);
 });
 
 it('ends with the room for definitions, and says where', async () => {

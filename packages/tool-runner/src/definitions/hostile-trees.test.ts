@@ -7,7 +7,10 @@ import { SAMPLES } from '../testing/source-samples.ts';
 import { openGrammars } from './grammars.ts';
 import type { Grammars } from './grammars.ts';
 import { LANGUAGES, languageOf } from './languages.ts';
+import { MAX_DEPTH, MAX_LISTED, MAX_SIGNATURE } from './list-definitions.ts';
 import type { FileDefinitions } from './list-definitions.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
 
 let grammars: Grammars;
 beforeAll(async () => {
@@ -53,12 +56,50 @@ it.each(GROWING)('takes steps in proportion to its source: %s', (path, source) =
   expect(often).toBeLessThanOrEqual(8.8 * once);
 });
 
+it('lists as many definitions as it may, and counts the rest', () => {
+  const classes = 'class A { a() {} }\n'.repeat(MAX_LISTED / 2);
+  const [full, over] = [parsed('a.js', classes), parsed('a.js', `${classes}class B { b() {} }`)];
+  expect([full.lines.length, full.more]).toEqual([MAX_LISTED, 0]);
+  expect([over.lines.length, over.more]).toEqual([MAX_LISTED, 2]);
+});
+
+it('lists as many levels as it may, and counts what is deeper', () => {
+  const deep = parsed('a.py', nested(MAX_DEPTH + 1));
+  expect([deep.lines.length, deep.more]).toEqual([MAX_DEPTH + 1, 0]);
+  expect(deep.lines.at(-1)).toBe(
+    `${'  '.repeat(MAX_DEPTH)}${MAX_DEPTH + 1}-${MAX_DEPTH + 2} class: class C${MAX_DEPTH}`,
+  );
+  const deeper = parsed('a.py', `${nested(MAX_DEPTH + 3)}class Last: pass\n`);
+  expect([deeper.lines.length, deeper.more]).toEqual([MAX_DEPTH + 2, 2]);
+});
+
+function nested(count: number): string {
+  const lines = Array.from(
+    { length: count },
+    (_, depth) => `${' '.repeat(depth)}class C${depth}:\n`,
+  );
+  return `${lines.join('')}${' '.repeat(count)}pass\n`;
+}
+
+it('cuts a signature that is longer than it may be', () => {
+  const of = (name: string): string => parsed('a.py', `def ${name}(): pass\n`).lines[0] ?? '';
+  const longest = 'x'.repeat(MAX_SIGNATURE - 'def ()'.length);
+  expect(of(longest)).toBe(`1 function: def ${longest}()`);
+  expect(of(`${longest}y`)).toBe(`1 function: def ${longest}y(…`);
+  // The limit lies between the halves of a character.
+  const halved = `def ${longest.slice(`a="`.length)}(a="`;
+  const wide = parsed('a.py', `${halved}\u{1f600}"): pass\n`).lines[0];
+  expect(wide).toBe(`1 function: ${halved}\ufffd…`);
+});
+
 it.each(LANGUAGES)('reads whatever is left of a source in $name', ({ id }) => {
   const [path = '', source = ''] = SAMPLES.find(([each]) => languageOf(each)?.id === id) ?? [];
   const pieces = fc.array(
     fc.oneof(
       fc.nat({ max: source.length }).map((at) => source.slice(at, at + 20)),
-      fc.string({ unit: 'binary', maxLength: 5 }),
+      fc
+        .array(fc.nat({ max: 0xffff }), { maxLength: 5 })
+        .map((codes) => String.fromCharCode(...codes)),
     ),
     { maxLength: 60 },
   );

@@ -19,14 +19,7 @@ export type FileDefinitions = {
 };
 
 /** Definitions inside of these are local to them. */
-const CLOSED: ReadonlySet<DefinitionKind> = new Set([
-  'constant',
-  'function',
-  'macro',
-  'method',
-  'type',
-  'variable',
-]);
+const CLOSED: ReadonlySet<DefinitionKind> = new Set(['function', 'method', 'variable']);
 /** A function that is a member of one of these is a method. */
 const HAS_METHODS: ReadonlySet<DefinitionKind> = new Set(['class', 'impl', 'trait']);
 const DECORATIONS: ReadonlySet<string> = new Set([

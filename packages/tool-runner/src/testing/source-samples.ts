@@ -279,6 +279,8 @@ type (
 )
 
 type Alias = Shop
+type Door = interface{ Close() error }
+var local interface{ None() error }
 
 func New[T any](name string, opts ...Option) *Shop {
 	local := func() {}
@@ -304,8 +306,11 @@ func (s *Shop) Sell(
 28-31 interface: Store interface
   29 method: Get(id ID) (*Shop, error)
 34 type: Alias = Shop
-36-39 function: func New[T any](name string, opts ...Option) *Shop
-41-46 method: func (s *Shop) Sell(item string, count int) error
+35 type: Door = interface{ Close() error }
+  35 method: Close() error
+36 variable: local interface{ None() error }
+38-41 function: func New[T any](name string, opts ...Option) *Shop
+43-48 method: func (s *Shop) Sell(item string, count int) error
 `,
   ],
   [
