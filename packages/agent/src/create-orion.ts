@@ -15,6 +15,8 @@ import { approvalOf } from './approval.ts';
 import { protocolConfigOf } from './config/derived-settings.ts';
 import { DEFAULT_SETTINGS } from './config/settings.ts';
 import type { Settings } from './config/settings.ts';
+import { readAllInstructions } from './context/instructions.ts';
+import type { AllInstructions } from './context/instructions.ts';
 import { keepHouse } from './housekeeping.ts';
 import { readMentions, withAttachments } from './mentions/attachments.ts';
 import type { Orion, OrionOptions } from './orion.ts';
@@ -78,6 +80,8 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
     toolOutputs,
     redact: keys.redact,
   });
+  const readInstructions = (): Promise<AllInstructions> =>
+    readAllInstructions(workspace, options.userDirectory);
   const turns = new TurnAdmission({
     projectId,
     protocols,
@@ -87,6 +91,7 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
     approve: options.approve,
     shared: {
       workspace,
+      readInstructions,
       connect: (defaults) => provider.connect(defaults),
       protocolConfig: protocolConfigOf(settings, options.limits),
       content: (name) => createContentProtocol(protocols.named(name)),
@@ -117,6 +122,7 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
       const content = withAttachments(request.content, attachments);
       return turns.run({ kind: 'message', content, mode, recover }, request);
     },
+    readInstructions: async () => (await readInstructions()).found,
     readMentions: (prompt, signal) => readMentions(workspace, prompt, signal),
     promptHistory: createPromptHistory(workspace),
     queuedPrompts: createQueuedPrompts(workspace),

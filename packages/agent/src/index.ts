@@ -31,6 +31,7 @@ export type {
   ToolListing,
   TurnRequest,
 } from './orion.ts';
+export type { Instructions } from './context/instructions.ts';
 export type { Attachment } from './mentions/attachments.ts';
 export { inspectMcpServer } from './mcp/lazy-client.ts';
 export type { PromptHistory } from './prompts/prompt-history.ts';

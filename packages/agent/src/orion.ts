@@ -28,6 +28,7 @@ import type { McpServer } from '@orion/tool-runner/mcp';
 import type { ForeignStore, Store } from '@orion/trace-store';
 
 import type { Settings } from './config/settings.ts';
+import type { Instructions } from './context/instructions.ts';
 import type { Attachment } from './mentions/attachments.ts';
 import type { PromptHistory } from './prompts/prompt-history.ts';
 import type { QueuedPrompts } from './prompts/queued-prompts.ts';
@@ -241,6 +242,8 @@ export interface Orion {
    * text; what is there but cannot be attached has a summary that says why. Rejects when it is aborted.
    */
   readMentions(prompt: string, signal?: AbortSignal): Promise<readonly Attachment[]>;
+  /** What the next turn tells the model to follow: the user's own `AGENTS.md`, then that of the workspace. */
+  readInstructions(): Promise<readonly Instructions[]>;
   /** The files of the workspace, as a model is shown them: sorted, without ignored ones. */
   listFiles(): Promise<FileList>;
   /** What was typed in this workspace. */

@@ -14,5 +14,6 @@ export type { SessionKey } from './session-dir/session-key.ts';
 export type { ConfirmProtectedPath } from './path-policy/path-policy.ts';
 export type { BackupManifest } from './commit/backup-manifest.ts';
 export type { ProcessIdentity } from './ownership/process-identity.ts';
+export { readUserInstructions } from './reading/read-instructions.ts';
 export { readForeignFile, readTypedFile } from './reading/foreign-file.ts';
 export type { ForeignFile } from './reading/foreign-file.ts';

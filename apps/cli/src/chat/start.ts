@@ -1,12 +1,13 @@
 import { basename, relative, sep } from 'node:path';
 
+import type { Instructions } from '@orion/agent';
 import type { SessionListing } from '@orion/contracts';
 
 import { chooseConversation } from '../commands/conversation-choice.ts';
 import { placeOf } from '../commands/place.ts';
 import { putAsideLines } from '../commands/put-aside-lines.ts';
 import type { CommandContext } from '../process/context.ts';
-import { formatAge, plural } from '../terminal/format.ts';
+import { formatAge, formatBytes, plural } from '../terminal/format.ts';
 import { VERSION } from '../version.ts';
 import { choice } from './asking.ts';
 import type { ChatTools } from './tools.ts';
@@ -22,7 +23,7 @@ const UNFINISHED_CHOICES = [
 /** Says where one is, and offers what was left open, newest first. */
 export async function startConversation(tools: ChatTools, signal: AbortSignal): Promise<void> {
   const { orion, turns, configuration, context } = tools;
-  tools.line(header(tools), 'faint');
+  tools.line(header(tools, await orion.readInstructions()), 'faint');
   const cleaned = await orion.housekeep();
   if (!configuration.quiet) {
     const place = placeOf(context, configuration.workspace);
@@ -37,14 +38,23 @@ export async function startConversation(tools: ChatTools, signal: AbortSignal): 
   }
 }
 
-function header({ turns, configuration, context }: ChatTools): string {
+function header(
+  { turns, configuration, context }: ChatTools,
+  instructions: readonly Instructions[],
+): string {
   const { model } = turns.choices;
   const parts = [
     `orion ${VERSION}`,
     model ?? configuration.provider.type ?? '',
     shortPath(configuration.workspace, context),
+    ...instructions.map((each) => instructionsPart(each)),
   ];
   return parts.join(' · ');
+}
+
+function instructionsPart({ name, content, truncated, origin }: Instructions): string {
+  const size = formatBytes(Buffer.byteLength(content));
+  return `${origin === 'user' ? 'your ' : ''}${name} (${truncated ? 'its first ' : ''}${size})`;
 }
 
 /** With `~` for the home folder. */

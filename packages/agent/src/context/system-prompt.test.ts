@@ -13,7 +13,8 @@ import {
 import { describe, expect, it } from 'vitest';
 
 import type { Orion } from '../orion.ts';
-import { MAX_INSTRUCTION_BYTES, systemPrompt, type SystemPromptFacts } from './system-prompt.ts';
+import { MAX_INSTRUCTION_BYTES } from './instructions.ts';
+import { systemPrompt, type SystemPromptFacts } from './system-prompt.ts';
 import { temporaryDirectory, openOrion } from '../testing/set-up.ts';
 
 const FACTS: SystemPromptFacts = {
@@ -21,7 +22,7 @@ const FACTS: SystemPromptFacts = {
   strict: false,
   files: ['a.txt', 'docs/b.md'],
   filesTruncated: false,
-  instructions: null,
+  instructions: [],
 };
 
 describe('R262: the system prompt', () => {
@@ -63,13 +64,19 @@ describe('R262: the system prompt', () => {
     ['no instructions', {}, [], ['Instructions of this project']],
     [
       'instructions',
-      { instructions: { name: 'AGENTS.md', content: 'Be kind.', truncated: false } },
+      {
+        instructions: [
+          { name: 'AGENTS.md', content: 'Be kind.', truncated: false, origin: 'workspace' },
+        ],
+      },
       ['Instructions of this project, from AGENTS.md:\nBe kind.'],
       ['its first'],
     ],
     [
       'instructions that are too long',
-      { instructions: { name: 'AGENTS.md', content: 'Be', truncated: true } },
+      {
+        instructions: [{ name: 'AGENTS.md', content: 'Be', truncated: true, origin: 'workspace' }],
+      },
       ['from AGENTS.md (its first 32 KiB):\nBe'],
       [],
     ],

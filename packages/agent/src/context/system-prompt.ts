@@ -2,10 +2,10 @@ import { BEGIN_TOOL_NAME, quotedName } from '@orion/contracts';
 import type { Mode } from '@orion/contracts';
 import { fileMap } from '@orion/tool-runner';
 
+import { MAX_INSTRUCTION_BYTES, type Instructions } from './instructions.ts';
+
 /** What the prompt shows of the files of the workspace. */
 const FILE_MAP_LIMITS = { maxLines: 200, maxBytes: 8 * 1024 } as const;
-/** The most bytes of project instructions that a model reads. */
-export const MAX_INSTRUCTION_BYTES: number = 32 * 1024;
 
 export type SystemPromptFacts = {
   readonly mode: Mode;
@@ -13,11 +13,7 @@ export type SystemPromptFacts = {
   readonly strict: boolean;
   readonly files: readonly string[];
   readonly filesTruncated: boolean;
-  readonly instructions: {
-    readonly name: string;
-    readonly content: string;
-    readonly truncated: boolean;
-  } | null;
+  readonly instructions: readonly Instructions[];
 };
 
 /** What every request of a turn begins with. The same text for a whole turn, so that providers can cache it. */
@@ -27,7 +23,7 @@ export function systemPrompt(facts: SystemPromptFacts): string {
     facts.mode === 'act' ? actRules(facts.strict) : PLAN_RULES,
     fileList(facts),
   ];
-  if (facts.instructions !== null) parts.push(instructions(facts.instructions));
+  parts.push(...facts.instructions.map(instructionText));
   return parts.join('\n\n');
 }
 
@@ -53,11 +49,8 @@ function fileList(facts: SystemPromptFacts): string {
   return `Files of the workspace${folded}:\n${lines.join('\n')}${more}`;
 }
 
-function instructions(file: {
-  readonly name: string;
-  readonly content: string;
-  readonly truncated: boolean;
-}): string {
-  const cut = file.truncated ? ` (its first ${MAX_INSTRUCTION_BYTES / 1024} KiB)` : '';
-  return `Instructions of this project, from ${file.name}${cut}:\n${file.content}`;
+function instructionText({ name, content, truncated, origin }: Instructions): string {
+  const cut = truncated ? ` (its first ${MAX_INSTRUCTION_BYTES / 1024} KiB)` : '';
+  const whose = origin === 'user' ? 'the user, for every project' : 'this project';
+  return `Instructions of ${whose}, from ${name}${cut}:\n${content}`;
 }

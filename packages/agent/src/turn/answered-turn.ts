@@ -15,7 +15,7 @@ import { recordCommittedBegin } from '@orion/protocols';
 
 import { sessionSettingsOf } from '../config/derived-settings.ts';
 import { historyLimit } from '../context/content-messages.ts';
-import { MAX_INSTRUCTION_BYTES, systemPrompt } from '../context/system-prompt.ts';
+import { systemPrompt } from '../context/system-prompt.ts';
 import { redactMessages } from '../keys/redacted-messages.ts';
 import type { ProviderIdentity } from '../orion.ts';
 import { captureArguments } from './argument-capture.ts';
@@ -55,15 +55,12 @@ async function turnPrompt(
   scope: TurnScope,
   mode: Mode,
 ): Promise<{ readonly prompt: string; readonly refused: readonly RefusedFile[] }> {
-  const { workspace, settings } = scope.dependencies;
+  const { workspace, settings, readInstructions } = scope.dependencies;
   const listed = await workspace.listFiles(Number.MAX_SAFE_INTEGER);
-  const { instructions, refused } = await workspace.readInstructions(MAX_INSTRUCTION_BYTES);
-  if (instructions !== null) {
-    scope.trace('project_instructions', {
-      file: instructions.name,
-      characters: instructions.content.length,
-      truncated: instructions.truncated,
-    });
+  const { found: instructions, refused } = await readInstructions();
+  for (const { name, content, truncated, origin } of instructions) {
+    const type = origin === 'user' ? 'user_instructions' : 'project_instructions';
+    scope.trace(type, { file: name, characters: content.length, truncated });
   }
   const { files, truncated: filesTruncated } = listed;
   const { strict } = settings;

@@ -21,6 +21,7 @@ import type { OutputKeeper, ToolRegistryOptions } from '@orion/tool-runner';
 
 import type { Settings } from '../config/settings.ts';
 import { contextLimit } from '../context/content-messages.ts';
+import type { AllInstructions } from '../context/instructions.ts';
 import { lastTurns } from '../context/last-turns.ts';
 import type { FinalizeRequest, ProviderIdentity } from '../orion.ts';
 import type { ProviderConnection } from '../provider-connection.ts';
@@ -39,6 +40,8 @@ import type { SessionOutcome, SessionStart, TurnContext } from './session/sessio
 /** What a turn works with; made once by the composition root. */
 export type TurnDependencies = {
   readonly workspace: Workspace;
+  /** What the system prompt tells the model to follow. */
+  readonly readInstructions: () => Promise<AllInstructions>;
   /** The provider; `defaults` are what an earlier turn of a recovered session used. */
   readonly connect: ProviderConnection['connect'];
   readonly protocol: ProtocolStrategy;
