@@ -1,5 +1,5 @@
-import { systemClock } from '@orion/contracts';
-import type { JsonObject, JsonValue, ToolResult } from '@orion/contracts';
+import { OrionError, systemClock } from '@orion/contracts';
+import type { JsonObject, JsonValue, ToolOutputRecord, ToolResult } from '@orion/contracts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { createToolRegistry } from '../registry/tool-registry.ts';
@@ -288,4 +288,63 @@ test('an output of another project is asked where every project may be', async (
     code: 'INVALID_TOOL_ARGUMENTS',
     message: 'The arguments of tool_outputs.sample do not fit: size: 0 is less than 1',
   });
+});
+
+test('a document that is asked once is parsed for each question', async () => {
+  const ask = async (output: string): Promise<unknown> => {
+    const one = { ...store, read: async () => ({ parameters: '{}', output }) };
+    const options = { store: one, traverser, everyProject: true, once: true };
+    const context = { projectId: '', signal: CONTEXT.signal };
+    return JSON.parse(await askOutputs(options, 'extract', { id: 'doc' }, context));
+  };
+  expect(await ask('1')).toMatchObject({ extracted: { $: [1] } });
+  expect(await ask('2')).toMatchObject({ extracted: { $: [2] } });
+});
+
+test('an output that goes between two looks is not found', async () => {
+  const gone = { ...store, read: () => Promise.resolve(null) };
+  const tools = createToolRegistry(createOutputTools({ store: gone, traverser }));
+  for (const name of ['extract', 'read']) {
+    const call = { id: 'x', name: `tool_outputs.${name}`, arguments: '{"id":"other"}' } as const;
+    await store.put({ ...(store.records.get('doc') as ToolOutputRecord), id: 'other' });
+    expect(await tools.executeToolCalls([{ ...call, state: 'complete' }], CONTEXT)).toMatchObject([
+      { error: { message: `tool_outputs.${name}: There is no stored output other.` } },
+    ]);
+    store.records.delete('other');
+  }
+});
+
+test('an output of no project or no conversation belongs to all of them', async () => {
+  const known = store.records.get('doc') as ToolOutputRecord;
+  await store.put({ ...known, id: 'loose', project_id: '', conversation_id: '' });
+  expect(await ask('read', { id: 'loose' })).toMatchObject({ id: 'loose', output: DOCUMENT });
+  store.records.delete('loose');
+});
+
+test('R206: what a list says of an output', async () => {
+  const result = await run('list', { limit: 1, preview_length: 9 });
+  expect(result.success && result.result).toMatchObject({
+    outputs: [
+      {
+        id: expect.any(String) as string,
+        tool_name: 'web.fetch',
+        conversation_id: 'c',
+        created_at: 1_700_000_000_000,
+        success: true,
+        size_bytes: expect.any(Number) as number,
+        size_chars: expect.any(Number) as number,
+        preview: expect.any(String) as string,
+      },
+    ],
+  });
+});
+
+test('a store that is busy is asked again, as other reads are', async () => {
+  const busy = new OrionError({ code: 'STORE_UNAVAILABLE', message: 'busy', retryable: true });
+  const find = (): Promise<never> => Promise.reject(busy);
+  const tools = createToolRegistry(createOutputTools({ store: { ...store, find }, traverser }));
+  const call = { id: 'x', name: 'tool_outputs.stats', arguments: '{"id":"doc"}' } as const;
+  expect(await tools.executeToolCalls([{ ...call, state: 'complete' }], CONTEXT)).toMatchObject([
+    { attempts: 4, error: { code: 'STORE_UNAVAILABLE', retryable: true } },
+  ]);
 });

@@ -295,10 +295,26 @@ test('R214: only what a tool declares is filled in: a list gets this conversatio
 
 test('R214: without a conversation the latest output of the turn is still meant', async () => {
   const registry = createToolRegistry(
-    [tool('t', { a: 1, pad: ofLength(5_000) }), ...createOutputTools({ store, traverser })],
+    [
+      tool('t', { a: 1, pad: ofLength(5_000) }),
+      tool('small', null, {
+        definition: {
+          name: 'small',
+          description: '',
+          parameters: { type: 'object', properties: { id: { type: 'string' } } },
+        },
+        execute: (args) => Promise.resolve({ result: args }),
+      }),
+      ...createOutputTools({ store, traverser }),
+    ],
     { outputs: { store, createId: () => 'one', now: () => 1 } },
   );
-  await run(registry, 't');
+  expect(await run(registry, 'tool_outputs.stats')).toMatchObject({
+    error: { code: 'OUTPUT_NOT_FOUND' },
+  });
+  expect(registry.summarize(await run(registry, 't'))).toBe('t: 5014 characters, stored');
+  // Neither a small result nor a tool of another name has to do with it.
+  expect(await resultOf(registry, 'small', { id: ' ' })).toEqual({ id: ' ' });
   expect(await resultOf(registry, 'tool_outputs.extract', { paths: ['$.a'] })).toEqual({
     extracted: { '$.a': [1] },
     missing_paths: [],

@@ -291,3 +291,40 @@ describe('stats (R207)', () => {
     });
   });
 });
+
+describe('samples, pinned (R210)', () => {
+  const letters = Array.from({ length: 21 }, (_, at) => ({ at, type: 'aaabb'[at % 5] ?? 'c' }));
+  const mixed: JsonValue = [...letters, { at: 21, type: 'c' }];
+
+  it.each<Extract<Question, { kind: 'sample' }>>([
+    { kind: 'sample' },
+    { kind: 'sample', method: 'random', size: 3, seed: 7 },
+    { kind: 'sample', method: 'stratified', size: 6, strata_path: '$.type' },
+    { kind: 'sample', method: 'stratified', size: 7, seed: -3, strata_path: '$.type' },
+    { kind: 'sample', method: 'first', size: 2 },
+    { kind: 'sample', method: 'systematic', size: 22, stride: 2 },
+    { kind: 'sample', method: 'last', size: 23 },
+  ])('%j', (question) => {
+    const { items: _, ...known } = ask(question, mixed) as { items: JsonValue };
+    expect(JSON.stringify(known)).toMatchSnapshot();
+  });
+});
+
+it('looks at a hundred items of an array for what they are like', () => {
+  const items = (last: JsonValue, count: number): JsonValue => [
+    ...Array.from({ length: count }, () => 1),
+    last,
+  ];
+  const structure = (of: JsonValue) =>
+    ask({ kind: 'stats', include_schema: true }, of) as { structure: unknown; schema: unknown };
+  expect(structure(items('x', 99))).toMatchObject({
+    structure: { array_length: 100, items: 'number or string' },
+    schema: { type: 'array', items: { type: ['number', 'string'] } },
+  });
+  expect(structure(items('x', 100))).toMatchObject({
+    structure: { array_length: 101, items: 'number' },
+    schema: { type: 'array', items: { type: 'number' } },
+  });
+  expect(structure([1])).toMatchObject({ schema: { type: 'array', items: { type: 'number' } } });
+  expect(structure([])).toMatchObject({ schema: { type: 'array' } });
+});

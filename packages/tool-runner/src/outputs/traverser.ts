@@ -4,8 +4,8 @@ import type { Clock } from '@orion/contracts';
 import { KillableWorker } from '../worker/killable-worker.ts';
 import type { WorkerAnswer } from '../worker/killable-worker.ts';
 import type { Question } from './traversal.ts';
+import type { TraversalMessage, TraversalReply } from './traversal-replies.ts';
 import { TRAVERSAL_WORKER } from './traversal-worker.ts';
-import type { TraversalMessage, TraversalReply } from './traversal-worker.ts';
 
 /** For each question, in milliseconds; parsing the document included. */
 export const TRAVERSAL_LIMIT_MS = 5_000;

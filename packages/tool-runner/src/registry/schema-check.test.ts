@@ -331,3 +331,68 @@ describe('work that has no end', () => {
     );
   });
 });
+
+test('what a schema names as a value is not read as a schema', async () => {
+  const value = { pattern: '(' };
+  const schema = {
+    properties: { a: { const: value }, b: { enum: [value] }, c: { pattern: 'y' } },
+  };
+  expect(await checked(schema, { a: value, b: value, c: 'y' })).toBe('ok');
+  expect(await checked(schema, { a: value, b: value, c: 'n' })).toBe(
+    'c: String does not match pattern',
+  );
+});
+
+test.for<[keyword: string, schema: JsonObject, args: JsonObject]>([
+  ['$ref', { $defs: { d: { required: ['a'] } }, $ref: '#/$defs/d' }, {}],
+  ['allOf', { allOf: [{ required: ['a'] }] }, {}],
+  ['dependentSchemas', { dependentSchemas: { b: { required: ['a'] } } }, { b: 1 }],
+  ['else', { if: false, else: { required: ['a'] } }, {}],
+  // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
+  ['then', { if: true, then: { required: ['a'] } }, {}],
+])('only what is wrong inside of %s is named', async ([, schema, args]) => {
+  expect(await checked(schema, args)).toBe('Instance does not have required property "a"');
+});
+
+test.for<[keyword: string, inside: JsonObject]>([
+  ['items', { items: { type: 'string' } }],
+  ['prefixItems', { prefixItems: [{ type: 'string' }] }],
+])('only what is wrong inside of %s is named, with its place', async ([, inside]) => {
+  expect(await checked({ properties: { list: inside } }, { list: [1] })).toBe(
+    'list.0: Instance type "number" is invalid. Expected "string"',
+  );
+});
+
+test.for([
+  ['minimum', 'x'],
+  ['maximum', 'x'],
+  ['exclusiveMinimum', 'x'],
+  ['exclusiveMaximum', 'x'],
+  ['multipleOf', 0],
+  ['minLength', -1],
+  ['maxLength', -1],
+  ['minItems', -1],
+  ['maxItems', -1],
+  ['minContains', -1],
+  ['maxContains', -1],
+  ['minProperties', -1],
+  ['maxProperties', -1],
+  ['pattern', 1],
+  ['required', 'a'],
+  ['enum', 'a'],
+  ['type', 1],
+  ['uniqueItems', 1],
+  ['dependentRequired', { a: 'b' }],
+] as const)('%s cannot be %j', ([keyword, value]) => {
+  expect(() => readSchema({ type: 'object', properties: { a: { [keyword]: value } } })).toThrow(
+    `its schema at "/properties/a/${keyword}" is not a valid value`,
+  );
+});
+
+test.for(['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'])(
+  'the type %s is known',
+  (type) => {
+    expect(readSchema({ type: 'object', properties: { a: { type } } }).size).toBe(2);
+    expect(readSchema({ type: 'object', properties: { a: { type: [type] } } }).size).toBe(2);
+  },
+);

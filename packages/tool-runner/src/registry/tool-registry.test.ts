@@ -54,8 +54,11 @@ test('a read is tried again, at most three more times, for an error that may pas
     error: { code: 'RESOURCE_BUSY', retryable: true },
     attempts: 4,
   });
-  const system = Object.assign(new Error('try again'), { code: 'EAGAIN' });
-  expect((await run(failing(system, 1))).result).toMatchObject({ success: true, attempts: 2 });
+  const codes = ['EAGAIN', 'EBUSY', 'ECONNRESET', 'EINTR', 'EMFILE', 'ENFILE', 'ETIMEDOUT'];
+  for (const code of codes) {
+    const system = Object.assign(new Error('try again'), { code });
+    expect((await run(failing(system, 1))).result).toMatchObject({ success: true, attempts: 2 });
+  }
 });
 
 test('neither a write nor a lasting error is tried again (R176)', async () => {
@@ -212,7 +215,9 @@ test('what is not approved does not run', async () => {
     error: { code: 'APPROVAL_REFUSED', message: 'probe was not approved: the user said no' },
   });
   const failed = await run(probe, { approve: () => Promise.reject(new Error('no terminal')) });
-  expect(failed.result).toMatchObject({ error: { code: 'APPROVAL_REFUSED' } });
+  expect(failed.result).toMatchObject({
+    error: { code: 'APPROVAL_REFUSED', message: 'probe was not approved: no terminal' },
+  });
   expect(ran).toEqual([]);
   const approved = await run(probe, { approve: () => Promise.resolve({ approved: true }) });
   expect(approved.result.success).toBe(true);
