@@ -253,9 +253,9 @@ async function open(
   const cancel = options.clock.schedule(limits.startMs, () => timeout.abort());
   const ended = AbortSignal.any([signal, timeout.signal]);
   const onEnd = (): void => void transport.close();
-  ended.addEventListener('abort', onEnd, { once: true });
+  ended.addEventListener('abort', onEnd);
   try {
-    await client.connect(transport, { timeout: limits.startMs, signal: ended });
+    await client.connect(transport, { signal: ended });
     return { client, transport, ...rest };
   } catch (error) {
     await transport.close();

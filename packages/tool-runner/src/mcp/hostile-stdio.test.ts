@@ -81,6 +81,31 @@ test.for(Object.entries(ACTS))('fails a call with a reason: %s', async ([, [act,
   expect(performance.now() - began).toBeLessThan(3_000);
 });
 
+test.for([
+  [1_000, null],
+  [1_001, 'it sent a message of more than 1000 bytes'],
+] as const)('takes a line of %i bytes: %s', async ([length, why]) => {
+  const act = `const text = JSON.stringify({ jsonrpc: '2.0', id, result: { content: [] } });
+    process.stdout.write(text + ' '.repeat(${length} - text.length) + '\\n');`;
+  // The list of tools is longer.
+  const limits = { ...LIMITS, messageBytes: 1_000 };
+  const called = call(client(program({ ACT: act, FEW: '1' }), limits), 'act');
+  await (why === null
+    ? expect(called).resolves.toBeDefined()
+    : expect(called).rejects.toThrow(why));
+});
+
+test.for([
+  [200, null],
+  [201, 'it sent more than 200 messages in one call'],
+] as const)('takes %i messages in a call: %s', async ([count, why]) => {
+  const act = `for (let at = 1; at < ${count}; at += 1) send({ method: 'notifications/x' }); answer('');`;
+  const called = call(client(program({ ACT: act }), LIMITS), 'act');
+  await (why === null
+    ? expect(called).resolves.toBeDefined()
+    : expect(called).rejects.toThrow(why));
+});
+
 test('takes the first of two answers to a call', async () => {
   const act = "answer('first'); answer('second');";
   expect(await call(client(program({ ACT: act }), LIMITS), 'act')).toMatchObject({ data: 'first' });

@@ -22,7 +22,7 @@ export function boundedFetch(
   return async (url, init) => {
     if (new URL(url).origin !== server.origin) throw refuse('it leads to another address');
     const response = await fetch(url, { ...init, redirect: 'manual' });
-    const { body, status, statusText, headers } = response;
+    const { body, status, headers } = response;
     try {
       if (status >= 300 && status < 400) {
         throw refuse('it answered with a redirect, which is not followed');
@@ -35,6 +35,6 @@ export function boundedFetch(
     if (body === null) return response;
     const isEvents = /^\s*text\/event-stream\s*(?:;|$)/iu.test(headers.get('content-type') ?? '');
     const messages = messageStream({ isEvents, limits, meter, refuse });
-    return new Response(body.pipeThrough(messages), { status, statusText, headers });
+    return new Response(body.pipeThrough(messages), { status, headers });
   };
 }

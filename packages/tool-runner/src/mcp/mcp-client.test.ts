@@ -41,7 +41,7 @@ test('tells a program of one folder to work in, and a server over HTTP of none',
     said += text;
   });
   await made.offer(never);
-  await expect.poll(() => said).toContain('\n');
+  await expect.poll(() => said, { timeout: 4_000 }).toContain('\n');
   expect(JSON.parse(said)).toMatchObject({
     id: 'roots',
     result: { roots: [{ uri: 'file:///the%20workspace' }] },
@@ -162,4 +162,129 @@ test('bounds the number of messages of a server over HTTP', async () => {
   await expect(call(client(server, { idleMs: 20_000 }), 'act')).rejects.toThrow(
     'more than 10000 messages in one call',
   );
+});
+
+test('starts a program that is silent when it is asked for the new revision, and a slow server', async () => {
+  const silent = client(program({ SILENT: 'server/discover' }), { startMs: 2_400 });
+  expect((await silent.offer(never)).tools).toHaveLength(2);
+  const { server } = await web(({ id, method }, response) => {
+    if (method !== 'server/discover') return undefined;
+    const error = { code: -32_601, message: 'not found' };
+    setTimeout(() => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ jsonrpc: '2.0', id, error }));
+    }, 700);
+    return 'answered';
+  });
+  expect((await client(server, { startMs: 1_500 }).offer(never)).tools).toHaveLength(1);
+});
+
+test('inspects one server of those that are configured', async () => {
+  const made = client(program());
+  expect(await made.inspect('made', never)).toEqual({
+    server: 'made',
+    place: 'made',
+    revision: '2025-11-25',
+    tools: [
+      expect.objectContaining({ name: 'mcp__made__act' }),
+      expect.objectContaining({ name: 'mcp__made__seen' }),
+    ].toReversed(),
+    leftOut: [expect.stringContaining('"act"'), expect.stringContaining('"long"')],
+  });
+  await expect(made.inspect('\u001B', never)).rejects.toMatchObject({
+    code: 'USAGE',
+    message: String.raw`There is no MCP server "\u001b".`,
+    hint: 'Configured: made.',
+  });
+  const missing = client({ ...program(), command: '/no/such/program' } as McpServer);
+  await expect(missing.inspect('made', never)).rejects.toMatchObject({
+    code: 'TOOL_FAILED',
+    message: 'The MCP server made failed: its command cannot be started (ENOENT).',
+    hint: 'It is not started again in this turn: go on without its tools.',
+  });
+});
+
+test('stops a server with more tools than the limit, and one whose list is too long', async () => {
+  expect((await client(program(), { tools: 4 }).offer(never)).tools).toHaveLength(2);
+  expect((await client(program(), { tools: 3 }).offer(never)).leftOut).toEqual([
+    'The MCP server made cannot be used: it has more than 3 tools.',
+  ]);
+  expect((await client(program(), { resultBytes: 1_000 }).offer(never)).leftOut).toEqual([
+    'The MCP server made cannot be used: it answered with more than 1000 bytes.',
+  ]);
+});
+
+test('speaks with a program that ends when it is asked for the new revision', async () => {
+  const made = client(program({ EXIT: 'server/discover' }));
+  expect((await made.offer(never)).tools).toHaveLength(2);
+  expect(made.started()).toBe(2);
+  const gone = client(program({ EXIT: 'initialize' }));
+  expect((await gone.offer(never)).leftOut).toEqual([
+    'The MCP server made cannot be used: it ended with exit code 1; its last words: bye.',
+  ]);
+});
+
+test('says that the reading of a list or of a resource was cancelled', async () => {
+  const turn = new AbortController();
+  const listing = client(program({ SILENT: 'tools/list' }));
+  const offered = listing.offer(turn.signal);
+  setTimeout(() => turn.abort(), 400);
+  expect((await offered).leftOut).toEqual([
+    'The MCP server made cannot be used: the call was cancelled.',
+  ]);
+  const { server } = await web(({ id, method }, response) => {
+    if (method === 'resources/list') return 'answered';
+    if (method !== 'initialize') return undefined;
+    const capabilities = { tools: {}, resources: {} };
+    const serverInfo = { name: 'web', version: '1' };
+    const result = { protocolVersion: '2025-11-25', capabilities, serverInfo };
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+    return 'answered';
+  });
+  const reading = new AbortController();
+  const read = call(client(server, { idleMs: 4_000 }), 'read_resource', {}, reading.signal);
+  setTimeout(() => reading.abort(), 400);
+  await expect(read).rejects.toThrow('the call was cancelled');
+});
+
+test('says that a start was cancelled', async () => {
+  const turn = new AbortController();
+  const offered = client(program({ MUTE: '1' })).offer(turn.signal);
+  turn.abort();
+  expect((await offered).leftOut).toEqual([
+    'The MCP server made cannot be used: its start was cancelled.',
+  ]);
+});
+
+test('lists resources and reads one, as a tool that only reads', async () => {
+  const contents = [{ uri: 'x:y', text: 'the text' }];
+  const { server } = await web(({ id, method, params }, response) => {
+    const results: Readonly<Record<string, object>> = {
+      initialize: {
+        protocolVersion: '2025-11-25',
+        capabilities: { tools: {}, resources: {} },
+        serverInfo: { name: 'web', version: '1' },
+      },
+      'resources/list': { resources: [{ uri: 'x:y', name: 'y' }] },
+      'resources/read': { contents: params?.['uri'] === 'x:y' ? contents : [] },
+    };
+    const found = results[method];
+    if (found === undefined) return undefined;
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ jsonrpc: '2.0', id, result: found }));
+    return 'answered';
+  });
+  const made = client(server);
+  const { tools } = await made.offer(never);
+  const tool = tools.find(({ definition }) => definition.name === 'mcp__made__read_resource');
+  expect(tool).toMatchObject({ effect: 'read' });
+  expect(tool?.definition.parameters).toEqual({
+    type: 'object',
+    properties: { uri: { type: 'string', description: 'As the list has it' } },
+    additionalProperties: false,
+  });
+  expect(tool?.action?.({ uri: 'x:y' })).toMatchObject({ kind: 'mcp', tool: 'read_resource' });
+  expect(await call(made, 'read_resource')).toMatchObject({ data: [{ uri: 'x:y', name: 'y' }] });
+  expect(await call(made, 'read_resource', { uri: 'x:y' })).toMatchObject({ data: contents });
 });

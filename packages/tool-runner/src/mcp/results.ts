@@ -53,11 +53,12 @@ function shown(text: string): { readonly text: string; readonly isWhole: boolean
 function partOf(part: { readonly type: string }): JsonValue {
   const { type, text, data, mimeType } = part as {
     readonly type: string;
-    readonly text?: string;
+    /** Of a text. */
+    readonly text: string;
     readonly data?: string;
     readonly mimeType?: string;
   };
-  if (type === 'text') return text ?? '';
+  if (type === 'text') return text;
   if (typeof data !== 'string') return part as JsonValue;
   return { type, mime_type: mimeType ?? 'unknown', base64_characters: data.length };
 }

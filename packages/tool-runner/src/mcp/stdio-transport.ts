@@ -48,7 +48,8 @@ export class StdioTransport implements Transport {
   onclose?: (() => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
   onmessage?: ((message: JSONRPCMessage) => void) | undefined;
-  pid: number | null = null;
+  /** By this field and the next the SDK knows standard streams, where it takes silence for a server of the old kind. */
+  readonly pid: null = null;
   /** The end of what the server wrote to its standard error. */
   stderr = '';
   /** Why the connection ended, if it did so by itself. */
@@ -83,7 +84,6 @@ export class StdioTransport implements Transport {
       throw new ServerBroke(`its command cannot be started (${code ?? 'unknown reason'})`);
     }
     this.#child = child;
-    this.pid = child.pid ?? null;
     if (child.pid !== undefined) endWithProcess(child.pid);
     child.stdout.on('data', (chunk: Buffer) => this.#receive(chunk));
     child.stderr.setEncoding('utf8').on('data', (text: string) => {

@@ -20,7 +20,8 @@ require('node:readline').createInterface({ input: process.stdin }).on('line', (l
   const { id, method, params } = JSON.parse(line);
   seen.push(method);
   const answer = (text) => send({ id, result: { content: [{ type: 'text', text }] } });
-  if (process.env.MUTE) return;
+  if (process.env.MUTE || (method && method === process.env.SILENT)) return;
+  if (method && method === process.env.EXIT) { process.stderr.write('bye'); return process.exit(1); }
   if (id === 'roots' && process.env.OWN) return process.stderr.write(line + '\\n');
   if (method === 'notifications/initialized') send({ id: 'roots', method: 'roots/list' });
   if (method === 'server/discover') send({ id, error: { code: -32601, message: 'not found' } });
@@ -28,7 +29,7 @@ require('node:readline').createInterface({ input: process.stdin }).on('line', (l
   if (method === 'tools/list') {
     if (process.env.NO_LIST) return;
     const tools = [{ name: 'seen', inputSchema: schema }, { name: 'act', description: 'Acts.', inputSchema: schema }, { name: 'act', inputSchema: schema }, { name: 'long', description: 'x'.repeat(5000), inputSchema: schema }];
-    send({ id, result: { tools } });
+    send({ id, result: { tools: process.env.FEW ? tools.slice(0, 2) : tools } });
   }
   if (method !== 'tools/call') return;
   if (process.env.ACT) return new Function('id', 'send', 'answer', 'token', process.env.ACT)(id, send, answer, params._meta?.progressToken);
