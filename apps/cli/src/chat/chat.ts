@@ -13,6 +13,7 @@ import type { Completer, Face, FaceInput } from './face.ts';
 import type { FaceOptions } from './open-face.ts';
 import { createMentionCompleter } from './mentions.ts';
 import { sendPrompt } from './send-prompt.ts';
+import { PromptStore } from './prompt-store.ts';
 import { startConversation } from './start.ts';
 import type { ChatTools } from './tools.ts';
 import { Turns, type ChatSetup } from './turns.ts';
@@ -42,7 +43,7 @@ export async function converse({
   let chat: Chat | null = null;
   const face = await openFace({
     complete: async (...typed) => (await chat?.complete(...typed)) ?? null,
-    history: () => Promise.resolve([]),
+    history: async () => (await chat?.history()) ?? [],
   });
   chat = new Chat({ ...setup, face });
   return talk(chat);
@@ -71,6 +72,7 @@ class Chat {
     const orion = await this.#turns.open();
     return (await orion.listFiles()).files;
   });
+  readonly #prompts = new PromptStore(() => this.#turns.open());
   readonly #left = Promise.withResolvers<void>();
   /** What runs beside the job. */
   readonly #beside = new Set<Promise<void>>();
@@ -122,6 +124,10 @@ class Chat {
     this.#failure = toErrorInfo(error).code;
     this.#turns.fail(error);
     this.leave();
+  }
+
+  history(): Promise<readonly string[]> {
+    return this.#prompts.history();
   }
 
   readonly complete: Completer = async (draft, caret, signal) =>
@@ -183,12 +189,13 @@ class Chat {
       case 'settle':
         return this.#asking.settle(effect.id, effect.answer);
       case 'store':
+        return this.#prompts.store(effect.waiting, this.#turns.facts.conversationId);
       case 'unstore':
-        return undefined;
+        return this.#runBeside(this.#prompts.take(effect.waiting).then(() => undefined));
       case 'set_draft':
         return this.#setup.face.setDraft(effect.text);
       case 'remember':
-        return undefined;
+        return this.#runBeside(this.#prompts.remember(effect.text));
       case 'say':
         return this.#turns.line(WORDS[effect.what], 'warning');
       case 'leave':
@@ -232,8 +239,11 @@ class Chat {
       if (input.kind === 'command') {
         this.#setup.face.print({ kind: 'prompt', text: input.typed, attached: [] });
         await runCommand(tools, input, signal);
-      } else {
+      } else if (await this.#prompts.take(waiting)) {
+        this.#runBeside(this.#prompts.remember(input.typed));
         await sendPrompt(tools, input.text, signal);
+      } else {
+        tools.line('This prompt was sent by another process.', 'warning');
       }
     } catch (error) {
       if (!signal.aborted) this.#turns.fail(error);
@@ -256,6 +266,7 @@ class Chat {
       commands: COMMANDS,
       line: (text, tone) => this.#turns.line(text, tone),
       ask: (question, signal) => this.#asking.ask(question, signal),
+      waitedEarlier: () => this.#prompts.earlier(),
       send: (typed, storedId) => this.#submit(typed, storedId ?? null),
       leave: () => this.leave(),
     };

@@ -32,6 +32,7 @@ export async function startConversation(tools: ChatTools, signal: AbortSignal): 
   const conversation = await chooseConversation(orion, configuration);
   turns.goTo(conversation?.conversationId ?? null);
   await offerUnfinished(tools, conversation?.openSessionId ?? null, signal);
+  await offerWaiting(tools, signal);
   const isNew = conversation === null && turns.conversationId === null;
   if (configuration.conversation.kind === 'latest' && isNew) {
     tools.line('There is no conversation to continue: this is a new one.');
@@ -95,6 +96,38 @@ async function offerUnfinished(
       tools.line(`Put aside for 30 days in ${attic}.`);
     } else {
       tools.line('It is kept: /writes shows what can be done with it.', 'faint');
+    }
+  }
+}
+
+const WAITING_CHOICES = [
+  choice('(y)es'),
+  choice('(e)dit it first'),
+  choice('(n)o, keep it for later'),
+  choice('(d)iscard'),
+];
+
+/** Prompts that waited for the end of a turn when the process ended. */
+async function offerWaiting(tools: ChatTools, signal: AbortSignal): Promise<void> {
+  const { queuedPrompts } = tools.orion;
+  for (const { id, text, conversationId } of await tools.waitedEarlier()) {
+    tools.line('A prompt was waiting when the last conversation ended:', 'warning');
+    tools.face.print({ kind: 'prompt', text, attached: [] });
+    const question = { kind: 'choice', choices: WAITING_CHOICES, preset: null } as const;
+    const answer = await tools.ask({ ...question, text: 'Send it now?' }, signal);
+    switch (answer?.value) {
+      case 'y':
+        if (tools.turns.facts.conversationId === null) tools.turns.goTo(conversationId);
+        tools.send(text, id);
+        break;
+      case 'e':
+        if (await queuedPrompts.remove(id)) tools.face.setDraft(text);
+        // There is one draft.
+        return;
+      case 'd':
+        await queuedPrompts.remove(id);
+        break;
+      default:
     }
   }
 }

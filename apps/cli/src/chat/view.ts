@@ -28,7 +28,7 @@ export function viewOf(
     busy,
     activity: busySince === null ? null : activity(phase.kind, facts, now, now - busySince),
     queued: waiting.map(({ input }) => input.typed),
-    status: statusParts(facts, status, busy),
+    status: statusParts(facts, status),
     question: questions[0] ?? null,
   };
 }
@@ -49,7 +49,6 @@ function activity(
 function statusParts(
   { contextTokens, kept }: ChatFacts,
   { model, mode, contextLimit, cost }: StatusFacts,
-  busy: boolean,
 ): readonly string[] {
   const used = contextTokens === null ? null : shortCount(contextTokens);
   return [
@@ -64,7 +63,6 @@ function statusParts(
         ]),
     ...(kept.files === 0 ? [] : [`${plural(kept.files, 'file')}, ${formatBytes(kept.bytes)} kept`]),
     ...(cost === null ? [] : [cost]),
-    busy ? 'Esc stops, / ?' : '/ ?',
   ];
 }
 

@@ -1,0 +1,60 @@
+import { readdir } from 'node:fs/promises';
+
+import { expect } from 'vitest';
+
+import { at } from './support/sandbox.ts';
+import { numbered, writeDocument } from './support/scripts.ts';
+import { test } from './support/test.ts';
+import { waitFor } from './support/wait.ts';
+
+/** Hazard: what a person has typed, approved or stopped is lost when the process dies, in one of the two faces. R061. */
+
+const TEXT = numbered('line', 1, 2000);
+const STALLED = writeDocument(
+  { target: 'a.txt', content: TEXT },
+  { faults: [{ kind: 'stall', reply: 1, at: { lines: 1000 } }], shape: { chunk: 500 } },
+);
+
+test.concurrent.for(['rich', 'plain'])(
+  '%s: a write, an interrupt, a kill, and the next start has the file and the prompt that waited',
+  async (face, { machine }) => {
+    const provider = await machine.provider(STALLED);
+    const args = [...at(provider), '--approve', 'ask', ...(face === 'plain' ? ['--plain'] : [])];
+    const env = { WRITE_SESSION_SAVE_MS: '50' };
+    /** In the plain face the terminal itself edits the line. */
+    const key = (letter: string): string => (face === 'plain' ? `${letter}\r` : letter);
+    const queued = (): Promise<readonly string[]> =>
+      readdir(machine.path('.orion/lists/queue')).catch(() => []);
+
+    const first = machine.terminal(['chat', ...args], { env });
+    await first.waitForOutput('orion 0.');
+    first.type('Write it.\r');
+    await machine.savedSession(5000);
+    first.type('And then?\r');
+    await waitFor('the stored prompt', async () => (await queued()).length === 1);
+    first.kill('SIGKILL');
+    await first.finished;
+
+    const second = machine.terminal(['chat', ...args], { env });
+    await second.waitForOutput('A file is unfinished: a.txt, create, 1,000 lines');
+    await second.waitForOutput('Go on with it?');
+    second.type('\r');
+    await second.waitForOutput('A prompt was waiting when the last conversation ended:');
+    await second.waitForOutput('Send it now?');
+    second.type(key('y'));
+    await second.waitForOutput('ell the model why not');
+    expect(await machine.exists('a.txt')).toBe(false);
+    second.type(key('y'));
+    await second.waitForOutput('Created a.txt: 2,000 lines');
+    expect(String(await machine.read('a.txt'))).toBe(TEXT);
+    const asked = (): number =>
+      provider.requests.filter(({ body }) => JSON.stringify(body).includes('And then?')).length;
+    await waitFor('the waiting prompt', () => asked() === 1);
+    expect(await queued()).toEqual([]);
+    await second.waitForOutput('All written.');
+    second.type('/exit\r');
+    const ended = await second.finished;
+    expect(ended.exitCode, ended.output).toBe(0);
+    expect(asked()).toBe(1);
+  },
+);
