@@ -32,6 +32,7 @@ async function call(
       readText: async (path, range) => {
         ranges.push(range);
         const text = TEXTS[path];
+        if (path === 'defect.ts') throw new Error('a defect');
         if (text === undefined)
           throw new OrionError({ code: 'INVALID_CONTENT', message: `${path} is a binary file.` });
         const lines = { firstLine: 1, lastLine: 1, totalLines: 1, totalBytes: 1, truncated: false };
@@ -65,7 +66,8 @@ it('lists the definitions of the source files of a folder, in PLAN mode too', as
     ],
   });
   expect(asked).toEqual([{ below: '.', globs: [], recursive: false }]);
-  expect(ranges).toMatchObject([{ maxFileBytes: 1024 ** 2 }, { maxFileBytes: 1024 ** 2 }]);
+  const whole = { maxLines: Number.MAX_SAFE_INTEGER, maxBytes: 2 * 1024 ** 2 };
+  expect(ranges).toEqual([1, 2].map(() => ({ ...whole, maxFileBytes: 1024 ** 2 })));
   expect(summary).toBe('.: 3 definitions in 2 files');
 });
 
@@ -92,6 +94,11 @@ it('says which files could not be read or parsed, and answers the others', async
       },
     ],
   });
+});
+
+it('does not take a defect for a file that cannot be read', async () => {
+  const { value } = await call({}, ['a.ts', 'defect.ts']);
+  expect(value).toMatchObject({ code: 'TOOL_FAILED', message: 'a defect' });
 });
 
 it('says what it did not look at', async () => {
