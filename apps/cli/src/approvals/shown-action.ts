@@ -1,10 +1,11 @@
 import type { CommandAction, McpAction, ToolAction } from '@orion/contracts';
 
 import { diffLine } from '../terminal/diff-text.ts';
-import { plural } from '../terminal/format.ts';
+import { formatCount, plural } from '../terminal/format.ts';
 
-/** Lines of a command that are shown; a longer one is refused, since nobody would read it to its end. */
+/** Of what is shown; a longer one is refused, since nobody would read it to its end. */
 const MAX_LINES = 200;
+const MAX_CHARACTERS = 16_000;
 
 /** What a person is shown of an action before it runs, all of it. */
 export type ShownAction = {
@@ -16,18 +17,20 @@ export type ShownAction = {
 
 /** Null for one that is too long to be judged. */
 export function shownAction(action: ToolAction): ShownAction | null {
-  const { lines, question, intro } =
+  const { question, intro, ...given } =
     action.kind === 'mcp' ? shownCall(action) : shownCommand(action);
-  if (lines.length > MAX_LINES) return null;
+  if (given.lines.length > MAX_LINES) return null;
+  const lines = given.lines.map((line) => diffLine(line));
+  if (lines.reduce((sum, line) => sum + line.length, 0) > MAX_CHARACTERS) return null;
   return {
     intro,
-    lines: lines.map((line) => diffLine(line)),
+    lines,
     question: `${question} What it changes cannot be undone.`,
   };
 }
 
 /** Why it is refused. */
-export const TOO_LONG: string = `it has more than ${MAX_LINES} lines`;
+export const TOO_LONG: string = `it is too long to be judged: more than ${MAX_LINES} lines or ${formatCount(MAX_CHARACTERS)} characters`;
 
 function shownCommand({ command, folder }: CommandAction): ShownAction {
   const lines = command.split('\n');

@@ -38,6 +38,7 @@ async function killed(
       startedAt: 'gone',
     }),
   });
+  onTestFinished(() => workspace.close());
   const handle = await beginSession(workspace, target, operation);
   const { id: sessionId, metadata } = handle;
   const expected = metadata.target;

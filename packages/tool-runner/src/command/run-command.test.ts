@@ -4,7 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { systemClock } from '@orion/contracts';
-import type { JsonObject, ProtectedChange, Tool, ToolOutput, ToolResult } from '@orion/contracts';
+import type {
+  Clock,
+  JsonObject,
+  ProtectedChange,
+  Tool,
+  ToolOutput,
+  ToolResult,
+} from '@orion/contracts';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
 import { createToolRegistry } from '../registry/tool-registry.ts';
@@ -277,4 +284,62 @@ it.each<[JsonObject, string]>([
   ],
 ])('sums %j up', (facts, summary) => {
   expect(tool().summarize?.({ command: 'npm test', ...facts })).toBe(summary);
+});
+
+it('begins each line in the workspace, wherever the one before went', async () => {
+  expect(await call({ command: 'mkdir sub && cd sub && cd / && pwd' })).toMatchObject({
+    result: { output: '/\n' },
+  });
+  expect(await call({ command: 'pwd; cd sub; rmdir ../sub; pwd' })).toMatchObject({
+    result: { output: `${root}\n${root}/sub\n` },
+  });
+  expect(await call({ command: 'pwd' })).toMatchObject({ result: { output: `${root}\n` } });
+});
+
+it('has an empty standard input, so that what asks goes on', async () => {
+  const asking = 'read -r answer; echo "[$answer]"; cat; [ -t 0 ] || echo no terminal';
+  expect(await call({ command: asking })).toMatchObject({
+    result: { exit_code: 0, output: '[]\nno terminal\n' },
+  });
+});
+
+it('passes a reported line on while it runs, and none when it has ended', async () => {
+  const messages: string[] = [];
+  const pending = new Set<symbol>();
+  const clock: Clock = {
+    ...systemClock,
+    schedule(milliseconds, callback) {
+      const timer = Symbol('timer');
+      pending.add(timer);
+      const cancel = systemClock.schedule(milliseconds, () => {
+        pending.delete(timer);
+        callback();
+      });
+      return () => {
+        pending.delete(timer);
+        cancel();
+      };
+    },
+  };
+  const registry = createToolRegistry([tool({ clock })], { clock: systemClock });
+  const running = registry.executeToolCalls(
+    [
+      {
+        id: '1',
+        name: 'run_command',
+        arguments: '{"command":"echo one; sleep 1.2"}',
+        state: 'complete',
+      },
+    ],
+    {
+      projectId: 'p',
+      requestId: 'r',
+      mode: 'act',
+      signal: new AbortController().signal,
+      onProgress: ({ message }) => messages.push(message),
+    },
+  );
+  expect((await running)[0]).toMatchObject({ success: true });
+  expect(messages).toEqual(['1 s, 4 B: one']);
+  expect(pending.size).toBe(0);
 });

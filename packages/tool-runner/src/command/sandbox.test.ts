@@ -206,8 +206,10 @@ describe.skipIf(sandbox.kind === 'none')('bubblewrap', () => {
     expect(end.output.head).toMatch(/asked\n$/);
   });
 
-  it('ends a process that has left its group with the command', async () => {
-    const end = await run(`setsid sleep 61.7531 > /dev/null 2>&1 & echo end`);
+  it('ends a process that has left its group, and its environment, with the command', async () => {
+    const end = await run(
+      `setsid sleep 61.7531 > /dev/null 2>&1 & env -i setsid sleep 61.7531 > /dev/null 2>&1 & echo end`,
+    );
     expect(end.output.head).toBe('end\n');
     const left = await run('true');
     expect(left.ended).toEqual([]);
