@@ -15,8 +15,9 @@ import { approvalOf } from './approval.ts';
 import { protocolConfigOf } from './config/derived-settings.ts';
 import { DEFAULT_SETTINGS } from './config/settings.ts';
 import type { Settings } from './config/settings.ts';
+import { describeContext } from './context/describe-context.ts';
 import { readAllInstructions } from './context/instructions.ts';
-import type { AllInstructions } from './context/instructions.ts';
+import { TokenMeter } from './context/token-meter.ts';
 import { keepHouse } from './housekeeping.ts';
 import { readMentions, withAttachments } from './mentions/attachments.ts';
 import type { Orion, OrionOptions } from './orion.ts';
@@ -31,6 +32,7 @@ import { turnProtocols } from './turn-protocol.ts';
 import { turnTools } from './turn-tools.ts';
 import { describeListed } from './turn/paused-session.ts';
 import { TurnAdmission } from './turn/turn-admission.ts';
+import type { TurnAdmissionOptions } from './turn/turn-admission.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const KEPT_BYTES = 512 * 1024 * 1024;
@@ -58,7 +60,8 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
   const projectId = sharesStore ? projectOf(workspace) : OWN_PROJECT;
   const protocols = turnProtocols(options, settings.protocolOverrideEnabled);
   const stop = new AbortController();
-  const provider = providerConnection(options, settings, clock, keys);
+  const meter = new TokenMeter();
+  const provider = providerConnection(options, settings, clock, keys, meter);
   // Always by the real time: an expression does not wait for a clock.
   const patterns = createPatternMatcher(systemClock);
   const writePlanTool = createWritePlanTool({
@@ -80,8 +83,24 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
     toolOutputs,
     redact: keys.redact,
   });
-  const readInstructions = (): Promise<AllInstructions> =>
-    readAllInstructions(workspace, options.userDirectory);
+  const shared: TurnAdmissionOptions['shared'] = {
+    workspace,
+    readInstructions: () => readAllInstructions(workspace, options.userDirectory),
+    connect: (defaults) => provider.connect(defaults),
+    protocolConfig: protocolConfigOf(settings, options.limits),
+    content: (name) => createContentProtocol(protocols.named(name)),
+    writePlanTool,
+    tools: tools.offered,
+    approveCall: tools.approve,
+    outputs: tools.outputs,
+    patterns,
+    settings,
+    clock,
+    trace: traces,
+    conversations,
+    keys,
+    takeStoreNotice: () => records.takeNotice(),
+  };
   const turns = new TurnAdmission({
     projectId,
     protocols,
@@ -89,24 +108,7 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
     stopSignal: stop.signal,
     connectTools: tools.connect,
     approve: options.approve,
-    shared: {
-      workspace,
-      readInstructions,
-      connect: (defaults) => provider.connect(defaults),
-      protocolConfig: protocolConfigOf(settings, options.limits),
-      content: (name) => createContentProtocol(protocols.named(name)),
-      writePlanTool,
-      tools: tools.offered,
-      approveCall: tools.approve,
-      outputs: tools.outputs,
-      patterns,
-      settings,
-      clock,
-      trace: traces,
-      conversations,
-      keys,
-      takeStoreNotice: () => records.takeNotice(),
-    },
+    shared,
   });
   void keepHouse(workspace, clock, traces, stop.signal);
   let closed: Promise<void> | null = null;
@@ -122,11 +124,12 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
       const content = withAttachments(request.content, attachments);
       return turns.run({ kind: 'message', content, mode, recover }, request);
     },
-    readInstructions: async () => (await readInstructions()).found,
-    readMentions: (prompt, signal) => readMentions(workspace, prompt, signal),
-    promptHistory: createPromptHistory(workspace),
-    queuedPrompts: createQueuedPrompts(workspace),
-    listFiles: () => workspace.listFiles(Number.MAX_SAFE_INTEGER),
+    ...promptsOf(shared),
+    async describeContext(request = {}) {
+      const { tools: connected } = await tools.connect(stop.signal);
+      const all = [...shared.tools, ...connected];
+      return describeContext({ ...shared, tools: all, projectId, meter }, request);
+    },
     recoverSession: (request) =>
       turns.run({ kind: 'recover', sessionId: request.sessionId, decision: null }, request),
     finalizeSession: (request) =>
@@ -171,6 +174,23 @@ function planApplier(
           onStep,
         }),
     );
+}
+
+/** What a person is given while a prompt is typed, and what is kept of it. */
+function promptsOf({
+  workspace,
+  readInstructions,
+}: TurnAdmissionOptions['shared']): Pick<
+  Orion,
+  'readInstructions' | 'readMentions' | 'promptHistory' | 'queuedPrompts' | 'listFiles'
+> {
+  return {
+    readInstructions: async () => (await readInstructions()).found,
+    readMentions: (prompt, signal) => readMentions(workspace, prompt, signal),
+    promptHistory: createPromptHistory(workspace),
+    queuedPrompts: createQueuedPrompts(workspace),
+    listFiles: () => workspace.listFiles(Number.MAX_SAFE_INTEGER),
+  };
 }
 
 /** Questions about stored outputs, and storing one: loaded when it is asked for. */

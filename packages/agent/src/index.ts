@@ -17,6 +17,7 @@ export { diagnose } from './doctor/doctor.ts';
 export type { DiagnosisRequest, Finding } from './doctor/doctor.ts';
 export type {
   CommandOptions,
+  ContextRequest,
   FinalizeRequest,
   FoundConversation,
   McpOptions,
@@ -31,6 +32,9 @@ export type {
   ToolListing,
   TurnRequest,
 } from './orion.ts';
+export { costOf } from './config/prices.ts';
+export type { Price, Prices } from './config/prices.ts';
+export type { ContextPart, ContextReport } from './context/context-report.ts';
 export type { Instructions } from './context/instructions.ts';
 export type { Attachment } from './mentions/attachments.ts';
 export { inspectMcpServer } from './mcp/lazy-client.ts';

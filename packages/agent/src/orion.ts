@@ -28,6 +28,7 @@ import type { McpServer } from '@orion/tool-runner/mcp';
 import type { ForeignStore, Store } from '@orion/trace-store';
 
 import type { Settings } from './config/settings.ts';
+import type { ContextReport } from './context/context-report.ts';
 import type { Instructions } from './context/instructions.ts';
 import type { Attachment } from './mentions/attachments.ts';
 import type { PromptHistory } from './prompts/prompt-history.ts';
@@ -155,6 +156,14 @@ export type TurnRequest = {
   readonly recover?: string;
 };
 
+/** Which request is meant: the next one of this conversation, or of a new one. */
+export type ContextRequest = {
+  readonly conversationId?: string;
+  readonly mode?: Mode;
+  /** What the person is about to send. */
+  readonly content?: string;
+};
+
 export type RecoverRequest = {
   readonly sessionId: string;
   /** As in a turn. */
@@ -244,6 +253,11 @@ export interface Orion {
   readMentions(prompt: string, signal?: AbortSignal): Promise<readonly Attachment[]>;
   /** What the next turn tells the model to follow: the user's own `AGENTS.md`, then that of the workspace. */
   readInstructions(): Promise<readonly Instructions[]>;
+  /**
+   * What the next request of a conversation holds, put together as a turn does it and sent nowhere. MCP servers are
+   * started if no turn has done so. Rejects like a turn without a usable provider.
+   */
+  describeContext(request?: ContextRequest): Promise<ContextReport>;
   /** The files of the workspace, as a model is shown them: sorted, without ignored ones. */
   listFiles(): Promise<FileList>;
   /** What was typed in this workspace. */

@@ -3,6 +3,7 @@ import { defined, KeysInUse } from '@orion/contracts';
 import { createAdapter } from '@orion/llm-adapters';
 
 import type { Settings } from './config/settings.ts';
+import { TokenMeter } from './context/token-meter.ts';
 import { redactAdapter } from './keys/redacted-adapter.ts';
 import type { OrionOptions, ProviderIdentity, ProviderOptions } from './orion.ts';
 
@@ -46,6 +47,7 @@ export function providerConnection(
   settings: Settings,
   clock: Clock,
   keys: KeysInUse,
+  meter: TokenMeter = new TokenMeter(),
 ): ProviderConnection {
   const allOpened = new Map<string, Promise<Opened>>();
 
@@ -78,7 +80,7 @@ export function providerConnection(
       }),
     });
     return {
-      adapter: redactAdapter(adapter, keys),
+      adapter: redactAdapter(adapter, keys, meter),
       identity: { provider, model: adapter.model, ...defined({ baseUrl }) },
       close: () => adapter.close(),
     };
@@ -88,7 +90,7 @@ export function providerConnection(
     async connect(defaults) {
       if (own !== undefined) {
         const identity = { provider: own.name, model: own.model };
-        return { adapter: redactAdapter(own, keys), identity };
+        return { adapter: redactAdapter(own, keys, meter), identity };
       }
       const given = typeof options === 'function' ? options(defaults) : options;
       const key = JSON.stringify([given, defaults]);

@@ -10,6 +10,8 @@ export type Usage = {
   readonly outputTokens: number;
   readonly cachedTokens: number;
   readonly reasoningTokens: number;
+  /** In US dollars. Only of a provider that reports it. */
+  readonly cost?: number;
 };
 
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'refusal' | 'pause';

@@ -133,7 +133,7 @@ function settings(source: string): readonly Name[] {
 
 /** Null where there is none to name. */
 function shownDefault(source: string): string | null {
-  if (source === 'null' || source === '[]') return null;
+  if (['null', '[]', '{}'].includes(source)) return null;
   if (source.startsWith("'")) return `\`${source.slice(1, -1)}\``;
   if (source === 'true' || source === 'false') return `\`${source}\``;
   const factors = source.replaceAll('_', '').split(' * ').map(Number);

@@ -1,5 +1,8 @@
+import { parseFields } from '@orion/contracts';
+
 import { checkEach, configurationError } from './configuration-error.ts';
 import { spelled } from './named-value.ts';
+import { pricesOf, type Prices } from './prices.ts';
 
 /**
  * Everything that can be set, in one validated object. Each has one environment variable of the same meaning;
@@ -100,6 +103,8 @@ export type Settings = {
   readonly outputAutoCharacters: number;
   /** ORION_OUTPUT_INLINE_CHARACTERS: the same for tools whose results a model needs whole. */
   readonly outputInlineCharacters: number;
+  /** ORION_PRICES: what models cost, for the status line of a conversation. */
+  readonly prices: Prices;
   /** TRACE_STRICT: a trace that cannot be kept fails the turn. */
   readonly traceStrict: boolean;
   /** ORION_TELEMETRY: `otlp` sends turns as spans to an OpenTelemetry collector. */
@@ -203,6 +208,12 @@ const lines: Format = {
       .filter((item) => item !== ''),
 };
 
+const prices: Format = {
+  expected: 'an object such as {"gpt-5": {"input": 1.25, "cached": 0.125, "output": 10}}',
+  fromText: (value) => pricesOf(parseFields(value)),
+  fromJson: pricesOf,
+};
+
 const own = (format: Format): Format => ({ ...format, isOwn: true });
 
 /** Of every setting: its variable, how its value is written, and its default. */
@@ -262,6 +273,7 @@ const SETTINGS: {
   mcpHosts: ['ORION_MCP_HOST', own(list), []],
   outputAutoCharacters: ['ORION_OUTPUT_AUTO_CHARACTERS', upTo(MAX_RESULT_CHARACTERS), 4_096],
   outputInlineCharacters: ['ORION_OUTPUT_INLINE_CHARACTERS', upTo(MAX_RESULT_CHARACTERS), 16_384],
+  prices: ['ORION_PRICES', own(prices), {}],
   traceStrict: ['TRACE_STRICT', boolean, false],
   telemetry: ['ORION_TELEMETRY', oneOf('none', 'otlp'), 'none'],
   otlpEndpoint: ['OTEL_EXPORTER_OTLP_ENDPOINT', text, null],

@@ -6,7 +6,7 @@ const HEAD_BYTES = 16 * 1024;
 /** … and this much of its end. */
 const TAIL_BYTES = 64 * 1024;
 /** A token is taken to be this many bytes. */
-const BYTES_PER_TOKEN = 3;
+export const BYTES_PER_TOKEN = 3;
 
 /** The context of a model of which nothing is known. */
 const UNKNOWN_CONTEXT_TOKENS = 8192;

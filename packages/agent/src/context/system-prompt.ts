@@ -18,13 +18,24 @@ export type SystemPromptFacts = {
 
 /** What every request of a turn begins with. The same text for a whole turn, so that providers can cache it. */
 export function systemPrompt(facts: SystemPromptFacts): string {
-  const parts = [
-    'You are Orion, an assistant that works on the files of one workspace.',
-    facts.mode === 'act' ? actRules(facts.strict) : PLAN_RULES,
-    fileList(facts),
-  ];
-  parts.push(...facts.instructions.map(instructionText));
-  return parts.join('\n\n');
+  const { rules, files, instructions } = systemPromptParts(facts);
+  return [rules, files, ...instructions].join('\n\n');
+}
+
+export type SystemPromptParts = {
+  readonly rules: string;
+  readonly files: string;
+  readonly instructions: readonly string[];
+};
+
+export function systemPromptParts(facts: SystemPromptFacts): SystemPromptParts {
+  const { mode, strict, instructions } = facts;
+  const rules = mode === 'act' ? actRules(strict) : PLAN_RULES;
+  return {
+    rules: `You are Orion, an assistant that works on the files of one workspace.\n\n${rules}`,
+    files: fileList(facts),
+    instructions: instructions.map(instructionText),
+  };
 }
 
 function actRules(strict: boolean): string {

@@ -3,6 +3,7 @@ import type { LlmEvent, Message, RunEventBody, ToolCall } from '@orion/contracts
 import { createFakeAdapter } from '@orion/testkit';
 import { expect, it } from 'vitest';
 
+import { TokenMeter } from '../context/token-meter.ts';
 import { redactAdapter } from './redacted-adapter.ts';
 import { redactEvents } from './redacted-events.ts';
 import { redactMessages } from './redacted-messages.ts';
@@ -162,7 +163,7 @@ it('names and ids of calls, and errors, come from an adapter without the key; te
     { type: 'tool-call-end', index: 0, call: call(`i-${KEY}`, `n-${KEY}`, args) },
     { type: 'error', error },
   ];
-  const adapter = redactAdapter(createFakeAdapter([events]), keys);
+  const adapter = redactAdapter(createFakeAdapter([events]), keys, new TokenMeter());
   const seen: LlmEvent[] = [];
   for await (const event of adapter.sendMessagesStreaming([], {})) seen.push(event);
   expect(seen).toEqual([

@@ -1,10 +1,14 @@
 import { defined } from '@orion/contracts';
-import type { LlmAdapter, LlmEvent } from '@orion/contracts';
+import type { LlmAdapter, LlmEvent, Message, SendOptions } from '@orion/contracts';
 
 /** The adapter with what its answers go through on their way; nothing is sent before they are read. */
 export function wrapAdapter(
   adapter: LlmAdapter,
-  pass: (send: () => AsyncIterable<LlmEvent>) => AsyncGenerator<LlmEvent, void, undefined>,
+  pass: (
+    send: () => AsyncIterable<LlmEvent>,
+    messages: readonly Message[],
+    options: SendOptions,
+  ) => AsyncGenerator<LlmEvent, void, undefined>,
 ): LlmAdapter {
   const { name, model, limits, signalsMessageEnd, structuredOutput, writesThinkTags } = adapter;
   return {
@@ -13,6 +17,7 @@ export function wrapAdapter(
     signalsMessageEnd,
     structuredOutput,
     ...defined({ limits, writesThinkTags }),
-    sendMessagesStreaming: (...request) => pass(() => adapter.sendMessagesStreaming(...request)),
+    sendMessagesStreaming: (...request) =>
+      pass(() => adapter.sendMessagesStreaming(...request), ...request),
   };
 }

@@ -15,6 +15,7 @@ import { recordCommittedBegin } from '@orion/protocols';
 
 import { sessionSettingsOf } from '../config/derived-settings.ts';
 import { historyLimit } from '../context/content-messages.ts';
+import { systemPromptFacts } from '../context/prompt-facts.ts';
 import { systemPrompt } from '../context/system-prompt.ts';
 import { redactMessages } from '../keys/redacted-messages.ts';
 import type { ProviderIdentity } from '../orion.ts';
@@ -55,19 +56,12 @@ async function turnPrompt(
   scope: TurnScope,
   mode: Mode,
 ): Promise<{ readonly prompt: string; readonly refused: readonly RefusedFile[] }> {
-  const { workspace, settings, readInstructions } = scope.dependencies;
-  const listed = await workspace.listFiles(Number.MAX_SAFE_INTEGER);
-  const { found: instructions, refused } = await readInstructions();
-  for (const { name, content, truncated, origin } of instructions) {
+  const { facts, refused } = await systemPromptFacts(scope.dependencies, mode);
+  for (const { name, content, truncated, origin } of facts.instructions) {
     const type = origin === 'user' ? 'user_instructions' : 'project_instructions';
     scope.trace(type, { file: name, characters: content.length, truncated });
   }
-  const { files, truncated: filesTruncated } = listed;
-  const { strict } = settings;
-  return {
-    prompt: systemPrompt({ mode, strict, files, filesTruncated, instructions }),
-    refused: [...listed.refused, ...refused],
-  };
+  return { prompt: systemPrompt(facts), refused };
 }
 
 /** The protocol of one turn, and the files that are written where it hands over. */

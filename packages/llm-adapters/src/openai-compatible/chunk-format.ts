@@ -201,6 +201,10 @@ const FAILED_REASONS: ReadonlyMap<string, 'PROVIDER_ERROR' | 'PROVIDER_OVERLOADE
 
 const RANKING: readonly FinishReason[] = ['stop', 'tool_calls', 'refusal', 'length'];
 
+function isCost(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0;
+}
+
 function readUsage(usage: Fields): Usage {
   const prompt = isFields(usage['prompt_tokens_details']) ? usage['prompt_tokens_details'] : {};
   const completion = isFields(usage['completion_tokens_details'])
@@ -212,5 +216,7 @@ function readUsage(usage: Fields): Usage {
     // The second name is DeepSeek's.
     cachedTokens: tokenCount(prompt['cached_tokens'] ?? usage['prompt_cache_hit_tokens']),
     reasoningTokens: tokenCount(completion['reasoning_tokens']),
+    // OpenRouter's.
+    ...(isCost(usage['cost']) ? { cost: usage['cost'] } : {}),
   };
 }

@@ -50,6 +50,18 @@ describe('the message has ended', () => {
     ]);
   });
 
+  test.for([
+    [0.0125, { cost: 0.0125 }],
+    [0, { cost: 0 }],
+    [-1, {}],
+    ['1', {}],
+  ] as const)('a cost of %j is reported as %j', async ([cost, reported]) => {
+    const usage = { prompt_tokens: 1, completion_tokens: 2, cost };
+    const events = await receive(sse(content('a'), STOP, { choices: [], usage }, DONE));
+    const counts = { inputTokens: 1, outputTokens: 2, cachedTokens: 0, reasoningTokens: 0 };
+    expect(events.at(-2)).toEqual({ type: 'usage', usage: { ...counts, ...reported } });
+  });
+
   test('only choice 0 counts', async () => {
     const second = { choices: [{ index: 1, delta: { content: 'b' }, finish_reason: 'length' }] };
     const events = await receive(sse(content('a'), second, STOP, second, DONE));
