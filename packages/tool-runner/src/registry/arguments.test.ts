@@ -61,7 +61,11 @@ test('nothing but empty arguments of a complete call is an empty object (R147)',
 
 test('counts bytes, not characters, and does so before anything else', () => {
   expect(refusalOf('"ä"', 'complete', 3).code).toBe('ARGUMENTS_TOO_LARGE');
-  expect(refusalOf('x'.repeat(101), 'malformed', 100).code).toBe('ARGUMENTS_TOO_LARGE');
+  expect(refusalOf('x'.repeat(101), 'malformed', 100)).toMatchObject({
+    code: 'ARGUMENTS_TOO_LARGE',
+    message: 'The arguments have 101 characters; at most 100 bytes are allowed',
+    details: { length: 101, max_bytes: 100 },
+  });
   expect(parseArguments(toolCall('1', 't', '{}'), 2)).toEqual({});
 });
 

@@ -396,3 +396,27 @@ test.for(['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'])(
     expect(readSchema({ type: 'object', properties: { a: { type: [type] } } }).size).toBe(2);
   },
 );
+
+test('two expressions that match the same names both hold', async () => {
+  const schema = { patternProperties: { '^a': { type: 'number' }, a$: { minimum: 2 } } };
+  expect(await checked(schema, { a: 2 })).toBe('ok');
+  expect(await checked(schema, { a: 'x' })).toContain('Expected "number"');
+  expect(await checked(schema, { a: 1 })).toContain('1 is less than 2');
+});
+
+test.for(['$dynamicRef', '$recursiveRef', 'dependencies', 'additionalItems'])(
+  'a schema with %s is refused',
+  (keyword) => {
+    expect(() => readSchema({ type: 'object', [keyword]: {} })).toThrow(
+      `its schema uses ${keyword}`,
+    );
+  },
+);
+
+test('lists of schemas count as levels', () => {
+  const deep = (depth: number): JsonObject => (depth === 0 ? {} : { allOf: [deep(depth - 1)] });
+  expect(() => readSchema({ type: 'object', ...deep(65) })).toThrow(
+    'its schema is nested deeper than 64 levels',
+  );
+  expect(readSchema({ type: 'object', ...deep(64) }).size).toBe(65);
+});

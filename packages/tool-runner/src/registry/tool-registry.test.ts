@@ -1,3 +1,5 @@
+import { getEventListeners } from 'node:events';
+
 import { OrionError } from '@orion/contracts';
 import type { JsonObject, Tool, ToolExecutionContext, ToolOutput } from '@orion/contracts';
 import { createFakeClock, toolCall } from '@orion/testkit';
@@ -358,4 +360,57 @@ test('a call by an alias runs and is recorded under the name of the tool (R280)'
   const [result] = await registry.executeToolCalls([toolCall('1', alias, {})], CONTEXT);
   expect(result).toMatchObject({ success: true, toolName: 'read_file' });
   expect(recorded).toEqual(['read_file']);
+});
+
+test('a tool learns its conversation, and who approves what it would do', async () => {
+  const conversation = { id: 'c', messageId: 'm', messages: () => [] };
+  const action = { kind: 'command', command: 'ls', folder: '/' } as const;
+  let given: unknown;
+  const approved: unknown[] = [];
+  const probe = tool(
+    (_, context) => {
+      given = context.conversation;
+      return Promise.resolve({ result: 1 });
+    },
+    { action: (args) => ({ ...action, command: args['line'] as string }) },
+  );
+  const options: ToolRegistryOptions = {
+    conversation,
+    approve: (request) => {
+      approved.push(request.action);
+      return Promise.resolve({ approved: true });
+    },
+  };
+  await run(probe, options, {}, { line: 'pwd' });
+  await run(
+    tool(() => Promise.resolve({ result: 1 })),
+    options,
+  );
+  expect(given).toBe(conversation);
+  expect(approved).toEqual([{ ...action, command: 'pwd' }, null]);
+});
+
+test('a read that has ended listens to its signal no longer', async () => {
+  let signal: AbortSignal | undefined;
+  const probe = tool((_, context) => {
+    signal = context.signal;
+    return Promise.resolve({ result: 1 });
+  });
+  const turn = new AbortController();
+  await run(probe, {}, { signal: turn.signal });
+  for (const each of [signal, turn.signal])
+    expect(getEventListeners(each as AbortSignal, 'abort')).toEqual([]);
+});
+
+test('the waits between attempts are 100, 200 and 400 ms', async () => {
+  const clock = createFakeClock();
+  const starts: number[] = [];
+  const probe = tool(() => {
+    starts.push(clock.monotonic());
+    return Promise.reject(transient);
+  });
+  const running = run(probe, { clock });
+  for (let step = 0; step < 80; step += 1) await clock.advance(10);
+  expect((await running).result).toMatchObject({ success: false, attempts: 4 });
+  expect(starts).toEqual([0, 100, 300, 700]);
 });
