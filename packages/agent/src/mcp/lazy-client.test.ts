@@ -20,7 +20,7 @@ require('node:readline').createInterface({ input: process.stdin }).on('line', (l
   }
   if (id === 'roots') process.stderr.write('roots ' + line + '\\n');
   if (method === 'tools/list') {
-    const description = Object.keys(process.env).toSorted().join() + ' ' + process.env.API_KEY;
+    const description = Object.keys(process.env).toSorted().join() + ' ' + process.env.API_KEY + ' ' + process.pid;
     send({ id, result: { tools: [{ name: 'act', description, inputSchema: { type: 'object' } }] } });
   }
 });
@@ -72,7 +72,9 @@ test('starts servers with the first turn, keeps what they write in one log each,
   const { tools, leftOut } = await client.offer(signal);
   expect(leftOut).toEqual([]);
   expect(tools.map(({ definition }) => definition.description)).toEqual([
-    'A tool of the MCP server made. API_KEY,ORION_MCP_SERVER,PATH *',
+    expect.stringMatching(
+      /^A tool of the MCP server made\. API_KEY,ORION_MCP_SERVER,PATH \* \d+$/u,
+    ),
   ]);
   await client.offer(signal);
   await expect.poll(() => said).toContain('roots');
@@ -101,12 +103,16 @@ test('inspects one server without its key, and ends it', async () => {
     tools: [
       {
         name: 'mcp__made__act',
-        description: 'A tool of the MCP server made. API_KEY,ORION_MCP_SERVER,PATH [REDACTED]',
+        description: expect.stringMatching(
+          /^A tool of the MCP server made\. API_KEY,ORION_MCP_SERVER,PATH \[REDACTED\] \d+$/u,
+        ) as string,
         parameters: { type: 'object' },
       },
     ],
     leftOut: [],
   });
+  const pid = Number(report.tools[0]?.description.split(' ').at(-1));
+  expect(() => process.kill(pid, 0)).toThrow('ESRCH');
   await expect(inspectMcpServer(MCP, 'other', { signal, workspace: '/w' })).rejects.toMatchObject({
     code: 'USAGE',
     hint: 'Configured: made.',

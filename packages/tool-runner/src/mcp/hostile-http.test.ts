@@ -253,6 +253,25 @@ test.for(STARTS)('does without a server that begins with %s', async (name) => {
   expect(performance.now() - began).toBeLessThan(3_000);
 });
 
+test.for([
+  [198, null],
+  [199, 'it sent more than 200 messages in one call'],
+] as const)('counts the answer and its events: %i beside the result: %s', async ([count, why]) => {
+  const { server } = await web(({ id, method }, response) => {
+    if (method !== 'tools/call') return undefined;
+    response.writeHead(200, EVENTS).end(event(notice).repeat(count) + event(result(id)));
+    return 'answered';
+  });
+  const called = client(server, LIMITS);
+  const twice = async (): Promise<unknown> => {
+    await call(called, 'act');
+    return call(called, 'act');
+  };
+  await (why === null
+    ? expect(twice()).resolves.toBeDefined()
+    : expect(twice()).rejects.toThrow(why));
+});
+
 test('takes the first of two answers to a call', async () => {
   const { server } = await web(({ id, method }, response) => {
     if (method !== 'tools/call') return undefined;

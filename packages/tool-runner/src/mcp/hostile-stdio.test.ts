@@ -106,6 +106,16 @@ test.for([
     : expect(called).rejects.toThrow(why));
 });
 
+test('joins a message that arrives byte by byte', async () => {
+  const act = `
+    const result = { content: [{ type: 'text', text: 'gr\u00fc\u00df \u{1F30D}' }] };
+    const bytes = [...Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, result }) + '\\n')];
+    const next = () => bytes.length > 0 && process.stdout.write(Buffer.from([bytes.shift()]), () => setTimeout(next));
+    next();`;
+  const called = client(program({ ACT: act }), { ...LIMITS, idleMs: 4_000 });
+  expect(await call(called, 'act')).toMatchObject({ data: 'gr\u00fc\u00df \u{1F30D}' });
+});
+
 test('takes the first of two answers to a call', async () => {
   const act = "answer('first'); answer('second');";
   expect(await call(client(program({ ACT: act }), LIMITS), 'act')).toMatchObject({ data: 'first' });

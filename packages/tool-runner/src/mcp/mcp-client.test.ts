@@ -13,6 +13,10 @@ test('offers tools in the order of their names, each with an action, and none th
     ['mcp__made__act', 'write'],
     ['mcp__made__seen', 'write'],
   ]);
+  expect(tools.map(({ definition }) => definition.description)).toEqual([
+    'A tool of the MCP server made. Acts.',
+    'A tool of the MCP server made.',
+  ]);
   expect(tools[0]?.action?.({ what: 'x' })).toMatchObject({
     kind: 'mcp',
     server: 'made',

@@ -34,6 +34,7 @@ test('says of an error of a tool what it says, shortened', () => {
     toolResult('made', long);
     expect.unreachable();
   } catch (error) {
+    expect(error).toMatchObject({ code: 'TOOL_FAILED' });
     expect((error as Error).message).toHaveLength(start + 16_384);
   }
   expect(toolResult('made', { isError: false, content: [text('a')] })).toEqual({
