@@ -26,6 +26,7 @@ import { createPromptHistory } from './prompts/prompt-history.ts';
 import { createQueuedPrompts } from './prompts/queued-prompts.ts';
 import { keysOf, providerConnection } from './provider-connection.ts';
 import { openRecords } from './store/open-records.ts';
+import type { Records } from './store/open-records.ts';
 import { mayBeShared, OWN_PROJECT, projectOf } from './store/store-location.ts';
 import { listTools } from './tool-listing.ts';
 import { turnProtocols } from './turn-protocol.ts';
@@ -42,6 +43,17 @@ const KEPT_BYTES = 512 * 1024 * 1024;
  * `OrionError` for options that cannot work.
  */
 export async function createOrion(options: OrionOptions): Promise<Orion> {
+  return (await composeOrion(options)).orion;
+}
+
+/** With what runs a turn that this process owns. */
+export type Composition = {
+  readonly orion: Orion;
+  readonly turns: TurnAdmission;
+  readonly own: Records['own'];
+};
+
+export async function composeOrion(options: OrionOptions): Promise<Composition> {
   const clock = options.clock ?? systemClock;
   const settings: Settings = { ...DEFAULT_SETTINGS, ...options.settings };
   const keys = keysOf(options, settings);
@@ -118,7 +130,7 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
     for (const part of [tools, provider, workspace, records]) await part.close();
   };
 
-  return {
+  const orion: Orion = {
     runTurn(request) {
       const { attachments = [], mode = 'act', recover = null } = request;
       const content = withAttachments(request.content, attachments);
@@ -155,6 +167,7 @@ export async function createOrion(options: OrionOptions): Promise<Orion> {
     adoptStore: () => records.adoptStore(),
     close: () => (closed ??= close()),
   };
+  return { orion, turns, own: (claim) => records.own(claim) };
 }
 
 /** Applies plans, each with its record in the traces, until this object is closed. */

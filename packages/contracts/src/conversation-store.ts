@@ -24,10 +24,31 @@ export type StoredConversation = ConversationSummary & {
 /** Which messages to read: from a position on, or as many of the last ones as fit into this many bytes. */
 export type ConversationPart = { readonly from: number } | { readonly maxBytes: number };
 
+/** The owner of a turn, whose writes are stored only while the turn is its own and not over. */
+export type TurnFence = { readonly turnId: string; readonly epoch: number };
+
+/**
+ * A history from position `from` on. Messages before it, and those already stored, are not written again.
+ * `openSessionId` names the write session of a turn that is not over. `revision` is that of the state on which the
+ * history builds, 0 for a new conversation.
+ */
+export type ConversationSave = {
+  readonly conversationId: string;
+  readonly projectId: string;
+  readonly history: readonly Message[];
+  readonly from: number;
+  readonly openSessionId: string | null;
+  readonly revision: number;
+  /** Left out where no turn in the log is behind it. */
+  readonly fence?: TurnFence;
+};
+
 export type SaveOutcome =
   | { readonly kind: 'saved'; readonly revision: number }
   /** Somebody else has saved it since. Nothing was changed. */
-  | { readonly kind: 'stale' };
+  | { readonly kind: 'stale' }
+  /** The turn of the fence belongs to another owner, or is over. Nothing was changed. */
+  | { readonly kind: 'fenced' };
 
 /**
  * Conversations as a model reads them: messages in order, with receipts in place of written content and without the
@@ -35,19 +56,10 @@ export type SaveOutcome =
  */
 export interface ConversationStore {
   /**
-   * Replaces the stored history from position `from` on with `history`. Messages before `from`, and those already
-   * stored, are not written again. `openSessionId` names the write session of a turn that is not over. `revision` is
-   * that of the state on which the history builds, 0 for a new conversation. If the stored revision differs, the save
-   * is stale.
+   * Replaces the stored history from `from` on. The save is stale if the stored revision is another than the one on
+   * which it builds.
    */
-  save(conversation: {
-    readonly conversationId: string;
-    readonly projectId: string;
-    readonly history: readonly Message[];
-    readonly from: number;
-    readonly openSessionId: string | null;
-    readonly revision: number;
-  }): Promise<SaveOutcome>;
+  save(conversation: ConversationSave): Promise<SaveOutcome>;
   /** Loads all of it unless a part is requested. */
   load(conversationId: string, part?: ConversationPart): Promise<StoredConversation | null>;
   /**

@@ -161,10 +161,12 @@ export { KeysInUse, REDACTED } from './keys-in-use.ts';
 export type { Redact, RedactedStream } from './keys-in-use.ts';
 export type {
   ConversationPart,
+  ConversationSave,
   ConversationStore,
   ConversationSummary,
   SaveOutcome,
   StoredConversation,
+  TurnFence,
 } from './conversation-store.ts';
 export type {
   StoredToolOutput,
@@ -202,6 +204,7 @@ export type { ShowCharacter } from './text/invisible.ts';
 export { cutToColumns } from './text/width.ts';
 export type {
   AppendOutcome,
+  FinishOutcome,
   FollowedTurn,
   TurnAppend,
   TurnClaim,

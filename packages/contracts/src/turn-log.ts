@@ -1,3 +1,4 @@
+import type { ConversationSave } from './conversation-store.ts';
 import type { JsonValue } from './json.ts';
 import type { TurnPosition } from './turn-position.ts';
 
@@ -54,6 +55,12 @@ export type AppendOutcome =
   /** The store cannot keep these events, now or later. */
   | { readonly kind: 'refused'; readonly message: string };
 
+export type FinishOutcome =
+  | Exclude<AppendOutcome, { kind: 'stored' }>
+  /** With the revision that the conversation has now; null where a repeat found both stored. */
+  | { readonly kind: 'stored'; readonly lastSeq: number; readonly revision: number | null }
+  | { readonly kind: 'stale' };
+
 export type FollowedTurn = { readonly turnId: string; readonly after: TurnPosition };
 
 export type TurnNews =
@@ -90,6 +97,11 @@ export interface TurnLog {
    * refused changes nothing for the others.
    */
   appendAll(appends: readonly TurnAppend[]): Promise<readonly AppendOutcome[]>;
+  /**
+   * Stores the last events of a turn and its conversation, both or neither. A conversation that is stale keeps the
+   * events from being stored, too.
+   */
+  finish(append: TurnAppend, conversation: ConversationSave): Promise<FinishOutcome>;
   /** Asks the owner to end the turn; it learns of it with its next append. False if the turn is over or unknown. */
   requestCancel(turnId: string): Promise<boolean>;
   /** The events after `afterSeq` in order, at most `limit`. `limit` defaults to 1,000. */

@@ -18,6 +18,7 @@ export { collect, createProtocolContext, outcomeOf, textOf } from './protocol-co
 export { describeToolOutputStoreContract } from './tool-output-store-contract.ts';
 export { describeToolRegistryContract } from './tool-registry-contract.ts';
 export { describeTraceStoreContract } from './trace-store-contract.ts';
+export { describeTurnEndContract } from './turn-end-contract.ts';
 export { describeTurnLogContract } from './turn-log-contract.ts';
 export { describeWorkspaceContract } from './workspace-contract.ts';
 export { expectValidHistory } from './valid-history.ts';

@@ -1,6 +1,7 @@
 import {
   describeConversationStoreContract,
   describeToolOutputStoreContract,
+  describeTurnEndContract,
   describeTurnLogContract,
 } from '@orion/testkit';
 import type { Clock } from '@orion/contracts';
@@ -20,6 +21,7 @@ for (const [name, at] of locations) {
   const open = ({ clock }: { readonly clock: Clock }): Promise<Store> =>
     Promise.resolve(openStore(at(), { clock }));
   describeTurnLogContract(name, open);
+  describeTurnEndContract(name, open);
   describeConversationStoreContract(name, open);
   describeToolOutputStoreContract(name, () => open({ clock: createFakeClock() }));
 }

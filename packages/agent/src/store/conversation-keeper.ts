@@ -1,11 +1,14 @@
 import type {
   Clock,
+  ConversationSave,
   ConversationStore,
   Message,
   Redact,
+  SaveOutcome,
   StoredConversation,
+  TurnFence,
 } from '@orion/contracts';
-import { OrionError } from '@orion/contracts';
+import { defined, OrionError } from '@orion/contracts';
 
 import { redactMessages } from '../keys/redacted-messages.ts';
 import type { FoundConversation } from '../orion.ts';
@@ -26,6 +29,8 @@ export type KeptConversation = FoundConversation & {
   readonly history: readonly Message[];
   /** What it builds on: that of the conversation as it was found. */
   readonly thread: ConversationThread;
+  /** The owned turn that says it; left out of a turn of a command. */
+  readonly fence?: TurnFence;
 };
 
 /** Which conversation is meant. */
@@ -80,6 +85,20 @@ export class ConversationKeeper {
     const [oldest] = this.#unsaved.keys();
     if (this.#unsaved.size > MAX_UNSAVED && oldest !== undefined) this.#unsaved.delete(oldest);
     this.#save();
+  }
+
+  /**
+   * Stores what an owned turn leaves by `write`, after what is under way, as often as somebody else was faster. Rejects
+   * as `write` or the store does.
+   */
+  async conclude(
+    conversation: KeptConversation,
+    write: (save: ConversationSave) => Promise<SaveOutcome>,
+  ): Promise<void> {
+    const history = redactMessages(conversation.history, this.#options.redact);
+    this.#unsaved.delete(conversation.conversationId);
+    await this.#saving;
+    await this.#store({ ...conversation, history }, write);
   }
 
   /** The conversation that a turn continues; an empty one if there is none, or if the store does not answer. */
@@ -144,9 +163,12 @@ export class ConversationKeeper {
     });
   }
 
-  async #store(kept: KeptConversation): Promise<void> {
+  async #store(
+    kept: KeptConversation,
+    write: (save: ConversationSave) => Promise<SaveOutcome>,
+  ): Promise<void> {
     const { store } = this.#options;
-    const { thread, projectId, openSessionId } = kept;
+    const { thread, projectId, openSessionId, fence } = kept;
     let { stored } = thread;
     if (stored === null) {
       const found = await store.load(thread.conversationId, { maxBytes: MAX_HISTORY_BYTES });
@@ -161,11 +183,13 @@ export class ConversationKeeper {
       const { from, revision } = stored;
       const { history } = next;
       const save = { conversationId, projectId, history, from, openSessionId, revision };
-      const outcome = await store.save(save);
+      const outcome = await write({ ...save, ...defined({ fence }) });
       if (outcome.kind === 'saved') {
         confirm(thread, stored, next, outcome.revision);
         return;
       }
+      // What another owner says in the turn is the newer state.
+      if (outcome.kind === 'fenced') return;
       thread.written = known;
       stored = await this.#overtaken(thread, stored, next);
     }
@@ -208,7 +232,7 @@ export class ConversationKeeper {
       const next = [...this.#unsaved.values()].find((one) => !failed.has(one));
       if (next === undefined) return;
       try {
-        await this.#store(next);
+        await this.#store(next, (save) => this.#options.store.save(save));
         // Meanwhile a newer state may wait.
         if (this.#unsaved.get(next.conversationId) === next) {
           this.#unsaved.delete(next.conversationId);

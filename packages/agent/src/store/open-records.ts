@@ -6,6 +6,7 @@ import type {
   Redact,
   TraceEvent,
   TraceStore,
+  TurnClaim,
   Workspace,
 } from '@orion/contracts';
 import { defined } from '@orion/contracts';
@@ -20,7 +21,9 @@ import type { ForeignStore, Store, StoreLocation } from '@orion/trace-store';
 
 import type { Settings } from '../config/settings.ts';
 import type { NotStored, OrionOptions } from '../orion.ts';
+import { AppendGroup } from './append-group.ts';
 import { ConversationKeeper } from './conversation-keeper.ts';
+import { OwnedTurn } from './owned-turn.ts';
 import { observeConversations, observeTurnLog } from './observed-store.ts';
 import { redactTraces } from './redacted-traces.ts';
 import { StoreHealth } from './store-health.ts';
@@ -38,6 +41,8 @@ export type Records = {
   readonly traces: TraceStore;
   readonly conversations: ConversationKeeper;
   readonly journals: TurnJournals;
+  /** Writes a turn that this process has acquired. */
+  own(claim: TurnClaim): OwnedTurn;
   /** A notice about the store for the person, given once; null if there is none. */
   takeNotice(): string | null;
   /** The notices that are left when there are no more turns. */
@@ -102,8 +107,10 @@ export function openRecords(all: RecordsParts): Records {
     createId: randomUUID,
     redact,
   });
+  const log = given === null ? store.turnLog : observeTurnLog(given.turnLog, health);
+  const group = new AppendGroup(log, clock);
   const journals = new TurnJournals({
-    log: given === null ? store.turnLog : observeTurnLog(given.turnLog, health),
+    log,
     clock,
     health,
     onIncomplete: (requestId, dropped) => {
@@ -131,6 +138,7 @@ export function openRecords(all: RecordsParts): Records {
     traces,
     conversations,
     journals,
+    own: (claim) => new OwnedTurn({ log, group, conversations, clock, claim }),
     takeNotice: () => health.takeNotice() ?? takeLastNotice(),
     takeLastNotice,
     async findForeignStore() {

@@ -213,3 +213,48 @@ it('a long history is read from its end, from a turn on, and what was not read s
   const whole = await store.load('c');
   expect(whole?.history.map(({ content }) => content[0]).join('')).toBe('aabbccdde');
 });
+
+describe('a conversation of an owned turn', () => {
+  it('is not put behind that of the new owner, nor into a conversation of its own (O5)', async () => {
+    await say(newProcess(), user('start'));
+    const fence = await opened.turnLog.acquire('t', 1);
+    const stale = newProcess();
+    const found = await stale.find('c', 'p');
+    const owner = await opened.turnLog.acquire('t', 2);
+    const fresh = newProcess();
+    const newer = await fresh.find('c', 'p');
+    fresh.keep({ ...newer, history: [...newer.history, answer('new')], fence: owner });
+    await fresh.end();
+    for (const said of [answer('old'), answer('older')]) {
+      stale.keep({ ...found, history: [...found.history, said], fence });
+      await stale.end();
+    }
+    expect(stale.unsaved()).toBe(0);
+    expect(stale.takeNotice()).toBeNull();
+    expect(await texts()).toEqual(['start', 'new']);
+    expect(await store.list({ limit: 9 })).toHaveLength(1);
+  });
+
+  it('is concluded after what is under way, without keys, behind what others have said', async () => {
+    const keeper = newProcess();
+    const { epoch } = await opened.turnLog.acquire('t', 1);
+    const found = await keeper.find('c', 'p');
+    const fence = { turnId: 't', epoch };
+    keeper.keep({ ...found, history: [user('q')], fence });
+    await say(newProcess(), user('other'));
+    const done = { seq: 1, kind: 'done', data: null };
+    await keeper.conclude(
+      { ...found, history: [user('q'), answer(`has ${KEY}`)], fence },
+      async (save) => {
+        const append = { ...fence, expectSeq: 1, events: [done] };
+        const outcome = await opened.turnLog.finish(append, save);
+        return outcome.kind === 'stored'
+          ? { kind: 'saved', revision: outcome.revision ?? 0 }
+          : { kind: 'stale' };
+      },
+    );
+    expect(await texts()).toEqual(['other', 'q', 'has [REDACTED]']);
+    expect(keeper.unsaved()).toBe(0);
+    expect(await opened.turnLog.read('t', 0)).toHaveLength(1);
+  });
+});

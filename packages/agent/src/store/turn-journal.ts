@@ -3,6 +3,7 @@ import { countLineFeeds, OrionError } from '@orion/contracts';
 
 import { logEventOf } from './log-entry.ts';
 import type { StoreHealth } from './store-health.ts';
+import type { TurnWriter } from './turn-writer.ts';
 
 /** A batch is handed to the log after so long, or when it has so many lines; an event counts as one at least. */
 const BATCH_MS = 100;
@@ -35,7 +36,10 @@ export type TurnJournalOptions = {
  * 4. The turn waits as long as the health of the store says; what is not stored when it ends is written beside whatever
  *    comes next. `finished` resolves on every path.
  */
-export class TurnJournal {
+export class TurnJournal implements TurnWriter {
+  readonly lastSeq: number = 0;
+  readonly fence: null = null;
+  readonly lost: AbortSignal = new AbortController().signal;
   readonly #options: TurnJournalOptions;
   readonly #waiting: TurnLogEvent[] = [];
   #lines = 0;
@@ -93,6 +97,21 @@ export class TurnJournal {
   async settled(): Promise<void> {
     this.#start();
     if (this.#appending !== null) await this.#options.health.wait(this.#appending);
+  }
+
+  /** Nothing: what the log cannot take is left out. */
+  room(): null {
+    return null;
+  }
+
+  confirm(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  /** The conversation is stored beside it. */
+  async conclude(done: RunEvent): Promise<void> {
+    this.note(done);
+    await this.end();
   }
 
   /** After the last event. Like `settled`; what is not stored by then is retried for a while. */

@@ -2,11 +2,12 @@ import type { RunEvent, RunEventBody } from '@orion/contracts';
 
 type StampedIds = Pick<RunEvent, 'requestId' | 'projectId' | 'conversationId' | 'protocol'>;
 
-/** Numbers the events of one turn and adds its phase and cycle to each. */
+/** Numbers the events of one turn, from `lastSeq` on, and adds its phase and cycle to each. */
 export function eventStamper(
   ids: StampedIds,
+  lastSeq = 0,
 ): (body: RunEventBody, cycleIndex: number) => RunEvent {
-  let seq = 0;
+  let seq = lastSeq;
   let phase: RunEvent['phase'] = 'action';
   let phaseIndex = 0;
   return (body, cycleIndex) => {

@@ -6,6 +6,7 @@ import type { OfferedTools } from '@orion/tool-runner/mcp';
 
 import { approvalOf } from '../approval.ts';
 import type { OrionOptions, TurnRequest } from '../orion.ts';
+import type { OwnedTurn } from '../store/owned-turn.ts';
 import type { TurnJournal } from '../store/turn-journal.ts';
 import type { TurnJournals } from '../store/turn-journals.ts';
 import type { TurnProtocol, TurnProtocols } from '../turn-protocol.ts';
@@ -21,7 +22,10 @@ export type AdmissionRequest = Pick<
 
 export type TurnAdmissionOptions = {
   /** What all turns work with. */
-  readonly shared: Omit<TurnDependencies, keyof TurnProtocol | 'missingTools' | 'approval'>;
+  readonly shared: Omit<
+    TurnDependencies,
+    keyof TurnProtocol | 'ownership' | 'missingTools' | 'approval'
+  >;
   /** Of turns that name none. */
   readonly approve: OrionOptions['approve'];
   readonly protocols: TurnProtocols;
@@ -47,14 +51,21 @@ export class TurnAdmission {
     this.#options = options;
   }
 
-  async *run(task: TurnTask, request: AdmissionRequest): AsyncGenerator<RunEvent, void> {
+  /** `owned`: a turn that this process has acquired; without it the turn is begun here, and nobody else takes it. */
+  async *run(
+    task: TurnTask,
+    request: AdmissionRequest,
+    owned: OwnedTurn | null = null,
+  ): AsyncGenerator<RunEvent, void> {
     const { shared, protocols, journals, projectId, stopSignal, connectTools } = this.#options;
     const { conversations } = shared;
     const protocol = protocols.choose(request);
-    const requestId = randomUUID();
+    const requestId = owned?.fence.turnId ?? randomUUID();
     const turnEnd = new AbortController();
     const signal = AbortSignal.any(
-      [stopSignal, turnEnd.signal, request.signal].filter((each) => each !== undefined),
+      [stopSignal, turnEnd.signal, request.signal, owned?.lost, owned?.cancelled].filter(
+        (each) => each !== undefined,
+      ),
     );
     const ended = Promise.withResolvers<void>();
     this.#running.add(ended.promise);
@@ -68,6 +79,11 @@ export class TurnAdmission {
       journal = null;
       this.#running.delete(ended.promise);
       ended.resolve();
+    };
+    const beginJournal = (): TurnJournal => {
+      const begun = journals.begin(requestId);
+      journal = begun;
+      return begun;
     };
     try {
       const named = await this.#conversationIdOf(task, request);
@@ -86,16 +102,17 @@ export class TurnAdmission {
       // Without a model nothing can be called.
       const { tools, leftOut: missingTools } =
         task.kind === 'finalize' ? NO_TOOLS : await connectTools(signal);
+      const writer = owned ?? beginJournal();
       const dependencies = {
         ...shared,
+        ownership: writer,
         ...protocol,
         tools: [...shared.tools, ...tools],
         missingTools,
         approval: approvalOf(request.approve ?? this.#options.approve),
       };
       const scope = new TurnScope(dependencies, ids, signal, begun);
-      journal = journals.begin(requestId);
-      for await (const event of runTurn(scope, task, journal, () => turnEnd.abort())) {
+      for await (const event of runTurn(scope, task, writer, () => turnEnd.abort())) {
         // A reader need not ask for what follows it: there is nothing.
         if (event.type === 'done') await finish();
         yield event;

@@ -3,6 +3,8 @@ import type { BegunSession, BeginRequest } from '@orion/core';
 import { createToolRegistry } from '@orion/tool-runner';
 
 import { sampled } from '../config/derived-settings.ts';
+import { wrapAdapter } from '../keys/wrapped-adapter.ts';
+import type { Ownership } from '../store/turn-writer.ts';
 import { fileTools } from './file-tools.ts';
 import type { TurnContext } from './session/session-run.ts';
 import type { TurnScope } from './turn-scope.ts';
@@ -22,15 +24,23 @@ export function turnContext(
   const { workspace, writePlanTool, protocolConfig, trace, clock, patterns, keys } = dependencies;
   const { redact } = keys;
   for (const why of dependencies.missingTools) leftOut?.(why);
+  // Only a turn that somebody else may take is asked whose it is.
+  const { ownership } = dependencies;
+  const asked = ownership.fence === null ? adapter : confirmedAdapter(adapter, ownership);
   return {
     mode,
     projectId: ids.projectId,
     requestId: ids.requestId,
-    adapter,
+    adapter: asked,
     toolRegistry: createToolRegistry(
       [...fileTools(workspace, writePlanTool, begin), ...dependencies.tools],
       {
-        approve: dependencies.approveCall,
+        approve: async (request) => {
+          const approval = await dependencies.approveCall(request);
+          // Whatever a person took for the answer, the turn has to be this process's now.
+          await ownership.confirm();
+          return approval;
+        },
         outputs: dependencies.outputs,
         conversation: {
           id: ids.conversationId,
@@ -51,4 +61,12 @@ export function turnContext(
     startedAt: (scope.startedAt ??= clock.monotonic()),
     signal,
   };
+}
+
+/** No request is sent for a turn that is not this process's any more. */
+function confirmedAdapter(adapter: LlmAdapter, ownership: Ownership): LlmAdapter {
+  return wrapAdapter(adapter, async function* confirmed(send) {
+    await ownership.confirm();
+    yield* send();
+  });
 }

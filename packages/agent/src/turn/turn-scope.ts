@@ -15,7 +15,7 @@ import type {
   TurnStatus,
   Workspace,
 } from '@orion/contracts';
-import { createTurnState } from '@orion/contracts';
+import { createTurnState, defined } from '@orion/contracts';
 import type { ApprovalPolicy, WritePlanTool, WriteSession } from '@orion/core';
 import type { OutputKeeper, ToolRegistryOptions } from '@orion/tool-runner';
 
@@ -28,6 +28,7 @@ import type { ProviderConnection } from '../provider-connection.ts';
 import type { ConversationKeeper, KeptConversation } from '../store/conversation-keeper.ts';
 import { startsWith } from '../store/conversation-thread.ts';
 import type { ConversationThread } from '../store/conversation-thread.ts';
+import type { Ownership } from '../store/turn-writer.ts';
 import {
   abortedMessage,
   interruptedMessage,
@@ -66,6 +67,8 @@ export type TurnDependencies = {
   readonly trace: TraceRecorder;
   readonly conversations: ConversationKeeper;
   readonly keys: KeysInUse;
+  /** Whose turn it is. */
+  readonly ownership: Ownership;
   /** A notice about the store for the person, given once; null if there is none. */
   readonly takeStoreNotice: () => string | null;
 };
@@ -159,7 +162,8 @@ export class TurnScope {
   ): AsyncGenerator<RunEventBody, SessionOutcome> {
     if (this.#open === null) throw new Error('a session is driven that was not begun');
     const { handle } = this.#open;
-    const { writePlanTool, approval, content, clock, trace, settings } = this.dependencies;
+    const { writePlanTool, approval, content, clock, trace, settings, ownership } =
+      this.dependencies;
     const driver = new SessionDriver({
       session,
       handle,
@@ -173,6 +177,8 @@ export class TurnScope {
       contextLimit: contextLimit(settings, context?.adapter ?? null),
       finalize: (facts) =>
         writePlanTool.finalizeSession(handle.id, handle.contentPath(), { ...facts, approval }),
+      confirm: () => ownership.confirm(),
+      lost: ownership.fence === null ? handle.lost : AbortSignal.any([handle.lost, ownership.lost]),
       signal: this.signal,
     });
     try {
@@ -243,17 +249,26 @@ export class TurnScope {
     );
   }
 
-  /** Hands the conversation over to be stored, as it would have to go on from here. */
-  remember(): void {
+  /** The conversation as it would have to go on from here; null while nothing was said. */
+  conversation(): KeptConversation | null {
     const history = this.history();
-    if (history.length === 0) return;
-    this.dependencies.conversations.keep({
-      conversationId: this.ids.conversationId,
-      projectId: this.ids.projectId,
+    if (history.length === 0) return null;
+    const { conversationId, projectId } = this.ids;
+    const { fence } = this.dependencies.ownership;
+    return {
+      conversationId,
+      projectId,
       history,
       openSessionId: this.openSessionId,
       thread: this.#thread,
-    });
+      ...defined({ fence: fence ?? undefined }),
+    };
+  }
+
+  /** Hands the conversation over to be stored, unless the turn is somebody else's. */
+  remember(): void {
+    const conversation = this.dependencies.ownership.lost.aborted ? null : this.conversation();
+    if (conversation !== null) this.dependencies.conversations.keep(conversation);
   }
 
   traceIds(): { readonly projectId: string; readonly requestId: string; readonly source: string } {

@@ -2,7 +2,7 @@ import type { ErrorInfo, RunEvent, RunEventBody } from '@orion/contracts';
 import { defined, toErrorInfo } from '@orion/contracts';
 
 import { redactEvents } from '../keys/redacted-events.ts';
-import type { TurnJournal } from '../store/turn-journal.ts';
+import type { TurnWriter } from '../store/turn-writer.ts';
 import { answer } from './answered-turn.ts';
 import { eventStamper } from './event-stamper.ts';
 import { joinText } from './join-text.ts';
@@ -18,22 +18,24 @@ import type { TurnEnd, TurnScope, TurnTask } from './turn-scope.ts';
  * U2  A session that a tool opened is driven to its outcome, or given back when the turn ends before that.
  * U3  The history that goes to a provider is valid at every moment: each call has its tool message.
  * U4  An event that changes the disk is in the turn log before the change, unless the log fails or is slower than it
- *     usually is (`StoreHealth`); its outcome after.
+ *     usually is (`StoreHealth`); its outcome after. An owned turn waits as long as it takes.
+ * U5  A turn that is lost stops at once: nothing of it is recorded, kept or shown any more, and its reader gets the
+ *     reason.
  *
  * `leave` aborts what the turn does, for a reader that goes away while something is under way.
  */
 export async function* runTurn(
   scope: TurnScope,
   task: TurnTask,
-  journal: TurnJournal,
+  writer: TurnWriter,
   leave: () => void,
 ): AsyncGenerator<RunEvent, void> {
   const { protocol, protocolReason, trace, clock, keys } = scope.dependencies;
-  const stamp = eventStamper({ ...scope.ids, protocol: protocol.getName() });
+  const stamp = eventStamper({ ...scope.ids, protocol: protocol.getName() }, writer.lastSeq);
   const cycle = (): number => scope.state.cycleIndex;
   const record = (body: RunEventBody, cycleIndex = cycle()): RunEvent => {
     const event = stamp(body, cycleIndex);
-    journal.note(event);
+    writer.note(event);
     return event;
   };
   function* storeNotices(): Generator<RunEvent, void> {
@@ -52,6 +54,7 @@ export async function* runTurn(
   try {
     for (;;) {
       const next = await events.next();
+      writer.lost.throwIfAborted();
       if (next.done === true) {
         end = next.value;
         break;
@@ -60,12 +63,13 @@ export async function* runTurn(
       if (event.type === 'chunk' && event.source === 'model') parts.push(event.content);
       const recorded = record(event, cycleIndex);
       // The log is written while the event is shown.
-      const stored = precedesEffect(event) ? journal.settled() : null;
+      const stored = precedesEffect(event) ? writer.settled() : writer.room();
       yield recorded;
       if (stored !== null) await stored;
       yield* storeNotices();
     }
   } catch (error) {
+    writer.lost.throwIfAborted();
     const { message, ...rest } = toErrorInfo(error);
     const info: ErrorInfo = { ...rest, message: keys.redact(message) };
     trace.record({ type: 'error_occurred', ...scope.traceIds(), error: info });
@@ -73,16 +77,20 @@ export async function* runTurn(
     end = { status: 'error' };
   } finally {
     await events.return({ status: 'aborted' });
-    scope.remember();
+    // An owned turn ends with its conversation, or goes on in another process.
+    if (writer.fence === null) scope.remember();
     const { status, stopReason } = end ?? { status: 'aborted' };
-    scope.trace('turn_ended', { status, stopReason: stopReason ?? null });
+    const isLost = writer.lost.aborted ? { lost: true } : {};
+    scope.trace('turn_ended', { status, stopReason: stopReason ?? null, ...isLost });
     // The reader has left, but the log must show that the turn is over.
-    if (end === null) record(doneOf({ status: 'aborted' }, parts, protocolReason));
+    if (end === null && writer.fence === null) {
+      record(doneOf({ status: 'aborted' }, parts, protocolReason));
+    }
   }
-  await Promise.all([journal.settled(), scope.dependencies.conversations.settled()]);
+  await Promise.all([writer.settled(), scope.dependencies.conversations.settled()]);
   yield* storeNotices();
-  const done = record(doneOf(end, parts, protocolReason));
-  await journal.end();
+  const done = stamp(doneOf(end, parts, protocolReason), cycle());
+  await writer.conclude(done, scope.conversation());
   yield done;
 }
 

@@ -1,12 +1,14 @@
 import type {
   Clock,
   ConversationPart,
+  ConversationSave,
   ConversationStore,
   ConversationSummary,
   Message,
   SaveOutcome,
+  TurnFence,
 } from '@orion/contracts';
-import { insertAll, storeUnavailable, whereAll } from '../engine/sql-database.ts';
+import { databaseNow, insertAll, storeUnavailable, whereAll } from '../engine/sql-database.ts';
 import type { SqlDatabase, SqlRow, SqlRunner, SqlValue } from '../engine/sql-database.ts';
 import { cleanTitle, titleOf } from './title.ts';
 
@@ -16,45 +18,20 @@ import { cleanTitle, titleOf } from './title.ts';
  * 1. A save is all or nothing. Two saves of one conversation are serialised, and the second finds that the revision it
  *    builds on is gone.
  * 2. A message is read back exactly as it was saved, U+0000 and lone surrogates included.
- * 3. Messages that are already stored are not written again.
+ * 3. A save with a fence holds the row of its turn: nobody acquires or ends the turn while it is saved.
+ * 4. Messages that are already stored are not written again.
  */
 export function createSqlConversationStore(
   database: SqlDatabase,
   options: { readonly clock: Pick<Clock, 'now'> },
 ): ConversationStore {
   return {
-    async save({ conversationId, projectId, history, from, openSessionId, revision }) {
-      const messages = history.map((message) => JSON.stringify(message));
-      const now = options.clock.now();
-      const next = revision + 1;
-      return database.transaction(async (inside): Promise<SaveOutcome> => {
-        // First, because a second save waits for this row.
-        const changed = await inside.run(
-          `insert into conversation
-             (conversation_id, project_id, title, messages, created_at, updated_at, open_session_id, revision)
-           values ($1, $2, $3, $4, $5, $5, $6, $7)
-           on conflict (conversation_id) do update set
-             project_id = excluded.project_id,
-             title = ${from === 0 ? 'excluded.title' : 'conversation.title'},
-             messages = excluded.messages, updated_at = excluded.updated_at,
-             open_session_id = excluded.open_session_id, revision = excluded.revision
-           where conversation.revision = $8`,
-          [
-            conversationId,
-            projectId,
-            titleOf(history),
-            from + messages.length,
-            now,
-            openSessionId,
-            next,
-            revision,
-          ],
-        );
-        if (changed === 0) return { kind: 'stale' };
-        await replaceMessages(inside, conversationId, from, messages);
-        return { kind: 'saved', revision: next };
-      });
-    },
+    save: (conversation) =>
+      database.transaction(async (inside): Promise<SaveOutcome> => {
+        const { fence } = conversation;
+        if (fence !== undefined && !(await holdTurn(inside, fence))) return { kind: 'fenced' };
+        return saveConversation(inside, conversation, options.clock.now());
+      }),
 
     async load(conversationId, part = { from: 0 }) {
       const { first, parameter } = firstPosition(part);
@@ -95,6 +72,52 @@ export function createSqlConversationStore(
       return rows.map(toSummary);
     },
   };
+}
+
+/** Keeps the turn with its owner until the transaction ends; false if it is not the owner's, or over. */
+async function holdTurn(inside: SqlRunner, { turnId, epoch }: TurnFence): Promise<boolean> {
+  const held = await inside.run(
+    `update turn set active_at = ${databaseNow(inside.dialect)}
+     where turn_id = $1 and epoch = $2 and finished_at is null`,
+    [turnId, epoch],
+  );
+  return held > 0;
+}
+
+/** Inside a transaction; what is not saved has changed nothing. */
+export async function saveConversation(
+  inside: SqlRunner,
+  conversation: ConversationSave,
+  now: number,
+): Promise<SaveOutcome> {
+  const { conversationId, projectId, history, from, openSessionId, revision } = conversation;
+  const messages = history.map((message) => JSON.stringify(message));
+  const next = revision + 1;
+  // First, because a second save waits for this row.
+  const changed = await inside.run(
+    `insert into conversation
+       (conversation_id, project_id, title, messages, created_at, updated_at, open_session_id, revision)
+     values ($1, $2, $3, $4, $5, $5, $6, $7)
+     on conflict (conversation_id) do update set
+       project_id = excluded.project_id,
+       title = ${from === 0 ? 'excluded.title' : 'conversation.title'},
+       messages = excluded.messages, updated_at = excluded.updated_at,
+       open_session_id = excluded.open_session_id, revision = excluded.revision
+     where conversation.revision = $8`,
+    [
+      conversationId,
+      projectId,
+      titleOf(history),
+      from + messages.length,
+      now,
+      openSessionId,
+      next,
+      revision,
+    ],
+  );
+  if (changed === 0) return { kind: 'stale' };
+  await replaceMessages(inside, conversationId, from, messages);
+  return { kind: 'saved', revision: next };
 }
 
 /** An SQL expression for the position of the first message to read; it does not read the texts. */

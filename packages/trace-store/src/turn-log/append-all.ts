@@ -35,6 +35,21 @@ export async function appendAll(
   return outcomes;
 }
 
+/** One append, inside of a transaction. */
+export async function appendInside(inside: SqlRunner, append: TurnAppend): Promise<AppendPlace> {
+  const put = misplaced(append) === null ? toPut(append) : null;
+  const [row] =
+    put === null
+      ? []
+      : await (inside.dialect === 'sqlite' ? putSqlite(inside, [put]) : putOne(inside, put));
+  return row === undefined
+    ? { isNew: false, outcome: await whyNot(inside, append) }
+    : { isNew: true, outcome: outcomeOf(row) };
+}
+
+/** `isNew`: it was stored now, and is no repeat. */
+export type AppendPlace = { readonly isNew: boolean; readonly outcome: AppendOutcome };
+
 /** At most one append of each turn. */
 async function appendTogether(
   database: SqlDatabase,
@@ -153,7 +168,7 @@ async function putSqlite(inside: SqlRunner, puts: readonly Put[]): Promise<reado
 // On Postgres each is a single statement, so that a broken connection leaves all of it or nothing, and one answer is
 // enough.
 
-function putOne(database: SqlDatabase, put: Put): Promise<readonly SqlRow[]> {
+function putOne(database: SqlRunner, put: Put): Promise<readonly SqlRow[]> {
   const { sql, parameters } = moveOne('postgres', put);
   const add = (value: SqlValue): string => `$${parameters.push(value)}`;
   const seqs = add(put.events.map(({ seq }) => seq));

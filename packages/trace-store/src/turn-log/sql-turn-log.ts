@@ -11,6 +11,7 @@ import { reportRefusals } from '../engine/reported-database.ts';
 import { databaseNow } from '../engine/sql-database.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import { appendAll, CHANNEL } from './append-all.ts';
+import { finishTurn } from './finish-turn.ts';
 import { Follower } from './follower.ts';
 import { readNews, toEntry } from './read-news.ts';
 import { fenced, finished, refusalOf } from './refusals.ts';
@@ -77,6 +78,12 @@ export function createSqlTurnLog(database: SqlDatabase, options: SqlTurnLogOptio
     },
 
     appendAll: append,
+
+    async finish(last, conversation) {
+      const outcome = await finishTurn(database, last, conversation, clock.now());
+      if (outcome.kind === 'stored') follower.wake(last.turnId, outcome.lastSeq);
+      return outcome;
+    },
 
     async requestCancel(turnId) {
       const asked = await reported.run(

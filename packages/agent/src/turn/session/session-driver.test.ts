@@ -69,6 +69,8 @@ function driverOf(
     requestId: 'r',
     contextLimit: 4096,
     finalize,
+    confirm: () => Promise.resolve(),
+    lost: driven.lost,
     signal: new AbortController().signal,
   });
   return { driver, finalize };

@@ -131,14 +131,15 @@ export class SessionDriver {
    * return value. Returning early saves the session and gives it back.
    */
   async *run(start: SessionStart): AsyncGenerator<RunEventBody, SessionOutcome> {
-    const { signal, handle } = this.#options;
+    const { signal, lost, handle } = this.#options;
     const onCancel = (): void => this.#wakeUp();
     const onLost = (): void => {
       this.#dispatch({ type: 'lease_lost', writing: this.#committing });
       this.#wakeUp();
     };
     signal.addEventListener('abort', onCancel);
-    handle.lost.addEventListener('abort', onLost);
+    lost.addEventListener('abort', onLost);
+    if (lost.aborted) onLost();
     try {
       this.#begin(start);
       await this.#tellMemoryOnly();
@@ -163,7 +164,7 @@ export class SessionDriver {
         }
       }
     } catch (error) {
-      if (this.#refusal !== null) throw error;
+      if (this.#refusal !== null || lost.aborted) throw error;
       // R019: a defect never takes the text with it.
       const { message } = toErrorInfo(error);
       this.#report.trace('failed', { error: message.slice(0, 300) });
@@ -174,9 +175,10 @@ export class SessionDriver {
       return end.outcome;
     } finally {
       signal.removeEventListener('abort', onCancel);
-      handle.lost.removeEventListener('abort', onLost);
+      lost.removeEventListener('abort', onLost);
       for (const cancel of this.#timers.values()) cancel();
-      if (this.#outcome === null) await this.#leave();
+      if (lost.aborted && !handle.lost.aborted && this.#receipt === null) await this.#giveBack();
+      else if (this.#outcome === null) await this.#leave();
     }
   }
 
@@ -394,6 +396,9 @@ export class SessionDriver {
 
   async #finalize(job: Extract<Job, { type: 'finalize' }>, start: SessionStart): Promise<void> {
     await this.#saver.settled();
+    // A loss arrives as `lost`, too.
+    await this.#options.confirm().catch(() => undefined);
+    if (this.#options.lost.aborted) return;
     this.#committing = true;
     try {
       const { input, receipt } = await finalize(this.#session, job, {
@@ -413,6 +418,17 @@ export class SessionDriver {
     await this.#saver.settled();
     const removed = await this.#options.handle.remove();
     if (this.#receipt !== null) this.#receipt = withRemoved(this.#receipt, removed);
+  }
+
+  /** The session goes on in the hands of another owner, who can only take it once this process has let go of it. */
+  async #giveBack(): Promise<void> {
+    await this.#saver.settled();
+    try {
+      await this.#options.handle.release();
+    } catch {
+      // Its lease runs out by itself.
+    }
+    this.#outcome ??= { kind: 'lost' };
   }
 
   /** Nobody reads on: what is written stays written, anything else is saved and given back. */

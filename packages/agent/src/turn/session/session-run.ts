@@ -37,6 +37,10 @@ export type SessionDriverOptions = {
   /** How much of the content so far a model is shown, in bytes. */
   readonly contextLimit: number;
   readonly finalize: (facts: FinalizeFacts) => Promise<FinalizeOutcome>;
+  /** Before the commit: rejects if the turn is not this process's any more. */
+  readonly confirm: () => Promise<void>;
+  /** Aborted when another process has taken over the session, or its turn: nothing more is saved. */
+  readonly lost: AbortSignal;
   /** Aborted when the turn is cancelled, or the process is about to end: all is saved and given back at once. */
   readonly signal: AbortSignal;
 };

@@ -1,0 +1,274 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { systemClock } from '@orion/contracts';
+import type { AppendOutcome, RunEvent, Tool, TurnAppend, TurnLog } from '@orion/contracts';
+import { callsReply, createFakeAdapter, textReply, toolCall } from '@orion/testkit';
+import type { FakeAdapter, FakeReply } from '@orion/testkit';
+import { openStore } from '@orion/trace-store';
+import type { Store } from '@orion/trace-store';
+import { beforeEach, expect, it, onTestFinished } from 'vitest';
+
+import { composeOrion } from '../create-orion.ts';
+import type { Composition } from '../create-orion.ts';
+import { beginCall, temporaryDirectory } from '../testing/set-up.ts';
+
+/**
+ * Hazard: a turn that another process has taken goes on here: it writes the file, the conversation and the log of its
+ * new owner.
+ */
+
+const TURN = 'turn';
+const CONTENT = textReply('one\ntwo\n', 'DONE\n');
+const WRITES: readonly FakeReply[] = [callsReply([beginCall()]), CONTENT, textReply('written')];
+
+let workspace: string;
+let store: Store;
+let adapter: FakeAdapter;
+let orion: Composition;
+/** Sees every append of the turn before it is stored. */
+let beforeAppend: (append: TurnAppend) => Promise<void>;
+let ran: number;
+
+const TOOL: Tool = {
+  definition: { name: 'Note_add', description: 'adds a note', parameters: { type: 'object' } },
+  effect: 'write',
+  execute: () => {
+    ran += 1;
+    return Promise.resolve({ result: 'added' });
+  },
+};
+
+beforeEach(async () => {
+  workspace = await temporaryDirectory();
+  store = openStore({ kind: 'memory' }, { clock: systemClock });
+  beforeAppend = () => Promise.resolve();
+  ran = 0;
+});
+
+async function start(replies: readonly FakeReply[]): Promise<void> {
+  adapter = createFakeAdapter(replies);
+  const turnLog: TurnLog = {
+    ...store.turnLog,
+    async append(turnId, epoch, expectSeq, events) {
+      await beforeAppend({ turnId, epoch, expectSeq, events });
+      return store.turnLog.append(turnId, epoch, expectSeq, events);
+    },
+    async appendAll(appends): Promise<readonly AppendOutcome[]> {
+      for (const append of appends) await beforeAppend(append);
+      return store.turnLog.appendAll(appends);
+    },
+    async finish(append, conversation) {
+      await beforeAppend(append);
+      return store.turnLog.finish(append, conversation);
+    },
+  };
+  orion = await composeOrion({ workspace, adapter, tools: [TOOL], store: { ...store, turnLog } });
+  onTestFinished(async () => {
+    await orion.orion.close();
+    await store.close();
+  });
+}
+
+const MESSAGE = { kind: 'message', content: 'q', mode: 'act', recover: null } as const;
+
+/** What a reader of the turn itself saw, and what it ended with. */
+async function runOwned(): Promise<{ readonly events: RunEvent[]; readonly error: unknown }> {
+  const owned = orion.own(await store.turnLog.acquire(TURN, 1));
+  const events: RunEvent[] = [];
+  try {
+    for await (const event of orion.turns.run(MESSAGE, { conversationId: 'c' }, owned)) {
+      events.push(event);
+    }
+    return { events, error: null };
+  } catch (error) {
+    return { events, error };
+  }
+}
+
+/** Another process takes the turn when an append comes that this is true of. */
+function takeAt(isMoment: (append: TurnAppend) => boolean): void {
+  let isTaken = false;
+  beforeAppend = async (append) => {
+    if (isTaken || !isMoment(append)) return;
+    isTaken = true;
+    const { epoch, lastSeq } = await store.turnLog.acquire(TURN, 2);
+    const seq = lastSeq + 1;
+    await store.turnLog.append(TURN, epoch, seq, [{ seq, kind: 'chunk', data: 'taken' }]);
+    await store.conversations.save({
+      conversationId: 'c',
+      projectId: 'p',
+      history: [{ role: 'user', content: 'of the new owner' }],
+      from: 0,
+      openSessionId: null,
+      revision: (await store.conversations.load('c'))?.revision ?? 0,
+      fence: { turnId: TURN, epoch },
+    });
+  };
+}
+
+const has =
+  (kind: string, status?: string) =>
+  ({ events }: TurnAppend): boolean =>
+    events.some(
+      (event) =>
+        event.kind === kind &&
+        (status === undefined || (event.data as { status?: string }).status === status),
+    );
+
+async function logged(): Promise<readonly string[]> {
+  return (await store.turnLog.read(TURN, 0)).map(({ kind }) => kind);
+}
+
+/** Nothing but what the new owner wrote has come since. */
+async function expectStopped({ error }: { readonly error: unknown }): Promise<void> {
+  expect(error).toMatchObject({ code: 'FENCED' });
+  await orion.orion.close();
+  const entries = await store.turnLog.read(TURN, 0);
+  expect(entries.at(-1)).toMatchObject({ kind: 'chunk', data: 'taken' });
+  expect((await store.conversations.load('c'))?.history).toEqual([
+    { role: 'user', content: 'of the new owner' },
+  ]);
+  expect((await readdir(workspace)).filter((name) => name !== '.orion')).toEqual([]);
+}
+
+it('a turn that nobody takes ends with its file, its conversation and one done (R282)', async () => {
+  await start(WRITES);
+  const { events, error } = await runOwned();
+  expect(error).toBeNull();
+  expect(await readFile(join(workspace, 'a.txt'), 'utf8')).toBe('one\ntwo\n');
+  const entries = await store.turnLog.read(TURN, 0);
+  expect(entries.map(({ seq, kind }) => [seq, kind])).toEqual(
+    events.map(({ seq, type }) => [seq, type]),
+  );
+  expect(entries.filter(({ kind }) => kind === 'done')).toHaveLength(1);
+  expect(new Set(entries.map(({ turnId }) => turnId))).toEqual(new Set([TURN]));
+  const history = (await store.conversations.load('c'))?.history ?? [];
+  expect(history.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant']);
+  await expect(store.turnLog.acquire(TURN, 2)).rejects.toMatchObject({ code: 'TURN_FINISHED' });
+});
+
+it('a second turn of the conversation goes on where the first has ended', async () => {
+  await start([textReply('one'), textReply('two')]);
+  await runOwned();
+  const next = orion.own(await store.turnLog.acquire('next', 1));
+  for await (const _ of orion.turns.run(MESSAGE, { conversationId: 'c' }, next));
+  expect((await store.conversations.load('c'))?.history.map(({ content }) => content)).toEqual([
+    'q',
+    'one',
+    'q',
+    'two',
+  ]);
+});
+
+it('a turn that is taken before its calls are stored runs none of them (O5)', async () => {
+  await start([callsReply([toolCall('1', 'Note_add')]), textReply('never')]);
+  takeAt(has('tool_calls'));
+  await expectStopped(await runOwned());
+  expect(ran).toBe(0);
+  expect(adapter.requests).toHaveLength(1);
+});
+
+it('a turn that is taken between two of its calls runs the first of them alone (O4)', async () => {
+  await start([
+    callsReply([toolCall('1', 'Note_add'), toolCall('2', 'Note_add', { again: true })]),
+  ]);
+  takeAt(() => ran === 1);
+  await expectStopped(await runOwned());
+  expect(ran).toBe(1);
+});
+
+it('a turn that is taken while its model writes a file leaves no file, and its session to the new owner (O5)', async () => {
+  await start([
+    callsReply([beginCall()]),
+    async function* slowly() {
+      yield { type: 'text-delta', text: 'one\n' };
+      while (!(await logged()).includes('write_chunk')) await new Promise(setImmediate);
+      takeAt(() => true);
+      yield { type: 'text-delta', text: 'two\n' };
+      await new Promise((resolve) => {
+        setTimeout(resolve, 200);
+      });
+      yield { type: 'text-delta', text: 'DONE\n' };
+      yield { type: 'finish', reason: 'stop' };
+    },
+  ]);
+  const result = await runOwned();
+  const [session] = await orion.orion.listSessions('recoverable');
+  expect(session).toMatchObject({ target_file: 'a.txt' });
+  await expectStopped(result);
+});
+
+it('a turn that is taken right before its commit writes no file (O4)', async () => {
+  await start(WRITES);
+  takeAt(has('write_session', 'session_active.finalizing'));
+  await expectStopped(await runOwned());
+});
+
+it('a turn that is taken at its end keeps neither its done nor its conversation (O5)', async () => {
+  await start([textReply('one')]);
+  takeAt(has('done'));
+  const { events, error } = await runOwned();
+  expect(events.map(({ type }) => type)).not.toContain('done');
+  await expectStopped({ error });
+});
+
+it('a turn that is taken before it begins asks no model (O4)', async () => {
+  await start([textReply('never')]);
+  takeAt(() => true);
+  await expectStopped(await runOwned());
+  expect(adapter.requests).toHaveLength(0);
+});
+
+it('a turn whose log went back stops as one that was taken (O5)', async () => {
+  await start([callsReply([toolCall('1', 'Note_add')])]);
+  const { turnLog } = store;
+  // As after a failover to a standby that had nothing of it.
+  store = {
+    ...store,
+    turnLog: {
+      ...turnLog,
+      appendAll: (appends) =>
+        appends.some(has('tool_calls'))
+          ? Promise.resolve([{ kind: 'gap', lastSeq: 0 }])
+          : turnLog.appendAll(appends),
+    },
+  };
+  const { error } = await runOwned();
+  expect(error).toMatchObject({ code: 'TURN_LOG_GAP' });
+  expect(ran).toBe(0);
+});
+
+it('who asks for the end of a turn ends it, and its owner stores the done', async () => {
+  await start([
+    async function* slowly() {
+      yield { type: 'text-delta', text: 'one' };
+      await store.turnLog.requestCancel(TURN);
+      await new Promise((resolve) => {
+        setTimeout(resolve, 200);
+      });
+      yield { type: 'text-delta', text: 'two' };
+      yield { type: 'finish', reason: 'stop' };
+    },
+  ]);
+  const { events, error } = await runOwned();
+  expect(error).toBeNull();
+  expect(events.at(-1)).toMatchObject({ type: 'done', status: 'aborted', stopReason: 'cancelled' });
+  expect((await logged()).at(-1)).toBe('done');
+});
+
+it('a turn of a command goes on when its log is taken, and writes its file', async () => {
+  await start(WRITES);
+  let isTaken = false;
+  beforeAppend = async ({ turnId, events }) => {
+    if (isTaken || !events.some(({ kind }) => kind === 'tool_calls')) return;
+    isTaken = true;
+    await store.turnLog.acquire(turnId, 2);
+  };
+  const events: RunEvent[] = [];
+  for await (const event of orion.orion.runTurn({ content: 'q' })) events.push(event);
+  expect(isTaken).toBe(true);
+  expect(events.at(-1)).toMatchObject({ type: 'done', status: 'complete' });
+  expect(await readFile(join(workspace, 'a.txt'), 'utf8')).toBe('one\ntwo\n');
+  expect(orion.orion.notStored().turnEvents).toBeGreaterThan(0);
+});
