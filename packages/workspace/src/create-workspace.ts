@@ -211,7 +211,7 @@ function openWorkspace(options: WorkspaceOptions, places: Places): Workspace {
     undo: (request) => undoChange(committer, request),
     commitPlan: (request) => commitPlan(committer, journals, request),
     createScratchFile: () => scratch.create(),
-    textList: (name, limits) => createTextList({ state, clock, loadKey }, name, limits),
+    textList: (name, limits) => createTextList({ state, clock, loadKey, observer }, name, limits),
     readText: (path, range) => readWorkspaceText(policy, scratch, path, range),
     listFiles: (limit, selection) => listFiles(policy, limit, selection),
     searchFiles: (request) => searchFiles(policy, request),

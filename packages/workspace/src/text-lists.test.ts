@@ -126,6 +126,34 @@ describe('a list of texts', () => {
     expect(await textsOf(two)).toEqual(['two']);
   });
 
+  it('says which texts another running process added', async () => {
+    const { list, again, clock } = await openLists();
+    const here = { pid: process.pid, host: 'here', pidNamespace: '' };
+    const as = async (startedAt: string, host = 'here') => {
+      const identity = () => Promise.resolve({ ...here, host, startedAt });
+      return (await again({ identity })).textList('history', { ...LIMITS, maxTexts: 9 });
+    };
+    await list.add('own');
+    expect(await list.read()).toMatchObject([{ text: 'own', isOfOther: false }]);
+    // A process of this number that began at another time is gone.
+    await (await as('long ago')).add('gone');
+    const elsewhere = await as('then', 'elsewhere');
+    await elsewhere.add('running');
+    const reader = await as('now', 'third');
+    const isOfOther = async () =>
+      Object.fromEntries((await reader.read()).map((each) => [each.text, each.isOfOther]));
+    expect(await isOfOther()).toMatchObject({ running: true });
+    expect(await elsewhere.read()).toContainEqual(
+      expect.objectContaining({ text: 'running', isOfOther: false }),
+    );
+    expect(await (await as('later')).read()).toContainEqual(
+      expect.objectContaining({ text: 'gone', isOfOther: false }),
+    );
+    // No sign of life for so long.
+    await clock.advance(30_000);
+    expect(await isOfOther()).toEqual({ own: false, gone: false, running: false });
+  });
+
   it('does not follow a link that has its name', async () => {
     const { list, root } = await openLists();
     const outside = await temporaryDirectory();

@@ -12,12 +12,15 @@ import { randomBytes } from 'node:crypto';
 import { unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { OrionError, parseFields } from '@orion/contracts';
+import { isFields, OrionError, parseFields } from '@orion/contracts';
 import type { Clock, ListedText, TextList, TextListLimits } from '@orion/contracts';
 
 import { syncDirectory } from './disk/directories.ts';
 import { isErrno, onDisk } from './disk/disk-error.ts';
 import { createWholeFile, jsonBytes, readSmallFile } from './disk/files.ts';
+import { judgeOwner } from './ownership/judge-owner.ts';
+import { parseOwner, type OwnerRecord } from './ownership/owner-record.ts';
+import type { ProcessObserver } from './ownership/process-identity.ts';
 import type { SessionKey } from './session-dir/session-key.ts';
 import type { StateDirectory } from './state-directory.ts';
 
@@ -31,10 +34,11 @@ type TextListOptions = {
   readonly state: StateDirectory;
   readonly clock: Clock;
   readonly loadKey: () => Promise<SessionKey | null>;
+  readonly observer: ProcessObserver;
 };
 
 export function createTextList(
-  { state, clock, loadKey }: TextListOptions,
+  { state, clock, loadKey, observer }: TextListOptions,
   name: string,
   { maxTexts, maxTextBytes }: TextListLimits,
 ): TextList {
@@ -58,22 +62,40 @@ export function createTextList(
       .toSorted();
   }
 
-  async function readOne(id: string, key: SessionKey | null): Promise<ListedText | null> {
+  /** Many texts are of few processes: each is looked at once. */
+  async function readOne(
+    id: string,
+    key: SessionKey | null,
+    judged: Map<string, Promise<boolean>>,
+  ): Promise<ListedText | null> {
     const file = await readSmallFile(pathOf(id), bytesOfFile(maxTextBytes));
     if (file.kind !== 'text' || key?.isOwn(file.text) === false) return null;
-    const { list, root, text } = parseFields(file.text) ?? {};
+    const { list, root, text, owner } = parseFields(file.text) ?? {};
     if (typeof text !== 'string' || list !== name || !state.isAboutHere(root)) return null;
-    return { id, text };
+    const added = parseOwner(isFields(owner) ? owner : null);
+    if (added === null) return { id, text, isOfOther: false };
+    const { pid, process_started_at: start } = added;
+    const who = `${pid} ${start}`;
+    const isOfOther = judged.get(who) ?? isOther(added);
+    judged.set(who, isOfOther);
+    return { id, text, isOfOther: await isOfOther };
+  }
+
+  async function isOther(owner: OwnerRecord): Promise<boolean> {
+    const own = await observer.identity();
+    if (owner.pid === own.pid && owner.process_started_at === own.startedAt) return false;
+    return judgeOwner(owner, await observer.observe(owner)) === 'live';
   }
 
   return {
     async read() {
       const all = (await onDisk('read a list', ids)).slice(-maxTexts);
       const key = all.length === 0 ? null : await loadKey();
+      const judged = new Map<string, Promise<boolean>>();
       const texts: ListedText[] = [];
       for (let at = 0; at < all.length; at += BATCH) {
         const batch = all.slice(at, at + BATCH);
-        const read = await Promise.all(batch.map((id) => readOne(id, key)));
+        const read = await Promise.all(batch.map((id) => readOne(id, key, judged)));
         texts.push(...read.filter((text) => text !== null));
       }
       return texts;
@@ -82,7 +104,8 @@ export function createTextList(
       if (Buffer.byteLength(text) > maxTextBytes) throw tooLong(maxTextBytes);
       const key = await loadKey();
       const id = newId();
-      const fields = { version: 1, list: name, root: state.root, text };
+      const owner = await observer.newOwner();
+      const fields = { version: 1, list: name, root: state.root, text, owner };
       const signed = key === null ? fields : { ...fields, mac: key.sign(fields) };
       await onDisk('keep a text', async () => {
         await state.ensure(directory);

@@ -13,7 +13,7 @@ export type QueuedPrompt = {
  * workspace is not among them.
  */
 export type QueuedPrompts = {
-  /** Oldest first. Empty if they cannot be read. */
+  /** Oldest first, without those of other processes that still run. Empty if they cannot be read. */
   list(): Promise<readonly QueuedPrompt[]>;
   /** Its id, once it is durable. Rejects with CONTENT_TOO_LARGE, or if the disk reports an error. */
   add(prompt: Omit<QueuedPrompt, 'id'>): Promise<string>;
@@ -32,7 +32,8 @@ export function createQueuedPrompts(workspace: WorkspaceTextLists): QueuedPrompt
   return {
     async list() {
       const texts = await list.read().catch(() => []);
-      return texts.flatMap(({ id, text: json }) => {
+      return texts.flatMap(({ id, text: json, isOfOther }) => {
+        if (isOfOther) return [];
         const { text, conversationId } = parseFields(json) ?? {};
         if (typeof text !== 'string' || !isTextOrNull(conversationId)) return [];
         return [{ id, text, conversationId }];

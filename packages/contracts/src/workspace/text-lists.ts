@@ -24,4 +24,9 @@ export interface TextList {
   remove(id: string): Promise<boolean>;
 }
 
-export type ListedText = { readonly id: string; readonly text: string };
+export type ListedText = {
+  readonly id: string;
+  readonly text: string;
+  /** Another process added it that, as far as is known, still runs. */
+  readonly isOfOther: boolean;
+};
