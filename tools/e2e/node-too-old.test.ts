@@ -8,13 +8,13 @@ import { test } from './support/test.ts';
 const OLD_NODE = findOldNode();
 
 test.skipIf(OLD_NODE === null)(
-  `a Node that is too old gets one line that says what to do, exit 2${OLD_NODE === null ? ' (SKIPPED: no Node before 22.12 on PATH or in ORION_OLD_NODE)' : ''}`,
+  `a Node that is too old gets one line that says what to do, exit 2${OLD_NODE === null ? ' (SKIPPED: no Node before 22.19 on PATH or in ORION_OLD_NODE)' : ''}`,
   async ({ machine }) => {
     const ended = await machine.run(['run', 'Hello'], { node: OLD_NODE ?? '' });
     expect(ended.exitCode).toBe(2);
     expect(ended.stdout).toBe('');
     expect(ended.stderr).toMatch(
-      /^orion: NODE_TOO_OLD: this is Node \d+\.\d+\.\d+\. Install Node 22\.12 or newer\.\n$/u,
+      /^orion: NODE_TOO_OLD: this is Node \d+\.\d+\.\d+\. Install Node 22\.19 or newer\.\n$/u,
     );
   },
 );
@@ -34,7 +34,7 @@ function isOld(file: string): boolean {
     })
       .split('.')
       .map(Number);
-    return major < 22 || (major === 22 && minor < 12);
+    return major < 22 || (major === 22 && minor < 19);
   } catch {
     return false;
   }

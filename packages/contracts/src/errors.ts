@@ -13,7 +13,7 @@ export const ERROR_CODES = {
   MODEL_MISSING: 'Name a model.',
   API_KEY_MISSING: 'Give an API key, or the base URL of your own server.',
   SCRIPT_INVALID: 'Correct the script.',
-  NODE_TOO_OLD: 'Install Node 22.12 or newer.',
+  NODE_TOO_OLD: 'Install Node 22.19 or newer.',
   PROTOCOL_UNSUPPORTED: 'Choose another protocol.',
   // Providers
   PROVIDER_UNREACHABLE: 'Check the network and the base URL, then try again.',

@@ -40,11 +40,12 @@ export function startOnTerminal(
   { cwd, environment, columns = 120, rows = 30, above = [] }: TerminalOptions,
 ): Terminal {
   const child = pty.spawn(program, args, {
-    name: 'xterm-256color',
+    // Sets TERM.
+    name: environment['TERM'] ?? 'xterm-256color',
     cols: columns,
     rows,
     cwd,
-    env: { TERM: 'xterm-256color', ...environment },
+    env: environment,
   });
   const emulated = emulateLater(columns, rows);
   if (above.length > 0) emulated.write(`${above.join('\r\n')}\r\n`);

@@ -1,4 +1,5 @@
 import type { OutputStream } from '../process/output-stream.ts';
+import { wantsPlain } from '../terminal/plain-wanted.ts';
 import type { Completer, Face } from './face.ts';
 
 export type FaceOptions = {
@@ -32,11 +33,8 @@ export function chooseFace({
   output,
 }: FaceFacts): 'rich' | 'plain' | 'none' {
   if (stdin.isTTY !== true) return 'none';
-  const accessible = environment['ACCESSIBLE'] ?? '';
-  const asked = plain || !['', '0', 'false'].includes(accessible);
-  const able = output.isTerminal && environment['TERM'] !== 'dumb';
-  const roomy = output.columns() >= MIN_COLUMNS && output.rows() >= MIN_ROWS;
-  return asked || !able || !roomy ? 'plain' : 'rich';
+  const isRoomy = output.columns() >= MIN_COLUMNS && output.rows() >= MIN_ROWS;
+  return wantsPlain(environment, plain) || !output.isTerminal || !isRoomy ? 'plain' : 'rich';
 }
 
 /** Takes the terminal; `close` gives it back. */

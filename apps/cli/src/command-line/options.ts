@@ -97,6 +97,11 @@ export function addCommandOptions(command: Command): Command {
     .option('--allow-network', 'let shell lines in the sandbox use the network');
 }
 
+/** Of commands whose text of the model is Markdown on a terminal. */
+export function addPlainOption(command: Command): Command {
+  return command.option('--plain', 'on a terminal, print the text of the model as it is');
+}
+
 /** What commands that let a model write have besides. */
 export function addTurnOptions(command: Command): Command {
   return addCommandOptions(addPathOptions(addApproveOption(command)))

@@ -17,6 +17,7 @@ import {
   addPathOptions,
   addProjectOption,
   addProviderOptions,
+  addPlainOption,
   addTurnOptions,
   choice,
 } from './options.ts';
@@ -74,7 +75,7 @@ function addRun(program: Command, runs: Runs): void {
   const run = addCommand(program, 'run', 'run one turn: ask, let the model work, exit')
     .argument('[prompt]', 'what to do; `-` or nothing reads it from stdin')
     .addHelpText('after', help.RUN);
-  addJsonEvents(addTurnOptions(addConversationOptions(run)));
+  addJsonEvents(addPlainOption(addTurnOptions(addConversationOptions(run))));
   runs(run, async () => (await import('../commands/run.ts')).runCommand);
 }
 
@@ -136,7 +137,7 @@ function addRecoverSession(program: Command, runs: Runs): void {
     .option('--out <file>', 'copy the saved text to a new file');
   addBudgetOptions(addProviderOptions(recover));
   recover.option('--max-bytes <n>', 'the size limit of the file, in place of the configured one');
-  addJsonEvents(addTurnOptions(recover));
+  addJsonEvents(addPlainOption(addTurnOptions(recover)));
   runs(recover, async () => (await import('../commands/recover-session.ts')).recoverSessionCommand);
 }
 

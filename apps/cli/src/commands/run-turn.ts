@@ -16,6 +16,8 @@ import { approval } from './approve-change.ts';
 import { protectedPathQuestion } from './confirm-protected.ts';
 import { placeOf } from './place.ts';
 import { openForTurns } from './with-orion.ts';
+import { createAnswerScreen } from '../rendering/answer-screen.ts';
+import { wantsPlain } from '../terminal/plain-wanted.ts';
 import { createJsonView, createTerminalView, type TurnView } from '../rendering/turn-view.ts';
 import { shellWording } from '../rendering/wording.ts';
 
@@ -35,6 +37,8 @@ export type TurnSetup = {
   /** Whether a model may be asked. */
   readonly withModel: boolean;
   readonly json: boolean;
+  /** Text of the model as it is, on a terminal too. */
+  readonly plain: boolean;
 };
 
 /**
@@ -188,11 +192,14 @@ function exitCode(summary: TurnSummary, failure: unknown, interrupted: boolean):
   });
 }
 
-function createView({ context, configuration, json }: TurnSetup): TurnView {
+function createView({ context, configuration, json, plain }: TurnSetup): TurnView {
   const { showContent, quiet } = configuration;
-  const { screen, stdout, stderr } = context;
+  const { screen, stdout, stderr, environment } = context;
   const shared = {
-    screen: { ...screen, content: (text: string) => screen.text(text) },
+    screen:
+      stdout.isTerminal && !wantsPlain(environment, plain)
+        ? createAnswerScreen({ screen, stdout, colors: (environment['NO_COLOR'] ?? '') === '' })
+        : { ...screen, content: (text: string) => screen.text(text) },
     wording: shellWording(placeOf(context, configuration.workspace)),
     now: () => performance.now(),
   };

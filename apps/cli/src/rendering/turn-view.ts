@@ -29,7 +29,7 @@ export type TerminalViewOptions = {
 };
 
 /** Where a turn is shown. */
-export type TurnScreen = Omit<Screen, 'ask' | 'answered' | 'flush'> & {
+export type TurnScreen = Omit<Screen, 'rendered' | 'ask' | 'answered' | 'flush'> & {
   /** Text of a file that is being written, where it is shown at all. */
   content(text: string): Promise<void> | undefined;
 };

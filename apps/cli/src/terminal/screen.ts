@@ -16,6 +16,8 @@ export type Screen = {
   readonly stdoutIsTerminal: boolean;
   /** Text of the model or of a file. The promise, if any, is to be awaited before more is written. */
   text(text: string): Promise<void> | undefined;
+  /** Whole lines for a terminal that were made harmless before, in colours of ours. */
+  rendered(lines: string): Promise<void> | undefined;
   /** One line; whatever would break or hide it is shown as text. */
   line(text: string, kind?: LineKind): void;
   /** Text of several lines. */
@@ -76,6 +78,11 @@ export function createScreen({ stdout, stderr, colors }: ScreenOptions): Screen 
       if (shown === '') return undefined;
       textLineIsOpen = !shown.endsWith('\n');
       return stdout.offer(shown);
+    },
+    rendered(lines) {
+      clearProgress();
+      endText();
+      return stdout.offer(lines);
     },
     line(text, kind = 'notice') {
       writeLines(sanitizeLine(text), kind);

@@ -50,7 +50,11 @@ const LITTLE_SPACE = 512 * MIB;
  * unless `online` says so. Never rejects for what it finds.
  */
 export async function* diagnose(request: DiagnosisRequest): AsyncGenerator<Finding, void> {
-  yield { area: 'node', status: 'ok', message: `Node ${process.versions.node}` };
+  yield {
+    area: 'node',
+    status: 'ok',
+    message: `Node ${process.versions.node}; the command needs 22.19 or newer`,
+  };
   let configuration: Configuration;
   try {
     configuration = await loadConfiguration(request);

@@ -15,8 +15,6 @@ export type RegionParts = {
   readonly typed: TypedRows | null;
   /** Completions, or the items of a list. */
   readonly menu: readonly string[];
-  /** At the right of the status line. */
-  readonly hint: string;
 };
 
 export type TypedRows = { readonly rows: readonly string[]; readonly caret: Caret };
@@ -39,8 +37,9 @@ export function layOutRegion(parts: RegionParts, { columns, rows, colors }: Room
   const rule = [faint('─'.repeat(columns))];
   const queued = view.queued.at(-1);
   const sections: readonly Section[] = [
-    { rows: parts.open.slice(-MAX_OPEN_ROWS), rank: 8, keeps: 'last' },
+    // First, since it is what may stay behind after a change of width.
     { rows: rule, rank: 6, keeps: 'first' },
+    { rows: parts.open.slice(-MAX_OPEN_ROWS), rank: 8, keeps: 'last' },
     {
       rows: view.activity === null ? [] : [sanitizeLine(view.activity)],
       rank: 4,
@@ -58,7 +57,7 @@ export function layOutRegion(parts: RegionParts, { columns, rows, colors }: Room
     { rows: typed?.rows ?? [], rank: 0, keeps: 'last' },
     { rows: parts.menu, rank: 2, keeps: 'first' },
     { rows: rule, rank: 7, keeps: 'first' },
-    { rows: [faint(statusRow(view.status, parts.hint, columns))], rank: 3, keeps: 'first' },
+    { rows: [faint(statusRow(view.status, columns))], rank: 3, keeps: 'first' },
   ];
   const kept = fit(sections, Math.min(MAX_REGION_ROWS, rows - 1));
   const before = kept.slice(0, TYPED).flat().length;
@@ -88,10 +87,10 @@ function fit(sections: readonly Section[], room: number): readonly (readonly str
 }
 
 /** The parts that fit, those at the end going first. */
-function statusRow(status: readonly string[], hint: string, columns: number): string {
+function statusRow(status: readonly string[], columns: number): string {
   const parts = status.map(sanitizeLine);
   while (parts.length > 1 && widthOf(parts.join(' · ')) > columns) parts.pop();
-  return spread(parts.join(' · '), hint, columns);
+  return clipToWidth(parts.join(' · '), columns);
 }
 
 /** One text at the left and one at the right; the right one only where there is room. */

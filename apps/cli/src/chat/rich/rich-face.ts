@@ -1,17 +1,18 @@
 import { setImmediate as turnOfTheLoop, setTimeout as pause } from 'node:timers/promises';
 
+import { createAnswerText } from '../../markdown/answer-text.ts';
 import type { Face, FaceView } from '../face.ts';
 import { createInputQueue } from '../input-queue.ts';
 import type { FaceOptions } from '../open-face.ts';
 import { transcriptLines } from '../transcript.ts';
-import { createAnswerText } from './answer-text.ts';
 import { createAsking } from './asking.ts';
 import { createDraft } from './draft.ts';
-import { isKey, widthOf } from './line-editor.ts';
+import { isKey, widthOf, wrapToWidth } from './line-editor.ts';
 import { createLiveRegion } from './live-region.ts';
 import { createPicker, type Picker } from './picker.ts';
 import { takeTerminal } from './raw-terminal.ts';
 import { layOutRegion } from './region-rows.ts';
+import { createSections } from './sections.ts';
 
 const IDLE: FaceView = { busy: false, activity: null, queued: [], status: [], question: null };
 /** A person does not pause so long within a line. */
@@ -28,7 +29,8 @@ export function createRichFace(options: FaceOptions): Face {
   const { output, colors, bell, environment } = options;
   const inputs = createInputQueue();
   const region = createLiveRegion({ output, widthOf, rewraps: rewraps(environment) });
-  const text = createAnswerText();
+  const text = createAnswerText({ columns: () => output.columns(), colors });
+  const sections = createSections((lines) => region.print(lines), draw);
   const draft = createDraft(options, draw);
   let view = IDLE;
   /** Earlier prompts to choose from, while they are looked through. */
@@ -44,7 +46,7 @@ export function createRichFace(options: FaceOptions): Face {
       return region.settled();
     },
     print: (lines) =>
-      print(transcriptLines({ kind: 'verbatim', lines: lines.map(notice) }, colors)),
+      sections.add('line', transcriptLines({ kind: 'verbatim', lines: lines.map(notice) }, colors)),
     answer(answered) {
       inputs.push(answered);
       draw();
@@ -120,14 +122,19 @@ export function createRichFace(options: FaceOptions): Face {
     const room = { columns: output.columns(), rows: output.rows(), colors };
     const asked = asking.render(room.columns) ?? search?.render(room.columns) ?? null;
     const { typed, menu } = asked ?? draft.render(room.columns);
-    const hint = view.busy ? 'Esc stops' : '/ commands, @ files';
+    const open = text.open();
     region.draw(
-      layOutRegion({ open: text.open(), view, asked: asked?.asked ?? [], typed, menu, hint }, room),
+      layOutRegion(
+        {
+          open: open === '' ? [] : wrapToWidth(open, room.columns),
+          view,
+          asked: asked?.asked ?? [],
+          typed,
+          menu,
+        },
+        room,
+      ),
     );
-  }
-
-  function print(lines: readonly string[]): void {
-    for (const line of lines) region.print(`${line}\n`);
   }
 
   async function quiet(): Promise<void> {
@@ -144,15 +151,15 @@ export function createRichFace(options: FaceOptions): Face {
   return {
     inputs,
     print(block) {
-      print(transcriptLines(block, colors));
+      const kind = block.kind === 'prompt' ? 'prompt' : 'line';
+      sections.add(kind, transcriptLines(block, colors));
     },
     say(more) {
-      region.print(text.push(more));
-      draw();
+      sections.say(() => text.push(more));
     },
     endSaying() {
-      region.print(text.end());
-      draw();
+      sections.say(() => text.end());
+      sections.endSaying();
     },
     show(next) {
       if (bell && view.busy && !next.busy) region.emit('\u0007');
@@ -169,6 +176,7 @@ export function createRichFace(options: FaceOptions): Face {
     async close() {
       stopListening();
       inputs.end();
+      await sections.settled();
       await terminal.close();
     },
   };
