@@ -1,6 +1,7 @@
 import { createServer } from 'node:net';
 import { randomUUID } from 'node:crypto';
 import {
+  chownSync,
   copyFileSync,
   existsSync,
   mkdirSync,
@@ -175,6 +176,46 @@ describe.skipIf(sandbox.kind === 'none')('bubblewrap', () => {
     expect(existsSync(join(root, '.missing'))).toBe(false);
   });
 
+  it('cannot be undone from inside, not even by root', async () => {
+    const outside = join(folder, 'outside');
+    writeFileSync(outside, 'before');
+    writeFileSync(join(home, '.npmrc'), 'canary');
+    writeFileSync(join(root, '.env'), 'before');
+    const undo = [
+      'mount -o remount,rw,bind /',
+      `mount -o remount,rw,bind ${join(folder, 'home')}`,
+      'umount "$PWD/.env"; umount -l "$PWD/.env"',
+      'umount ~/.npmrc; umount -l ~/.npmrc',
+      'umount -l /proc; umount -l /tmp',
+      'mknod disk b 254 0',
+      'mount -t tmpfs none /mnt && echo mounted',
+      'echo /bin/false > /proc/sys/kernel/core_pattern',
+    ];
+    const attack = `${undo.join('; ')}; echo x > ../outside; echo x > .env; cat ~/.npmrc`;
+    writeFileSync(join(root, 'attack'), attack);
+    const end = await run(
+      'sh ./attack; unshare -rm sh ./attack; unshare -m sh ./attack; echo end',
+      {
+        hidden: [join(home, '.npmrc')],
+        readOnly: [join(root, '.env')],
+      },
+    );
+    expect(end.output.head).toContain('end\n');
+    expect(end.output.head).not.toMatch(/canary/);
+    expect(readFileSync(outside, 'utf8')).toBe('before');
+    expect(readFileSync(join(root, '.env'), 'utf8')).toBe('before');
+    expect(existsSync(join(root, 'disk'))).toBe(false);
+  });
+
+  it.skipIf(process.getuid?.() !== 0)('lets root change files of other users', async () => {
+    mkdirSync(join(root, 'theirs'), { mode: 0o700 });
+    writeFileSync(join(root, 'theirs/file'), 'before', { mode: 0o600 });
+    for (const path of ['theirs/file', 'theirs']) chownSync(join(root, path), 1234, 1234);
+    const end = await run('echo x > theirs/file && chmod 644 theirs/file && touch theirs/new');
+    expect(end.exitCode).toBe(0);
+    expect(readFileSync(join(root, 'theirs/file'), 'utf8')).toBe('x\n');
+  });
+
   it('has no network, unless it is allowed', async () => {
     const server = createServer((socket) => socket.end('answer'));
     await new Promise<void>((settle) => server.listen(0, '127.0.0.1', settle));
@@ -198,6 +239,15 @@ describe.skipIf(sandbox.kind === 'none')('bubblewrap', () => {
     );
     expect(Number(end.output.head.split('\n')[0])).toBeLessThan(10);
     expect(end.output.head).toContain('unseen');
+  });
+
+  it('does not show them either where the workspace is the whole machine', async () => {
+    const end = await run(
+      `ls /proc | grep -c '^[0-9]'; ls -A /run; kill -0 ${process.pid} || echo unseen; pwd`,
+      { root: '/' },
+    );
+    expect(Number(end.output.head.split('\n')[0])).toBeLessThan(10);
+    expect(end.output.head).toMatch(/unseen\n\/\n$/);
   });
 
   it('asks what is inside to end before it ends it', async () => {

@@ -44,6 +44,8 @@ const SECRET_PLACES = [
   '.node_repl_history',
   '.psql_history',
 ];
+/** What root needs for files of other users; a read-only mount holds against it. */
+const ROOT_CAPABILITIES = ['CAP_CHOWN', 'CAP_DAC_OVERRIDE', 'CAP_FOWNER'];
 const TRIAL_MS = 5_000;
 
 /** What a command in the sandbox sees of the machine; all paths are absolute. */
@@ -116,6 +118,7 @@ export async function findSandbox(
  * 2. What is hidden is empty inside, and what is read-only stays so below `root`.
  * 3. Processes and System V IPC outside cannot be seen; nor, unless it is allowed, any network, its abstract sockets included.
  * 4. Everything inside ends with bubblewrap, and bubblewrap with this process.
+ * 5. Nothing inside can change these mounts: of the capabilities that root would keep, only those to reach files are left.
  */
 export async function sandboxed(
   program: string,
@@ -124,20 +127,42 @@ export async function sandboxed(
 ): Promise<[string, ...string[]]> {
   const hidden = await existing(scope.hidden);
   const readOnly = await existing(scope.readOnly);
-  const machine = ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'];
+  // As a workspace, the machine may be changed, but its devices, processes and sockets stay out.
+  const isMachine = scope.root === '/';
+  const machine = [
+    isMachine ? '--bind' : '--ro-bind',
+    '/',
+    '/',
+    '--dev',
+    '/dev',
+    '--proc',
+    '/proc',
+  ];
   const emptied = ['/tmp', '/run'].flatMap((path) => ['--tmpfs', path]);
   // Where names are resolved by a service, its configuration lies there.
   const network = scope.allowNetwork
     ? ['--ro-bind-try', '/run/systemd/resolve', '/run/systemd/resolve']
     : ['--unshare-net'];
-  const workspace = ['--bind', scope.root, scope.root, '--chdir', scope.root];
-  const kept = readOnly.flatMap(({ path }) => ['--ro-bind', path, path]);
+  const own = isMachine ? [] : ['--bind', scope.root, scope.root];
+  const workspace = [...own, '--chdir', scope.root];
+  const readable = readOnly.flatMap(({ path }) => ['--ro-bind', path, path]);
   const covered = hidden.flatMap(({ path, isFolder }) =>
     isFolder ? ['--tmpfs', path, '--remount-ro', path] : ['--ro-bind', '/dev/null', path],
   );
   const ends = ['--unshare-pid', '--unshare-ipc', '--die-with-parent'];
+  const kept = process.getuid?.() === 0 ? ROOT_CAPABILITIES : [];
+  const capabilities = ['--cap-drop', 'ALL', ...kept.flatMap((name) => ['--cap-add', name])];
   // In this order: a later mount covers an earlier one.
-  const options = [machine, emptied, network, workspace, kept, covered, ends].flat();
+  const options = [
+    machine,
+    emptied,
+    network,
+    workspace,
+    readable,
+    covered,
+    ends,
+    capabilities,
+  ].flat();
   return [program, ...options, '--', ...command];
 }
 
