@@ -187,6 +187,8 @@ const areas: [files: string[], allowed: readonly BanName[]][] = [
     ['apps/cli/src/demo.ts', 'apps/cli/src/demo/**'],
     [...determinism, 'files', 'processes'],
   ],
+  // The editor of the person's own choice.
+  [['apps/cli/src/chat/external-editor.ts'], [...determinism, 'files', 'processes']],
   [['apps/cli/src/start/compile-cache.ts'], [...determinism, 'files', 'sideDoors']],
   [['tools/**'], [...builtins, 'adapters', 'testTools']],
   // The plain driver is what the store is measured against.

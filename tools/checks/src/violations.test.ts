@@ -100,6 +100,7 @@ describe('one file alone (oxlint)', () => {
     ['packages/agent/src/config', take('node:child_process'), IMPORTS],
     ['packages/tool-runner/src', take('node:child_process'), IMPORTS],
     ['apps/cli/src', take('node:child_process'), IMPORTS],
+    ['apps/cli/src/chat', take('node:child_process'), IMPORTS],
     // Databases and provider SDKs.
     ['packages/core/src', take('pg'), IMPORTS],
     ['packages/agent/src', take('node:sqlite'), IMPORTS],

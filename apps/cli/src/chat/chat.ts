@@ -156,10 +156,19 @@ class Chat {
         return this.#dispatch({ type: 'answered', id, answer });
       }
       case 'edit':
-        return undefined;
+        return this.#runBeside(this.#edit(input.draft));
       default:
         return input satisfies never;
     }
+  }
+
+  async #edit(draft: string): Promise<void> {
+    const { face, context } = this.#setup;
+    // Loaded by nobody who does not edit.
+    const { editExternally } = await import('./external-editor.ts');
+    const edited = await editExternally(draft, context, face);
+    if (edited.kind === 'edited') face.setDraft(edited.text);
+    else this.#turns.line(edited.message, 'warning');
   }
 
   #submit(typed: string, storedId: string | null): void {

@@ -2,6 +2,7 @@ import type { TypedInput } from '../typed-input.ts';
 import { choice } from '../asking.ts';
 import type { ChatTools } from '../tools.ts';
 import type { ChatCommand } from './command.ts';
+import { answerCommands } from './answers.ts';
 import { changeCommands } from './changes.ts';
 import { choiceCommands } from './choices.ts';
 import { conversationCommands } from './conversations.ts';
@@ -17,6 +18,7 @@ export const COMMANDS: readonly ChatCommand[] = [
   ...writeCommands,
   ...changeCommands,
   ...inspectCommands,
+  ...answerCommands,
   ...leaveCommands,
 ];
 
