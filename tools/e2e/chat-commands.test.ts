@@ -100,6 +100,7 @@ test.concurrent('takes a change back and brings it back, saves an answer, and fi
   await type(terminal, '/rename My \u202efile', 'Its title is now');
   const listed = await type(terminal, '/changes', 'in effect');
   expect(listed).toContain('create a.txt');
+  await terminal.waitForOutput('+one');
   const undone = await type(terminal, '/undo', 'brings it back');
   expect(undone).toContain('Removed a.txt');
   expect(await machine.exists('a.txt')).toBe(false);

@@ -93,6 +93,7 @@ describe('the store of a turn', () => {
       prepareCommit: (request) => inner.prepareCommit(request),
       listChanges: () => inner.listChanges(),
       undo: (request) => inner.undo(request),
+      readVersion: (path, sha256) => inner.readVersion(path, sha256),
       commitPlan: (request) => inner.commitPlan(request),
       commit: async (request) => {
         seen['commit'] = await logged();

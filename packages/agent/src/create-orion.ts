@@ -18,6 +18,7 @@ import type { Settings } from './config/settings.ts';
 import { describeContext } from './context/describe-context.ts';
 import { readAllInstructions } from './context/instructions.ts';
 import { TokenMeter } from './context/token-meter.ts';
+import { diffChange } from './diff-change.ts';
 import { keepHouse } from './housekeeping.ts';
 import { readMentions, withAttachments } from './mentions/attachments.ts';
 import type { Orion, OrionOptions } from './orion.ts';
@@ -241,6 +242,7 @@ function callsOn(
   | 'readSession'
   | 'housekeep'
   | 'listChanges'
+  | 'diffChange'
   | 'undo'
 > {
   const { sessions } = workspace;
@@ -256,6 +258,7 @@ function callsOn(
     readSession: (sessionId) => sessions.readContent(sessionId),
     housekeep: () => sessions.housekeep(),
     listChanges: () => workspace.listChanges(),
+    diffChange: (id) => diffChange(workspace, id),
     async undo(request = {}) {
       const report = await workspace.undo(request);
       const { change_id, undo_id = null } = report;

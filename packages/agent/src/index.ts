@@ -16,6 +16,7 @@ export { createOrion } from './create-orion.ts';
 export { diagnose } from './doctor/doctor.ts';
 export type { DiagnosisRequest, Finding } from './doctor/doctor.ts';
 export type {
+  ChangedFileDiff,
   CommandOptions,
   ContextRequest,
   FinalizeRequest,

@@ -191,6 +191,12 @@ export type FoundConversation = {
   readonly openSessionId: string | null;
 };
 
+/** One file of a change. The lines come from models and files and are not escaped. */
+export type ChangedFileDiff = {
+  readonly target_file: string;
+  readonly diff: AsyncIterable<string> | null;
+};
+
 /** The tools of a turn in ACT mode. */
 export type ToolListing = {
   readonly tools: readonly {
@@ -299,6 +305,11 @@ export interface Orion {
   discardSession(sessionId: string): Promise<{ readonly attic: string }>;
   /** The changes that `undo` can take back, newest first. */
   listChanges(): Promise<readonly RecordedChange[]>;
+  /**
+   * What a change did, file by file, as lines of a unified diff; null where the bytes before or after it are gone.
+   * Rejects with CHANGE_NOT_FOUND.
+   */
+  diffChange(id: string): Promise<readonly ChangedFileDiff[]>;
   /** Gives every file of a change its previous bytes back; see `Workspace.undo` for what it rejects with. */
   undo(request?: UndoRequest): Promise<UndoReport>;
   /** The saved text of a session, whatever its condition. */

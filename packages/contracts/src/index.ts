@@ -111,6 +111,7 @@ export type {
   SessionStore,
 } from './workspace/sessions.ts';
 export type {
+  FileVersion,
   RecordedChange,
   RecordedFile,
   UndoneFile,

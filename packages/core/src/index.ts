@@ -52,3 +52,4 @@ export {
   restartSummary,
 } from './write-session/text/content-summary.ts';
 export type { ContentSummary } from './write-session/text/content-summary.ts';
+export { diffVersions } from './write-plan/unified-diff/read-diff.ts';

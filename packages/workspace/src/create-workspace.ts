@@ -29,6 +29,7 @@ import { DiskSessionStore } from './session-dir/session-store.ts';
 import { resolveChosenDirectory, StateDirectory } from './state-directory.ts';
 import { createTextList } from './text-lists.ts';
 import { changesOf } from './undo/history.ts';
+import { fileVersion } from './undo/file-version.ts';
 import { backupForeign, undoChange } from './undo/undo-change.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -209,6 +210,7 @@ function openWorkspace(options: WorkspaceOptions, places: Places): Workspace {
     commit: (request) => commitFile(committer, request),
     listChanges: async () => changesOf(await onDisk('read the backups', () => backups.list())),
     undo: (request) => undoChange(committer, request),
+    readVersion: (path, sha256) => fileVersion({ policy, backups }, path, sha256),
     commitPlan: (request) => commitPlan(committer, journals, request),
     createScratchFile: () => scratch.create(),
     textList: (name, limits) => createTextList({ state, clock, loadKey, observer }, name, limits),

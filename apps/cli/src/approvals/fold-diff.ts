@@ -10,14 +10,16 @@ export type FoldedDiff = {
 
 /** A longer diff is folded. */
 const SHOWN_LINES = 200;
-/** Lines of the first and of the last hunk that are shown of a folded one. */
-const EDGE_LINES = 100;
 
 /**
- * Reads all of a unified diff and keeps what is shown of it: all of it up to 200 lines, else what precedes its first
- * hunk and the beginning of that, and the end of its last hunk.
+ * Reads all of a unified diff and keeps what is shown of it: all of it up to so many lines, else what precedes its first
+ * hunk and the beginning of that, and the end of its last hunk, each at most half as long.
  */
-export async function foldDiff(lines: AsyncIterable<string>): Promise<FoldedDiff> {
+export async function foldDiff(
+  lines: AsyncIterable<string>,
+  shown: number = SHOWN_LINES,
+): Promise<FoldedDiff> {
+  const edge = shown / 2;
   const first: string[] = [];
   /** Where the second hunk begins, counted in lines; the end while there is none. */
   let secondHunk = Infinity;
@@ -37,13 +39,13 @@ export async function foldDiff(lines: AsyncIterable<string>): Promise<FoldedDiff
       if (line.startsWith('+')) added += 1;
       if (line.startsWith('-')) removed += 1;
       hunk.push(line);
-      if (hunk.length > EDGE_LINES) hunk.shift();
+      if (hunk.length > edge) hunk.shift();
     }
     count += 1;
-    if (first.length < SHOWN_LINES) first.push(line);
+    if (first.length < shown) first.push(line);
   }
-  if (count <= SHOWN_LINES) return { head: first, leftOut: 0, tail: [], added, removed };
-  const head = first.slice(0, Math.min(secondHunk, EDGE_LINES));
+  if (count <= shown) return { head: first, leftOut: 0, tail: [], added, removed };
+  const head = first.slice(0, Math.min(secondHunk, edge));
   const tail = hunks > 1 ? [hunkHeader, ...hunk] : hunk;
   return { head, leftOut: count - head.length - tail.length, tail, added, removed };
 }

@@ -107,7 +107,8 @@ async function showWhole(screen: ReviewScreen, change: ChangeProposal): Promise<
   screen.diff(lines);
 }
 
-function toned(text: string): DiffLine {
+/** In the colours of a diff. */
+export function toned(text: string): DiffLine {
   if (text.startsWith('+')) return { text, tone: 'success' };
   if (text.startsWith('-')) return { text, tone: 'error' };
   return { text, tone: text.startsWith('@@') ? 'faint' : 'notice' };

@@ -13,7 +13,11 @@ export interface WorkspaceUndo {
    * middle, `details.undone` lists the completed files, and the same call continues with the rest.
    */
   undo(request: UndoRequest): Promise<UndoReport>;
+  /** The bytes that a file has, or had before a change, by their hash; null if nothing keeps them. */
+  readVersion(path: string, sha256: string): Promise<FileVersion | null>;
 }
+
+export type FileVersion = { readonly bytes: number; read(): AsyncIterable<Uint8Array> };
 
 export type UndoRequest = {
   /** The id of a change, or the backup id of one of its files; by default the latest change in effect. */

@@ -1,14 +1,22 @@
 import { defined, toErrorInfo } from '@orion/contracts';
 import type { RecordedChange } from '@orion/contracts';
 
+import { foldDiff } from '../../approvals/fold-diff.ts';
+import { toned } from '../../approvals/review-changes.ts';
 import { statusOf, undoneLine } from '../../commands/undo.ts';
 import { usage } from '../../command-line/usage.ts';
-import { formatAge, plural } from '../../terminal/format.ts';
+import { diffLines } from '../../terminal/diff-text.ts';
+import { formatAge, formatCount, plural } from '../../terminal/format.ts';
 import { choice } from '../asking.ts';
 import { inChatWords } from '../chat-words.ts';
+import type { Completion } from '../face.ts';
 import type { ChatTools } from '../tools.ts';
 import type { ChatCommand } from './command.ts';
 import { table } from './command.ts';
+
+/** Of the newest changes the diffs are shown, each folded above so many lines. */
+const SHOWN_CHANGES = 5;
+const SHOWN_LINES = 40;
 
 const undo: ChatCommand = {
   name: 'undo',
@@ -33,20 +41,27 @@ const undo: ChatCommand = {
     if (report.undo_id !== undefined)
       tools.line(`/undo ${report.undo_id} brings it back.`, 'faint');
   },
-  complete: async ({ orion }) =>
-    (await orion.listChanges()).map((change) => ({
-      value: change.change_id,
-      label: change.change_id,
-      detail: filesOf(change),
-    })),
+  complete: completeChange,
 };
+
+async function completeChange({ orion }: ChatTools): Promise<Completion['items']> {
+  return (await orion.listChanges()).map((change) => ({
+    value: change.change_id,
+    label: change.change_id,
+    detail: filesOf(change),
+  }));
+}
 
 const changes: ChatCommand = {
   name: 'changes',
-  argument: '',
-  summary: 'changes of this conversation, with diffs',
+  argument: '[id]',
+  summary: 'changes of this conversation, with diffs; with an id all of one',
   beside: true,
-  async run(tools) {
+  async run(tools, id) {
+    if (id !== '') {
+      await showDiffs(tools, id, Infinity);
+      return;
+    }
     const now = Date.now();
     const own = await changesOfConversation(tools);
     if (own.length === 0) {
@@ -62,8 +77,29 @@ const changes: ChatCommand = {
         filesOf(change),
       ]),
     );
+    for (const { change_id } of own.slice(0, SHOWN_CHANGES)) {
+      await showDiffs(tools, change_id, SHOWN_LINES);
+    }
   },
+  complete: completeChange,
 };
+
+/** Shows what a change did to each file; of a long diff its ends. */
+async function showDiffs(tools: ChatTools, id: string, limit: number): Promise<void> {
+  for (const { target_file, diff } of await tools.orion.diffChange(id)) {
+    if (diff === null) {
+      tools.line(`${id} ${target_file}: its bytes are gone.`, 'warning');
+      continue;
+    }
+    const { head, leftOut, tail, added, removed } = await foldDiff(diffLines(diff, false), limit);
+    const counts = `+${formatCount(added)} −${formatCount(removed)}`;
+    tools.line(`${id} ${target_file}  ${counts}`, 'faint');
+    tools.face.print({ kind: 'verbatim', lines: head.map(toned) });
+    if (leftOut === 0) continue;
+    tools.line(`… ${plural(leftOut, 'line')} left out: /changes ${id} shows all of them`, 'faint');
+    tools.face.print({ kind: 'verbatim', lines: tail.map(toned) });
+  }
+}
 
 const save: ChatCommand = {
   name: 'save',

@@ -1,3 +1,6 @@
+import type { FileVersion } from '@orion/contracts';
+
+import { emptyImage, imageOfTexts } from '../file-image.ts';
 import type { PlannedChange } from '../plan-changes.ts';
 import { requireRunning } from '../running.ts';
 import { formatDiff } from './format.ts';
@@ -9,6 +12,25 @@ export function diffOf({ expected, state }: PlannedChange): AsyncIterable<string
     before: expected.exists ? expected.path : null,
     after: expected.path,
   });
+}
+
+/** Two versions of a file, null where there is none, as the lines of a unified diff. */
+export function diffVersions(
+  path: string,
+  before: FileVersion | null,
+  after: FileVersion | null,
+): AsyncIterable<string> {
+  const image =
+    after === null
+      ? emptyImage
+      : imageOfTexts([{ source: () => after.read(), bytes: after.bytes }]);
+  const edits = lineEdits(image, before?.bytes ?? 0, () => before?.read() ?? nothing());
+  return formatDiff(edits, { before: before === null ? null : path, after: path });
+}
+
+// oxlint-disable-next-line require-yield -- of a file that is not there
+async function* nothing(): AsyncGenerator<Uint8Array, void> {
+  await Promise.resolve();
 }
 
 /** The diff as one text of at most about `limit` characters. */

@@ -1,0 +1,29 @@
+import type { FileVersion } from '@orion/contracts';
+
+import type { BackupStore } from '../commit/backup-store.ts';
+import { hashPath } from '../commit/hash-file.ts';
+import { targetChanged } from '../commit/commit-errors.ts';
+import { streamFile } from '../disk/files.ts';
+import { shown } from '../path-policy/parse-target.ts';
+import type { PathPolicy } from '../path-policy/path-policy.ts';
+
+/** The bytes that a file has, or had, under this hash: its own, or those that a backup keeps; null if they are gone. */
+export async function fileVersion(
+  { policy, backups }: { readonly policy: PathPolicy; readonly backups: BackupStore },
+  path: string,
+  sha256: string,
+): Promise<FileVersion | null> {
+  const { realPath } = await policy.containReadable(path);
+  const kept = (await backups.list()).filter(
+    (backup) => backup.path === path && backup.before?.sha256 === sha256,
+  );
+  for (const place of [realPath, ...kept.map(({ id }) => backups.contentPath(id))]) {
+    const found = await hashPath(place);
+    if (found?.sha256 !== sha256) continue;
+    return {
+      bytes: found.bytes,
+      read: () => streamFile(place, `read ${shown(path)}`, targetChanged(path)),
+    };
+  }
+  return null;
+}
