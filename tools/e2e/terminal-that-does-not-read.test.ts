@@ -50,6 +50,34 @@ describe('R278: a terminal that does not read delays nothing', () => {
     expect(Math.abs(missing - counted)).toBeLessThanOrEqual(counts.length);
   });
 
+  test.concurrent.for(['rich', 'plain'])(
+    'chat, %s: the file keeps its pace, the turn ends, and what it did not show is counted',
+    async (face, { machine }) => {
+      const provider = await machine.provider(
+        writeDocument({ target: 'a.txt', content: TEXT }, { shape: { chunk: 4000 } }),
+      );
+      const args = ['chat', '--show-content', ...at(provider)];
+      const terminal = machine.terminal(face === 'plain' ? [...args, '--plain'] : args);
+      await terminal.waitForOutput('orion 0.');
+      terminal.type('Write it.\r');
+      await terminal.waitForOutput('what the model writes now is the file');
+      terminal.pause();
+
+      await waitFor('the whole file', () => machine.exists('a.txt'));
+      expect(String(await machine.read('a.txt'))).toBe(TEXT);
+      await waitFor('the last word of the model', () => provider.requests.length === 3);
+      expect(terminal.output()).not.toContain('Created a.txt');
+
+      terminal.resume();
+      await terminal.waitForOutput('Created a.txt: 60,000 lines');
+      await terminal.waitForOutput('All written.');
+      terminal.type('\u0004');
+      const ended = await terminal.finished;
+      expect(ended.exitCode, ended.output.slice(-2000)).toBe(0);
+      expect(ended.output).toMatch(LEFT_OUT);
+    },
+  );
+
   test.concurrent('recover-session: so does the rest of a file', async ({ machine }) => {
     const provider = await machine.provider(
       writeDocument(
