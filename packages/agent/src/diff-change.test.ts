@@ -37,7 +37,11 @@ it('shows each change as it was, also when later ones and an undo came after it'
   expect(await linesOf(orion, third)).toEqual(added);
   const { undo_id } = await orion.undo();
   expect(await linesOf(orion, undo_id ?? '')).toEqual([
-    ...['--- a/a.txt', '+++ b/a.txt', '@@ -1,2 +1 @@', ' two', '-more'],
+    '--- a/a.txt',
+    '+++ b/a.txt',
+    '@@ -1,2 +1 @@',
+    ' two',
+    '-more',
   ]);
   expect(await linesOf(orion, third)).toEqual(added);
   expect(await readFile(join(workspace, 'a.txt'), 'utf8')).toBe('two\n');

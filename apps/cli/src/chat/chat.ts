@@ -321,8 +321,7 @@ class Chat {
     const status = {
       model: choices.model ?? this.#setup.configuration.provider.type ?? '',
       mode: choices.mode,
-      contextLimit: null,
-      cost: null,
+      contextLimit: this.#turns.contextLimit,
     };
     this.#setup.face.show(viewOf(this.#state, facts, status, { busySince: this.#busySince, now }));
   }

@@ -1,3 +1,4 @@
+import { costOf, type Price } from '@orion/agent';
 import type { PausedSession, RunEvent, Usage } from '@orion/contracts';
 
 import { followProgress, toolProgressLine, type Progress } from '../rendering/progress.ts';
@@ -15,6 +16,8 @@ export type ChatFacts = {
   /** Tokens of the latest request with its answer; null before the first. */
   readonly contextTokens: number | null;
   readonly usage: Usage;
+  /** In US dollars, as far as it is known; null: nothing is known of it. */
+  readonly cost: number | null;
   readonly kept: { readonly files: number; readonly bytes: number };
   /** Sessions that turns of this run have left unfinished. */
   readonly unfinished: readonly string[];
@@ -33,6 +36,7 @@ export const NO_FACTS: ChatFacts = {
   committing: false,
   contextTokens: null,
   usage: { inputTokens: 0, outputTokens: 0, cachedTokens: 0, reasoningTokens: 0 },
+  cost: null,
   kept: { files: 0, bytes: 0 },
   unfinished: [],
   paused: null,
@@ -40,8 +44,13 @@ export const NO_FACTS: ChatFacts = {
   lastAnswer: '',
 };
 
-/** `now` grows in milliseconds. */
-export function addToFacts(facts: ChatFacts, event: RunEvent, now: number): ChatFacts {
+/** `now` grows in milliseconds; `price` is that of the model. */
+export function addToFacts(
+  facts: ChatFacts,
+  event: RunEvent,
+  now: number,
+  price?: Price,
+): ChatFacts {
   const progress = followProgress(facts.progress, event, now);
   const next =
     progress === facts.progress && event.conversationId === facts.conversationId
@@ -68,9 +77,11 @@ export function addToFacts(facts: ChatFacts, event: RunEvent, now: number): Chat
       return { ...next, toolProgress: toolProgressLine(event) };
     case 'tool_result':
       return { ...next, toolProgress: null };
-    case 'usage':
+    case 'usage': {
+      const cost = costOf(event, price);
       return {
         ...next,
+        cost: cost === null ? facts.cost : (facts.cost ?? 0) + cost,
         contextTokens: event.inputTokens + event.outputTokens,
         usage: {
           inputTokens: facts.usage.inputTokens + event.inputTokens,
@@ -79,6 +90,7 @@ export function addToFacts(facts: ChatFacts, event: RunEvent, now: number): Chat
           reasoningTokens: facts.usage.reasoningTokens + event.reasoningTokens,
         },
       };
+    }
     case 'done':
       return {
         ...next,

@@ -44,6 +44,8 @@ export class Turns {
   readonly #place: ReviewPlace;
   readonly choices: Choices;
   facts: ChatFacts = NO_FACTS;
+  /** Tokens of a request and its answer, at most, by model; null where that is not known. */
+  readonly #contextLimits = new Map<string | null, number | null>();
   #orion: Promise<Orion> | null = null;
 
   constructor(options: TurnsOptions) {
@@ -126,6 +128,21 @@ export class Turns {
         }),
       }),
     );
+    if (!signal.aborted) await this.#learnLimit(orion);
+  }
+
+  /** Tokens of a request and its answer, at most; null where that is not known. */
+  get contextLimit(): number | null {
+    return this.#contextLimits.get(this.choices.model) ?? null;
+  }
+
+  /** Once for a model, after a turn of it: everything that it takes is loaded then. */
+  async #learnLimit(orion: Orion): Promise<void> {
+    const { model } = this.choices;
+    if (this.#contextLimits.has(model)) return;
+    this.#contextLimits.set(model, null);
+    const report = await orion.describeContext().catch(() => null);
+    this.#contextLimits.set(model, report?.limit ?? null);
   }
 
   approve(): NonNullable<OrionOptions['approve']> {
@@ -145,11 +162,12 @@ export class Turns {
       now: () => performance.now(),
     });
     const sayProgress = progressLines((line) => this.line(line, 'faint'));
+    const price = configuration.settings.prices?.[this.choices.model ?? ''];
     const filesBefore = this.facts.kept.files;
     try {
       for await (const given of events) {
         const now = performance.now();
-        this.facts = addToFacts(this.facts, given, now);
+        this.facts = addToFacts(this.facts, given, now, price);
         void view.show(eventInChatWords(given));
         if (isPlain && !quiet) sayProgress(this.facts.progress, now);
         if (isPlain && given.type === 'done') {

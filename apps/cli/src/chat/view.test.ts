@@ -7,7 +7,7 @@ import { shortCount, viewOf } from './view.ts';
 
 /** Hazard: the status line tells what is not so, or the exit code forgets an unfinished file. */
 
-const STATUS = { model: 'm', mode: 'act', contextLimit: null, cost: null } as const;
+const STATUS = { model: 'm', mode: 'act', contextLimit: null } as const;
 const USAGE = { inputTokens: 12_000, outputTokens: 400, cachedTokens: 0, reasoningTokens: 0 };
 
 const after = (...events: Parameters<typeof addToFacts>[1][]): ChatFacts =>
@@ -48,6 +48,17 @@ describe('the facts', () => {
       lastAnswer: '',
       kept: { files: 1 },
     });
+  });
+
+  it('add up what is known to cost something', () => {
+    const price = { input: 10, cached: 1, output: 100 };
+    const usage = event({ type: 'usage', ...USAGE, cachedTokens: 2000 });
+    const unknown = addToFacts(NO_FACTS, usage, 0);
+    expect(unknown.cost).toBeNull();
+    const once = addToFacts(unknown, usage, 0, price);
+    expect(once.cost).toBeCloseTo(0.142, 9);
+    expect(addToFacts(once, usage, 0, price).cost).toBeCloseTo(0.284, 9);
+    expect(addToFacts(once, usage, 0).cost).toBeCloseTo(0.142, 9);
   });
 
   it('say while a file is being changed', () => {
@@ -109,14 +120,23 @@ describe('the view', () => {
       event({ type: 'usage', ...USAGE }),
     );
     expect(view(idle, facts).status).toEqual(['m', 'act', '12.4k tokens', '1 file, 2.1 kB kept']);
-    const known = { ...STATUS, contextLimit: 400_000, cost: '$0.42' };
-    expect(view(idle, facts, known).status).toEqual([
+    const known = { ...STATUS, contextLimit: 400_000 };
+    expect(view(idle, { ...facts, cost: 0.421 }, known).status).toEqual([
       'm',
       'act',
       '12.4k of 400k tokens',
       '1 file, 2.1 kB kept',
       '$0.42',
     ]);
+  });
+
+  it.each([
+    [0, '$0.00'],
+    [0.00234, '$0.002'],
+    [0.0123, '$0.01'],
+    [12.345, '$12.35'],
+  ])('shows a cost of %d as %s', (cost, text) => {
+    expect(view(idle, { ...NO_FACTS, cost }).status.at(-1)).toBe(text);
   });
 
   it.each([

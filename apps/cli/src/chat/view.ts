@@ -12,8 +12,6 @@ export type StatusFacts = {
   readonly mode: Mode;
   /** Tokens that the model reads; null where that is not known. */
   readonly contextLimit: number | null;
-  /** Such as `$0.42`; null when no price is known. */
-  readonly cost: string | null;
 };
 
 /** What is shown of the present. `busySince` and `now` are milliseconds that only grow. */
@@ -47,8 +45,8 @@ function activity(
 }
 
 function statusParts(
-  { contextTokens, kept }: ChatFacts,
-  { model, mode, contextLimit, cost }: StatusFacts,
+  { contextTokens, kept, cost }: ChatFacts,
+  { model, mode, contextLimit }: StatusFacts,
 ): readonly string[] {
   const used = contextTokens === null ? null : shortCount(contextTokens);
   return [
@@ -62,7 +60,7 @@ function statusParts(
             : `${used} of ${shortCount(contextLimit)} tokens`,
         ]),
     ...(kept.files === 0 ? [] : [`${plural(kept.files, 'file')}, ${formatBytes(kept.bytes)} kept`]),
-    ...(cost === null ? [] : [cost]),
+    ...(cost === null ? [] : [formatCost(cost)]),
   ];
 }
 
@@ -71,4 +69,9 @@ export function shortCount(count: number): string {
   if (count < 1000) return String(count);
   const thousands = count / 1000;
   return `${thousands < 100 ? thousands.toFixed(1).replace(/\.0$/u, '') : Math.round(thousands)}k`;
+}
+
+/** In US dollars; what is less than a cent with its first digits. */
+function formatCost(cost: number): string {
+  return `$${cost >= 0.01 || cost === 0 ? cost.toFixed(2) : cost.toPrecision(1)}`;
 }
