@@ -9,7 +9,13 @@ import { call, client, CONTEXT, never, web } from './testing/made-servers.ts';
 /** Hazard: a server over HTTP that does not do what the protocol says, in its first answer or in the middle of a call. */
 
 const KEY = 'canary-0123456789';
-const LIMITS = { startMs: 1_500, idleMs: 300, callMs: 1_000, messageBytes: 1 << 20, messages: 200 };
+/** Silence is noticed soon; whatever else a server does is noticed by what it sends, however slow the machine is. */
+const SOON = { idleMs: 300, callMs: 1_000 };
+const LATE = { startMs: 60_000, idleMs: 60_000, callMs: 60_000 };
+const LIMITS = { ...LATE, messageBytes: 1 << 20, messages: 200 };
+/** All of this goes through the event loop of the tests, which a busy machine lets run seldom. */
+const TIME_LIMIT = { timeout: 30_000 };
+const SILENT = /it did not answer: 0.3 s passed without progress/u;
 const JSON_TYPE = { 'content-type': 'application/json' };
 const EVENTS = { 'content-type': 'text/event-stream' };
 
@@ -63,14 +69,14 @@ const ACTS: Readonly<Record<string, readonly [act: Act, error: RegExp]>> = {
     },
     /it sent a message of more than 1048576 bytes/u,
   ],
-  silence: [() => undefined, /it did not answer: 0.3 s passed without progress/u],
+  silence: [() => undefined, SILENT],
   'silence after the head': [
     (_id, response) => response.writeHead(200, JSON_TYPE).flushHeaders(),
-    /it did not answer: 0.3 s passed without progress/u,
+    SILENT,
   ],
   'a stream that stays silent': [
     (_id, response) => response.writeHead(200, EVENTS).write(': \n\n'),
-    /it did not answer: 0.3 s passed without progress/u,
+    SILENT,
   ],
   'a stream that is kept alive': [
     (_id, response) => {
@@ -78,7 +84,7 @@ const ACTS: Readonly<Record<string, readonly [act: Act, error: RegExp]>> = {
       const timer = setInterval(() => response.write(': \n\n'), 50);
       response.on('close', () => clearInterval(timer));
     },
-    /it did not answer: 0.3 s passed without progress/u,
+    SILENT,
   ],
   'a body that is not JSON': [
     (_id, response) => response.writeHead(200, JSON_TYPE).end('{"jsonrpc": "2.0", oops'),
@@ -137,7 +143,7 @@ const ACTS: Readonly<Record<string, readonly [act: Act, error: RegExp]>> = {
   ],
   'the answer to another call': [
     (_id, response) => response.writeHead(200, JSON_TYPE).end(result(4_711)),
-    /it did not answer: 0.3 s passed without progress/u,
+    SILENT,
   ],
   'the answer to no call': [
     (_id, response) => response.writeHead(200, EVENTS).end(event(result('__proto__'))),
@@ -159,10 +165,7 @@ const ACTS: Readonly<Record<string, readonly [act: Act, error: RegExp]>> = {
     (_id, response) => response.writeHead(204).end(),
     /it answered with neither JSON nor an event stream/u,
   ],
-  'acceptance without an answer': [
-    (_id, response) => response.writeHead(202).end(),
-    /it did not answer: 0.3 s passed without progress/u,
-  ],
+  'acceptance without an answer': [(_id, response) => response.writeHead(202).end(), SILENT],
   'status 401': [
     (_id, response) => response.writeHead(401, { 'www-authenticate': 'Bearer' }).end(KEY),
     /HTTP status 401, which asks for other credentials: check its headers/u,
@@ -199,25 +202,27 @@ const ACTS: Readonly<Record<string, readonly [act: Act, error: RegExp]>> = {
   ],
 };
 
-test.for(Object.entries(ACTS))('fails a call with a reason: %s', async ([, [act, error]]) => {
-  const { server } = await web(({ id, method }, response) => {
-    if (method === 'tools/call') {
-      act(id, response);
-      return 'answered';
-    }
-    return undefined;
-  });
-  const called = client(server, LIMITS);
-  await called.offer(never);
-  const began = performance.now();
-  const failed = await call(called, 'act').then(
-    () => null,
-    (cause: unknown) => cause as Error,
-  );
-  expect(failed?.message).toMatch(error);
-  expect(failed?.message).not.toContain(KEY.slice(0, 6));
-  expect(performance.now() - began).toBeLessThan(2_000);
-});
+test.for(Object.entries(ACTS))(
+  'fails a call with a reason: %s',
+  TIME_LIMIT,
+  async ([, [act, error]]) => {
+    const { server } = await web(({ id, method }, response) => {
+      if (method === 'tools/call') {
+        act(id, response);
+        return 'answered';
+      }
+      return undefined;
+    });
+    const called = client(server, { ...LIMITS, ...(error === SILENT ? SOON : {}) });
+    await called.offer(never);
+    const failed = await call(called, 'act').then(
+      () => null,
+      (cause: unknown) => cause as Error,
+    );
+    expect(failed?.message).toMatch(error);
+    expect(failed?.message).not.toContain(KEY.slice(0, 6));
+  },
+);
 
 /** What a server does when it is asked who it is, and what is said of it. */
 const STARTS = [
@@ -236,13 +241,13 @@ const STARTS = [
   'an error with its key',
 ];
 
-test.for(STARTS)('does without a server that begins with %s', async (name) => {
+test.for(STARTS)('does without a server that begins with %s', TIME_LIMIT, async (name) => {
   const { server } = await web(({ id }, response) => {
     ACTS[name]?.[0](id, response);
     return 'answered';
   });
-  const began = performance.now();
-  const { tools, leftOut } = await client(server, LIMITS).offer(never);
+  const startMs = ACTS[name]?.[1] === SILENT ? 1_000 : LIMITS.startMs;
+  const { tools, leftOut } = await client(server, { ...LIMITS, startMs }).offer(never);
   expect(tools).toEqual([]);
   expect(leftOut).toEqual([
     expect.stringMatching(
@@ -250,7 +255,6 @@ test.for(STARTS)('does without a server that begins with %s', async (name) => {
     ),
   ]);
   expect(leftOut[0]).not.toContain(KEY.slice(0, 6));
-  expect(performance.now() - began).toBeLessThan(3_000);
 });
 
 test.for([
@@ -294,7 +298,7 @@ test('takes the key of a server out of its answers', async () => {
   );
 });
 
-test('does not ask again without end for a stream that ends at once', async () => {
+test('does not ask again without end for a stream that ends at once', TIME_LIMIT, async () => {
   let asked = 0;
   const { server } = await web(undefined, (response) => {
     asked += 1;
@@ -314,7 +318,7 @@ test('does not ask again without end for a stream that ends at once', async () =
         before = asked;
         return more;
       },
-      { interval: 200 },
+      { interval: 200, timeout: 10_000 },
     )
     .toBe(0);
   await expect(tools[0]?.execute({}, CONTEXT)).rejects.toThrow('it sent more than 10 messages');
