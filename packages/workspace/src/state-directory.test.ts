@@ -117,6 +117,7 @@ it('has each kind of record in a place of its own, and says whose they are', () 
     plans: '/w/.orion/plans',
     texts: '/w/.orion/texts',
     setAside: '/w/.orion/set_aside',
+    lists: '/w/.orion/lists',
   });
   expect(new StateDirectory('/state/of/it', '/w/here').root).toBe('../../../w/here');
   expect([undefined, '..', '.', '', null].map((about) => state.isAboutHere(about))).toEqual([
