@@ -46,6 +46,8 @@ export type Sandbox = {
   terminal(args: readonly string[], options?: OnTerminal): Terminal;
   /** Another program on one, such as the shell that the command is started from. */
   programOnTerminal(words: readonly [string, ...string[]], options?: OnTerminal): Terminal;
+  /** What Node is started with to run the command. */
+  entry(): readonly string[];
   /** A provider server; its requests are checked against the provider's schema when the test ends. */
   provider(script: Script): Promise<ScriptedProvider>;
   path(...parts: string[]): string;
@@ -147,6 +149,7 @@ export async function createSandbox(): Promise<Sandbox> {
     terminal: (args, options) =>
       programOnTerminal([process.execPath, ...commandEntry(), ...args], options),
     programOnTerminal,
+    entry: commandEntry,
     async provider(script) {
       const provider = await startScriptedProvider(script);
       providers.push(provider);

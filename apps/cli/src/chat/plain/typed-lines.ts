@@ -46,11 +46,18 @@ export function readTypedLines({ stdin, onText, onOpen, onEnd }: TypedLinesOptio
     typed += chunk;
     if (!/[\r\n]$/u.test(typed)) return;
     clearTimeout(timer);
-    timer = setTimeout(say, AT_ONCE_MS);
+    const mine = setTimeout(() => {
+      // A process that had no time reads first what the terminal has for it.
+      setImmediate(() => {
+        if (timer === mine) say();
+      });
+    }, AT_ONCE_MS);
+    timer = mine;
   }
 
   function say(): void {
     clearTimeout(timer);
+    timer = undefined;
     const text = typed.replace(/(?:\r\n|\r|\n)$/u, '').replaceAll(/\r\n?/gu, '\n');
     typed = '';
     pieces.push(text);
@@ -80,6 +87,7 @@ export function readTypedLines({ stdin, onText, onOpen, onEnd }: TypedLinesOptio
       const wasRaw = stdin.isRaw;
       const mine = { text: typed, timer: setTimeout(resolve, QUIET_MS) };
       clearTimeout(timer);
+      timer = undefined;
       typed = '';
       taking = mine;
       if (stdin.isTTY && !ended) stdin.setRawMode(true);

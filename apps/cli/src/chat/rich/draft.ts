@@ -18,7 +18,7 @@ export type Draft = {
   /** Whether Esc closes something of it. */
   hasMenu(): boolean;
   /** Earlier prompts as items of a list, newest first. */
-  earlier(): readonly ListItem[];
+  earlier(): Promise<readonly ListItem[]>;
   render(columns: number): { readonly typed: TypedRows; readonly menu: readonly string[] };
 };
 
@@ -28,7 +28,18 @@ export function createDraft(
 ): Draft {
   const editor = createLineEditor({ complete, colors, changed });
   const earlier = createPromptHistory();
-  void history().then((prompts) => earlier.addOlder(prompts));
+  let loading: Promise<void> | null = null;
+  let isLoaded = false;
+
+  async function load(): Promise<void> {
+    earlier.addOlder(await history());
+    isLoaded = true;
+  }
+
+  function loadEarlier(): Promise<void> {
+    loading ??= load();
+    return loading;
+  }
 
   function take(): string | null {
     const text = editor.text();
@@ -53,6 +64,17 @@ export function createDraft(
     return take();
   }
 
+  function lookBack(): void {
+    if (isLoaded) {
+      look(earlier.previous(editor.text()));
+      return;
+    }
+    void loadEarlier().then(() => {
+      look(earlier.previous(editor.text()));
+      changed();
+    });
+  }
+
   function look(prompt: string | null): void {
     if (prompt !== null) editor.setText(prompt);
   }
@@ -61,7 +83,7 @@ export function createDraft(
     handle(key) {
       if (key !== LINE_FEED && isKey(key, 'enter')) return enter(key);
       if (!editor.isCompleting() && isKey(key, 'up') && editor.isAtTop()) {
-        look(earlier.previous(editor.text()));
+        lookBack();
       } else if (!editor.isCompleting() && isKey(key, 'down') && editor.isAtBottom()) {
         look(earlier.next(editor.text()));
       } else {
@@ -79,15 +101,17 @@ export function createDraft(
     isEmpty: () => editor.isEmpty(),
     isAtTop: () => editor.isAtTop(),
     hasMenu: () => editor.isCompleting(),
-    earlier: () =>
-      earlier.all().map((prompt) => {
+    async earlier() {
+      await loadEarlier();
+      return earlier.all().map((prompt) => {
         const lines = prompt.split('\n').length;
         return {
           value: prompt,
           label: oneLine(prompt),
           detail: lines > 1 ? `${lines} lines` : '',
         };
-      }),
+      });
+    },
     render(columns) {
       const { rows, caret, menu } = editor.render(columns - PROMPT_SIGN.length);
       return { typed: typedRows(PROMPT_SIGN, { rows, caret }), menu };

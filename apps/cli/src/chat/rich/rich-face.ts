@@ -101,21 +101,27 @@ export function createRichFace(options: FaceOptions): Face {
     } else if (isKey(key, 'ctrl+g')) {
       inputs.push({ type: 'edit', draft: draft.text() });
     } else if (isKey(key, 'ctrl+r')) {
-      search = createPicker({
-        title: 'Earlier prompts',
-        items: draft.earlier(),
-        colors,
-        onPicked(prompt) {
-          search = null;
-          if (prompt !== null) draft.replace(prompt);
-        },
-      });
+      void searchEarlier();
     } else if (isKey(key, 'up') && draft.isEmpty() && view.queued.length > 0) {
       inputs.push({ type: 'recall' });
     } else {
       const sent = draft.handle(key);
       if (sent !== null) inputs.push({ type: 'submitted', text: sent });
     }
+  }
+
+  async function searchEarlier(): Promise<void> {
+    const items = await draft.earlier();
+    search = createPicker({
+      title: 'Earlier prompts',
+      items,
+      colors,
+      onPicked(prompt) {
+        search = null;
+        if (prompt !== null) draft.replace(prompt);
+      },
+    });
+    draw();
   }
 
   function draw(): void {
