@@ -36,7 +36,7 @@ test.concurrent('edits a prompt in the editor of the person, attaches what it na
   const terminal = machine.terminal(['chat', ...at(provider)], {
     env: { EDITOR: `'${machine.path('editor')}' --wait` },
   });
-  await terminal.waitForScreen('/ commands, @ files');
+  await terminal.waitForScreen('scripted · act');
   terminal.type('See this');
   await terminal.waitForScreen('See this');
   terminal.type(EDIT);
