@@ -27,6 +27,47 @@ describe('orion chat', () => {
     );
   });
 
+  test.concurrent('is what `orion` alone means on a terminal, with every option a variable', async ({
+    machine,
+  }) => {
+    const provider = await machine.provider({ behaviours: [LAST_WORD] });
+    const env = { ORION_BASE_URL: provider.url, ORION_MODEL: 'scripted' };
+    const silent = { ...env, ORION_PLAIN: 'true', ORION_NO_BELL: 'true' };
+    const terminal = machine.terminal([], { env: silent });
+    await terminal.waitForOutput('orion 0.');
+    terminal.type('Hello.\r');
+    await terminal.waitForOutput('Turn ended: done.');
+    terminal.kill('SIGHUP');
+    const { exitCode, output } = await terminal.finished;
+    expect(exitCode, output).toBe(0);
+    expect(output).not.toContain('\u0007');
+    // No cursor movement at all.
+    for (const part of output.split('\u001B').slice(1)) expect(part).toMatch(/^\[[\d;]*m/u);
+    const missing = await machine.terminal(['chat']).finished;
+    expect(missing.exitCode).toBe(2);
+    expect(missing.output).toContain('MODEL_MISSING');
+  });
+
+  test.concurrent('offers each start what --continue and --resume name', async ({ machine }) => {
+    const provider = await machine.provider({ behaviours: [LAST_WORD] });
+    const first = machine.terminal(['chat', '--plain', ...at(provider)]);
+    await first.waitForOutput('orion 0.');
+    first.type('My first words.\r');
+    await first.waitForOutput('Turn ended: done.');
+    first.type('\u0004');
+    await first.finished;
+    const second = machine.terminal(['chat', '--plain', '--continue', ...at(provider)]);
+    await second.waitForOutput('orion 0.');
+    second.type('And more.\r');
+    await second.waitForOutput('Turn ended: done.');
+    expect(JSON.stringify(provider.requests.at(-1)?.body)).toContain('My first words.');
+    second.type('\u0004');
+    expect((await second.finished).exitCode).toBe(0);
+    const none = await machine.terminal(['chat', '--resume', 'none', ...at(provider)]).finished;
+    expect(none.exitCode).toBe(1);
+    expect(none.output).toContain('CONVERSATION_NOT_FOUND');
+  });
+
   test.concurrent('needs a terminal', async ({ machine }) => {
     const provider = await machine.provider({ behaviours: [LAST_WORD] });
     const ended = await machine.run(['chat', ...at(provider)], { stdin: 'Hello.' });

@@ -83,6 +83,8 @@ class Chat {
   #shownAt = Number.NEGATIVE_INFINITY;
   #tick: NodeJS.Timeout | null = null;
   #lastKey = 0;
+  /** Nothing is left to be saved: only the terminal may be slow. */
+  #isOver = false;
   /** Why the conversation cannot go on. */
   #failure: ErrorCode | null = null;
 
@@ -285,12 +287,13 @@ class Chat {
   async #endAll(): Promise<void> {
     limitStop({
       isCommitting: () => this.#turns.facts.committing,
-      kill: () => this.#exit(() => process.kill(process.pid, 'SIGKILL')),
+      kill: () => this.#exit(this.#isOver ? leaveProcess : killProcess),
     });
     this.#leaving.abort();
     await this.#turns.close();
     await this.#job?.ended;
     await Promise.all(this.#beside);
+    this.#isOver = true;
   }
 
   /** Without waiting for anything but the terminal's own state. */
@@ -325,4 +328,9 @@ class Chat {
     };
     this.#setup.face.show(viewOf(this.#state, facts, status, { busySince: this.#busySince, now }));
   }
+}
+
+/** Nothing can delay it; what has arrived is saved. */
+function killProcess(): void {
+  process.kill(process.pid, 'SIGKILL');
 }

@@ -1,5 +1,7 @@
 import type { ChangeReviewer, OrionOptions } from '@orion/agent';
 
+import { limitedSignal, type Clock } from '@orion/contracts';
+
 import { changeReviewer, type DiffLine, type ReviewAnswer } from '../approvals/review-changes.ts';
 import { shownAction, TOO_LONG } from '../approvals/shown-action.ts';
 import type { Approval } from '../terminal/answers.ts';
@@ -13,6 +15,7 @@ export type ReviewPlace = {
   line(text: string, tone: LineKind): void;
   verbatim(lines: readonly DiffLine[]): void;
   readonly ask: Asking['ask'];
+  readonly clock: Clock;
 };
 
 /** A question that nobody answers for so long is answered by no: somebody else may need the file. */
@@ -72,12 +75,13 @@ async function ask(
   choices: readonly FaceChoice[],
   signal: AbortSignal,
 ): Promise<ReviewAnswer> {
-  const limit = AbortSignal.timeout(ANSWER_WITHIN_MS);
-  const answer = await place.ask(
-    { kind: 'choice', text, choices, preset: null },
-    AbortSignal.any([signal, limit]),
-  );
-  if (answer === null && limit.aborted && !signal.aborted) {
+  let isLate = false;
+  const limited = limitedSignal(signal, place.clock, ANSWER_WITHIN_MS, () => {
+    isLate = true;
+  });
+  const question = { kind: 'choice', text, choices, preset: null } as const;
+  const answer = await place.ask(question, limited.signal).finally(() => limited.end());
+  if (answer === null && isLate) {
     const reason = 'nobody answered for 10 minutes';
     place.line(`Taken for a no: ${reason}.`, 'warning');
     return { approved: false, reason };

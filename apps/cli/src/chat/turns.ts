@@ -1,6 +1,6 @@
 import { formatTraceLine, recoveryProvider, requireProvider } from '@orion/agent';
 import type { Configuration, Orion, OrionOptions, TurnRequest } from '@orion/agent';
-import { defined, toErrorInfo, type RunEvent } from '@orion/contracts';
+import { defined, systemClock, toErrorInfo, type RunEvent } from '@orion/contracts';
 
 import { placeOf } from '../commands/place.ts';
 import { openForTurns } from '../commands/with-orion.ts';
@@ -56,6 +56,7 @@ export class Turns {
       line: (text, tone) => this.line(text, tone),
       verbatim: (lines) => face.print({ kind: 'verbatim', lines }),
       ask,
+      clock: systemClock,
     };
     this.#reviewer = reviewChanges(this.#place);
     const { provider, mode, approve } = configuration;

@@ -1,5 +1,7 @@
 import { requireProvider } from '@orion/agent';
 
+import { defined } from '@orion/contracts';
+
 import { converse } from '../chat/chat.ts';
 import { chooseFace, openFace } from '../chat/open-face.ts';
 import type { TurnOptions } from '../command-line/options.ts';
@@ -8,23 +10,24 @@ import type { CommandContext } from '../process/context.ts';
 import type { CommandResult } from '../process/finish.ts';
 import { configure } from './configure.ts';
 
-export type ChatOptions = TurnOptions & { readonly plain?: boolean; readonly bell?: boolean };
+export type ChatOptions = TurnOptions & { readonly bell?: boolean };
 
 /** `orion chat`: a conversation on this terminal, until the person leaves. */
 export async function chatCommand(
   context: CommandContext,
   options: ChatOptions,
 ): Promise<CommandResult> {
-  const { plain = false, bell = true, ...turnOptions } = options;
+  const { bell, ...turnOptions } = options;
   const { stdin, stdout: output, environment } = context;
-  const kind = chooseFace({ plain, environment, stdin, output });
+  const noBell = bell === false ? true : undefined;
+  const configuration = await configure(context, { ...turnOptions, ...defined({ noBell }) });
+  const kind = chooseFace({ plain: configuration.plain, environment, stdin, output });
   if (kind === 'none') {
     throw usage(
       'A conversation needs a terminal to type on.',
       'For one turn without a terminal: orion run "Write a README"',
     );
   }
-  const configuration = await configure(context, turnOptions);
   requireProvider(configuration);
   const colors = (environment['NO_COLOR'] ?? '') === '' && environment['TERM'] !== 'dumb';
   const isPlain = kind === 'plain';
@@ -32,6 +35,7 @@ export async function chatCommand(
     context,
     configuration,
     isPlain,
-    openFace: (needs) => openFace(kind, { ...needs, stdin, output, environment, colors, bell }),
+    openFace: (needs) =>
+      openFace(kind, { ...needs, stdin, output, environment, colors, bell: !configuration.noBell }),
   });
 }

@@ -25,7 +25,6 @@ export type RecoverSessionOptions = TurnOptions & {
   readonly onConflict?: NonNullable<FinalizeRequest['onConflict']>;
   readonly discard?: boolean;
   readonly out?: string;
-  readonly plain?: boolean;
 };
 
 /** `orion recover-session <id>`: continues a session, writes what it saved, puts it aside or copies it out. */
@@ -35,13 +34,12 @@ export async function recoverSessionCommand(
   options: RecoverSessionOptions,
 ): Promise<CommandResult> {
   const { from, finalize, endAt, answer, onConflict, discard, out } = options;
-  const { plain = false, ...turnOptions } = options;
   checkCombination(id, options);
-  const configuration = await configure(context, turnOptions);
+  const configuration = await configure(context, options);
   const json = wantsResultLine(context.argv, context.environment);
   const withModel = finalize !== true && discard !== true && out === undefined;
   const place = placeOf(context, configuration.workspace);
-  const setup = { context, configuration, withModel, json, plain };
+  const setup = { context, configuration, withModel, json };
   return runWithOrion(setup, async ({ orion, signal, show }) => {
     const sessionId =
       id ?? (await orion.adoptSession(resolve(context.currentDirectory, from ?? '')));

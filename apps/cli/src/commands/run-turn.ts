@@ -37,8 +37,6 @@ export type TurnSetup = {
   /** Whether a model may be asked. */
   readonly withModel: boolean;
   readonly json: boolean;
-  /** Text of the model as it is, on a terminal too. */
-  readonly plain: boolean;
 };
 
 /**
@@ -192,12 +190,12 @@ function exitCode(summary: TurnSummary, failure: unknown, interrupted: boolean):
   });
 }
 
-function createView({ context, configuration, json, plain }: TurnSetup): TurnView {
+function createView({ context, configuration, json }: TurnSetup): TurnView {
   const { showContent, quiet } = configuration;
   const { screen, stdout, stderr, environment } = context;
   const shared = {
     screen:
-      stdout.isTerminal && !wantsPlain(environment, plain)
+      stdout.isTerminal && !wantsPlain(environment, configuration.plain)
         ? createAnswerScreen({ screen, stdout, colors: (environment['NO_COLOR'] ?? '') === '' })
         : { ...screen, content: (text: string) => screen.text(text) },
     wording: shellWording(placeOf(context, configuration.workspace)),

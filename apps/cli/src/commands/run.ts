@@ -15,22 +15,19 @@ import { putAsideLines } from './put-aside-lines.ts';
 import { offerRecovery } from './recover-offer.ts';
 import { runWithOrion } from './run-turn.ts';
 
-export type RunOptions = TurnOptions & { readonly plain?: boolean };
-
 /** `orion run [prompt]`: offers what was interrupted, then one turn. */
 export async function runCommand(
   context: CommandContext,
   argument: string | undefined,
-  options: RunOptions,
+  options: TurnOptions,
 ): Promise<CommandResult> {
-  const { plain = false, ...turnOptions } = options;
-  const configuration = await configure(context, turnOptions);
+  const configuration = await configure(context, options);
   const choice = recoverChoice(context, configuration.recover);
   // Only a session that may be recovered can name the provider instead.
   if (choice === 'no') requireProvider(configuration);
   const json = wantsResultLine(context.argv, context.environment);
 
-  return runWithOrion({ context, configuration, withModel: true, json, plain }, async (tools) => {
+  return runWithOrion({ context, configuration, withModel: true, json }, async (tools) => {
     const { orion, signal, show } = tools;
     const prompt = await readPrompt(context, argument ?? null, signal);
     const cleaned = await orion.housekeep();

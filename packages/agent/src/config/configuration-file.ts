@@ -22,6 +22,8 @@ const OPTION_TYPES = {
   showContent: 'boolean',
   verbose: 'boolean',
   quiet: 'boolean',
+  plain: 'boolean',
+  noBell: 'boolean',
 } as const;
 
 type Options = {

@@ -42,6 +42,10 @@ export type ConfigurationFlags = {
   readonly showContent?: boolean;
   readonly verbose?: boolean;
   readonly quiet?: boolean;
+  /** Print lines and redraw nothing. */
+  readonly plain?: boolean;
+  /** Do not ring when a turn has ended. */
+  readonly noBell?: boolean;
 };
 
 export type ConfigurationRequest = {

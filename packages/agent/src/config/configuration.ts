@@ -66,6 +66,9 @@ export type Configuration = {
   readonly showContent: boolean;
   readonly verbose: boolean;
   readonly quiet: boolean;
+  /** Lines are printed, and none is redrawn. */
+  readonly plain: boolean;
+  readonly noBell: boolean;
   /** Sentences for the person: what was left out, and why. */
   readonly notices: readonly string[];
 };
@@ -119,7 +122,7 @@ export async function loadConfiguration(request: ConfigurationRequest): Promise<
     [userFile, user?.protocol],
   ]) ?? { value: 'standard', source: 'default' };
   const provider = await chooseProvider(sources);
-  const switchOf = (name: 'showContent' | 'verbose' | 'quiet'): boolean => {
+  const switchOf = (name: 'showContent' | 'verbose' | 'quiet' | 'plain' | 'noBell'): boolean => {
     const inEnvironment = booleanVariable(environment, spelled(name).variable);
     return flags[name] ?? inEnvironment ?? trusted?.[name] ?? user?.[name] ?? false;
   };
@@ -158,6 +161,8 @@ export async function loadConfiguration(request: ConfigurationRequest): Promise<
     showContent: switchOf('showContent'),
     verbose: switchOf('verbose'),
     quiet: switchOf('quiet'),
+    plain: switchOf('plain'),
+    noBell: switchOf('noBell'),
     notices: [
       ...(unusable === null
         ? []
