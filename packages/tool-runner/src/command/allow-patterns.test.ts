@@ -62,7 +62,13 @@ it('allows a line each of whose commands matches one of the patterns', () => {
 });
 
 it.each(['', '  ', '*', '* x', 'np* test', '*npm'])('refuses the pattern %j', (pattern) => {
-  expect(() => createAllowList([pattern])).toThrow(/does not name a program/);
+  expect(() => createAllowList([pattern])).toThrow(
+    expect.objectContaining({
+      code: 'USAGE',
+      message: `The command pattern "${pattern}" does not name a program.`,
+      hint: 'Begin it with the program, such as "npm test" or "git log *".',
+    }),
+  );
 });
 
 it('warns of a pattern that allows anything', () => {
@@ -85,3 +91,19 @@ it('warns of a pattern that allows anything', () => {
     'The pattern "npm *" allows any command, since npm can run other programs.',
   ]);
 });
+
+const RUN_OTHERS =
+  '. alias ash awk bash bunx busybox builtin chroot command csh dash doas env eval exec expect fd find fish gdb ionice ' +
+  'ksh lua make nice node nodejs nohup npx nsenter parallel perl php pnpx python python3 rsync ruby screen script sed ' +
+  'setsid sh source ssh stdbuf strace su sudo tar time timeout tmux trap unshare uvx vi vim watch xargs zsh';
+
+it.each(RUN_OTHERS.split(' '))('warns of what %s may run', (program) => {
+  expect(createAllowList([`${program} a *`, program]).warnings).toHaveLength(1);
+});
+
+it.each('bun cargo deno docker git go npm pnpm podman yarn'.split(' '))(
+  'warns of what a subcommand of %s may run, unless it is named',
+  (program) => {
+    expect(createAllowList([`${program} *`, `${program} a *`]).warnings).toHaveLength(1);
+  },
+);

@@ -34,6 +34,15 @@ it('does not show a character that the gap has cut', () => {
   expect(capture(8, [Buffer.from('éé--éé')])).toMatchObject({ head: 'éé', tail: 'éé' });
 });
 
+it('keeps a byte order mark, whatever is left out', () => {
+  const marked = '\uFEFFabc';
+  expect(capture(12, [Buffer.from(marked)]).head).toBe(marked);
+  expect(capture(12, [Buffer.from(`${marked}${'-'.repeat(9)}`)])).toMatchObject({
+    head: marked,
+    omittedBytes: 3,
+  });
+});
+
 it('replaces what is not UTF-8', () => {
   expect(capture(8, [Buffer.from([0x61, 0xff, 0x62])]).head).toBe('a\uFFFDb');
 });

@@ -8,7 +8,7 @@
  */
 export type CommandLine =
   | { readonly kind: 'plain'; readonly commands: readonly (readonly string[])[] }
-  | { readonly kind: 'opaque'; readonly because: string };
+  | { readonly kind: 'opaque' };
 
 /** Unquoted, these start an expansion, a redirection, a group or a comment, or are read by some shells only. */
 const SPECIAL = new Set('$`<>(){}[]*?!~#\\^');
@@ -26,6 +26,8 @@ const RESERVED = new Set(
 const isControl = (character: string): boolean =>
   (character < ' ' && character !== '\t' && character !== '\n') || character === '\u007F';
 
+const OPAQUE: CommandLine = { kind: 'opaque' };
+
 /** Reads a shell line. Blanks separate words; `;`, `&&`, `||`, `|` and line feeds separate commands. */
 export function readCommandLine(line: string): CommandLine {
   const commands: string[][] = [];
@@ -36,69 +38,62 @@ export function readCommandLine(line: string): CommandLine {
   /** Behind `&&`, `||` and `|`, across line feeds. */
   let expectsCommand = false;
 
-  const opaque = (because: string): CommandLine => ({ kind: 'opaque', because });
-  const endWord = (): string | null => {
-    if (word === null) return null;
+  /** False where the line is opaque. */
+  const endWord = (): boolean => {
+    if (word === null) return true;
     const ended = word;
     word = null;
     if (words.length === 0) {
-      if (ended === '') return 'a command without a name';
-      if (/\s/.test(ended)) return 'a blank in the name of a program';
-      if (ASSIGNMENT.test(ended)) return 'an assignment';
-      if (!quoted && RESERVED.has(ended)) return `the shell's word ${ended}`;
+      const isName = ended !== '' && !/\s/.test(ended) && !ASSIGNMENT.test(ended);
+      if (!isName || (!quoted && RESERVED.has(ended))) return false;
     }
     words.push(ended);
     quoted = false;
-    return null;
+    return true;
   };
-  const endCommand = (required: boolean): string | null => {
-    const refusal = endWord();
-    if (refusal !== null) return refusal;
-    if (words.length === 0) return required ? 'a separator without a command' : null;
+  /** The same. */
+  const endCommand = (required: boolean): boolean => {
+    if (!endWord()) return false;
+    if (words.length === 0) return !required;
     commands.push(words);
     words = [];
     expectsCommand = false;
-    return null;
+    return true;
   };
 
   for (let at = 0; at < line.length; at += 1) {
     const character = line.charAt(at);
-    if (isControl(character)) return opaque('a control character');
+    if (isControl(character) || SPECIAL.has(character)) return OPAQUE;
     if (character === "'" || character === '"') {
       const end = line.indexOf(character, at + 1);
-      if (end === -1) return opaque('a quote that is not closed');
+      if (end === -1) return OPAQUE;
       const inside = line.slice(at + 1, end);
       for (const each of inside) {
-        if (isControl(each)) return opaque('a control character');
-        if (character === '"' && SPECIAL_IN_QUOTES.has(each))
-          return opaque(`the character ${each}`);
+        if (isControl(each) || (character === '"' && SPECIAL_IN_QUOTES.has(each))) return OPAQUE;
       }
       word = (word ?? '') + inside;
       quoted = true;
       at = end;
       continue;
     }
-    if (SPECIAL.has(character)) return opaque(`the character ${character}`);
-    let refusal: string | null = null;
+    let isRead = true;
     if (character === ' ' || character === '\t') {
-      refusal = endWord();
+      isRead = endWord();
     } else if (character === '\n') {
-      refusal = endCommand(false);
+      isRead = endCommand(false);
     } else if (character === ';') {
-      refusal = endCommand(true);
+      isRead = endCommand(true);
     } else if (character === '&' || character === '|') {
       const isDouble = line.charAt(at + 1) === character;
-      if (character === '&' && !isDouble) return opaque('the character &');
+      if (character === '&' && !isDouble) return OPAQUE;
       if (isDouble) at += 1;
-      refusal = endCommand(true);
+      isRead = endCommand(true);
       expectsCommand = true;
     } else {
       word = (word ?? '') + character;
     }
-    if (refusal !== null) return opaque(refusal);
+    if (!isRead) return OPAQUE;
   }
-  const refusal = endCommand(expectsCommand);
-  if (refusal !== null) return opaque(refusal);
-  if (commands.length === 0) return opaque('no command');
+  if (!endCommand(expectsCommand) || commands.length === 0) return OPAQUE;
   return { kind: 'plain', commands };
 }

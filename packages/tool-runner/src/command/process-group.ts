@@ -155,8 +155,9 @@ async function endMarked(mark: string, clock: Clock): Promise<readonly NamedProc
 
 /** A signal reaches zombies, too; where processes can be listed, those do not count. */
 async function hasMembers(group: number): Promise<boolean> {
-  if (!kill(-group, 0)) return false;
-  return process.platform !== 'linux' || (await processesOfGroup(group)).length > 0;
+  return process.platform === 'linux'
+    ? (await processesOfGroup(group)).length > 0
+    : kill(-group, 0);
 }
 
 /** Whether there was anything to send it to. */
@@ -173,7 +174,7 @@ function untilAborted(...signals: readonly AbortSignal[]): Promise<void> {
   const any = AbortSignal.any([...signals]);
   return any.aborted
     ? Promise.resolve()
-    : new Promise((settle) => any.addEventListener('abort', () => settle(), { once: true }));
+    : new Promise((settle) => any.addEventListener('abort', () => settle()));
 }
 
 /** Aborted when the stream is closed. */

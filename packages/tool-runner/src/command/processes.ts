@@ -10,9 +10,8 @@ export type NamedProcess = { readonly pid: number; readonly name: string };
 async function findProcesses(
   belongs: (pid: number) => Promise<boolean>,
 ): Promise<readonly NamedProcess[]> {
-  const pids = (await readdir('/proc').catch(() => []))
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number);
+  const names = await readdir('/proc').catch(() => []);
+  const pids = names.map(Number).filter((pid) => Number.isInteger(pid));
   const found = await Promise.all(
     pids.map(async (pid): Promise<NamedProcess[]> => {
       try {

@@ -1,5 +1,13 @@
+import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -18,6 +26,11 @@ import { createToolRegistry } from '../registry/tool-registry.ts';
 import { commandEnvironment } from './environment.ts';
 import { createRunCommandTool } from './run-command.ts';
 import type { RunCommandOptions } from './run-command.ts';
+import { findSandbox } from './sandbox.ts';
+
+/** Whether there can be a sandbox, decided without the code under test. */
+const isPossible =
+  spawnSync('bwrap', ['--ro-bind', '/', '/', '--unshare-all', 'true']).status === 0;
 
 let root = '';
 beforeEach(() => {
@@ -77,12 +90,57 @@ it('runs a line in the workspace, and says that there was no sandbox', async () 
   });
 });
 
+it.runIf(isPossible).each([
+  [false, false, 'off', 'kept'],
+  [true, true, 'on', 'some_kept'],
+])(
+  'runs it in a sandbox, with the network: %s, and says which protections held',
+  async (allowNetwork, truncated, network, kept) => {
+    const settled: boolean[] = [];
+    const result = await call(
+      { command: `echo $TMPDIR; cat seen secret; echo x > seen; echo x > new; echo x > ../beside` },
+      {
+        findSandbox: (signal) =>
+          findSandbox(process.env['PATH'] ?? '', { root, clock: systemClock, signal }),
+        sandboxMode: 'require',
+        guard: async () => {
+          writeFileSync(join(root, 'seen'), 'seen\n');
+          writeFileSync(join(root, 'secret'), 'canary\n');
+          const [hidden, readOnly] = [[join(root, 'secret')], [join(root, 'seen')]];
+          return {
+            scope: { root, hidden, readOnly, allowNetwork },
+            async settle({ undo }) {
+              settled.push(undo);
+              return { changes: [], truncated };
+            },
+          };
+        },
+      },
+    );
+    expect(result).toMatchObject({
+      success: true,
+      result: {
+        output: expect.stringMatching(/^\/tmp\nseen\n/u),
+        protections: { sandbox: 'bubblewrap', network, protected_paths: kept },
+      },
+    });
+    expect(JSON.stringify(result)).not.toContain('canary');
+    expect(settled).toEqual([true]);
+    expect(readFileSync(join(root, 'seen'), 'utf8')).toBe('seen\n');
+    expect([join(root, 'new'), join(root, '../beside')].map((path) => existsSync(path))).toEqual([
+      true,
+      false,
+    ]);
+  },
+);
+
 it('refuses a line without a sandbox where one is required', async () => {
   expect(await call({ command: 'touch x' }, { sandboxMode: 'require' })).toMatchObject({
     success: false,
     error: {
       code: 'TOOL_NOT_ALLOWED',
       message: 'The command was not run: a sandbox is required, and it is not installed.',
+      hint: 'Go on without commands, or ask the user to allow them without a sandbox.',
     },
   });
   expect(existsSync(join(root, 'x'))).toBe(false);
@@ -101,7 +159,13 @@ it('does not look for a sandbox that is switched off', async () => {
 it.each([{ command: '' }, { command: ' \n' }, { command: 'a\0b' }, {}, { command: 'a', x: 1 }])(
   'refuses the arguments %j',
   async (args) => {
-    expect(await call(args)).toMatchObject({ error: { code: 'INVALID_TOOL_ARGUMENTS' } });
+    expect(await call(args)).toMatchObject({
+      error: {
+        code: 'INVALID_TOOL_ARGUMENTS',
+        message: expect.stringMatching(/^The arguments of run_command do not fit: \S/u),
+        hint: 'Correct the named arguments and call again.',
+      },
+    });
   },
 );
 
@@ -127,7 +191,12 @@ it('shows up to 4,000 characters whole, and of more both ends', async () => {
     output_end: '7'.padStart(2_000, '0'),
     output_bytes: 4_001,
   });
-  expect(cut.stored).toMatchObject({ output: '7'.padStart(4_001, '0') });
+  expect(cut.stored).toMatchObject({
+    command: print(4_001),
+    exit_code: 0,
+    protections: { sandbox: 'none' },
+    output: '7'.padStart(4_001, '0'),
+  });
 });
 
 it('leaves the middle of an output beyond 16 MiB out, and counts it', async () => {
@@ -139,10 +208,16 @@ it('leaves the middle of an output beyond 16 MiB out, and counts it', async () =
 });
 
 it('does not cut a character of an output in two', async () => {
-  const { result } = await output({ command: `printf 'a%.0s😀' $(seq 3000)` });
-  const { output_start: start, output_end: end } = result as Record<string, string>;
-  expect(start?.isWellFormed()).toBe(true);
-  expect(end?.isWellFormed()).toBe(true);
+  const line = (before: string, after: string): string =>
+    `printf '${before}'; printf '😀%.0s' $(seq 2001); printf '${after}'`;
+  expect((await output({ command: line('a', 'b') })).result).toMatchObject({
+    output_start: `a${'😀'.repeat(999)}`,
+    output_end: `${'😀'.repeat(999)}b`,
+  });
+  expect((await output({ command: line('', '') })).result).toMatchObject({
+    output_start: '😀'.repeat(1_000),
+    output_end: '😀'.repeat(1_000),
+  });
 });
 
 it('names the processes that a line has left running', async () => {
@@ -241,6 +316,14 @@ it('looks at protected paths, too, when a line could not be started', async () =
     error: { code: 'TOOL_FAILED' },
   });
   expect(order).toHaveLength(1);
+});
+
+it('shows a person where a line runs, before they agree', () => {
+  expect(tool().action?.({ command: 'npm test' })).toEqual({
+    kind: 'command',
+    command: 'npm test',
+    folder: root,
+  });
 });
 
 it('is not run in PLAN mode', async () => {

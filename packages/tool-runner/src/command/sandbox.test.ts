@@ -1,4 +1,5 @@
 import { createServer } from 'node:net';
+import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import {
   chownSync,
@@ -13,9 +14,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 import { systemClock } from '@orion/contracts';
+import type { Clock } from '@orion/contracts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { runInGroup } from './process-group.ts';
@@ -26,12 +28,17 @@ import type { SandboxScope } from './sandbox.ts';
 const PATH = '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin';
 const never = new AbortController().signal;
 const sandbox = await findSandbox(PATH, { root: tmpdir(), clock: systemClock, signal: never });
+/** Whether there could be one, decided without the code under test. */
+const { status } = spawnSync('bwrap', ['--ro-bind', '/', '/', '--unshare-all', 'true']);
+const isPossible = status === 0;
+/** `/dev` and `/tmp` are made anew inside: of a folder in them nothing would be seen, however little is hidden. */
+const SEEN_INSIDE = isPossible ? '/var/tmp' : tmpdir();
 
 let folder = '';
 let root = '';
 let home = '';
 beforeEach(() => {
-  folder = realpathSync(mkdtempSync(join(tmpdir(), 'orion-sandbox-')));
+  folder = realpathSync(mkdtempSync(join(SEEN_INSIDE, 'orion-sandbox-')));
   root = join(folder, 'work space');
   home = join(folder, 'home');
   mkdirSync(root);
@@ -71,17 +78,28 @@ it('says why there is no sandbox', async () => {
 it.skipIf(process.platform !== 'linux')(
   'does not take a sandbox that fails its trial',
   async () => {
-    writeFileSync(join(folder, 'bwrap'), '#!/bin/sh\necho "no user namespaces" >&2\nexit 1\n', {
-      mode: 0o700,
-    });
-    expect(
-      await findSandbox(`${folder}:${PATH}`, { root, clock: systemClock, signal: never }),
-    ).toEqual({
+    const script = '#!/bin/sh\necho "no user namespaces for $PATH, ${HOME-nobody}" >&2\nexit 1\n';
+    writeFileSync(join(folder, 'bwrap'), script, { mode: 0o700 });
+    const path = `${folder}:${PATH}`;
+    expect(await findSandbox(path, { root, clock: systemClock, signal: never })).toEqual({
       kind: 'none',
-      because: 'bubblewrap does not work here: no user namespaces',
+      because: `bubblewrap does not work here: no user namespaces for ${path}, nobody`,
     });
   },
 );
+
+it.skipIf(process.platform !== 'linux')('does not wait longer than 5 s for its trial', async () => {
+  writeFileSync(join(folder, 'bwrap'), '#!/bin/sh\nexec sleep 60\n', { mode: 0o700 });
+  const clock: Clock = {
+    ...systemClock,
+    schedule: (milliseconds, callback) =>
+      systemClock.schedule(milliseconds === 5_000 ? 100 : milliseconds, callback),
+  };
+  expect(await findSandbox(`${folder}:${PATH}`, { root, clock, signal: never })).toEqual({
+    kind: 'none',
+    because: 'bubblewrap does not work here',
+  });
+});
 
 it.skipIf(process.platform !== 'linux')('is found while another trial ends', async () => {
   const look = async (name: string, script: string) => {
@@ -104,7 +122,11 @@ it('does not look for a program in the folder it is in', async () => {
   );
 });
 
-describe.skipIf(sandbox.kind === 'none')('bubblewrap', () => {
+it.runIf(isPossible)('is found where bubblewrap works', () => {
+  expect(sandbox).toEqual({ kind: 'bubblewrap', program: expect.stringMatching(/^\/.*\/bwrap$/u) });
+});
+
+describe.runIf(isPossible)('bubblewrap', () => {
   it('is not said to be missing by a turn that ended before it was found', async () => {
     const signal = AbortSignal.abort();
     await expect(findSandbox(PATH, { root, clock: systemClock, signal })).rejects.toMatchObject({
@@ -159,6 +181,23 @@ describe.skipIf(sandbox.kind === 'none')('bubblewrap', () => {
     expect(existsSync(join(root, '.orion/new'))).toBe(false);
     // Outside of the sandbox they are there.
     expect(readFileSync(join(root, '.orion/state'), 'utf8')).toBe('canary');
+  });
+
+  it('hides every usual place of keys', async () => {
+    const folders =
+      '.ssh .aws .azure .gnupg .kube .docker .password-store .terraform.d .config/gcloud .config/gh .config/op ' +
+      '.config/hub .config/rclone .config/sops .local/share/keyrings .mozilla .config/google-chrome .config/chromium';
+    const files =
+      '.npmrc .netrc .pypirc .git-credentials .vault-token .pgpass .my.cnf .cargo/credentials ' +
+      '.cargo/credentials.toml .gem/credentials .config/git/credentials .bash_history .zsh_history .python_history ' +
+      '.node_repl_history .psql_history';
+    const places = [...folders.split(' ').map((place) => `${place}/key`), ...files.split(' ')];
+    for (const place of [...places, 'seen']) {
+      mkdirSync(dirname(join(home, place)), { recursive: true });
+      writeFileSync(join(home, place), `canary of ${place}\n`);
+    }
+    const end = await run('grep -rhs canary ~', { hidden: secretPlaces(home) });
+    expect(end.output.head).toBe('canary of seen\n');
   });
 
   it('keeps what is read-only inside of the workspace', async () => {
