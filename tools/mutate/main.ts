@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import { readCount } from '@orion/common';
 
 import { readEquivalents, withoutEquivalents } from './src/equivalents.ts';
+import { isolationFor } from './src/isolation.ts';
 import { mutantsOf, mutated } from './src/mutants.ts';
 import type { Mutant } from './src/mutants.ts';
 import { formatMutant, formatOutcome, formatReport, formatStale, shareOf } from './src/report.ts';
@@ -78,6 +79,7 @@ async function run(): Promise<void> {
   process.stdout.write(
     `${values.package}: ${chosen.length} of ${mutants.length} mutants, --seed ${seed}\n`,
   );
+  const isolation = isolationFor(sources, process.env['PATH']);
   const surveyed = await survey(root, sources);
   const began = performance.now();
   const outcomes = await runMutants({
@@ -85,6 +87,7 @@ async function run(): Promise<void> {
     mutants: chosen,
     survey: surveyed,
     lanes: readCount('lanes', values.lanes),
+    isolation,
     onOutcome: (outcome) => process.stdout.write(`${formatOutcome(outcome)}\n`),
   });
   const seconds = ((performance.now() - began) / 1000).toFixed(0);

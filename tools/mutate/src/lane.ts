@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+import type { Isolation } from './isolation.ts';
 import type { LaneAnswer, LaneRequest } from './lane-process.ts';
 
 const PROCESS = fileURLToPath(new URL('lane-process.ts', import.meta.url));
@@ -16,11 +17,13 @@ export type Noticed = { readonly failure: string | null } | 'over time';
 /** A process that runs tests, and is replaced by another one when it has to be ended. */
 export class Lane {
   readonly #root: string;
+  readonly #isolation: Isolation | null;
   #process: ChildProcess | null = null;
   #folder: string | null = null;
 
-  constructor(root: string) {
+  constructor(root: string, isolation: Isolation | null) {
     this.#root = root;
+    this.#isolation = isolation;
   }
 
   /** `limitsMs`: how long each of the test files may take. */
@@ -78,7 +81,7 @@ export class Lane {
     const child = fork(PROCESS, [this.#root], {
       detached: true,
       env: { ...process.env, TMPDIR: this.#folder },
-      execArgv: process.execArgv,
+      ...(this.#isolation ?? { execArgv: process.execArgv }),
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });
     this.#process = child;

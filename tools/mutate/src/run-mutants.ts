@@ -2,6 +2,7 @@ import { dirname } from 'node:path';
 
 import { shareOut } from '@orion/common';
 
+import type { Isolation } from './isolation.ts';
 import { Lane } from './lane.ts';
 import type { Noticed } from './lane.ts';
 import type { Mutant } from './mutants.ts';
@@ -25,6 +26,7 @@ export type RunOptions = {
   readonly mutants: readonly Mutant[];
   readonly survey: Survey;
   readonly lanes: number;
+  readonly isolation: Isolation | null;
   readonly onOutcome: (outcome: Outcome) => void;
 };
 
@@ -32,7 +34,7 @@ export type RunOptions = {
 export async function runMutants(options: RunOptions): Promise<readonly Outcome[]> {
   const { root, mutants, survey, onOutcome } = options;
   const outcomes: Outcome[] = [];
-  const lanes = Array.from({ length: options.lanes }, () => new Lane(root));
+  const lanes = Array.from({ length: options.lanes }, () => new Lane(root, options.isolation));
   const endLanes = async (): Promise<void> => {
     await Promise.all(lanes.map(async (lane) => lane.end()));
   };
