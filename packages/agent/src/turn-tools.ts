@@ -36,7 +36,7 @@ export function turnTools(parts: {
   const commandTools =
     commands === undefined
       ? []
-      : [createCommandTool({ commands, settings, workspace, userDirectory, clock })];
+      : [createCommandTool({ commands, settings, workspace, userDirectory, clock, redact })];
   const traverser = createLazyTraverser(systemClock);
   const outputTools = createOutputTools({ store: toolOutputs, traverser });
   const mcp = lazyMcpClient(options.mcp, { clock, redact, root: workspace.root }, (server) => {

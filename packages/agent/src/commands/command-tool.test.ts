@@ -47,6 +47,7 @@ function commandTool(settings: Partial<Settings> = {}, owned = true) {
     workspace,
     userDirectory: owned ? userDirectory : undefined,
     clock: systemClock,
+    redact: (text) => text.replaceAll('canary', '[REDACTED]'),
   });
 }
 
@@ -75,6 +76,12 @@ it('runs in the workspace with the environment that it is given', async () => {
   expect(await resultOf('pwd; echo $GIVEN', commandTool({ sandbox: 'off' }))).toMatchObject({
     output: `${root}\ngiven\n`,
     protections: { sandbox: 'none', because: 'it is switched off' },
+  });
+});
+
+it('redacts what a line prints', async () => {
+  expect(await resultOf('echo a canary', commandTool({ sandbox: 'off' }))).toMatchObject({
+    output: 'a [REDACTED]\n',
   });
 });
 

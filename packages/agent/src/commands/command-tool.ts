@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 
-import type { Clock, Tool, Workspace } from '@orion/contracts';
+import type { Clock, Redact, Tool, Workspace } from '@orion/contracts';
 import { createRunCommandTool, findSandbox, secretPlaces } from '@orion/tool-runner';
 import type { Sandbox } from '@orion/tool-runner';
 
@@ -14,11 +14,12 @@ type CommandToolOptions = {
   readonly workspace: Workspace;
   readonly userDirectory: string | undefined;
   readonly clock: Clock;
+  readonly redact: Redact;
 };
 
 /** `run_command` as this workspace and these settings have it. The sandbox is looked for at the first command. */
 export function createCommandTool(options: CommandToolOptions): Tool {
-  const { commands, settings, workspace, userDirectory, clock } = options;
+  const { commands, settings, workspace, userDirectory, clock, redact } = options;
   const { root, stateDirectory } = workspace;
   let sandbox: Promise<Sandbox> | null = null;
   return createRunCommandTool({
@@ -52,6 +53,7 @@ export function createCommandTool(options: CommandToolOptions): Tool {
       };
     },
     timeoutMs: settings.commandSeconds * 1_000,
+    redact,
     clock,
     createId: randomUUID,
   });

@@ -117,7 +117,8 @@ function giveToShell(line: string): void {
     execFileSync('/bin/sh', ['-c', line], {
       cwd: join(root, 'work'),
       env: { PATH },
-      stdio: 'ignore',
+      // A pipe is open until what is in the background has ended, too.
+      stdio: ['ignore', 'pipe', 'ignore'],
       timeout: 10_000,
     });
   } catch {

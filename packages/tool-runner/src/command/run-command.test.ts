@@ -426,3 +426,27 @@ it('passes a reported line on while it runs, and none when it has ended', async 
   expect(messages).toEqual(['1 s, 4 B: one']);
   expect(pending.size).toBe(0);
 });
+
+it('redacts what a line prints before it is cut', async () => {
+  const key = 'a-key-in-use-0123456789';
+  const redact = (text: string) => text.replaceAll(key, '[REDACTED]');
+  const line = `i=0; while [ $i -lt 500 ]; do echo ${key}; i=$((i+1)); done`;
+  const { result } = (await call({ command: line }, { redact })) as { result: JsonObject };
+  expect(result['output_start']).toMatch(/^\[REDACTED\]\n/);
+  expect(JSON.stringify([result['output_start'], result['output_end']])).not.toMatch(/a-key|6789/);
+  expect((await call({ command: `printf '${key}'` }, { redact })) as object).toMatchObject({
+    result: { output: '[REDACTED]' },
+  });
+});
+
+it('refuses a line that is too long for the system, and says what to do', async () => {
+  const longest = `: ${'x'.repeat(131_069)}`;
+  expect(await call({ command: longest }, { sandboxMode: 'off' })).toMatchObject({ success: true });
+  expect(await call({ command: `${longest}x` }, { sandboxMode: 'off' })).toMatchObject({
+    error: {
+      code: 'INVALID_TOOL_ARGUMENTS',
+      message: 'The line has 131072 bytes; at most 131071 can be run.',
+      hint: 'Write a script with WritePlanTool_begin, and run that.',
+    },
+  });
+});

@@ -5,6 +5,7 @@ import type {
   JsonValue,
   ProtectedChange,
   ProtectedReport,
+  Redact,
   Tool,
 } from '@orion/contracts';
 
@@ -20,6 +21,8 @@ import type { Sandbox, SandboxScope } from './sandbox.ts';
 export const RUN_COMMAND_TIMEOUT_MS: number = 120_000;
 /** Of a command's output; beyond it the middle is left out. */
 const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
+/** Linux takes no longer argument of a program. */
+const MAX_LINE_BYTES = 131_071;
 /** Of the beginning and of the end of an output that the model reads at once. */
 const SHOWN_CHARACTERS = 2_000;
 /** What ending a command takes beyond its own limit: the registry's limit is only a second net. */
@@ -36,6 +39,8 @@ export type RunCommandOptions = {
   readonly guard: () => Promise<CommandGuard>;
   /** The longest time that a command may take; 120 seconds when left out. */
   readonly timeoutMs?: number;
+  /** Takes keys in use out of what a line prints, before that is cut. */
+  readonly redact?: Redact;
   readonly clock: Clock;
   readonly createId: () => string;
 };
@@ -113,6 +118,14 @@ export function createRunCommandTool(options: RunCommandOptions): Tool {
           hint: 'Correct the named arguments and call again.',
         });
       }
+      const bytes = Buffer.byteLength(line);
+      if (bytes > MAX_LINE_BYTES) {
+        throw new OrionError({
+          code: 'INVALID_TOOL_ARGUMENTS',
+          message: `The line has ${bytes} bytes; at most ${MAX_LINE_BYTES} can be run.`,
+          hint: 'Write a script with WritePlanTool_begin, and run that.',
+        });
+      }
       const shell = ['/bin/sh', '-c', line] as const;
       const sandbox: Sandbox =
         options.sandboxMode === 'off'
@@ -152,9 +165,10 @@ export function createRunCommandTool(options: RunCommandOptions): Tool {
             }
           : { sandbox: 'none', because: sandbox.because };
       const facts = { ...factsOf(line, end, protections), ...protectedFacts(changes) };
+      const output = redacted(end.output, options.redact);
       return {
-        result: { ...facts, ...shownOutput(end.output) },
-        stored: { ...facts, ...storedOutput(end.output) },
+        result: { ...facts, ...shownOutput(output) },
+        stored: { ...facts, ...storedOutput(output) },
       };
     },
     summarize: summarizeCommand,
@@ -200,6 +214,10 @@ function factsOf(command: string, end: GroupEnd, protections: Protections): Fact
       ? {}
       : { ended_processes: end.ended.map(({ pid, name }) => `${name} (${pid})`) }),
   };
+}
+
+function redacted(output: CapturedOutput, redact: Redact = String): CapturedOutput {
+  return { ...output, head: redact(output.head), tail: redact(output.tail) };
 }
 
 /** The beginning and the end, for the model. */

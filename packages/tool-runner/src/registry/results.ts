@@ -5,6 +5,7 @@ import type {
   JsonObject,
   JsonValue,
   OrionErrorOptions,
+  Redact,
   Tool,
   ToolCall,
   ToolOutput,
@@ -13,6 +14,8 @@ import type {
 import { storedSummary } from '../outputs/large-results.ts';
 
 const SUMMARY_LENGTH = 200;
+/** Of the message of a failure, which is not stored; it may repeat what the model or somebody else has written. */
+const ERROR_LENGTH = 4_096;
 /** How much of a tool's name is shown, because a model may have invented it. */
 export const SHOWN_NAME = 100;
 
@@ -105,6 +108,15 @@ function base(
   return { toolCallId: call.id, toolName: call.name, details, attempts };
 }
 
+/** The result with no more than the beginning of a failure's message. */
+export function bounded(result: ToolResult, redact: Redact = String): ToolResult {
+  if (result.success || result.error.message.length <= ERROR_LENGTH) return result;
+  return {
+    ...result,
+    error: { ...result.error, message: cutAt(redact(result.error.message), ERROR_LENGTH) },
+  };
+}
+
 export function isTransient(error: unknown): boolean {
   if (OrionError.isInstance(error)) return error.retryable;
   if (typeof error !== 'object' || error === null || !('code' in error)) return false;
@@ -130,6 +142,9 @@ export function summaryOf(result: ToolResult, tool: Tool | undefined): string {
 export function oneLine(text: string): string {
   // oxlint-disable-next-line no-control-regex -- control characters are what is taken out
   const line = text.replaceAll(/[\s\u0000-\u001f\u007f-\u009f]+/g, ' ').trim();
-  if (line.length <= SUMMARY_LENGTH) return line;
-  return `${line.slice(0, SUMMARY_LENGTH - 1).toWellFormed()}…`;
+  return cutAt(line, SUMMARY_LENGTH);
+}
+
+function cutAt(text: string, length: number): string {
+  return text.length <= length ? text : `${text.slice(0, length - 1).toWellFormed()}…`;
 }

@@ -414,3 +414,29 @@ test('the waits between attempts are 100, 200 and 400 ms', async () => {
   expect((await running).result).toMatchObject({ success: false, attempts: 4 });
   expect(starts).toEqual([0, 100, 300, 700]);
 });
+
+test('of a long message of a failure the beginning is shown, redacted before it is cut', async () => {
+  const message = (text: string) =>
+    run(failing(new Error(text), 1), { redact: (each) => each.replaceAll('secret', '[REDACTED]') });
+  const whole = 'm'.repeat(4_096);
+  expect((await message(whole)).result).toMatchObject({ error: { message: whole } });
+  expect((await message(`${whole}m`)).result).toMatchObject({
+    error: { message: `${whole.slice(1)}…` },
+  });
+  const { result } = await message(`${'m'.repeat(4_090)}secret, ${'and more '.repeat(10)}`);
+  expect(result).toMatchObject({ error: { message: `${'m'.repeat(4_090)}[REDA…` } });
+});
+
+test('arguments that do not fit are not repeated at any length', async () => {
+  const parameters = { type: 'object', additionalProperties: false };
+  const { result } = await run(
+    {
+      ...tool(async () => ({ result: 1 })),
+      definition: { name: 'probe', description: '', parameters },
+    },
+    {},
+    {},
+    { ['z'.repeat(10_000)]: 1 },
+  );
+  expect(JSON.stringify(result).length).toBeLessThan(5_000);
+});

@@ -18,7 +18,7 @@ import { keepLargeResult } from '../outputs/large-results.ts';
 import type { OutputKeeper } from '../outputs/large-results.ts';
 import { MAX_ARGUMENT_BYTES, parseArguments } from './arguments.ts';
 import { execute } from './attempts.ts';
-import { cancelled, oneLine, refusal, SHOWN_NAME, summaryOf, thrown } from './results.ts';
+import { bounded, cancelled, oneLine, refusal, SHOWN_NAME, summaryOf, thrown } from './results.ts';
 import { readSchema, UnreadableSchema } from './schema-document.ts';
 import { createSchemaCheck } from './schema-check.ts';
 import type { SchemaCheck } from './schema-check.ts';
@@ -129,10 +129,12 @@ export function createToolRegistry(
       for (const given of calls) {
         const entry = find(given.name);
         const call = completed(given);
-        const result =
+        const result = bounded(
           entry === undefined
             ? unknownTool(call, definitions(context.mode))
-            : await runCall(call, entry, context, options);
+            : await runCall(call, entry, context, options),
+          options.redact,
+        );
         if (result.success && !asksOutputs(result.toolName))
           latest = referenceIn(result.result) ?? latest;
         results.push(result);
