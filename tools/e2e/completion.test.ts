@@ -7,7 +7,9 @@ import { expect } from 'vitest';
 
 import { commandEntry } from './support/entry.ts';
 import { textOfLoaded } from './support/loaded.ts';
+import { configureUser } from './support/mcp.ts';
 import type { Sandbox } from './support/sandbox.ts';
+import { LAST_WORD, numbered, writeDocument } from './support/scripts.ts';
 import { test } from './support/test.ts';
 import { waitFor } from './support/wait.ts';
 
@@ -24,6 +26,7 @@ const SHELLS = {
   fish: { args: ['--no-config', '-i'], takes: 'orion completion fish | source' },
 } as const;
 
+const TEXT = numbered('line', 1, 400);
 const LINE_AWAY = '\u0015';
 const PLAN = {
   intent: 'Make a file',
@@ -132,6 +135,25 @@ test.concurrent('completes in the workspace that the line names, and never fails
   expect(await complete('undo', '-C', '"sub"', '')).toMatch(/^[\da-f-]{36}\tmade\.txt, .*\n:4\n$/u);
   expect(await complete('undo', '-C', 'nowhere', '')).toBe(':4\n');
   expect(await machine.exists('.orion')).toBe(false);
+});
+
+test.concurrent('completes the ids of everything that a workspace has', async ({ machine }) => {
+  const provider = await machine.provider(writeDocument({ target: 'a.txt', content: TEXT }));
+  const { session } = await machine.askUntilKilled(provider, 100);
+  const other = await machine.provider({ behaviours: [LAST_WORD] });
+  const ended = await machine.ask(other, ['--json']);
+  const { requestId } = ended.result();
+  const conversationId = ended.events()[0]?.conversationId ?? '';
+  const stored = await machine.run(['outputs', 'store', '-', '--json'], { stdin: '{"a":1}' });
+  const { id } = JSON.parse(stored.stdout) as { id: string };
+  await configureUser(machine, { mcpServers: { files: { command: 'true' } } });
+  const completed = async (...words: readonly string[]): Promise<string> =>
+    (await machine.run(['complete', '--', ...words, ''])).stdout;
+  expect(await completed('recover-session')).toContain(`${session.id}\ta.txt, orphan\n`);
+  expect(await completed('run', '--resume')).toContain(`${conversationId}\tWrite it., `);
+  expect(await completed('trace', 'show')).toContain(`${requestId}\t`);
+  expect(await completed('outputs', 'stats')).toContain(`${id}\t`);
+  expect(await completed('mcp', 'test')).toBe('files\tstdio\n:4\n');
 });
 
 test.concurrent('loads nothing of it for any other command', async ({ machine }) => {

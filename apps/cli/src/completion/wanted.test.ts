@@ -25,7 +25,10 @@ describe('what may follow', () => {
     [['run', '--mode', ''], { values: ['plan', 'act'] }],
     [['run', '--mode='], { values: ['plan', 'act'], prefix: '' }],
     [['run', '--mode=act'], { values: ['plan', 'act'], prefix: 'act' }],
-    [['run', '--provider', 'o'], { values: [...(WORDS['--provider'] ?? [])], prefix: 'o' }],
+    [
+      ['run', '--provider', 'o'],
+      { values: ['openai', 'openai-responses', 'anthropic', 'scripted'], prefix: 'o' },
+    ],
     // A switch takes no value.
     [['undo', '--list=x'], { kind: null, prefix: '--list=x' }],
     [['undo', '--list', ''], { kind: 'changes' }],
@@ -51,7 +54,16 @@ describe('what may follow', () => {
     [['help', 'trace', ''], { values: ['list', 'show', 'export', 'help'], kind: null }],
     [['help', 'undo', ''], { values: [], kind: null }],
     [['mcp', 'test', ''], { kind: 'servers' }],
-    [['outputs', 'count', ''], { kind: 'outputs' }],
+    ...['stats', 'extract', 'count', 'sample', 'read'].map(
+      (question): [string[], Partial<ReturnType<typeof after>>] => [
+        ['outputs', question, ''],
+        { kind: 'outputs', values: [] },
+      ],
+    ),
+    [['outputs', 'list', '--conversation', ''], { kind: 'conversations' }],
+    [['trace', 'export', '--request', ''], { kind: 'turns' }],
+    [['conversations', 'show', ''], { kind: 'conversations' }],
+    [['run', '--protocol', ''], { values: ['standard', 'two-stage', 'controller'], kind: null }],
     [['completion', ''], { values: ['bash', 'zsh', 'fish'] }],
   ])('after %j', (words, wanted) => {
     expect(after(...words)).toMatchObject(wanted);

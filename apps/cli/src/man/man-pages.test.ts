@@ -55,6 +55,10 @@ describe('the pages', () => {
     // On the line of its heading.
     expect(pages.get('orion-trust.1')).toContain('.SH EXIT STATUS\n0 done; 1 failure; 2 nothing');
     expect(pages.get('orion-trace.1')).toContain('.SH ORION TRACE SHOW\n\\fBorion trace show\\fR');
+    expect(pages.get('orion-trace.1')).toContain(
+      '\n.PP\nDraw one turn as a timeline: phases, model calls, tools and writes.\n.TP\n',
+    );
+    expect(pages.get('orion-trace.1')).not.toContain('ORION TRACE HELP');
     expect(pages.get('orion.1')).toContain('\n.TP\n\\fBorion\\-run\\fR(1)\n');
     expect(pages.get('orion.1')?.trimEnd()).toMatch(/\\fBorion\\-demo\\fR\(1\)$/u);
     expect(run).toMatch(/\.SH SEE ALSO\n\\fBorion\\fR\(1\),\n(?![^]*orion\\-run)/u);
@@ -83,6 +87,11 @@ const TROUBLE = [
 ];
 
 describe('a text', () => {
+  it('has each character that troff would change by its name', () => {
+    expect(roffText('a\\b-c`d\'e"f^g~h')).toBe('a\\eb\\-c\\(gad\\(aqe\\(dqf\\(hag\\(tih');
+    expect(roffText('.a\n.b c.d é \u{1F600}')).toBe('\\&.a\n\\&.b c.d \\[u00E9] \\[u1F600]');
+  });
+
   it('is never a request or an escape of troff', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(...TROUBLE) }), (text) => {

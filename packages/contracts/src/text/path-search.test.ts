@@ -32,6 +32,24 @@ describe('the paths that fit', () => {
     if (paths.length === 0) expect(best(query)).toEqual([]);
   });
 
+  it('are ranked by where they have it, whatever their length', () => {
+    const files = [
+      'a/b',
+      'xab/c.txt',
+      'x/zab-short.txt',
+      'x/ab-a-longer-name.txt',
+      'ab-the-longest-name-of-all-of-them.txt',
+    ];
+    expect(bestPaths(indexPaths(files), 'ab', 20)).toEqual([
+      'ab-the-longest-name-of-all-of-them.txt',
+      'x/ab-a-longer-name.txt',
+      'xab/',
+      'x/zab-short.txt',
+      'xab/c.txt',
+      'a/b',
+    ]);
+  });
+
   it('are no more than wanted, and the same as the first of all', () => {
     expect(best('s', 3)).toEqual(best('s').slice(0, 3));
     expect(best('')).toHaveLength(15);
