@@ -42,6 +42,14 @@ export function describeTurnEndContract(
     const textsOf = async ({ conversations }: Opened, id: string): Promise<unknown> =>
       (await conversations.load(id))?.history.map(({ content }) => content) ?? null;
 
+    const seqsOf = async (turnLog: TurnLog, id: string): Promise<number[]> => {
+      const seqs: number[] = [];
+      for await (const { seq } of turnLog.tail(id, 0, new AbortController().signal)) {
+        seqs.push(seq);
+      }
+      return seqs;
+    };
+
     test('a stale owner does not overwrite the newer conversation (O5)', () =>
       withStore(async (store, id) => {
         const { turnLog, conversations } = store;
@@ -75,6 +83,8 @@ export function describeTurnEndContract(
       withStore(async (store, id) => {
         const { turnLog } = store;
         const { epoch } = await turnLog.acquire(id, 1);
+        // No time passes: waiting readers are woken.
+        const reading = seqsOf(turnLog, id);
         const append = { turnId: id, epoch, expectSeq: 1, events: [...events(1, 2), done(3)] };
         const save = said(id, 0, 'one');
         expect(await turnLog.finish(append, save)).toEqual({
@@ -88,11 +98,8 @@ export function describeTurnEndContract(
           revision: null,
         });
         expect(await textsOf(store, id)).toEqual(['one']);
-        const seqs: number[] = [];
-        for await (const { seq } of turnLog.tail(id, 0, new AbortController().signal)) {
-          seqs.push(seq);
-        }
-        expect(seqs).toEqual([1, 2, 3]);
+        expect(await reading).toEqual([1, 2, 3]);
+        expect(await seqsOf(turnLog, id)).toEqual([1, 2, 3]);
       }));
 
     test('neither is stored without the other', () =>

@@ -121,8 +121,16 @@ async function logged(): Promise<readonly string[]> {
 }
 
 /** Nothing but what the new owner wrote has come since. */
-async function expectStopped({ error }: { readonly error: unknown }): Promise<void> {
+async function expectStopped({
+  events = [],
+  error,
+}: {
+  readonly events?: readonly RunEvent[];
+  readonly error: unknown;
+}): Promise<void> {
   expect(error).toMatchObject({ code: 'FENCED' });
+  const types = events.map(({ type }) => type);
+  for (const late of ['error', 'done']) expect(types).not.toContain(late);
   await orion.orion.close();
   const entries = await store.turnLog.read(TURN, 0);
   expect(entries.at(-1)).toMatchObject({ kind: 'chunk', data: 'taken' });

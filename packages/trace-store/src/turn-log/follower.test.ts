@@ -3,7 +3,7 @@ import { createFakeClock } from '@orion/testkit';
 import { expect, it } from 'vitest';
 
 import { storeUnavailable } from '../engine/sql-database.ts';
-import { Follower, READ_BYTES } from './follower.ts';
+import { Follower } from './follower.ts';
 import type { Cursor, News } from './read-news.ts';
 
 /** Hazard: a reader sleeps through news, is read for although it takes nothing, or costs a question of its own. */
@@ -115,7 +115,7 @@ it('asks one question for all readers, and those at one place share it', async (
   follower.wake('b', 2);
   expect(await Promise.all(all)).toEqual([2, 2, 2, 2]);
   expect(asked).toEqual([['a1'], ['b1']]);
-  expect(new Set(limits)).toEqual(new Set([READ_BYTES]));
+  expect(new Set(limits)).toEqual(new Set([256 * 1024]));
 });
 
 it('asks nothing for a reader that does not take what it has', async () => {

@@ -5,7 +5,7 @@ import type { Cursor, News } from './read-news.ts';
 import { isUnavailable } from './refusals.ts';
 
 /** What is read at once of one turn, in bytes of text; the rest waits in the log until the reader has taken it. */
-export const READ_BYTES: number = 256 * 1024;
+const READ_BYTES = 256 * 1024;
 /** And of all turns together. */
 const ROUND_BYTES = 4 * 1024 * 1024;
 

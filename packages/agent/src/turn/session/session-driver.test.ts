@@ -54,6 +54,7 @@ function contentOf(...messages: readonly Message[]): ProtocolStrategy {
 function driverOf(
   content: ProtocolStrategy,
   driven: SessionHandle = handle,
+  owner: { readonly confirm?: () => Promise<void>; readonly lost?: AbortSignal } = {},
 ): { readonly driver: SessionDriver; readonly finalize: ReturnType<typeof vi.fn> } {
   const finalize = vi.fn(() => Promise.reject(new Error('nothing is to be written here')));
   const { messages: _messages, ...context } = createProtocolContext({ clock });
@@ -71,6 +72,7 @@ function driverOf(
     finalize,
     confirm: () => Promise.resolve(),
     lost: driven.lost,
+    ...owner,
     signal: new AbortController().signal,
   });
   return { driver, finalize };
@@ -166,6 +168,105 @@ describe('R058, R060: another process takes the session over while the text arri
     expect(await readFile(join(handle.directory, 'content.txt'), 'utf8')).toBe('one\n');
     expect(await readdir(workspace.root)).toEqual(['.orion']);
     expect(clock.pending()).toBe(0);
+  });
+});
+
+describe('O5: another process takes the turn of the session', () => {
+  async function expectGivenBack(): Promise<void> {
+    expect(await readdir(workspace.root)).toEqual(['.orion']);
+    expect(clock.pending()).toBe(0);
+    const claimed = await workspace.sessions.claim(handle.id);
+    expect(await readFile(claimed.handle.contentPath(), 'utf8')).toBe('one\n');
+    await claimed.handle.release();
+  }
+
+  it('while the text arrives: nothing more is read, saved or written, and the new owner may take the session', async () => {
+    const owner = new AbortController();
+    const save = vi.spyOn(handle, 'save');
+    let afterwards = 0;
+    const { driver, finalize } = driverOf(
+      contentOf(async function* first() {
+        yield text('one\n');
+        owner.abort();
+        save.mockClear();
+        yield text('two\n');
+        afterwards += 1;
+        yield finish('stop');
+      }),
+      handle,
+      { lost: owner.signal },
+    );
+    const { events, outcome } = await run(driver);
+    expect(outcome).toEqual({ kind: 'lost' });
+    expect(afterwards).toBe(0);
+    expect(save).not.toHaveBeenCalled();
+    expect(finalize).not.toHaveBeenCalled();
+    expect(JSON.stringify(events)).not.toContain('paused');
+    await expectGivenBack();
+  });
+
+  it('and its reader leaves at once: nothing is saved', async () => {
+    const owner = new AbortController();
+    const save = vi.spyOn(handle, 'save');
+    const { driver } = driverOf(
+      contentOf(async function* first() {
+        yield text('one\n');
+        yield finish('length');
+      }),
+      handle,
+      { lost: owner.signal },
+    );
+    const running = driver.run({ kind: 'content' });
+    for (;;) {
+      const { value } = await running.next();
+      if ((value as RunEventBody).type === 'write_chunk') break;
+    }
+    await clock.advance(0);
+    owner.abort();
+    save.mockClear();
+    await running.return({ kind: 'lost' });
+    expect(save).not.toHaveBeenCalled();
+    expect(driver.outcome).toEqual({ kind: 'lost' });
+    await expectGivenBack();
+  });
+
+  it('before it begins: the model is asked nothing', async () => {
+    const owner = new AbortController();
+    owner.abort();
+    let asked = 0;
+    handle.append('one\n');
+    const { driver } = driverOf(
+      contentOf(async function* first() {
+        asked += 1;
+        yield finish('stop');
+      }),
+      handle,
+      { lost: owner.signal },
+    );
+    expect((await run(driver)).outcome).toEqual({ kind: 'lost' });
+    expect(asked).toBe(0);
+    await expectGivenBack();
+  });
+
+  it('right before the commit: no file is written (O4)', async () => {
+    const owner = new AbortController();
+    const { driver, finalize } = driverOf(
+      contentOf(async function* first() {
+        yield text('one\nDONE\n');
+        yield finish('stop');
+      }),
+      handle,
+      {
+        lost: owner.signal,
+        confirm: () => {
+          owner.abort();
+          return Promise.reject(new Error('taken'));
+        },
+      },
+    );
+    expect((await run(driver)).outcome).toEqual({ kind: 'lost' });
+    expect(finalize).not.toHaveBeenCalled();
+    await expectGivenBack();
   });
 });
 
