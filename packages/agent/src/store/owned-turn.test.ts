@@ -111,7 +111,9 @@ it('stores events in order under its own number, behind those that were there', 
   const { clock, turn, appends, numbers, chunk } = opened();
   chunk();
   chunk();
-  await clock.advance(50);
+  await clock.advance(49);
+  expect(appends).toEqual([]);
+  await clock.advance(1);
   for (let count = 0; count < 501; count += 1) chunk();
   await clock.advance(50);
   await clock.advance(50);

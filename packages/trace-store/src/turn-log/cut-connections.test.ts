@@ -41,6 +41,57 @@ test('400 batches over connections that break between query and answer: no event
   }
 }, 60_000);
 
+test('12 acquires and 12 ends of turns whose answers are lost: one owner each, one end, one conversation', async () => {
+  const proxy = await startFaultyProxy(own.url());
+  const store = openStore({ kind: 'postgres', url: proxy.url }, { clock: systemClock });
+  const { turnLog, conversations } = store;
+  /** Repeated as it is until the outcome is known. */
+  const untilAnswered = async <Answer>(call: () => Promise<Answer>): Promise<Answer> => {
+    for (;;) {
+      try {
+        return await call();
+      } catch (error) {
+        if (!OrionError.isInstance(error) || error.code !== 'STORE_UNAVAILABLE') throw error;
+        expect(error.retryable).toBe(true);
+      }
+    }
+  };
+  try {
+    await turnLog.epochOf('none');
+    for (let turn = 0; turn < 12; turn += 1) {
+      const turnId = `end-${turn}`;
+      const fault = turn % 2 === 0 ? 'lose-answer' : 'cut-at-once';
+      const first = await turnLog.acquire(turnId, 1);
+      // One that is cut on its way may arrive after its repeat, and is then the newer owner.
+      proxy.arm('lose-answer', 'insert into turn ');
+      const { epoch } = await untilAnswered(() => turnLog.acquire(turnId, 1));
+      const append = { turnId, epoch, expectSeq: 1, events: [{ ...event(1), kind: 'done' }] };
+      const save = {
+        conversationId: turnId,
+        projectId: 'p',
+        history: [{ role: 'user', content: turnId }] as const,
+        from: 0,
+        openSessionId: null,
+        revision: 0,
+      };
+      expect(await turnLog.finish({ ...append, epoch: first.epoch }, save)).toEqual({
+        kind: 'fenced',
+      });
+      proxy.arm(fault, 'commit');
+      expect(await untilAnswered(() => turnLog.finish(append, save))).toMatchObject({
+        kind: 'stored',
+        lastSeq: 1,
+      });
+      expect(await turnLog.read(turnId, 0)).toHaveLength(1);
+      expect(await conversations.load(turnId)).toMatchObject({ revision: 1, messages: 1 });
+    }
+    expect(proxy.faults).toBe(24);
+  } finally {
+    await store.close();
+    await proxy.close();
+  }
+}, 60_000);
+
 function event(seq: number): TurnLogEvent {
   return { seq, kind: 'chunk', data: { text: `text ${seq}` } };
 }
