@@ -153,6 +153,15 @@ const ACTS: Readonly<Record<string, readonly [act: Act, error: RegExp]>> = {
     (_id, response) => response.writeHead(307, { location: 'http://127.0.0.1:1/' }).end(),
     /it answered with a redirect, which is not followed/u,
   ],
+  'status 300': [
+    (_id, response) => response.writeHead(300).end(),
+    /it answered with a redirect, which is not followed/u,
+  ],
+  'status 399': [
+    (_id, response) => response.writeHead(399).end(),
+    /it answered with a redirect, which is not followed/u,
+  ],
+  'status 400': [(_id, response) => response.writeHead(400).end(), /HTTP status 400\.$/u],
   'a page': [
     (_id, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<p>hello'),
     /it answered with neither JSON nor an event stream/u,

@@ -76,8 +76,61 @@ test('lets progress extend a call, but not beyond its whole time', async () => {
   expect(await call(client(program()), 'act', { what: 'progress' })).toMatchObject({
     data: 'done',
   });
-  const hasty = client(program(), { callMs: 400 });
-  await expect(call(hasty, 'act', { what: 'progress' })).rejects.toThrow('or 0.4 s in all');
+  const act = `setInterval(() => send({ method: 'notifications/progress', params: { progressToken: token, progress: 1 } }), 50)`;
+  const hasty = client(program({ ACT: act }), { idleMs: 60_000, callMs: 400 });
+  await expect(call(hasty, 'act')).rejects.toThrow('or 0.4 s in all');
+});
+
+test('passes progress on, without the key of its server', async () => {
+  const act = `
+    const progress = (params) => send({ method: 'notifications/progress', params: { progressToken: token, ...params } });
+    progress({ progress: 1, total: 3, message: 'with canary-0123456789' });
+    progress({ progress: 2 });
+    setTimeout(() => answer('done'), 100);`;
+  const seen: unknown[] = [];
+  const made = client(program({ ACT: act }), { idleMs: 30_000 });
+  expect(await call(made, 'act', {}, never, (each) => seen.push(each))).toMatchObject({
+    data: 'done',
+  });
+  expect(seen).toEqual([
+    { message: 'with [REDACTED]', done: 1, total: 3 },
+    { message: '', done: 2 },
+  ]);
+  expect(await call(made, 'act')).toMatchObject({ data: 'done' });
+});
+
+test('takes a result whatever the server claims about its form', async () => {
+  const { server } = await web(({ id, method }, response) => {
+    const outputSchema = {
+      type: 'object',
+      properties: { count: { type: 'number' } },
+      required: ['count'],
+    };
+    const results: Readonly<Record<string, object>> = {
+      'tools/list': { tools: [{ name: 'act', inputSchema: { type: 'object' }, outputSchema }] },
+      'tools/call': { content: [], structuredContent: { count: 'three' } },
+    };
+    const result = results[method];
+    if (result === undefined) return undefined;
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+    return 'answered';
+  });
+  expect(await call(client(server), 'act')).toMatchObject({ data: { count: 'three' } });
+});
+
+test('is asked about again where a program gets another variable or runs at another place', async () => {
+  const commandOf = async (server: McpServer): Promise<string> => {
+    const { tools } = await client(server).offer(never);
+    const action = tools[0]?.action?.({});
+    if (action?.kind !== 'mcp') throw new Error('no action');
+    return action.definition.command;
+  };
+  const known = await commandOf(program({ A: '1', B: '2' }));
+  expect(await commandOf(program({ B: '3', A: '' }))).toBe(known);
+  expect(await commandOf(program({ A: '1' }))).not.toBe(known);
+  const elsewhere = { ...program({ A: '1', B: '2' }), place: 'elsewhere' };
+  expect(await commandOf(elsewhere)).not.toBe(known);
 });
 
 test('cancels a call with its turn, and goes on with the server', async () => {
@@ -199,6 +252,13 @@ test('inspects one server of those that are configured', async () => {
     code: 'USAGE',
     message: String.raw`There is no MCP server "\u001b".`,
     hint: 'Configured: made.',
+  });
+  const two = client([{ ...program(), name: 'other' }, program()]);
+  await expect(two.inspect('none', never)).rejects.toMatchObject({
+    hint: 'Configured: made, other.',
+  });
+  await expect(client([]).inspect('made', never)).rejects.toMatchObject({
+    hint: 'Configured: none.',
   });
   const missing = client({ ...program(), command: '/no/such/program' } as McpServer);
   await expect(missing.inspect('made', never)).rejects.toMatchObject({

@@ -4,7 +4,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import { KeysInUse, systemClock } from '@orion/contracts';
-import type { JsonObject } from '@orion/contracts';
+import type { Clock, JsonObject, ToolExecutionContext } from '@orion/contracts';
 import { onTestFinished } from 'vitest';
 
 import { createMcpClient } from '../mcp-client.ts';
@@ -49,19 +49,20 @@ require('node:readline').createInterface({ input: process.stdin }).on('line', (l
 const LIMITS = { startMs: 5_000, idleMs: 300, callMs: 5_000 };
 
 export function client(
-  server: McpServer,
+  server: McpServer | readonly McpServer[],
   limits: Partial<McpLimits> = {},
   onStderr: (server: string, text: string) => void = () => undefined,
+  clock: Clock = systemClock,
 ): McpClient & { started: () => number } {
   let ids = 0;
   const made = createMcpClient({
-    servers: [server],
+    servers: [server].flat(),
     environment: { PATH: '/usr/bin:/bin' },
     createId: () => {
       ids += 1;
       return randomUUID();
     },
-    clock: systemClock,
+    clock,
     onStderr,
     root: '/the workspace',
     redact: new KeysInUse(['canary-0123456789']).redact,
@@ -98,11 +99,13 @@ export async function call(
   tool: string,
   args: JsonObject = {},
   signal: AbortSignal = never,
+  onProgress?: ToolExecutionContext['onProgress'],
 ): Promise<unknown> {
   const { tools, leftOut } = await of.offer(never);
   const found = tools.find(({ definition }) => definition.name === `mcp__made__${tool}`);
   if (found === undefined) throw new Error(leftOut.join(' '));
-  return (await found.execute(args, { ...CONTEXT, signal })).result;
+  const context = { ...CONTEXT, signal, ...(onProgress === undefined ? {} : { onProgress }) };
+  return (await found.execute(args, context)).result;
 }
 
 type Message = { readonly id?: number; readonly method: string; readonly params?: JsonObject };
