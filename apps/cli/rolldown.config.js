@@ -10,6 +10,12 @@ export default {
   platform: 'node',
   resolve: { conditionNames: ['node', 'default'] },
   tsconfig: true,
+  // The library of the editor has one entry for all it has; only what is used of it is loaded before the first prompt.
+  treeshake: {
+    moduleSideEffects: [
+      { test: /\/node_modules\/(?:@earendil-works\/pi-tui|marked)\//, sideEffects: false },
+    ],
+  },
   plugins: [plainEntry(), manPages(), grammars()],
   output: {
     dir: 'dist',
