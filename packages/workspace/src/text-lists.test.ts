@@ -154,15 +154,32 @@ describe('a list of texts', () => {
     expect(await isOfOther()).toEqual({ own: false, gone: false, running: false });
   });
 
+  it('has a text that says nothing of its process, where there is no key to sign with', async () => {
+    const { root, workspace } = await openTestWorkspace();
+    const list = workspace.textList('history', LIMITS);
+    await list.add('signed by nobody');
+    const folder = join(root, '.orion/lists/history');
+    const fields = { version: 1, list: 'history', root: '..', text: 'bare' };
+    const id = '0000000000000001-000000-0123456789ab';
+    await writeFile(join(folder, `${id}.json`), JSON.stringify(fields));
+    expect(await list.read()).toMatchObject([
+      { id, text: 'bare', isOfOther: false },
+      { text: 'signed by nobody', isOfOther: false },
+    ]);
+  });
+
   it('does not follow a link that has its name', async () => {
     const { list, root } = await openLists();
     const outside = await temporaryDirectory();
     await mkdir(join(root, '.orion'), { recursive: true });
     await symlink(outside, join(root, '.orion/lists'));
+    const id = '0000000000000001-000000-0123456789ab';
+    await mkdir(join(outside, 'history'));
+    await writeFile(join(outside, 'history', `${id}.json`), '');
     expect(await list.read()).toEqual([]);
-    expect(await list.remove('0000000000000001-000000-0123456789ab')).toBe(false);
+    expect(await list.remove(id)).toBe(false);
     await expect(list.add('x')).rejects.toThrow();
-    expect(await readdir(outside)).toEqual([]);
+    expect(await readdir(join(outside, 'history'))).toEqual([`${id}.json`]);
   });
 
   it('stays in order when the clock is set back', async () => {

@@ -73,15 +73,14 @@ export function createTextList(
     const { list, root, text, owner } = parseFields(file.text) ?? {};
     if (typeof text !== 'string' || list !== name || !state.isAboutHere(root)) return null;
     const added = parseOwner(isFields(owner) ? owner : null);
-    if (added === null) return { id, text, isOfOther: false };
-    const { pid, process_started_at: start } = added;
-    const who = `${pid} ${start}`;
+    const who = `${added?.pid} ${added?.process_started_at}`;
     const isOfOther = judged.get(who) ?? isOther(added);
     judged.set(who, isOfOther);
     return { id, text, isOfOther: await isOfOther };
   }
 
-  async function isOther(owner: OwnerRecord): Promise<boolean> {
+  async function isOther(owner: OwnerRecord | null): Promise<boolean> {
+    if (owner === null) return false;
     const own = await observer.identity();
     if (owner.pid === own.pid && owner.process_started_at === own.startedAt) return false;
     return judgeOwner(owner, await observer.observe(owner)) === 'live';

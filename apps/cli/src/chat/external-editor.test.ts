@@ -1,6 +1,6 @@
-import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 import { expect, it, onTestFinished } from 'vitest';
 
@@ -78,6 +78,30 @@ it('prefers $VISUAL, and takes an empty variable for none', async () => {
   const visual = `echo visual > "$1"; true`;
   expect(await edit('x', { VISUAL: visual })).toEqual({ kind: 'edited', text: 'visual' });
   expect(await edit('x', { VISUAL: ' ' })).toEqual({ kind: 'edited', text: editor });
+});
+
+it('is `vi` where the person chose none', async () => {
+  const { edit, editor } = await editorOf('echo "by $0" > "$last"');
+  const folder = dirname(editor);
+  await rename(editor, join(folder, 'vi'));
+  const made = await edit('x', { EDITOR: '', PATH: `${folder}:${process.env['PATH'] ?? ''}` });
+  expect(made).toEqual({ kind: 'edited', text: `by ${join(folder, 'vi')}` });
+});
+
+it('takes a text of exactly 8 MiB', async () => {
+  const { edit } = await editorOf('head -c 8388608 /dev/zero | tr "\\0" x > "$last"');
+  const made = await edit('a draft');
+  expect(made.kind === 'edited' && made.text.length).toBe(8_388_608);
+});
+
+it('leaves the draft where the terminal cannot be lent', async () => {
+  const before = await drafts();
+  const lend = (): Promise<void> => Promise.reject(new Error('the terminal is gone'));
+  expect(await editExternally('x', { environment: {} }, { lend })).toEqual({
+    kind: 'failed',
+    message: 'The prompt is as it was: the terminal is gone.',
+  });
+  expect(await drafts()).toEqual(before);
 });
 
 it('says when there is no such editor', async () => {

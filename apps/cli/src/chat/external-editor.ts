@@ -31,15 +31,16 @@ export async function editExternally(
     folder = await mkdtemp(join(tmpdir(), 'orion-prompt-'));
     const file = join(folder, 'prompt.md');
     await writeFile(file, draft, { flag: 'wx', mode: 0o600 });
-    let ended = '';
+    const ended: { trouble: string | null } = { trouble: null };
     await lend(async () => {
-      ended = await runEditor(editor, file, environment);
+      ended.trouble = await runEditor(editor, file, environment);
     });
-    return ended === '' ? await readBack(file, draft) : failed(`${editor} ${ended}`);
+    const { trouble } = ended;
+    return trouble === null ? await readBack(file, draft) : failed(`${editor} ${trouble}`);
   } catch (error) {
     return failed((error as Error).message);
   } finally {
-    if (folder !== null) await rm(folder, { recursive: true, force: true }).catch(() => undefined);
+    if (folder !== null) await rm(folder, { recursive: true }).catch(() => undefined);
   }
 }
 
@@ -47,12 +48,12 @@ function isNamed(editor: string | undefined): editor is string {
   return editor !== undefined && editor.trim() !== '';
 }
 
-/** Empty if the editor ended well, else what became of it. Rejects if no shell can be started. */
+/** Null if the editor ended well, else what became of it. Rejects if no shell can be started. */
 function runEditor(
   editor: string,
   file: string,
   environment: CommandContext['environment'],
-): Promise<string> {
+): Promise<string | null> {
   return new Promise((resolve, reject) => {
     const child = spawn('/bin/sh', ['-c', `${editor} "$@"`, editor, file], {
       stdio: 'inherit',
@@ -60,7 +61,7 @@ function runEditor(
     });
     child.on('error', reject);
     child.on('exit', (code, signal) => {
-      if (code === 0) resolve('');
+      if (code === 0) resolve(null);
       else resolve(code === null ? `was ended by ${signal}` : `ended with exit code ${code}`);
     });
   });

@@ -3,6 +3,7 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 import { systemClock } from '@orion/contracts';
+import type { ReadRange } from '@orion/contracts';
 import { describe, expect, it } from 'vitest';
 
 import { openWorkspace, scriptedTurn, temporaryDirectory } from '../testing/set-up.ts';
@@ -137,6 +138,24 @@ describe('what a prompt names', () => {
     expect(found).toHaveLength(34);
     expect(found.filter(({ text }) => text === '')).toHaveLength(2);
     expect(found[32]?.summary).toBe('@f32 not attached: more than 32 names in one prompt');
+  });
+
+  it('is looked for once, and only up to a number of names', async () => {
+    const { workspace } = await workspaceWith({ a: 'x', last: 'x' });
+    const asked: string[] = [];
+    const counted = {
+      listFiles: () => Promise.reject(new Error('nothing is listed')),
+      readText: (path: string, range: ReadRange) => {
+        asked.push(path);
+        return workspace.readText(path, range);
+      },
+    };
+    await readMentions(counted, '@a @Input() @Input() @a');
+    expect(asked).toEqual(['a', 'Input()', 'Input(']);
+    asked.length = 0;
+    const names = Array.from({ length: 300 }, (_, index) => `@n${index}`).join(' ');
+    expect(await readMentions(counted, `@a ${names} @a @last`)).toHaveLength(1);
+    expect(asked).toHaveLength(200);
   });
 
   it('is no longer read once the prompt is taken back', async () => {

@@ -25,6 +25,8 @@ type Reader = Pick<Workspace, 'readText' | 'listFiles'>;
 
 /** More names than these in one prompt are not attached. */
 const MAX_ATTACHED = 32;
+/** Nor is more looked for: a pasted program may have an `@` in each line. */
+const MAX_LOOKED_FOR = 200;
 /** Of a file that is too long: its first and last lines. */
 const FIRST_BYTES: number = 48 * 1024;
 const LAST_BYTES: number = 16 * 1024;
@@ -39,12 +41,17 @@ export async function readMentions(
   signal: AbortSignal = new AbortController().signal,
 ): Promise<readonly Attachment[]> {
   const found = new Map<string, Attachment>();
+  const lookedFor = new Map<string, Attachment | null>();
   for (const { paths } of findMentions(prompt)) {
     let attachment: Attachment | null = null;
     // A longer name that is refused has punctuation in it that belongs to the sentence.
     for (const path of paths) {
       signal.throwIfAborted();
-      attachment = await attach(workspace, path, found.size < MAX_ATTACHED);
+      const known = lookedFor.get(path);
+      if (known === undefined && lookedFor.size >= MAX_LOOKED_FOR) continue;
+      const mayAttach = found.size < MAX_ATTACHED;
+      attachment = known === undefined ? await attach(workspace, path, mayAttach) : known;
+      lookedFor.set(path, attachment);
       if (attachment !== null && attachment.text !== '') break;
     }
     if (attachment !== null && !found.has(attachment.path)) found.set(attachment.path, attachment);
