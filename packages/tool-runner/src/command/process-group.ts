@@ -7,6 +7,7 @@ import type { Clock } from '@orion/contracts';
 
 import { BoundedOutput } from './bounded-output.ts';
 import type { CapturedOutput } from './bounded-output.ts';
+import { guardGroup } from './group-guard.ts';
 import { processesMarked, processesOfGroup } from './processes.ts';
 import type { NamedProcess } from './processes.ts';
 
@@ -60,6 +61,7 @@ export type GroupEnd = {
  * 2. A process is asked to end by SIGTERM, and ended by SIGKILL two seconds later.
  * 3. Standard output and standard error are one pipe, so that their order is the one in which they were written.
  * 4. It rejects only if the program cannot be started.
+ * 5. If this process is killed meanwhile, the same processes are ended by SIGKILL.
  */
 export async function runInGroup(request: GroupRequest): Promise<GroupEnd> {
   const { clock, signal } = request;
@@ -88,6 +90,7 @@ export async function runInGroup(request: GroupRequest): Promise<GroupEnd> {
   await once(child, 'spawn');
   const group = child.pid;
   if (group === undefined) throw new Error('a process without a number');
+  const guard = guardGroup(group, mark, request.environment['PATH']);
 
   const timeout = new AbortController();
   const cancelTimeout = clock.schedule(request.timeoutMs, () => timeout.abort());
@@ -102,6 +105,7 @@ export async function runInGroup(request: GroupRequest): Promise<GroupEnd> {
   const left = await processesOfGroup(group);
   if (await hasMembers(group)) await endGroup(group, request);
   const escaped = await endMarked(mark, clock);
+  guard.release();
   if (!child.stdout.closed) await sleep(clock, DRAIN_MS, closing(child.stdout));
   child.stdout.destroy();
   return {

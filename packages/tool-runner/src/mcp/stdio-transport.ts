@@ -6,6 +6,7 @@ import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { isFields, MAX_JSON_DEPTH, nestsDeeper, sleep } from '@orion/contracts';
 import type { Clock } from '@orion/contracts';
 
+import { guardGroup } from '../command/group-guard.ts';
 import { endProcesses } from '../command/process-group.ts';
 import { ServerBroke, ServerExited } from './server.ts';
 import type { McpLimits, StdioServer } from './server.ts';
@@ -40,7 +41,8 @@ export type StdioTransportOptions = {
  * A connection to a server over its standard input and output.
  *
  * 1. The server leads a session and process group of its own. When `close` settles, no process of the group is alive;
- *    nor, on Linux, one that has left the group and kept its environment.
+ *    nor, on Linux, one that has left the group and kept its environment. The same holds soon after this process has been
+ *    killed.
  * 2. A message that is too long, a line that begins as a message and is none, and too many messages end the connection.
  *    Other lines, which many servers print, are skipped, but they count.
  */
@@ -56,6 +58,7 @@ export class StdioTransport implements Transport {
   broken: ServerBroke | null = null;
   readonly #options: StdioTransportOptions;
   #child: ChildProcessWithoutNullStreams | null = null;
+  #guard: ReturnType<typeof guardGroup> | null = null;
   #closing: Promise<void> | null = null;
   #parts: Buffer[] = [];
   #held = 0;
@@ -84,7 +87,10 @@ export class StdioTransport implements Transport {
       throw new ServerBroke(`its command cannot be started (${code ?? 'unknown reason'})`);
     }
     this.#child = child;
-    if (child.pid !== undefined) endWithProcess(child.pid);
+    if (child.pid !== undefined) {
+      endWithProcess(child.pid);
+      this.#guard = guardGroup(child.pid, `${MARK}=${id}`, environment['PATH']);
+    }
     child.stdout.on('data', (chunk: Buffer) => this.#receive(chunk));
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       this.stderr = (this.stderr + text).slice(-KEPT_STDERR);
@@ -204,6 +210,7 @@ export class StdioTransport implements Transport {
     if (child.pid !== undefined) {
       await endProcesses(child.pid, `${MARK}=${id}`, clock);
       groups.delete(child.pid);
+      this.#guard?.release();
     }
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
     if (this.#unreported !== '') this.#report('\n');
