@@ -223,4 +223,31 @@ describe('approvals', () => {
     terminal.type('\u0004');
     expect((await terminal.finished).exitCode).toBe(3);
   });
+
+  test.concurrent.for(['rich', 'plain'])(
+    'B15, B16, %s: a hostile file is shown as text, in the question, too',
+    async (face, { machine }) => {
+      const target = 'a\u00ad\u2065.txt';
+      const provider = await machine.provider(
+        writeMessages(target, ['x\u001b]0;owned\u0007\u202e\u{e0041}y\nDONE']),
+      );
+      const args = ['--approve', 'ask', ...(face === 'plain' ? ['--plain'] : [])];
+      const terminal = machine.terminal(['chat', ...at(provider), ...args], { columns: 200 });
+      await terminal.waitForOutput('orion 0.');
+      terminal.type('Write it.\r');
+      const shown = await terminal.waitForOutput('ell the model why not');
+      expect(shown).toContain(String.raw`+x\x1b]0;owned\x07\u202e\u{e0041}y`);
+      expect(shown).toContain(String.raw`a\xad\u2065.txt (+1 −0, `);
+      for (const raw of ['\u202e', '\u{e0041}', '\u2065', '\u00ad', '\u001b]0']) {
+        expect(shown).not.toContain(raw);
+      }
+      terminal.type(face === 'plain' ? 'y\r' : 'y');
+      await terminal.waitForOutput('Created a');
+      terminal.type('\u0004');
+      const ended = await terminal.finished;
+      expect(ended.exitCode, ended.output).toBe(0);
+      expect(ended.output).not.toContain('\u001b]0');
+      expect(String(await machine.read(target))).toBe('x\u001b]0;owned\u0007\u202e\u{e0041}y\n');
+    },
+  );
 });

@@ -146,11 +146,13 @@ describe('the controller', () => {
   });
 
   it('stores what waits and is not stored yet, once, and nothing but prompts', () => {
-    run(({ of, sent }) => {
-      const stored = of('store').map(({ waiting }) => waiting.key);
-      expect(new Set(stored).size).toBe(stored.length);
-      for (const key of stored)
-        expect(sent[key]).toMatchObject({ storedId: null, input: { kind: 'prompt' } });
+    run(({ of, sent, states }) => {
+      const waited = new Set(states.flatMap(({ waiting }) => waiting.map(({ key }) => key)));
+      const unstored = sent.filter(
+        ({ key, input, storedId }) =>
+          waited.has(key) && input.kind === 'prompt' && storedId === null,
+      );
+      expect(of('store')).toEqual(unstored.map((waiting) => ({ type: 'store', waiting })));
     });
   });
 
@@ -182,6 +184,9 @@ describe('the controller', () => {
         return;
       }
       expect(of('leave')).toHaveLength(1);
+      for (const { questions, waiting } of states.slice(left)) {
+        expect([questions, waiting]).toEqual([[], []]);
+      }
       expect(states.slice(left).every(({ phase }) => phase.kind === 'leaving')).toBe(true);
       const after = effects.slice(effects.findIndex(({ type }) => type === 'leave') + 1);
       for (const { type } of after) expect(['settle', 'exit']).toContain(type);
@@ -199,6 +204,28 @@ describe('stopping', () => {
   const working = advance(idle, { type: 'sent', waiting }).state;
   const types = (effects: readonly ChatEffect[]): readonly string[] =>
     effects.map(({ type }) => type);
+
+  it('settles without an answer what is open when the person leaves, or is asked after that', () => {
+    const question = { kind: 'pick', id: 7, text: '?', items: [] } as const;
+    const asked = advance(working, { type: 'asked', question });
+    expect(asked.effects).toEqual([]);
+    const settled = { type: 'settle', id: 7, answer: null };
+    expect(advance(asked.state, { type: 'leave' }).effects).toContainEqual(settled);
+    const left = advance(working, { type: 'leave' }).state;
+    expect(advance(left, { type: 'asked', question }).effects).toEqual([settled]);
+    const answer = { value: 'y', text: '' };
+    expect(advance(asked.state, { type: 'answered', id: 7, answer }).effects).toEqual([
+      { ...settled, answer },
+    ]);
+  });
+
+  it('runs a command beside whatever runs, until the person leaves', () => {
+    expect(advance(working, { type: 'sent_beside', waiting }).effects).toEqual([
+      { type: 'run_beside', waiting },
+    ]);
+    const left = advance(working, { type: 'leave' }).state;
+    expect(advance(left, { type: 'sent_beside', waiting }).effects).toEqual([]);
+  });
 
   it('Esc cancels a job once, and never leaves', () => {
     const first = advance(working, { type: 'stop' });
@@ -226,6 +253,7 @@ describe('stopping', () => {
     expect(types(soon.effects)).toEqual(['cancel', 'leave']);
     // What was done in between makes it a first one again.
     const between = advance(once.state, { type: 'interrupt', draft: 'x', at: 101 });
+    expect(between.state).toEqual(idle);
     expect(between.effects).toEqual([
       { type: 'remember', text: 'x' },
       { type: 'set_draft', text: '' },

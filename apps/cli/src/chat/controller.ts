@@ -25,7 +25,7 @@ export type ChatPhase =
   | { readonly kind: 'idle'; readonly warnedAt: number | null }
   | { readonly kind: 'working'; readonly job: ChatJob }
   /** The job was cancelled and saves what it has. */
-  | { readonly kind: 'stopping'; readonly job: ChatJob }
+  | { readonly kind: 'stopping' }
   | { readonly kind: 'leaving' };
 
 export type ChatJob =
@@ -154,7 +154,7 @@ function next(state: ChatState): Step {
 
 function cancel(state: ChatState, job: ChatJob): Step {
   const says = job.kind === 'start' ? [] : [{ type: 'say', what: 'stopping' } as const];
-  return same({ ...state, phase: { kind: 'stopping', job } }, ...says, { type: 'cancel' });
+  return same({ ...state, phase: { kind: 'stopping' } }, ...says, { type: 'cancel' });
 }
 
 function interrupt(state: ChatState, { draft, at }: { draft: string; at: number }): Step {

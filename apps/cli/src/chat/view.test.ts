@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { done, event, PAUSED, RECEIPT, session } from '../testing/events.ts';
 import { advance, STARTING } from './controller.ts';
-import { addToFacts, inConversation, NO_FACTS, type ChatFacts } from './facts.ts';
+import { addToFacts, inConversation, NO_FACTS, withoutSession, type ChatFacts } from './facts.ts';
 import { shortCount, viewOf } from './view.ts';
 
 /** Hazard: the status line tells what is not so, or the exit code forgets an unfinished file. */
@@ -48,6 +48,22 @@ describe('the facts', () => {
       lastAnswer: '',
       kept: { files: 1 },
     });
+    // An event that tells nothing else names the conversation.
+    const phase = event({ type: 'phase', phase: 'action', index: 0 });
+    expect(addToFacts(NO_FACTS, phase, 0)).toEqual({ ...NO_FACTS, conversationId: 'c1' });
+    expect(after(session(), session({ paused: PAUSED })).paused).toBe(PAUSED);
+    expect(after(session({ paused: PAUSED }), session()).paused).toBe(PAUSED);
+    expect(withoutSession(after(session()), 's1').unfinished).toEqual([]);
+    const call = { type: 'tool_progress', callId: '1', toolName: 't', message: 'm' } as const;
+    const result = {
+      type: 'tool_result',
+      callId: '1',
+      toolName: 't',
+      ok: true,
+      summary: '',
+    } as const;
+    expect(after(event(call)).toolProgress).toBe('t: m');
+    expect(after(event(call), event(result)).toolProgress).toBeNull();
   });
 
   it('add up what is known to cost something', () => {
