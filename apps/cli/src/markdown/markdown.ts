@@ -1,3 +1,4 @@
+import { MAX_PROSE_COLUMNS } from '../terminal/columns.ts';
 import { sanitize } from '../terminal/sanitize.ts';
 import { readPieces, type Piece } from './pieces.ts';
 import { renderMarkdown, type Highlight } from './render.ts';
@@ -18,9 +19,6 @@ export type MarkdownOptions = {
   readonly highlight: Highlight;
 };
 
-/** Longer lines are hard to read. */
-const MAX_WIDTH = 100;
-
 export function createMarkdown({ columns, colors, highlight }: MarkdownOptions): Markdown {
   const reader = readPieces();
   /** Whether something was given of this text. */
@@ -40,7 +38,7 @@ export function createMarkdown({ columns, colors, highlight }: MarkdownOptions):
 
   function linesOf(piece: Piece): readonly string[] {
     if (piece.kind === 'code') return highlight(piece.lines.map(sanitize), piece.info);
-    const width = Math.min(MAX_WIDTH, columns());
+    const width = Math.min(MAX_PROSE_COLUMNS, columns());
     return renderMarkdown(piece.source, { width, colors, highlight }, piece.withoutHead);
   }
 

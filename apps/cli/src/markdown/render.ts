@@ -1,7 +1,8 @@
 import { Lexer, type MarkedToken, type Token, type Tokens } from 'marked';
 
+import { columnsOf } from '../terminal/columns.ts';
 import { sanitize } from '../terminal/sanitize.ts';
-import { columnsOf, wrapRuns, type Run } from './wrap.ts';
+import { wrapRuns, type Run } from './wrap.ts';
 
 /** A line of the transcript. What is verbatim is never indented, wrapped or decorated. */
 type Line = { readonly text: string; readonly verbatim: boolean };

@@ -1,17 +1,10 @@
-import { cutToColumns } from '@orion/contracts';
+import { columnsOf } from '../terminal/columns.ts';
 
 /** Text in one style; `begin` and `end` are ours, and print nothing. */
 export type Run = { readonly text: string; readonly begin: string; readonly end: string };
 
 /** Runs without a blank between them, and the columns that they take. */
 type Word = { readonly runs: Run[]; width: number };
-
-/** Columns that a text takes on most terminals. */
-export function columnsOf(text: string): number {
-  return /^[\u0020-\u007E]*$/u.test(text)
-    ? text.length
-    : cutToColumns(text, Number.POSITIVE_INFINITY).width;
-}
 
 /** Breaks runs between words. A word that is too long keeps its line for itself and is never broken. */
 export function wrapRuns(

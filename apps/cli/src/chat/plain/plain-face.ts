@@ -129,7 +129,8 @@ export function createPlainFace({ stdin, output, colors, bell }: FaceOptions): F
         // It is there already, as the terminal has echoed it.
         for (const line of attachedLines(block.attached, colors)) writer.line(line);
       } else {
-        for (const line of transcriptLines(block, colors)) writer.line(line);
+        for (const line of transcriptLines(block, { colors, columns: output.columns() }))
+          writer.line(line);
       }
       invite();
     },

@@ -49,12 +49,11 @@ export function createDraft(
     return text;
   }
 
-  /** Enter: a new line behind a backslash, a completion where a list is open, or else the end of the prompt. */
-  function enter(key: string): string | null {
+  /** Enter: a completion where a list of one is open, a new line behind a backslash, or else the end of the prompt. */
+  function enter(): string | null {
     if (editor.isCompleting()) {
-      const isCommand = editor.completesCommand();
-      editor.handle(key);
-      return isCommand ? take() : null;
+      const accepted = editor.accept();
+      if (accepted !== null) return accepted.isCommand ? take() : null;
     }
     if (editor.isBehind('\\')) {
       editor.handle(BACKSPACE);
@@ -81,8 +80,11 @@ export function createDraft(
 
   return {
     handle(key) {
-      if (key !== LINE_FEED && isKey(key, 'enter')) return enter(key);
-      if (!editor.isCompleting() && isKey(key, 'up') && editor.isAtTop()) {
+      if (key !== LINE_FEED && isKey(key, 'enter')) return enter();
+      if (editor.isCompleting() && isKey(key, 'tab')) {
+        // The list of an earlier text is closed by it, and asked for again.
+        if (editor.accept() === null) editor.handle(key);
+      } else if (!editor.isCompleting() && isKey(key, 'up') && editor.isAtTop()) {
         lookBack();
       } else if (!editor.isCompleting() && isKey(key, 'down') && editor.isAtBottom()) {
         look(earlier.next(editor.text()));

@@ -37,8 +37,8 @@ export type LineEditor = {
   isAtBottom(): boolean;
   /** Whether a list of completions is open. */
   isCompleting(): boolean;
-  /** Whether it completes a word that begins the text with a slash. */
-  completesCommand(): boolean;
+  /** Puts the selected completion in the place of what is typed. Null: it is that already, or the list is of another text. */
+  accept(): { readonly isCommand: boolean } | null;
   render(width: number): RenderedEditor;
 };
 
@@ -77,6 +77,7 @@ const MENU_ROWS = 5;
 const TAB = '\uFDD0';
 const CARET = `${CURSOR_MARKER}\u001B[7m`;
 const CARET_END = '\u001B[0m';
+const TAB_KEY = '\t';
 const PASTE_BEGIN = '\u001B[200~';
 const PASTE_END = '\u001B[201~';
 /** How long the rest of a key is waited for where Esc is sent as the beginning of one. */
@@ -84,21 +85,27 @@ const ESCAPE_MS = 30;
 
 export function createLineEditor({ complete, colors, changed }: LineEditorOptions): LineEditor {
   const editor = new BorderlessEditor(colors, changed);
-  let completed = '';
+  /** What the last completion did. */
+  let accepted: { readonly isCommand: boolean } | null = null;
   if (complete !== null) {
     editor.setAutocompleteProvider({
       async getSuggestions(lines, line, column, { signal }) {
         const before = [...lines.slice(0, line), (lines[line] ?? '').slice(0, column)].join('\n');
         const found = await complete(outOf(lines.join('\n')), before.length, signal);
         if (found === null || found.items.length === 0) return null;
-        completed = before.slice(found.from);
-        const items = found.items.map(toSelectItem);
-        return { items, prefix: completed };
+        const items = found.items.map((item) => ({ ...toSelectItem(item), before }));
+        return { items, prefix: before.slice(found.from) };
       },
       applyCompletion(lines, line, column, item, prefix) {
         const from = column - prefix.length;
         const text = lines[line] ?? '';
         const value = into(sanitizeLine(item.value));
+        const before = [...lines.slice(0, line), text.slice(0, column)].join('\n');
+        // The list arrives later than what is typed, and may be that of an earlier text.
+        if (value === prefix || !('before' in item) || item.before !== before) {
+          return { lines, cursorLine: line, cursorCol: column };
+        }
+        accepted = { isCommand: prefix.startsWith('/') };
         const completedLine = `${text.slice(0, from)}${value}${text.slice(column)}`;
         return {
           lines: lines.with(line, completedLine),
@@ -124,7 +131,11 @@ export function createLineEditor({ complete, colors, changed }: LineEditorOption
     isAtTop: () => editor.hiddenAbove === 0 && caretRow === 0,
     isAtBottom: () => editor.hiddenBelow === 0 && caretRow === rowCount - 1,
     isCompleting: () => editor.isShowingAutocomplete(),
-    completesCommand: () => editor.isShowingAutocomplete() && completed.startsWith('/'),
+    accept() {
+      accepted = null;
+      editor.handleInput(TAB_KEY);
+      return accepted;
+    },
     render(width) {
       const rendered = editor.render(width);
       const rows = rendered.slice(1, rendered.indexOf(BOTTOM));

@@ -32,6 +32,7 @@ export function createRichFace(options: FaceOptions): Face {
   const text = createAnswerText({ columns: () => output.columns(), colors });
   const sections = createSections((lines) => region.print(lines), draw);
   const draft = createDraft(options, draw);
+  const look = () => ({ colors, columns: output.columns() });
   let view = IDLE;
   /** Earlier prompts to choose from, while they are looked through. */
   let search: Picker | null = null;
@@ -46,7 +47,7 @@ export function createRichFace(options: FaceOptions): Face {
       return region.settled();
     },
     print: (lines) =>
-      sections.add('line', transcriptLines({ kind: 'verbatim', lines: lines.map(notice) }, colors)),
+      sections.add('line', transcriptLines({ kind: 'verbatim', lines: lines.map(notice) }, look())),
     answer(answered) {
       inputs.push(answered);
       draw();
@@ -158,7 +159,7 @@ export function createRichFace(options: FaceOptions): Face {
     inputs,
     print(block) {
       const kind = block.kind === 'prompt' ? 'prompt' : 'line';
-      sections.add(kind, transcriptLines(block, colors));
+      sections.add(kind, transcriptLines(block, look()));
     },
     say(more) {
       sections.say(() => text.push(more));
