@@ -21,9 +21,8 @@ import type { ForeignStore, Store, StoreLocation } from '@orion/trace-store';
 
 import type { Settings } from '../config/settings.ts';
 import type { NotStored, OrionOptions } from '../orion.ts';
-import { AppendGroup } from './append-group.ts';
 import { ConversationKeeper } from './conversation-keeper.ts';
-import { OwnedTurn } from './owned-turn.ts';
+import type { OwnedTurn } from './owned-turn.ts';
 import { observeConversations, observeTurnLog } from './observed-store.ts';
 import { redactTraces } from './redacted-traces.ts';
 import { StoreHealth } from './store-health.ts';
@@ -41,8 +40,8 @@ export type Records = {
   readonly traces: TraceStore;
   readonly conversations: ConversationKeeper;
   readonly journals: TurnJournals;
-  /** Writes a turn that this process has acquired. */
-  own(claim: TurnClaim): OwnedTurn;
+  /** Writes a turn that this process has acquired. Loaded when it is asked for: a command has none. */
+  own(claim: TurnClaim): Promise<OwnedTurn>;
   /** A notice about the store for the person, given once; null if there is none. */
   takeNotice(): string | null;
   /** The notices that are left when there are no more turns. */
@@ -108,7 +107,7 @@ export function openRecords(all: RecordsParts): Records {
     redact,
   });
   const log = given === null ? store.turnLog : observeTurnLog(given.turnLog, health);
-  const group = new AppendGroup(log, clock);
+  let owned: Promise<(claim: TurnClaim) => OwnedTurn> | null = null;
   const journals = new TurnJournals({
     log,
     clock,
@@ -138,7 +137,12 @@ export function openRecords(all: RecordsParts): Records {
     traces,
     conversations,
     journals,
-    own: (claim) => new OwnedTurn({ log, group, conversations, clock, claim }),
+    async own(claim) {
+      owned ??= import('./owned-turn.ts').then(({ ownedTurns }) =>
+        ownedTurns({ log, conversations, clock }),
+      );
+      return (await owned)(claim);
+    },
     takeNotice: () => health.takeNotice() ?? takeLastNotice(),
     takeLastNotice,
     async findForeignStore() {

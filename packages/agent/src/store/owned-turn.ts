@@ -13,7 +13,8 @@ import type {
   TurnLogEvent,
 } from '@orion/contracts';
 
-import type { AppendGroup, GroupMember } from './append-group.ts';
+import { AppendGroup } from './append-group.ts';
+import type { GroupMember } from './append-group.ts';
 import type { ConversationKeeper, KeptConversation } from './conversation-keeper.ts';
 import { logEventOf } from './log-entry.ts';
 import type { TurnWriter } from './turn-writer.ts';
@@ -34,6 +35,17 @@ export type OwnedTurnOptions = {
   readonly clock: Clock;
   readonly claim: TurnClaim;
 };
+
+/** The turns that a process owns, all of which share its statements. */
+export function ownedTurns({
+  log,
+  ...parts
+}: Pick<OwnedTurnOptions, 'conversations' | 'clock'> & {
+  readonly log: Pick<TurnLog, 'appendAll' | 'finish'>;
+}): (claim: TurnClaim) => OwnedTurn {
+  const group = new AppendGroup(log, parts.clock);
+  return (claim) => new OwnedTurn({ ...parts, log, group, claim });
+}
 
 type Waiter = { readonly upTo: number; isAsked: boolean; readonly resolve: () => void };
 

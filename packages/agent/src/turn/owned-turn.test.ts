@@ -74,7 +74,7 @@ const MESSAGE = { kind: 'message', content: 'q', mode: 'act', recover: null } as
 
 /** What a reader of the turn itself saw, and what it ended with. */
 async function runOwned(): Promise<{ readonly events: RunEvent[]; readonly error: unknown }> {
-  const owned = orion.own(await store.turnLog.acquire(TURN, 1));
+  const owned = await orion.own(await store.turnLog.acquire(TURN, 1));
   const events: RunEvent[] = [];
   try {
     for await (const event of orion.turns.run(MESSAGE, { conversationId: 'c' }, owned)) {
@@ -159,7 +159,7 @@ it('a turn that nobody takes ends with its file, its conversation and one done (
 it('a second turn of the conversation goes on where the first has ended', async () => {
   await start([textReply('one'), textReply('two')]);
   await runOwned();
-  const next = orion.own(await store.turnLog.acquire('next', 1));
+  const next = await orion.own(await store.turnLog.acquire('next', 1));
   for await (const _ of orion.turns.run(MESSAGE, { conversationId: 'c' }, next));
   expect((await store.conversations.load('c'))?.history.map(({ content }) => content)).toEqual([
     'q',
