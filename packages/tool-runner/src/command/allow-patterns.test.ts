@@ -46,6 +46,8 @@ it.each<[pattern: string, line: string]>([
   ['npm run *', 'npm run a `b`'],
   ['npm run *', 'npm run a <(b)'],
   ['npm run *', 'npm run a << x\ny\nx'],
+  ['a *b*c', 'a xxc'],
+  ['a *bb*cc*d', 'a bb c d'],
   ['a b*b', 'a b'],
   ['a *b*b', 'a b'],
   ['echo $HOME > out', 'echo $HOME  > out'],

@@ -69,6 +69,23 @@ it('keeps the same of an output however it is divided', () => {
   );
 });
 
+it('shows no half of a character, whatever is left out', () => {
+  const characters = fc.constantFrom('a', '\u{a9}', '\u{20ac}', '\u{1f600}', '\u{41041}');
+  fc.assert(
+    fc.property(
+      fc.array(characters, { maxLength: 30 }),
+      fc.integer({ min: 8, max: 20 }),
+      (all, half) => {
+        const text = all.join('');
+        const { head, tail, omittedBytes } = capture(2 * half, [Buffer.from(text)]);
+        expect(text.startsWith(head) && text.endsWith(tail)).toBe(true);
+        const shown = Buffer.byteLength(head) + Buffer.byteLength(tail);
+        expect(Buffer.byteLength(text) - shown - omittedBytes).toBeLessThanOrEqual(6);
+      },
+    ),
+  );
+});
+
 it('holds no more than twice its limit of an endless output', () => {
   const output = new BoundedOutput(1024 * 1024);
   const chunk = Buffer.alloc(64 * 1024, 'x');

@@ -30,11 +30,9 @@ export class BoundedOutput {
 
   push(chunk: Uint8Array): void {
     const toHead = Math.min(chunk.length, this.#half - this.#headBytes);
-    if (toHead > 0) {
-      this.#growHead(this.#headBytes + toHead);
-      this.#head.set(chunk.subarray(0, toHead), this.#headBytes);
-      this.#headBytes += toHead;
-    }
+    this.#growHead(this.#headBytes + toHead);
+    this.#head.set(chunk.subarray(0, toHead), this.#headBytes);
+    this.#headBytes += toHead;
     if (toHead < chunk.length) this.#pushTail(chunk.subarray(toHead));
   }
 

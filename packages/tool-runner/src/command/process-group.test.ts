@@ -61,6 +61,13 @@ it('reports the signal that ended it', async () => {
   expect(await run('kill -9 $$')).toMatchObject({ exitCode: null, signal: 'SIGKILL' });
 });
 
+it('measures how long it took, whatever the time was before', async () => {
+  const clock = { ...systemClock, monotonic: () => systemClock.monotonic() + 1e9 };
+  const { durationMs } = await run('sleep 0.05', { clock });
+  expect(durationMs).toBeGreaterThanOrEqual(50);
+  expect(durationMs).toBeLessThan(60_000);
+});
+
 it('gives it an empty standard input', async () => {
   expect((await run('cat; echo end')).output.head).toBe('end\n');
 });
@@ -116,6 +123,37 @@ describe('ends', () => {
     expect(await running).toMatchObject({ reason: 'aborted' });
     expect(isAlive(pid)).toBe(false);
   });
+
+  it('a command and what it has started alike, first by asking', async () => {
+    const asked = `trap 'echo asked > asked; exit' TERM; echo $$ > pid; while :; do sleep 0.02; done`;
+    const turn = new AbortController();
+    const running = run(`sh -c "$ASKED" & wait`, {
+      environment: { PATH: process.env['PATH'] ?? '/usr/bin:/bin', ASKED: asked },
+      signal: turn.signal,
+    });
+    await writtenPid();
+    turn.abort();
+    await running;
+    expect(readFileSync(join(folder, 'asked'), 'utf8')).toBe('asked\n');
+  });
+
+  it.skipIf(process.platform !== 'linux')(
+    'its hold on an output that a process out of reach still has open',
+    async () => {
+      const pipes = (): number =>
+        process.getActiveResourcesInfo().filter((name) => name === 'PipeWrap').length;
+      const before = pipes();
+      const end = await run(`env -i setsid sh -c 'echo $$ > pid; exec sleep 60' & echo end`);
+      const pid = await writtenPid();
+      try {
+        expect(end.output.head).toBe('end\n');
+        expect(isAlive(pid)).toBe(true);
+        await expect.poll(pipes).toBe(before);
+      } finally {
+        process.kill(pid, 'SIGKILL');
+      }
+    },
+  );
 
   it('a command whose turn has ended before it began', async () => {
     expect(await run('sleep 60', { signal: AbortSignal.abort() })).toMatchObject({

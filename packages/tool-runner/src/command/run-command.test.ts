@@ -290,6 +290,9 @@ it('names what a line did to protected paths, once nothing of it runs', async ()
   const summary = result.success ? tool().summarize?.(result.result) : undefined;
   expect(summary?.slice(0, SENTENCE.length + 7)).toBe(`${SENTENCE} (sleep`);
   expect((await output({ command: 'true' })).result).not.toHaveProperty('protected_hint');
+  const four = await call({ command: 'true' }, { guard: guarded(CHANGES.slice(0, 4)) });
+  expect(four).not.toHaveProperty('result.more_protected_changes');
+  expect(four.success && tool().summarize?.(four.result)).toContain(' and 1 more. true');
 });
 
 it('names it, too, when the line is ended with its turn', async () => {
@@ -346,8 +349,8 @@ it('passes on of the environment what programs need, and no key', () => {
     MINE: 'm',
   };
   const needed = { PATH: '/bin', HOME: '/h', LANG: 'C', LC_ALL: 'C', TMPDIR: '/t' };
-  expect(commandEnvironment(given, [])).toEqual({ ...needed, TERM: 'dumb', NO_COLOR: '1' });
-  expect(commandEnvironment(given, ['MINE', 'TERM'])).toEqual({
+  expect(commandEnvironment(given, [])).toStrictEqual({ ...needed, TERM: 'dumb', NO_COLOR: '1' });
+  expect(commandEnvironment(given, ['MINE', 'TERM'])).toStrictEqual({
     ...needed,
     MINE: 'm',
     TERM: 'dumb',

@@ -1,5 +1,5 @@
 import { createServer } from 'node:net';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import {
   chownSync,
@@ -120,6 +120,18 @@ it('does not look for a program in the folder it is in', async () => {
   expect((await findSandbox('.::bin', { root, clock: systemClock, signal: never })).kind).toBe(
     'none',
   );
+});
+
+it('shows the configuration of a name service where the network is allowed, and only then', async () => {
+  const scope = { root, hidden: [], readOnly: [] };
+  const place = '--ro-bind-try /run/systemd/resolve /run/systemd/resolve';
+  for (const allowNetwork of [true, false]) {
+    const line = (await sandboxed('bwrap', { ...scope, allowNetwork }, ['true'])).join(' ');
+    expect([line.includes(place), line.includes('--unshare-net')]).toEqual([
+      allowNetwork,
+      !allowNetwork,
+    ]);
+  }
 });
 
 it.runIf(isPossible)('is found where bubblewrap works', () => {
@@ -287,6 +299,17 @@ describe.runIf(isPossible)('bubblewrap', () => {
     );
     expect(Number(end.output.head.split('\n')[0])).toBeLessThan(10);
     expect(end.output.head).toMatch(/unseen\n\/\n$/);
+  });
+
+  it('shows no process of the machine where the workspace is the whole machine', async () => {
+    const outside = spawn('sleep', ['61.4711'], { stdio: 'ignore' });
+    try {
+      const seen = await run(`cat /proc/[0-9]*/cmdline | tr '\\0' ' '`, { root: '/' });
+      expect(seen.output.head).toContain('cmdline');
+      expect(seen.output.head).not.toContain('61.4711');
+    } finally {
+      outside.kill();
+    }
   });
 
   it('asks what is inside to end before it ends it', async () => {

@@ -290,14 +290,17 @@ test('speaks with a program that ends when it is asked for the new revision', as
 
 test('says that the reading of a list or of a resource was cancelled', async () => {
   const turn = new AbortController();
-  const listing = client(program({ SILENT: 'tools/list' }));
-  const offered = listing.offer(turn.signal);
-  setTimeout(() => turn.abort(), 400);
-  expect((await offered).leftOut).toEqual([
-    'The MCP server made cannot be used: the call was cancelled.',
-  ]);
+  const reading = new AbortController();
+  let isListed = false;
   const { server } = await web(({ id, method }, response) => {
-    if (method === 'resources/list') return 'answered';
+    if (method === 'tools/list' && !isListed) {
+      turn.abort();
+      return 'answered';
+    }
+    if (method === 'resources/list') {
+      reading.abort();
+      return 'answered';
+    }
     if (method !== 'initialize') return undefined;
     const capabilities = { tools: {}, resources: {} };
     const serverInfo = { name: 'web', version: '1' };
@@ -306,9 +309,12 @@ test('says that the reading of a list or of a resource was cancelled', async () 
     response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
     return 'answered';
   });
-  const reading = new AbortController();
-  const read = call(client(server, { idleMs: 4_000 }), 'read_resource', {}, reading.signal);
-  setTimeout(() => reading.abort(), 400);
+  const made = client(server, { idleMs: 60_000 });
+  expect((await made.offer(turn.signal)).leftOut).toEqual([
+    'The MCP server made cannot be used: the call was cancelled.',
+  ]);
+  isListed = true;
+  const read = call(made, 'read_resource', {}, reading.signal);
   await expect(read).rejects.toThrow('the call was cancelled');
 });
 

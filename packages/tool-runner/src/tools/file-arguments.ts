@@ -24,3 +24,7 @@ export type FileArguments = { readonly path: string; readonly globs: readonly st
 export function refusedNotes(refused: readonly RefusedFile[]): readonly string[] {
   return refused.map(({ path, reason }) => `${quotedName(path)} was not used because ${reason}.`);
 }
+
+export function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
+}

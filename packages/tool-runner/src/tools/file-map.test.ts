@@ -62,6 +62,18 @@ it('leaves a folder of one file as it is', () => {
   ]);
 });
 
+it('folds no more than what does not fit in bytes', () => {
+  const long = (folder: string): string[] =>
+    ['1', '2', '3'].map((name) => `${folder}/${name.repeat(20)}`);
+  const files = [...long('a'), ...long('b'), ...long('c')];
+  const bytes = (lines: readonly string[]): number => lines.join('\n').length + 1;
+  const folded = (folder: string): string => `${folder}/ (3 files)`;
+  const two = [folded('a'), folded('b'), ...long('c')];
+  expect(fileMap(files, { ...WIDE, maxBytes: bytes(two) }).lines).toEqual(two);
+  const all = ['a', 'b', 'c'].map(folded);
+  expect(fileMap(files, { ...WIDE, maxBytes: bytes(two) - 1 }).lines).toEqual(all);
+});
+
 it('takes time in proportion to the files', () => {
   const files = Array.from(
     { length: 100_000 },

@@ -58,6 +58,11 @@ describe('list_files', () => {
       notes: ['3 more files did not fit.'],
       files: ['a', 'b'],
     });
+    const three = over({ files: ['a', 'b', 'c'] });
+    expect((await call(three, { max_lines: 2 })).value).toMatchObject({
+      notes: ['1 more file did not fit.'],
+    });
+    expect((await call(three, { max_lines: 3 })).value).not.toHaveProperty('notes');
   });
 
   it('says what could not be looked at', async () => {

@@ -4,6 +4,7 @@ import { toolCall } from '@orion/testkit';
 import { expect, it } from 'vitest';
 
 import { LANGUAGES } from '../definitions/languages.ts';
+import { MAX_LISTED } from '../definitions/list-definitions.ts';
 import type { OutlineLimits } from '../definitions/outline.ts';
 import { createToolRegistry } from '../registry/tool-registry.ts';
 import { CONTEXT } from '../testing/context.ts';
@@ -12,6 +13,7 @@ import { createCodeDefinitionsTool } from './list-code-definition-names.ts';
 const TEXTS: Readonly<Record<string, Partial<TextExcerpt>>> = {
   'a.ts': { content: 'export class A {\n  m() {}\n}\n' },
   'b.py': { content: 'def caf\u00e9(): pass\n', encoding: 'latin1' },
+  'many.ts': { content: 'class A {}\n'.repeat(MAX_LISTED + 1) },
   'broken.go': { content: 'package a\nfunc f() {}\nfunc (\n' },
 };
 
@@ -139,3 +141,12 @@ it.each<JsonObject>([{ path: 7 }, { globs: 'a' }, { recursive: 'yes' }, { depth:
     expect(asked).toEqual([]);
   },
 );
+
+it('says how many definitions of a file are not listed', async () => {
+  const { value, summary } = await call({}, ['many.ts']);
+  expect(value).toMatchObject({
+    definitions: MAX_LISTED + 1,
+    files: [{ path: 'many.ts', notes: ['1 more definition not listed.'] }],
+  });
+  expect(summary).toBe(`.: ${MAX_LISTED + 1} definitions in 1 file`);
+});

@@ -2,7 +2,7 @@ import { defined, systemClock } from '@orion/contracts';
 import type { JsonObject, JsonValue, Tool, Workspace } from '@orion/contracts';
 
 import type { FailedOutline, FileOutline, Outline, OutlineLimits } from '../definitions/outline.ts';
-import { FILES_PARAMETERS, refusedNotes } from './file-arguments.ts';
+import { counted, FILES_PARAMETERS, refusedNotes } from './file-arguments.ts';
 import type { FileArguments } from './file-arguments.ts';
 
 const PARAMETERS: JsonObject = {
@@ -126,8 +126,4 @@ function fileOf({ path, encoding, definitions, more, hasErrors }: FileOutline) {
     }),
     definitions,
   };
-}
-
-function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }

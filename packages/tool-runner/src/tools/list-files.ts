@@ -1,7 +1,7 @@
 import { defined } from '@orion/contracts';
 import type { JsonObject, JsonValue, Tool, Workspace } from '@orion/contracts';
 import { fileMap } from './file-map.ts';
-import { FILES_PARAMETERS, refusedNotes } from './file-arguments.ts';
+import { counted, FILES_PARAMETERS, refusedNotes } from './file-arguments.ts';
 import type { FileArguments } from './file-arguments.ts';
 
 const DEFAULT_LINES = 200;
@@ -45,7 +45,7 @@ export function createListFilesTool(workspace: Pick<Workspace, 'listFiles'>): To
       const map = fileMap(listed.files, { maxLines, maxBytes: MAX_BYTES });
       const notes = [
         ...(map.hasFolders ? ['Folders with a count are not listed file by file.'] : []),
-        ...(map.leftOut > 0 ? [`${map.leftOut} more files did not fit.`] : []),
+        ...(map.leftOut > 0 ? [`${counted(map.leftOut, 'more file')} did not fit.`] : []),
         ...(listed.truncated ? ['There are too many files to look at all of them.'] : []),
         ...refusedNotes(listed.refused),
       ];
@@ -53,7 +53,7 @@ export function createListFilesTool(workspace: Pick<Workspace, 'listFiles'>): To
     },
     summarize: (result: JsonValue) => {
       const { path, total_files: total } = result as ReturnType<typeof resultOf>;
-      return `${path}: ${total} ${total === 1 ? 'file' : 'files'}`;
+      return `${path}: ${counted(total, 'file')}`;
     },
   };
 }

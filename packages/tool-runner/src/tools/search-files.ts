@@ -8,7 +8,7 @@ import type {
   Tool,
   Workspace,
 } from '@orion/contracts';
-import { FILES_PARAMETERS, refusedNotes } from './file-arguments.ts';
+import { counted, FILES_PARAMETERS, refusedNotes } from './file-arguments.ts';
 import type { FileArguments } from './file-arguments.ts';
 
 const PARAMETERS: JsonObject = {
@@ -79,8 +79,7 @@ export function createSearchFilesTool(workspace: Pick<Workspace, 'searchFiles'>)
     },
     summarize: (result: JsonValue) => {
       const { matches, files } = result as ReturnType<typeof resultOf>;
-      const places = `${files.length} ${files.length === 1 ? 'file' : 'files'}`;
-      return `${matches} matching ${matches === 1 ? 'line' : 'lines'} in ${places}`;
+      return `${counted(matches, 'matching line')} in ${counted(files.length, 'file')}`;
     },
   };
 }
@@ -132,7 +131,7 @@ function leftOutNotes({ leftOut }: SearchReport): readonly string[] {
   ];
   return reasons
     .filter(([count]) => count > 0)
-    .map(([count, why]) => `${count} ${count === 1 ? 'file' : 'files'} ${why}.`);
+    .map(([count, why]) => `${counted(count, 'file')} ${why}.`);
 }
 
 function fileOf({ path, encoding, lines }: SearchedFile) {
