@@ -70,6 +70,11 @@ it('lists what git obeys in a folder that it takes for a repository', async () =
 it('leaves out what the settings allow', async () => {
   const { paths } = await listed(['.env', 'a/.env', '.npmrc'], { allowPaths: ['**/.env'] });
   expect(paths).toEqual(['.npmrc']);
+  // Whoever may write below a folder's folders may not write beside them.
+  const deep = await listed(['.idea/a/b', '.vscode/a'], {
+    allowPaths: ['.idea/*/**', '.vscode/**'],
+  });
+  expect(deep.paths).toEqual(['.idea']);
 });
 
 it('says that there are too many to list', async () => {

@@ -56,6 +56,7 @@ test.each<[pattern: string, bytes: string]>([
   ['[a\\]b]', ']ab'],
   ['[[:digit:]a]', '0123456789a'],
   ['[[:digit:]-a]', '-0123456789a'],
+  ['[b[:digit:]-d]', '-0123456789bd'],
   ['[[:digit]', ':[dgit'],
   ['[[a]', '[a'],
   ['[a[:]', ':[a'],

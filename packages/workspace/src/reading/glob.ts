@@ -97,11 +97,9 @@ function parseSet(
     const next = pattern[at + 1];
     if (character === '\\') {
       at += 1;
-      if (at >= pattern.length) return null;
       add(pattern.charCodeAt(at));
     } else if (character === '-' && previous !== 0 && next !== undefined && next !== ']') {
       at += next === '\\' ? 2 : 1;
-      if (at >= pattern.length) return null;
       for (let byte = previous; byte <= pattern.charCodeAt(at); byte += 1) has[byte] = 1;
       previous = 0;
     } else if (character === '[' && next === ':') {

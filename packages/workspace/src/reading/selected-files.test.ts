@@ -30,6 +30,7 @@ it.each<[FileSelection, readonly string[]]>([
   [{ below: 'a.txt', recursive: false }, ['a.txt']],
   [{ below: 'a.txt' }, ['a.txt']],
   [{ below: 'a.txt', globs: ['*.md'] }, []],
+  [{ below: 'docs/deep/e.md', globs: ['*.md'] }, ['docs/deep/e.md']],
   // A folder that is named is meant, although it is ignored where it lies.
   [{ below: 'build' }, ['build/b.txt']],
   [{ below: 'node_modules/a' }, ['node_modules/a/index.js']],
