@@ -6,6 +6,7 @@ import { collect, createFakeAdapter, textReply } from '@orion/testkit';
 import type { FakeReply } from '@orion/testkit';
 import { describe, expect, it } from 'vitest';
 
+import { bytesOfMessages, bytesOfTools } from './token-meter.ts';
 import type { ContextReport } from './context-report.ts';
 import { openOrion, temporaryDirectory } from '../testing/set-up.ts';
 
@@ -92,6 +93,18 @@ describe('the next request of a conversation', () => {
     });
     const more = tokens(await other.describeContext())['tools'] ?? 0;
     expect(more - (act['tools'] ?? 0)).toBeGreaterThan(1000);
+  });
+
+  it('counts the calls of the model and the results of tools', () => {
+    const call = { id: '1', name: 'abc', arguments: '{"a":1}', state: 'complete' } as const;
+    expect(
+      bytesOfMessages([
+        { role: 'user', content: 'é' },
+        { role: 'assistant', content: 'xy', toolCalls: [call] },
+        { role: 'tool', toolCallId: '1', toolName: 'abc', content: 'result' },
+      ]),
+    ).toBe(2 + 2 + 10 + 6);
+    expect(bytesOfTools([])).toBe(0);
   });
 
   it('is not estimated by a request of a few words', async () => {

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-import { systemClock } from '@orion/contracts';
-import type { ReadRange } from '@orion/contracts';
+import { OrionError, systemClock } from '@orion/contracts';
+import type { FileList, ReadRange } from '@orion/contracts';
 import { describe, expect, it } from 'vitest';
 
 import { openWorkspace, scriptedTurn, temporaryDirectory } from '../testing/set-up.ts';
@@ -50,6 +50,7 @@ describe('what a prompt names', () => {
     });
     expect(await summaries('@fits')).toEqual(['@fits 1 line, 65.5 kB']);
     const [long] = await read('@long');
+    expect(long?.path).toBe('long');
     expect(long?.summary).toBe('@long lines 1 to 2,010 and 49,371 to 50,000 of 50,000, 1.3 MB');
     expect(long?.text).toContain(
       `\n2010${'x'.repeat(20)}\n… lines 2011 to 49370 are left out: read_file with first_line 2011 reads them …\n49371x`,
@@ -97,6 +98,40 @@ describe('what a prompt names', () => {
     expect(same?.path).toBe('many/');
     expect(many).toBeUndefined();
     expect(same?.summary).toBe('@many/ 1 file');
+  });
+
+  it('is a listing, if its name ends like that of a folder', async () => {
+    const { read } = await workspaceWith({ 'src/a.ts': '' });
+    expect(await read('@src/')).toMatchObject([{ path: 'src/', summary: '@src/ 1 file' }]);
+  });
+
+  it('is a listing that says what is missing, or a reason', async () => {
+    const isFolder = new OrionError({ code: 'IS_DIRECTORY', message: 'a folder' });
+    const reader = (listed: () => Promise<FileList>) => ({
+      readText: () => Promise.reject(isFolder),
+      listFiles: listed,
+    });
+    const many = reader(() => Promise.resolve({ files: ['d/a'], truncated: true, refused: [] }));
+    const [cut] = await readMentions(many, '@d');
+    expect(cut?.summary).toBe('@d/ more than 1 file');
+    expect(cut?.text).toContain('"d/a"\n… and more\n[end ');
+    const refused = new OrionError({ code: 'PERMISSION_DENIED', message: 'no' });
+    expect(
+      await readMentions(
+        reader(() => Promise.reject(refused)),
+        '@d',
+      ),
+    ).toEqual([{ path: 'd', summary: '@d not attached: no', text: '' }]);
+    // A defect is not taken for a refusal.
+    const defect = new TypeError('a defect');
+    await expect(
+      readMentions(
+        reader(() => Promise.reject(defect)),
+        '@d',
+      ),
+    ).rejects.toBe(defect);
+    const broken = { readText: () => Promise.reject(defect), listFiles: many.listFiles };
+    await expect(readMentions(broken, '@d')).rejects.toBe(defect);
   });
 
   it('says how a file was read that is not UTF-8', async () => {

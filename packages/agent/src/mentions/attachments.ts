@@ -69,9 +69,10 @@ export function withAttachments(prompt: string, attachments: readonly Attachment
 /** Null if nothing has this name. */
 async function attach(
   workspace: Reader,
-  path: string,
+  named: string,
   mayAttach: boolean,
 ): Promise<Attachment | null> {
+  const path = withoutSlash(named);
   try {
     const attachment = await attachFile(workspace, path);
     if (mayAttach) return attachment;
@@ -126,10 +127,11 @@ async function attachFile(workspace: Reader, target: string): Promise<Attachment
 
 async function attachFolder(workspace: Reader, target: string): Promise<Attachment> {
   try {
-    const below = target.replace(/\/+$/u, '');
-    const { files, truncated } = await workspace.listFiles(Number.MAX_SAFE_INTEGER, { below });
+    const { files, truncated } = await workspace.listFiles(Number.MAX_SAFE_INTEGER, {
+      below: target,
+    });
     const { lines, leftOut } = fileMap(files, FOLDER_LIMITS, quotedName);
-    const path = `${below}/`;
+    const path = `${target}/`;
     const facts = `${truncated ? 'more than ' : ''}${countOf(files.length, 'file')}`;
     const more = truncated ? ['… and more'] : leftOut > 0 ? [`… and ${count(leftOut)} more`] : [];
     return {
@@ -141,6 +143,13 @@ async function attachFolder(workspace: Reader, target: string): Promise<Attachme
     if (!OrionError.isInstance(error)) throw error;
     return notAttached(target, error.message);
   }
+}
+
+/** A folder is named with a slash at its end, or without. */
+function withoutSlash(path: string): string {
+  let end = path.length;
+  while (end > 1 && path.charAt(end - 1) === '/') end -= 1;
+  return path.slice(0, end);
 }
 
 function describeBinary(path: string, { type, bytes }: JsonObject): Attachment {

@@ -1,9 +1,12 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
+import type { ListedText, TextList, TextListLimits } from '@orion/contracts';
 import { describe, expect, it } from 'vitest';
 
 import { openOrion, temporaryDirectory } from '../testing/set-up.ts';
+import { createPromptHistory } from './prompt-history.ts';
+import { createQueuedPrompts } from './queued-prompts.ts';
 
 async function openTwo() {
   const workspace = await temporaryDirectory();
@@ -44,7 +47,44 @@ describe('the history of prompts', () => {
   });
 });
 
+/** What a workspace has in its list. */
+function listWith(texts: readonly ListedText[]) {
+  const opened: unknown[] = [];
+  const list: TextList = {
+    read: () => Promise.resolve(texts),
+    add: () => Promise.resolve('id'),
+    remove: () => Promise.resolve(true),
+  };
+  const workspace = {
+    textList: (name: string, limits: TextListLimits) => {
+      opened.push([name, limits]);
+      return list;
+    },
+  };
+  return { workspace, opened };
+}
+
 describe('prompts that wait', () => {
+  it('are not those of another chat that runs, nor what is no prompt', async () => {
+    const prompt = (text: unknown, conversationId: unknown = null) =>
+      JSON.stringify({ text, conversationId });
+    const { workspace, opened } = listWith([
+      { id: '1', text: prompt('of another chat'), isOfOther: true },
+      { id: '2', text: prompt('mine', 'c'), isOfOther: false },
+      { id: '3', text: prompt(7), isOfOther: false },
+      { id: '4', text: prompt('x', 7), isOfOther: false },
+      { id: '5', text: 'no JSON', isOfOther: false },
+    ]);
+    expect(await createQueuedPrompts(workspace).list()).toEqual([
+      { id: '2', text: 'mine', conversationId: 'c' },
+    ]);
+    createPromptHistory(workspace);
+    expect(opened).toEqual([
+      ['queue', { maxTexts: 100, maxTextBytes: 8 * 1024 * 1024 }],
+      ['history', { maxTexts: 1000, maxTextBytes: 64 * 1024 }],
+    ]);
+  });
+
   it('outlive their process, in order, and are sent once', async () => {
     const { one, two } = await openTwo();
     await one.queuedPrompts.add({ text: ' first', conversationId: 'c' });
