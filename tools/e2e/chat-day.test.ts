@@ -107,7 +107,7 @@ test.concurrent('a whole day: ask, write, queue, approve, refuse, run, stop, lea
   morning.type('Change it again\r');
   await morning.waitForScreen('(+1 −1, 24 bytes)?');
   morning.type('t');
-  await morning.waitForScreen('Why not?');
+  await morning.waitForScreen('Why not:');
   morning.type('a million is too much\r');
   await morning.waitForOutput('Paused (APPROVAL_REFUSED)');
   expect(String(await machine.read('src/config.ts'))).toBe('const limit = 65\n');

@@ -154,7 +154,7 @@ describe('approvals', () => {
     expect(terminal.output()).toContain('-old 150');
     await terminal.waitForOutput('ell the model why not', 2);
     terminal.type('t\r');
-    await terminal.waitForOutput('Why not?');
+    await terminal.waitForOutput('Why not:');
     terminal.type('use tabs\r');
     const paused = await terminal.waitForOutput('Turn ended: paused');
     expect(paused).toContain('Paused (APPROVAL_REFUSED)');
@@ -207,6 +207,32 @@ describe('approvals', () => {
     expect(String(await machine.read('c.txt'))).toBe('new\n');
     terminal.type('\u0004');
     expect((await terminal.finished).exitCode).toBe(0);
+  });
+
+  test.concurrent('a file that changed while its question was open is not overwritten, and /writes is named', async ({
+    machine,
+  }) => {
+    await machine.write('a.txt', 'old\n');
+    const provider = await machine.provider(
+      writeMessages('a.txt', ['new\nDONE'], { operation: 'overwrite' }),
+    );
+    const terminal = chat(machine, provider, { args: ['--approve', 'ask'] });
+    await terminal.waitForOutput('> ');
+    terminal.type('Write it.\r');
+    await terminal.waitForOutput('ell the model why not');
+    await machine.write('a.txt', 'mine\n');
+    terminal.type('y\r');
+    const paused = await terminal.waitForOutput('Turn ended: paused');
+    expect(paused).toContain('Paused (TARGET_CHANGED)');
+    expect(paused).toContain('/writes has what can be done with it.');
+    expect(paused).not.toContain('--on-conflict');
+    expect(String(await machine.read('a.txt'))).toBe('mine\n');
+    terminal.type('/writes\r');
+    await terminal.waitForOutput('rite what is saved');
+    terminal.type('w\r');
+    await terminal.waitForOutput('was changed meanwhile');
+    terminal.type('\u0004');
+    expect((await terminal.finished).exitCode).toBe(3);
   });
 
   test.concurrent('a stop withdraws the question, and the text is saved', async ({ machine }) => {

@@ -20,9 +20,15 @@ const CHAT_HINTS: Readonly<Partial<Record<ErrorCode, string>>> = {
   CONVERSATION_NOT_FOUND: 'See /resume.',
 };
 
+/** A next step that is an option or a command of the shell for a session. A text saved elsewhere is known to those alone. */
+const SHELL_STEP = /--on-conflict=|`(?:orion recover-session (?!--from )|--finalize`)/u;
+
 /** The error as a conversation words it. */
 export function inChatWords(error: ErrorInfo): ErrorInfo {
-  return inCommandWords(error, CHAT_HINTS);
+  const worded = inCommandWords(error, CHAT_HINTS);
+  return SHELL_STEP.test(worded.hint ?? '')
+    ? { ...worded, hint: '/writes has what can be done with it.' }
+    : worded;
 }
 
 export function eventInChatWords(event: RunEvent): RunEvent {

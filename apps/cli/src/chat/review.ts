@@ -21,7 +21,7 @@ export type ReviewPlace = {
 /** A question that nobody answers for so long is answered by no: somebody else may need the file. */
 const ANSWER_WITHIN_MS = 10 * 60 * 1000;
 
-const REASON = choice('(t)ell the model why not', 'Why not?');
+const REASON = choice('(t)ell the model why not', 'Why not');
 const CHANGE_CHOICES = [
   choice('(y)es'),
   choice('(n)o, keep the text'),

@@ -129,13 +129,23 @@ describe('the view', () => {
   });
 
   it('has only what is known in the status line', () => {
-    expect(view(idle).status).toEqual(['m', 'act']);
+    expect(view(idle).status).toEqual(['m', 'act', '/ commands, @ files']);
+    expect(view(working).status).toEqual(['m', 'act', 'Esc stops']);
+    const stopping = advance(working, { type: 'stop' }).state;
+    expect(view(stopping).status).toEqual(['m', 'act', 'Ctrl-C leaves']);
+    expect(view(advance(stopping, { type: 'leave' }).state).status).toEqual(['m', 'act']);
     const facts = after(
       session(),
       session({ status: 'done', receipt: RECEIPT }),
       event({ type: 'usage', ...USAGE }),
     );
-    expect(view(idle, facts).status).toEqual(['m', 'act', '12.4k tokens', '1 file, 2.1 kB kept']);
+    expect(view(idle, facts).status).toEqual([
+      'm',
+      'act',
+      '12.4k tokens',
+      '1 file, 2.1 kB kept',
+      '/ commands, @ files',
+    ]);
     const known = { ...STATUS, contextLimit: 400_000 };
     expect(view(idle, { ...facts, cost: 0.421 }, known).status).toEqual([
       'm',
@@ -143,6 +153,7 @@ describe('the view', () => {
       '12.4k of 400k tokens',
       '1 file, 2.1 kB kept',
       '$0.42',
+      '/ commands, @ files',
     ]);
   });
 
@@ -152,7 +163,7 @@ describe('the view', () => {
     [0.0123, '$0.01'],
     [12.345, '$12.35'],
   ])('shows a cost of %d as %s', (cost, text) => {
-    expect(view(idle, { ...NO_FACTS, cost }).status.at(-1)).toBe(text);
+    expect(view(idle, { ...NO_FACTS, cost }).status.at(-2)).toBe(text);
   });
 
   it.each([

@@ -26,10 +26,18 @@ export function viewOf(
     busy,
     activity: busySince === null ? null : activity(phase.kind, facts, now, now - busySince),
     queued: waiting.map(({ input }) => input.typed),
-    status: statusParts(facts, status),
+    status: [...statusParts(facts, status), HINTS[phase.kind]].filter((part) => part !== ''),
     question: questions[0] ?? null,
   };
 }
+
+/** What a key or a command does now: the last part, since it is what one knows after a while. */
+const HINTS: Readonly<Record<ChatState['phase']['kind'], string>> = {
+  idle: '/ commands, @ files',
+  working: 'Esc stops',
+  stopping: 'Ctrl-C leaves',
+  leaving: '',
+};
 
 function activity(
   phase: ChatState['phase']['kind'],

@@ -74,7 +74,10 @@ async function attach(
 ): Promise<Attachment | null> {
   const path = withoutSlash(named);
   try {
-    const attachment = await attachFile(workspace, path);
+    const attachment = await attachFile(
+      workspace,
+      path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path,
+    );
     if (mayAttach) return attachment;
     return notAttached(path, `more than ${MAX_ATTACHED} names in one prompt`);
   } catch (error) {

@@ -31,7 +31,25 @@ describe('names of paths in a prompt', () => {
   it('are found as they are written, whatever the path', () => {
     const path = fc.string({
       minLength: 1,
-      unit: fc.constantFrom('a', ' ', '"', '\\', '.', '@', ')', '/', 'é', '\u{1F600}', "'"),
+      unit: fc.constantFrom(
+        'a',
+        ' ',
+        '"',
+        '\\',
+        '.',
+        '@',
+        ')',
+        '/',
+        'é',
+        '\u{1F600}',
+        "'",
+        'u',
+        'n',
+        '\n',
+        '\u001B',
+        '\u202E',
+        '\u200D',
+      ),
     });
     fc.assert(
       fc.property(path, fc.constantFrom('', 'see ', '('), (name, before) => {
@@ -52,6 +70,11 @@ describe('names of paths in a prompt', () => {
     expect(mentionOf('src/')).toBe('@src/');
     expect(mentionOf('a b')).toBe('@"a b"');
     expect(mentionOf('a.')).toBe('@"a."');
+  });
+
+  it('show what is not seen', () => {
+    expect(mentionOf('a\u202Eb\nc')).toBe('@"a\\u202eb\\nc"');
+    expect(findMentions('@"no \\d \\u12"')).toEqual([{ paths: ['no d u12'] }]);
   });
 });
 

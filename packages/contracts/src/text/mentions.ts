@@ -1,6 +1,8 @@
+import { quotedName } from './invisible.ts';
+
 /**
- * How a person names a path in a prompt: `@src/cli.ts`, and `@"two words.md"` where the path has blanks, quotes, or an
- * end that a sentence could have. Whether such a name is one only the workspace knows: `@scope/package` and `@here` are
+ * How a person names a path in a prompt: `@src/cli.ts`, and `@"two words.md"`, a JSON string, where the path has blanks,
+ * quotes, characters that are not seen, or an end that a sentence could have. Whether such a name is one only the workspace knows: `@scope/package` and `@here` are
  * written the same way. An `@` within a word, as in an e-mail address, never begins a name.
  */
 export type Mention = {
@@ -20,7 +22,7 @@ const MAX_TYPED = 4096;
 /** What may be a name, in the order of the text. */
 export function findMentions(text: string): readonly Mention[] {
   return [...text.matchAll(MENTION)].map(([, quoted, word = '']) => {
-    if (quoted !== undefined) return { paths: [quoted.replaceAll(/\\(.)/gu, '$1')] };
+    if (quoted !== undefined) return { paths: [unquoted(quoted)] };
     const shorter = withoutPunctuation(word);
     return { paths: shorter === word || shorter === '' ? [word] : [word, shorter] };
   });
@@ -35,14 +37,24 @@ export function mentionAt(
   const found = OPEN.exec(text.slice(start, caret));
   if (found === null) return null;
   const [, typed = ''] = found;
-  const query = typed.startsWith('"') ? typed.slice(1).replaceAll(/\\(.)/gu, '$1') : typed;
+  const query = typed.startsWith('"') ? unquoted(typed.slice(1)) : typed;
   return { from: start + found.index, query };
 }
 
 /** A path as it is typed. */
 export function mentionOf(path: string): string {
-  if (PLAIN.test(path) && withoutPunctuation(path) === path) return `@${path}`;
-  return `@"${path.replaceAll(/["\\]/gu, '\\$&')}"`;
+  const quoted = quotedName(path);
+  const isPlain = PLAIN.test(path) && withoutPunctuation(path) === path && quoted === `"${path}"`;
+  return `@${isPlain ? path : quoted}`;
+}
+
+/** What is between the quotes; where it is no JSON, such as in one that is still typed, a backslash is left out. */
+function unquoted(quoted: string): string {
+  try {
+    return String(JSON.parse(`"${quoted}"`));
+  } catch {
+    return quoted.replaceAll(/\\(.)/gu, '$1');
+  }
 }
 
 function withoutPunctuation(word: string): string {
