@@ -75,7 +75,7 @@ describe('orion chat on a terminal', () => {
     shell.type('stty -a | grep -c " echo "; fg\r');
     await shell.waitForScreen(/1\n.*\n(?:.*\n)*.*> a draft/u);
     shell.type(' goes on\r');
-    await shell.waitForScreen('All written.');
+    await shell.waitForScreen(/All written\.(?:.*\n)*.*\/ commands/u);
     shell.type('\u0004');
     await shell.waitForScreen(/All written\.\n+shell\$/u);
     shell.type('exit\r');

@@ -10,7 +10,12 @@ describe('the next step of an error', () => {
     'Answer it with `orion recover-session s1 --finalize` and one of the named options.',
     'Continue with `orion recover-session s1` or write what is saved with `--finalize`.',
   ])('is /writes in place of: %s', (hint) => {
-    const error = { code: 'TARGET_CHANGED', message: 'It changed.', hint } as const;
+    const error = {
+      code: 'TARGET_CHANGED',
+      message: 'It changed.',
+      retryable: false,
+      hint,
+    } as const;
     expect(inChatWords(error)).toEqual({ ...error, hint: '/writes has what can be done with it.' });
   });
 
@@ -18,6 +23,8 @@ describe('the next step of an error', () => {
     'Finish it with `orion recover-session --from /tmp/saved.txt`.',
     'Allow it with --allow-hard-link.',
   ])('stays: %s', (hint) => {
-    expect(inChatWords({ code: 'NO_DONE', message: 'No end.', hint }).hint).toBe(hint);
+    expect(inChatWords({ code: 'NO_DONE', message: 'No end.', retryable: true, hint }).hint).toBe(
+      hint,
+    );
   });
 });
