@@ -1,9 +1,10 @@
+import { getEventListeners } from 'node:events';
 import { PassThrough } from 'node:stream';
 
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 
 import { createFakeContext } from '../testing/fake-context.ts';
-import { askApproval, askForLine } from './ask.ts';
+import { askApproval, askForLine, confirm } from './ask.ts';
 import type { Asker } from './ask.ts';
 
 /** The real terminal is in tools/e2e/typed-ahead.test.ts; here is what depends on the time between two characters. */
@@ -81,4 +82,38 @@ it('takes lines that were piped to it as they are', async () => {
   await vi.advanceTimersByTimeAsync(0);
   typed.end('y\n');
   expect(await answer).toEqual({ approved: true });
+});
+
+it('takes no answer at all for a no', async () => {
+  for (const [lines, isYes] of [
+    ['', false],
+    ['yes', true],
+    ['no\n', false],
+  ] as const) {
+    const { screen, typed, stdin } = createFakeContext({ terminal: false });
+    const answer = confirm({ screen, stdin }, 'Now?', never);
+    await vi.advanceTimersByTimeAsync(0);
+    typed.end(lines);
+    expect(await answer).toBe(isYes);
+    // Nor later, when the input has ended already.
+    expect(await confirm({ screen, stdin }, 'Now?', never)).toBe(false);
+  }
+});
+
+it('keeps no hold on the turn or on the input that it no longer needs', async () => {
+  const { asker, typed } = terminal();
+  const turn = new AbortController();
+  const answer = askForLine(asker, 'Now? ', turn.signal);
+  await vi.advanceTimersByTimeAsync(100);
+  typed.write('a\r');
+  expect(await answer).toBe('a');
+  expect(getEventListeners(turn.signal, 'abort')).toEqual([]);
+  const withdrawn = askForLine(asker, 'Now? ', turn.signal);
+  const rejected = expect(withdrawn).rejects.toThrow('over');
+  await vi.advanceTimersByTimeAsync(100);
+  turn.abort(new Error('over'));
+  await rejected;
+  expect(getEventListeners(turn.signal, 'abort')).toEqual([]);
+  expect(['data', 'end', 'error'].map((name) => typed.listenerCount(name))).toEqual([0, 0, 0]);
+  expect(typed.isPaused()).toBe(true);
 });

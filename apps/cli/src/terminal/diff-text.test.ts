@@ -10,6 +10,7 @@ describe('a line of a diff', () => {
     ['+if (a\u202e \u2066// b', '+if (a\\u202e \\u2066// b'],
     ['+a\u200bb\ufeffc\u3164', '+a\\u200bb\\ufeffc\\u3164'],
     ['+\u{e0041}\u{e0042}', '+\\u{e0041}\\u{e0042}'],
+    ['+x\u061cy', '+x\\u061cy'],
     ['+x\ufe01\ufe02', '+x\\ufe01\\ufe02'],
     ['+a\u00ad\u2065\u180b\u180fb', '+a\\xad\\u2065\\u180b\\u180fb'],
     ['+\u{1bca0}\u{1d173}\u{e0180}', '+\\u{1bca0}\\u{1d173}\\u{e0180}'],

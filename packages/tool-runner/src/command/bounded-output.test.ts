@@ -43,6 +43,11 @@ it('keeps a byte order mark, whatever is left out', () => {
   });
 });
 
+it('leaves out no more at a cut than the rest of one character', () => {
+  const bytes = Buffer.alloc(9, 0x80);
+  expect(capture(8, [bytes]).tail).toBe('\uFFFD');
+});
+
 it('replaces what is not UTF-8', () => {
   expect(capture(8, [Buffer.from([0x61, 0xff, 0x62])]).head).toBe('a\uFFFDb');
 });

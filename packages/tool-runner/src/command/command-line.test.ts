@@ -22,6 +22,7 @@ it.each<[string, string[][]]>([
   [`a && "b"\n`, [['a'], ['b']]],
   [`'if' x`, [['if', 'x']]],
   ['a b=c', [['a', 'b=c']]],
+  ['./b=c', [['./b=c']]],
 ])('reads %j as its commands', (line, commands) => {
   expect(readCommandLine(line)).toEqual({ kind: 'plain', commands });
 });

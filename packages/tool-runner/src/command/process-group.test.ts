@@ -193,6 +193,18 @@ describe('ends', () => {
   });
 
   it.skipIf(process.platform !== 'linux')(
+    'a background process called like the command, and names it unless that is a sandbox',
+    async () => {
+      const line = `sh -c 'echo $$ > pid; while :; do sleep 60; done' & until [ -s pid ]; do sleep 0.02; done`;
+      const named = (await run(line)).ended.map(({ name }) => name);
+      expect(named).toContain('sh');
+      rmSync(join(folder, 'pid'));
+      const inside = (await run(line, { isSandbox: true })).ended.map(({ name }) => name);
+      expect(inside).not.toContain('sh');
+    },
+  );
+
+  it.skipIf(process.platform !== 'linux')(
     'a process that has left the group, and names it',
     async () => {
       const id = randomUUID();

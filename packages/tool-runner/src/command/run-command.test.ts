@@ -290,6 +290,8 @@ it('names what a line did to protected paths, once nothing of it runs', async ()
   const summary = result.success ? tool().summarize?.(result.result) : undefined;
   expect(summary?.slice(0, SENTENCE.length + 7)).toBe(`${SENTENCE} (sleep`);
   expect((await output({ command: 'true' })).result).not.toHaveProperty('protected_hint');
+  const twenty = await call({ command: 'true' }, { guard: guarded(CHANGES.slice(0, 20)) });
+  expect(twenty).not.toHaveProperty('result.more_protected_changes');
   const four = await call({ command: 'true' }, { guard: guarded(CHANGES.slice(0, 4)) });
   expect(four).not.toHaveProperty('result.more_protected_changes');
   expect(four.success && tool().summarize?.(four.result)).toContain(' and 1 more. true');
@@ -310,6 +312,7 @@ it('names it, too, when the line is ended with its turn', async () => {
 });
 
 it('looks at protected paths, too, when a line could not be started', async () => {
+  writeFileSync(join(root, 'last'), '');
   const order: string[] = [];
   const guard = guarded([], order);
   await expect(
@@ -318,7 +321,7 @@ it('looks at protected paths, too, when a line could not be started', async () =
     success: false,
     error: { code: 'TOOL_FAILED' },
   });
-  expect(order).toHaveLength(1);
+  expect(order).toEqual(['settled, undo false']);
 });
 
 it('shows a person where a line runs, before they agree', () => {

@@ -115,6 +115,19 @@ it.skipIf(process.platform !== 'linux')('is found while another trial ends', asy
   expect(slow.kind).toBe('bubblewrap');
 });
 
+it('is not looked for where there is no bubblewrap', async () => {
+  const platform = Object.getOwnPropertyDescriptor(process, 'platform') ?? {};
+  Object.defineProperty(process, 'platform', { ...platform, value: 'darwin' });
+  try {
+    expect(await findSandbox(PATH, { root, clock: systemClock, signal: never })).toEqual({
+      kind: 'none',
+      because: 'bubblewrap is available on Linux only',
+    });
+  } finally {
+    Object.defineProperty(process, 'platform', platform);
+  }
+});
+
 it('does not look for a program in the folder it is in', async () => {
   writeFileSync(join(root, 'bwrap'), '#!/bin/sh\nexit 0\n', { mode: 0o700 });
   expect((await findSandbox('.::bin', { root, clock: systemClock, signal: never })).kind).toBe(

@@ -60,6 +60,20 @@ test('lets go of every connection to a server that has broken a limit', async ()
   await closed.promise;
 });
 
+test('asks what does not leave by itself to end, before it is ended', async () => {
+  let said = '';
+  const act = `
+    process.on('SIGTERM', () => process.stderr.write('asked\\n', () => process.exit()));
+    setInterval(() => undefined, 1_000);
+    answer('stays');`;
+  const made = client(program({ ACT: act }), { idleMs: 30_000 }, (_server, text) => {
+    said += text;
+  });
+  await call(made, 'act');
+  await made.close();
+  expect(said).toBe('asked\n');
+});
+
 const isAlive = (pid: number): boolean => {
   try {
     return process.kill(pid, 0);
