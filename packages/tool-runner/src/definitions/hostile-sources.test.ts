@@ -8,7 +8,8 @@ import { expect, it, vi } from 'vitest';
 import { GRAMMAR_MEMORY } from '../testing/grammar-memory.ts';
 import type { GrammarMemory } from '../testing/grammar-memory.ts';
 import { outlineTexts } from '../testing/outline-texts.ts';
-import { MAX_SOURCE_BYTES } from './outline.ts';
+import { MAX_DEPTH, MAX_LISTED, MAX_SIGNATURE } from './list-definitions.ts';
+import { MAX_SOURCE_BYTES, OUTLINE_LIMITS } from './outline.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -19,6 +20,13 @@ const ENDLESS = repeated('r#"');
 /** That of Java keeps every way to read these, in more memory than a thread is given. */
 const GREEDY = repeated('a<');
 const SOUND = 'export function sound() {}\n';
+
+it('has the limits of the guide', () => {
+  expect(OUTLINE_LIMITS).toEqual({ fileMs: 2_000, totalMs: 20_000, characters: 262_144 });
+  expect([MAX_SOURCE_BYTES, MAX_LISTED, MAX_DEPTH, MAX_SIGNATURE]).toEqual([
+    1_048_576, 1_000, 8, 200,
+  ]);
+});
 
 it('ends a file that takes too long, and answers the others', async () => {
   const texts = new Map([
