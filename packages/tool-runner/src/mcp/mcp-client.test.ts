@@ -17,6 +17,11 @@ test('offers tools in the order of their names, each with an action, and none th
     'A tool of the MCP server made. Acts.',
     'A tool of the MCP server made.',
   ]);
+  expect(tools.map(({ definition }) => definition.parameters)).toEqual(
+    [1, 2].map(() => ({ type: 'object', properties: { what: { type: 'string' } } })),
+  );
+  // The server's own limit is the one that is reported.
+  expect(tools.map(({ timeoutMs }) => timeoutMs)).toEqual([10_000, 10_000]);
   expect(tools[0]?.action?.({ what: 'x' })).toMatchObject({
     kind: 'mcp',
     server: 'made',
@@ -54,6 +59,7 @@ test('tells a program of one folder to work in, and a server over HTTP of none',
   await client(server).offer(never);
   const first = messages.find(({ method }) => method === 'initialize');
   expect(first?.params?.['capabilities']).toEqual({});
+  expect(first?.params?.['clientInfo']).toEqual({ name: 'orion', version: '0.1.0' });
 });
 
 test('stops a server that is silent, fails its calls, and starts it again for the next turn', async () => {
@@ -329,7 +335,7 @@ test('says that a start was cancelled', async () => {
 
 test('lists resources and reads one, as a tool that only reads', async () => {
   const contents = [{ uri: 'x:y', text: 'the text' }];
-  const { server } = await web(({ id, method, params }, response) => {
+  const { server, messages } = await web(({ id, method, params }, response) => {
     const results: Readonly<Record<string, object>> = {
       initialize: {
         protocolVersion: '2025-11-25',
@@ -348,7 +354,7 @@ test('lists resources and reads one, as a tool that only reads', async () => {
   const made = client(server);
   const { tools } = await made.offer(never);
   const tool = tools.find(({ definition }) => definition.name === 'mcp__made__read_resource');
-  expect(tool).toMatchObject({ effect: 'read' });
+  expect(tool).toMatchObject({ effect: 'read', timeoutMs: 10_000 });
   expect(tool?.definition.parameters).toEqual({
     type: 'object',
     properties: { uri: { type: 'string', description: 'As the list has it' } },
@@ -357,4 +363,9 @@ test('lists resources and reads one, as a tool that only reads', async () => {
   expect(tool?.action?.({ uri: 'x:y' })).toMatchObject({ kind: 'mcp', tool: 'read_resource' });
   expect(await call(made, 'read_resource')).toMatchObject({ data: [{ uri: 'x:y', name: 'y' }] });
   expect(await call(made, 'read_resource', { uri: 'x:y' })).toMatchObject({ data: contents });
+  // Only who asks for progress is told of it, and without it a slow answer would count as silence.
+  for (const name of ['resources/list', 'resources/read']) {
+    const asked = messages.findLast(({ method }) => method === name);
+    expect(asked?.params?.['_meta']).toHaveProperty('progressToken');
+  }
 });
