@@ -56,8 +56,8 @@ test.each(engines)(
     expect(bySize.at(-1)).toBe('a-26');
     expect(await idsOf('a')).toEqual(['a-27', 'a-28', 'a-29', 'a-30']);
     expect(await idsOf('b')).toEqual(['b-2', 'b-3']);
-    for (const asked of [store.find('a-26'), store.read('a-26')]) {
-      await expect(asked).rejects.toMatchObject({ code: 'OUTPUT_EXPIRED' });
+    for (const ask of [() => store.find('a-26'), () => store.read('a-26')]) {
+      await expect(ask()).rejects.toMatchObject({ code: 'OUTPUT_EXPIRED' });
     }
     expect(await database.all('select count(*) as rows from tool_output_text')).toEqual([
       { rows: 6 },
