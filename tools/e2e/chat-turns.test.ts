@@ -133,6 +133,44 @@ test.concurrent('sends a prompt that came during a turn once, after it', async (
   expect((await terminal.finished).exitCode).toBe(0);
 });
 
+test.concurrent('keeps what was being typed when the terminal is closed', async ({ machine }) => {
+  const provider = await machine.provider({ behaviours: [LAST_WORD] });
+  const first = machine.terminal(['chat', ...at(provider)]);
+  await first.waitForScreen('/ commands');
+  first.type('a draft of\nmany lines');
+  await first.waitForScreen('many lines');
+  first.kill('SIGHUP');
+  expect((await first.finished).exitCode).toBe(0);
+  const second = machine.terminal(['chat', ...at(provider)]);
+  await second.waitForScreen('/ commands');
+  second.type('\u001B[A');
+  await second.waitForScreen(/> a draft of\n *many lines/u);
+  second.type('\r');
+  await second.waitForOutput('All written.');
+  second.kill('SIGTERM');
+  await second.finished;
+});
+
+test.concurrent('a prompt that waited is not to be edited where nothing can be put', async ({
+  machine,
+}) => {
+  const provider = await machine.provider(STALLED);
+  const first = chat(machine, provider);
+  await first.waitForOutput('> ');
+  first.type('Write it.\r');
+  await machine.savedSession(5000);
+  first.type('later\r');
+  await first.waitForOutput('Waits for the end of the turn: 1.');
+  first.kill('SIGHUP');
+  await first.finished;
+  const second = chat(machine, provider, { args: ['--recover', 'no'] });
+  const shown = await second.waitForOutput('Send it now?');
+  expect(await second.waitForOutput('3 (d)iscard')).not.toContain('(e)dit');
+  expect(shown).toContain('> later');
+  second.kill('SIGTERM');
+  await second.finished;
+});
+
 describe('approvals', () => {
   test.concurrent('a no keeps the text, a reason reaches the model, a yes writes, d shows a long diff', async ({
     machine,

@@ -290,6 +290,8 @@ class Chat {
       kill: () => this.#exit(this.#isOver ? leaveProcess : killProcess),
     });
     this.#leaving.abort();
+    const draft = this.#setup.face.draft();
+    if (draft.trim() !== '') await this.#prompts.remember(draft);
     await this.#turns.close();
     await this.#job?.ended;
     await Promise.all(this.#beside);

@@ -18,6 +18,8 @@ export type Face = {
   endSaying(): void;
   /** Replaces what is shown of the present. */
   show(view: FaceView): void;
+  /** What the person is typing, as far as it is known. */
+  draft(): string;
   /** Replaces what the person is typing. */
   setDraft(text: string): void;
   /** Writes a control sequence of our own that prints nothing, such as one for the clipboard. */

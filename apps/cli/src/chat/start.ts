@@ -113,7 +113,11 @@ async function offerWaiting(tools: ChatTools, signal: AbortSignal): Promise<void
   for (const { id, text, conversationId } of await tools.waitedEarlier()) {
     tools.line('A prompt was waiting when the last conversation ended:', 'warning');
     tools.face.print({ kind: 'prompt', text, attached: [] });
-    const question = { kind: 'choice', choices: WAITING_CHOICES, preset: null } as const;
+    // In the plain face the terminal edits what is typed, and nothing can be put there.
+    const choices = tools.isPlain
+      ? WAITING_CHOICES.filter(({ key }) => key !== 'e')
+      : WAITING_CHOICES;
+    const question = { kind: 'choice', choices, preset: null } as const;
     const answer = await tools.ask({ ...question, text: 'Send it now?' }, signal);
     switch (answer?.value) {
       case 'y':

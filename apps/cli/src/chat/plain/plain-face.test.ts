@@ -62,6 +62,23 @@ const until = (check: () => void): Promise<void> =>
   vi.waitFor(check, { timeout: 5000, interval: 5 });
 
 describe('what is typed', () => {
+  it('ends its line when the terminal ends it: text that comes before it is read stands by itself', async () => {
+    const { face, terminal, inputs } = await open();
+    face.show({ ...IDLE, busy: true });
+    face.say('One. ');
+    await terminal.shows('One.');
+    terminal.stdin.once('data', () => face.say('Two.'));
+    terminal.type('next\r');
+    await until(() => expect(inputs).toEqual([{ type: 'submitted', text: 'next' }]));
+    face.print({ kind: 'line', text: 'A notice.', tone: 'notice' });
+    await terminal.shows('A notice.');
+    expect((await terminal.rows()).filter((row) => row !== '')).toEqual([
+      'One. next',
+      'Two.',
+      'A notice.',
+    ]);
+  });
+
   it('a line is a prompt; one that ends in a backslash goes on; quotes hold several lines', async () => {
     const { face, terminal, inputs } = await open();
     face.show(IDLE);

@@ -44,15 +44,12 @@ export function createPlainFace({ stdin, output, colors, bell }: FaceOptions): F
   let asked = Promise.resolve();
   const typing = readTypedLines({
     stdin,
+    onLineEnd: () => writer.entered(),
     onText(text) {
-      writer.entered();
       take(text);
       invite();
     },
-    onOpen() {
-      writer.entered();
-      writer.invite(GOES_ON);
-    },
+    onOpen: () => writer.invite(GOES_ON),
     onEnd() {
       inputs.push({ type: 'end' });
       inputs.end();
@@ -153,6 +150,8 @@ export function createPlainFace({ stdin, output, colors, bell }: FaceOptions): F
       if (bell && before.busy && !next.busy) writer.emit('\u0007');
       invite();
     },
+    // The terminal has it.
+    draft: () => '',
     setDraft(text) {
       if (text !== '') writer.line(`Not sent: ${sanitizeLine(text)}`, 'warning');
     },

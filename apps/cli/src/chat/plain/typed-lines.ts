@@ -15,6 +15,8 @@ export type TypedLines = {
 
 export type TypedLinesOptions = {
   readonly stdin: NodeJS.ReadStream;
+  /** The terminal has ended a line: its cursor is at the beginning of the next one. */
+  readonly onLineEnd: () => void;
   readonly onText: (text: string) => void;
   /** A text of several lines goes on. */
   readonly onOpen: () => void;
@@ -28,7 +30,13 @@ const QUIET_MS = 100;
 const INTERRUPT = '\u0003';
 const QUOTES = '"""';
 
-export function readTypedLines({ stdin, onText, onOpen, onEnd }: TypedLinesOptions): TypedLines {
+export function readTypedLines({
+  stdin,
+  onLineEnd,
+  onText,
+  onOpen,
+  onEnd,
+}: TypedLinesOptions): TypedLines {
   /** What is typed but not yet said. */
   let typed = '';
   let pieces: string[] = [];
@@ -44,6 +52,7 @@ export function readTypedLines({ stdin, onText, onOpen, onEnd }: TypedLinesOptio
       return;
     }
     typed += chunk;
+    if (/[\r\n]/u.test(chunk)) onLineEnd();
     if (!/[\r\n]$/u.test(typed)) return;
     clearTimeout(timer);
     const mine = setTimeout(() => {

@@ -174,6 +174,7 @@ export function createRichFace(options: FaceOptions): Face {
       asking.follow(next.question);
       draw();
     },
+    draft: () => draft.text(),
     setDraft(next) {
       draft.replace(next);
       draw();
