@@ -70,6 +70,10 @@ const bans = {
     modules: ['@orion/testkit', '@orion/testkit/**', 'vitest', 'vitest/**', 'fast-check'],
     reason: 'Test tools are for *.test.ts and testing/ folders: they are not installed with us.',
   },
+  server: {
+    modules: ['@orion/server', '@orion/server/**'],
+    reason: 'No command but the one that starts the server loads it.',
+  },
   adapters: {
     modules: ['@orion/llm-adapters'],
     reason: 'An app asks the agent for an adapter; only the scripted provider is its own business.',

@@ -100,6 +100,9 @@ describe('the store of a turn', () => {
         return inner.commit(request);
       },
       createScratchFile: () => inner.createScratchFile(),
+      keepServerToken: () => inner.keepServerToken(),
+      announceServer: (address) => inner.announceServer(address),
+      withdrawServer: (address) => inner.withdrawServer(address),
       textList: (name, limits) => inner.textList(name, limits),
       readText: (path, range) => inner.readText(path, range),
       listFiles: (limit, selection) => inner.listFiles(limit, selection),

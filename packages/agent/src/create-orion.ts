@@ -159,6 +159,7 @@ export async function composeOrion(options: OrionOptions): Promise<Composition> 
     },
     findConversation: (which) => conversations.look(which),
     ...callsOn(workspace, recordEvent),
+    serverFiles: workspace,
     describeSession: (listing) => describeListed(listing, settings.maxBytes),
     getCurrentProtocol: () => protocols.current(),
     traces,

@@ -21,6 +21,7 @@ import type {
   UndoReport,
   UndoRequest,
   Workspace,
+  WorkspaceServerFiles,
 } from '@orion/contracts';
 import type { ChangeReviewer } from '@orion/core';
 import type { Approval } from '@orion/tool-runner';
@@ -316,6 +317,8 @@ export interface Orion {
   readSession(sessionId: string): AsyncIterable<Uint8Array>;
   /** Moves old orphans to the attic and tidies up; every start of a command that may write calls it. */
   housekeep(): Promise<CleanReport>;
+  /** What a server keeps in the state directory: its token, and where it listens. */
+  readonly serverFiles: WorkspaceServerFiles;
   /** Describes a paused session to a person, with the commands that continue it. */
   describeSession(listing: SessionListing): PausedSession;
   /** The name of the protocol in use: that of the latest turn, before the first one that of the options. */

@@ -111,6 +111,19 @@ export const ERROR_CODES = {
   CONVERSATION_NOT_FOUND: 'Look the id up in the list of conversations.',
   CONVERSATION_BUSY: 'Wait for the end of its turn, or begin another conversation.',
   TRACE_NOT_FOUND: 'Look the id up in the list of turns.',
+  // The server
+  UNAUTHORIZED: 'Send the token of the server: `Authorization: Bearer <token>`.',
+  HOST_NOT_ALLOWED: 'Use the address that the server printed, or have this name allowed.',
+  ORIGIN_NOT_ALLOWED: 'Send the request from a page of this server, or from a program.',
+  REQUEST_INVALID: 'Correct the request; /openapi.json describes it.',
+  REQUEST_TIMEOUT: 'Send the whole request without long pauses.',
+  ROUTE_NOT_FOUND: 'See /openapi.json for the routes.',
+  METHOD_NOT_ALLOWED: 'Use a method that the header Allow names.',
+  BODY_TOO_LARGE: 'Send less at once; the content of a file goes through a write session.',
+  MEDIA_TYPE_UNSUPPORTED: 'Send the content type that the route takes, without a content encoding.',
+  HEADERS_TOO_LARGE: 'Send fewer or shorter headers.',
+  RATE_LIMITED: 'Wait as long as the header Retry-After says.',
+  SERVER_STOPPING: 'Try again when the server has started anew.',
 } as const;
 
 export type ErrorCode = keyof typeof ERROR_CODES;

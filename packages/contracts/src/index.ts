@@ -5,6 +5,8 @@ export { BEGIN_TOOL_NAME, DONE_MARKER } from './constants.ts';
 export { defined } from './defined.ts';
 export { ERROR_CODES, OrionError, toErrorInfo } from './errors.ts';
 export type { ErrorCode, ErrorInfo, OrionErrorOptions } from './errors.ts';
+export type { HttpErrorBody } from './http/errors.ts';
+export type { LiveAnswer, ReadyAnswer, ServiceState } from './http/health.ts';
 export type { JsonObject, JsonValue } from './json.ts';
 export type {
   FinishReason,
@@ -93,6 +95,7 @@ export type {
   TextEncodingName,
   TextExcerpt,
 } from './workspace/files.ts';
+export type { ServerAddress, ServerToken, WorkspaceServerFiles } from './workspace/server-files.ts';
 export type { ScratchFile, SavedScratchFile } from './workspace/scratch-files.ts';
 export type {
   ListedText,

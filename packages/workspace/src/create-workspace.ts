@@ -21,6 +21,7 @@ import { readInstructions } from './reading/read-instructions.ts';
 import { readWorkspaceText } from './reading/read-text.ts';
 import { searchFiles } from './reading/search-files.ts';
 import { ScratchFiles } from './scratch-files.ts';
+import { createServerFiles } from './server-files.ts';
 import { SetAside } from './set-aside.ts';
 import type { EventSink } from './session-dir/session-store-options.ts';
 import { loadSessionKey } from './session-dir/session-key.ts';
@@ -214,6 +215,7 @@ function openWorkspace(options: WorkspaceOptions, places: Places): Workspace {
     commitPlan: (request) => commitPlan(committer, journals, request),
     createScratchFile: () => scratch.create(),
     textList: (name, limits) => createTextList({ state, clock, loadKey, observer }, name, limits),
+    ...createServerFiles(state, loadKey),
     readText: (path, range) => readWorkspaceText(policy, scratch, path, range),
     listFiles: (limit, selection) => listFiles(policy, limit, selection),
     searchFiles: (request) => searchFiles(policy, request),

@@ -116,6 +116,8 @@ it('has each kind of record in a place of its own, and says whose they are', () 
     temporaries: '/w/.orion/temporaries',
     plans: '/w/.orion/plans',
     texts: '/w/.orion/texts',
+    lists: '/w/.orion/lists',
+    server: '/w/.orion/server',
     setAside: '/w/.orion/set_aside',
     lists: '/w/.orion/lists',
   });

@@ -36,6 +36,8 @@ export class StateDirectory {
   readonly texts: string;
   /** Texts that a person typed. */
   readonly lists: string;
+  /** Token and address of a server. */
+  readonly server: string;
   /** Protected files and folders that commands made. */
   readonly setAside: string;
 
@@ -50,6 +52,7 @@ export class StateDirectory {
     this.plans = join(path, 'plans');
     this.texts = join(path, 'texts');
     this.lists = join(path, 'lists');
+    this.server = join(path, 'server');
     this.setAside = join(path, 'set_aside');
   }
 
@@ -83,9 +86,10 @@ export class StateDirectory {
 
   /** Removes other users' access. A directory that a person chose may contain other files, which stay as they are. */
   closeToOthers(part: 'whole' | 'inside'): void {
-    const { sessions, locks, attic, backups, temporaries, plans, texts, setAside, lists } = this;
+    const { sessions, locks, attic, backups, temporaries, plans, texts, setAside, lists, server } =
+      this;
     const inside = [dirname(sessions), locks, attic, backups, temporaries, plans, texts, setAside];
-    inside.push(lists);
+    inside.push(lists, server);
     for (const path of part === 'whole' ? [this.path] : inside) closeToOthers(path);
   }
 

@@ -67,9 +67,9 @@ export function checkManifests(repository: Repository): Finding[] {
           report(`an app's tests may use @orion/testkit only, not ${name}`);
       }
     }
-    if (kind === 'packages') {
+    if (kind === 'packages' || manifest.exports !== undefined) {
       checkPublished(manifest, report);
-      if (!repository.has(`packages/${folder}/README.md`)) {
+      if (!repository.has(`${kind}/${folder}/README.md`)) {
         report('the package has no README.md: say what it owns and what it leaves to others');
       }
     }
@@ -78,7 +78,8 @@ export function checkManifests(repository: Repository): Finding[] {
 }
 
 function expectedLayer(kind: string, folder: string): string {
-  if (kind === 'apps') return 'app';
+  // An app of its own kind, since it may be part of another one: of the command, which has to load it lazily.
+  if (kind === 'apps') return folder === 'server' ? 'server' : 'app';
   if (kind === 'tools') return 'tool';
   return LAYERS[folder] ?? 'middle';
 }

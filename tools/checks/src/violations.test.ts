@@ -158,6 +158,13 @@ describe('one file alone (oxlint)', () => {
     ['packages/agent/src', take('vitest'), IMPORTS],
     ['apps/cli/src', take('fast-check'), IMPORTS],
     ['apps/cli/src', take('@orion/llm-adapters'), IMPORTS],
+    // The server in anything else.
+    ['apps/cli/src', take('@orion/server'), IMPORTS],
+    ['apps/cli/src/commands', value("await import('@orion/server')"), IMPORTS],
+    ['apps/cli/src/test', take('@orion/server'), IMPORTS],
+    ['apps/server/src', take('@orion/server'), IMPORTS],
+    ['packages/agent/src', take('@orion/server'), IMPORTS],
+    ['tools/e2e', take('@orion/server'), IMPORTS],
     // Layers hold for tests too.
     ['packages/agent/src/test', take('openai'), IMPORTS],
     ['packages/core/src/testing', take('pg'), IMPORTS],
@@ -326,6 +333,8 @@ describe('layers (turbo boundaries)', () => {
     ['contracts', '@orion/testkit', 'devDependencies'],
     ['testkit', '@orion/core', 'dependencies'],
     ['agent', '@orion/cli', 'dependencies'],
+    ['agent', '@orion/server', 'devDependencies'],
+    ['core', '@orion/server', 'dependencies'],
     ['agent', '@orion/e2e', 'devDependencies'],
   ])('packages/%s may not declare %s in %s', (name, dependency, field) => {
     const file = `packages/${name}/package.json`;
@@ -371,6 +380,24 @@ describe('the rest (tools/checks)', () => {
       'manifests',
       'apps/cli/package.json',
       () => declaring('apps/cli/package.json', '@orion/core', 'devDependencies'),
+    ],
+    [
+      'an app declares the server',
+      'manifests',
+      'apps/cli/package.json',
+      () => declaring('apps/cli/package.json', '@orion/server'),
+    ],
+    [
+      'the server declares another app',
+      'manifests',
+      'apps/server/package.json',
+      () => declaring('apps/server/package.json', '@orion/cli'),
+    ],
+    [
+      'the server has the layer of any app',
+      'manifests',
+      'apps/server/turbo.json',
+      () => '{ "extends": ["//"], "tags": ["app"] }',
     ],
     [
       'testkit ships',

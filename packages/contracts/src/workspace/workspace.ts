@@ -2,6 +2,7 @@ import type { WorkspaceCommits } from './commits.ts';
 import type { WorkspaceFiles } from './files.ts';
 import type { WorkspaceScratchFiles } from './scratch-files.ts';
 import type { WorkspacePlans } from './plans.ts';
+import type { WorkspaceServerFiles } from './server-files.ts';
 import type { SessionStore } from './sessions.ts';
 import type { WorkspaceTextLists } from './text-lists.ts';
 import type { WorkspaceUndo } from './undo.ts';
@@ -19,6 +20,7 @@ export interface Workspace
     WorkspacePlans,
     WorkspaceUndo,
     WorkspaceScratchFiles,
+    WorkspaceServerFiles,
     WorkspaceTextLists {
   /** Absolute, resolved. */
   readonly root: string;

@@ -1,0 +1,28 @@
+/** The names under which clients may reach the server, as whole values of headers in lower case. */
+export type AllowedNames = {
+  readonly hosts: ReadonlySet<string>;
+  readonly origins: ReadonlySet<string>;
+};
+
+/** `allowHosts` may be the names of a proxy, which may use another port and TLS. */
+export function allowedNames(
+  { host, port }: { readonly host: string; readonly port: number },
+  allowHosts: readonly string[],
+): AllowedNames {
+  const withPort = (name: string): readonly string[] =>
+    port === 80 ? [name, `${name}:80`] : [`${name}:${port}`];
+  const listening = ANY.has(host) ? [] : [host.includes(':') ? `[${host}]` : host];
+  const own = ['127.0.0.1', 'localhost', '[::1]', ...listening].flatMap(withPort);
+  const allowed = allowHosts.flatMap((name) =>
+    /:\d+$/u.test(name) ? [name] : [name, ...withPort(name)],
+  );
+  const originsOf = (scheme: string, names: readonly string[]): readonly string[] =>
+    names.map((name) => `${scheme}://${name.replace(scheme === 'http' ? /:80$/u : /:443$/u, '')}`);
+  return {
+    hosts: new Set([...own, ...allowed]),
+    origins: new Set([...originsOf('http', [...own, ...allowed]), ...originsOf('https', allowed)]),
+  };
+}
+
+/** All addresses of the machine: nobody writes them into a URL. */
+const ANY: ReadonlySet<string> = new Set(['0.0.0.0', '::']);

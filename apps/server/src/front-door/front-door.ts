@@ -1,0 +1,170 @@
+/** Everything between a socket and the routes. */
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+
+import type { Clock } from '@orion/contracts';
+
+import { httpError } from '../answers/http-error.ts';
+import type { HttpError } from '../answers/http-error.ts';
+import type { ServerLimits } from '../limits.ts';
+import type { Metrics } from '../operation/metrics.ts';
+import type { ServerLog } from '../operation/request-log.ts';
+import { admit, pathOf } from './admit.ts';
+import type { Admission, FrontDoor } from './admit.ts';
+import { RateLimit } from './rate-limit.ts';
+import { answerError, COMMON_HEADERS } from './raw-answers.ts';
+import { readJsonBody } from './read-body.ts';
+
+/** What the routes and the front door know of a request. */
+export type RequestFacts = {
+  readonly id: string;
+  /** The pattern of the route that answered. */
+  route: string;
+  /** The code of an answer that is an error. */
+  code?: string;
+};
+
+export type FrontDoorOptions = {
+  readonly door: FrontDoor;
+  readonly limits: ServerLimits;
+  readonly clock: Clock;
+  readonly log: ServerLog;
+  readonly metrics: () => Metrics;
+  readonly isStopping: () => boolean;
+  /** Answers an admitted request; `rawBody` holds its JSON. */
+  readonly route: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+};
+
+const NOT_ROUTED = 'none';
+const HEALTH = /^\/health\//u;
+
+export class RequestListener {
+  readonly #options: FrontDoorOptions;
+  readonly #facts: WeakMap<IncomingMessage, RequestFacts> = new WeakMap();
+  readonly #limits: Record<
+    Extract<Admission, { kind: 'admitted' }>['access'] | 'refused',
+    RateLimit
+  >;
+  readonly #responses: WeakMap<Duplex, ServerResponse> = new WeakMap();
+  #inProgress = 0;
+  #onIdle: (() => void)[] = [];
+
+  constructor(options: FrontDoorOptions) {
+    this.#options = options;
+    const { clock, limits } = options;
+    this.#limits = {
+      open: new RateLimit(clock, limits.opensPerSecond),
+      read: new RateLimit(clock, limits.readsPerSecond),
+      change: new RateLimit(clock, limits.changesPerSecond),
+      refused: new RateLimit(clock, limits.refusalsPerSecond),
+    };
+  }
+
+  /** Without those about health. */
+  inProgress(): number {
+    return this.#inProgress;
+  }
+
+  /** Resolves when no request is in progress. */
+  idle(): Promise<void> {
+    if (this.#inProgress === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#onIdle.push(resolve));
+  }
+
+  /** Whether a part of an answer has been sent on this connection. */
+  isAnswering(socket: Duplex): boolean {
+    return this.#responses.get(socket)?.headersSent === true;
+  }
+
+  factsOf(request: IncomingMessage): RequestFacts {
+    return this.#facts.get(request) ?? { id: '', route: NOT_ROUTED };
+  }
+
+  /** Never rejects. `expectsContinue`: the client sends its body once it is told to. */
+  async handle(
+    request: IncomingMessage,
+    response: ServerResponse,
+    expectsContinue: boolean,
+  ): Promise<void> {
+    const facts: RequestFacts = { id: randomUUID(), route: NOT_ROUTED };
+    this.#facts.set(request, facts);
+    this.#observe(request, response, facts);
+    response.on('error', () => undefined);
+    for (const [name, value] of Object.entries(COMMON_HEADERS)) response.setHeader(name, value);
+    response.setHeader('x-request-id', facts.id);
+    const refuse = (error: HttpError): void => {
+      facts.code = error.body.error.code;
+      answerError(request, response, error);
+    };
+    const { door, limits, clock, route } = this.#options;
+    const head = { method: request.method ?? '', target: request.url ?? '' };
+    const admission = admit({ ...head, rawHeaders: request.rawHeaders }, door);
+    const limited = this.#limitOf(admission).take();
+    if (limited !== null) return refuse(tooMany(limited));
+    if (admission.kind === 'refused') return refuse(admission.error);
+    if (this.#options.isStopping()) {
+      response.setHeader('connection', 'close');
+      if (!HEALTH.test(head.target)) {
+        return refuse(
+          httpError('SERVER_STOPPING', 'The server is stopping.', { 'retry-after': '5' }),
+        );
+      }
+    }
+    if (expectsContinue) response.writeContinue();
+    if (admission.body === 'json') {
+      const body = await readJsonBody(request, limits, clock);
+      if (body.kind === 'broken') return;
+      if (body.kind === 'refused') return refuse(body.error);
+      Object.assign(request, { rawBody: body.bytes });
+    }
+    await route(request, response);
+  }
+
+  #limitOf(admission: Admission): RateLimit {
+    if (admission.kind === 'admitted') return this.#limits[admission.access];
+    return this.#limits.refused;
+  }
+
+  #observe(request: IncomingMessage, response: ServerResponse, facts: RequestFacts): void {
+    const { clock, log, metrics } = this.#options;
+    const began = clock.monotonic();
+    const method = request.method ?? '';
+    const path = pathOf(request.url ?? '');
+    const counts = !HEALTH.test(path);
+    if (counts) this.#inProgress += 1;
+    const { socket } = request;
+    this.#responses.set(socket, response);
+    const sentBefore = socket.bytesWritten;
+    response.once('close', () => {
+      this.#responses.delete(socket);
+      if (counts) this.#inProgress -= 1;
+      if (this.#inProgress === 0) for (const resolve of this.#onIdle.splice(0)) resolve();
+      const ms = Math.round(clock.monotonic() - began);
+      const { id, route, code } = facts;
+      const status = response.statusCode;
+      metrics().request({ method: knownMethod(method), route, status, ms });
+      log.request({
+        id,
+        method,
+        path,
+        status,
+        ...(code === undefined ? {} : { code }),
+        ms,
+        bytes: socket.bytesWritten - sentBefore,
+        ...(response.writableFinished ? {} : { aborted: true }),
+      });
+    });
+  }
+}
+
+function tooMany(seconds: number): HttpError {
+  return httpError('RATE_LIMITED', 'This process takes no more requests of this kind now.', {
+    'retry-after': String(seconds),
+  });
+}
+
+/** A client may send any method, and each would make a series of its own. */
+function knownMethod(method: string): string {
+  return ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'].includes(method) ? method : 'other';
+}

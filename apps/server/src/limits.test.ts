@@ -1,0 +1,195 @@
+// Everything that a client can make large or slow is bounded (B28), and others do not notice.
+import { createFakeClock } from '@orion/testkit';
+import { describe, expect, it } from 'vitest';
+
+import {
+  codeOf,
+  openSocket,
+  parseAnswer,
+  readToEnd,
+  startTestServer,
+  TOKEN,
+} from './testing/test-server.ts';
+
+const headOf = (port: number, rest: string): string =>
+  `POST /none HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${TOKEN}\r\n` +
+  `Content-Type: application/json\r\n${rest}`;
+
+describe('a body', () => {
+  it.each(['with a length', 'in chunks'])('is taken up to its limit, %s', async (how) => {
+    const { ask } = await startTestServer({ limits: { bodyBytes: 1000 } });
+    const headers: Record<string, string> =
+      how === 'in chunks' ? { 'transfer-encoding': 'chunked' } : {};
+    const body = (bytes: number): string => `"${'x'.repeat(bytes - 2)}"`;
+    const type = { 'content-type': 'application/json' };
+    const post = async (bytes: number) => {
+      const { status, json } = await ask('/none', {
+        body: body(bytes),
+        headers: { ...type, ...headers },
+      });
+      return [status, codeOf(json)];
+    };
+    expect(await post(1000)).toEqual([404, 'ROUTE_NOT_FOUND']);
+    expect(await post(1001)).toEqual([413, 'BODY_TOO_LARGE']);
+    expect(await post(900_000)).toEqual([413, 'BODY_TOO_LARGE']);
+  });
+
+  it('that does not arrive is given up, and its connection closed', async () => {
+    const { port, ask } = await startTestServer({ limits: { bodyMs: 100 } });
+    const socket = await openSocket(port);
+    const answer = readToEnd(socket);
+    socket.write(headOf(port, 'Content-Length: 100\r\n\r\n{'));
+    const drip = setInterval(() => socket.write(' '), 20);
+    const { status, body } = parseAnswer(await answer);
+    clearInterval(drip);
+    expect([status, codeOf(JSON.parse(body))]).toEqual([408, 'REQUEST_TIMEOUT']);
+    expect((await ask('/health/live')).status).toBe(200);
+  });
+
+  it.each<[string, string | Uint8Array]>([
+    ['that is not JSON', '{"a":'],
+    ['that is not UTF-8', new Uint8Array([0x22, 0xff, 0x22])],
+    ['of UTF-8 with a byte order mark', '\ufeff{}'],
+    ['of a million brackets', '['.repeat(1_000_000)],
+    ['nested 33 levels', '['.repeat(33) + ']'.repeat(33)],
+  ])('%s is refused', async (_name, body) => {
+    const { ask } = await startTestServer();
+    const answer = await ask('/none', { body, headers: { 'content-type': 'application/json' } });
+    expect([answer.status, codeOf(answer.json)]).toEqual([400, 'REQUEST_INVALID']);
+  });
+
+  it('that breaks off leaves nothing behind', async () => {
+    const { port, ask, log } = await startTestServer();
+    const socket = await openSocket(port);
+    socket.write(headOf(port, 'Content-Length: 100\r\n\r\n{'));
+    await expect.poll(async () => (await ask('/metrics')).text).toMatch(/in_progress\S* 2\n/u);
+    socket.destroy();
+    await expect.poll(async () => (await ask('/metrics')).text).toMatch(/in_progress\S* 1\n/u);
+    expect(log.some((line) => line.includes('"aborted":true'))).toBe(true);
+  });
+
+  it('is only sent after the head was looked at, where the client waits for that', async () => {
+    const { port, send } = await startTestServer();
+    const expecting = 'Expect: 100-continue\r\nContent-Length: 2\r\nConnection: close\r\n\r\n';
+    const refused = await send(headOf(port, expecting).replace(TOKEN, 'x'));
+    expect(parseAnswer(refused).status).toBe(401);
+    const socket = await openSocket(port);
+    const answer = readToEnd(socket);
+    socket.once('data', () => socket.write('{}'));
+    socket.write(headOf(port, expecting));
+    const text = await answer;
+    expect(text).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 404 /u);
+  });
+});
+
+describe('a head', () => {
+  it('that is too large is refused', async () => {
+    const { port, send } = await startTestServer({ limits: { headerBytes: 4096 } });
+    const long = 'x'.repeat(5000);
+    for (const text of [
+      `GET /${long} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`,
+      `GET / HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nX-Long: ${long}\r\n\r\n`,
+    ]) {
+      const { status, body, head } = parseAnswer(await send(text));
+      expect([status, codeOf(JSON.parse(body))]).toEqual([431, 'HEADERS_TOO_LARGE']);
+      expect(head).toContain('connection: close');
+    }
+  });
+
+  it('that is not HTTP is refused', async () => {
+    const { send, port } = await startTestServer();
+    for (const text of [
+      'hello\r\n\r\n',
+      'GET / HTTP/9.9\r\n\r\n',
+      `GET / HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nA: b\u0000c\r\n\r\n`,
+      headOf(port, 'Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'),
+      headOf(port, 'Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}'),
+    ]) {
+      const { status, body } = parseAnswer(await send(text));
+      expect([text, status, codeOf(JSON.parse(body))]).toEqual([text, 400, 'REQUEST_INVALID']);
+    }
+  });
+
+  it('that arrives too slowly is given up, however many there are', async () => {
+    const { port, ask } = await startTestServer({ limits: { headerMs: 250 } });
+    const sockets = await Promise.all(Array.from({ length: 200 }, () => openSocket(port)));
+    const answers = sockets.map(readToEnd);
+    const drip = setInterval(() => {
+      for (const socket of sockets) if (socket.writable) socket.write('X: y\r\n');
+    }, 50);
+    for (const socket of sockets) socket.write(`GET / HTTP/1.1\r\n`);
+    // A silent one is no better.
+    const silent = readToEnd(await openSocket(port));
+    const before = performance.now();
+    expect((await ask('/health/live')).status).toBe(200);
+    const took = performance.now() - before;
+    const texts = await Promise.all(answers);
+    clearInterval(drip);
+    expect(took).toBeLessThan(1000);
+    expect(new Set(texts.map((text) => parseAnswer(text).status))).toEqual(new Set([408]));
+    expect(parseAnswer(await silent).status).toBe(408);
+  });
+});
+
+describe('a connection', () => {
+  it('on which nothing moves is closed', async () => {
+    const { port } = await startTestServer({ limits: { idleMs: 100 } });
+    const socket = await openSocket(port);
+    const ended = readToEnd(socket);
+    socket.write(headOf(port, 'Content-Length: 100\r\n\r\n{'));
+    expect(await ended).toBe('');
+  });
+
+  it('more than there may be is not taken', async () => {
+    const { port, ask } = await startTestServer({ limits: { connections: 20 } });
+    const first = await Promise.all(Array.from({ length: 20 }, () => openSocket(port)));
+    await expect(ask('/health/live')).rejects.toThrow(/hang up|ECONNRESET/u);
+    for (const socket of first) socket.destroy();
+    await expect
+      .poll(() =>
+        ask('/health/live').then(
+          ({ status }) => status,
+          () => 0,
+        ),
+      )
+      .toBe(200);
+  });
+
+  it('whose body is not what its head says gets one answer', async () => {
+    const { port, send } = await startTestServer();
+    const text = await send(headOf(port, 'Transfer-Encoding: chunked\r\n\r\nnot a chunk\r\n'));
+    const { status, body } = parseAnswer(text);
+    expect([status, codeOf(JSON.parse(body))]).toEqual([400, 'REQUEST_INVALID']);
+  });
+});
+
+describe('requests in a second', () => {
+  it.each([
+    ['opensPerSecond', '/health/live', null, undefined],
+    ['readsPerSecond', '/metrics', TOKEN, undefined],
+    ['changesPerSecond', '/none', TOKEN, {}],
+    ['refusalsPerSecond', '/metrics', 'another token entirely', undefined],
+  ])('%s', async (limit, path, token, json) => {
+    const clock = createFakeClock();
+    const { ask } = await startTestServer({ clock, limits: { [limit]: 2 } });
+    const asked = async (): Promise<unknown> => {
+      const { status, headers, json: answer } = await ask(path, { token, json });
+      return status === 429 ? [codeOf(answer), headers['retry-after']] : 'passed';
+    };
+    const burst = [await asked(), await asked(), await asked(), await asked()];
+    expect(burst).toEqual(burst.map(() => 'passed'));
+    expect(await asked()).toEqual(['RATE_LIMITED', '1']);
+    await clock.advance(500);
+    expect([await asked(), await asked()]).toEqual(['passed', ['RATE_LIMITED', '1']]);
+    await clock.advance(60_000);
+    for (let each = 0; each < 4; each += 1) expect(await asked()).toBe('passed');
+    expect(await asked()).not.toBe('passed');
+  });
+
+  it('of strangers are not counted against those with the token', async () => {
+    const { ask } = await startTestServer({ limits: { refusalsPerSecond: 1 } });
+    for (let each = 0; each < 5; each += 1) await ask('/metrics', { token: null });
+    expect((await ask('/metrics', { token: null })).status).toBe(429);
+    expect((await ask('/metrics')).status).toBe(200);
+  });
+});

@@ -1,0 +1,35 @@
+/** What one process of the server takes at most. */
+export type ServerLimits = {
+  /** Of a JSON body. Content of files is not limited here, but by its write session. */
+  readonly bodyBytes: number;
+  /** A JSON body has to arrive within this time. */
+  readonly bodyMs: number;
+  /** Of the request line and all headers. */
+  readonly headerBytes: number;
+  /** They have to arrive within this time. */
+  readonly headerMs: number;
+  /** A connection on which nothing moves is closed. */
+  readonly idleMs: number;
+  readonly connections: number;
+  /** Requests that read. A burst may take twice as many at once; the same holds for those below. */
+  readonly readsPerSecond: number;
+  /** Requests that change something. */
+  readonly changesPerSecond: number;
+  /** Requests for what needs no token. */
+  readonly opensPerSecond: number;
+  /** Requests that the front door refuses, such as those without the right token: further ones get RATE_LIMITED. */
+  readonly refusalsPerSecond: number;
+};
+
+export const DEFAULT_LIMITS: ServerLimits = {
+  bodyBytes: 8 * 1024 * 1024,
+  bodyMs: 10_000,
+  headerBytes: 16 * 1024,
+  headerMs: 10_000,
+  idleMs: 60_000,
+  connections: 10_000,
+  readsPerSecond: 1_000,
+  changesPerSecond: 200,
+  opensPerSecond: 100,
+  refusalsPerSecond: 20,
+};

@@ -1,0 +1,112 @@
+import { chmod, mkdir, readFile, readdir, stat, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { describe, expect, it } from 'vitest';
+
+import { codeOf, openTestWorkspace, temporaryDirectory } from './testing/temp-workspace.ts';
+
+/** A workspace whose user has a key. */
+async function openFiles() {
+  const test = await openTestWorkspace({ userKeyDirectory: await temporaryDirectory() });
+  const folder = join(test.root, '.orion/server');
+  return { ...test, folder, file: join(folder, 'token'), address: join(folder, 'server.json') };
+}
+
+describe('the token of the server (R286)', () => {
+  it('is made once, for its user alone, and kept', async () => {
+    const { workspace, again, file, folder } = await openFiles();
+    const made = await workspace.keepServerToken();
+    expect(made).toEqual({
+      token: expect.stringMatching(/^[\da-f]{128}$/u),
+      path: file,
+      isNew: true,
+    });
+    expect(await readFile(file, 'utf8')).toBe(`${made.token}\n`);
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expect((await stat(folder)).mode & 0o777).toBe(0o700);
+    expect(await (await again()).keepServerToken()).toEqual({ ...made, isNew: false });
+  });
+
+  it('is the same for processes that make it at the same time', async () => {
+    const { workspace, again } = await openFiles();
+    const all = await Promise.all(
+      [workspace, await again(), await again()].map((each) => each.keepServerToken()),
+    );
+    expect(new Set(all.map(({ token }) => token)).size).toBe(1);
+    expect(all.filter(({ isNew }) => isNew)).toHaveLength(1);
+  });
+
+  it('differs from the next one in every random part', async () => {
+    const tokens = await Promise.all(
+      [1, 2].map(async () => (await (await openFiles()).workspace.keepServerToken()).token),
+    );
+    expect(tokens[0]?.slice(0, 64)).not.toBe(tokens[1]?.slice(0, 64));
+  });
+
+  it('is replaced if it came with the folder', async () => {
+    const attacker = await openFiles();
+    const { token: known } = await attacker.workspace.keepServerToken();
+    for (const planted of [known, 'a'.repeat(128), 'secret', '']) {
+      const { workspace, folder, file } = await openFiles();
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      await writeFile(file, `${planted}\n`, { mode: 0o600 });
+      const { token, isNew } = await workspace.keepServerToken();
+      expect(isNew).toBe(true);
+      expect(token).not.toBe(planted);
+      expect(await readFile(file, 'utf8')).toBe(`${token}\n`);
+    }
+  });
+
+  it('is replaced if others could read it', async () => {
+    const { workspace, again, file } = await openFiles();
+    const { token } = await workspace.keepServerToken();
+    await chmod(file, 0o640);
+    const next = await (await again()).keepServerToken();
+    expect(next).toMatchObject({ isNew: true });
+    expect(next.token).not.toBe(token);
+  });
+
+  it('is never read or written through a link', async () => {
+    const elsewhere = await temporaryDirectory();
+    const { workspace, folder, file } = await openFiles();
+    await writeFile(join(elsewhere, 'token'), 'mine');
+    await mkdir(folder, { recursive: true });
+    await symlink(join(elsewhere, 'token'), file);
+    expect((await workspace.keepServerToken()).isNew).toBe(true);
+    expect(await readFile(join(elsewhere, 'token'), 'utf8')).toBe('mine');
+
+    const linked = await openFiles();
+    await mkdir(join(linked.root, '.orion'), { recursive: true });
+    await symlink(elsewhere, linked.folder);
+    expect(await codeOf(linked.workspace.keepServerToken())).toBe('STORE_FOREIGN');
+    expect(await readdir(elsewhere)).toEqual(['token']);
+  });
+
+  it('says what is in its way', async () => {
+    const { workspace, file } = await openFiles();
+    await mkdir(file, { recursive: true });
+    await expect(workspace.keepServerToken()).rejects.toMatchObject({
+      code: 'WRITE_FAILED',
+      message: expect.stringContaining(file),
+    });
+  });
+});
+
+describe('the address of a running server (R286)', () => {
+  it('is there, for its user alone, until its process withdraws it', async () => {
+    const { workspace, address } = await openFiles();
+    const own = { url: 'http://127.0.0.1:4310', pid: 7 };
+    await workspace.announceServer(own);
+    expect(JSON.parse(await readFile(address, 'utf8'))).toEqual(own);
+    expect((await stat(address)).mode & 0o777).toBe(0o600);
+    const next = { ...own, pid: 8 };
+    await workspace.announceServer(next);
+    await workspace.withdrawServer(own);
+    expect(JSON.parse(await readFile(address, 'utf8'))).toEqual(next);
+    await workspace.withdrawServer({ ...next, url: 'http://127.0.0.1:1' });
+    expect(JSON.parse(await readFile(address, 'utf8'))).toEqual(next);
+    await workspace.withdrawServer(next);
+    await expect(stat(address)).rejects.toMatchObject({ code: 'ENOENT' });
+    await workspace.withdrawServer(next);
+  });
+});
