@@ -119,7 +119,6 @@ it('has each kind of record in a place of its own, and says whose they are', () 
     lists: '/w/.orion/lists',
     server: '/w/.orion/server',
     setAside: '/w/.orion/set_aside',
-    lists: '/w/.orion/lists',
   });
   expect(new StateDirectory('/state/of/it', '/w/here').root).toBe('../../../w/here');
   expect([undefined, '..', '.', '', null].map((about) => state.isAboutHere(about))).toEqual([
