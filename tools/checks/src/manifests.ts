@@ -67,7 +67,7 @@ export function checkManifests(repository: Repository): Finding[] {
           report(`an app's tests may use @orion/testkit only, not ${name}`);
       }
     }
-    if (kind === 'packages' || manifest.exports !== undefined) {
+    if (kind === 'packages' || (kind === 'apps' && manifest.exports !== undefined)) {
       checkPublished(manifest, report);
       if (!repository.has(`${kind}/${folder}/README.md`)) {
         report('the package has no README.md: say what it owns and what it leaves to others');
