@@ -34,6 +34,27 @@ const typed = fc.oneof(
   fc.constantFrom('/he', '/x', '@s', 'a @', 'a @README.md b', 'mail a@b.c'),
 );
 
+it('Tab on the list of an earlier text asks for that of this one', async () => {
+  const draft = createDraft(
+    { complete: createCompleter([0]), history: () => Promise.resolve([]), colors: false },
+    () => undefined,
+  );
+  const press = (keys: string): void => {
+    for (const key of keys) {
+      draft.handle(key);
+      draft.render(80);
+    }
+  };
+  press('/he');
+  for (let turn = 0; turn < 5; turn += 1) await turnOfTheLoop();
+  expect(draft.render(80).menu).toHaveLength(1);
+  press('l\t');
+  expect(draft.text()).toBe('/hel');
+  for (let turn = 0; turn < 5; turn += 1) await turnOfTheLoop();
+  press('\t');
+  expect(draft.text()).toBe('/help');
+});
+
 it('what is typed is sent as it is, unless a completion of it is accepted', async () => {
   await fc.assert(
     fc.asyncProperty(

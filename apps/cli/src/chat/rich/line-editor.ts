@@ -261,7 +261,9 @@ export function widthOf(text: string): number {
 
 /** The beginning of a text that fits, with its colours ended. */
 export function clipToWidth(text: string, width: number): string {
-  return truncateToWidth(text, width, '…');
+  const cut = truncateToWidth(text, width, '…');
+  // The library resets colours before and behind its sign, also where there are none.
+  return text.includes('\u001B') ? cut : cut.replaceAll('\u001B[0m', '');
 }
 
 /** Rows of at most so many columns, broken between words where there are any. */

@@ -36,7 +36,6 @@ export function createPromptHistory(): PromptHistory {
 
   return {
     remember(prompt) {
-      looking = null;
       if (prompt.trim() === '' || prompt.startsWith(' ') || prompts.at(-1) === prompt) return;
       prompts.push(prompt);
     },

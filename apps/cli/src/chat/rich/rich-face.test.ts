@@ -43,6 +43,7 @@ type Options = {
   readonly complete?: Completer;
   readonly columns?: number;
   readonly rows?: number;
+  readonly colors?: boolean;
 };
 
 const opened: Opened[] = [];
@@ -56,13 +57,19 @@ afterEach(async () => {
   }
 });
 
-async function open({ history = [], complete, columns, rows }: Options = {}): Promise<Opened> {
+async function open({
+  history = [],
+  complete,
+  columns,
+  rows,
+  colors = true,
+}: Options = {}): Promise<Opened> {
   const terminal = await openPseudoTerminal(columns, rows);
   const face = createRichFace({
     stdin: terminal.stdin,
     output: terminal.output,
     environment: {},
-    colors: true,
+    colors,
     bell: false,
     complete: complete ?? (() => Promise.resolve(null)),
     history: () => Promise.resolve(history),
@@ -124,7 +131,9 @@ describe('the draft', () => {
       expect((await caret(all)).row.normalize()).toContain(text.normalize().slice(0, 1)),
     );
     await all.terminal.rows();
-    if (whole !== null) await until(async () => expect((await caret(all)).left).toBe(whole));
+    if (whole !== null) {
+      await until(async () => expect(await caret(all)).toEqual({ row: whole, left: whole }));
+    }
     const graphemes = [...new Intl.Segmenter().segment(text)].map(({ segment }) => segment);
     terminal.type('\u001B[D\u001B[D');
     const left = `> ${graphemes.slice(0, -2).join('')}`;
@@ -292,7 +301,8 @@ describe('questions', () => {
     await terminal.shows('Why not:');
     terminal.type(ESC);
     await terminal.shows('(t)ell');
-    terminal.type('tuse tabs');
+    terminal.type('tuse ');
+    terminal.type('\u001B[200~tabs\u001B[201~');
     await terminal.shows('Why not: use tabs');
     terminal.type('\r');
     await until(() =>
@@ -329,6 +339,19 @@ describe('questions', () => {
     await until(() => expect(inputs).toEqual([{ type: 'answered', id: 1, value: 'n', text: '' }]));
     face.show(BUSY);
     await terminal.shows('> Say yyyy');
+  });
+
+  it('one that is withdrawn before it is shown never is', async () => {
+    const { face, terminal, inputs } = await open();
+    terminal.type('x');
+    await terminal.shows('> x');
+    face.show({ ...BUSY, question: QUESTION });
+    face.show(BUSY);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    terminal.type('y');
+    await terminal.shows('> xy');
+    expect(inputs).toEqual([]);
+    expect(terminal.bytes()).not.toContain('Write src');
   });
 
   it('B18: one that needs many rows is in the transcript whole', async () => {
@@ -390,6 +413,17 @@ describe('the screen', () => {
     const lines = await terminal.lines();
     const said = lines.filter((line) => /^(?:one|> sent| {2}@a 3 lines|an open line)$/u.test(line));
     expect(said).toEqual(['one', '> sent', '  @a 3 lines', 'an open line']);
+  });
+
+  it('is drawn for a new width at once, without colours where there are none', async () => {
+    const { face, terminal } = await open({ colors: false });
+    face.print({ kind: 'line', text: `${'words '.repeat(12)}end`, tone: 'error' });
+    await terminal.resize(50, 24);
+    await terminal.shows(/^─{50}$/mu);
+    face.print({ kind: 'line', text: `${'words '.repeat(12)}end`, tone: 'error' });
+    await terminal.shows(/^(?:words ){7}words\n(?:words ){4}end$/mu);
+    // oxlint-disable-next-line no-control-regex -- control characters are what this is about
+    expect(terminal.bytes()).not.toMatch(/\u001B\[[\d;]*m/u);
   });
 
   it('leaves nothing of the region behind when it is closed or lent', async () => {
