@@ -65,3 +65,27 @@ it('says what has changed of a tool since a person agreed to it', () => {
     'Since you last agreed to this tool, its schema and command changed.',
   );
 });
+
+const shown = (line: string) => shownAction(command(line))?.lines;
+
+it.each([1, 2])('shows %d blank lines as they are', (count) => {
+  expect(shown(`a${'\n'.repeat(count + 1)}b`)).toEqual(['a', ...Array(count).fill(''), 'b']);
+});
+
+it.each(['', ' ', '\t'])('counts more of them, each %j, and shows all of the line', (blank) => {
+  expect(shown(`rm x${`\n${blank}`.repeat(150)}\nnpm test`)).toEqual([
+    'rm x',
+    '[150 blank lines]',
+    'npm test',
+  ]);
+  expect(shown(`${`${blank}\n`.repeat(3)}a${`\n${blank}`.repeat(3)}`)).toEqual([
+    '[3 blank lines]',
+    'a',
+    '[3 blank lines]',
+  ]);
+});
+
+it('shows no line of more than 200 lines, blank or not', () => {
+  expect(shown('\n'.repeat(199))).toEqual(['[200 blank lines]']);
+  expect(shown('\n'.repeat(200))).toBeUndefined();
+});

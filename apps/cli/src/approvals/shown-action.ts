@@ -6,6 +6,8 @@ import { formatCount, plural } from '../terminal/format.ts';
 /** Of what is shown; a longer one is refused, since nobody would read it to its end. */
 const MAX_LINES = 200;
 const MAX_CHARACTERS = 16_000;
+/** More blank lines in a row are counted. */
+const MAX_BLANK = 2;
 
 /** What a person is shown of an action before it runs, all of it. */
 export type ShownAction = {
@@ -20,13 +22,33 @@ export function shownAction(action: ToolAction): ShownAction | null {
   const { question, intro, ...given } =
     action.kind === 'mcp' ? shownCall(action) : shownCommand(action);
   if (given.lines.length > MAX_LINES) return null;
-  const lines = given.lines.map((line) => diffLine(line));
+  const lines = foldBlank(given.lines).map((line) => diffLine(line));
   if (lines.reduce((sum, line) => sum + line.length, 0) > MAX_CHARACTERS) return null;
   return {
     intro,
     lines,
     question: `${question} What it changes cannot be undone.`,
   };
+}
+
+/** Blank lines would push what is above them off the screen. */
+function foldBlank(lines: readonly string[]): readonly string[] {
+  const folded: string[] = [];
+  let blank: string[] = [];
+  const endBlank = (): void => {
+    folded.push(...(blank.length > MAX_BLANK ? [`[${blank.length} blank lines]`] : blank));
+    blank = [];
+  };
+  for (const line of lines) {
+    if (line.trim() === '') {
+      blank.push(line);
+    } else {
+      endBlank();
+      folded.push(line);
+    }
+  }
+  endBlank();
+  return folded;
 }
 
 /** Why it is refused. */

@@ -35,6 +35,25 @@ test('offers tools in the order of their names, each with an action, and none th
   ]);
 });
 
+test('offers as many tools as their definitions have room for, and counts the others', async () => {
+  const { tools } = await client(program()).offer(never);
+  const bytes = tools.map(({ definition }) => Buffer.byteLength(JSON.stringify(definition)));
+  const whole = bytes.reduce((sum, each) => sum + each, 0);
+  const of = async (definitionBytes: number) => {
+    const offered = await client(program(), { definitionBytes }).offer(never);
+    return [offered.tools.length, offered.leftOut.at(-1)];
+  };
+  expect(await of(whole)).toEqual([2, expect.stringContaining('"long"')]);
+  expect(await of(whole - 1)).toEqual([
+    1,
+    `1 tool of the MCP server made is left out: the names, descriptions and schemas of its tools have more than ${whole - 1} bytes.`,
+  ]);
+  expect(await of(10)).toEqual([
+    0,
+    '2 tools of the MCP server made are left out: the names, descriptions and schemas of its tools have more than 10 bytes.',
+  ]);
+});
+
 test('starts a server once for turns at the same time, with no variable but those it may see', async () => {
   const made = client(program({ OWN: 'x' }));
   await Promise.all([made.offer(never), made.offer(never), made.offer(never)]);

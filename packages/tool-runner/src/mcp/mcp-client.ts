@@ -161,6 +161,8 @@ function toolsOf(
   const leftOut: string[] = [];
   const names = new Set<string>();
   const tools: Tool[] = [];
+  let room = limits.definitionBytes;
+  let withoutRoom = 0;
   for (const tool of listed) {
     const why = names.has(tool.name)
       ? 'the server lists it twice'
@@ -173,7 +175,20 @@ function toolsOf(
       continue;
     }
     names.add(tool.name);
-    tools.push(serverTool(server, connection, tool, limits));
+    const made = serverTool(server, connection, tool, limits);
+    const bytes = Buffer.byteLength(JSON.stringify(made.definition));
+    if (bytes > room) {
+      withoutRoom += 1;
+    } else {
+      room -= bytes;
+      tools.push(made);
+    }
+  }
+  if (withoutRoom > 0) {
+    const which = withoutRoom === 1 ? '1 tool' : `${withoutRoom} tools`;
+    leftOut.push(
+      `${which} of the MCP server ${server.name} ${withoutRoom === 1 ? 'is' : 'are'} left out: the names, descriptions and schemas of its tools have more than ${limits.definitionBytes} bytes.`,
+    );
   }
   if (connection.hasResources && !names.has(RESOURCES)) {
     tools.push(resourceTool(server, connection, limits));

@@ -12,5 +12,6 @@ test('the limits are those of the guide', () => {
     messages: 10_000,
     tools: 256,
     descriptionBytes: 4_096,
+    definitionBytes: 131_072,
   });
 });

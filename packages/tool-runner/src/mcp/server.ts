@@ -43,6 +43,8 @@ export type McpLimits = {
   readonly messages: number;
   readonly tools: number;
   readonly descriptionBytes: number;
+  /** Of what each request says of all tools of a server. */
+  readonly definitionBytes: number;
 };
 
 const MIB = 1024 * 1024;
@@ -56,6 +58,7 @@ export const MCP_LIMITS: McpLimits = {
   messages: 10_000,
   tools: 256,
   descriptionBytes: 4 * 1024,
+  definitionBytes: 128 * 1024,
 };
 
 /** What the server ran into, or did, that ends its connection; the message completes a sentence about it. */
