@@ -115,6 +115,71 @@ long name  2
   });
 });
 
+describe('blocks in blocks', () => {
+  it('are apart where they were, and what is nested is narrower', () => {
+    const source = [
+      '1. First\n\n   More of it.\n   - tight\n   - list\n2. Second',
+      'After the list.',
+      `> ${'quoted '.repeat(6)}`,
+      '> ```sh\n> ls\n> ```',
+      '- - loose\n\n  - nested',
+      'Line <br> &#65; <b>html</b>',
+    ].join('\n\n');
+    expect(rendered(source, 30)).toBe(
+      `1. First
+
+   More of it.
+   • tight
+   • list
+2. Second
+
+After the list.
+
+> quoted quoted quoted quoted
+> quoted quoted
+
+> 
+ls
+
+• • loose
+
+  • nested
+
+Line <br> &#65; <b>html</b>
+`,
+    );
+  });
+
+  it('a table that is too wide is as it was written; the head of a long one is said once', () => {
+    const wide = `| a | b |\n|---|---|\n| ${'x'.repeat(30)} | y |`;
+    expect(rendered(wide, 30)).toBe(`${wide}\n`);
+    expect(rendered('| a | b |\n|---|---|\n| x | y |\n| z |\n')).toBe('a  b\n─  ─\nx  y\nz\n');
+    const long = `| head | b |\n|---|---|\n${'| one | two |\n'.repeat(1000)}`;
+    const lines = rendered(long).trimEnd().split('\n');
+    expect(lines.filter((line) => line.startsWith('head'))).toHaveLength(1);
+    expect(lines.filter((line) => line.startsWith('one'))).toHaveLength(1000);
+    expect(lines).toHaveLength(1002);
+  });
+
+  it('an item that is long goes on as what it was', () => {
+    const lines = rendered(`- a\n${'  - nested item\n'.repeat(600)}`)
+      .trimEnd()
+      .split('\n');
+    expect(lines).toHaveLength(601);
+    expect(lines.filter((line) => line.trim() === '• nested item')).toHaveLength(600);
+  });
+
+  it('a line without an end is cut between words', () => {
+    const each = markdown();
+    const text = 'word '.repeat(4000);
+    const shown = each.push(text);
+    expect(shown.length).toBeGreaterThan(10_000);
+    expect((shown + each.end()).split(/\s+/u).filter((word) => word !== '')).toEqual(
+      Array.from({ length: 4000 }, () => 'word'),
+    );
+  });
+});
+
 describe('code', () => {
   it('comes out as it is: not wrapped, indented or decorated, in a list either', () => {
     const line = `const text = "${'x'.repeat(200)}";`;
