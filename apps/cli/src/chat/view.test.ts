@@ -128,6 +128,13 @@ describe('the view', () => {
     expect(view(again).question).toBe(question);
   });
 
+  it('works at nothing and stops nothing while it waits for an answer', () => {
+    const question = { kind: 'pick', id: 1, text: '?', items: [] } as const;
+    const asked = advance(working, { type: 'asked', question }).state;
+    expect(view(asked)).toMatchObject({ busy: true, activity: null, status: ['m', 'act'] });
+    expect(view(asked, after(session())).activity).toMatch(/^docs\/n\.txt/u);
+  });
+
   it('has only what is known in the status line', () => {
     expect(view(idle).status).toEqual(['m', 'act', '/ commands, @ files']);
     expect(view(working).status).toEqual(['m', 'act', 'Esc stops']);

@@ -22,11 +22,20 @@ export function viewOf(
   { busySince, now }: { readonly busySince: number | null; readonly now: number },
 ): FaceView {
   const busy = phase.kind !== 'idle' && !(phase.kind === 'working' && phase.job.kind === 'start');
+  const isAsked = questions.length > 0;
+  /** For the answer: nothing is written, and no tool runs. */
+  const isWaiting =
+    phase.kind === 'working' && facts.progress === null && facts.toolProgress === null;
   return {
     busy,
-    activity: busySince === null ? null : activity(phase.kind, facts, now, now - busySince),
+    activity:
+      busySince === null || (isAsked && isWaiting)
+        ? null
+        : activity(phase.kind, facts, now, now - busySince),
     queued: waiting.map(({ input }) => input.typed),
-    status: [...statusParts(facts, status), HINTS[phase.kind]].filter((part) => part !== ''),
+    status: [...statusParts(facts, status), isAsked ? '' : HINTS[phase.kind]].filter(
+      (part) => part !== '',
+    ),
     question: questions[0] ?? null,
   };
 }
