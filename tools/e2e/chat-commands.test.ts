@@ -53,6 +53,8 @@ test.concurrent('shows help, state, tools and servers, and sends none of it', as
   expect(status).toMatch(/model +scripted/u);
   expect(status).toContain(machine.path('.orion'));
   expect(await type(terminal, '/tools', 'run_command')).toMatch(/read_file +reads +Orion/u);
+  await type(terminal, '/new x', '/new takes no argument.');
+  await type(terminal, '/exit now', '/exit takes no argument.');
   await type(terminal, '/mcp', 'No MCP server is configured');
   await type(terminal, '/outputs', 'no stored outputs');
   await type(terminal, '/writes', 'No file is unfinished.');

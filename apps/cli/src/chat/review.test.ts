@@ -78,7 +78,7 @@ describe('a change', () => {
     [key('n'), { approved: false, reason: 'The person said no.' }],
     [key('t', ' use tabs '), { approved: false, reason: 'The person said no: use tabs.' }],
     [key('t', ' '), { approved: false, reason: 'The person said no.' }],
-    [null, { approved: false, reason: 'Nobody answered.' }],
+    [null, { approved: false, reason: 'The person closed the question.' }],
   ])('is answered by %j', async (answer, expected) => {
     const { review } = place([answer]);
     expect(await reviewChanges(review)(request(change('a.ts', DIFF)), turn())).toEqual(expected);
@@ -159,7 +159,7 @@ describe('an action', () => {
     [key('t', 'not now'), { approved: false, reason: 'the person said no: not now' }],
     [key('a'), { approved: false, reason: '' }],
     [key('d'), { approved: false, reason: '' }],
-    [null, { approved: false, reason: 'nobody answered' }],
+    [null, { approved: false, reason: 'the person closed the question' }],
   ])('is answered by %j', async (answer, expected) => {
     const { review } = place([answer]);
     expect(await reviewActions(review)(COMMAND, turn())).toEqual(expected);

@@ -8,6 +8,7 @@ import type { Approval } from '../terminal/answers.ts';
 import { diffLine } from '../terminal/diff-text.ts';
 import type { LineKind } from '../terminal/tone.ts';
 import { choice, type Asking } from './asking.ts';
+import type { Answer } from './controller.ts';
 import type { FaceChoice } from './face.ts';
 
 /** Where approvals are asked for. */
@@ -86,14 +87,16 @@ async function ask(
     place.line(`Taken for a no: ${reason}.`, 'warning');
     return { approved: false, reason };
   }
+  if (answer === null) {
+    const reason = signal.aborted ? 'nobody answered' : 'the person closed the question';
+    return { approved: false, reason };
+  }
   return answered(answer);
 }
 
-function answered(answer: Awaited<ReturnType<Asking['ask']>>): ReviewAnswer {
+function answered({ value, text }: Answer): ReviewAnswer {
   const no = (reason: string): Approval => ({ approved: false, reason });
-  switch (answer?.value) {
-    case undefined:
-      return no('nobody answered');
+  switch (value) {
     case 'y':
       return { approved: true };
     case 'a':
@@ -101,9 +104,7 @@ function answered(answer: Awaited<ReturnType<Asking['ask']>>): ReviewAnswer {
     case 'd':
       return 'diff';
     case 't':
-      return no(
-        `the person said no${answer?.text.trim() === '' ? '' : `: ${answer?.text.trim()}`}`,
-      );
+      return no(`the person said no${text.trim() === '' ? '' : `: ${text.trim()}`}`);
     default:
       return no('the person said no');
   }

@@ -1,3 +1,4 @@
+import { usage } from '../../command-line/usage.ts';
 import type { TypedInput } from '../typed-input.ts';
 import { choice } from '../asking.ts';
 import type { ChatTools } from '../tools.ts';
@@ -35,7 +36,11 @@ export async function runCommand(
   signal: AbortSignal,
 ): Promise<void> {
   const command = BY_NAME.get(name);
-  if (command !== undefined) return command.run(tools, argument, signal);
+  if (command !== undefined) {
+    if (argument !== '' && command.argument === '')
+      throw usage(`/${name} takes no argument.`, `Send /${name} alone.`);
+    return command.run(tools, argument, signal);
+  }
   const similar = COMMANDS.filter((each) => each.name.startsWith(name)).map(
     (each) => `/${each.name}`,
   );

@@ -61,6 +61,15 @@ async function open(options: { bell?: boolean; colors?: boolean } = {}): Promise
 const until = (check: () => void): Promise<void> =>
   vi.waitFor(check, { timeout: 5000, interval: 5 });
 
+it('says that a prompt waits where it waits for a turn, not for the start', async () => {
+  const { face, terminal } = await open();
+  face.show({ ...IDLE, queued: ['/continue s1'] });
+  face.show({ ...IDLE, busy: true, queued: ['one'] });
+  face.show({ ...IDLE, busy: true, queued: ['one', 'two'] });
+  await terminal.shows('Waits for the end of the turn: 2.');
+  expect(terminal.bytes().match(/Waits for/gu)).toHaveLength(1);
+});
+
 describe('what is typed', () => {
   it('ends its line when the terminal ends it: text that comes before it is read stands by itself', async () => {
     const { face, terminal, inputs } = await open();

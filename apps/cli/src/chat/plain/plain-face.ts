@@ -144,7 +144,7 @@ export function createPlainFace({ stdin, output, colors, bell }: FaceOptions): F
         asking = { kind: 'soon', question };
         asked = asked.then(() => askSoon(question));
       }
-      if (next.queued.length > before.queued.length) {
+      if (next.busy && next.queued.length > before.queued.length) {
         writer.line(`Waits for the end of the turn: ${next.queued.length}.`, 'faint');
       }
       if (bell && before.busy && !next.busy) writer.emit('\u0007');
