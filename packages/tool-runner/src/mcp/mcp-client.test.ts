@@ -382,7 +382,7 @@ test('lists resources and reads one, as a tool that only reads', async () => {
   expect(tool?.action?.({ uri: 'x:y' })).toMatchObject({ kind: 'mcp', tool: 'read_resource' });
   expect(await call(made, 'read_resource')).toMatchObject({ data: [{ uri: 'x:y', name: 'y' }] });
   expect(await call(made, 'read_resource', { uri: 'x:y' })).toMatchObject({ data: contents });
-  // Only who asks for progress is told of it, and without it a slow answer would count as silence.
+  // A server reports progress only where it is asked to; without it a slow answer would count as silence.
   for (const name of ['resources/list', 'resources/read']) {
     const asked = messages.findLast(({ method }) => method === name);
     expect(asked?.params?.['_meta']).toHaveProperty('progressToken');

@@ -162,7 +162,12 @@ test('bounds that make no sense do not reach the workspace', async () => {
   ];
   for (const args of wrong) {
     const { result, ranges } = await read('one', args);
-    expect(result).toMatchObject({ error: { code: 'INVALID_TOOL_ARGUMENTS' }, attempts: 0 });
+    const error = {
+      code: 'INVALID_TOOL_ARGUMENTS',
+      message: expect.stringMatching(/^The arguments of read_file do not fit: \S/u),
+      hint: 'Correct the named arguments and call again.',
+    };
+    expect(result).toMatchObject({ error, attempts: 0 });
     expect(ranges).toEqual([]);
   }
 });
