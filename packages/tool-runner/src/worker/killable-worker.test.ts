@@ -16,7 +16,7 @@ let asked = 0;
 parentPort.on('message', ({ what, milliseconds = 0 }) => {
   asked += 1;
   if (what === 'loop') for (;;);
-  if (what === 'grow') for (const all = []; ; ) all.push(new Array(1_000).fill(asked));
+  if (what === 'grow') for (const all = []; ; ) all.push(new Array(1_000_000).fill(asked));
   if (what === 'exit') process.exit(0);
   if (what === 'throw') throw new RangeError('thrown');
   if (what === 'environment') return parentPort.postMessage(Object.keys(process.env));
