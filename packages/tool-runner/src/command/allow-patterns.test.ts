@@ -95,9 +95,10 @@ it('warns of a pattern that allows anything', () => {
 });
 
 const RUN_OTHERS =
-  '. alias ash awk bash bunx busybox builtin chroot command csh dash doas env eval exec expect fd find fish gdb ionice ' +
-  'ksh lua make nice node nodejs nohup npx nsenter parallel perl php pnpx python python3 rsync ruby screen script sed ' +
-  'setsid sh source ssh stdbuf strace su sudo tar time timeout tmux trap unshare uvx vi vim watch xargs zsh';
+  '. alias ash awk bash bunx busybox builtin chroot command csh dash doas env eval exec expect fd find fish gawk gdb ' +
+  'ionice ksh less lua make man mawk nice node nodejs nohup npx nsenter parallel perl php php8 pnpx pwsh pypy pypy3.10 ' +
+  'python python3 python3.12 rg rsync ruby ruby3.1 screen script sed setsid sh sort source ssh stdbuf strace su sudo tar ' +
+  'tclsh time timeout tmux trap unshare uvx vi vim watch xargs zsh zsh-5.9';
 
 it.each(RUN_OTHERS.split(' '))('warns of what %s may run', (program) => {
   expect(createAllowList([`${program} a *`, program]).warnings).toHaveLength(1);

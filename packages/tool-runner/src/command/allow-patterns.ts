@@ -5,9 +5,10 @@ import { readCommandLine } from './command-line.ts';
 /** Programs that run what their arguments say: with a `*` behind one of them anything may run. */
 const RUNS_OTHERS = new Set(
   (
-    '. alias ash awk bash bunx busybox builtin chroot command csh dash doas env eval exec expect fd find fish gdb ionice ' +
-    'ksh lua make nice node nodejs nohup npx nsenter parallel perl php pnpx python python3 rsync ruby screen script sed ' +
-    'setsid sh source ssh stdbuf strace su sudo tar time timeout tmux trap unshare uvx vi vim watch xargs zsh'
+    '. alias ash awk bash bunx busybox builtin chroot command csh dash doas env eval exec expect fd find fish gawk gdb ' +
+    'ionice ksh less lua make man mawk nice node nodejs nohup npx nsenter parallel perl php pnpx pwsh pypy python rg rsync ' +
+    'ruby screen script sed setsid sh sort source ssh stdbuf strace su sudo tar tclsh time timeout tmux trap unshare uvx vi ' +
+    'vim watch xargs zsh'
   ).split(' '),
 );
 /** Programs some of whose subcommands or leading options do the same: here the subcommand has to be named. */
@@ -48,7 +49,7 @@ export function createAllowList(patterns: readonly string[]): AllowList {
       const [program = '', subcommand = ''] = pattern.trim().split(/\s+/);
       const name = program.slice(program.lastIndexOf('/') + 1);
       const isOpen =
-        (RUNS_OTHERS.has(name) && pattern.includes('*')) ||
+        (RUNS_OTHERS.has(withoutVersion(name)) && pattern.includes('*')) ||
         (HAS_SUBCOMMANDS.has(name) && subcommand.includes('*'));
       return isOpen
         ? [`The pattern "${pattern}" allows any command, since ${name} can run other programs.`]
@@ -81,4 +82,9 @@ function matcherOf(pattern: string): (command: string) => boolean {
     }
     return from <= command.length - last.length;
   };
+}
+
+/** `python3.12` is python. */
+function withoutVersion(name: string): string {
+  return name.replace(/-?\d[\d.]*$/u, '');
 }

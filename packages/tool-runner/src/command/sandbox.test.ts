@@ -211,11 +211,13 @@ describe.runIf(isPossible)('bubblewrap', () => {
   it('hides every usual place of keys', async () => {
     const folders =
       '.ssh .aws .azure .gnupg .kube .docker .password-store .terraform.d .config/gcloud .config/gh .config/op ' +
-      '.config/hub .config/rclone .config/sops .local/share/keyrings .mozilla .config/google-chrome .config/chromium';
+      '.config/hub .config/rclone .config/sops .local/share/keyrings .mozilla .config/google-chrome .config/chromium ' +
+      '.claude .codex .gemini';
     const files =
       '.npmrc .netrc .pypirc .git-credentials .vault-token .pgpass .my.cnf .cargo/credentials ' +
       '.cargo/credentials.toml .gem/credentials .config/git/credentials .bash_history .zsh_history .python_history ' +
-      '.node_repl_history .psql_history';
+      '.node_repl_history .psql_history .mysql_history .sqlite_history .rediscli_history ' +
+      '.local/share/fish/fish_history .gradle/gradle.properties .m2/settings.xml .m2/settings-security.xml .claude.json';
     const places = [...folders.split(' ').map((place) => `${place}/key`), ...files.split(' ')];
     for (const place of [...places, 'seen']) {
       mkdirSync(dirname(join(home, place)), { recursive: true });

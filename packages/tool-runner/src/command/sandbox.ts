@@ -43,6 +43,17 @@ const SECRET_PLACES = [
   '.python_history',
   '.node_repl_history',
   '.psql_history',
+  '.mysql_history',
+  '.sqlite_history',
+  '.rediscli_history',
+  '.local/share/fish/fish_history',
+  '.gradle/gradle.properties',
+  '.m2/settings.xml',
+  '.m2/settings-security.xml',
+  '.claude',
+  '.claude.json',
+  '.codex',
+  '.gemini',
 ];
 /** What root needs for files of other users; a read-only mount holds against it. */
 const ROOT_CAPABILITIES = ['CAP_CHOWN', 'CAP_DAC_OVERRIDE', 'CAP_FOWNER'];
