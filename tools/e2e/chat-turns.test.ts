@@ -1,3 +1,5 @@
+import { readdir } from 'node:fs/promises';
+
 import type { Behaviour } from '@orion/llm-adapters/scripted';
 import { describe, expect } from 'vitest';
 
@@ -45,6 +47,44 @@ describe('stopping and leaving', () => {
     expect(ended.exitCode, ended.output).toBe(0);
     expect(ended.output).toContain('joined from 2 parts, seam verified');
   });
+
+  test.concurrent.for(['rich', 'plain'])(
+    '%s: a stop sends nothing that waits, and gives it back',
+    async (face, { machine }) => {
+      const isPlain = face === 'plain';
+      const provider = await machine.provider(STALLED);
+      const terminal = machine.terminal(
+        ['chat', ...at(provider), ...(isPlain ? ['--plain'] : [])],
+        {
+          env: { WRITE_SESSION_SAVE_MS: '50' },
+        },
+      );
+      const stored = (): Promise<readonly string[]> =>
+        readdir(machine.path('.orion/lists/queue')).catch(() => []);
+      await terminal.waitForOutput('orion 0.');
+      terminal.type('Write it.\r');
+      await machine.savedSession(5000);
+      terminal.type('And then?\r');
+      await waitFor('the stored prompt', async () => (await stored()).length === 1);
+      terminal.type('/new\r');
+      if (isPlain) await terminal.waitForOutput('Waits for the end of the turn: 2.');
+      else await terminal.waitForScreen('queued: 2');
+      terminal.type('\u0003');
+      await terminal.waitForOutput('Not run, as you stopped: /new');
+      await terminal.waitForOutput('Not sent, as you stopped');
+      await terminal.waitForOutput('Paused (ABORTED)');
+      await waitFor('the empty queue', async () => (await stored()).length === 0);
+      const asked = (): number =>
+        provider.requests.filter(({ body }) => JSON.stringify(body).includes('And then?')).length;
+      if (isPlain) await terminal.waitForOutput('Turn ended: ');
+      else await terminal.waitForScreen('/ commands, @ files');
+      expect(asked()).toBe(0);
+      terminal.type(isPlain ? 'And then?\r' : '\r');
+      await waitFor('the prompt', () => asked() === 1);
+      terminal.type('\u0004');
+      expect((await terminal.finished).exitCode).toBe(3);
+    },
+  );
 
   test.concurrent('leaving in mid-write keeps what has arrived and exits 3; the next start offers it', async ({
     machine,

@@ -10,6 +10,7 @@ import { COMMANDS, runCommand, runsBeside } from './commands/table.ts';
 import { advance, STARTING } from './controller.ts';
 import type { ChatEffect, ChatEvent, ChatJob, ChatState, Waiting } from './controller.ts';
 import type { Completer, Face, FaceInput } from './face.ts';
+import { handBack } from './hand-back.ts';
 import type { FaceOptions } from './open-face.ts';
 import { createMentionCompleter } from './mentions.ts';
 import { sendPrompt } from './send-prompt.ts';
@@ -203,6 +204,9 @@ class Chat {
         return this.#prompts.store(effect.waiting, this.#turns.facts.conversationId);
       case 'unstore':
         return this.#runBeside(this.#prompts.take(effect.waiting).then(() => undefined));
+      case 'hand_back':
+        handBack(effect.waiting, this.#setup);
+        return this.#runBeside(this.#keepInHistory(effect.waiting));
       case 'set_draft':
         return this.#setup.face.setDraft(effect.text);
       case 'remember':
@@ -258,6 +262,14 @@ class Chat {
       }
     } catch (error) {
       if (!signal.aborted) this.#turns.fail(error);
+    }
+  }
+
+  /** In this order, so that a crash in between loses nothing. */
+  async #keepInHistory(waited: readonly Waiting[]): Promise<void> {
+    for (const waiting of waited.filter(({ input }) => input.kind === 'prompt')) {
+      await this.#prompts.remember(waiting.input.typed);
+      await this.#prompts.take(waiting);
     }
   }
 

@@ -131,7 +131,7 @@ const run = (check: (played: ReturnType<typeof play>) => void): void =>
   );
 
 describe('the controller', () => {
-  it('C1, C2: becomes one job at a time, and each prompt one job in its order, unless taken back or left', () => {
+  it('C1, C2: becomes one job at a time, and each prompt one job in its order, unless taken or handed back, or left', () => {
     run(({ sent, state, of }) => {
       const ran = of('run').flatMap(({ job }) => (job.kind === 'typed' ? [job.waited.key] : []));
       expect(ran).toEqual(ran.toSorted((one, other) => one - other));
@@ -140,7 +140,8 @@ describe('the controller', () => {
       expect(of('set_draft').filter(({ text }) => text !== '')).toHaveLength(back.length);
       if (state.phase.kind === 'leaving') return;
       const waits = state.waiting.map(({ key }) => key);
-      const all = [...ran, ...back, ...waits].toSorted((one, other) => one - other);
+      const handed = of('hand_back').flatMap(({ waiting }) => waiting.map(({ key }) => key));
+      const all = [...ran, ...back, ...handed, ...waits].toSorted((one, other) => one - other);
       expect(all).toEqual(sent.map(({ key }) => key));
     });
   });
@@ -233,6 +234,27 @@ describe('stopping', () => {
     expect(advance(first.state, { type: 'stop' }).effects).toEqual([]);
     expect(advance(idle, { type: 'stop' }).effects).toEqual([]);
   });
+
+  it.each(['stop', 'interrupt'] as const)(
+    '%s hands back what waits, and sends none of it',
+    (type) => {
+      const stop: ChatEvent = type === 'stop' ? { type } : { type, draft: '', at: 0 };
+      const [second, third, late] = [2, 3, 4].map((key): Waiting => ({ ...waiting, key }));
+      let { state } = advance(working, { type: 'sent', waiting: second! });
+      ({ state } = advance(state, { type: 'sent', waiting: third! }));
+      const stopped = advance(state, stop);
+      expect(types(stopped.effects)).toEqual(['say', 'cancel', 'hand_back']);
+      expect(stopped.effects.at(-1)).toEqual({ type: 'hand_back', waiting: [second, third] });
+      const ended = advance(stopped.state, { type: 'job_ended' });
+      expect(ended).toEqual({ state: idle, effects: [] });
+      // What was sent after the stop is sent, unless Esc takes this back too.
+      ({ state } = advance(stopped.state, { type: 'sent', waiting: late! }));
+      expect(types(advance(state, { type: 'job_ended' }).effects)).toEqual(['run']);
+      expect(advance(state, { type: 'stop' }).effects).toEqual([
+        { type: 'hand_back', waiting: [late] },
+      ]);
+    },
+  );
 
   it('Ctrl-C cancels, then leaves in order, then at once', () => {
     const first = advance(working, { type: 'interrupt', draft: 'kept', at: 0 });

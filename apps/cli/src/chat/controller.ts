@@ -6,10 +6,11 @@ import type { TypedInput } from './typed-input.ts';
  * effects that has.
  *
  * C1. At most one job runs at a time: a turn, or a command that excludes turns.
- * C2. What was sent during a job waits, and becomes a job once, in its order, after it: unless it was taken back or the
- *     person left first.
+ * C2. What was sent during a job waits, and becomes a job once, in its order, after it: unless it was taken back or
+ *     handed back, or the person left first.
  * C3. Every question is settled once, by an answer or without one.
- * C4. The first stop cancels the job; a second one leaves in order; a third one leaves at once. Esc never leaves.
+ * C4. The first stop cancels the job, and hands back what waits for its end: whoever stops a job does not want the next
+ *     one. A second stop leaves in order; a third one leaves at once. Esc never leaves.
  * C5. From leaving there is no way back: nothing starts any more, and what is asked is settled without an answer.
  */
 export type ChatState = {
@@ -67,6 +68,8 @@ export type ChatEffect =
   | { readonly type: 'store'; readonly waiting: Waiting }
   /** It was taken back. */
   | { readonly type: 'unstore'; readonly waiting: Waiting }
+  /** It is not sent: the person decides again. The oldest first. */
+  | { readonly type: 'hand_back'; readonly waiting: readonly Waiting[] }
   | { readonly type: 'set_draft'; readonly text: string }
   /** Into the history of prompts, although it was not sent. */
   | { readonly type: 'remember'; readonly text: string }
@@ -95,7 +98,8 @@ export function advance(state: ChatState, event: ChatEvent): Step {
         ? same(state)
         : same(state, { type: 'run_beside', waiting: event.waiting });
     case 'stop':
-      return phase.kind === 'working' ? cancel(state, phase.job) : same(state);
+      if (phase.kind === 'working') return cancel(state, phase.job);
+      return phase.kind === 'stopping' ? handBack(state) : same(state);
     case 'interrupt':
       return interrupt(state, event);
     case 'leave':
@@ -154,7 +158,15 @@ function next(state: ChatState): Step {
 
 function cancel(state: ChatState, job: ChatJob): Step {
   const says = job.kind === 'start' ? [] : [{ type: 'say', what: 'stopping' } as const];
-  return same({ ...state, phase: { kind: 'stopping' } }, ...says, { type: 'cancel' });
+  const stopped = handBack({ ...state, phase: { kind: 'stopping' } });
+  return { ...stopped, effects: [...says, { type: 'cancel' }, ...stopped.effects] };
+}
+
+function handBack(state: ChatState): Step {
+  const { waiting } = state;
+  return waiting.length === 0
+    ? same(state)
+    : same({ ...state, waiting: [] }, { type: 'hand_back', waiting });
 }
 
 function interrupt(state: ChatState, { draft, at }: { draft: string; at: number }): Step {
