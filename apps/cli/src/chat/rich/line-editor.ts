@@ -1,3 +1,5 @@
+import { stripVTControlCharacters } from 'node:util';
+
 import {
   CURSOR_MARKER,
   Editor,
@@ -73,6 +75,11 @@ export type ListItem = {
 /** The editor shows 5 rows on a screen of so many. */
 const SCREEN_ROWS = 16;
 const MENU_ROWS = 5;
+/** What the library leaves free beside a label. */
+const LIST_MARGINS = 4;
+const COLUMN_GAP = 2;
+/** A detail that has less room says nothing. */
+const LEAST_DETAIL = 4;
 /** In the place of a tab, which the library would replace by blanks: no text has this character. */
 const TAB = '\uFDD0';
 const CARET = `${CURSOR_MARKER}\u001B[7m`;
@@ -87,13 +94,16 @@ export function createLineEditor({ complete, colors, changed }: LineEditorOption
   const editor = new BorderlessEditor(colors, changed);
   /** What the last completion did. */
   let accepted: { readonly isCommand: boolean } | null = null;
+  /** As last rendered. */
+  let columns = 0;
   if (complete !== null) {
     editor.setAutocompleteProvider({
       async getSuggestions(lines, line, column, { signal }) {
         const before = [...lines.slice(0, line), (lines[line] ?? '').slice(0, column)].join('\n');
         const found = await complete(outOf(lines.join('\n')), before.length, signal);
         if (found === null || found.items.length === 0) return null;
-        const items = found.items.map((item) => ({ ...toSelectItem(item), before }));
+        const rows = selectItems(found.items, () => columns, colors);
+        const items = rows.map((item) => Object.assign(item, { before }));
         return { items, prefix: before.slice(found.from) };
       },
       applyCompletion(lines, line, column, item, prefix) {
@@ -137,6 +147,7 @@ export function createLineEditor({ complete, colors, changed }: LineEditorOption
       return accepted;
     },
     render(width) {
+      columns = width;
       const rendered = editor.render(width);
       const rows = rendered.slice(1, rendered.indexOf(BOTTOM));
       const found = rows.findIndex((row) => row.includes(CARET));
@@ -189,28 +200,57 @@ export function createSelectionList(
   nothing: string,
   colors: boolean,
 ): SelectionList {
-  const list = new SelectList(items.map(toSelectItem), MENU_ROWS, listTheme(nothing, colors));
+  let columns = 0;
+  const rows = selectItems(items, () => columns, colors);
+  const list = new SelectList(rows, MENU_ROWS, listTheme(nothing, colors));
   return {
     handle: (key) => list.handleInput(key),
     selected: () => list.getSelectedItem()?.value ?? null,
-    render: (width) => list.render(width).map((row) => row.trimEnd()),
+    render(width) {
+      columns = width;
+      return list.render(width).map((row) => row.trimEnd());
+    },
   };
 }
 
 function listTheme(nothing: string, colors: boolean) {
   const same = (text: string): string => text;
-  const faint = (text: string): string => paint(text.trimEnd(), 'faint', colors);
   return {
     selectedPrefix: same,
-    selectedText: (text: string) => emphasize(text.trimEnd(), colors),
-    description: faint,
-    scrollInfo: faint,
+    selectedText: (text: string) => emphasize(stripVTControlCharacters(text).trimEnd(), colors),
+    description: same,
+    scrollInfo: (text: string) => paint(stripVTControlCharacters(text).trimEnd(), 'faint', colors),
     noMatch: () => nothing,
   };
 }
 
-function toSelectItem({ value, label, detail }: ListItem) {
-  return { value, label: sanitizeLine(label), description: sanitizeLine(detail) };
+/**
+ * Items in two columns, of which the narrower one is whole and the other has the rest. To the library each is a label
+ * alone, made when it is rendered: its own columns are 32 wide on every terminal.
+ */
+function selectItems(items: readonly ListItem[], width: () => number, colors: boolean) {
+  const harmless = items.map(({ value, label, detail }) => ({
+    value,
+    label: sanitizeLine(label),
+    detail: sanitizeLine(detail),
+  }));
+  const widest = (column: 'label' | 'detail'): number =>
+    harmless.reduce((most, item) => Math.max(most, widthOf(item[column])), 0);
+  const labels = widest('label');
+  const details = widest('detail');
+  return harmless.map(({ value, label, detail }) => ({
+    value,
+    get label() {
+      const room = width() - LIST_MARGINS;
+      const least = labels <= details ? labels : Math.floor(room / 3);
+      const first = Math.min(labels, room, Math.max(least, room - details - COLUMN_GAP));
+      const shownLabel = clipToWidth(label, first);
+      const rest = room - first - COLUMN_GAP;
+      if (detail === '' || rest < LEAST_DETAIL) return shownLabel;
+      const gap = ' '.repeat(first - widthOf(shownLabel) + COLUMN_GAP);
+      return `${shownLabel}${gap}${paint(clipToWidth(detail, rest), 'faint', colors)}`;
+    },
+  }));
 }
 
 /** Splits what the terminal sends into keys and pasted texts. */

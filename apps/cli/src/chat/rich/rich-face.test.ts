@@ -234,6 +234,21 @@ describe('the draft', () => {
     );
   });
 
+  it.each([60, 100])('shows ids whole in %d columns, and cuts what they name', async (columns) => {
+    const id = '01234567-89ab-cdef-0123-456789abcdef';
+    const complete: Completer = () =>
+      Promise.resolve({
+        from: 0,
+        items: [{ value: id, label: id, detail: 'a title '.repeat(20) }],
+      });
+    const { terminal } = await open({ complete, columns });
+    terminal.type('/');
+    await terminal.shows(`→ ${id}  a title`);
+    await terminal.shows('…');
+    await terminal.resize(50, 24);
+    await terminal.shows(new RegExp(`^→ ${id}  \\S.*…$`, 'mu'));
+  });
+
   it('a command that was chosen from the list is sent by the same Enter', async () => {
     const complete: Completer = (text) =>
       Promise.resolve(
@@ -325,6 +340,22 @@ describe('questions', () => {
     await until(() =>
       expect(inputs).toEqual([{ type: 'answered', id: 7, value: 'id-25', text: '' }]),
     );
+  });
+
+  it.each([60, 100])('a list of %d columns has its details whole', async (columns) => {
+    const { face, terminal } = await open({ columns });
+    const detail = '5 min ago, 4 messages, 1 unfinished';
+    const items = [
+      { value: 'a', label: 'Write docs/guide.md: a complete guide '.repeat(4), detail },
+      { value: 'b', label: '日本語 '.repeat(20), detail: '2 days ago' },
+    ];
+    face.show({ ...IDLE, question: { kind: 'pick', id: 7, text: 'Conversations', items } });
+    await terminal.shows(detail);
+    const rows = await terminal.rows();
+    const first = rows.find((row) => row.startsWith('→')) ?? '';
+    expect(first).toMatch(/^→ Write docs.*… {2}5 min/u);
+    expect(first).toHaveLength(columns - 2);
+    expect(rows.find((row) => row.includes('日本'))).toMatch(/… {2,3}2 days ago$/u);
   });
 
   it('B18: what is typed before one is shown is in the draft, and answers nothing', async () => {
