@@ -52,6 +52,9 @@ test.concurrent('shows help, state, tools and servers, and sends none of it', as
   const status = await type(terminal, '/status', 'store ');
   expect(status).toMatch(/model +scripted/u);
   expect(status).toContain(machine.path('.orion'));
+  expect(status).toMatch(/model calls of a turn, at most +none/u);
+  expect(status).toMatch(/bytes of a file, at most +67,108,864/u);
+  expect(status).toMatch(/its orion\.config\.json +there is none/u);
   expect(await type(terminal, '/tools', 'run_command')).toMatch(/read_file +reads +Orion/u);
   await type(terminal, '/new x', '/new takes no argument.');
   await type(terminal, '/exit now', '/exit takes no argument.');

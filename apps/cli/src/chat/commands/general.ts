@@ -1,3 +1,5 @@
+import { DEFAULT_SETTINGS } from '@orion/agent';
+
 import { formatCount } from '../../terminal/format.ts';
 import type { ChatCommand } from './command.ts';
 import { table } from './command.ts';
@@ -49,6 +51,7 @@ const status: ChatCommand = {
     const { choices, facts } = turns;
     const { provider, settings } = configuration;
     const { inputTokens, outputTokens } = facts.usage;
+    const limits = { ...DEFAULT_SETTINGS, ...settings };
     table(tools, [
       ['provider', provider.type ?? 'openai'],
       ...(provider.baseUrl === undefined ? [] : [['address', provider.baseUrl]]),
@@ -58,10 +61,7 @@ const status: ChatCommand = {
       ['changes of files', APPROVALS[choices.approve]],
       ['conversation', turns.conversationId ?? 'new'],
       ['tokens', `${formatCount(inputTokens)} sent, ${formatCount(outputTokens)} received`],
-      ...LIMITS.flatMap(([name, label]) => {
-        const limit = settings[name] ?? null;
-        return limit === null ? [] : [[label, formatCount(limit)]];
-      }),
+      ...LIMITS.map(([name, label]) => [label, formatLimit(limits[name])]),
       ['workspace', configuration.workspace],
       ['its orion.config.json', TRUST[configuration.workspaceFile]],
       ['state directory', orion.stateDirectory],
@@ -93,6 +93,10 @@ const LIMITS = [
   ['maxTokens', 'tokens of a turn, at most'],
   ['maxBytes', 'bytes of a file, at most'],
 ] as const;
+
+function formatLimit(limit: number | null): string {
+  return limit === null ? 'none' : formatCount(limit);
+}
 
 const exit: ChatCommand = {
   name: 'exit',
