@@ -46,6 +46,9 @@ describe('orion chat', () => {
     const missing = await machine.terminal(['chat']).finished;
     expect(missing.exitCode).toBe(2);
     expect(missing.output).toContain('MODEL_MISSING');
+    for (const step of ['--model', 'config.json', 'OPENAI_API_KEY', '`orion doctor`']) {
+      expect(missing.output).toContain(step);
+    }
   });
 
   test.concurrent('offers each start what --continue and --resume name', async ({ machine }) => {

@@ -1,5 +1,3 @@
-import { requireProvider } from '@orion/agent';
-
 import { defined } from '@orion/contracts';
 
 import { converse } from '../chat/chat.ts';
@@ -9,6 +7,7 @@ import { usage } from '../command-line/usage.ts';
 import type { CommandContext } from '../process/context.ts';
 import type { CommandResult } from '../process/finish.ts';
 import { configure } from './configure.ts';
+import { requireProviderAtStart } from './first-start.ts';
 
 export type ChatOptions = TurnOptions & { readonly bell?: boolean };
 
@@ -28,7 +27,7 @@ export async function chatCommand(
       'For one turn without a terminal: orion run "Write a README"',
     );
   }
-  requireProvider(configuration);
+  requireProviderAtStart(configuration);
   const colors = (environment['NO_COLOR'] ?? '') === '' && environment['TERM'] !== 'dumb';
   const isPlain = kind === 'plain';
   return converse({

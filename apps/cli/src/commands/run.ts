@@ -1,4 +1,3 @@
-import { requireProvider } from '@orion/agent';
 import type { RecoverChoice } from '@orion/agent';
 import { defined } from '@orion/contracts';
 
@@ -9,6 +8,7 @@ import type { CommandContext } from '../process/context.ts';
 import type { CommandResult } from '../process/finish.ts';
 import { configure } from './configure.ts';
 import { chooseConversation } from './conversation-choice.ts';
+import { requireProviderAtStart } from './first-start.ts';
 import { placeOf } from './place.ts';
 import { interrupted, readPrompt } from './prompt.ts';
 import { putAsideLines } from './put-aside-lines.ts';
@@ -24,7 +24,7 @@ export async function runCommand(
   const configuration = await configure(context, options);
   const choice = recoverChoice(context, configuration.recover);
   // Only a session that may be recovered can name the provider instead.
-  if (choice === 'no') requireProvider(configuration);
+  if (choice === 'no') requireProviderAtStart(configuration);
   const json = wantsResultLine(context.argv, context.environment);
 
   return runWithOrion({ context, configuration, withModel: true, json }, async (tools) => {
@@ -49,7 +49,7 @@ export async function runCommand(
     }
     if (signal.aborted) throw interrupted();
     if (recover === null) {
-      requireProvider(configuration);
+      requireProviderAtStart(configuration);
       const how = 'Give it as an argument, or pipe it in: orion run "Write a README"';
       if (prompt === null) throw usage('There is no prompt.', how);
     }

@@ -2,6 +2,8 @@ import { isAbsolute, join } from 'node:path';
 
 /** The configuration file of a workspace. */
 export const WORKSPACE_FILE = 'orion.config.json';
+/** The user's own one, in the folder of their configuration. */
+export const USER_FILE = 'config.json';
 
 /** An empty variable counts as unset. */
 export function withoutEmpty(

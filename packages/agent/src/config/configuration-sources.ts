@@ -6,7 +6,12 @@ import {
   type UnusableFile,
   type FileConfiguration,
 } from './configuration-file.ts';
-import { configurationFolder, withoutEmpty, WORKSPACE_FILE } from './configuration-folder.ts';
+import {
+  configurationFolder,
+  USER_FILE,
+  withoutEmpty,
+  WORKSPACE_FILE,
+} from './configuration-folder.ts';
 import { trustOf, type Trust } from './workspace-trust.ts';
 
 /** What the command line says; every one has a variable ORION_<FLAG> of the same meaning. */
@@ -83,7 +88,7 @@ export async function readSources({
 }> {
   const environment = withoutEmpty(request.environment);
   const folder = configurationFolder(environment, homeDirectory);
-  const userFile = folder === null ? '' : join(folder, 'config.json');
+  const userFile = folder === null ? '' : join(folder, USER_FILE);
   const user = folder === null ? null : await readConfigurationFile(userFile);
   const workspaceFile = join(workspace, WORKSPACE_FILE);
   const found = await readHashedConfigurationFile(workspaceFile, workspace);

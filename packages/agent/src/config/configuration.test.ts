@@ -441,6 +441,20 @@ describe('the provider of a turn', () => {
     else expect((await refusal(() => requireProvider(configuration))).code).toBe(code);
   });
 
+  it('names at once all that a first start lacks, and the file that can hold the model', async () => {
+    const configuration = await load({});
+    const error = await refusal(() => requireProvider(configuration));
+    expect(error.code).toBe('MODEL_MISSING');
+    expect(error.message).toMatch(/^No model was named.* There is no API key either\.$/u);
+    expect(error.hint).toMatch(
+      /^Name a model\. .*"model" in \S+config\.json.* Set OPENAI_API_KEY/u,
+    );
+    const keyed = await load({ environment: { OPENAI_API_KEY: 'k' } });
+    const { message, hint } = await refusal(() => requireProvider(keyed));
+    expect(`${message} ${hint}`).not.toContain('key');
+    expect(`${message} ${hint}`).not.toContain('KEY');
+  });
+
   it('knows what an alias stands for, and lets it rank as the place where it was said', async () => {
     const key = { OPENAI_API_KEY: 'k' };
     const flag = await load({

@@ -1,4 +1,6 @@
-import { defined, OrionError } from '@orion/contracts';
+import { join } from 'node:path';
+
+import { defined, ERROR_CODES, OrionError } from '@orion/contracts';
 import { commandEnvironment } from '@orion/tool-runner';
 import type { Mode, ProtocolName } from '@orion/contracts';
 
@@ -6,6 +8,7 @@ import type { CommandOptions, McpOptions, ProviderOptions, TelemetryOptions } fr
 import { patternWarnings } from '../commands/action-approval.ts';
 import { checkEach, configurationError } from './configuration-error.ts';
 import { optionsNeedingTrust, type FileConfiguration } from './configuration-file.ts';
+import { USER_FILE } from './configuration-folder.ts';
 import { readSources } from './configuration-sources.ts';
 import type { ConfigurationFlags, ConfigurationRequest } from './configuration-sources.ts';
 import { mcpEnvironmentOf, mcpServersOf } from './mcp-servers.ts';
@@ -177,7 +180,7 @@ export async function loadConfiguration(request: ConfigurationRequest): Promise<
   };
 }
 
-/** The provider of a turn. Throws MODEL_MISSING or API_KEY_MISSING when something is left to say. */
+/** The provider of a turn. Throws MODEL_MISSING or API_KEY_MISSING, which name all that is left to say. */
 export function requireProvider(configuration: Configuration): ProviderOptions {
   const { provider } = configuration;
   if (provider.type === 'scripted') {
@@ -190,21 +193,28 @@ export function requireProvider(configuration: Configuration): ProviderOptions {
     }
     return provider;
   }
-  if (provider.model === undefined) {
-    throw new OrionError({
-      code: 'MODEL_MISSING',
-      message: 'No model was named, and there is no default one.',
-    });
-  }
-  if (configuration.keyRequired && provider.apiKey === undefined) {
-    const variable = VENDORS[provider.type ?? 'openai']?.key;
+  const lacksModel = provider.model === undefined;
+  const lacksKey = configuration.keyRequired && provider.apiKey === undefined;
+  if (!lacksModel && !lacksKey) return provider;
+  const variable = VENDORS[provider.type ?? 'openai']?.key;
+  const keyHint =
+    lacksKey && variable && `Set ${variable}, or name your own server with --base-url.`;
+  if (!lacksModel) {
     throw new OrionError({
       code: 'API_KEY_MISSING',
       message: 'There is no API key.',
-      ...defined({ hint: variable && `Set ${variable}, or name your own server with --base-url.` }),
+      ...defined({ hint: keyHint || undefined }),
     });
   }
-  return provider;
+  const { userDirectory } = configuration;
+  const file = userDirectory !== null && join(userDirectory, USER_FILE);
+  throw new OrionError({
+    code: 'MODEL_MISSING',
+    message: `No model was named, and there is no default one.${lacksKey ? ' There is no API key either.' : ''}`,
+    hint: [ERROR_CODES.MODEL_MISSING, file && `For all turns: "model" in ${file}.`, keyHint]
+      .filter(Boolean)
+      .join(' '),
+  });
 }
 
 /**
