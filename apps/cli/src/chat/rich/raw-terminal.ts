@@ -1,3 +1,5 @@
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
+
 import { readKeys } from './line-editor.ts';
 
 /** The terminal as a source of keys: taken, lent to others, and given back. */
@@ -24,7 +26,10 @@ export type RawTerminalOptions = {
 export function takeTerminal(options: RawTerminalOptions): RawTerminal {
   const { stdin, onKey, onPaste, onEnd } = options;
   const keys = readKeys(onKey, onPaste);
-  const onData = (data: string): void => keys.push(data);
+  /** What was typed until the terminal was taken: it has made a line feed of Enter, as it does for lines. */
+  let typedBefore = false;
+  const onData = (data: string): void =>
+    keys.push(typedBefore ? data.replaceAll('\n', '\r') : data);
   let taken = false;
   /** By us, in order. */
   let stopped = false;
@@ -34,7 +39,16 @@ export function takeTerminal(options: RawTerminalOptions): RawTerminal {
     taken = true;
     stdin.setRawMode(true);
     stdin.on('data', onData).resume();
+    void readTypedBefore();
     options.enter();
+  }
+
+  async function readTypedBefore(): Promise<void> {
+    typedBefore = true;
+    // The terminal has it ready: it is read in the next turn of the loop.
+    await turnOfTheLoop();
+    await turnOfTheLoop();
+    typedBefore = false;
   }
 
   async function leave(): Promise<void> {

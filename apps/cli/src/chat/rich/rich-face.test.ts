@@ -44,6 +44,8 @@ type Options = {
   readonly columns?: number;
   readonly rows?: number;
   readonly colors?: boolean;
+  /** Before the face has the terminal. */
+  readonly typedBefore?: string;
 };
 
 const opened: Opened[] = [];
@@ -63,8 +65,12 @@ async function open({
   columns,
   rows,
   colors = true,
+  typedBefore = '',
 }: Options = {}): Promise<Opened> {
   const terminal = await openPseudoTerminal(columns, rows);
+  terminal.type(typedBefore);
+  // As the terminal repeats it.
+  await until(() => expect(terminal.bytes()).toContain(typedBefore.replaceAll('\r', '\r\n')));
   const face = createRichFace({
     stdin: terminal.stdin,
     output: terminal.output,
@@ -116,6 +122,14 @@ describe('the draft', () => {
     terminal.type('  \r kept blanks \r');
     await until(() => expect(inputs).toHaveLength(2));
     expect(inputs[1]).toEqual({ type: 'submitted', text: '   kept blanks ' });
+  });
+
+  it('is sent by Enter that was typed before the terminal was taken; Ctrl-J behind it makes a new line', async () => {
+    const { terminal, inputs } = await open({ typedBefore: 'first\rsecond' });
+    await until(() => expect(inputs).toEqual([{ type: 'submitted', text: 'first' }]));
+    await terminal.shows('> second');
+    terminal.type('\nline\r');
+    await until(() => expect(inputs[1]).toEqual({ type: 'submitted', text: 'second\nline' }));
   });
 
   it.each([
@@ -207,6 +221,14 @@ describe('the draft', () => {
     await terminal.shows('> write the guide');
     terminal.type('\r');
     await until(() => expect(inputs).toEqual([{ type: 'submitted', text: 'write the guide' }]));
+  });
+
+  it('Ctrl-R says that there are none yet', async () => {
+    const { terminal, inputs } = await open();
+    terminal.type('\u0012');
+    await terminal.shows('There are no earlier prompts yet.');
+    terminal.type('x\r');
+    await until(() => expect(inputs).toEqual([{ type: 'submitted', text: 'x' }]));
   });
 
   it('completes what is begun, names of files being harmless', async () => {

@@ -113,6 +113,15 @@ export function createRichFace(options: FaceOptions): Face {
 
   async function searchEarlier(): Promise<void> {
     const items = await draft.earlier();
+    if (items.length === 0) {
+      const none = {
+        kind: 'line',
+        text: 'There are no earlier prompts yet.',
+        tone: 'faint',
+      } as const;
+      sections.add('line', transcriptLines(none, look()));
+      return;
+    }
     search = createPicker({
       title: 'Earlier prompts',
       items,
