@@ -217,6 +217,42 @@ describe('questions', () => {
     await until(() => expect(inputs.at(-1)).toMatchObject({ id: 2, text: 'no, use tabs' }));
   });
 
+  it('are repeated behind what is said meanwhile, which begins a line', async () => {
+    const { face, terminal, inputs } = await open();
+    face.show({ ...IDLE, busy: true, question: QUESTION });
+    await terminal.shows('Your choice:');
+    face.say('I will ');
+    face.say('cover it.');
+    face.endSaying();
+    face.print({ kind: 'line', text: 'Created a.md', tone: 'success' });
+    await terminal.shows(/Created a.md\nYour choice:/u);
+    terminal.type('t\r');
+    await terminal.shows('Why not:');
+    face.print({ kind: 'line', text: 'Created b.md', tone: 'success' });
+    await terminal.shows(/Created b.md\nWhy not:/u);
+    const question = [
+      'Write src/a.ts (+6 −2)?',
+      '1 (y)es',
+      '2 (n)o, keep the text',
+      '3 (t)ell the model why not',
+      'Your choice:',
+    ];
+    expect(await terminal.lines()).toEqual([
+      ...question,
+      'I will cover it.',
+      ...question,
+      'Created a.md',
+      'Your choice: t',
+      'Why not:',
+      'Created b.md',
+      'Why not:',
+    ]);
+    terminal.type('tabs\r');
+    await until(() => expect(inputs.at(-1)).toMatchObject({ value: 't', text: 'tabs' }));
+    face.print({ kind: 'line', text: 'Created c.md', tone: 'success' });
+    await terminal.shows(/Created c.md\s*$/u);
+  });
+
   it('lists are numbered, narrowed down by typing, and can be left', async () => {
     const { face, terminal, inputs } = await open();
     const items = Array.from({ length: 30 }, (_, index) => ({

@@ -6,7 +6,7 @@ import type { Face, FaceChoice, FaceQuestion, FaceView } from '../face.ts';
 import { createInputQueue } from '../input-queue.ts';
 import type { FaceOptions } from '../open-face.ts';
 import { attachedLines, PROMPT_SIGN, transcriptLines } from '../transcript.ts';
-import { numberQuestion, readAnswer } from './numbered.ts';
+import { numberQuestion, readAnswer, type NumberedQuestion } from './numbered.ts';
 import { readTypedLines } from './typed-lines.ts';
 
 /** What typing means now. */
@@ -17,10 +17,15 @@ type Asking =
   | {
       readonly kind: 'question';
       readonly question: FaceQuestion;
-      /** Of the numbers that were shown. */
-      readonly values: readonly string[];
+      /** What was shown. */
+      readonly shown: NumberedQuestion;
     }
-  | { readonly kind: 'reason'; readonly question: FaceQuestion; readonly choice: FaceChoice };
+  | {
+      readonly kind: 'reason';
+      readonly question: FaceQuestion;
+      readonly choice: FaceChoice;
+      readonly shown: Pick<NumberedQuestion, 'invitation'>;
+    };
 
 const NOTHING: FaceView = { busy: false, activity: null, queued: [], status: [], question: null };
 const GOES_ON = '| ';
@@ -41,6 +46,8 @@ export function createPlainFace({ stdin, output, colors, bell }: FaceOptions): F
   let lastSubmitted: string | null = null;
   /** What is shown next is the answer to what was just sent. */
   let sent = false;
+  /** Whether a text of the model is not complete. */
+  let saying = false;
   let asked = Promise.resolve();
   const typing = readTypedLines({
     stdin,
@@ -60,7 +67,7 @@ export function createPlainFace({ stdin, output, colors, bell }: FaceOptions): F
     if (asking.kind === 'reason') {
       answer(asking.question, asking.choice.key, text);
     } else if (asking.kind === 'question') {
-      takeAnswer(asking.question, asking.values, text);
+      takeAnswer(asking.question, asking.shown.values, text);
     } else if (text.trim() !== '') {
       lastSubmitted = text;
       sent = true;
@@ -74,8 +81,13 @@ export function createPlainFace({ stdin, output, colors, bell }: FaceOptions): F
       case 'answer':
         return answer(question, answered.value, answered.text);
       case 'asksFor':
-        asking = { kind: 'reason', question, choice: answered.choice };
-        return writer.invite(`${sanitizeLine(answered.what)}: `);
+        asking = {
+          kind: 'reason',
+          question,
+          choice: answered.choice,
+          shown: { invitation: `${sanitizeLine(answered.what)}: ` },
+        };
+        return writer.invite(asking.shown.invitation);
       case 'filter':
         return ask(question, answered.words);
       case 'none':
@@ -92,10 +104,14 @@ export function createPlainFace({ stdin, output, colors, bell }: FaceOptions): F
   }
 
   function ask(question: FaceQuestion, filter?: string): void {
-    const { lines, invitation, values } = numberQuestion(question, filter);
+    const shown = numberQuestion(question, filter);
+    asking = { kind: 'question', question, shown };
+    show(shown);
+  }
+
+  function show({ lines, invitation }: NumberedQuestion): void {
     for (const line of lines) writer.line(line);
     writer.invite(invitation);
-    asking = { kind: 'question', question, values };
   }
 
   async function askSoon(question: FaceQuestion): Promise<void> {
@@ -114,9 +130,14 @@ export function createPlainFace({ stdin, output, colors, bell }: FaceOptions): F
   const isAskedSoon = ({ id }: FaceQuestion): boolean =>
     asking.kind === 'soon' && asking.question.id === id;
 
+  /** Says what typing means now, unless the cursor is behind that; a question is not repeated within a text. */
   function invite(): void {
-    if (!sent && !view.busy && view.question === null && !typing.isOpen())
+    if (typing.isOpen()) return;
+    if (asking.kind === 'question' || asking.kind === 'reason') {
+      if (!saying) writer.invite(asking.shown.invitation);
+    } else if (!sent && !view.busy && view.question === null) {
       writer.invite(PROMPT_SIGN);
+    }
   }
 
   return {
@@ -131,8 +152,17 @@ export function createPlainFace({ stdin, output, colors, bell }: FaceOptions): F
       }
       invite();
     },
-    say: (text) => writer.text(text),
-    endSaying: () => writer.endText(),
+    say(text) {
+      saying = true;
+      writer.text(text);
+    },
+    endSaying() {
+      saying = false;
+      writer.endText();
+      // The text may have moved it from the screen.
+      if (asking.kind === 'question' && !writer.isInviting()) show(asking.shown);
+      else if (asking.kind === 'reason') invite();
+    },
     show(next) {
       const before = view;
       view = next;
@@ -218,6 +248,7 @@ function createLineWriter(output: FaceOptions['output'], colors: boolean) {
       open = 'nothing';
       wrote = false;
     },
+    isInviting: () => open === 'invitation',
     wroteSinceEntered: () => wrote,
     emit: (sequence: string): void => void output.offer(sequence),
     endLine,
