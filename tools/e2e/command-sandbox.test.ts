@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 
@@ -30,6 +30,7 @@ async function answerTo(
   machine: Sandbox,
   command: string,
   args: readonly string[] = ['--sandbox', 'require'],
+  env: Readonly<Record<string, string>> = {},
 ): Promise<Readonly<Record<string, unknown>>> {
   const call: Behaviour = {
     name: 'line',
@@ -38,7 +39,7 @@ async function answerTo(
   };
   const provider = await machine.provider({ behaviours: [call, LAST_WORD] });
   const ended = await machine.ask(provider, ['--json', '--approve-commands', 'auto', ...args], {
-    env: { OPENAI_API_KEY: 'sk-canary-0123456789abcdef' },
+    env: { OPENAI_API_KEY: 'sk-canary-0123456789abcdef', ...env },
   });
   expect(ended.exitCode, ended.stderr).toBe(0);
   return JSON.parse(lastToolMessage(provider.requests)) as Record<string, unknown>;
@@ -52,16 +53,24 @@ async function put(path: string, text: string): Promise<void> {
 describe.skipIf(!hasBubblewrap).concurrent('in bubblewrap', () => {
   test('a line sees no key, no state of Orion and no configuration of the user', async ({
     machine,
+    onTestFinished,
   }) => {
     const places = ['.ssh/id_ed25519', '.aws/credentials', '.npmrc', '.config/gh/hosts.yml'];
-    for (const place of places) await put(join(machine.home, place), 'canary');
-    await put(join(machine.home, '.config/orion/config.json'), '{"model":"canary"}');
+    // The sandbox has temporary folders of its own: only elsewhere is there a home to hide something in.
+    const home = await mkdtemp('/var/tmp/orion-home-');
+    onTestFinished(() => rm(home, { recursive: true }));
+    for (const place of places) await put(join(home, place), 'canary');
+    await put(join(home, '.config/orion/config.json'), '{"model":"canary"}');
+    await put(join(home, 'notes'), 'of the home');
     await machine.write('.orion/kept', 'canary');
     await machine.write('.env', 'readable');
     const found = await answerTo(
       machine,
-      `env; cd ~ && cat ${places.join(' ')} .config/orion/*; cd - && cat .orion/* .orion/orion.db .env; ls -A .orion`,
+      `env; cd ~ && cat notes ${places.join(' ')} .config/orion/*; cd - && cat .orion/* .orion/orion.db .env; ls -A .orion`,
+      ['--sandbox', 'require'],
+      { HOME: home, XDG_CONFIG_HOME: join(home, '.config') },
     );
+    expect(JSON.stringify(found)).toContain('of the home');
     expect(JSON.stringify(found)).not.toContain('canary');
     expect(JSON.stringify(found)).toContain('readable');
     expect(found['protections']).toEqual({

@@ -74,7 +74,7 @@ test.concurrent('R014, R245: three hundred DONE lines are one receipt line of at
   expect(String(await machine.read('a.ts'))).toBe(text);
   const lines = ended.stderr.split('\n');
   expect(lines.find((line) => line.startsWith('Created a.ts'))).toMatch(
-    /DONE is part of the file at line 2, 4, 6, 8, 10 …$/u,
+    /DONE is part of the file at line 2, 4, 6, 8, 10 … `orion undo` takes it back\.$/u,
   );
   expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(500);
 });

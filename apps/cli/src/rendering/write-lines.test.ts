@@ -160,6 +160,6 @@ describe('the receipt as one line (R245)', () => {
     expect(line.length).toBeLessThanOrEqual(500);
     expect(line).toContain('unverified at line 1,000,000');
     expect(line).toContain('not kept: xattrs; warning: slow disk');
-    expect(line).toMatch(/…\. `orion undo` takes it back\.$/u);
+    expect(line).toMatch(/… `orion undo` takes it back\.$/u);
   });
 });

@@ -21,9 +21,11 @@ export function receiptLine(receipt: WriteReceipt, undo: string | null): string 
     ...attentionParts(receipt),
     ...otherParts(receipt),
   ];
-  const end = undo !== null && isUndoable(receipt) ? `. ${undo} takes it back.` : '';
+  const end = undo !== null && isUndoable(receipt) ? ` ${undo} takes it back.` : '';
   const line = `${VERBS[receipt.operation]} ${receipt.target_file}: ${parts.join('; ')}`;
-  return `${clip(line, MAX_LINE - end.length)}${end}`;
+  if (end === '') return clip(line, MAX_LINE);
+  const shown = clip(line, MAX_LINE - end.length - 1);
+  return `${shown}${shown.endsWith('…') ? '' : '.'}${end}`;
 }
 
 function isUndoable({ backup_id, warnings }: WriteReceipt): boolean {
