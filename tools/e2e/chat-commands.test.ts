@@ -127,7 +127,7 @@ test.concurrent('takes a change back and brings it back, saves an answer, and fi
 
   await type(terminal, '/new', 'begins a new conversation');
   await type(terminal, '/changes', 'has changed no file');
-  const picker = await type(terminal, '/resume', 'Which conversation?');
+  const picker = await type(terminal, '/resume', 'Conversations of ');
   expect(picker + (await terminal.waitForOutput('My file'))).toContain('message');
   await type(terminal, '1', 'Going on with: My file');
   expect(terminal.output().split('It is written.').length).toBeGreaterThan(2);

@@ -148,7 +148,7 @@ test.concurrent('a whole day: ask, write, queue, approve, refuse, run, stop, lea
 
   const nextDay = await start();
   nextDay.type('/resume\r');
-  await nextDay.waitForScreen('Which conversation?');
+  await nextDay.waitForScreen('Conversations of ');
   nextDay.type('guide');
   await nextDay.waitForScreen((screen) => !screen.rows.join('\n').includes('second.md'));
   nextDay.type('\r');

@@ -1,14 +1,14 @@
-import { cutToColumns, OrionError } from '@orion/contracts';
+import { OrionError } from '@orion/contracts';
 import type { ConversationSummary, Message } from '@orion/contracts';
 
 import { conversationNotFound } from '../../commands/conversations.ts';
 import { usage } from '../../command-line/usage.ts';
 import { formatAge, plural } from '../../terminal/format.ts';
+import { shortPath } from '../start.ts';
 import type { ChatTools } from '../tools.ts';
 import type { ChatCommand } from './command.ts';
 
 const LISTED = 100;
-const TITLE_COLUMNS = 60;
 /** Of a conversation that is resumed: enough for its last words. */
 const SHOWN_BYTES = 64 * 1024;
 
@@ -88,14 +88,15 @@ async function pickConversation(tools: ChatTools, signal: AbortSignal): Promise<
   }
   const items = conversations.map((one) => ({
     value: one.conversationId,
-    label: cutToColumns(one.title, TITLE_COLUMNS).text,
+    label: one.title,
     detail: [
       `${formatAge(now - one.updatedAt)} ago`,
       plural(one.messages, 'message'),
       ...(one.openSessionId === null ? [] : ['1 unfinished']),
     ].join(', '),
   }));
-  const answer = await tools.ask({ kind: 'pick', text: 'Which conversation?', items }, signal);
+  const text = `Conversations of ${shortPath(tools.configuration.workspace, tools.context)}`;
+  const answer = await tools.ask({ kind: 'pick', text, items }, signal);
   return answer?.value ?? null;
 }
 

@@ -7,7 +7,7 @@ import {
   type ListItem,
   type SelectionList,
 } from './line-editor.ts';
-import { typedRows, type TypedRows } from './region-rows.ts';
+import { spread, typedRows, type TypedRows } from './region-rows.ts';
 
 /** A list to take one of; typing narrows it down. */
 export type Picker = {
@@ -69,7 +69,7 @@ export function createPicker({ title, items, colors, onPicked }: PickerOptions):
     },
     render(columns) {
       return {
-        asked: [emphasize(sanitizeLine(title), colors)],
+        asked: [emphasize(spread(sanitizeLine(title), 'type to filter', columns), colors)],
         typed: typedRows('Filter: ', filter.render(columns - 'Filter: '.length)),
         menu: list.render(columns),
       };

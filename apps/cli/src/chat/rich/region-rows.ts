@@ -94,7 +94,7 @@ function statusRow(status: readonly string[], columns: number): string {
 }
 
 /** One text at the left and one at the right; the right one only where there is room. */
-function spread(left: string, right: string, columns: number): string {
+export function spread(left: string, right: string, columns: number): string {
   const room = columns - widthOf(right) - 2;
   if (widthOf(left) > room) return clipToWidth(left, columns);
   return `${left}${' '.repeat(columns - widthOf(left) - widthOf(right))}${right}`;

@@ -356,6 +356,7 @@ describe('questions', () => {
     }));
     face.show({ ...IDLE, question: { kind: 'pick', id: 7, text: 'Conversations', items } });
     await terminal.shows('(1/30)');
+    await terminal.shows(/^Conversations {53}type to filter$/mu);
     terminal.type('unfin');
     await terminal.shows('Conversation 15');
     terminal.type(`${DOWN}${DOWN}\r`);
