@@ -58,3 +58,30 @@ test.concurrent.for(['rich', 'plain'])(
     expect(asked()).toBe(1);
   },
 );
+
+test.concurrent('the list of conversations says which one has an unfinished file', async ({
+  machine,
+}) => {
+  const provider = await machine.provider(STALLED);
+  const env = { WRITE_SESSION_SAVE_MS: '50' };
+  const first = machine.terminal(['chat', ...at(provider)], { env });
+  await first.waitForOutput('orion 0.');
+  first.type('Write a complete guide to everything.\r');
+  await machine.savedSession(5000);
+  first.kill('SIGKILL');
+  await first.finished;
+
+  const second = machine.terminal(['chat', ...at(provider)], { env });
+  await second.waitForOutput('Go on with it?');
+  second.type('n');
+  await second.waitForScreen((screen) => !screen.rows.join('\n').includes('(d)iscard'));
+  second.type('/resume\r');
+  const { rows } = await second.waitForScreen('type to filter');
+  expect(rows.find((row) => row.includes('complete guide'))).toMatch(
+    /Write a complete guide to everything\. {2}.* ago, \d+ messages?, 1 unfinished$/u,
+  );
+  second.type('\u001B');
+  await second.waitForScreen((screen) => !screen.rows.join('\n').includes('type to filter'));
+  second.type('\u0004');
+  await second.finished;
+});
