@@ -153,6 +153,19 @@ describe('stopping and leaving', () => {
   });
 });
 
+test.concurrent('says that a provider is asked again, and when', async ({ machine }) => {
+  const faults = [{ kind: 'status', status: 429, reply: 1, times: 1, retryAfter: '1' }] as const;
+  const provider = await machine.provider({ behaviours: [LAST_WORD], faults });
+  const terminal = chat(machine, provider);
+  await terminal.waitForOutput('> ');
+  terminal.type('Hello.\r');
+  const said = 'PROVIDER_RATE_LIMIT: the provider is asked again in 1 s.';
+  await terminal.waitForOutput(said);
+  expect(await terminal.waitForOutput('Turn ended: done.')).toContain('All written.');
+  terminal.type('\u0004');
+  expect((await terminal.finished).exitCode).toBe(0);
+});
+
 test.concurrent('sends a prompt that came during a turn once, after it', async ({ machine }) => {
   const provider = await machine.provider({
     behaviours: [{ name: 'slow', reply: { text: 'One. Two.' }, shape: { firstDelayMs: 700 } }],

@@ -2,6 +2,7 @@ import type {
   AnswerWord,
   CleanReport,
   Clock,
+  ErrorCode,
   FileList,
   LlmAdapter,
   Mode,
@@ -116,6 +117,11 @@ export type OrionOptions = {
   readonly createStore?: boolean;
   /** Exports turns as spans with the gen_ai attributes, without prompts, answers and arguments. Off when left out. */
   readonly telemetry?: TelemetryOptions;
+  /**
+   * Called before each wait, in milliseconds, after which a provider is asked again because it failed with this code;
+   * must not throw.
+   */
+  readonly onRetry?: (retry: { readonly waitMs: number; readonly code: ErrorCode }) => void;
   /** Called with every trace event as it is recorded; must not throw. */
   readonly onTrace?: (event: TraceEvent) => void;
 };

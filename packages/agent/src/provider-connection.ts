@@ -43,7 +43,11 @@ export type ProviderConnection = {
  * recovered: its provider, model and base URL, never a key.
  */
 export function providerConnection(
-  { adapter: own, provider: options }: Pick<OrionOptions, 'provider' | 'adapter'>,
+  {
+    adapter: own,
+    provider: options,
+    onRetry,
+  }: Pick<OrionOptions, 'provider' | 'adapter' | 'onRetry'>,
   settings: Settings,
   clock: Clock,
   keys: KeysInUse,
@@ -73,6 +77,7 @@ export function providerConnection(
         model,
         baseUrl,
         apiKey,
+        onRetry,
         silenceMs: silenceMs ?? undefined,
         maxTokens: outputTokens ?? undefined,
         limits: prefill === null ? undefined : { prefill },

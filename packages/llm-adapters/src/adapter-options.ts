@@ -4,7 +4,7 @@ import type { Clock, ModelLimits, Redact } from '@orion/contracts';
 import { modelLimits } from './models.ts';
 import { createRedactor } from './provider-error.ts';
 import { DEFAULT_RETRY } from './retry.ts';
-import type { RetryPolicy } from './retry.ts';
+import type { RetryPolicy, UpcomingRetry } from './retry.ts';
 import type { FetchFunction, JsonPost } from './stream/post-json.ts';
 
 /** The options of every adapter. */
@@ -25,6 +25,8 @@ export type AdapterOptions = {
    */
   readonly silenceMs?: number;
   readonly retry?: Partial<RetryPolicy>;
+  /** Called before each wait for a retry; must not throw. */
+  readonly onRetry?: (retry: UpcomingRetry) => void;
   /** Overrides what is known about the model's limits. */
   readonly limits?: Partial<ModelLimits>;
   readonly clock?: Clock;
@@ -47,6 +49,7 @@ export type CheckedOptions = {
   readonly clock: Clock;
   readonly random: () => number;
   readonly retry: RetryPolicy;
+  readonly onRetry: ((retry: UpcomingRetry) => void) | undefined;
   /** The longest silence before the first event, and between later ones. */
   readonly firstEventMs: number;
   readonly silenceMs: number;
@@ -77,6 +80,7 @@ export function checkOptions(options: AdapterOptions, defaultBaseUrl: string): C
     clock,
     random: options.random ?? Math.random,
     retry: { ...DEFAULT_RETRY, ...options.retry },
+    onRetry: options.onRetry,
     silenceMs: options.silenceMs ?? DEFAULT_SILENCE_MS,
     firstEventMs: options.silenceMs ?? DEFAULT_FIRST_EVENT_MS,
     connection: {

@@ -1,7 +1,7 @@
 import { createFakeClock } from '@orion/testkit';
 import { describe, expect, test, vi } from 'vitest';
 
-import { DEFAULT_RETRY, readRetryAfter, retryWait } from './retry.ts';
+import { DEFAULT_RETRY, readRetryAfter, retryWait, type UpcomingRetry } from './retry.ts';
 import type { Answer } from './scripted/byte-server.ts';
 import { FORMATS, createAdapterOf } from './testing/providers.ts';
 import type { FormatName } from './testing/providers.ts';
@@ -39,6 +39,7 @@ async function ask(answers: readonly Answer[], format: FormatName = 'openai-chat
   const server = await serve(answers);
   const clock = createFakeClock();
   const waits: number[] = [];
+  const retries: UpcomingRetry[] = [];
   const adapter = createAdapterOf(format, {
     baseUrl: server.url,
     clock: {
@@ -49,6 +50,7 @@ async function ask(answers: readonly Answer[], format: FormatName = 'openai-chat
       },
     },
     random: () => 0.9,
+    onRetry: (retry) => retries.push(retry),
   });
   let ended = false;
   const answer = collect(adapter.sendMessagesStreaming(QUESTION, {})).finally(() => {
@@ -61,7 +63,7 @@ async function ask(answers: readonly Answer[], format: FormatName = 'openai-chat
     },
     { interval: 2, timeout: 5000 },
   );
-  return { events: await answer, waits, server };
+  return { events: await answer, waits, retries, server };
 }
 
 describe('a request whose answer has not begun', () => {
@@ -83,11 +85,12 @@ describe('a request whose answer has not begun', () => {
 
   test('waits as long as the server asks', async () => {
     const headers = { 'retry-after': '7' };
-    const { waits } = await ask([
+    const { waits, retries } = await ask([
       { ...BUSY, status: 429, headers },
       { pieces: [WHOLE['openai-chat']] },
     ]);
     expect(waits).toContain(7000);
+    expect(retries).toEqual([{ waitMs: 7000, code: 'PROVIDER_RATE_LIMIT' }]);
   });
 
   test.for([

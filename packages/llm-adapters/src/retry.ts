@@ -1,4 +1,4 @@
-import type { ErrorInfo } from '@orion/contracts';
+import type { ErrorCode, ErrorInfo } from '@orion/contracts';
 
 import type { AnswerHeaders } from './stream/post-json.ts';
 
@@ -12,6 +12,9 @@ export type RetryPolicy = {
   /** The limit of what a server may ask for. */
   readonly longestRetryAfterMs: number;
 };
+
+/** A request is sent again after this wait, since it failed with this code. */
+export type UpcomingRetry = { readonly waitMs: number; readonly code: ErrorCode };
 
 export const DEFAULT_RETRY: RetryPolicy = {
   retries: 3,

@@ -149,7 +149,9 @@ export function createStreamingAdapter<RequestBody extends object>(
           yield { type: 'error', error };
           return;
         }
-        await sleep(clock, retryWait(retry, attempt, retryAfterMs, settings.random), cancel.signal);
+        const waitMs = retryWait(retry, attempt, retryAfterMs, settings.random);
+        settings.onRetry?.({ waitMs, code: error.code });
+        await sleep(clock, waitMs, cancel.signal);
         if (cancel.signal.aborted) {
           yield { type: 'error', error: aborted() };
           return;

@@ -102,6 +102,7 @@ export class Turns {
       provider,
       reviewAction: reviewActions(this.#place),
       confirmProtectedPath: confirmPaths(this.#place, signal),
+      ...(!configuration.quiet && { onRetry: (retry) => this.line(retryLine(retry), 'faint') }),
       ...(configuration.verbose && {
         onTrace: (event) => this.line(formatTraceLine(event), 'faint'),
       }),
@@ -201,6 +202,12 @@ export class Turns {
     }
     for (const line of notStoredLines(orion.notStored())) this.line(line, 'warning');
   }
+}
+
+/** What is waited for while nothing else is to be seen. */
+function retryLine({ waitMs, code }: Parameters<NonNullable<OrionOptions['onRetry']>>[0]): string {
+  const seconds = Math.max(1, Math.ceil(waitMs / 1000));
+  return `${code}: the provider is asked again in ${seconds} s.`;
 }
 
 const ENDINGS: Readonly<Record<Extract<RunEvent, { type: 'done' }>['status'], string>> = {
