@@ -69,6 +69,10 @@ describe('stopping and leaving', () => {
       terminal.type('/new\r');
       if (isPlain) await terminal.waitForOutput('Waits for the end of the turn: 2.');
       else await terminal.waitForScreen('queued: 2');
+      if (!isPlain) {
+        terminal.type('half');
+        await terminal.waitForScreen('half');
+      }
       terminal.type('\u0003');
       await terminal.waitForOutput('Not run, as you stopped: /new');
       await terminal.waitForOutput('Not sent, as you stopped');
@@ -81,6 +85,10 @@ describe('stopping and leaving', () => {
       expect(asked()).toBe(0);
       terminal.type(isPlain ? 'And then?\r' : '\r');
       await waitFor('the prompt', () => asked() === 1);
+      // What was being typed is kept behind it.
+      const sent = isPlain ? 'And then?' : 'And then?\n\nhalf';
+      const body = JSON.stringify(provider.requests.at(-1)?.body);
+      expect(body).toContain(JSON.stringify(sent));
       terminal.type('\u0004');
       expect((await terminal.finished).exitCode).toBe(3);
     },
