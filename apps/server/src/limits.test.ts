@@ -38,12 +38,22 @@ describe('a body', () => {
     const { port, ask } = await startTestServer({ limits: { bodyMs: 100 } });
     const socket = await openSocket(port);
     const answer = readToEnd(socket);
-    socket.write(headOf(port, 'Content-Length: 100\r\n\r\n{'));
+    socket.write(headOf(port, 'Content-Length: 10000\r\n\r\n{'));
     const drip = setInterval(() => socket.write(' '), 20);
     const { status, body } = parseAnswer(await answer);
     clearInterval(drip);
     expect([status, codeOf(JSON.parse(body))]).toEqual([408, 'REQUEST_TIMEOUT']);
     expect((await ask('/health/live')).status).toBe(200);
+  });
+
+  it('that is given up and arrives after all is not answered again, whatever follows it', async () => {
+    const { port } = await startTestServer({ limits: { bodyMs: 50 } });
+    const socket = await openSocket(port);
+    const answer = readToEnd(socket);
+    socket.write(headOf(port, 'Content-Length: 2\r\n\r\n{'));
+    await new Promise((resolve) => socket.once('data', resolve));
+    socket.write('} and what is not HTTP\r\n\r\n');
+    expect((await answer).match(/HTTP\/1\.1/gu)).toHaveLength(1);
   });
 
   it.each<[string, string | Uint8Array]>([

@@ -137,7 +137,8 @@ export class RequestListener {
     this.#responses.set(socket, response);
     const sentBefore = socket.bytesWritten;
     response.once('close', () => {
-      this.#responses.delete(socket);
+      // What is left of a request that was refused may still be found too slow: it has its answer.
+      if (request.complete) this.#responses.delete(socket);
       if (counts) this.#inProgress -= 1;
       if (this.#inProgress === 0) for (const resolve of this.#onIdle.splice(0)) resolve();
       const ms = Math.round(clock.monotonic() - began);
