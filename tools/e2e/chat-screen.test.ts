@@ -64,7 +64,8 @@ describe('orion chat on a terminal', () => {
       env: { PS1: 'shell$ ', HISTFILE: '' },
     });
     await shell.waitForOutput('shell$ ');
-    shell.type(`${process.execPath} ${machine.entry().join(' ')} chat ${at(provider).join(' ')}\r`);
+    const words = [process.execPath, ...machine.entry(), 'chat', ...at(provider)];
+    shell.type(`${words.map((word) => `'${word}'`).join(' ')}\r`);
     await shell.waitForScreen(STATUS);
     shell.type('a draft');
     await shell.waitForScreen('> a draft');
