@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { limitedSignal, sleep } from './clock.ts';
+import { limitedSignal, sleep, systemClock } from './clock.ts';
 import type { Clock } from './clock.ts';
 
 function createClock() {
@@ -68,4 +68,13 @@ test('a time that no timer can wait for is waited for as long as one can', () =>
   for (const ofClock of [undefined, clock]) limitedSignal(signal, ofClock);
   limitedSignal(signal, undefined, 20);
   expect(schedule).toHaveBeenCalledTimes(2);
+});
+
+test('a time that is over, however long, is none to warn of', async () => {
+  const warned = vi.fn();
+  process.on('warning', warned);
+  await new Promise<void>((resolve) => void systemClock.schedule(-Infinity, resolve));
+  await new Promise<void>((resolve) => void systemClock.schedule(-1, resolve));
+  process.off('warning', warned);
+  expect(warned).not.toHaveBeenCalled();
 });

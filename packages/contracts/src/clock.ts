@@ -16,7 +16,8 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   schedule(milliseconds, callback) {
-    const timer = setTimeout(callback, milliseconds);
+    // Node warns of a time that is over, on the terminal of whoever runs the program.
+    const timer = setTimeout(callback, Math.max(0, milliseconds));
     return () => clearTimeout(timer);
   },
 };

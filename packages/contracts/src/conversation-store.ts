@@ -21,8 +21,20 @@ export type StoredConversation = ConversationSummary & {
   readonly from: number;
 };
 
-/** Which messages to read: from a position on, or as many of the last ones as fit into this many bytes. */
-export type ConversationPart = { readonly from: number } | { readonly maxBytes: number };
+/**
+ * Which messages to read: from a position on, or as many of the last ones as fit into this many bytes, or a page: as
+ * many of those before a position as fit, and at least one.
+ */
+export type ConversationPart =
+  | { readonly from: number }
+  | { readonly maxBytes: number }
+  | { readonly pageBytes: number; readonly before: number };
+
+/** Where a conversation is in a list that is sorted newest first. */
+export type ConversationPlace = Pick<
+  ConversationSummary,
+  'updatedAt' | 'createdAt' | 'conversationId'
+>;
 
 /** The owner of a turn, whose writes are stored only while the turn is its own and not over. */
 export type TurnFence = { readonly turnId: string; readonly epoch: number };
@@ -67,9 +79,10 @@ export interface ConversationStore {
    * message is saved again. False if there is no such conversation.
    */
   rename(conversationId: string, title: string): Promise<boolean>;
-  /** Newest first. */
+  /** Newest first; those that come after a place. */
   list(filter: {
     readonly projectId?: string;
+    readonly after?: ConversationPlace;
     readonly limit: number;
   }): Promise<readonly ConversationSummary[]>;
 }

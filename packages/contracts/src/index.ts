@@ -1,3 +1,17 @@
+export type {
+  Approval,
+  ApprovalAction,
+  ApprovalDecision,
+  ApprovalFilter,
+  ApprovalOutcome,
+  NewApproval,
+  Approvals,
+  ApprovalState,
+  ApprovalVerdict,
+  DecideOutcome,
+  ProposedChange,
+  WriteAction,
+} from './approvals.ts';
 export { limitedSignal, sleep, systemClock } from './clock.ts';
 export type { Clock, LimitedSignal } from './clock.ts';
 export { commandWord } from './command-word.ts';
@@ -5,8 +19,85 @@ export { BEGIN_TOOL_NAME, DONE_MARKER } from './constants.ts';
 export { defined } from './defined.ts';
 export { ERROR_CODES, OrionError, toErrorInfo } from './errors.ts';
 export type { ErrorCode, ErrorInfo, OrionErrorOptions } from './errors.ts';
+export type {
+  ApprovalAnswer,
+  ApprovalsAnswer,
+  ApprovalsQuery,
+  DecideRequest,
+} from './http/approvals.ts';
+export type {
+  ChangeDiffAnswer,
+  ChangesAnswer,
+  ChangesQuery,
+  UndoChangeRequest,
+} from './http/changes.ts';
+export type { PlanApplyRequest, PlanPreviewAnswer, PlanPreviewRequest } from './http/plans.ts';
+export type {
+  ConversationAnswer,
+  ConversationQuery,
+  ConversationsAnswer,
+  ConversationsQuery,
+  ShownMessage,
+} from './http/conversations.ts';
 export type { HttpErrorBody } from './http/errors.ts';
-export type { LiveAnswer, ReadyAnswer, ServiceState } from './http/health.ts';
+export type {
+  OutputAnswer,
+  OutputCountAnswer,
+  OutputCountRequest,
+  OutputExtractAnswer,
+  OutputExtractRequest,
+  OutputPart,
+  OutputQuery,
+  OutputSampleAnswer,
+  OutputSampleRequest,
+  OutputsAnswer,
+  OutputScope,
+  OutputsQuery,
+  OutputStatsAnswer,
+  OutputStatsQuery,
+  WholeOutput,
+} from './http/tool-outputs.ts';
+export type {
+  TraceAnswer,
+  TracedEvent,
+  TracedTurn,
+  TracedTurnsAnswer,
+  TracesQuery,
+} from './http/traces.ts';
+export type { StatusAnswer } from './http/status.ts';
+export type { DiskState, LiveAnswer, ReadyAnswer, ServiceState } from './http/health.ts';
+export type {
+  BeginUpload,
+  BeginUploadRequest,
+  CorrectUpload,
+  DiscardedUpload,
+  FinalizeUpload,
+  OpenUpload,
+  RecoverUpload,
+  UploadAnswer,
+  UploadCorrections,
+  UploadDiff,
+  UploadsAnswer,
+  UploadStatus,
+  WrittenUpload,
+} from './http/write-sessions.ts';
+export type {
+  CancelAnswer,
+  MessageAnswer,
+  MessageRequest,
+  TurnEventsAnswer,
+  TurnListAnswer,
+  TurnReset,
+  TurnStreamEvent,
+} from './http/turns.ts';
+export type {
+  PageChallengeAnswer,
+  PageChallengeRequest,
+  PageLinkAnswer,
+  PageSessionAnswer,
+  PageSessionRequest,
+  PageSignedOut,
+} from './http/page.ts';
 export type { JsonObject, JsonValue } from './json.ts';
 export type {
   FinishReason,
@@ -26,7 +117,9 @@ export type {
 } from './messages.ts';
 export { createTurnState } from './protocol.ts';
 export type {
+  CallProgress,
   ModelSpending,
+  PendingCalls,
   ProtocolConfig,
   ProtocolContext,
   ProtocolEvent,
@@ -95,7 +188,12 @@ export type {
   TextEncodingName,
   TextExcerpt,
 } from './workspace/files.ts';
-export type { ServerAddress, ServerToken, WorkspaceServerFiles } from './workspace/server-files.ts';
+export type {
+  PageAccess,
+  ServerAddress,
+  ServerToken,
+  WorkspaceServerFiles,
+} from './workspace/server-files.ts';
 export type { ScratchFile, SavedScratchFile } from './workspace/scratch-files.ts';
 export type {
   ListedText,
@@ -108,6 +206,7 @@ export type {
   ClaimedSession,
   CleanReport,
   SaveResult,
+  SessionBytes,
   SessionHandle,
   SessionListing,
   SessionStatus,
@@ -165,6 +264,7 @@ export { KeysInUse, REDACTED } from './keys-in-use.ts';
 export type { Redact, RedactedStream } from './keys-in-use.ts';
 export type {
   ConversationPart,
+  ConversationPlace,
   ConversationSave,
   ConversationStore,
   ConversationSummary,
@@ -217,5 +317,34 @@ export type {
   TurnLogEvent,
   TurnNews,
 } from './turn-log.ts';
+export type {
+  CancelOutcome,
+  KeyOutcome,
+  NewTurn,
+  OwnerNews,
+  RequestKey,
+  RequestKeys,
+  ServedTurn,
+  ServedTurnCounts,
+  ServedTurnFilter,
+  ServedTurns,
+  ServedTurnState,
+  ServingHold,
+  SubmitOutcome,
+  TurnSubmission,
+  TurnToRun,
+  WaitingTurn,
+  UnfinishedTurn,
+} from './served-turns.ts';
 export { fitsLog, formatEventId, parseEventId } from './turn-position.ts';
 export type { TurnPosition } from './turn-position.ts';
+export type {
+  QueueLimits,
+  QueuePlace,
+  StoreTransaction,
+  TransactionOutcome,
+  TurnAttempt,
+  TurnHandler,
+  TurnQueue,
+} from './turn-queue.ts';
+export { TurnText } from './turn-text.ts';

@@ -3,7 +3,7 @@ import type { ErrorInfo } from './errors.ts';
 import type { JsonObject } from './json.ts';
 import type { Redact } from './keys-in-use.ts';
 import type { FinishReason, LlmAdapter, Usage } from './llm.ts';
-import type { Message } from './messages.ts';
+import type { AssistantMessage, Message, ToolMessage } from './messages.ts';
 import type { StopReason } from './run-event.ts';
 import type { ToolCall } from './tool-call.ts';
 import type { Mode, ToolDefinition, ToolProgress, ToolRegistry, ToolResult } from './tools.ts';
@@ -120,6 +120,31 @@ export type ProtocolConfig = {
   readonly maxTokens?: number;
 };
 
+/**
+ * How far a message with calls has come, so that another process can complete it. `begun`: whoever ran the call did
+ * not learn what came of it.
+ */
+export type PendingCalls = {
+  /** The message as the history keeps it. */
+  readonly said: AssistantMessage;
+  /** Its calls as the model made them; only those that have no answer are used. */
+  readonly calls: readonly ToolCall[];
+  /** Of each call, in the same order. */
+  readonly progress: readonly CallProgress[];
+  /** The index of the tool phase that its calls have begun; null before that. */
+  readonly toolPhase: number | null;
+};
+
+export type CallProgress =
+  | { readonly kind: 'announced' | 'begun' }
+  | {
+      readonly kind: 'answered';
+      readonly result: ToolResult;
+      readonly answer: ToolMessage;
+      /** Refused, since the call had run before. */
+      readonly isDuplicate: boolean;
+    };
+
 export type ProtocolContext = {
   /** Never changed. A run returns what it adds in its outcome. */
   readonly messages: readonly Message[];
@@ -140,6 +165,10 @@ export type ProtocolContext = {
    */
   readonly startedAt: number;
   readonly signal: AbortSignal;
+  /** Whether the run reports where another process could continue it. */
+  readonly reportsCheckpoints?: boolean;
+  /** The message, after `messages`, that another process left incomplete: the run begins with its calls. */
+  readonly pending?: PendingCalls;
 };
 
 /** The result of a run. Only the turn driver turns it into the public `done`. */
@@ -177,6 +206,16 @@ export type ProtocolEvent =
   | { readonly type: 'tool_progress'; readonly call: ToolCall; readonly progress: ToolProgress }
   | { readonly type: 'tool_result'; readonly result: ToolResult; readonly summary: string }
   | { readonly type: 'usage'; readonly usage: Usage }
+  /**
+   * Another process could continue here, with `turnState` as it is now; only where the context asks for it. It belongs
+   * to the event that follows: both are stored, or neither. `appended` is what the run has added so far, without the
+   * message that is pending.
+   */
+  | {
+      readonly type: 'checkpoint';
+      readonly appended: readonly Message[];
+      readonly pending: PendingCalls | null;
+    }
   | { readonly type: 'outcome'; readonly outcome: ProtocolOutcome };
 
 /** Decides the course of a turn. The context carries all state; an instance keeps nothing between runs. */

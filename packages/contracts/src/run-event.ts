@@ -1,9 +1,10 @@
+import type { ApprovalAction, ApprovalOutcome } from './approvals.ts';
 import type { ErrorInfo } from './errors.ts';
 import type { Usage } from './llm.ts';
 import type { ToolCall } from './tool-call.ts';
 import type { ToolProgress } from './tools.ts';
 import type { InvalidPlace } from './validation.ts';
-import type { SessionStateName, WriteOperation, WriteReceipt } from './write-session.ts';
+import type { Seam, SessionStateName, WriteOperation, WriteReceipt } from './write-session.ts';
 
 export type TurnStatus = 'complete' | 'incomplete' | 'stopped' | 'paused' | 'aborted' | 'error';
 
@@ -56,7 +57,47 @@ export type RunEventBody =
       readonly offset: number;
       readonly length: number;
       readonly content: string | null;
+      /** Bytes of the content that were durable when this was sent. */
+      readonly durableBytes?: number;
     }
+  /**
+   * What is safe of a session's text has changed without new text: after a stall, or while the disk takes nothing. At
+   * most four a second. `receivedBytes` are in memory at least, `savedBytes` survive the end of the process,
+   * `durableBytes` a power cut.
+   */
+  | {
+      readonly type: 'write_progress';
+      readonly sessionId: string;
+      readonly receivedBytes: number;
+      readonly savedBytes: number;
+      readonly durableBytes: number;
+      readonly lines: number;
+    }
+  /** The turn waits for a person. What would happen is stored, and `hash` is what a decision names. */
+  | {
+      readonly type: 'approval_requested';
+      readonly approvalId: string;
+      /** The call that waits, of a command or a tool. */
+      readonly callId?: string;
+      /** The session that waits. */
+      readonly sessionId?: string;
+      readonly action: ApprovalAction;
+      readonly hash: string;
+      /** Milliseconds since the epoch. Then it counts as a no. */
+      readonly expiresAt: number;
+    }
+  /** Once for each that was requested, unless the turn ended before. */
+  | {
+      readonly type: 'approval_decided';
+      readonly approvalId: string;
+      readonly decision: ApprovalOutcome;
+      readonly reason?: string;
+    }
+  /**
+   * Another process continues the turn and asks the model again: the text of the model after the event `toSeq` is
+   * void, but for text that a call or a write session followed. Everything else that was reported has happened.
+   */
+  | { readonly type: 'rewind'; readonly toSeq: number }
   /** The text after `toOffset` (bytes) turned out not to belong to the file. */
   | { readonly type: 'write_rewind'; readonly sessionId: string; readonly toOffset: number }
   | {
@@ -90,6 +131,8 @@ export type RunEventBody =
       readonly lines: number;
       /** Bytes that are durable on the disk. */
       readonly durableBytes: number;
+      /** Text was joined: where, and what was left out. */
+      readonly seam?: Seam;
       readonly receipt?: WriteReceipt;
       /** While corrections are needed: what the model is asked to correct. */
       readonly corrections?: RunCorrections;

@@ -89,6 +89,9 @@ export type CommandAction = {
   readonly command: string;
   /** Where it runs. */
   readonly folder: string;
+  /** What keeps it in its place, and whether it reaches the network. */
+  readonly sandbox?: 'auto' | 'require' | 'off';
+  readonly network?: boolean;
 };
 
 /** A call of a tool of an MCP server. */

@@ -45,6 +45,10 @@ export type TraceFilter = {
   /** Milliseconds since the epoch, both inclusive. */
   readonly from?: number;
   readonly to?: number;
+  /** Numbers of events, both exclusive. */
+  readonly afterId?: number;
+  readonly beforeId?: number;
+  /** The last ones, as many as that. */
   readonly limit?: number;
 };
 

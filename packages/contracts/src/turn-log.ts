@@ -26,6 +26,11 @@ export type TurnClaim = {
   readonly lastSeq: number;
   /** The newest checkpoint that was stored; null if there is none. */
   readonly checkpoint: JsonValue;
+  /**
+   * Attempts since that checkpoint was stored, this one included, but for those that gave the turn back. The turn of
+   * a process that dies again and again in the same place is known by it.
+   */
+  readonly idleAttempts: number;
 };
 
 /** Consecutive events of one turn; none for an owner that only asks whether the turn is still its own. */

@@ -53,6 +53,11 @@ export type SessionMetadata = {
    * replaced file begins with one.
    */
   readonly keep_leading_blank_lines?: true;
+  /**
+   * A program uploads the text as bytes and says when it is complete. No line of it is a marker, nothing of it is left
+   * out, and no model continues it.
+   */
+  readonly uploaded?: true;
   /** The target as it was at begin. */
   readonly target: TargetSnapshot;
 };

@@ -2,7 +2,11 @@ export { createWritePlanTool } from './write-plan-tool.ts';
 export type { WritePlanTool, WritePlanToolOptions } from './write-plan-tool.ts';
 export type { FinalizeFacts, FinalizeOutcome } from './write-plan/finalize-session.ts';
 export { recoveredReceipt } from './write-plan/session-receipt.ts';
+export { answeredCorrections } from './validation/correction-answers.ts';
+export type { CorrectionAnswer } from './validation/correction-answers.ts';
 export type { Omission } from './validation/omissions.ts';
+export { repairedText } from './validation/repaired-text.ts';
+export { describeInvalid } from './validation/validate-session-text.ts';
 export type { NeedsCorrections } from './validation/validate-session-text.ts';
 export type { PlanOptions, PlanStep } from './write-plan/apply-plan.ts';
 export { readBeginRequest } from './write-plan/begin-request.ts';
@@ -25,11 +29,10 @@ export {
   stateNameOf,
 } from './write-session/control.ts';
 export type { ControlState, MessageEnd } from './write-session/control.ts';
-export { receiptNotesOf } from './write-session/session.ts';
+export { fileEndOf, receiptNotesOf } from './write-session/session.ts';
 export { answerOptions, questionLine } from './write-session/questions/questions.ts';
 export type { CommandAnswer } from './write-session/questions/question-row.ts';
 export type {
-  LineEndingText,
   PromptReason,
   ReceiptNotes,
   SessionEffect,
@@ -50,6 +53,7 @@ export {
   appendToSummary,
   createSummary,
   restartSummary,
+  summaryOfBytes,
 } from './write-session/text/content-summary.ts';
-export type { ContentSummary } from './write-session/text/content-summary.ts';
+export type { ContentSummary, LineEndingText } from './write-session/text/content-summary.ts';
 export { diffVersions } from './write-plan/unified-diff/read-diff.ts';

@@ -17,6 +17,8 @@ import { beginSession } from './write-plan/begin-session.ts';
 import { createBeginTool } from './write-plan/begin-tool.ts';
 import { finalizeSession } from './write-plan/finalize-session.ts';
 import type { FinalizeFacts, FinalizeOutcome } from './write-plan/finalize-session.ts';
+import { sessionDiff } from './write-plan/session-diff.ts';
+import type { DiffedText } from './write-plan/session-diff.ts';
 import { neverApproved } from './write-plan/review.ts';
 import type { ApprovalPolicy } from './write-plan/review.ts';
 
@@ -45,6 +47,11 @@ export interface WritePlanTool {
     diskFilePath: string,
     facts: FinalizeFacts,
   ): Promise<FinalizeOutcome>;
+  /**
+   * The change that a session would make now, as the lines of a unified diff; text that is not valid is shown as it would
+   * be replaced. Rejects like `finalizeSession` for a target or a place in it that has changed.
+   */
+  diffSession(sessionId: string, text: DiffedText): Promise<AsyncIterable<string>>;
   /** Registers a session that a recovery opened. */
   adopt(handle: SessionHandle): void;
   forget(sessionId: string): void;
@@ -81,6 +88,14 @@ export function createWritePlanTool({
 }: WritePlanToolOptions): WritePlanTool {
   const sessions = new Map<string, SessionHandle>();
   const ports = { workspace, clock, createId, patterns, approval, nextTurn, eol, strict };
+  const registered = (sessionId: string): SessionHandle => {
+    const handle = sessions.get(sessionId);
+    if (handle !== undefined) return handle;
+    throw new OrionError({
+      code: 'SESSION_NOT_FOUND',
+      message: 'Session not found or expired. Please start a new write session.',
+    });
+  };
   return {
     tool: (open) => createBeginTool(open, strict),
     async begin(request, turn, policy = approval) {
@@ -91,13 +106,7 @@ export function createWritePlanTool({
     },
     execute: (plan, options = {}) => applyPlan(plan, { approval, ...options }, createId(), ports),
     async finalizeSession(sessionId, diskFilePath, facts) {
-      const handle = sessions.get(sessionId);
-      if (handle === undefined) {
-        throw new OrionError({
-          code: 'SESSION_NOT_FOUND',
-          message: 'Session not found or expired. Please start a new write session.',
-        });
-      }
+      const handle = registered(sessionId);
       if (diskFilePath !== handle.contentPath()) {
         throw new OrionError({
           code: 'INVALID_CONTENT_PATH',
@@ -106,6 +115,8 @@ export function createWritePlanTool({
       }
       return finalizeSession(handle, facts, { ...ports, ...defined({ approval: facts.approval }) });
     },
+    diffSession: async (sessionId, text) =>
+      sessionDiff(registered(sessionId), text, { ...ports, eol }),
     adopt: (handle) => void sessions.set(handle.id, handle),
     forget: (sessionId) => void sessions.delete(sessionId),
   };

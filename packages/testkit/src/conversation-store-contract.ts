@@ -1,4 +1,10 @@
-import type { Clock, ConversationStore, Message, SaveOutcome } from '@orion/contracts';
+import type {
+  Clock,
+  ConversationStore,
+  ConversationSummary,
+  Message,
+  SaveOutcome,
+} from '@orion/contracts';
 import { describe, expect, test } from 'vitest';
 import { createFakeClock } from './fake-clock.ts';
 
@@ -178,6 +184,23 @@ export function describeConversationStoreContract(
         });
       }));
 
+    test('the list is read page by page, also where many were saved at once', () =>
+      withStore(async (store, projectId, clock) => {
+        for (const id of ['a', 'b', 'c', 'd', 'e']) {
+          await save(store, projectId, id, [user(id)]);
+          if (id === 'd') await clock.advance(1);
+        }
+        await save(store, `${projectId}-other`, 'f', [user('f')]);
+        const titles: string[] = [];
+        let after: ConversationSummary | undefined;
+        do {
+          const page = await store.list({ projectId, limit: 2, ...(after && { after }) });
+          titles.push(...page.map(({ title }) => title));
+          after = page.at(-1);
+        } while (after !== undefined && titles.length < 10);
+        expect(titles).toEqual(['e', 'd', 'c', 'b', 'a']);
+      }));
+
     test('a renamed conversation keeps its name when it goes on, and what was begun can be saved', () =>
       withStore(async (store, projectId) => {
         const id = `${projectId}-a`;
@@ -305,6 +328,25 @@ export function describeConversationStoreContract(
         expect(await read(9 * bytes)).toEqual([0, 9]);
         expect(await read(0)).toEqual([9, 0]);
         expect(await store.load(`${projectId}-none`, { maxBytes: 10 })).toBeNull();
+      }));
+
+    test('a history is read backwards in pages, of one message at least', () =>
+      withStore(async (store, projectId) => {
+        const history = ['one', 'two', 'é'.repeat(1_000), 'four', 'five'].map(user);
+        await save(store, projectId, 'a', history);
+        const bytes = Buffer.byteLength(JSON.stringify(history[3]));
+        const read = async (before: number, pageBytes: number) => {
+          const loaded = await store.load(`${projectId}-a`, { before, pageBytes });
+          const { from = -1, history: found = [] } = loaded ?? {};
+          expect(found).toEqual(history.slice(from, from + found.length));
+          return [from, found.length];
+        };
+        expect(await read(Number.MAX_SAFE_INTEGER, 2 * bytes)).toEqual([3, 2]);
+        expect(await read(Number.MAX_SAFE_INTEGER, 2 * bytes - 1)).toEqual([4, 1]);
+        expect(await read(3, bytes)).toEqual([2, 1]);
+        expect(await read(2, 2 * bytes)).toEqual([0, 2]);
+        expect(await read(2, 0)).toEqual([1, 1]);
+        expect((await read(0, bytes))[1]).toBe(0);
       }));
   });
 }

@@ -118,6 +118,15 @@ export function describeTraceStoreContract(
         expect(await find({ requestId: 'r5' })).toEqual(['r5']);
         expect(await find({ from: 0, limit: 2 })).toEqual(['r4', 'r5']);
         expect(await find({ limit: 0 })).toEqual([]);
+        const ids = (await store.query({})).map(({ id }) => id);
+        const [first = 0, second = 0, , , fifth = 0] = ids;
+        expect(await find({ afterId: second, beforeId: fifth })).toEqual(['r2', 'r3']);
+        expect(await find({ beforeId: fifth, limit: 2 })).toEqual(['r2', 'r3']);
+        expect(await find({ afterId: first, projectId: 'p1' })).toEqual(['r1', 'r2']);
+        const scanned: (string | null)[] = [];
+        for await (const event of store.scan({ afterId: second, type: 'odd' }))
+          scanned.push(event.requestId);
+        expect(scanned).toEqual(['r3', 'r5']);
         expect(await find({ type: 'none' })).toEqual([]);
       }));
 

@@ -52,13 +52,44 @@ function describeOwners(withLog: WithTurnLog): void {
       const epochs = [0];
       for (const attempt of [1, 1, 2, 7, null]) {
         const claim = await log.acquire(turnId, attempt);
-        expect(claim).toEqual({ turnId, epoch: claim.epoch, lastSeq: 0, checkpoint: null });
+        const { epoch, idleAttempts } = claim;
+        expect(claim).toEqual({ turnId, epoch, lastSeq: 0, checkpoint: null, idleAttempts });
         expect(Number.isSafeInteger(claim.epoch)).toBe(true);
         expect(claim.epoch).toBeGreaterThan(epochs.at(-1) ?? 0);
         expect(await log.epochOf(turnId)).toBe(claim.epoch);
         epochs.push(claim.epoch);
       }
       expect(await log.epochOf(`${turnId}-other`)).toBe(0);
+    }));
+
+  test('attempts are counted from a checkpoint on, but not who only ends the turn', () =>
+    withLog(async (log, turnId) => {
+      const idle = async (attempt: number | null): Promise<number> =>
+        (await log.acquire(turnId, attempt)).idleAttempts;
+      expect([await idle(1), await idle(1), await idle(null), await idle(2)]).toEqual([1, 2, 2, 3]);
+      const { epoch } = await log.acquire(turnId, 3);
+      await log.append(turnId, epoch, 1, events(1, 1));
+      expect(await idle(3)).toBe(5);
+      for (const [first, others] of [
+        [2, []],
+        [3, [`${turnId}-other`]],
+      ] as const) {
+        const last = await log.acquire(turnId, 3);
+        const owners = [last];
+        for (const other of others) owners.push(await log.acquire(other, 1));
+        await log.appendAll(
+          owners.map((owner) => ({
+            turnId: owner.turnId,
+            epoch: owner.epoch,
+            expectSeq: owner === last ? first : 1,
+            events: events(owner === last ? first : 1, 1),
+            ...(owner === last ? { checkpoint: { at: first } } : {}),
+          })),
+        );
+        expect(await idle(3)).toBe(1);
+      }
+      // The other one stored no checkpoint.
+      expect((await log.acquire(`${turnId}-other`, 1)).idleAttempts).toBe(2);
     }));
 
   test('a late acquire of an earlier attempt is refused and changes nothing; one without an attempt never is (O1)', () =>

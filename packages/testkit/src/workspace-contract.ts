@@ -215,6 +215,7 @@ export function describeWorkspaceContract(name: string, create: WorkspaceFactory
       handle.append('a\ud83d');
       handle.append('\ude00\n');
       expect((await handle.save(record)).durableBytes).toBe(6);
+      expect(handle.savedBytes()).toBe(6);
       handle.append('\ud83dx');
       expect(handle.bytes()).toBe(10);
       const bytes = await bytesOf(handle.readContent());

@@ -5,7 +5,7 @@ export { adoptStore, findForeignStore } from './adopt-store.ts';
 export type { ForeignStore } from './adopt-store.ts';
 export type { StoreOwner } from './engine/store-owner.ts';
 export { openStore } from './open-store.ts';
-export type { Store, StoreLocation, StoreOptions } from './open-store.ts';
+export type { EngineDatabase, Store, StoreLocation, StoreOptions } from './open-store.ts';
 export { formatTimeline } from './render/format-timeline.ts';
 export type { TimelineOptions } from './render/format-timeline.ts';
 export { toExportLine } from './render/to-export-line.ts';

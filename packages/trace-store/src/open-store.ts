@@ -1,13 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { sleep } from '@orion/contracts';
 import type {
+  Approvals,
   Clock,
   ConversationStore,
   OrionError,
+  RequestKeys,
+  ServedTurns,
+  ServingHold,
   ToolOutputStore,
   TraceStore,
   TurnLog,
 } from '@orion/contracts';
+import { createSqlApprovals, pruneApprovals } from './approvals/sql-approvals.ts';
 import { createSqlConversationStore } from './conversations/sql-conversation-store.ts';
 import {
   checkDatabaseFile,
@@ -24,6 +29,9 @@ import type { SqlDatabase } from './engine/sql-database.ts';
 import { isForeign, requireOwn } from './engine/inspect-sqlite.ts';
 import { inspectSqlite, MEMORY, openSqlite } from './engine/sqlite.ts';
 import type { StoreOwner } from './engine/store-owner.ts';
+import { claimKey, pruneKeys } from './served-turns/request-keys.ts';
+import { holdServing } from './served-turns/serving-hold.ts';
+import { createSqlServedTurns } from './served-turns/sql-served-turns.ts';
 import { createMemoryTraceStore } from './memory/memory-trace-store.ts';
 import type { MemoryTraceStoreOptions } from './memory/memory-trace-store.ts';
 import { createSchema, isWithoutSchema, migrate } from './migrations/migrate.ts';
@@ -49,6 +57,11 @@ export type StoreOptions = {
    */
   readonly create?: boolean;
   /**
+   * How a reader of a turn learns of what other processes store: `notify` (the default) lets Postgres notify and looks
+   * once a second besides, `poll` looks every 100 ms and listens to nothing, as behind a pooler of connections.
+   */
+  readonly wake?: 'notify' | 'poll';
+  /**
    * The owner that a SQLite file must have. A file that this owner has not signed is STORE_FOREIGN and is neither read
    * nor written. If null or left out, any store with a schema of ours is accepted.
    */
@@ -63,18 +76,44 @@ export type StoreOptions = {
   readonly traces?: Pick<MemoryTraceStoreOptions, 'onEvent' | 'onFirstDrop' | 'redact' | 'strict'>;
 };
 
+/** Statements as they are, through the connections of the store and with its errors. */
+export type EngineDatabase = {
+  /** Several statements may come in one text without values. Resolves to what the driver answers. */
+  executeSql(text: string, values?: readonly unknown[]): Promise<unknown>;
+  /** Calls back for each NOTIFY until stopped; not at all in a store whose readers poll. */
+  listen(channel: string, onMessage: () => void): () => void;
+};
+
 /** Everything durable but the files of a workspace. */
 export interface Store {
   readonly traces: TraceStore;
   readonly conversations: ConversationStore;
   readonly toolOutputs: ToolOutputStore;
   readonly turnLog: TurnLog;
+  readonly servedTurns: ServedTurns;
+  readonly requestKeys: RequestKeys;
+  readonly approvals: Approvals;
+  /**
+   * Makes this process the one that runs the served turns of this store, or one of those that say the same `sharedBy`
+   * (Postgres only; at most 50 letters, digits and `-`), until it releases it or dies. Rejects with STORE_IN_USE, which
+   * names the process that does.
+   */
+  holdServing(options?: { readonly sharedBy?: string }): Promise<ServingHold>;
+  /** For a library that keeps tables of its own in the same database; null if that is not a Postgres. */
+  readonly engineDatabase: EngineDatabase | null;
+  /** For how many milliseconds readers of the turn log have been waiting for what is stored. */
+  readerLagMs(): number;
+  /** What the database lately took for an append to the turn log, as the 99th percentile, in milliseconds. */
+  appendMs(): number;
   /** Waits a moment for pending writes, but no longer than until `cut` is aborted. */
   close(cut?: AbortSignal): Promise<void>;
 }
 
 /** Turns that were idle for so long lose what they streamed, and traces and outputs are deleted. */
 const RETENTION_MS = 30 * 86_400_000;
+const FOLD_ROUND = 100;
+/** How often readers look that no notification wakes. */
+const POLL_MS = 100;
 const TIDY_UP_MS = 250;
 const MAX_TRACE_BYTES = 512 * 1024 * 1024;
 /** Of each project. */
@@ -130,11 +169,15 @@ export function openStore(location: StoreLocation, options: StoreOptions): Store
     location.kind === 'memory'
       ? createMemoryTraceStore({ clock, ...options.traces })
       : createSqlTraceStore(database, { clock, createId: randomUUID, ...options.traces });
-  const sqlTurnLog = createSqlTurnLog(database, { clock });
+  const sqlTurnLog = createSqlTurnLog(database, {
+    clock,
+    ...(options.wake === 'poll' ? { sweepMs: POLL_MS, listens: false } : {}),
+  });
   let tidying: Promise<unknown> | null = null;
   let tidiedAt = -Infinity;
   const tidyUp = async (): Promise<void> => {
-    await sqlTurnLog.foldOldTurns(RETENTION_MS);
+    // A server makes more turns in an hour than one round folds.
+    while ((await sqlTurnLog.foldOldTurns(RETENTION_MS, FOLD_ROUND)) === FOLD_ROUND);
     // By the database's clock: a process whose own is days ahead would delete what others need.
     const [time] = await database.all(`select ${databaseNow(database.dialect)} as now`);
     const now = Number(time?.['now'] ?? 0);
@@ -149,6 +192,8 @@ export function openStore(location: StoreLocation, options: StoreOptions): Store
       });
     }
     await pruneTraces(database, { before, maxBytes: MAX_TRACE_BYTES });
+    await pruneKeys(database);
+    await pruneApprovals(database, before);
   };
 
   return {
@@ -171,6 +216,17 @@ export function openStore(location: StoreLocation, options: StoreOptions): Store
         return claim;
       },
     },
+    servedTurns: createSqlServedTurns(reported, {
+      onAppend: (turnId, lastSeq) => sqlTurnLog.wake(turnId, lastSeq),
+    }),
+    requestKeys: {
+      claim: (projectId, key, made, unmade) => claimKey(reported, projectId, key, made, unmade),
+    },
+    approvals: createSqlApprovals(reported),
+    holdServing: (sharing) => holdServing(reported, clock, sharing),
+    engineDatabase: location.kind === 'postgres' ? engineDatabase(reported, options.wake) : null,
+    readerLagMs: () => sqlTurnLog.lag(),
+    appendMs: () => sqlTurnLog.appendMs(),
     async close(cut) {
       try {
         await traces.close(cut);
@@ -180,6 +236,16 @@ export function openStore(location: StoreLocation, options: StoreOptions): Store
         await database.close(cut);
       }
     },
+  };
+}
+
+function engineDatabase(database: SqlDatabase, wake: StoreOptions['wake']): EngineDatabase | null {
+  const { raw } = database;
+  if (raw === undefined) return null;
+  return {
+    executeSql: raw,
+    listen: (channel, onMessage) =>
+      wake === 'poll' ? () => undefined : database.listen(channel, () => onMessage()),
   };
 }
 

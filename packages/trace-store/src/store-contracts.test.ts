@@ -1,5 +1,7 @@
 import {
+  describeApprovalsContract,
   describeConversationStoreContract,
+  describeServedTurnsContract,
   describeToolOutputStoreContract,
   describeTurnEndContract,
   describeTurnLogContract,
@@ -22,6 +24,8 @@ for (const [name, at] of locations) {
     Promise.resolve(openStore(at(), { clock }));
   describeTurnLogContract(name, open);
   describeTurnEndContract(name, open);
+  describeApprovalsContract(name, open);
+  describeServedTurnsContract(name, open);
   describeConversationStoreContract(name, open);
   describeToolOutputStoreContract(name, () => open({ clock: createFakeClock() }));
 }

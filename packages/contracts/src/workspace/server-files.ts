@@ -9,7 +9,23 @@ export interface WorkspaceServerFiles {
   announceServer(address: ServerAddress): Promise<void>;
   /** Removes it again, unless another process has written it since. Never rejects. */
   withdrawServer(address: ServerAddress): Promise<void>;
+  /** Where a server of this workspace listens, or said that it does before its process ended; null if none said so. */
+  findServer(): Promise<ServerAddress | null>;
+  /** What is stored about the log-ins of the page, in `server/page.json`. Without a usable file nothing has ended. */
+  readPageAccess(): Promise<PageAccess>;
+  /** Rejects with disk errors. */
+  keepPageAccess(access: PageAccess): Promise<void>;
+  /** Stores 64 KiB durably and removes them: whether there is room for what is saved. Rejects with disk errors. */
+  tryDisk(): Promise<void>;
 }
+
+/** Log-ins of the page that are over before their time. */
+export type PageAccess = {
+  /** Counts how often all log-ins were ended at once. */
+  readonly generation: number;
+  /** Sessions and links that ended, each with the time (milliseconds since the epoch) after which nothing needs it. */
+  readonly ended: Readonly<Record<string, number>>;
+};
 
 export type ServerToken = {
   readonly token: string;

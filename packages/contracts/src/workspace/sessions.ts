@@ -20,6 +20,8 @@ export interface SessionStore {
    * with the session: a process killed at any moment leaves both or neither.
    */
   begin(metadata: SessionMetadata, turn?: TurnRecord): Promise<SessionHandle>;
+  /** One session, from the sessions or the attic. Rejects with SESSION_NOT_FOUND. */
+  find(sessionId: string): Promise<SessionListing>;
   /** All stored sessions, newest first, whatever their condition; or only those that a start offers to recover. */
   list(which?: 'all' | 'recoverable'): Promise<readonly SessionListing[]>;
   /**
@@ -43,13 +45,26 @@ export interface SessionStore {
    * session.
    */
   clean(options: { readonly all: boolean }): Promise<CleanReport>;
-  /** The stored text, read without a claim. Also works for damaged and foreign sessions. */
-  readContent(sessionId: string): AsyncIterable<Uint8Array>;
+  /**
+   * The stored text, or the bytes of it from `start` to `end`, read without a claim. Also works for damaged and foreign
+   * sessions.
+   */
+  readContent(sessionId: string, start?: number, end?: number): AsyncIterable<Uint8Array>;
   /**
    * Runs at every start: moves old orphans to the attic, enforces its limits, and removes left-over temporary files.
    */
   housekeep(): Promise<CleanReport>;
+  /** What sessions have written since this object was made. */
+  countBytes(): SessionBytes;
 }
+
+/** Of the texts of sessions, bytes that were set aside included. */
+export type SessionBytes = {
+  /** The operating system has them. */
+  readonly saved: number;
+  /** The disk has them, too. */
+  readonly synced: number;
+};
 
 export type CleanReport = {
   readonly moved: readonly {
@@ -77,10 +92,17 @@ export type SessionListing = {
   /** Milliseconds since the last activity. */
   readonly age_ms: number;
   readonly lines: number;
+  /** What is there of the text. */
   readonly bytes: number;
+  /** Of these, what the last save made durable. */
+  readonly saved_bytes: number;
   readonly session_dir: string;
-  /** Whether a start offers to recover it, because it is younger than the maximum age. */
+  /** Whether a start offers to recover it, because it is younger than the maximum age and a model can continue it. */
   readonly recoverable: boolean;
+  /** A program uploads its text, and no model continues it. */
+  readonly uploaded?: true;
+  /** It was discarded; only `claim` brings it back. */
+  readonly discarded?: true;
   readonly code?: string;
 };
 
@@ -114,8 +136,14 @@ export interface SessionHandle {
   persistence(): 'disk' | 'memory';
   /** Appends content that belongs to the file. Lone surrogates are kept, as WTF-8. */
   append(text: string): void;
+  /** Appends content as it is, valid text or not. Copies the bytes. */
+  appendBytes(bytes: Uint8Array): void;
   /** Bytes appended so far, saved or not. */
   bytes(): number;
+  /** How many of them the operating system has: the end of this process does not take them, a power cut may. */
+  savedBytes(): number;
+  /** Of these, what is durable. */
+  durableBytes(): number;
   /** Appends text that may turn out to be content, to `pending.txt`. */
   appendPending(text: string): void;
   clearPending(): void;

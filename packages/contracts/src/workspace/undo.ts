@@ -5,6 +5,13 @@ export interface WorkspaceUndo {
   /** The changes that can be undone, newest first. */
   listChanges(): Promise<readonly RecordedChange[]>;
   /**
+   * The file of a change, or the last one of several; null if no change with this id is kept. Reads the changes from the
+   * newest to the one that is found.
+   */
+  findChangedFile(
+    changeId: string,
+  ): Promise<Pick<RecordedFile, 'target_file' | 'operation' | 'after'> | null>;
+  /**
    * Restores the previous bytes of every file of a change. Removes files that the change created. Keeps the bytes that
    * it replaces, so an undo can be undone. Skips files that already have their previous bytes.
    *

@@ -15,6 +15,11 @@ export type BeginRequest = {
   readonly start_on_new_line?: boolean;
   /** For create and overwrite. */
   readonly keep_leading_blank_lines?: boolean;
+  /**
+   * For a program that uploads the text as bytes: the id of the session, a lower-case UUID v4. No model can ask for
+   * this.
+   */
+  readonly upload?: { readonly sessionId: string };
 };
 
 export type BegunSession = { readonly handle: SessionHandle; readonly result: JsonObject };

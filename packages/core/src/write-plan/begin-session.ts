@@ -35,7 +35,7 @@ export async function beginSession(
   if (keepsText(operation)) requireTakesText(target);
   // Otherwise a wrong place would be found only after the whole text was streamed.
   if (location !== undefined) await requirePlace(request, target, ports);
-  const sessionId = createId();
+  const sessionId = request.upload?.sessionId ?? createId();
   const endMarker = `DONE ${sessionId.slice(0, 4)}`;
   const metadata: SessionMetadata = {
     version: 1,
@@ -49,6 +49,7 @@ export async function beginSession(
     final_newline: request.final_newline,
     ...(request.start_on_new_line === true ? { start_on_new_line: true } : {}),
     ...(keepsLeadingBlankLines(request, target) ? { keep_leading_blank_lines: true } : {}),
+    ...(request.upload === undefined ? {} : { uploaded: true }),
     target,
   };
   const handle = await workspace.sessions.begin(metadata, turn);

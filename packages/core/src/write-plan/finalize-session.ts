@@ -17,7 +17,7 @@ import { repairedText } from '../validation/repaired-text.ts';
 import { describeInvalid, replacedPlaces } from '../validation/validate-session-text.ts';
 import type { NeedsCorrections } from '../validation/validate-session-text.ts';
 import { completeText } from '../validation/validated-text.ts';
-import type { LineEndingText } from '../write-session/session.ts';
+import type { LineEndingText } from '../write-session/text/content-summary.ts';
 import { MAX_REVIEWS } from './execute.ts';
 import type { PlanPorts } from './execute.ts';
 import { requireApproval } from './review.ts';

@@ -1,24 +1,13 @@
 /** Approval of a change before it is made: by a person, by a program, or by a policy. */
 import { OrionError } from '@orion/contracts';
-import type { WriteOperation } from '@orion/contracts';
+import type { ProposedChange } from '@orion/contracts';
 
 import type { PlannedChange } from './plan-changes.ts';
 import { requireRunning } from './running.ts';
 import { diffOf } from './unified-diff/read-diff.ts';
 
 /** One file that is about to change. Its new bytes are ready, with the hash `after.sha256`; only they can be written. */
-export type ChangeProposal = {
-  /** Relative to the workspace root. */
-  readonly target_file: string;
-  /** Absolute, with links resolved: the file that actually changes. */
-  readonly real_path: string;
-  readonly operation: WriteOperation;
-  readonly before: { readonly bytes: number; readonly sha256: string } | null;
-  readonly after: { readonly bytes: number; readonly sha256: string };
-  /** All lines end in CRLF, before and after: a reviewer need not check each line. */
-  readonly crlf: boolean;
-  /** A protected path that was allowed explicitly: an approval given in advance should not cover it. */
-  readonly protected: boolean;
+export type ChangeProposal = ProposedChange & {
   /** The lines of a unified diff, computed on each call. The text comes from models and files and is not escaped. */
   diff(): AsyncIterable<string>;
 };
@@ -30,8 +19,15 @@ export type ReviewRequest = {
   readonly changes: readonly ChangeProposal[];
 };
 
-/** The reason for a no is passed on to the model. */
-export type ReviewAnswer = { readonly approved: boolean; readonly reason?: string };
+/**
+ * The reason for a no is passed on to the model. `stale`: it is no answer to this change, since something else would
+ * happen now; it is made and asked about again.
+ */
+export type ReviewAnswer = {
+  readonly approved: boolean;
+  readonly reason?: string;
+  readonly stale?: true;
+};
 
 /**
  * Approves or refuses a change. Called when the new bytes are ready and nothing has changed. Without approval nothing
@@ -63,7 +59,7 @@ export async function requireApproval(
   requireRunning(signal);
   if (answer.approved) return;
   throw new OrionError({
-    code: 'APPROVAL_REFUSED',
+    code: answer.stale === true ? 'APPROVAL_STALE' : 'APPROVAL_REFUSED',
     message: answer.reason ?? 'The change was not approved.',
   });
 }

@@ -3,6 +3,7 @@ import type {
   SessionMetadata,
   SessionQuestion,
   SessionRecord,
+  TextCorrection,
 } from '@orion/contracts';
 
 import type { Omission } from '../validation/omissions.ts';
@@ -56,7 +57,11 @@ export function restoreSession(options: {
   /** The bare DONE lines of the content; the record lacks those of a message that never ended. */
   readonly innerDone: InnerDone;
 }): WriteSession {
-  const { metadata, settings, record, summary } = options;
+  const { metadata, record, summary } = options;
+  const isUploaded = metadata.uploaded === true;
+  const settings: SessionSettings = isUploaded
+    ? { ...options.settings, strict: true, stripFence: 'never' }
+    : options.settings;
   const session = blankSession(metadata, settings, summary);
   const innerDone: InnerDone = settings.strict ? { lines: [], chatEnds: [] } : options.innerDone;
   const unaskedEnds = unaskedOf(record, innerDone);
@@ -76,7 +81,7 @@ export function restoreSession(options: {
     fenceAsked: record?.fence_asked ?? false,
     leadDropped: record?.lead_dropped ?? false,
     leadAsked: record?.lead_asked ?? false,
-    cutOff: record === null || (record.cut_off ?? false),
+    cutOff: !isUploaded && (record === null || (record.cut_off ?? false)),
     startedOver: record?.started_over ?? false,
     endedByDone: record?.ended_by_done ?? false,
     omissionsAsked: record?.omissions_asked ?? false,
@@ -151,6 +156,7 @@ const INPUTS: Handlers<SessionInput> = {
   },
   recover,
   finalize_command: finalizeCommand,
+  upload_ended: uploadEnded,
 
   tool_called: decided,
   save_failed: decided,
@@ -234,6 +240,16 @@ function finalizeCommand(step: Step, { answer }: { readonly answer: CommandAnswe
   } else {
     answerByHand(step, question, answer);
   }
+}
+
+/** Nothing is asked about the text but what is not valid in it, and that of the program. */
+function uploadEnded(
+  step: Step,
+  { corrections }: { readonly corrections: readonly TextCorrection[] | null },
+): void {
+  step.update({ byHand: 'uploaded', hasEnded: true });
+  if (corrections !== null) step.perform({ type: 'end_round', corrections });
+  step.dispatch({ type: 'finalize_command', answered: true });
 }
 
 function answerByHand(step: Step, question: SessionQuestion, answer: CommandAnswer): void {

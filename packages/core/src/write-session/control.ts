@@ -112,12 +112,12 @@ export type ControlEvent =
   | { readonly type: 'document_again' }
   | { readonly type: 'save_due' }
   | { readonly type: 'limit_exceeded' }
-  /** `round`: rounds that have ended. `attended`: a model can be asked, and no person has decided. */
+  /** `round`: rounds that have ended. `asked`: nobody if a person has decided, or no model can be asked. */
   | {
       readonly type: 'finalize_needs_corrections';
       readonly places: readonly InvalidPlace[];
       readonly round: number;
-      readonly attended: boolean;
+      readonly asked: 'model' | 'program' | 'nobody';
     }
   | { readonly type: 'finalize_retryable'; readonly code: ErrorCode }
   | { readonly type: 'finalize_refused'; readonly code: ErrorCode }

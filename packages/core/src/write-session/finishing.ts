@@ -24,12 +24,12 @@ import { findLead } from './text/leads.ts';
  * Z1  The questions have a fixed order, and each is asked once: where the file ends, its last words, its fences, its
  *     lead. The commit asks about omitted text, as it alone knows the old file.
  * Z2  Each decision is made on exactly what would be written; if a start or an end was cut off, on the rest.
- * Z3  Nothing is asked if a person has the saved text written as it is, or once the repair has begun, whose offsets
+ * Z3  Nothing is asked if a person has the saved text written as it is, if a program has uploaded it, or once the repair has begun, whose offsets
  *     depend on which text is the file. A person's answer to one question answers no other.
  */
 export function finalize(step: Step, messageOpen: boolean): void {
   const { summary, contentStart, contentEnd, byHand, repair } = step.session;
-  const mayAsk = byHand !== 'decided' && repair === null;
+  const mayAsk = byHand !== 'decided' && byHand !== 'uploaded' && repair === null;
   const ending = mayAsk ? unaskedEnding(step) : null;
   if (ending !== null) {
     ask(step, ending, messageOpen);

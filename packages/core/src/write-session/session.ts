@@ -5,6 +5,7 @@ import type {
   Seam,
   SessionMetadata,
   SessionQuestion,
+  TextCorrection,
   TextRepair,
   WriteReceipt,
 } from '@orion/contracts';
@@ -18,7 +19,7 @@ import type { AnswerReader } from './text/answer-reader.ts';
 import type { Anchor } from './text/seams/anchor.ts';
 import type { BridgeReader } from './text/seams/bridge.ts';
 import { eolOf } from './text/content-summary.ts';
-import type { ContentSummary } from './text/content-summary.ts';
+import type { ContentSummary, LineEndingText } from './text/content-summary.ts';
 import type { ConverterState } from './text/line-ending-converter.ts';
 import type { MarkerReader, NearMiss } from './text/markers/marker-reader.ts';
 import type { ReplyCensus } from './text/seams/reply-census.ts';
@@ -68,10 +69,10 @@ export type WriteSession = SessionText & {
   readonly startedOver: boolean;
   readonly omissionsAsked: boolean;
   /**
-   * A person had the file written without a model: `decided` as it is saved, `answered` with the answer to one
-   * question, which answers no other.
+   * The file is written without a model: a person decided so, `decided` as it is saved, or `answered` with the answer to
+   * one question, which answers no other; or a program has `uploaded` the whole text, and corrects what is invalid in it.
    */
-  readonly byHand: 'no' | 'answered' | 'decided';
+  readonly byHand: 'no' | 'answered' | 'decided' | 'uploaded';
   readonly saveTimerRuns: boolean;
   /** The reason for the last failure, in the words of whatever failed; shown to the person. */
   readonly message: string | null;
@@ -235,7 +236,9 @@ export type SessionInput =
   | { readonly type: 'examined'; readonly summary: ContentSummary }
   | ({ readonly type: 'finalize_failed' } & Failure)
   | { readonly type: 'recover' }
-  | { readonly type: 'finalize_command'; readonly answer: CommandAnswer | null };
+  | { readonly type: 'finalize_command'; readonly answer: CommandAnswer | null }
+  /** The program that uploads the text says that it is complete; `corrections` end a round, null where none was asked for. */
+  | { readonly type: 'upload_ended'; readonly corrections: readonly TextCorrection[] | null };
 
 export type PromptReason =
   | 'idle'
@@ -314,9 +317,6 @@ export type SessionStep = {
   readonly session: WriteSession;
   readonly effects: readonly SessionEffect[];
 };
-
-/** A line ending to add; empty for none. */
-export type LineEndingText = '' | '\n' | '\r\n';
 
 /** Whether the arriving message is content, or may be. */
 export function isContent(reading: Reading): boolean {

@@ -8,8 +8,14 @@ import type {
   SaveOutcome,
   TurnFence,
 } from '@orion/contracts';
-import { databaseNow, insertAll, storeUnavailable, whereAll } from '../engine/sql-database.ts';
-import type { SqlDatabase, SqlRow, SqlRunner, SqlValue } from '../engine/sql-database.ts';
+import { databaseNow, insertAll, storeUnavailable } from '../engine/sql-database.ts';
+import type {
+  SqlDatabase,
+  SqlRow,
+  SqlRunner,
+  SqlScalar,
+  SqlValue,
+} from '../engine/sql-database.ts';
 import { cleanTitle, titleOf } from './title.ts';
 
 /**
@@ -34,16 +40,17 @@ export function createSqlConversationStore(
       }),
 
     async load(conversationId, part = { from: 0 }) {
-      const { first, parameter } = firstPosition(part);
+      const parameters: SqlValue[] = [conversationId];
+      const range = positions(part, parameters);
       // A single statement sees a single state of the conversation.
       const rows = await database.all(
         `select conversation.*, conversation_message.position, conversation_message.message
          from conversation left join conversation_message
            on conversation_message.conversation_id = conversation.conversation_id
-           and conversation_message.position >= ${first}
+           and ${range}
          where conversation.conversation_id = $1
          order by conversation_message.position`,
-        [conversationId, parameter],
+        parameters,
       );
       const [row] = rows;
       if (row === undefined) return null;
@@ -62,10 +69,20 @@ export function createSqlConversationStore(
       return changed > 0;
     },
 
-    async list({ projectId, limit }) {
+    async list({ projectId, after, limit }) {
       const parameters: SqlValue[] = [Math.max(0, limit)];
+      const next = (value: SqlScalar): string => `$${parameters.push(value)}`;
+      const terms = [
+        ...(projectId === undefined ? [] : [`project_id = ${next(projectId)}`]),
+        ...(after === undefined
+          ? []
+          : [
+              `(updated_at, created_at, conversation_id)
+                 < (${next(after.updatedAt)}, ${next(after.createdAt)}, ${next(after.conversationId)})`,
+            ]),
+      ];
       const rows = await database.all(
-        `select * from conversation ${whereAll({ 'project_id =': projectId }, parameters)}
+        `select * from conversation ${terms.length === 0 ? '' : `where ${terms.join(' and ')}`}
          order by updated_at desc, created_at desc, conversation_id desc limit $1::bigint`,
         parameters,
       );
@@ -116,33 +133,59 @@ export async function saveConversation(
     ],
   );
   if (changed === 0) return { kind: 'stale' };
-  await replaceMessages(inside, conversationId, from, messages);
+  // What was not stored has no messages.
+  const stored = revision === 0 ? [] : await messagesFrom(inside, conversationId, from);
+  await replaceMessages(inside, { conversationId, from, stored, messages });
   return { kind: 'saved', revision: next };
 }
 
-/** An SQL expression for the position of the first message to read; it does not read the texts. */
-function firstPosition(part: ConversationPart): { first: string; parameter: number } {
-  if ('from' in part) return { first: '$2', parameter: part.from };
-  return {
-    first: `(select coalesce(min(position), ${Number.MAX_SAFE_INTEGER}) from (
-      select position, sum(octet_length(message)) over (order by position desc) as bytes_from_here
-      from conversation_message where conversation_id = $1
-    ) as sized where bytes_from_here <= $2)`,
-    parameter: part.maxBytes,
-  };
+/** An SQL condition for the positions to read; it does not read the texts. */
+function positions(part: ConversationPart, parameters: SqlValue[]): string {
+  const position = 'conversation_message.position';
+  if ('from' in part) return `${position} >= $${parameters.push(part.from)}`;
+  if ('maxBytes' in part) {
+    const fits = `bytes_from_here <= $${parameters.push(part.maxBytes)}`;
+    return `${position} >= ${firstThat(fits, '')}`;
+  }
+  const before = `position < $${parameters.push(part.before)}::bigint`;
+  const fits = `(place = 1 or bytes_from_here <= $${parameters.push(part.pageBytes)})`;
+  return `conversation_message.${before} and ${position} >= ${firstThat(fits, `and ${before}`)}`;
 }
 
-async function replaceMessages(
+function firstThat(fits: string, and: string): string {
+  return `(select coalesce(min(position), ${Number.MAX_SAFE_INTEGER}) from (
+      select position, sum(octet_length(message)) over (order by position desc) as bytes_from_here,
+        row_number() over (order by position desc) as place
+      from conversation_message where conversation_id = $1 ${and}
+    ) as sized where ${fits})`;
+}
+
+function messagesFrom(
   inside: SqlRunner,
   conversationId: string,
   from: number,
-  messages: readonly string[],
-): Promise<void> {
-  const stored = await inside.all(
+): Promise<readonly SqlRow[]> {
+  return inside.all(
     `select message from conversation_message
      where conversation_id = $1 and position >= $2 order by position`,
     [conversationId, from],
   );
+}
+
+async function replaceMessages(
+  inside: SqlRunner,
+  {
+    conversationId,
+    from,
+    stored,
+    messages,
+  }: {
+    readonly conversationId: string;
+    readonly from: number;
+    readonly stored: readonly SqlRow[];
+    readonly messages: readonly string[];
+  },
+): Promise<void> {
   const changed = stored.findIndex(({ message }, index) => message !== messages[index]);
   const equal = changed === -1 ? stored.length : changed;
   if (changed !== -1) {

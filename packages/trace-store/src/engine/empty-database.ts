@@ -11,6 +11,7 @@ export function openEmptyDatabase(dialect: SqlDatabase['dialect']): SqlDatabase 
     all: (sql) => (sql.includes('returning') ? refuse() : Promise.resolve([])),
     transaction: refuse,
     listen: () => () => undefined,
+    takeLock: refuse,
     close: () => Promise.resolve(),
   };
 }

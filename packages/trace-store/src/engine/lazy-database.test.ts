@@ -2,7 +2,7 @@ import { OrionError } from '@orion/contracts';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createLazyDatabase } from './lazy-database.ts';
 import type { DatabaseObserver, OpeningSignals } from './lazy-database.ts';
-import { SqlRefusedError, storeUnavailable } from './sql-database.ts';
+import { RolledBack, SqlRefusedError, storeUnavailable } from './sql-database.ts';
 import type { SqlDatabase } from './sql-database.ts';
 
 /** Hazard: a database that is away is asked for each call, or one that came back is never asked again. */
@@ -35,6 +35,7 @@ function fakeDatabase() {
       calls.push(['listen', ...call]);
       return () => calls.push(['stop']);
     },
+    takeLock: () => Promise.resolve(null),
     async close(cut) {
       calls.push(['close', cut?.aborted]);
     },
@@ -63,6 +64,8 @@ test('it is opened once, by its first use, and every call goes to it', async () 
   expect(await answers).toEqual([7, [{ n: 1 }]]);
   expect(await lazy.transaction((inside) => inside.all('c'))).toEqual([{ n: 1 }]);
   await expect(lazy.run('refused')).rejects.toBeInstanceOf(SqlRefusedError);
+  const undo = (): Promise<never> => Promise.reject(new RolledBack('undone'));
+  await expect(lazy.transaction(undo)).rejects.toBeInstanceOf(RolledBack);
   await expect(lazy.run('away')).rejects.toThrow('away');
   expect(open).toHaveBeenCalledOnce();
   expect(calls.slice(0, 3)).toEqual([
@@ -70,10 +73,10 @@ test('it is opened once, by its first use, and every call goes to it', async () 
     ['all', 'b', [2]],
     ['all', 'c'],
   ]);
-  // A statement that is refused was answered.
+  // A statement that is refused was answered, and so was a transaction that undid itself.
   expect(attempts).toEqual([
     'opening answered',
-    ...Array.from({ length: 4 }, () => 'call answered'),
+    ...Array.from({ length: 5 }, () => 'call answered'),
     'call failed',
   ]);
   await lazy.close();

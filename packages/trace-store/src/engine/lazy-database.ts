@@ -1,5 +1,5 @@
 import { OrionError } from '@orion/contracts';
-import { onAbort, SqlRefusedError, storeClosed } from './sql-database.ts';
+import { onAbort, RolledBack, SqlRefusedError, storeClosed } from './sql-database.ts';
 import type { SqlDatabase } from './sql-database.ts';
 
 /** An unreachable database costs one attempt per second, not one per call. */
@@ -7,7 +7,8 @@ const RETRY_MS = 1_000;
 
 /**
  * Sees every attempt to use a database as it begins: opening it, or a call to it once it is open. An attempt rejects
- * if its outcome is unknown or the database cannot be used. A refused statement counts as answered.
+ * if its outcome is unknown or the database cannot be used. A refused statement counts as answered, and so does a
+ * transaction that undid itself.
  */
 export type DatabaseObserver = (attempt: Promise<unknown>, kind: 'opening' | 'call') => void;
 
@@ -56,7 +57,7 @@ export function createLazyDatabase(
 
   const call = async <Result>(use: (database: SqlDatabase) => Promise<Result>): Promise<Result> => {
     const result = use(await get());
-    const attempt = result.catch(throwUnlessRefused);
+    const attempt = result.catch(throwUnlessAnswered);
     // The caller gets the failure through `result`.
     attempt.catch(() => undefined);
     observe(attempt, 'call');
@@ -67,7 +68,7 @@ export function createLazyDatabase(
     dialect,
     run: (sql, parameters) => call((database) => database.run(sql, parameters)),
     all: (sql, parameters) => call((database) => database.all(sql, parameters)),
-    transaction: (work) => call((database) => database.transaction(work)),
+    transaction: (work, options) => call((database) => database.transaction(work, options)),
     listen(channel, onMessage) {
       let stopped = false;
       let stop = (): void => undefined;
@@ -82,6 +83,9 @@ export function createLazyDatabase(
         stop();
       };
     },
+    takeLock: (options) => call((database) => database.takeLock(options)),
+    raw: (text, values) =>
+      call((database) => database.raw?.(text, values) ?? Promise.reject(notPostgres())),
     async close(cut) {
       const forget = onAbort(cut, () => {
         cutting.abort();
@@ -97,8 +101,12 @@ export function createLazyDatabase(
   };
 }
 
-function throwUnlessRefused(error: unknown): void {
-  if (!(error instanceof SqlRefusedError)) throw error;
+function notPostgres(): Error {
+  return new TypeError('Only Postgres takes statements as they are.');
+}
+
+function throwUnlessAnswered(error: unknown): void {
+  if (!(error instanceof SqlRefusedError || error instanceof RolledBack)) throw error;
 }
 
 function isFinal(error: Error): boolean {

@@ -131,7 +131,7 @@ test('everything that the driver could look up elsewhere is set', () => {
     connectionTimeoutMillis: 5_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
-    max: 4,
+    max: 6,
     idleTimeoutMillis: 30_000,
     allowExitOnIdle: true,
   });
@@ -344,3 +344,22 @@ test.each([
   expect(asked[0]).toBe(encrypted ? 80_877_103 : 196_608);
   await new Promise((closed) => server.close(closed));
 });
+
+test('a statement does not wait for transactions, however many there are', async () => {
+  const database = await openPostgres(own.url(), { maxConnections: 3 });
+  const gate = Promise.withResolvers<void>();
+  const order: number[] = [];
+  const transactions = Array.from({ length: 5 }, (_, index) =>
+    database.transaction(async (inside) => {
+      await inside.all('select 1');
+      order.push(index);
+      await gate.promise;
+    }),
+  );
+  await vi.waitFor(() => expect(order).toEqual([0]));
+  expect(await database.all('select 1 as one')).toEqual([{ one: 1 }]);
+  gate.resolve();
+  await Promise.all(transactions);
+  expect(order).toEqual([0, 1, 2, 3, 4]);
+  await database.close();
+}, 30_000);

@@ -1,10 +1,19 @@
 import type { Client, PoolClient, PoolConfig, QueryResult } from 'pg';
 import { Socket } from 'node:net';
+import { defined } from '@orion/contracts';
+import { Places } from './places.ts';
+import { nameOfSharer, takeAdvisoryLock } from './postgres-lock.ts';
 import { onAbort, SqlRefusedError, storeClosed, storeUnavailable } from './sql-database.ts';
-import type { SqlDatabase, SqlRow, SqlRunner, SqlValue } from './sql-database.ts';
+import type {
+  SqlDatabase,
+  SqlRow,
+  SqlRunner,
+  SqlValue,
+  TransactionOptions,
+} from './sql-database.ts';
 
 export type PostgresOptions = {
-  /** 4 when left out. */
+  /** 6 when left out. */
   readonly maxConnections?: number;
   /** 5,000 when left out. */
   readonly connectMs?: number;
@@ -12,14 +21,26 @@ export type PostgresOptions = {
   readonly statementMs?: number;
 };
 
-const DEFAULT_MAX_CONNECTIONS = 4;
+const DEFAULT_MAX_CONNECTIONS = 6;
+/**
+ * Connections that no transaction takes: it goes to and fro many times and may wait for a lock, and what turns append
+ * and readers ask for must not wait for that.
+ */
+const FOR_STATEMENTS = 2;
 const DEFAULT_CONNECT_MS = 5_000;
 const DEFAULT_STATEMENT_MS = 10_000;
 const IDLE_MS = 30_000;
 const RECONNECT_MS = 1_000;
+/** The longest time of a timer, 24 days: the client's own limit of a query cannot be switched off. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+const NO_LIMITS = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout']
+  .map((limit) => `set local ${limit} = 0`)
+  .join('; ');
 /** How long pending statements have to finish when the database is closed; then their connections are cut. */
 const CLOSE_GRACE_MS = 250;
 
+/** Ours with this beginning change nothing: what reads and writes at once begins with `with`, `insert` or `update`. */
+const READING = /^\s*select\b/iu;
 /** The types int8, int2, int4, oid, float4 and float8. */
 const NUMBERS: ReadonlySet<number> = new Set([20, 21, 23, 26, 700, 701]);
 /** SQLSTATE classes that are about the statement: features, cardinality, data, constraints, syntax. */
@@ -31,17 +52,21 @@ const FINAL: ReadonlySet<string> = new Set(['28', '3D']);
  * A small pool of connections to a Postgres server. Creating it does not connect.
  *
  * 1. Everything that the driver would read from the environment or a password file is set here: the URL alone decides.
- * 2. Every wait has a limit: for a connection, for a statement, for a server that stopped answering.
+ * 2. Every wait has a limit: for a connection, for a statement, for a server that stopped answering. Only a transaction
+ *    that asks for it has none.
  * 3. A connection is reused only if the server reported the end of its last statement, successful or not.
  * 4. No error contains the password.
- * 5. Closing takes no longer than the grace period of pending statements, and no time once it is cut.
+ * 5. Transactions never hold all connections, if there are several: a single statement does not wait for their ends.
+ * 6. A single statement that only reads is asked once more if its connection broke. Of any other the outcome is unknown,
+ *    and whoever asked decides.
+ * 7. Closing takes no longer than the grace period of pending statements, and no time once it is cut.
  */
 export async function openPostgres(
   url: string,
   options: PostgresOptions = {},
 ): Promise<SqlDatabase> {
   const { config: read, conceal } = readUrl(url, options);
-  const { Pool, Client } = await import('pg');
+  const { Pool, Client, types } = await import('pg');
   const sockets = new Set<Socket>();
   const config: PoolConfig = {
     ...read,
@@ -61,8 +86,10 @@ export async function openPostgres(
   const stopListening = new Set<() => void>();
   let closed = false;
 
+  const transactions = new Places(Math.max(1, (config.max ?? 0) - FOR_STATEMENTS));
   const withClient = async <Result>(
     work: (session: Session) => Promise<Result>,
+    { isLimited = true }: TransactionOptions = {},
   ): Promise<Result> => {
     if (closed) throw storeClosed();
     let client: PoolClient;
@@ -72,27 +99,63 @@ export async function openPostgres(
       throw translated(error, conceal);
     }
     let broken = false;
+    let lost = false;
+    const onError = (): void => void (lost = true);
+    client.on('error', onError);
     try {
       return await work({
         isBroken: () => broken,
+        isLost: () => lost,
+        async raw(text, values = []) {
+          try {
+            return await client.query({ text, values: [...values], types });
+          } catch (error) {
+            // A text may have begun a transaction before it failed.
+            broken = true;
+            throw translated(error, conceal);
+          }
+        },
         async query(sql, parameters = []) {
           try {
-            return await client.query<SqlRow>(sql, [...parameters]);
+            return await client.query<SqlRow>({
+              text: sql,
+              values: [...parameters],
+              ...(isLimited ? {} : { query_timeout: LONGEST_TIMER_MS }),
+            });
           } catch (error) {
             const failure = translated(error, conceal);
+            lost ||= severityOf(error) === 'FATAL';
             broken ||= !(failure instanceof SqlRefusedError || wasAnswered(error));
             throw failure;
           }
         },
       });
     } finally {
+      client.off('error', onError);
       client.release(broken);
     }
   };
+  const statements = runnerOf(withClient);
 
   return {
-    ...runnerOf(withClient),
-    transaction: (work) => withClient((session) => transaction(session, work)),
+    ...statements,
+    async all(sql, parameters) {
+      let isLost = (): boolean => false;
+      try {
+        return await withClient(async (session) => {
+          ({ isLost } = session);
+          return (await session.query(sql, parameters)).rows;
+        });
+      } catch (error) {
+        if (!isLost() || !READING.test(sql)) throw error;
+        return statements.all(sql, parameters);
+      }
+    },
+    transaction: (work, options) =>
+      transactions.within(() =>
+        withClient((session) => transaction(session, work, options), options),
+      ),
+    raw: (text, values) => withClient((session) => session.raw(text, values)),
     listen(channel, onMessage) {
       if (closed) return () => undefined;
       const stop = listenTo(() => new Client(config), channel, onMessage);
@@ -101,6 +164,16 @@ export async function openPostgres(
         stopListening.delete(stop);
         stop();
       };
+    },
+    async takeLock({ sharedBy } = {}) {
+      if (closed) throw storeClosed();
+      const named =
+        sharedBy === undefined ? config : { ...config, application_name: nameOfSharer(sharedBy) };
+      try {
+        return await takeAdvisoryLock(new Client(named), { ...defined({ sharedBy }) });
+      } catch (error) {
+        throw translated(error, conceal);
+      }
     },
     async close(cut) {
       const destroySockets = (): void => {
@@ -123,14 +196,18 @@ export async function openPostgres(
 /** One connection, for a single statement or for a transaction. */
 type Session = {
   readonly query: (sql: string, parameters?: readonly SqlValue[]) => Promise<QueryResult<SqlRow>>;
+  readonly raw: (text: string, values?: readonly unknown[]) => Promise<unknown>;
   readonly isBroken: () => boolean;
+  /** The connection has ended, on whichever side: what it was asked has no answer any more. */
+  readonly isLost: () => boolean;
 };
 
 async function transaction<Result>(
   session: Session,
   work: (inside: SqlRunner) => Promise<Result>,
+  { isLimited = true }: TransactionOptions = {},
 ): Promise<Result> {
-  await session.query('begin');
+  await session.query(isLimited ? 'begin' : `begin; ${NO_LIMITS}`);
   try {
     const result = await work(runnerOf((use) => use(session)));
     await session.query('commit');
@@ -170,7 +247,11 @@ function runnerOf(
  * server that is set to another language uses another word, which costs a new connection.
  */
 function wasAnswered(error: unknown): boolean {
-  return error instanceof Error && 'severity' in error && error.severity === 'ERROR';
+  return severityOf(error) === 'ERROR';
+}
+
+function severityOf(error: unknown): unknown {
+  return error instanceof Error && 'severity' in error ? error.severity : null;
 }
 
 function isRefusal(code: string): boolean {

@@ -16,11 +16,12 @@ test('what a database refuses is a store that cannot be used; everything else is
     dialect: 'sqlite',
     run: (...call) => answer('run', ...call),
     all: (...call) => answer('all', ...call),
-    transaction: (work) => answer('transaction', work),
+    transaction: (...call) => answer('transaction', ...call),
     listen: (...call) => {
       calls.push(['listen', ...call]);
       return () => undefined;
     },
+    takeLock: () => answer('takeLock'),
     close: (...call) => answer('close', ...call),
   } satisfies SqlDatabase as SqlDatabase;
   const reported = reportRefusals(database);
@@ -30,13 +31,15 @@ test('what a database refuses is a store that cannot be used; everything else is
   expect(reported.dialect).toBe('sqlite');
   expect(await reported.run('a', [1])).toBe('answer');
   expect(await reported.all('b', [2])).toBe('answer');
-  expect(await reported.transaction(work)).toBe('answer');
+  expect(await reported.transaction(work, { isLimited: false })).toBe('answer');
+  expect(await reported.takeLock()).toBe('answer');
   reported.listen('c', heard);
   expect(await reported.close(cut)).toBe('answer');
   expect(calls).toEqual([
     ['run', 'a', [1]],
     ['all', 'b', [2]],
-    ['transaction', work],
+    ['transaction', work, { isLimited: false }],
+    ['takeLock'],
     ['listen', 'c', heard],
     ['close', cut],
   ]);

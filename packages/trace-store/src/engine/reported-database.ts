@@ -14,12 +14,15 @@ export function reportRefusals(database: SqlDatabase): SqlDatabase {
       throw storeUnavailable(error.message, { reason: error.reason, retryable: false });
     }
   };
+  const { raw } = database;
   return {
     dialect: database.dialect,
+    ...(raw === undefined ? {} : { raw: (text, values) => reported(raw(text, values)) }),
     run: (sql, parameters) => reported(database.run(sql, parameters)),
     all: (sql, parameters) => reported(database.all(sql, parameters)),
-    transaction: (work) => reported(database.transaction(work)),
+    transaction: (work, options) => reported(database.transaction(work, options)),
     listen: (channel, onMessage) => database.listen(channel, onMessage),
+    takeLock: (options) => reported(database.takeLock(options)),
     close: (cut) => database.close(cut),
   };
 }

@@ -20,14 +20,39 @@ export interface SqlRunner {
   all(sql: string, parameters?: readonly SqlValue[]): Promise<readonly SqlRow[]>;
 }
 
+export type DatabaseLock = {
+  /** Aborted when the lock is gone, as with the connection that had it. */
+  readonly gone: AbortSignal;
+  release(): Promise<void>;
+};
+
+/** Letters, digits and `-`, 50 at most: those with the same word share a lock. Postgres only. */
+export type LockOptions = { readonly sharedBy?: string };
+
+export type TransactionOptions = { readonly isLimited?: boolean };
+
 export interface SqlDatabase extends SqlRunner {
   /**
    * Either everything that `work` does with its runner happens, or nothing. SQLite begins it as a writer, so that it
-   * never fails halfway because of another writer. `work` must wait for nothing but that runner.
+   * never fails halfway because of another writer. `work` must wait for nothing but that runner. `isLimited: false` lets
+   * its statements take any time.
    */
-  transaction<Result>(work: (inside: SqlRunner) => Promise<Result>): Promise<Result>;
+  transaction<Result>(
+    work: (inside: SqlRunner) => Promise<Result>,
+    options?: TransactionOptions,
+  ): Promise<Result>;
   /** Calls back for each NOTIFY until stopped; a broken connection is replaced. Does nothing on SQLite. */
   listen(channel: string, onMessage: (payload: string) => void): () => void;
+  /**
+   * Takes the one lock of this database, which ends with the process; null if another one has it that
+   * does not share it.
+   */
+  takeLock(options?: LockOptions): Promise<DatabaseLock | null>;
+  /**
+   * For a library that keeps tables of its own in the same database: any text, several statements as well, with the
+   * values and the result of the driver. Postgres only.
+   */
+  readonly raw?: (text: string, values?: readonly unknown[]) => Promise<unknown>;
   /** Pending statements have a moment to finish, or none once `cut` is aborted. */
   close(cut?: AbortSignal): Promise<void>;
 }
@@ -43,6 +68,9 @@ export class SqlRefusedError extends Error {
     this.reason = reason;
   }
 }
+
+/** Thrown by the work of a transaction that undoes itself: the database has answered, and nothing is wrong with it. */
+export class RolledBack extends Error {}
 
 export function storeUnavailable(
   message: string,

@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { OrionError } from '@orion/contracts';
-import { createPrivateFile } from './database-file.ts';
+import { checkDatabaseFile, createPrivateFile } from './database-file.ts';
 import { readContents } from './inspect-sqlite.ts';
 import type { SqliteContents } from './inspect-sqlite.ts';
 import { isSchemaSmall } from './schema-bounds.ts';
@@ -11,7 +11,14 @@ import {
   storeForeign,
   storeUnavailable,
 } from './sql-database.ts';
-import type { SqlDatabase, SqlRow, SqlRunner, SqlScalar, SqlValue } from './sql-database.ts';
+import type {
+  DatabaseLock,
+  SqlDatabase,
+  SqlRow,
+  SqlRunner,
+  SqlScalar,
+  SqlValue,
+} from './sql-database.ts';
 
 export type SqliteOptions = {
   /** How long to retry while another connection writes; 10,000 ms when left out. */
@@ -22,6 +29,8 @@ export type SqliteOptions = {
 
 /** A database without a file. */
 export const MEMORY = ':memory:';
+/** Of the file whose lock says that a process serves the database. */
+const LOCK_ENDING = '-lock';
 const DEFAULT_BUSY_MS = 10_000;
 /** How long pending statements may wait for another writer once the database is closed. */
 const CLOSE_GRACE_MS = 250;
@@ -130,6 +139,7 @@ export async function openSqlite(path: string, options: SqliteOptions = {}): Pro
         }
       }),
     listen: () => () => undefined,
+    takeLock: () => attempt(() => lockFile(load, path)),
     async close(cut) {
       closeSoon();
       const forget = onAbort(cut, () => {
@@ -251,6 +261,36 @@ function connect(Database: typeof DatabaseSync, path: string): DatabaseSync {
     connection.close();
     throw error;
   }
+}
+
+/** A connection that is collected as garbage is closed, and its lock is gone. */
+const LOCKING = new Set<DatabaseSync>();
+
+/**
+ * The lock is one of the system, on an empty file beside the database: it ends with the process, however that ends.
+ * Nothing is written into the file.
+ */
+function lockFile(Database: typeof DatabaseSync, path: string): DatabaseLock | null {
+  const gone = new AbortController().signal;
+  if (path === MEMORY) return { gone, release: () => Promise.resolve() };
+  const file = `${path}${LOCK_ENDING}`;
+  createPrivateFile(file);
+  if (checkDatabaseFile(file)) throw storeForeign(file, 'is not an empty file');
+  const connection = new Database(file, { timeout: 0 });
+  try {
+    connection.exec('begin exclusive');
+  } catch (error) {
+    connection.close();
+    const code = resultCode(error);
+    if (code !== null && (code & 0xff) === BUSY) return null;
+    throw error;
+  }
+  LOCKING.add(connection);
+  const release = (): Promise<void> => {
+    if (LOCKING.delete(connection)) connection.close();
+    return Promise.resolve();
+  };
+  return { gone, release };
 }
 
 /** To SQLite `$1` is a name and a cast is a syntax error: both are replaced, once per statement. */

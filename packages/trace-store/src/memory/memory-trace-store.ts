@@ -115,6 +115,8 @@ function matches(event: TraceEvent, filter: StoredFilter): boolean {
     (filter.sessionId === undefined || event.sessionId === filter.sessionId) &&
     (filter.type === undefined || event.type === filter.type) &&
     (filter.from === undefined || event.timestamp >= filter.from) &&
-    (filter.to === undefined || event.timestamp <= filter.to)
+    (filter.to === undefined || event.timestamp <= filter.to) &&
+    (filter.afterId === undefined || event.id > filter.afterId) &&
+    (filter.beforeId === undefined || event.id < filter.beforeId)
   );
 }

@@ -224,3 +224,20 @@ describe.each(engines)('%s', (_, newDatabase) => {
     await database.close();
   });
 });
+
+test('a step may take longer than a statement: a store that is large enough would never start again', async () => {
+  const name = `orion_migrate_${randomUUID().replaceAll('-', '')}`;
+  await execute(own.url(), `create database ${name}`);
+  made.push(name);
+  const url = inDatabase(own.url(), name);
+  // The limit of the client comes a second after that of the server.
+  const database = await openPostgres(url, { statementMs: 50 });
+  const waiting = await openPostgres(url, { statementMs: 50 });
+  const slow = [step(1, 'create table one (a text)', 'select pg_sleep(1.3)')];
+  await Promise.all([migrate(database, slow), migrate(waiting, slow)]);
+  expect(await database.all('select * from one')).toEqual([]);
+  await expect(database.all('select pg_sleep(1)')).rejects.toMatchObject({
+    code: 'STORE_UNAVAILABLE',
+  });
+  await Promise.all([database.close(), waiting.close()]);
+});

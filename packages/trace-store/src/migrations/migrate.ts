@@ -14,6 +14,7 @@ const ADVISORY_LOCK = 7_306_127_450_213;
  * 1. A step and the record that it is done are one transaction, so an interrupted step has not begun.
  * 2. One process works at a time; the others wait and find the work done.
  * 3. A schema with an unknown step is refused before anything is changed.
+ * 4. A step takes as long as it takes: one that copies a large store would otherwise fail at every start.
  */
 export async function migrate(
   database: SqlDatabase,
@@ -22,8 +23,9 @@ export async function migrate(
   const newest = migrations.at(-1)?.version ?? 0;
   // A normal start takes one query and no lock.
   if ((await versionOf(database)) === newest) return;
-  for (const migration of migrations) {
-    await database.transaction(async (inside) => {
+  const takeNext =
+    (migration: Migration) =>
+    async (inside: SqlRunner): Promise<void> => {
       if (inside.dialect === 'postgres') {
         await inside.all('select pg_advisory_xact_lock($1::bigint)', [ADVISORY_LOCK]);
       }
@@ -32,7 +34,9 @@ export async function migrate(
       if (version > newest) throw tooNew(version, newest);
       if (version >= migration.version) return;
       await takeStep(inside, migration);
-    });
+    };
+  for (const migration of migrations) {
+    await database.transaction(takeNext(migration), { isLimited: false });
   }
   const version = await versionIn(database);
   if (version > newest) throw tooNew(version, newest);

@@ -18,6 +18,8 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 4, name: 'whose store it is', statements: storeOwner },
   { version: 5, name: 'what is known of an output without its text', statements: outputTexts },
   { version: 6, name: 'who owns a turn, and turns by number', statements: turnOwners },
+  { version: 7, name: 'turns that clients submit', statements: servedTurns },
+  { version: 8, name: 'what turns ask people', statements: approvals },
 ];
 
 function firstSchema(dialect: SqlRunner['dialect']): readonly string[] {
@@ -223,6 +225,68 @@ function turnOwners(dialect: SqlRunner['dialect']): readonly string[] {
     'drop table turn_event_before',
     'drop table turn_before',
     'create index turn_not_folded on turn (turn_no) where folded_at is null',
+  ];
+}
+
+/**
+ * `state` is null in the turns of commands, 0 where a turn waits, 1 where it has an owner; a turn with `finished_at` is
+ * over. Neither index contains what an append changes.
+ */
+function servedTurns(dialect: SqlRunner['dialect']): readonly string[] {
+  const long = dialect === 'postgres' ? 'bigint' : 'integer';
+  const column = (definition: string): string => `alter table turn add column ${definition}`;
+  return [
+    column('state integer'),
+    column('idle_attempts integer not null default 0'),
+    column('project_id text'),
+    column('conversation_id text'),
+    column('mode text'),
+    column('protocol text'),
+    column('request text'),
+    column(`created_at ${long}`),
+    column('status text'),
+    `create unique index turn_one_per_conversation on turn (conversation_id)
+      where state is not null and finished_at is null`,
+    'create index turn_served on turn (turn_no) where state is not null',
+    `create table request_key (
+      project_id text not null,
+      key text not null,
+      route text not null,
+      body_sha256 text not null,
+      made text not null,
+      created_at ${long} not null,
+      primary key (project_id, key)
+    )`,
+    'create index request_key_time on request_key (created_at)',
+    // Written by the process that serves the store, for those that find it served.
+    'create table serving (id text not null, pid integer not null, host text not null, url text)',
+  ];
+}
+
+/** `subject`: the call or the session that waits. What was withdrawn may be asked again. */
+function approvals(dialect: SqlRunner['dialect']): readonly string[] {
+  const long = dialect === 'postgres' ? 'bigint' : 'integer';
+  return [
+    `create table approval (
+      approval_no ${ownId(dialect)},
+      approval_id text not null unique,
+      turn_id text not null,
+      subject text not null,
+      project_id text not null,
+      conversation_id text not null,
+      call_id text,
+      session_id text,
+      action text not null,
+      hash text not null,
+      state text not null,
+      reason text,
+      created_at ${long} not null,
+      expires_at ${long} not null,
+      decided_at ${long}
+    )`,
+    `create unique index approval_asked on approval (turn_id, subject, hash)
+      where state <> 'withdrawn'`,
+    "create index approval_pending on approval (approval_no) where state = 'pending'",
   ];
 }
 

@@ -12,6 +12,7 @@ export function oneAtATime(database: SqlDatabase): SqlDatabase {
         return result;
       }),
     listen: (channel, onMessage) => database.listen(channel, onMessage),
+    takeLock: (options) => database.takeLock(options),
     close: (cut) => database.close(cut),
   };
 }

@@ -42,6 +42,7 @@ test('an id that none can have is refused before the database is asked', async (
     all: () => Promise.reject(new Error('asked')),
     transaction: () => Promise.reject(new Error('asked')),
     listen: () => () => undefined,
+    takeLock: () => Promise.resolve(null),
     close: () => Promise.resolve(),
   });
   for (const id of ['', 'a b', '../x', 'x'.repeat(129), 'ä']) {
@@ -86,6 +87,7 @@ test.for([
       all: () => Promise.resolve(rows.map((row) => ({ ...row, ...damaged, total: 1 }))),
       transaction: () => Promise.reject(new Error('changed')),
       listen: () => () => undefined,
+      takeLock: () => Promise.resolve(null),
       close: () => Promise.resolve(),
     });
   expect(await store({}).list({})).toMatchObject({ outputs: [{ id: 'a' }], damaged: 0 });

@@ -87,12 +87,13 @@ export type Range = {
 
 export function selectEvents(filter: StoredFilter, range: Range): Statement {
   const { order, limit, after, last } = range;
-  const { from, to } = filter;
+  const { from, to, afterId, beforeId } = filter;
   const parameters: SqlValue[] = [];
   const where = whereAll(
     {
-      'id >': after,
+      'id >': maximum(after, afterId),
       'id <=': last,
+      'id <': beforeId,
       'project_id =': filter.projectId,
       'request_id =': filter.requestId,
       'session_id =': filter.sessionId,
@@ -106,6 +107,11 @@ export function selectEvents(filter: StoredFilter, range: Range): Statement {
     sql: `select id, ${NAMES} from trace_event ${where} order by id ${order} limit $${parameters.push(limit)}`,
     parameters,
   };
+}
+
+function maximum(one: number | undefined, other: number | undefined): number | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  return Math.max(one, other);
 }
 
 /** Limits a number to the range of the column: no event lies outside of it. */

@@ -75,7 +75,8 @@ type Put = {
   readonly turnId: string;
   readonly epoch: number;
   readonly afterSeq: number;
-  readonly isEnd: boolean;
+  /** How the turn ends, or the empty string if `done` does not say; null if it does not end. */
+  readonly end: string | null;
   readonly checkpoint: string | null;
   readonly events: readonly {
     readonly seq: number;
@@ -89,30 +90,40 @@ function toPut({ turnId, epoch, expectSeq, events, checkpoint }: TurnAppend): Pu
     turnId,
     epoch,
     afterSeq: expectSeq - 1,
-    isEnd: events.some(({ kind }) => kind === 'done'),
+    end: endOf(events),
     checkpoint: checkpoint === undefined ? null : JSON.stringify(checkpoint),
     events: events.map(({ seq, kind, data }) => ({ seq, kind, data: JSON.stringify(data) })),
   };
 }
 
-/** SQL expressions for what is appended to a turn. */
-type PutColumns = { readonly [Column in Exclude<keyof Put, 'isEnd'>]: string } & {
-  /** Left out where it is false. */
-  readonly isEnd?: string;
-  readonly from?: string;
-};
+function endOf(events: TurnAppend['events']): string | null {
+  const done = events.find(({ kind }) => kind === 'done');
+  if (done === undefined) return null;
+  const { data } = done;
+  const status = data !== null && typeof data === 'object' && 'status' in data ? data.status : '';
+  return typeof status === 'string' ? status : '';
+}
+
+/** SQL expressions for what is appended to a turn; those that may be null are empty where they are. */
+type PutColumns = { readonly [Column in keyof Put]: string } & { readonly from?: string };
 
 /** Moves the end of a turn if, and only if, this owner may: the one place that makes the three checks. */
 function moveEnd(dialect: SqlRunner['dialect'], put: PutColumns): string {
   const now = databaseNow(dialect);
-  const ended =
-    put.isEnd === undefined
-      ? ''
-      : `, finished_at = case when ${put.isEnd} then ${now} else turn.finished_at end`;
-  const checkpoint =
-    put.checkpoint === '' ? '' : `, checkpoint = coalesce(${put.checkpoint}, turn.checkpoint)`;
-  return `update turn
-    set last_seq = ${put.afterSeq} + ${put.events}, active_at = ${now}${ended}${checkpoint}
+  const { end, checkpoint } = put;
+  const assignments = [
+    `last_seq = ${put.afterSeq} + ${put.events}`,
+    `active_at = ${now}`,
+    end && `finished_at = case when ${end} is null then turn.finished_at else ${now} end`,
+    end && `status = coalesce(${end}, turn.status)`,
+    checkpoint &&
+      `idle_attempts = case when ${checkpoint} is null then turn.idle_attempts else 0 end`,
+    // Nothing continues a turn that is over.
+    (end || checkpoint) &&
+      `checkpoint = case when ${end || 'null'} is null
+         then coalesce(${checkpoint || 'null'}, turn.checkpoint) end`,
+  ];
+  return `update turn set ${assignments.filter((each) => each !== '').join(', ')}
     ${put.from ?? ''}
     where turn.turn_id = ${put.turnId} and turn.epoch = ${put.epoch}
       and turn.last_seq = ${put.afterSeq} and turn.finished_at is null
@@ -123,17 +134,20 @@ function moveEnd(dialect: SqlRunner['dialect'], put: PutColumns): string {
 /** The statement for one turn, shorter where nothing but text is appended. */
 function moveOne(
   dialect: SqlRunner['dialect'],
-  { turnId, epoch, afterSeq, events, isEnd, checkpoint }: Put,
+  { turnId, epoch, afterSeq, events, end, checkpoint }: Put,
 ): { readonly sql: string; readonly parameters: SqlValue[] } {
   const parameters: SqlValue[] = [turnId, epoch, afterSeq, events.length];
+  const add = (value: string | null): string =>
+    value === null ? '' : `$${parameters.push(value)}::text`;
   const columns = {
     turnId: '$1',
     epoch: '$2::bigint',
     afterSeq: '$3::integer',
     events: '$4::integer',
-    checkpoint: checkpoint === null ? '' : `$${parameters.push(checkpoint)}`,
+    end: add(end),
+    checkpoint: add(checkpoint),
   };
-  return { sql: moveEnd(dialect, isEnd ? { ...columns, isEnd: '1 = 1' } : columns), parameters };
+  return { sql: moveEnd(dialect, columns), parameters };
 }
 
 /** The turns to which something was stored. */
@@ -200,7 +214,7 @@ function putGroup(database: SqlDatabase, puts: readonly Put[]): Promise<readonly
     epoch: 'batch.epoch',
     afterSeq: 'batch.after_seq',
     events: 'batch.events',
-    isEnd: 'batch.is_end',
+    end: 'batch.turn_end',
     checkpoint: 'batch.checkpoint',
     from: 'from batch',
   });
@@ -209,9 +223,8 @@ function putGroup(database: SqlDatabase, puts: readonly Put[]): Promise<readonly
   );
   return database.all(
     `with given as (
-       select turn_id, epoch, after_seq, events, is_end = 1 as is_end, checkpoint
-       from unnest($1::text[], $2::bigint[], $3::integer[], $4::integer[], $5::integer[], $6::text[])
-         as given (turn_id, epoch, after_seq, events, is_end, checkpoint)
+       select * from unnest($1::text[], $2::bigint[], $3::integer[], $4::integer[], $5::text[], $6::text[])
+         as given (turn_id, epoch, after_seq, events, turn_end, checkpoint)
      ), batch as (
        select given.* from given join turn on turn.turn_id = given.turn_id
        order by turn.turn_no for update of turn
@@ -235,7 +248,7 @@ function putGroup(database: SqlDatabase, puts: readonly Put[]): Promise<readonly
       puts.map(({ epoch }) => epoch),
       puts.map(({ afterSeq }) => afterSeq),
       puts.map((put) => put.events.length),
-      puts.map(({ isEnd }) => (isEnd ? 1 : 0)),
+      puts.map(({ end }) => end),
       puts.map(({ checkpoint }) => checkpoint),
       events.map(({ turnId }) => turnId),
       events.map(({ seq }) => seq),

@@ -1,6 +1,6 @@
 import type { ConversationSave, FinishOutcome, SaveOutcome, TurnAppend } from '@orion/contracts';
 import { saveConversation } from '../conversations/sql-conversation-store.ts';
-import { SqlRefusedError } from '../engine/sql-database.ts';
+import { RolledBack, SqlRefusedError } from '../engine/sql-database.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import { appendInside } from './append-all.ts';
 
@@ -31,7 +31,7 @@ export async function finishTurn(
 }
 
 /** Rolls the transaction back. */
-class NotSaved extends Error {
+class NotSaved extends RolledBack {
   readonly outcome: Exclude<SaveOutcome, { kind: 'saved' }>;
 
   constructor(outcome: Exclude<SaveOutcome, { kind: 'saved' }>) {

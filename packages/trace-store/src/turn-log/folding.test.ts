@@ -157,7 +157,8 @@ describe.each(engines)('%s', (_, open) => {
     );
     expect(definitions.length).toBeGreaterThan(0);
     for (const { sql } of definitions) {
-      expect(sql).not.toMatch(/last_seq|active_at|finished_at|epoch|checkpoint/u);
+      // The end of a turn is in an index that knows those without one; every other append leaves it as it is.
+      expect(sql).not.toMatch(/last_seq|active_at|epoch|checkpoint|attempt/u);
     }
     await database.close();
   });

@@ -118,6 +118,30 @@ it('asks one question for all readers, and those at one place share it', async (
   expect(new Set(limits)).toEqual(new Set([256 * 1024]));
 });
 
+it('says how long readers have been waiting for what is stored', async () => {
+  const { put, follow, follower, clock, answerWith } = opened();
+  put('a', 'chunk');
+  const gate = Promise.withResolvers<void>();
+  answerWith(() => gate.promise);
+  expect(follower.lag()).toBe(0);
+  const read = seqOf(follow('a'));
+  await clock.advance(300);
+  expect(follower.lag()).toBe(300);
+  gate.reject(storeUnavailable('away', { retryable: true }));
+  await expect(read).rejects.toThrow('away');
+  answerWith(() => Promise.resolve());
+  const reader = follow('a');
+  expect(await seqOf(reader)).toBe(1);
+  expect(follower.lag()).toBe(0);
+  // A reader that has everything lacks nothing, however long it waits.
+  const next = seqOf(reader);
+  await clock.advance(10_000);
+  expect(follower.lag()).toBe(0);
+  put('a', 'done');
+  follower.wake('a', 2);
+  expect(await next).toBe(2);
+});
+
 it('asks nothing for a reader that does not take what it has', async () => {
   const { asked, put, follow, follower, clock } = opened();
   put('a', 'chunk', 'chunk', 'chunk', 'chunk', 'chunk');
@@ -137,7 +161,7 @@ it('gives all readers together no more than 4 MiB at once', async () => {
   const { limits, follow, stop } = opened();
   const readers = Array.from({ length: 64 }, (_, index) => seqOf(follow(`turn-${index}`)));
   await settle();
-  expect(limits.at(-1)).toBe(Math.ceil((4 * 1024 * 1024) / 63));
+  expect(limits.at(-1)).toBe(Math.ceil((4 * 1024 * 1024) / 64));
   stop.abort();
   expect(new Set(await Promise.all(readers))).toEqual(new Set(['over']));
 });

@@ -27,13 +27,14 @@ export type FollowerOptions = {
 /** One turn, as one reader follows it. */
 type Following = {
   readonly turnId: string;
+  readonly reader: Reader;
   position: TurnPosition;
   /** Null while the turn is not known. */
   turnNo: number | null;
   /** Whether it was found. */
   isBegun: boolean;
-  /** Whether there may be something that was not read. */
-  isDue: boolean;
+  /** The highest number that may be there; with a higher one than that of the position the turn is due. */
+  named: number;
 };
 
 type Reader = {
@@ -44,6 +45,9 @@ type Reader = {
   /** What waits for the next answer; null while the reader is busy with the one before. */
   next: PromiseWithResolvers<readonly TurnNews[]> | null;
 };
+
+/** Nobody knows what is there. */
+const ANY = Number.POSITIVE_INFINITY;
 
 /**
  * Reads for all readers of a process, with one question at a time.
@@ -58,9 +62,16 @@ type Reader = {
 export class Follower {
   readonly #options: FollowerOptions;
   readonly #readers = new Set<Reader>();
+  readonly #waiting = new Set<Reader>();
+  /** By the ids of their turns. */
+  readonly #followings = new Map<string, Set<Following>>();
+  /** Those that are due, of readers that wait. */
+  readonly #due = new Set<Following>();
   #stopListening: (() => void) | null = null;
   #cancelSweep: (() => void) | null = null;
   #isAsking = false;
+  /** Since when there is something that a waiting reader lacks, by the monotonic clock; null if there is nothing. */
+  #behindSince: number | null = null;
 
   constructor(options: FollowerOptions) {
     this.#options = options;
@@ -70,10 +81,11 @@ export class Follower {
     turns: readonly FollowedTurn[],
     signal: AbortSignal,
   ): AsyncGenerator<TurnNews, void> {
-    const reader: Reader = { turns: new Set(turns.map(begin)), isServed: false, next: null };
+    const reader: Reader = { turns: new Set(), isServed: false, next: null };
+    for (const turn of turns) this.#begin(turn, reader);
     this.#readers.add(reader);
     this.#stopListening ??= this.#options.listen((named) => this.#tell(named));
-    const forget = onAbort(signal, () => takeNext(reader)?.resolve([]));
+    const forget = onAbort(signal, () => this.#takeNext(reader)?.resolve([]));
     try {
       while (reader.turns.size > 0 && !signal.aborted) {
         for (const news of await this.#next(reader)) {
@@ -83,6 +95,8 @@ export class Follower {
       }
     } finally {
       forget();
+      this.#takeNext(reader);
+      for (const turn of reader.turns) this.#end(turn);
       this.#readers.delete(reader);
       if (this.#readers.size === 0) this.#rest();
     }
@@ -90,14 +104,58 @@ export class Follower {
 
   /** This process has stored events of a turn, up to that number. */
   wake(turnId: string, lastSeq: number): void {
-    this.#markDue((turn) => turn.turnId === turnId && turn.position.seq < lastSeq);
+    for (const turn of this.#followings.get(turnId) ?? []) this.#name(turn, lastSeq);
+    void this.#ask();
+  }
+
+  /** For how many milliseconds readers have been waiting for what they do not have. */
+  lag(): number {
+    return this.#behindSince === null ? 0 : this.#options.clock.monotonic() - this.#behindSince;
+  }
+
+  #begin({ turnId, after }: FollowedTurn, reader: Reader): void {
+    const turn: Following = {
+      turnId,
+      reader,
+      position: after,
+      turnNo: null,
+      isBegun: false,
+      named: ANY,
+    };
+    reader.turns.add(turn);
+    const others = this.#followings.get(turnId);
+    if (others === undefined) this.#followings.set(turnId, new Set([turn]));
+    else others.add(turn);
+  }
+
+  #end(turn: Following): void {
+    turn.reader.turns.delete(turn);
+    const others = this.#followings.get(turn.turnId);
+    others?.delete(turn);
+    if (others?.size === 0) this.#followings.delete(turn.turnId);
   }
 
   #next(reader: Reader): Promise<readonly TurnNews[]> {
     const next = Promise.withResolvers<readonly TurnNews[]>();
     reader.next = next;
+    this.#waiting.add(reader);
+    for (const turn of reader.turns) this.#name(turn, turn.named);
     void this.#ask();
     return next.promise;
+  }
+
+  /** An answer is given once, and from then on the reader is busy with it. */
+  #takeNext(reader: Reader): Reader['next'] {
+    const { next } = reader;
+    reader.next = null;
+    this.#waiting.delete(reader);
+    for (const turn of reader.turns) this.#due.delete(turn);
+    return next;
+  }
+
+  #name(turn: Following, lastSeq: number): void {
+    turn.named = Math.max(turn.named, lastSeq);
+    if (turn.named > turn.position.seq && turn.reader.next !== null) this.#due.add(turn);
   }
 
   #tell(named: string): void {
@@ -107,14 +165,13 @@ export class Follower {
         return [Number(turnNo), Number(lastSeq)];
       }),
     );
-    this.#markDue(
-      ({ turnNo, position }) =>
-        named === '*' || turnNo === null || (lastSeqs.get(turnNo) ?? 0) > position.seq,
-    );
-  }
-
-  #markDue(which: (turn: Following) => boolean): void {
-    for (const { turns } of this.#readers) for (const turn of turns) turn.isDue ||= which(turn);
+    for (const { turns } of this.#readers) {
+      for (const turn of turns) {
+        const { turnNo } = turn;
+        const isAny = named === '*' || turnNo === null;
+        this.#name(turn, isAny ? ANY : (lastSeqs.get(turnNo) ?? 0));
+      }
+    }
     void this.#ask();
   }
 
@@ -122,50 +179,64 @@ export class Follower {
   async #ask(): Promise<void> {
     if (this.#isAsking) return;
     this.#isAsking = true;
+    // What is named in this moment comes along.
+    await Promise.resolve();
     // Nothing is waited for between the last look and the end, so that nobody comes in between.
-    for (let due = this.#due(); due.length > 0; due = this.#due()) {
-      if (!(await this.#askFor(due))) break;
+    let isAnswered = true;
+    while (isAnswered && this.#due.size > 0) {
+      this.#behindSince ??= this.#options.clock.monotonic();
+      isAnswered = await this.#askFor([...this.#due]);
     }
+    if (isAnswered) this.#behindSince = null;
     this.#isAsking = false;
-    if (this.#waiting().length > 0) {
+    if (this.#waiting.size > 0) {
       this.#cancelSweep ??= this.#options.clock.schedule(this.#options.sweepMs, () => {
         this.#cancelSweep = null;
-        this.#markDue(() => true);
+        for (const { turns } of this.#readers) for (const turn of turns) this.#name(turn, ANY);
+        void this.#ask();
       });
     }
   }
 
-  #waiting(): readonly Reader[] {
-    return [...this.#readers].filter(({ next }) => next !== null);
-  }
-
-  #due(): readonly Following[] {
-    return this.#waiting().flatMap(({ turns }) => [...turns].filter(({ isDue }) => isDue));
-  }
-
   /** False when nothing was answered. */
   async #askFor(due: readonly Following[]): Promise<boolean> {
-    const readers = this.#waiting();
-    for (const turn of due) turn.isDue = false;
+    for (const turn of due) turn.named = 0;
+    this.#due.clear();
     const cursors = new Map(
       due.map((turn) => [placeOf(turn), { turnId: turn.turnId, seq: turn.position.seq }]),
     );
+    const ofReaders = Map.groupBy(due, ({ reader }) => reader);
     const maxBytes = Math.min(READ_BYTES, Math.ceil(ROUND_BYTES / cursors.size));
     try {
       const answers = await this.#options.read([...cursors.values()], maxBytes);
       const places = new Map([...cursors.keys()].map((place, index) => [place, answers[index]]));
-      const asked = new Set(due);
-      for (const reader of readers) deliver(reader, asked, places);
+      for (const [reader, turns] of ofReaders) this.#deliver(reader, turns, places);
       return true;
     } catch (error) {
       // The sweep asks again.
-      for (const turn of due) turn.isDue = true;
-      for (const reader of readers) {
+      for (const turn of due) this.#name(turn, ANY);
+      for (const reader of ofReaders.keys()) {
         // A database that has answered before will come back; one that never did is reported.
-        if (!reader.isServed || !isUnavailable(error)) takeNext(reader)?.reject(error);
+        if (!reader.isServed || !isUnavailable(error)) this.#takeNext(reader)?.reject(error);
       }
       return false;
     }
+  }
+
+  /** Gives a reader what was read of its turns, if that is anything. */
+  #deliver(
+    reader: Reader,
+    asked: readonly Following[],
+    answers: ReadonlyMap<string, News | undefined>,
+  ): void {
+    reader.isServed = true;
+    const all: TurnNews[] = [];
+    for (const turn of asked) {
+      const { news, isOver } = take(turn, answers.get(placeOf(turn)));
+      all.push(...news);
+      if (isOver) this.#end(turn);
+    }
+    if (all.length > 0 || reader.turns.size === 0) this.#takeNext(reader)?.resolve(all);
   }
 
   #rest(): void {
@@ -176,36 +247,8 @@ export class Follower {
   }
 }
 
-function begin({ turnId, after }: FollowedTurn): Following {
-  return { turnId, position: after, turnNo: null, isBegun: false, isDue: true };
-}
-
 function placeOf({ turnId, position }: Following): string {
   return `${position.seq} ${turnId}`;
-}
-
-/** Gives a reader what was read of its turns, if that is anything. */
-function deliver(
-  reader: Reader,
-  asked: ReadonlySet<Following>,
-  answers: ReadonlyMap<string, News | undefined>,
-): void {
-  const all: TurnNews[] = [];
-  for (const turn of reader.turns) {
-    if (!asked.has(turn)) continue;
-    reader.isServed = true;
-    const { news, isOver } = take(turn, answers.get(placeOf(turn)));
-    all.push(...news);
-    if (isOver) reader.turns.delete(turn);
-  }
-  if (all.length > 0 || reader.turns.size === 0) takeNext(reader)?.resolve(all);
-}
-
-/** An answer is given once, and from then on the reader is busy with it. */
-function takeNext(reader: Reader): Reader['next'] {
-  const { next } = reader;
-  reader.next = null;
-  return next;
 }
 
 /** Moves one turn of a reader to where it is after an answer. */
@@ -225,13 +268,13 @@ function take(
   turn.isBegun ||= answer !== undefined;
   if (!isWhole || !fitsLog(turn.position, epochAt)) {
     turn.position = { seq: 0, epoch: null };
-    turn.isDue = answer !== undefined;
+    turn.named = answer === undefined ? 0 : ANY;
     return { news: [{ kind: 'reset', turnId: turn.turnId }], isOver: false };
   }
   const last = entries.at(-1);
   if (last === undefined) return { news: [], isOver };
   turn.position = { seq: last.seq, epoch: last.epoch };
-  turn.isDue ||= isOver || last.seq < lastSeq;
+  turn.named = Math.max(turn.named, isOver ? ANY : lastSeq);
   return {
     news: entries.map((entry) => ({ kind: 'event', entry })),
     isOver: last.kind === 'done',

@@ -47,15 +47,20 @@ export async function readNews(
   return news;
 }
 
-/** The event at the cursor, without its text, and those behind it. */
-const eventsFrom = (turnNo: string, seq: string): string => `select * from (
-    select seq, epoch, kind, stored_at,
-      case when seq > ${seq} then data end as data,
-      sum(case when seq > ${seq} then octet_length(data) else 0 end)
-        over (order by seq rows between unbounded preceding and 1 preceding) as bytes_before
-    from turn_event where turn_no = ${turnNo} and seq >= ${seq}
-    order by seq limit ${MAX_EVENTS + 1}
-  ) as sized where coalesce(bytes_before, 0) <= $3`;
+/**
+ * The event at the cursor, without its text, and those behind it. How far they go is decided from their sizes alone:
+ * texts that are not taken are not read.
+ */
+const eventsFrom = (turnNo: string, seq: string): string => `select seq, epoch, kind, stored_at,
+      case when seq > ${seq} then data end as data
+    from turn_event where turn_no = ${turnNo} and seq >= ${seq} and seq <= (
+      select max(seq) from (
+        select seq, sum(case when seq > ${seq} then octet_length(data) else 0 end)
+          over (order by seq rows between unbounded preceding and 1 preceding) as bytes_before
+        from turn_event where turn_no = ${turnNo} and seq >= ${seq}
+        order by seq limit ${MAX_EVENTS + 1}
+      ) as sized where coalesce(bytes_before, 0) <= $3
+    )`;
 
 const COLUMNS = `turn.turn_no, turn.last_seq, turn.finished_at, turn.folded_at,
   event.seq, event.epoch, event.kind, event.data, event.stored_at`;

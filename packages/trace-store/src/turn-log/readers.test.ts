@@ -87,6 +87,32 @@ test('Postgres: a reader of another process is woken without any sweep', async (
   await reader.close();
 }, 30_000);
 
+test('Postgres: a reader that polls listens to nothing, and looks every 100 ms', async () => {
+  const location = { kind: 'postgres', url: own.url() } as const;
+  const clock = createFakeClock();
+  const writer = openStore(location, { clock });
+  const reader = openStore(location, { clock, wake: 'poll' });
+  await writer.turnLog.acquire('polled', 1);
+  const { seqs, ended } = follow(reader, 'polled');
+  await vi.waitFor(() => expect(clock.pending()).toBe(1), { timeout: 20_000, interval: 5 });
+  await put(writer, 'polled', 1);
+  await clock.advance(99);
+  expect(seqs).toEqual([]);
+  await clock.advance(1);
+  await vi.waitFor(() => expect(seqs).toEqual([1]), { timeout: 20_000, interval: 5 });
+  await put(writer, 'polled', 2, 'done');
+  await vi.waitFor(
+    async () => {
+      await clock.advance(100);
+      expect(seqs).toEqual([1, 2]);
+    },
+    { timeout: 20_000, interval: 5 },
+  );
+  await ended;
+  await writer.close();
+  await reader.close();
+}, 30_000);
+
 test('Postgres: a reader whose connections break goes on, each event once', async () => {
   const proxy = await startFaultyProxy(own.url());
   const clock = createFakeClock();

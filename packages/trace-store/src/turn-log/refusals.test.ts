@@ -27,6 +27,7 @@ test('a reader waits for a database that comes back, and is told of one that doe
       },
       transaction: () => Promise.reject(new Error('not used')),
       listen: () => () => undefined,
+      takeLock: () => Promise.resolve(null),
       close: () => Promise.resolve(),
     };
     const log = createSqlTurnLog(database, { clock });

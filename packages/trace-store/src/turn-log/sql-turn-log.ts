@@ -1,34 +1,36 @@
-import type {
-  AppendOutcome,
-  Clock,
-  JsonValue,
-  TurnAppend,
-  TurnClaim,
-  TurnLog,
-  TurnLogEntry,
-} from '@orion/contracts';
+import type { AppendOutcome, Clock, TurnAppend, TurnLog, TurnLogEntry } from '@orion/contracts';
 import { reportRefusals } from '../engine/reported-database.ts';
 import { databaseNow } from '../engine/sql-database.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
+import { acquire } from './acquire.ts';
 import { appendAll, CHANNEL } from './append-all.ts';
 import { finishTurn } from './finish-turn.ts';
 import { Follower } from './follower.ts';
 import { readNews, toEntry } from './read-news.ts';
-import { fenced, finished, refusalOf } from './refusals.ts';
+import { RecentTimes } from './recent-times.ts';
+import { refusalOf } from './refusals.ts';
 
 export type SqlTurnLogOptions = {
   readonly clock: Clock;
   /** How often a reader polls; 1,000 ms when left out. */
   readonly sweepMs?: number;
+  /** False: readers are not woken by what other processes store, they only poll. */
+  readonly listens?: boolean;
 };
 
 export interface SqlTurnLog extends TurnLog {
   /**
    * Folds turns that have been idle for so long by the database's clock, the oldest first: their ends and the receipts
    * of their writes are kept, what they streamed is deleted. A turn without an end is taken to have lost its owner and
-   * is over with that. Resolves to the number of folded turns, at most `limit`, 100 when left out.
+   * is over with that, unless a queue has it. Resolves to the number of folded turns, at most `limit`, 100 when left out.
    */
   foldOldTurns(idleMs: number, limit?: number): Promise<number>;
+  /** Shows readers of this process at once what it has stored past this log. */
+  wake(turnId: string, lastSeq: number): void;
+  /** For how many milliseconds readers have been waiting for what is stored. */
+  lag(): number;
+  /** What the database lately took for an append, as the 99th percentile, in milliseconds; 0 if there was none. */
+  appendMs(): number;
 }
 
 const DEFAULT_SWEEP_MS = 1_000;
@@ -36,8 +38,8 @@ const DEFAULT_READ_LIMIT = 1_000;
 const DEFAULT_FOLD_LIMIT = 100;
 /** The events that show how a turn ended and what it wrote. */
 const KEPT_KINDS = ['done', 'error', 'usage', 'write_session'];
-/** The random part of an epoch. */
-const EPOCH_STEP = 2 ** 20;
+/** A served turn ends with its `done` only: the next start takes it up, however late. */
+const MAY_BE_FOLDED = 'folded_at is null and (state is null or finished_at is not null)';
 
 /**
  * The turn log in a database.
@@ -47,19 +49,20 @@ const EPOCH_STEP = 2 ** 20;
  * 2. Nothing of an earlier owner is stored after an acquire, and nothing at all after the end of a turn.
  * 3. A reader sees numbers in order, each once, and none that could still be rolled back.
  * 4. What is old is decided by the database's clock.
- * 5. Folding an unfinished turn also ends it.
+ * 5. Folding an unfinished turn also ends it, but for a served one, which is not folded before its end.
  */
 export function createSqlTurnLog(database: SqlDatabase, options: SqlTurnLogOptions): SqlTurnLog {
-  const { clock, sweepMs = DEFAULT_SWEEP_MS } = options;
+  const { clock, sweepMs = DEFAULT_SWEEP_MS, listens = true } = options;
   const reported = reportRefusals(database);
   const follower = new Follower({
     clock,
     sweepMs,
     read: (cursors, maxBytes) => readNews(reported, cursors, maxBytes),
-    listen: (tell) => database.listen(CHANNEL, tell),
+    listen: (tell) => (listens ? database.listen(CHANNEL, tell) : () => undefined),
   });
+  const times = new RecentTimes(clock);
   const append = async (appends: readonly TurnAppend[]): Promise<readonly AppendOutcome[]> => {
-    const outcomes = await appendAll(database, appends);
+    const outcomes = await times.measure(() => appendAll(database, appends));
     for (const [index, { turnId }] of appends.entries()) {
       const outcome = outcomes[index];
       if (outcome?.kind === 'stored') follower.wake(turnId, outcome.lastSeq);
@@ -111,44 +114,14 @@ export function createSqlTurnLog(database: SqlDatabase, options: SqlTurnLogOptio
       return Number(row?.['epoch'] ?? 0);
     },
 
+    wake: (turnId, lastSeq) => follower.wake(turnId, lastSeq),
+
+    lag: () => follower.lag(),
+
+    appendMs: () => times.percentile(0.99),
+
     foldOldTurns: (idleMs, limit = DEFAULT_FOLD_LIMIT) => foldOldTurns(reported, idleMs, limit),
   };
-}
-
-async function acquire(
-  database: SqlDatabase,
-  turnId: string,
-  attempt: number | null,
-): Promise<TurnClaim> {
-  const now = databaseNow(database.dialect);
-  const random =
-    database.dialect === 'postgres'
-      ? `cast(floor(random() * ${EPOCH_STEP}) as bigint)`
-      : `(random() & ${EPOCH_STEP - 1})`;
-  const [row] = await database.all(
-    `insert into turn (turn_id, epoch, attempt, last_seq, active_at)
-     values ($1, ${EPOCH_STEP} + ${random}, coalesce($2::integer, 0), 0, ${now})
-     on conflict (turn_id) do update set
-       epoch = (turn.epoch / ${EPOCH_STEP} + 1) * ${EPOCH_STEP} + ${random},
-       attempt = coalesce($2::integer, turn.attempt), active_at = ${now}
-     where turn.finished_at is null and ($2::integer is null or turn.attempt <= $2::integer)
-     returning epoch, last_seq, checkpoint`,
-    [turnId, attempt],
-  );
-  if (row !== undefined) {
-    const { checkpoint = null } = row;
-    return {
-      turnId,
-      epoch: Number(row['epoch']),
-      lastSeq: Number(row['last_seq']),
-      checkpoint: checkpoint === null ? null : (JSON.parse(String(checkpoint)) as JsonValue),
-    };
-  }
-  const ended = await database.all(
-    'select 1 from turn where turn_id = $1 and finished_at is not null',
-    [turnId],
-  );
-  throw ended.length > 0 ? finished(turnId) : fenced(turnId, `of the attempt ${attempt}`);
 }
 
 async function readEntries(
@@ -169,7 +142,7 @@ async function readEntries(
 async function foldOldTurns(database: SqlDatabase, idleMs: number, limit: number): Promise<number> {
   const now = databaseNow(database.dialect);
   const turns = await database.all(
-    `select turn_no from turn where folded_at is null and active_at < ${now} - $1::bigint
+    `select turn_no from turn where ${MAY_BE_FOLDED} and active_at < ${now} - $1::bigint
      order by turn_no limit $2::bigint`,
     [idleMs, limit],
   );
@@ -180,8 +153,9 @@ async function foldOldTurns(database: SqlDatabase, idleMs: number, limit: number
     await database.transaction(async (inside) => {
       // First, because it ends the turn; one that has become active meanwhile is left alone.
       const taken = await inside.run(
-        `update turn set folded_at = ${now}, finished_at = coalesce(finished_at, active_at)
-         where turn_no = $1 and active_at < ${now} - $2::bigint and folded_at is null`,
+        `update turn set folded_at = ${now}, finished_at = coalesce(finished_at, active_at),
+           request = null, checkpoint = null
+         where turn_no = $1 and active_at < ${now} - $2::bigint and ${MAY_BE_FOLDED}`,
         [turnNo, idleMs],
       );
       if (taken === 0) return;

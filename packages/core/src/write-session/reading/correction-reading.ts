@@ -2,7 +2,15 @@ import type { InvalidPlace, TextCorrection } from '@orion/contracts';
 
 import { correctionsOf, emptyReply, readCorrections } from '../../validation/correction-reply.ts';
 import { NOT_READING } from '../session.ts';
+import type { WriteSession } from '../session.ts';
 import type { Step } from '../step.ts';
+
+const ASKED: Readonly<Record<WriteSession['byHand'], 'model' | 'program' | 'nobody'>> = {
+  no: 'model',
+  uploaded: 'program',
+  answered: 'nobody',
+  decided: 'nobody',
+};
 
 /** The content is not valid text: the model corrects it, or invalid places are replaced. */
 export function correctionsNeeded(
@@ -15,7 +23,7 @@ export function correctionsNeeded(
     type: 'finalize_needs_corrections',
     places,
     round: repair.rounds.length,
-    attended: step.session.byHand === 'no',
+    asked: ASKED[step.session.byHand],
   });
 }
 

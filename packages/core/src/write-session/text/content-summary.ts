@@ -133,6 +133,9 @@ function endHashedLine(pair: HashPair, linesBefore: number): PrefixHash {
   };
 }
 
+/** A line ending to add or to leave out; empty for none. */
+export type LineEndingText = '' | '\n' | '\r\n';
+
 /** The summary of an empty text that begins at this byte of the content. */
 export function createSummary(start = 0): ContentSummary {
   return {
@@ -150,6 +153,27 @@ export function createSummary(start = 0): ContentSummary {
     tail: { blocks: [], open: '' },
     fences: NO_FENCES,
     prefix: { head: '', headIsClosed: false, checkpoints: [], current: emptyPrefixHash },
+  };
+}
+
+/** Of uploaded bytes, which are not read as text: what a receipt and the end of the file depend on. */
+export function summaryOfBytes({
+  bytes,
+  lineFeeds,
+  ending,
+}: {
+  readonly bytes: number;
+  readonly lineFeeds: number;
+  /** Of the last line. */
+  readonly ending: LineEndingText;
+}): ContentSummary {
+  return {
+    ...createSummary(),
+    bytes,
+    lineFeeds,
+    carriageReturnLineFeeds: ending === '\r\n' ? lineFeeds : 0,
+    hasNonBlankLine: bytes > 0,
+    openLineLength: bytes > 0 && ending === '' ? 1 : 0,
   };
 }
 
@@ -172,7 +196,7 @@ export function restartSummary(summary: ContentSummary): ContentSummary {
 /** The last `TAIL_WINDOW` code units, or all if there are fewer. */
 export function tailOf(summary: ContentSummary): string {
   const { blocks, open } = summary.tail;
-  const whole = blocks.map((codes) => String.fromCharCode(...codes)).join('');
+  const whole = blocks.map((codes) => Reflect.apply(String.fromCharCode, null, codes)).join('');
   return `${whole}${open}`.slice(-TAIL_WINDOW);
 }
 

@@ -16,10 +16,13 @@ export const fromFinalizing: Rows<Finalizing> = {
       : moved(asking(question), 'save', 'ask_question');
   },
   finalize_ok: () => moved({ kind: 'done' }, 'remove_directory'),
-  finalize_needs_corrections: (_state, { attended, round, places }) =>
-    attended && round < MAX_CORRECTION_ROUNDS
-      ? moved({ kind: 'needs_corrections', round, places }, 'save', 'ask_corrections')
-      : finalized('safe_replacement', 'save'),
+  finalize_needs_corrections: (_state, { asked, round, places }) => {
+    if (asked === 'nobody' || round >= MAX_CORRECTION_ROUNDS) {
+      return finalized('safe_replacement', 'save');
+    }
+    if (asked === 'program') return paused('INVALID_CONTENT');
+    return moved({ kind: 'needs_corrections', round, places }, 'save', 'ask_corrections');
+  },
   finalize_retryable: ({ attempts }, { code }) =>
     attempts >= MAX_FINALIZE_RETRIES
       ? paused(code)

@@ -40,6 +40,7 @@ export function createScriptedDatabase(): ScriptedDatabase {
     all: () => Promise.resolve([]),
     transaction: (work) => work(database),
     listen: () => () => undefined,
+    takeLock: () => Promise.resolve(null),
     close: () => Promise.resolve(),
   };
   return database;
