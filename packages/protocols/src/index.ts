@@ -18,5 +18,7 @@ export { createControllerProtocol } from './controller/controller-protocol.ts';
 export { createProtocol, normaliseProtocolName, PROTOCOL_NAMES } from './create-protocol.ts';
 export { createStandardProtocol } from './standard/standard-protocol.ts';
 export type { CallPurpose } from './stop-policy/allowance.ts';
+export { limitUse } from './stop-policy/limit-use.ts';
+export type { LimitUse } from './stop-policy/limit-use.ts';
 export { findStop } from './stop-policy/verdict.ts';
 export { createTwoStageProtocol } from './two-stage/two-stage-protocol.ts';

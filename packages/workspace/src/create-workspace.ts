@@ -210,6 +210,10 @@ function openWorkspace(options: WorkspaceOptions, places: Places): Workspace {
     prepareCommit: (request) => prepareCommit(committer, request),
     commit: (request) => commitFile(committer, request),
     listChanges: async () => changesOf(await onDisk('read the backups', () => backups.list())),
+    findChangedFile: async (changeId) => {
+      const found = await onDisk('read the backups', () => backups.find(changeId));
+      return found && { target_file: found.path, operation: found.operation, after: found.after };
+    },
     undo: (request) => undoChange(committer, request),
     readVersion: (path, sha256) => fileVersion({ policy, backups }, path, sha256),
     commitPlan: (request) => commitPlan(committer, journals, request),

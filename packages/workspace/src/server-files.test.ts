@@ -1,6 +1,16 @@
-import { chmod, mkdir, readFile, readdir, stat, symlink, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  mkdir,
+  readFile,
+  readdir,
+  stat,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { join } from 'node:path';
 
+import { interceptDisk } from '@orion/testkit/disk-faults';
 import { describe, expect, it } from 'vitest';
 
 import { codeOf, openTestWorkspace, temporaryDirectory } from './testing/temp-workspace.ts';
@@ -11,6 +21,28 @@ async function openFiles() {
   const folder = join(test.root, '.orion/server');
   return { ...test, folder, file: join(folder, 'token'), address: join(folder, 'server.json') };
 }
+
+it('a trial of the disk leaves nothing, and fails as a save would', async () => {
+  const { workspace, folder } = await openFiles();
+  await workspace.tryDisk();
+  expect(await readdir(folder)).toEqual([]);
+  const disk = await interceptDisk();
+  try {
+    disk.use(({ name }) => (name === 'write' ? { kind: 'short', bytes: 60_000 } : null));
+    await workspace.tryDisk();
+    let left = 60_000;
+    disk.use(({ name }) => {
+      if (name !== 'write') return null;
+      if (left === 0) return { kind: 'error', code: 'ENOSPC' };
+      left = 0;
+      return { kind: 'short', bytes: 60_000 };
+    });
+    expect(await codeOf(workspace.tryDisk())).toBe('DISK_FULL');
+  } finally {
+    disk.restore();
+  }
+  expect(await readdir(folder)).toEqual([]);
+});
 
 describe('the token of the server (R286)', () => {
   it('is made once, for its user alone, and kept', async () => {
@@ -109,4 +141,49 @@ describe('the address of a running server (R286)', () => {
     await expect(stat(address)).rejects.toMatchObject({ code: 'ENOENT' });
     await workspace.withdrawServer(next);
   });
+
+  it('takes away what a process left half made, and nothing that another one is making', async () => {
+    const { workspace, folder } = await openFiles();
+    const own = { url: 'http://127.0.0.1:4310', pid: 7 };
+    await workspace.announceServer(own);
+    const old = ['.server.json.0123456789ab.tmp', '.token.ba9876543210.tmp'];
+    const kept = ['.token.0123456789ab.tmp', '.other.0123456789ab.tmp', 'notes.tmp'];
+    for (const name of [...old, ...kept]) await writeFile(join(folder, name), '');
+    const hourAgo = Date.now() / 1000 - 3600;
+    for (const name of [...old, ...kept.slice(1)])
+      await utimes(join(folder, name), hourAgo, hourAgo);
+    await workspace.announceServer(own);
+    expect((await readdir(folder)).toSorted()).toEqual(['server.json', ...kept].toSorted());
+  });
+});
+
+describe('the log-ins of the page', () => {
+  it('are stored for their user alone, and read again', async () => {
+    const { workspace, again, folder } = await openFiles();
+    expect(await workspace.readPageAccess()).toEqual({ generation: 0, ended: {} });
+    await workspace.keepPageAccess({ generation: 3, ended: { a: 7 } });
+    expect(await (await again()).readPageAccess()).toEqual({ generation: 3, ended: { a: 7 } });
+    expect((await stat(join(folder, 'page.json'))).mode & 0o777).toBe(0o600);
+  });
+
+  it.each([
+    '',
+    '[]',
+    '{"generation":"1","ended":{}}',
+    '{"generation":1}',
+    '{"generation":1,"ended":null}',
+  ])('are none in %j', async (text) => {
+    const { workspace, folder } = await openFiles();
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await writeFile(join(folder, 'page.json'), text);
+    expect(await workspace.readPageAccess()).toEqual({ generation: 0, ended: {} });
+  });
+});
+
+it('finds the server that said where it listens', async () => {
+  const { workspace } = await openFiles();
+  expect(await workspace.findServer()).toBeNull();
+  const address = { url: 'http://127.0.0.1:4310', pid: 12 };
+  await workspace.announceServer(address);
+  expect(await workspace.findServer()).toEqual(address);
 });

@@ -4,17 +4,19 @@
  * V1. A token contains a MAC of this user's key, so that one that came with a repository is recognised and replaced:
  *     whoever made the repository knows it.
  * V2. A token that others could read is replaced, too.
+ * V3. What a process left that died while it wrote one of the files goes with the next start, a minute later.
  */
 import { randomBytes } from 'node:crypto';
-import { unlink } from 'node:fs/promises';
+import { lstat, readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { OrionError } from '@orion/contracts';
-import type { ServerToken, WorkspaceServerFiles } from '@orion/contracts';
+import type { PageAccess, ServerToken, WorkspaceServerFiles } from '@orion/contracts';
 
 import { syncDirectory } from './disk/directories.ts';
 import { onDisk } from './disk/disk-error.ts';
 import {
+  createFile,
   createWholeFile,
   jsonBytes,
   readBytes,
@@ -22,15 +24,23 @@ import {
   readRegularFile,
   removeIfThere,
   replaceFile,
+  temporaryName,
 } from './disk/files.ts';
 import type { SessionKey } from './session-dir/session-key.ts';
 import type { StateDirectory } from './state-directory.ts';
 
 const TOKEN = /^([\da-f]{64})([\da-f]{64})\n?$/u;
 const MAX_BYTES = 1024;
+/** The last blocks of a disk take less than a save needs. */
+const TRIAL_BYTES = 64 * 1024;
+/** What has ended is forgotten after a week. */
+const MAX_ACCESS_BYTES = 1024 * 1024;
 /** Reading and making it, should several processes do so at once. */
 const ATTEMPTS = 4;
 const OTHERS = 0o077;
+const HALF_MADE = /^\.(?:token|server\.json|trial)\.[\da-f]{12}\.tmp$/u;
+/** Far longer than writing one takes. */
+const HALF_MADE_MS = 60_000;
 
 export function createServerFiles(
   state: StateDirectory,
@@ -38,6 +48,7 @@ export function createServerFiles(
 ): WorkspaceServerFiles {
   const tokenFile = join(state.server, 'token');
   const addressFile = join(state.server, 'server.json');
+  const accessFile = join(state.server, 'page.json');
 
   /** Null if there is no usable one. */
   async function readToken(key: SessionKey | null): Promise<string | null> {
@@ -77,12 +88,24 @@ export function createServerFiles(
     });
   }
 
+  /** Compared with the file that was just written: both times are the disk's. */
+  async function removeHalfMade(): Promise<void> {
+    const { mtimeMs: now } = await lstat(addressFile);
+    for (const name of await readdir(state.server)) {
+      if (!HALF_MADE.test(name)) continue;
+      const path = join(state.server, name);
+      const found = await lstat(path).catch(() => null);
+      if (found !== null && now - found.mtimeMs > HALF_MADE_MS) await removeIfThere(path);
+    }
+  }
+
   return {
     keepServerToken: () => onDisk('store the token of the server', keepToken),
     announceServer: (address) =>
       onDisk('store the address of the server', async () => {
         await state.ensure(state.server);
         await replaceFile(addressFile, jsonBytes(address));
+        await removeHalfMade();
       }),
     async withdrawServer({ url, pid }) {
       try {
@@ -93,7 +116,39 @@ export function createServerFiles(
         // Whoever reads it finds that the process is gone.
       }
     },
+    findServer: () =>
+      onDisk('read the address of the server', async () => {
+        if (!(await state.holds(state.server))) return null;
+        const { url, pid } = (await readFields(addressFile, MAX_BYTES)) ?? {};
+        return typeof url === 'string' && typeof pid === 'number' ? { url, pid } : null;
+      }),
+    readPageAccess: () =>
+      onDisk('read the log-ins of the page', async () => {
+        if (!(await state.holds(state.server))) return NOTHING_ENDED;
+        return accessOf((await readFields(accessFile, MAX_ACCESS_BYTES)) ?? {});
+      }),
+    keepPageAccess: (access) =>
+      onDisk('store the log-ins of the page', async () => {
+        await state.ensure(state.server);
+        await replaceFile(accessFile, jsonBytes(access));
+      }),
+    tryDisk: () =>
+      onDisk('store anything', async () => {
+        await state.ensure(state.server);
+        const trial = temporaryName(join(state.server, 'trial'));
+        await createFile(trial, new Uint8Array(TRIAL_BYTES));
+        await removeIfThere(trial);
+      }),
   };
+}
+
+const NOTHING_ENDED: PageAccess = { generation: 0, ended: {} };
+
+function accessOf({ generation, ended }: Readonly<Record<string, unknown>>): PageAccess {
+  if (!Number.isSafeInteger(generation) || typeof ended !== 'object' || ended === null)
+    return NOTHING_ENDED;
+  const times = Object.entries(ended).filter(([, time]) => typeof time === 'number');
+  return { generation: generation as number, ended: Object.fromEntries(times) };
 }
 
 function fieldsOf(random: string, mac: string): string {

@@ -1,5 +1,12 @@
 import { cutText } from '@orion/contracts';
-import type { JsonValue, Message, Redact, ToolCall, ToolResult } from '@orion/contracts';
+import type {
+  JsonValue,
+  Message,
+  Redact,
+  ToolCall,
+  ToolMessage,
+  ToolResult,
+} from '@orion/contracts';
 
 /** The name that the history gives an unnamed call: providers reject an empty name. */
 export const UNNAMED_TOOL = 'unnamed_tool';
@@ -88,7 +95,7 @@ export function historicName(name: string): string {
 }
 
 /** A result as the model reads it. */
-export function toolMessage(result: ToolResult, earlier?: JsonValue): Message {
+export function toolMessage(result: ToolResult, earlier?: JsonValue): ToolMessage {
   return {
     role: 'tool',
     toolCallId: result.toolCallId,

@@ -2,6 +2,7 @@ import { defined } from '@orion/contracts';
 import type {
   AssistantMessage,
   Message,
+  ProtocolContext,
   ProtocolEvent,
   ProtocolOutcome,
   ToolCall,
@@ -43,4 +44,13 @@ export function saidBy(
   toolCalls?: readonly ToolCall[],
 ): AssistantMessage {
   return { role: 'assistant', content: text, ...defined({ toolCalls, providerData }) };
+}
+
+/** Another process could continue here, once something was added and no message is incomplete. */
+export function* betweenMessages(
+  { reportsCheckpoints }: ProtocolContext,
+  appended: readonly Message[],
+): Generator<ProtocolEvent, void> {
+  if (reportsCheckpoints !== true || appended.length === 0) return;
+  yield { type: 'checkpoint', appended: [...appended], pending: null };
 }

@@ -1,19 +1,22 @@
 import type {
   Message,
+  PendingCalls,
   ProtocolContext,
   ProtocolEvent,
   ProtocolName,
+  ToolCall,
   TurnStop,
 } from '@orion/contracts';
 import { noteMistakes } from '../calls/mistakes.ts';
 import { runCalls } from '../calls/run-calls.ts';
+import type { CallBatch, CallMessage } from '../calls/run-calls.ts';
 import { findStop, mayAnswer } from '../stop-policy/verdict.ts';
 import { isUsable } from './history.ts';
 import { callModel } from './model-call.ts';
 import type { ModelAnswer } from './model-call.ts';
 import { isPause, reportIncomplete, whyIncomplete } from './incomplete.ts';
 import { notice } from './notices.ts';
-import { appendText, brokenOff, budgetEnd, end, saidBy } from './outcomes.ts';
+import { appendText, betweenMessages, brokenOff, budgetEnd, end, saidBy } from './outcomes.ts';
 import { createProtocolTrace } from './protocol-trace.ts';
 import type { ProtocolTrace } from './protocol-trace.ts';
 import { FINAL_INSTRUCTION, nudge, instructModel } from './stop-notices.ts';
@@ -29,7 +32,8 @@ import { FINAL_INSTRUCTION, nudge, instructModel } from './stop-notices.ts';
  *    the file.
  * 3. `appended` is valid for a provider on every path: every call in it has an answer (R140).
  * 4. A refused message is not an answer, and none of its calls runs.
- * 5. A result with `next: 'content'` ends the run with `handover`; calls after it are answered, not run (R160).
+ * 5. A run can begin with the calls of a message that another process has left.
+ * 6. A result with `next: 'content'` ends the run with `handover`; calls after it are answered, not run (R160).
  */
 export type LoopRules = {
   readonly name: ProtocolName;
@@ -53,6 +57,21 @@ export async function* runToolLoop(
   const appended: Message[] = [];
   const tools = rules.callsPerMessage === 0 ? [] : toolRegistry.definitions(mode);
   if (turnState.nextPhaseIndex === 0) trace.toolRegistration(tools);
+  const { pending = null } = context;
+  const callsEnd = async function* (
+    calls: readonly ToolCall[],
+    said: CallMessage['said'],
+    left: PendingCalls | null,
+  ): AsyncGenerator<ProtocolEvent, boolean, undefined> {
+    const message = { said, appended, pending: left };
+    const batch = yield* runCalls(context, signal, trace, calls, message);
+    appended.push(said(batch.historicCalls), ...batch.answers);
+    return yield* endsWith(rules, context, trace, calls, batch, appended);
+  };
+  if (pending !== null) {
+    const { calls, said } = pending;
+    if (yield* callsEnd(calls, (toolCalls) => ({ ...said, toolCalls }), pending)) return;
+  }
 
   for (;;) {
     if (signal.aborted) return yield end({ kind: 'aborted', appended });
@@ -62,6 +81,7 @@ export async function* runToolLoop(
       return yield* finish(rules, context, signal, trace, appended, turnState.stop);
     }
 
+    yield* betweenMessages(context, appended);
     turnState.iterations += 1;
     const answer = yield* callModel(context, signal, trace, {
       messages: [...context.messages, ...appended],
@@ -97,20 +117,33 @@ export async function* runToolLoop(
       return yield end({ kind: 'incomplete', appended });
     }
 
-    const batch = yield* runCalls(context, signal, trace, calls);
-    appended.push(saidBy(answer, batch.historicCalls), ...batch.answers);
-    const onlyDuplicates = batch.duplicates === calls.length;
-    if (!onlyDuplicates) turnState.cyclesUsed += 1;
-    if (batch.executed > 0) noteMistakes(turnState, []);
-    else if (!onlyDuplicates) noteMistakes(turnState, batch.mistakes);
-    if (batch.handover !== null) {
-      return yield end({ kind: 'handover', ...batch.handover, appended });
-    }
-    if (batch.executed === 0 && rules.correction !== null && !calls.some(isUsable)) {
-      yield* instructModel(rules.correction, appended);
-    }
-    yield* nudge(context, trace, batch, appended);
+    if (yield* callsEnd(calls, (historicCalls) => saidBy(answer, historicCalls), null)) return;
   }
+}
+
+/** What follows the calls of a message. Returns true if the run ends with them. */
+async function* endsWith(
+  rules: LoopRules,
+  context: ProtocolContext,
+  trace: ProtocolTrace,
+  calls: readonly ToolCall[],
+  batch: CallBatch,
+  appended: Message[],
+): AsyncGenerator<ProtocolEvent, boolean, undefined> {
+  const { turnState } = context;
+  const onlyDuplicates = batch.duplicates === calls.length;
+  if (!onlyDuplicates) turnState.cyclesUsed += 1;
+  if (batch.executed > 0) noteMistakes(turnState, []);
+  else if (!onlyDuplicates) noteMistakes(turnState, batch.mistakes);
+  if (batch.handover !== null) {
+    yield end({ kind: 'handover', ...batch.handover, appended });
+    return true;
+  }
+  if (batch.executed === 0 && rules.correction !== null && !calls.some(isUsable)) {
+    yield* instructModel(rules.correction, appended);
+  }
+  yield* nudge(context, trace, batch, appended);
+  return false;
 }
 
 /** Ends the turn after a stop: asks for the last answer and derives the outcome. */

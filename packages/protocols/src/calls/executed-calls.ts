@@ -1,5 +1,6 @@
 import { BEGIN_TOOL_NAME } from '@orion/contracts';
 import type { JsonValue, ToolCall, ToolRegistry, ToolResult, TurnState } from '@orion/contracts';
+import { callKey } from './call-key.ts';
 
 /**
  * The calls that were run in a turn, kept in `turnState.executed` by signature (R171–R173, R175).
@@ -20,7 +21,7 @@ export function findExecuted(
   call: ToolCall,
 ): ToolResult | undefined {
   if (registry.traitsOf(call.name)?.pollable === true) return undefined;
-  const earlier = turnState.executed[registry.signatureOf(call, projectId)];
+  const earlier = turnState.executed[callKey(registry, call, projectId)];
   if (earlier === undefined) return undefined;
   return !earlier.success && earlier.error.retryable ? undefined : earlier;
 }
@@ -44,7 +45,7 @@ export function recordExecuted(
       if (mayRepeat(earlier.toolName)) delete turnState.executed[signature];
     }
   }
-  const signature = registry.signatureOf(call, projectId);
+  const signature = callKey(registry, call, projectId);
   const again = turnState.executed[signature] !== undefined;
   turnState.executed[signature] =
     again && !result.success ? { ...result, error: { ...result.error, retryable: false } } : result;

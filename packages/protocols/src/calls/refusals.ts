@@ -135,6 +135,13 @@ export function refuseAborted(call: ToolCall): ToolFailure {
   return refusal(call, 'ABORTED', 'Not run: the turn was cancelled.');
 }
 
+/** For a call that another process began and did not learn the outcome of. It may have run, and counts as if it had. */
+export function unknownOutcome(call: ToolCall): ToolFailure {
+  const message =
+    'The call was interrupted while it ran; whether it had any effect is not known. It was not run again.';
+  return { ...refusal(call, 'UNKNOWN_OUTCOME', message, { retryable: true }), attempts: 1 };
+}
+
 /** For a registry that returns no result, or that throws although its contract forbids it (R158). */
 export function failedByRegistry(call: ToolCall, reason: string): ToolFailure {
   return { ...refusal(call, 'TOOL_FAILED', reason), attempts: 1 };

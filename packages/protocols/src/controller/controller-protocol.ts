@@ -1,5 +1,13 @@
 import { OrionError, createToolNames, cutText } from '@orion/contracts';
-import type { Message, ProtocolContext, ProtocolEvent, ToolCall, TurnStop } from '@orion/contracts';
+import type {
+  AssistantMessage,
+  Message,
+  PendingCalls,
+  ProtocolContext,
+  ProtocolEvent,
+  ToolCall,
+  TurnStop,
+} from '@orion/contracts';
 import { BuiltInProtocol } from '../base/base-protocol.ts';
 import type { ProtocolDefaults, ProtocolParts } from '../base/base-protocol.ts';
 import { withDistinctIds } from '../base/history.ts';
@@ -7,7 +15,7 @@ import { isPause, whyIncomplete } from '../base/incomplete.ts';
 import { callModel } from '../base/model-call.ts';
 import type { ModelAnswer } from '../base/model-call.ts';
 import { notice } from '../base/notices.ts';
-import { brokenOff, budgetEnd, end } from '../base/outcomes.ts';
+import { betweenMessages, brokenOff, budgetEnd, end } from '../base/outcomes.ts';
 import { createProtocolTrace } from '../base/protocol-trace.ts';
 import type { ProtocolTrace } from '../base/protocol-trace.ts';
 import { FINAL_INSTRUCTION, nudge } from '../base/stop-notices.ts';
@@ -71,6 +79,10 @@ async function* runController(
   const tools = toolRegistry.definitions(mode);
   if (turnState.nextPhaseIndex === 0) trace.toolRegistration(tools);
   let invalid = null as Invalid | null;
+  const { pending = null } = context;
+  if (pending !== null) {
+    if (yield* runCall(context, signal, trace, pending.calls, appended, pending)) return;
+  }
 
   const ask: Ask = (purpose, last) =>
     callModel(context, signal, trace, {
@@ -88,6 +100,7 @@ async function* runController(
     turnState.stop ??= findStop(context) ?? controllerCeiling(context);
     const { stop } = turnState;
     if (stop !== null) return yield* lastAnswer(context, trace, ask, stop, appended);
+    yield* betweenMessages(context, appended);
 
     turnState.iterations += 1;
     const answer: ModelAnswer = yield* ask('answer', invalid === null ? [] : correction(invalid));
@@ -144,17 +157,36 @@ async function* runController(
       state: 'complete',
     };
     const calls = withDistinctIds([called], [...context.messages, ...appended], phaseIndex);
-    const batch = yield* runCalls(context, signal, trace, calls);
-    appended.push(
-      { role: 'assistant', content: '', toolCalls: batch.historicCalls },
-      ...batch.answers,
-    );
-    if (batch.handover !== null) {
-      return yield end({ kind: 'handover', ...batch.handover, appended });
-    }
-    turnState.stop = afterCall(context, called, batch.results[0]);
-    if (turnState.stop === null) yield* nudge(context, trace, batch, appended);
+    if (yield* runCall(context, signal, trace, calls, appended, null)) return;
   }
+}
+
+/** Runs the call of an action and takes its answer into the history. Returns true if the run ends with it. */
+async function* runCall(
+  context: ProtocolContext,
+  signal: AbortSignal,
+  trace: ProtocolTrace,
+  calls: readonly ToolCall[],
+  appended: Message[],
+  pending: PendingCalls | null,
+): AsyncGenerator<ProtocolEvent, boolean, undefined> {
+  const { turnState } = context;
+  const said = (toolCalls: readonly ToolCall[]): AssistantMessage => ({
+    role: 'assistant',
+    content: '',
+    toolCalls,
+  });
+  const message = { said, appended, pending };
+  const batch = yield* runCalls(context, signal, trace, calls, message);
+  appended.push(said(batch.historicCalls), ...batch.answers);
+  if (batch.handover !== null) {
+    yield end({ kind: 'handover', ...batch.handover, appended });
+    return true;
+  }
+  const [call] = calls;
+  if (call !== undefined) turnState.stop = afterCall(context, call, batch.results[0]);
+  if (turnState.stop === null) yield* nudge(context, trace, batch, appended);
+  return false;
 }
 
 /** Ends the turn after a stop: asks for the last answer and derives the outcome. */

@@ -8,6 +8,7 @@ import type {
 } from '@orion/contracts';
 import { ownLimits, ownMemory } from '../base/own.ts';
 import { explainStop } from '../base/stop-notices.ts';
+import { callKey } from '../calls/call-key.ts';
 
 /**
  * The limits that only a controller has (R200). Their counters are in `turnState`, because a run ends with every
@@ -74,7 +75,7 @@ export function afterCall(
     return null;
   }
   const { code, message } = result.error;
-  const failure = JSON.stringify([toolRegistry.signatureOf(call, projectId), code, message]);
+  const failure = JSON.stringify([callKey(toolRegistry, call, projectId), code, message]);
   const { failures } = memoryOf(turnState);
   if (failures.includes(failure)) return { reason: 'progress', limit: 'sameFailure', value: 2 };
   failures.push(failure);

@@ -82,12 +82,12 @@ test('tells a program of one folder to work in, and a server over HTTP of none',
 });
 
 test('stops a server that is silent, fails its calls, and starts it again for the next turn', async () => {
-  const made = client(program());
+  const made = client(program(), { idleMs: 600 });
   const { tools } = await made.offer(never);
   const pid = JSON.parse(((await call(made, 'seen')) as { data: string }).data)[0] as number;
   const act = tools[0];
   const silent = act?.execute({ what: 'nothing' }, CONTEXT);
-  await expect(silent).rejects.toThrow('it did not answer: 0.3 s passed without progress');
+  await expect(silent).rejects.toThrow('it did not answer: 0.6 s passed without progress');
   expect(() => process.kill(pid, 0)).toThrow('ESRCH');
   await expect(act?.execute({ what: 'progress' }, CONTEXT)).rejects.toThrow('it did not answer');
   expect(made.started()).toBe(1);
@@ -98,9 +98,11 @@ test('stops a server that is silent, fails its calls, and starts it again for th
 });
 
 test('lets progress extend a call, but not beyond its whole time', async () => {
-  expect(await call(client(program()), 'act', { what: 'progress' })).toMatchObject({
-    data: 'done',
-  });
+  expect(await call(client(program(), { idleMs: 500 }), 'act', { what: 'progress' })).toMatchObject(
+    {
+      data: 'done',
+    },
+  );
   const act = `setInterval(() => send({ method: 'notifications/progress', params: { progressToken: token, progress: 1 } }), 50)`;
   const hasty = client(program({ ACT: act }), { idleMs: 60_000, callMs: 400 });
   await expect(call(hasty, 'act')).rejects.toThrow('or 0.4 s in all');

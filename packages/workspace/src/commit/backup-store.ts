@@ -73,7 +73,7 @@ type Measured = Retained & {
 export class BackupStore {
   readonly #options: BackupStoreOptions;
   readonly #state: StateDirectory;
-  /** Bytes at the last count plus those added since; null before the first count. */
+  /** Bytes at the last count plus those added since, whether or not they are still there; null before the first count. */
   #keptBytes: number | null = null;
   #lastMade = 0;
 
@@ -135,7 +135,6 @@ export class BackupStore {
     await rm(join(this.#state.backups, id), { recursive: true, force: true });
     // Whatever is removed next must not be gone before this after a power cut.
     await syncDirectory(this.#state.backups).catch(() => undefined);
-    this.#keptBytes = null;
   }
 
   /** Whether this backup proves that its change was made, once the temporary file is gone. */
@@ -196,18 +195,27 @@ export class BackupStore {
     return join(this.#state.backups, id, 'content');
   }
 
-  /** All readable backups, newest first. */
-  async list(): Promise<readonly ListedBackup[]> {
-    const ids = (await this.#state.names(this.#state.backups))
-      .filter(isBackupId)
-      .toSorted()
-      .toReversed();
-    const manifests: ListedBackup[] = [];
-    for (const id of ids) {
+  /** All readable backups, newest first; each is read when it is asked for. */
+  async *newestFirst(): AsyncGenerator<ListedBackup, void> {
+    const names = await this.#state.names(this.#state.backups);
+    for (const id of names.filter(isBackupId).toSorted().toReversed()) {
       const manifest = await this.read(id);
-      if (manifest !== null) manifests.push(manifest);
+      if (manifest !== null) yield manifest;
     }
-    return manifests;
+  }
+
+  async list(): Promise<readonly ListedBackup[]> {
+    const backups: ListedBackup[] = [];
+    for await (const backup of this.newestFirst()) backups.push(backup);
+    return backups;
+  }
+
+  /** The newest backup of a change. */
+  async find(changeId: string): Promise<ListedBackup | null> {
+    for await (const backup of this.newestFirst()) {
+      if (backup.change_id === changeId) return backup;
+    }
+    return null;
   }
 
   /** Recounts only if the quota may be exceeded. */

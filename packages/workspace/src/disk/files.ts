@@ -120,6 +120,8 @@ export async function* streamFile(
   path: string,
   action: string,
   ifMissing: OrionError | null,
+  start: number = 0,
+  end: number = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<Buffer, void, undefined> {
   const handle = await onDisk(action, () => openRegularFile(path));
   if (handle === null) {
@@ -127,7 +129,7 @@ export async function* streamFile(
     return;
   }
   try {
-    yield* readRange(handle, 0);
+    yield* readRange(handle, start, end);
   } catch (error) {
     throw toDiskError(error, action);
   } finally {

@@ -16,7 +16,6 @@ import {
   sourceOf,
   temporaryDirectory,
 } from '../testing/temp-workspace.ts';
-import { quickStart } from '../testing/other-process.ts';
 
 /** Hazard: a plan of several files of which some changed and some did not. R120, R260. */
 
@@ -274,7 +273,7 @@ function killBefore(
       script,
       JSON.stringify({ root, userKeyDirectory, contents, kill: change, allowPaths }),
     ],
-    { encoding: 'utf8', env: quickStart() },
+    { encoding: 'utf8' },
   );
   expect(ended.signal, ended.stderr).toBe('SIGKILL');
 }

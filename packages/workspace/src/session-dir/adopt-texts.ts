@@ -47,7 +47,7 @@ async function recoverContentOf(
   inspection: Inspection,
   directory: string,
 ): Promise<RecoveredContent | null> {
-  const { content, state, owner, verdict } = inspection;
+  const { content, metadata, state, owner, verdict } = inspection;
   if (content === null) return null;
   const here = (await observer.identity()).startedAt;
   const there = owner.kind === 'owned' ? owner.owner.process_started_at : '';
@@ -58,6 +58,7 @@ async function recoverContentOf(
   if (copyTo !== null) await removeIfThere(copyTo);
   return recoverContent({
     path: join(directory, content.name),
+    isText: metadata?.uploaded !== true,
     durableBytes: state?.contentFile === content.name ? state.bufferSize : 0,
     afterRestart: bootOf(here) !== bootOf(there),
     copyTo,
@@ -77,6 +78,7 @@ async function adoptTrailing(handle: DiskSessionHandle, directory: string): Prom
   if (stat === null || !stat.isFile()) return;
   const found = await recoverContent({
     path,
+    isText: true,
     durableBytes: stat.size,
     afterRestart: false,
     copyTo: null,

@@ -46,6 +46,21 @@ async function failing(
 }
 
 describe('a session whose disk fails', () => {
+  it.each(['discard', 'release'] as const)(
+    'when it is left by %s while the disk is full: it has no owner, and the next claim has all that was saved',
+    async (leave) => {
+      const { workspace } = await openTestWorkspace();
+      const handle = await beginSession(workspace);
+      handle.append('saved');
+      await handle.save(RECORD);
+      const restore = await failing('write', systemError('ENOSPC'));
+      await handle[leave]().catch(() => undefined);
+      restore();
+      const claimed = await workspace.sessions.claim(handle.id);
+      expect(await textOf(claimed.handle.readContent())).toBe('saved');
+    },
+  );
+
   it('while it starts over: the old text is what a recovery finds until the new one is durable', async () => {
     const { workspace } = await openTestWorkspace();
     const handle = await beginSession(workspace);

@@ -195,8 +195,11 @@ export function chooseContent(
 }
 
 /** Whether a start offers to recover it. */
-export function isRecoverable({ status, ageMs }: Inspection, maxSessionAgeMs: number): boolean {
-  return status === 'orphan' && ageMs < maxSessionAgeMs;
+export function isRecoverable(
+  { status, ageMs, metadata }: Inspection,
+  maxSessionAgeMs: number,
+): boolean {
+  return status === 'orphan' && ageMs < maxSessionAgeMs && metadata?.uploaded !== true;
 }
 
 /** The session as `list` shows it. Counts only the lines after the last save. */
@@ -216,8 +219,10 @@ export async function listingOf(
     age_ms: ageMs,
     lines: await countLines(inspection),
     bytes: content?.size ?? 0,
+    saved_bytes: savedPart(inspection)?.bytes ?? 0,
     session_dir: inspection.directory,
     recoverable: isRecoverable(inspection, maxSessionAgeMs),
+    ...(metadata?.uploaded === true ? { uploaded: true } : {}),
     ...codeOf(inspection),
   };
 }
@@ -229,12 +234,23 @@ function codeOf(inspection: Inspection): { readonly code?: string } {
   return code === undefined ? {} : { code };
 }
 
+/** What the last save covers; null if it is not of this text. */
+function savedPart({
+  content,
+  state,
+}: Inspection): { readonly bytes: number; readonly lines: number } | null {
+  const isOfThis =
+    state?.contentFile === content?.name && (state?.bufferSize ?? 0) <= (content?.size ?? 0);
+  if (state === null || !isOfThis) return null;
+  return { bytes: state.bufferSize, lines: state.lineCount };
+}
+
 export async function countLines(inspection: Inspection): Promise<number> {
-  const { directory, content, state } = inspection;
+  const { directory, content } = inspection;
   if (content === null || content.size === 0) return 0;
-  const isCounted = state?.contentFile === content.name && state.bufferSize <= content.size;
-  const from = isCounted ? state.bufferSize : 0;
-  let lines = isCounted ? state.lineCount : 0;
+  const saved = savedPart(inspection);
+  const from = saved?.bytes ?? 0;
+  let lines = saved?.lines ?? 0;
   try {
     await readRegularFile(join(directory, content.name), async (handle) => {
       for await (const chunk of scanRange(handle, from)) lines += countLineFeeds(chunk);

@@ -31,7 +31,7 @@ it.each([
   for (const copyTo of [join(directory, 'copy'), null]) {
     const path = join(directory, 'content');
     await writeFile(path, before, 'latin1');
-    const found = await recoverContent({ path, durableBytes, afterRestart, copyTo });
+    const found = await recoverContent({ path, isText: true, durableBytes, afterRestart, copyTo });
     const { handle, ...result } = found;
     const after = await readFile(result.path, 'latin1');
     expect(after === kept).toBe(true);
@@ -59,10 +59,23 @@ it('takes nothing away that has the name of the copy, and makes no file that was
   const copyTo = join(directory, 'copy');
   await writeFile(path, 'text');
   await writeFile(copyTo, 'other');
-  const request = { path, durableBytes: 0, afterRestart: false };
+  const request = { path, isText: true, durableBytes: 0, afterRestart: false };
   await expect(recoverContent({ ...request, copyTo })).rejects.toMatchObject({ code: 'EEXIST' });
   expect(await readFile(copyTo, 'utf8')).toBe('other');
   await expect(
     recoverContent({ ...request, path: join(directory, 'none'), copyTo: null }),
   ).rejects.toMatchObject({ code: 'ENOENT' });
 });
+
+it.each(['a\xe2\x82', '\xf0\x9f\x98', 'a\xe9'])(
+  'an upload ends where it ends: %j',
+  async (before) => {
+    const path = join(await temporaryDirectory(), 'content');
+    await writeFile(path, before, 'latin1');
+    const recovered = { path, isText: false, durableBytes: 0, afterRestart: false, copyTo: null };
+    const { handle, bytes, notes } = await recoverContent(recovered);
+    await handle.close();
+    expect([bytes, notes]).toEqual([before.length, []]);
+    expect(await readFile(path, 'latin1')).toBe(before);
+  },
+);

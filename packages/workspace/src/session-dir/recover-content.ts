@@ -2,7 +2,7 @@
  * Makes the content file of a dead process appendable again.
  *
  * The file takes precedence over `state.json`. Bytes at its end that were never text are cut off: an incomplete code
- * point and, after a power cut, zeros of blocks that were allocated but not written.
+ * point and, after a power cut, zeros of blocks that were allocated but not written. An upload may have any bytes.
  */
 import { countLineFeeds } from '@orion/contracts';
 import { constants } from 'node:fs';
@@ -22,6 +22,8 @@ export type RecoveredContent = {
 
 export type ContentToRecover = {
   readonly path: string;
+  /** False: an upload, which may end anywhere in a character. */
+  readonly isText: boolean;
   /** Bytes that are certainly durable. */
   readonly durableBytes: number;
   /** The machine has restarted since. Bytes after the durable ones may never have been written. */
@@ -75,7 +77,7 @@ async function scanContent(
   }
   const tail = Buffer.alloc(Math.min(3, end));
   await handle.read(tail, 0, tail.length, end - tail.length);
-  return { bytes: end - incompleteTail(tail), lineFeeds };
+  return { bytes: request.isText ? end - incompleteTail(tail) : end, lineFeeds };
 }
 
 function endWithoutZeros(

@@ -126,7 +126,7 @@ const METADATA: Shape<SessionMetadata> = {
   location: () => true,
   created_at: isTime,
   final_newline: isBoolean,
-  ...each(isFlag, 'start_on_new_line', 'keep_leading_blank_lines'),
+  ...each(isFlag, 'start_on_new_line', 'keep_leading_blank_lines', 'uploaded'),
   target: shaped(SNAPSHOT),
 };
 

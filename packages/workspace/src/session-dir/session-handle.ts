@@ -31,8 +31,11 @@ import { keepTrailing, moveToAttic } from './session-attic.ts';
 import { formatState, numberedName } from './session-files.ts';
 import type { StoredContent } from './session-files.ts';
 import { decodePending, SessionTexts } from './session-texts.ts';
+import type { ByteCounts } from './session-texts.ts';
 
 export type HandleOptions = SessionHomeOptions & {
+  /** Of all sessions of the store. */
+  readonly counts: ByteCounts;
   /** Determines the outcome of a recorded commit from the target's bytes. */
   readonly judgeWriting: (writing: WritingRecord) => Promise<WritingOutcome>;
   /** Called when the session no longer belongs to this process. */
@@ -70,7 +73,7 @@ export class DiskSessionHandle implements SessionHandle {
     this.metadata = options.metadata;
     this.directory = this.#home.directory;
     this.lost = this.#home.lost;
-    this.texts = new SessionTexts(options.clock, this.#home, (error) => this.#degrade(error));
+    this.texts = new SessionTexts(options, this.#home, (error) => this.#degrade(error));
   }
 
   /** Starts a new session. Rejects only with TARGET_LOCKED or because of a defect. */
@@ -134,8 +137,20 @@ export class DiskSessionHandle implements SessionHandle {
     this.texts.content.append(text);
   }
 
+  appendBytes(bytes: Uint8Array): void {
+    this.texts.content.appendBytes(bytes);
+  }
+
   bytes(): number {
     return this.texts.content.bytes();
+  }
+
+  durableBytes(): number {
+    return this.texts.content.durableBytes();
+  }
+
+  savedBytes(): number {
+    return this.#home.isLost() ? 0 : this.texts.content.savedBytes();
   }
 
   appendPending(text: string): void {

@@ -14,7 +14,7 @@ import { OrionError } from '@orion/contracts';
 import type { Clock, SessionMetadata, TurnRecord } from '@orion/contracts';
 import { syncDirectory } from '../disk/directories.ts';
 import { errnoOf, systemError } from '../disk/disk-error.ts';
-import { createFile, isThere, jsonBytes, replaceFile } from '../disk/files.ts';
+import { createFile, isThere, jsonBytes, removeIfThere, replaceFile } from '../disk/files.ts';
 import { HEARTBEAT_MS, LEASE_TTL_MS } from '../ownership/judge-owner.ts';
 import { createOwner, leasePlace, replaceOwner, standing } from '../ownership/ownership-file.ts';
 import type { OwnerRecord } from '../ownership/owner-record.ts';
@@ -196,7 +196,13 @@ export class SessionHome {
 
   async markReleased(directory: string): Promise<void> {
     this.#owner = { ...this.#freshOwner(), released: true };
-    await replaceOwner(leasePlace(directory), this.#owner);
+    const place = leasePlace(directory);
+    try {
+      await replaceOwner(place, this.#owner);
+    } catch {
+      // A full disk takes no record, but lets one go: a session without a lease has no owner either.
+      await removeIfThere(place.file);
+    }
   }
 
   async freeTarget(): Promise<void> {

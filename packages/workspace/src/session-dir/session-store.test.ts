@@ -31,6 +31,24 @@ async function begunWith(
 }
 
 describe('a write session on disk', () => {
+  it('is counted as it is saved, and as it is synced', async () => {
+    const { workspace, clock } = await openTestWorkspace();
+    const { sessions } = workspace;
+    expect(sessions.countBytes()).toEqual({ saved: 0, synced: 0 });
+    const handle = await beginSession(workspace);
+    handle.append('one\ntwo\n');
+    await clock.advance(100);
+    await eventually(() => sessions.countBytes().saved === 8);
+    expect(sessions.countBytes()).toEqual({ saved: 8, synced: 0 });
+    await handle.save(RECORD);
+    await handle.save(RECORD);
+    expect(sessions.countBytes()).toEqual({ saved: 8, synced: 8 });
+    const other = await beginSession(workspace, 'other.txt');
+    other.append('ä');
+    await other.save(RECORD);
+    expect(sessions.countBytes()).toEqual({ saved: 10, synced: 10 });
+  });
+
   it('lays its directory out as R048 says, privately and outside of git', async () => {
     const { root, workspace } = await openTestWorkspace();
     const handle = await beginSession(workspace, 'docs/a.txt');

@@ -8,11 +8,12 @@
  */
 import { randomUUID } from 'node:crypto';
 import { rename } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { OrionError } from '@orion/contracts';
 import type {
   ClaimedSession,
   CleanReport,
+  SessionBytes,
   SessionHandle,
   SessionListing,
   SessionMetadata,
@@ -38,6 +39,7 @@ import { sessionBusy, sessionDamaged, sessionForeign } from './session-errors.ts
 import { readTurn } from './session-files.ts';
 import { SessionFinder } from './session-finder.ts';
 import { DiskSessionHandle } from './session-handle.ts';
+import type { ByteCounts } from './session-texts.ts';
 import type { SessionStoreOptions } from './session-store-options.ts';
 
 type Moved = CleanReport['moved'][number];
@@ -55,12 +57,17 @@ export class DiskSessionStore implements SessionStore {
   readonly #targets: Set<string> = new Set();
   /** Rescued sessions that have not been claimed yet. */
   readonly #adopted: Map<string, ClaimedSession> = new Map();
+  readonly #counts: ByteCounts = { saved: 0, synced: 0 };
 
   constructor(options: SessionStoreOptions) {
     this.#options = options;
     this.#locks = new TargetLocks(options);
     this.#finder = new SessionFinder(options, (error) => this.#reportFailure(error));
     this.#attic = new SessionAttic(options, this.#locks, this.#finder);
+  }
+
+  countBytes(): SessionBytes {
+    return { ...this.#counts };
   }
 
   async begin(metadata: SessionMetadata, turn: TurnRecord | null = null): Promise<SessionHandle> {
@@ -95,6 +102,13 @@ export class DiskSessionStore implements SessionStore {
     return listings.toSorted(
       (a, b) => a.age_ms - b.age_ms || (a.session_id < b.session_id ? -1 : 1),
     );
+  }
+
+  async find(sessionId: string): Promise<SessionListing> {
+    const found = await this.#finder.find(sessionId);
+    const listing = await listingOf(found, this.#options.maxSessionAgeMs);
+    const isHere = dirname(found.directory) === this.#options.state.sessions;
+    return isHere ? listing : { ...listing, recoverable: false, discarded: true };
   }
 
   async readTurn(sessionId: string): Promise<TurnRecord | null> {
@@ -175,16 +189,20 @@ export class DiskSessionStore implements SessionStore {
     return reportOf(moved, options.all ? await this.#locks.removeStale() : 0);
   }
 
-  async *readContent(sessionId: string): AsyncGenerator<Uint8Array, void, undefined> {
+  async *readContent(
+    sessionId: string,
+    start: number = 0,
+    end: number = Number.POSITIVE_INFINITY,
+  ): AsyncGenerator<Uint8Array, void, undefined> {
     const open = this.#open.get(sessionId);
     if (open !== undefined) {
-      yield* open.readContent();
+      yield* open.readContent(start, end);
       return;
     }
     const inspection = await this.#finder.find(sessionId);
     if (inspection.content === null) return;
     const path = join(inspection.directory, inspection.content.name);
-    yield* streamFile(path, 'read the saved text', null);
+    yield* streamFile(path, 'read the saved text', null, start, end);
   }
 
   async housekeep(): Promise<CleanReport> {
@@ -250,6 +268,7 @@ export class DiskSessionStore implements SessionStore {
     const targetKey = await this.#holdTarget(realPath, metadata.target.path);
     return new DiskSessionHandle({
       ...this.#options,
+      counts: this.#counts,
       locks: this.#locks,
       key: await this.#options.loadKey(),
       metadata,

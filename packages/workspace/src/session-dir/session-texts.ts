@@ -8,10 +8,13 @@ import { isThere } from '../disk/files.ts';
 import { numberedName } from './session-files.ts';
 import type { SessionHome } from './session-home.ts';
 import { TextSpool } from './text-spool.ts';
+import type { TextSpoolOptions } from './text-spool.ts';
 import { Wtf8Decoder } from './wtf8.ts';
 
 /** Bytes of content copied to `trailing.txt` before they are synced and released from memory. */
 const SET_ASIDE_SYNC_BYTES = 1024 * 1024;
+
+export type ByteCounts = NonNullable<TextSpoolOptions['counts']>;
 
 export class SessionTexts {
   content: TextSpool;
@@ -20,9 +23,15 @@ export class SessionTexts {
   readonly #clock: Clock;
   readonly #home: SessionHome;
   readonly #onFailure: (error: unknown) => void;
+  readonly #counts: ByteCounts;
 
-  constructor(clock: Clock, home: SessionHome, onFailure: (error: unknown) => void) {
+  constructor(
+    { clock, counts }: { readonly clock: Clock; readonly counts: ByteCounts },
+    home: SessionHome,
+    onFailure: (error: unknown) => void,
+  ) {
     this.#clock = clock;
+    this.#counts = counts;
     this.#home = home;
     this.#onFailure = onFailure;
     this.content = this.#newSpool('content');
@@ -98,6 +107,7 @@ export class SessionTexts {
       nextPath: () => this.#freePath(stem),
       mayWrite: () => this.#home.requireOwnership(),
       onFailure: this.#onFailure,
+      counts: this.#counts,
     });
   }
 

@@ -36,6 +36,8 @@ export type TextSpoolOptions = {
   readonly mayWrite: () => Promise<void>;
   /** Called when a background write failed. `sync` tries it again. */
   readonly onFailure: (error: unknown) => void;
+  /** Counts what is written and synced. */
+  readonly counts?: { saved: number; synced: number };
 };
 
 export type OpenFile = { readonly handle: FileHandle; readonly path: string };
@@ -120,6 +122,13 @@ export class TextSpool {
     return this.#held.start;
   }
 
+  /** How much the operating system has, which the end of this process does not take. */
+  savedBytes(): number {
+    const file = this.#file();
+    const isCertain = this.#state.kind === 'good' && file !== null && !file.isStale;
+    return isCertain ? Math.max(this.#held.start, file.written) : this.#held.start;
+  }
+
   durableLineFeeds(): number {
     return this.#held.durableLineFeeds;
   }
@@ -194,6 +203,8 @@ export class TextSpool {
       this.#fail('lost', error);
       throw error;
     }
+    const { counts } = this.#options;
+    if (counts !== undefined) counts.synced += Math.max(0, target - held.start);
     held.markDurable(target);
     if (file.stage === 'new') file.stage = 'synced';
     return file.stage === 'synced' ? 'new_file' : 'same_file';
@@ -343,6 +354,7 @@ export class TextSpool {
       const start = file.written;
       const end = Math.min(held.end, start + MAX_WRITE_BYTES);
       await writeAllOf(file.handle, held.views(start, end), start);
+      if (this.#options.counts !== undefined) this.#options.counts.saved += end - start;
       if (held !== this.#held) return;
       file.written = end;
       this.#tellProgress();

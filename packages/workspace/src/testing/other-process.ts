@@ -1,7 +1,5 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
@@ -16,12 +14,6 @@ export type OtherProcess = {
   readonly kill: () => Promise<void>;
 };
 
-/** Loads the sources from what an earlier process has compiled: a third of the time. */
-export const quickStart = (): NodeJS.ProcessEnv => ({
-  ...process.env,
-  NODE_COMPILE_CACHE: join(tmpdir(), 'orion-compiled'),
-});
-
 export function ownerProcessArguments(settings: Answer): readonly string[] {
   const script = fileURLToPath(new URL('./owner-process.ts', import.meta.url));
   return ['--conditions=@orion/source', script, JSON.stringify(settings)];
@@ -34,7 +26,6 @@ export async function startProcess(settings: {
   const child: ChildProcessWithoutNullStreams = spawn(
     process.execPath,
     ownerProcessArguments(settings),
-    { env: quickStart() },
   );
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   const waiting: ((answer: Answer) => void)[] = [];
