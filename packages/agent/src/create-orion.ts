@@ -3,15 +3,15 @@ import { resolve } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { defined, systemClock } from '@orion/contracts';
-import type { Clock, ToolOutputStore, TraceStore, Workspace } from '@orion/contracts';
+import type { Clock, ToolOutputStore, Workspace } from '@orion/contracts';
 import { createWritePlanTool } from '@orion/core';
-import type { WritePlanTool } from '@orion/core';
 import { createContentProtocol } from '@orion/protocols';
 import type { Traverser } from '@orion/tool-runner';
 import { createPatternMatcher, createWorkspace } from '@orion/workspace';
 import type { WorkspaceEventSink } from '@orion/workspace';
 
-import { approvalOf } from './approval.ts';
+import { ApprovalDesk } from './approvals/approval-desk.ts';
+import { approvalOf } from './approvals/approval-policy.ts';
 import { protocolConfigOf } from './config/derived-settings.ts';
 import { DEFAULT_SETTINGS } from './config/settings.ts';
 import type { Settings } from './config/settings.ts';
@@ -21,13 +21,12 @@ import { TokenMeter } from './context/token-meter.ts';
 import { diffChange } from './diff-change.ts';
 import { keepHouse } from './housekeeping.ts';
 import { readMentions, withAttachments } from './mentions/attachments.ts';
-import type { Orion, OrionOptions } from './orion.ts';
-import { recordPlan } from './plan-recorder.ts';
+import type { Orion, OrionOptions, TurnRequest } from './orion.ts';
+import { planApplier } from './plan-applier.ts';
 import { createPromptHistory } from './prompts/prompt-history.ts';
 import { createQueuedPrompts } from './prompts/queued-prompts.ts';
 import { keysOf, providerConnection } from './provider-connection.ts';
 import { openRecords } from './store/open-records.ts';
-import type { Records } from './store/open-records.ts';
 import { mayBeShared, OWN_PROJECT, projectOf } from './store/store-location.ts';
 import { listTools } from './tool-listing.ts';
 import { turnProtocols } from './turn-protocol.ts';
@@ -35,6 +34,8 @@ import { turnTools } from './turn-tools.ts';
 import { describeListed } from './turn/paused-session.ts';
 import { TurnAdmission } from './turn/turn-admission.ts';
 import type { TurnAdmissionOptions } from './turn/turn-admission.ts';
+import type { TurnTask } from './turn/turn-scope.ts';
+import { createWriteSessions } from './write-sessions/create-write-sessions.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const KEPT_BYTES = 512 * 1024 * 1024;
@@ -44,17 +45,6 @@ const KEPT_BYTES = 512 * 1024 * 1024;
  * `OrionError` for options that cannot work.
  */
 export async function createOrion(options: OrionOptions): Promise<Orion> {
-  return (await composeOrion(options)).orion;
-}
-
-/** With what runs a turn that this process owns. */
-export type Composition = {
-  readonly orion: Orion;
-  readonly turns: TurnAdmission;
-  readonly own: Records['own'];
-};
-
-export async function composeOrion(options: OrionOptions): Promise<Composition> {
   const clock = options.clock ?? systemClock;
   const settings: Settings = { ...DEFAULT_SETTINGS, ...options.settings };
   const keys = keysOf(options, settings);
@@ -69,8 +59,8 @@ export async function composeOrion(options: OrionOptions): Promise<Composition> 
   const workspace = await openWorkspace(options, settings, clock, recordEvent);
   const records = openRecords({ options, settings, clock, workspace, redact: keys.redact });
   const { traces, conversations } = records;
-  const sharesStore = mayBeShared(settings);
-  const projectId = sharesStore ? projectOf(workspace) : OWN_PROJECT;
+  const sharesStore = options.projectId !== undefined || mayBeShared(settings);
+  const projectId = options.projectId ?? (sharesStore ? projectOf(workspace) : OWN_PROJECT);
   const protocols = turnProtocols(options, settings.protocolOverrideEnabled);
   const stop = new AbortController();
   const meter = new TokenMeter();
@@ -87,7 +77,8 @@ export async function composeOrion(options: OrionOptions): Promise<Composition> 
     strict: settings.strict,
     nextTurn: () => nextTurn(),
   });
-  const { toolOutputs } = records.store;
+  const { toolOutputs, approvals } = records.store;
+  const desk = new ApprovalDesk(approvals, workspace, clock);
   const tools = turnTools({
     options,
     settings,
@@ -121,21 +112,30 @@ export async function composeOrion(options: OrionOptions): Promise<Composition> 
     stopSignal: stop.signal,
     connectTools: tools.connect,
     approve: options.approve,
+    approvals,
+    desk,
     shared,
+  });
+  const writeSessions = createWriteSessions({
+    workspace,
+    writePlanTool,
+    turns,
+    settings,
+    clock,
+    record: recordEvent,
   });
   void keepHouse(workspace, clock, traces, stop.signal);
   let closed: Promise<void> | null = null;
   const close = async (): Promise<void> => {
     stop.abort();
-    await turns.settled();
+    await Promise.all([turns.settled(), writeSessions.close()]);
     for (const part of [tools, provider, workspace, records]) await part.close();
   };
 
-  const orion: Orion = {
-    runTurn(request) {
-      const { attachments = [], mode = 'act', recover = null } = request;
-      const content = withAttachments(request.content, attachments);
-      return turns.run({ kind: 'message', content, mode, recover }, request);
+  return {
+    runTurn: (request) => turns.run(messageOf(request), request),
+    async *runOwnedTurn(claim, request) {
+      yield* turns.runOwned(messageOf(request), request, await records.own(claim));
     },
     ...promptsOf(shared),
     async describeContext(request = {}) {
@@ -151,7 +151,13 @@ export async function composeOrion(options: OrionOptions): Promise<Composition> 
     projectId,
     sharesStore,
     store: records.store,
-    applyPlan: planApplier(writePlanTool, traces, projectId, stop.signal),
+    applyPlan: planApplier({
+      writePlanTool,
+      traces,
+      projectId,
+      approve: options.approve,
+      stopSignal: stop.signal,
+    }),
     ...outputsOf(toolOutputs, tools.traverser, clock, projectId),
     async listTools(signal) {
       const { offered, connect } = tools;
@@ -159,9 +165,13 @@ export async function composeOrion(options: OrionOptions): Promise<Composition> 
     },
     findConversation: (which) => conversations.look(which),
     ...callsOn(workspace, recordEvent),
+    writeSessions,
+    approvals: desk,
     serverFiles: workspace,
+    keys,
     describeSession: (listing) => describeListed(listing, settings.maxBytes),
     getCurrentProtocol: () => protocols.current(),
+    protocolOf: (request) => protocols.nameFor(request),
     traces,
     notStored: () => records.notStored(),
     takeNotice: () => records.takeLastNotice(),
@@ -169,26 +179,12 @@ export async function composeOrion(options: OrionOptions): Promise<Composition> 
     adoptStore: () => records.adoptStore(),
     close: () => (closed ??= close()),
   };
-  return { orion, turns, own: (claim) => records.own(claim) };
 }
 
-/** Applies plans, each with its record in the traces, until this object is closed. */
-function planApplier(
-  writePlanTool: WritePlanTool,
-  traces: TraceStore,
-  projectId: string,
-  stopSignal: AbortSignal,
-): Orion['applyPlan'] {
-  return (plan, { dryRun, approve, signal } = {}) =>
-    recordPlan(
-      (event) => traces.record({ ...event, projectId }),
-      (onStep) =>
-        writePlanTool.execute(plan, {
-          ...defined({ dryRun, approval: approve && approvalOf(approve) }),
-          signal: signal === undefined ? stopSignal : AbortSignal.any([stopSignal, signal]),
-          onStep,
-        }),
-    );
+function messageOf(request: TurnRequest): Extract<TurnTask, { kind: 'message' }> {
+  const { attachments = [], mode = 'act', recover = null } = request;
+  const content = withAttachments(request.content, attachments);
+  return { kind: 'message', content, mode, recover };
 }
 
 /** What a person is given while a prompt is typed, and what is kept of it. */
@@ -237,6 +233,7 @@ function callsOn(
 ): Pick<
   Orion,
   | 'listSessions'
+  | 'countSessionBytes'
   | 'cleanSessions'
   | 'adoptSession'
   | 'discardSession'
@@ -249,6 +246,7 @@ function callsOn(
   const { sessions } = workspace;
   return {
     listSessions: (which) => sessions.list(which),
+    countSessionBytes: () => sessions.countBytes(),
     cleanSessions: (cleaning) => sessions.clean(cleaning),
     adoptSession: (file) => sessions.adopt(file),
     async discardSession(sessionId) {

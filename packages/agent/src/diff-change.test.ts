@@ -57,3 +57,21 @@ it('shows nothing in place of bytes that are gone', async () => {
   expect(await linesOf(orion, id)).toEqual([null]);
   await expect(orion.diffChange('none')).rejects.toMatchObject({ code: 'CHANGE_NOT_FOUND' });
 });
+
+it('shows one file of a change by the id that its receipt has', async () => {
+  const orion = await openOrion({ workspace: await temporaryDirectory() });
+  const operations = ['a.txt', 'b.txt'].map((target_file) => ({
+    type: 'create',
+    target_file,
+    content: `${target_file}\n`,
+  }));
+  await orion.applyPlan({ intent: 'test', operations });
+  const [recorded] = await orion.listChanges();
+  const file = recorded?.files.find(({ target_file }) => target_file === 'b.txt');
+  expect(await linesOf(orion, file?.backup_id ?? '')).toEqual([
+    '--- /dev/null',
+    '+++ b/b.txt',
+    '@@ -0,0 +1 @@',
+    '+b.txt',
+  ]);
+});

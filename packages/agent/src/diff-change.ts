@@ -4,19 +4,24 @@ import { diffVersions } from '@orion/core';
 
 import type { ChangedFileDiff } from './orion.ts';
 
-/** What a change did to each of its files: a file that it touched several times once for each time. */
+/**
+ * What a change did to each of its files: a file that it touched several times once for each time. The id of a backup,
+ * which a receipt has, names one of these files.
+ */
 export async function diffChange(
   workspace: Pick<Workspace, 'listChanges' | 'readVersion'>,
   id: string,
 ): Promise<readonly ChangedFileDiff[]> {
-  const change = (await workspace.listChanges()).find(({ change_id }) => change_id === id);
-  if (change === undefined) {
+  const changes = await workspace.listChanges();
+  const all = changes.flatMap(({ files }) => files).filter(({ backup_id }) => backup_id === id);
+  const files = changes.find(({ change_id }) => change_id === id)?.files ?? all;
+  if (files.length === 0) {
     const message = `There is no change ${JSON.stringify(id)}.`;
     throw new OrionError({ code: 'CHANGE_NOT_FOUND', message });
   }
   const diffs: ChangedFileDiff[] = [];
   // Listed newest first.
-  for (const file of change.files.toReversed()) {
+  for (const file of files.toReversed()) {
     const { target_file } = file;
     const before = await versionOf(workspace, file, 'before');
     const after = await versionOf(workspace, file, 'after');

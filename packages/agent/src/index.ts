@@ -10,12 +10,16 @@ export { chooseProtocol } from './config/protocol-choice.ts';
 export type { ProtocolChoice, ProtocolQuestion } from './config/protocol-choice.ts';
 export { DEFAULT_SETTINGS, settingsFromEnvironment } from './config/settings.ts';
 export type { Settings } from './config/settings.ts';
+export { loadProjects } from './config/projects.ts';
+export type { ProjectFolder } from './config/projects.ts';
 export { distrustWorkspace, trustWorkspace } from './config/trust-workspace.ts';
 export type { TrustReport, TrustRequest } from './config/trust-workspace.ts';
+export { approvalNotFound } from './approvals/approval-desk.ts';
 export { createOrion } from './create-orion.ts';
 export { diagnose } from './doctor/doctor.ts';
 export type { DiagnosisRequest, Finding } from './doctor/doctor.ts';
 export type {
+  ApprovalCalls,
   ChangedFileDiff,
   CommandOptions,
   ContextRequest,
@@ -25,6 +29,7 @@ export type {
   NotStored,
   Orion,
   OrionOptions,
+  OwnedTurnRequest,
   PlanRequest,
   ProviderIdentity,
   ProviderOptions,
@@ -42,7 +47,10 @@ export { inspectMcpServer } from './mcp/lazy-client.ts';
 export type { PromptHistory } from './prompts/prompt-history.ts';
 export type { QueuedPrompt, QueuedPrompts } from './prompts/queued-prompts.ts';
 export type { OutputQuestion } from './store/ask-output.ts';
+export type { BeginUploadOptions, WriteSessions } from './write-sessions/write-sessions.ts';
 export { runEventOf } from './store/log-entry.ts';
+export { listRecordedTurns } from './store/recorded-turns.ts';
+export type { RecordedTurn } from './store/recorded-turns.ts';
 export { formatTimeline, formatTraceLine, openStore, toExportLine } from '@orion/trace-store';
 export type { ForeignStore, Store } from '@orion/trace-store';
 export type { ChangeProposal, ChangeReviewer, ReviewAnswer, ReviewRequest } from '@orion/core';

@@ -1,9 +1,12 @@
 import type {
   AnswerWord,
+  Approval as StoredApproval,
   CleanReport,
   Clock,
+  DecideRequest,
   ErrorCode,
   FileList,
+  KeysInUse,
   LlmAdapter,
   Mode,
   PausedSession,
@@ -13,18 +16,20 @@ import type {
   ProtocolStrategy,
   RecordedChange,
   RunEvent,
+  SessionBytes,
   SessionListing,
   StoredToolOutput,
   Tool,
   ToolAction,
   TraceEvent,
   TraceStore,
+  TurnClaim,
   UndoReport,
   UndoRequest,
   Workspace,
   WorkspaceServerFiles,
 } from '@orion/contracts';
-import type { ChangeReviewer } from '@orion/core';
+import type { ChangeProposal, ChangeReviewer } from '@orion/core';
 import type { Approval } from '@orion/tool-runner';
 import type { McpServer } from '@orion/tool-runner/mcp';
 import type { ForeignStore, Store } from '@orion/trace-store';
@@ -36,6 +41,7 @@ import type { Attachment } from './mentions/attachments.ts';
 import type { PromptHistory } from './prompts/prompt-history.ts';
 import type { QueuedPrompts } from './prompts/queued-prompts.ts';
 import type { OutputQuestion } from './store/ask-output.ts';
+import type { WriteSessions } from './write-sessions/write-sessions.ts';
 
 /** Which provider answers, and how it is reached. */
 export type ProviderOptions = {
@@ -76,6 +82,8 @@ export type OrionOptions = {
   readonly protocol?: ProtocolName | ProtocolStrategy;
   /** What limits a protocol of one's own, by its name; those of `settings` are what limits the others. */
   readonly limits?: ProtocolConfig['limits'];
+  /** The project of what names none. To be given where several of these share a store that was passed in. */
+  readonly projectId?: string;
   /** Why this protocol was chosen; reported in `done` and in the trace. */
   readonly protocolReason?: string;
   /**
@@ -87,8 +95,11 @@ export type OrionOptions = {
   /**
    * Who approves each change of a file, by sessions and plans alike: no approval is needed (`auto`, the default, since
    * every change can be undone), a reviewer decides, or none is given (`never`). A session without approval is paused.
+   *
+   * `ask`: a turn of `runOwnedTurn` stores its questions, those about commands and tools too, and waits up to 24 hours
+   * for an answer in `approvals`, whoever owns it then. What no such turn does is approved, but for protected paths.
    */
-  readonly approve?: 'auto' | 'never' | ChangeReviewer;
+  readonly approve?: 'auto' | 'never' | 'ask' | ChangeReviewer;
   /**
    * Asks a person about a protected path (`.env`, `.git/**`, `package.json` …) that `settings.allowPaths` does not
    * name. Left out: such a write is refused with PROTECTED_PATH, but for `package.json` and lockfiles.
@@ -163,6 +174,15 @@ export type TurnRequest = {
   readonly recover?: string;
 };
 
+/** What is asked for in a turn that this process has acquired from the turn log. */
+export type OwnedTurnRequest = Omit<TurnRequest, 'recover'> & {
+  /**
+   * Aborting gives the turn up without ending it: all is saved, an open write session is left recoverable, and the
+   * events end without a `done`, so that another owner can continue. `signal`, in contrast, cancels the turn.
+   */
+  readonly handOff?: AbortSignal;
+};
+
 /** Which request is meant: the next one of this conversation, or of a new one. */
 export type ContextRequest = {
   readonly conversationId?: string;
@@ -196,6 +216,17 @@ export type FoundConversation = {
   readonly projectId: string;
   /** A write session that a turn of it left open. */
   readonly openSessionId: string | null;
+};
+
+/** What people decide about the turns of a workspace. */
+export type ApprovalCalls = {
+  /** The diffs of a write that a turn of this process waits for; none of anything else. */
+  diffs(approvalId: string): readonly ChangedFileDiff[];
+  /**
+   * Decides, once: rejects with APPROVAL_DECIDED after that, and with APPROVAL_STALE if the hash is not that of the
+   * action, or a file is not any more as it was shown; of a write the turn then asks anew.
+   */
+  decide(approvalId: string, decision: DecideRequest): Promise<StoredApproval>;
 };
 
 /** One file of a change. The lines come from models and files and are not escaped. */
@@ -245,6 +276,11 @@ export type PlanRequest = {
   readonly dryRun?: boolean;
   /** Instead of `approve` of the options. */
   readonly approve?: OrionOptions['approve'];
+  /**
+   * Asked besides, right before the first change: whether these are the changes that somebody has seen. If not, nothing
+   * changes and the promise rejects with APPROVAL_STALE.
+   */
+  readonly isExpected?: (changes: readonly ChangeProposal[]) => boolean;
   readonly signal?: AbortSignal;
 };
 
@@ -259,6 +295,13 @@ export interface Orion {
    * rejects with CONVERSATION_BUSY.
    */
   runTurn(request: TurnRequest): AsyncIterable<RunEvent>;
+  /**
+   * Runs a turn that this process has acquired, from where its last owner left it; `requestId` is the id of the turn.
+   * Its events are numbered from the claim on. It waits for its store rather than drop an event. Rejects with FENCED,
+   * TURN_FINISHED or TURN_LOG_GAP, without any further effect, once the turn belongs to another owner, and with
+   * SESSION_BUSY if an earlier owner still holds its write session after 12 s. Closing this object hands it off.
+   */
+  runOwnedTurn(claim: TurnClaim, request: OwnedTurnRequest): AsyncIterable<RunEvent>;
   /**
    * The files and folders that a prompt names with `@path`, in the order of their names. A name that leads to nothing is
    * text; what is there but cannot be attached has a summary that says why. Rejects when it is aborted.
@@ -303,6 +346,8 @@ export interface Orion {
   listTools(signal: AbortSignal): Promise<ToolListing>;
   /** All sessions, newest first; or only those that a start offers to recover. */
   listSessions(which?: 'all' | 'recoverable'): Promise<readonly SessionListing[]>;
+  /** What sessions have written since this object was made. */
+  countSessionBytes(): SessionBytes;
   cleanSessions(options: { readonly all: boolean }): Promise<CleanReport>;
   /**
    * Makes a session of a text that was saved in the temporary folder (`PausedSession.rescued_text`) and answers its id, with
@@ -319,16 +364,24 @@ export interface Orion {
   diffChange(id: string): Promise<readonly ChangedFileDiff[]>;
   /** Gives every file of a change its previous bytes back; see `Workspace.undo` for what it rejects with. */
   undo(request?: UndoRequest): Promise<UndoReport>;
+  /** What turns wait for that were begun with `approve: 'ask'`. */
+  readonly approvals: ApprovalCalls;
+  /** Write sessions whose text a program uploads. */
+  readonly writeSessions: WriteSessions;
   /** The saved text of a session, whatever its condition. */
   readSession(sessionId: string): AsyncIterable<Uint8Array>;
   /** Moves old orphans to the attic and tidies up; every start of a command that may write calls it. */
   housekeep(): Promise<CleanReport>;
   /** What a server keeps in the state directory: its token, and where it listens. */
   readonly serverFiles: WorkspaceServerFiles;
+  /** The keys in use, which no event, record or error contains. Whoever has a secret of its own adds it. */
+  readonly keys: Pick<KeysInUse, 'add' | 'redact'>;
   /** Describes a paused session to a person, with the commands that continue it. */
   describeSession(listing: SessionListing): PausedSession;
   /** The name of the protocol in use: that of the latest turn, before the first one that of the options. */
   getCurrentProtocol(): string;
+  /** The name of the protocol that such a turn would have. Throws PROTOCOL_UNSUPPORTED. */
+  protocolOf(request: Pick<TurnRequest, 'protocol' | 'metadata'>): string;
   /** Where sessions, locks and backups are. */
   readonly stateDirectory: string;
   /** The project of a turn that names none. */

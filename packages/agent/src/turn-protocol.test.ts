@@ -47,9 +47,18 @@ it('tells in done and in the trace which protocol ran and why (R180, R267)', asy
   expect(started?.details).toMatchObject({ protocol: 'two-stage', reason: 'metadata.protocol' });
 });
 
-it('leaves metadata alone unless it may decide', async () => {
-  const { done } = await turn({}, { metadata: { protocol: 'two_stage' } });
-  expect(done).toMatchObject({ protocol: 'standard', protocolReason: 'default' });
+it('leaves metadata alone unless it may decide, and says so in done and in the trace (R179, R180)', async () => {
+  const ignored = 'metadata.protocol counts only with PROTOCOL_OVERRIDE_ENABLED';
+  const metadata = { protocol: 'two_stage' };
+  const { done, started } = await turn({}, { metadata });
+  expect(done).toMatchObject({ protocol: 'standard', protocolReason: `default; ${ignored}` });
+  expect(started?.details).toMatchObject({ reason: `default; ${ignored}` });
+  const configured = await turn({ protocol: 'two-stage' }, { metadata });
+  expect(configured.done).toMatchObject({ protocolReason: `option; ${ignored}` });
+  const pinned = await turn({}, { metadata, protocol: 'two-stage' });
+  expect(pinned.done).toMatchObject({ protocolReason: 'request' });
+  const others = await turn({}, { metadata: { client: 'x' } });
+  expect(others.done).toMatchObject({ protocolReason: 'default' });
 });
 
 it('refuses a name that no protocol has before anything else', async () => {

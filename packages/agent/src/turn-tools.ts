@@ -1,10 +1,11 @@
 import { systemClock } from '@orion/contracts';
 import type { Clock, Redact, Tool, ToolOutputStore, Workspace } from '@orion/contracts';
 import { createLazyTraverser, createOutputTools } from '@orion/tool-runner';
-import type { ToolRegistryOptions, Traverser } from '@orion/tool-runner';
+import type { Traverser } from '@orion/tool-runner';
 import { createProgramLog } from '@orion/workspace';
 
 import { actionApproval } from './commands/action-approval.ts';
+import type { CallApprover } from './commands/action-approval.ts';
 import { createCommandTool } from './commands/command-tool.ts';
 import type { Settings } from './config/settings.ts';
 import { lazyMcpClient } from './mcp/lazy-client.ts';
@@ -16,7 +17,7 @@ export type TurnTools = {
   readonly offered: readonly Tool[];
   /** Further ones of servers, which are started by the first turn. */
   readonly connect: ReturnType<typeof lazyMcpClient>['offer'];
-  readonly approve: NonNullable<ToolRegistryOptions['approve']>;
+  readonly approve: CallApprover;
   readonly outputs: ReturnType<typeof outputKeeper>;
   /** Asks stored outputs, for the tools and for everyone else. */
   readonly traverser: Traverser;

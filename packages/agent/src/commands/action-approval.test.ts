@@ -48,10 +48,18 @@ const turn = (requestId: string) => ({
   signal: new AbortController().signal,
 });
 
+const SETTINGS: Settings = {
+  allowCommands: [],
+  approveCommands: 'ask',
+  allowMcpTools: [],
+  sandbox: 'auto',
+  allowNetwork: false,
+};
+
 function approver(review: Review | undefined, settings: Partial<Settings> = {}) {
   const approve = actionApproval(
     { review, userDirectory, workspace },
-    { allowCommands: [], approveCommands: 'ask', allowMcpTools: [], ...settings },
+    { ...SETTINGS, ...settings },
   );
   return (action: CommandAction | McpAction | null, requestId = 'r') =>
     approve({ action, context: turn(requestId) });
@@ -93,7 +101,8 @@ it('shows a person the line with the signal of its turn, and again after a yes',
   const approve = approver(review);
   await approve(line('npm ci'));
   await approve(line('npm ci'));
-  expect(shown).toEqual([line('npm ci'), line('npm ci')]);
+  const whole = { ...line('npm ci'), sandbox: 'auto', network: false };
+  expect(shown).toEqual([whole, whole]);
   expect(signals[0]).toBeInstanceOf(AbortSignal);
 });
 
@@ -146,7 +155,7 @@ it('knows no changes where nothing can be remembered', async () => {
   const { review, shown } = person(true);
   const approve = actionApproval(
     { review, workspace },
-    { allowCommands: [], approveCommands: 'ask', allowMcpTools: ['mcp__s__act'] },
+    { ...SETTINGS, allowMcpTools: ['mcp__s__act'] },
   );
   for (const description of ['a', 'b'])
     expect(await approve({ action: call(description), context: turn('r') })).toEqual({

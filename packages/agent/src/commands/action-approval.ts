@@ -10,6 +10,17 @@ const YES: Approval = { approved: true };
 
 type Request = Pick<ApprovalRequest, 'action' | 'context'>;
 
+/** `review`: who is asked, instead of whom the options name. */
+export type CallApprover = (
+  request: Request,
+  review?: OrionOptions['reviewAction'],
+) => Promise<Approval>;
+
+type Asking = {
+  readonly context: Request['context'];
+  readonly review: OrionOptions['reviewAction'];
+};
+
 type ApprovalOptions = {
   readonly review?: OrionOptions['reviewAction'];
   /** The user's own folder, which keeps what the user has agreed to. */
@@ -24,20 +35,25 @@ type ApprovalOptions = {
  * Throws USAGE for patterns that leave the program open.
  */
 export function actionApproval(
-  { review, userDirectory, workspace }: ApprovalOptions,
+  { review: standard, userDirectory, workspace }: ApprovalOptions,
   {
     allowCommands,
     approveCommands,
     allowMcpTools,
-  }: Pick<Settings, 'allowCommands' | 'approveCommands' | 'allowMcpTools'>,
-): (request: Request) => Promise<Approval> {
+    sandbox,
+    allowNetwork: network,
+  }: Pick<
+    Settings,
+    'allowCommands' | 'approveCommands' | 'allowMcpTools' | 'sandbox' | 'allowNetwork'
+  >,
+): CallApprover {
   const list = createAllowList(allowCommands);
   /** What a person has refused, by turn: the same is not asked twice. */
   const refusals = new Map<string, Approval>();
 
   async function ask(
     action: CommandAction | McpAction,
-    { requestId, signal }: Request['context'],
+    { context: { requestId, signal }, review }: Asking,
     unasked: string,
   ): Promise<Approval> {
     if (review === undefined) return refused(`${unasked}, and nobody can be asked`);
@@ -49,18 +65,15 @@ export function actionApproval(
     return answer;
   }
 
-  async function approveCommand(
-    action: CommandAction,
-    context: Request['context'],
-  ): Promise<Approval> {
+  async function approveCommand(action: CommandAction, asking: Asking): Promise<Approval> {
     if (list.allows(action.command)) return YES;
     if (approveCommands === 'auto') return YES;
     if (approveCommands === 'never') return refused('the settings allow no command');
-    return ask(action, context, 'no pattern allows it');
+    return ask({ ...action, sandbox, network }, asking, 'no pattern allows it');
   }
 
   /** A name in the settings is a yes to the tool as it was first seen; what has changed needs another one. */
-  async function approveTool(action: McpAction, context: Request['context']): Promise<Approval> {
+  async function approveTool(action: McpAction, asking: Asking): Promise<Approval> {
     const changes: readonly McpPart[] | null =
       userDirectory === undefined ? null : await changesOfTool(userDirectory, workspace, action);
     const changed = changes ?? [];
@@ -71,7 +84,7 @@ export function actionApproval(
         ? YES
         : await ask(
             changed.length === 0 ? action : { ...action, changed },
-            context,
+            asking,
             changed.length === 0
               ? 'the settings do not allow it by name'
               : `its ${changed.join(' and ')} changed since it was agreed to`,
@@ -82,9 +95,10 @@ export function actionApproval(
     return approval;
   }
 
-  return async ({ action, context }) => {
+  return async ({ action, context }, review = standard) => {
     if (action === null) return YES;
-    return action.kind === 'mcp' ? approveTool(action, context) : approveCommand(action, context);
+    const asking = { context, review };
+    return action.kind === 'mcp' ? approveTool(action, asking) : approveCommand(action, asking);
   };
 }
 

@@ -129,7 +129,13 @@ function giveToShell(line: string): void {
 async function giveToTool(line: string) {
   const approve = actionApproval(
     { workspace: root },
-    { allowCommands: PATTERNS, approveCommands: 'ask', allowMcpTools: [] },
+    {
+      allowCommands: PATTERNS,
+      approveCommands: 'ask',
+      allowMcpTools: [],
+      sandbox: 'off',
+      allowNetwork: false,
+    },
   );
   const tool = createRunCommandTool({
     root: join(root, 'work'),

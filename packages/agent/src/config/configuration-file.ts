@@ -8,6 +8,7 @@ import { readForeignFile } from '@orion/workspace';
 
 import { checkEach, configurationError } from './configuration-error.ts';
 import { readMcpEntries, type McpEntries } from './mcp-servers.ts';
+import { readProjectEntries } from './project-entries.ts';
 import { isSettingName, settingFromFile, type Settings } from './settings.ts';
 
 const OPTION_TYPES = {
@@ -36,11 +37,16 @@ type Options = {
 export type FileConfiguration = Options & {
   readonly settings: Partial<Settings>;
   readonly mcpServers?: McpEntries;
+  /** Folders by name; only the user's own file is asked for them. */
+  readonly projects?: Readonly<Record<string, string>>;
 };
 
 /** What takes effect, of a workspace's file, only once it is accepted: its settings aside. */
-export function optionsNeedingTrust(file: FileConfiguration): Omit<FileConfiguration, 'settings'> {
-  const { settings: _settings, model: _model, protocol: _protocol, mode: _mode, ...others } = file;
+export function optionsNeedingTrust(
+  file: FileConfiguration,
+): Omit<FileConfiguration, 'settings' | 'projects'> {
+  const { settings: _settings, projects: _projects, ...options } = file;
+  const { model: _model, protocol: _protocol, mode: _mode, ...others } = options;
   return others;
 }
 
@@ -114,6 +120,8 @@ export async function readHashedConfigurationFile(
     if (key === '$schema') return;
     if (key === 'mcpServers') {
       options[key] = readMcpEntries(value, file);
+    } else if (key === 'projects') {
+      options[key] = readProjectEntries(value, file);
     } else if (isSettingName(key)) {
       settings = { ...settings, ...settingFromFile(key, value, file) };
     } else if (Object.hasOwn(OPTION_TYPES, key)) {
@@ -128,7 +136,7 @@ export async function readHashedConfigurationFile(
     } else {
       throw configurationError(
         `${file}: ${JSON.stringify(key)} is no setting.`,
-        `Remove it, or choose one of: ${Object.keys(OPTION_TYPES).join(', ')}, mcpServers, or a setting of the documentation.`,
+        `Remove it, or choose one of: ${Object.keys(OPTION_TYPES).join(', ')}, mcpServers, projects, or a setting of the documentation.`,
       );
     }
   });

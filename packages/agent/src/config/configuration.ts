@@ -323,10 +323,15 @@ function ignoredKeys(file: string, keys: readonly string[], trust: Trust): reado
 /** One sentence that names what no workspace file decides. */
 function ownKeys(file: string, project: FileConfiguration | null): readonly string[] {
   const keys = Object.keys(project?.settings ?? {}).filter(isOwn);
-  if (keys.length === 0) return [];
+  const ignored = (names: readonly string[], what: string): string =>
+    `${file}: ${names.join(', ')} ${names.length === 1 ? 'was' : 'were'} ignored: ${what} by your own configuration`;
   return [
-    `${file}: ${keys.join(', ')} ${keys.length === 1 ? 'was' : 'were'} ignored: which commands run is decided by your ` +
-      'own configuration, flags or environment alone.',
+    ...(keys.length === 0
+      ? []
+      : [`${ignored(keys, 'which commands run is decided')}, flags or environment alone.`]),
+    ...(project?.projects === undefined
+      ? []
+      : [`${ignored(['projects'], 'which folders are served is decided')} alone.`]),
   ];
 }
 

@@ -22,11 +22,11 @@ export type ProtocolQuestion = {
  */
 export function chooseProtocol(question: ProtocolQuestion): ProtocolChoice {
   const { pinned, pinnedBy = 'request', metadata, overrideEnabled, configured } = question;
+  const named = overrideEnabled ? metadata?.['protocol'] : undefined;
+  // Judged also where the request pins another one: a name that nothing has is a mistake of its client.
+  const name = named === undefined ? null : protocolNamed(named, 'metadata.protocol');
   if (pinned !== undefined) return { name: protocolNamed(pinned, pinnedBy), reason: pinnedBy };
-  const named = metadata?.['protocol'];
-  if (overrideEnabled && named !== undefined) {
-    return { name: protocolNamed(named, 'metadata.protocol'), reason: 'metadata.protocol' };
-  }
+  if (name !== null) return { name, reason: 'metadata.protocol' };
   return configured ?? { name: 'standard', reason: 'default' };
 }
 

@@ -75,6 +75,8 @@ export type Settings = {
   readonly stateDirectory: string | null;
   /** DATABASE_URL: a Postgres that keeps conversations and traces, instead of a file in the state directory. */
   readonly databaseUrl: string | null;
+  /** ORION_WAKE: how readers of a turn learn of what another process stored: by notifications, or ten times a second. */
+  readonly wake: 'notify' | 'poll';
   /** ORION_ALLOW_PATH: globs of protected paths that may be written. */
   readonly allowPaths: readonly string[];
   /** ORION_ALLOW_HARD_LINK */
@@ -259,6 +261,7 @@ const SETTINGS: {
   protocolOverrideEnabled: ['PROTOCOL_OVERRIDE_ENABLED', boolean, false],
   stateDirectory: ['ORION_STATE_DIR', text, null],
   databaseUrl: ['DATABASE_URL', text, null],
+  wake: ['ORION_WAKE', own(oneOf('notify', 'poll')), 'notify'],
   allowPaths: ['ORION_ALLOW_PATH', list, []],
   allowHardLink: ['ORION_ALLOW_HARD_LINK', boolean, false],
   allowOmissions: ['ORION_ALLOW_OMISSIONS', boolean, false],

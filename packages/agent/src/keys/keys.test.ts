@@ -4,6 +4,7 @@ import { createFakeAdapter } from '@orion/testkit';
 import { expect, it } from 'vitest';
 
 import { TokenMeter } from '../context/token-meter.ts';
+import type { TurnStep } from '../turn/turn-step.ts';
 import { redactAdapter } from './redacted-adapter.ts';
 import { redactEvents } from './redacted-events.ts';
 import { redactMessages } from './redacted-messages.ts';
@@ -21,13 +22,13 @@ const call = (id: string, name: string, text: string): ToolCall => ({
   state: 'complete',
 });
 
-async function told(events: readonly RunEventBody[]): Promise<readonly RunEventBody[]> {
+async function told(events: readonly RunEventBody[]): Promise<readonly TurnStep[]> {
   // oxlint-disable-next-line typescript/require-await
   async function* source(): AsyncGenerator<RunEventBody, string> {
     yield* events;
     return 'end';
   }
-  const seen: RunEventBody[] = [];
+  const seen: TurnStep[] = [];
   const stream = redactEvents(source(), keys);
   for (;;) {
     const next = await stream.next();

@@ -1,14 +1,16 @@
 import { defined } from '@orion/contracts';
 import type { KeysInUse, RunEventBody } from '@orion/contracts';
 
+import type { TurnStep } from '../turn/turn-step.ts';
+
 /**
  * The events of a turn without the keys in use, before anybody sees or stores them. Content of files stays as it is,
  * and so do the paths and commands of write sessions, which have to work.
  */
 export async function* redactEvents<End>(
-  events: AsyncGenerator<RunEventBody, End>,
+  events: AsyncGenerator<TurnStep, End>,
   keys: KeysInUse,
-): AsyncGenerator<RunEventBody, End> {
+): AsyncGenerator<TurnStep, End> {
   const text = keys.stream();
   const rest = (): readonly RunEventBody[] => {
     const content = text.end();
@@ -35,7 +37,7 @@ export async function* redactEvents<End>(
   }
 }
 
-function redacted(event: RunEventBody, { redact }: KeysInUse): RunEventBody {
+function redacted(event: TurnStep, { redact }: KeysInUse): TurnStep {
   switch (event.type) {
     case 'chunk':
       return { ...event, content: redact(event.content) };

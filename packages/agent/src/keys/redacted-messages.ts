@@ -1,11 +1,16 @@
 import { defined } from '@orion/contracts';
-import type { Message, ProviderData, Redact, ToolCall } from '@orion/contracts';
+import type { AssistantMessage, Message, ProviderData, Redact, ToolCall } from '@orion/contracts';
 
 /**
  * A history as it is stored: without the keys in use in what a provider said. Prompts and results of tools stay as they
- * were, since a model reads them again; but where a call named a key its result may quote it.
+ * were, since a model reads them again; but where a call named a key its result may quote it. `known` are messages
+ * that were redacted before.
  */
-export function redactMessages(messages: readonly Message[], redact: Redact): readonly Message[] {
+export function redactMessages(
+  messages: readonly Message[],
+  redact: Redact,
+  known: WeakMap<Message, Message> = new WeakMap(),
+): readonly Message[] {
   const named = new Set<string>();
   return messages.map((message) => {
     switch (message.role) {
@@ -13,20 +18,15 @@ export function redactMessages(messages: readonly Message[], redact: Redact): re
       case 'user':
         return message;
       case 'assistant': {
-        const toolCalls = message.toolCalls?.map((call) => {
-          const clean = redactedCall(call, redact);
+        const before = known.get(message);
+        const clean = (before as AssistantMessage | undefined) ?? redactedAnswer(message, redact);
+        known.set(message, clean);
+        for (const [index, call] of (message.toolCalls ?? []).entries()) {
           // Some servers number the calls of each message anew.
-          if (clean === call) named.delete(call.id);
+          if (clean.toolCalls?.[index] === call) named.delete(call.id);
           else named.add(call.id);
-          return clean;
-        });
-        const content = redact(message.content);
-        const clean = withoutKeys(message, redact);
-        const isSame = content === message.content && clean === message;
-        if (isSame && toolCalls?.every((call, at) => call === message.toolCalls?.[at]) !== false) {
-          return message;
         }
-        return { ...clean, content, ...defined({ toolCalls }) };
+        return clean;
       }
       case 'tool': {
         if (!named.has(message.toolCallId)) return message;
@@ -36,6 +36,17 @@ export function redactMessages(messages: readonly Message[], redact: Redact): re
         return message satisfies never;
     }
   });
+}
+
+function redactedAnswer(message: AssistantMessage, redact: Redact): AssistantMessage {
+  const toolCalls = message.toolCalls?.map((call) => redactedCall(call, redact));
+  const content = redact(message.content);
+  const clean = withoutKeys(message, redact);
+  const isSame = content === message.content && clean === message;
+  if (isSame && toolCalls?.every((call, at) => call === message.toolCalls?.[at]) !== false) {
+    return message;
+  }
+  return { ...clean, content, ...defined({ toolCalls }) };
 }
 
 function redactedCall(call: ToolCall, redact: Redact): ToolCall {

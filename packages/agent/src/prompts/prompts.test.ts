@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -15,11 +16,19 @@ async function openTwo() {
   return { workspace, one: await open(), two: await open() };
 }
 
+/** Two processes know of their order by the clock alone. */
+async function anotherMillisecond(): Promise<void> {
+  const now = Date.now();
+  while (Date.now() === now) await nextTurn();
+}
+
 describe('the history of prompts', () => {
   it('has what was sent from every chat, oldest first', async () => {
     const { one, two } = await openTwo();
     await one.promptHistory.add('first');
+    await anotherMillisecond();
     await two.promptHistory.add('second\nline');
+    await anotherMillisecond();
     await one.promptHistory.add('third');
     expect(await two.promptHistory.read()).toEqual(['first', 'second\nline', 'third']);
   });

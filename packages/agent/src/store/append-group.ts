@@ -1,8 +1,8 @@
 import { OrionError } from '@orion/contracts';
 import type { AppendOutcome, Clock, TurnAppend, TurnLog } from '@orion/contracts';
 
-/** The events of all turns are collected for so long, in milliseconds. */
-export const COLLECT_MS = 50;
+import { flushInterval, turnsToAsk } from './flush-plan.ts';
+
 /** Pauses before a statement is repeated whose outcome is unknown. */
 const RETRY_MS: readonly number[] = [50, 200, 500, 1000];
 
@@ -20,15 +20,23 @@ export interface GroupMember {
  *
  * 1. A turn is in a statement once, and in no two at a time.
  * 2. A statement whose outcome is unknown is repeated until it is answered: nothing is dropped.
- * 3. What is urgent takes everything along that is there, and does not wait for the collecting time.
+ * 3. Flushes are an interval apart: one that follows a pause begins at once. Turns that hold text are asked for it right
+ *    before, so that it is held once and not a second time for the others; and now and then while a statement is under
+ *    way, which stores it in the next one.
+ * 4. What is urgent takes everything along that is there, waits for no flush, and does not put one off.
  */
 export class AppendGroup {
   readonly #log: Pick<TurnLog, 'appendAll'>;
   readonly #clock: Clock;
   readonly #members = new Set<GroupMember>();
+  /** What is called right before the next flush. */
+  readonly #holding = new Set<() => void>();
   #isUrgent = false;
   #isStoring = false;
-  #cancelTimer: (() => void) | null = null;
+  /** Turns have been asked for their text. */
+  #isFlushing = false;
+  #cancelFlush: (() => void) | null = null;
+  #flushedAt = Number.NEGATIVE_INFINITY;
 
   constructor(log: Pick<TurnLog, 'appendAll'>, clock: Clock) {
     this.#log = log;
@@ -45,29 +53,74 @@ export class AppendGroup {
   /** The turn has ended, or is lost: it has nothing to store any more. */
   remove(member: GroupMember): void {
     this.#members.delete(member);
-    if (this.#members.size === 0) this.#stopTimer();
+    this.#stopIfIdle();
+  }
+
+  /** Calls back when text is to be passed on for the next flush; null when that is now. The answer takes it back. */
+  beforeFlush(callback: () => void): (() => void) | null {
+    return this.#isFlushing ? null : this.atFlush(callback);
+  }
+
+  /** The same, but one that has begun is not the next. */
+  atFlush(callback: () => void): (() => void) | null {
+    if (!this.#isStoring && this.#untilFlush() <= 0) return null;
+    this.#holding.add(callback);
+    this.#schedule();
+    return () => {
+      this.#holding.delete(callback);
+      this.#stopIfIdle();
+    };
+  }
+
+  #untilFlush(): number {
+    const interval = flushInterval({ isStoring: this.#isStoring });
+    return this.#flushedAt + interval - this.#clock.monotonic();
   }
 
   #schedule(): void {
-    if (this.#isStoring || this.#members.size === 0) return;
-    if (this.#isUrgent) void this.#store();
-    else this.#cancelTimer ??= this.#clock.schedule(COLLECT_MS, () => void this.#store());
+    if (this.#isUrgent && !this.#isStoring) void this.#store();
+    else if (this.#members.size > 0 || this.#holding.size > 0)
+      this.#cancelFlush ??= this.#clock.schedule(this.#untilFlush(), () => this.#flush());
+  }
+
+  #stopIfIdle(): void {
+    if (this.#members.size === 0 && this.#holding.size === 0) this.#stopTimer();
   }
 
   #stopTimer(): void {
-    this.#cancelTimer?.();
-    this.#cancelTimer = null;
+    this.#cancelFlush?.();
+    this.#cancelFlush = null;
+  }
+
+  #flush(): void {
+    this.#cancelFlush = null;
+    this.#isFlushing = true;
+    const now = this.#clock.monotonic();
+    const asked = turnsToAsk(this.#holding.size, now - this.#flushedAt);
+    this.#flushedAt = now;
+    for (const callback of [...this.#holding].slice(0, asked)) {
+      this.#holding.delete(callback);
+      callback();
+    }
+    // A tick that a microtask asks for comes behind all others: by then they have passed on what they held.
+    queueMicrotask(() => process.nextTick(() => this.#storeFlush()));
+  }
+
+  #storeFlush(): void {
+    this.#isFlushing = false;
+    this.#isUrgent ||= this.#members.size > 0;
+    this.#schedule();
   }
 
   /** Never rejects. */
   async #store(): Promise<void> {
-    this.#stopTimer();
     this.#isStoring = true;
     // Whoever asks in this moment comes along.
     await Promise.resolve();
     this.#isUrgent = false;
     const members = [...this.#members];
     this.#members.clear();
+    this.#reschedule();
     try {
       const outcomes = await this.#append(members.map((member) => member.take()));
       for (const [index, member] of members.entries()) {
@@ -77,6 +130,11 @@ export class AppendGroup {
       for (const member of members) member.failed(error);
     }
     this.#isStoring = false;
+    this.#reschedule();
+  }
+
+  #reschedule(): void {
+    this.#stopTimer();
     this.#schedule();
   }
 

@@ -14,6 +14,8 @@ export type OutputQuestion = {
   readonly document?: string;
   /** Only outputs of this project; all of the store when left out. */
   readonly projectId?: string;
+  /** The longest answer; without a limit when left out. A longer one rejects with OUTPUT_QUERY_LIMIT. */
+  readonly maxCharacters?: number;
   readonly signal?: AbortSignal;
 };
 
@@ -22,8 +24,7 @@ type OutputReader = OutputOptions['store'];
 const OF_DOCUMENT = 'document';
 
 /**
- * Answers as the tools do, as a JSON text and without a limit on its length. Rejects with what the tool would report to the
- * model.
+ * Answers as the tools do, as a JSON text. Rejects with what the tool would report to the model.
  */
 export async function askOutput(
   { store: stored, traverser }: { readonly store: OutputReader; readonly traverser: Traverser },
@@ -36,7 +37,7 @@ export async function askOutput(
     {
       store,
       traverser,
-      maxCharacters: Infinity,
+      maxCharacters: question.maxCharacters ?? Infinity,
       everyProject: project === null,
       once: document !== undefined,
     },

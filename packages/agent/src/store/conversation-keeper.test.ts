@@ -120,10 +120,11 @@ describe('keeping conversations', () => {
     let away = true;
     const { keeper } = keeperWith({
       load: () => (away ? failing() : Promise.resolve(kept)),
-      save: ({ history, revision }) => {
+      save: ({ history, from, revision }) => {
         if (away) return failing();
         expect(revision).toBe(kept.revision);
-        kept = { ...kept, history, revision: revision + 1 };
+        const front = kept.history.slice(0, from);
+        kept = { ...kept, history: [...front, ...history], revision: revision + 1 };
         return Promise.resolve({ kind: 'saved', revision: revision + 1 });
       },
     });

@@ -12,7 +12,14 @@ import { defined, OrionError } from '@orion/contracts';
 
 import { redactMessages } from '../keys/redacted-messages.ts';
 import type { FoundConversation } from '../orion.ts';
-import { behind, newThread, NOT_STORED, toWrite } from './conversation-thread.ts';
+import {
+  behind,
+  isStored,
+  newThread,
+  NOT_STORED,
+  storedBefore,
+  toWrite,
+} from './conversation-thread.ts';
 import type { ConversationThread, StoredFront, WrittenHistory } from './conversation-thread.ts';
 import type { StoreHealth } from './store-health.ts';
 import { settlesWithin } from './deadline.ts';
@@ -38,6 +45,9 @@ export type ConversationQuestion =
   | { readonly conversationId: string }
   | { readonly projectId: string };
 
+/** Where the messages of a turn are stored: in that conversation, from position `at` on. */
+export type TurnPlace = { readonly id: string; readonly at: number };
+
 export type ConversationKeeperOptions = {
   readonly store: ConversationStore;
   readonly clock: Clock;
@@ -61,6 +71,8 @@ export class ConversationKeeper {
   /** What is not stored, or not yet. */
   readonly #unsaved = new Map<string, KeptConversation>();
   readonly #notices: string[] = [];
+  /** Messages of a provider without keys: those of a long history are cleaned once. */
+  readonly #clean = new WeakMap<Message, Message>();
   #saving: Promise<void> | null = null;
 
   constructor(options: ConversationKeeperOptions) {
@@ -95,10 +107,59 @@ export class ConversationKeeper {
     conversation: KeptConversation,
     write: (save: ConversationSave) => Promise<SaveOutcome>,
   ): Promise<void> {
-    const history = redactMessages(conversation.history, this.#options.redact);
+    const history = redactMessages(conversation.history, this.#options.redact, this.#clean);
     this.#unsaved.delete(conversation.conversationId);
     await this.#saving;
     await this.#store({ ...conversation, history }, write);
+  }
+
+  /**
+   * Stores what an owned turn has said so far, and answers where it begins. What is stored already costs nothing.
+   * Rejects as the store does.
+   */
+  async store(conversation: KeptConversation): Promise<TurnPlace> {
+    const { thread } = conversation;
+    await this.conclude(conversation, (save) =>
+      isStored(thread, save)
+        ? Promise.resolve({ kind: 'saved', revision: save.revision })
+        : this.#options.store.save(save),
+    );
+    return placeOf(thread);
+  }
+
+  /**
+   * The conversation as it was before a turn, of which that many messages are stored at that place, and these messages.
+   * `prompt` is the turn's own first message. Null if they are not there. Rejects if the store does not answer.
+   */
+  async findTurn(
+    { id, at }: TurnPlace,
+    messages: number,
+    { prompt, projectId }: { readonly prompt: string; readonly projectId: string },
+  ): Promise<{ readonly before: KeptConversation; readonly own: readonly Message[] } | null> {
+    let stored = await this.#ask((store) => store.load(id, { maxBytes: MAX_HISTORY_BYTES }));
+    if (stored !== null && stored.from > at) {
+      stored = await this.#ask((store) => store.load(id, { from: at }));
+    }
+    if (stored === null) {
+      return messages > 0 ? null : { before: this.begin(id, projectId), own: [] };
+    }
+    const { history, from } = stored;
+    const start = at - from;
+    const own = history.slice(start, start + messages);
+    if (own.length < messages || (messages > 0 && own[0]?.role !== 'user')) return null;
+    // A turn has one prompt: what follows it is the turn's, and what follows the next one somebody else's.
+    const first = history[start];
+    const isBegun = messages > 0 || (first?.role === 'user' && first.content === prompt);
+    const next = history.findIndex(({ role }, index) => index > start && role === 'user');
+    const end = isBegun ? (next === -1 ? history.length : next) : start;
+    const before = goOn({ ...stored, history: history.slice(0, start) }, this.#options.redact);
+    const front = history.toSpliced(start, end - start);
+    const thread = {
+      ...before.thread,
+      stored: fromATurn({ ...stored, history: front }),
+      written: [{ history, own: history.slice(start, end) }],
+    };
+    return { before: { ...before, thread }, own };
   }
 
   /** The conversation that a turn continues; an empty one if there is none, or if the store does not answer. */
@@ -106,16 +167,21 @@ export class ConversationKeeper {
     const unsaved = this.#unsaved.get(conversationId);
     if (unsaved !== undefined) return unsaved;
     try {
-      const stored = await this.#ask((store) =>
-        store.load(conversationId, { maxBytes: MAX_HISTORY_BYTES }),
-      );
-      return stored === null
-        ? this.begin(conversationId, projectId)
-        : goOn(stored, this.#options.redact);
+      return await this.findStored(conversationId, projectId);
     } catch (error) {
       this.#options.health.report(error);
       return { ...this.begin(conversationId, projectId), thread: newThread(conversationId, null) };
     }
+  }
+
+  /** The same as it is stored. Rejects if the store does not answer. */
+  async findStored(conversationId: string, projectId: string): Promise<KeptConversation> {
+    const stored = await this.#ask((store) =>
+      store.load(conversationId, { maxBytes: MAX_HISTORY_BYTES }),
+    );
+    return stored === null
+      ? this.begin(conversationId, projectId)
+      : goOn(stored, this.#options.redact);
   }
 
   /** One that is not stored. */
@@ -180,12 +246,16 @@ export class ConversationKeeper {
       const known = thread.written;
       thread.written = [...known, next];
       const { conversationId } = thread;
-      const { from, revision } = stored;
-      const { history } = next;
+      const { revision } = stored;
+      const same = storedBefore(thread, stored, next);
+      const from = stored.from + same;
+      const history = next.history.slice(same);
       const save = { conversationId, projectId, history, from, openSessionId, revision };
       const outcome = await write({ ...save, ...defined({ fence }) });
       if (outcome.kind === 'saved') {
         confirm(thread, stored, next, outcome.revision);
+        const { from: start } = stored;
+        thread.saved = { revision: outcome.revision, start, history: next.history, openSessionId };
         return;
       }
       // What another owner says in the turn is the newer state.
@@ -245,6 +315,11 @@ export class ConversationKeeper {
       }
     }
   }
+}
+
+/** Where a turn begins that builds on it. */
+export function placeOf({ conversationId: id, stored }: ConversationThread): TurnPlace {
+  return { id, at: (stored?.from ?? 0) + (stored?.front.length ?? 0) };
 }
 
 function goOn(stored: StoredConversation, redact: Redact): KeptConversation {

@@ -1,4 +1,4 @@
-import type { Message, StoredConversation } from '@orion/contracts';
+import type { ConversationSave, Message, StoredConversation } from '@orion/contracts';
 
 /**
  * A conversation as this process continues it.
@@ -17,6 +17,13 @@ export type ConversationThread = {
   stored: StoredFront | null;
   /** The save that was acknowledged last, and those after it whose outcome is unknown. */
   written: readonly WrittenHistory[];
+  /** What the last save left in the store, from position `start` on; left out before the first. */
+  saved?: {
+    readonly revision: number;
+    readonly start: number;
+    readonly history: readonly Message[];
+    readonly openSessionId: string | null;
+  };
 };
 
 /** What the store had before the own turns when it was last asked. */
@@ -75,6 +82,30 @@ export function behind(
     }
   }
   return { revision, from, front: history };
+}
+
+/** How many messages of what is to be written the last save has stored, if nobody else has saved since. */
+export function storedBefore(
+  { saved }: ConversationThread,
+  { revision, from }: StoredFront,
+  { history }: WrittenHistory,
+): number {
+  if (saved?.revision !== revision || saved.start !== from) return 0;
+  const different = saved.history.findIndex((message, index) => !isEqual(message, history[index]));
+  return different === -1 ? saved.history.length : different;
+}
+
+/** Whether a save would change nothing. */
+export function isStored(
+  { saved }: ConversationThread,
+  { history, from, openSessionId, revision }: ConversationSave,
+): boolean {
+  return (
+    saved?.revision === revision &&
+    saved.openSessionId === openSessionId &&
+    saved.start + saved.history.length === from &&
+    history.length === 0
+  );
 }
 
 export function startsWith(history: readonly Message[], start: readonly Message[]): boolean {

@@ -16,12 +16,20 @@ export async function settlesWithin(
 
 /** Settles with `work`, or when the signal aborts and `work` continues alone. */
 export async function untilAborted(signal: AbortSignal, work: Promise<unknown>): Promise<void> {
-  const aborted = Promise.withResolvers<void>();
-  const end = (): void => aborted.resolve();
+  await unlessAborted(signal, work);
+}
+
+/** What `work` resolves with; null when the signal aborts, and `work` continues alone. */
+export async function unlessAborted<Value>(
+  signal: AbortSignal,
+  work: Promise<Value>,
+): Promise<Value | null> {
+  const aborted = Promise.withResolvers<null>();
+  const end = (): void => aborted.resolve(null);
   signal.addEventListener('abort', end, { once: true });
   if (signal.aborted) end();
   try {
-    await Promise.race([aborted.promise, work]);
+    return await Promise.race([aborted.promise, work]);
   } finally {
     signal.removeEventListener('abort', end);
   }

@@ -180,6 +180,7 @@ function openAt(parts: StoreParts): Store {
   return openStore(location, {
     clock,
     create: createStore,
+    wake: settings.wake,
     owner: () => storeOwner(options.userDirectory),
     // A reader gets the error, not an empty store.
     ...(createStore ? { onForeign } : {}),

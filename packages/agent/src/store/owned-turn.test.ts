@@ -3,6 +3,7 @@ import type {
   AppendOutcome,
   ConversationSave,
   FinishOutcome,
+  JsonValue,
   RunEvent,
   RunEventBody,
   SaveOutcome,
@@ -59,8 +60,9 @@ function opened(
   const turn = new OwnedTurn({
     clock,
     group,
-    claim: { turnId: 't', epoch: 9, lastSeq: 3, checkpoint: null },
+    claim: { turnId: 't', epoch: 9, lastSeq: 3, checkpoint: null, idleAttempts: 1 },
     log: {
+      read: () => Promise.resolve([]),
       finish(append) {
         finished.push(append);
         const next = finishes.shift();
@@ -70,6 +72,7 @@ function opened(
       },
     },
     conversations: {
+      store: () => Promise.resolve({ id: 'c', at: 0 }),
       async conclude(_conversation, write) {
         for (;;) {
           const outcome = await write(SAVE);
@@ -84,8 +87,8 @@ function opened(
     seq += 1;
     return { seq, requestId: 't', phase: 'action', ...body } as RunEvent;
   };
-  const chunk = (content = 'text'): void => {
-    turn.note(event({ type: 'chunk', content, source: 'model' }));
+  const chunk = (content = 'text', checkpoint?: JsonValue): void => {
+    turn.note(event({ type: 'chunk', content, source: 'model' }), checkpoint);
   };
   const done = (): RunEvent =>
     event({ type: 'done', fullContent: '', status: 'complete', protocolReason: 'x' });
@@ -111,12 +114,11 @@ it('stores events in order under its own number, behind those that were there', 
   const { clock, turn, appends, numbers, chunk } = opened();
   chunk();
   chunk();
-  await clock.advance(49);
   expect(appends).toEqual([]);
-  await clock.advance(1);
+  await clock.advance(0);
   for (let count = 0; count < 501; count += 1) chunk();
-  await clock.advance(50);
-  await clock.advance(50);
+  await clock.advance(33);
+  await clock.advance(33);
   expect(numbers().map((each) => [each[0], each.length])).toEqual([
     [4, 2],
     [6, 500],
@@ -126,6 +128,65 @@ it('stores events in order under its own number, behind those that were there', 
   expect(turn.fence).toEqual({ turnId: 't', epoch: 9 });
   expect(turn.lastSeq).toBe(3);
   expect(clock.pending()).toBe(0);
+});
+
+it('holds chat until the next flush, and content of a file by itself', async () => {
+  const { clock, turn, chunk } = opened();
+  const due: string[] = [];
+  const hold = (kind: 'chunk' | 'write_chunk'): (() => void) | null =>
+    turn.pace.hold(kind, clock.monotonic(), () => due.push(kind));
+  expect(hold('chunk')).toBeNull();
+  chunk();
+  await clock.advance(0);
+  expect(hold('chunk')).not.toBeNull();
+  expect(hold('write_chunk')).not.toBeNull();
+  expect(turn.pace.ask?.(() => due.push('ask'))).not.toBeNull();
+  await clock.advance(33);
+  expect(due).toEqual(['chunk', 'ask']);
+  turn.pace.hold('chunk', clock.monotonic(), () => {
+    // Within a flush text is passed on, and the next of it waits for the next flush.
+    expect(hold('chunk')).toBeNull();
+    expect(turn.pace.ask?.(() => due.push('ask again'))).not.toBeNull();
+  });
+  await clock.advance(67);
+  expect(due).toEqual(['chunk', 'ask', 'ask again', 'write_chunk']);
+});
+
+it('stores a checkpoint with its event and never before it, and the newest of several', async () => {
+  const { clock, turn, appends, chunk } = opened();
+  chunk('a', 'first');
+  chunk('b', 'second');
+  for (let count = 0; count < 498; count += 1) chunk();
+  chunk('c', 'third');
+  await clock.advance(50);
+  await clock.advance(50);
+  expect(appends.map(({ events, checkpoint }) => [events.length, checkpoint])).toEqual([
+    [500, 'second'],
+    [1, 'third'],
+  ]);
+  turn.keepCheckpoint('alone');
+  await turn.confirm();
+  await turn.confirm();
+  expect(appends.slice(2).map(({ events, checkpoint }) => [events.length, checkpoint])).toEqual([
+    [0, 'alone'],
+    [0, undefined],
+  ]);
+});
+
+it('lets go of a turn with what there is, and of one that is over without another word', async () => {
+  const left = opened();
+  left.chunk();
+  await left.turn.leave();
+  expect(left.numbers()).toEqual([[4]]);
+  expect(left.turn.lost.aborted).toBe(true);
+  left.chunk();
+  await expect(left.turn.confirm()).rejects.toThrow('handed off');
+  expect(left.appends).toHaveLength(1);
+  const over = opened();
+  await over.turn.conclude(over.done(), KEPT);
+  const before = over.appends.length;
+  await over.turn.leave();
+  expect(over.appends).toHaveLength(before);
 });
 
 it('confirms with an answer to a statement that was sent after it was asked, even if there is nothing to store', async () => {
@@ -298,6 +359,16 @@ it('ends with its conversation in one call, behind everything else, as often as 
   // Found stored by a repeat: the revision is the one that it would have been given.
   expect(saved).toEqual([{ kind: 'stale' }, { kind: 'saved', revision: 5 }]);
   expect(turn.lost.aborted).toBe(false);
+});
+
+it('asks for its owner once more before its end only if something is under way', async () => {
+  const { turn, appends, chunk, done, finished } = opened();
+  chunk();
+  await turn.settled();
+  expect(appends).toHaveLength(1);
+  await turn.conclude(done(), KEPT);
+  expect(appends).toHaveLength(1);
+  expect(finished).toHaveLength(1);
 });
 
 it('ends without a conversation where nothing was said', async () => {

@@ -3,21 +3,26 @@ import type {
   AppendOutcome,
   Clock,
   ConversationSave,
-  FinishOutcome,
+  JsonValue,
   RunEvent,
   SaveOutcome,
   TurnAppend,
   TurnClaim,
   TurnFence,
   TurnLog,
+  TurnLogEntry,
   TurnLogEvent,
 } from '@orion/contracts';
 
+import { ownPace } from '../turn/join-text.ts';
+import type { TextPace } from '../turn/join-text.ts';
 import { AppendGroup } from './append-group.ts';
 import type { GroupMember } from './append-group.ts';
-import type { ConversationKeeper, KeptConversation } from './conversation-keeper.ts';
+import type { ConversationKeeper, KeptConversation, TurnPlace } from './conversation-keeper.ts';
+import { settlesWithin } from './deadline.ts';
 import { logEventOf } from './log-entry.ts';
 import type { TurnWriter } from './turn-writer.ts';
+import { untilStored } from './until-stored.ts';
 
 /** With more that is not stored, in characters of JSON or in milliseconds, the provider is not read. */
 const MAX_UNSTORED = 256 * 1024;
@@ -26,12 +31,13 @@ const MAX_UNSTORED_MS = 2_000;
 const MAX_APPEND = 500;
 /** An owner that was confirmed longer ago, in milliseconds, begins nothing. */
 const CONFIRMED_MS = 8_000;
-const RETRY_MS = 500;
+/** A store that does not answer for so long, in milliseconds, keeps no turn from being handed off. */
+const LEAVE_MS = 400;
 
 export type OwnedTurnOptions = {
-  readonly log: Pick<TurnLog, 'finish'>;
+  readonly log: Pick<TurnLog, 'finish' | 'read'>;
   readonly group: AppendGroup;
-  readonly conversations: Pick<ConversationKeeper, 'conclude'>;
+  readonly conversations: Pick<ConversationKeeper, 'conclude' | 'store'>;
   readonly clock: Clock;
   readonly claim: TurnClaim;
 };
@@ -41,7 +47,7 @@ export function ownedTurns({
   log,
   ...parts
 }: Pick<OwnedTurnOptions, 'conversations' | 'clock'> & {
-  readonly log: Pick<TurnLog, 'appendAll' | 'finish'>;
+  readonly log: Pick<TurnLog, 'appendAll' | 'finish' | 'read'>;
 }): (claim: TurnClaim) => OwnedTurn {
   const group = new AppendGroup(log, parts.clock);
   return (claim) => new OwnedTurn({ ...parts, log, group, claim });
@@ -58,8 +64,12 @@ type Waiter = { readonly upTo: number; isAsked: boolean; readonly resolve: () =>
  *    failover, is behind the confirmation.
  * 3. A turn that is fenced, over or ahead of the log is lost: from then on nothing of it is stored or begun.
  * 4. `done` and the conversation are stored together.
+ * 5. A checkpoint is stored together with the event that it belongs to, or alone; the newest one wins.
+ * 6. Of a turn that was left nothing more is stored or begun, as if it were lost.
  */
 export class OwnedTurn implements TurnWriter, GroupMember {
+  /** Readers see chat when it is stored. Content of a file is not stored: they only see how far it is. */
+  readonly pace: TextPace;
   readonly #options: OwnedTurnOptions;
   readonly #lost = new AbortController();
   readonly #cancelled = new AbortController();
@@ -73,11 +83,25 @@ export class OwnedTurn implements TurnWriter, GroupMember {
   #storedSeq: number;
   /** What was taken by the statement that is under way. */
   #taken = 0;
+  /** Not stored, in order; each belongs to the events up to `seq`. */
+  readonly #checkpoints: { readonly seq: number; readonly data: JsonValue }[] = [];
+  #takenCheckpoints = 0;
   #waiters: Waiter[] = [];
+  /** A statement is under way, or has been asked for. */
+  #isAsking = false;
+  /** Its `done` is stored. */
+  #isOver = false;
 
   constructor(options: OwnedTurnOptions) {
     this.#options = options;
     this.#storedSeq = options.claim.lastSeq;
+    const { group, clock } = options;
+    const own = ownPace(clock);
+    this.pace = {
+      hold: (kind, passedOnAt, due) =>
+        kind === 'chunk' ? group.beforeFlush(due) : own.hold(kind, passedOnAt, due),
+      ask: (due) => group.atFlush(due),
+    };
   }
 
   get fence(): TurnFence {
@@ -98,13 +122,55 @@ export class OwnedTurn implements TurnWriter, GroupMember {
     return this.#cancelled.signal;
   }
 
-  note(event: RunEvent): void {
+  get claim(): TurnClaim {
+    return this.#options.claim;
+  }
+
+  note(event: RunEvent, checkpoint?: JsonValue): void {
     if (this.lost.aborted) return;
     const logged = logEventOf(event);
+    if (checkpoint !== undefined) this.#checkpoints.push({ seq: event.seq, data: checkpoint });
     const size = JSON.stringify(logged.data).length;
     this.#waiting.push({ event: logged, size, at: this.#options.clock.monotonic() });
     this.#unstored += size;
-    this.#options.group.add(this, { urgent: false });
+    this.#ask({ urgent: false });
+  }
+
+  /** Where the next owner would continue, from the next statement on. */
+  keepCheckpoint(data: JsonValue): void {
+    if (this.lost.aborted) return;
+    this.#checkpoints.push({ seq: this.#storedSeq + this.#waiting.length, data });
+  }
+
+  /** Repeats it until the store answers, or the turn is lost. */
+  untilStored<Answer>(attempt: () => Promise<Answer>): Promise<Answer> {
+    return untilStored(this.#options.clock, this.lost, attempt);
+  }
+
+  /** The events that earlier owners have stored, with when that was. */
+  async *readBack(): AsyncGenerator<TurnLogEntry, void> {
+    const { log, claim } = this.#options;
+    for (let seq = 0; seq < claim.lastSeq;) {
+      const after = seq;
+      const entries = await this.untilStored(() => log.read(claim.turnId, after));
+      const last = entries.at(-1);
+      if (last === undefined) return;
+      yield* entries;
+      seq = last.seq;
+    }
+  }
+
+  /** Stores what the turn has said so far; answers where it begins. */
+  save(conversation: KeptConversation): Promise<TurnPlace> {
+    return this.untilStored(() => this.#options.conversations.store(conversation));
+  }
+
+  /** Stores what there is, if the store answers soon, and lets go of the turn, which is not over. */
+  async leave(): Promise<void> {
+    const { clock } = this.#options;
+    if (this.#isOver) return;
+    if (!this.lost.aborted) await settlesWithin(clock, LEAVE_MS, this.#answer());
+    if (!this.lost.aborted) this.#lose(new Error('the turn was handed off'));
   }
 
   room(): Promise<void> | null {
@@ -129,17 +195,20 @@ export class OwnedTurn implements TurnWriter, GroupMember {
   }
 
   async conclude(done: RunEvent, conversation: KeptConversation | null): Promise<void> {
-    await this.confirm();
+    // The end asks for the owner itself; it must only not overtake anything.
+    if (this.#isAsking) await this.confirm();
+    this.lost.throwIfAborted();
     const { turnId, epoch } = this.#options.claim;
     const append = { turnId, epoch, expectSeq: done.seq, events: [logEventOf(done)] };
     if (conversation === null) {
       this.note(done);
       await this.confirm();
-      return;
+    } else {
+      const { conversations } = this.#options;
+      await conversations.conclude(conversation, (save) => this.#finish(append, save));
+      this.lost.throwIfAborted();
     }
-    const { conversations } = this.#options;
-    await conversations.conclude(conversation, (save) => this.#finish(append, save));
-    this.lost.throwIfAborted();
+    this.#isOver = true;
   }
 
   take(): TurnAppend {
@@ -148,10 +217,14 @@ export class OwnedTurn implements TurnWriter, GroupMember {
     this.#taken = events.length;
     const goal = this.#storedSeq + events.length;
     for (const waiter of this.#waiters) waiter.isAsked = waiter.upTo <= goal;
-    return { turnId, epoch, expectSeq: this.#storedSeq + 1, events };
+    this.#takenCheckpoints = this.#checkpoints.findLastIndex(({ seq }) => seq <= goal) + 1;
+    const newest = this.#checkpoints[this.#takenCheckpoints - 1];
+    const append = { turnId, epoch, expectSeq: this.#storedSeq + 1, events };
+    return newest === undefined ? append : { ...append, checkpoint: newest.data };
   }
 
   answered(outcome: AppendOutcome): void {
+    this.#isAsking = false;
     if (outcome.kind !== 'stored') {
       this.#lose(lossOf(outcome, this.#options.claim));
       return;
@@ -159,11 +232,12 @@ export class OwnedTurn implements TurnWriter, GroupMember {
     if (outcome.cancelRequested) this.#cancelled.abort();
     for (const { size } of this.#waiting.splice(0, this.#taken)) this.#unstored -= size;
     this.#storedSeq += this.#taken;
+    this.#checkpoints.splice(0, this.#takenCheckpoints);
     const answered = this.#waiters.filter(({ isAsked }) => isAsked);
     this.#waiters = this.#waiters.filter(({ isAsked }) => !isAsked);
     for (const { resolve } of answered) resolve();
     const urgent = this.#waiters.length > 0;
-    if (urgent || this.#waiting.length > 0) this.#options.group.add(this, { urgent });
+    if (urgent || this.#waiting.length > 0) this.#ask({ urgent });
   }
 
   failed(error: unknown): void {
@@ -176,40 +250,34 @@ export class OwnedTurn implements TurnWriter, GroupMember {
     await new Promise<void>((resolve) => {
       const upTo = this.#storedSeq + this.#waiting.length;
       this.#waiters.push({ upTo, isAsked: false, resolve });
-      this.#options.group.add(this, { urgent: true });
+      this.#ask({ urgent: true });
     });
     this.lost.throwIfAborted();
   }
 
+  #ask(how: { readonly urgent: boolean }): void {
+    this.#isAsking = true;
+    this.#options.group.add(this, how);
+  }
+
   async #finish(append: TurnAppend, save: ConversationSave): Promise<SaveOutcome> {
-    const { log, clock } = this.#options;
-    for (;;) {
-      let outcome: FinishOutcome;
-      try {
-        outcome = await log.finish(append, save);
-      } catch (error) {
-        if (!OrionError.isInstance(error) || !error.retryable) throw error;
-        await new Promise<void>((resolve) => {
-          clock.schedule(RETRY_MS, resolve);
-        });
-        continue;
-      }
-      switch (outcome.kind) {
-        case 'stored':
-          this.#storedSeq = outcome.lastSeq;
-          return { kind: 'saved', revision: outcome.revision ?? save.revision + 1 };
-        case 'stale':
-          return outcome;
-        default:
-          this.#lose(lossOf(outcome, this.#options.claim));
-          return { kind: 'fenced' };
-      }
+    const outcome = await this.untilStored(() => this.#options.log.finish(append, save));
+    switch (outcome.kind) {
+      case 'stored':
+        this.#storedSeq = outcome.lastSeq;
+        return { kind: 'saved', revision: outcome.revision ?? save.revision + 1 };
+      case 'stale':
+        return outcome;
+      default:
+        this.#lose(lossOf(outcome, this.#options.claim));
+        return { kind: 'fenced' };
     }
   }
 
   #lose(reason: unknown): void {
     this.#options.group.remove(this);
     this.#waiting.length = 0;
+    this.#checkpoints.length = 0;
     this.#unstored = 0;
     this.#lost.abort(reason);
     const waiters = this.#waiters;

@@ -7,7 +7,7 @@ import { observeTurnLog } from './observed-store.ts';
 import { StoreHealth } from './store-health.ts';
 import { TurnJournal } from './turn-journal.ts';
 
-const CLAIM = { turnId: 't', epoch: 7, lastSeq: 0, checkpoint: null };
+const CLAIM = { turnId: 't', epoch: 7, lastSeq: 0, checkpoint: null, idleAttempts: 1 };
 
 type Append = { readonly epoch: number; readonly expectSeq: number; readonly kinds: string[] };
 

@@ -1,6 +1,8 @@
 import type { Clock, RunEvent, TurnLog, TurnLogEvent } from '@orion/contracts';
 import { countLineFeeds, OrionError } from '@orion/contracts';
 
+import { ownPace } from '../turn/join-text.ts';
+import type { TextPace } from '../turn/join-text.ts';
 import { logEventOf } from './log-entry.ts';
 import type { StoreHealth } from './store-health.ts';
 import type { TurnWriter } from './turn-writer.ts';
@@ -40,6 +42,8 @@ export class TurnJournal implements TurnWriter {
   readonly lastSeq: number = 0;
   readonly fence: null = null;
   readonly lost: AbortSignal = new AbortController().signal;
+  /** Its reader sees each event beside the log. */
+  readonly pace: TextPace;
   readonly #options: TurnJournalOptions;
   readonly #waiting: TurnLogEvent[] = [];
   #lines = 0;
@@ -60,6 +64,7 @@ export class TurnJournal implements TurnWriter {
 
   constructor(options: TurnJournalOptions) {
     this.#options = options;
+    this.pace = ownPace(options.clock);
   }
 
   /** Events that are not in the log and will not be. */
@@ -106,6 +111,11 @@ export class TurnJournal implements TurnWriter {
 
   confirm(): Promise<void> {
     return Promise.resolve();
+  }
+
+  /** Nobody else continues the turn of a command. */
+  leave(): Promise<void> {
+    return this.end();
   }
 
   /** The conversation is stored beside it. */
@@ -223,9 +233,15 @@ function charactersOf(event: RunEvent): number {
       return event.message.length;
     case 'tool_result':
       return event.summary.length + (event.error?.message.length ?? 0);
+    case 'approval_requested':
+      return JSON.stringify(event.action).length;
+    case 'approval_decided':
+      return event.reason?.length ?? 0;
     case 'done':
     case 'phase':
+    case 'rewind':
     case 'write_chunk':
+    case 'write_progress':
     case 'write_rewind':
     case 'write_session':
     case 'usage':

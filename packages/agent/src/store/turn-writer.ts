@@ -1,5 +1,6 @@
-import type { RunEvent, TurnFence } from '@orion/contracts';
+import type { JsonValue, RunEvent, TurnFence } from '@orion/contracts';
 
+import type { TextPace } from '../turn/join-text.ts';
 import type { KeptConversation } from './conversation-keeper.ts';
 
 /** Whether a turn is still its owner's, which decides what it may begin and what of it is stored. */
@@ -19,11 +20,16 @@ export type Ownership = {
 export interface TurnWriter extends Ownership {
   /** The number of the last event that was there before. */
   readonly lastSeq: number;
-  note(event: RunEvent): void;
+  /** How long text of the turn is joined. */
+  readonly pace: TextPace;
+  /** `checkpoint`: where another owner would continue after this event. */
+  note(event: RunEvent, checkpoint?: JsonValue): void;
   /** What the turn waits for before it produces more; null for nothing. */
   room(): Promise<void> | null;
   /** When everything noted so far is stored, or that is not worth waiting for. */
   settled(): Promise<void>;
+  /** Stores what there is, if that is possible soon, and lets go of a turn that is not over. */
+  leave(): Promise<void>;
   /** Stores `done` as the last event, with the conversation as the turn leaves it; null if nothing was said. */
   conclude(done: RunEvent, conversation: KeptConversation | null): Promise<void>;
 }

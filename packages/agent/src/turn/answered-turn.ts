@@ -1,6 +1,8 @@
 import type {
   LlmAdapter,
+  Message,
   Mode,
+  PendingCalls,
   ProtocolContext,
   ProtocolOutcome,
   RefusedFile,
@@ -21,18 +23,23 @@ import { redactMessages } from '../keys/redacted-messages.ts';
 import type { ProviderIdentity } from '../orion.ts';
 import { captureArguments } from './argument-capture.ts';
 import type { ArgumentCapture } from './argument-capture.ts';
+import { continueSession, removeUnreported } from './continued/left-session.ts';
+import type { LeftSession } from './continued/left-turn.ts';
+import { resume } from './continued/resume.ts';
 import { receiptMessage } from './receipt-message.ts';
 import { recover } from './recovered-turn.ts';
+import type { WritingEnd } from './recovered-turn.ts';
 import type { TurnContext } from './session/session-run.ts';
 import { turnContext } from './turn-context.ts';
 import { notice, notUsed, unfinishedEnd } from './turn-ends.ts';
 import type { TurnEnd, TurnScope, TurnTask } from './turn-scope.ts';
+import type { TurnStep } from './turn-step.ts';
 
-/** Answers a message, after the recovery of a session if the task names one. */
+/** Answers a message, after the recovery of a session if the task names one; or goes on where another owner was. */
 export async function* answer(
   scope: TurnScope,
   { content, mode, recover: sessionId }: Extract<TurnTask, { kind: 'message' }>,
-): AsyncGenerator<RunEventBody, TurnEnd> {
+): AsyncGenerator<TurnStep, TurnEnd> {
   let history = scope.earlier;
   if (sessionId !== null) {
     const end = yield* recover(scope, sessionId, null);
@@ -41,13 +48,18 @@ export async function* answer(
     if (content.trim() === '') return { status: 'complete' };
   }
   const { connect, settings } = scope.dependencies;
+  const left = scope.owned?.left ?? null;
+  if (left !== null) yield* resume(scope, left);
   // A recovered conversation keeps its model.
-  const { adapter, identity } = await connect(scope.recovered?.identity ?? null);
+  const known = left?.checkpoint?.provider ?? scope.recovered?.identity ?? null;
+  const { adapter, identity } = await connect(known);
   const { prompt, refused } = await turnPrompt(scope, mode);
-  if (refused.length > 0) yield notice(notUsed(refused));
+  if (refused.length > 0 && left === null) yield notice(notUsed(refused));
   scope.recovered = null;
   const limit = historyLimit(settings, adapter);
-  scope.compose({ role: 'system', content: prompt }, history, { role: 'user', content }, limit);
+  const [message = { role: 'user', content }, ...said] = left?.messages ?? [];
+  scope.compose({ role: 'system', content: prompt }, history, message, limit);
+  scope.messages = [...scope.messages, ...said];
   return yield* new ProtocolRun(scope, adapter, identity, mode).run();
 }
 
@@ -87,6 +99,10 @@ class ProtocolRun {
       this.#capture.adapter,
       mode,
       async (request, callId) => {
+        const { requestId } = scope.ids;
+        if ((scope.owned?.left ?? null) !== null) {
+          await removeUnreported(workspace, requestId, callId);
+        }
         const begun = await writePlanTool.begin(request, this.#turnRecord(callId), approval);
         this.#opened.set(callId, begun.handle);
         return begun;
@@ -95,18 +111,26 @@ class ProtocolRun {
     );
   }
 
-  async *run(): AsyncGenerator<RunEventBody, TurnEnd> {
+  async *run(): AsyncGenerator<TurnStep, TurnEnd> {
     const { protocol } = this.#scope.dependencies;
-    for (const why of this.#leftOut) yield notice(why);
+    const left = this.#scope.owned?.left ?? null;
+    if (left === null) for (const why of this.#leftOut) yield notice(why);
     if (!protocol.canHandle({ ...this.#context, messages: this.#scope.messages })) {
       throw new OrionError({
         code: 'PROTOCOL_UNSUPPORTED',
         message: `The protocol ${protocol.getName()} does not work with ${this.#context.adapter.name}.`,
       });
     }
+    let pending = left?.pending ?? null;
     try {
+      if ((left?.checkpoint ?? null) === null) yield* this.#checkpoint([], null);
       for (;;) {
-        const outcome = yield* this.#runOnce({ ...this.#context, messages: this.#scope.messages });
+        const outcome = yield* this.#runOnce({
+          ...this.#context,
+          messages: this.#scope.messages,
+          ...defined({ pending: pending ?? undefined }),
+        });
+        pending = null;
         this.#scope.messages = [...this.#scope.messages, ...outcome.appended];
         if (outcome.kind !== 'handover') return yield* endOf(outcome);
         const end = yield* this.#writeFile(outcome.call);
@@ -117,7 +141,24 @@ class ProtocolRun {
     }
   }
 
-  async *#runOnce(context: ProtocolContext): AsyncGenerator<RunEventBody, ProtocolOutcome> {
+  /** Another owner could continue here, behind the next event. */
+  *#checkpoint(
+    appended: readonly Message[],
+    pending: PendingCalls | null,
+  ): Generator<TurnStep, void> {
+    const { owned } = this.#scope;
+    if (owned === null) return;
+    const opened = [...this.#opened].map(([callId, { id }]) => [callId, id] as const);
+    const sessions = { ...this.#leftSessions(), ...Object.fromEntries(opened) };
+    const stand = { provider: this.#identity, appended, pending, sessions };
+    yield owned.checkpoints.step(this.#scope, stand);
+  }
+
+  #leftSessions(): { readonly [callId: string]: string } {
+    return this.#scope.owned?.left?.checkpoint?.calls?.sessions ?? {};
+  }
+
+  async *#runOnce(context: ProtocolContext): AsyncGenerator<TurnStep, ProtocolOutcome> {
     for await (const event of this.#scope.dependencies.protocol.executeStreaming(context)) {
       switch (event.type) {
         case 'outcome':
@@ -146,6 +187,9 @@ class ProtocolRun {
         case 'chunk':
           yield event;
           break;
+        case 'checkpoint':
+          yield* this.#checkpoint(event.appended, event.pending);
+          break;
         case 'reasoning':
           break;
         default:
@@ -156,10 +200,33 @@ class ProtocolRun {
   }
 
   /** The content stage: from begin's tool message to the receipt in its place. Null: the turn continues. */
-  async *#writeFile(call: ToolCall): AsyncGenerator<RunEventBody, TurnEnd | null> {
+  async *#writeFile(call: ToolCall): AsyncGenerator<TurnStep, TurnEnd | null> {
+    const scope = this.#scope;
+    const end = yield* this.#streamFile(call);
+    switch (end.kind) {
+      case 'committed': {
+        scope.remember();
+        const { toolRegistry, projectId } = this.#context;
+        const answered = receiptMessage(end.receipt);
+        recordCommittedBegin(scope.state, toolRegistry, projectId, call, answered);
+        yield* this.#checkpoint([], null);
+        return null;
+      }
+      case 'aborted':
+        return end.code === 'EMPTY_CONTENT' ? null : { status: 'aborted', stopReason: 'cancelled' };
+      case 'ended':
+        return end.end;
+      default:
+        return end satisfies never;
+    }
+  }
+
+  async *#streamFile(call: ToolCall): AsyncGenerator<RunEventBody, WritingEnd> {
     const scope = this.#scope;
     const handle = this.#opened.get(call.id);
-    if (handle === undefined) throw new Error('a handover without a session');
+    if (handle === undefined) {
+      return yield* continueSession(scope, this.#context, call, this.#leftSession(call));
+    }
     this.#opened.delete(call.id);
     const { settings, conversations } = scope.dependencies;
     const sessionSettings = sessionSettingsOf(settings, this.#context.adapter);
@@ -167,23 +234,24 @@ class ProtocolRun {
     await this.#saveTurn(handle, call.id);
     scope.begin(handle, call.id);
     scope.remember();
+    await scope.owned?.checkpoints.keepConversation(scope);
     await conversations.settled();
     const outcome = yield* scope.drive(session, this.#context, { kind: 'content' });
-    switch (outcome.kind) {
-      case 'committed': {
-        scope.remember();
-        const { toolRegistry, projectId } = this.#context;
-        const answered = receiptMessage(outcome.receipt);
-        recordCommittedBegin(scope.state, toolRegistry, projectId, call, answered);
-        return null;
-      }
-      case 'aborted':
-        return outcome.code === 'EMPTY_CONTENT'
-          ? null
-          : { status: 'aborted', stopReason: 'cancelled' };
-      default:
-        return yield* unfinishedEnd(outcome, handle, scope);
-    }
+    if (outcome.kind === 'committed' || outcome.kind === 'aborted') return outcome;
+    return { kind: 'ended', end: yield* unfinishedEnd(outcome, handle, scope) };
+  }
+
+  /** The session that an earlier owner has opened by this call. */
+  #leftSession(call: ToolCall): LeftSession {
+    const left = this.#scope.owned?.left ?? null;
+    const sessionId = this.#leftSessions()[call.id];
+    if (left === null || sessionId === undefined) throw new Error('a handover without a session');
+    const { receipt } = left.checkpoint?.calls ?? {};
+    return {
+      sessionId,
+      logged: left.logged.sessions.get(sessionId) ?? null,
+      receipt: receipt?.callId === call.id ? receipt.receipt : null,
+    };
   }
 
   /** What a recovery needs to know. Before the handover it lacks begin's own messages. */

@@ -2,8 +2,9 @@ import type { RunEventBody } from '@orion/contracts';
 import { createFakeClock } from '@orion/testkit';
 import { describe, expect, it } from 'vitest';
 
-import { joinText } from './join-text.ts';
+import { joinText, ownPace } from './join-text.ts';
 import { Mailbox } from './mailbox.ts';
+import type { TurnStep } from './turn-step.ts';
 
 const chunk = (content: string, source: 'model' | 'notice' = 'model'): RunEventBody => ({
   type: 'chunk',
@@ -23,7 +24,7 @@ const phase: RunEventBody = { type: 'phase', phase: 'tool', index: 1 };
 function fakeTurn() {
   const mailbox = new Mailbox<RunEventBody | null>();
   const clock = createFakeClock();
-  const seen: RunEventBody[] = [];
+  const seen: TurnStep[] = [];
   let left = 0;
   let cycle = 0;
   async function* events(): AsyncGenerator<RunEventBody, string> {
@@ -35,7 +36,7 @@ function fakeTurn() {
   }
   const joined = joinText(
     events(),
-    clock,
+    { clock, pace: ownPace(clock) },
     () => cycle,
     () => {
       left += 1;
@@ -125,10 +126,11 @@ describe('joining text', () => {
       yield chunk('b');
       throw new Error('broken');
     }
-    const seen: RunEventBody[] = [];
+    const seen: TurnStep[] = [];
+    const clock = createFakeClock();
     const joined = joinText(
       failing(),
-      createFakeClock(),
+      { clock, pace: ownPace(clock) },
       () => 0,
       () => undefined,
     );
@@ -153,13 +155,147 @@ describe('joining text', () => {
     const cycles: number[] = [];
     for await (const { cycleIndex } of joinText(
       turn(),
-      clock,
+      { clock, pace: ownPace(clock) },
       () => cycle,
       () => undefined,
     )) {
       cycles.push(cycleIndex);
     }
     expect(cycles).toEqual([1, 1, 2]);
+  });
+
+  /** Text is due, and the next event is asked for, when the test says so. */
+  function pacedTurn(...said: RunEventBody[]) {
+    const clock = createFakeClock();
+    const asked: string[] = [];
+    const seen: TurnStep[] = [];
+    let isNow = true;
+    let waiting: (() => void)[] = [];
+    const wait = (due: () => void): (() => void) => {
+      waiting.push(due);
+      return () => (waiting = waiting.filter((each) => each !== due));
+    };
+    async function* model(): AsyncGenerator<RunEventBody, string> {
+      for (const event of said) {
+        asked.push(
+          event.type === 'chunk' || event.type === 'write_chunk'
+            ? (event.content ?? '')
+            : event.type,
+        );
+        yield event;
+      }
+      return 'the end';
+    }
+    const joined = joinText(
+      model(),
+      { clock, pace: { hold: (_kind, _at, due) => (isNow ? null : wait(due)), ask: wait } },
+      () => 0,
+      () => undefined,
+    );
+    const reading = (async () => {
+      for (;;) {
+        const next = await joined.next();
+        if (next.done === true) return next.value;
+        seen.push(next.value.event);
+      }
+    })();
+    return {
+      asked,
+      seen,
+      reading,
+      joined,
+      waiting: () => waiting.length,
+      settle: () => clock.advance(0),
+      hold: () => (isNow = false),
+      passOn: () => (isNow = true),
+      async due() {
+        for (const each of waiting.splice(0)) each();
+        await clock.advance(0);
+      },
+    };
+  }
+
+  it('goes on with chat that was passed on at once when it is asked for', async () => {
+    const turn = pacedTurn(chunk('a'), chunk('b'), phase);
+    await turn.settle();
+    expect([turn.asked, turn.seen]).toEqual([['a'], [chunk('a')]]);
+    await turn.due();
+    expect([turn.asked, turn.seen]).toEqual([
+      ['a', 'b'],
+      [chunk('a'), chunk('b')],
+    ]);
+    await turn.due();
+    expect(await turn.reading).toBe('the end');
+    expect(turn.seen).toEqual([chunk('a'), chunk('b'), phase]);
+    expect(turn.waiting()).toBe(0);
+  });
+
+  it('asks for nothing while it holds chat, and at once when that is passed on', async () => {
+    const turn = pacedTurn(chunk('a'), chunk('b'), chunk('c'));
+    turn.hold();
+    await turn.settle();
+    expect([turn.asked, turn.seen]).toEqual([['a'], []]);
+    turn.passOn();
+    await turn.due();
+    // What has gathered meanwhile comes right behind it.
+    expect([turn.asked, turn.seen]).toEqual([
+      ['a', 'b'],
+      [chunk('a'), chunk('b')],
+    ]);
+  });
+
+  it('asks for content of a file in any case, and for what follows much text', async () => {
+    const turn = pacedTurn(content('a', 0), content('b', 1), chunk('x'.repeat(64 * 1024)), phase);
+    turn.hold();
+    expect(await turn.reading).toBe('the end');
+    expect(turn.seen).toEqual([content('ab', 0), chunk('x'.repeat(64 * 1024)), phase]);
+    expect(turn.waiting()).toBe(0);
+  });
+
+  it('goes on with content that was passed on at once, and passes much text on once', async () => {
+    const much = chunk('x'.repeat(64 * 1024));
+    const turn = pacedTurn(content('a', 0), content('b', 1), much, phase);
+    expect(await turn.reading).toBe('the end');
+    expect(turn.seen).toEqual([content('a', 0), content('b', 1), much, phase]);
+    expect(turn.waiting()).toBe(0);
+  });
+
+  it('leaves nothing behind when its reader goes away with an aside', async () => {
+    let waiting = 0;
+    let aside: (event: RunEventBody) => void = () => undefined;
+    async function* model(): AsyncGenerator<RunEventBody, null> {
+      yield chunk('a');
+      yield chunk('b');
+      return null;
+    }
+    const ask = (): (() => void) => {
+      waiting += 1;
+      return () => (waiting -= 1);
+    };
+    const joined = joinText(
+      model(),
+      { clock: createFakeClock(), pace: { hold: () => null, ask } },
+      () => 0,
+      () => undefined,
+      { listen: (take) => (aside = take) },
+    );
+    expect((await joined.next()).value).toMatchObject({ event: chunk('a') });
+    const second = joined.next();
+    aside(phase);
+    expect((await second).value).toMatchObject({ event: phase });
+    expect(waiting).toBe(1);
+    await joined.return(null);
+    expect(waiting).toBe(0);
+  });
+
+  it('leaves nothing behind when its reader goes away while text gathers', async () => {
+    const turn = pacedTurn(chunk('a'), chunk('b'));
+    await turn.settle();
+    expect(turn.waiting()).toBe(1);
+    const left = turn.joined.return('left');
+    await turn.due();
+    await left;
+    expect(turn.waiting()).toBe(0);
   });
 
   it('aborts an event that is under way when the reader goes away', async () => {
@@ -175,7 +311,7 @@ describe('joining text', () => {
     }
     const joined = joinText(
       stalled(),
-      clock,
+      { clock, pace: ownPace(clock) },
       () => 0,
       () => {
         left += 1;

@@ -9,8 +9,8 @@ import { openStore } from '@orion/trace-store';
 import type { Store } from '@orion/trace-store';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 
-import { composeOrion } from '../create-orion.ts';
-import type { Composition } from '../create-orion.ts';
+import { createOrion } from '../create-orion.ts';
+import type { Orion } from '../orion.ts';
 import { beginCall, temporaryDirectory } from '../testing/set-up.ts';
 
 /**
@@ -25,7 +25,7 @@ const WRITES: readonly FakeReply[] = [callsReply([beginCall()]), CONTENT, textRe
 let workspace: string;
 let store: Store;
 let adapter: FakeAdapter;
-let orion: Composition;
+let orion: Orion;
 /** Sees every append of the turn before it is stored. */
 let beforeAppend: (append: TurnAppend) => Promise<void>;
 let ran: number;
@@ -63,23 +63,21 @@ async function start(replies: readonly FakeReply[]): Promise<void> {
       return store.turnLog.finish(append, conversation);
     },
   };
-  orion = await composeOrion({ workspace, adapter, tools: [TOOL], store: { ...store, turnLog } });
+  orion = await createOrion({ workspace, adapter, tools: [TOOL], store: { ...store, turnLog } });
   onTestFinished(async () => {
-    await orion.orion.close();
+    await orion.close();
     await store.close();
   });
 }
 
-const MESSAGE = { kind: 'message', content: 'q', mode: 'act', recover: null } as const;
+const MESSAGE = { content: 'q', conversationId: 'c' } as const;
 
 /** What a reader of the turn itself saw, and what it ended with. */
 async function runOwned(): Promise<{ readonly events: RunEvent[]; readonly error: unknown }> {
-  const owned = await orion.own(await store.turnLog.acquire(TURN, 1));
+  const claim = await store.turnLog.acquire(TURN, 1);
   const events: RunEvent[] = [];
   try {
-    for await (const event of orion.turns.run(MESSAGE, { conversationId: 'c' }, owned)) {
-      events.push(event);
-    }
+    for await (const event of orion.runOwnedTurn(claim, MESSAGE)) events.push(event);
     return { events, error: null };
   } catch (error) {
     return { events, error };
@@ -131,7 +129,7 @@ async function expectStopped({
   expect(error).toMatchObject({ code: 'FENCED' });
   const types = events.map(({ type }) => type);
   for (const late of ['error', 'done']) expect(types).not.toContain(late);
-  await orion.orion.close();
+  await orion.close();
   const entries = await store.turnLog.read(TURN, 0);
   expect(entries.at(-1)).toMatchObject({ kind: 'chunk', data: 'taken' });
   expect((await store.conversations.load('c'))?.history).toEqual([
@@ -159,8 +157,8 @@ it('a turn that nobody takes ends with its file, its conversation and one done (
 it('a second turn of the conversation goes on where the first has ended', async () => {
   await start([textReply('one'), textReply('two')]);
   await runOwned();
-  const next = await orion.own(await store.turnLog.acquire('next', 1));
-  for await (const _ of orion.turns.run(MESSAGE, { conversationId: 'c' }, next));
+  const next = await store.turnLog.acquire('next', 1);
+  for await (const _ of orion.runOwnedTurn(next, MESSAGE));
   expect((await store.conversations.load('c'))?.history.map(({ content }) => content)).toEqual([
     'q',
     'one',
@@ -202,7 +200,7 @@ it('a turn that is taken while its model writes a file leaves no file, and its s
     },
   ]);
   const result = await runOwned();
-  const [session] = await orion.orion.listSessions('recoverable');
+  const [session] = await orion.listSessions('recoverable');
   // Without a state: its owner before has saved none.
   expect(session).toMatchObject({ target_file: 'a.txt', state: null });
   await expectStopped(result);
@@ -275,9 +273,9 @@ it('a turn of a command goes on when its log is taken, and writes its file', asy
     await store.turnLog.acquire(turnId, 2);
   };
   const events: RunEvent[] = [];
-  for await (const event of orion.orion.runTurn({ content: 'q' })) events.push(event);
+  for await (const event of orion.runTurn({ content: 'q' })) events.push(event);
   expect(isTaken).toBe(true);
   expect(events.at(-1)).toMatchObject({ type: 'done', status: 'complete' });
   expect(await readFile(join(workspace, 'a.txt'), 'utf8')).toBe('one\ntwo\n');
-  expect(orion.orion.notStored().turnEvents).toBeGreaterThan(0);
+  expect(orion.notStored().turnEvents).toBeGreaterThan(0);
 });

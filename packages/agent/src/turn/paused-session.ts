@@ -48,13 +48,14 @@ export function describePaused(
       maxBytes: settings.maxBytes,
       mayOverwrite,
       allowed: metadata.target.allowed,
+      uploaded: metadata.uploaded,
     }),
   };
 }
 
 /** What is known of one from outside: its question, if it has one, is named when it is recovered. */
 export function describeListed(listing: SessionListing, maxBytes: number): PausedSession {
-  const { session_id, target_file, operation, code, lines, bytes, session_dir } = listing;
+  const { session_id, target_file, operation, code, lines, bytes, session_dir, uploaded } = listing;
   return {
     session_id,
     target_file: target_file ?? '',
@@ -63,7 +64,14 @@ export function describeListed(listing: SessionListing, maxBytes: number): Pause
     lines,
     bytes,
     session_dir,
-    commands: commandsFor({ sessionId: session_id, code, question: null, bytes, maxBytes }),
+    commands: commandsFor({
+      sessionId: session_id,
+      code,
+      question: null,
+      bytes,
+      maxBytes,
+      uploaded,
+    }),
   };
 }
 
@@ -78,6 +86,7 @@ export type PausedFacts = SessionName & {
   readonly mayOverwrite?: boolean;
   /** What had to be allowed for the target, and has to be again. */
   readonly allowed?: AllowedTarget | undefined;
+  readonly uploaded?: boolean | undefined;
 };
 
 /** Each can be typed exactly as printed. */
@@ -93,9 +102,11 @@ export function commandsFor(facts: PausedFacts): readonly string[] {
   }
   // Of nothing, no file is made by hand.
   const finalize = facts.bytes === 0 ? [] : finalizeCommands(recover, facts);
+  // No model continues what a program uploads.
+  const goOn = facts.uploaded === true ? [] : [goOnCommand(recover, facts)];
   const options = permissions(facts.allowed);
   return [
-    ...[goOnCommand(recover, facts), ...finalize].map((command) => `${command}${options}`),
+    ...[...goOn, ...finalize].map((command) => `${command}${options}`),
     // A rescued text blocks nothing.
     ...(rescuedText === null ? [`${recover} --discard`] : []),
   ];

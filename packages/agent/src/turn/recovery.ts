@@ -7,7 +7,7 @@ import type {
   WriteReceipt,
   WritingRecord,
 } from '@orion/contracts';
-import { BEGIN_TOOL_NAME, defined, DONE_MARKER } from '@orion/contracts';
+import { BEGIN_TOOL_NAME, countLineFeeds, defined, DONE_MARKER } from '@orion/contracts';
 import {
   appendToSummary,
   restartSummary,
@@ -17,6 +17,7 @@ import {
   recoveredReceipt,
   restoreSession,
   scanForDone,
+  summaryOfBytes,
 } from '@orion/core';
 import type { ContentSummary, InnerDone, SessionSettings, WriteSession } from '@orion/core';
 
@@ -47,7 +48,9 @@ export async function recoverSession(
   const claimed = await workspace.sessions.claim(sessionId);
   const { handle, record, turn, writing, notes } = claimed;
   try {
-    const content = await readSaved(handle, record?.content_start ?? 0);
+    const content = await (handle.metadata.uploaded === true
+      ? readUploaded(handle)
+      : readSaved(handle, record?.content_start ?? 0));
     const session = restoreSession({ metadata: handle.metadata, settings, record, ...content });
     const commit =
       writing === null ? { kind: 'none' as const } : await settle(handle, session, writing);
@@ -81,6 +84,26 @@ async function readSaved(
   return { summary, innerDone: endDoneScan(scan) };
 }
 
+/** Its lines are counted; what they say means nothing to the session. */
+export async function readUploaded(
+  handle: Pick<SessionHandle, 'readContent'>,
+): Promise<{ readonly summary: ContentSummary; readonly innerDone: InnerDone }> {
+  let bytes = 0;
+  let lineFeeds = 0;
+  let last: Buffer = Buffer.alloc(0);
+  for await (const chunk of handle.readContent()) {
+    bytes += chunk.length;
+    lineFeeds += countLineFeeds(chunk);
+    last = Buffer.concat([last, chunk.subarray(-2)]).subarray(-2);
+  }
+  const end = last.toString('latin1');
+  const ending = end === '\r\n' ? end : end.endsWith('\n') ? '\n' : '';
+  return {
+    summary: summaryOfBytes({ bytes, lineFeeds, ending }),
+    innerDone: endDoneScan(createDoneScan()),
+  };
+}
+
 async function settle(
   handle: SessionHandle,
   session: WriteSession,
@@ -104,6 +127,7 @@ async function receiptOf(
   writing: WritingRecord,
 ): Promise<WriteReceipt> {
   const { contentStart, contentEnd, summary } = session;
+  if (handle.metadata.uploaded === true) return recoveredReceipt(handle, session, writing, summary);
   const file = await summaryOfPart(handle, contentStart, contentEnd ?? summary.bytes);
   return recoveredReceipt(handle, session, writing, file);
 }

@@ -1,18 +1,26 @@
 import { randomUUID } from 'node:crypto';
 
-import type { RunEvent } from '@orion/contracts';
+import type { Approvals, RunEvent } from '@orion/contracts';
 import { OrionError } from '@orion/contracts';
+import type { ApprovalPolicy } from '@orion/core';
 import type { OfferedTools } from '@orion/tool-runner/mcp';
 
-import { approvalOf } from '../approval.ts';
-import type { OrionOptions, TurnRequest } from '../orion.ts';
+import type { ApprovalDesk } from '../approvals/approval-desk.ts';
+import { approvalOf } from '../approvals/approval-policy.ts';
+import { TurnApprovals } from '../approvals/turn-approvals.ts';
+import type { OrionOptions, OwnedTurnRequest, TurnRequest } from '../orion.ts';
+import type { KeptConversation } from '../store/conversation-keeper.ts';
+import { unlessAborted } from '../store/deadline.ts';
 import type { OwnedTurn } from '../store/owned-turn.ts';
 import type { TurnJournal } from '../store/turn-journal.ts';
 import type { TurnJournals } from '../store/turn-journals.ts';
 import type { TurnProtocol, TurnProtocols } from '../turn-protocol.ts';
+import { findLeftTurn } from './continued/left-turn.ts';
+import { TurnCheckpoints } from './continued/turn-checkpoints.ts';
+import { Asides } from './asides.ts';
 import { runTurn } from './turn.ts';
 import { TurnScope } from './turn-scope.ts';
-import type { TurnDependencies, TurnTask } from './turn-scope.ts';
+import type { OwnedParts, TurnDependencies, TurnTask } from './turn-scope.ts';
 
 /** What a turn is asked for beside its task. */
 export type AdmissionRequest = Pick<
@@ -28,6 +36,8 @@ export type TurnAdmissionOptions = {
   >;
   /** Of turns that name none. */
   readonly approve: OrionOptions['approve'];
+  readonly approvals: Approvals;
+  readonly desk: ApprovalDesk;
   readonly protocols: TurnProtocols;
   readonly journals: TurnJournals;
   /** Of turns that name none. */
@@ -51,39 +61,24 @@ export class TurnAdmission {
     this.#options = options;
   }
 
-  /** `owned`: a turn that this process has acquired; without it the turn is begun here, and nobody else takes it. */
-  async *run(
-    task: TurnTask,
-    request: AdmissionRequest,
-    owned: OwnedTurn | null = null,
-  ): AsyncGenerator<RunEvent, void> {
-    const { shared, protocols, journals, projectId, stopSignal, connectTools } = this.#options;
+  /** A turn that begins here, and that nobody else takes. */
+  async *run(task: TurnTask, request: AdmissionRequest): AsyncGenerator<RunEvent, void> {
+    const { shared, protocols, journals, projectId, stopSignal } = this.#options;
     const { conversations } = shared;
     const protocol = protocols.choose(request);
-    const requestId = owned?.fence.turnId ?? randomUUID();
+    const requestId = randomUUID();
     const turnEnd = new AbortController();
-    const signal = AbortSignal.any(
-      [stopSignal, turnEnd.signal, request.signal, owned?.lost, owned?.cancelled].filter(
-        (each) => each !== undefined,
-      ),
-    );
-    const ended = Promise.withResolvers<void>();
-    this.#running.add(ended.promise);
+    const signal = anySignal(stopSignal, turnEnd.signal, request.signal);
     let entered: string | null = null;
     let journal: TurnJournal | null = null;
+    const ended = this.#begin();
     const finish = async (): Promise<void> => {
       turnEnd.abort();
       if (entered !== null) this.#busy.delete(entered);
       entered = null;
       if (journal !== null) await journals.end(journal);
       journal = null;
-      this.#running.delete(ended.promise);
-      ended.resolve();
-    };
-    const beginJournal = (): TurnJournal => {
-      const begun = journals.begin(requestId);
-      journal = begun;
-      return begun;
+      ended();
     };
     try {
       const named = await this.#conversationIdOf(task, request);
@@ -94,22 +89,13 @@ export class TurnAdmission {
         named === undefined
           ? conversations.begin(conversationId, projectId)
           : await conversations.find(named, projectId);
-      const ids = {
-        requestId,
-        projectId: request.projectId ?? begun.projectId,
-        conversationId: begun.conversationId,
-      };
-      // Without a model nothing can be called.
-      const { tools, leftOut: missingTools } =
-        task.kind === 'finalize' ? NO_TOOLS : await connectTools(signal);
-      const writer = owned ?? beginJournal();
+      const ids = idsOf(requestId, request, begun);
+      const tools = await this.#tools(task, signal);
+      const writer = (journal = journals.begin(requestId));
       const dependencies = {
-        ...shared,
-        ownership: writer,
+        ...this.#dependencies(request, tools),
         ...protocol,
-        tools: [...shared.tools, ...tools],
-        missingTools,
-        approval: approvalOf(request.approve ?? this.#options.approve),
+        ownership: writer,
       };
       const scope = new TurnScope(dependencies, ids, signal, begun);
       for await (const event of runTurn(scope, task, writer, () => turnEnd.abort())) {
@@ -120,6 +106,126 @@ export class TurnAdmission {
     } finally {
       await finish();
     }
+  }
+
+  /**
+   * A turn that this process has acquired, from where its last owner left it. That a conversation has one turn at a time
+   * is then the business of whoever lets turns in.
+   */
+  async *runOwned(
+    task: Extract<TurnTask, { kind: 'message' }>,
+    request: AdmissionRequest & Pick<OwnedTurnRequest, 'handOff'>,
+    turn: OwnedTurn,
+  ): AsyncGenerator<RunEvent, void> {
+    const { shared, protocols, projectId, stopSignal } = this.#options;
+    const { turnId: requestId } = turn.fence;
+    const turnEnd = new AbortController();
+    const notNow = new AbortController();
+    // A process that ends leaves its turns to others.
+    const handOff = anySignal(stopSignal, request.handOff, notNow.signal);
+    const { lost, cancelled } = turn;
+    const signal = anySignal(handOff, turnEnd.signal, request.signal, lost, cancelled);
+    const ended = this.#begin();
+    try {
+      const { conversationId = requestId } = request;
+      const found = await unlessAborted(
+        handOff,
+        findLeftTurn(turn, shared.conversations, {
+          conversationId,
+          projectId,
+          prompt: task.content,
+        }),
+      );
+      if (found === null) return;
+      const { left, begun } = found;
+      const { checkpoint = null } = left ?? {};
+      const protocol =
+        checkpoint === null ? protocols.choose(request) : protocols.again(checkpoint);
+      const tools = await this.#tools(task, signal);
+      const ids = idsOf(requestId, request, begun);
+      const asides = new Asides();
+      const approvals = this.#approvalsOf(request, { turn, ids, asides, handOff, left });
+      const dependencies = {
+        ...this.#dependencies(request, tools, approvals),
+        ...protocol,
+        ownership: turn,
+      };
+      const scope = new TurnScope(dependencies, ids, signal, begun, {
+        asides,
+        approvals,
+        checkpoints: new TurnCheckpoints(turn, checkpoint),
+        left,
+        handOff,
+        giveBack: (reason) => notNow.abort(reason),
+      });
+      yield* runTurn(scope, task, turn, () => turnEnd.abort());
+      if (notNow.signal.aborted) throw notNow.signal.reason;
+    } finally {
+      turnEnd.abort();
+      await turn.leave();
+      ended();
+    }
+  }
+
+  /** Returns what says that the turn is over. */
+  #begin(): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#running.add(promise);
+    return () => {
+      this.#running.delete(promise);
+      resolve();
+    };
+  }
+
+  /** Without a model nothing can be called. */
+  async #tools(task: TurnTask, signal: AbortSignal): Promise<OfferedTools> {
+    return task.kind === 'finalize' ? NO_TOOLS : this.#options.connectTools(signal);
+  }
+
+  #dependencies(
+    request: AdmissionRequest,
+    { tools, leftOut: missingTools }: OfferedTools,
+    approvals: TurnApprovals | null = null,
+  ): Omit<TurnDependencies, keyof TurnProtocol | 'ownership'> {
+    const { shared, approve } = this.#options;
+    const asked: ApprovalPolicy | undefined =
+      approvals === null
+        ? undefined
+        : { kind: 'ask', review: (change, signal) => approvals.review(change, signal) };
+    return {
+      ...shared,
+      tools: [...shared.tools, ...tools],
+      missingTools,
+      approval: approvalOf(request.approve ?? approve, asked),
+    };
+  }
+
+  /** Whom a turn asks whose questions are stored; null for one that asks nobody, or somebody here. */
+  #approvalsOf(
+    request: AdmissionRequest,
+    {
+      turn,
+      ids: { projectId, conversationId },
+      asides,
+      handOff,
+      left,
+    }: Pick<OwnedParts, 'asides' | 'handOff' | 'left'> & {
+      readonly turn: OwnedTurn;
+      readonly ids: TurnScope['ids'];
+    },
+  ): TurnApprovals | null {
+    const { shared, approve, approvals, desk } = this.#options;
+    if ((request.approve ?? approve) !== 'ask') return null;
+    return new TurnApprovals({
+      turn,
+      ids: { projectId, conversationId },
+      approvals,
+      desk,
+      redact: shared.keys.redact,
+      logged: left?.logged.approvals ?? { requested: new Set(), decided: new Set() },
+      handOff,
+      say: (event) => asides.say(event),
+    });
   }
 
   /** When every turn that was let in is over. */
@@ -146,4 +252,17 @@ export class TurnAdmission {
     const turn = await this.#options.shared.workspace.sessions.readTurn(sessionId);
     return turn?.conversationId;
   }
+}
+
+function idsOf(
+  requestId: string,
+  { projectId }: AdmissionRequest,
+  begun: KeptConversation,
+): TurnScope['ids'] {
+  const { conversationId } = begun;
+  return { requestId, projectId: projectId ?? begun.projectId, conversationId };
+}
+
+function anySignal(...signals: readonly (AbortSignal | undefined)[]): AbortSignal {
+  return AbortSignal.any(signals.filter((signal) => signal !== undefined));
 }

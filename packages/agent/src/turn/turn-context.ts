@@ -1,3 +1,4 @@
+import { BEGIN_TOOL_NAME } from '@orion/contracts';
 import type { LlmAdapter, Mode } from '@orion/contracts';
 import type { BegunSession, BeginRequest } from '@orion/core';
 import { createToolRegistry } from '@orion/tool-runner';
@@ -36,7 +37,16 @@ export function turnContext(
       [...fileTools(workspace, writePlanTool, begin), ...dependencies.tools],
       {
         approve: async (request) => {
-          const approval = await dependencies.approveCall(request);
+          const { call, effect } = request;
+          const asked = scope.owned?.approvals ?? null;
+          const approval = await dependencies.approveCall(
+            request,
+            asked === null ? undefined : (action, cut) => asked.reviewCall(action, call.id, cut),
+          );
+          // A begin has no effect but a session, which is found again.
+          if (approval.approved && effect === 'write' && call.name !== BEGIN_TOOL_NAME) {
+            scope.owned?.checkpoints.begun(call.id);
+          }
           // Whatever a person took for the answer, the turn has to be this process's now.
           await ownership.confirm();
           return approval;
@@ -60,6 +70,7 @@ export function turnContext(
     clock,
     startedAt: (scope.startedAt ??= clock.monotonic()),
     signal,
+    reportsCheckpoints: scope.owned !== null,
   };
 }
 

@@ -15,10 +15,18 @@ import type {
   TurnStatus,
   Workspace,
 } from '@orion/contracts';
-import { createTurnState, defined } from '@orion/contracts';
-import type { ApprovalPolicy, WritePlanTool, WriteSession } from '@orion/core';
-import type { OutputKeeper, ToolRegistryOptions } from '@orion/tool-runner';
+import { createTurnState, defined, OrionError } from '@orion/contracts';
+import type {
+  ApprovalPolicy,
+  CorrectionAnswer,
+  FinalizeFacts,
+  FinalizeOutcome,
+  WritePlanTool,
+  WriteSession,
+} from '@orion/core';
+import type { OutputKeeper } from '@orion/tool-runner';
 
+import type { CallApprover } from '../commands/action-approval.ts';
 import type { Settings } from '../config/settings.ts';
 import { contextLimit } from '../context/content-messages.ts';
 import type { AllInstructions } from '../context/instructions.ts';
@@ -29,14 +37,22 @@ import type { ConversationKeeper, KeptConversation } from '../store/conversation
 import { startsWith } from '../store/conversation-thread.ts';
 import type { ConversationThread } from '../store/conversation-thread.ts';
 import type { Ownership } from '../store/turn-writer.ts';
+import type { LeftTurn } from './continued/left-turn.ts';
+import type { TurnApprovals } from '../approvals/turn-approvals.ts';
+import type { TurnCheckpoints } from './continued/turn-checkpoints.ts';
 import {
   abortedMessage,
   interruptedMessage,
   pausedMessage,
   receiptMessage,
 } from './receipt-message.ts';
+import type { Asides } from './asides.ts';
+import { targetNow } from './session/target-now.ts';
 import { SessionDriver } from './session/session-driver.ts';
 import type { SessionOutcome, SessionStart, TurnContext } from './session/session-run.ts';
+
+/** How often one write is asked about while its target changes again and again. */
+const MAX_QUESTIONS = 20;
 
 /** What a turn works with; made once by the composition root. */
 export type TurnDependencies = {
@@ -57,7 +73,7 @@ export type TurnDependencies = {
   readonly tools: readonly Tool[];
   /** A sentence about each tool that would be offered and cannot be. */
   readonly missingTools: readonly string[];
-  readonly approveCall: NonNullable<ToolRegistryOptions['approve']>;
+  readonly approveCall: CallApprover;
   /** Where results go that are too large for the model. */
   readonly outputs: OutputKeeper;
   /** For the expressions in schemas of tools. */
@@ -73,8 +89,17 @@ export type TurnDependencies = {
   readonly takeStoreNotice: () => string | null;
 };
 
-/** What a person decides about a session whose text is written without a model. */
-export type Decision = Pick<FinalizeRequest, 'answer' | 'endAt' | 'onConflict'>;
+/** What a person, or the program that uploaded its text, decides about a session that is written without a model. */
+export type Decision = Pick<FinalizeRequest, 'answer' | 'endAt' | 'onConflict'> & {
+  readonly upload?: UploadEnd;
+};
+
+/** `answers`: to the places that were reported as not valid; null where none are given. */
+export type UploadEnd = {
+  readonly answers: readonly CorrectionAnswer[] | null;
+  /** A new file may be empty. */
+  readonly allowEmpty: boolean;
+};
 
 export type TurnTask =
   | {
@@ -89,6 +114,19 @@ export type TurnTask =
       readonly sessionId: string;
       readonly decision: Decision | null;
     };
+
+export type OwnedParts = {
+  readonly asides: Asides;
+  /** What it asks people in the store; null where nobody is asked there. */
+  readonly approvals: TurnApprovals | null;
+  readonly checkpoints: TurnCheckpoints;
+  /** What earlier owners have done of it; null for the first one. */
+  readonly left: LeftTurn | null;
+  /** Aborted when the turn is to be given up without an end. */
+  readonly handOff: AbortSignal;
+  /** Gives it up, since this owner cannot continue it now. */
+  readonly giveBack: (reason: OrionError) => void;
+};
 
 export type TurnIds = {
   readonly requestId: string;
@@ -114,6 +152,8 @@ export class TurnScope {
   openSessionId: string | null;
   /** The conversation as it was before this turn. */
   readonly earlier: readonly Message[];
+  /** What only a turn has that other processes may continue; null for the turn of a command. */
+  readonly owned: OwnedParts | null;
   readonly #thread: ConversationThread;
   /** Earlier messages for which the model has no room: they stay in the conversation and are not sent. */
   #unsent: readonly Message[] = [];
@@ -131,6 +171,7 @@ export class TurnScope {
     ids: TurnIds,
     signal: AbortSignal,
     { history, openSessionId, thread }: KeptConversation,
+    owned: OwnedParts | null = null,
   ) {
     this.dependencies = dependencies;
     this.ids = ids;
@@ -138,6 +179,18 @@ export class TurnScope {
     this.earlier = history;
     this.openSessionId = openSessionId;
     this.#thread = thread;
+    this.owned = owned;
+  }
+
+  /** In milliseconds, since the first context of this turn was made. */
+  elapsed(): number {
+    const { clock } = this.dependencies;
+    return clock.monotonic() - (this.startedAt ??= clock.monotonic());
+  }
+
+  /** Another process began it so long ago, in milliseconds. */
+  begunBefore(elapsedMs: number): void {
+    this.startedAt = this.dependencies.clock.monotonic() - elapsedMs;
   }
 
   /** What a provider is sent first: the system prompt, as much of the history as it has room for, and the message. */
@@ -145,6 +198,12 @@ export class TurnScope {
     const sent = lastTurns(history, limit);
     this.#unsent = history.slice(0, history.length - sent.length);
     this.messages = [prompt, ...sent, message];
+  }
+
+  /** The result of a begin whose session is gone. */
+  answerClosed(callId: string, content: string): void {
+    this.messages = answered(this.messages, callId, content);
+    this.openSessionId = null;
   }
 
   /** A session is open from here on, begun by this call; empty if the call is unknown. */
@@ -161,9 +220,8 @@ export class TurnScope {
     protocolName: string = this.dependencies.protocol.getName(),
   ): AsyncGenerator<RunEventBody, SessionOutcome> {
     if (this.#open === null) throw new Error('a session is driven that was not begun');
-    const { handle } = this.#open;
-    const { writePlanTool, approval, content, clock, trace, settings, ownership } =
-      this.dependencies;
+    const { handle, callId } = this.#open;
+    const { writePlanTool, content, clock, trace, settings, ownership } = this.dependencies;
     const driver = new SessionDriver({
       session,
       handle,
@@ -175,8 +233,14 @@ export class TurnScope {
       projectId: this.ids.projectId,
       requestId: this.ids.requestId,
       contextLimit: contextLimit(settings, context?.adapter ?? null),
-      finalize: (facts) =>
-        writePlanTool.finalizeSession(handle.id, handle.contentPath(), { ...facts, approval }),
+      finalize: async (facts) => {
+        const outcome = await this.#finalize(handle, facts);
+        if (outcome.kind === 'written') {
+          // A loss arrives as `lost`, too.
+          await this.owned?.checkpoints.written(callId, outcome.receipt).catch(() => undefined);
+        }
+        return outcome;
+      },
       confirm: () => ownership.confirm(),
       lost: ownership.fence === null ? handle.lost : AbortSignal.any([handle.lost, ownership.lost]),
       signal: this.signal,
@@ -187,6 +251,21 @@ export class TurnScope {
       writePlanTool.forget(handle.id);
       // Here, not in the reader of the outcome: it may have left with the last event.
       this.#settle(driver.outcome);
+    }
+  }
+
+  /** Who is shown the whole change is asked again when the file is not any more what the change was made for. */
+  async #finalize(handle: SessionHandle, facts: FinalizeFacts): Promise<FinalizeOutcome> {
+    const { writePlanTool, approval, workspace } = this.dependencies;
+    const isAsked = (this.owned?.approvals ?? null) !== null;
+    let asked = { ...facts, approval };
+    for (let questions = 1; ; questions += 1) {
+      try {
+        return await writePlanTool.finalizeSession(handle.id, handle.contentPath(), asked);
+      } catch (error) {
+        if (!isAsked || questions === MAX_QUESTIONS || !hasTargetChanged(error)) throw error;
+      }
+      asked = { ...asked, target: await targetNow(workspace, handle.metadata) };
     }
   }
 
@@ -219,10 +298,10 @@ export class TurnScope {
   /**
    * What was said so far, without the system prompt. A begin without an outcome is answered as if the process had died
    * right now: a history is true whenever it is read. A recovery continues from the moment at which its session began;
-   * the conversation may have continued since, and only begin's answer changes in it.
+   * the conversation may have continued since, and only begin's answer changes in it. `more` follows what was said.
    */
-  history(): readonly Message[] {
-    const messages = withoutSystem(this.#answeredMessages());
+  history(more: readonly Message[] = []): readonly Message[] {
+    const messages = [...withoutSystem(this.#answeredMessages()), ...more];
     const { recovered, earlier } = this;
     if (recovered === null) return [...this.#unsent, ...messages];
     const { callId, sessionId } = recovered;
@@ -249,9 +328,9 @@ export class TurnScope {
     );
   }
 
-  /** The conversation as it would have to go on from here; null while nothing was said. */
-  conversation(): KeptConversation | null {
-    const history = this.history();
+  /** The conversation as it would have to go on from here, behind `more`; null while nothing was said. */
+  conversation(more: readonly Message[] = []): KeptConversation | null {
+    const history = this.history(more);
     if (history.length === 0) return null;
     const { conversationId, projectId } = this.ids;
     const { fence } = this.dependencies.ownership;
@@ -265,9 +344,9 @@ export class TurnScope {
     };
   }
 
-  /** Hands the conversation over to be stored, unless the turn is somebody else's. */
+  /** Hands the conversation over to be stored. That of an owned turn is stored with its checkpoints. */
   remember(): void {
-    const conversation = this.dependencies.ownership.lost.aborted ? null : this.conversation();
+    const conversation = this.owned === null ? this.conversation() : null;
     if (conversation !== null) this.dependencies.conversations.keep(conversation);
   }
 
@@ -275,9 +354,18 @@ export class TurnScope {
     return { projectId: this.ids.projectId, requestId: this.ids.requestId, source: 'agent' };
   }
 
-  trace(type: string, details: { readonly [key: string]: string | number | boolean | null }): void {
+  trace(type: string, details: { readonly [key: string]: unknown }): void {
     this.dependencies.trace.record({ type, ...this.traceIds(), details });
   }
+}
+
+/** And nothing was written. */
+function hasTargetChanged(error: unknown): boolean {
+  return (
+    OrionError.isInstance(error) &&
+    ['TARGET_CHANGED', 'FILE_EXISTS'].includes(error.code) &&
+    error.details['changed'] !== true
+  );
 }
 
 function withoutSystem(messages: readonly Message[]): readonly Message[] {

@@ -1,7 +1,9 @@
 import type { ErrorInfo, RunEvent, RunEventBody } from '@orion/contracts';
-import { defined, toErrorInfo } from '@orion/contracts';
+import { defined, toErrorInfo, TurnText } from '@orion/contracts';
+import { limitUse } from '@orion/protocols';
 
 import { redactEvents } from '../keys/redacted-events.ts';
+import { settlesWithin, unlessAborted } from '../store/deadline.ts';
 import type { TurnWriter } from '../store/turn-writer.ts';
 import { answer } from './answered-turn.ts';
 import { eventStamper } from './event-stamper.ts';
@@ -9,18 +11,23 @@ import { joinText } from './join-text.ts';
 import { recover } from './recovered-turn.ts';
 import { notice } from './turn-ends.ts';
 import type { TurnEnd, TurnScope, TurnTask } from './turn-scope.ts';
+import type { CheckpointDraft, TurnStep } from './turn-step.ts';
+
+/** What is under way keeps a turn from being handed off for so long, in milliseconds. */
+const LEAVE_MS = 500;
 
 /**
  * One turn: the loop around the protocol.
  *
  * Invariants
- * U1  Exactly one `done`, last, on every path.
+ * U1  Exactly one `done`, last, on every path, but for a turn that is handed off: its next owner ends it.
  * U2  A session that a tool opened is driven to its outcome, or given back when the turn ends before that.
  * U3  The history that goes to a provider is valid at every moment: each call has its tool message.
  * U4  An event that changes the disk is in the turn log before the change, unless the log fails or is slower than it
  *     usually is (`StoreHealth`); its outcome after. An owned turn waits as long as it takes.
  * U5  A turn that is lost stops at once: nothing of it is recorded, kept or shown any more, and its reader gets the
  *     reason.
+ * U6  A turn that is handed off leaves what another owner needs, and has no effect after that.
  *
  * `leave` aborts what the turn does, for a reader that goes away while something is under way.
  */
@@ -31,65 +38,92 @@ export async function* runTurn(
   leave: () => void,
 ): AsyncGenerator<RunEvent, void> {
   const { protocol, protocolReason, trace, clock, keys } = scope.dependencies;
-  const stamp = eventStamper({ ...scope.ids, protocol: protocol.getName() }, writer.lastSeq);
+  const { owned } = scope;
+  const logged = owned?.left?.logged;
+  const ids = { ...scope.ids, protocol: protocol.getName() };
+  const stamp = eventStamper(ids, writer.lastSeq, logged?.phase);
+  const text = logged?.text ?? new TurnText();
   const cycle = (): number => scope.state.cycleIndex;
-  const record = (body: RunEventBody, cycleIndex = cycle()): RunEvent => {
+  let lastSeq = writer.lastSeq;
+  const record = (body: RunEventBody, cycleIndex = cycle(), draft?: CheckpointDraft): RunEvent => {
     const event = stamp(body, cycleIndex);
-    writer.note(event);
+    ({ seq: lastSeq } = event);
+    text.add(event);
+    writer.note(event, draft && owned?.checkpoints.place(draft, event.seq));
     return event;
   };
   function* storeNotices(): Generator<RunEvent, void> {
     const message = scope.dependencies.takeStoreNotice();
     if (message !== null) yield record(notice(message));
   }
-  const parts: string[] = [];
+  const isHandedOff = (): boolean => owned?.handOff.aborted ?? false;
+  const wait = <Value>(promise: Promise<Value>): Promise<Value | null> =>
+    owned === null ? promise : unlessAborted(owned.handOff, promise);
   let end: TurnEnd | null = null;
+  let draft: CheckpointDraft | undefined;
   scope.trace('turn_started', {
     task: task.kind,
     protocol: protocol.getName(),
     reason: protocolReason,
   });
   const body = task.kind === 'message' ? answer(scope, task) : recoverOnly(scope, task);
-  const events = joinText(redactEvents(body, keys), clock, cycle, leave);
+  const paced = { clock, pace: writer.pace };
+  const events = joinText(redactEvents(body, keys), paced, cycle, leave, owned?.asides);
   try {
-    for (;;) {
-      const next = await events.next();
+    while (!isHandedOff()) {
+      const next = await wait(events.next());
       writer.lost.throwIfAborted();
+      if (next === null || isHandedOff()) break;
       if (next.done === true) {
         end = next.value;
         break;
       }
       const { event, cycleIndex } = next.value;
-      if (event.type === 'chunk' && event.source === 'model') parts.push(event.content);
-      const recorded = record(event, cycleIndex);
+      if (event.type === 'checkpoint') {
+        draft = (await wait(event.store())) ?? undefined;
+        continue;
+      }
+      const recorded = record(event, cycleIndex, draft);
+      draft = undefined;
       // The log is written while the event is shown.
       const stored = precedesEffect(event) ? writer.settled() : writer.room();
       yield recorded;
-      if (stored !== null) await stored;
+      if (stored !== null) await wait(stored);
       yield* storeNotices();
     }
   } catch (error) {
     writer.lost.throwIfAborted();
-    const { message, ...rest } = toErrorInfo(error);
-    const info: ErrorInfo = { ...rest, message: keys.redact(message) };
-    trace.record({ type: 'error_occurred', ...scope.traceIds(), error: info });
-    yield record({ type: 'error', error: info });
-    end = { status: 'error' };
+    if (!isHandedOff()) {
+      const { message, ...rest } = toErrorInfo(error);
+      const info: ErrorInfo = { ...rest, message: keys.redact(message) };
+      trace.record({ type: 'error_occurred', ...scope.traceIds(), error: info });
+      yield record({ type: 'error', error: info });
+      end = { status: 'error' };
+    }
   } finally {
-    await events.return({ status: 'aborted' });
+    const ended = events.return({ status: 'aborted' });
+    await (isHandedOff() ? settlesWithin(clock, LEAVE_MS, ended) : ended);
     // An owned turn ends with its conversation, or goes on in another process.
     if (writer.fence === null) scope.remember();
-    const { status, stopReason } = end ?? { status: 'aborted' };
+    const { status, stopReason } = end ?? { status: owned === null ? 'aborted' : 'handed_off' };
     const isLost = writer.lost.aborted ? { lost: true } : {};
-    scope.trace('turn_ended', { status, stopReason: stopReason ?? null, ...isLost });
-    // The reader has left, but the log must show that the turn is over.
-    if (end === null && writer.fence === null) {
-      record(doneOf({ status: 'aborted' }, parts, protocolReason));
+    const limits = limitUse(scope.state, scope.dependencies.protocolConfig, scope.elapsed());
+    scope.trace('turn_ended', { status, stopReason: stopReason ?? null, limits, ...isLost });
+    if (end === null) {
+      if (owned === null) {
+        // The reader has left, but the log must show that the turn is over.
+        record(doneOf({ status: 'aborted' }, text, protocolReason));
+      } else {
+        const rewind = owned.checkpoints.handOff(scope, lastSeq);
+        if (rewind !== null) record(rewind.event, cycle(), rewind.draft);
+        await writer.leave();
+      }
     }
   }
+  if (end === null) return;
   await Promise.all([writer.settled(), scope.dependencies.conversations.settled()]);
   yield* storeNotices();
-  const done = stamp(doneOf(end, parts, protocolReason), cycle());
+  const done = stamp(doneOf(end, text, protocolReason), cycle());
   await writer.conclude(done, scope.conversation());
   yield done;
 }
@@ -97,7 +131,7 @@ export async function* runTurn(
 async function* recoverOnly(
   scope: TurnScope,
   { sessionId, decision }: Exclude<TurnTask, { kind: 'message' }>,
-): AsyncGenerator<RunEventBody, TurnEnd> {
+): AsyncGenerator<TurnStep, TurnEnd> {
   return (yield* recover(scope, sessionId, decision)) ?? { status: 'complete' };
 }
 
@@ -112,8 +146,8 @@ function precedesEffect(event: RunEventBody): boolean {
   );
 }
 
-function doneOf(end: TurnEnd, parts: readonly string[], protocolReason: string): RunEventBody {
+function doneOf(end: TurnEnd, text: TurnText, protocolReason: string): RunEventBody {
   const { status, stopReason } = end;
-  const fullContent = parts.join('');
+  const fullContent = text.toString();
   return { type: 'done', fullContent, status, protocolReason, ...defined({ stopReason }) };
 }

@@ -46,7 +46,7 @@ export async function finalize(
       seams,
       signal: options.signal,
       repair,
-      askOmissions: settings.askOmissions && !omissionsAsked && byHand !== 'decided',
+      askOmissions: settings.askOmissions && !omissionsAsked && mayBeAsked(byHand),
       ...defined({ target }),
     });
   } catch (error) {
@@ -82,6 +82,11 @@ export async function finalize(
     default:
       return outcome satisfies never;
   }
+}
+
+/** Whoever has the text written as it is has seen it, or made it. */
+function mayBeAsked(byHand: WriteSession['byHand']): boolean {
+  return byHand === 'no' || byHand === 'answered';
 }
 
 /** What the part of the text is that is to become the file. */

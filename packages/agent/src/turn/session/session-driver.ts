@@ -13,6 +13,7 @@ import { Mailbox } from '../mailbox.ts';
 import { nextStep } from '../next-step.ts';
 import { withRemoved } from '../receipt-message.ts';
 import { examine, finalize } from './finalize.ts';
+import type { InstantEffects, Job } from './session-effects.ts';
 import { endOf, pausedEnd, type SessionEnd } from './session-end.ts';
 import { linesOf } from './session-event.ts';
 import { messageEndOf, sessionModel, type Arrival, type SessionModel } from './session-model.ts';
@@ -21,35 +22,10 @@ import { sessionRescue, type SessionRescue } from './session-rescue.ts';
 import type { SessionDriverOptions, SessionOutcome, SessionStart } from './session-run.ts';
 import { sessionSaver, type SessionSaver } from './session-saver.ts';
 
+/** How often the watermarks of a text are looked at, in milliseconds. */
+const WATCH_MS = 250;
 /** Waits before a request that brought no message is repeated, in milliseconds. */
 const RESEND_WAITS: readonly number[] = [0, 500, 2000];
-/** What takes time, or may fail. */
-type Job = Extract<
-  SessionEffect,
-  {
-    readonly type:
-      | 'set_aside_held'
-      | 'replay_held'
-      | 'show'
-      | 'start_over'
-      | 'send_prompt'
-      | 'resend'
-      | 'examine'
-      | 'finalize'
-      | 'pause'
-      | 'release'
-      | 'remove'
-      | 'discard';
-  }
->;
-
-/** Everything else, carried out where it is asked for. */
-type InstantEffects = {
-  readonly [Type in Exclude<SessionEffect['type'], Job['type']>]: (
-    effect: Extract<SessionEffect, { readonly type: Type }>,
-  ) => void;
-};
-
 /**
  * Carries out what the session reducer asks for: the only place where a session's values meet the disk, the
  * model and the clock.
@@ -76,7 +52,10 @@ export class SessionDriver {
       const { handle } = this.#options;
       handle.append(content);
       if (isThinking) return;
-      this.#report.event({ type: 'write_chunk', sessionId: handle.id, offset, length, content });
+      const durableBytes = Math.min(this.#saver.durableBytes(), offset + length);
+      const place = { sessionId: handle.id, offset, length, durableBytes };
+      this.#report.event({ type: 'write_chunk', ...place, content });
+      this.#watch();
     },
     hold: ({ text }) => this.#options.handle.appendPending(text),
     discard_held: () => this.#options.handle.clearPending(),
@@ -106,6 +85,7 @@ export class SessionDriver {
     },
     trace: ({ event, details }) => this.#report.trace(event, details),
   };
+  #cancelWatch: (() => void) | null = null;
   #session: WriteSession;
   #stopMessage = false;
   #committing = false;
@@ -177,7 +157,8 @@ export class SessionDriver {
       signal.removeEventListener('abort', onCancel);
       lost.removeEventListener('abort', onLost);
       for (const cancel of this.#timers.values()) cancel();
-      if (lost.aborted && !handle.lost.aborted && this.#receipt === null) await this.#giveBack();
+      this.#cancelWatch?.();
+      if (this.#isTurnLost()) await this.#giveBack();
       else if (this.#outcome === null) await this.#leave();
     }
   }
@@ -210,6 +191,9 @@ export class SessionDriver {
       case 'finalize':
         this.#dispatch({ type: 'finalize_command', answer: start.answer });
         return;
+      case 'upload_ended':
+        this.#dispatch({ type: 'upload_ended', corrections: start.corrections });
+        return;
       default:
         start satisfies never;
     }
@@ -235,9 +219,28 @@ export class SessionDriver {
     if (this.#options.signal.aborted) this.#dispatch({ type: 'cancelled' });
   }
 
+  /** The turn is another owner's, and the session still this process's. */
+  #isTurnLost(): boolean {
+    const { lost, handle } = this.#options;
+    return lost.aborted && !handle.lost.aborted && this.#outcome?.kind !== 'committed';
+  }
+
   #cancelTimer(timer: TimerName): void {
     this.#timers.get(timer)?.();
     this.#timers.delete(timer);
+  }
+
+  /** While there is text that is not safe, it is looked at what has become of it. */
+  #watch(): void {
+    this.#cancelWatch ??= this.#options.clock.schedule(WATCH_MS, () => {
+      this.#cancelWatch = null;
+      // The last word about the session says what is safe.
+      if (!this.#isOpen() || this.#session.control.kind === 'finalizing') return;
+      const found = this.#report.progress(this.#session);
+      // A stream that stalls brings nothing that would carry this out.
+      if (found === 'reported') this.#wakeUp();
+      if (found !== 'all safe') this.#watch();
+    });
   }
 
   #wakeUp(): void {
@@ -260,8 +263,7 @@ export class SessionDriver {
   }
 
   #saved(result: SaveResult): void {
-    // A stream that stalls brings nothing that would carry this out.
-    if (this.#report.saved(this.#session, result)) this.#wakeUp();
+    this.#report.saved(result);
   }
 
   #saveFailed(error: unknown): void {
@@ -403,14 +405,16 @@ export class SessionDriver {
     try {
       const { input, receipt } = await finalize(this.#session, job, {
         ...this.#options,
-        target: start.kind === 'finalize' ? start.target : undefined,
+        target: 'target' in start ? start.target : undefined,
         report: this.#report,
       });
       this.#receipt = receipt;
-      this.#dispatch(input);
+      // The next owner finds the file by its session, which therefore stays.
+      if (!this.#isTurnLost()) this.#dispatch(input);
     } finally {
       this.#committing = false;
     }
+    if (this.#isTurnLost()) this.#dispatch({ type: 'lease_lost', writing: false });
   }
 
   /** The directory goes; after a commit the receipt learns where text that was set aside has gone. */

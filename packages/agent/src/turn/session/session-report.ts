@@ -1,14 +1,14 @@
+import { defined } from '@orion/contracts';
 import type { Clock, ErrorCode, RunEventBody, SaveResult } from '@orion/contracts';
 import { isOpen, stateNameOf } from '@orion/core';
 import type { PromptReason, WriteSession } from '@orion/core';
 
 import { promptNotice } from './prompt-notice.ts';
 import type { SessionEnd } from './session-end.ts';
-import { sessionEvent } from './session-event.ts';
+import { linesOf, sessionEvent } from './session-event.ts';
 import type { SessionDriverOptions } from './session-run.ts';
 
-/** The least time between two progress events, and between two `saved` traces, in milliseconds. */
-const PROGRESS_MS = 1000;
+/** The least time between two `saved` traces, in milliseconds. */
 const SAVED_TRACE_MS = 5000;
 
 /** Prompts whose trace the session makes itself, or that the stream's own events explain. */
@@ -25,21 +25,23 @@ export type SessionReportOptions = Pick<
 
 /**
  * What one session reports: events, until `drain` takes them, and traces. A status is reported once, a failing disk
- * once until it works again, and progress now and then.
+ * once until it works again.
  */
 export class SessionReport {
   readonly #options: SessionReportOptions;
   readonly #durableBytes: () => number;
   readonly #events: RunEventBody[] = [];
-  readonly #isProgressDue: () => boolean;
   readonly #isSavedTraceDue: () => boolean;
+  /** The last watermarks that a reader of the events has, and the size of the text at the last look. */
+  #reported = { savedBytes: 0, durableBytes: 0 };
+  #lookedAt = 0;
   #status: string | null = null;
+  #seams: number | null = null;
   #saysMemoryOnly = false;
 
   constructor(options: SessionReportOptions, durableBytes: () => number) {
     this.#options = options;
     this.#durableBytes = durableBytes;
-    this.#isProgressDue = every(PROGRESS_MS, options.clock);
     this.#isSavedTraceDue = every(SAVED_TRACE_MS, options.clock);
   }
 
@@ -49,6 +51,10 @@ export class SessionReport {
   }
 
   event(event: RunEventBody): void {
+    if (event.type === 'write_chunk') {
+      const { durableBytes = 0 } = event;
+      this.#reported = { ...this.#reported, durableBytes };
+    }
     this.#events.push(event);
   }
 
@@ -77,12 +83,16 @@ export class SessionReport {
     this.notice(promptNotice(reason, session));
   }
 
-  /** The final statuses carry more; `end` reports them. */
+  /** A change of the status, or text that was joined. The final statuses carry more; `end` reports them. */
   status(session: WriteSession): void {
     const name = stateNameOf(session.control);
-    if (name === this.#status) return;
+    const known = this.#seams ?? session.seams.length;
+    const seam = session.seams.length > known ? session.seams.at(-1) : undefined;
+    this.#seams = session.seams.length;
+    if (name === this.#status && seam === undefined) return;
     this.#status = name;
-    if (isOpen(session.control)) this.event(sessionEvent(session, this.#durableBytes()));
+    if (isOpen(session.control))
+      this.event({ ...sessionEvent(session, this.#durableBytes()), ...defined({ seam }) });
   }
 
   /** Without this last word a reader of the events would take the session for open. */
@@ -90,13 +100,28 @@ export class SessionReport {
     if (said !== null) this.event({ ...sessionEvent(session, this.#durableBytes()), ...said });
   }
 
-  /** Returns whether a progress event was added. */
-  saved(session: WriteSession, { persistence, durableBytes }: SaveResult): boolean {
+  saved({ persistence, durableBytes }: SaveResult): void {
     if (persistence === 'disk') this.#saysMemoryOnly = false;
     if (this.#isSavedTraceDue()) this.trace('saved', { bytes: durableBytes });
-    if (!isOpen(session.control) || !this.#isProgressDue()) return false;
-    this.event(sessionEvent(session, this.#durableBytes()));
-    return true;
+  }
+
+  /** What is safe of the text, where that has changed since the last look without new text. */
+  progress({ summary }: WriteSession): 'reported' | 'known' | 'all safe' {
+    const { handle } = this.#options;
+    const receivedBytes = summary.bytes;
+    const savedBytes = Math.min(handle.savedBytes(), receivedBytes);
+    const durableBytes = Math.min(this.#durableBytes(), savedBytes);
+    const hasText = this.#lookedAt !== receivedBytes;
+    this.#lookedAt = receivedBytes;
+    const known = this.#reported;
+    if (hasText) return 'known';
+    if (known.savedBytes === savedBytes && known.durableBytes === durableBytes) {
+      return durableBytes === receivedBytes ? 'all safe' : 'known';
+    }
+    this.#reported = { savedBytes, durableBytes };
+    const marks = { receivedBytes, savedBytes, durableBytes, lines: linesOf(summary) };
+    this.event({ type: 'write_progress', sessionId: handle.id, ...marks });
+    return 'reported';
   }
 
   saveFailed(code: ErrorCode, message: string): void {

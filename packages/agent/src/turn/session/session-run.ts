@@ -6,6 +6,7 @@ import type {
   PausedSession,
   ProtocolStrategy,
   SessionHandle,
+  TextCorrection,
   TraceRecorder,
   WriteReceipt,
 } from '@orion/contracts';
@@ -51,5 +52,11 @@ export type SessionStart =
   | {
       readonly kind: 'finalize';
       readonly answer: CommandAnswer | null;
+      readonly target?: FinalizeFacts['target'];
+    }
+  /** The program that uploaded the text says that it is complete, or corrects it. */
+  | {
+      readonly kind: 'upload_ended';
+      readonly corrections: readonly TextCorrection[] | null;
       readonly target?: FinalizeFacts['target'];
     };

@@ -1,0 +1,181 @@
+import { createHash, randomUUID } from 'node:crypto';
+
+import { defined } from '@orion/contracts';
+import type {
+  Approval,
+  ApprovalAction,
+  Approvals,
+  Redact,
+  RunEventBody,
+  ToolAction,
+} from '@orion/contracts';
+import type { ChangeProposal, ReviewAnswer, ReviewRequest } from '@orion/core';
+import type { Approval as CallApproval } from '@orion/tool-runner';
+
+import type { LoggedApprovals } from '../turn/continued/logged-turn.ts';
+import type { OwnedTurn } from '../store/owned-turn.ts';
+import type { ApprovalDesk } from './approval-desk.ts';
+
+/** Nobody has to be awake. */
+const WAIT_MS = 24 * 60 * 60 * 1000;
+/** Of an action as JSON; nobody would read a longer one to its end. */
+const MAX_CHARACTERS = 64 * 1024;
+
+export type TurnApprovalsOptions = {
+  readonly turn: Pick<OwnedTurn, 'fence' | 'confirm' | 'untilStored' | 'lost'>;
+  readonly ids: { readonly projectId: string; readonly conversationId: string };
+  readonly approvals: Approvals;
+  readonly desk: ApprovalDesk;
+  readonly redact: Redact;
+  /** What earlier owners have reported. */
+  readonly logged: LoggedApprovals;
+  /** Aborted when another owner is to continue the turn. */
+  readonly handOff: AbortSignal;
+  /** Reports an event while the effect waits. */
+  readonly say: (event: RunEventBody) => void;
+};
+
+type Subject = Pick<Approval, 'callId' | 'sessionId'>;
+
+/**
+ * What one turn asks people, and waits for.
+ *
+ * 1. The question is stored before it is reported, and each is reported once, whoever owns the turn then.
+ * 2. A turn that is given up leaves its question to the next owner; one that is cancelled withdraws it.
+ * 3. After a yes the turn has to be this process's still.
+ */
+export class TurnApprovals {
+  readonly #options: TurnApprovalsOptions;
+  /** Reported as requested, and not as decided. */
+  readonly #open: Set<string>;
+  readonly #requested: Set<string>;
+
+  constructor(options: TurnApprovalsOptions) {
+    this.#options = options;
+    const { requested, decided } = options.logged;
+    this.#requested = new Set(requested);
+    this.#open = new Set([...requested].filter((id) => !decided.has(id)));
+  }
+
+  /** About a write. `stale`: it is to be asked about anew. */
+  async review(
+    { id, intent, changes }: ReviewRequest,
+    signal: AbortSignal,
+  ): Promise<ReviewAnswer & { readonly stale?: true }> {
+    if (!changes.some((change) => change.protected) && (await this.#isCovered())) {
+      return { approved: true };
+    }
+    const action: ApprovalAction = { kind: 'write', intent, changes: changes.map(shownChange) };
+    const subject = { callId: null, sessionId: id };
+    const { state, reason } = await this.#ask(action, subject, changes, signal);
+    switch (state) {
+      case 'yes':
+      case 'turn':
+        return { approved: true };
+      case 'withdrawn':
+        return { approved: false, stale: true, ...defined({ reason: reason ?? undefined }) };
+      default:
+        return { approved: false, ...defined({ reason: reason ?? undefined }) };
+    }
+  }
+
+  /** About the call of a command or a tool. */
+  async reviewCall(action: ToolAction, callId: string, signal: AbortSignal): Promise<CallApproval> {
+    if (JSON.stringify(action).length > MAX_CHARACTERS) {
+      return { approved: false, reason: 'it is too long to be judged' };
+    }
+    const subject = { callId, sessionId: null };
+    const { state, reason } = await this.#ask(action, subject, [], signal);
+    if (state === 'yes' || state === 'turn') return { approved: true };
+    return { approved: false, reason: reason ?? 'it was refused' };
+  }
+
+  /** Whether an earlier owner, or this one, has asked about the text of this session. */
+  async hasAsked(sessionId: string): Promise<boolean> {
+    const { turn, approvals } = this.#options;
+    const { turnId } = turn.fence;
+    const filter = { turnId, sessionId, limit: 1 };
+    return (await turn.untilStored(() => approvals.list(filter))).length > 0;
+  }
+
+  /** A yes to everything that the turn writes. */
+  async #isCovered(): Promise<boolean> {
+    const { turn, approvals } = this.#options;
+    const { turnId } = turn.fence;
+    const found = await turn.untilStored(() => approvals.list({ turnId, state: 'turn', limit: 1 }));
+    return found.length > 0;
+  }
+
+  async #ask(
+    action: ApprovalAction,
+    subject: Subject,
+    changes: readonly ChangeProposal[],
+    signal: AbortSignal,
+  ): Promise<Approval> {
+    const { turn, ids, approvals, desk, redact } = this.#options;
+    const approvalId = randomUUID();
+    const asked = await turn.untilStored(() =>
+      approvals.request(turn.fence, {
+        approvalId,
+        turnId: turn.fence.turnId,
+        ...ids,
+        ...subject,
+        action: JSON.parse(redact(JSON.stringify(action))) as ApprovalAction,
+        hash: createHash('sha256').update(JSON.stringify(action)).digest('hex'),
+        waitMs: WAIT_MS,
+      }),
+    );
+    await this.#closeOthers(asked);
+    this.#report(asked);
+    let decided = asked;
+    if (asked.state === 'pending') {
+      try {
+        decided = await desk.decided(asked.approvalId, changes, signal);
+      } catch (error) {
+        await this.#withdraw(asked);
+        throw error;
+      }
+    }
+    this.#close(decided);
+    await turn.confirm();
+    return decided;
+  }
+
+  #report({ approvalId, callId, sessionId, action, hash, expiresAt }: Approval): void {
+    if (this.#requested.has(approvalId)) return;
+    this.#requested.add(approvalId);
+    this.#open.add(approvalId);
+    const waits = defined({ callId: callId ?? undefined, sessionId: sessionId ?? undefined });
+    const event = { type: 'approval_requested', approvalId, ...waits } as const;
+    this.#options.say({ ...event, action, hash, expiresAt });
+  }
+
+  #close({ approvalId, state, reason }: Approval): void {
+    if (state === 'pending' || !this.#open.delete(approvalId)) return;
+    const event = { type: 'approval_decided', approvalId, decision: state } as const;
+    this.#options.say({ ...event, ...defined({ reason: reason ?? undefined }) });
+  }
+
+  /** What an earlier owner has asked and this one does not any more. */
+  async #closeOthers({ approvalId }: Approval): Promise<void> {
+    const { turn, approvals } = this.#options;
+    const others = [...this.#open].filter((id) => id !== approvalId);
+    if (others.length === 0) return;
+    for (const other of await turn.untilStored(() => approvals.closed(others))) this.#close(other);
+  }
+
+  /** The turn is cancelled. What is left here is closed with the turn. */
+  async #withdraw({ approvalId, hash }: Approval): Promise<void> {
+    const { approvals, handOff, turn } = this.#options;
+    if (handOff.aborted || turn.lost.aborted) return;
+    const verdict = { outcome: 'withdrawn', reason: 'The turn was cancelled.' } as const;
+    const outcome = await approvals.decide(approvalId, hash, verdict).catch(() => null);
+    if (outcome !== null && outcome.kind !== 'unknown') this.#close(outcome.approval);
+  }
+}
+
+/** Without the diff, which is content of files. */
+function shownChange(change: ChangeProposal): Omit<ChangeProposal, 'diff'> {
+  const { target_file, real_path, operation, before, after, crlf } = change;
+  return { target_file, real_path, operation, before, after, crlf, protected: change.protected };
+}

@@ -1,0 +1,129 @@
+import { defined, OrionError, sleep } from '@orion/contracts';
+import type { RunEventBody, ToolCall, Workspace } from '@orion/contracts';
+
+import { sessionSettingsOf } from '../../config/derived-settings.ts';
+import { abortedMessage, pausedMessage, receiptMessage } from '../receipt-message.ts';
+import { goOnWriting } from '../recovered-turn.ts';
+import type { WritingEnd } from '../recovered-turn.ts';
+import { recoverSession } from '../recovery.ts';
+import type { RecoveredSession } from '../recovery.ts';
+import type { TurnContext } from '../session/session-run.ts';
+import type { TurnScope } from '../turn-scope.ts';
+import type { LeftSession } from './left-turn.ts';
+
+/** An earlier owner that still runs is waited for so long, in milliseconds, and looked at so often. */
+const OWNER_WAIT_MS = 12_000;
+const OWNER_LOOK_MS = 200;
+
+/** Continues the write session that an earlier owner of the turn has opened by this call. */
+export async function* continueSession(
+  scope: TurnScope,
+  context: TurnContext,
+  call: ToolCall,
+  left: LeftSession,
+): AsyncGenerator<RunEventBody, WritingEnd> {
+  const { sessionId, logged } = left;
+  const { receipt, code, paused, status } = logged?.last ?? {};
+  if (receipt !== undefined) {
+    scope.answerClosed(call.id, receiptMessage(receipt));
+    return { kind: 'committed', receipt };
+  }
+  if (status === 'aborted') {
+    const reason = code === 'EMPTY_CONTENT' ? code : 'ABORTED';
+    scope.answerClosed(call.id, abortedMessage(reason));
+    return { kind: 'aborted', code: reason };
+  }
+  if (paused !== undefined) {
+    scope.answerClosed(call.id, pausedMessage(paused));
+    scope.openSessionId = sessionId;
+    const stopReason = paused.code === 'ABORTED' ? ('cancelled' as const) : undefined;
+    return { kind: 'ended', end: { status: 'paused', ...defined({ stopReason }) } };
+  }
+  const recovered = await claim(scope, left);
+  if (recovered === 'aborted') {
+    return { kind: 'ended', end: { status: 'aborted', stopReason: 'cancelled' } };
+  }
+  if (recovered === null) return yield* reportWritten(scope, call, left);
+  yield* mendProgress(recovered, logged?.bytes ?? 0);
+  // Nothing is missing in what a person was asked about.
+  const isWhole = (await scope.owned?.approvals?.hasAsked(sessionId)) ?? false;
+  const decision = isWhole ? {} : null;
+  const parts = { callId: call.id, decision, context: () => Promise.resolve(context) };
+  return yield* goOnWriting(scope, recovered, parts);
+}
+
+/** Removes the session of a begin whose owner died before anybody was told of it: it is empty, and begun again. */
+export async function removeUnreported(
+  { sessions }: Pick<Workspace, 'sessions'>,
+  requestId: string,
+  callId: string,
+): Promise<void> {
+  for (const { session_id: id, status, bytes } of await sessions.list()) {
+    if (status !== 'orphan' || bytes > 0) continue;
+    const turn = await sessions.readTurn(id);
+    if (turn?.requestId !== requestId || turn.callId !== callId) continue;
+    const { handle } = await sessions.claim(id);
+    await handle.remove();
+  }
+}
+
+/** Null for one that has gone after its file was written; `aborted` if the turn was before it was free. */
+async function claim(
+  scope: TurnScope,
+  left: LeftSession,
+): Promise<RecoveredSession | 'aborted' | null> {
+  const { workspace, settings, clock } = scope.dependencies;
+  const { sessionId, receipt } = left;
+  const until = clock.monotonic() + OWNER_WAIT_MS;
+  for (;;) {
+    try {
+      return await recoverSession(workspace, sessionId, sessionSettingsOf(settings, null));
+    } catch (error) {
+      if (!OrionError.isInstance(error)) throw error;
+      if (error.code === 'SESSION_NOT_FOUND' && receipt !== null) return null;
+      if (error.code !== 'SESSION_BUSY') throw error;
+      if (scope.signal.aborted) return 'aborted';
+      if (clock.monotonic() >= until) {
+        scope.owned?.giveBack(error);
+        throw error;
+      }
+    }
+    await sleep(clock, OWNER_LOOK_MS, scope.signal);
+  }
+}
+
+/** Logs the receipt of a file whose owner could not do it any more. */
+async function* reportWritten(
+  scope: TurnScope,
+  call: ToolCall,
+  { sessionId, logged, receipt }: LeftSession,
+): AsyncGenerator<RunEventBody, WritingEnd> {
+  if (receipt === null) throw new Error('a session without a trace');
+  const { target_file: targetFile, operation, bytes, lines } = receipt;
+  scope.answerClosed(call.id, receiptMessage(receipt));
+  const { last = null } = logged ?? {};
+  yield {
+    type: 'write_session',
+    sessionId,
+    status: 'done',
+    targetFile,
+    operation,
+    bytes: last?.bytes ?? bytes,
+    lines: last?.lines ?? lines,
+    durableBytes: last?.bytes ?? bytes,
+    receipt,
+  };
+  return { kind: 'committed', receipt };
+}
+
+/** The disk has more of the text than the events say, or less. */
+function* mendProgress(
+  { handle: { id: sessionId }, session }: RecoveredSession,
+  logged: number,
+): Generator<RunEventBody, void> {
+  const { bytes } = session.summary;
+  if (bytes < logged) yield { type: 'write_rewind', sessionId, toOffset: bytes };
+  if (bytes > logged) {
+    yield { type: 'write_chunk', sessionId, offset: logged, length: bytes - logged, content: null };
+  }
+}

@@ -1,0 +1,516 @@
+import { readFile, truncate } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import type { JsonObject, Message, RunEvent } from '@orion/contracts';
+import {
+  callsReply,
+  createFakeAdapter,
+  expectValidHistory,
+  textReply,
+  toolCall,
+} from '@orion/testkit';
+import type { FakeAdapter, FakeReply } from '@orion/testkit';
+import { expect, it } from 'vitest';
+
+import { OneLookProtocol } from '../../testing/one-look-protocol.ts';
+import { beginCall } from '../../testing/set-up.ts';
+import { onDisk, openTurn, saying, storing, text, tool } from '../../testing/taken-turn.ts';
+import type { TakenTurn } from '../../testing/taken-turn.ts';
+
+/** Hazard: the next owner of a turn begins in the wrong place: it repeats an effect, or leaves something out. */
+
+const types = (events: readonly RunEvent[] | null): readonly string[] =>
+  (events ?? []).map(({ type }) => type);
+
+const ofType = <Type extends RunEvent['type']>(
+  events: readonly RunEvent[],
+  type: Type,
+): readonly Extract<RunEvent, { type: Type }>[] =>
+  events.filter((event): event is Extract<RunEvent, { type: Type }> => event.type === type);
+
+/** Every number once, one `done` at the end, and a history that a provider takes. */
+async function expectWhole(turn: TakenTurn): Promise<readonly RunEvent[]> {
+  const log = await turn.log();
+  expect(log.map(({ seq }) => seq)).toEqual(log.map((_, index) => index + 1));
+  expect(types(log).filter((type) => type === 'done')).toHaveLength(1);
+  expect(log.at(-1)?.type).toBe('done');
+  expectValidHistory((await turn.store.conversations.load('c'))?.history ?? []);
+  return log;
+}
+
+const contents = (messages: readonly Message[] = []): readonly string[] =>
+  messages.slice(1).map(({ role, content }) => `${role}: ${content}`);
+
+it('begins where nothing was said yet', async () => {
+  const turn = await openTurn();
+  await turn.run(await turn.owner([], { death: { at: 0, after: false } }));
+  const second = await turn.owner([textReply('hello')]);
+  await turn.run(second);
+  const log = await expectWhole(turn);
+  expect(types(log)).toEqual(['phase', 'chunk', 'done']);
+  expect(second.adapter.requests).toHaveLength(1);
+});
+
+it('asks again where the model was within a message, and says which text is void', async () => {
+  const turn = await openTurn();
+  await turn.run(
+    await turn.owner([saying(text('half an ans'))], {
+      death: { at: storing('chunk'), after: true },
+    }),
+  );
+  const second = await turn.owner([textReply('an answer')]);
+  const events = await turn.run(second);
+  const log = await expectWhole(turn);
+  expect(types(log)).toEqual(['phase', 'chunk', 'rewind', 'phase', 'chunk', 'done']);
+  expect(log[2]).toMatchObject({ type: 'rewind', toSeq: 1, seq: 3 });
+  // It is the same phase again.
+  expect(log.map(({ phaseIndex }) => phaseIndex)).toEqual([0, 0, 0, 0, 0, 0]);
+  expect(events?.at(-1)).toMatchObject({ fullContent: 'an answer', status: 'complete' });
+  expect(contents(second.adapter.requests[0]?.messages)).toEqual(['user: q']);
+  expect((await turn.store.conversations.load('c'))?.history.map(({ content }) => content)).toEqual(
+    ['q', 'an answer'],
+  );
+});
+
+it('runs calls that were announced, without asking the model again', async () => {
+  const turn = await openTurn([tool('Note', 'write')]);
+  const calls = [toolCall('1', 'Note', { n: 1 }), toolCall('2', 'Note', { n: 2 })];
+  await turn.run(
+    await turn.owner([callsReply(calls, 'I note it.')], {
+      death: { at: storing('tool_calls'), after: true },
+    }),
+  );
+  expect(turn.ran).toEqual({});
+  const second = await turn.owner([textReply('noted')]);
+  await turn.run(second);
+  const log = await expectWhole(turn);
+  expect(turn.ran).toEqual({ Note: [{ n: 1 }, { n: 2 }] });
+  expect(types(log).filter((type) => type === 'tool_calls')).toHaveLength(1);
+  expect(types(log)).not.toContain('rewind');
+  expect(log.at(-1)).toMatchObject({ fullContent: 'I note it.noted' });
+  expect(log.map(({ phaseIndex, cycleIndex }) => [phaseIndex, cycleIndex])).toEqual([
+    [0, 0],
+    [0, 0],
+    [0, 0],
+    [1, 0],
+    [1, 1],
+    [1, 2],
+    [2, 2],
+    [2, 2],
+    [2, 2],
+  ]);
+  expect(contents(second.adapter.requests[0]?.messages)).toEqual([
+    'user: q',
+    'assistant: I note it.',
+    'tool: "ran"',
+    'tool: "ran"',
+  ]);
+});
+
+it.each(['two-stage', 'controller'] as const)(
+  'continues %s in the middle of a call, and within a message',
+  async (protocol) => {
+    const says = (content: string) =>
+      protocol === 'controller'
+        ? JSON.stringify({ action: 'complete', message: content })
+        : content;
+    const calls =
+      protocol === 'controller'
+        ? textReply(
+            JSON.stringify({
+              action: 'next_step',
+              thinking: { task: 't' },
+              question: '',
+              context: '',
+              step: { tool_name: 'Note', arguments: '{"n":1}' },
+            }),
+          )
+        : callsReply([toolCall('1', 'Note', { n: 1 })]);
+    const turn = await openTurn([tool('Note', 'write')]);
+    const adapter = (...replies: readonly FakeReply[]): FakeAdapter =>
+      createFakeAdapter(replies, { structuredOutput: true });
+    const deaths = [
+      { adapter: adapter(calls), death: { at: storing('tool_calls'), after: true } },
+      { adapter: adapter(), death: { at: storing('tool_result'), after: true } },
+      { adapter: adapter(saying(text('hal'))), death: { at: storing('phase'), after: true } },
+    ];
+    for (const one of deaths)
+      expect(await turn.run(await turn.owner([], { protocol, ...one }))).toBeNull();
+    const last = { protocol, adapter: adapter(textReply(says('noted'))) };
+    const events = await turn.run(await turn.owner([], last));
+    expect(events?.at(-1)).toMatchObject({ status: 'complete', fullContent: 'noted', protocol });
+    expect(turn.ran).toEqual({ Note: [{ n: 1 }] });
+    const log = await expectWhole(turn);
+    expect(ofType(log, 'tool_result')).toMatchObject([{ ok: true }]);
+  },
+);
+
+it('keeps the results that are stored, and goes on with the next call', async () => {
+  const turn = await openTurn([tool('Look', 'read'), tool('Note', 'write')]);
+  const calls = [toolCall('1', 'Look'), toolCall('2', 'Note'), toolCall('3', 'Look', { again: 1 })];
+  let results = 0;
+  await turn.run(
+    await turn.owner([callsReply(calls)], {
+      death: {
+        at: (effect) => storing('tool_result')(effect) && (results += 1) === 2,
+        after: true,
+      },
+    }),
+  );
+  await turn.run(await turn.owner([textReply('seen')]));
+  const log = await expectWhole(turn);
+  expect(turn.ran).toEqual({ Look: [{}, { again: 1 }], Note: [{}] });
+  expect(ofType(log, 'tool_result').map(({ callId, ok }) => [callId, ok])).toEqual([
+    ['1', true],
+    ['2', true],
+    ['3', true],
+  ]);
+});
+
+it('runs a tool again that only reads, and no other: model and person read that nobody knows', async () => {
+  let kill = (): void => undefined;
+  const dying = (): Promise<never> => {
+    kill();
+    return new Promise(() => undefined);
+  };
+  for (const effect of ['read', 'write'] as const) {
+    let isFirst = true;
+    const turn = await openTurn([
+      tool('Do', effect, () => {
+        if (!isFirst) return Promise.resolve({ result: 'ran' });
+        isFirst = false;
+        return dying();
+      }),
+    ]);
+    const first = await turn.owner([callsReply([toolCall('1', 'Do')])]);
+    kill = () => first.kill();
+    await turn.run(first);
+    const second = await turn.owner([textReply('I see')]);
+    await turn.run(second);
+    const log = await expectWhole(turn);
+    const [result] = ofType(log, 'tool_result');
+    const told = contents(second.adapter.requests[0]?.messages).at(-1);
+    if (effect === 'read') {
+      expect(turn.ran['Do']).toHaveLength(2);
+      expect(result).toMatchObject({ ok: true });
+      expect(told).toBe('tool: "ran"');
+    } else {
+      expect(turn.ran['Do']).toHaveLength(1);
+      expect(result).toMatchObject({ ok: false, error: { code: 'UNKNOWN_OUTCOME' } });
+      expect(told).toContain('UNKNOWN_OUTCOME');
+    }
+  }
+});
+
+it('a call whose outcome is unknown may be made again on purpose, once', async () => {
+  const turn = await openTurn([tool('Do', 'write', () => new Promise(() => undefined))]);
+  const first = await turn.owner([callsReply([toolCall('1', 'Do')])]);
+  const running = turn.run(first);
+  await expect.poll(() => turn.ran['Do']?.length).toBe(1);
+  first.kill();
+  await running;
+  const again = await openAgain(turn);
+  expect(again).toEqual([
+    ['1', 'UNKNOWN_OUTCOME'],
+    ['2', undefined],
+  ]);
+});
+
+/** The model makes the call once more, of a tool that now answers. */
+async function openAgain(turn: TakenTurn): Promise<readonly unknown[]> {
+  const second = await turn.owner([callsReply([toolCall('2', 'Do')]), textReply('done')], {
+    tools: [tool('Do', 'write')],
+  });
+  await turn.run(second);
+  return ofType(await expectWhole(turn), 'tool_result').map(({ callId, error }) => [
+    callId,
+    error?.code,
+  ]);
+}
+
+it('goes on with a file that was being streamed; the events have every byte of it once', async () => {
+  const turn = await openTurn();
+  const first = await turn.owner([
+    callsReply([beginCall()]),
+    saying(text('one\ntwo\n'), text('thr')),
+  ]);
+  const running = turn.run(first);
+  await expect.poll(async () => types(await turn.log())).toContain('write_chunk');
+  await expect.poll(() => streamed(turn)).toContain('two');
+  first.kill();
+  await running;
+  const [session] = await (await turn.owner([])).orion.listSessions();
+  expect(session).toMatchObject({ status: 'orphan' });
+  const kept = await turn.store.conversations.load('c');
+  expect(kept?.openSessionId).toBe(session?.session_id);
+  expectValidHistory(kept?.history ?? []);
+  const second = await turn.owner([textReply('one\ntwo\nthree\nDONE\n'), textReply('written')]);
+  await turn.run(second);
+  const log = await expectWhole(turn);
+  expect(await readFile(join(turn.root, 'a.txt'), 'utf8')).toBe('one\ntwo\nthree\n');
+  expect(second.adapter.requests).toHaveLength(2);
+  expect(streamedBytes(log)).toBe(Buffer.byteLength('one\ntwo\nthree\n'));
+  expect((await turn.store.conversations.load('c'))?.openSessionId).toBeNull();
+});
+
+it.each(['more', 'less'] as const)(
+  'corrects the events where the disk has %s than they say',
+  async (has) => {
+    const turn = await openTurn();
+    const replies = [callsReply([beginCall()]), saying(text('one\ntwo\n'), text('thr'))];
+    const isChunk = storing('write_chunk');
+    const first = await turn.owner(replies, {
+      death: { at: isChunk, after: has === 'less' },
+    });
+    await turn.run(first);
+    await expect.poll(() => streamed(turn)).toContain('two');
+    if (has === 'less') {
+      const [session] = await (await turn.owner([])).orion.listSessions();
+      await truncate(join(session?.session_dir ?? '', 'content.txt'), 4);
+    }
+    await turn.run(await turn.owner([textReply('one\ntwo\nthree\nDONE\n'), textReply('written')]));
+    const log = await expectWhole(turn);
+    expect(await readFile(join(turn.root, 'a.txt'), 'utf8')).toBe('one\ntwo\nthree\n');
+    expect(streamedBytes(log)).toBe(14);
+    expect(types(log).includes('write_rewind')).toBe(has === 'less');
+  },
+);
+
+/** Of the chunks, each of which begins where the one before it has ended. */
+function streamedBytes(log: readonly RunEvent[]): number {
+  let bytes = 0;
+  for (const event of log) {
+    if (event.type === 'write_rewind') bytes = event.toOffset;
+    if (event.type !== 'write_chunk') continue;
+    expect(event.offset).toBe(bytes);
+    bytes += event.length;
+  }
+  return bytes;
+}
+
+async function streamed(turn: TakenTurn): Promise<string> {
+  const { orion } = await turn.owner([]);
+  const [session] = await orion.listSessions();
+  if (session === undefined) return '';
+  let saved = '';
+  for await (const bytes of orion.readSession(session.session_id))
+    saved += Buffer.from(bytes).toString();
+  return saved;
+}
+
+const FILE = [callsReply([beginCall()]), textReply('one\ntwo\n', 'DONE\n')] as const;
+
+it.each([
+  ['between its record and the rename', onDisk('recordWriting')],
+  ['after the rename', onDisk('commit')],
+  ['before its session is gone', onDisk('remove'), false],
+  ['after its session has gone', onDisk('remove')],
+])('finishes a commit whose owner died %s, with one receipt', async (_, at, after = true) => {
+  const turn = await openTurn();
+  await turn.run(await turn.owner(FILE, { death: { at, after } }));
+  const second = await turn.owner([textReply('written')]);
+  await turn.run(second);
+  const log = await expectWhole(turn);
+  expect(await readFile(join(turn.root, 'a.txt'), 'utf8')).toBe('one\ntwo\n');
+  // The model is told of the file, and not asked for it again.
+  expect(second.adapter.requests).toHaveLength(1);
+  expect(contents(second.adapter.requests[0]?.messages).at(-1)).toContain('"status":"written"');
+  const receipts = ofType(log, 'write_session').filter(({ receipt }) => receipt !== undefined);
+  expect(receipts).toHaveLength(1);
+  expect(receipts[0]).toMatchObject({ status: 'done', receipt: { bytes: 8, lines: 2 } });
+  expect(await second.orion.listSessions()).toEqual([]);
+});
+
+it('leaves the session of a written file to the owner that has taken the turn meanwhile (O5)', async () => {
+  const turn = await openTurn();
+  const { turnLog } = turn.store;
+  let isTaken = false;
+  const store = {
+    ...turn.store,
+    turnLog: {
+      ...turnLog,
+      async appendAll(appends: Parameters<typeof turnLog.appendAll>[0]) {
+        const hasReceipt = appends.some(({ checkpoint }) =>
+          JSON.stringify(checkpoint ?? '').includes('sha256'),
+        );
+        if (hasReceipt && !isTaken) {
+          isTaken = true;
+          await turnLog.acquire('t', null);
+        }
+        return turnLog.appendAll(appends);
+      },
+    },
+  };
+  const first = await turn.owner(FILE, { store });
+  await expect(turn.run(first)).rejects.toMatchObject({ code: 'FENCED' });
+  await first.orion.close();
+  expect(isTaken).toBe(true);
+  const second = await turn.owner([textReply('written')]);
+  expect(await second.orion.listSessions()).toHaveLength(1);
+  await turn.run(second);
+  const log = await expectWhole(turn);
+  expect(await readFile(join(turn.root, 'a.txt'), 'utf8')).toBe('one\ntwo\n');
+  const receipts = ofType(log, 'write_session').filter(({ receipt }) => receipt !== undefined);
+  expect(receipts).toHaveLength(1);
+});
+
+it('leaves no session behind of a begin that nobody was told of', async () => {
+  const turn = await openTurn();
+  await turn.run(await turn.owner(FILE, { death: { at: onDisk('begin'), after: true } }));
+  const second = await turn.owner(FILE.slice(1).concat([textReply('written')]));
+  await turn.run(second);
+  await expectWhole(turn);
+  expect(await readFile(join(turn.root, 'a.txt'), 'utf8')).toBe('one\ntwo\n');
+  expect(await second.orion.listSessions()).toEqual([]);
+});
+
+it('a session that was paused ends the turn as it would have', async () => {
+  const turn = await openTurn();
+  await turn.run(
+    await turn.owner([callsReply([beginCall()]), textReply('one\n', 'DONE\n')], {
+      approve: () => Promise.resolve({ approved: false, reason: 'no' }),
+      death: { at: storing('done'), after: false },
+    }),
+  );
+  const second = await turn.owner([]);
+  const events = await turn.run(second);
+  await expectWhole(turn);
+  expect(events?.at(-1)).toMatchObject({ type: 'done', status: 'paused' });
+  expect(second.adapter.requests).toEqual([]);
+});
+
+it('gives up a message that three more owners did not complete', async () => {
+  const turn = await openTurn();
+  for (let owner = 0; owner < 4; owner += 1) {
+    const one = await turn.owner([saying(text('again'))], {
+      death: { at: storing('chunk'), after: true },
+    });
+    expect(await turn.run(one)).toBeNull();
+  }
+  const last = await turn.owner([]);
+  const events = await turn.run(last);
+  expect(types(events)).toEqual(['error', 'done']);
+  expect(events?.[0]).toMatchObject({ error: { code: 'TURN_INTERRUPTED' } });
+  expect(events?.[1]).toMatchObject({ status: 'error' });
+  expect(last.adapter.requests).toEqual([]);
+  const log = await expectWhole(turn);
+  expect(types(log).filter((type) => type === 'rewind')).toHaveLength(3);
+});
+
+it('counts what the owners before have spent', async () => {
+  const turn = await openTurn();
+  const settings = { maxTokens: 100 };
+  await turn.run(
+    await turn.owner([saying(text('x'.repeat(404)))], {
+      settings,
+      death: { at: storing('chunk'), after: true },
+    }),
+  );
+  const second = await turn.owner([], { settings });
+  const events = await turn.run(second);
+  expect(events?.at(-1)).toMatchObject({ status: 'stopped', stopReason: 'max_tokens' });
+  expect(second.adapter.requests).toEqual([]);
+});
+
+it('counts the calls of the owners before', async () => {
+  const turn = await openTurn([tool('Look', 'read')]);
+  const settings = { maxTurns: 2 };
+  await turn.run(
+    await turn.owner([callsReply([toolCall('1', 'Look')]), saying(text('half'))], {
+      settings,
+      death: { at: storing('chunk'), after: true },
+    }),
+  );
+  const events = await turn.run(await turn.owner([], { settings }));
+  expect(events?.at(-1)).toMatchObject({ status: 'stopped', stopReason: 'max_turns' });
+});
+
+it('knows a call that has run under an owner before as a duplicate', async () => {
+  const turn = await openTurn([tool('Note', 'write')]);
+  await turn.run(
+    await turn.owner([callsReply([toolCall('1', 'Note')]), saying(text('half'))], {
+      death: { at: storing('chunk'), after: true },
+    }),
+  );
+  const second = await turn.owner([callsReply([toolCall('2', 'Note')]), textReply('noted')]);
+  await turn.run(second);
+  const log = await expectWhole(turn);
+  expect(turn.ran['Note']).toHaveLength(1);
+  expect(ofType(log, 'tool_result')[1]).toMatchObject({ error: { code: 'DUPLICATE_BLOCKED' } });
+  expect(contents(second.adapter.requests[1]?.messages).at(-1)).toContain(
+    '"earlier_result":{"tool_call_id":"1","result":"ran"}',
+  );
+});
+
+it('does not continue what another version has begun, nor what has lost its messages', async () => {
+  for (const damage of ['version', 'messages'] as const) {
+    const turn = await openTurn([tool('Note', 'write')]);
+    await turn.run(
+      await turn.owner([callsReply([toolCall('1', 'Note')]), saying(text('half'))], {
+        death: { at: storing('chunk'), after: true },
+      }),
+    );
+    const { epoch, lastSeq, checkpoint } = await turn.store.turnLog.acquire('t', null);
+    const stored = checkpoint as JsonObject & { readonly conversation: JsonObject };
+    const changed =
+      damage === 'version'
+        ? { ...stored, version: 2 }
+        : { ...stored, conversation: { ...stored.conversation, messages: 7 } };
+    await turn.store.turnLog.appendAll([
+      { turnId: 't', epoch, expectSeq: lastSeq + 1, events: [], checkpoint: changed },
+    ]);
+    const events = await turn.run(await turn.owner([]));
+    expect(types(events)).toEqual(['error', 'done']);
+    const why = damage === 'version' ? 'another version' : 'are not in the conversation any more';
+    const message = expect.stringContaining(why);
+    expect(events?.[0]).toMatchObject({ error: { code: 'TURN_INTERRUPTED', message } });
+    expect(turn.ran['Note']).toHaveLength(1);
+    await expectWhole(turn);
+  }
+});
+
+it('does not run calls again of a protocol that says nothing of them', async () => {
+  const turn = await openTurn([tool('Note', 'write')]);
+  const protocol = new OneLookProtocol();
+  await turn.run(
+    await turn.owner([callsReply([toolCall('1', 'Note')]), saying(text('half'))], {
+      protocol,
+      death: { at: storing('chunk'), after: true },
+    }),
+  );
+  const events = await turn.run(await turn.owner([], { protocol }));
+  expect(events?.[0]).toMatchObject({ error: { code: 'TURN_INTERRUPTED' } });
+  expect(turn.ran['Note']).toHaveLength(1);
+});
+
+it('leaves what somebody else has said meanwhile where it is', async () => {
+  const turn = await openTurn([tool('Note', 'write')]);
+  await turn.run(
+    await turn.owner([callsReply([toolCall('1', 'Note')]), saying(text('half'))], {
+      death: { at: storing('chunk'), after: true },
+    }),
+  );
+  const { conversations } = turn.store;
+  const said = await conversations.load('c');
+  const rival: Message = { role: 'user', content: 'of a command' };
+  expect(said?.history.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool']);
+  await conversations.save({
+    conversationId: 'c',
+    projectId: 'p',
+    history: [rival],
+    from: 3,
+    openSessionId: null,
+    revision: said?.revision ?? 0,
+  });
+  await turn.run(await turn.owner([textReply('noted')]));
+  await expectWhole(turn);
+  const history = (await conversations.load('c'))?.history ?? [];
+  expect(history.map(({ role }) => role)).toEqual([
+    'user',
+    'user',
+    'assistant',
+    'tool',
+    'assistant',
+  ]);
+  expect(history[0]).toEqual(rival);
+});
