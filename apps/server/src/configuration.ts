@@ -4,12 +4,25 @@ import type { Orion } from '@orion/agent';
 import { OrionError } from '@orion/contracts';
 import type { Clock } from '@orion/contracts';
 
+import { isProxyAddress } from './front-door/forwarded.ts';
 import { DEFAULT_LIMITS } from './limits.ts';
 import type { ServerLimits } from './limits.ts';
 
-export type ServerOptions = {
-  /** What it serves. Whoever made it closes it, after the server has stopped. */
+export type ServerOptions = ListenOptions & {
+  /**
+   * What it serves, and whose store and state directory are the server's. Whoever made it closes it, after the server
+   * has stopped.
+   */
   readonly orion: Orion;
+  /**
+   * Serves several workspaces, by the names that requests use; `orion` is one of them, and all of them have its store.
+   * Left out: every name is a label for `orion`.
+   */
+  readonly projects?: Readonly<Record<string, Orion>>;
+};
+
+/** How it can be reached, and what it takes. */
+export type ListenOptions = {
   /** The address to listen on; `127.0.0.1` when left out. Any other than loopback needs a token. */
   readonly host?: string;
   /** 4310 when left out; 0 takes a free one. */
@@ -18,14 +31,31 @@ export type ServerOptions = {
   readonly token?: string;
   /** Further names, `name` or `name:port`, that clients may use in the header Host. */
   readonly allowHosts?: readonly string[];
+  /**
+   * Proxies in front of the server, as addresses or networks (`10.0.0.0/8`): only these are believed when they send
+   * `X-Forwarded-For` and `X-Forwarded-Host`. None when left out.
+   */
+  readonly trustProxies?: readonly string[];
+  /** The path below which a proxy offers the server, such as `/orion`, whether it passes it on or not. */
+  readonly basePath?: string;
+  /**
+   * Who decides which turn runs next: `pg-boss`, where several servers share the turns of one Postgres, or `in-process`,
+   * where this server alone runs them. `pg-boss` when left out and the store is in Postgres.
+   */
+  readonly queue?: QueueKind;
   readonly limits?: Partial<ServerLimits>;
   /** What the label `process` of log and metrics says; `orion-<pid>` when left out. */
   readonly processName?: string;
+  /** The least that the log has: requests are `info`, and `warn` if the server failed; `info` when left out. */
+  readonly logLevel?: 'error' | 'warn' | 'info' | 'debug';
   /** Takes the lines of the log; standard error when left out. */
   readonly log?: LogSink;
   /** What limits are measured by. */
   readonly clock?: Clock;
 };
+
+/** `in-process`: this process alone runs turns. `pg-boss`: any number of them, on one Postgres. */
+export type QueueKind = 'in-process' | 'pg-boss';
 
 export type LogSink = { write(line: string): void };
 
@@ -36,6 +66,9 @@ export type ServerSettings = {
   readonly token: string | null;
   /** In lower case. */
   readonly allowHosts: readonly string[];
+  readonly trustProxies: readonly string[];
+  /** Without a slash at its end; empty if there is none. */
+  readonly basePath: string;
   readonly limits: ServerLimits;
   readonly processName: string;
 };
@@ -46,10 +79,16 @@ const LEAST_TOKEN = 16;
 const TOKEN = /^[\w.~+/-]+=*$/u;
 const NAME = /^(?:[a-z\d](?:[a-z\d.-]*[a-z\d])?|\[[\da-f:.]+\])(?::\d{1,5})?$/u;
 
-/** The options with their defaults. Throws CONFIG_INVALID that lists everything wrong with them. */
-export function checkOptions(options: ServerOptions): ServerSettings {
+const BASE_PATH = /^(?:\/[\w~-][\w.~-]*)+$/u;
+
+/**
+ * The options with their defaults. Throws CONFIG_INVALID that lists everything wrong with them. `startServer` does so
+ * as well; this is for whoever wants to know it before anything is opened.
+ */
+export function checkOptions(options: ListenOptions): ServerSettings {
   const { host: given = '127.0.0.1', port = DEFAULT_PORT, token = null } = options;
-  const { processName = `orion-${process.pid}` } = options;
+  const { processName = `orion-${process.pid}`, trustProxies = [] } = options;
+  const basePath = (options.basePath ?? '').replace(/\/$/u, '');
   const host = given === 'localhost' ? '127.0.0.1' : given;
   const allowHosts = (options.allowHosts ?? []).map((name) => name.toLowerCase());
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
@@ -66,12 +105,19 @@ export function checkOptions(options: ServerOptions): ServerSettings {
     );
   for (const name of allowHosts)
     if (!NAME.test(name)) problems.push(`${JSON.stringify(name)} is not a name of a host.`);
+  for (const address of trustProxies)
+    if (!isProxyAddress(address))
+      problems.push(`The proxy ${JSON.stringify(address)} is neither an IP address nor a network.`);
+  if (basePath !== '' && !BASE_PATH.test(basePath))
+    problems.push(
+      `The base path ${JSON.stringify(options.basePath)} is not a path such as /orion.`,
+    );
   for (const [name, limit] of Object.entries(limits))
     if (!Number.isSafeInteger(limit) || limit < 1)
       problems.push(`The limit ${name} is ${limit}, but must be a whole number from 1.`);
   if (problems.length > 0)
     throw new OrionError({ code: 'CONFIG_INVALID', message: problems.join(' ') });
-  return { host, port, token, allowHosts, limits, processName };
+  return { host, port, token, allowHosts, trustProxies, basePath, limits, processName };
 }
 
 export function isLoopback(host: string): boolean {

@@ -12,7 +12,7 @@ import {
 } from './testing/test-server.ts';
 
 const headOf = (port: number, rest: string): string =>
-  `POST /none HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${TOKEN}\r\n` +
+  `POST /api/turns/none/cancel HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${TOKEN}\r\n` +
   `Content-Type: application/json\r\n${rest}`;
 
 describe('a body', () => {
@@ -23,15 +23,61 @@ describe('a body', () => {
     const body = (bytes: number): string => `"${'x'.repeat(bytes - 2)}"`;
     const type = { 'content-type': 'application/json' };
     const post = async (bytes: number) => {
-      const { status, json } = await ask('/none', {
+      const { status, json } = await ask('/api/turns/none/cancel', {
         body: body(bytes),
         headers: { ...type, ...headers },
       });
       return [status, codeOf(json)];
     };
-    expect(await post(1000)).toEqual([404, 'ROUTE_NOT_FOUND']);
+    expect(await post(1000)).toEqual([400, 'REQUEST_INVALID']);
     expect(await post(1001)).toEqual([413, 'BODY_TOO_LARGE']);
     expect(await post(900_000)).toEqual([413, 'BODY_TOO_LARGE']);
+  });
+
+  it.each([
+    ['to its end', 3000, 3000],
+    ['up to four times the limit, whatever it announced', 100_000, 4001],
+  ])('that is too large is answered at once and taken %s', async (_how, announced, sent) => {
+    const { port } = await startTestServer({
+      limits: { bodyBytes: 1000 },
+      clock: createFakeClock(),
+    });
+    const socket = await openSocket(port);
+    const answer = readToEnd(socket);
+    let errors = 0;
+    socket.on('error', () => (errors += 1));
+    socket.write(headOf(port, `Content-Length: ${announced}\r\n\r\n`));
+    await new Promise((resolve) => socket.once('data', resolve));
+    socket.write('x'.repeat(sent - 1));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(socket.readyState).toBe('open');
+    socket.write('x');
+    const { status, head, body } = parseAnswer(await answer);
+    expect([status, codeOf(JSON.parse(body)), errors]).toEqual([413, 'BODY_TOO_LARGE', 0]);
+    expect(head).toContain('\r\nconnection: close');
+  });
+
+  it('that is too large is taken for as long as one that is not', async () => {
+    const clock = createFakeClock();
+    const { port } = await startTestServer({ clock, limits: { bodyBytes: 10, bodyMs: 5000 } });
+    const socket = await openSocket(port);
+    const answer = readToEnd(socket);
+    socket.write(headOf(port, 'Content-Length: 39\r\n\r\nx'));
+    await new Promise((resolve) => socket.once('data', resolve));
+    await clock.advance(4999);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(socket.readyState).toBe('open');
+    await clock.advance(1);
+    expect(parseAnswer(await answer).status).toBe(413);
+  });
+
+  it('that is announced to be too large is not asked for', async () => {
+    const { send, port } = await startTestServer({ limits: { bodyBytes: 10 } });
+    const expecting = (bytes: number): string =>
+      headOf(port, `Expect: 100-continue\r\nContent-Length: ${bytes}\r\n\r\n`);
+    expect(await send(expecting(11))).toMatch(/^HTTP\/1\.1 413 /u);
+    const { status, body } = parseAnswer(await send(expecting(10).replace(TOKEN, 'another')));
+    expect([status, codeOf(JSON.parse(body))]).toEqual([401, 'UNAUTHORIZED']);
   });
 
   it('that does not arrive is given up, and its connection closed', async () => {
@@ -64,7 +110,10 @@ describe('a body', () => {
     ['nested 33 levels', '['.repeat(33) + ']'.repeat(33)],
   ])('%s is refused', async (_name, body) => {
     const { ask } = await startTestServer();
-    const answer = await ask('/none', { body, headers: { 'content-type': 'application/json' } });
+    const answer = await ask('/api/turns/none/cancel', {
+      body,
+      headers: { 'content-type': 'application/json' },
+    });
     expect([answer.status, codeOf(answer.json)]).toEqual([400, 'REQUEST_INVALID']);
   });
 

@@ -3,10 +3,20 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 
+import { createOrion } from '@orion/agent';
+import { OrionError } from '@orion/contracts';
+import { createFakeAdapter } from '@orion/testkit';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
 import { startServer } from './index.ts';
-import { codeOf, openSocket, readToEnd, startTestServer, TOKEN } from './testing/test-server.ts';
+import {
+  codeOf,
+  openSocket,
+  readToEnd,
+  startTestServer,
+  temporaryDirectory,
+  TOKEN,
+} from './testing/test-server.ts';
 
 describe('health', () => {
   it('needs no token and says what can be used', async () => {
@@ -14,19 +24,38 @@ describe('health', () => {
     const live = await ask('/health/live', { token: null });
     expect([live.status, live.json]).toEqual([200, { status: 'ok' }]);
     const ready = await ask('/health/ready', { token: null });
-    expect([ready.status, ready.json]).toEqual([200, { status: 'ok', services: { store: 'ok' } }]);
+    expect([ready.status, ready.json]).toEqual([
+      200,
+      { status: 'ok', services: { store: 'ok', disk: 'ok' } },
+    ]);
     expect((await ask('/health/live', { method: 'HEAD', token: null })).text).toBe('');
   });
 
   it('is not ready without its store, and lives', async () => {
-    const settings = { databaseUrl: 'postgres://nobody@127.0.0.1:1/none' };
-    const { ask } = await startTestServer({}, { store: undefined as never, settings });
+    const { store } = await createOrion({ workspace: await temporaryDirectory(), store: 'memory' });
+    let isAway = false;
+    const conversations: typeof store.conversations = {
+      ...store.conversations,
+      list: (filter) =>
+        isAway
+          ? Promise.reject(new OrionError({ code: 'STORE_UNAVAILABLE', message: 'away' }))
+          : store.conversations.list(filter),
+    };
+    const { ask } = await startTestServer({}, { store: { ...store, conversations } });
+    isAway = true;
     const ready = await ask('/health/ready', { token: null });
     expect([ready.status, ready.json]).toEqual([
       503,
-      { status: 'unavailable', services: { store: 'unavailable' } },
+      { status: 'unavailable', services: { store: 'unavailable', disk: 'ok' } },
     ]);
     expect((await ask('/health/live', { token: null })).status).toBe(200);
+  });
+
+  it('does not start without its store', async () => {
+    const settings = { databaseUrl: 'postgres://nobody@127.0.0.1:1/none' };
+    await expect(
+      startTestServer({}, { store: undefined as never, settings }),
+    ).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
   });
 });
 
@@ -84,6 +113,7 @@ describe('the log', () => {
       time: expect.stringMatching(/^\d{4}-\d\d-\d\dT/u),
       process: 'p1',
       id: headers['x-request-id'],
+      client: '127.0.0.1',
       method: 'POST',
       path: '/none/%0A%1B',
       status: 404,
@@ -117,7 +147,42 @@ describe('metrics', () => {
     expect(text).toContain(line('none', 401, 1));
     expect(text).toContain('orion_http_requests_in_progress{process="p1"} 1\n');
     expect(text).toMatch(/orion_event_loop_delay_seconds\{quantile="0.99",process="p1"\} \d/u);
+    expect(text).toContain(
+      'orion_write_session_bytes_total{stage="saved",process="p1"} 0\n' +
+        'orion_write_session_bytes_total{stage="synced",process="p1"} 0\n',
+    );
     expect(text).toContain('orion_not_stored{kind="turnEvents",process="p1"} 0\n');
+  });
+
+  it('count turns by protocol and outcome, what providers took, and what waits', async () => {
+    const usage = { inputTokens: 7, outputTokens: 5, cachedTokens: 3, reasoningTokens: 2 };
+    const adapter = createFakeAdapter([
+      [
+        { type: 'text-delta', text: 'said' },
+        { type: 'usage', usage },
+        { type: 'finish', reason: 'stop' },
+      ],
+    ]);
+    const { ask, orion } = await startTestServer({ processName: 'p1' }, { adapter });
+    const json = { projectId: 'p', content: 'q' };
+    const post = await ask('/api/chat/messages', { json, headers: { accept: 'application/json' } });
+    expect(post.status).toBe(202);
+    await expect
+      .poll(async () => (await orion.store.servedTurns.list({ limit: 1 }))[0]?.state)
+      .toBe('done');
+    const { text } = await ask('/metrics');
+    for (const line of [
+      'orion_turns_total{protocol="standard",status="complete",process="p1"} 1',
+      'orion_tokens_total{kind="input",process="p1"} 7',
+      'orion_tokens_total{kind="output",process="p1"} 5',
+      'orion_tokens_total{kind="cached",process="p1"} 3',
+      'orion_tokens_total{kind="reasoning",process="p1"} 2',
+      'orion_turns{state="running",process="p1"} 0',
+      'orion_turns{state="queued",process="p1"} 0',
+      'orion_queue_lag_seconds{process="p1"} 0',
+      'orion_follower_lag_seconds{process="p1"} 0',
+    ])
+      expect(text).toContain(`${line}\n`);
   });
 });
 
@@ -128,6 +193,8 @@ describe('a start', () => {
       port: 70_000,
       token: 'short',
       allowHosts: ['a b', '*'],
+      trustProxies: ['proxy', '10.0.0.0/33'],
+      basePath: 'orion//',
       limits: { bodyMs: 0 },
     });
     await expect(started).rejects.toMatchObject({
@@ -137,6 +204,9 @@ describe('a start', () => {
         'The port 70000 is not a whole number from 0 to 65535. ' +
         'The token (ORION_SERVER_TOKEN) needs at least 16 letters, digits or the characters - . _ ~ + /. ' +
         '"a b" is not a name of a host. "*" is not a name of a host. ' +
+        'The proxy "proxy" is neither an IP address nor a network. ' +
+        'The proxy "10.0.0.0/33" is neither an IP address nor a network. ' +
+        'The base path "orion//" is not a path such as /orion. ' +
         'The limit bodyMs is 0, but must be a whole number from 1.',
     });
   });
@@ -177,7 +247,7 @@ describe('a stop', () => {
     const slow = await openSocket(port);
     const answer = readToEnd(slow);
     slow.write(
-      `POST /none HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${TOKEN}\r\n` +
+      `POST /api/turns/none/cancel HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${TOKEN}\r\n` +
         'Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{',
     );
     await expect.poll(async () => (await ask('/metrics')).text).toMatch(/in_progress\S* 2\n/u);
@@ -185,7 +255,7 @@ describe('a stop', () => {
     const ready = await ask('/health/ready');
     expect([ready.status, ready.json]).toEqual([
       503,
-      { status: 'stopping', services: { store: 'ok' } },
+      { status: 'stopping', services: { store: 'ok', disk: 'ok' } },
     ]);
     expect((await ask('/health/live')).status).toBe(200);
     const refused = await ask('/metrics');
@@ -213,7 +283,7 @@ describe('a stop', () => {
 async function openStuck(port: number) {
   const socket = await openSocket(port);
   socket.write(
-    `POST /none HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${TOKEN}\r\n` +
+    `POST /api/turns/none/cancel HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${TOKEN}\r\n` +
       'Content-Type: application/json\r\nContent-Length: 9\r\n\r\n',
   );
   return socket;
@@ -221,4 +291,19 @@ async function openStuck(port: number) {
 
 it('opens no port when it is imported', () => {
   expect(startServer).toBeTypeOf('function');
+});
+
+describe('the store', () => {
+  it('is served by one server; a second one is told which, and starts when that has stopped', async () => {
+    const root = await temporaryDirectory();
+    const stored = { workspace: root, store: undefined as never };
+    const { server } = await startTestServer({}, stored);
+    await expect(startTestServer({}, stored)).rejects.toMatchObject({
+      code: 'STORE_IN_USE',
+      details: { pid: process.pid, url: server.url },
+    });
+    await server.stop();
+    const { ask } = await startTestServer({}, stored);
+    expect((await ask('/health/ready')).status).toBe(200);
+  });
 });

@@ -122,6 +122,12 @@ describe('the name of the host (B9)', () => {
     ['none', () => 'GET /metrics HTTP/1.1\r\n', 403, 'HOST_NOT_ALLOWED'],
     ['none, in HTTP/1.0', () => 'GET /metrics HTTP/1.0\r\n', 403, 'HOST_NOT_ALLOWED'],
     [
+      'the right one, but no version of HTTP',
+      (host) => `GET /metrics\r\nHost: ${host}\r\n`,
+      400,
+      'REQUEST_INVALID',
+    ],
+    [
       'two, the first of them right',
       (host) => `GET /metrics HTTP/1.1\r\nHost: ${host}\r\nHost: evil.com\r\n`,
       400,
@@ -195,6 +201,14 @@ describe('the origin of a page (B10)', () => {
   });
 });
 
+const CANCEL = '/api/turns/none/cancel';
+/** A route that takes each method, and finds nothing. */
+const CHANGED: Readonly<Record<string, string>> = {
+  POST: CANCEL,
+  PUT: '/api/write-sessions/none/content?offset=0',
+  DELETE: '/api/write-sessions/none',
+};
+
 describe('what a form cannot send (B11)', () => {
   it.each<[string, string | null, number]>([
     ['POST', 'application/json', 404],
@@ -219,7 +233,7 @@ describe('what a form cannot send (B11)', () => {
     const { ask } = await startTestServer();
     const headers = type === null ? {} : { 'content-type': type };
     const body = method === 'DELETE' || status === 405 ? {} : { body: '{}' };
-    const answer = await ask('/none', { method, headers, ...body });
+    const answer = await ask(CHANGED[method] ?? '/metrics', { method, headers, ...body });
     expect([answer.status, codeOf(answer.json) === '']).toEqual([status, false]);
   });
 
@@ -227,10 +241,35 @@ describe('what a form cannot send (B11)', () => {
     const { ask } = await startTestServer();
     for (const encoding of ['gzip', 'br', 'deflate', 'identity, gzip']) {
       const headers = { 'content-encoding': encoding };
-      expect((await ask('/none', { headers, json: {} })).status).toBe(415);
+      expect((await ask(CANCEL, { headers, json: {} })).status).toBe(415);
     }
     const headers = { 'content-encoding': 'identity' };
-    expect((await ask('/none', { headers, json: {} })).status).toBe(404);
+    expect((await ask(CANCEL, { headers, json: {} })).status).toBe(404);
+  });
+
+  it.each([
+    ['POST', '/none', 404, undefined],
+    ['PUT', '/api/turns', 405, 'GET, HEAD'],
+    ['POST', '/api/turns/none', 405, 'GET, HEAD'],
+    ['POST', '/api/%74urns/none/cancel/', 404, undefined],
+    ['DELETE', '/health/live', 405, 'GET, HEAD'],
+  ])('matters to no request that no route takes: %s %s is %i', async (method, path, ...answer) => {
+    const { ask, port, send } = await startTestServer({ limits: { bodyBytes: 1 } });
+    for (const type of ['text/plain', 'application/json', 'application/octet-stream']) {
+      const { status, headers } = await ask(path, {
+        method,
+        body: 'not JSON, and too long',
+        headers: { 'content-type': type },
+      });
+      expect([status, headers.allow]).toEqual(answer);
+    }
+    // A stranger learns nothing of routes, and the body is not asked for.
+    expect((await ask(path, { method, token: null })).status).toBe(401);
+    const head = `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: Bearer ${TOKEN}\r\n`;
+    const text = await send(
+      `${head}Connection: close\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n`,
+    );
+    expect(text).toMatch(new RegExp(`^HTTP/1.1 ${answer[0]} `, 'u'));
   });
 });
 
@@ -280,5 +319,57 @@ describe('headers of a proxy (B13)', () => {
     expect(parseAnswer(text).status).toBe(403);
     expect(log.join('')).not.toContain('203.0.113.9');
     expect(log.join('')).not.toContain('evil.com');
+  });
+});
+
+describe('a proxy in front (B13)', () => {
+  const asked = (host: string, more: string): string =>
+    `GET /orion/metrics HTTP/1.1\r\nHost: ${host}\r\n${more}Authorization: Bearer ${TOKEN}\r\nConnection: close\r\n\r\n`;
+
+  it('that is listed reports the client and the name that it used', async () => {
+    const { send, log } = await startTestServer({
+      trustProxies: ['127.0.0.0/8'],
+      allowHosts: ['orion.example'],
+      basePath: '/orion/',
+    });
+    const status = async (host: string, more = ''): Promise<number> =>
+      parseAnswer(await send(asked(host, more))).status;
+    const forwarded =
+      'X-Forwarded-Host: orion.example\r\nX-Forwarded-For: 6.6.6.6, 203.0.113.9\r\n';
+    expect(await status('backend:8080')).toBe(403);
+    expect(await status('backend:8080', forwarded)).toBe(200);
+    expect(log.at(-1)).toContain('"client":"203.0.113.9"');
+    // It is a name like any other: one that is not allowed is refused, also beside one that is.
+    expect(await status('orion.example', 'X-Forwarded-Host: evil.com\r\n')).toBe(403);
+    expect(await status('orion.example', `X-Forwarded-Host: evil.com\r\n${forwarded}`)).toBe(403);
+  });
+
+  it('offers the server below a path, and passes that path on or not', async () => {
+    const { ask } = await startTestServer({ basePath: '/orion' });
+    for (const path of ['/orion/metrics', '/metrics', '/orion/metrics?a=b'])
+      expect([path, (await ask(path)).status]).toEqual([path, 200]);
+    for (const path of ['/orionmetrics', '/orion', '/orion?x', '/orion/orion/metrics'])
+      expect([path, (await ask(path)).status]).toEqual([path, 404]);
+    expect((await ask('/orion//metrics')).status).toBe(400);
+    expect((await ask('/orion/metrics', { token: null })).status).toBe(401);
+    expect((await ask('/orion/health/live', { token: null })).status).toBe(200);
+  });
+});
+
+describe('a secret', () => {
+  it('is in no answer and in no line of the log, wherever a client puts it', async () => {
+    const { ask, log, orion } = await startTestServer({}, {});
+    orion.keys.add('sk-a-key-of-the-provider');
+    for (const secret of [TOKEN, 'sk-a-key-of-the-provider', encodeURIComponent(TOKEN)]) {
+      const answers = [
+        await ask(`/api/conversations/${secret}`),
+        await ask(`/api/conversations?before=${secret}`),
+        await ask(`/${secret}`, { headers: { 'user-agent': secret } }),
+        await ask(`/api/${secret}`, { json: { [secret]: secret } }),
+      ];
+      expect(answers.map(({ status }) => status)).toEqual([404, 400, 404, 404]);
+      expect(JSON.stringify(answers) + log.join('')).not.toContain(secret);
+    }
+    expect(log.join('')).toContain('[REDACTED]');
   });
 });

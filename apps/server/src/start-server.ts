@@ -2,110 +2,175 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-import { getRequestListener } from '@hono/node-server';
-import { OrionError, sleep, systemClock, toErrorInfo } from '@orion/contracts';
-import type { ServerToken } from '@orion/contracts';
+import { defined, OrionError, sleep, systemClock, toErrorInfo } from '@orion/contracts';
+import type { Clock, Redact, ServerAddress, ServerToken } from '@orion/contracts';
 
-import { createApp } from './app.ts';
 import { checkOptions } from './configuration.ts';
 import type { ServerOptions, ServerSettings } from './configuration.ts';
-import { allowedNames } from './front-door/allowed-names.ts';
-import { RequestListener } from './front-door/front-door.ts';
+import { connectRoutes } from './connect-routes.ts';
+import type { RequestListener } from './front-door/front-door.ts';
 import { answerBroken } from './front-door/raw-answers.ts';
 import type { ServerLimits } from './limits.ts';
-import { createMetrics } from './operation/metrics.ts';
+import { watchEventLoop } from './operation/event-loop-delay.ts';
+import type { EventLoopDelay } from './operation/event-loop-delay.ts';
 import type { Metrics } from './operation/metrics.ts';
 import { createLog } from './operation/request-log.ts';
 import type { ServerLog } from './operation/request-log.ts';
+import { openPage } from './page/page.ts';
+import { projectsOf } from './projects.ts';
+import type { EventStreams } from './sse/event-streams.ts';
+import { openTurns } from './turns/open-turns.ts';
+import type { ServedTurnsHere } from './turns/open-turns.ts';
 
 export type RunningServer = {
   /** `http://` with the address and the port that was taken. */
   readonly url: string;
   /** The token that the state directory keeps; null if one was given. */
   readonly keptToken: ServerToken | null;
+  /** Aborted when another process serves the store, which may happen after a broken connection to the database. */
+  readonly lost: AbortSignal;
+  /** How many turns run in this process. */
+  runningTurns(): number;
+  /** A new log-in link of the page, which counts once and for five minutes; null where the page was not built. */
+  pageLink(): string | null;
   /**
-   * Fails `/health/ready` at once, takes no new requests, waits for those in progress, then closes every connection.
-   * Waits at most `drainMs`, 30,000 when left out. May be called twice; the first call decides.
+   * Fails `/health/ready` at once, takes no new requests and no further turn, and waits for those in progress, at most
+   * `drainMs`, 30,000 when left out. What is not over then is saved and given back, for the next process. Then it ends
+   * the streams and closes every connection. May be called again: with `drainMs: 0` it cuts the first call's wait short,
+   * and otherwise it only waits for the same end.
    */
   stop(options?: { readonly drainMs?: number }): Promise<void>;
 };
 
 const DRAIN_MS = 30_000;
+/** For streams to say that they end, and for answers that are under way. */
+const LAST_WORDS_MS = 500;
 /** How often connections are looked at whose requests do not arrive. */
 const CHECK_MS = 1000;
 
 /**
- * Starts a server. Rejects with CONFIG_INVALID, which lists everything that is wrong with the options or says why the
- * port cannot be taken, and with the disk errors of the state directory.
+ * Starts a server, and the turns that an earlier one left behind. Rejects with CONFIG_INVALID, which lists everything
+ * that is wrong with the options or says why the port cannot be taken, with STORE_IN_USE while another process serves
+ * the store and does not share it, and with the errors of the store and of the state directory.
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const settings = checkOptions(options);
   const { orion, clock = systemClock } = options;
+  const projects = projectsOf(orion, options.projects);
   const { limits, processName } = settings;
   const keptToken = settings.token === null ? await orion.serverFiles.keepServerToken() : null;
-  const log = createLog(options.log ?? process.stderr, processName);
+  const token = settings.token ?? keptToken?.token ?? '';
+  // Nothing that is shown or stored may hold it, like any other key.
+  for (const { keys } of projects.all) keys.add(token);
+  const redact: Redact = (text) =>
+    projects.all.reduce((clean, { keys }) => keys.redact(clean), text);
+  const sink = options.log ?? process.stderr;
+  const log = createLog(
+    { write: (line) => sink.write(redact(line)) },
+    processName,
+    options.logLevel,
+  );
+  const page = await openPage({ orion, token, clock, basePath: settings.basePath });
   const server = createServer(serverOptions(limits));
-  const port = await listen(server, settings, limits);
   let isStopping = false;
-  // The rest needs the port, and answers no request before it is here: there is no await in between.
-  const listener = new RequestListener({
-    door: {
-      ...allowedNames({ host: settings.host, port }, settings.allowHosts),
-      token: settings.token ?? keptToken?.token ?? '',
-    },
+  const turns = await openTurns({
+    orion,
+    projects,
     limits,
     clock,
+    eventLoopDelayMs: () => eventLoop.p99Ms(),
     log,
-    metrics: () => metrics,
+    onEvent: (event) => metrics.turn(event),
     isStopping: () => isStopping,
-    route: (request, response) => routes(request, response),
+    ...defined({ queue: options.queue }),
   });
-  const metrics: Metrics = createMetrics({
-    processName,
-    orion,
-    requestsInProgress: () => listener.inProgress(),
-    connections: () => connectionsOf(server),
+  const port = await listen(server, settings, limits).catch(async (error: unknown) => {
+    await turns.hold.release();
+    throw error;
   });
-  const app = createApp({
+  const eventLoop = watchEventLoop();
+  const { listener, streams, metrics } = connectRoutes({
     orion,
+    projects,
+    settings,
+    port,
+    token,
+    page,
+    turns,
     clock,
     log,
-    metrics: () => metrics,
+    redact,
+    connections: () => connectionsOf(server),
     isStopping: () => isStopping,
-    factsOf: (context) => listener.factsOf(context.env.incoming),
   });
-  const routes = getRequestListener(app.fetch, { overrideGlobalObjects: false });
   attach(server, listener, log);
   const host = settings.host.includes(':') ? `[${settings.host}]` : settings.host;
   const address = { url: `http://${host}:${port}`, pid: process.pid };
 
-  async function stop(drainMs: number): Promise<void> {
+  const stop = (drainMs: number): Promise<void> => {
     isStopping = true;
-    const drained = new AbortController();
-    await orion.serverFiles.withdrawServer(address);
-    await Promise.race([
-      listener.idle().then(() => drained.abort()),
-      sleep(clock, drainMs, drained.signal),
-    ]);
-    const closed = new Promise((resolve) => server.close(resolve));
-    server.closeAllConnections();
-    await closed;
-    metrics.close();
-  }
-
+    return shutDown(
+      { orion, address, clock, turns, streams, listener, server, metrics, eventLoop },
+      { drainMs, cut: cut.signal },
+    );
+  };
+  const cut = new AbortController();
   let stopped: Promise<void> | null = null;
   const running: RunningServer = {
     url: address.url,
     keptToken,
-    stop: ({ drainMs = DRAIN_MS } = {}) => (stopped ??= stop(drainMs)),
+    lost: turns.hold.lost,
+    runningTurns: () => turns.running(),
+    pageLink: () => (page.files.has('/') ? `${address.url}${page.linkPath()}` : null),
+    stop: ({ drainMs = DRAIN_MS } = {}) => {
+      if (drainMs === 0) cut.abort();
+      return (stopped ??= stop(drainMs));
+    },
   };
   try {
     await orion.serverFiles.announceServer(address);
+    await turns.hold.announce(address.url);
   } catch (error) {
     await running.stop({ drainMs: 0 });
     throw error;
   }
+  turns.start();
+  turns.hold.lost.addEventListener('abort', () => void running.stop({ drainMs: 0 }), {
+    once: true,
+  });
   return running;
+}
+
+type Serving = Pick<ServerOptions, 'orion'> & {
+  readonly address: ServerAddress;
+  readonly clock: Clock;
+  readonly turns: ServedTurnsHere;
+  readonly streams: EventStreams;
+  readonly listener: RequestListener;
+  readonly server: Server;
+  readonly metrics: Metrics;
+  readonly eventLoop: EventLoopDelay;
+};
+
+async function shutDown(
+  { orion, address, clock, turns, streams, listener, server, metrics, eventLoop }: Serving,
+  { drainMs, cut }: { readonly drainMs: number; readonly cut: AbortSignal },
+): Promise<void> {
+  const end = clock.monotonic() + drainMs;
+  await orion.serverFiles.withdrawServer(address);
+  await turns.stop(drainMs, cut);
+  streams.end();
+  const drained = new AbortController();
+  void listener.idle().then(() => drained.abort());
+  await sleep(clock, Math.max(0, end - LAST_WORDS_MS - clock.monotonic()), drained.signal, cut);
+  await sleep(clock, LAST_WORDS_MS, drained.signal);
+  const closed = new Promise((resolve) => server.close(resolve));
+  server.closeAllConnections();
+  await closed;
+  await streams.settled();
+  metrics.close();
+  eventLoop.close();
+  await turns.hold.release();
 }
 
 function serverOptions({

@@ -1,5 +1,7 @@
-import { ERROR_CODES, OrionError, toErrorInfo } from '@orion/contracts';
+import { OrionError, toErrorInfo } from '@orion/contracts';
 import type { ErrorCode, HttpErrorBody } from '@orion/contracts';
+
+import { routeHint } from './route-hints.ts';
 
 /** An answer that is an error. */
 export type HttpError = {
@@ -11,6 +13,9 @@ export type HttpError = {
 /** The status of each code that is not 400 (the request cannot be done as it is). */
 const STATUS: Partial<Record<ErrorCode, number>> = {
   UNAUTHORIZED: 401,
+  PAGE_LINK_INVALID: 403,
+  PAGE_LINK_USED: 403,
+  PAGE_SESSION_ENDED: 403,
   HOST_NOT_ALLOWED: 403,
   ORIGIN_NOT_ALLOWED: 403,
   PROTECTED_PATH: 403,
@@ -26,11 +31,18 @@ const STATUS: Partial<Record<ErrorCode, number>> = {
   OUTPUT_NOT_FOUND: 404,
   CONVERSATION_NOT_FOUND: 404,
   TRACE_NOT_FOUND: 404,
+  TURN_NOT_FOUND: 404,
+  APPROVAL_NOT_FOUND: 404,
+  PROJECT_NOT_FOUND: 404,
   METHOD_NOT_ALLOWED: 405,
   REQUEST_TIMEOUT: 408,
   SESSION_ALREADY_ACTIVE: 409,
   SESSION_BUSY: 409,
   SESSION_DAMAGED: 409,
+  SESSION_WRITTEN: 409,
+  OFFSET_MISMATCH: 409,
+  UPLOAD_CLOSED: 409,
+  INVALID_CONTENT: 409,
   SESSION_ABORTED: 409,
   TARGET_LOCKED: 409,
   TARGET_CHANGED: 409,
@@ -41,6 +53,7 @@ const STATUS: Partial<Record<ErrorCode, number>> = {
   FILE_EXISTS: 409,
   HARD_LINK: 409,
   APPROVAL_STALE: 409,
+  APPROVAL_DECIDED: 409,
   BACKUP_DAMAGED: 409,
   CONVERSATION_BUSY: 409,
   FENCED: 409,
@@ -49,6 +62,8 @@ const STATUS: Partial<Record<ErrorCode, number>> = {
   BODY_TOO_LARGE: 413,
   CONTENT_TOO_LARGE: 413,
   MEDIA_TYPE_UNSUPPORTED: 415,
+  IDEMPOTENCY_MISMATCH: 422,
+  RANGE_NOT_SATISFIABLE: 416,
   RATE_LIMITED: 429,
   HEADERS_TOO_LARGE: 431,
   INTERNAL_ERROR: 500,
@@ -64,32 +79,45 @@ const STATUS: Partial<Record<ErrorCode, number>> = {
   DISK_FULL: 507,
 };
 
+export function statusOf(code: ErrorCode): number {
+  return STATUS[code] ?? 400;
+}
+
 export function httpError(
   code: ErrorCode,
   message: string,
   headers: Readonly<Record<string, string>> = {},
 ): HttpError {
-  const error = { code, message, hint: ERROR_CODES[code] };
-  return { status: STATUS[code] ?? 400, body: { error }, headers };
+  const error = { code, message, hint: routeHint(code) };
+  return { status: statusOf(code), body: { error }, headers };
 }
+
+/** What a client can do about a store that may be back at once; its code's own hint is for who runs the server. */
+const ASK_AGAIN =
+  'Send the request again. If it makes something, it may have made it: repeat it with the same Idempotency-Key.';
 
 /** What a client is shown of an error. A defect is not described: its message may contain anything. */
 export function errorAnswer(error: unknown): HttpError {
-  const { code, message, hint } = toErrorInfo(error);
+  const { code, message, hint, retryable } = toErrorInfo(error);
   if (code === 'INTERNAL_ERROR') {
     return httpError(code, 'The server failed. Its log names the request by its x-request-id.');
   }
   const details = OrionError.isInstance(error) ? error.details : {};
+  const isStoreAway = code === 'STORE_UNAVAILABLE' && retryable;
   return {
-    status: STATUS[code] ?? 400,
+    status: statusOf(code),
     body: {
       error: {
         code,
         message,
-        ...(hint === undefined ? {} : { hint }),
+        hint: isStoreAway ? ASK_AGAIN : routeHint(code, hint),
         ...(Object.keys(details).length === 0 ? {} : { details }),
       },
     },
-    headers: {},
+    headers: isStoreAway || code === 'RATE_LIMITED' ? retryAfter(details['retryAfterSeconds']) : {},
   };
+}
+
+function retryAfter(seconds: unknown): HttpError['headers'] {
+  return { 'retry-after': String(typeof seconds === 'number' ? Math.ceil(seconds) : 1) };
 }

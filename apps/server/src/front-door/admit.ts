@@ -16,20 +16,33 @@ export type RequestHead = {
   readonly method: string;
   /** As in the request line. */
   readonly target: string;
+  /** `1.1` */
+  readonly version: string;
   /** Names and values in turn, as they arrived. */
   readonly rawHeaders: readonly string[];
+  /** The name that a proxy which is believed reports, in place of that of the header Host. */
+  readonly forwardedHost?: string | null;
 };
 
-export type Admission =
-  | {
-      readonly kind: 'admitted';
-      /** `open`: it needs no token. */
-      readonly access: 'open' | 'read' | 'change';
-      readonly body: 'none' | 'json' | 'stream';
-    }
-  | { readonly kind: 'refused'; readonly error: HttpError };
+/** What a request counts as. `open`: it needs no token; `stranger`: nothing was asked that it may ask. */
+export type Access = 'open' | 'read' | 'change' | 'stranger';
 
-export type FrontDoor = AllowedNames & { readonly token: string };
+export type Admission = { readonly access: Access } & (
+  | { readonly kind: 'admitted'; readonly body: 'none' | 'json' | 'stream' }
+  | { readonly kind: 'refused'; readonly error: HttpError }
+);
+
+export type FrontDoor = AllowedNames & {
+  readonly token: string;
+  readonly page: {
+    /** Whether a GET of this path is a file of the page, which anybody may have. */
+    readonly has: (path: string) => boolean;
+    /** Whether this takes the place of the token: a session of the page that is not over. */
+    readonly accepts: (bearer: string) => boolean;
+  };
+  /** Why no route takes a request; null if one does. `target` is as in the request line. */
+  readonly routeProblem: (method: string, target: string) => HttpError | null;
+};
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'];
 const OPEN_PATHS: ReadonlySet<string> = new Set([
@@ -38,6 +51,8 @@ const OPEN_PATHS: ReadonlySet<string> = new Set([
   '/openapi.json',
   '/docs',
 ]);
+/** Their secret is in the body. With a token, `/api/page/sessions` is like any other route. */
+const OPEN_CHANGES: ReadonlySet<string> = new Set(['/api/page/challenge', '/api/page/sessions']);
 const DECIDING = [
   'host',
   'origin',
@@ -50,17 +65,20 @@ const JSON_TYPE = /^application\/json(?:\s*;\s*charset="?utf-8"?)?$/u;
 const BYTES_TYPE = 'application/octet-stream';
 
 export function admit(head: RequestHead, door: FrontDoor): Admission {
-  const error = refusal(head, door);
-  if (error !== null) return { kind: 'refused', error };
-  const { method } = head;
-  if (method === 'GET' || method === 'HEAD') {
-    const access = OPEN_PATHS.has(pathOf(head.target)) ? 'open' : 'read';
-    return { kind: 'admitted', access, body: 'none' };
-  }
+  const headers = headersOf(head.rawHeaders);
+  const foreign = refusal(head, headers, door);
+  if (foreign !== null) return { kind: 'refused', access: 'stranger', error: foreign };
+  const { method, target } = head;
+  const isChange = method !== 'GET' && method !== 'HEAD';
+  const access = isOpen(head, door) ? 'open' : isChange ? 'change' : 'read';
+  if (!isChange) return { kind: 'admitted', access, body: 'none' };
+  // Nothing is said about the body of a request that no route takes.
+  const error = door.routeProblem(method, target) ?? contentProblem(method, headers);
+  if (error !== null) return { kind: 'refused', access, error };
   const body = { POST: 'json', PUT: 'stream' } as const;
   return {
     kind: 'admitted',
-    access: 'change',
+    access,
     body: method === 'POST' || method === 'PUT' ? body[method] : 'none',
   };
 }
@@ -70,15 +88,19 @@ export function pathOf(target: string): string {
   return query === -1 ? target : target.slice(0, query);
 }
 
-function refusal({ method, target, rawHeaders }: RequestHead, door: FrontDoor): HttpError | null {
-  const headers = headersOf(rawHeaders);
+function refusal(head: RequestHead, headers: Headers, door: FrontDoor): HttpError | null {
+  const { method, target, version, forwardedHost } = head;
   for (const name of DECIDING) {
     if ((headers.get(name)?.length ?? 0) > 1)
       return httpError('REQUEST_INVALID', `The header ${name} is there more than once.`);
   }
   const header = (name: string): string | undefined => headers.get(name)?.[0];
-  if (!door.hosts.has(header('host')?.toLowerCase() ?? ''))
+  const host = forwardedHost ?? header('host') ?? '';
+  if (!door.hosts.has(host.toLowerCase()))
     return httpError('HOST_NOT_ALLOWED', 'The header Host names a host that is not allowed.');
+  // A request line without a version is not one of ours, whatever a parser makes of it.
+  if (version !== '1.1' && version !== '1.0')
+    return httpError('REQUEST_INVALID', 'The request line has to name HTTP/1.1.');
   if (!/^\/(?!\/)/u.test(target))
     return httpError('REQUEST_INVALID', 'The request line has to name a path.');
   if (!METHODS.includes(method))
@@ -88,13 +110,13 @@ function refusal({ method, target, rawHeaders }: RequestHead, door: FrontDoor): 
   const isChange = method !== 'GET' && method !== 'HEAD';
   const foreign = originProblem(header('origin'), header('sec-fetch-site'), isChange, door);
   if (foreign !== null) return httpError('ORIGIN_NOT_ALLOWED', foreign);
-  const isOpen = !isChange && OPEN_PATHS.has(pathOf(target));
-  if (!isOpen && !isBearer(header('authorization'), door.token))
+  const authorization = header('authorization');
+  const mayPass = isOpen(head, door) && (!isChange || authorization === undefined);
+  if (!mayPass && !isBearer(authorization, door))
     return httpError('UNAUTHORIZED', 'The request has no token, or not the right one.', {
       'www-authenticate': 'Bearer',
     });
-  if (!isChange) return null;
-  return contentProblem(method, header('content-type'), header('content-encoding'));
+  return null;
 }
 
 function originProblem(
@@ -110,18 +132,22 @@ function originProblem(
   return null;
 }
 
-/** Takes the same time whatever is compared. */
-function isBearer(authorization: string | undefined, token: string): boolean {
-  const given = /^Bearer (\S+)$/iu.exec(authorization ?? '')?.[1] ?? '';
-  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(given), digest(token));
+function isOpen({ method, target }: RequestHead, { page }: FrontDoor): boolean {
+  const path = pathOf(target);
+  if (method === 'GET' || method === 'HEAD') return OPEN_PATHS.has(path) || page.has(path);
+  return method === 'POST' && OPEN_CHANGES.has(path);
 }
 
-function contentProblem(
-  method: string,
-  type: string | undefined,
-  encoding: string | undefined,
-): HttpError | null {
+/** Takes the same time whatever is compared. */
+function isBearer(authorization: string | undefined, { token, page }: FrontDoor): boolean {
+  const given = /^Bearer (\S+)$/iu.exec(authorization ?? '')?.[1] ?? '';
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(given), digest(token)) || page.accepts(given);
+}
+
+function contentProblem(method: string, headers: Headers): HttpError | null {
+  const [encoding] = headers.get('content-encoding') ?? [];
+  const [type] = headers.get('content-type') ?? [];
   const unsupported = (message: string): HttpError => httpError('MEDIA_TYPE_UNSUPPORTED', message);
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
     return unsupported('A body with a content encoding is not read.');
@@ -133,7 +159,9 @@ function contentProblem(
   return null;
 }
 
-function headersOf(rawHeaders: readonly string[]): ReadonlyMap<string, readonly string[]> {
+type Headers = ReadonlyMap<string, readonly string[]>;
+
+function headersOf(rawHeaders: readonly string[]): Headers {
   const headers = new Map<string, string[]>();
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
     const name = (rawHeaders[index] ?? '').toLowerCase();

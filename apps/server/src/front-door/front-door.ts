@@ -11,14 +11,18 @@ import type { ServerLimits } from '../limits.ts';
 import type { Metrics } from '../operation/metrics.ts';
 import type { ServerLog } from '../operation/request-log.ts';
 import { admit, pathOf } from './admit.ts';
-import type { Admission, FrontDoor } from './admit.ts';
+import type { Access, FrontDoor } from './admit.ts';
+import { forwardedOf } from './forwarded.ts';
+import type { TrustedProxies } from './forwarded.ts';
 import { RateLimit } from './rate-limit.ts';
-import { answerError, COMMON_HEADERS } from './raw-answers.ts';
+import { answerError, COMMON_HEADERS, DISCARDED, discardedBody } from './raw-answers.ts';
 import { readJsonBody } from './read-body.ts';
 
 /** What the routes and the front door know of a request. */
 export type RequestFacts = {
   readonly id: string;
+  /** The address that it comes from, as far as that is known. */
+  readonly client: string;
   /** The pattern of the route that answered. */
   route: string;
   /** The code of an answer that is an error. */
@@ -27,6 +31,9 @@ export type RequestFacts = {
 
 export type FrontDoorOptions = {
   readonly door: FrontDoor;
+  readonly proxies: TrustedProxies;
+  /** What a proxy may leave in front of each path; empty if it leaves nothing. */
+  readonly basePath: string;
   readonly limits: ServerLimits;
   readonly clock: Clock;
   readonly log: ServerLog;
@@ -42,10 +49,7 @@ const HEALTH = /^\/health\//u;
 export class RequestListener {
   readonly #options: FrontDoorOptions;
   readonly #facts: WeakMap<IncomingMessage, RequestFacts> = new WeakMap();
-  readonly #limits: Record<
-    Extract<Admission, { kind: 'admitted' }>['access'] | 'refused',
-    RateLimit
-  >;
+  readonly #limits: Readonly<Record<Access, RateLimit>>;
   readonly #responses: WeakMap<Duplex, ServerResponse> = new WeakMap();
   #inProgress = 0;
   #onIdle: (() => void)[] = [];
@@ -57,7 +61,7 @@ export class RequestListener {
       open: new RateLimit(clock, limits.opensPerSecond),
       read: new RateLimit(clock, limits.readsPerSecond),
       change: new RateLimit(clock, limits.changesPerSecond),
-      refused: new RateLimit(clock, limits.refusalsPerSecond),
+      stranger: new RateLimit(clock, limits.refusalsPerSecond),
     };
   }
 
@@ -78,7 +82,7 @@ export class RequestListener {
   }
 
   factsOf(request: IncomingMessage): RequestFacts {
-    return this.#facts.get(request) ?? { id: '', route: NOT_ROUTED };
+    return this.#facts.get(request) ?? { id: '', client: '', route: NOT_ROUTED };
   }
 
   /** Never rejects. `expectsContinue`: the client sends its body once it is told to. */
@@ -87,20 +91,34 @@ export class RequestListener {
     response: ServerResponse,
     expectsContinue: boolean,
   ): Promise<void> {
-    const facts: RequestFacts = { id: randomUUID(), route: NOT_ROUTED };
+    const { door, limits, clock, route, proxies, basePath } = this.#options;
+    const { host, client } = forwardedOf(
+      request.socket.remoteAddress,
+      (name) => request.headersDistinct[name] ?? [],
+      proxies,
+    );
+    const facts: RequestFacts = { id: randomUUID(), client, route: NOT_ROUTED };
     this.#facts.set(request, facts);
+    request.url = withoutBase(request.url ?? '', basePath);
     this.#observe(request, response, facts);
     response.on('error', () => undefined);
     for (const [name, value] of Object.entries(COMMON_HEADERS)) response.setHeader(name, value);
     response.setHeader('x-request-id', facts.id);
+    let isBodyComing = !expectsContinue;
     const refuse = (error: HttpError): void => {
-      facts.code = error.body.error.code;
-      answerError(request, response, error);
+      const { code } = error.body.error;
+      facts.code = code;
+      const discarded = code === 'BODY_TOO_LARGE' ? discardedBody(limits) : DISCARDED;
+      answerError(request, response, error, clock, isBodyComing ? discarded : null);
     };
-    const { door, limits, clock, route } = this.#options;
-    const head = { method: request.method ?? '', target: request.url ?? '' };
-    const admission = admit({ ...head, rawHeaders: request.rawHeaders }, door);
-    const limited = this.#limitOf(admission).take();
+    const takeBody = (): void => {
+      if (expectsContinue) response.writeContinue();
+      isBodyComing = true;
+    };
+    const { rawHeaders, httpVersion: version } = request;
+    const head = { method: request.method ?? '', target: request.url, version };
+    const admission = admit({ ...head, rawHeaders, forwardedHost: host }, door);
+    const limited = this.#limits[admission.access].take();
     if (limited !== null) return refuse(tooMany(limited));
     if (admission.kind === 'refused') return refuse(admission.error);
     if (this.#options.isStopping()) {
@@ -111,19 +129,13 @@ export class RequestListener {
         );
       }
     }
-    if (expectsContinue) response.writeContinue();
     if (admission.body === 'json') {
-      const body = await readJsonBody(request, limits, clock);
+      const body = await readJsonBody(request, { ...limits, clock, takeBody });
       if (body.kind === 'broken') return;
       if (body.kind === 'refused') return refuse(body.error);
       Object.assign(request, { rawBody: body.bytes });
-    }
+    } else takeBody();
     await route(request, response);
-  }
-
-  #limitOf(admission: Admission): RateLimit {
-    if (admission.kind === 'admitted') return this.#limits[admission.access];
-    return this.#limits.refused;
   }
 
   #observe(request: IncomingMessage, response: ServerResponse, facts: RequestFacts): void {
@@ -142,11 +154,12 @@ export class RequestListener {
       if (counts) this.#inProgress -= 1;
       if (this.#inProgress === 0) for (const resolve of this.#onIdle.splice(0)) resolve();
       const ms = Math.round(clock.monotonic() - began);
-      const { id, route, code } = facts;
+      const { id, client, route, code } = facts;
       const status = response.statusCode;
       metrics().request({ method: knownMethod(method), route, status, ms });
       log.request({
         id,
+        client,
         method,
         path,
         status,
@@ -157,6 +170,14 @@ export class RequestListener {
       });
     });
   }
+}
+
+/** A proxy may pass the base path on or take it away; both lead to the same route. */
+function withoutBase(target: string, basePath: string): string {
+  if (basePath === '' || !target.startsWith(basePath)) return target;
+  const rest = target.slice(basePath.length);
+  if (rest.startsWith('/')) return rest;
+  return rest === '' || rest.startsWith('?') ? `/${rest}` : target;
 }
 
 function tooMany(seconds: number): HttpError {

@@ -1,16 +1,18 @@
 import type { Clock } from '@orion/contracts';
 
-/** Lets through a number of calls a second, and after a pause twice as many at once. */
+/** Lets through a number of calls a second, and after a pause so many at once: twice as many when left out. */
 export class RateLimit {
   readonly #clock: Clock;
   readonly #perSecond: number;
+  readonly #burst: number;
   #left: number;
   #at: number;
 
-  constructor(clock: Clock, perSecond: number) {
+  constructor(clock: Clock, perSecond: number, burst: number = 2 * perSecond) {
     this.#clock = clock;
     this.#perSecond = perSecond;
-    this.#left = 2 * perSecond;
+    this.#burst = burst;
+    this.#left = burst;
     this.#at = clock.monotonic();
   }
 
@@ -18,7 +20,7 @@ export class RateLimit {
   take(): number | null {
     const now = this.#clock.monotonic();
     const gained = ((now - this.#at) / 1000) * this.#perSecond;
-    this.#left = Math.min(2 * this.#perSecond, this.#left + gained);
+    this.#left = Math.min(this.#burst, this.#left + gained);
     this.#at = now;
     if (this.#left < 1) return Math.ceil((1 - this.#left) / this.#perSecond);
     this.#left -= 1;

@@ -2,8 +2,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 
+import type { Clock } from '@orion/contracts';
+
 import { httpError } from '../answers/http-error.ts';
 import type { HttpError } from '../answers/http-error.ts';
+import type { ServerLimits } from '../limits.ts';
 
 /** Headers of every answer. Nothing is to be kept, framed, sniffed or run, unless a route decides otherwise. */
 export const COMMON_HEADERS: Readonly<Record<string, string>> = {
@@ -15,37 +18,70 @@ export const COMMON_HEADERS: Readonly<Record<string, string>> = {
 };
 
 const JSON_TYPE = 'application/json; charset=utf-8';
-/** What a refused client may go on sending before its connection is closed. */
-const DISCARDED_BYTES = 1024 * 1024;
-const DISCARDED_MS = 2000;
+/**
+ * What a refused client may still send before its connection is cut, since many clients read an answer only when they
+ * have sent everything. Nothing of it is kept.
+ */
+export type Discarded = { readonly bytes: number; readonly ms: number };
 
-/** Answers a request whose body nobody reads. */
+/** Of whoever it is. */
+export const DISCARDED: Discarded = { bytes: 16 * 1024 * 1024, ms: 2000 };
+/** A body that is too large is allowed to be so by this much. */
+const MOST_BODIES = 4;
+
+/** A client with the token is given the time that a body of the right size has. */
+export function discardedBody({
+  bodyBytes,
+  bodyMs,
+}: Pick<ServerLimits, 'bodyBytes' | 'bodyMs'>): Discarded {
+  return { bytes: MOST_BODIES * bodyBytes, ms: bodyMs };
+}
+
+/** Answers a request whose body nobody reads. `discarded` is null if the client sends none before it is told to. */
 export function answerError(
   request: IncomingMessage,
   response: ServerResponse,
   { status, body, headers }: HttpError,
+  clock: Clock,
+  discarded: Discarded | null,
 ): void {
+  if (discarded !== DISCARDED) response.setHeader('connection', 'close');
   const text = JSON.stringify(body);
   response.writeHead(status, {
     ...headers,
     'content-type': JSON_TYPE,
     'content-length': Buffer.byteLength(text),
   });
-  response.end(request.method === 'HEAD' ? undefined : text);
-  discard(request);
+  if (request.method === 'HEAD') response.flushHeaders();
+  else response.write(text);
+  if (discarded === null || request.complete) response.end();
+  else endAfterRequest(request, response, clock, discarded);
 }
 
-/** Lets a client finish its request, since one that is cut off would not see the answer. */
-function discard(request: IncomingMessage): void {
-  if (request.complete) return;
+/**
+ * Lets a client finish its request, since one that is cut off would not see the answer. That is sent already; its end
+ * would close the connection of a client that asked for `Connection: close`.
+ */
+function endAfterRequest(
+  request: IncomingMessage,
+  response: ServerResponse,
+  clock: Clock,
+  discarded: Discarded,
+): void {
+  const cutOff = (): void => void response.end(() => request.destroy());
   let bytes = 0;
-  const timer = setTimeout(() => request.destroy(), DISCARDED_MS);
+  const cancel = clock.schedule(discarded.ms, cutOff);
   request.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
-    if (bytes > DISCARDED_BYTES) request.destroy();
+    if (bytes > discarded.bytes) cutOff();
   });
   request.on('error', () => undefined);
-  request.once('close', () => clearTimeout(timer));
+  for (const event of ['end', 'close']) {
+    request.once(event, () => {
+      cancel();
+      response.end();
+    });
+  }
 }
 
 /** Answers what is not HTTP, is too large or too slow to become a request, and closes the connection. */

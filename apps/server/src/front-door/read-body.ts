@@ -16,17 +16,23 @@ export type ReadBody =
   /** The client has gone. */
   | { readonly kind: 'broken' };
 
+export type ReadBodyOptions = Pick<ServerLimits, 'bodyBytes' | 'bodyMs'> & {
+  readonly clock: Clock;
+  /** Called before anything is waited for, but not for a body that is announced to be too large. */
+  readonly takeBody: () => void;
+};
+
 /** A JSON body as a whole. An empty one is an empty object. */
 export async function readJsonBody(
   request: IncomingMessage,
-  { bodyBytes, bodyMs }: Pick<ServerLimits, 'bodyBytes' | 'bodyMs'>,
-  clock: Clock,
+  { bodyBytes, bodyMs, clock, takeBody }: ReadBodyOptions,
 ): Promise<ReadBody> {
   const tooLarge: ReadBody = {
     kind: 'refused',
     error: httpError('BODY_TOO_LARGE', `The body is larger than ${bodyBytes} bytes.`),
   };
   if (Number(request.headers['content-length'] ?? 0) > bodyBytes) return tooLarge;
+  takeBody();
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let bytes = 0;

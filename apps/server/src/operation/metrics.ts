@@ -1,7 +1,14 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
 import type { Orion } from '@orion/agent';
+import type { RunEvent } from '@orion/contracts';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+import type { EventStreams } from '../sse/event-streams.ts';
+import type { SessionCounts } from './session-counts.ts';
+import { RESOLUTION_MS } from './event-loop-delay.ts';
+import { countTurns } from './turn-metrics.ts';
+import type { TurnCounts } from './turn-metrics.ts';
 
 /** What Prometheus reads of this process. */
 export type Metrics = {
@@ -9,21 +16,26 @@ export type Metrics = {
   text(): Promise<string>;
   /** `route` is the pattern of a route: a path would make a series for each id. */
   request(facts: { method: string; route: string; status: number; ms: number }): void;
+  /** An event of a turn that runs here. */
+  turn(event: RunEvent): void;
   close(): void;
 };
 
 export type MetricsOptions = {
   readonly processName: string;
-  readonly orion: Pick<Orion, 'listSessions' | 'notStored'>;
+  readonly workspaces: readonly Pick<Orion, 'notStored' | 'countSessionBytes'>[];
+  readonly sessions: () => Promise<SessionCounts>;
   readonly requestsInProgress: () => number;
   readonly connections: () => Promise<number>;
+  readonly streams: Pick<EventStreams, 'open' | 'buffered' | 'stalled'>;
+  readonly turns: TurnCounts;
 };
 
 const NANOSECONDS = 1e9;
 const QUANTILES = [0.5, 0.99, 1];
 
 export function createMetrics(options: MetricsOptions): Metrics {
-  const { orion } = options;
+  const { workspaces } = options;
   const registry = new Registry();
   registry.setDefaultLabels({ process: options.processName });
   const registers = [registry];
@@ -54,25 +66,62 @@ export function createMetrics(options: MetricsOptions): Metrics {
     options.requestsInProgress(),
   );
   gauge('orion_http_connections', 'Open connections.', () => options.connections());
+  const { streams } = options;
+  gauge('orion_event_streams', 'Open streams of events.', () => streams.open);
+  gauge(
+    'orion_event_stream_bytes',
+    'What waits here for readers of streams.',
+    () => streams.buffered,
+  );
+  gauge(
+    'orion_event_streams_stalled',
+    'Streams that ended since the start because nobody read them.',
+    () => streams.stalled,
+  );
   gauge('orion_memory_resident_bytes', 'Memory of the process.', () => process.memoryUsage.rss());
   gauge('orion_memory_heap_bytes', 'Heap in use.', () => process.memoryUsage().heapUsed);
-  labelled(registers, 'orion_write_sessions', 'Stored write sessions.', 'status', async () =>
-    countBy(await orion.listSessions(), ({ status }) => status),
+  labelled(
+    Gauge,
+    registers,
+    'orion_write_sessions',
+    'Stored write sessions.',
+    'status',
+    async () => [...(await options.sessions()).byStatus],
   );
-  labelled(registers, 'orion_not_stored', 'Records that the store lacks for good.', 'kind', () =>
-    Promise.resolve(Object.entries(orion.notStored())),
+  labelled(
+    Counter,
+    registers,
+    'orion_write_session_bytes_total',
+    'Bytes of write sessions that the operating system (saved) and the disk (synced) has.',
+    'stage',
+    () => Promise.resolve(sumOf(workspaces.map((each) => each.countSessionBytes()))),
   );
-  const delay = monitorEventLoopDelay({ resolution: 20 });
+  labelled(
+    Gauge,
+    registers,
+    'orion_not_stored',
+    'Records that the store lacks for good.',
+    'kind',
+    () => Promise.resolve(sumOf(workspaces.map((each) => each.notStored()))),
+  );
+  const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   delay.enable();
   const name = 'orion_event_loop_delay_seconds';
-  labelled(registers, name, 'Delay of the event loop since the last look.', 'quantile', () => {
-    const found = QUANTILES.map((each): [string, number] => [
-      String(each),
-      delay.percentile(Math.max(each * 100, 1)) / NANOSECONDS,
-    ]);
-    delay.reset();
-    return Promise.resolve(found);
-  });
+  labelled(
+    Gauge,
+    registers,
+    name,
+    'Delay of the event loop since the last look.',
+    'quantile',
+    () => {
+      const found = QUANTILES.map((each): [string, number] => [
+        String(each),
+        Math.max(0, delay.percentile(each * 100) / NANOSECONDS - RESOLUTION_MS / 1000),
+      ]);
+      delay.reset();
+      return Promise.resolve(found);
+    },
+  );
   return {
     contentType: registry.contentType,
     text: () => registry.metrics(),
@@ -80,19 +129,21 @@ export function createMetrics(options: MetricsOptions): Metrics {
       requests.inc({ method, route, status });
       durations.observe({ route }, ms / 1000);
     },
+    turn: countTurns(registers, options.turns),
     close: () => void delay.disable(),
   };
 }
 
-/** One gauge with a value for each label. */
+/** One metric with a value for each label. */
 function labelled(
+  Metric: typeof Gauge | typeof Counter,
   registers: Registry[],
   name: string,
   help: string,
   label: string,
   read: () => Promise<readonly (readonly [string, number])[]>,
 ): void {
-  new Gauge({
+  new Metric({
     name,
     help,
     labelNames: [label],
@@ -100,16 +151,16 @@ function labelled(
     async collect() {
       const values = await read();
       this.reset();
-      for (const [value, number] of values) this.set({ [label]: value }, number);
+      for (const [value, number] of values) this.inc({ [label]: value }, number);
     },
   });
 }
 
-function countBy<Item>(
-  items: readonly Item[],
-  keyOf: (item: Item) => string,
+function sumOf(
+  all: readonly Readonly<Record<string, number>>[],
 ): readonly (readonly [string, number])[] {
-  const counts = new Map<string, number>();
-  for (const item of items) counts.set(keyOf(item), (counts.get(keyOf(item)) ?? 0) + 1);
-  return [...counts];
+  const sums = new Map<string, number>();
+  for (const [name, number] of all.flatMap((each) => Object.entries(each)))
+    sums.set(name, (sums.get(name) ?? 0) + number);
+  return [...sums];
 }

@@ -1,12 +1,13 @@
 import { pino } from 'pino';
 import type { Logger } from 'pino';
 
-import type { LogSink } from '../configuration.ts';
+import type { LogSink, ServerOptions } from '../configuration.ts';
 
 /** What the log says of a request: nothing that it or its answer contains, no query and no header. */
 export type LoggedRequest = {
   /** As in the header `x-request-id` of the answer. */
   readonly id: string;
+  readonly client: string;
   readonly method: string;
   readonly path: string;
   readonly status: number;
@@ -28,14 +29,21 @@ export type ServerLog = {
 
 const MAX_PATH = 200;
 
-export function createLog(sink: LogSink, processName: string): ServerLog {
+export function createLog(
+  sink: LogSink,
+  processName: string,
+  level: ServerOptions['logLevel'] = 'info',
+): ServerLog {
   const logger: Logger = pino(
-    { base: { process: processName }, timestamp: pino.stdTimeFunctions.isoTime },
+    { level, base: { process: processName }, timestamp: pino.stdTimeFunctions.isoTime },
     sink,
   );
   return {
     request: ({ path, ...request }) =>
-      logger.info({ ...request, path: path.slice(0, MAX_PATH) }, 'request'),
+      logger[request.status < 500 ? 'info' : 'warn'](
+        { ...request, path: path.slice(0, MAX_PATH) },
+        'request',
+      ),
     defect: (id, error) => logger.error({ id, ...placeOf(error) }, 'defect'),
     note: (message) => logger.info(message),
   };

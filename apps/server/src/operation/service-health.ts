@@ -1,38 +1,103 @@
 import type { Orion } from '@orion/agent';
-import type { Clock, ReadyAnswer, ServiceState } from '@orion/contracts';
-import { limitedSignal } from '@orion/contracts';
+import type { Clock, DiskState, ReadyAnswer, ServiceState } from '@orion/contracts';
+import { limitedSignal, toErrorInfo } from '@orion/contracts';
 
 const LOOK_MS = 1000;
+/** A disk that took something is tried again after this time: each trial writes to it. */
+const DISK_MS = 5000;
+
+export type ServicesOptions = {
+  readonly orion: Pick<Orion, 'store'>;
+  readonly projects: { readonly all: readonly Pick<Orion, 'serverFiles'>[] };
+  readonly clock: Clock;
+};
 
 /**
- * Whether the services behind the server can be used. Anybody may ask, so one look answers all who ask within a
- * second of it, and takes no longer than a second itself.
+ * Whether what the server needs can be used: its store answers, and the disks take what is saved. Anybody may ask, so
+ * one look answers all who ask within a second of it, and takes no longer than a second itself.
  */
-export function watchServices(
-  orion: Pick<Orion, 'store'>,
-  clock: Clock,
-): () => Promise<ReadyAnswer['services']> {
-  let latest: { readonly at: number; readonly store: Promise<ServiceState> } | null = null;
+export function watchServices({
+  orion,
+  projects,
+  clock,
+}: ServicesOptions): () => Promise<ReadyAnswer['services']> {
+  const trials = projects.all.map(({ serverFiles }) => oneAtATime(() => serverFiles.tryDisk()));
+  const store = atMostEvery(
+    clock,
+    () => LOOK_MS,
+    () => lookAtStore(orion, clock),
+  );
+  const disk = atMostEvery<DiskState>(
+    clock,
+    (latest) => (latest === 'ok' ? DISK_MS : LOOK_MS),
+    () => tryDisks(trials, clock),
+  );
   return async () => {
+    const [storeState, diskState] = await Promise.all([store(), disk()]);
+    return { store: storeState, disk: diskState };
+  };
+}
+
+/** The latest answer for as long as it holds, then another one. */
+function atMostEvery<State>(
+  clock: Clock,
+  holdsMs: (latest: State) => number,
+  look: () => Promise<State>,
+): () => Promise<State> {
+  let until = Number.NEGATIVE_INFINITY;
+  let latest: Promise<State> | null = null;
+  return () => {
     const now = clock.monotonic();
-    if (latest === null || now - latest.at >= LOOK_MS) {
-      latest = { at: now, store: lookAtStore(orion, clock) };
-    }
-    return { store: await latest.store };
+    if (latest !== null && now < until) return latest;
+    until = now + LOOK_MS;
+    latest = look().then((state) => {
+      until = now + holdsMs(state);
+      return state;
+    });
+    return latest;
   };
 }
 
 function lookAtStore(orion: Pick<Orion, 'store'>, clock: Clock): Promise<ServiceState> {
+  return within<ServiceState>(clock, async () => {
+    await orion.store.conversations.list({ limit: 1 });
+    return 'ok';
+  });
+}
+
+/** The worst of them. */
+async function tryDisks(
+  trials: readonly (() => Promise<void>)[],
+  clock: Clock,
+): Promise<DiskState> {
+  const states = await Promise.all(
+    trials.map((trial) =>
+      within<DiskState>(clock, () =>
+        trial().then(
+          () => 'ok',
+          (error: unknown) => (toErrorInfo(error).code === 'DISK_FULL' ? 'full' : 'unavailable'),
+        ),
+      ),
+    ),
+  );
+  return states.find((state) => state !== 'ok') ?? 'ok';
+}
+
+/** A disk that hangs is not asked again and again. */
+function oneAtATime(call: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | null = null;
+  return () => (running ??= call().finally(() => (running = null)));
+}
+
+/** `unavailable` for what fails or takes longer than a second. */
+function within<State>(clock: Clock, look: () => Promise<State>): Promise<State | 'unavailable'> {
   const limit = limitedSignal(new AbortController().signal, clock, LOOK_MS);
   return new Promise((resolve) => {
-    const settle = (state: ServiceState): void => {
+    const settle = (state: State | 'unavailable'): void => {
       limit.end();
       resolve(state);
     };
     limit.signal.addEventListener('abort', () => settle('unavailable'), { once: true });
-    orion.store.conversations.list({ limit: 1 }).then(
-      () => settle('ok'),
-      () => settle('unavailable'),
-    );
+    look().then(settle, () => settle('unavailable'));
   });
 }

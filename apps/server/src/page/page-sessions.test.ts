@@ -1,0 +1,189 @@
+import { createHmac } from 'node:crypto';
+
+import type { PageAccess } from '@orion/contracts';
+import { createFakeClock } from '@orion/testkit';
+import { describe, expect, it } from 'vitest';
+
+import { PageSessions } from './page-sessions.ts';
+
+/** Hazard: a link or a session counts for longer, more often or elsewhere than it should (W5 to W10). */
+
+const HOUR = 3_600_000;
+
+function setUp({ token = 'a token of the server' } = {}) {
+  const clock = createFakeClock();
+  const stored: PageAccess[] = [];
+  const open = (with_: { token?: string } = {}): PageSessions =>
+    new PageSessions({
+      token: with_.token ?? token,
+      clock,
+      access: stored.at(-1) ?? { generation: 0, ended: {} },
+      keep: (access) => {
+        stored.push(access);
+        return Promise.resolve();
+      },
+    });
+  return { clock, stored, open, sessions: open() };
+}
+
+const bearerOf = ({ id, key }: { id: string; key: string }): string => `${id}.${key}`;
+const codeOf = (error: unknown): string => (error as { code: string }).code;
+
+describe('a log-in link', () => {
+  it('counts once, also after a restart', async () => {
+    const { sessions, open } = setUp();
+    const code = sessions.makeCode();
+    const session = await sessions.redeem(code);
+    expect(sessions.accepts(bearerOf(session))).toBe(true);
+    await expect(sessions.redeem(code)).rejects.toMatchObject({ code: 'PAGE_LINK_USED' });
+    await expect(open().redeem(code)).rejects.toMatchObject({ code: 'PAGE_LINK_USED' });
+  });
+
+  it('counts once for two that come at the same time', async () => {
+    const { sessions } = setUp();
+    const code = sessions.makeCode();
+    const outcomes = await Promise.allSettled([sessions.redeem(code), sessions.redeem(code)]);
+    expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+  });
+
+  it('is over after five minutes', async () => {
+    const { sessions, clock } = setUp();
+    const codes = [sessions.makeCode(), sessions.makeCode()];
+    await clock.advance(5 * 60_000);
+    await sessions.redeem(codes[0] ?? '');
+    await clock.advance(1);
+    await expect(sessions.redeem(codes[1] ?? '')).rejects.toMatchObject({
+      code: 'PAGE_LINK_INVALID',
+    });
+  });
+
+  it('holds at this server alone, and as it is', async () => {
+    const { sessions, open } = setUp();
+    const code = sessions.makeCode();
+    await expect(open({ token: 'another token' }).redeem(code)).rejects.toMatchObject({
+      code: 'PAGE_LINK_INVALID',
+    });
+    const later = code.replace(/^[0-9a-z]+/u, (until) =>
+      (Number.parseInt(until, 36) + 1).toString(36),
+    );
+    await expect(sessions.redeem(later)).rejects.toMatchObject({ code: 'PAGE_LINK_INVALID' });
+    await sessions.redeem(code);
+  });
+
+  it('cannot be guessed: after five wrong ones in a minute none is looked at', async () => {
+    const { sessions, clock } = setUp();
+    const code = sessions.makeCode();
+    for (let wrong = 0; wrong < 5; wrong += 1)
+      await expect(sessions.redeem('x')).rejects.toMatchObject({ code: 'PAGE_LINK_INVALID' });
+    await clock.advance(30_000);
+    await expect(sessions.redeem(code)).rejects.toMatchObject({
+      code: 'RATE_LIMITED',
+      details: { retryAfterSeconds: 30 },
+    });
+    await clock.advance(30_000);
+    await sessions.redeem(code);
+  });
+});
+
+describe('a session of the page', () => {
+  it('outlives a restart, and ends with the token', async () => {
+    const { sessions, open } = setUp();
+    const bearer = bearerOf(sessions.create());
+    expect(open().accepts(bearer)).toBe(true);
+    expect(open({ token: 'a new token' }).accepts(bearer)).toBe(false);
+  });
+
+  it.each([
+    [
+      'another key',
+      ({ id, key }: { id: string; key: string }) =>
+        `${id}.${key.replace(/.$/u, (last) => (last === '0' ? '1' : '0'))}`,
+    ],
+    [
+      'another id',
+      ({ id, key }: { id: string; key: string }) =>
+        `${id.replace(/.$/u, (last) => (last === '0' ? '1' : '0'))}.${key}`,
+    ],
+    ['the id alone', ({ id }: { id: string }) => id],
+    ['an empty key', ({ id }: { id: string }) => `${id}.`],
+    ['a time that it did not have', ({ id, key }: { id: string; key: string }) => `z${id}.${key}`],
+  ])('is not accepted with %s', (_what, change) => {
+    const { sessions } = setUp();
+    expect(sessions.accepts(change(sessions.create()))).toBe(false);
+  });
+
+  it('is over when it was not used for twelve hours', async () => {
+    const { sessions, clock } = setUp();
+    const bearer = bearerOf(sessions.create());
+    await clock.advance(12 * HOUR - 1);
+    expect(sessions.accepts(bearer)).toBe(true);
+    await clock.advance(12 * HOUR - 1);
+    expect(sessions.accepts(bearer)).toBe(true);
+    await clock.advance(12 * HOUR);
+    expect(sessions.accepts(bearer)).toBe(false);
+  });
+
+  it('is over after seven days, however it is used', async () => {
+    const { sessions, clock } = setUp();
+    const bearer = bearerOf(sessions.create());
+    for (let hours = 0; hours < 7 * 24 - 6; hours += 6) {
+      await clock.advance(6 * HOUR);
+      expect(sessions.accepts(bearer)).toBe(true);
+    }
+    await clock.advance(6 * HOUR);
+    expect(sessions.accepts(bearer)).toBe(false);
+  });
+
+  it('ends when it is signed out, for good', async () => {
+    const { sessions, open } = setUp();
+    const one = sessions.create();
+    const other = bearerOf(sessions.create());
+    await sessions.end(one.id);
+    for (const each of [sessions, open()])
+      expect([each.accepts(bearerOf(one)), each.accepts(other)]).toEqual([false, true]);
+  });
+
+  it('ends with all others, and so do links', async () => {
+    const { sessions, open } = setUp();
+    const bearer = bearerOf(sessions.create());
+    const code = sessions.makeCode();
+    await sessions.endAll();
+    for (const each of [sessions, open()]) {
+      expect(each.accepts(bearer)).toBe(false);
+      await expect(each.redeem(code)).rejects.toMatchObject({ code: 'PAGE_LINK_INVALID' });
+    }
+    expect(sessions.accepts(bearerOf(sessions.create()))).toBe(true);
+  });
+
+  it('is proved by the server that knows its key', () => {
+    const { sessions } = setUp();
+    const { id, key } = sessions.create();
+    const proof = createHmac('sha256', Buffer.from(key, 'hex'))
+      .update('orion page challenge abc')
+      .digest('hex');
+    expect(sessions.prove(id, 'abc')).toBe(proof);
+    expect(() => sessions.prove('x-y', 'abc')).toThrow('over');
+  });
+
+  it('stores nothing that is over', async () => {
+    const { sessions, clock, stored } = setUp();
+    for (let count = 0; count < 4; count += 1) await sessions.redeem(sessions.makeCode());
+    expect(Object.keys(stored.at(-1)?.ended ?? {})).toHaveLength(4);
+    await clock.advance(10 * 60_000);
+    await sessions.redeem(sessions.makeCode());
+    expect(Object.keys(stored.at(-1)?.ended ?? {})).toHaveLength(1);
+  });
+});
+
+it('keeps a link used where the disk refuses to remember it', async () => {
+  const clock = createFakeClock();
+  const sessions = new PageSessions({
+    token: 't',
+    clock,
+    access: { generation: 0, ended: {} },
+    keep: () => Promise.reject(Object.assign(new Error('full'), { code: 'DISK_FULL' })),
+  });
+  const code = sessions.makeCode();
+  expect(await sessions.redeem(code).catch(codeOf)).toBe('DISK_FULL');
+  expect(await sessions.redeem(code).catch(codeOf)).toBe('PAGE_LINK_USED');
+});

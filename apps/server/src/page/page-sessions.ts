@@ -1,0 +1,180 @@
+/**
+ * The log-in of the page: links that count once, and sessions that a tab keeps in place of the server's token.
+ *
+ * G1. Codes and keys are derived from the server's token and a generation. So they outlive a restart and hold at every
+ *     process with the same token, and a new token or a new generation ends all of them.
+ * G2. A code counts once and for CODE_MS. What has ended early, a code that was used and a session that was signed out,
+ *     is stored before the answer.
+ * G3. The server proves that it knows a key without sending it, so that a tab can find out who listens on its port
+ *     before it sends the key.
+ */
+import { createHash, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
+
+import { OrionError } from '@orion/contracts';
+import type { Clock, PageAccess, PageSessionAnswer } from '@orion/contracts';
+
+export type PageSessionsOptions = {
+  readonly token: string;
+  readonly clock: Clock;
+  readonly access: PageAccess;
+  readonly keep: (access: PageAccess) => Promise<void>;
+};
+
+const CODE_MS = 5 * 60_000;
+const IDLE_MS = 12 * 3_600_000;
+const LONGEST_MS = 7 * 24 * 3_600_000;
+/** Wrong codes in a minute, whoever sends them. */
+const MOST_WRONG = 5;
+const MINUTE_MS = 60_000;
+const MAC_BYTES = 16;
+const CODE = /^([0-9a-z]{1,9})\.([0-9a-f]{16})\.([0-9a-f]{32})$/u;
+const ID = /^([0-9a-z]{1,9})-[0-9a-f]{24}$/u;
+const BEARER = /^([0-9a-z]{1,9}-[0-9a-f]{24})\.([0-9a-f]{64})$/u;
+
+export class PageSessions {
+  readonly #options: PageSessionsOptions;
+  readonly #startedAt: number;
+  /** Sessions that were used at this process, with the time of their last use. */
+  readonly #lastUsed = new Map<string, number>();
+  #access: PageAccess;
+  #wrong: number[] = [];
+  /** Changes of what is stored, one after the other. */
+  #saving: Promise<void> = Promise.resolve();
+
+  constructor(options: PageSessionsOptions) {
+    this.#options = options;
+    this.#access = options.access;
+    this.#startedAt = options.clock.now();
+  }
+
+  /** For a link: whoever has it may make one session of it. */
+  makeCode(): string {
+    const until = (this.#now() + CODE_MS).toString(36);
+    const nonce = randomBytes(8).toString('hex');
+    return `${until}.${nonce}.${this.#codeMac(until, nonce)}`;
+  }
+
+  /** Rejects with PAGE_LINK_INVALID, PAGE_LINK_USED, RATE_LIMITED, and with disk errors. */
+  async redeem(code: string): Promise<PageSessionAnswer> {
+    const now = this.#now();
+    this.#wrong = this.#wrong.filter((at) => now - at < MINUTE_MS);
+    if (this.#wrong.length >= MOST_WRONG) throw tooManyWrong(this.#wrong[0] ?? now, now);
+    const [, until = '', nonce = '', mac = ''] = CODE.exec(code) ?? [];
+    const expiresAt = Number.parseInt(until, 36);
+    if (mac === '' || !isEqual(mac, this.#codeMac(until, nonce)) || expiresAt < now) {
+      this.#wrong.push(now);
+      throw new OrionError({
+        code: 'PAGE_LINK_INVALID',
+        message: 'This log-in link is not valid, or older than five minutes.',
+      });
+    }
+    const used = createHash('sha256').update(code).digest('hex');
+    if (this.#hasEnded(used)) {
+      this.#wrong.push(now);
+      throw new OrionError({
+        code: 'PAGE_LINK_USED',
+        message: 'This log-in link was used before.',
+      });
+    }
+    await this.#end(used, expiresAt);
+    return this.create();
+  }
+
+  create(): PageSessionAnswer {
+    const id = `${this.#now().toString(36)}-${randomBytes(12).toString('hex')}`;
+    return { id, key: this.#keyOf(id).toString('hex') };
+  }
+
+  /** What only a server that knows the key of this session can answer. Throws PAGE_SESSION_ENDED. */
+  prove(id: string, challenge: string): string {
+    if (!this.#isAlive(id)) {
+      throw new OrionError({ code: 'PAGE_SESSION_ENDED', message: 'This log-in is over.' });
+    }
+    return createHmac('sha256', this.#keyOf(id))
+      .update(`orion page challenge ${challenge}`)
+      .digest('hex');
+  }
+
+  /** Whether this is the `<id>.<key>` of a session that is not over. */
+  accepts(bearer: string): boolean {
+    const [, id = '', key = ''] = BEARER.exec(bearer) ?? [];
+    if (id === '' || !this.#isAlive(id) || !isEqual(key, this.#keyOf(id).toString('hex')))
+      return false;
+    this.#lastUsed.set(id, this.#now());
+    return true;
+  }
+
+  async end(id: string): Promise<void> {
+    if (!ID.test(id)) return;
+    this.#lastUsed.delete(id);
+    await this.#end(id, this.#now() + LONGEST_MS);
+  }
+
+  async endAll(): Promise<void> {
+    this.#lastUsed.clear();
+    await this.#change(({ generation }) => ({ generation: generation + 1, ended: {} }));
+  }
+
+  #isAlive(id: string): boolean {
+    const beganAt = Number.parseInt(ID.exec(id)?.[1] ?? '', 36);
+    const now = this.#now();
+    if (!(beganAt <= now && now - beganAt < LONGEST_MS) || this.#hasEnded(id)) return false;
+    // A process that has just started does not know when a session was used last.
+    const usedAt = this.#lastUsed.get(id) ?? Math.max(beganAt, this.#startedAt);
+    return now - usedAt < IDLE_MS;
+  }
+
+  #hasEnded(name: string): boolean {
+    return this.#access.ended[name] !== undefined;
+  }
+
+  #end(name: string, until: number): Promise<void> {
+    const now = this.#now();
+    return this.#change(({ generation, ended }) => {
+      const kept = Object.entries(ended).filter(([, time]) => time > now);
+      return { generation, ended: { ...Object.fromEntries(kept), [name]: until } };
+    });
+  }
+
+  /** It holds from now on, and is stored when this resolves. */
+  #change(change: (access: PageAccess) => PageAccess): Promise<void> {
+    this.#access = change(this.#access);
+    const saved = this.#saving.then(() => this.#options.keep(this.#access));
+    this.#saving = saved.catch(() => undefined);
+    return saved;
+  }
+
+  #codeMac(until: string, nonce: string): string {
+    const secret = this.#derive('orion page code', 32);
+    const mac = createHmac('sha256', secret).update(`${until}.${nonce}`).digest();
+    return mac.subarray(0, MAC_BYTES).toString('hex');
+  }
+
+  #keyOf(id: string): Buffer {
+    return this.#derive(`orion page session ${id}`, 32);
+  }
+
+  #derive(info: string, bytes: number): Buffer {
+    const salt = `generation ${this.#access.generation}`;
+    return Buffer.from(hkdfSync('sha256', this.#options.token, salt, info, bytes));
+  }
+
+  #now(): number {
+    return this.#options.clock.now();
+  }
+}
+
+function isEqual(one: string, other: string): boolean {
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(one), digest(other));
+}
+
+function tooManyWrong(first: number, now: number): OrionError {
+  const retryAfterSeconds = Math.max(1, Math.ceil((first + MINUTE_MS - now) / 1000));
+  return new OrionError({
+    code: 'RATE_LIMITED',
+    message: 'Too many log-in links were wrong.',
+    hint: `Try again in ${retryAfterSeconds} s.`,
+    details: { retryAfterSeconds },
+  });
+}

@@ -1,0 +1,210 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+
+import { openStore } from '@orion/agent';
+import type { Store } from '@orion/agent';
+import { systemClock } from '@orion/contracts';
+import type { TurnAttempt } from '@orion/contracts';
+import { createFakeClock, describeTurnQueueContract } from '@orion/testkit';
+import { expect, it, onTestFinished } from 'vitest';
+
+import { makeDatabase } from '../testing/test-database.ts';
+import { MESSAGE } from '../testing/test-turns.ts';
+import { PgBossQueue } from './pg-boss-queue.ts';
+import type { PgBossQueueOptions } from './pg-boss-queue.ts';
+
+/** Hazard: a turn that is stored and never run, in one of several processes, or that is run by two attempts at once. */
+
+/** Silent for longer than the engine waits for a process. */
+const AGE = `update orion_queue.job set heartbeat_on = heartbeat_on - interval '11 seconds' where state = 'active'`;
+
+describeTurnQueueContract('pg-boss', async () => {
+  const store = openStore({ kind: 'postgres', url: await makeDatabase() }, { clock: systemClock });
+  const { servedTurns: turns, turnLog: log, engineDatabase: raw } = store;
+  if (raw === null) throw new Error('no Postgres');
+  const clock = createFakeClock();
+  const errors: unknown[] = [];
+  let isKilled = false;
+  const open = (isFirst: boolean) =>
+    PgBossQueue.open({
+      database: {
+        ...raw,
+        executeSql: (text, values) =>
+          isFirst && isKilled ? Promise.reject(new Error('killed')) : raw.executeSql(text, values),
+      },
+      turns,
+      clock,
+      perProject: 100,
+      onError: (error) => errors.push(error),
+    });
+  return {
+    queue: await open(true),
+    next: () => open(false),
+    async kill() {
+      isKilled = true;
+      await raw.executeSql(AGE);
+    },
+    turns,
+    log,
+    errors,
+    async pass() {
+      await clock.advance(1_000);
+      await wait(50);
+    },
+    close: () => store.close(),
+  };
+});
+
+async function openTestStore(url?: string): Promise<Store> {
+  const store = openStore(
+    { kind: 'postgres', url: url ?? (await makeDatabase()) },
+    { clock: systemClock },
+  );
+  onTestFinished(() => store.close());
+  return store;
+}
+
+async function openQueue(
+  { servedTurns: turns, engineDatabase }: Store,
+  options: Partial<PgBossQueueOptions> = {},
+) {
+  if (engineDatabase === null) throw new Error('no Postgres');
+  const clock = createFakeClock();
+  const queue = await PgBossQueue.open({
+    database: engineDatabase,
+    turns,
+    clock,
+    perProject: 100,
+    onError: () => undefined,
+    ...options,
+  });
+  onTestFinished(() => queue.drain());
+  const pass = async (milliseconds = 1_000): Promise<void> => {
+    await clock.advance(milliseconds);
+    await wait(50);
+  };
+  return { queue, pass };
+}
+
+const newTurn = (projectId = 'p') => ({
+  ...MESSAGE,
+  projectId,
+  turnId: randomUUID(),
+  newConversationId: randomUUID(),
+  conversationId: randomUUID(),
+});
+
+it('takes up a turn that has no job, with an attempt behind those it had', async () => {
+  const store = await openTestStore();
+  const turn = newTurn();
+  await store.servedTurns.submit(turn, null, () => Promise.resolve());
+  await store.turnLog.acquire(turn.turnId, 3);
+  const { queue } = await openQueue(store);
+  const attempts: TurnAttempt[] = [];
+  queue.work(
+    async (attempt) => {
+      attempts.push(attempt);
+      await store.turnLog.acquire(attempt.turnId, attempt.attempt);
+      await queue.complete(attempt, null);
+    },
+    { slots: 1 },
+  );
+  await expect.poll(() => attempts).toEqual([{ turnId: turn.turnId, attempt: 4 }]);
+});
+
+it('says to an attempt that was given to another process that it is lost, and lets it change nothing', async () => {
+  const store = await openTestStore();
+  const { queue, pass } = await openQueue(store);
+  const held = Promise.withResolvers<TurnAttempt>();
+  const lost = Promise.withResolvers<void>();
+  queue.work(
+    async (attempt, signal) => {
+      signal.addEventListener('abort', () => lost.resolve());
+      held.resolve(attempt);
+      await lost.promise;
+      await queue.giveBack(attempt);
+    },
+    { slots: 1 },
+  );
+  const turn = newTurn();
+  await store.servedTurns.submit(turn, null, (id, inside) => queue.submit(id, inside, turn));
+  const attempt = await held.promise;
+  await store.engineDatabase?.executeSql(
+    'update orion_queue.job set retry_count = retry_count + 1',
+  );
+  expect(await queue.complete(attempt, null)).toBe(false);
+  await expect
+    .poll(async () => {
+      await pass();
+      return Promise.race([lost.promise.then(() => 'lost'), wait(1, 'held')]);
+    })
+    .toBe('lost');
+  await pass();
+  const answer = await store.engineDatabase?.executeSql('select state from orion_queue.job');
+  expect((answer as { rows: unknown }).rows).toEqual([{ state: 'active' }]);
+});
+
+it('leaves room for other projects where one has more turns than it may run', async () => {
+  const store = await openTestStore();
+  const { queue, pass } = await openQueue(store, { perProject: 2 });
+  const running: string[] = [];
+  const end = Promise.withResolvers<void>();
+  const turns = [newTurn('a'), newTurn('a'), newTurn('a'), newTurn('b')];
+  const ofFirst = (): readonly string[] =>
+    running.filter((id) => turns.some((turn) => turn.turnId === id && turn.projectId === 'a'));
+  for (const turn of turns)
+    await store.servedTurns.submit(turn, null, (id, inside) => queue.submit(id, inside, turn));
+  queue.work(
+    async (attempt) => {
+      running.push(attempt.turnId);
+      await end.promise;
+      await queue.complete(attempt, null);
+    },
+    { slots: 9 },
+  );
+  await expect
+    .poll(async () => {
+      await pass();
+      return running;
+    })
+    .toContain(turns[3]?.turnId);
+  expect(ofFirst()).toHaveLength(2);
+  end.resolve();
+  await expect
+    .poll(async () => {
+      await pass();
+      return ofFirst();
+    })
+    .toHaveLength(3);
+});
+
+it('needs no right to create a schema that is there', async () => {
+  const url = await makeDatabase();
+  const administrator = await openTestStore(url);
+  const user = `orion_user_${randomUUID().slice(0, 8)}`;
+  const run = (text: string) => administrator.engineDatabase?.executeSql(text);
+  // The store has made its own tables.
+  await administrator.servedTurns.count({});
+  await run(`create role ${user} login; grant all on all tables in schema public to ${user};
+    grant all on all sequences in schema public to ${user};
+    revoke create on database ${new URL(url).pathname.slice(1)} from public`);
+  onTestFinished(async () => {
+    await run(`drop owned by ${user}; drop role ${user}`);
+  });
+  const theirs = new URL(url);
+  theirs.username = user;
+  const store = await openTestStore(theirs.href);
+  const refused = openQueue(store, { clock: systemClock });
+  await expect(refused).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+  await run(`create schema orion_queue authorization ${user}`);
+  const { queue } = await openQueue(store);
+  expect(queue.waiting()).toEqual({ turns: 0, oldestMs: 0 });
+});
+
+it('is opened by several processes at once, of which one makes the tables', async () => {
+  const url = await makeDatabase();
+  const stores = await Promise.all(Array.from({ length: 6 }, () => openTestStore(url)));
+  for (const store of stores) await store.servedTurns.count({});
+  const opened = await Promise.all(stores.map((store) => openQueue(store, { clock: systemClock })));
+  expect(opened).toHaveLength(6);
+});

@@ -1,0 +1,172 @@
+import type { ServerResponse } from 'node:http';
+
+import { OrionError } from '@orion/contracts';
+import type { Clock } from '@orion/contracts';
+
+import { COMMENT_FRAME, RETRY_FRAME } from './frames.ts';
+
+/** A comment is sent so often, and a stream is looked at. */
+const BEAT_MS = 5_000;
+/** A reader that takes nothing for so long is left. */
+const STALLED_MS = 30_000;
+
+const HEADERS = {
+  'content-type': 'text/event-stream',
+  // A proxy must pass on each event as it comes.
+  'x-accel-buffering': 'no',
+};
+
+export type EventStreamsOptions = {
+  readonly clock: Clock;
+  /** The most that one client may have open, those that wait for an answer to a poll included. */
+  readonly perClient: number;
+  /** Called when a stream ends because its frames cannot be read any more. */
+  readonly onFailure: (error: unknown) => void;
+};
+
+/** A place that a client has taken; `leave` may be called twice. */
+export type Seat = { readonly leave: () => void };
+
+/** What a stream sends, until `signal` is aborted: its client has gone, or it ends here. */
+export type Frames = (signal: AbortSignal) => AsyncIterable<string>;
+
+/**
+ * The streams of server-sent events that are open in this process.
+ *
+ * 1. No more is read for a client than it takes: a frame is asked for when the ones before it fit into the buffer of its
+ *    connection. Nothing is kept for it here.
+ * 2. A client that has gone, or has not emptied that buffer for 30 s, has no stream any more.
+ * 3. A stream changes nothing of what it shows: it may end at any time, and the client resumes.
+ */
+export class EventStreams {
+  readonly #options: EventStreamsOptions;
+  readonly #seats = new Map<string, number>();
+  readonly #streams = new Map<ServerResponse, Promise<void>>();
+  #stalled = 0;
+
+  constructor(options: EventStreamsOptions) {
+    this.#options = options;
+  }
+
+  get open(): number {
+    return this.#streams.size;
+  }
+
+  /** What waits in this process for its readers, in bytes. */
+  get buffered(): number {
+    let bytes = 0;
+    for (const response of this.#streams.keys()) bytes += response.writableLength;
+    return bytes;
+  }
+
+  /** Streams that ended because their readers did not read. */
+  get stalled(): number {
+    return this.#stalled;
+  }
+
+  /** Rejects with RATE_LIMITED a client that has too many. */
+  admit(client: string): Seat {
+    const { perClient } = this.#options;
+    const taken = this.#seats.get(client) ?? 0;
+    if (taken >= perClient) {
+      throw new OrionError({
+        code: 'RATE_LIMITED',
+        message: `This client has ${perClient} streams open, which is the limit of this process.`,
+        hint: 'Close a stream that is not read any more.',
+      });
+    }
+    this.#seats.set(client, taken + 1);
+    let isTaken = true;
+    return {
+      leave: () => {
+        if (!isTaken) return;
+        isTaken = false;
+        const left = (this.#seats.get(client) ?? 1) - 1;
+        if (left === 0) this.#seats.delete(client);
+        else this.#seats.set(client, left);
+      },
+    };
+  }
+
+  /** Answers with a stream, and leaves the seat when it ends. */
+  start(response: ServerResponse, seat: Seat, frames: Frames): void {
+    const stream = this.#send(response, frames).finally(() => {
+      seat.leave();
+      this.#streams.delete(response);
+    });
+    this.#streams.set(response, stream);
+  }
+
+  /** Asks all clients to come back soon, and ends their streams. */
+  end(): void {
+    for (const response of this.#streams.keys()) response.end(RETRY_FRAME);
+  }
+
+  /** When none is open any more. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#streams.values());
+  }
+
+  /** Never rejects. */
+  async #send(response: ServerResponse, frames: Frames): Promise<void> {
+    const closed = closedSignal(response);
+    if (closed.aborted) return;
+    const { onProgress, stop } = this.#watch(response);
+    response.writeHead(200, HEADERS);
+    response.flushHeaders();
+    try {
+      for await (const frame of frames(closed)) {
+        if (closed.aborted || response.writableEnded) return;
+        if (!response.write(frame, onProgress)) await drained(response, closed);
+      }
+      response.end();
+    } catch (error) {
+      this.#options.onFailure(error);
+      response.end();
+    } finally {
+      stop();
+    }
+  }
+
+  /** Sends comments, and ends a stream whose reader takes nothing. */
+  #watch(response: ServerResponse): { readonly onProgress: () => void; readonly stop: () => void } {
+    const { clock } = this.#options;
+    let progressAt = clock.monotonic();
+    const onProgress = (): void => {
+      progressAt = clock.monotonic();
+    };
+    const beat = (): void => {
+      if (response.writableEnded) return;
+      if (response.writableLength === 0) {
+        response.write(COMMENT_FRAME, onProgress);
+      } else if (clock.monotonic() - progressAt >= STALLED_MS) {
+        this.#stalled += 1;
+        response.destroy();
+        return;
+      }
+      cancel = clock.schedule(BEAT_MS, beat);
+    };
+    let cancel = clock.schedule(BEAT_MS, beat);
+    return { onProgress, stop: () => cancel() };
+  }
+}
+
+/** Aborted when the client has gone, also if that was before. */
+export function closedSignal(response: ServerResponse): AbortSignal {
+  const closed = new AbortController();
+  if (response.destroyed) closed.abort();
+  else response.once('close', () => closed.abort());
+  return closed.signal;
+}
+
+/** When the buffer of the connection is empty again, or its client has gone. */
+function drained(response: ServerResponse, closed: AbortSignal): Promise<void> {
+  if (closed.aborted || !response.writableNeedDrain) return Promise.resolve();
+  return new Promise((resolve) => {
+    const end = (): void => {
+      response.off('drain', end).off('close', end);
+      resolve();
+    };
+    response.on('drain', end).on('close', end);
+  });
+}

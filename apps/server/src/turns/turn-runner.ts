@@ -1,0 +1,287 @@
+import { defined, OrionError, sleep, toErrorInfo } from '@orion/contracts';
+import type {
+  Clock,
+  RunEvent,
+  ServedTurns,
+  TurnAttempt,
+  TurnClaim,
+  TurnLog,
+  TurnQueue,
+  TurnToRun,
+} from '@orion/contracts';
+
+import type { Projects } from '../projects.ts';
+import { asRunEvent, CANCELLED, endingEvents } from './turn-end.ts';
+import type { TurnEnding } from './turn-end.ts';
+
+export type TurnRunnerOptions = {
+  readonly queue: TurnQueue;
+  readonly turns: Pick<ServedTurns, 'find' | 'toRun' | 'release' | 'look'>;
+  readonly log: Pick<TurnLog, 'acquire' | 'append' | 'read'>;
+  readonly projects: Pick<Projects, 'of'>;
+  readonly clock: Clock;
+  /** How many turns run at the same time. */
+  readonly slots: number;
+  /** While it answers true no further turn begins. It is given how many run now. */
+  readonly isOverloaded: (running: number) => boolean;
+  /** Sees every event of the turns that run here. Must not throw. */
+  readonly onEvent: (event: RunEvent) => void;
+  /** Told of an attempt that failed, for the log of the server. */
+  readonly onFailure: (turnId: string, error: unknown) => void;
+};
+
+/** How often the rows of running turns are looked at: a turn that says nothing learns so that it is to end. */
+const LOOK_MS = 500;
+/** A turn that has not ended so long after it was told to hangs, as in a tool, and is ended without it. */
+const OVERDUE_MS = 12_000;
+/** What turns get to save what they have, once the time to end by themselves is over. */
+const HAND_OFF_MS = 5_000;
+/** Attempts without progress, after which a failure that a repeat might cure ends the turn. */
+const MAX_IDLE_ATTEMPTS = 5;
+/** Turns that wait for a person take room, too: further ones take slots as well. */
+const MAX_RESTING = 1_000;
+const STOPPING = new OrionError({ code: 'SERVER_STOPPING', message: 'The server stops' });
+/** The turn is not this attempt's any more. */
+const LOST: ReadonlySet<string> = new Set(['FENCED', 'TURN_FINISHED']);
+/** And from this one on it runs alone: it may be what its processes die of, or have stood beside that. */
+const ALONE_FROM = 3;
+/** A session whose owner is alive is asked for again after this time. */
+const BUSY_MS = 1_000;
+/** What may be otherwise in the next attempt. */
+const PASSING: ReadonlySet<string> = new Set(['TURN_LOG_GAP', 'STORE_UNAVAILABLE']);
+
+type Running = {
+  readonly claim: TurnClaim;
+  readonly cancel: AbortController;
+  readonly handOff: AbortController;
+  /** The approvals that it waits for. */
+  readonly asks: Set<string>;
+  /** By the monotonic clock, when the turn was told to end; null before that. */
+  toldAt: number | null;
+  /** Resolved when it has not ended long after that. */
+  readonly overdue: PromiseWithResolvers<'overdue'>;
+};
+
+/**
+ * Runs the turns that the queue hands out, each as the owner that the turn log made.
+ *
+ * 1. An attempt ends its turn, gives it back, or fails and is followed by another one. Nothing that it throws leaves
+ *    this class but as the failure of the attempt.
+ * 2. What a turn says goes to the log alone: nothing here passes it to a reader.
+ * 3. Whether a turn is to end, and whether it is still its owner's, is in the store; a call of this process only has it
+ *    looked at earlier.
+ */
+export class TurnRunner {
+  readonly #options: TurnRunnerOptions;
+  readonly #running = new Map<string, Running>();
+  /** Why what runs is handed off; null before that. */
+  #handOff: OrionError | null = null;
+  #isStopping = false;
+  #cancelLook: (() => void) | null = null;
+
+  constructor(options: TurnRunnerOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    const { queue, slots, isOverloaded } = this.#options;
+    const resting = (): ReadonlySet<string> =>
+      new Set(
+        this.#resting()
+          .slice(0, MAX_RESTING)
+          .map(({ claim }) => claim.turnId),
+      );
+    const limits = { slots, resting, isOverloaded };
+    queue.work((attempt, lost) => this.#attempt(attempt, lost), limits);
+  }
+
+  running(): number {
+    return this.#running.size;
+  }
+
+  /** Those that wait for a person. */
+  #resting(): readonly Running[] {
+    return [...this.#running.values()].filter(({ asks }) => asks.size > 0);
+  }
+
+  /** Looks at the rows of the running turns now. Never rejects. */
+  async look(): Promise<void> {
+    this.#cancelLook?.();
+    this.#cancelLook = null;
+    const running = [...this.#running.values()];
+    try {
+      const news = await this.#options.turns.look(running.map(({ claim }) => claim));
+      for (const [index, turn] of running.entries()) {
+        if (news[index] === 'cancelled') this.#tell(turn, turn.cancel);
+        // Its next append finds the same; this one is for a turn that hangs.
+        if (news[index] === 'lost') this.#tell(turn, turn.handOff);
+      }
+    } catch {
+      // The store is away: turns wait for it, too.
+    }
+    this.#lookLater();
+  }
+
+  /**
+   * Takes no further turn, and waits for those that run. Those that are not over after `drainMs`, or once `cut` is
+   * aborted, save what they have and are given back, for the next process; those that wait for a person at once. Never
+   * rejects.
+   */
+  async stop(drainMs: number, cut?: AbortSignal): Promise<void> {
+    const { queue, clock } = this.#options;
+    const isDrained = new AbortController();
+    void queue.drain().then(() => isDrained.abort());
+    this.#isStopping = true;
+    for (const turn of this.#resting()) this.#leave(turn);
+    const signals = [isDrained.signal, ...(cut === undefined ? [] : [cut])];
+    await sleep(clock, drainMs, ...signals);
+    this.#handOff = STOPPING;
+    for (const turn of this.#running.values()) this.#leave(turn);
+    await sleep(clock, HAND_OFF_MS, isDrained.signal);
+    this.#cancelLook?.();
+    this.#cancelLook = null;
+  }
+
+  #leave({ handOff }: Running): void {
+    handOff.abort(STOPPING);
+  }
+
+  #tell(turn: Running, what: AbortController): void {
+    const now = this.#options.clock.monotonic();
+    what.abort();
+    turn.toldAt ??= now;
+    if (now - turn.toldAt >= OVERDUE_MS) turn.overdue.resolve('overdue');
+  }
+
+  #lookLater(): void {
+    if (this.#running.size === 0) return;
+    this.#cancelLook ??= this.#options.clock.schedule(LOOK_MS, () => {
+      this.#cancelLook = null;
+      void this.look();
+    });
+  }
+
+  /** Rejects to have the turn tried again. */
+  async #attempt(attempt: TurnAttempt, lost: AbortSignal): Promise<void> {
+    const { queue, turns, log, onFailure } = this.#options;
+    const { turnId, isAlone = false } = attempt;
+    let claim: TurnClaim;
+    try {
+      claim = await log.acquire(turnId, attempt.attempt);
+    } catch (error) {
+      if (!LOST.has(toErrorInfo(error).code)) throw error;
+      await queue.complete(attempt, null);
+      return;
+    }
+    const turn = await turns.toRun(turnId);
+    const isSuspect = claim.idleAttempts >= ALONE_FROM && !isAlone;
+    let outcome: 'over' | 'given back' = 'given back';
+    if (turn === null) outcome = 'over';
+    else if (claim.idleAttempts > MAX_IDLE_ATTEMPTS) {
+      await this.#end(turn, attempt.attempt, POISONED);
+      outcome = 'over';
+    } else if (!isSuspect) outcome = await this.#run(claim, turn, attempt, lost);
+    if (outcome === 'over') {
+      await queue.complete(attempt, null);
+      return;
+    }
+    // A turn that is not released has the state of one that runs until its next attempt.
+    await turns.release(claim).catch((error: unknown) => onFailure(turnId, error));
+    await queue.giveBack(attempt, { isAlone: isSuspect });
+  }
+
+  async #run(
+    claim: TurnClaim,
+    turn: TurnToRun,
+    attempt: TurnAttempt,
+    lost: AbortSignal,
+  ): Promise<'over' | 'given back'> {
+    const { onFailure, clock } = this.#options;
+    const { turnId } = turn;
+    const running: Running = {
+      claim,
+      cancel: new AbortController(),
+      handOff: new AbortController(),
+      asks: new Set(),
+      toldAt: null,
+      overdue: Promise.withResolvers(),
+    };
+    const { cancel, handOff } = running;
+    // It was acquired while the others were handed off.
+    if (this.#handOff !== null || lost.aborted) return 'given back';
+    this.#running.set(turnId, running);
+    this.#lookLater();
+    lost.addEventListener('abort', () => handOff.abort(), { once: true });
+    try {
+      const ended = this.#drain(turn, running);
+      // One that is overdue may still fail when it comes back.
+      ended.catch(() => undefined);
+      const outcome = await Promise.race([ended, running.overdue.promise]);
+      if (outcome !== 'overdue') return outcome;
+      if (cancel.signal.aborted) await this.#end(turn, null, CANCELLED);
+      return 'over';
+    } catch (error) {
+      const { code, retryable } = toErrorInfo(error);
+      if (LOST.has(code)) return 'over';
+      onFailure(turnId, error);
+      if (code === 'SESSION_BUSY') await sleep(clock, BUSY_MS, handOff.signal, cancel.signal);
+      if (handOff.signal.aborted || code === 'SESSION_BUSY') return 'given back';
+      const mayPass = retryable || PASSING.has(code);
+      if (mayPass && claim.idleAttempts < MAX_IDLE_ATTEMPTS) throw error;
+      await this.#end(turn, attempt.attempt, endingOf(error));
+      return 'over';
+    } finally {
+      this.#running.delete(turnId);
+    }
+  }
+
+  /** Lets the agent run the turn until it is over or given up. */
+  async #drain(turn: TurnToRun, running: Running): Promise<'over' | 'given back'> {
+    const { claim, cancel, handOff, asks } = running;
+    const { projects, onEvent } = this.#options;
+    const { turnId: _, protocol, ...request } = turn;
+    const events = projects.of(turn.projectId).runOwnedTurn(claim, {
+      ...request,
+      ...defined({ protocol: protocol ?? undefined }),
+      signal: cancel.signal,
+      handOff: handOff.signal,
+    });
+    let isOver = false;
+    for await (const event of events) {
+      onEvent(event);
+      if (event.type === 'approval_requested') {
+        asks.add(event.approvalId);
+        if (this.#isStopping) this.#leave(running);
+      } else if (event.type === 'approval_decided') asks.delete(event.approvalId);
+      isOver ||= event.type === 'done';
+    }
+    return isOver ? 'over' : 'given back';
+  }
+
+  /** Ends a turn in place of the agent: as a new owner, so that nothing of what ran comes behind it. */
+  async #end(turn: TurnToRun, attempt: number | null, ending: TurnEnding): Promise<void> {
+    const { log, onEvent } = this.#options;
+    const { turnId } = turn;
+    const { epoch, lastSeq } = await log.acquire(turnId, attempt);
+    const events = await endingEvents(log, { ...turn, lastSeq }, ending);
+    await log.append(turnId, epoch, lastSeq + 1, events);
+    for (const event of events) onEvent(asRunEvent(event));
+  }
+}
+
+/** A turn whose attempts all ended without having stored how far it had come, as when its process dies of it. */
+const POISONED: TurnEnding = {
+  status: 'error',
+  error: new OrionError({
+    code: 'TURN_POISONED',
+    message: `The turn was tried ${MAX_IDLE_ATTEMPTS} times, and each time its process ended or failed.`,
+  }).toInfo(),
+};
+
+/** What a defect says may be anything: the log of the server has its place. */
+function endingOf(error: unknown): TurnEnding {
+  const info = toErrorInfo(error);
+  const isDefect = info.code === 'INTERNAL_ERROR';
+  const message = 'The server failed to run the turn.';
+  return { status: 'error', error: isDefect ? { ...info, message } : info };
+}
