@@ -1,0 +1,49 @@
+import type { UploadsAnswer } from '@orion/contracts';
+import type { ReactNode } from 'react';
+
+import { usePendingCount } from '../approvals/needs-you.tsx';
+import { useRead } from '../api/context.tsx';
+import { RUNNING } from '../now/now-view.tsx';
+import type { Turns } from '../now/now-view.tsx';
+import { counted } from '../ui/format.ts';
+import { ContactLine } from './contact-line.tsx';
+import { SESSIONS } from '../writes/open-session.ts';
+
+const EVERY_MS = 5000;
+
+/** Above every view: whether the server answers, what runs, and what is unfinished. */
+export function StatusLine({
+  showKeys,
+  signOut,
+}: {
+  readonly showKeys: () => void;
+  readonly signOut: () => void;
+}): ReactNode {
+  const turns = useRead<Turns>(RUNNING, { every: EVERY_MS });
+  const sessions = useRead<UploadsAnswer>(SESSIONS, { every: EVERY_MS });
+  const isLost = turns.error !== null;
+  const running = turns.data?.turns.length ?? 0;
+  const unfinished =
+    sessions.data?.sessions.filter(({ status }) => status !== 'in_use').length ?? 0;
+  const pending = usePendingCount();
+  const words = [
+    isLost ? 'no contact with the server' : turns.data === undefined ? 'connecting' : 'connected',
+    counted(running, 'running turn'),
+    counted(pending, 'pending approval'),
+    counted(unfinished, 'unfinished write'),
+  ];
+  return (
+    <header className="status-line" data-lost={isLost}>
+      <span>{words.join(' · ')}</span>
+      <span className="actions">
+        <button type="button" onClick={showKeys}>
+          Keys
+        </button>
+        <button type="button" onClick={signOut}>
+          Sign out
+        </button>
+      </span>
+      <ContactLine query={turns} every={EVERY_MS} />
+    </header>
+  );
+}

@@ -1,0 +1,144 @@
+import type { Approval, ApprovalAnswer, ProposedChange } from '@orion/contracts';
+import type { ReactNode } from 'react';
+
+import { countUnseen } from '../text/shown-text.ts';
+import { Diff } from '../ui/diff.tsx';
+import { counted, formatBytes } from '../ui/format.ts';
+import { Name } from '../ui/name.tsx';
+import { ShownText } from '../ui/shown-text.tsx';
+
+/** Everything that a yes would allow, whole. */
+export function ApprovalAction({
+  action,
+  diffs,
+  isOpen,
+}: Pick<ApprovalAnswer, 'action' | 'diffs'> & {
+  /** It waits: what would change is shown. Afterwards the change itself is under Changes. */
+  readonly isOpen: boolean;
+}): ReactNode {
+  switch (action.kind) {
+    case 'write':
+      return (
+        <>
+          <Why>{action.intent}</Why>
+          <Unseen texts={[action.intent, ...action.changes.map((change) => change.real_path)]} />
+          {action.changes.map((change, index) => (
+            <Change key={index} change={change} difference={diffs[index]} isOpen={isOpen} />
+          ))}
+        </>
+      );
+    case 'command':
+      return (
+        <>
+          <Unseen texts={[action.command, action.folder]} />
+          <ShownText>{action.command}</ShownText>
+          <p>
+            In <Name>{action.folder}</Name>. What it changes cannot be undone.
+          </p>
+        </>
+      );
+    case 'mcp': {
+      const given = JSON.stringify(action.arguments, null, 2);
+      const { changed = [] } = action;
+      return (
+        <>
+          <p>
+            <Name>{action.tool}</Name> of the MCP server <Name>{action.server}</Name>, which is{' '}
+            <Name>{action.place}</Name>. What it changes cannot be undone.
+          </p>
+          {changed.length > 0 && (
+            <Warning>
+              Since you last agreed to this tool, its {changed.join(' and ')} changed.
+            </Warning>
+          )}
+          <Unseen texts={[given, action.tool, action.place]} />
+          <ShownText>{given}</ShownText>
+        </>
+      );
+    }
+    default:
+      return action satisfies never;
+  }
+}
+
+function Change({
+  change: { real_path: path, operation, before, after, crlf, protected: isProtected },
+  difference,
+  isOpen,
+}: {
+  readonly change: ProposedChange;
+  readonly isOpen: boolean;
+  readonly difference: ApprovalAnswer['diffs'][number] | undefined;
+}): ReactNode {
+  const { diff = null, cut = false } = difference ?? {};
+  return (
+    <section aria-label="Change">
+      <h3>
+        {operation} <Name>{path}</Name>
+      </h3>
+      <p>
+        {before === null
+          ? `A new file of ${formatBytes(after.bytes)}.`
+          : `${formatBytes(before.bytes)} become ${formatBytes(after.bytes)}.`}
+      </p>
+      <p className="faint">
+        SHA-256 afterwards <code className="hash">{after.sha256}</code>
+      </p>
+      {isProtected && (
+        <Warning>
+          This path is protected: what is in it can run commands, or decides what may be done.
+        </Warning>
+      )}
+      {isOpen && diff === null && (
+        <Warning>The difference cannot be shown now. Wait until it is here.</Warning>
+      )}
+      {diff !== null && (
+        <>
+          <Unseen texts={[crlf ? diff.replaceAll('\r\n', '\n') : diff]} />
+          <Diff diff={diff} isCut={cut} isWhole hasCrlf={crlf} />
+        </>
+      )}
+    </section>
+  );
+}
+
+function Why({ children }: { readonly children: string }): ReactNode {
+  return (
+    <p>
+      The model says:{' '}
+      <q>
+        <Name>{children}</Name>
+      </q>
+    </p>
+  );
+}
+
+function Unseen({ texts }: { readonly texts: readonly string[] }): ReactNode {
+  const count = texts.reduce((sum, text) => sum + countUnseen(text), 0);
+  if (count === 0) return null;
+  return (
+    <Warning>
+      It has {counted(count, 'character')} that one does not see; each is shown as an escape.
+    </Warning>
+  );
+}
+
+function Warning({ children }: { readonly children: ReactNode }): ReactNode {
+  return (
+    <p className="warning">
+      <strong>Note:</strong> {children}
+    </p>
+  );
+}
+
+/** Whether a yes would be given to something that is not shown. */
+export function isIncomplete({ action, diffs }: Pick<ApprovalAnswer, 'action' | 'diffs'>): boolean {
+  return (
+    action.kind === 'write' && action.changes.some((_, at) => (diffs[at]?.diff ?? null) === null)
+  );
+}
+
+/** A yes to further writes of the turn does not cover these. */
+export function canCoverTurn({ action }: Pick<Approval, 'action'>): boolean {
+  return action.kind === 'write' && !action.changes.some((change) => change.protected);
+}

@@ -1,0 +1,38 @@
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+
+import type { SessionView } from '../turn/turn-view.ts';
+import { useAnnounced } from '../ui/announcements.tsx';
+import { Name } from '../ui/name.tsx';
+import { Receipt } from './receipt.tsx';
+import { isOpen, sessionWords } from './session-words.ts';
+import { Watermarks } from './watermarks.tsx';
+
+/** A write where it happened, in a conversation or a list. */
+export function SessionCard({
+  turnId,
+  session,
+}: {
+  readonly turnId: string;
+  readonly session: SessionView;
+}): ReactNode {
+  useAnnounced(session.sessionId, `${session.targetFile}: ${sessionWords(session)}`);
+  return (
+    <article className="card" aria-label="Write">
+      <header>
+        <Link data-row href={`/w/${session.sessionId}?turn=${turnId}`}>
+          <Name>{session.targetFile}</Name>
+        </Link>{' '}
+        <span>{session.operation}</span>{' '}
+        <span className="state" data-live={isOpen(session)}>
+          {sessionWords(session)}
+        </span>
+      </header>
+      {session.receipt === null ? (
+        <Watermarks session={session} />
+      ) : (
+        <Receipt receipt={session.receipt} />
+      )}
+    </article>
+  );
+}

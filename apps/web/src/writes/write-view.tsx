@@ -1,0 +1,187 @@
+import type { UploadAnswer, WrittenUpload } from '@orion/contracts';
+import { useMemo } from 'react';
+import type { ReactNode } from 'react';
+import { useSearchParams } from 'wouter';
+
+import { ChangeActions } from '../changes/change-actions.tsx';
+import { ApprovalCard } from '../approvals/approval-card.tsx';
+import { useRead } from '../api/context.tsx';
+import { useTurn } from '../turn/use-turn.ts';
+import type { SessionView } from '../turn/turn-view.ts';
+import { counted, formatBytes } from '../ui/format.ts';
+import { Loaded } from '../ui/states.tsx';
+import { Title } from '../ui/title.tsx';
+import { CancelTurn } from '../turn/cancel-turn.tsx';
+import { ConnectionLine } from '../turn/connection-line.tsx';
+import { HeldUp } from './held-up.tsx';
+import { LiveFile } from './live-file.tsx';
+import { openSessionWords } from './open-session.ts';
+import { Receipt } from './receipt.tsx';
+import { SessionActions } from './session-actions.tsx';
+import { isOpen, sessionWords } from './session-words.ts';
+import { useTurnOfSession } from './use-turn-of-session.ts';
+import { Watermarks } from './watermarks.tsx';
+
+/** One write: its text while it arrives, and what can be done with it. */
+export function WriteView({ sessionId }: { readonly sessionId: string }): ReactNode {
+  const [search] = useSearchParams();
+  const turnId = useTurnOfSession(sessionId, search.get('turn'));
+  return turnId === null ? (
+    <StoredWrite sessionId={sessionId} />
+  ) : (
+    <TurnWrite sessionId={sessionId} turnId={turnId} />
+  );
+}
+
+function TurnWrite({
+  sessionId,
+  turnId,
+}: {
+  readonly sessionId: string;
+  readonly turnId: string;
+}): ReactNode {
+  const { view, connection } = useTurn(turnId);
+  const session = view.sessions.get(sessionId);
+  if (session === undefined) {
+    return connection.kind === 'over' || connection.kind === 'refused' ? (
+      <StoredWrite sessionId={sessionId} />
+    ) : (
+      <p>Waiting for the turn that writes it…</p>
+    );
+  }
+  return (
+    <>
+      <Title isName>{session.targetFile}</Title>
+      <p>
+        {session.operation}{' '}
+        <span className="state" data-live={isOpen(session)}>
+          {sessionWords(session)}
+        </span>{' '}
+        {view.end === null && <CancelTurn turnId={turnId} />}
+      </p>
+      <ConnectionLine turnId={turnId} />
+      {view.items.map((item) =>
+        item.kind === 'approval' && item.sessionId === sessionId && item.outcome === null ? (
+          <ApprovalCard key={item.approvalId} approvalId={item.approvalId} />
+        ) : null,
+      )}
+      <HeldUp session={session} items={view.items} />
+      <Watermarks session={session} />
+      <SetAside session={session} />
+      {session.receipt !== null && <Receipt receipt={session.receipt} />}
+      <TurnFile sessionId={sessionId} turnId={turnId} session={session} />
+      {session.paused !== null && view.end !== null && <StoredActions sessionId={sessionId} />}
+    </>
+  );
+}
+
+function TurnFile({
+  sessionId,
+  turnId,
+  session,
+}: {
+  readonly sessionId: string;
+  readonly turnId: string;
+  readonly session: SessionView;
+}): ReactNode {
+  const seams = useMemo(() => session.seams.map(({ line }) => line), [session.seams]);
+  return (
+    <LiveFile
+      sessionId={sessionId}
+      turnId={turnId}
+      received={session.received}
+      isWritten={session.receipt !== null}
+      synced={session.synced}
+      seams={seams}
+    />
+  );
+}
+
+function SetAside({ session: { seams, setAside } }: { readonly session: SessionView }): ReactNode {
+  if (seams.length + setAside.length === 0) return null;
+  return (
+    <ul className="faint">
+      {seams.map((seam, index) => (
+        <li key={`seam ${index}`}>
+          Joined at line {seam.line}: {seam.status} by {seam.via},{' '}
+          {counted(seam.lines_dropped, 'repeated line')} left out.
+        </li>
+      ))}
+      {setAside.map(({ at, bytes }, index) => (
+        <li key={`aside ${index}`}>
+          {formatBytes(bytes)} set aside after byte {at}: they did not belong to the file.
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** A session that no turn writes now. */
+function StoredWrite({ sessionId }: { readonly sessionId: string }): ReactNode {
+  const stored = useRead<UploadAnswer>(`/api/write-sessions/${encodeURIComponent(sessionId)}`, {
+    every: 1000,
+  });
+  return (
+    <Loaded query={stored}>
+      {(session) => (
+        <>
+          <Title isName>{session.target_file ?? sessionId}</Title>
+          {isDone(session) ? (
+            session.receipt === null ? (
+              <Written session={session} />
+            ) : (
+              <Receipt receipt={session.receipt} />
+            )
+          ) : (
+            <>
+              <p>
+                {session.operation} <span className="state">{openSessionWords(session)}</span>
+              </p>
+              <SessionActions session={session} />
+              <LiveFile
+                sessionId={sessionId}
+                turnId={null}
+                received={session.bytes}
+                isWritten={false}
+                synced={session.saved_bytes}
+                seams={NO_SEAMS}
+              />
+            </>
+          )}
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+const NO_SEAMS: readonly number[] = [];
+
+function isDone(session: UploadAnswer): session is WrittenUpload {
+  return session.status === 'done';
+}
+
+/** By another process, or long ago: its receipt is not kept, and the change is. */
+function Written({
+  session: { session_id: id, target_file: target, sha256 },
+}: {
+  readonly session: WrittenUpload;
+}): ReactNode {
+  return (
+    <section aria-label="Written">
+      <p>The file is written. Its receipt is not kept here.</p>
+      <p className="faint">
+        SHA-256 <code className="hash">{sha256}</code>
+      </p>
+      <ChangeActions changeId={id} what={target} status="in_effect" />
+    </section>
+  );
+}
+
+function StoredActions({ sessionId }: { readonly sessionId: string }): ReactNode {
+  const stored = useRead<UploadAnswer>(`/api/write-sessions/${encodeURIComponent(sessionId)}`);
+  return (
+    <Loaded query={stored}>
+      {(session) => (isDone(session) ? null : <SessionActions session={session} />)}
+    </Loaded>
+  );
+}
