@@ -63,6 +63,38 @@ Examples:
   $ orion run --recover yes "And now a summary of it"
   $ orion run --continue "Now a shorter version of it"`;
 
+export const SERVE = `
+The first line on stdout is the server's URL; stderr has a log-in link for its page. The log goes to stderr, one line of JSON for each request. Every request
+needs the token: ORION_SERVER_TOKEN, or one that is made once and kept in .orion/server/token. Another address than
+loopback needs ORION_SERVER_TOKEN.
+
+Nobody is asked by default. Writes inside the workspace are made and can be undone; protected paths, shell lines that no
+pattern allows and MCP tools that are not allowed by name are refused, with the reason. With --approve ask, each of these
+waits up to 24 hours for a decision over HTTP or on the page.
+
+Ctrl-C and SIGTERM stop it: turns have ORION_DRAIN_SECONDS (30) to end, and the next start continues those that have
+not. A second one ends it at once. docs/guides/server.md has the details.
+
+With DATABASE_URL, several servers of one machine share the turns of the same folders; ORION_QUEUE=in-process keeps
+them for this one. docs/guides/scaling.md has the details.
+
+Exit codes: 0 stopped; 1 failure; 2 usage or configuration; 4 another server has the store; 130 stopped at once
+
+Examples:
+  $ orion serve --model gpt-4.1
+  $ orion serve --port 0 -C ~/project
+  $ ORION_SERVER_TOKEN=… orion serve --host 0.0.0.0 --allow-host orion.example.com`;
+
+export const WEB = `
+The link works once and within five minutes. It logs in the tab that opens it, which stays logged in until it is closed,
+after 12 hours without use, and for seven days at most.
+
+Exit codes: 0 done; 1 no server runs, or it refused; 2 usage or configuration
+
+Examples:
+  $ orion web
+  $ orion web -C ~/project --sign-out-all`;
+
 export const RECOVER_SESSION = `
 Without --finalize, --discard or --out, the model continues where it stopped. Provider, model and server come from
 the session unless an option or the environment sets them.

@@ -8,6 +8,7 @@ import { VERSION } from '../version.ts';
 import * as help from './help.ts';
 import { addOutputs } from './outputs-options.ts';
 import type { Runs } from './runs.ts';
+import { addServe } from './serve-options.ts';
 import {
   addApproveOption,
   addBudgetOptions,
@@ -54,6 +55,7 @@ export function createProgram(
   for (const add of [
     addRun,
     addChat,
+    addServe,
     addRecoverSession,
     addSessions,
     addChanges,

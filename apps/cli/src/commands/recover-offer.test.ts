@@ -20,6 +20,7 @@ function listing(
     age_ms: minutes * 60_000,
     lines: 30,
     bytes: 210,
+    saved_bytes: 210,
     session_dir: `/w/${id}`,
     recoverable: true,
     ...change,

@@ -1,4 +1,4 @@
-import { formatTraceLine, recoveryProvider, requireProvider } from '@orion/agent';
+import { formatTraceLine } from '@orion/agent';
 import type { Configuration, NotStored, Orion, OrionOptions } from '@orion/agent';
 import { defined, toErrorInfo, type RunEvent } from '@orion/contracts';
 
@@ -15,7 +15,7 @@ import { actionReview } from './approve-action.ts';
 import { approval } from './approve-change.ts';
 import { protectedPathQuestion } from './confirm-protected.ts';
 import { placeOf } from './place.ts';
-import { openForTurns } from './with-orion.ts';
+import { openForTurns, providerOf } from './with-orion.ts';
 import { createAnswerScreen } from '../rendering/answer-screen.ts';
 import { wantsPlain } from '../terminal/plain-wanted.ts';
 import { createJsonView, createTerminalView, type TurnView } from '../rendering/turn-view.ts';
@@ -138,9 +138,7 @@ function openRuntime(
   approve: NonNullable<OrionOptions['approve']>,
   signal: AbortSignal,
 ): Promise<Orion> {
-  // A session that is recovered brings what it was begun with, where nothing else was named.
-  const provider: OrionOptions['provider'] = (session) =>
-    session === null ? requireProvider(configuration) : recoveryProvider(configuration);
+  const provider = providerOf(configuration);
   return openForTurns(configuration, {
     approve,
     ...(context.interactive && approve !== 'never' && actionReview(context)),

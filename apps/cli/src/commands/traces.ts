@@ -1,27 +1,16 @@
-import { formatTimeline, toExportLine } from '@orion/agent';
-import { OrionError, isFields, type TraceEvent, type TraceStore } from '@orion/contracts';
+import { formatTimeline, listRecordedTurns, toExportLine } from '@orion/agent';
+import { OrionError } from '@orion/contracts';
 
 import type { TurnOptions } from '../command-line/options.ts';
 import type { CommandContext } from '../process/context.ts';
 import { formatAge } from '../terminal/format.ts';
 import { jsonLine, sanitizeLine } from '../terminal/sanitize.ts';
 import { printJson, printList } from './with-orion.ts';
-import { withStore, type StoreTools } from './with-store.ts';
+import { withStore } from './with-store.ts';
 
 export type ExportTracesOptions = TurnOptions & { readonly request?: string };
 
 const LISTED = 100;
-
-type ListedTurn = {
-  readonly request_id: string;
-  readonly project_id: string | null;
-  readonly task: string | null;
-  /** Milliseconds since the epoch. */
-  readonly started_at: number;
-  /** Null while it runs, or when its process died. */
-  readonly status: string | null;
-  readonly duration_ms: number | null;
-};
 
 /** `orion trace list`: the turns that were recorded. */
 export async function listTracesCommand(
@@ -30,9 +19,17 @@ export async function listTracesCommand(
 ): Promise<void> {
   const now = Date.now();
   await withStore(context, options, async ({ configuration, store, project }) => {
+    const turns = await listRecordedTurns(store.traces, { limit: LISTED, ...project });
     await printList(context, configuration, {
       name: 'traces',
-      items: await listTurns(store.traces, project),
+      items: turns.map((turn) => ({
+        request_id: turn.requestId,
+        project_id: turn.projectId,
+        task: turn.task,
+        started_at: turn.startedAt,
+        status: turn.status,
+        duration_ms: turn.durationMs,
+      })),
       none: 'There are no traces.',
       headings: ['REQUEST', 'STARTED', 'TASK', 'STATUS', 'DURATION'],
       cells: (turn) =>
@@ -45,39 +42,6 @@ export async function listTracesCommand(
         ].map(sanitizeLine),
     });
   });
-}
-
-async function listTurns(
-  traces: TraceStore,
-  project: StoreTools['project'],
-): Promise<readonly ListedTurn[]> {
-  const started = await traces.query({ type: 'turn_started', limit: LISTED, ...project });
-  const from = Math.min(...started.map((event) => event.timestamp));
-  const ended = new Map<string | null, TraceEvent>();
-  if (started.length > 0) {
-    for (const event of await traces.query({ type: 'turn_ended', from, ...project })) {
-      ended.set(event.requestId, event);
-    }
-  }
-  return started
-    .toSorted((one, other) => other.timestamp - one.timestamp || other.id - one.id)
-    .map((event) => {
-      const end = ended.get(event.requestId);
-      return {
-        request_id: event.requestId ?? '',
-        project_id: event.projectId,
-        task: textOf(event, 'task'),
-        started_at: event.timestamp,
-        status: end === undefined ? null : textOf(end, 'status'),
-        duration_ms: end === undefined ? null : end.timestamp - event.timestamp,
-      };
-    });
-}
-
-function textOf(event: TraceEvent, name: string): string | null {
-  const { details } = event;
-  const value = isFields(details) ? details[name] : null;
-  return typeof value === 'string' ? value : null;
 }
 
 /** `orion trace show <request_id>`: the turn as a timeline. */

@@ -1,4 +1,4 @@
-import { createOrion } from '@orion/agent';
+import { createOrion, recoveryProvider, requireProvider } from '@orion/agent';
 import type { Configuration, Orion, OrionOptions } from '@orion/agent';
 import { defined } from '@orion/contracts';
 
@@ -31,6 +31,12 @@ export function openForTurns(
     ...defined({ telemetry: telemetry ?? undefined }),
     ...more,
   });
+}
+
+/** A session that is recovered brings what it was begun with, where nothing else was named. */
+export function providerOf(configuration: Configuration): NonNullable<OrionOptions['provider']> {
+  return (session) =>
+    session === null ? requireProvider(configuration) : recoveryProvider(configuration);
 }
 
 /** Runs what a command does with Orion, and closes it in the end. */

@@ -42,9 +42,15 @@ const ERROR_EXITS: Readonly<Partial<Record<ErrorCode, ExitCode>>> = {
   INVALID_OUTPUT_ID: EXIT.usage,
   OUTPUT_QUERY_INVALID: EXIT.usage,
   SESSION_BUSY: EXIT.busy,
+  STORE_IN_USE: EXIT.busy,
   BUDGET_EXHAUSTED: EXIT.stopped,
   ABORTED: EXIT.interrupted,
 };
+
+/** Of an error that ends a command. */
+export function exitCodeOfError(code: ErrorCode): ExitCode {
+  return ERROR_EXITS[code] ?? EXIT.failure;
+}
 
 /** How a command ended. */
 export type Ending = {
@@ -62,7 +68,7 @@ export type Ending = {
 export function exitCodeOf(ending: Ending): ExitCode {
   const causes = new Set<ExitCode>();
   const { status, errorCode } = ending;
-  if (errorCode !== null) causes.add(ERROR_EXITS[errorCode] ?? EXIT.failure);
+  if (errorCode !== null) causes.add(exitCodeOfError(errorCode));
   if (ending.sessionOpen || status === 'paused') causes.add(EXIT.recoverable);
   if (ending.interrupted || status === 'aborted') causes.add(EXIT.interrupted);
   if (status === 'stopped' || isLimit(ending.stopReason)) causes.add(EXIT.stopped);

@@ -36,7 +36,10 @@ export function followProgress(
         ...progress,
         lines: progress.lines + countLineFeeds(event.content ?? ''),
         bytes: event.offset + event.length,
+        durableBytes: event.durableBytes ?? progress.durableBytes,
       };
+    case 'write_progress':
+      return progress === null ? null : { ...progress, durableBytes: event.durableBytes };
     case 'write_rewind':
       return progress === null ? null : { ...progress, bytes: event.toOffset };
     default:

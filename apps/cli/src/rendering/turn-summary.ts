@@ -38,11 +38,15 @@ export function addToSummary(summary: TurnSummary, event: RunEvent): TurnSummary
     // Text is most of what arrives and changes nothing here.
     case 'chunk':
     case 'write_chunk':
+    case 'write_progress':
     case 'write_rewind':
     case 'phase':
+    case 'rewind':
     case 'tool_calls':
     case 'tool_progress':
     case 'tool_result':
+    case 'approval_requested':
+    case 'approval_decided':
       return summary.requestId === null ? { ...summary, requestId: event.requestId } : summary;
     case 'write_session': {
       const paused = summary.paused.filter((session) => session.session_id !== event.sessionId);

@@ -50,6 +50,14 @@ const FILE = [
   session({ status: 'done', bytes: 14, lines: 2, durableBytes: 14, receipt: RECEIPT }),
 ];
 
+it.each([false, true])('says of text that is void that it is, quiet: %s', (quiet) => {
+  const rewind = event({ type: 'rewind', toSeq: 1 });
+  const { out, err } = show([chunk('half an ans'), rewind, chunk('an answer'), done()], { quiet });
+  // What went into a pipe stays exactly what was said.
+  expect(out).toBe('half an ansan answer');
+  expect(err).toContain('what it said last is void');
+});
+
 describe('where what is shown goes (R077)', () => {
   it('keeps the model’s exact text on a stdout that is no terminal, and all else on stderr', () => {
     const text = 'Hello \u001B[31mred\r\n\u202E';

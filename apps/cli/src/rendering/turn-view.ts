@@ -3,11 +3,10 @@ import { BEGIN_TOOL_NAME, type RunEvent } from '@orion/contracts';
 import type { OutputStream } from '../process/output-stream.ts';
 import type { Screen } from '../terminal/screen.ts';
 import { jsonLine } from '../terminal/sanitize.ts';
-import { plural } from '../terminal/format.ts';
 import { errorLines, failedCallLines } from './error-lines.ts';
 import { followProgress, progressLine, toolProgressLine, type Progress } from './progress.ts';
+import { createSessionView } from './session-view.ts';
 import type { Wording } from './wording.ts';
-import { needsAttention, pausedLine, receiptLine, unprovedParts } from './write-lines.ts';
 
 /** Shows the events of a turn as they come. */
 export type TurnView = {
@@ -34,46 +33,17 @@ export type TurnScreen = Omit<Screen, 'rendered' | 'ask' | 'answered' | 'flush'>
   content(text: string): Promise<void> | undefined;
 };
 
-type Stage = 'begun' | 'ended';
-type SessionEvent = Extract<RunEvent, { type: 'write_session' }>;
-
 const PROGRESS_INTERVAL_MS = 100;
+/** What was printed cannot be taken back. */
+const VOID_TEXT =
+  'The turn was continued by another process: the model is asked again, and what it said last is void.';
 
 export function createTerminalView(options: TerminalViewOptions): TurnView {
   const { screen, quiet, showContent, wording, now } = options;
   const { place } = wording;
   const showsProgress = screen.showsProgress && !quiet && !(showContent && screen.stdoutIsTerminal);
-  /** The stage that was last shown of each session, by id. */
-  const stages = new Map<string, Stage>();
-  /** Repeated at the end: other lines may come between a receipt and the end of the turn. */
-  const unproved: string[] = [];
+  const sessions = createSessionView({ screen, quiet, wording });
   const updateProgress = progressUpdates(screen, now);
-
-  function showSession(event: SessionEvent): void {
-    if (event.receipt !== undefined) {
-      unproved.push(...unprovedParts(event.receipt));
-      screen.line(
-        receiptLine(event.receipt, wording.undo),
-        needsAttention(event.receipt) ? 'warning' : 'success',
-      );
-      return;
-    }
-    if (event.paused !== undefined) {
-      screen.line(pausedLine(event.paused), 'warning');
-      for (const line of wording.next(event.paused)) screen.line(line, 'warning');
-      return;
-    }
-    if (event.status === 'aborted') {
-      screen.line(`${event.targetFile} was not written (${event.code ?? 'cancelled'}).`, 'warning');
-      return;
-    }
-    const stage = event.status === 'session_active.finalizing' ? 'ended' : 'begun';
-    if (quiet || stages.get(event.sessionId) === stage) return;
-    // Several statuses make one stage, and a stage is shown once: a repair may lead back to the first.
-    if (stage === 'begun' && stages.has(event.sessionId)) return;
-    stages.set(event.sessionId, stage);
-    screen.line(stageLine(event, stage), 'faint');
-  }
 
   return {
     show(event) {
@@ -91,8 +61,11 @@ export function createTerminalView(options: TerminalViewOptions): TurnView {
             screen.line(`The text after byte ${event.toOffset} is not part of the file.`, 'faint');
           }
           return undefined;
+        case 'write_progress':
+          if (showsProgress) updateProgress(event);
+          return undefined;
         case 'write_session':
-          showSession(event);
+          sessions.show(event);
           if (showsProgress) updateProgress(event);
           return undefined;
         case 'tool_progress':
@@ -121,14 +94,20 @@ export function createTerminalView(options: TerminalViewOptions): TurnView {
               'warning',
             );
           }
-          for (const line of unproved) screen.line(line, 'warning');
+          for (const line of sessions.unproved()) screen.line(line, 'warning');
           return undefined;
         case 'phase':
           // What the model says next is another message of it.
           if (event.phase === 'action') screen.endText();
           return undefined;
+        case 'rewind':
+          screen.endText();
+          screen.line(VOID_TEXT, 'warning');
+          return undefined;
         case 'tool_calls':
         case 'usage':
+        case 'approval_requested':
+        case 'approval_decided':
           return undefined;
         default:
           return event satisfies never;
@@ -157,16 +136,6 @@ function progressUpdates(screen: TurnScreen, now: () => number): (event: RunEven
       shownAt = time;
     }
   };
-}
-
-/** Tells when capture begins and when it ends. */
-function stageLine(event: SessionEvent, stage: Stage): string {
-  const { targetFile, operation, bytes, lines } = event;
-  // How much of it becomes the file is said by the receipt, and whether it does.
-  if (stage === 'ended') return `The content has ended; writing ${targetFile}.`;
-  if (bytes === 0)
-    return `Writing ${targetFile} (${operation}): what the model writes now is the file.`;
-  return `Continuing ${targetFile} (${operation}) after ${plural(lines, 'line')}.`;
 }
 
 export type JsonViewOptions = {

@@ -28,7 +28,7 @@ export type PseudoTerminal = {
   type(text: string): void;
   /** Types more than the terminal keeps for its reader, who is in this process. */
   typeAll(text: string): Promise<void>;
-  /** Once everything written until now is read. */
+  /** Once everything written until now is read; while reading is paused, ahead of what was written. */
   resize(columns: number, rows: number): Promise<void>;
   /** Stops reading what is written, as after Ctrl-S. */
   pause(): void;
@@ -81,6 +81,7 @@ export async function openPseudoTerminal(columns = 80, rows = 24): Promise<Pseud
   });
   let bytes = '';
   let received = 0;
+  let paused = false;
   child.onData((text) => {
     bytes += text;
     received += Buffer.byteLength(text);
@@ -134,14 +135,20 @@ export async function openPseudoTerminal(columns = 80, rows = 24): Promise<Pseud
       }
     },
     async resize(newColumns, newRows) {
-      await read();
+      if (!paused) await read();
       emulator.resize(newColumns, newRows);
       child.resize(newColumns, newRows);
       // Only the process whose terminal it is hears of it.
       (stdout as unknown as { _refreshSize(): void })._refreshSize();
     },
-    pause: () => child.pause(),
-    resume: () => child.resume(),
+    pause() {
+      paused = true;
+      child.pause();
+    },
+    resume() {
+      paused = false;
+      child.resume();
+    },
     writeBefore: (text) => emulator.write(text),
     emulator,
     dispose() {

@@ -17,8 +17,10 @@ import { leftOutLine } from '../../process/terminal-queue.ts';
  * I4. The terminal's own cursor is at the caret, visible: what is before the caret is written once more, so that it is
  *     the terminal that measures it.
  * I5. What is printed or drawn was made harmless before; here nothing is looked at but widths.
- * I6. After a change of width the rows of the old region are counted as the terminal has wrapped them, and erased. The
- *     row of the caret is counted once: better a stale row than a lost line of the transcript.
+ * I6. After a change of width the rows of the old region are counted as the terminal has wrapped them, and erased. Those
+ *     of a frame that was written just before may have reached the terminal after the change, unwrapped: they are counted
+ *     once, and so is the row of the caret. Better a stale row than a lost line of the transcript. Nothing is drawn while
+ *     the size keeps changing.
  * I7. Leaving restores paste mode, keyboard mode, wrapping and cursor, in this order; entering draws anew.
  * I8. The next frame is made when the terminal has the last one: a terminal that does not read costs frames first, then,
  *     above 1 MiB, the oldest lines that wait, and one line says how many. Nothing waits for it.
@@ -71,6 +73,10 @@ const WRAP = '\u001B[?7h';
 const NO_WRAP = '\u001B[?7l';
 const ERASE_BELOW = '\u001B[J';
 const FRAME_MS = 1000 / 30;
+/** How long a frame may take to reach the terminal. */
+const ON_ITS_WAY_MS = 250;
+/** Whoever drags the edge of a window changes its size many times. */
+const SIZE_SETTLES_MS = 100;
 const MAX_WAITING = 1024 * 1024;
 /** How long a terminal that does not read can keep us from leaving. */
 const LEAVE_MS = 500;
@@ -85,6 +91,7 @@ export function createLiveRegion({ output, widthOf, rewraps }: LiveRegionOptions
   let shown = NOTHING;
   let entered = false;
   let lastFrameAt = Number.NEGATIVE_INFINITY;
+  let resizedAt = Number.NEGATIVE_INFINITY;
   let running: Promise<void> | null = null;
 
   const isDirty = (): boolean =>
@@ -96,19 +103,25 @@ export function createLiveRegion({ output, widthOf, rewraps }: LiveRegionOptions
 
   async function run(): Promise<void> {
     while (isDirty()) {
-      await pause(Math.max(0, lastFrameAt + FRAME_MS - performance.now()));
+      do await pause(Math.max(0, dueIn()));
+      while (dueIn() > 0);
       if (!isDirty()) break;
-      lastFrameAt = performance.now();
       send(wanted, '');
       await output.flush();
     }
     running = null;
   }
 
+  /** Milliseconds until the next frame may be drawn. */
+  function dueIn(): number {
+    return Math.max(lastFrameAt + FRAME_MS, resizedAt + SIZE_SETTLES_MS) - performance.now();
+  }
+
   function send(next: Frame, last: string): void {
     const text = transcript.take().replaceAll('\n', '\r\n');
     const erased = shown.rows.length === 0 ? '' : `${up(rowsAboveCaret())}\r${ERASE_BELOW}`;
     const printed = text === '' ? '' : `${WRAP}${text}`;
+    lastFrameAt = performance.now();
     shownOf = next;
     shown = fitted(next, output.rows());
     const region = shown.rows.length === 0 ? '' : `${NO_WRAP}${drawing(shown)}`;
@@ -119,9 +132,10 @@ export function createLiveRegion({ output, widthOf, rewraps }: LiveRegionOptions
   /** How many rows the terminal has between the first row of the region and its cursor (I6). */
   function rowsAboveCaret(): number {
     const columns = output.columns();
+    const isWrapped = rewraps && resizedAt - lastFrameAt > ON_ITS_WAY_MS;
     return shown.rows
       .slice(0, shown.caret.row)
-      .map((row) => (rewraps ? Math.max(1, Math.ceil(widthOf(row) / columns)) : 1))
+      .map((row) => (isWrapped ? Math.max(1, Math.ceil(widthOf(row) / columns)) : 1))
       .reduce((sum, height) => sum + height, 0);
   }
 
@@ -142,6 +156,7 @@ export function createLiveRegion({ output, widthOf, rewraps }: LiveRegionOptions
       wake();
     },
     redraw() {
+      resizedAt = performance.now();
       shownOf = null;
       wake();
     },

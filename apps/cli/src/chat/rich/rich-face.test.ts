@@ -426,6 +426,8 @@ describe('the screen', () => {
       face.say(`- line ${line} of the answer\n`);
       if (line % 75 === 74) {
         await terminal.shows(`line ${line} of`);
+        // Long enough for a frame not to be on its way any more: else its rows may stay, as stale ones.
+        await new Promise((resolve) => setTimeout(resolve, 260));
         await terminal.resize(widths[(line - 74) / 75] ?? 80, 24);
       }
     }
