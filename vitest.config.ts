@@ -1,4 +1,6 @@
 import { chmodSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 import { defineConfig } from 'vitest/config';
 
@@ -7,6 +9,8 @@ import { defineConfig } from 'vitest/config';
 const conditions = ['@orion/source', 'module', 'node', 'development|production'];
 
 useMemoryForFiles();
+// Hundreds of processes load the same files: all but the first from what that one has compiled.
+process.env['NODE_COMPILE_CACHE'] ??= join(tmpdir(), 'orion-compiled');
 
 export default defineConfig({
   resolve: { conditions },
@@ -26,8 +30,12 @@ export default defineConfig({
           ],
           setupFiles: ['packages/testkit/src/testing/temporary-writes.ts'],
           globalSetup: ['packages/testkit/src/postgres/testing/postgres-broker.ts'],
-          // Vitest would leave one of two processors to itself, which hardly uses it; tests wait now and then.
-          maxWorkers: '150%',
+          // What takes a moment alone takes seconds on a machine that does other work, too.
+          testTimeout: 20_000,
+          hookTimeout: 20_000,
+          expect: { poll: { timeout: 10_000 } },
+          // Tests wait now and then. Not '150%': that is never more than there are processors.
+          maxWorkers: Math.ceil(availableParallelism() * 1.5),
           sequence: { groupOrder: 0 },
         },
       },
@@ -40,7 +48,7 @@ export default defineConfig({
           include: ['tools/e2e/**/*.test.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
-          maxWorkers: 2,
+          maxWorkers: 3,
           sequence: { groupOrder: 1 },
         },
       },

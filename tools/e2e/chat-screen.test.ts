@@ -122,7 +122,8 @@ describe('orion chat on a terminal', () => {
       expect(String(await machine.read('a.txt'))).toBe(text);
       await waitFor('the end of the answer', () => provider.requests.length === 3);
       terminal.resume();
-      await terminal.waitForOutput('line 2999 of');
+      // Behind the end of the line: what is typed before is shown in it.
+      await terminal.waitForOutput(`line 2999 of the answer${face === 'plain' ? '\r\n' : ''}`);
       terminal.type(face === 'plain' ? '/exit\r' : '\u0004');
       const { exitCode, output } = await terminal.finished;
       expect(exitCode).toBe(0);

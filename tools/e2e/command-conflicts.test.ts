@@ -40,7 +40,7 @@ test.concurrent.for([
     const provider = await machine.provider(
       writeDocument(
         { target: 'a.txt', content: TEXT },
-        { operation, shape: { chunk: 8, eventsPerSecond: 40 } },
+        { operation, shape: { chunk: 8, eventsPerSecond: 20 } },
       ),
     );
     const writing = machine.startAsking(provider, ['--json'], {
@@ -110,10 +110,10 @@ test.concurrent('what a line has left running changes no file that is written af
     behaviours: [
       { name: 'text', when: { toolChoice: 'none' }, reply: { text: `${TEXT}DONE` } },
       lineCall(
-        '(sleep 0.5; echo late > a.txt) > /dev/null 2>&1 & setsid sh -c "sleep 0.5; echo late > a.txt" > /dev/null 2>&1 &',
+        '(sleep 2; echo late > a.txt) > /dev/null 2>&1 & setsid sh -c "sleep 2; echo late > a.txt" > /dev/null 2>&1 &',
       ),
       beginCall({ target_file: 'a.txt' }, 1),
-      lineCall('sleep 1; cat a.txt', 2),
+      lineCall('sleep 2.5; cat a.txt', 2),
       LAST_WORD,
     ],
   });

@@ -3,9 +3,9 @@ import { expect, test } from 'vitest';
 import { runTool } from './support/tool.ts';
 
 const CRASH = 'durability/crash.ts';
-const KILLS = 8;
+const KILLS = 5;
 
-test('eight kills at random moments cost at most the last 100 ms of text', async () => {
+test('kills at random moments cost at most the last 100 ms of text', async () => {
   const seed = Math.floor(Math.random() * 1_000_000_000);
   const { exitCode, output } = await runTool(CRASH, [
     '--kills',

@@ -1,14 +1,18 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 
+import type { ReadyAnswer } from '@orion/contracts';
+
 import type { Finished } from './support/run.ts';
 import type { Sandbox } from './support/sandbox.ts';
 import { LAST_WORD, numbered, writeMessages, writePieces } from './support/scripts.ts';
+import { serve } from './support/serve.ts';
 import { test } from './support/test.ts';
+import { waitFor } from './support/wait.ts';
 
 const CAN_MOUNT = canMount();
 const SKIPPED = CAN_MOUNT ? '' : ' (SKIPPED: a small tmpfs cannot be mounted here)';
@@ -127,6 +131,26 @@ test.skipIf(!CAN_MOUNT)(
       expect(await readFile(join(small, 'a.txt'), 'utf8')).toBe(TEXT);
       expect(recovered.stderr).not.toContain('finalized_by_hand');
       expect(await readdir(elsewhere)).not.toContain(name);
+    }),
+);
+
+test.skipIf(!CAN_MOUNT)(
+  `a server whose disk is full is not ready, lives, and is ready again when there is room${SKIPPED}`,
+  ({ machine }) =>
+    withDisk(machine, 'size=2m', async (small) => {
+      const { ask, running } = await serve(machine, [], { env: { ORION_STATE_DIR: small } });
+      const ready = async () => {
+        const { status, json } = await ask('/health/ready', { token: null });
+        return [status, (json as ReadyAnswer).services.disk];
+      };
+      const filler = join(small, 'filler');
+      await writeFile(filler, Buffer.alloc(4 * 1024 * 1024)).catch(() => undefined);
+      expect(await ready()).toEqual([503, 'full']);
+      expect((await ask('/health/live', { token: null })).status).toBe(200);
+      rmSync(filler);
+      await waitFor('room', async () => (await ready())[0] === 200);
+      running.kill('SIGTERM');
+      expect((await running.finished).exitCode).toBe(0);
     }),
 );
 

@@ -206,7 +206,10 @@ async function askUntilStoreIsGone(
     env: { DATABASE_URL: postgres.url, WRITE_SESSION_SAVE_MS: '100' },
   });
   await machine.savedSession(500);
+  // The pause does not run out first, however slow this machine is.
+  writer.kill('SIGSTOP');
   await postgres.kill();
+  writer.kill('SIGCONT');
   return { provider, writer };
 }
 

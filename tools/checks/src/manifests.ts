@@ -20,6 +20,14 @@ const SOURCE_CONDITION = '@orion/source';
 
 /** An app may declare only these of ours: what else it needs is the agent's to give. */
 const APP_DEPENDENCIES = ['@orion/agent', '@orion/contracts', '@orion/llm-adapters'];
+/** The command starts the server, in the one file that the linter lets import it. */
+const COMMAND = 'cli';
+const SERVER = '@orion/server';
+/** What a program uses that talks to the server: it is tested where the server is. */
+const CLIENT = '@orion/client';
+/** The page is built into the server and runs in a browser: it knows the vocabulary, and nothing of what serves it. */
+const PAGE = 'web';
+const PAGE_DEPENDENCIES = ['@orion/contracts', '@orion/client'];
 
 /** The layer of each package, as its turbo.json has to name it; any other package is `middle`. */
 const LAYERS: Record<string, string> = {
@@ -59,12 +67,19 @@ export function checkManifests(repository: Repository): Finding[] {
     checkLayer(repository, `${kind}/${folder}`, expectedLayer(kind ?? '', folder ?? ''), findings);
 
     if (kind === 'apps') {
-      const others = ours(manifest.dependencies).filter((name) => !APP_DEPENDENCIES.includes(name));
+      const allowed =
+        folder === PAGE
+          ? PAGE_DEPENDENCIES
+          : [...APP_DEPENDENCIES, ...(folder === COMMAND ? [SERVER] : [])];
+      const others = ours(manifest.dependencies).filter((name) => !allowed.includes(name));
       for (const name of others)
         report(`an app may not declare ${name}: it goes through @orion/agent`);
+      const tested = ['@orion/testkit', ...(`@orion/${folder}` === SERVER ? [CLIENT] : [])];
       for (const name of ours(manifest.devDependencies)) {
-        if (name !== '@orion/testkit')
-          report(`an app's tests may use @orion/testkit only, not ${name}`);
+        // Only so that it is built first: its files are read, and nothing of it is imported.
+        const isBuiltFirst = manifest.name === SERVER && name === `@orion/${PAGE}`;
+        if (!tested.includes(name) && !isBuiltFirst)
+          report(`an app's tests may use ${tested.join(' and ')} only, not ${name}`);
       }
     }
     if (kind === 'packages' || (kind === 'apps' && manifest.exports !== undefined)) {
@@ -79,7 +94,7 @@ export function checkManifests(repository: Repository): Finding[] {
 
 function expectedLayer(kind: string, folder: string): string {
   // An app of its own kind, since it may be part of another one: of the command, which has to load it lazily.
-  if (kind === 'apps') return folder === 'server' ? 'server' : 'app';
+  if (kind === 'apps') return folder === 'server' ? 'server' : folder === PAGE ? 'page' : 'app';
   if (kind === 'tools') return 'tool';
   return LAYERS[folder] ?? 'middle';
 }

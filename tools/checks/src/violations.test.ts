@@ -207,7 +207,20 @@ describe('one file alone (oxlint)', () => {
     ],
   ];
 
+  const CALL = 'export const f = (orion: { ';
+  for (const name of ['runTurn', 'runOwnedTurn', 'recoverSession'])
+    for (const [folder, use] of [
+      ['apps/server/src/routes', `orion.${name}()`],
+      ['apps/server/src', `orion['${name}']()`],
+      ['apps/server/src/turns', `{ const { ${name} } = orion; return ${name}(); }`],
+    ] as const)
+      // A second way to a model, beside the queue (R239).
+      forbidden.push([folder, `${CALL}${name}(): unknown }): unknown => ${use};\n`, PROPERTIES]);
+
   const allowed: [folder: string, code: string][] = [
+    ['apps/cli/src', `${CALL}runTurn(): unknown }): unknown => orion.runTurn();\n`],
+    ['apps/server/src/test', `${CALL}runTurn(): unknown }): unknown => orion.runTurn();\n`],
+    ['packages/agent/src', `${CALL}runTurn(): unknown }): unknown => orion.runTurn();\n`],
     ['packages/workspace/src', take('node:fs/promises')],
     ['packages/workspace/src', take('node:child_process')],
     ['packages/agent/src/config', take('node:fs')],
@@ -252,6 +265,11 @@ describe('one file alone (oxlint)', () => {
     forbidden.forEach(([folder, code], index) => plant(path(folder, `forbidden-${index}`), code));
     allowed.forEach(([folder, code], index) => plant(path(folder, `allowed-${index}`), code));
     plant('apps/cli/src/main.ts', value("process.env['HOME']"));
+    plant('apps/cli/src/commands/serve.ts', take('@orion/server'));
+    plant(
+      'apps/server/src/turns/turn-runner.ts',
+      `${CALL}runOwnedTurn(): unknown }): unknown => orion.runOwnedTurn();\n`,
+    );
     plant(
       'packages/core/src/cycle-a.ts',
       "import { b } from './cycle-b.ts';\nexport const a: unknown = b;\n",
@@ -303,6 +321,14 @@ describe('one file alone (oxlint)', () => {
     expect(found.get('apps/cli/src/main.ts')).toBeUndefined();
   });
 
+  test('the runner of the queue runs turns (R239)', () => {
+    expect(found.get('apps/server/src/turns/turn-runner.ts')).toBeUndefined();
+  });
+
+  test('the command that starts the server imports it', () => {
+    expect(found.get('apps/cli/src/commands/serve.ts')).toBeUndefined();
+  });
+
   test.each(['a', 'b', 'c', 'd'])('a cycle between files, of types too (%s)', (name) => {
     expect(found.get(`packages/core/src/cycle-${name}.ts`)).toEqual(new Set(['import(no-cycle)']));
   });
@@ -335,6 +361,7 @@ describe('layers (turbo boundaries)', () => {
     ['agent', '@orion/cli', 'dependencies'],
     ['agent', '@orion/server', 'devDependencies'],
     ['core', '@orion/server', 'dependencies'],
+    ['agent', '@orion/web', 'devDependencies'],
     ['agent', '@orion/e2e', 'devDependencies'],
   ])('packages/%s may not declare %s in %s', (name, dependency, field) => {
     const file = `packages/${name}/package.json`;
@@ -382,10 +409,22 @@ describe('the rest (tools/checks)', () => {
       () => declaring('apps/cli/package.json', '@orion/core', 'devDependencies'),
     ],
     [
-      'an app declares the server',
+      'an app that is not the command declares the server',
+      'manifests',
+      'apps/other/package.json',
+      () => '{ "name": "@orion/other", "dependencies": { "@orion/server": "workspace:*" } }',
+    ],
+    [
+      'the page declares the agent',
+      'manifests',
+      'apps/web/package.json',
+      () => declaring('apps/web/package.json', '@orion/agent'),
+    ],
+    [
+      'the command is built with the page',
       'manifests',
       'apps/cli/package.json',
-      () => declaring('apps/cli/package.json', '@orion/server'),
+      () => declaring('apps/cli/package.json', '@orion/web', 'devDependencies'),
     ],
     [
       'the server declares another app',

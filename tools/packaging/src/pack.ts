@@ -34,8 +34,14 @@ export async function packAll(root: string, scratch: string): Promise<readonly P
     ...(await readdir(join(root, 'apps'))).map((name) => join(root, 'apps', name)),
   ].toSorted();
   const packed: Packed[] = [];
-  for (const folder of folders) packed.push(await pack(root, folder, scratch));
+  for (const folder of folders)
+    if (await isPublished(folder)) packed.push(await pack(root, folder, scratch));
   return packed;
+}
+
+async function isPublished(folder: string): Promise<boolean> {
+  const text = await readFile(join(folder, 'package.json'), 'utf8');
+  return (JSON.parse(text) as { readonly private?: boolean }).private !== true;
 }
 
 async function pack(root: string, folder: string, scratch: string): Promise<Packed> {

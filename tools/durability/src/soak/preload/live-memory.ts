@@ -1,0 +1,15 @@
+/** Imported by a server before its own code: on SIGUSR2 it collects garbage and writes what its process then uses. */
+import { renameSync, writeFileSync } from 'node:fs';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+const { ORION_MEMORY_FILE: file = '' } = process.env;
+
+process.on('SIGUSR2', () => {
+  collectGarbage();
+  collectGarbage();
+  writeFileSync(`${file}.new`, JSON.stringify(process.memoryUsage()));
+  renameSync(`${file}.new`, file);
+});

@@ -1,0 +1,75 @@
+/** Chromium for tests: one for all tests of a file, and a profile of its own for each page. */
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
+
+import { launchChromium } from './chromium.ts';
+import type { ServedProcess } from './serve.ts';
+
+export { missingBrowser } from './chromium.ts';
+
+/** One browser for the tests of a file. */
+export function useBrowser(): () => Browser {
+  let browser: Browser | undefined;
+  beforeAll(async () => {
+    browser = await launchChromium();
+  });
+  afterAll(() => browser?.close());
+  return () => {
+    if (browser === undefined) throw new Error('the browser is opened by beforeAll');
+    return browser;
+  };
+}
+
+/** A page that is watched: what it asked of whom, what it logged, and what its policy had to refuse. */
+export type WatchedPage = {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  /** Hosts that were asked for anything. */
+  readonly hosts: () => ReadonlySet<string>;
+  readonly problems: readonly string[];
+};
+
+export async function openPage(
+  browser: Browser,
+  url: string,
+  { hasFakeClock = false }: { readonly hasFakeClock?: boolean } = {},
+): Promise<WatchedPage> {
+  const context = await browser.newContext();
+  // Its pages would ask a server that is gone, beside the tests that follow.
+  onTestFinished(() => context.close());
+  const page = await context.newPage();
+  if (hasFakeClock) await page.clock.install();
+  return { context, ...watch(page), ...(await page.goto(url), {}) };
+}
+
+function watch(page: Page): Omit<WatchedPage, 'context'> {
+  const hosts = new Set<string>();
+  const problems: string[] = [];
+  page.on('request', (request) => hosts.add(new URL(request.url()).host));
+  page.on('pageerror', (error) => problems.push(String(error)));
+  page.on('console', (message) => {
+    if (/Content Security Policy|TrustedHTML|TrustedScript/u.test(message.text()))
+      problems.push(message.text());
+  });
+  return { page, hosts: () => hosts, problems };
+}
+
+/** The log-in link that a server has printed. */
+export function pageLink({ running }: ServedProcess): string {
+  const [, link = ''] = /^Page: (\S+)/mu.exec(running.stderr()) ?? [];
+  return link;
+}
+
+/** Nothing went wrong on the page, and it asked nobody but its own server. */
+export function expectClean({ problems, hosts }: WatchedPage, url: string): void {
+  expect(problems).toEqual([]);
+  expect([...hosts()]).toEqual([new URL(url).host]);
+}
+
+/** Begins a conversation on the page with this message. */
+export async function sendMessage(page: Page, text: string): Promise<void> {
+  await page.getByRole('navigation').getByRole('link', { name: 'Conversations' }).click();
+  await page.getByRole('link', { name: 'New conversation' }).click();
+  await page.getByLabel('Message').fill(text);
+  await page.getByRole('button', { name: 'Send' }).click();
+}

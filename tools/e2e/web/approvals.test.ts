@@ -1,0 +1,266 @@
+// Hazard: a yes that nobody has given, or that was given to something else than what happens (B16, B18).
+import { writeFile } from 'node:fs/promises';
+
+import type { Page } from 'playwright-core';
+import type { Behaviour, Script } from '@orion/llm-adapters/scripted';
+import { describe, expect } from 'vitest';
+
+import { missingBrowser, openPage, pageLink, sendMessage, useBrowser } from '../support/browser.ts';
+import { at } from '../support/sandbox.ts';
+import type { Sandbox } from '../support/sandbox.ts';
+import { beginCall, LAST_WORD, writeDocument } from '../support/scripts.ts';
+import { serve } from '../support/serve.ts';
+import type { ServedProcess } from '../support/serve.ts';
+import { test } from '../support/test.ts';
+import { waitFor } from '../support/wait.ts';
+import { fully } from './support/page-writes.ts';
+
+async function ask(machine: Sandbox, script: Script, args: readonly string[] = []) {
+  const provider = await machine.provider(script);
+  const options = [...at(provider), '--approve', 'ask', ...args];
+  return { options, server: await serve(machine, options) };
+}
+
+const pendingOf = async ({ ask: read }: Pick<ServedProcess, 'ask'>): Promise<number> => {
+  const { json } = await read('/api/approvals?state=pending');
+  return (json as { readonly approvals: readonly unknown[] }).approvals.length;
+};
+
+const card = (page: Page) => page.getByRole('region', { name: 'Approval' });
+
+/** The button that says yes, once it takes anything. */
+async function yesOf(page: Page) {
+  const yes = card(page).getByRole('button', { name: /^Yes: /u });
+  await yes.waitFor();
+  await page.locator('.approval [inert]').waitFor({ state: 'detached' });
+  return yes;
+}
+
+const run = (command: string): Behaviour => ({
+  name: 'run',
+  when: { toolResults: 0 },
+  reply: { toolCalls: [{ name: 'run_command', arguments: { command } }] },
+});
+
+describe.skipIf(missingBrowser !== null)('approvals on the page', () => {
+  const browser = useBrowser();
+
+  test('no key that is pressed meanwhile decides, and a yes does what was shown', async ({
+    machine,
+  }) => {
+    await machine.write('a.txt', 'old\n');
+    const script = { target: 'a.txt', content: 'one\ntwo\n' };
+    const { server } = await ask(machine, writeDocument(script, { operation: 'overwrite' }));
+    const { page } = await openPage(browser(), pageLink(server));
+    await sendMessage(page, 'Write it.');
+    await page.getByLabel('Message', { exact: true }).focus();
+    // It appears under the fingers of somebody who types.
+    const appeared = card(page).getByRole('button', { name: /^Yes: /u });
+    for (let time = 0; (await appeared.count()) === 0; time += 1) {
+      expect(time).toBeLessThan(400);
+      await page.keyboard.press('Enter');
+      await page.keyboard.type('y a ');
+    }
+    expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('TEXTAREA');
+    await page.keyboard.press('Escape');
+    for (const key of ['Enter', ' ', 'y', 'Y', 'a', '.', 'Enter', ' ', 'y'])
+      await page.keyboard.press(key);
+    expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('H2');
+    expect([await pendingOf(server), String(await machine.read('a.txt'))]).toEqual([1, 'old\n']);
+    await page.getByRole('alert').getByText('1 approval needs you').waitFor({ state: 'attached' });
+    await page.getByText('1 pending approval').waitFor();
+
+    expect(await card(page).getByRole('cell').allTextContents()).toEqual(['old', 'one', 'two']);
+    await card(page).getByText(machine.path('a.txt')).first().waitFor();
+    const yes = await yesOf(page);
+    // By keys alone: from the heading to the button.
+    await page.keyboard.press('Tab');
+    expect(await yes.evaluate((button) => button === document.activeElement)).toBe(true);
+    await page.keyboard.press('Enter');
+    await card(page).getByText('Approved.').waitFor();
+    await page.getByRole('region', { name: 'Receipt' }).waitFor();
+    expect(String(await machine.read('a.txt'))).toBe('one\ntwo\n');
+  });
+
+  test('what was changed after it was shown is asked anew, and nothing is overwritten', async ({
+    machine,
+  }) => {
+    await machine.write('a.txt', 'old\n');
+    const script = { target: 'a.txt', content: 'new\n' };
+    const { server } = await ask(machine, writeDocument(script, { operation: 'overwrite' }));
+    const { page } = await openPage(browser(), pageLink(server));
+    await sendMessage(page, 'Write it.');
+    const yes = await yesOf(page);
+    await machine.write('a.txt', 'of somebody else\n');
+    await yes.click();
+    await page.getByText(/^It was withdrawn/u).waitFor();
+    await card(page).getByRole('cell', { name: 'of somebody else' }).waitFor();
+    expect(String(await machine.read('a.txt'))).toBe('of somebody else\n');
+    await (await yesOf(page)).click();
+    await page.getByRole('region', { name: 'Receipt' }).waitFor();
+    expect(String(await machine.read('a.txt'))).toBe('new\n');
+  });
+
+  test('a click that was meant for what was there before takes nothing for half a second', async ({
+    machine,
+  }) => {
+    const { server } = await ask(machine, writeDocument({ target: 'a.txt', content: 'new\n' }));
+    const { page } = await openPage(browser(), pageLink(server));
+    await page.getByRole('heading', { name: 'Now' }).waitFor();
+    await page.clock.install();
+    await page.clock.pauseAt(Date.now() + 60_000);
+    await sendMessage(page, 'Write it.');
+    const yes = page.locator('.approval button', { hasText: /^Yes: / });
+    await waitFor('the approval', async () => {
+      await page.clock.runFor(50);
+      return (await yes.count()) > 0;
+    });
+    const click = async (): Promise<void> => {
+      await yes.scrollIntoViewIfNeeded();
+      const { x = 0, y = 0, width = 0, height = 0 } = (await yes.boundingBox()) ?? {};
+      await page.mouse.click(x + width / 2, y + height / 2);
+    };
+    await page.evaluate(() => {
+      const { fetch } = window;
+      Object.assign(window, { decisions: 0 });
+      window.fetch = (path, init) => {
+        if (init?.method === 'POST') (window as unknown as { decisions: number }).decisions += 1;
+        return fetch(path, init);
+      };
+    });
+    const decisions = (): Promise<number> =>
+      page.evaluate(() => (window as unknown as { decisions: number }).decisions);
+    await click();
+    await page.clock.runFor(300);
+    await click();
+    expect(await decisions()).toBe(0);
+    await page.clock.runFor(400);
+    await click();
+    expect(await decisions()).toBe(1);
+    await waitFor('the yes', async () => (await pendingOf(server)) === 0);
+  });
+
+  fully(
+    'outlives a kill of the server; another tab decides, with a reason',
+    async ({ machine }) => {
+      const script = { target: 'a.txt', content: 'new\n' };
+      const { server, options } = await ask(machine, writeDocument(script));
+      const { page, context } = await openPage(browser(), pageLink(server));
+      await sendMessage(page, 'Write it.');
+      await yesOf(page);
+      server.running.kill('SIGKILL');
+      await server.running.finished;
+      await serve(machine, [...options, '--port', String(server.port)]);
+      const other = await context.newPage();
+      // Its log-in comes from the first tab, which has a third of a second for its answer.
+      await waitFor('the log-in', async () => {
+        await other.goto(server.url);
+        const now = other.getByRole('heading', { level: 1, name: 'Now' });
+        return now.waitFor({ timeout: 3000 }).then(
+          () => true,
+          () => null,
+        );
+      });
+      await other.getByRole('region', { name: 'Needs you' }).getByRole('link').click();
+      await other.getByRole('heading', { level: 1, name: 'Approval' }).waitFor();
+      await yesOf(other);
+      await other.getByLabel('Why not; the model reads it').fill('Not in this folder.');
+      await other.getByRole('button', { name: 'No', exact: true }).click();
+      await other.getByText('Rejected.').waitFor();
+      await card(page).getByText('Reason: Not in this folder..').waitFor();
+      expect(await card(page).getByRole('button', { name: /^Yes/u }).count()).toBe(0);
+      expect(await machine.exists('a.txt')).toBe(false);
+    },
+  );
+
+  fully('whoever is second learns what stands', async ({ machine }) => {
+    const { server } = await ask(machine, { behaviours: [run('touch made'), LAST_WORD] }, [
+      '--approve-commands',
+      'ask',
+      '--sandbox',
+      'off',
+    ]);
+    const { page } = await openPage(browser(), pageLink(server));
+    await sendMessage(page, 'Run it.');
+    const yes = await yesOf(page);
+    // The page does not know of the other decision yet.
+    await page.route('**/api/approvals/*', (route) =>
+      route.request().method() === 'GET' ? route.abort() : route.continue(),
+    );
+    const { json } = await server.ask('/api/approvals?state=pending');
+    const [found] = (json as { approvals: { approvalId: string; hash: string }[] }).approvals;
+    const no = { decision: 'no', hash: found?.hash };
+    await server.ask(`/api/approvals/${found?.approvalId}`, { json: no });
+    await yes.click();
+    await page.unroute('**/api/approvals/*');
+    await card(page).getByText('It had been decided before your answer arrived.').waitFor();
+    await card(page).getByText('Rejected.').waitFor();
+    expect(await machine.exists('made')).toBe(false);
+  });
+
+  fully('10 kB of blanks and hidden characters do not hide what would run', async ({ machine }) => {
+    const command = `echo ok${' '.repeat(10_240)}; touch made${'\n'.repeat(200)}touch \u202eedam\u{e0041}`;
+    const { server } = await ask(machine, { behaviours: [run(command), LAST_WORD] }, [
+      '--approve-commands',
+      'ask',
+      '--sandbox',
+      'off',
+    ]);
+    const { page } = await openPage(browser(), pageLink(server));
+    await page.setViewportSize({ width: 900, height: 700 });
+    await sendMessage(page, 'Run it.');
+    await yesOf(page);
+    const shown = card(page).locator('pre').first();
+    expect(await shown.textContent()).toBe(
+      String.raw`echo ok[10,240 blanks]; touch made[199 empty lines]touch \u{202e}edam\u{e0041}`,
+    );
+    await card(page).getByText('It has 2 characters that one does not see').waitFor();
+    const { height = 0 } = (await shown.boundingBox()) ?? {};
+    expect(height).toBeLessThan(300);
+    expect(await shown.evaluate((pre) => pre.scrollHeight - pre.clientHeight)).toBeLessThan(3);
+    await card(page).getByRole('button', { name: 'No', exact: true }).click();
+    await card(page).getByText('Rejected.').waitFor();
+    expect(await machine.exists('made')).toBe(false);
+  });
+
+  fully(
+    'Trojan Source in a name and in a text is escapes, and padding of lines is counted',
+    async ({ machine }) => {
+      const name = 'a\u202etxt.\u200bjs';
+      const trojan = 'if (access != "user\u202e \u2066// Check if admin\u2069 \u2066") {';
+      await writeFile(machine.path(name), `${'\n'.repeat(600)}end\n`);
+      const { server } = await ask(machine, {
+        behaviours: [
+          {
+            name: 'text',
+            when: { toolChoice: 'none' },
+            reply: { text: `${trojan}\n${'\n'.repeat(500)}payload\u{e0070}\nDONE\n` },
+          },
+          beginCall({ target_file: name, operation: 'overwrite' }),
+          LAST_WORD,
+        ],
+      });
+      const { page } = await openPage(browser(), pageLink(server));
+      await sendMessage(page, 'Write it.');
+      await yesOf(page);
+      await card(page)
+        .getByText(String.raw`a\u{202e}txt.\u{200b}js`)
+        .first()
+        .waitFor();
+      const cells = await card(page).getByRole('cell').allTextContents();
+      expect(cells).toContain(
+        String.raw`if (access != "user\u{202e} \u{2066}// Check if admin\u{2069} \u{2066}") {`,
+      );
+      expect(cells).toContain(String.raw`payload\u{e0070}`);
+      expect(cells.length).toBeLessThan(20);
+      await card(page)
+        .getByText(/characters that one does not see/u)
+        .first()
+        .waitFor();
+      await (await yesOf(page)).click();
+      await page.getByRole('region', { name: 'Receipt' }).waitFor();
+      const written = await waitFor('the file', () => machine.find(name));
+      expect(String(written)).toContain(trojan);
+    },
+  );
+});

@@ -1,0 +1,64 @@
+// Hazard: a page that a newer server breaks, or that takes away what somebody is typing.
+import { describe, expect } from 'vitest';
+
+import { expectClean, missingBrowser, openPage, pageLink, useBrowser } from '../support/browser.ts';
+import { writeDocument } from '../support/scripts.ts';
+import { serve } from '../support/serve.ts';
+import { startProxy } from './support/page-proxy.ts';
+import { fully } from './support/page-writes.ts';
+
+describe.skipIf(missingBrowser !== null)('a page of another version than its server', () => {
+  const browser = useBrowser();
+
+  fully(
+    'offers the other one, is not reloaded by itself, and shows events that it does not know',
+    async ({ machine }) => {
+      const proxy = await startProxy();
+      const provider = await machine.provider(
+        writeDocument({ target: 'a.md', content: 'one\ntwo\n' }),
+      );
+      const server = await serve(machine, [
+        '--base-url',
+        provider.url,
+        '--model',
+        'scripted',
+        '--allow-host',
+        `127.0.0.1:${proxy.port}`,
+      ]);
+      proxy.leadTo(server.port);
+      const link = new URL(pageLink(server));
+      link.port = String(proxy.port);
+      const watched = await openPage(browser(), link.href, { hasFakeClock: true });
+      const { page } = watched;
+      await page.getByRole('heading', { name: 'Now' }).waitFor();
+      const offer = page.getByText('another version of this page');
+      await page.clock.fastForward(31_000);
+      await page.getByText('· 0 running turns').waitFor();
+      expect(await offer.count()).toBe(0);
+
+      const { json } = await server.ask('/api/status');
+      const { page: version } = json as { page: string };
+      proxy.rewrite(version, 'f'.repeat(version.length));
+      // As a newer server would name and send them.
+      proxy.rewrite('"type":"usage"', '"type":"u5age"');
+      proxy.rewrite('event: usage', 'event: u5age');
+      await page.getByRole('navigation').getByRole('link', { name: 'Conversations' }).click();
+      await page.getByRole('link', { name: 'New conversation' }).click();
+      await page.getByLabel('Message').fill('Write it.');
+      await page.clock.fastForward(31_000);
+      await offer.waitFor();
+      expect(await page.getByLabel('Message').inputValue()).toBe('Write it.');
+      await page.getByRole('button', { name: 'Send' }).click();
+      await page.getByRole('region', { name: 'Receipt' }).waitFor();
+      await page.getByText('u5age').first().waitFor();
+      expect(String(await machine.read('a.md'))).toBe('one\ntwo\n');
+
+      await page.getByLabel('Message').fill('And more.');
+      await page.getByRole('button', { name: 'Load it' }).click();
+      await page.locator('main').getByText('Write it.').first().waitFor();
+      await page.getByLabel('Message').waitFor();
+      expect(await page.getByLabel('Message').inputValue()).toBe('And more.');
+      expectClean(watched, `http://127.0.0.1:${proxy.port}`);
+    },
+  );
+});

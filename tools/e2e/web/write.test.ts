@@ -1,0 +1,139 @@
+// A write in the browser while it happens: the text, what is synced of it, and what survives a server that is killed.
+import { describe, expect } from 'vitest';
+
+import { expectClean, missingBrowser, useBrowser } from '../support/browser.ts';
+import { startProxy } from './support/page-proxy.ts';
+import { firstLine, fully, startWriting, textOf, watermarks } from './support/page-writes.ts';
+import { numbered, sha256 } from '../support/scripts.ts';
+import { serve } from '../support/serve.ts';
+import { test } from '../support/test.ts';
+import { waitFor } from '../support/wait.ts';
+
+describe.skipIf(missingBrowser !== null)('a write in the browser', () => {
+  const browser = useBrowser();
+
+  fully(
+    '20,000 lines: the document holds the text of the file, and synced never exceeds received',
+    async ({ machine }) => {
+      const content = numbered('line', 1, 20_000);
+      const { page, server, watched } = await startWriting(machine, browser(), {
+        content,
+        eventsPerSecond: 100,
+      });
+      const seen: { received: number; synced: number }[] = [];
+      await waitFor('the receipt', async () => {
+        const receipt = page.getByRole('region', { name: 'Receipt' });
+        if ((await receipt.count()) > 0) return true;
+        const now = await watermarks(page);
+        if (Number.isFinite(now.received)) seen.push(now);
+        return null;
+      });
+      for (const { received, synced } of seen) expect(synced).toBeLessThanOrEqual(received);
+      await page.getByText(sha256(content)).waitFor();
+      // A session keeps its text until its file is written, so the last of it may not have been read.
+      const text = await textOf(page);
+      expect(content.startsWith(text)).toBe(true);
+      expect(text.length).toBeGreaterThan(content.length / 2);
+      expect(sha256(await machine.read('docs/long.md'))).toBe(sha256(content));
+      expectClean(watched, server.url);
+    },
+  );
+
+  test('a server that is killed in mid-write and started again: nothing twice, nothing missing, nobody logs in again', async ({
+    machine,
+  }) => {
+    const content = numbered('line', 1, 4000);
+    const { page, server, args } = await startWriting(machine, browser(), {
+      content,
+      eventsPerSecond: 25,
+    });
+    await waitFor('some text', async () => ((await textOf(page)).length > 8000 ? true : null));
+    server.running.kill('SIGKILL');
+    await server.running.finished;
+    await page.getByText(/No contact for/u).waitFor();
+    await serve(machine, [...args, '--port', String(server.port)]);
+    await page.getByRole('region', { name: 'Receipt' }).waitFor();
+    const text = await textOf(page);
+    const file = String(await machine.read('docs/long.md'));
+    expect(file).toBe(content);
+    expect(content.startsWith(text) || text === content).toBe(true);
+    expect(page.url()).toContain('/w/');
+  });
+
+  fully(
+    'connections that are cut again and again: each line once and in order',
+    async ({ machine }) => {
+      const content = numbered('line', 1, 6000);
+      const proxy = await startProxy();
+      const { page } = await startWriting(machine, browser(), {
+        content,
+        eventsPerSecond: 12,
+        proxy,
+      });
+      for (let cut = 1; cut <= 4; cut += 1) {
+        const before = (await textOf(page)).length;
+        await waitFor('further text', async () => (await textOf(page)).length > before);
+        proxy.cut();
+      }
+      await page.getByRole('region', { name: 'Receipt' }).waitFor();
+      const text = await textOf(page);
+      expect(content.startsWith(text)).toBe(true);
+      expect(text.length).toBeGreaterThan(content.length / 2);
+      await page.getByText(sha256(content)).waitFor();
+    },
+  );
+
+  test('stops when it is asked to, and what is unfinished is written with one button', async ({
+    machine,
+  }) => {
+    const content = numbered('line', 1, 4000);
+    const { page } = await startWriting(machine, browser(), { content, eventsPerSecond: 25 });
+    await waitFor('some text', async () => ((await textOf(page)).length > 8000 ? true : null));
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await page.getByRole('button', { name: /^Write docs\/long.md/u }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('line 1', { exact: true }).waitFor();
+    expect(await machine.exists('docs/long.md')).toBe(false);
+    await dialog.getByRole('button', { name: 'Write docs/long.md' }).click();
+    await waitFor('the file', async () => ((await machine.exists('docs/long.md')) ? true : null));
+    expect(content.startsWith(String(await machine.read('docs/long.md')))).toBe(true);
+  });
+
+  fully(
+    'line 100 stays in place over a reconnect, another theme and width while thousands arrive, and End follows again',
+    async ({ machine }) => {
+      const content = numbered('line', 1, 16_000);
+      const proxy = await startProxy();
+      const { page } = await startWriting(machine, browser(), {
+        content,
+        eventsPerSecond: 40,
+        proxy,
+      });
+      await waitFor('some lines', async () => (await textOf(page)).length > 20_000);
+      const scroller = page.getByRole('region', { name: 'Text of the file' });
+      await scroller.hover();
+      await page.mouse.wheel(0, -100);
+      await scroller.evaluate((element) => {
+        element.scrollTop = 99 * 20;
+      });
+      for (const change of [
+        async () => proxy.cut(),
+        () => page.emulateMedia({ colorScheme: 'dark' }),
+        () => page.setViewportSize({ width: 500, height: 700 }),
+        () => page.emulateMedia({ forcedColors: 'active' }),
+      ]) {
+        const before = (await textOf(page)).length;
+        await change();
+        await waitFor('more lines', async () => (await textOf(page)).length > before + 15_000);
+        expect(await firstLine(page)).toBe('line 100');
+      }
+      await scroller.focus();
+      await page.keyboard.press('End');
+      await waitFor('the end', () =>
+        scroller.evaluate((element) =>
+          element.scrollHeight - element.clientHeight - element.scrollTop < 70 ? true : null,
+        ),
+      );
+    },
+  );
+});
