@@ -134,7 +134,16 @@ const determinismProperties = [
   { object: 'process', property: 'uptime', message: bans.timers.reason },
   { object: 'process', property: 'nextTick', message: bans.timers.reason },
 ];
-const properties = (...lists: { object: string; property: string; message: string }[][]) => ({
+/** R239: what makes a model answer. Of the server, only the runner of its queue may. */
+const orchestration = ['runTurn', 'runOwnedTurn', 'recoverSession'];
+const orchestrationProperties = (...allowed: string[]) =>
+  orchestration
+    .filter((property) => !allowed.includes(property))
+    .map((property) => ({
+      property,
+      message: 'A route stores a turn; the queue has it run. There is no second way to a model.',
+    }));
+const properties = (...lists: { object?: string; property: string; message: string }[][]) => ({
   'no-restricted-properties': error(...lists.flat()),
 });
 
@@ -191,13 +200,22 @@ const areas: [files: string[], allowed: readonly BanName[]][] = [
     ['apps/cli/src/demo.ts', 'apps/cli/src/demo/**'],
     [...determinism, 'files', 'processes'],
   ],
+  // The command that starts the server, loaded by nothing else.
+  [['apps/cli/src/commands/serve.ts'], [...determinism, 'files', 'server']],
   // The editor of the person's own choice.
-  [['apps/cli/src/chat/external-editor.ts'], [...determinism, 'files', 'processes']],
+  [
+    ['apps/cli/src/chat/external-editor.ts', 'apps/cli/src/serve/open-page.ts'],
+    [...determinism, 'files', 'processes'],
+  ],
   [['apps/cli/src/start/compile-cache.ts'], [...determinism, 'files', 'sideDoors']],
   [['tools/**'], [...builtins, 'adapters', 'testTools']],
-  // The plain driver is what the store is measured against.
+  // The plain driver is what the store is measured against, and what makes an empty database.
   [
-    ['tools/bench/src/store-{rates,conditions}.ts'],
+    [
+      'tools/bench/src/store-{rates,conditions}.ts',
+      'tools/durability/src/served-turns/databases.ts',
+      'tools/durability/src/soak/tables.ts',
+    ],
     [...builtins, 'adapters', 'testTools', 'postgres'],
   ],
 ];
@@ -281,6 +299,18 @@ export default defineConfig({
     {
       files: ['apps/*/src/main.ts', 'apps/*/src/cli.ts'],
       rules: properties(sideDoorProperties),
+    },
+    {
+      files: ['apps/server/src/**'],
+      rules: properties(environmentProperties, sideDoorProperties, orchestrationProperties()),
+    },
+    {
+      files: ['apps/server/src/turns/turn-runner.ts'],
+      rules: properties(
+        environmentProperties,
+        sideDoorProperties,
+        orchestrationProperties('runOwnedTurn'),
+      ),
     },
     ...testAreas.map(([files, allowed]) => ({ files, rules: imports(allowed) })),
     {
